@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mpi_interface.h - between a debugger and the message-queue DLL of an MPI library.
+ *
+ * The first part is the MPI Forum's message-queue interface as every debugger in the field speaks it: the
+ * names, types, sizes and values are fixed by the binaries that exist, and tests/mqs/test_abi.c holds them
+ * against Open MPI's own header.  The second part is the collective extension; the third a table of what
+ * goes beyond, behind one optional symbol, which a debugger that does not know it never sees.
+ *
+ * The debugger calls the mqs_ functions declared here; the DLL calls back through the three tables that it
+ * was given.  The DLL keeps one pointer of its own, to the basic callbacks; all else hangs on the
+ * debugger's images and processes.  A DLL never prints, never touches the process but through
+ * mqs_fetch_data_fp, and is called by one thread at a time.
+ *
+ * Sources: MPI Forum, "The MPI Message Queue Dumping Interface, version 1.0"; Open MPI
+ * ompi/debuggers/msgq_interface.h (the two members bool_size and size_t_size); the "MPI collective
+ * debugger extension proposal".
+ */
+#ifndef _MPI_INTERFACE_INCLUDED
+#define _MPI_INTERFACE_INCLUDED
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Part 1: the Forum's interface ------------------------------------------------------------------- */
+
+/* What mqs_version_compatibility() returns; a debugger refuses a DLL with another value. */
+enum { MQS_INTERFACE_COMPATIBILITY = 2 };
+
+/* The DLL's own records: opaque to the debugger, which stores the pointers. */
+typedef struct _mqs_image_info mqs_image_info;
+typedef struct _mqs_process_info mqs_process_info;
+
+/* The debugger's own records: opaque to the DLL. */
+typedef struct mqs_image_ mqs_image;     /* an executable with the libraries it loads */
+typedef struct mqs_process_ mqs_process; /* one running (or dead) instance of an image */
+typedef struct mqs_type_ mqs_type;
+
+/* Wide enough for an address and for a word of any target the debugger handles. */
+typedef unsigned long mqs_taddr_t;
+typedef long mqs_tword_t;
+
+/* Sizes of the target's basic types, in bytes. */
+typedef struct {
+    int short_size;
+    int int_size;
+    int long_size;
+    int long_long_size;
+    int pointer_size;
+    int bool_size;
+    int size_t_size;
+} mqs_target_type_sizes;
+
+/* What functions of both sides return; values from mqs_first_user_code on belong to the side that was
+   called, and its error-string function explains them. */
+enum { mqs_ok = 0, mqs_no_information, mqs_end_of_list, mqs_first_user_code = 100 };
+
+typedef enum {
+    mqs_lang_c = 'c',
+    mqs_lang_cplus = 'C',
+    mqs_lang_f77 = 'f',
+    mqs_lang_f90 = 'F'
+} mqs_lang_code;
+
+typedef enum { mqs_pending_sends, mqs_pending_receives, mqs_unexpected_messages } mqs_op_class;
+
+/* In place of a rank in MPI_COMM_WORLD: a wildcard, or a process that is not in this world. */
+enum { MQS_INVALID_PROCESS = -1 };
+
+enum mqs_status { mqs_st_pending, mqs_st_matched, mqs_st_complete };
+
+/* The codes that existing DLLs use above mqs_first_user_code.  A debugger shows them through
+   mqs_dll_error_string and does not tell them apart. */
+enum {
+    err_silent_failure = mqs_first_user_code,
+
+    err_no_current_communicator,
+    err_bad_request,
+    err_no_store,
+
+    err_failed_qhdr,
+    err_unexpected,
+    err_posted,
+
+    err_failed_queue,
+    err_first,
+
+    err_context_id,
+    err_tag,
+    err_tagmask,
+    err_lsrc,
+    err_srcmask,
+    err_next,
+    err_ptr,
+
+    err_missing_type,
+    err_missing_symbol,
+
+    err_db_shandle,
+    err_db_comm,
+    err_db_target,
+    err_db_tag,
+    err_db_data,
+    err_db_byte_length,
+    err_db_next,
+
+    err_failed_rhandle,
+    err_is_complete,
+    err_buf,
+    err_len,
+    err_s,
+
+    err_failed_status,
+    err_count,
+    err_MPI_SOURCE,
+    err_MPI_TAG,
+
+    err_failed_commlist,
+    err_sequence_number,
+    err_comm_first,
+
+    err_failed_communicator,
+    err_lrank_to_grank,
+    err_send_context,
+    err_recv_context,
+    err_comm_next,
+    err_comm_name,
+
+    err_all_communicators,
+    err_mpid_sends,
+    err_mpid_recvs,
+    err_group_corrupt
+};
+
+typedef struct {
+    mqs_taddr_t unique_id;  /* the same for all members */
+    mqs_tword_t local_rank; /* of this process in it */
+    mqs_tword_t size;       /* of its local group */
+    char name[64];          /* terminated */
+} mqs_communicator;
+
+/* One message as one side sees it.  Lengths are in bytes; local ranks are those of the communicator. */
+typedef struct {
+    int status; /* enum mqs_status */
+    mqs_tword_t desired_local_rank;  /* of the other side; -1 for any */
+    mqs_tword_t desired_global_rank; /* the same in MPI_COMM_WORLD, or MQS_INVALID_PROCESS */
+    int tag_wild;                    /* 1: any tag will do, and desired_tag says nothing */
+    mqs_tword_t desired_tag;
+    mqs_tword_t desired_length;
+    int system_buffer; /* 1: the library's memory, not the user's */
+    mqs_taddr_t buffer;
+
+    /* For a send, or from status matched on. */
+    mqs_tword_t actual_local_rank;
+    mqs_tword_t actual_global_rank;
+    mqs_tword_t actual_tag;
+    mqs_tword_t actual_length;
+
+    char extra_text[5][64]; /* for a person to read; each terminated, "" when unused */
+} mqs_pending_operation;
+
+/* Callbacks that concern no image and no process.  All slots are filled. */
+typedef void (*mqs_put_image_info_ft)(mqs_image *, mqs_image_info *);
+typedef mqs_image_info *(*mqs_get_image_info_ft)(mqs_image *);
+typedef mqs_image *(*mqs_get_image_ft)(mqs_process *);
+typedef int (*mqs_get_global_rank_ft)(mqs_process *);
+typedef int (*mqs_find_function_ft)(mqs_image *, char *, mqs_lang_code, mqs_taddr_t *);
+typedef int (*mqs_find_symbol_ft)(mqs_image *, char *, mqs_taddr_t *);
+typedef void (*mqs_put_process_info_ft)(mqs_process *, mqs_process_info *);
+typedef mqs_process_info *(*mqs_get_process_info_ft)(mqs_process *);
+typedef void *(*mqs_malloc_ft)(size_t);
+typedef void (*mqs_free_ft)(void *);
+typedef mqs_type *(*mqs_find_type_ft)(mqs_image *, char *, mqs_lang_code); /* NULL: no such type */
+typedef int (*mqs_field_offset_ft)(mqs_type *, char *);                    /* bytes; -1: no such member */
+typedef int (*mqs_sizeof_ft)(mqs_type *);
+typedef void (*mqs_get_type_sizes_ft)(mqs_process *, mqs_target_type_sizes *);
+typedef int (*mqs_fetch_data_ft)(mqs_process *, mqs_taddr_t, int, void *); /* mqs_ok: all bytes were read */
+typedef void (*mqs_target_to_host_ft)(mqs_process *, const void *, void *, int); /* byte order of one item */
+typedef void (*mqs_dprints_ft)(const char *);
+typedef char *(*mqs_errorstring_ft)(int);
+
+typedef struct mqs_basic_callbacks {
+    mqs_malloc_ft mqs_malloc_fp;
+    mqs_free_ft mqs_free_fp;
+    mqs_dprints_ft mqs_dprints_fp;
+    mqs_errorstring_ft mqs_errorstring_fp;
+    mqs_put_image_info_ft mqs_put_image_info_fp;
+    mqs_get_image_info_ft mqs_get_image_info_fp;
+    mqs_put_process_info_ft mqs_put_process_info_fp;
+    mqs_get_process_info_ft mqs_get_process_info_fp;
+} mqs_basic_callbacks;
+
+typedef struct mqs_image_callbacks {
+    mqs_get_type_sizes_ft mqs_get_type_sizes_fp;
+    mqs_find_function_ft mqs_find_function_fp;
+    mqs_find_symbol_ft mqs_find_symbol_fp;
+    mqs_find_type_ft mqs_find_type_fp;
+    mqs_field_offset_ft mqs_field_offset_fp;
+    mqs_sizeof_ft mqs_sizeof_fp;
+} mqs_image_callbacks;
+
+typedef struct mqs_process_callbacks {
+    mqs_get_global_rank_ft mqs_get_global_rank_fp;
+    mqs_get_image_ft mqs_get_image_fp;
+    mqs_fetch_data_ft mqs_fetch_data_fp;
+    mqs_target_to_host_ft mqs_target_to_host_fp;
+} mqs_process_callbacks;
+
+/* The DLL's functions.  Order of calls: setup_basic_callbacks once; setup_image and image_has_queues per
+   image; setup_process and process_has_queues per process; then, for each look, update_communicator_list,
+   the communicator iterator, and for a communicator the operation iterators. */
+
+extern void mqs_setup_basic_callbacks(const mqs_basic_callbacks *); /* the table outlives the DLL's use */
+extern char *mqs_version_string(void);                              /* static */
+extern int mqs_version_compatibility(void);                         /* MQS_INTERFACE_COMPATIBILITY */
+extern int mqs_dll_taddr_width(void);                               /* sizeof (mqs_taddr_t) in the DLL */
+extern char *mqs_dll_error_string(int);                             /* static, never NULL */
+
+extern int mqs_setup_image(mqs_image *, const mqs_image_callbacks *);
+/* The message is for a person, with one %s for the image's name, or NULL; static. */
+extern int mqs_image_has_queues(mqs_image *, char **);
+extern void mqs_destroy_image_info(mqs_image_info *); /* NULL is fine */
+
+extern int mqs_setup_process(mqs_process *, const mqs_process_callbacks *);
+extern void mqs_destroy_process_info(mqs_process_info *); /* NULL is fine */
+extern int mqs_process_has_queues(mqs_process *, char **);
+
+extern int mqs_update_communicator_list(mqs_process *); /* once a look: what was read before is dropped */
+extern int mqs_setup_communicator_iterator(mqs_process *);
+extern int mqs_get_communicator(mqs_process *, mqs_communicator *);
+extern int mqs_get_comm_group(mqs_process *, int *); /* mqs_communicator.size world ranks, caller's array */
+extern int mqs_next_communicator(mqs_process *);     /* mqs_end_of_list after the last */
+
+extern int mqs_setup_operation_iterator(mqs_process *, int); /* mqs_op_class, on the current communicator */
+extern int mqs_next_operation(mqs_process *, mqs_pending_operation *);
+
+/* ---- Part 2: the collective extension ---------------------------------------------------------------- */
+
+/* Values 0 to 13 are the proposal's.  Those after them are ours and are numbered as
+   OMPI_MQS_COLLECTIVES in ompi_mqs.h; ask mqs_extensions.coll_name for their names. */
+typedef enum {
+    mqs_comm_barrier,
+    mqs_comm_broadcast,
+    mqs_comm_allgather,
+    mqs_comm_allgatherv,
+    mqs_comm_allreduce,
+    mqs_comm_alltoall,
+    mqs_comm_alltoallv,
+    mqs_comm_reduce_scatter,
+    mqs_comm_reduce,
+    mqs_comm_gather,
+    mqs_comm_gatherv,
+    mqs_comm_scan,
+    mqs_comm_scatter,
+    mqs_comm_scatterv
+} mqs_comm_class;
+
+/*
+ * How often the current communicator saw one collective call, and whether it is in one.
+ *
+ * class:  mqs_comm_class, or one of ours.
+ * count:  receives the number of calls made so far by this process, the active one included.
+ * active: receives 1 while such a call (a non-blocking one: its request) has not ended, else 0.
+ * Returns mqs_ok, or mqs_no_information if the library does not keep it or does not know the class; then
+ * neither is touched.
+ */
+extern int mqs_get_comm_coll_state(mqs_process *, int class_, int *count, int *active);
+
+/* ---- Part 3: what goes beyond ------------------------------------------------------------------------ */
+
+#define MQS_EXTENSIONS_VERSION 1
+
+/* A process by the library's own name: two processes are the same if both halves are. */
+typedef struct {
+    uint32_t jobid;
+    uint32_t vpid; /* rank in that job's MPI_COMM_WORLD */
+} mqs_process_name;
+
+/* Where offsets came from. */
+enum mqs_layout_source { mqs_layout_none, mqs_layout_tables, mqs_layout_debug_info };
+
+/* Phase of the process; unknown on an unpatched library only where its own state says nothing. */
+enum mqs_phase {
+    mqs_phase_unknown,
+    mqs_phase_loaded,
+    mqs_phase_initializing,
+    mqs_phase_running,
+    mqs_phase_finalizing,
+    mqs_phase_finalized
+};
+
+typedef struct {
+    mqs_process_name name;
+    int world_size;     /* 0: not known */
+    int phase;          /* enum mqs_phase */
+    int thread_level;   /* 0 single … 3 multiple; -1: not known */
+    int recording;      /* 1: a patched library that keeps collective state; 0: patched but off; -1: unpatched */
+    int layout_source;  /* enum mqs_layout_source */
+    int queues;         /* 1: queues can be read; 0: not with this PML */
+    char nspace[256];   /* PMIx namespace, "" if not known */
+    char library[64];   /* "Open MPI 4.1.4" */
+    char pml[48];       /* "ob1" */
+} mqs_process_identity;
+
+/* Bits of mqs_communicator_details.flags. */
+enum {
+    mqs_comm_flag_inter = 1,
+    mqs_comm_flag_internal = 2,  /* the library's own (an intercommunicator's local one, han's): not the user's */
+    mqs_comm_flag_freed = 4,     /* freed by the user, still in use */
+    mqs_comm_flag_self = 8,
+    mqs_comm_flag_world = 16,
+    mqs_comm_flag_topology = 32
+};
+
+typedef struct {
+    mqs_taddr_t handle;       /* address of the library's object: what waits name */
+    uint64_t context[2];      /* full context id, the same on all members; [0] is 0 where it has one word */
+    int flags;
+    int remote_size;          /* 0 for an intracommunicator */
+    uint64_t group_hash;      /* of the local group's names; the same hash is the same members in the same order */
+    uint64_t remote_hash;
+    mqs_taddr_t parent;       /* an internal one: handle of the one the user called on; 0 if not known */
+    int64_t ordered;          /* running number of the last ordered collective; -1: not kept */
+    int64_t nonblocking;      /* non-blocking collectives started, hidden ones taken off; -1: not known */
+} mqs_communicator_details;
+
+/* What an operation is, beside its envelope. */
+enum mqs_operation_kind {
+    mqs_kind_send,
+    mqs_kind_bsend,
+    mqs_kind_ssend,
+    mqs_kind_rsend,
+    mqs_kind_receive,
+    mqs_kind_probe,
+    mqs_kind_message,    /* an unexpected message, or one that a matched probe holds */
+    mqs_kind_collective, /* a non-blocking collective's request */
+    mqs_kind_other       /* generalized, file, window, communicator requests */
+};
+
+enum {
+    mqs_operation_persistent = 1,
+    mqs_operation_internal = 2,  /* made by a collective, not by the user */
+    mqs_operation_eager = 4,     /* a send that needs only room, or a message that came whole */
+    mqs_operation_inactive = 8,  /* persistent and not started */
+    mqs_operation_freed = 16,    /* the user has given up the request */
+    mqs_operation_out_of_order = 32, /* an unexpected message that overtook one still missing */
+    mqs_operation_cancelled = 64
+};
+
+typedef struct {
+    mqs_taddr_t request;      /* the library's request: joins queues and waits; 0 for unexpected messages */
+    mqs_taddr_t comm;         /* handle of the communicator */
+    mqs_taddr_t datatype;     /* handle, 0 if none */
+    int64_t count;            /* of elements; -1: not known */
+    uint64_t sequence;        /* order of posting on this communicator and peer */
+    int kind;                 /* enum mqs_operation_kind */
+    int flags;                /* mqs_operation_ bits */
+    int collective;           /* class of the collective it belongs to; -1: none or not known */
+    int peer_known;           /* 1: peer names the other side */
+    mqs_process_name peer;
+    char datatype_name[64];
+} mqs_operation_details;
+
+/* One collective call, of the ring or outstanding. */
+typedef struct {
+    int collective;
+    int done;                 /* 1: returned, or its request completed */
+    int64_t number;           /* running number, 0: not an ordered one */
+    int64_t count;
+    mqs_taddr_t datatype;
+    mqs_taddr_t op;
+    char datatype_name[64];
+    char op_name[64];         /* "" if not a predefined one */
+    int64_t bytes;            /* count times the datatype's size; -1: not known */
+    int root;
+    int tid;
+    mqs_taddr_t caller;       /* return address of the MPI call */
+    mqs_taddr_t request;      /* 0: blocking */
+    int64_t begin_ns;         /* since the epoch; 0: not known */
+} mqs_collective_call;
+
+enum mqs_call_list { mqs_calls_recent, mqs_calls_outstanding };
+
+/* Why a thread waits; numbered as enum ompi_mqs_wait_kind. */
+typedef struct {
+    int tid;
+    int level;                /* 0: the outermost of this thread */
+    int kind;
+    int need;                 /* how many of its operations suffice to end it */
+    int operations;           /* how many follow */
+    int collective;           /* class of the collective call around it; -1: none */
+    uint64_t episode;
+    int64_t begin_ns;         /* since the epoch; 0: not stamped yet */
+    mqs_taddr_t comm;         /* handle of the communicator named by the wait; 0: see the operations */
+    mqs_taddr_t collective_comm; /* handle of the one the collective was called on */
+    char call[48];            /* "MPI_Recv": the MPI call a person would name; "" if not known */
+} mqs_wait;
+
+/* Sequence numbers of one channel of the current communicator: whether anything is under way. */
+typedef struct {
+    int peer_local;           /* local rank (of the remote group of an intercommunicator) */
+    uint32_t sent;            /* next sequence number this process will send to it */
+    uint32_t expected;        /* next one it expects from it */
+} mqs_channel;
+
+enum mqs_option {
+    mqs_option_internal = 1   /* value 1: operation iterators show internal traffic too */
+};
+
+/*
+ * The table.  A slot beyond `size` does not exist; an existing slot may be NULL: not known to this DLL.
+ * All return int codes as the rest of the interface does; *_next return mqs_end_of_list at the end.
+ * Iterators are one of a kind per process and independent of each other, except that those marked
+ * (communicator) run on the current communicator and end with mqs_next_communicator.
+ */
+typedef struct mqs_extensions {
+    int version;              /* MQS_EXTENSIONS_VERSION */
+    int size;                 /* bytes of this table in the DLL */
+    const char *(*coll_name)(int collective); /* static; NULL past the last */
+    int (*set_option)(mqs_process *, int option, int value);
+    int (*get_identity)(mqs_process *, mqs_process_identity *);
+    int (*get_communicator_details)(mqs_process *, mqs_communicator_details *);  /* (communicator) */
+    /* size or remote_size names in rank order, caller's array */
+    int (*get_members)(mqs_process *, int remote, mqs_process_name *);           /* (communicator) */
+    /* of the operation that mqs_next_operation or next_wait_operation returned last */
+    int (*get_operation_details)(mqs_process *, mqs_operation_details *);
+    int (*setup_call_iterator)(mqs_process *, int list);                         /* (communicator) */
+    int (*next_call)(mqs_process *, mqs_collective_call *);                      /* (communicator), newest first */
+    int (*setup_channel_iterator)(mqs_process *);                                /* (communicator) */
+    int (*next_channel)(mqs_process *, mqs_channel *);                           /* (communicator) */
+    int (*setup_wait_iterator)(mqs_process *);
+    int (*next_wait)(mqs_process *, mqs_wait *);
+    int (*next_wait_operation)(mqs_process *, mqs_pending_operation *);          /* of the wait returned last */
+    /* calls that have no communicator (init, finalize): as next_call, on a list of their own */
+    int (*setup_process_call_iterator)(mqs_process *);
+    int (*next_process_call)(mqs_process *, mqs_collective_call *);
+} mqs_extensions;
+
+/* Static; NULL never.  Optional: look it up with dlsym. */
+extern const mqs_extensions *mqs_get_extensions(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
