@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * error - what went wrong, as one object: a code, a sentence for a person, and the facts behind it.
+ *
+ * A function that can fail returns a struct mpiq_error *: NULL is success, anything else is owned by the
+ * caller.  Library code never prints; the sentence says what, where and, where there is one, what to do.
+ */
+#ifndef MPIQ_ERROR_H
+#define MPIQ_ERROR_H
+
+#include <stdarg.h>
+#include <stdint.h>
+
+/* X(identifier, word): the word stands on the wire and in JSON. */
+#define MPIQ_ERRORS(X)                                                                                  \
+    X(USAGE, "usage")               /* the caller asked for something that makes no sense */           \
+    X(NOT_FOUND, "not-found")       /* no such symbol, type, member, file, job */                      \
+    X(GONE, "gone")                 /* the process has ended */                                        \
+    X(PERMISSION, "permission")     /* it may not be looked at */                                      \
+    X(UNMAPPED, "unmapped")         /* no memory at that address */                                    \
+    X(SHORT, "short")               /* only a part could be read */                                    \
+    X(CORRUPT, "corrupt")           /* what was read contradicts itself */                             \
+    X(UNSUPPORTED, "unsupported")   /* not known how */                                                \
+    X(NO_MEMORY, "no-memory")                                                                          \
+    X(IO, "io")                                                                                        \
+    X(TIMEOUT, "timeout")                                                                              \
+    X(INTERNAL, "internal")         /* a fault of ours */
+
+enum mpiq_error_code {
+#define MPIQ_ERROR_ENUM(id, word) MPIQ_ERROR_##id,
+    MPIQ_ERRORS(MPIQ_ERROR_ENUM)
+#undef MPIQ_ERROR_ENUM
+        MPIQ_ERROR_COUNT
+};
+
+struct mpiq_error {
+    enum mpiq_error_code code;
+    int errnum;       /* errno behind it, or 0 */
+    uint64_t address; /* in the target, or 0 */
+    char *message;    /* the sentence, without a full stop at the end */
+};
+
+/* A new error with that sentence.  Never NULL: without memory a static one, which destroy knows. */
+struct mpiq_error *mpiq_error_create(enum mpiq_error_code code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* As mpiq_error_create, with ": " and the text of errnum after the sentence; the code follows from errnum
+   (ESRCH gone, EPERM and EACCES permission, ENOENT not found, ENOMEM no memory, else io). */
+struct mpiq_error *mpiq_error_create_os(int errnum, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* At an address of the target. */
+struct mpiq_error *mpiq_error_create_address(enum mpiq_error_code code, uint64_t address, const char *format,
+                                             ...) __attribute__((format(printf, 3, 4)));
+
+/* Puts "PREFIX: " before the sentence of error, which it returns; NULL stays NULL. */
+struct mpiq_error *mpiq_error_prefix(struct mpiq_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Frees it; NULL is fine. */
+void mpiq_error_destroy(struct mpiq_error *error);
+
+/* The word of a code; static.  And back: MPIQ_ERROR_INTERNAL for a word that is none. */
+const char *mpiq_error_word(enum mpiq_error_code code);
+enum mpiq_error_code mpiq_error_code_of(const char *word);
+
+#endif

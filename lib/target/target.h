@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * target - the bytes, symbols, types, threads and stacks of one process, wherever they come from.
+ *
+ * A target is a table of callbacks: live (a running process), core (what is left of one), wire (somebody
+ * else's target at the other end of a pipe), made-up (a test's).  Callers use the functions below, which
+ * check arguments and slots; fillers write a struct mpiq_target_ops and put struct mpiq_target first in
+ * their own record.
+ *
+ * It leaves to others: what the bytes mean.  Nothing here knows MPI.
+ */
+#ifndef MPIQ_TARGET_H
+#define MPIQ_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct mpiq_target;
+
+/* Sizes in bytes of the target's basic types, and its byte order. */
+struct mpiq_target_sizes {
+    int short_size;
+    int int_size;
+    int long_size;
+    int long_long_size;
+    int pointer_size;
+    int bool_size;
+    int size_t_size;
+    bool big_endian;
+};
+
+/* A type that was found; valid as long as its target. */
+struct mpiq_target_type;
+
+/* Who the process is and how it is doing, as the system tells it. */
+struct mpiq_target_status {
+    pid_t pid;
+    char state;           /* as /proc/PID/stat: R S D T t Z X; '?' where nobody knows (core, remote) */
+    bool core;            /* it is dead: nothing will ever change */
+    bool traced;          /* somebody else traces it */
+    uid_t uid;            /* owner; (uid_t)-1 if not known */
+    uint64_t cpu_ns;      /* user and system time of all its threads; 0 if not known */
+    char host[65];
+    char executable[4096];/* "" if not known */
+};
+
+struct mpiq_target_thread {
+    pid_t tid;
+    char state;           /* as above */
+    uint64_t cpu_ns;
+    char name[17];
+};
+
+/* One frame of a stack, innermost first; an inlined function is a frame of its own with the same pc. */
+struct mpiq_target_frame {
+    uint64_t pc;
+    char *function;       /* NULL if not known */
+    char *file;           /* source file, NULL if not known */
+    int line;             /* 0 if not known */
+    char *object;         /* path of the mapped file, NULL if none */
+    bool inlined;
+};
+
+struct mpiq_target_stack {
+    struct mpiq_target_frame *frames;
+    size_t count;
+    bool truncated;       /* the unwinder stopped early: `why` says why, or the depth limit was reached */
+    char *why;
+};
+
+/*
+ * The slots.  A slot may be NULL only where it says so; the function of the same name then returns
+ * MPIQ_ERROR_UNSUPPORTED.  All out-parameters are untouched on failure.
+ */
+struct mpiq_target_ops {
+    /* "live", "core", "wire", "made-up"; static. */
+    const char *kind;
+
+    /* Copies size bytes at address; all of them or an error (GONE, PERMISSION, UNMAPPED, SHORT with the
+       first missing address). */
+    struct mpiq_error *(*read)(struct mpiq_target *target, uint64_t address, size_t size, void *buffer);
+
+    /* Address of a data or function symbol, in link-map order, executable first (which is what copy
+       relocations need).  NOT_FOUND is remembered. */
+    struct mpiq_error *(*find_symbol)(struct mpiq_target *target, const char *name, uint64_t *ret);
+
+    /* A struct, union, enum, typedef or base type by its C name ("struct foo" and "foo" are both tried). */
+    struct mpiq_error *(*find_type)(struct mpiq_target *target, const char *name,
+                                    const struct mpiq_target_type **ret);
+    /* Byte offset of a member, through anonymous members, and "a.b" through named ones. */
+    struct mpiq_error *(*field_offset)(struct mpiq_target *target, const struct mpiq_target_type *type,
+                                       const char *member, uint64_t *ret);
+    struct mpiq_error *(*type_size)(struct mpiq_target *target, const struct mpiq_target_type *type,
+                                    uint64_t *ret);
+
+    struct mpiq_error *(*sizes)(struct mpiq_target *target, struct mpiq_target_sizes *ret);
+    struct mpiq_error *(*status)(struct mpiq_target *target, struct mpiq_target_status *ret);
+
+    /* May be NULL.  An array of *count, which the caller frees with free(). */
+    struct mpiq_error *(*threads)(struct mpiq_target *target, struct mpiq_target_thread **ret, size_t *count);
+
+    /* May be NULL.  The stack of a thread; a live one stands still only while its registers and stack are
+       copied.  The caller calls mpiq_target_stack_deinit. */
+    struct mpiq_error *(*stack)(struct mpiq_target *target, pid_t tid, struct mpiq_target_stack *ret);
+
+    /* May be NULL.  Environment variable of the process at its start; the caller frees it. */
+    struct mpiq_error *(*environment)(struct mpiq_target *target, const char *name, char **ret);
+
+    /* May be NULL: nothing is cached.  Drops what the process may have changed since (memory, mappings,
+       threads); symbols and types of unchanged files stay. */
+    void (*forget)(struct mpiq_target *target);
+
+    /* Ends the use; whatever was stopped runs on. */
+    void (*destroy)(struct mpiq_target *target);
+};
+
+struct mpiq_target {
+    const struct mpiq_target_ops *ops;
+};
+
+struct mpiq_error *mpiq_target_read(struct mpiq_target *target, uint64_t address, size_t size, void *buffer);
+struct mpiq_error *mpiq_target_find_symbol(struct mpiq_target *target, const char *name, uint64_t *ret);
+struct mpiq_error *mpiq_target_find_type(struct mpiq_target *target, const char *name,
+                                         const struct mpiq_target_type **ret);
+struct mpiq_error *mpiq_target_field_offset(struct mpiq_target *target, const struct mpiq_target_type *type,
+                                            const char *member, uint64_t *ret);
+struct mpiq_error *mpiq_target_type_size(struct mpiq_target *target, const struct mpiq_target_type *type,
+                                         uint64_t *ret);
+struct mpiq_error *mpiq_target_sizes(struct mpiq_target *target, struct mpiq_target_sizes *ret);
+struct mpiq_error *mpiq_target_status(struct mpiq_target *target, struct mpiq_target_status *ret);
+struct mpiq_error *mpiq_target_threads(struct mpiq_target *target, struct mpiq_target_thread **ret,
+                                       size_t *count);
+struct mpiq_error *mpiq_target_stack(struct mpiq_target *target, pid_t tid, struct mpiq_target_stack *ret);
+struct mpiq_error *mpiq_target_environment(struct mpiq_target *target, const char *name, char **ret);
+void mpiq_target_forget(struct mpiq_target *target);
+
+/* NULL is fine. */
+void mpiq_target_destroy(struct mpiq_target *target);
+void mpiq_target_stack_deinit(struct mpiq_target_stack *stack);
+
+/*
+ * The fillers' constructors.
+ *
+ * live: a process of this machine by pid.  stop: freeze all its threads, those born meanwhile too, until
+ * destroy.  A zombie or a process that may not be looked at opens: its status can be told, its reads fail
+ * with the sentence that says why and the remedy.
+ * core: a core file; executable may be NULL (taken from NT_FILE / the auxiliary vector).
+ * wire: a target served at the other end of two descriptors (docs/WIRE.md), which stay the caller's.
+ */
+struct mpiq_error *mpiq_target_live_create(pid_t pid, bool stop, struct mpiq_target **ret);
+struct mpiq_error *mpiq_target_core_create(const char *path, const char *executable, struct mpiq_target **ret);
+struct mpiq_error *mpiq_target_wire_create(int in, int out, struct mpiq_target **ret);
+
+/* Serves target on two descriptors until the other side says "end" or closes.  Lines that are not of the
+   wire go to `other`, if given: it returns true to go on serving, false to stop. */
+struct mpiq_error *mpiq_target_serve(struct mpiq_target *target, int in, int out,
+                                     bool (*other)(void *argument, const char *line), void *argument);
+
+#endif
