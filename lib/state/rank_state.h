@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rank_state - what one look saw of one process: plain data, complete in itself.
+ *
+ * lib/rank writes it, a snapshot holds it, lib/job reads it.  It says what the library's memory said, in
+ * the library's own terms (local ranks, handles, names of processes); nothing is matched or concluded yet.
+ * It holds envelopes, never payload.
+ *
+ * Everything hangs on the record and is freed with it: mpiq_rank_state_destroy.
+ */
+#ifndef MPIQ_RANK_STATE_H
+#define MPIQ_RANK_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* A process by the library's own name. */
+struct mpiq_name {
+    uint32_t job;               /* the library's number of the job (MPI_COMM_WORLD) */
+    int32_t rank;               /* in that job's MPI_COMM_WORLD; -1: nobody, or not known */
+};
+
+enum mpiq_tristate { MPIQ_UNKNOWN = -1, MPIQ_NO = 0, MPIQ_YES = 1 };
+
+/* X(identifier, word in JSON) */
+#define MPIQ_OPERATION_KINDS(X)                                                                         \
+    X(SEND, "send")                                                                                     \
+    X(BSEND, "bsend")                                                                                   \
+    X(SSEND, "ssend")                                                                                   \
+    X(RSEND, "rsend")                                                                                   \
+    X(RECEIVE, "receive")                                                                               \
+    X(PROBE, "probe")                                                                                   \
+    X(MESSAGE, "message")                                                                               \
+    X(COLLECTIVE, "collective")                                                                         \
+    X(OTHER, "other")
+
+enum mpiq_operation_kind {
+#define MPIQ_ENUM(id, word) MPIQ_OPERATION_##id,
+    MPIQ_OPERATION_KINDS(MPIQ_ENUM)
+#undef MPIQ_ENUM
+};
+
+#define MPIQ_OPERATION_STATUSES(X)                                                                      \
+    X(PENDING, "pending")                                                                               \
+    X(MATCHED, "matched")                                                                               \
+    X(COMPLETE, "complete")
+
+enum mpiq_operation_status {
+#define MPIQ_ENUM(id, word) MPIQ_STATUS_##id,
+    MPIQ_OPERATION_STATUSES(MPIQ_ENUM)
+#undef MPIQ_ENUM
+};
+
+/* Which list an operation was found in. */
+enum mpiq_queue { MPIQ_QUEUE_SENDS, MPIQ_QUEUE_RECEIVES, MPIQ_QUEUE_UNEXPECTED, MPIQ_QUEUE_WAIT };
+
+#define MPIQ_ANY (-1)           /* of a local rank: any source */
+
+/* A message as one side sees it.  Lengths in bytes; -1 where not known. */
+struct mpiq_operation {
+    uint64_t request;           /* the library's request; 0: an unexpected message has none */
+    uint64_t sequence;          /* order of posting (of arrival) on this communicator */
+    uint64_t buffer;
+    int64_t bytes;
+    int64_t actual_bytes;       /* valid from matched on */
+    uint32_t comm;              /* index in the rank's communicators */
+    int32_t peer_local;         /* local rank of the other side; MPIQ_ANY */
+    struct mpiq_name peer;      /* rank -1 for any, or not known */
+    int32_t tag;                /* valid unless tag_any */
+    int32_t actual_local;       /* valid from matched on; -1 not known */
+    struct mpiq_name actual;
+    int32_t actual_tag;
+    int16_t collective;         /* class of the collective it belongs to, -1 */
+    uint8_t kind;               /* enum mpiq_operation_kind */
+    uint8_t status;             /* enum mpiq_operation_status */
+    uint8_t queue;              /* enum mpiq_queue */
+    bool tag_any;
+    bool persistent;
+    bool inactive;              /* persistent, not started */
+    bool internal;              /* a collective's traffic, not the user's */
+    bool eager;                 /* a send that needs but room; a message that came whole */
+    bool system_buffer;
+    bool freed;
+    bool out_of_order;          /* unexpected, and an earlier one is still missing */
+    bool cancelled;
+    const char *datatype;       /* name, interned in the rank state; NULL not known */
+};
+
+/* One collective call: a ring entry, or outstanding. */
+struct mpiq_call {
+    int64_t number;             /* running number from 1; 0: unordered */
+    int64_t count;
+    int64_t bytes;              /* count × datatype size; -1 not known */
+    int64_t begin_ns;           /* since the epoch; 0 not known */
+    uint64_t caller;
+    uint64_t request;           /* 0: blocking */
+    int32_t root;
+    int32_t tid;
+    int16_t collective;         /* class: see mpiq_rank_state.collective_names */
+    bool done;
+    const char *datatype;       /* name; NULL not known */
+    const char *op;             /* name of a predefined one; NULL otherwise */
+};
+
+struct mpiq_coll_count {
+    int16_t collective;
+    bool active;
+    uint32_t count;
+};
+
+/* Members in rank order.  Kept once for all ranks of a look by hash: see `group` of the communicator. */
+struct mpiq_group {
+    uint64_t hash;              /* of the members' names; never 0: computed by the reader where the library
+                                   does not keep it, FNV-1a as ompi_mqs.h says */
+    uint32_t count;
+    struct mpiq_name *members;  /* NULL: this hash's members were sent with an earlier rank of the look */
+};
+
+struct mpiq_channel {
+    int32_t peer_local;
+    uint32_t sent;
+    uint32_t expected;
+};
+
+enum {
+    MPIQ_COMM_INTER = 1,
+    MPIQ_COMM_INTERNAL = 2,
+    MPIQ_COMM_FREED = 4,
+    MPIQ_COMM_SELF = 8,
+    MPIQ_COMM_WORLD = 16,
+    MPIQ_COMM_TOPOLOGY = 32
+};
+
+struct mpiq_communicator {
+    uint64_t handle;
+    uint64_t context[2];        /* the same on all members; two disjoint communicators may share it */
+    char name[64];
+    int32_t local_rank;
+    uint32_t flags;             /* MPIQ_COMM_ */
+    uint64_t parent;            /* handle of the one an internal one serves; 0 */
+    struct mpiq_group local;
+    struct mpiq_group remote;   /* count 0 for an intracommunicator */
+    int64_t ordered;            /* running number of the last ordered call; -1 not kept */
+    int64_t nonblocking;        /* non-blocking collectives started; -1 not known */
+    struct mpiq_coll_count *counts; /* those not 0 */
+    size_t count_count;
+    struct mpiq_call *calls;    /* the ring, newest first */
+    size_t call_count;
+    struct mpiq_call *outstanding;
+    size_t outstanding_count;
+    struct mpiq_channel *channels;
+    size_t channel_count;
+};
+
+/* Numbered as enum ompi_mqs_wait_kind (include/ompi_mqs.h). */
+#define MPIQ_WAIT_KINDS(X)                                                                              \
+    X(NONE, "none")                                                                                     \
+    X(REQUEST, "request")                                                                               \
+    X(ALL, "all")                                                                                       \
+    X(ANY, "any")                                                                                       \
+    X(SOME, "some")                                                                                     \
+    X(SEND, "send")                                                                                     \
+    X(RECEIVE, "receive")                                                                               \
+    X(PROBE, "probe")                                                                                   \
+    X(MPROBE, "mprobe")                                                                                 \
+    X(MRECV, "mrecv")                                                                                   \
+    X(BSEND_DETACH, "bsend-detach")                                                                     \
+    X(RMA, "rma")                                                                                       \
+    X(SHARED, "shared")                                                                                 \
+    X(INIT, "init")                                                                                     \
+    X(FINALIZE, "finalize")                                                                             \
+    X(CONNECT, "connect")
+
+enum mpiq_wait_kind {
+#define MPIQ_ENUM(id, word) MPIQ_WAIT_##id,
+    MPIQ_WAIT_KINDS(MPIQ_ENUM)
+#undef MPIQ_ENUM
+};
+
+/* One wait of a thread; they nest, level 0 outermost, and only the innermost holds the thread. */
+struct mpiq_wait {
+    int32_t level;
+    uint8_t kind;               /* enum mpiq_wait_kind */
+    int16_t collective;         /* class of the collective call around it; -1 none */
+    int32_t need;               /* how many of its operations suffice */
+    uint64_t episode;           /* differs for every wait of this thread */
+    int64_t begin_ns;           /* since the epoch; 0: not stamped */
+    int32_t comm;               /* index in communicators of the wait; -1: the operations say it */
+    int32_t collective_comm;    /* index of the one the collective was called on; -1 */
+    char call[48];              /* "MPI_Recv"; "" not known */
+    struct mpiq_operation *operations; /* queue MPIQ_QUEUE_WAIT */
+    size_t operation_count;
+};
+
+struct mpiq_frame {
+    uint64_t pc;
+    const char *function;       /* interned; NULL not known */
+    const char *file;
+    const char *object;
+    int32_t line;
+    bool inlined;
+};
+
+struct mpiq_thread {
+    int32_t tid;
+    char state;                 /* R S D T t Z ? */
+    bool record;                /* a patched library's record of this thread exists: no waits means not waiting */
+    uint64_t cpu_ns;
+    struct mpiq_wait *waits;    /* outermost first */
+    size_t wait_count;
+    struct mpiq_frame *frames;  /* innermost first; NULL: not read */
+    size_t frame_count;
+    int32_t mpi_frame;          /* index of the frame of the MPI function the user called (its outermost:
+                                   PMPI_ and MPI_ spellings); -1: this thread is not in MPI */
+    int32_t user_frame;         /* index of the frame that called it, or the innermost one of the user's; -1 */
+    char mpi_call[48];          /* "MPI_Bcast": from the stack; "" */
+};
+
+/* What could not be read, in a sentence, and where. */
+struct mpiq_problem {
+    uint8_t code;               /* enum mpiq_error_code */
+    const char *what;           /* "queues", "collectives", "stack", "memory", … */
+    const char *text;
+};
+
+#define MPIQ_PHASES(X)                                                                                  \
+    X(UNKNOWN, "unknown")                                                                               \
+    X(LOADED, "loaded")                                                                                 \
+    X(INITIALIZING, "initializing")                                                                     \
+    X(RUNNING, "running")                                                                               \
+    X(FINALIZING, "finalizing")                                                                         \
+    X(FINALIZED, "finalized")
+
+enum mpiq_phase {
+#define MPIQ_ENUM(id, word) MPIQ_PHASE_##id,
+    MPIQ_PHASES(MPIQ_ENUM)
+#undef MPIQ_ENUM
+};
+
+/* Where the state came from: "patched" (library's tables), "debug-info", "stack" (neither), "none". */
+#define MPIQ_SOURCES(X)                                                                                 \
+    X(NONE, "none")                                                                                     \
+    X(PATCHED, "patched")                                                                               \
+    X(DEBUG_INFO, "debug-info")                                                                         \
+    X(STACK, "stack")
+
+enum mpiq_source {
+#define MPIQ_ENUM(id, word) MPIQ_SOURCE_##id,
+    MPIQ_SOURCES(MPIQ_ENUM)
+#undef MPIQ_ENUM
+};
+
+struct mpiq_rank_state {
+    struct mpiq_name name;
+    int32_t world_size;         /* 0 not known */
+    int32_t pid;
+    char host[65];
+    char executable[256];       /* base name and as much of the path as fits */
+    char library[64];           /* "Open MPI 4.1.4" */
+    char pml[48];
+    char nspace[256];
+    uint8_t phase;              /* enum mpiq_phase */
+    uint8_t source;             /* enum mpiq_source */
+    int8_t thread_level;        /* 0-3; -1 not known */
+    int8_t recording;           /* enum mpiq_tristate: collective state is kept */
+    int8_t queues;              /* MPIQ_YES: message queues were read; MPIQ_NO: this PML's cannot be;
+                                   MPIQ_UNKNOWN: could not be read (see problems) */
+    bool core;
+    bool gone;                  /* the process has ended, or is a zombie */
+    bool traced;
+    char process_state;         /* R S D T t Z X ? */
+    uint64_t cpu_ns;
+    int64_t taken_ns;           /* when it was read, since the epoch */
+
+    struct mpiq_communicator *communicators;
+    size_t communicator_count;
+    struct mpiq_operation *operations; /* of all queues; per queue and communicator in order */
+    size_t operation_count;
+    struct mpiq_thread *threads;
+    size_t thread_count;
+    struct mpiq_call *process_calls;   /* init, finalize */
+    size_t process_call_count;
+    struct mpiq_problem *problems;
+    size_t problem_count;
+
+    void *strings;              /* owner of the interned strings; private to rank_state.c */
+};
+
+/* An empty one, all fields not known.  NULL without memory. */
+struct mpiq_rank_state *mpiq_rank_state_create(void);
+/* NULL is fine. */
+void mpiq_rank_state_destroy(struct mpiq_rank_state *state);
+
+/* A copy of string that lives as long as state; equal strings are one pointer.  NULL gives NULL. */
+const char *mpiq_rank_state_intern(struct mpiq_rank_state *state, const char *string);
+
+/* Each appends a zeroed element (indexes and enums that have a "not known" are set to it) and returns it,
+   valid until the next append to the same array; NULL without memory. */
+struct mpiq_communicator *mpiq_rank_state_add_communicator(struct mpiq_rank_state *state);
+struct mpiq_operation *mpiq_rank_state_add_operation(struct mpiq_rank_state *state);
+struct mpiq_thread *mpiq_rank_state_add_thread(struct mpiq_rank_state *state);
+struct mpiq_wait *mpiq_thread_add_wait(struct mpiq_thread *thread);
+struct mpiq_operation *mpiq_wait_add_operation(struct mpiq_wait *wait);
+struct mpiq_frame *mpiq_thread_add_frame(struct mpiq_thread *thread);
+struct mpiq_coll_count *mpiq_communicator_add_count(struct mpiq_communicator *comm);
+struct mpiq_call *mpiq_communicator_add_call(struct mpiq_communicator *comm);
+struct mpiq_call *mpiq_communicator_add_outstanding(struct mpiq_communicator *comm);
+struct mpiq_channel *mpiq_communicator_add_channel(struct mpiq_communicator *comm);
+struct mpiq_call *mpiq_rank_state_add_process_call(struct mpiq_rank_state *state);
+
+/* Notes what could not be read; takes ownership of error, NULL is fine and does nothing. */
+void mpiq_rank_state_problem(struct mpiq_rank_state *state, const char *what, struct mpiq_error *error);
+
+/* Name of a collective class (the ones of ompi_mqs.h), and back; NULL and -1 if there is none. */
+const char *mpiq_collective_name(int collective);
+int mpiq_collective_class(const char *name);
+/* How it behaves: 'B' blocking, 'N' non-blocking, 'P' persistent; 0 if there is none.  And whether all
+   members make it in the same order. */
+char mpiq_collective_kind(int collective);
+bool mpiq_collective_ordered(int collective);
+
+/* JSON, as it stands in a snapshot and on the helper's wire: one value, no line break in it.  What is not
+   known is left out.  The caller frees the text; the parser takes untrusted text of that length. */
+struct mpiq_error *mpiq_rank_state_to_json(const struct mpiq_rank_state *state, char **ret);
+struct mpiq_error *mpiq_rank_state_from_json(const char *text, size_t length, struct mpiq_rank_state **ret);
+
+#endif
