@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "look/discover.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+/* A rank's process with the job it was found to belong to. */
+struct candidate {
+    const struct mpiq_process *process;
+    pid_t launcher;         /* nearest ancestor that is no part of the job */
+    size_t job;             /* index of the first candidate of the same job */
+};
+
+struct candidates {
+    struct candidate *items;
+    size_t count;
+};
+
+static bool is_launcher(const char *executable)
+{
+    static const char *const names[] = {"mpirun", "mpiexec", "orterun", "orted",         "prterun",
+                                        "prte",   "prted",   "srun",    "mpiexec.hydra", "hydra_pmi_proxy"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(executable, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool same_rank(const struct mpiq_process *a, const struct mpiq_process *b)
+{
+    return a->rank == b->rank && a->nspace && b->nspace && strcmp(a->nspace, b->nspace) == 0;
+}
+
+/* Wrappers lead to the rank and its children inherit the environment: the rank is the outermost process
+   with that environment that maps MPI, or the outermost at all where none does. */
+static bool is_rank(const struct mpiq_process_table *table, const struct mpiq_process *process)
+{
+    if (!process->nspace || is_launcher(process->executable))
+        return false;
+    const struct mpiq_process *parent = mpiq_process_table_find(table, process->parent);
+    for (; parent && same_rank(parent, process); parent = mpiq_process_table_find(table, parent->parent)) {
+        if (parent->maps_mpi || !process->maps_mpi)
+            return false;
+    }
+    if (process->maps_mpi)
+        return true;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct mpiq_process *other = &table->processes[i];
+        if (other->maps_mpi && same_rank(other, process) &&
+            mpiq_process_table_descends(table, other->pid, process->pid))
+            return false;
+    }
+    return true;
+}
+
+static pid_t launcher_of(const struct mpiq_process_table *table, const struct mpiq_process *process)
+{
+    const struct mpiq_process *parent = mpiq_process_table_find(table, process->parent);
+    while (parent && parent->nspace && !is_launcher(parent->executable))
+        parent = mpiq_process_table_find(table, parent->parent);
+    return parent ? parent->pid : 0;
+}
+
+/* Ranks of one namespace are one job, and so are namespaces under one launcher (spawned worlds). */
+static bool same_job(const struct candidate *a, const struct candidate *b)
+{
+    return strcmp(a->process->nspace, b->process->nspace) == 0 ||
+           (a->launcher > 1 && a->launcher == b->launcher);
+}
+
+static void join_jobs(struct candidates *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        all->items[i].job = i;
+        for (size_t k = 0; k < i; k++) {
+            size_t mine = all->items[i].job, other = all->items[k].job;
+            if (mine == other || !same_job(&all->items[i], &all->items[k]))
+                continue;
+            size_t first = mine < other ? mine : other;
+            for (size_t m = 0; m <= i; m++) {
+                if (all->items[m].job == mine || all->items[m].job == other)
+                    all->items[m].job = first;
+            }
+        }
+    }
+}
+
+static struct mpiq_error *collect(const struct mpiq_process_table *table, struct candidates *ret)
+{
+    ret->items = calloc(table->count ? table->count : 1, sizeof *ret->items);
+    if (!ret->items)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < table->count; i++) {
+        const struct mpiq_process *process = &table->processes[i];
+        if (is_rank(table, process))
+            ret->items[ret->count++] =
+                (struct candidate){.process = process, .launcher = launcher_of(table, process)};
+    }
+    join_jobs(ret);
+    return NULL;
+}
+
+static int by_namespace_and_rank(const void *left, const void *right)
+{
+    const struct mpiq_found_rank *a = left, *b = right;
+    int order = a->nspace && b->nspace ? strverscmp(a->nspace, b->nspace) : 0;
+    if (order == 0)
+        order = (a->rank > b->rank) - (a->rank < b->rank);
+    return order ? order : (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+/* Two processes may share a rank (a child that called exec): the older one is kept. */
+static void drop_doubles(struct mpiq_found_job *job)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < job->count; i++) {
+        struct mpiq_found_rank *rank = &job->ranks[i];
+        if (kept > 0 && rank->nspace && rank->rank == job->ranks[kept - 1].rank &&
+            strcmp(rank->nspace, job->ranks[kept - 1].nspace) == 0)
+            free(rank->nspace);
+        else
+            job->ranks[kept++] = *rank;
+    }
+    job->count = kept;
+}
+
+static struct mpiq_error *take_job(const struct candidates *all, size_t index, struct mpiq_found_job *ret)
+{
+    struct mpiq_found_job job = {.ranks = calloc(all->count, sizeof *job.ranks)};
+    if (!job.ranks)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < all->count; i++) {
+        const struct mpiq_process *process = all->items[i].process;
+        if (all->items[i].job != index)
+            continue;
+        job.ranks[job.count++] = (struct mpiq_found_rank){
+            .pid = process->pid, .rank = process->rank, .nspace = strdup(process->nspace)};
+    }
+    qsort(job.ranks, job.count, sizeof *job.ranks, by_namespace_and_rank);
+    drop_doubles(&job);
+    for (size_t i = 0; i < all->count; i++) {
+        const struct mpiq_process *process = all->items[i].process;
+        if (strcmp(process->nspace, job.ranks[0].nspace) == 0) {
+            job.world_size = process->world_size;
+            job.whole = process->world_size > 0 && process->local_size == process->world_size;
+        }
+    }
+    *ret = job;
+    return NULL;
+}
+
+static struct mpiq_error *take_single(const struct mpiq_process *process, struct mpiq_found_job *ret)
+{
+    struct mpiq_found_job job = {.ranks = calloc(1, sizeof *job.ranks), .count = 1};
+    if (!job.ranks)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    job.ranks[0] = (struct mpiq_found_rank){.pid = process->pid, .rank = -1};
+    *ret = job;
+    return NULL;
+}
+
+static struct mpiq_error *several(const struct candidates *all, uid_t uid)
+{
+    char text[1024] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < all->count && used < sizeof text - 1; i++) {
+        const struct candidate *first = &all->items[i];
+        if (first->job != i || (uid != (uid_t)-1 && first->process->uid != uid))
+            continue;
+        size_t ranks = 0;
+        for (size_t k = 0; k < all->count; k++)
+            ranks += all->items[k].job == i;
+        int wrote = snprintf(text + used, sizeof text - used, "%s mpiq %d (%s, %zu rank%s)", used ? "," : "",
+                             (int)(first->launcher > 1 ? first->launcher : first->process->pid),
+                             first->process->executable, ranks, ranks == 1 ? "" : "s");
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return mpiq_error_create(MPIQ_ERROR_USAGE, "several MPI jobs run here, say which one:%s", text);
+}
+
+static struct mpiq_error *around(const struct mpiq_process_table *table, const struct candidates *all, pid_t pid,
+                                 struct mpiq_found_job *ret)
+{
+    const struct mpiq_process *process = mpiq_process_table_find(table, pid);
+    if (!process)
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no process has the pid %d on this machine", (int)pid);
+    size_t found = all->count;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct mpiq_process *rank = all->items[i].process;
+        if (rank->pid == pid || same_rank(rank, process))
+            return take_job(all, all->items[i].job, ret);
+        if (!mpiq_process_table_descends(table, rank->pid, pid))
+            continue;
+        if (found != all->count && all->items[found].job != all->items[i].job)
+            return several(all, (uid_t)-1);
+        found = i;
+    }
+    if (found != all->count)
+        return take_job(all, all->items[found].job, ret);
+    if (is_launcher(process->executable))
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                 "process %d (%s) has no MPI processes on this machine (yet): if they run on "
+                                 "other hosts, run mpiq snapshot there and mpiq report on the files here",
+                                 (int)pid, process->executable);
+    return take_single(process, ret);
+}
+
+static struct mpiq_error *only_one(const struct candidates *all, uid_t uid, struct mpiq_found_job *ret)
+{
+    size_t found = all->count;
+    for (size_t i = 0; i < all->count; i++) {
+        if (uid != (uid_t)-1 && all->items[i].process->uid != uid)
+            continue;
+        if (found != all->count && all->items[found].job != all->items[i].job)
+            return several(all, uid);
+        if (found == all->count)
+            found = i;
+    }
+    if (found == all->count)
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                 "no MPI job %s on this machine: name a launcher's or a rank's pid, core "
+                                 "files or snapshots",
+                                 uid == (uid_t)-1 ? "runs" : "of yours runs");
+    return take_job(all, all->items[found].job, ret);
+}
+
+struct mpiq_error *mpiq_discover(const struct mpiq_process_table *table, pid_t pid, struct mpiq_found_job *ret)
+{
+    struct candidates all = {0};
+    struct mpiq_error *error = collect(table, &all);
+    if (!error && pid > 0)
+        error = around(table, &all, pid, ret);
+    else if (!error) {
+        error = only_one(&all, geteuid(), ret);
+        if (error && error->code == MPIQ_ERROR_NOT_FOUND && geteuid() == 0) {
+            mpiq_error_destroy(error);
+            error = only_one(&all, (uid_t)-1, ret);
+        }
+    }
+    free(all.items);
+    return error;
+}
+
+void mpiq_found_job_deinit(struct mpiq_found_job *job)
+{
+    for (size_t i = 0; i < job->count; i++)
+        free(job->ranks[i].nspace);
+    free(job->ranks);
+    *job = (struct mpiq_found_job){0};
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "look/process_table.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+
+enum { MAX_FILE = 4 << 20, MAX_DEPTH = 4096 };
+
+/* The whole of a /proc file, with a terminator after it; NULL if it cannot be read. */
+static char *read_file(int directory, const char *name, size_t *length)
+{
+    _cleanup_close_ int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    size_t used = 0, room = 16384;
+    char *text = malloc(room + 1);
+    while (text) {
+        ssize_t got = read(fd, text + used, room - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            free(text);
+            return NULL;
+        }
+        used += (size_t)got;
+        if (got == 0 || used == MAX_FILE)
+            break;
+        if (used == room) {
+            room *= 2;
+            char *larger = realloc(text, room + 1);
+            if (!larger)
+                free(text);
+            text = larger;
+        }
+    }
+    if (text) {
+        text[used] = '\0';
+        *length = used;
+    }
+    return text;
+}
+
+static const char *variable(const char *environment, size_t length, const char *name)
+{
+    size_t name_length = strlen(name);
+    const char *end = environment + length;
+    for (const char *entry = environment; entry < end; entry += strlen(entry) + 1) {
+        if (strncmp(entry, name, name_length) == 0 && entry[name_length] == '=')
+            return entry + name_length + 1;
+    }
+    return NULL;
+}
+
+static int number(const char *text, int absent)
+{
+    char *end;
+    errno = 0;
+    long value = text ? strtol(text, &end, 10) : 0;
+    return !text || end == text || *end || errno || value < 0 || value > INT_MAX ? absent : (int)value;
+}
+
+/* State and parent stand behind the last ')': the name before it may hold anything. */
+static bool read_stat(int directory, struct mpiq_process *process)
+{
+    size_t length;
+    _cleanup_free_ char *text = read_file(directory, "stat", &length);
+    char *name = text ? strchr(text, '(') : NULL;
+    char *rest = text ? strrchr(text, ')') : NULL;
+    int parent;
+    if (!name || !rest || sscanf(rest + 1, " %c %d", &process->state, &parent) != 2)
+        return false;
+    process->parent = parent;
+    *rest = '\0';
+    snprintf(process->executable, sizeof process->executable, "%s", name + 1);
+    return true;
+}
+
+static void read_executable(int directory, struct mpiq_process *process)
+{
+    char path[PATH_MAX];
+    ssize_t length = readlinkat(directory, "exe", path, sizeof path - 1);
+    if (length <= 0)
+        return;
+    path[length] = '\0';
+    const char *slash = strrchr(path, '/');
+    snprintf(process->executable, sizeof process->executable, "%.255s", slash ? slash + 1 : path);
+}
+
+static void read_environment(int directory, struct mpiq_process *process)
+{
+    size_t length;
+    _cleanup_free_ char *text = read_file(directory, "environ", &length);
+    process->readable = text != NULL;
+    if (!text)
+        return;
+    const char *nspace = variable(text, length, "PMIX_NAMESPACE");
+    int rank = number(variable(text, length, "PMIX_RANK"), -1);
+    if (!nspace || rank < 0)
+        return;
+    process->nspace = strdup(nspace);
+    process->rank = rank;
+    process->world_size = number(variable(text, length, "OMPI_COMM_WORLD_SIZE"), 0);
+    process->local_size = number(variable(text, length, "OMPI_COMM_WORLD_LOCAL_SIZE"), 0);
+}
+
+static bool maps_mpi(int directory)
+{
+    size_t length;
+    _cleanup_free_ char *text = read_file(directory, "maps", &length);
+    return !text || strstr(text, "/libmpi.") || strstr(text, "/libmpi_") || strstr(text, "/libmpich");
+}
+
+static bool read_process(int proc, const char *name, struct mpiq_process *process)
+{
+    *process = (struct mpiq_process){.pid = number(name, 0), .rank = -1};
+    _cleanup_close_ int directory = openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct stat status;
+    if (directory < 0 || fstat(directory, &status) < 0 || !read_stat(directory, process))
+        return false;
+    process->uid = status.st_uid;
+    read_executable(directory, process);
+    read_environment(directory, process);
+    if (process->nspace)
+        process->maps_mpi = maps_mpi(directory);
+    return true;
+}
+
+static int by_pid(const void *left, const void *right)
+{
+    const struct mpiq_process *a = left, *b = right;
+    return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+struct mpiq_error *mpiq_process_table_init(struct mpiq_process_table *ret)
+{
+    struct mpiq_process_table table = {0};
+    size_t room = 0;
+    DIR *proc = opendir("/proc");
+    if (!proc)
+        return mpiq_error_create_os(errno, "cannot list the processes in /proc");
+    struct dirent *entry;
+    while ((entry = readdir(proc))) {
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        if (table.count == room) {
+            room = room ? room * 2 : 256;
+            struct mpiq_process *larger = realloc(table.processes, room * sizeof *larger);
+            if (!larger) {
+                closedir(proc);
+                mpiq_process_table_deinit(&table);
+                return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+            }
+            table.processes = larger;
+        }
+        table.count += read_process(dirfd(proc), entry->d_name, &table.processes[table.count]);
+    }
+    closedir(proc);
+    if (table.count > 0)
+        qsort(table.processes, table.count, sizeof *table.processes, by_pid);
+    *ret = table;
+    return NULL;
+}
+
+void mpiq_process_table_deinit(struct mpiq_process_table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        free(table->processes[i].nspace);
+    free(table->processes);
+    *table = (struct mpiq_process_table){0};
+}
+
+const struct mpiq_process *mpiq_process_table_find(const struct mpiq_process_table *table, pid_t pid)
+{
+    struct mpiq_process key = {.pid = pid};
+    return table->count ? bsearch(&key, table->processes, table->count, sizeof key, by_pid) : NULL;
+}
+
+bool mpiq_process_table_descends(const struct mpiq_process_table *table, pid_t pid, pid_t ancestor)
+{
+    for (int depth = 0; pid > 0 && depth < MAX_DEPTH; depth++) {
+        if (pid == ancestor)
+            return true;
+        const struct mpiq_process *process = mpiq_process_table_find(table, pid);
+        pid = process ? process->parent : 0;
+    }
+    return false;
+}

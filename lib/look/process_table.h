@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * process_table - the MPI processes of this machine, as /proc tells them.
+ *
+ * A launcher that speaks PMIx (Open MPI's, Slurm's) gives each rank its namespace and rank in the
+ * environment; that is all that is needed to find a job, whoever started it.  It leaves to others: looking
+ * inside a process, and which of the jobs is meant (discover).
+ */
+#ifndef MPIQ_PROCESS_TABLE_H
+#define MPIQ_PROCESS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct mpiq_process {
+    pid_t pid;
+    pid_t parent;
+    uid_t uid;
+    char state;             /* as in /proc/PID/stat */
+    char executable[256];   /* base name; the comm in brackets' place if the link cannot be read */
+    char *nspace;           /* PMIX_NAMESPACE; NULL: not started by a launcher we know */
+    int rank;               /* PMIX_RANK, -1 */
+    int world_size;         /* OMPI_COMM_WORLD_SIZE, 0: not known */
+    int local_size;         /* OMPI_COMM_WORLD_LOCAL_SIZE, 0: not known */
+    bool maps_mpi;          /* a library of MPI is mapped (or the maps may not be read) */
+    bool readable;          /* its environment could be read */
+};
+
+struct mpiq_process_table {
+    struct mpiq_process *processes; /* all of this machine, by pid */
+    size_t count;
+};
+
+/* Reads /proc once.  The caller calls mpiq_process_table_deinit. */
+struct mpiq_error *mpiq_process_table_init(struct mpiq_process_table *ret);
+void mpiq_process_table_deinit(struct mpiq_process_table *table);
+
+/* NULL if there is no such process. */
+const struct mpiq_process *mpiq_process_table_find(const struct mpiq_process_table *table, pid_t pid);
+
+/* Whether ancestor is pid or one of its parents. */
+bool mpiq_process_table_descends(const struct mpiq_process_table *table, pid_t pid, pid_t ancestor);
+
+#endif
