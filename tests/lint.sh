@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# tests/lint.sh BUILD: formatting and static checks of all that git tracks.
+set -uo pipefail
+build=$1
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+failed=0
+
+check() {
+    local what=$1
+    shift
+    printf 'mpiq: lint: %s\n' "$what" >&2
+    "$@" || { failed=1; printf 'mpiq: lint: %s failed\n' "$what" >&2; }
+}
+
+# The files that git tracks or would, of these patterns.
+files() { git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do [ -f "$f" ] && printf '%s\n' "$f"; done; }
+
+scripts() { files | while read -r f; do head -c 64 "$f" | head -n 1 | tr -d '\0' | grep -qE '^#!.*\b(ba)?sh\b' && printf '%s\n' "$f"; done; }
+
+licence() {
+    local bad
+    bad=$(files '*.c' '*.h' '*.py' '*.build' '*.sh' '*.f90' | xargs grep -L 'SPDX-License-Identifier: BSD-3-Clause')
+    [ -z "$bad" ] || { printf 'no SPDX line: %s\n' "$bad"; return 1; }
+}
+
+# Comments and strings ask for no formatter: only what our own folders hold, not the patch's hooks.
+mapfile -t c_files < <(files 'lib/*.c' 'lib/*.h' 'cli/*.c' 'cli/*.h' 'mqs/*.c' 'mqs/*.h' 'examples/*.c' 'tests/*.c' 'tests/*.h')
+mapfile -t unit_files < <(files 'lib/*.c' 'cli/*.c' 'mqs/*.c')
+mapfile -t python_files < <(files '*.py')
+mapfile -t shell_files < <(scripts)
+
+check 'SPDX lines' licence
+check clang-format clang-format --dry-run -Werror "${c_files[@]}"
+check shellcheck shellcheck -x "${shell_files[@]}"
+check pyflakes python3 -m pyflakes "${python_files[@]}"
+check cppcheck cppcheck --quiet --error-exitcode=1 --enable=warning,performance,portability --inline-suppr \
+    --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches --std=c11 -j 2 -D__linux__ \
+    -Iinclude -Ilib "${unit_files[@]}"
+check clang-tidy clang-tidy --quiet -p "$build" "${unit_files[@]}"
+exit $failed
