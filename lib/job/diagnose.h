@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * diagnose - from a finished job state to its diagnosis: the one entry of lib/job.
+ *
+ * What it never does: read a process or a file, or print.
+ */
+#ifndef MPIQ_DIAGNOSE_H
+#define MPIQ_DIAGNOSE_H
+
+#include "base/error.h"
+#include "state/finding.h"
+#include "state/job_state.h"
+
+/* Diagnoses a finished job.  The caller destroys *ret; job must outlive it.  Fails only without memory, or
+   for a job state that is not finished; a job of which nothing was read is the verdict `unknown`. */
+struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job, struct mpiq_diagnosis **ret);
+
+/* The chain from a process to the cause, at most a hundred steps long.  The caller destroys *ret. */
+struct mpiq_error *mpiq_why(const struct mpiq_job_state *job, const struct mpiq_diagnosis *diagnosis,
+                            uint32_t process, struct mpiq_chain **ret);
+
+#endif

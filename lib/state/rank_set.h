@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rank_set - a set of ranks as ranges, the way a person reads it: "0-15,18", of other worlds "w1:0-3".
+ *
+ * A rank is (index of its world, rank in that world's MPI_COMM_WORLD).  Sets are values: a zeroed one is
+ * empty, mpiq_rank_set_deinit frees what one holds.
+ */
+#ifndef MPIQ_RANK_SET_H
+#define MPIQ_RANK_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Ranks first to last, both included, of one world. */
+struct mpiq_rank_range {
+    uint32_t world;
+    uint32_t first;
+    uint32_t last;
+};
+
+struct mpiq_rank_set {
+    struct mpiq_rank_range *ranges; /* ascending by (world, rank); neither overlapping nor touching */
+    uint32_t count;             /* of ranges */
+    uint32_t capacity;
+    uint64_t size;              /* of ranks */
+};
+
+void mpiq_rank_set_deinit(struct mpiq_rank_set *set);
+
+/* Adds a rank, or first to last; in any order, cheapest in ascending order.  False without memory. */
+bool mpiq_rank_set_add(struct mpiq_rank_set *set, uint32_t world, uint32_t rank);
+bool mpiq_rank_set_add_range(struct mpiq_rank_set *set, uint32_t world, uint32_t first, uint32_t last);
+bool mpiq_rank_set_add_set(struct mpiq_rank_set *set, const struct mpiq_rank_set *other);
+
+bool mpiq_rank_set_contains(const struct mpiq_rank_set *set, uint32_t world, uint32_t rank);
+bool mpiq_rank_set_equal(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b);
+
+/* The text, "" for the empty set; the caller frees it, NULL without memory.  most: how many ranges are
+   spelled out (0: all); of more, the text ends in ",… (N in all)". */
+char *mpiq_rank_set_text(const struct mpiq_rank_set *set, uint32_t most);
+
+/* Reads such a text ("" is the empty set) and adds what it names to *set; MPIQ_ERROR_USAGE with a sentence
+   otherwise, and *set is as before. */
+struct mpiq_error *mpiq_rank_set_parse(const char *text, struct mpiq_rank_set *set);
+
+#endif

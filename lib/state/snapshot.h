@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * snapshot - rank states in a file: what a job looked like, to be diagnosed elsewhere or later.
+ *
+ * One line "mpiq snapshot 1\n", then one zstd stream of lines: each "LOOK JSON\n", LOOK 1 or 2 and the rank
+ * state as mpiq_rank_state_to_json writes it.  It holds envelopes, never payload.  Snapshots of several
+ * hosts are merged by reading them one after another into one job state.
+ */
+#ifndef MPIQ_SNAPSHOT_H
+#define MPIQ_SNAPSHOT_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "state/job_state.h"
+#include "state/rank_state.h"
+
+struct mpiq_snapshot_writer;
+
+/* Starts a snapshot in a new file beside path, which is put in its place by finish: a half-written one
+   never has the name.  The file is the user's alone (mode 0600). */
+struct mpiq_error *mpiq_snapshot_create(const char *path, struct mpiq_snapshot_writer **ret);
+struct mpiq_error *mpiq_snapshot_add(struct mpiq_snapshot_writer *writer, int look,
+                                     const struct mpiq_rank_state *state);
+/* Ends it; writer is gone after that, whatever is returned. */
+struct mpiq_error *mpiq_snapshot_finish(struct mpiq_snapshot_writer *writer);
+/* Gives it up: nothing is left of it.  NULL is fine. */
+void mpiq_snapshot_abandon(struct mpiq_snapshot_writer *writer);
+
+/* Whether a file starts like a snapshot (false also if it cannot be read). */
+bool mpiq_is_snapshot(const char *path);
+
+/* Reads the snapshot at path and adds what it holds to job (mpiq_job_state_add); the caller finishes job.
+   A file that is not a snapshot, is cut short, or is of a later version is refused with a sentence. */
+struct mpiq_error *mpiq_snapshot_read(const char *path, struct mpiq_job_state *job);
+
+/* As above, each state to a callback instead, which may keep it by setting *state to NULL; an error of its
+   ends the reading and is returned. */
+typedef struct mpiq_error *mpiq_snapshot_callback(void *context, int look, struct mpiq_rank_state **state);
+struct mpiq_error *mpiq_snapshot_each(const char *path, mpiq_snapshot_callback *callback, void *context);
+
+#endif
