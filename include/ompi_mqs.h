@@ -194,21 +194,30 @@ enum ompi_mqs_collective {
 
 /* Bits of ompi_mqs_call.flags. */
 #define OMPI_MQS_CALL_ORDERED 1u  /* it took a running number */
-#define OMPI_MQS_CALL_DONE 2u     /* the call has returned; a non-blocking one: its request has completed */
 #define OMPI_MQS_CALL_REQUEST 4u  /* non-blocking or persistent: it lives on in a request */
+#define OMPI_MQS_CALL_START 8u    /* a start of a persistent one (those take no number; its _init call did) */
 
-/* One collective call, as the caller made it.  What a call does not have is 0, a root it does not have -1. */
+/*
+ * One collective call, as the caller made it.  What a call does not have is 0, a root it does not have -1.
+ *
+ * Whether a call of a ring has ended is not written into it (the record must cost the caller nothing).
+ * A blocking one is under way while its class has active > 0 and it is the newest of its class in the
+ * ring; a non-blocking one while an entry of the outstanding list has its number.
+ */
 struct ompi_mqs_call {
-    uint32_t collective;        /* enum ompi_mqs_collective */
-    uint32_t flags;             /* OMPI_MQS_CALL_ bits */
-    uint64_t number;            /* running number on this communicator, from 1; 0 if not ordered */
-    int64_t count;              /* of elements, as given (the send side's, where there are two) */
-    ompi_mqs_addr_t datatype;   /* handle, that is the address of the library's object */
-    ompi_mqs_addr_t op;         /* handle */
+    uint16_t collective;        /* enum ompi_mqs_collective */
+    uint16_t flags;             /* OMPI_MQS_CALL_ bits */
     int32_t root;               /* as given: MPI_ROOT and MPI_PROC_NULL are the library's negative values */
-    uint32_t tid;               /* kernel thread id of the caller; 0 if not known */
+    uint64_t number;            /* running number on this communicator, from 1; 0 if not ordered.  In a
+                                   ring it is not written but follows from the slot: ompi_mqs_ring_number */
+    int64_t count;              /* of elements, as given: the side that is significant at this caller */
+    ompi_mqs_addr_t datatype;   /* handle, that is the address of the library's object; of the same side */
+    ompi_mqs_addr_t op;         /* handle */
     ompi_mqs_addr_t caller;     /* return address of the MPI call */
     uint64_t begin_cycles;      /* the processor's cycle counter at entry; 0 where there is none */
+    uint32_t tid;               /* kernel thread id of the caller; 0 if not known (never known for blocking
+                                   ones: the thread records tell) */
+    uint32_t reserved;
 };
 
 /* A non-blocking or started persistent collective whose request has not completed. */
@@ -220,21 +229,36 @@ struct ompi_mqs_outstanding {
 
 struct ompi_mqs_count {
     uint32_t calls;             /* so far; wraps */
-    uint32_t active;            /* how many have not ended: 0 or 1 for a blocking one */
+    uint32_t active;            /* how many have not ended: 0 or 1 for a blocking one of a communicator */
 };
 
-/* What one communicator remembers; its address is in the member c_mqs of the library's communicator. */
+/*
+ * What one communicator remembers; its address is in the member c_mqs of the library's communicator.
+ *
+ * All calls in a communicator's ring are ordered ones: the n-th of them has the running number n and lies in
+ * ring[(n - 1) % OMPI_MQS_RING].  Calls that are not ordered lie in the ring of ompi_mqs_root.process
+ * (without a number); what communicator such a one was made on is not kept, but it counts there.
+ */
 struct ompi_mqs_collectives {
     uint32_t size;              /* bytes of this record */
     uint32_t classes;           /* entries of counts */
+    ompi_mqs_addr_t comm;       /* the library's communicator; 0 in ompi_mqs_root.process */
     uint64_t group_hash;        /* of the local group's members, see ompi_mqs_hash_*; 0: not computed */
     uint64_t remote_hash;       /* of the remote group's, 0 for an intracommunicator */
-    uint64_t ordered;           /* running number of the last ordered call */
-    uint64_t calls;             /* calls so far: the next one goes to ring[calls % OMPI_MQS_RING] */
+    uint64_t position;          /* calls put into the ring so far, times sizeof(struct ompi_mqs_call) */
     ompi_mqs_addr_t outstanding;/* first struct ompi_mqs_outstanding, newest first */
     struct ompi_mqs_call ring[OMPI_MQS_RING];
     struct ompi_mqs_count counts[OMPI_MQS_COLLECTIVE_COUNT];
 };
+
+/* The running number of the call in ring[slot] of a communicator, 0 if none has been put there yet. */
+static inline uint64_t ompi_mqs_ring_number(uint64_t position, uint32_t slot)
+{
+    uint64_t calls = position / sizeof(struct ompi_mqs_call);
+    uint64_t back = (calls - 1 - slot) % OMPI_MQS_RING; /* how many calls ago, the last one being 0 */
+
+    return calls <= back ? 0 : calls - back;
+}
 
 /* FNV-1a over the members' (jobid, vpid) pairs in rank order, each as eight little-endian bytes
    jobid then vpid; a result of 0 is stored as 1. */
@@ -265,7 +289,8 @@ enum ompi_mqs_wait_kind {
    negative values; they hold for kinds SEND to MRECV alone. */
 struct ompi_mqs_wait {
     uint32_t kind;              /* enum ompi_mqs_wait_kind */
-    uint32_t need;              /* how many of the requests must complete before the wait ends */
+    uint32_t need;              /* how many more requests must complete before the wait ends: 1, or for ALL
+                                   those that were active and incomplete when it began */
     uint64_t episode;           /* differs from that of every other wait of this thread */
     ompi_mqs_addr_t requests;   /* array of request addresses (each pointer_size wide), or, if count is 0,
                                    the one request itself, or 0 */
@@ -283,12 +308,12 @@ struct ompi_mqs_thread {
     ompi_mqs_addr_t next;       /* 0 ends the list */
     uint32_t size;              /* bytes of this record */
     uint32_t tid;               /* kernel thread id, 0: free */
-    uint32_t calls;             /* collective MPI calls entered and not left: only the outermost counts */
     uint32_t depth;             /* waits nested now; of more than OMPI_MQS_WAIT_DEPTH the first are kept */
+    uint32_t collective;        /* of the outermost collective call, valid while collectives is not 0 */
+    ompi_mqs_addr_t collectives;/* where that call is recorded (struct ompi_mqs_collectives, which names its
+                                   communicator); 0 outside collective calls.  A non-blocking one counts
+                                   here only until its call returns */
     uint64_t episodes;          /* waits begun by this thread so far */
-    uint32_t collective;        /* of the outermost collective call, valid while calls > 0 */
-    uint32_t reserved;
-    ompi_mqs_addr_t comm;       /* the communicator it was called on */
     struct ompi_mqs_wait stack[OMPI_MQS_WAIT_DEPTH]; /* outermost first */
 };
 
