@@ -314,6 +314,11 @@ struct mpiq_call *mpiq_rank_state_add_process_call(struct mpiq_rank_state *state
 /* Notes what could not be read; takes ownership of error, NULL is fine and does nothing. */
 void mpiq_rank_state_problem(struct mpiq_rank_state *state, const char *what, struct mpiq_error *error);
 
+/* How many local ranks the other side of an operation may have: of the remote group of an
+   intercommunicator, else of the local one; 0 not known.  A state from JSON has no peer_local,
+   actual_local, channel, local_rank or index out of its range; a writer keeps to that. */
+uint32_t mpiq_communicator_peers(const struct mpiq_communicator *comm);
+
 /* Name of a collective class (the ones of ompi_mqs.h), and back; NULL and -1 if there is none. */
 const char *mpiq_collective_name(int collective);
 int mpiq_collective_class(const char *name);

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "state/rank_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ompi_mqs.h"
+#include "state/rank_state_private.h"
+
+/* ---- what nothing is known of ------------------------------------------------------------------------ */
+
+#define NOBODY     \
+    {              \
+        .rank = -1 \
+    }
+
+const struct mpiq_operation mpiq_operation_unknown = {
+    .bytes = -1,
+    .actual_bytes = -1,
+    .peer_local = MPIQ_ANY,
+    .peer = NOBODY,
+    .actual_local = -1,
+    .actual = NOBODY,
+    .collective = -1,
+};
+
+const struct mpiq_operation mpiq_wait_operation_unknown = {
+    .bytes = -1,
+    .actual_bytes = -1,
+    .peer_local = MPIQ_ANY,
+    .peer = NOBODY,
+    .actual_local = -1,
+    .actual = NOBODY,
+    .collective = -1,
+    .queue = MPIQ_QUEUE_WAIT,
+};
+
+const struct mpiq_call mpiq_call_unknown = {.bytes = -1, .collective = -1};
+const struct mpiq_coll_count mpiq_coll_count_unknown = {.collective = -1};
+const struct mpiq_channel mpiq_channel_unknown = {.peer_local = -1};
+const struct mpiq_frame mpiq_frame_unknown = {0};
+const struct mpiq_problem mpiq_problem_unknown = {0};
+
+const struct mpiq_communicator mpiq_communicator_unknown = {
+    .local_rank = -1,
+    .ordered = -1,
+    .nonblocking = -1,
+};
+
+const struct mpiq_wait mpiq_wait_unknown = {.collective = -1, .comm = -1, .collective_comm = -1};
+const struct mpiq_thread mpiq_thread_unknown = {.state = '?', .mpi_frame = -1, .user_frame = -1};
+
+const struct mpiq_rank_state mpiq_rank_state_unknown = {
+    .name = NOBODY,
+    .thread_level = -1,
+    .recording = MPIQ_UNKNOWN,
+    .queues = MPIQ_UNKNOWN,
+    .process_state = '?',
+};
+
+/* ---- strings: a set, so that what every frame repeats is there once ------------------------------------ */
+
+struct strings {
+    char **slots;
+    size_t room; /* a power of two */
+    size_t count;
+};
+
+static size_t hash_string(const char *string)
+{
+    uint64_t hash = OMPI_MQS_HASH_START;
+    while (*string)
+        hash = (hash ^ (unsigned char)*string++) * OMPI_MQS_HASH_PRIME;
+    return (size_t)(hash ^ hash >> 32);
+}
+
+static char **find_slot(char **slots, size_t room, const char *string)
+{
+    size_t slot = hash_string(string) & (room - 1);
+    while (slots[slot] && strcmp(slots[slot], string) != 0)
+        slot = (slot + 1) & (room - 1);
+    return &slots[slot];
+}
+
+static bool grow_strings(struct strings *strings)
+{
+    size_t room = strings->room ? strings->room * 2 : 64;
+    char **slots = calloc(room, sizeof *slots);
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < strings->room; i++) {
+        if (strings->slots[i])
+            *find_slot(slots, room, strings->slots[i]) = strings->slots[i];
+    }
+    free(strings->slots);
+    strings->slots = slots;
+    strings->room = room;
+    return true;
+}
+
+static void destroy_strings(struct strings *strings)
+{
+    if (!strings)
+        return;
+    for (size_t i = 0; i < strings->room; i++)
+        free(strings->slots[i]);
+    free(strings->slots);
+    free(strings);
+}
+
+const char *mpiq_rank_state_intern(struct mpiq_rank_state *state, const char *string)
+{
+    struct strings *strings = state->strings;
+    if (!string)
+        return NULL;
+    if (!strings)
+        state->strings = strings = calloc(1, sizeof *strings);
+    if (!strings || (strings->count * 2 >= strings->room && !grow_strings(strings)))
+        return NULL;
+    char **slot = find_slot(strings->slots, strings->room, string);
+    if (!*slot) {
+        *slot = strdup(string);
+        strings->count += *slot != NULL;
+    }
+    return *slot;
+}
+
+/* ---- the record ---------------------------------------------------------------------------------------- */
+
+struct mpiq_rank_state *mpiq_rank_state_create(void)
+{
+    struct mpiq_rank_state *state = malloc(sizeof *state);
+    if (state)
+        *state = mpiq_rank_state_unknown;
+    return state;
+}
+
+static void destroy_communicator(struct mpiq_communicator *comm)
+{
+    free(comm->local.members);
+    free(comm->remote.members);
+    free(comm->counts);
+    free(comm->calls);
+    free(comm->outstanding);
+    free(comm->channels);
+}
+
+static void destroy_thread(struct mpiq_thread *thread)
+{
+    for (size_t i = 0; i < thread->wait_count; i++)
+        free(thread->waits[i].operations);
+    free(thread->waits);
+    free(thread->frames);
+}
+
+void mpiq_rank_state_destroy(struct mpiq_rank_state *state)
+{
+    if (!state)
+        return;
+    for (size_t i = 0; i < state->communicator_count; i++)
+        destroy_communicator(&state->communicators[i]);
+    free(state->communicators);
+    for (size_t i = 0; i < state->thread_count; i++)
+        destroy_thread(&state->threads[i]);
+    free(state->threads);
+    free(state->operations);
+    free(state->process_calls);
+    free(state->problems);
+    destroy_strings(state->strings);
+    free(state);
+}
+
+#define APPEND(owner, list, count, none) \
+    mpiq_list_append(&(owner)->list, &(owner)->count, sizeof(none), &(none))
+
+struct mpiq_communicator *mpiq_rank_state_add_communicator(struct mpiq_rank_state *state)
+{
+    return APPEND(state, communicators, communicator_count, mpiq_communicator_unknown);
+}
+
+struct mpiq_operation *mpiq_rank_state_add_operation(struct mpiq_rank_state *state)
+{
+    return APPEND(state, operations, operation_count, mpiq_operation_unknown);
+}
+
+struct mpiq_thread *mpiq_rank_state_add_thread(struct mpiq_rank_state *state)
+{
+    return APPEND(state, threads, thread_count, mpiq_thread_unknown);
+}
+
+struct mpiq_wait *mpiq_thread_add_wait(struct mpiq_thread *thread)
+{
+    return APPEND(thread, waits, wait_count, mpiq_wait_unknown);
+}
+
+struct mpiq_operation *mpiq_wait_add_operation(struct mpiq_wait *wait)
+{
+    return APPEND(wait, operations, operation_count, mpiq_wait_operation_unknown);
+}
+
+struct mpiq_frame *mpiq_thread_add_frame(struct mpiq_thread *thread)
+{
+    return APPEND(thread, frames, frame_count, mpiq_frame_unknown);
+}
+
+struct mpiq_coll_count *mpiq_communicator_add_count(struct mpiq_communicator *comm)
+{
+    return APPEND(comm, counts, count_count, mpiq_coll_count_unknown);
+}
+
+struct mpiq_call *mpiq_communicator_add_call(struct mpiq_communicator *comm)
+{
+    return APPEND(comm, calls, call_count, mpiq_call_unknown);
+}
+
+struct mpiq_call *mpiq_communicator_add_outstanding(struct mpiq_communicator *comm)
+{
+    return APPEND(comm, outstanding, outstanding_count, mpiq_call_unknown);
+}
+
+struct mpiq_channel *mpiq_communicator_add_channel(struct mpiq_communicator *comm)
+{
+    return APPEND(comm, channels, channel_count, mpiq_channel_unknown);
+}
+
+struct mpiq_call *mpiq_rank_state_add_process_call(struct mpiq_rank_state *state)
+{
+    return APPEND(state, process_calls, process_call_count, mpiq_call_unknown);
+}
+
+void mpiq_rank_state_problem(struct mpiq_rank_state *state, const char *what, struct mpiq_error *error)
+{
+    if (!error)
+        return;
+    struct mpiq_problem *problem = APPEND(state, problems, problem_count, mpiq_problem_unknown);
+    if (problem) {
+        problem->code = (uint8_t)error->code;
+        problem->what = mpiq_rank_state_intern(state, what);
+        problem->text = mpiq_rank_state_intern(state, error->message);
+    }
+    mpiq_error_destroy(error);
+}
+
+uint32_t mpiq_communicator_peers(const struct mpiq_communicator *comm)
+{
+    return comm->flags & MPIQ_COMM_INTER ? comm->remote.count : comm->local.count;
+}
+
+/* ---- collective classes ----------------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *name;
+    char kind;
+    char order;
+} classes[] = {
+#define CLASS(value, id, name, kind, order) [value] = {name, #kind[0], #order[0]},
+    OMPI_MQS_COLLECTIVES(CLASS)
+#undef CLASS
+};
+
+const char *mpiq_collective_name(int collective)
+{
+    return collective >= 0 && collective < OMPI_MQS_COLLECTIVE_COUNT ? classes[collective].name : NULL;
+}
+
+int mpiq_collective_class(const char *name)
+{
+    for (int collective = 0; collective < OMPI_MQS_COLLECTIVE_COUNT; collective++) {
+        if (strcmp(classes[collective].name, name) == 0)
+            return collective;
+    }
+    return -1;
+}
+
+char mpiq_collective_kind(int collective)
+{
+    return mpiq_collective_name(collective) ? classes[collective].kind : '\0';
+}
+
+bool mpiq_collective_ordered(int collective)
+{
+    return mpiq_collective_name(collective) && classes[collective].order == 'O';
+}

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "state/rank_state.h"
+#include "state/rank_state_private.h"
+#include "state/record.h"
+#include "state/text.h"
+
+/* A run of members is a few bytes of text: without a bound a short text could ask for any memory. */
+#define GROUP_MAX (UINT32_C(1) << 24)
+
+/* ---- words ------------------------------------------------------------------------------------------------
+ */
+
+#define WORD(id, word) word,
+static const char *const operation_kinds[] = {MPIQ_OPERATION_KINDS(WORD)};
+static const char *const operation_statuses[] = {MPIQ_OPERATION_STATUSES(WORD)};
+static const char *const queues[] = {"sends", "receives", "unexpected", "wait"};
+static const char *const wait_kinds[] = {MPIQ_WAIT_KINDS(WORD)};
+static const char *const phases[] = {MPIQ_PHASES(WORD)};
+static const char *const sources[] = {MPIQ_SOURCES(WORD)};
+static const char *const errors[] = {MPIQ_ERRORS(WORD)};
+static const char *const comm_flags[] = {"inter", "internal", "freed", "self", "world", "topology"};
+#undef WORD
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- values that are neither a number nor a word
+ * ----------------------------------------------------------- */
+
+static void write_name(struct mpiq_text *text, const void *member)
+{
+    const struct mpiq_name *name = member;
+    mpiq_text_open(text, '[');
+    mpiq_text_unsigned(text, name->job);
+    mpiq_text_signed(text, name->rank);
+    mpiq_text_close(text, ']');
+}
+
+/* The numbers of [job, rank] or [job, rank, length]. */
+static const char *read_numbers(json_object *value, size_t count, struct mpiq_name *name, uint64_t *length)
+{
+    uint64_t job = 0;
+    int64_t rank = 0;
+    const char *complaint = NULL;
+
+    if (!json_object_is_type(value, json_type_array) || json_object_array_length(value) != count)
+        return count == 2 ? "is not [job, rank]" : "is not an array of [job, rank, length]";
+    if ((complaint = mpiq_json_unsigned(json_object_array_get_idx(value, 0), UINT32_MAX, &job)) ||
+        (complaint = mpiq_json_signed(json_object_array_get_idx(value, 1), -1, INT32_MAX, &rank)))
+        return complaint;
+    name->job = (uint32_t)job;
+    name->rank = (int32_t)rank;
+    return count == 2 ? NULL : mpiq_json_unsigned(json_object_array_get_idx(value, 2), GROUP_MAX, length);
+}
+
+static const char *read_name(struct mpiq_reader *reader, json_object *value, void *member)
+{
+    (void)reader;
+    return read_numbers(value, 2, member, NULL);
+}
+
+static void write_collective(struct mpiq_text *text, const void *member)
+{
+    const char *name = mpiq_collective_name(*(const int16_t *)member);
+    mpiq_text_string(text, name ? name : "", SIZE_MAX);
+}
+
+static const char *read_collective(struct mpiq_reader *reader, json_object *value, void *member)
+{
+    (void)reader;
+    int collective = -1;
+    if (json_object_is_type(value, json_type_string))
+        collective = mpiq_collective_class(json_object_get_string(value));
+    *(int16_t *)member = (int16_t)collective;
+    return collective < 0 ? "is not the name of a collective call" : NULL;
+}
+
+static void write_context(struct mpiq_text *text, const void *member)
+{
+    const uint64_t *context = member;
+    mpiq_text_open(text, '[');
+    mpiq_text_hex(text, context[0]);
+    mpiq_text_hex(text, context[1]);
+    mpiq_text_close(text, ']');
+}
+
+static const char *read_context(struct mpiq_reader *reader, json_object *value, void *member)
+{
+    (void)reader;
+    uint64_t *context = member;
+    if (!json_object_is_type(value, json_type_array) || json_object_array_length(value) != 2)
+        return "is not an array of two";
+    const char *complaint = mpiq_json_hex(json_object_array_get_idx(value, 0), &context[0]);
+    return complaint ? complaint : mpiq_json_hex(json_object_array_get_idx(value, 1), &context[1]);
+}
+
+static void write_flags(struct mpiq_text *text, const void *member)
+{
+    mpiq_text_open(text, '[');
+    for (unsigned i = 0; i < COUNT(comm_flags); i++) {
+        if (*(const uint32_t *)member & (1u << i))
+            mpiq_text_string(text, comm_flags[i], SIZE_MAX);
+    }
+    mpiq_text_close(text, ']');
+}
+
+static const char *read_flags(struct mpiq_reader *reader, json_object *value, void *member)
+{
+    (void)reader;
+    if (!json_object_is_type(value, json_type_array))
+        return "is not an array";
+    for (size_t i = 0; i < json_object_array_length(value); i++) {
+        const char *word = json_object_get_string(json_object_array_get_idx(value, i));
+        unsigned flag = 0;
+        while (word && flag < COUNT(comm_flags) && strcmp(comm_flags[flag], word) != 0)
+            flag++;
+        if (!word || flag == COUNT(comm_flags))
+            return "holds a word that is not known here";
+        *(uint32_t *)member |= 1u << flag;
+    }
+    return NULL;
+}
+
+/* Members as runs [job, first rank, length] of consecutive ranks; of ranks not known, rank stays -1. */
+static bool continues(const struct mpiq_name *first, const struct mpiq_name *next, uint32_t distance)
+{
+    int64_t rank = first->rank < 0 ? -1 : (int64_t)first->rank + distance;
+    return next->job == first->job && next->rank == rank;
+}
+
+static void write_group(struct mpiq_text *text, const void *member)
+{
+    const struct mpiq_group *group = member;
+    mpiq_text_open(text, '{');
+    mpiq_text_key(text, "hash");
+    mpiq_text_hex(text, group->hash);
+    mpiq_text_key(text, "count");
+    mpiq_text_unsigned(text, group->count);
+    if (group->members) {
+        mpiq_text_key(text, "members");
+        mpiq_text_open(text, '[');
+        for (uint32_t first = 0, next; first < group->count; first = next) {
+            for (next = first + 1; next < group->count; next++) {
+                if (!continues(&group->members[first], &group->members[next], next - first))
+                    break;
+            }
+            mpiq_text_open(text, '[');
+            mpiq_text_unsigned(text, group->members[first].job);
+            mpiq_text_signed(text, group->members[first].rank);
+            mpiq_text_unsigned(text, next - first);
+            mpiq_text_close(text, ']');
+        }
+        mpiq_text_close(text, ']');
+    }
+    mpiq_text_close(text, '}');
+}
+
+static const char *read_members(json_object *runs, struct mpiq_group *group)
+{
+    if (!json_object_is_type(runs, json_type_array))
+        return "has members that are not an array";
+    uint64_t total = 0;
+    for (size_t i = 0; i < json_object_array_length(runs); i++) {
+        struct mpiq_name first;
+        uint64_t length = 0;
+        const char *complaint = read_numbers(json_object_array_get_idx(runs, i), 3, &first, &length);
+        if (complaint)
+            return complaint;
+        total += length;
+        if (total > group->count || (first.rank >= 0 && length > (uint64_t)(INT32_MAX - first.rank)))
+            return "has more members than its count";
+    }
+    if (total != group->count)
+        return "has fewer members than its count";
+
+    /* One more than needed: a group of nobody has members, too. */
+    group->members = calloc((size_t)group->count + 1, sizeof *group->members);
+    if (!group->members)
+        return "finds no memory for its members";
+    struct mpiq_name *next = group->members;
+    for (size_t i = 0; i < json_object_array_length(runs); i++) {
+        struct mpiq_name first;
+        uint64_t length = 0;
+        read_numbers(json_object_array_get_idx(runs, i), 3, &first, &length);
+        for (uint32_t distance = 0; distance < length; distance++) {
+            next->job = first.job;
+            next->rank = first.rank < 0 ? -1 : first.rank + (int32_t)distance;
+            next++;
+        }
+    }
+    return NULL;
+}
+
+static const char *read_group(struct mpiq_reader *reader, json_object *value, void *member)
+{
+    (void)reader;
+    struct mpiq_group *group = member;
+    json_object *part = NULL;
+    uint64_t count = 0;
+
+    if (!json_object_is_type(value, json_type_object))
+        return "is not an object";
+    const char *complaint = mpiq_json_hex(json_object_object_get(value, "hash"), &group->hash);
+    if (!complaint)
+        complaint = mpiq_json_unsigned(json_object_object_get(value, "count"), GROUP_MAX, &count);
+    if (complaint)
+        return "has no hash or no count within bounds";
+    group->count = (uint32_t)count;
+    return json_object_object_get_ex(value, "members", &part) ? read_members(part, group) : NULL;
+}
+
+/* ---- tables
+ * ------------------------------------------------------------------------------------------------ */
+
+#define MEMBER(structure, member) \
+    .offset = offsetof(struct structure, member), .size = sizeof(((struct structure *)0)->member)
+#define FIELD(structure, member, kind)                                       \
+    {                                                                        \
+        .key = #member, .type = MPIQ_FIELD_##kind, MEMBER(structure, member) \
+    }
+#define NAMED(structure, key_, member, kind)                              \
+    {                                                                     \
+        .key = key_, .type = MPIQ_FIELD_##kind, MEMBER(structure, member) \
+    }
+#define WORDS(structure, member, words_)                                                     \
+    {                                                                                        \
+        .key = #member, .type = MPIQ_FIELD_ENUM, MEMBER(structure, member), .words = words_, \
+        .word_count = COUNT(words_)                                                          \
+    }
+#define LIST(structure, key_, member, count_, record_)                         \
+    {                                                                          \
+        .key = key_, .type = MPIQ_FIELD_LIST, MEMBER(structure, member),       \
+        .count_offset = offsetof(struct structure, count_), .record = &record_ \
+    }
+#define CUSTOM(structure, member, how)                                                              \
+    {                                                                                               \
+        .key = #member, .type = MPIQ_FIELD_CUSTOM, MEMBER(structure, member), .write = write_##how, \
+        .read = read_##how                                                                          \
+    }
+#define RECORD(structure, fields_, unknown_, check_)                                        \
+    {                                                                                       \
+        .size = sizeof(struct structure), .fields = fields_, .field_count = COUNT(fields_), \
+        .unknown = &unknown_, .check = check_                                               \
+    }
+
+#define OPERATION_FIELDS                                                                              \
+    FIELD(mpiq_operation, comm, UNSIGNED), WORDS(mpiq_operation, kind, operation_kinds),              \
+        WORDS(mpiq_operation, status, operation_statuses), FIELD(mpiq_operation, peer_local, SIGNED), \
+        CUSTOM(mpiq_operation, peer, name), FIELD(mpiq_operation, tag, SIGNED),                       \
+        FIELD(mpiq_operation, tag_any, BOOL), FIELD(mpiq_operation, bytes, SIGNED),                   \
+        FIELD(mpiq_operation, actual_local, SIGNED), CUSTOM(mpiq_operation, actual, name),            \
+        FIELD(mpiq_operation, actual_tag, SIGNED), FIELD(mpiq_operation, actual_bytes, SIGNED),       \
+        FIELD(mpiq_operation, sequence, UNSIGNED), FIELD(mpiq_operation, request, HEX),               \
+        FIELD(mpiq_operation, buffer, HEX), CUSTOM(mpiq_operation, collective, collective),           \
+        FIELD(mpiq_operation, persistent, BOOL), FIELD(mpiq_operation, inactive, BOOL),               \
+        FIELD(mpiq_operation, internal, BOOL), FIELD(mpiq_operation, eager, BOOL),                    \
+        FIELD(mpiq_operation, system_buffer, BOOL), FIELD(mpiq_operation, freed, BOOL),               \
+        FIELD(mpiq_operation, out_of_order, BOOL), FIELD(mpiq_operation, cancelled, BOOL),            \
+        FIELD(mpiq_operation, datatype, STRING)
+
+static const struct mpiq_field operation_fields[] = {{.key = "queue",
+                                                      .type = MPIQ_FIELD_ENUM,
+                                                      .required = true,
+                                                      MEMBER(mpiq_operation, queue),
+                                                      .words = queues,
+                                                      .word_count = MPIQ_QUEUE_WAIT},
+                                                     OPERATION_FIELDS};
+static const struct mpiq_field wait_operation_fields[] = {OPERATION_FIELDS};
+
+static const struct mpiq_field call_fields[] = {CUSTOM(mpiq_call, collective, collective),
+                                                FIELD(mpiq_call, number, SIGNED),
+                                                FIELD(mpiq_call, done, BOOL),
+                                                FIELD(mpiq_call, count, SIGNED),
+                                                FIELD(mpiq_call, bytes, SIGNED),
+                                                FIELD(mpiq_call, datatype, STRING),
+                                                FIELD(mpiq_call, op, STRING),
+                                                FIELD(mpiq_call, root, SIGNED),
+                                                FIELD(mpiq_call, tid, SIGNED),
+                                                FIELD(mpiq_call, begin_ns, SIGNED),
+                                                FIELD(mpiq_call, caller, HEX),
+                                                FIELD(mpiq_call, request, HEX)};
+
+static const struct mpiq_field count_fields[] = {CUSTOM(mpiq_coll_count, collective, collective),
+                                                 FIELD(mpiq_coll_count, count, UNSIGNED),
+                                                 FIELD(mpiq_coll_count, active, BOOL)};
+
+static const struct mpiq_field channel_fields[] = {FIELD(mpiq_channel, peer_local, SIGNED),
+                                                   FIELD(mpiq_channel, sent, UNSIGNED),
+                                                   FIELD(mpiq_channel, expected, UNSIGNED)};
+
+static const struct mpiq_field frame_fields[] = {
+    FIELD(mpiq_frame, pc, HEX),      FIELD(mpiq_frame, function, STRING), FIELD(mpiq_frame, file, STRING),
+    FIELD(mpiq_frame, line, SIGNED), FIELD(mpiq_frame, object, STRING),   FIELD(mpiq_frame, inlined, BOOL)};
+
+static const struct mpiq_field problem_fields[] = {
+    WORDS(mpiq_problem, code, errors), FIELD(mpiq_problem, what, STRING), FIELD(mpiq_problem, text, STRING)};
+
+/* ---- what must hold between values
+ * --------------------------------------------------------------------------- */
+
+static bool in_group(int32_t local_rank, uint32_t count)
+{
+    return local_rank >= -1 && (count == 0 || local_rank < (int64_t)count);
+}
+
+static const char *check_operation(struct mpiq_reader *reader, const void *element, const char **key)
+{
+    const struct mpiq_rank_state *state = reader->state;
+    const struct mpiq_operation *operation = element;
+    *key = "comm";
+    if (operation->comm >= state->communicator_count)
+        return "is not the index of a communicator";
+    uint32_t peers = mpiq_communicator_peers(&state->communicators[operation->comm]);
+    *key = "peer_local";
+    if (!in_group(operation->peer_local, peers))
+        return "is not a rank of the communicator";
+    *key = "actual_local";
+    return in_group(operation->actual_local, peers) ? NULL : "is not a rank of the communicator";
+}
+
+static const char *check_communicator(struct mpiq_reader *reader, const void *element, const char **key)
+{
+    (void)reader;
+    const struct mpiq_communicator *comm = element;
+    *key = "local_rank";
+    if (!in_group(comm->local_rank, comm->local.count))
+        return "is not a rank of the communicator";
+    *key = "channels";
+    for (size_t i = 0; i < comm->channel_count; i++) {
+        if (comm->channels[i].peer_local < 0 ||
+            !in_group(comm->channels[i].peer_local, mpiq_communicator_peers(comm)))
+            return "name a rank that the communicator does not have";
+    }
+    return NULL;
+}
+
+static bool is_index(int32_t index, size_t count)
+{
+    return index >= -1 && (index < 0 || (size_t)index < count);
+}
+
+static const char *check_wait(struct mpiq_reader *reader, const void *element, const char **key)
+{
+    const struct mpiq_rank_state *state = reader->state;
+    const struct mpiq_wait *wait = element;
+    *key = "comm";
+    if (!is_index(wait->comm, state->communicator_count))
+        return "is not the index of a communicator";
+    *key = "collective_comm";
+    return is_index(wait->collective_comm, state->communicator_count) ? NULL
+                                                                      : "is not the index of a communicator";
+}
+
+static const char *check_thread(struct mpiq_reader *reader, const void *element, const char **key)
+{
+    (void)reader;
+    const struct mpiq_thread *thread = element;
+    *key = "mpi_frame";
+    if (!is_index(thread->mpi_frame, thread->frame_count))
+        return "is not the index of a frame";
+    *key = "user_frame";
+    return is_index(thread->user_frame, thread->frame_count) ? NULL : "is not the index of a frame";
+}
+
+static const char *check_rank_state(struct mpiq_reader *reader, const void *element, const char **key)
+{
+    (void)reader;
+    const struct mpiq_rank_state *state = element;
+    *key = "thread_level";
+    if (state->thread_level < -1 || state->thread_level > 3)
+        return "is not -1 to 3";
+    *key = "recording";
+    if (state->recording < MPIQ_UNKNOWN || state->recording > MPIQ_YES)
+        return "is not -1, 0 or 1";
+    *key = "queues_read";
+    return state->queues < MPIQ_UNKNOWN || state->queues > MPIQ_YES ? "is not -1, 0 or 1" : NULL;
+}
+
+/* ---- the records, inner ones first
+ * ----------------------------------------------------------------------------- */
+
+static const struct mpiq_record operation_record =
+    RECORD(mpiq_operation, operation_fields, mpiq_operation_unknown, check_operation);
+static const struct mpiq_record wait_operation_record =
+    RECORD(mpiq_operation, wait_operation_fields, mpiq_wait_operation_unknown, check_operation);
+static const struct mpiq_record call_record = RECORD(mpiq_call, call_fields, mpiq_call_unknown, NULL);
+static const struct mpiq_record count_record =
+    RECORD(mpiq_coll_count, count_fields, mpiq_coll_count_unknown, NULL);
+static const struct mpiq_record channel_record =
+    RECORD(mpiq_channel, channel_fields, mpiq_channel_unknown, NULL);
+static const struct mpiq_record frame_record = RECORD(mpiq_frame, frame_fields, mpiq_frame_unknown, NULL);
+static const struct mpiq_record problem_record =
+    RECORD(mpiq_problem, problem_fields, mpiq_problem_unknown, NULL);
+
+static const struct mpiq_field communicator_fields[] = {
+    FIELD(mpiq_communicator, handle, HEX),
+    CUSTOM(mpiq_communicator, context, context),
+    FIELD(mpiq_communicator, name, ARRAY),
+    CUSTOM(mpiq_communicator, flags, flags),
+    FIELD(mpiq_communicator, parent, HEX),
+    FIELD(mpiq_communicator, local_rank, SIGNED),
+    CUSTOM(mpiq_communicator, local, group),
+    CUSTOM(mpiq_communicator, remote, group),
+    FIELD(mpiq_communicator, ordered, SIGNED),
+    FIELD(mpiq_communicator, nonblocking, SIGNED),
+    LIST(mpiq_communicator, "counts", counts, count_count, count_record),
+    LIST(mpiq_communicator, "calls", calls, call_count, call_record),
+    LIST(mpiq_communicator, "outstanding", outstanding, outstanding_count, call_record),
+    LIST(mpiq_communicator, "channels", channels, channel_count, channel_record)};
+static const struct mpiq_record communicator_record =
+    RECORD(mpiq_communicator, communicator_fields, mpiq_communicator_unknown, check_communicator);
+
+static const struct mpiq_field wait_fields[] = {
+    FIELD(mpiq_wait, level, SIGNED),
+    WORDS(mpiq_wait, kind, wait_kinds),
+    FIELD(mpiq_wait, call, ARRAY),
+    CUSTOM(mpiq_wait, collective, collective),
+    FIELD(mpiq_wait, need, SIGNED),
+    FIELD(mpiq_wait, episode, UNSIGNED),
+    FIELD(mpiq_wait, begin_ns, SIGNED),
+    FIELD(mpiq_wait, comm, SIGNED),
+    FIELD(mpiq_wait, collective_comm, SIGNED),
+    LIST(mpiq_wait, "operations", operations, operation_count, wait_operation_record)};
+static const struct mpiq_record wait_record = RECORD(mpiq_wait, wait_fields, mpiq_wait_unknown, check_wait);
+
+static const struct mpiq_field thread_fields[] = {
+    FIELD(mpiq_thread, tid, SIGNED),
+    FIELD(mpiq_thread, state, LETTER),
+    FIELD(mpiq_thread, record, BOOL),
+    FIELD(mpiq_thread, cpu_ns, UNSIGNED),
+    LIST(mpiq_thread, "waits", waits, wait_count, wait_record),
+    LIST(mpiq_thread, "frames", frames, frame_count, frame_record),
+    FIELD(mpiq_thread, mpi_frame, SIGNED),
+    FIELD(mpiq_thread, user_frame, SIGNED),
+    FIELD(mpiq_thread, mpi_call, ARRAY)};
+static const struct mpiq_record thread_record =
+    RECORD(mpiq_thread, thread_fields, mpiq_thread_unknown, check_thread);
+
+/* Communicators stand before what has their indexes. */
+static const struct mpiq_field rank_state_fields[] = {
+    CUSTOM(mpiq_rank_state, name, name),
+    FIELD(mpiq_rank_state, world_size, SIGNED),
+    FIELD(mpiq_rank_state, pid, SIGNED),
+    FIELD(mpiq_rank_state, host, ARRAY),
+    FIELD(mpiq_rank_state, executable, ARRAY),
+    FIELD(mpiq_rank_state, library, ARRAY),
+    FIELD(mpiq_rank_state, pml, ARRAY),
+    NAMED(mpiq_rank_state, "namespace", nspace, ARRAY),
+    WORDS(mpiq_rank_state, phase, phases),
+    WORDS(mpiq_rank_state, source, sources),
+    FIELD(mpiq_rank_state, thread_level, SIGNED),
+    FIELD(mpiq_rank_state, recording, SIGNED),
+    NAMED(mpiq_rank_state, "queues_read", queues, SIGNED),
+    FIELD(mpiq_rank_state, core, BOOL),
+    FIELD(mpiq_rank_state, gone, BOOL),
+    FIELD(mpiq_rank_state, traced, BOOL),
+    NAMED(mpiq_rank_state, "state", process_state, LETTER),
+    FIELD(mpiq_rank_state, cpu_ns, UNSIGNED),
+    FIELD(mpiq_rank_state, taken_ns, SIGNED),
+    LIST(mpiq_rank_state, "communicators", communicators, communicator_count, communicator_record),
+    LIST(mpiq_rank_state, "operations", operations, operation_count, operation_record),
+    LIST(mpiq_rank_state, "threads", threads, thread_count, thread_record),
+    LIST(mpiq_rank_state, "process_calls", process_calls, process_call_count, call_record),
+    LIST(mpiq_rank_state, "problems", problems, problem_count, problem_record)};
+static const struct mpiq_record rank_state_record =
+    RECORD(mpiq_rank_state, rank_state_fields, mpiq_rank_state_unknown, check_rank_state);
+
+/* ---- both ways
+ * -------------------------------------------------------------------------------------------------- */
+
+void mpiq_rank_state_write(struct mpiq_text *text, const struct mpiq_rank_state *state)
+{
+    mpiq_record_write(text, &rank_state_record, state);
+}
+
+struct mpiq_error *mpiq_rank_state_to_json(const struct mpiq_rank_state *state, char **ret)
+{
+    struct mpiq_text text = {0};
+    mpiq_rank_state_write(&text, state);
+    return mpiq_text_end(&text, ret);
+}
+
+static const char *intern(void *state, const char *string)
+{
+    return mpiq_rank_state_intern(state, string);
+}
+
+struct mpiq_error *mpiq_rank_state_read(json_object *object, struct mpiq_rank_state **ret)
+{
+    struct mpiq_rank_state *state = mpiq_rank_state_create();
+    if (!state)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a rank's state");
+    struct mpiq_reader reader = {.state = state, .intern = intern};
+    struct mpiq_error *error = mpiq_record_read(&reader, &rank_state_record, object, state);
+    if (error)
+        mpiq_rank_state_destroy(state);
+    else
+        *ret = state;
+    return error;
+}
+
+struct mpiq_error *mpiq_rank_state_from_json(const char *text, size_t length, struct mpiq_rank_state **ret)
+{
+    json_object *object = NULL;
+    struct mpiq_error *error = mpiq_json_parse(text, length, &object);
+    if (error)
+        return error;
+    error = mpiq_rank_state_read(object, ret);
+    json_object_put(object);
+    return error;
+}

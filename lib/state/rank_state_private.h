@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rank_state_private - the elements of a rank state with nothing known: what is added, and what JSON leaves
+ * out. */
+#ifndef MPIQ_RANK_STATE_PRIVATE_H
+#define MPIQ_RANK_STATE_PRIVATE_H
+
+#include "state/rank_state.h"
+#include "state/record.h"
+
+extern const struct mpiq_operation mpiq_operation_unknown;
+extern const struct mpiq_operation mpiq_wait_operation_unknown;
+extern const struct mpiq_call mpiq_call_unknown;
+extern const struct mpiq_coll_count mpiq_coll_count_unknown;
+extern const struct mpiq_channel mpiq_channel_unknown;
+extern const struct mpiq_frame mpiq_frame_unknown;
+extern const struct mpiq_problem mpiq_problem_unknown;
+extern const struct mpiq_communicator mpiq_communicator_unknown;
+extern const struct mpiq_wait mpiq_wait_unknown;
+extern const struct mpiq_thread mpiq_thread_unknown;
+extern const struct mpiq_rank_state mpiq_rank_state_unknown;
+
+/* A rank state as a part of a larger text (a snapshot).  object stays the caller's. */
+void mpiq_rank_state_write(struct mpiq_text *text, const struct mpiq_rank_state *state);
+struct mpiq_error *mpiq_rank_state_read(json_object *object, struct mpiq_rank_state **ret);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "state/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void append(struct mpiq_text *text, const char *bytes, size_t length)
+{
+    if (text->failed)
+        return;
+    if (text->room - text->length <= length) {
+        size_t room = text->room ? text->room * 2 : 4096;
+        while (room - text->length <= length)
+            room *= 2;
+        char *grown = realloc(text->bytes, room);
+        if (!grown) {
+            text->failed = true;
+            return;
+        }
+        text->bytes = grown;
+        text->room = room;
+    }
+    memcpy(text->bytes + text->length, bytes, length);
+    text->length += length;
+}
+
+static void before_value(struct mpiq_text *text)
+{
+    if (text->comma)
+        append(text, ",", 1);
+    text->comma = true;
+}
+
+void mpiq_text_open(struct mpiq_text *text, char open)
+{
+    before_value(text);
+    append(text, &open, 1);
+    text->comma = false;
+}
+
+void mpiq_text_close(struct mpiq_text *text, char close)
+{
+    append(text, &close, 1);
+    text->comma = true;
+}
+
+void mpiq_text_key(struct mpiq_text *text, const char *key)
+{
+    before_value(text);
+    append(text, "\"", 1);
+    append(text, key, strlen(key));
+    append(text, "\":", 2);
+    text->comma = false;
+}
+
+void mpiq_text_signed(struct mpiq_text *text, int64_t value)
+{
+    char digits[24];
+    before_value(text);
+    append(text, digits, (size_t)snprintf(digits, sizeof digits, "%" PRId64, value));
+}
+
+void mpiq_text_unsigned(struct mpiq_text *text, uint64_t value)
+{
+    char digits[24];
+    before_value(text);
+    append(text, digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value));
+}
+
+void mpiq_text_hex(struct mpiq_text *text, uint64_t value)
+{
+    char digits[24];
+    before_value(text);
+    append(text, digits, (size_t)snprintf(digits, sizeof digits, "\"0x%" PRIx64 "\"", value));
+}
+
+void mpiq_text_bool(struct mpiq_text *text, bool value)
+{
+    before_value(text);
+    append(text, value ? "true" : "false", value ? 4 : 5);
+}
+
+/* Bytes of the well-formed UTF-8 character at the start, 0 if there is none (RFC 3629). */
+static size_t utf8_length(const unsigned char *s, size_t left)
+{
+    size_t length = s[0] < 0x80                   ? 1
+                    : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+                    : (s[0] & 0xf0) == 0xe0       ? 3
+                    : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                                  : 0;
+    if (length == 0 || length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+        (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+void mpiq_text_string(struct mpiq_text *text, const char *string, size_t length)
+{
+    const unsigned char *s = (const unsigned char *)string;
+    size_t left = strnlen(string, length);
+
+    before_value(text);
+    append(text, "\"", 1);
+    while (left > 0) {
+        size_t plain = 0;
+        while (plain < left && s[plain] >= 0x20 && s[plain] < 0x7f && s[plain] != '"' && s[plain] != '\\')
+            plain++;
+        append(text, (const char *)s, plain);
+        s += plain;
+        left -= plain;
+        if (left == 0)
+            break;
+        char escaped[8];
+        size_t used = utf8_length(s, left);
+        if (used > 1) {
+            append(text, (const char *)s, used);
+        } else if (used == 1 && (*s == '"' || *s == '\\')) {
+            append(text, escaped, (size_t)snprintf(escaped, sizeof escaped, "\\%c", *s));
+        } else {
+            append(text, escaped,
+                   (size_t)snprintf(escaped, sizeof escaped, "\\u%04x", used ? (unsigned)*s : 0xfffdu));
+            used = 1;
+        }
+        s += used;
+        left -= used;
+    }
+    append(text, "\"", 1);
+}
+
+struct mpiq_error *mpiq_text_end(struct mpiq_text *text, char **ret)
+{
+    append(text, "", 1);
+    if (text->failed) {
+        free(text->bytes);
+        *text = (struct mpiq_text){0};
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory to write JSON");
+    }
+    *ret = text->bytes;
+    *text = (struct mpiq_text){0};
+    return NULL;
+}

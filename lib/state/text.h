@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * text - JSON as it is written: a growing buffer that knows where a comma belongs.
+ *
+ * The caller opens, names and closes in the right order; nothing checks that.  Without memory the text
+ * turns `failed` and stays so, and its end says it once.
+ */
+#ifndef MPIQ_STATE_TEXT_H
+#define MPIQ_STATE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct mpiq_text {
+    char *bytes;
+    size_t length;
+    size_t room;
+    bool comma; /* a value stands before: the next one needs a comma */
+    bool failed;
+};
+
+/* open is '{' or '[', close '}' or ']'. */
+void mpiq_text_open(struct mpiq_text *text, char open);
+void mpiq_text_close(struct mpiq_text *text, char close);
+/* The key of the value that follows: plain ASCII without anything to escape. */
+void mpiq_text_key(struct mpiq_text *text, const char *key);
+
+void mpiq_text_signed(struct mpiq_text *text, int64_t value);
+void mpiq_text_unsigned(struct mpiq_text *text, uint64_t value);
+/* "0x…": an address, a hash: what other languages' numbers cannot hold. */
+void mpiq_text_hex(struct mpiq_text *text, uint64_t value);
+void mpiq_text_bool(struct mpiq_text *text, bool value);
+/* Up to length bytes, or to the terminator; bytes that are no UTF-8 become U+FFFD. */
+void mpiq_text_string(struct mpiq_text *text, const char *string, size_t length);
+
+/* The text, terminated, which the caller frees; or the error, and then nothing is left to free. */
+struct mpiq_error *mpiq_text_end(struct mpiq_text *text, char **ret);
+
+#endif
