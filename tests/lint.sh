@@ -3,7 +3,7 @@
 # tests/lint.sh BUILD: formatting and static checks of all that git tracks.
 set -uo pipefail
 build=$1
-cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." || exit 1
 failed=0
 
 check() {
@@ -18,6 +18,7 @@ files() { git ls-files --cached --others --exclude-standard -- "$@" | while read
 
 scripts() { files | while read -r f; do head -c 64 "$f" | head -n 1 | tr -d '\0' | grep -qE '^#!.*\b(ba)?sh\b' && printf '%s\n' "$f"; done; }
 
+# shellcheck disable=SC2317 # called by name
 licence() {
     local bad
     bad=$(files '*.c' '*.h' '*.py' '*.build' '*.sh' '*.f90' | xargs grep -L 'SPDX-License-Identifier: BSD-3-Clause')

@@ -31,11 +31,11 @@ static inline void mpiq_close_file(FILE **file)
 #define _cleanup_fclose_ _cleanup_(mpiq_close_file)
 
 /* The value of a pointer, which becomes NULL: ownership goes to the receiver. */
-#define mpiq_steal(pointer)                                                                             \
-    ({                                                                                                  \
-        __typeof__(pointer) stolen_ = (pointer);                                                        \
-        (pointer) = NULL;                                                                               \
-        stolen_;                                                                                        \
+#define mpiq_steal(pointer)                      \
+    ({                                           \
+        __typeof__(pointer) stolen_ = (pointer); \
+        (pointer) = NULL;                        \
+        stolen_;                                 \
     })
 
 #endif

@@ -14,7 +14,8 @@ static const char *const words[] = {
 
 static struct mpiq_error no_memory = {.code = MPIQ_ERROR_NO_MEMORY, .message = "out of memory"};
 
-static struct mpiq_error *create(enum mpiq_error_code code, const char *suffix, const char *format, va_list args)
+static struct mpiq_error *create(enum mpiq_error_code code, const char *suffix, const char *format,
+                                 va_list args)
 {
     char *sentence = NULL;
     if (vasprintf(&sentence, format, args) < 0)
@@ -70,7 +71,8 @@ struct mpiq_error *mpiq_error_create_os(int errnum, const char *format, ...)
     return error;
 }
 
-struct mpiq_error *mpiq_error_create_address(enum mpiq_error_code code, uint64_t address, const char *format, ...)
+struct mpiq_error *mpiq_error_create_address(enum mpiq_error_code code, uint64_t address, const char *format,
+                                             ...)
 {
     va_list args;
     va_start(args, format);

@@ -12,19 +12,19 @@
 #include <stdint.h>
 
 /* X(identifier, word): the word stands on the wire and in JSON. */
-#define MPIQ_ERRORS(X)                                                                                  \
-    X(USAGE, "usage")               /* the caller asked for something that makes no sense */           \
-    X(NOT_FOUND, "not-found")       /* no such symbol, type, member, file, job */                      \
-    X(GONE, "gone")                 /* the process has ended */                                        \
-    X(PERMISSION, "permission")     /* it may not be looked at */                                      \
-    X(UNMAPPED, "unmapped")         /* no memory at that address */                                    \
-    X(SHORT, "short")               /* only a part could be read */                                    \
-    X(CORRUPT, "corrupt")           /* what was read contradicts itself */                             \
-    X(UNSUPPORTED, "unsupported")   /* not known how */                                                \
-    X(NO_MEMORY, "no-memory")                                                                          \
-    X(IO, "io")                                                                                        \
-    X(TIMEOUT, "timeout")                                                                              \
-    X(INTERNAL, "internal")         /* a fault of ours */
+#define MPIQ_ERRORS(X)                                                                     \
+    X(USAGE, "usage")             /* the caller asked for something that makes no sense */ \
+    X(NOT_FOUND, "not-found")     /* no such symbol, type, member, file, job */            \
+    X(GONE, "gone")               /* the process has ended */                              \
+    X(PERMISSION, "permission")   /* it may not be looked at */                            \
+    X(UNMAPPED, "unmapped")       /* no memory at that address */                          \
+    X(SHORT, "short")             /* only a part could be read */                          \
+    X(CORRUPT, "corrupt")         /* what was read contradicts itself */                   \
+    X(UNSUPPORTED, "unsupported") /* not known how */                                      \
+    X(NO_MEMORY, "no-memory")                                                              \
+    X(IO, "io")                                                                            \
+    X(TIMEOUT, "timeout")                                                                  \
+    X(INTERNAL, "internal") /* a fault of ours */
 
 enum mpiq_error_code {
 #define MPIQ_ERROR_ENUM(id, word) MPIQ_ERROR_##id,

@@ -9,8 +9,8 @@
 /* A rank's process with the job it was found to belong to. */
 struct candidate {
     const struct mpiq_process *process;
-    pid_t launcher;         /* nearest ancestor that is no part of the job */
-    size_t job;             /* index of the first candidate of the same job */
+    pid_t launcher; /* nearest ancestor that is no part of the job */
+    size_t job;     /* index of the first candidate of the same job */
 };
 
 struct candidates {
@@ -181,8 +181,8 @@ static struct mpiq_error *several(const struct candidates *all, uid_t uid)
     return mpiq_error_create(MPIQ_ERROR_USAGE, "several MPI jobs run here, say which one:%s", text);
 }
 
-static struct mpiq_error *around(const struct mpiq_process_table *table, const struct candidates *all, pid_t pid,
-                                 struct mpiq_found_job *ret)
+static struct mpiq_error *around(const struct mpiq_process_table *table, const struct candidates *all,
+                                 pid_t pid, struct mpiq_found_job *ret)
 {
     const struct mpiq_process *process = mpiq_process_table_find(table, pid);
     if (!process)
@@ -227,7 +227,8 @@ static struct mpiq_error *only_one(const struct candidates *all, uid_t uid, stru
     return take_job(all, all->items[found].job, ret);
 }
 
-struct mpiq_error *mpiq_discover(const struct mpiq_process_table *table, pid_t pid, struct mpiq_found_job *ret)
+struct mpiq_error *mpiq_discover(const struct mpiq_process_table *table, pid_t pid,
+                                 struct mpiq_found_job *ret)
 {
     struct candidates all = {0};
     struct mpiq_error *error = collect(table, &all);

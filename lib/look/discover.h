@@ -11,17 +11,17 @@
 
 struct mpiq_found_rank {
     pid_t pid;
-    int rank;               /* in its namespace; -1: started without a launcher */
-    char *nspace;           /* NULL: started without a launcher */
+    int rank;     /* in its namespace; -1: started without a launcher */
+    char *nspace; /* NULL: started without a launcher */
 };
 
 /* The ranks of one job on this machine, first namespace first, by rank. */
 struct mpiq_found_job {
     struct mpiq_found_rank *ranks;
     size_t count;
-    int world_size;         /* of the first namespace; 0 not known */
-    bool whole;             /* the launcher put all of the first namespace on this machine: a rank that is
-                               not in the list has ended */
+    int world_size; /* of the first namespace; 0 not known */
+    bool whole;     /* the launcher put all of the first namespace on this machine: a rank that is
+                       not in the list has ended */
 };
 
 /*
@@ -30,7 +30,8 @@ struct mpiq_found_job {
  * the outermost that maps an MPI library.  NOT_FOUND says what was looked for; USAGE lists the jobs when
  * there are several.
  */
-struct mpiq_error *mpiq_discover(const struct mpiq_process_table *table, pid_t pid, struct mpiq_found_job *ret);
+struct mpiq_error *mpiq_discover(const struct mpiq_process_table *table, pid_t pid,
+                                 struct mpiq_found_job *ret);
 void mpiq_found_job_deinit(struct mpiq_found_job *job);
 
 #endif

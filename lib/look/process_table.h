@@ -19,14 +19,14 @@ struct mpiq_process {
     pid_t pid;
     pid_t parent;
     uid_t uid;
-    char state;             /* as in /proc/PID/stat */
-    char executable[256];   /* base name; the comm in brackets' place if the link cannot be read */
-    char *nspace;           /* PMIX_NAMESPACE; NULL: not started by a launcher we know */
-    int rank;               /* PMIX_RANK, -1 */
-    int world_size;         /* OMPI_COMM_WORLD_SIZE, 0: not known */
-    int local_size;         /* OMPI_COMM_WORLD_LOCAL_SIZE, 0: not known */
-    bool maps_mpi;          /* a library of MPI is mapped (or the maps may not be read) */
-    bool readable;          /* its environment could be read */
+    char state;           /* as in /proc/PID/stat */
+    char executable[256]; /* base name; the comm in brackets' place if the link cannot be read */
+    char *nspace;         /* PMIX_NAMESPACE; NULL: not started by a launcher we know */
+    int rank;             /* PMIX_RANK, -1 */
+    int world_size;       /* OMPI_COMM_WORLD_SIZE, 0: not known */
+    int local_size;       /* OMPI_COMM_WORLD_LOCAL_SIZE, 0: not known */
+    bool maps_mpi;        /* a library of MPI is mapped (or the maps may not be read) */
+    bool readable;        /* its environment could be read */
 };
 
 struct mpiq_process_table {

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* main - the mpiq command: the command line in, libmpiq's answer out. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "progress.h"
+#include "run.h"
+#include "say.h"
+
+static int terminal_width(void)
+{
+    struct winsize size;
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+        return 0;
+    return size.ws_col;
+}
+
+static enum mpiq_view view_of(enum command command)
+{
+    switch (command) {
+    case COMMAND_WHY:
+        return MPIQ_VIEW_WHY;
+    case COMMAND_COLLECTIVES:
+        return MPIQ_VIEW_COLLECTIVES;
+    case COMMAND_QUEUES:
+        return MPIQ_VIEW_QUEUES;
+    case COMMAND_COMMS:
+        return MPIQ_VIEW_COMMS;
+    case COMMAND_RANKS:
+        return MPIQ_VIEW_RANKS;
+    default:
+        return MPIQ_VIEW_REPORT;
+    }
+}
+
+/* Writes text to the file of --html, or to stdout. */
+static int put_out(const struct command_line *line, const char *text)
+{
+    FILE *file = line->output ? fopen(line->output, "w") : stdout;
+    bool written = file && fputs(text, file) >= 0;
+    if (file)
+        written &= (file == stdout ? fflush(file) : fclose(file)) == 0;
+    if (!written) {
+        fprintf(stderr, "mpiq: cannot write the answer to %s: %m\n", line->output ? line->output : "stdout");
+        return EXIT_NOTHING_READ;
+    }
+    return EXIT_FINE;
+}
+
+static int answer(struct command_line *line, struct mpiq_job *job)
+{
+    if (line->command == COMMAND_SNAPSHOT) {
+        struct mpiq_error *error = mpiq_job_snapshot(job, line->output);
+        return error ? say_error(error) : EXIT_FINE;
+    }
+    char *text = NULL;
+    line->render.width = terminal_width();
+    struct mpiq_error *error = mpiq_job_render(job, view_of(line->command), &line->render, &text);
+    if (error)
+        return say_error(error);
+    int status = put_out(line, text);
+    free(text);
+    return status == EXIT_FINE ? mpiq_job_exit_status(job) : status;
+}
+
+static int doctor(struct command_line *line)
+{
+    char *text = NULL;
+    struct mpiq_error *error = mpiq_doctor(&line->look, &text);
+    if (error)
+        return say_error(error);
+    fputs(text, stdout);
+    free(text);
+    return EXIT_FINE;
+}
+
+static int look(struct command_line *line)
+{
+    struct progress progress;
+    struct mpiq_job *job = NULL;
+    progress_start(&progress);
+    line->look.progress = progress_show;
+    line->look.argument = &progress;
+    struct mpiq_error *error = mpiq_job_look(&line->look, &job);
+    progress_end(&progress);
+    int status = error ? say_error(error) : answer(line, job);
+    mpiq_job_destroy(job);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct command_line line;
+    int status = parse_command_line(argc, argv, &line);
+    if (status >= 0)
+        return status;
+    switch (line.command) {
+    case COMMAND_DOCTOR:
+        return doctor(&line);
+    case COMMAND_RUN:
+        return run(&line);
+    default:
+        return look(&line);
+    }
+}

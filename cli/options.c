@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: mpiq [COMMAND] [OPTION…] [TARGET…]\n"
+    "\n"
+    "Says why an MPI job hangs.  TARGET is a launcher's pid, any rank's pid, core files or snapshots "
+    "(several\n"
+    "merge); without one it is the only MPI job of yours on this machine.\n"
+    "\n"
+    "  report             what is stuck and why (the default)\n"
+    "  why RANK           the chain from one rank to the cause\n"
+    "  collectives        how often each rank called each collective, and who is in one\n"
+    "  queues             pending sends, posted receives, unexpected messages\n"
+    "  comms              communicators and their members\n"
+    "  ranks              one line a rank: where it is\n"
+    "  snapshot -o FILE   keep what was read: to look at elsewhere, or to send to somebody\n"
+    "  doctor             what this machine and this job allow, and what would help\n"
+    "  run -- COMMAND…    start a job and report when it hangs\n"
+    "\n"
+    "  --json             all of it, as JSON\n"
+    "  --html FILE        the report as a page, in FILE\n"
+    "  --ranks LIST       only these ranks, as in 0-3,7\n"
+    "  --all              the library's internal traffic too\n"
+    "  --stop             freeze each process while it is read\n"
+    "  --pause SECONDS    between the two looks\n"
+    "  --dll PATH         read all ranks with this message-queue library\n"
+    "  --color WHEN       auto, always or never\n"
+    "  --hang-after SEC   of run: look this often (60)\n"
+    "  --keep             of run: leave the hung job alive\n"
+    "\n"
+    "Exit status: 0 running or finished, 1 deadlock or stalled, 2 wrong usage, 3 nothing could be read.\n";
+
+enum {
+    OPTION_JSON = 256,
+    OPTION_HTML,
+    OPTION_RANKS,
+    OPTION_ALL,
+    OPTION_STOP,
+    OPTION_PAUSE,
+    OPTION_DLL,
+    OPTION_COLOR,
+    OPTION_HANG_AFTER,
+    OPTION_KEEP,
+    OPTION_WIRE
+};
+
+static const struct option long_options[] = {
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"html", required_argument, NULL, OPTION_HTML},
+    {"ranks", required_argument, NULL, OPTION_RANKS},
+    {"all", no_argument, NULL, OPTION_ALL},
+    {"stop", no_argument, NULL, OPTION_STOP},
+    {"pause", required_argument, NULL, OPTION_PAUSE},
+    {"dll", required_argument, NULL, OPTION_DLL},
+    {"color", required_argument, NULL, OPTION_COLOR},
+    {"hang-after", required_argument, NULL, OPTION_HANG_AFTER},
+    {"keep", no_argument, NULL, OPTION_KEEP},
+    {"wire", required_argument, NULL, OPTION_WIRE}, /* gdb's: see docs/WIRE.md */
+    {"output", required_argument, NULL, 'o'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+static const struct {
+    const char *word;
+    enum command command;
+} commands[] = {
+    {"report", COMMAND_REPORT}, {"why", COMMAND_WHY},           {"collectives", COMMAND_COLLECTIVES},
+    {"queues", COMMAND_QUEUES}, {"comms", COMMAND_COMMS},       {"ranks", COMMAND_RANKS},
+    {"doctor", COMMAND_DOCTOR}, {"snapshot", COMMAND_SNAPSHOT}, {"run", COMMAND_RUN},
+};
+
+__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("mpiq: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputs(" (mpiq --help shows the usage)\n", stderr);
+    va_end(arguments);
+    return EXIT_USAGE;
+}
+
+static bool parse_seconds(const char *text, double *ret)
+{
+    char *end;
+    errno = 0;
+    double value = strtod(text, &end);
+    if (end == text || *end || errno || !(value >= 0 && value <= 1e6))
+        return false;
+    *ret = value;
+    return true;
+}
+
+static bool parse_wire(const char *text, struct command_line *line)
+{
+    struct mpiq_wire wire;
+    char rest;
+    if (line->look.wire_count == MAX_WIRES || sscanf(text, "%d,%d%c", &wire.in, &wire.out, &rest) != 2)
+        return false;
+    line->wires[line->look.wire_count++] = wire;
+    return true;
+}
+
+/* One option; -1 to go on. */
+static int take_option(int option, struct command_line *line)
+{
+    switch (option) {
+    case OPTION_JSON:
+        line->render.format = MPIQ_FORMAT_JSON;
+        return -1;
+    case OPTION_HTML:
+        line->render.format = MPIQ_FORMAT_HTML;
+        line->output = optarg;
+        return -1;
+    case OPTION_RANKS:
+        line->render.ranks = optarg;
+        return -1;
+    case OPTION_ALL:
+        line->render.all = true;
+        return -1;
+    case OPTION_STOP:
+        line->look.stop = true;
+        return -1;
+    case OPTION_PAUSE:
+        return parse_seconds(optarg, &line->look.pause) ? -1
+                                                        : refuse("--pause takes seconds, not '%s'", optarg);
+    case OPTION_HANG_AFTER:
+        return parse_seconds(optarg, &line->hang_after)
+                   ? -1
+                   : refuse("--hang-after takes seconds, not '%s'", optarg);
+    case OPTION_DLL:
+        line->look.dll = optarg;
+        return -1;
+    case OPTION_COLOR:
+        line->color = optarg;
+        if (strcmp(optarg, "auto") == 0 || strcmp(optarg, "always") == 0 || strcmp(optarg, "never") == 0)
+            return -1;
+        return refuse("--color takes auto, always or never, not '%s'", optarg);
+    case OPTION_KEEP:
+        line->keep = true;
+        return -1;
+    case OPTION_WIRE:
+        return parse_wire(optarg, line) ? -1 : refuse("--wire takes two descriptors, not '%s'", optarg);
+    case 'o':
+        line->output = optarg;
+        return -1;
+    case 'h':
+        fputs(help, stdout);
+        return EXIT_FINE;
+    case 'V':
+        puts("mpiq " MPIQ_VERSION);
+        return EXIT_FINE;
+    default: /* getopt has said what is wrong */
+        fputs("mpiq: mpiq --help shows the usage\n", stderr);
+        return EXIT_USAGE;
+    }
+}
+
+static bool is_pid_or_file(const char *word)
+{
+    return word[strspn(word, "0123456789")] == '\0' || strpbrk(word, "/.") || access(word, F_OK) == 0;
+}
+
+/* The command word, if the first argument is one. */
+static int take_command(int argc, char **argv, struct command_line *line)
+{
+    const char *word = optind < argc ? argv[optind] : "report";
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(word, commands[i].word) == 0) {
+            line->command = commands[i].command;
+            optind += optind < argc;
+            return -1;
+        }
+    }
+    return is_pid_or_file(word) ? -1 : refuse("there is no command '%s'", word);
+}
+
+static int check(int argc, char **argv, struct command_line *line)
+{
+    if (line->command == COMMAND_WHY) {
+        if (optind == argc)
+            return refuse("why needs a rank: mpiq why 3");
+        line->render.rank = argv[optind++];
+    }
+    if (line->command == COMMAND_SNAPSHOT && !line->output)
+        return refuse("snapshot needs a file: mpiq snapshot -o job.mpiq");
+    if (line->command != COMMAND_SNAPSHOT && line->output && line->render.format != MPIQ_FORMAT_HTML)
+        return refuse("-o goes with snapshot only");
+    if (line->command == COMMAND_RUN) {
+        if (optind == argc)
+            return refuse("run needs a command: mpiq run -- mpirun -n 4 ./solver");
+        line->program = &argv[optind];
+        return -1;
+    }
+    line->look.targets = (const char *const *)&argv[optind];
+    line->look.target_count = (size_t)(argc - optind);
+    return -1;
+}
+
+static bool wants_color(const struct command_line *line)
+{
+    if (strcmp(line->color, "auto") != 0)
+        return strcmp(line->color, "always") == 0;
+    const char *terminal = getenv("TERM");
+    const char *no_color = getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && !(no_color && *no_color) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+int parse_command_line(int argc, char **argv, struct command_line *ret)
+{
+    *ret = (struct command_line){.look = MPIQ_OPTIONS_DEFAULT,
+                                 .render = MPIQ_RENDER_OPTIONS_DEFAULT,
+                                 .hang_after = 60,
+                                 .color = "auto"};
+    /* Options may follow the command and the targets; but behind "run" the first word that is no option
+       begins somebody else's command line. */
+    bool run = argc > 1 && strcmp(argv[1], "run") == 0;
+    int skip = run ? 1 : 0, option, status = -1;
+    optind = 1;
+    while (status < 0 &&
+           (option = getopt_long(argc - skip, argv + skip, run ? "+o:hV" : "o:hV", long_options, NULL)) != -1)
+        status = take_option(option, ret);
+    optind += skip;
+    if (run)
+        ret->command = COMMAND_RUN;
+    else if (status < 0)
+        status = take_command(argc, argv, ret);
+    if (status >= 0)
+        return status;
+    ret->look.wires = ret->wires;
+    ret->render.color = wants_color(ret);
+    return check(argc, argv, ret);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* options - the command line of mpiq, as a record. */
+#ifndef MPIQ_CLI_OPTIONS_H
+#define MPIQ_CLI_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "mpiq.h"
+
+enum { EXIT_FINE = 0, EXIT_STUCK = 1, EXIT_USAGE = 2, EXIT_NOTHING_READ = 3 };
+
+enum command {
+    COMMAND_REPORT,
+    COMMAND_WHY,
+    COMMAND_COLLECTIVES,
+    COMMAND_QUEUES,
+    COMMAND_COMMS,
+    COMMAND_RANKS,
+    COMMAND_SNAPSHOT,
+    COMMAND_DOCTOR,
+    COMMAND_RUN
+};
+
+enum { MAX_WIRES = 64 };
+
+struct command_line {
+    enum command command;
+    struct mpiq_options look;
+    struct mpiq_render_options render;
+    const char *output; /* of snapshot -o and --html; NULL */
+    double hang_after;  /* of run, in seconds */
+    bool keep;          /* of run: let the hung job live */
+    char **program;     /* of run: what follows "--", ends with NULL */
+    const char *color;  /* "auto", "always", "never" */
+    struct mpiq_wire wires[MAX_WIRES];
+};
+
+/* Fills *ret from the arguments, whose strings it points into.  Returns -1 to go on, or the exit status
+   when all is said: help and version on stdout, a wrong usage on stderr. */
+int parse_command_line(int argc, char **argv, struct command_line *ret);
+
+#endif

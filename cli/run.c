@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "say.h"
+
+enum { GRACE_SECONDS = 5 };
+
+static pid_t launcher;
+
+/* What a person does to mpiq run is meant for the job. */
+static void pass_on(int number)
+{
+    if (launcher > 0)
+        kill(launcher, number);
+}
+
+static void pass_signals_on(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    struct sigaction action = {.sa_handler = pass_on};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sigaction(numbers[i], &action, NULL);
+}
+
+/* Waits for the launcher at most that long; true: it has ended, with *status. */
+static bool ended_within(double seconds, int *status)
+{
+    struct timespec step = {.tv_nsec = 50 * 1000 * 1000};
+    for (double waited = 0;; waited += 0.05) {
+        pid_t done = waitpid(launcher, status, WNOHANG);
+        if (done == launcher || (done < 0 && errno == ECHILD))
+            return true;
+        if (waited >= seconds)
+            return false;
+        nanosleep(&step, NULL);
+    }
+}
+
+static int exit_status(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void end_job(void)
+{
+    int status;
+    kill(launcher, SIGTERM);
+    if (!ended_within(GRACE_SECONDS, &status)) {
+        kill(launcher, SIGKILL);
+        waitpid(launcher, &status, 0);
+    }
+}
+
+/* Looks at the job; true: it hangs, and the report is told if it is not the one told before. */
+static bool report_if_stuck(struct command_line *line, char **told)
+{
+    char target[16];
+    const char *targets[] = {target};
+    struct mpiq_job *job = NULL;
+    char *text = NULL;
+    snprintf(target, sizeof target, "%d", (int)launcher);
+    line->look.targets = targets;
+    line->look.target_count = 1;
+    struct mpiq_error *error = mpiq_job_look(&line->look, &job);
+    bool stuck = !error && mpiq_job_exit_status(job) == EXIT_STUCK;
+    if (stuck)
+        error = mpiq_job_render(job, MPIQ_VIEW_REPORT, &line->render, &text);
+    if (text && (!*told || strcmp(text, *told) != 0)) {
+        fputs(text, stderr);
+        free(*told);
+        *told = text;
+        text = NULL;
+    }
+    free(text);
+    /* Not started yet, between two programs, just ended: none of that is news. */
+    mpiq_error_destroy(error);
+    mpiq_job_destroy(job);
+    return stuck;
+}
+
+int run(struct command_line *line)
+{
+    char *told = NULL;
+    int status = 0;
+    line->render.color = line->render.color && isatty(STDERR_FILENO);
+    launcher = fork();
+    if (launcher < 0) {
+        fprintf(stderr, "mpiq: cannot start %s: %m\n", line->program[0]);
+        return EXIT_NOTHING_READ;
+    }
+    if (launcher == 0) {
+        execvp(line->program[0], line->program);
+        fprintf(stderr, "mpiq: cannot start %s: %m\n", line->program[0]);
+        _exit(127);
+    }
+    pass_signals_on();
+    while (!ended_within(line->hang_after, &status)) {
+        if (!report_if_stuck(line, &told) || line->keep)
+            continue;
+        end_job();
+        free(told);
+        return EXIT_STUCK;
+    }
+    free(told);
+    return exit_status(status);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mpiq.h - libmpiq: look at a running MPI job, or at what is left of one, and say why it hangs.
+ *
+ *     struct mpiq_options options = MPIQ_OPTIONS_DEFAULT;
+ *     struct mpiq_job *job = NULL;
+ *     struct mpiq_error *error = mpiq_job_look(&options, &job);
+ *     if (!error)
+ *         error = mpiq_job_render(job, MPIQ_VIEW_REPORT, &render, &text);
+ *
+ * A look reads all ranks twice, a pause apart, and decides; the job that comes back is plain data and never
+ * changes.  Reading goes on in helper processes and in threads that have ended when the call returns.  A
+ * struct mpiq_job may be used by one thread at a time, different ones by different threads.  Nothing is
+ * ever printed; no signal handler is set; the process looked at is left as it was found.
+ *
+ * Every function that can fail returns NULL for success, or an error that the caller destroys; then the
+ * out-parameters are untouched.
+ */
+#ifndef MPIQ_H
+#define MPIQ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct mpiq_error;
+struct mpiq_job;
+
+/* What went wrong, as a sentence without a full stop at its end; valid as long as the error. */
+const char *mpiq_error_message(const struct mpiq_error *error);
+/* Whether the caller asked for something that makes no sense (exit status 2), rather than that nothing
+   could be read (3). */
+bool mpiq_error_is_usage(const struct mpiq_error *error);
+/* NULL is fine. */
+void mpiq_error_destroy(struct mpiq_error *error);
+
+/* A process that somebody else serves (docs/WIRE.md) on two descriptors, which stay the caller's. */
+struct mpiq_wire {
+    int in;
+    int out;
+};
+
+struct mpiq_options {
+    size_t size;                    /* sizeof (struct mpiq_options): how it may grow */
+    const char *const *targets;     /* as on the command line: pids, core files, snapshots */
+    size_t target_count;            /* 0, and no wires: the only job of mine that runs here */
+    const struct mpiq_wire *wires;
+    size_t wire_count;
+    const char *dll;                /* message-queue DLL to use for all ranks; NULL: ours, or the library's */
+    double pause;                   /* seconds between the looks; negative: the default */
+    bool stop;                      /* freeze each process while it is read */
+    bool stacks;                    /* read stacks: where in the source */
+    unsigned threads;               /* ranks read side by side; 0: one a processor */
+    /* Called now and then from the calling thread with what is going on, in a few words; may be NULL. */
+    void (*progress)(void *argument, const char *text);
+    void *argument;
+};
+
+#define MPIQ_OPTIONS_DEFAULT {.size = sizeof(struct mpiq_options), .pause = -1, .stacks = true}
+
+/* Finds the ranks, reads them, decides.  Fails only if nothing at all could be read: a rank that could not
+   be read is part of the answer.  The caller destroys the job. */
+struct mpiq_error *mpiq_job_look(const struct mpiq_options *options, struct mpiq_job **ret);
+/* NULL is fine. */
+void mpiq_job_destroy(struct mpiq_job *job);
+
+/* The exit status that goes with the verdict: 0 running or finished, 1 deadlock or stalled, 3 unknown. */
+int mpiq_job_exit_status(const struct mpiq_job *job);
+
+enum mpiq_view {
+    MPIQ_VIEW_REPORT,       /* what is stuck and why */
+    MPIQ_VIEW_WHY,          /* the chain from one rank to the cause */
+    MPIQ_VIEW_COLLECTIVES,  /* counts and active collectives by communicator */
+    MPIQ_VIEW_QUEUES,       /* pending sends, posted receives, unexpected messages */
+    MPIQ_VIEW_COMMS,        /* communicators and their members */
+    MPIQ_VIEW_RANKS         /* one line a rank */
+};
+
+enum mpiq_format { MPIQ_FORMAT_TEXT, MPIQ_FORMAT_JSON, MPIQ_FORMAT_HTML };
+
+struct mpiq_render_options {
+    size_t size;            /* sizeof (struct mpiq_render_options) */
+    enum mpiq_format format;
+    const char *rank;       /* of MPIQ_VIEW_WHY: "3", or "w1:3" for another world */
+    const char *ranks;      /* only these, "0-3,7"; NULL: all */
+    bool all;               /* internal traffic too */
+    bool color;             /* with the terminal's escape sequences */
+    int width;              /* of the terminal, 0: as wide as it gets */
+};
+
+#define MPIQ_RENDER_OPTIONS_DEFAULT {.size = sizeof(struct mpiq_render_options)}
+
+/* The view as text, ending in a line break, which the caller frees.  USAGE for a rank that does not exist or
+   ranks that are no list. */
+struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view view,
+                                   const struct mpiq_render_options *options, char **ret);
+
+/* Writes what was read to a file: envelopes, never payload.  Replaces the file in one step or leaves it. */
+struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *path);
+
+/* What this machine and, with targets, this job allow, and what would help; the caller frees the text. */
+struct mpiq_error *mpiq_doctor(const struct mpiq_options *options, char **ret);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
