@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "look/doctor.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void tell(FILE *out, const char *how, const char *what, const char *remedy)
+{
+    fprintf(out, "%-5s %s\n", how, what);
+    if (remedy)
+        fprintf(out, "      -> %s\n", remedy);
+}
+
+/* First line of a small file; "" if it cannot be read. */
+static void read_line(const char *path, char *line, int size)
+{
+    FILE *file = fopen(path, "re");
+    line[0] = '\0';
+    if (!file)
+        return;
+    if (fgets(line, size, file))
+        line[strcspn(line, "\n")] = '\0';
+    fclose(file);
+}
+
+static void check_yama(FILE *out)
+{
+    char scope[16], text[160];
+    read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof scope);
+    if (scope[0] == '\0' || scope[0] == '0') {
+        tell(out, "ok", "the kernel lets a user look at processes of the same user", NULL);
+        return;
+    }
+    snprintf(text, sizeof text, "ptrace_scope is %s: %s may look at other processes", scope,
+             scope[0] == '3'   ? "nobody"
+             : scope[0] == '2' ? "only root"
+                               : "only a parent (or root)");
+    if (geteuid() == 0 && scope[0] != '3')
+        tell(out, "ok", "ptrace_scope is set, but does not bind root", NULL);
+    else if (scope[0] == '3')
+        tell(out, "bad", text,
+             "it stays so until the next boot: write core files (gcore cannot, abort can) or change "
+             "the boot's sysctl settings");
+    else
+        tell(out, "bad", text,
+             "start the job with '--mca mpi_mqs_allow_ptrace 1' (patched Open MPI), run mpiq as root, or as "
+             "root: "
+             "echo 0 > /proc/sys/kernel/yama/ptrace_scope");
+}
+
+/* Tried on a child of ours: where a filter forbids the call it does so for everybody. */
+static void check_reading(FILE *out)
+{
+    static volatile long mark;
+    mark = 42;
+    long copy = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    struct iovec here = {&copy, sizeof copy}, there = {(void *)&mark, sizeof mark};
+    bool read = child > 0 && process_vm_readv(child, &here, 1, &there, 1, 0) == (ssize_t)sizeof copy;
+    int reason = errno;
+    if (child > 0) {
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
+    if (read && copy == 42) {
+        tell(out, "ok", "memory of another process can be read without stopping it", NULL);
+        return;
+    }
+    char text[160];
+    snprintf(text, sizeof text, "process_vm_readv does not work here: %s", strerror(reason));
+    tell(out, "bad", text,
+         "in a container: allow the call (docker run --cap-add SYS_PTRACE), or run mpiq outside of it");
+}
+
+static void check_core_files(FILE *out)
+{
+    char pattern[256], text[400];
+    struct rlimit limit;
+    read_line("/proc/sys/kernel/core_pattern", pattern, sizeof pattern);
+    bool off = getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur == 0;
+    snprintf(text, sizeof text, "core files: limit %s, pattern '%s'",
+             off ? "0 (none are written)" : "allows them", pattern);
+    tell(out, off ? "note" : "ok", text,
+         off ? "to keep a hung job for later: ulimit -c unlimited before mpirun, or gcore PID of each rank"
+             : NULL);
+}
+
+static void check_debuginfod(FILE *out)
+{
+    const char *urls = getenv("DEBUGINFOD_URLS");
+    tell(out, "ok",
+         urls && *urls ? "debuginfod is configured: missing debug information is fetched"
+                       : "debuginfod is not configured: debug information is what is installed",
+         NULL);
+}
+
+void mpiq_doctor_machine(FILE *out)
+{
+    fputs("This machine\n", out);
+    check_yama(out);
+    check_reading(out);
+    check_core_files(out);
+    check_debuginfod(out);
+}
+
+/* What the ranks have in common, counted. */
+struct census {
+    size_t ranks;
+    size_t patched;
+    size_t off; /* patched, but recording is switched off */
+    size_t debug_info;
+    size_t queues;
+    size_t other_pml;
+    size_t lines; /* the user's source lines are known */
+    size_t user_frames;
+    size_t gone;
+    const struct mpiq_rank_state *sample;
+};
+
+static void count_rank(struct census *census, const struct mpiq_rank_state *state)
+{
+    census->ranks++;
+    census->gone += state->gone;
+    census->patched += state->source == MPIQ_SOURCE_PATCHED;
+    census->off += state->source == MPIQ_SOURCE_PATCHED && state->recording == MPIQ_NO;
+    census->debug_info += state->source == MPIQ_SOURCE_DEBUG_INFO;
+    census->queues += state->queues == MPIQ_YES;
+    census->other_pml += state->queues == MPIQ_NO;
+    if (!census->sample && state->source != MPIQ_SOURCE_NONE)
+        census->sample = state;
+    for (size_t i = 0; i < state->thread_count; i++) {
+        const struct mpiq_thread *thread = &state->threads[i];
+        if (thread->user_frame < 0)
+            continue;
+        census->user_frames++;
+        census->lines += thread->frames[thread->user_frame].line > 0;
+    }
+}
+
+static void tell_library(FILE *out, const struct census *census)
+{
+    char text[256];
+    if (census->patched > 0) {
+        snprintf(text, sizeof text, "%s with the mpiq patch: collectives, waits and layout are on record",
+                 census->sample->library);
+        tell(out, census->off ? "note" : "ok", text,
+             census->off ? "recording is switched off (mpi_mqs_record): counts and waits are missing" : NULL);
+    } else if (census->debug_info > 0) {
+        snprintf(text, sizeof text, "%s without the mpiq patch, read through its debug information",
+                 census->sample->library);
+        tell(out, "note", text,
+             "collective counts, waiting times and names of non-blocking collectives need the patch: "
+             "ompi-patch/");
+    } else {
+        tell(out, "bad",
+             "the MPI library has neither the mpiq patch nor debug information: only stacks can be read",
+             "install the library's debug package (Debian: libopenmpi3-dbgsym), or build it with the patch");
+    }
+    if (census->other_pml > 0) {
+        snprintf(text, sizeof text, "messages travel by PML '%s', whose queues cannot be read",
+                 census->sample->pml);
+        tell(out, "note", text, "where the network allows it: mpirun --mca pml ob1");
+    } else if (census->queues > 0) {
+        tell(out, "ok", "message queues can be read", NULL);
+    }
+}
+
+static void tell_problems(FILE *out, const struct mpiq_look_sources *sources)
+{
+    enum { MOST = 10 };
+    const char *told[MOST];
+    size_t told_count = 0;
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct mpiq_rank_state *state = sources->items[i].looks[0];
+        for (size_t k = 0; state && k < state->problem_count; k++) {
+            bool known = false;
+            for (size_t m = 0; m < told_count; m++)
+                known |= strcmp(told[m], state->problems[k].text) == 0;
+            if (known || told_count == MOST)
+                continue;
+            told[told_count++] = state->problems[k].text;
+            fprintf(out, "%-5s rank %d: %s: %s\n", "bad", state->name.rank, state->problems[k].what,
+                    state->problems[k].text);
+        }
+    }
+}
+
+void mpiq_doctor_job(FILE *out, const struct mpiq_look_sources *sources)
+{
+    struct census census = {0};
+    char text[256];
+    for (size_t i = 0; i < sources->count; i++) {
+        if (sources->items[i].looks[0])
+            count_rank(&census, sources->items[i].looks[0]);
+    }
+    fputs("This job\n", out);
+    snprintf(text, sizeof text, "%zu rank%s found here%s", census.ranks, census.ranks == 1 ? "" : "s",
+             census.gone ? ", some of them have ended" : "");
+    tell(out, "ok", text, NULL);
+    if (census.ranks > 0)
+        tell_library(out, &census);
+    if (census.user_frames > 0 && census.lines == 0)
+        tell(out, "note", "the program has no line numbers: the report names functions only",
+             "compile it with -g");
+    else if (census.lines > 0)
+        tell(out, "ok", "source lines of the program are known", NULL);
+    tell_problems(out, sources);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "look/sources.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "look/discover.h"
+#include "state/snapshot.h"
+
+static struct mpiq_error *no_memory(void)
+{
+    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+}
+
+static struct mpiq_error *add_source(struct mpiq_look_sources *sources, struct mpiq_look_source **ret)
+{
+    if (sources->count == sources->capacity) {
+        size_t room = sources->capacity ? sources->capacity * 2 : 64;
+        struct mpiq_look_source *larger = reallocarray(sources->items, room, sizeof *larger);
+        if (!larger)
+            return no_memory();
+        sources->items = larger;
+        sources->capacity = room;
+    }
+    *ret = &sources->items[sources->count++];
+    **ret = (struct mpiq_look_source){.rank = -1};
+    return NULL;
+}
+
+/* A process counts once, however often it is named. */
+static bool has_pid(const struct mpiq_look_sources *sources, pid_t pid)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        if (sources->items[i].pid == pid)
+            return true;
+    }
+    return false;
+}
+
+static struct mpiq_error *add_rank(struct mpiq_look_sources *sources, const struct mpiq_found_rank *found)
+{
+    struct mpiq_look_source *source = NULL;
+    struct mpiq_error *error = add_source(sources, &source);
+    if (error)
+        return error;
+    source->pid = found->pid;
+    source->rank = found->rank;
+    source->nspace = found->nspace ? strdup(found->nspace) : NULL;
+    source->gone = found->pid == 0;
+    return NULL;
+}
+
+/* Where the launcher put the whole world on this machine, a rank without a process has ended. */
+static struct mpiq_error *add_gone_ranks(struct mpiq_look_sources *sources, const struct mpiq_found_job *job)
+{
+    struct mpiq_error *error = NULL;
+    size_t next = 0;
+    for (int rank = 0; job->whole && rank < job->world_size && !error; rank++) {
+        while (next < job->count && job->ranks[next].rank < rank &&
+               strcmp(job->ranks[next].nspace, job->ranks[0].nspace) == 0)
+            next++;
+        bool here = next < job->count && job->ranks[next].rank == rank &&
+                    strcmp(job->ranks[next].nspace, job->ranks[0].nspace) == 0;
+        if (!here)
+            error =
+                add_rank(sources, &(struct mpiq_found_rank){.rank = rank, .nspace = job->ranks[0].nspace});
+    }
+    return error;
+}
+
+static struct mpiq_error *add_process(struct mpiq_look_sources *sources, pid_t pid)
+{
+    struct mpiq_process_table table;
+    struct mpiq_found_job job = {0};
+    struct mpiq_error *error = mpiq_process_table_init(&table);
+    if (error)
+        return error;
+    error = mpiq_discover(&table, pid, &job);
+    for (size_t i = 0; i < job.count && !error; i++) {
+        if (!has_pid(sources, job.ranks[i].pid))
+            error = add_rank(sources, &job.ranks[i]);
+    }
+    if (!error)
+        error = add_gone_ranks(sources, &job);
+    sources->world_size = job.world_size;
+    mpiq_found_job_deinit(&job);
+    mpiq_process_table_deinit(&table);
+    return error;
+}
+
+static struct mpiq_error *keep_state(void *context, int look, struct mpiq_rank_state **state)
+{
+    struct mpiq_look_sources *sources = context;
+    if (sources->kept_count == sources->kept_capacity) {
+        size_t room = sources->kept_capacity ? sources->kept_capacity * 2 : 64;
+        struct mpiq_kept_state *larger = reallocarray(sources->kept, room, sizeof *larger);
+        if (!larger)
+            return no_memory();
+        sources->kept = larger;
+        sources->kept_capacity = room;
+    }
+    sources->kept[sources->kept_count++] = (struct mpiq_kept_state){look, mpiq_steal(*state)};
+    return NULL;
+}
+
+static struct mpiq_error *add_file(struct mpiq_look_sources *sources, const char *path)
+{
+    unsigned char start[EI_NIDENT + 2] = {0};
+    if (mpiq_is_snapshot(path))
+        return mpiq_snapshot_each(path, keep_state, sources);
+    _cleanup_fclose_ FILE *file = fopen(path, "re");
+    if (!file)
+        return mpiq_error_create_os(errno, "cannot open %s", path);
+    size_t got = fread(start, 1, sizeof start, file);
+    bool elf = got == sizeof start && memcmp(start, ELFMAG, SELFMAG) == 0;
+    bool big = start[EI_DATA] == ELFDATA2MSB;
+    int type =
+        big ? start[EI_NIDENT] << 8 | start[EI_NIDENT + 1] : start[EI_NIDENT + 1] << 8 | start[EI_NIDENT];
+    if (!elf || type != ET_CORE)
+        return mpiq_error_create(
+            MPIQ_ERROR_USAGE,
+            "%s is neither a core file nor a snapshot of mpiq%s: name a pid, core files or "
+            "snapshots",
+            path, elf ? " (it is a program)" : "");
+    struct mpiq_look_source *source = NULL;
+    struct mpiq_error *error = add_source(sources, &source);
+    if (!error && !(source->path = strdup(path)))
+        error = no_memory();
+    return error;
+}
+
+static struct mpiq_error *add_target(struct mpiq_look_sources *sources, const char *word)
+{
+    size_t digits = strspn(word, "0123456789");
+    errno = 0;
+    long pid = word[digits] == '\0' && digits > 0 ? strtol(word, NULL, 10) : 0;
+    if (digits == 0 || word[digits] != '\0')
+        return add_file(sources, word);
+    if (errno || pid <= 0 || pid > INT_MAX)
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "%s is no pid", word);
+    return add_process(sources, (pid_t)pid);
+}
+
+static struct mpiq_error *add_wire(struct mpiq_look_sources *sources, const struct mpiq_wire *wire)
+{
+    struct mpiq_target *target = NULL;
+    struct mpiq_target_status status = {0};
+    struct mpiq_error *error = mpiq_target_wire_create(wire->in, wire->out, &target);
+    if (!error)
+        error = mpiq_target_status(target, &status);
+    if (error) {
+        mpiq_target_destroy(target);
+        return mpiq_error_prefix(error, "the wire does not answer");
+    }
+    /* The debugger behind the wire has the process: it is read there, not twice. */
+    struct mpiq_look_source *source = NULL;
+    for (size_t i = 0; i < sources->count && !status.core; i++) {
+        if (status.pid > 0 && sources->items[i].pid == status.pid)
+            source = &sources->items[i];
+    }
+    if (!source)
+        error = add_source(sources, &source);
+    if (error) {
+        mpiq_target_destroy(target);
+        return error;
+    }
+    source->wire = wire;
+    source->target = target;
+    return NULL;
+}
+
+struct mpiq_error *mpiq_sources_init(const struct mpiq_options *options, struct mpiq_look_sources *ret)
+{
+    struct mpiq_look_sources sources = {0};
+    struct mpiq_error *error = NULL;
+    for (size_t i = 0; i < options->target_count && !error; i++)
+        error = add_target(&sources, options->targets[i]);
+    if (options->target_count == 0 && options->wire_count == 0)
+        error = add_process(&sources, 0);
+    for (size_t i = 0; i < options->wire_count && !error; i++)
+        error = add_wire(&sources, &options->wires[i]);
+    if (error)
+        mpiq_sources_deinit(&sources);
+    else
+        *ret = sources;
+    return error;
+}
+
+void mpiq_sources_deinit(struct mpiq_look_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        struct mpiq_look_source *source = &sources->items[i];
+        mpiq_target_destroy(source->target);
+        mpiq_rank_state_destroy(source->looks[0]);
+        mpiq_rank_state_destroy(source->looks[1]);
+        free(source->path);
+        free(source->nspace);
+    }
+    for (size_t i = 0; i < sources->kept_count; i++)
+        mpiq_rank_state_destroy(sources->kept[i].state);
+    free(sources->items);
+    free(sources->kept);
+    *sources = (struct mpiq_look_sources){0};
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sources - where the ranks of a look come from: processes, core files, wires, snapshots.
+ *
+ * It turns what the user named into a list; reading them is the reader's.
+ */
+#ifndef MPIQ_SOURCES_H
+#define MPIQ_SOURCES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "mpiq.h"
+#include "state/rank_state.h"
+#include "target/target.h"
+
+/* One process to read, and what was read of it. */
+struct mpiq_look_source {
+    pid_t pid;                    /* 0: a core file or a wire */
+    char *path;                   /* of a core file; NULL */
+    const struct mpiq_wire *wire; /* NULL */
+    struct mpiq_target *target;   /* opened at the first look and kept; NULL: not open */
+    int rank;                     /* as the environment says; -1 */
+    char *nspace;                 /* as the environment says; NULL */
+    bool gone;                    /* there is no such process any more */
+    struct mpiq_rank_state *looks[2];
+};
+
+/* What a snapshot held. */
+struct mpiq_kept_state {
+    int look;
+    struct mpiq_rank_state *state;
+};
+
+struct mpiq_look_sources {
+    struct mpiq_look_source *items;
+    size_t count;
+    size_t capacity;
+    struct mpiq_kept_state *kept;
+    size_t kept_count;
+    size_t kept_capacity;
+    int world_size; /* of the launched job; 0 not known */
+};
+
+/* Finds all that options name.  USAGE for a target that is nothing of the kind. */
+struct mpiq_error *mpiq_sources_init(const struct mpiq_options *options, struct mpiq_look_sources *ret);
+void mpiq_sources_deinit(struct mpiq_look_sources *sources);
+
+#endif
