@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "target/serve.h"
+
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+#define READ_MAX ((uint64_t)1 << 20)
+#define TYPES_MAX ((size_t)1 << 16)
+
+struct server {
+    struct mpiq_target *target;
+    struct mpiq_pipe *pipe;
+    const struct mpiq_target_type **types; /* by identifier */
+    size_t type_count;
+    char *reply; /* hex of the largest read so far */
+    size_t reply_room;
+};
+
+/* What a request comes to: an error of the target goes over the wire, one of the wire ends it. */
+struct outcome {
+    struct mpiq_error *failed;
+    struct mpiq_error *broken;
+};
+
+static struct outcome failed(struct mpiq_error *error)
+{
+    return (struct outcome){.failed = error};
+}
+
+static struct outcome broken(struct mpiq_error *error)
+{
+    return (struct outcome){.broken = error};
+}
+
+static struct outcome misused(const char *what)
+{
+    return failed(mpiq_error_create(MPIQ_ERROR_USAGE, "the wire: %s", what));
+}
+
+static struct outcome say(struct server *server, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static struct outcome say(struct server *server, const char *format, ...)
+{
+    _cleanup_free_ char *line = NULL;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&line, format, args);
+    va_end(args);
+    if (length < 0)
+        return broken(mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory to answer on the wire"));
+    return broken(mpiq_pipe_write(server->pipe, line, (size_t)length));
+}
+
+/* object is put. */
+static struct outcome say_json(struct server *server, json_object *object)
+{
+    struct outcome outcome =
+        say(server, "ok %s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
+    json_object_put(object);
+    return outcome;
+}
+
+static struct outcome say_error(struct server *server, struct mpiq_error *error)
+{
+    _cleanup_free_ char *text = strdup(error->message);
+    for (char *c = text; c && *c; c++) {
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    }
+    struct outcome outcome = say(server, "err %s %s\n", mpiq_error_word(error->code), text ? text : "");
+    mpiq_error_destroy(error);
+    return outcome;
+}
+
+static struct outcome serve_hello(struct server *server, char *rest)
+{
+    struct mpiq_target_status status;
+    pid_t direct = 0;
+    uint64_t version = 0;
+
+    if (!mpiq_pipe_number(mpiq_pipe_word(&rest), &version) || version < 1)
+        return misused("hello without a version");
+    if (strcmp(server->target->ops->kind, "live") == 0) {
+        struct mpiq_error *error = mpiq_target_status(server->target, &status);
+        direct = error ? 0 : status.pid;
+        mpiq_error_destroy(error);
+    }
+    return say(server, "ok 1 %d\n", (int)direct);
+}
+
+static struct outcome serve_read(struct server *server, char *rest)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t address = 0;
+    uint64_t size = 0;
+
+    if (!mpiq_pipe_number(mpiq_pipe_word(&rest), &address) ||
+        !mpiq_pipe_number(mpiq_pipe_word(&rest), &size) || size > READ_MAX)
+        return misused("read needs an address and a size of at most 1 MiB");
+    /* The bytes are read into the reply's far end, and spelled out from its start without overtaking. */
+    size_t length = 3 + 2 * (size_t)size + 1;
+    if (server->reply_room < length) {
+        char *grown = realloc(server->reply, length);
+        if (!grown)
+            return failed(mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for %" PRIu64 " bytes", size));
+        server->reply = grown;
+        server->reply_room = length;
+    }
+    unsigned char *bytes = (unsigned char *)server->reply + length - size - 1;
+    struct mpiq_error *error = mpiq_target_read(server->target, address, (size_t)size, bytes);
+    if (error)
+        return failed(error);
+    memcpy(server->reply, "ok ", 3);
+    char *next = server->reply + 3;
+    for (uint64_t i = 0; i < size; i++) {
+        unsigned char byte = bytes[i];
+        *next++ = digits[byte >> 4];
+        *next++ = digits[byte & 15];
+    }
+    *next = '\n';
+    return broken(mpiq_pipe_write(server->pipe, server->reply, length));
+}
+
+static struct outcome serve_symbol(struct server *server, char *rest)
+{
+    uint64_t address = 0;
+    struct mpiq_error *error = mpiq_target_find_symbol(server->target, rest, &address);
+    return error ? failed(error) : say(server, "ok 0x%" PRIx64 "\n", address);
+}
+
+static struct outcome serve_type(struct server *server, char *rest)
+{
+    const struct mpiq_target_type *type = NULL;
+    uint64_t size = 0;
+    size_t id = 0;
+
+    struct mpiq_error *error = mpiq_target_find_type(server->target, rest, &type);
+    if (!error)
+        error = mpiq_target_type_size(server->target, type, &size);
+    if (error)
+        return failed(error);
+    while (id < server->type_count && server->types[id] != type)
+        id++;
+    if (id == server->type_count) {
+        if ((id & (id - 1)) == 0) {
+            void *grown = reallocarray(server->types, id ? id * 2 : 1, sizeof(*server->types));
+            if (!grown || id >= TYPES_MAX) {
+                server->types = grown ? grown : server->types;
+                return failed(mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "too many types were asked for"));
+            }
+            server->types = grown;
+        }
+        server->types[server->type_count++] = type;
+    }
+    return say(server, "ok %zu %" PRIu64 "\n", id, size);
+}
+
+static struct outcome serve_field(struct server *server, char *rest)
+{
+    uint64_t id = 0;
+    uint64_t offset = 0;
+    if (!mpiq_pipe_number(mpiq_pipe_word(&rest), &id) || id >= server->type_count)
+        return misused("field without a type that was given out");
+    struct mpiq_error *error = mpiq_target_field_offset(server->target, server->types[id], rest, &offset);
+    return error ? failed(error) : say(server, "ok %" PRIu64 "\n", offset);
+}
+
+static struct outcome serve_sizes(struct server *server, char *rest)
+{
+    (void)rest;
+    struct mpiq_target_sizes sizes;
+    struct mpiq_error *error = mpiq_target_sizes(server->target, &sizes);
+    if (error)
+        return failed(error);
+    return say(server, "ok %d %d %d %d %d %d %d %s\n", sizes.short_size, sizes.int_size, sizes.long_size,
+               sizes.long_long_size, sizes.pointer_size, sizes.bool_size, sizes.size_t_size,
+               sizes.big_endian ? "big" : "little");
+}
+
+static void add_string(json_object *object, const char *key, const char *string)
+{
+    if (string && *string)
+        json_object_object_add(object, key, json_object_new_string(string));
+}
+
+static void add_letter(json_object *object, const char *key, char letter)
+{
+    const char string[2] = {letter, '\0'};
+    add_string(object, key, string);
+}
+
+static struct outcome serve_status(struct server *server, char *rest)
+{
+    (void)rest;
+    struct mpiq_target_status status;
+    struct mpiq_error *error = mpiq_target_status(server->target, &status);
+    if (error)
+        return failed(error);
+    json_object *object = json_object_new_object();
+    json_object_object_add(object, "pid", json_object_new_int(status.pid));
+    add_letter(object, "state", status.state);
+    json_object_object_add(object, "core", json_object_new_boolean(status.core));
+    json_object_object_add(object, "traced", json_object_new_boolean(status.traced));
+    if (status.uid != (uid_t)-1)
+        json_object_object_add(object, "uid", json_object_new_int64(status.uid));
+    json_object_object_add(object, "cpu_ns", json_object_new_uint64(status.cpu_ns));
+    add_string(object, "host", status.host);
+    add_string(object, "executable", status.executable);
+    return say_json(server, object);
+}
+
+static struct outcome serve_threads(struct server *server, char *rest)
+{
+    (void)rest;
+    _cleanup_free_ struct mpiq_target_thread *threads = NULL;
+    size_t count = 0;
+    struct mpiq_error *error = mpiq_target_threads(server->target, &threads, &count);
+    if (error)
+        return failed(error);
+    json_object *array = json_object_new_array();
+    for (size_t i = 0; i < count; i++) {
+        json_object *object = json_object_new_object();
+        json_object_object_add(object, "tid", json_object_new_int(threads[i].tid));
+        add_letter(object, "state", threads[i].state);
+        json_object_object_add(object, "cpu_ns", json_object_new_uint64(threads[i].cpu_ns));
+        add_string(object, "name", threads[i].name);
+        json_object_array_add(array, object);
+    }
+    return say_json(server, array);
+}
+
+static struct outcome serve_stack(struct server *server, char *rest)
+{
+    struct mpiq_target_stack stack = {0};
+    uint64_t tid = 0;
+
+    if (!mpiq_pipe_number(mpiq_pipe_word(&rest), &tid) || tid > INT32_MAX)
+        return misused("stack without a thread's id");
+    struct mpiq_error *error = mpiq_target_stack(server->target, (pid_t)tid, &stack);
+    if (error)
+        return failed(error);
+    json_object *frames = json_object_new_array();
+    for (size_t i = 0; i < stack.count; i++) {
+        const struct mpiq_target_frame *frame = &stack.frames[i];
+        json_object *object = json_object_new_object();
+        json_object_object_add(object, "pc", json_object_new_uint64(frame->pc));
+        add_string(object, "function", frame->function);
+        add_string(object, "file", frame->file);
+        if (frame->line)
+            json_object_object_add(object, "line", json_object_new_int(frame->line));
+        add_string(object, "object", frame->object);
+        if (frame->inlined)
+            json_object_object_add(object, "inlined", json_object_new_boolean(true));
+        json_object_array_add(frames, object);
+    }
+    json_object *object = json_object_new_object();
+    json_object_object_add(object, "frames", frames);
+    json_object_object_add(object, "truncated", json_object_new_boolean(stack.truncated));
+    add_string(object, "why", stack.why);
+    mpiq_target_stack_deinit(&stack);
+    return say_json(server, object);
+}
+
+static struct outcome serve_environment(struct server *server, char *rest)
+{
+    _cleanup_free_ char *value = NULL;
+    struct mpiq_error *error = mpiq_target_environment(server->target, rest, &value);
+    return error ? failed(error) : say_json(server, json_object_new_string(value));
+}
+
+static struct outcome serve_forget(struct server *server, char *rest)
+{
+    (void)rest;
+    mpiq_target_forget(server->target);
+    return say(server, "ok\n");
+}
+
+static struct outcome serve_end(struct server *server, char *rest)
+{
+    (void)rest;
+    return say(server, "ok\n");
+}
+
+static const struct request {
+    const char *word;
+    struct outcome (*serve)(struct server *server, char *rest);
+    bool argument; /* something stands after the word */
+} requests[] = {
+    {"hello", serve_hello, true},    {"read", serve_read, true},
+    {"symbol", serve_symbol, true},  {"type", serve_type, true},
+    {"field", serve_field, true},    {"sizes", serve_sizes, false},
+    {"status", serve_status, false}, {"threads", serve_threads, false},
+    {"stack", serve_stack, true},    {"environment", serve_environment, true},
+    {"forget", serve_forget, false}, {"end", serve_end, false},
+};
+
+static const struct request *find_request(const char *line, size_t word)
+{
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        if (strlen(requests[i].word) == word && memcmp(requests[i].word, line, word) == 0)
+            return &requests[i];
+    }
+    return NULL;
+}
+
+struct mpiq_error *mpiq_target_serve_pipe(struct mpiq_target *target, struct mpiq_pipe *pipe,
+                                          bool (*other)(void *argument, const char *line), void *argument)
+{
+    struct server server = {.target = target, .pipe = pipe};
+    struct mpiq_error *error = NULL;
+    bool on = true;
+
+    while (on) {
+        char *line = NULL;
+        size_t length = 0;
+        error = mpiq_pipe_read(pipe, &line, &length);
+        if (error || !line)
+            break;
+        /* The deadline is the other side's: what the target takes is not on its account. */
+        int64_t begin = pipe->deadline ? mpiq_monotonic_ns() : 0;
+        size_t word = strcspn(line, " ");
+        const struct request *request = find_request(line, word);
+        if (!request && other) {
+            on = other(argument, line);
+            continue;
+        }
+        struct outcome outcome;
+        if (!request)
+            outcome =
+                failed(mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "the wire: no such request is known here"));
+        else if (request->argument && word + 1 >= length)
+            outcome = misused("the request needs an argument");
+        else
+            outcome = request->serve(&server, line[word] ? line + word + 1 : line + word);
+        if (outcome.failed)
+            outcome = say_error(&server, outcome.failed);
+        error = outcome.broken;
+        if (pipe->deadline)
+            pipe->deadline += mpiq_monotonic_ns() - begin;
+        on = !error && (!request || request->serve != serve_end);
+    }
+    free(server.types);
+    free(server.reply);
+    return error;
+}
+
+struct mpiq_error *mpiq_target_serve(struct mpiq_target *target, int in, int out,
+                                     bool (*other)(void *argument, const char *line), void *argument)
+{
+    struct mpiq_pipe pipe;
+    mpiq_pipe_init(&pipe, in, out);
+    struct mpiq_error *error = mpiq_target_serve_pipe(target, &pipe, other, argument);
+    mpiq_pipe_deinit(&pipe);
+    return error;
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wire - a target that somebody else serves: docs/WIRE.md from the client's side. */
+#include "target/wire.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/cleanup.h"
+#include "target/target.h"
+
+/* One read on the wire; a larger one is made of several. */
+#define READ_MAX ((size_t)1 << 20)
+#define THREADS_MAX 65536
+#define FRAMES_MAX 4096
+
+struct mpiq_target_type {
+    struct mpiq_target_type *next;
+    uint64_t id;
+    uint64_t size;
+};
+
+struct wire {
+    struct mpiq_target target;
+    struct mpiq_pipe own;
+    struct mpiq_pipe *pipe;    /* own, or the creator's */
+    struct mpiq_error *broken; /* why nothing more can be asked */
+    pid_t direct;              /* 0: memory comes over the wire, too */
+    struct mpiq_target_type *types;
+};
+
+static struct wire *wire_of(struct mpiq_target *target)
+{
+    return (struct wire *)target;
+}
+
+/* The connection is of no more use: what was said now is said again to all who ask. */
+static struct mpiq_error *give_up(struct wire *wire, struct mpiq_error *error)
+{
+    if (!wire->broken)
+        wire->broken = mpiq_error_create(error->code, "%s", error->message);
+    return error;
+}
+
+static struct mpiq_error *nonsense(struct wire *wire, const char *asked)
+{
+    return give_up(wire, mpiq_error_create(MPIQ_ERROR_CORRUPT, "the wire: no sensible reply to \"%.*s\"",
+                                           (int)strcspn(asked, "\n"), asked));
+}
+
+/* Asks, and gives what stands after "ok" (at most one space dropped), valid until the next request. */
+static struct mpiq_error *ask(struct wire *wire, char **ret, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static struct mpiq_error *ask(struct wire *wire, char **ret, const char *format, ...)
+{
+    _cleanup_free_ char *request = NULL;
+    char *line = NULL;
+    size_t length = 0;
+
+    if (wire->broken)
+        return mpiq_error_create(wire->broken->code, "%s", wire->broken->message);
+    va_list args;
+    va_start(args, format);
+    int asked = vasprintf(&request, format, args);
+    va_end(args);
+    if (asked < 0)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a request");
+    struct mpiq_error *error = mpiq_pipe_write(wire->pipe, request, (size_t)asked);
+    if (!error)
+        error = mpiq_pipe_read(wire->pipe, &line, &length);
+    if (!error && !line)
+        error = mpiq_error_create(MPIQ_ERROR_GONE, "the other side of the wire has closed it");
+    if (error)
+        return give_up(wire, error);
+
+    char *word = mpiq_pipe_word(&line);
+    if (word && strcmp(word, "ok") == 0) {
+        *ret = line ? line : word + 2;
+        return NULL;
+    }
+    char *code = word && strcmp(word, "err") == 0 ? mpiq_pipe_word(&line) : NULL;
+    if (!code)
+        return nonsense(wire, request);
+    return mpiq_error_create(mpiq_error_code_of(code), "%s", line && *line ? line : "no reason was given");
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------- */
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+static struct mpiq_error *read_piece(struct wire *wire, uint64_t address, size_t size, unsigned char *bytes)
+{
+    char *hex = NULL;
+    struct mpiq_error *error = ask(wire, &hex, "read 0x%" PRIx64 " %zu\n", address, size);
+    if (error) {
+        if (error->code == MPIQ_ERROR_UNMAPPED || error->code == MPIQ_ERROR_SHORT)
+            error->address = address;
+        return error;
+    }
+    if (strlen(hex) != 2 * size)
+        return nonsense(wire, "read");
+    for (size_t i = 0; i < size; i++) {
+        int high = digit(hex[2 * i]);
+        int low = digit(hex[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return nonsense(wire, "read");
+        bytes[i] = (unsigned char)(high << 4 | low);
+    }
+    return NULL;
+}
+
+static struct mpiq_error *wire_read(struct mpiq_target *target, uint64_t address, size_t size, void *buffer)
+{
+    struct wire *wire = wire_of(target);
+    if (wire->direct) {
+        struct iovec local = {.iov_base = buffer, .iov_len = size};
+        struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size}; /* NOLINT */
+        ssize_t got = process_vm_readv(wire->direct, &local, 1, &remote, 1, 0);
+        if (got == (ssize_t)size)
+            return NULL;
+        /* Only what can pass is asked again directly; the other side knows best why it failed. */
+        if (got < 0 && errno != EFAULT)
+            wire->direct = 0;
+    }
+    for (size_t done = 0; done < size;) {
+        size_t piece = size - done < READ_MAX ? size - done : READ_MAX;
+        struct mpiq_error *error = read_piece(wire, address + done, piece, (unsigned char *)buffer + done);
+        if (error)
+            return error;
+        done += piece;
+    }
+    return NULL;
+}
+
+/* ---- symbols and types -----------------------------------------------------------------------------------
+ */
+
+/* A name goes to the end of its line. */
+static struct mpiq_error *check_name(const char *name)
+{
+    return strpbrk(name, "\r\n") ? mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "a name with a line break") : NULL;
+}
+
+static struct mpiq_error *wire_find_symbol(struct mpiq_target *target, const char *name, uint64_t *ret)
+{
+    struct wire *wire = wire_of(target);
+    char *reply = NULL;
+    struct mpiq_error *error = check_name(name);
+    if (!error)
+        error = ask(wire, &reply, "symbol %s\n", name);
+    if (!error && !mpiq_pipe_number(mpiq_pipe_word(&reply), ret))
+        error = nonsense(wire, "symbol");
+    return error;
+}
+
+static struct mpiq_error *wire_find_type(struct mpiq_target *target, const char *name,
+                                         const struct mpiq_target_type **ret)
+{
+    struct wire *wire = wire_of(target);
+    char *reply = NULL;
+    uint64_t id = 0;
+    uint64_t size = 0;
+
+    struct mpiq_error *error = check_name(name);
+    if (!error)
+        error = ask(wire, &reply, "type %s\n", name);
+    if (error)
+        return error;
+    if (!mpiq_pipe_number(mpiq_pipe_word(&reply), &id) || !mpiq_pipe_number(mpiq_pipe_word(&reply), &size))
+        return nonsense(wire, "type");
+    struct mpiq_target_type *type = wire->types;
+    while (type && type->id != id)
+        type = type->next;
+    if (!type) {
+        type = malloc(sizeof *type);
+        if (!type)
+            return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a type");
+        *type = (struct mpiq_target_type){.next = wire->types, .id = id, .size = size};
+        wire->types = type;
+    }
+    *ret = type;
+    return NULL;
+}
+
+static struct mpiq_error *wire_field_offset(struct mpiq_target *target, const struct mpiq_target_type *type,
+                                            const char *member, uint64_t *ret)
+{
+    struct wire *wire = wire_of(target);
+    char *reply = NULL;
+    struct mpiq_error *error = check_name(member);
+    if (!error)
+        error = ask(wire, &reply, "field %" PRIu64 " %s\n", type->id, member);
+    if (!error && !mpiq_pipe_number(mpiq_pipe_word(&reply), ret))
+        error = nonsense(wire, "field");
+    return error;
+}
+
+static struct mpiq_error *wire_type_size(struct mpiq_target *target, const struct mpiq_target_type *type,
+                                         uint64_t *ret)
+{
+    (void)target;
+    *ret = type->size;
+    return NULL;
+}
+
+static struct mpiq_error *wire_sizes(struct mpiq_target *target, struct mpiq_target_sizes *ret)
+{
+    struct wire *wire = wire_of(target);
+    char *reply = NULL;
+    int sizes[7];
+
+    struct mpiq_error *error = ask(wire, &reply, "sizes\n");
+    if (error)
+        return error;
+    for (int i = 0; i < 7; i++) {
+        uint64_t size = 0;
+        if (!mpiq_pipe_number(mpiq_pipe_word(&reply), &size) || size < 1 || size > 16)
+            return nonsense(wire, "sizes");
+        sizes[i] = (int)size;
+    }
+    const char *order = mpiq_pipe_word(&reply);
+    if (!order || (strcmp(order, "little") != 0 && strcmp(order, "big") != 0))
+        return nonsense(wire, "sizes");
+    *ret = (struct mpiq_target_sizes){sizes[0], sizes[1], sizes[2], sizes[3],
+                                      sizes[4], sizes[5], sizes[6], strcmp(order, "big") == 0};
+    return NULL;
+}
+
+/* ---- what comes as JSON
+ * -------------------------------------------------------------------------------------- */
+
+static struct mpiq_error *ask_json(struct wire *wire, enum json_type type, json_object **ret,
+                                   const char *request)
+{
+    char *reply = NULL;
+    struct mpiq_error *error = ask(wire, &reply, "%s\n", request);
+    if (error)
+        return error;
+    json_object *object = json_tokener_parse(reply);
+    if (!json_object_is_type(object, type)) {
+        json_object_put(object);
+        return nonsense(wire, request);
+    }
+    *ret = object;
+    return NULL;
+}
+
+/* NULL where it is missing or no string. */
+static const char *string_in(json_object *object, const char *key)
+{
+    json_object *value = json_object_object_get(object, key);
+    return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
+}
+
+static int64_t number_in(json_object *object, const char *key, int64_t low, int64_t high, int64_t otherwise)
+{
+    json_object *value = json_object_object_get(object, key);
+    int64_t number = json_object_is_type(value, json_type_int) ? json_object_get_int64(value) : otherwise;
+    return number >= low && number <= high ? number : otherwise;
+}
+
+static char letter_in(json_object *object, const char *key)
+{
+    const char *string = string_in(object, key);
+    return string && string[0] > ' ' && string[0] < 0x7f && !string[1] ? string[0] : '?';
+}
+
+static bool bool_in(json_object *object, const char *key)
+{
+    return json_object_get_boolean(json_object_object_get(object, key));
+}
+
+static void copy_string(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from ? from : "");
+}
+
+static struct mpiq_error *wire_status(struct mpiq_target *target, struct mpiq_target_status *ret)
+{
+    json_object *object = NULL;
+    struct mpiq_error *error = ask_json(wire_of(target), json_type_object, &object, "status");
+    if (error)
+        return error;
+    memset(ret, 0, sizeof *ret);
+    ret->pid = (pid_t)number_in(object, "pid", 0, INT32_MAX, 0);
+    ret->state = letter_in(object, "state");
+    ret->core = bool_in(object, "core");
+    ret->traced = bool_in(object, "traced");
+    ret->uid = (uid_t)number_in(object, "uid", 0, UINT32_MAX, (uid_t)-1);
+    ret->cpu_ns = (uint64_t)number_in(object, "cpu_ns", 0, INT64_MAX, 0);
+    copy_string(ret->host, sizeof ret->host, string_in(object, "host"));
+    copy_string(ret->executable, sizeof ret->executable, string_in(object, "executable"));
+    json_object_put(object);
+    return NULL;
+}
+
+static struct mpiq_error *wire_threads(struct mpiq_target *target, struct mpiq_target_thread **ret,
+                                       size_t *count)
+{
+    json_object *array = NULL;
+    struct mpiq_error *error = ask_json(wire_of(target), json_type_array, &array, "threads");
+    if (error)
+        return error;
+    size_t length = json_object_array_length(array);
+    struct mpiq_target_thread *threads = length <= THREADS_MAX ? calloc(length + 1, sizeof *threads) : NULL;
+    if (!threads) {
+        json_object_put(array);
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "too many threads: %zu", length);
+    }
+    for (size_t i = 0; i < length; i++) {
+        json_object *object = json_object_array_get_idx(array, i);
+        threads[i].tid = (pid_t)number_in(object, "tid", 0, INT32_MAX, 0);
+        threads[i].state = letter_in(object, "state");
+        threads[i].cpu_ns = (uint64_t)number_in(object, "cpu_ns", 0, INT64_MAX, 0);
+        copy_string(threads[i].name, sizeof threads[i].name, string_in(object, "name"));
+    }
+    json_object_put(array);
+    *ret = threads;
+    *count = length;
+    return NULL;
+}
+
+static char *string_copy_in(json_object *object, const char *key)
+{
+    const char *string = string_in(object, key);
+    return string ? strdup(string) : NULL;
+}
+
+static struct mpiq_error *wire_stack(struct mpiq_target *target, pid_t tid, struct mpiq_target_stack *ret)
+{
+    char request[32];
+    json_object *object = NULL;
+    snprintf(request, sizeof request, "stack %d", (int)tid);
+    struct mpiq_error *error = ask_json(wire_of(target), json_type_object, &object, request);
+    if (error)
+        return error;
+    json_object *frames = json_object_object_get(object, "frames");
+    size_t length = json_object_is_type(frames, json_type_array) ? json_object_array_length(frames) : 0;
+    bool cut = length > FRAMES_MAX;
+    if (cut)
+        length = FRAMES_MAX;
+    struct mpiq_target_stack stack = {.frames = calloc(length + 1, sizeof *stack.frames), .count = length};
+    if (!stack.frames) {
+        json_object_put(object);
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a stack");
+    }
+    for (size_t i = 0; i < length; i++) {
+        json_object *from = json_object_array_get_idx(frames, i);
+        struct mpiq_target_frame *frame = &stack.frames[i];
+        json_object *pc = json_object_object_get(from, "pc");
+        frame->pc = json_object_is_type(pc, json_type_int) ? json_object_get_uint64(pc) : 0;
+        frame->function = string_copy_in(from, "function");
+        frame->file = string_copy_in(from, "file");
+        frame->line = (int)number_in(from, "line", 0, INT32_MAX, 0);
+        frame->object = string_copy_in(from, "object");
+        frame->inlined = bool_in(from, "inlined");
+    }
+    stack.truncated = cut || bool_in(object, "truncated");
+    stack.why = string_copy_in(object, "why");
+    json_object_put(object);
+    *ret = stack;
+    return NULL;
+}
+
+static struct mpiq_error *wire_environment(struct mpiq_target *target, const char *name, char **ret)
+{
+    _cleanup_free_ char *request = NULL;
+    json_object *object = NULL;
+
+    struct mpiq_error *error = check_name(name);
+    if (!error && asprintf(&request, "environment %s", name) < 0)
+        error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a request");
+    if (!error)
+        error = ask_json(wire_of(target), json_type_string, &object, request);
+    if (error)
+        return error;
+    char *value = strdup(json_object_get_string(object));
+    json_object_put(object);
+    if (!value)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a variable's value");
+    *ret = value;
+    return NULL;
+}
+
+/* ---- the end and the beginning
+ * --------------------------------------------------------------------------------- */
+
+static void wire_forget(struct mpiq_target *target)
+{
+    char *reply = NULL;
+    mpiq_error_destroy(ask(wire_of(target), &reply, "forget\n"));
+}
+
+static void wire_destroy(struct mpiq_target *target)
+{
+    struct wire *wire = wire_of(target);
+    while (wire->types) {
+        struct mpiq_target_type *type = wire->types;
+        wire->types = type->next;
+        free(type);
+    }
+    mpiq_error_destroy(wire->broken);
+    mpiq_pipe_deinit(&wire->own);
+    free(wire);
+}
+
+static const struct mpiq_target_ops ops = {
+    .kind = "wire",
+    .read = wire_read,
+    .find_symbol = wire_find_symbol,
+    .find_type = wire_find_type,
+    .field_offset = wire_field_offset,
+    .type_size = wire_type_size,
+    .sizes = wire_sizes,
+    .status = wire_status,
+    .threads = wire_threads,
+    .stack = wire_stack,
+    .environment = wire_environment,
+    .forget = wire_forget,
+    .destroy = wire_destroy,
+};
+
+static struct mpiq_error *say_hello(struct wire *wire)
+{
+    char *reply = NULL;
+    uint64_t version = 0;
+    uint64_t direct = 0;
+
+    struct mpiq_error *error = ask(wire, &reply, "hello 1\n");
+    if (error)
+        return mpiq_error_prefix(error, "cannot begin on the wire");
+    if (!mpiq_pipe_number(mpiq_pipe_word(&reply), &version) ||
+        !mpiq_pipe_number(mpiq_pipe_word(&reply), &direct) || direct > INT32_MAX)
+        return nonsense(wire, "hello 1");
+    if (version != 1)
+        return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
+                                 "the wire's other side speaks version %" PRIu64 ", not 1", version);
+    wire->direct = (pid_t)direct;
+    return NULL;
+}
+
+/* pipe NULL: one of its own, over two descriptors. */
+static struct mpiq_error *create(struct mpiq_pipe *pipe, int in, int out, struct mpiq_target **ret)
+{
+    struct wire *wire = calloc(1, sizeof *wire);
+    if (!wire)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a target");
+    wire->target.ops = &ops;
+    mpiq_pipe_init(&wire->own, in, out);
+    wire->pipe = pipe ? pipe : &wire->own;
+    struct mpiq_error *error = say_hello(wire);
+    if (error)
+        wire_destroy(&wire->target);
+    else
+        *ret = &wire->target;
+    return error;
+}
+
+struct mpiq_error *mpiq_target_wire_pipe_create(struct mpiq_pipe *pipe, struct mpiq_target **ret)
+{
+    return create(pipe, -1, -1, ret);
+}
+
+struct mpiq_error *mpiq_target_wire_create(int in, int out, struct mpiq_target **ret)
+{
+    return create(NULL, in, out, ret);
+}

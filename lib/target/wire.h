@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wire - a target at the other end of a pipe that the caller keeps and may use in between (the helper does).
+ */
+#ifndef MPIQ_TARGET_WIRE_H
+#define MPIQ_TARGET_WIRE_H
+
+#include "target/pipe.h"
+#include "target/target.h"
+
+/* As mpiq_target_wire_create; pipe must outlive the target. */
+struct mpiq_error *mpiq_target_wire_pipe_create(struct mpiq_pipe *pipe, struct mpiq_target **ret);
+
+#endif
