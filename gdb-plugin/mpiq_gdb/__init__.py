@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""gdb's mpi commands.
+
+gdb has the process: its memory, symbols, types and stacks.  mpiq has the understanding.  A command here
+starts mpiq, serves it gdb's inferiors over the wire (docs/WIRE.md) and shows its answer; nothing in this
+package knows how an MPI library looks inside.
+
+    settings   inferiors   user_frame           what gdb is set to and holds
+    symbols    types       stacks    process    one inferior, as the wire asks about it
+    wire       mpiq        command              the protocol, the process behind it, what commands share
+    report … snapshot, attach, rank, functions  the commands, one module a subject
+"""
+
+import os
+
+FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def load():
+    """Registers the commands, settings and convenience functions with gdb."""
+    from . import settings
+    from . import report, why, collectives, queues, comms, ranks, snapshot
+    from . import attach, rank, functions
+    for module in (settings, report, why, collectives, queues, comms, ranks, snapshot, attach, rank, functions):
+        module.register()

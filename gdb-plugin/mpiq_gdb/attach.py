@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpi attach and mpi detach: the other ranks of the job as inferiors."""
+
+import re
+import time
+
+import gdb
+
+from . import command, inferiors, job
+
+_PROGRESS_SECONDS = 1.0
+
+# Numbers of the inferiors that these commands made.
+_made = set()
+
+
+def _empty_inferior():
+    """An inferior with nothing in it, a new one if there is none; (inferior, whether it is new)."""
+    for inferior in gdb.inferiors():
+        if inferior.pid == 0 and not inferior.progspace.filename:
+            return inferior, False
+    said = gdb.execute("add-inferior -no-connection", to_string=True)
+    number = int(re.search(r"Added inferior (\d+)", said).group(1))
+    return next(inferior for inferior in gdb.inferiors() if inferior.num == number), True
+
+
+def attach_process(pid, what):
+    """gdb's attach to pid in an inferior of its own, which is selected then; a GdbError names `what`."""
+    inferior, new = _empty_inferior()
+    try:
+        with inferiors.Selection():
+            gdb.execute("inferior %d" % inferior.num, to_string=True)
+            gdb.execute("attach %d" % pid, to_string=True)
+    except gdb.error as error:
+        if new:
+            gdb.execute("remove-inferiors %d" % inferior.num, to_string=True)
+        raise gdb.GdbError("cannot attach to %s: %s" % (what, error))
+    _made.add(inferior.num)
+    return inferior
+
+
+def rank_inferior(rank):
+    """The inferior of a rank of the chosen inferior's job, attached if it is not yet; a GdbError if that
+    cannot be."""
+    chosen = command.chosen_inferior()
+    inferior = inferiors.of_rank(rank, chosen)
+    if inferior is not None:
+        return inferior
+    how = inferiors.kind(chosen)
+    if how == "core":
+        raise gdb.GdbError("rank %d has no core open here: add-inferior, inferior N, then file PROGRAM and "
+                           "core FILE open it" % rank)
+    if how == "remote":
+        raise gdb.GdbError("rank %d is not attached here: gdb cannot attach to it through another rank's "
+                           "gdbserver; give it one of its own" % rank)
+    processes = job.processes()
+    if rank not in processes:
+        raise gdb.GdbError("there is no rank %d: mpiq knows ranks 0 to %d of this job"
+                           % (rank, max(processes, default=-1)))
+    pid, host = processes[rank]
+    for inferior in inferiors.attached(): # a launcher that puts no rank into the environment
+        if inferior.pid == pid and job.is_here(host):
+            return inferior
+    if not job.is_here(host):
+        raise gdb.GdbError("rank %d is process %d on %s: attach to it there, or through a gdbserver"
+                           % (rank, pid, host))
+    if not pid:
+        raise gdb.GdbError("rank %d has no process any more" % rank)
+    return attach_process(pid, "rank %d, process %d" % (rank, pid))
+
+
+class _Progress:
+    """Says how far it is, where it takes longer than a moment."""
+
+    def __init__(self, total):
+        self.total = total
+        self.last = time.monotonic()
+
+    def show(self, done, rank):
+        now = time.monotonic()
+        if now - self.last >= _PROGRESS_SECONDS:
+            self.last = now
+            gdb.write("attached %d of %d, rank %d is next\n" % (done, self.total, rank), gdb.STDERR)
+            gdb.flush(gdb.STDERR)
+
+
+def _attach_ranks(ranks):
+    """All of them, going on over those that cannot be; what failed, as sentences."""
+    failures = []
+    progress = _Progress(len(ranks))
+    done = 0
+    for count, rank in enumerate(ranks):
+        progress.show(count, rank)
+        try:
+            rank_inferior(rank)
+            done += 1
+        except gdb.GdbError as error:
+            failures.append(str(error))
+    return done, failures
+
+
+class Attach(gdb.Command):
+    """Attach to other ranks of the job: each becomes an inferior.
+Usage: mpi attach RANKS
+       mpi attach --all
+       mpi attach PID [RANKS | --all]
+
+RANKS is a list such as 0-3,7 of the job that gdb has a rank of.  With gdb attached to
+nothing, PID is where to begin: a rank's process, or the job's launcher (then rank 0,
+if no RANKS are named).  Attached ranks are stopped until "mpi detach"; "mpi report"
+needs only one.  "mpi rank N" goes to rank N."""
+
+    def __init__(self):
+        super().__init__("mpi attach", gdb.COMMAND_RUNNING)
+
+    def invoke(self, argument, from_tty):
+        self.dont_repeat()
+        words = gdb.string_to_argv(argument)
+        begin = None
+        if not inferiors.attached():
+            begin = self._begin(words)
+            words = words[1:]
+            if not words:
+                gdb.write("Attached to rank %s.\n" % begin)
+                return
+        if not words:
+            raise gdb.GdbError("which ranks? mpi attach 0-3,7, or mpi attach --all for all %d of the job"
+                               % len(job.processes()))
+        ranks = sorted(job.processes()) if words == ["--all"] else job.ranks_of(",".join(words))
+        done, failures = _attach_ranks(ranks)
+        gdb.write("Attached to %d of %d ranks.  mpi rank N goes to one, mpi detach lets them go.\n"
+                  % (done, len(ranks)))
+        for failure in failures:
+            gdb.write(failure + "\n", gdb.STDERR)
+        if not done:
+            raise gdb.GdbError("no rank could be attached")
+
+    @staticmethod
+    def _begin(words):
+        """Attaches to the job of a pid, gdb having none; the rank."""
+        if not words or not words[0].isdigit():
+            raise gdb.GdbError("gdb has no process here: mpi attach PID begins with a rank or the launcher")
+        answer = command.ask("ranks", ["--json"], words[:1])
+        if not job.learn(answer):
+            command.check(answer, "mpi attach")
+            raise gdb.GdbError("process %s belongs to no MPI job that mpiq knows" % words[0])
+        known = job.known()
+        rank = next((rank for rank, (pid, _) in known.items() if pid == int(words[0])), min(known))
+        pid, host = known[rank]
+        if not job.is_here(host):
+            raise gdb.GdbError("rank %d is process %d on %s: run gdb there" % (rank, pid, host))
+        inferior = attach_process(pid, "rank %d, process %d" % (rank, pid))
+        inferiors.switch(inferior)
+        return rank
+
+    def complete(self, text, word):
+        return job.complete_rank(text, word)
+
+
+class Detach(gdb.Command):
+    """Let ranks go that "mpi attach" or "mpi rank" attached: they run on.
+Usage: mpi detach [RANKS]
+
+RANKS is a list such as 0-3,7; without it all that these commands attached."""
+
+    def __init__(self):
+        super().__init__("mpi detach", gdb.COMMAND_RUNNING)
+
+    def invoke(self, argument, from_tty):
+        self.dont_repeat()
+        made = [inferior for inferior in gdb.inferiors() if inferior.num in _made and inferior.pid]
+        if argument.strip():
+            ranks = set(job.ranks_of(",".join(gdb.string_to_argv(argument))))
+            made = [inferior for inferior in made if inferiors.rank_of(inferior) in ranks]
+        if not made:
+            raise gdb.GdbError("mpi attach has attached nothing of that here; detach lets go what gdb itself "
+                               "attached")
+        self._leave(made)
+        for inferior in made:
+            number = inferior.num
+            gdb.execute("detach inferiors %d" % number, to_string=True)
+            _made.discard(number)
+            if number != 1 and gdb.selected_inferior().num != number:
+                gdb.execute("remove-inferiors %d" % number, to_string=True)
+        gdb.write("Detached from %d ranks.\n" % len(made))
+
+    @staticmethod
+    def _leave(made):
+        """Selects an inferior that stays, if the selected one goes."""
+        going = {inferior.num for inferior in made}
+        if gdb.selected_inferior().num not in going:
+            return
+        staying = [inferior for inferior in gdb.inferiors() if inferior.num not in going]
+        staying.sort(key=lambda inferior: (inferior.pid == 0, inferior.num))
+        if staying:
+            inferiors.switch(staying[0])
+
+    def complete(self, text, word):
+        return job.complete_rank(text, word)
+
+
+def register():
+    Attach()
+    Detach()

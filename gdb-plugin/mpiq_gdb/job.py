@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is known of the job that gdb's inferiors belong to: its ranks and their processes."""
+
+import contextlib
+import json
+import os
+import re
+import socket
+import tempfile
+
+import gdb
+
+from . import command, inferiors
+
+# What the last report said: {rank: (pid, host)} of the first world.
+_known = {}
+
+
+@contextlib.contextmanager
+def kept_look(options=()):
+    """A look at the job in a file, for as long as the context lasts; a GdbError if nothing can be read."""
+    with tempfile.TemporaryDirectory(prefix="mpiq-gdb-") as folder:
+        path = os.path.join(folder, "look.mpiq")
+        passed = [word for word in options if word == "--stop"]
+        command.check(command.ask("snapshot", passed + ["-o", path]), "mpi")
+        yield path
+
+
+def learn(answer):
+    """The report in an answer of --json, remembered for later commands; {} if it is none."""
+    try:
+        report = json.loads(answer.output)
+        ranks = {entry["rank"]: (entry.get("pid", 0), entry.get("host", "")) for entry in report["ranks"]
+                 if isinstance(entry.get("rank"), int)}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    if ranks:
+        _known.clear()
+        _known.update(ranks)
+    return report
+
+
+def known():
+    """What was learnt last: {rank: (pid, host)}."""
+    return dict(_known)
+
+
+def processes():
+    """{rank: (pid, host)} of the job of the chosen inferior; asks mpiq if that is not known yet."""
+    chosen = command.chosen_inferior()
+    pid = inferiors.direct_pid(chosen)
+    if pid == 0 or pid not in (one for one, _ in _known.values()):
+        answer = command.ask("ranks", ["--json"])
+        if not learn(answer):
+            command.check(answer, "mpi")
+            raise gdb.GdbError("mpiq found no ranks")
+    return dict(_known)
+
+
+def is_here(host):
+    """Whether a host's name is this machine's; a report may leave it out."""
+    return host in ("", socket.gethostname(), socket.getfqdn())
+
+
+def ranks_of(text):
+    """The ranks of a list such as 0-3,7; a GdbError if it is none."""
+    if not re.match(r"\d+(-\d+)?(,\d+(-\d+)?)*\Z", text):
+        raise gdb.GdbError("'%s' is no list of ranks such as 0-3,7" % text)
+    ret = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        first, last = int(first), int(last or first)
+        if last < first or last - first > 1 << 20:
+            raise gdb.GdbError("%s is no range of ranks" % part)
+        ret += range(first, last + 1)
+    return ret
+
+
+def first_rank(text):
+    """The first rank of a list out of a report, or None where it begins with another world's."""
+    match = re.match(r"\d+", text)
+    return int(match.group()) if match else None
+
+
+def complete_rank(text, word):
+    """Ranks that begin with word, of what is known already: a completion starts no process."""
+    ranks = set(_known)
+    for inferior in inferiors.attached():
+        ranks.update(range(inferiors.size_of(inferior) or 0))
+        break
+    return [str(rank) for rank in sorted(ranks) if str(rank).startswith(word or text.split(" ")[-1])]

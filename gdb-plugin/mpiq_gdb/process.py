@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One inferior as the wire asks about it: the callbacks of a target, answered by gdb."""
+
+import os
+import socket
+
+import gdb
+
+from . import environment, inferiors, stacks, symbols, types
+
+MAX_READ = 1 << 20
+
+
+class Failure(Exception):
+    """An answer that is an error: a word of the wire's list, and a sentence."""
+
+    def __init__(self, code, text):
+        super().__init__(text)
+        self.code = code
+
+
+def _proc_stat(path):
+    """State letter and CPU time in ns out of a stat file of the system's; ("?", 0) if it is not there."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+        ticks = int(fields[11]) + int(fields[12])
+        return fields[0], ticks * (1000000000 // os.sysconf("SC_CLK_TCK"))
+    except (OSError, IndexError, ValueError):
+        return "?", 0
+
+
+class Process:
+    """An inferior.  Every function may move gdb's selection: the caller holds an inferiors.Selection."""
+
+    def __init__(self, inferior):
+        self.inferior = inferior
+        self.kind = inferiors.kind(inferior)
+        self.direct = inferiors.direct_pid(inferior)
+        self._types = []
+        self._type_ids = {}
+        self._symbols = {}
+
+    def _enter(self):
+        if not self.inferior.is_valid() or self.inferior.pid == 0:
+            raise Failure("gone", "the process has ended, or gdb has let it go")
+        inferiors.switch(self.inferior)
+
+    def read(self, address, size):
+        """size bytes at address."""
+        self._enter()
+        if size > MAX_READ:
+            raise Failure("usage", "a read of %d bytes is over the wire's limit of %d" % (size, MAX_READ))
+        if size == 0:
+            return b""
+        try:
+            return bytes(self.inferior.read_memory(address, size))
+        except gdb.MemoryError as error:
+            raise Failure(*self._why_unreadable(address, size, error))
+
+    def _why_unreadable(self, address, size, error):
+        if self.direct and not os.path.exists("/proc/%d" % self.direct):
+            return "gone", "process %d has ended" % self.direct
+        try: # bytewise: gdb tells nothing about how far it came
+            self.inferior.read_memory(address, 1)
+        except gdb.error:
+            return "unmapped", "no memory at 0x%x" % address
+        return "short", "not all of the %d bytes at 0x%x can be read: %s" % (size, address, error)
+
+    def symbol(self, name):
+        self._enter()
+        if name not in self._symbols:
+            self._symbols[name] = symbols.find(name)
+        if self._symbols[name] is None:
+            raise Failure("not-found", "no symbol %s" % name)
+        return self._symbols[name]
+
+    def type(self, name):
+        """(id, bytes)"""
+        self._enter()
+        if name not in self._type_ids:
+            found = types.find(name)
+            self._type_ids[name] = None if found is None else len(self._types)
+            if found is not None:
+                self._types.append(found)
+        number = self._type_ids[name]
+        if number is None:
+            raise Failure("not-found", "no type %s that is defined" % name)
+        return number + 1, self._types[number].sizeof
+
+    def field(self, number, member):
+        if not 1 <= number <= len(self._types):
+            raise Failure("usage", "no type has the number %d" % number)
+        self._enter()
+        offset = types.field_offset(self._types[number - 1], member)
+        if offset is None:
+            raise Failure("not-found", "%s has no member %s" % (self._types[number - 1], member))
+        return offset
+
+    def sizes(self):
+        self._enter()
+        return types.sizes()
+
+    def status(self):
+        self._enter()
+        core = self.kind == "core"
+        ret = {"pid": self.inferior.pid, "state": "?", "core": core, "traced": not core}
+        if self.direct:
+            here = "/proc/%d" % self.direct
+            ret["state"], ret["cpu_ns"] = _proc_stat(here + "/stat")
+            ret["host"] = socket.gethostname()
+            try:
+                ret["uid"] = os.stat(here).st_uid
+            except OSError:
+                pass
+        elif not core:
+            ret["state"] = "t"
+        executable = self.inferior.progspace.filename
+        if executable:
+            ret["executable"] = executable
+        return ret
+
+    def threads(self):
+        self._enter()
+        ret = []
+        for thread in reversed(self.inferior.threads()): # gdb lists the newest first
+            tid = thread.ptid[1] or thread.ptid[2] or thread.ptid[0]
+            one = {"tid": tid, "state": "?" if self.kind == "core" else "t"}
+            if self.direct:
+                one["state"], one["cpu_ns"] = _proc_stat("/proc/%d/task/%d/stat" % (self.direct, tid))
+            if thread.name:
+                one["name"] = thread.name
+            ret.append(one)
+        return ret
+
+    def stack(self, tid):
+        self._enter()
+        for thread in self.inferior.threads():
+            if tid in (thread.ptid[1], thread.ptid[1] or thread.ptid[2] or thread.ptid[0]):
+                return stacks.stack(thread)
+        raise Failure("not-found", "process %d has no thread %d" % (self.inferior.pid, tid))
+
+    def environment(self, name):
+        self._enter()
+        try:
+            value = environment.variable(self.inferior, name)
+        except OSError as error:
+            raise Failure("gone" if isinstance(error, FileNotFoundError) else "permission", str(error))
+        if value is None:
+            raise Failure("not-found", "no variable %s in the environment" % name)
+        return value
+
+    def forget(self):
+        """An inferior that gdb has stopped does not move, and gdb itself forgets when it resumes it."""

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpi queues [RANK…]"""
+
+from . import command, job
+
+
+class Queues(command.Question):
+    """Pending sends, posted receives and unexpected messages.
+Usage: mpi queues [RANKS]... [--all] [--json] [FILE]...
+
+RANKS, such as 0-3,7, leaves out the others.  With --all (or "set mpi internal on")
+the messages that collectives are made of are shown too.  FILE is a core file or a
+snapshot."""
+
+    subcommand = "queues"
+
+    def sort(self, words):
+        ranks = [word for word in words if command.is_ranks(word)]
+        return ["--ranks", ",".join(ranks)] if ranks else [], [], [word for word in words if word not in ranks]
+
+    def complete(self, text, word):
+        return job.complete_rank(text, word)
+
+
+def register():
+    Queues()

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpi report"""
+
+import gdb
+
+from . import command, inferiors, job
+
+
+def suspects(report):
+    """The ranks whose code to look at first, of the most important finding that names any; "" if none."""
+    for finding in report.get("findings", []):
+        if finding.get("suspects"):
+            return str(finding["suspects"])
+    return ""
+
+
+def _way_to(ranks):
+    """A line that says how to go to the suspects."""
+    first = job.first_rank(ranks)
+    if first is None:
+        return ""
+    if ranks.isdigit():
+        return "The suspect is rank %s.  Go there: mpi rank %s\n" % (ranks, first)
+    return "The suspects are ranks %s.  Go to the first: mpi rank %s\n" % (ranks, first)
+
+
+class Report(command.Question):
+    """What is stuck in the MPI job, and why.
+Usage: mpi report [--ranks LIST] [--json] [--all] [TARGET]...
+
+Without TARGET it is about the job of the process or core that gdb has; attached to
+one rank is enough, the others are read without stopping them.  TARGET is the pid of
+a launcher or of a rank, core files (core.*), or snapshots."""
+
+    subcommand = "report"
+
+    def invoke(self, argument, from_tty):
+        self.dont_repeat()
+        options, targets = command.split_words(argument)
+        if "--json" in options or targets:
+            super().invoke(argument, from_tty)
+            return
+        # One look, shown twice: as text for the person, as JSON for the ranks to go to.
+        with job.kept_look(options) as kept:
+            text = command.ask("report", ["--color", command.color(from_tty)] + options, [kept])
+            command.check(text, "mpi report")
+            gdb.write(text.output)
+            found = suspects(job.learn(command.ask("report", ["--json"], [kept])))
+        if found and inferiors.attached():
+            gdb.write("\n" + _way_to(found))
+
+
+def register():
+    Report()

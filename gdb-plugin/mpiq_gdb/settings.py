@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""set mpi … and show mpi …"""
+
+import gdb
+
+
+class MpiPrefix(gdb.Command):
+    """Why an MPI job hangs: the ranks of the job that gdb is attached to, side by side.
+
+Attach gdb to one rank of a job that hangs, or open its core file, then type
+"mpi report".  The other ranks are read without stopping them."""
+
+    def __init__(self):
+        super().__init__("mpi", gdb.COMMAND_STATUS, gdb.COMPLETE_NONE, True)
+
+
+class SetPrefix(gdb.Command):
+    """How the mpi commands work."""
+
+    def __init__(self):
+        super().__init__("set mpi", gdb.COMMAND_SUPPORT, gdb.COMPLETE_NONE, True)
+
+
+class ShowPrefix(gdb.Command):
+    """How the mpi commands are set to work."""
+
+    def __init__(self):
+        super().__init__("show mpi", gdb.COMMAND_SUPPORT, gdb.COMPLETE_NONE, True)
+
+
+class _Quiet(gdb.Parameter):
+    """A setting that says nothing when it is set."""
+
+    def get_set_string(self):
+        return ""
+
+
+class MpiqPath(_Quiet):
+    """The mpiq program that the mpi commands run.
+
+Without it: the environment variable MPIQ, the mpiq installed or built together
+with these commands, the mpiq on PATH."""
+
+    set_doc = "Set the mpiq program that the mpi commands run."
+    show_doc = "Show the mpiq program that the mpi commands run."
+
+    def __init__(self):
+        super().__init__("mpi mpiq", gdb.COMMAND_SUPPORT, gdb.PARAM_OPTIONAL_FILENAME)
+
+    def get_show_string(self, value):
+        from . import mpiq
+        try:
+            return 'mpiq is "%s".' % mpiq.find()
+        except gdb.GdbError as error:
+            return str(error)
+
+
+class DllPath(_Quiet):
+    """The message-queue DLL that reads the MPI library.
+
+Without it: mpiq's own for Open MPI, or what the process announces."""
+
+    set_doc = "Set the message-queue DLL that reads the MPI library."
+    show_doc = "Show the message-queue DLL that reads the MPI library."
+
+    def __init__(self):
+        super().__init__("mpi dll", gdb.COMMAND_SUPPORT, gdb.PARAM_OPTIONAL_FILENAME)
+
+    def get_show_string(self, value):
+        return 'The message-queue DLL is "%s".' % value if value else "The message-queue DLL is mpiq's choice."
+
+
+class Internal(_Quiet):
+    """Whether the MPI library's own traffic is shown.
+
+The messages that collectives are made of, and communicators that the library
+keeps for itself."""
+
+    set_doc = "Set whether the MPI library's own traffic is shown."
+    show_doc = "Show whether the MPI library's own traffic is shown."
+
+    def __init__(self):
+        super().__init__("mpi internal", gdb.COMMAND_SUPPORT, gdb.PARAM_BOOLEAN)
+        self.value = False
+
+    def get_show_string(self, value):
+        return "The MPI library's own traffic is %s." % ("shown" if self.value else "not shown")
+
+
+class Stop(_Quiet):
+    """Whether ranks that gdb has not attached are stopped while they are read.
+
+They need not be: a rank that hangs does not move.  A stop can make a slow
+system call of the rank return EINTR."""
+
+    set_doc = "Set whether ranks that gdb has not attached are stopped while they are read."
+    show_doc = "Show whether ranks that gdb has not attached are stopped while they are read."
+
+    def __init__(self):
+        super().__init__("mpi stop", gdb.COMMAND_SUPPORT, gdb.PARAM_BOOLEAN)
+        self.value = False
+
+    def get_show_string(self, value):
+        return "Other ranks are %s while they are read." % ("stopped" if self.value else "not stopped")
+
+
+def options():
+    """What is set, as options of mpiq."""
+    ret = []
+    if gdb.parameter("mpi dll"):
+        ret += ["--dll", gdb.parameter("mpi dll")]
+    if gdb.parameter("mpi internal"):
+        ret.append("--all")
+    if gdb.parameter("mpi stop"):
+        ret.append("--stop")
+    return ret
+
+
+def register():
+    for command in (MpiPrefix, SetPrefix, ShowPrefix, MpiqPath, DllPath, Internal, Stop):
+        command()

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpi snapshot FILE"""
+
+import os
+
+import gdb
+
+from . import command
+
+
+class Snapshot(command.Question):
+    """Keep what can be told about the job now in a file, to look at it later or elsewhere.
+Usage: mpi snapshot FILE [TARGET]...
+
+"mpi report FILE" shows it, here or on a machine that does not know the job.  It
+holds envelopes of messages, never their contents."""
+
+    subcommand = "snapshot"
+
+    def sort(self, words):
+        if not words:
+            raise gdb.GdbError("mpi snapshot needs a file: mpi snapshot job.mpiq")
+        return ["-o", os.path.expanduser(words[0])], [], words[1:]
+
+
+def register():
+    Snapshot()

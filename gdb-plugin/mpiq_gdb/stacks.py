@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stacks of an inferior's threads."""
+
+import re
+
+import gdb
+
+# What "info symbol" says; it leaves the file out where there is only one.
+_IN_SECTION = re.compile(r" in section \S+(?: of (.*))?$", re.MULTILINE)
+
+# A recursion of the user's may be endless; mpiq needs the ends that matter.
+MAX_FRAMES = 256
+
+
+def frames(thread):
+    """The frames of a thread, innermost first, inlined functions as frames of their own."""
+    thread.switch()
+    frame = gdb.newest_frame()
+    while frame is not None:
+        yield frame
+        frame = frame.older()
+
+
+def source(frame):
+    """File and line where the frame is, (None, 0) if not known."""
+    place = frame.find_sal()
+    if place is None or place.symtab is None:
+        return None, 0
+    return place.symtab.filename, place.line
+
+
+def object_of(pc):
+    """Path of the mapped file that holds pc, or None."""
+    library = gdb.solib_name(pc)
+    if library:
+        return library
+    match = _IN_SECTION.search(gdb.execute("info symbol 0x%x" % pc, to_string=True))
+    if match is None:
+        return None
+    path = match.group(1) or gdb.current_progspace().filename
+    return path if path and path.startswith("/") else None # the kernel's own page is no file
+
+
+def describe(frame):
+    """One frame as the wire says it."""
+    pc = frame.pc()
+    ret = {"pc": pc}
+    function = frame.name()
+    if function:
+        ret["function"] = function
+    file, line = source(frame)
+    if file:
+        ret["file"] = file
+    if line:
+        ret["line"] = line
+    mapped = object_of(pc)
+    if mapped:
+        ret["object"] = mapped
+    if frame.type() == gdb.INLINE_FRAME:
+        ret["inlined"] = True
+    return ret
+
+
+def stack(thread):
+    """The stack of a thread as the wire says it; the caller holds a Selection."""
+    ret = {"frames": [], "truncated": False}
+    last = None
+    try:
+        for frame in frames(thread):
+            if len(ret["frames"]) == MAX_FRAMES:
+                ret["truncated"], ret["why"] = True, "only the innermost %d frames are read" % MAX_FRAMES
+                return ret
+            ret["frames"].append(describe(frame))
+            last = frame
+        if last is not None and last.unwind_stop_reason() not in (gdb.FRAME_UNWIND_NO_REASON,
+                                                                  gdb.FRAME_UNWIND_OUTERMOST):
+            ret["truncated"] = True
+            ret["why"] = gdb.frame_stop_reason_string(last.unwind_stop_reason())
+    except gdb.error as error:
+        ret["truncated"], ret["why"] = True, str(error)
+    return ret

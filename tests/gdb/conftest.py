@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of gdb's mpi commands need: hung jobs of each release line, and the real gdb on them."""
+import os
+import pathlib
+import shutil
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "hangs")]
+
+import gdb_session # noqa: E402
+import job as jobs # noqa: E402
+
+RANKS = 4
+
+
+def pytest_collection_modifyitems(items):
+    """Without gdb none of them says anything."""
+    if shutil.which("gdb") is None:
+        for item in items:
+            if HERE in pathlib.Path(item.fspath).parents:
+                item.add_marker(pytest.mark.skip(reason="gdb is not installed"))
+
+
+@pytest.fixture(scope="session", params=["4.1", "5.0"])
+def line(request):
+    """An Open MPI of one release line."""
+    found = jobs.lines().get(request.param)
+    if found is None:
+        pytest.skip("%s names no Open MPI %s" % (jobs.PREFIX_VARIABLES[request.param], request.param))
+    return found
+
+
+@pytest.fixture(scope="session")
+def build_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("programs")
+
+
+@pytest.fixture(scope="session")
+def program(line, build_folder):
+    return line.compile([HERE / "wrong_turn.c"], build_folder / ("wrong_turn-" + line.name))
+
+
+@pytest.fixture(scope="session")
+def hung(line, program):
+    """A job of four ranks that hangs, for the tests that leave it as it is."""
+    with jobs.Job(line, [program], RANKS) as job:
+        job.wait_ready()
+        job.stand_still()
+        yield job
+
+
+@pytest.fixture
+def own_hung(line, program):
+    """One for a test alone."""
+    with jobs.Job(line, [program], RANKS) as job:
+        job.wait_ready()
+        job.stand_still()
+        yield job
+
+
+@pytest.fixture(scope="session")
+def mpiq():
+    path = os.environ.get("MPIQ")
+    if not path or not os.access(path, os.X_OK):
+        pytest.skip("MPIQ names no mpiq program")
+    return path
+
+
+@pytest.fixture
+def wire(tmp_path):
+    """gdb with the client of the wire in mpiq's place."""
+    return gdb_session.Wire(tmp_path)

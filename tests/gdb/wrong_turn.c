@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wrong_turn - a job that hangs: all ranks but rank 1 are in MPI_Bcast, for which they need rank 1, its
+ * root; that one waits for a message with tag 99 from the last rank that nobody sends.  An eager message
+ * with tag 7 lies unexpected at rank 2.
+ *
+ * Says "ready RANK PID" as tests/hangs/job.py expects it.
+ */
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct step {
+    int number;
+    double residual;
+};
+
+static void say_ready(int rank)
+{
+    char line[64];
+    int length = snprintf(line, sizeof line, "ready %d %d\n", rank, (int)getpid());
+    const char *path = getenv("MPIQ_CORPUS_READY");
+    int fifo = path ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+    if (fifo < 0 || write(fifo, line, length) != length)
+        perror("wrong_turn: cannot say ready");
+    close(fifo);
+}
+
+static int take_step(struct step *step, int rank, int size)
+{
+    int value = step->number, late = -1;
+    say_ready(rank);
+    if (rank == 1)
+        MPI_Recv(&late, 1, MPI_INT, size - 1, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* the wrong turn */
+    else
+        MPI_Bcast(&value, 1, MPI_INT, 1, MPI_COMM_WORLD);
+    return value + late;
+}
+
+int main(int argc, char **argv)
+{
+    struct step step = {5, 0.25};
+    int rank, size, value = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < step.number; i++)
+        MPI_Bcast(&value, 1, MPI_INT, 1, MPI_COMM_WORLD);
+    if (rank == 0)
+        MPI_Send(&rank, 1, MPI_INT, 2, 7, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD); /* the message is on its way before rank 2 goes on */
+    value = take_step(&step, rank, size);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return value;
+}
