@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* look - libmpiq's public functions: each is a few calls of what the other folders do. */
+#include "mpiq.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "job/diagnose.h"
+#include "look/doctor.h"
+#include "look/reader.h"
+#include "report/report.h"
+#include "state/snapshot.h"
+
+/* Between the looks: long enough for a rank that can go on to be given a processor. */
+static const double default_pause = 0.25;
+
+struct mpiq_job {
+    struct mpiq_look_sources sources;
+    struct mpiq_job_state *state;
+    struct mpiq_diagnosis *diagnosis;
+};
+
+const char *mpiq_error_message(const struct mpiq_error *error)
+{
+    return error->message;
+}
+
+bool mpiq_error_is_usage(const struct mpiq_error *error)
+{
+    return error->code == MPIQ_ERROR_USAGE;
+}
+
+static void sleep_for(double seconds)
+{
+    struct timespec left = {.tv_sec = (time_t)seconds};
+    left.tv_nsec = (long)((seconds - (double)left.tv_sec) * 1e9);
+    while (nanosleep(&left, &left) < 0)
+        ;
+}
+
+static bool anything_changes(const struct mpiq_look_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        if (sources->items[i].looks[0] && !sources->items[i].looks[0]->core)
+            return true;
+    }
+    return false;
+}
+
+/* All of the first look before any of the second: that is what the proof rests on. */
+static struct mpiq_error *read_twice(const struct mpiq_options *options, struct mpiq_look_sources *sources)
+{
+    struct mpiq_reader *reader = NULL;
+    struct mpiq_error *error = mpiq_reader_create(options, &reader);
+    if (!error)
+        error = mpiq_reader_look(reader, sources, 1);
+    if (!error && anything_changes(sources)) {
+        sleep_for(options->pause >= 0 ? options->pause : default_pause);
+        error = mpiq_reader_look(reader, sources, 2);
+    }
+    mpiq_reader_destroy(reader);
+    return error;
+}
+
+typedef struct mpiq_error *state_visitor(void *argument, int look, const struct mpiq_rank_state *state);
+
+/* Every rank state that was read or came with a snapshot, all of look 1 first. */
+static struct mpiq_error *each_state(const struct mpiq_look_sources *sources, state_visitor *visit,
+                                     void *argument)
+{
+    struct mpiq_error *error = NULL;
+    for (int look = 1; look <= 2; look++) {
+        for (size_t i = 0; i < sources->kept_count && !error; i++) {
+            if (sources->kept[i].look == look)
+                error = visit(argument, look, sources->kept[i].state);
+        }
+        for (size_t i = 0; i < sources->count && !error; i++) {
+            if (sources->items[i].looks[look - 1])
+                error = visit(argument, look, sources->items[i].looks[look - 1]);
+        }
+    }
+    return error;
+}
+
+static struct mpiq_error *add_to_job(void *argument, int look, const struct mpiq_rank_state *state)
+{
+    return mpiq_job_state_add(argument, look, state);
+}
+
+static struct mpiq_error *add_to_snapshot(void *argument, int look, const struct mpiq_rank_state *state)
+{
+    return mpiq_snapshot_add(argument, look, state);
+}
+
+static struct mpiq_error *decide(struct mpiq_job *job)
+{
+    job->state = mpiq_job_state_create();
+    if (!job->state)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    struct mpiq_error *error = each_state(&job->sources, add_to_job, job->state);
+    if (!error)
+        error = mpiq_job_state_finish(job->state);
+    if (!error)
+        error = mpiq_diagnose(job->state, &job->diagnosis);
+    return error;
+}
+
+/* Options as this library knows them, whatever size the caller's have. */
+static struct mpiq_options known_options(const struct mpiq_options *given)
+{
+    struct mpiq_options options = MPIQ_OPTIONS_DEFAULT;
+    memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    return options;
+}
+
+struct mpiq_error *mpiq_job_look(const struct mpiq_options *given, struct mpiq_job **ret)
+{
+    struct mpiq_options options = known_options(given);
+    struct mpiq_job *job = calloc(1, sizeof *job);
+    if (!job)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    struct mpiq_error *error = mpiq_sources_init(&options, &job->sources);
+    if (!error)
+        error = read_twice(&options, &job->sources);
+    if (!error)
+        error = decide(job);
+    if (error) {
+        mpiq_job_destroy(job);
+        return error;
+    }
+    *ret = job;
+    return NULL;
+}
+
+void mpiq_job_destroy(struct mpiq_job *job)
+{
+    if (!job)
+        return;
+    mpiq_diagnosis_destroy(job->diagnosis);
+    mpiq_job_state_destroy(job->state);
+    mpiq_sources_deinit(&job->sources);
+    free(job);
+}
+
+int mpiq_job_exit_status(const struct mpiq_job *job)
+{
+    return mpiq_verdict_exit(job->diagnosis->verdict);
+}
+
+/* The chain of the one rank that text names. */
+static struct mpiq_error *find_chain(const struct mpiq_job *job, const char *text, struct mpiq_chain **ret)
+{
+    struct mpiq_rank_set set = {0};
+    struct mpiq_error *error = mpiq_rank_set_parse(text ? text : "", &set);
+    if (!error && set.size != 1)
+        error = mpiq_error_create(MPIQ_ERROR_USAGE, "'%s' is not one rank", text ? text : "");
+    if (!error) {
+        uint32_t process = mpiq_job_process(job->state, set.ranges[0].world, set.ranges[0].first);
+        if (process == MPIQ_NONE)
+            error = mpiq_error_create(MPIQ_ERROR_USAGE, "the job has no rank %s", text);
+        else
+            error = mpiq_why(job->state, job->diagnosis, process, ret);
+    }
+    mpiq_rank_set_deinit(&set);
+    return error;
+}
+
+struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view view,
+                                   const struct mpiq_render_options *given, char **ret)
+{
+    struct mpiq_render_options options = MPIQ_RENDER_OPTIONS_DEFAULT;
+    memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    struct mpiq_rank_set only = {0};
+    struct mpiq_chain *chain = NULL;
+    struct mpiq_error *error = options.ranks ? mpiq_rank_set_parse(options.ranks, &only) : NULL;
+    if (!error && view == MPIQ_VIEW_WHY)
+        error = find_chain(job, options.rank, &chain);
+    if (!error) {
+        struct mpiq_report_options report = {.format = options.format,
+                                             .color = options.color,
+                                             .all = options.all,
+                                             .width = options.width,
+                                             .ranks = options.ranks ? &only : NULL};
+        error = mpiq_report_render(job->state, job->diagnosis, view, chain, &report, ret);
+    }
+    mpiq_chain_destroy(chain);
+    mpiq_rank_set_deinit(&only);
+    return error;
+}
+
+struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *path)
+{
+    struct mpiq_snapshot_writer *writer = NULL;
+    struct mpiq_error *error = mpiq_snapshot_create(path, &writer);
+    if (!error)
+        error = each_state(&job->sources, add_to_snapshot, writer);
+    if (error) {
+        mpiq_snapshot_abandon(writer);
+        return error;
+    }
+    return mpiq_snapshot_finish(writer);
+}
+
+struct mpiq_error *mpiq_doctor(const struct mpiq_options *given, char **ret)
+{
+    struct mpiq_options options = known_options(given);
+    struct mpiq_look_sources sources = {0};
+    struct mpiq_reader *reader = NULL;
+    size_t size;
+    char *text = NULL;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    mpiq_doctor_machine(out);
+    struct mpiq_error *error = mpiq_sources_init(&options, &sources);
+    if (!error)
+        error = mpiq_reader_create(&options, &reader);
+    if (!error)
+        error = mpiq_reader_look(reader, &sources, 1);
+    if (!error)
+        mpiq_doctor_job(out, &sources);
+    else
+        fprintf(out, "This job\n%-5s %s\n", "note", error->message);
+    mpiq_reader_destroy(reader);
+    mpiq_sources_deinit(&sources);
+    if (fclose(out) != 0 && !error)
+        error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    /* That there is no job is no fault of a healthy machine; a wrong target is one of the caller's. */
+    if (error && error->code == MPIQ_ERROR_NOT_FOUND && options.target_count == 0) {
+        mpiq_error_destroy(error);
+        error = NULL;
+    }
+    if (error)
+        free(text);
+    else
+        *ret = text;
+    return error;
+}
