@@ -180,6 +180,7 @@ struct mpiq_diagnosis {
     uint32_t *partner;          /* for each operation of the job the one it matches on the other side (a
                                    pending send its unexpected message or its receive); MPIQ_NONE */
     struct mpiq_wait_graph *graph;  /* private to lib/job: what mpiq_why walks */
+    void (*graph_destroy)(struct mpiq_wait_graph *graph);
     struct mpiq_arena *arena;   /* owner of strings and arrays */
 };
 
@@ -218,9 +219,5 @@ struct mpiq_note *mpiq_diagnosis_add_assumption(struct mpiq_diagnosis *diagnosis
 struct mpiq_note *mpiq_diagnosis_add_note(struct mpiq_diagnosis *diagnosis);
 struct mpiq_chain *mpiq_chain_create(void);
 struct mpiq_step *mpiq_chain_add_step(struct mpiq_chain *chain);
-
-/* A string that lives as long as the diagnosis (the chain). */
-const char *mpiq_arena_printf(struct mpiq_arena *arena, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 #endif

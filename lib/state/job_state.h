@@ -103,6 +103,7 @@ struct mpiq_job_channel {
     uint32_t peer;
     uint32_t sent;
     uint32_t expected;
+    bool moved;                 /* not the same in both looks */
 };
 
 /* As mpiq_operation, with processes and the job's communicators.  `peer` is MPIQ_NONE for any source and
@@ -172,6 +173,8 @@ struct mpiq_job_thread {
     char state;                 /* R S D T t Z ? */
     bool record;                /* the library keeps a record of it: no wait means that it does not wait */
     bool in_mpi;                /* by its stack or its record */
+    bool helper;                /* neither the user's code nor an MPI call is on its stack: a thread of the
+                                   library's own */
     int8_t held;                /* enum mpiq_tristate: both looks saw it in one and the same wait.  By the
                                    episode; without a record by its stack, its requests' numbers and the
                                    channels (MPIQ_YES only if all of them agree) */
@@ -183,7 +186,7 @@ enum {
     MPIQ_CHANGED_QUEUES = 2,    /* operations */
     MPIQ_CHANGED_CALLS = 4,     /* counts, rings, outstanding collectives */
     MPIQ_CHANGED_CHANNELS = 8,  /* messages sent or taken in */
-    MPIQ_CHANGED_STATE = 16,    /* phase, communicators, state of the process */
+    MPIQ_CHANGED_STATE = 16,    /* phase, communicators */
     MPIQ_CHANGED_STACKS = 32    /* another call or another place; no MPI progress by itself */
 };
 #define MPIQ_CHANGED_PROGRESS                                                                           \
@@ -271,6 +274,9 @@ struct mpiq_job_state {
     bool two_looks;             /* at least one rank was looked at twice */
     struct mpiq_job_builder *builder;   /* private to job_state.c; NULL once finished */
 };
+
+/* More processes than these, in all worlds together, are not believed. */
+#define MPIQ_JOB_MAX_PROCESSES (1u << 24)
 
 /* An empty one.  NULL without memory. */
 struct mpiq_job_state *mpiq_job_state_create(void);

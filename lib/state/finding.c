@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "state/finding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "state/arena.h"
+
+/* Appends a zeroed element to an array whose room is the power of two at or above its count. */
+static void *append(void **array, size_t *count, size_t size)
+{
+    if ((*count & (*count - 1)) == 0) {
+        void *larger = realloc(*array, (*count ? 2 * *count : 1) * size);
+        if (!larger)
+            return NULL;
+        *array = larger;
+    }
+    void *element = (char *)*array + *count * size;
+    memset(element, 0, size);
+    (*count)++;
+    return element;
+}
+
+#define APPEND(owner, array, count) append((void **)&(owner)->array, &(owner)->count, sizeof *(owner)->array)
+
+struct mpiq_diagnosis *mpiq_diagnosis_create(uint32_t process_count, uint32_t operation_count)
+{
+    struct mpiq_diagnosis *diagnosis = calloc(1, sizeof *diagnosis);
+    if (!diagnosis)
+        return NULL;
+    diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
+    diagnosis->arena = mpiq_arena_create();
+    diagnosis->ranks = calloc(process_count ? process_count : 1, sizeof *diagnosis->ranks);
+    diagnosis->rank_count = process_count;
+    diagnosis->partner = malloc((operation_count ? operation_count : 1) * sizeof *diagnosis->partner);
+    if (!diagnosis->arena || !diagnosis->ranks || !diagnosis->partner) {
+        mpiq_diagnosis_destroy(diagnosis);
+        return NULL;
+    }
+    memset(diagnosis->partner, 0xff, operation_count * sizeof *diagnosis->partner);
+    for (uint32_t i = 0; i < process_count; i++) {
+        diagnosis->ranks[i] = (struct mpiq_rank_diagnosis){
+            .doing = MPIQ_DOING_UNREADABLE,
+            .thread = MPIQ_NONE,
+            .since = -1,
+            .site = MPIQ_NONE,
+            .comm = MPIQ_NONE,
+        };
+    }
+    return diagnosis;
+}
+
+static void steps_deinit(struct mpiq_step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        mpiq_rank_set_deinit(&steps[i].waits_for);
+    free(steps);
+}
+
+static void finding_deinit(struct mpiq_finding *finding)
+{
+    mpiq_rank_set_deinit(&finding->ranks);
+    mpiq_rank_set_deinit(&finding->missing);
+    mpiq_rank_set_deinit(&finding->suspects);
+    for (size_t i = 0; i < finding->site_count; i++)
+        mpiq_rank_set_deinit(&finding->sites[i].ranks);
+    free(finding->sites);
+    for (size_t i = 0; i < finding->call_count; i++)
+        mpiq_rank_set_deinit(&finding->calls[i].ranks);
+    free(finding->calls);
+    for (size_t i = 0; i < finding->value_count; i++)
+        mpiq_rank_set_deinit(&finding->values[i].ranks);
+    free(finding->values);
+    steps_deinit(finding->steps, finding->step_count);
+    free(finding->near_misses);
+}
+
+static void notes_deinit(struct mpiq_note *notes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        mpiq_rank_set_deinit(&notes[i].ranks);
+    free(notes);
+}
+
+void mpiq_diagnosis_destroy(struct mpiq_diagnosis *diagnosis)
+{
+    if (!diagnosis)
+        return;
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        finding_deinit(&diagnosis->findings[i]);
+    free(diagnosis->findings);
+    free(diagnosis->ranks);
+    mpiq_rank_set_deinit(&diagnosis->stuck);
+    notes_deinit(diagnosis->assumptions, diagnosis->assumption_count);
+    notes_deinit(diagnosis->notes, diagnosis->note_count);
+    free(diagnosis->partner);
+    if (diagnosis->graph_destroy)
+        diagnosis->graph_destroy(diagnosis->graph);
+    mpiq_arena_destroy(diagnosis->arena);
+    free(diagnosis);
+}
+
+struct mpiq_chain *mpiq_chain_create(void)
+{
+    struct mpiq_chain *chain = calloc(1, sizeof *chain);
+    if (!chain)
+        return NULL;
+    chain->finding = MPIQ_NONE;
+    chain->arena = mpiq_arena_create();
+    if (!chain->arena) {
+        free(chain);
+        return NULL;
+    }
+    return chain;
+}
+
+void mpiq_chain_destroy(struct mpiq_chain *chain)
+{
+    if (!chain)
+        return;
+    steps_deinit(chain->steps, chain->step_count);
+    mpiq_arena_destroy(chain->arena);
+    free(chain);
+}
+
+static const char *const verdict_words[] = {
+#define WORD(id, word, code) [MPIQ_VERDICT_##id] = (word),
+    MPIQ_VERDICTS(WORD)
+#undef WORD
+};
+static const int verdict_codes[] = {
+#define CODE(id, word, code) [MPIQ_VERDICT_##id] = (code),
+    MPIQ_VERDICTS(CODE)
+#undef CODE
+};
+#define WORD(prefix, id, word) [prefix##id] = (word),
+static const char *const finding_words[] = {
+#define FINDING(id, word) WORD(MPIQ_FINDING_, id, word)
+    MPIQ_FINDING_KINDS(FINDING)
+};
+static const char *const doing_words[] = {
+#define DOING(id, word) WORD(MPIQ_DOING_, id, word)
+    MPIQ_RANK_DOINGS(DOING)
+};
+
+const char *mpiq_verdict_word(enum mpiq_verdict verdict)
+{
+    return verdict_words[verdict];
+}
+
+int mpiq_verdict_exit(enum mpiq_verdict verdict)
+{
+    return verdict_codes[verdict];
+}
+
+const char *mpiq_finding_word(enum mpiq_finding_kind kind)
+{
+    return finding_words[kind];
+}
+
+const char *mpiq_rank_doing_word(enum mpiq_rank_doing doing)
+{
+    return doing_words[doing];
+}
+
+const char *mpiq_miss_word(uint32_t differs)
+{
+    return differs == MPIQ_MISS_TAG ? "tag" : differs == MPIQ_MISS_SOURCE ? "source" : "communicator";
+}
+
+struct mpiq_finding *mpiq_diagnosis_add_finding(struct mpiq_diagnosis *diagnosis, enum mpiq_finding_kind kind)
+{
+    struct mpiq_finding *finding = APPEND(diagnosis, findings, finding_count);
+    if (finding) {
+        finding->kind = kind;
+        finding->comm = MPIQ_NONE;
+        finding->since = -1;
+        finding->operation = MPIQ_NONE;
+        finding->other = MPIQ_NONE;
+        finding->text = "";
+    }
+    return finding;
+}
+
+struct mpiq_finding_site *mpiq_finding_add_site(struct mpiq_finding *finding)
+{
+    return APPEND(finding, sites, site_count);
+}
+
+struct mpiq_finding_call *mpiq_finding_add_call(struct mpiq_finding *finding)
+{
+    return APPEND(finding, calls, call_count);
+}
+
+struct mpiq_finding_value *mpiq_finding_add_value(struct mpiq_finding *finding)
+{
+    return APPEND(finding, values, value_count);
+}
+
+static struct mpiq_step *step_init(struct mpiq_step *step)
+{
+    if (step) {
+        step->process = MPIQ_NONE;
+        step->site = MPIQ_NONE;
+        step->since = -1;
+    }
+    return step;
+}
+
+struct mpiq_step *mpiq_finding_add_step(struct mpiq_finding *finding)
+{
+    return step_init(APPEND(finding, steps, step_count));
+}
+
+struct mpiq_step *mpiq_chain_add_step(struct mpiq_chain *chain)
+{
+    return step_init(APPEND(chain, steps, step_count));
+}
+
+struct mpiq_near_miss *mpiq_finding_add_near_miss(struct mpiq_finding *finding)
+{
+    struct mpiq_near_miss *miss = APPEND(finding, near_misses, near_miss_count);
+    if (miss)
+        *miss = (struct mpiq_near_miss){.process = MPIQ_NONE, .holder = MPIQ_NONE, .operation = MPIQ_NONE};
+    return miss;
+}
+
+struct mpiq_note *mpiq_diagnosis_add_assumption(struct mpiq_diagnosis *diagnosis)
+{
+    return APPEND(diagnosis, assumptions, assumption_count);
+}
+
+struct mpiq_note *mpiq_diagnosis_add_note(struct mpiq_diagnosis *diagnosis)
+{
+    return APPEND(diagnosis, notes, note_count);
+}

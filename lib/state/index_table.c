@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "state/index_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void mpiq_index_table_deinit(struct mpiq_index_table *table)
+{
+    free(table->slots);
+    *table = (struct mpiq_index_table){0};
+}
+
+void mpiq_index_table_clear(struct mpiq_index_table *table)
+{
+    if (table->count > 0)
+        memset(table->slots, 0, table->capacity * sizeof *table->slots);
+    table->count = 0;
+}
+
+static void put(struct mpiq_index_table *table, struct mpiq_index_slot slot)
+{
+    size_t at = slot.hash & (table->capacity - 1);
+    while (table->slots[at].index)
+        at = (at + 1) & (table->capacity - 1);
+    table->slots[at] = slot;
+}
+
+bool mpiq_index_table_add(struct mpiq_index_table *table, uint64_t hash, uint32_t index)
+{
+    if (2 * (table->count + 1) > table->capacity) {
+        struct mpiq_index_table larger = {.capacity = table->capacity ? 2 * table->capacity : 16};
+        larger.slots = calloc(larger.capacity, sizeof *larger.slots);
+        if (!larger.slots)
+            return false;
+        for (size_t i = 0; i < table->capacity; i++) {
+            if (table->slots[i].index)
+                put(&larger, table->slots[i]);
+        }
+        free(table->slots);
+        table->slots = larger.slots;
+        table->capacity = larger.capacity;
+    }
+    put(table, (struct mpiq_index_slot){.hash = hash, .index = index + 1});
+    table->count++;
+    return true;
+}
+
+uint32_t mpiq_index_table_next(const struct mpiq_index_table *table, uint64_t hash, uint64_t *cursor)
+{
+    if (!table->capacity)
+        return UINT32_MAX;
+    for (;;) {
+        const struct mpiq_index_slot *slot = &table->slots[*cursor & (table->capacity - 1)];
+        if (!slot->index)
+            return UINT32_MAX;
+        (*cursor)++;
+        if (slot->hash == hash)
+            return slot->index - 1;
+    }
+}
+
+uint64_t mpiq_hash_bytes(uint64_t hash, const void *bytes, size_t length)
+{
+    const unsigned char *at = bytes;
+    for (; length >= 8; length -= 8, at += 8) {
+        uint64_t value;
+        memcpy(&value, at, 8);
+        hash = mpiq_hash(hash, value);
+    }
+    uint64_t rest = length;
+    for (; length > 0; length--)
+        rest = rest << 8 | *at++;
+    return mpiq_hash(hash, rest);
+}

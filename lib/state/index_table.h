@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * index_table - finds an element of an array by a hash: the elements stay the caller's, here are their
+ * hashes and indexes.
+ *
+ *     uint64_t cursor = hash;
+ *     for (uint32_t i; (i = mpiq_index_table_next(table, hash, &cursor)) != UINT32_MAX;)
+ *         if (elements[i] is the one) …
+ */
+#ifndef MPIQ_INDEX_TABLE_H
+#define MPIQ_INDEX_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mpiq_index_slot {
+    uint64_t hash;
+    uint32_t index;             /* plus one; 0: free */
+};
+
+struct mpiq_index_table {
+    struct mpiq_index_slot *slots;
+    size_t capacity;            /* a power of two, or 0 */
+    size_t count;
+};
+
+/* All zeros is an empty table. */
+void mpiq_index_table_deinit(struct mpiq_index_table *table);
+/* Empties it, keeps its memory. */
+void mpiq_index_table_clear(struct mpiq_index_table *table);
+/* False without memory.  Does not look whether the index is there already. */
+bool mpiq_index_table_add(struct mpiq_index_table *table, uint64_t hash, uint32_t index);
+/* The next index with that hash; UINT32_MAX: no more.  *cursor starts as hash. */
+uint32_t mpiq_index_table_next(const struct mpiq_index_table *table, uint64_t hash, uint64_t *cursor);
+
+/* Mixes a value into a hash; start with MPIQ_HASH_START. */
+#define MPIQ_HASH_START UINT64_C(0x9e3779b97f4a7c15)
+static inline uint64_t mpiq_hash(uint64_t hash, uint64_t value)
+{
+    hash ^= value;
+    hash *= UINT64_C(0xff51afd7ed558ccd);
+    hash ^= hash >> 32;
+    hash *= UINT64_C(0xc4ceb9fe1a85ec53);
+    return hash ^ hash >> 29;
+}
+uint64_t mpiq_hash_bytes(uint64_t hash, const void *bytes, size_t length);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * job_builder - what a job state needs while ranks are added, and no longer: private to job_state*.c.
+ *
+ * Until mpiq_job_state_finish the columns speak provisionally: `comm` of an operation or a wait is an index
+ * in members (of the rank's own view), a world's index is the order of its discovery, groups hold names
+ * and communicators stand in the order of their discovery.
+ */
+#ifndef MPIQ_JOB_BUILDER_H
+#define MPIQ_JOB_BUILDER_H
+
+#include "state/index_table.h"
+#include "state/job_state.h"
+
+/* Hashes of what a look saw of a rank, part by part: equal hashes are equal parts. */
+struct mpiq_look_marks {
+    uint64_t waits;
+    uint64_t queues;
+    uint64_t calls;
+    uint64_t channels;
+    uint64_t state;
+    uint64_t stacks;
+    uint64_t rest;              /* what may change without meaning anything: stamps, names, problems */
+};
+
+/* A world and a rank in it, both provisional, as one number; MPIQ_NO_NAME: nobody. */
+#define MPIQ_NO_NAME UINT64_MAX
+
+struct mpiq_string_cache {
+    const char *string;
+    mpiq_string_id id;
+};
+
+struct mpiq_job_builder {
+    struct mpiq_index_table strings;
+    struct mpiq_index_table sites;
+    struct mpiq_index_table shapes;
+    struct mpiq_index_table groups;
+    struct mpiq_index_table communicators;
+    struct mpiq_index_table ranks;
+    struct mpiq_string_cache cache[32]; /* of one rank state's interned strings */
+
+    uint64_t *names;            /* of each rank: world and rank */
+    struct mpiq_look_marks *marks;  /* of each rank: its last look's */
+    uint64_t *thread_marks;     /* of each thread: its wait; 0: it holds none */
+    uint32_t *member_groups;    /* of each member: its own group */
+    uint32_t *parents;          /* of each communicator: the one it serves; MPIQ_NONE */
+    uint64_t **group_names;     /* of each group: count names; NULL not told */
+
+    uint32_t world_capacity;
+    uint32_t rank_capacity, name_capacity, marks_capacity;
+    uint32_t thread_capacity, thread_mark_capacity;
+    uint32_t wait_capacity;
+    uint32_t operation_capacity;
+    uint32_t group_capacity, group_name_capacity;
+    uint32_t communicator_capacity, parent_capacity;
+    uint32_t member_capacity, member_group_capacity;
+    uint32_t count_capacity;
+    uint32_t call_capacity;
+    uint32_t shape_capacity;
+    uint32_t channel_capacity;
+    uint32_t site_capacity;
+    uint32_t problem_capacity;
+    uint32_t string_capacity;
+};
+
+void mpiq_job_builder_destroy(struct mpiq_job_builder *builder, uint32_t group_count);
+
+/* Room for `more` elements after `count` in *array; false without memory or where indexes end. */
+bool mpiq_job_reserve(void **array, uint32_t count, uint32_t *capacity, uint64_t more, size_t size);
+#define MPIQ_RESERVE(array, count, capacity, more)                                                      \
+    mpiq_job_reserve((void **)&(array), (count), &(capacity), (more), sizeof *(array))
+
+/* Interned: false without memory.  NULL and "" are 0. */
+bool mpiq_job_intern(struct mpiq_job_state *job, const char *string, mpiq_string_id *ret);
+/* As above for a pointer that stays the same for one rank state. */
+bool mpiq_job_intern_cached(struct mpiq_job_state *job, const char *string, mpiq_string_id *ret);
+bool mpiq_job_intern_site(struct mpiq_job_state *job, const struct mpiq_frame *frame, uint32_t *ret);
+bool mpiq_job_intern_shape(struct mpiq_job_state *job, const struct mpiq_call *call, uint32_t *ret);
+/* World and rank of a name; MPIQ_NO_NAME where the name is nobody's. */
+bool mpiq_job_intern_name(struct mpiq_job_state *job, struct mpiq_name name, uint64_t *ret);
+bool mpiq_job_intern_group(struct mpiq_job_state *job, const struct mpiq_group *group, uint32_t *ret);
+bool mpiq_job_intern_communicator(struct mpiq_job_state *job, const struct mpiq_communicator *comm,
+                                  uint32_t local, uint32_t remote, uint32_t *ret);
+
+/* What a look saw of a rank, part by part. */
+void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks *ret);
+/* The mark of the wait a thread is held in, 0 if it is in none: by its record, else by its stack. */
+uint64_t mpiq_wait_mark(const struct mpiq_thread *thread);
+/* Whether a wait seen on the stack alone can be told from the next one like it. */
+bool mpiq_can_tell_waits(const struct mpiq_rank_state *state);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What many ranks share exists once: strings, places, calls, names, groups, communicators. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "state/job_builder.h"
+
+bool mpiq_job_reserve(void **array, uint32_t count, uint32_t *capacity, uint64_t more, size_t size)
+{
+    uint64_t wanted = count + more;
+    if (wanted <= *capacity)
+        return true;
+    if (wanted >= MPIQ_NONE)
+        return false;
+    uint64_t larger = *capacity + *capacity / 2 + 16;
+    if (larger < wanted)
+        larger = wanted;
+    if (larger >= MPIQ_NONE)
+        larger = MPIQ_NONE - 1;
+    void *memory = realloc(*array, larger * size);
+    if (!memory)
+        return false;
+    *array = memory;
+    *capacity = (uint32_t)larger;
+    return true;
+}
+
+void mpiq_job_builder_destroy(struct mpiq_job_builder *builder, uint32_t group_count)
+{
+    if (!builder)
+        return;
+    mpiq_index_table_deinit(&builder->strings);
+    mpiq_index_table_deinit(&builder->sites);
+    mpiq_index_table_deinit(&builder->shapes);
+    mpiq_index_table_deinit(&builder->groups);
+    mpiq_index_table_deinit(&builder->communicators);
+    mpiq_index_table_deinit(&builder->ranks);
+    free(builder->names);
+    free(builder->marks);
+    free(builder->thread_marks);
+    free(builder->member_groups);
+    free(builder->parents);
+    for (uint32_t i = 0; builder->group_names && i < group_count; i++)
+        free(builder->group_names[i]);
+    free(builder->group_names);
+    free(builder);
+}
+
+bool mpiq_job_intern(struct mpiq_job_state *job, const char *string, mpiq_string_id *ret)
+{
+    if (!string || !*string) {
+        *ret = 0;
+        return true;
+    }
+    struct mpiq_job_builder *builder = job->builder;
+    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, string, strlen(string));
+    uint64_t cursor = hash;
+    for (uint32_t i; (i = mpiq_index_table_next(&builder->strings, hash, &cursor)) != MPIQ_NONE;) {
+        if (strcmp(job->strings[i], string) == 0) {
+            *ret = i;
+            return true;
+        }
+    }
+    if (!MPIQ_RESERVE(job->strings, job->string_count, builder->string_capacity, 2))
+        return false;
+    if (job->string_count == 0)
+        job->strings[job->string_count++] = NULL;
+    char *copy = strdup(string);
+    if (!copy || !mpiq_index_table_add(&builder->strings, hash, job->string_count)) {
+        free(copy);
+        return false;
+    }
+    job->strings[job->string_count] = copy;
+    *ret = job->string_count++;
+    return true;
+}
+
+bool mpiq_job_intern_cached(struct mpiq_job_state *job, const char *string, mpiq_string_id *ret)
+{
+    struct mpiq_string_cache *entry = &job->builder->cache[(uintptr_t)string / 8 % 32];
+    if (entry->string != string || !string) {
+        if (!mpiq_job_intern(job, string, ret))
+            return false;
+        *entry = (struct mpiq_string_cache){.string = string, .id = *ret};
+    }
+    *ret = entry->id;
+    return true;
+}
+
+bool mpiq_job_intern_site(struct mpiq_job_state *job, const struct mpiq_frame *frame, uint32_t *ret)
+{
+    struct mpiq_site site = {.line = frame->line};
+    if (!mpiq_job_intern_cached(job, frame->function, &site.function) ||
+        !mpiq_job_intern_cached(job, frame->file, &site.file) ||
+        !mpiq_job_intern_cached(job, frame->object, &site.object))
+        return false;
+    struct mpiq_job_builder *builder = job->builder;
+    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, &site, sizeof site);
+    uint64_t cursor = hash;
+    for (uint32_t i; (i = mpiq_index_table_next(&builder->sites, hash, &cursor)) != MPIQ_NONE;) {
+        if (memcmp(&job->sites[i], &site, sizeof site) == 0) {
+            *ret = i;
+            return true;
+        }
+    }
+    if (!MPIQ_RESERVE(job->sites, job->site_count, builder->site_capacity, 1) ||
+        !mpiq_index_table_add(&builder->sites, hash, job->site_count))
+        return false;
+    job->sites[job->site_count] = site;
+    *ret = job->site_count++;
+    return true;
+}
+
+bool mpiq_job_intern_shape(struct mpiq_job_state *job, const struct mpiq_call *call, uint32_t *ret)
+{
+    struct mpiq_call_shape shape;
+    memset(&shape, 0, sizeof shape); /* it is compared as bytes */
+    shape.number = call->number;
+    shape.count = call->count;
+    shape.bytes = call->bytes;
+    shape.root = call->root;
+    shape.collective = call->collective;
+    if (!mpiq_job_intern_cached(job, call->datatype, &shape.datatype) ||
+        !mpiq_job_intern_cached(job, call->op, &shape.op))
+        return false;
+    struct mpiq_job_builder *builder = job->builder;
+    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, &shape, sizeof shape);
+    uint64_t cursor = hash;
+    for (uint32_t i; (i = mpiq_index_table_next(&builder->shapes, hash, &cursor)) != MPIQ_NONE;) {
+        if (memcmp(&job->shapes[i], &shape, sizeof shape) == 0) {
+            *ret = i;
+            return true;
+        }
+    }
+    if (!MPIQ_RESERVE(job->shapes, job->shape_count, builder->shape_capacity, 1) ||
+        !mpiq_index_table_add(&builder->shapes, hash, job->shape_count))
+        return false;
+    job->shapes[job->shape_count] = shape;
+    *ret = job->shape_count++;
+    return true;
+}
+
+bool mpiq_job_intern_name(struct mpiq_job_state *job, struct mpiq_name name, uint64_t *ret)
+{
+    *ret = MPIQ_NO_NAME;
+    if (name.rank < 0 || (uint32_t)name.rank >= MPIQ_JOB_MAX_PROCESSES)
+        return true;
+    uint32_t world = 0;
+    while (world < job->world_count && job->worlds[world].job != name.job)
+        world++;
+    if (world == job->world_count) {
+        if (!MPIQ_RESERVE(job->worlds, job->world_count, job->builder->world_capacity, 1))
+            return false;
+        job->worlds[job->world_count++] = (struct mpiq_world){.job = name.job};
+    }
+    if (job->worlds[world].size <= (uint32_t)name.rank)
+        job->worlds[world].size = (uint32_t)name.rank + 1;
+    *ret = (uint64_t)world << 32 | (uint32_t)name.rank;
+    return true;
+}
+
+static bool group_members(struct mpiq_job_state *job, const struct mpiq_group *group, uint32_t index)
+{
+    uint64_t *names = malloc((group->count ? group->count : 1) * sizeof *names);
+    if (!names)
+        return false;
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (!mpiq_job_intern_name(job, group->members[i], &names[i])) {
+            free(names);
+            return false;
+        }
+    }
+    job->builder->group_names[index] = names;
+    return true;
+}
+
+bool mpiq_job_intern_group(struct mpiq_job_state *job, const struct mpiq_group *group, uint32_t *ret)
+{
+    struct mpiq_job_builder *builder = job->builder;
+    uint64_t hash = mpiq_hash(group->hash, group->count);
+    uint64_t cursor = hash;
+    uint32_t index;
+    while ((index = mpiq_index_table_next(&builder->groups, hash, &cursor)) != MPIQ_NONE) {
+        if (job->groups[index].hash == group->hash && job->groups[index].count == group->count)
+            break;
+    }
+    if (index == MPIQ_NONE) {
+        index = job->group_count;
+        if (!MPIQ_RESERVE(job->groups, index, builder->group_capacity, 1) ||
+            !MPIQ_RESERVE(builder->group_names, index, builder->group_name_capacity, 1) ||
+            !mpiq_index_table_add(&builder->groups, hash, index))
+            return false;
+        job->groups[index] = (struct mpiq_job_group){.hash = group->hash, .count = group->count};
+        builder->group_names[index] = NULL;
+        job->group_count++;
+    }
+    *ret = index;
+    return builder->group_names[index] || !group->members || group_members(job, group, index);
+}
+
+bool mpiq_job_intern_communicator(struct mpiq_job_state *job, const struct mpiq_communicator *comm,
+                                  uint32_t local, uint32_t remote, uint32_t *ret)
+{
+    struct mpiq_job_builder *builder = job->builder;
+    bool self = comm->flags & MPIQ_COMM_SELF;
+    uint32_t low = remote == MPIQ_NONE || local < remote ? local : remote;
+    uint32_t high = low == local ? remote : local;
+    if (self)
+        low = high = MPIQ_NONE;
+    uint64_t hash = MPIQ_HASH_START;
+    hash = mpiq_hash(hash, self ? 1 : comm->context[0]);
+    hash = mpiq_hash(hash, self ? 1 : comm->context[1]);
+    hash = mpiq_hash(hash, (uint64_t)low << 32 | high);
+    uint64_t cursor = hash;
+    for (uint32_t i; (i = mpiq_index_table_next(&builder->communicators, hash, &cursor)) != MPIQ_NONE;) {
+        const struct mpiq_job_communicator *known = &job->communicators[i];
+        bool same = self ? known->flags & MPIQ_COMM_SELF
+                         : known->context[0] == comm->context[0] && known->context[1] == comm->context[1] &&
+                               known->group == low && known->remote == high;
+        if (same) {
+            *ret = i;
+            return true;
+        }
+    }
+    uint32_t index = job->communicator_count;
+    if (!MPIQ_RESERVE(job->communicators, index, builder->communicator_capacity, 1) ||
+        !MPIQ_RESERVE(builder->parents, index, builder->parent_capacity, 1) ||
+        !mpiq_index_table_add(&builder->communicators, hash, index))
+        return false;
+    job->communicators[index] = (struct mpiq_job_communicator){
+        .context = {comm->context[0], comm->context[1]},
+        .group = low,
+        .remote = high,
+        .user = index,
+    };
+    builder->parents[index] = MPIQ_NONE;
+    job->communicator_count++;
+    *ret = index;
+    return true;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of the building: provisional indexes become final, in an order that does not depend on who was
+   read first. */
+#include <stdlib.h>
+#include <string.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "state/job_builder.h"
+
+/* Order of worlds: those with ranks that were read first, by namespace (a shorter number is a smaller one). */
+static int compare_worlds(const void *left, const void *right, void *context)
+{
+    const struct mpiq_job_state *job = context;
+    const struct mpiq_world *a = &job->worlds[*(const uint32_t *)left];
+    const struct mpiq_world *b = &job->worlds[*(const uint32_t *)right];
+    if (!a->present != !b->present)
+        return a->present ? -1 : 1;
+    const char *name_a = a->nspace ? job->strings[a->nspace] : "";
+    const char *name_b = b->nspace ? job->strings[b->nspace] : "";
+    if (strlen(name_a) != strlen(name_b))
+        return strlen(name_a) < strlen(name_b) ? -1 : 1;
+    int order = strcmp(name_a, name_b);
+    return order ? order : a->job < b->job ? -1 : a->job > b->job;
+}
+
+/* Sorts the worlds; map[provisional] is the first process of it. */
+static struct mpiq_error *finish_worlds(struct mpiq_job_state *job, uint32_t *first_of)
+{
+    uint32_t count = job->world_count;
+    uint32_t *order _cleanup_free_ = calloc(count + 1, sizeof *order);
+    struct mpiq_world *sorted = calloc(count + 1, sizeof *sorted);
+    if (!order || !sorted) {
+        free(sorted);
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    }
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = i;
+    qsort_r(order, count, sizeof *order, compare_worlds, job);
+    uint64_t first = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sorted[i] = job->worlds[order[i]];
+        sorted[i].first = (uint32_t)first;
+        first_of[order[i]] = (uint32_t)first;
+        first += sorted[i].size;
+        if (first > MPIQ_JOB_MAX_PROCESSES) {
+            free(sorted);
+            return mpiq_error_create(MPIQ_ERROR_CORRUPT, "the job would have %" PRIu64 " processes: more than can be",
+                                     first);
+        }
+    }
+    free(job->worlds);
+    job->worlds = sorted;
+    job->process_count = (uint32_t)first;
+    job->processes = malloc((first + 1) * sizeof *job->processes);
+    if (!job->processes)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    memset(job->processes, 0xff, (first + 1) * sizeof *job->processes);
+    return NULL;
+}
+
+static uint32_t process_of(const uint32_t *first_of, uint64_t name)
+{
+    return name == MPIQ_NO_NAME ? MPIQ_NONE : first_of[name >> 32] + (uint32_t)name;
+}
+
+static void finish_ranks(struct mpiq_job_state *job, const uint32_t *first_of)
+{
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        uint32_t process = process_of(first_of, job->builder->names[i]);
+        job->ranks[i].process = process;
+        if (process != MPIQ_NONE)
+            job->processes[process] = i;
+    }
+}
+
+static bool finish_groups(struct mpiq_job_state *job, const uint32_t *first_of)
+{
+    for (uint32_t i = 0; i < job->group_count; i++) {
+        uint64_t *names = job->builder->group_names[i];
+        if (!names)
+            continue;
+        uint32_t count = job->groups[i].count;
+        uint32_t *members = malloc((count + 1) * sizeof *members);
+        if (!members)
+            return false;
+        for (uint32_t j = 0; j < count; j++)
+            members[j] = process_of(first_of, names[j]);
+        job->groups[i].members = members;
+        free(names);
+        job->builder->group_names[i] = NULL;
+    }
+    return true;
+}
+
+static uint32_t first_process(const struct mpiq_job_state *job, uint32_t group)
+{
+    if (group == MPIQ_NONE || !job->groups[group].members || job->groups[group].count == 0)
+        return MPIQ_NONE;
+    return job->groups[group].members[0];
+}
+
+static int compare_communicators(const void *left, const void *right, void *context)
+{
+    const struct mpiq_job_state *job = context;
+    uint32_t index_a = *(const uint32_t *)left;
+    uint32_t index_b = *(const uint32_t *)right;
+    const struct mpiq_job_communicator *a = &job->communicators[index_a];
+    const struct mpiq_job_communicator *b = &job->communicators[index_b];
+    if ((a->flags ^ b->flags) & MPIQ_COMM_INTERNAL)
+        return a->flags & MPIQ_COMM_INTERNAL ? 1 : -1;
+    /* The first world is what a person looks for first, whatever its context. */
+    if ((a->flags ^ b->flags) & MPIQ_COMM_WORLD)
+        return a->flags & MPIQ_COMM_WORLD ? -1 : 1;
+    for (int i = 0; i < 2; i++) {
+        if (a->context[i] != b->context[i])
+            return a->context[i] < b->context[i] ? -1 : 1;
+    }
+    uint32_t first_a = first_process(job, a->group);
+    uint32_t first_b = first_process(job, b->group);
+    if (first_a != first_b)
+        return first_a < first_b ? -1 : 1;
+    return index_a < index_b ? -1 : index_a > index_b;
+}
+
+static bool name_communicator(struct mpiq_job_state *job, struct mpiq_job_communicator *comm)
+{
+    if (comm->name)
+        return true;
+    char name[64];
+    if (comm->flags & MPIQ_COMM_SELF)
+        snprintf(name, sizeof name, "MPI_COMM_SELF");
+    else if (comm->context[0] == 0)
+        snprintf(name, sizeof name, "communicator %" PRIu64, comm->context[1]);
+    else
+        snprintf(name, sizeof name, "communicator %" PRIu64 ":%" PRIu64, comm->context[0], comm->context[1]);
+    return mpiq_job_intern(job, name, &comm->name);
+}
+
+/* Sorts the communicators, maps the internal ones to those they serve; map[provisional] is final. */
+static bool finish_communicators(struct mpiq_job_state *job, uint32_t *map)
+{
+    uint32_t count = job->communicator_count;
+    uint32_t *order _cleanup_free_ = calloc(count + 1, sizeof *order);
+    struct mpiq_job_communicator *sorted = calloc(count + 1, sizeof *sorted);
+    if (!order || !sorted) {
+        free(sorted);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct mpiq_job_communicator *comm = &job->communicators[i];
+        order[i] = i;
+        if (comm->remote != MPIQ_NONE && first_process(job, comm->remote) < first_process(job, comm->group)) {
+            uint32_t group = comm->group;
+            comm->group = comm->remote;
+            comm->remote = group;
+        }
+    }
+    qsort_r(order, count, sizeof *order, compare_communicators, job);
+    for (uint32_t i = 0; i < count; i++)
+        map[order[i]] = i;
+    for (uint32_t i = 0; i < count; i++) {
+        sorted[i] = job->communicators[order[i]];
+        uint32_t user = order[i];
+        /* An internal one may serve an internal one; a circle of parents would be a lie. */
+        for (int steps = 0; steps < 8 && job->builder->parents[user] != MPIQ_NONE; steps++)
+            user = job->builder->parents[user];
+        sorted[i].user = map[user];
+        if (!name_communicator(job, &sorted[i])) {
+            free(sorted);
+            return false;
+        }
+    }
+    free(job->communicators);
+    job->communicators = sorted;
+    return true;
+}
+
+struct sorting {
+    const struct mpiq_job_state *job;
+    const struct mpiq_job_member *members;
+};
+
+static int compare_members(const void *left, const void *right, void *context)
+{
+    const struct sorting *sorting = context;
+    const struct mpiq_job_member *a = &sorting->members[*(const uint32_t *)left];
+    const struct mpiq_job_member *b = &sorting->members[*(const uint32_t *)right];
+    if (a->remote_side != b->remote_side)
+        return a->remote_side ? 1 : -1;
+    if (a->local_rank != b->local_rank)
+        return a->local_rank < b->local_rank ? -1 : 1;
+    uint32_t process_a = sorting->job->ranks[a->rank].process;
+    uint32_t process_b = sorting->job->ranks[b->rank].process;
+    return process_a < process_b ? -1 : process_a > process_b;
+}
+
+/* Members by communicator; map[provisional] is where one went, MPIQ_NONE: nowhere. */
+static bool finish_members(struct mpiq_job_state *job, const uint32_t *comm_map, uint32_t *map)
+{
+    uint32_t count = job->member_count;
+    struct mpiq_job_member *members = job->members;
+    for (uint32_t i = 0; i < count; i++) {
+        if (members[i].rank == MPIQ_NONE)
+            continue;
+        members[i].comm = comm_map[members[i].comm];
+        struct mpiq_job_communicator *comm = &job->communicators[members[i].comm];
+        members[i].remote_side = comm->remote != MPIQ_NONE && job->builder->member_groups[i] == comm->remote;
+        comm->member_count++;
+    }
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < job->communicator_count; i++) {
+        job->communicators[i].first_member = total;
+        total += job->communicators[i].member_count;
+        job->communicators[i].member_count = 0;
+    }
+    uint32_t *order _cleanup_free_ = malloc((total + 1) * sizeof *order);
+    struct mpiq_job_member *sorted = malloc((total + 1) * sizeof *sorted);
+    uint32_t *by_rank = malloc((total + 1) * sizeof *by_rank);
+    if (!order || !sorted || !by_rank) {
+        free(sorted);
+        free(by_rank);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        map[i] = MPIQ_NONE;
+        if (members[i].rank == MPIQ_NONE)
+            continue;
+        struct mpiq_job_communicator *comm = &job->communicators[members[i].comm];
+        order[comm->first_member + comm->member_count++] = i;
+    }
+    struct sorting sorting = {.job = job, .members = members};
+    for (uint32_t i = 0; i < job->communicator_count; i++) {
+        const struct mpiq_job_communicator *comm = &job->communicators[i];
+        if (comm->member_count > 1)
+            qsort_r(&order[comm->first_member], comm->member_count, sizeof *order, compare_members, &sorting);
+    }
+    for (uint32_t i = 0; i < total; i++) {
+        sorted[i] = members[order[i]];
+        map[order[i]] = i;
+    }
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        struct mpiq_job_rank *rank = &job->ranks[i];
+        uint32_t first = next;
+        for (uint32_t j = 0; j < rank->member_count; j++) {
+            if (map[rank->first_member + j] != MPIQ_NONE)
+                by_rank[next++] = map[rank->first_member + j];
+        }
+        rank->first_member = first;
+        rank->member_count = next - first;
+    }
+    free(job->members);
+    job->members = sorted;
+    job->member_order = by_rank;
+    job->member_count = total;
+    return true;
+}
+
+/* Process of a local rank on the other side; `named`: its rank in the own world, where no group is known. */
+static uint32_t resolve(const struct mpiq_job_state *job, const struct mpiq_job_member *member, int32_t local,
+                        uint32_t named)
+{
+    uint32_t process = mpiq_job_local_process(job, member, true, local);
+    if (process != MPIQ_NONE || named == MPIQ_NONE)
+        return process;
+    uint32_t own = job->ranks[member->rank].process;
+    return own == MPIQ_NONE ? MPIQ_NONE : mpiq_job_process(job, mpiq_job_world_rank(job, own).world, named);
+}
+
+static void finish_operations(struct mpiq_job_state *job, const uint32_t *member_map)
+{
+    for (uint32_t i = 0; i < job->operation_count; i++) {
+        struct mpiq_job_operation *op = &job->operations[i];
+        uint32_t index = op->comm == MPIQ_NONE ? MPIQ_NONE : member_map[op->comm];
+        if (index == MPIQ_NONE) {
+            op->comm = op->peer = op->actual = MPIQ_NONE;
+            continue;
+        }
+        const struct mpiq_job_member *member = &job->members[index];
+        op->comm = member->comm;
+        op->peer = op->any ? MPIQ_NONE : resolve(job, member, op->peer_local, op->peer);
+        op->actual = op->status == MPIQ_STATUS_PENDING ? MPIQ_NONE : resolve(job, member, op->actual_local, op->actual);
+    }
+    for (uint32_t i = 0; i < job->wait_count; i++) {
+        uint32_t *comms[] = {&job->waits[i].comm, &job->waits[i].collective_comm};
+        for (int j = 0; j < 2; j++) {
+            uint32_t index = *comms[j] == MPIQ_NONE ? MPIQ_NONE : member_map[*comms[j]];
+            *comms[j] = index == MPIQ_NONE ? MPIQ_NONE : job->members[index].comm;
+        }
+    }
+    for (uint32_t i = 0; i < job->member_count; i++) {
+        const struct mpiq_job_member *member = &job->members[i];
+        for (uint32_t j = 0; j < member->channel_count; j++) {
+            struct mpiq_job_channel *channel = &job->channels[member->first_channel + j];
+            channel->peer = mpiq_job_local_process(job, member, true, (int32_t)channel->peer);
+        }
+    }
+}
+
+/* Marks what the threads of a rank wait for among its queues. */
+static bool finish_blocked(struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                           struct mpiq_index_table *requests)
+{
+    mpiq_index_table_clear(requests);
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
+        if (thread->wait_count == 0)
+            continue;
+        const struct mpiq_job_wait *wait = &job->waits[thread->first_wait + thread->wait_count - 1];
+        for (uint32_t j = 0; j < wait->operation_count; j++) {
+            uint64_t request = job->operations[wait->first_operation + j].request;
+            if (request && !mpiq_index_table_add(requests, mpiq_hash(MPIQ_HASH_START, request), j))
+                return false;
+        }
+    }
+    for (uint32_t i = 0; requests->count > 0 && i < rank->operation_count; i++) {
+        struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
+        uint64_t hash = mpiq_hash(MPIQ_HASH_START, op->request);
+        uint64_t cursor = hash;
+        op->blocked = op->request && mpiq_index_table_next(requests, hash, &cursor) != MPIQ_NONE;
+    }
+    return true;
+}
+
+static int compare_strings(const void *left, const void *right, void *context)
+{
+    const struct mpiq_job_state *job = context;
+    return strcmp(job->strings[*(const mpiq_string_id *)left], job->strings[*(const mpiq_string_id *)right]);
+}
+
+static bool finish_hosts(struct mpiq_job_state *job)
+{
+    bool *seen _cleanup_free_ = calloc(job->string_count + 1, sizeof *seen);
+    job->hosts = calloc(job->rank_count + 1, sizeof *job->hosts);
+    if (!seen || !job->hosts)
+        return false;
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        mpiq_string_id host = job->ranks[i].host;
+        if (host && !seen[host])
+            job->hosts[job->host_count++] = host;
+        seen[host] = true;
+    }
+    qsort_r(job->hosts, job->host_count, sizeof *job->hosts, compare_strings, job);
+    return true;
+}
+
+struct mpiq_error *mpiq_job_state_finish(struct mpiq_job_state *job)
+{
+    if (job->finished)
+        return mpiq_error_create(MPIQ_ERROR_INTERNAL, "a job state was ended twice");
+    uint32_t *first_of _cleanup_free_ = calloc(job->world_count + 1, sizeof *first_of);
+    uint32_t *comm_map _cleanup_free_ = calloc(job->communicator_count + 1, sizeof *comm_map);
+    uint32_t *member_map _cleanup_free_ = calloc(job->member_count + 1, sizeof *member_map);
+    struct mpiq_index_table requests _cleanup_(mpiq_index_table_deinit) = {0};
+    if (!first_of || !comm_map || !member_map)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    struct mpiq_error *error = finish_worlds(job, first_of);
+    if (error)
+        return error;
+    finish_ranks(job, first_of);
+    bool good = finish_groups(job, first_of) && finish_communicators(job, comm_map) &&
+                finish_members(job, comm_map, member_map);
+    if (good)
+        finish_operations(job, member_map);
+    for (uint32_t i = 0; good && i < job->rank_count; i++)
+        good = finish_blocked(job, &job->ranks[i], &requests);
+    if (!good || !finish_hosts(job))
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory: the job's state does not fit");
+    mpiq_job_builder_destroy(job->builder, job->group_count);
+    job->builder = NULL;
+    job->finished = true;
+    return NULL;
+}

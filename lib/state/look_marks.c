@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What two looks at a rank are compared by. */
+#include <string.h>
+
+#include "state/job_builder.h"
+
+static uint64_t hash_string(uint64_t hash, const char *string)
+{
+    return string ? mpiq_hash_bytes(hash, string, strlen(string)) : mpiq_hash(hash, 0);
+}
+
+static uint64_t hash_operation(uint64_t hash, const struct mpiq_operation *op)
+{
+    hash = mpiq_hash(hash, op->request);
+    hash = mpiq_hash(hash, op->sequence);
+    hash = mpiq_hash(hash, (uint64_t)op->comm << 32 | (uint32_t)op->peer_local);
+    hash = mpiq_hash(hash, (uint64_t)(uint32_t)op->tag << 32 | (uint32_t)op->actual_tag);
+    hash = mpiq_hash(hash, (uint64_t)op->bytes << 24 ^ (uint64_t)op->kind << 16 ^ op->status << 8 ^ op->queue);
+    hash = mpiq_hash(hash, (uint64_t)(uint32_t)op->actual_local << 32 | (uint32_t)op->peer.rank);
+    unsigned flags = (unsigned)op->tag_any | (unsigned)op->inactive << 1 | (unsigned)op->internal << 2 |
+                     (unsigned)op->eager << 3 | (unsigned)op->freed << 4 | (unsigned)op->out_of_order << 5 |
+                     (unsigned)op->cancelled << 6;
+    return mpiq_hash(hash, flags);
+}
+
+static uint64_t hash_call(uint64_t hash, const struct mpiq_call *call)
+{
+    hash = mpiq_hash(hash, (uint64_t)call->number << 1 | call->done);
+    hash = mpiq_hash(hash, (uint64_t)call->count << 16 ^ (uint16_t)call->collective);
+    return mpiq_hash(hash, call->request ^ (uint64_t)(uint32_t)call->root << 32);
+}
+
+static void communicator_marks(const struct mpiq_communicator *comm, struct mpiq_look_marks *marks)
+{
+    uint64_t state = mpiq_hash(marks->state, comm->handle);
+    state = mpiq_hash(state, comm->context[0]);
+    state = mpiq_hash(state, comm->context[1]);
+    state = mpiq_hash(state, comm->local.hash);
+    state = mpiq_hash(state, comm->remote.hash);
+    marks->state = mpiq_hash(state, (uint64_t)comm->flags << 32 | (uint32_t)comm->local_rank);
+    marks->rest = mpiq_hash(hash_string(marks->rest, comm->name), comm->parent);
+
+    uint64_t calls = mpiq_hash(marks->calls, (uint64_t)comm->ordered);
+    calls = mpiq_hash(calls, (uint64_t)comm->nonblocking);
+    for (size_t i = 0; i < comm->count_count; i++) {
+        const struct mpiq_coll_count *count = &comm->counts[i];
+        calls = mpiq_hash(calls, (uint64_t)count->count << 32 | (uint64_t)count->active << 16 | (uint16_t)count->collective);
+    }
+    for (size_t i = 0; i < comm->call_count; i++)
+        calls = hash_call(calls, &comm->calls[i]);
+    for (size_t i = 0; i < comm->outstanding_count; i++)
+        calls = hash_call(calls, &comm->outstanding[i]);
+    marks->calls = calls;
+
+    marks->channels = mpiq_hash(marks->channels, comm->channel_count);
+    for (size_t i = 0; i < comm->channel_count; i++) {
+        const struct mpiq_channel *channel = &comm->channels[i];
+        marks->channels = mpiq_hash(marks->channels, (uint32_t)channel->peer_local);
+        marks->channels = mpiq_hash(marks->channels, (uint64_t)channel->sent << 32 | channel->expected);
+    }
+}
+
+static void thread_marks(const struct mpiq_thread *thread, struct mpiq_look_marks *marks)
+{
+    marks->waits = mpiq_hash(marks->waits, (uint32_t)thread->tid);
+    for (size_t i = 0; i < thread->wait_count; i++) {
+        const struct mpiq_wait *wait = &thread->waits[i];
+        marks->waits = mpiq_hash(marks->waits, wait->episode << 8 | wait->kind);
+        marks->rest = mpiq_hash(marks->rest, (uint64_t)wait->begin_ns);
+        for (size_t j = 0; j < wait->operation_count; j++)
+            marks->rest = hash_operation(marks->rest, &wait->operations[j]);
+    }
+    marks->stacks = hash_string(mpiq_hash(marks->stacks, (uint32_t)thread->tid), thread->mpi_call);
+    marks->stacks = mpiq_hash(marks->stacks, (uint64_t)(uint32_t)thread->mpi_frame << 32 | (uint32_t)thread->user_frame);
+    for (size_t i = 0; i < thread->frame_count; i++)
+        marks->stacks = mpiq_hash(marks->stacks, thread->frames[i].pc);
+}
+
+void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks *ret)
+{
+    struct mpiq_look_marks marks = {0};
+    marks.state = mpiq_hash(MPIQ_HASH_START, state->phase);
+    for (size_t i = 0; i < state->communicator_count; i++)
+        communicator_marks(&state->communicators[i], &marks);
+    for (size_t i = 0; i < state->process_call_count; i++)
+        marks.calls = hash_call(marks.calls, &state->process_calls[i]);
+    marks.queues = mpiq_hash(MPIQ_HASH_START, state->operation_count);
+    for (size_t i = 0; i < state->operation_count; i++)
+        marks.queues = hash_operation(marks.queues, &state->operations[i]);
+    marks.waits = mpiq_hash(MPIQ_HASH_START, state->thread_count);
+    for (size_t i = 0; i < state->thread_count; i++)
+        thread_marks(&state->threads[i], &marks);
+    marks.rest = mpiq_hash(marks.rest, state->problem_count);
+    marks.rest = mpiq_hash(marks.rest, (uint64_t)(uint8_t)state->queues << 16 | (uint64_t)(uint8_t)state->recording << 8 | state->source);
+    *ret = marks;
+}
+
+uint64_t mpiq_wait_mark(const struct mpiq_thread *thread)
+{
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, thread->record);
+    if (thread->record) {
+        if (thread->wait_count == 0)
+            return 0;
+        const struct mpiq_wait *wait = &thread->waits[thread->wait_count - 1];
+        hash = mpiq_hash(mpiq_hash(hash, wait->episode), (uint64_t)wait->kind << 32 | (uint32_t)wait->level);
+    } else {
+        if (thread->mpi_frame < 0 || !thread->mpi_call[0])
+            return 0;
+        hash = hash_string(hash, thread->mpi_call);
+        /* From the MPI function outwards: inside it the stack may turn round in the progress loop. */
+        for (size_t i = (size_t)thread->mpi_frame + 1; i < thread->frame_count; i++)
+            hash = mpiq_hash(hash, thread->frames[i].pc);
+    }
+    return hash ? hash : 1;
+}
+
+bool mpiq_can_tell_waits(const struct mpiq_rank_state *state)
+{
+    return state->queues == MPIQ_YES &&
+           (state->source == MPIQ_SOURCE_PATCHED || state->source == MPIQ_SOURCE_DEBUG_INFO);
+}
