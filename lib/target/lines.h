@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lines - the source lines of an address, those of inlined functions included, remembered per address. */
+#ifndef MPIQ_LINES_H
+#define MPIQ_LINES_H
+
+#include "target/object.h"
+
+struct mpiq_line {
+    const char *function; /* NULL if not known */
+    const char *file;     /* NULL if not known */
+    int line;             /* 0 if not known */
+    bool inlined;         /* into the next one */
+};
+
+/* The functions at address (the object's own), innermost first: at least one entry, whose names the object
+   owns; NULL without memory.  Locked. */
+const struct mpiq_line *mpiq_lines_at(struct mpiq_object *object, uint64_t address, size_t *count);
+
+void mpiq_lines_destroy(struct mpiq_lines *lines);
+
+#endif

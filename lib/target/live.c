@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* live - a running process of this machine, read on the run. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "target/module.h"
+#include "target/permission.h"
+#include "target/proc.h"
+#include "target/target.h"
+
+struct live {
+    struct mpiq_target target;
+    pid_t pid;
+    uint64_t start_time; /* of the process: another one with its pid is another process */
+    bool start_known;
+    int memory;          /* /proc/PID/mem where process_vm_readv is forbidden, -1 otherwise */
+    struct mpiq_modules modules;
+    bool modules_read;
+    struct mpiq_error *modules_error;
+    char *environment;
+    size_t environment_size;
+};
+
+static struct live *live_of(struct mpiq_target *target)
+{
+    return (struct live *)target;
+}
+
+static struct mpiq_error *copy_error(const struct mpiq_error *error)
+{
+    return mpiq_error_create(error->code, "%s", error->message);
+}
+
+/* The same bytes through /proc/PID/mem: a seccomp filter may forbid the system call and not the file. */
+static ssize_t read_file(struct live *live, uint64_t address, size_t size, void *buffer)
+{
+    if (live->memory < 0) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%d/mem", (int)live->pid);
+        live->memory = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    if (live->memory < 0 || address > INT64_MAX)
+        return -1;
+    return pread(live->memory, buffer, size, (off_t)address);
+}
+
+static struct mpiq_error *live_read(struct mpiq_target *target, uint64_t address, size_t size, void *buffer)
+{
+    struct live *live = live_of(target);
+    size_t done = 0;
+    while (done < size) {
+        struct iovec local = {.iov_base = (char *)buffer + done, .iov_len = size - done};
+        struct iovec remote = {.iov_base = (void *)(uintptr_t)(address + done), .iov_len = size - done};
+        ssize_t got = live->memory < 0 ? process_vm_readv(live->pid, &local, 1, &remote, 1, 0)
+                                       : read_file(live, address + done, size - done, (char *)buffer + done);
+        int errnum = errno;
+        if (got < 0 && live->memory < 0 && (errnum == ENOSYS || errnum == EPERM)) {
+            got = read_file(live, address + done, size - done, (char *)buffer + done);
+            if (got < 0)
+                return mpiq_permission_error(live->pid, errnum);
+        }
+        if (got > 0) {
+            done += (size_t)got;
+            continue;
+        }
+        if (got < 0 && errnum == EINTR)
+            continue;
+        if (got < 0 && errnum == ESRCH)
+            return mpiq_permission_error(live->pid, errnum);
+        if (got < 0 && errnum != EFAULT && errnum != EIO)
+            return mpiq_error_create_os(errnum, "cannot read memory of process %d", (int)live->pid);
+        /* An exiting process has no memory left: that is not a wrong address. */
+        struct mpiq_error *gone = mpiq_permission_gone(live->pid);
+        if (gone)
+            return gone;
+        return mpiq_error_create_address(done ? MPIQ_ERROR_SHORT : MPIQ_ERROR_UNMAPPED, address + done,
+                                         "process %d has no memory at 0x%llx", (int)live->pid,
+                                         (unsigned long long)(address + done));
+    }
+    return NULL;
+}
+
+static struct mpiq_error *read_modules(struct live *live)
+{
+    struct mpiq_mappings mappings;
+    struct mpiq_error *error = mpiq_proc_mappings(live->pid, &mappings);
+    if (error) {
+        int errnum = error->errnum == ENOENT ? ESRCH : error->errnum;
+        if (!errnum)
+            return error;
+        mpiq_error_destroy(error);
+        return mpiq_permission_error(live->pid, errnum);
+    }
+    if (!mappings.count) {
+        mpiq_mappings_deinit(&mappings);
+        struct mpiq_error *gone = mpiq_permission_gone(live->pid);
+        return gone ? gone
+                    : mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "process %d has no memory of its own (a kernel thread)",
+                                        (int)live->pid);
+    }
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/auxv", (int)live->pid);
+    _cleanup_free_ char *auxv = NULL;
+    size_t auxv_size = 0;
+    mpiq_error_destroy(mpiq_proc_read(path, &auxv, &auxv_size));
+    return mpiq_modules_init(&live->modules, &live->target, live->pid, NULL, &mappings, auxv, auxv_size);
+}
+
+static struct mpiq_error *need_modules(struct live *live)
+{
+    if (!live->modules_read) {
+        live->modules_read = true;
+        live->modules_error = read_modules(live);
+    }
+    return live->modules_error ? copy_error(live->modules_error) : NULL;
+}
+
+static struct mpiq_error *live_find_symbol(struct mpiq_target *target, const char *name, uint64_t *ret)
+{
+    struct live *live = live_of(target);
+    struct mpiq_error *error = need_modules(live);
+    return error ? error : mpiq_modules_find_symbol(&live->modules, name, ret);
+}
+
+static struct mpiq_error *live_find_type(struct mpiq_target *target, const char *name,
+                                         const struct mpiq_target_type **ret)
+{
+    struct live *live = live_of(target);
+    struct mpiq_error *error = need_modules(live);
+    return error ? error : mpiq_modules_find_type(&live->modules, name, ret);
+}
+
+static struct mpiq_error *live_sizes(struct mpiq_target *target, struct mpiq_target_sizes *ret)
+{
+    struct live *live = live_of(target);
+    struct mpiq_error *error = need_modules(live);
+    return error ? error : mpiq_modules_sizes(&live->modules, ret);
+}
+
+/* To the nanosecond where the kernel gives the process's clock, else to a tick. */
+static uint64_t cpu_time(pid_t pid, uint64_t ticks_ns)
+{
+    clockid_t clock;
+    struct timespec time;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0)
+        return ticks_ns;
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_target_status *ret)
+{
+    struct live *live = live_of(target);
+    struct mpiq_target_status status = {.pid = live->pid, .uid = (uid_t)-1};
+    struct mpiq_proc_stat stat_line;
+    struct mpiq_error *error = mpiq_proc_stat(live->pid, 0, &stat_line);
+    if (error || (live->start_known && stat_line.start_time != live->start_time)) {
+        mpiq_error_destroy(error);
+        return mpiq_error_create(MPIQ_ERROR_GONE, "process %d has ended", (int)live->pid);
+    }
+    status.state = stat_line.state;
+    status.cpu_ns = stat_line.state == 'Z' ? stat_line.cpu_ns : cpu_time(live->pid, stat_line.cpu_ns);
+    status.traced = mpiq_proc_status_number(live->pid, "TracerPid") > 0;
+    long uid = mpiq_proc_status_number(live->pid, "Uid");
+    if (uid >= 0)
+        status.uid = (uid_t)uid;
+    gethostname(status.host, sizeof status.host - 1);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)live->pid);
+    ssize_t length = readlink(path, status.executable, sizeof status.executable - 1);
+    if (length < 0)
+        status.executable[0] = '\0';
+    *ret = status;
+    return NULL;
+}
+
+/* Run time from schedstat (nanoseconds), where the kernel keeps it. */
+static uint64_t thread_time(pid_t pid, pid_t tid, uint64_t ticks_ns)
+{
+    char path[80];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
+    _cleanup_free_ char *text = NULL;
+    size_t size;
+    struct mpiq_error *error = mpiq_proc_read(path, &text, &size);
+    if (error) {
+        mpiq_error_destroy(error);
+        return ticks_ns;
+    }
+    return strtoull(text, NULL, 10);
+}
+
+static struct mpiq_error *live_threads(struct mpiq_target *target, struct mpiq_target_thread **ret, size_t *count)
+{
+    struct live *live = live_of(target);
+    _cleanup_free_ pid_t *tids = NULL;
+    size_t tid_count = 0, used = 0;
+    struct mpiq_error *error = mpiq_proc_threads(live->pid, &tids, &tid_count);
+    if (error) {
+        struct mpiq_error *gone = mpiq_permission_gone(live->pid);
+        if (!gone)
+            return error;
+        mpiq_error_destroy(error);
+        return gone;
+    }
+    struct mpiq_target_thread *threads = calloc(tid_count + 1, sizeof *threads);
+    if (!threads)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < tid_count; i++) {
+        struct mpiq_proc_stat stat_line;
+        error = mpiq_proc_stat(live->pid, tids[i], &stat_line);
+        if (error) { /* ended since */
+            mpiq_error_destroy(error);
+            continue;
+        }
+        struct mpiq_target_thread *thread = &threads[used++];
+        thread->tid = tids[i];
+        thread->state = stat_line.state;
+        thread->cpu_ns = thread_time(live->pid, tids[i], stat_line.cpu_ns);
+        memcpy(thread->name, stat_line.name, sizeof thread->name);
+    }
+    *ret = threads;
+    *count = used;
+    return NULL;
+}
+
+static struct mpiq_error *live_environment(struct mpiq_target *target, const char *name, char **ret)
+{
+    struct live *live = live_of(target);
+    if (!live->environment) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%d/environ", (int)live->pid);
+        struct mpiq_error *error = mpiq_proc_read(path, &live->environment, &live->environment_size);
+        if (error) {
+            int errnum = error->errnum == ENOENT ? ESRCH : error->errnum;
+            mpiq_error_destroy(error);
+            return mpiq_permission_error(live->pid, errnum);
+        }
+    }
+    size_t length = strlen(name);
+    const char *end = live->environment + live->environment_size;
+    for (const char *entry = live->environment; entry < end; entry += strlen(entry) + 1) {
+        if (strncmp(entry, name, length) == 0 && entry[length] == '=') {
+            char *value = strdup(entry + length + 1);
+            if (!value)
+                return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+            *ret = value;
+            return NULL;
+        }
+    }
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s is not in the environment of process %d", name, (int)live->pid);
+}
+
+static void drop_modules(struct live *live)
+{
+    if (live->modules_read && !live->modules_error)
+        mpiq_modules_deinit(&live->modules);
+    mpiq_error_destroy(mpiq_steal(live->modules_error));
+    live->modules_read = false;
+}
+
+static void live_forget(struct mpiq_target *target)
+{
+    drop_modules(live_of(target));
+}
+
+static void live_destroy(struct mpiq_target *target)
+{
+    struct live *live = live_of(target);
+    drop_modules(live);
+    if (live->memory >= 0)
+        close(live->memory);
+    free(live->environment);
+    free(live);
+}
+
+static const struct mpiq_target_ops live_ops = {
+    .kind = "live",
+    .read = live_read,
+    .find_symbol = live_find_symbol,
+    .find_type = live_find_type,
+    .field_offset = mpiq_module_field_offset,
+    .type_size = mpiq_module_type_size,
+    .sizes = live_sizes,
+    .status = live_status,
+    .threads = live_threads,
+    .environment = live_environment,
+    .forget = live_forget,
+    .destroy = live_destroy,
+};
+
+struct mpiq_error *mpiq_target_live_create(pid_t pid, bool stop, struct mpiq_target **ret)
+{
+    (void)stop;
+    if (pid <= 0)
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "%d is no process id", (int)pid);
+    struct mpiq_proc_stat stat_line;
+    struct mpiq_error *error = mpiq_proc_stat(pid, 0, &stat_line);
+    if (error) {
+        mpiq_error_destroy(error);
+        return mpiq_error_create(MPIQ_ERROR_GONE, "there is no process %d", (int)pid);
+    }
+    struct live *live = calloc(1, sizeof *live);
+    if (!live)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    live->target.ops = &live_ops;
+    live->pid = pid;
+    live->memory = -1;
+    live->start_time = stat_line.start_time;
+    live->start_known = true;
+    *ret = &live->target;
+    return NULL;
+}

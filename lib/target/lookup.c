@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Symbols and types of a process: its modules' objects asked one after another. */
+#include "target/module.h"
+
+#include "target/symbols.h"
+#include "target/types.h"
+
+struct mpiq_error *mpiq_modules_find_symbol(struct mpiq_modules *modules, const char *name, uint64_t *ret)
+{
+    static const enum mpiq_symbol_scope scopes[] = {MPIQ_SYMBOL_GLOBAL, MPIQ_SYMBOL_LOCAL, MPIQ_SYMBOL_DEBUG};
+    for (size_t scope = 0; scope < sizeof scopes / sizeof *scopes; scope++) {
+        for (size_t i = 0; i < modules->count; i++) {
+            struct mpiq_object *object = mpiq_module_object(modules, &modules->items[i]);
+            uint64_t address;
+            if (object && mpiq_symbols_find(object, scopes[scope], name, &address)) {
+                *ret = address + modules->items[i].bias;
+                return NULL;
+            }
+        }
+    }
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no symbol %s in any of the %zu objects", name, modules->count);
+}
+
+struct mpiq_error *mpiq_modules_find_type(struct mpiq_modules *modules, const char *name,
+                                          const struct mpiq_target_type **ret)
+{
+    for (size_t i = 0; i < modules->count; i++) {
+        struct mpiq_object *object = mpiq_module_object(modules, &modules->items[i]);
+        const struct mpiq_type *type = object ? mpiq_types_find(object, name) : NULL;
+        if (type) {
+            *ret = (const struct mpiq_target_type *)type;
+            return NULL;
+        }
+    }
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no type %s in the debug information of any of the %zu objects",
+                             name, modules->count);
+}
+
+struct mpiq_error *mpiq_modules_sizes(const struct mpiq_modules *modules, struct mpiq_target_sizes *ret)
+{
+    *ret = (struct mpiq_target_sizes){
+        .short_size = 2,
+        .int_size = 4,
+        .long_size = modules->word_size,
+        .long_long_size = 8,
+        .pointer_size = modules->word_size,
+        .bool_size = 1,
+        .size_t_size = modules->word_size,
+        .big_endian = modules->big_endian,
+    };
+    return NULL;
+}
+
+struct mpiq_error *mpiq_module_field_offset(struct mpiq_target *target, const struct mpiq_target_type *type,
+                                            const char *member, uint64_t *ret)
+{
+    (void)target;
+    const struct mpiq_type *own = (const struct mpiq_type *)type;
+    if (mpiq_type_member(own, member, ret))
+        return NULL;
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no member %s in %s", member, mpiq_type_name(own));
+}
+
+struct mpiq_error *mpiq_module_type_size(struct mpiq_target *target, const struct mpiq_target_type *type,
+                                         uint64_t *ret)
+{
+    (void)target;
+    const struct mpiq_type *own = (const struct mpiq_type *)type;
+    if (mpiq_type_size(own, ret))
+        return NULL;
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s has no size", mpiq_type_name(own));
+}

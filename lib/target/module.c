@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "target/module.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/debug.h"
+#include "target/link_map.h"
+
+/* The vdso has two pages or four. */
+static const size_t vdso_limit = 1 << 20;
+
+static struct mpiq_error *no_memory(void)
+{
+    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+}
+
+static bool same_file(const struct mpiq_mapping *a, const struct mpiq_mapping *b)
+{
+    return a->inode == b->inode && a->device == b->device && strcmp(a->path, b->path) == 0;
+}
+
+static bool is_file(const struct mpiq_mapping *mapping)
+{
+    return mapping->path[0] == '/';
+}
+
+static bool is_vdso(const struct mpiq_mapping *mapping)
+{
+    return strcmp(mapping->path, "[vdso]") == 0;
+}
+
+/* Fills in a module from any mapping of its file: the one that holds the file's beginning, and its end. */
+static void frame_module(const struct mpiq_modules *modules, const struct mpiq_mapping *inside,
+                         struct mpiq_module *module)
+{
+    const struct mpiq_mapping *items = modules->mappings.items, *first = inside, *last = inside;
+    const struct mpiq_mapping *end = items + modules->mappings.count;
+    /* Other mappings may lie between those of one object (its bss, another's in a gap). */
+    for (const struct mpiq_mapping *at = inside; first->offset && at > items && inside - at < 16; at--) {
+        if (same_file(at - 1, inside) && at[-1].offset <= first->offset)
+            first = at - 1;
+    }
+    for (const struct mpiq_mapping *at = last + 1; at < end && same_file(at, inside) && at->offset; at++)
+        last = at;
+    module->mapping = first;
+    module->start = first->start;
+    module->end = last->end;
+}
+
+/* Word size and byte order, from the first ELF header in memory. */
+static struct mpiq_error *find_words(struct mpiq_modules *modules)
+{
+    struct mpiq_error *first_error = NULL;
+    for (size_t i = 0; i < modules->mappings.count; i++) {
+        unsigned char header[20];
+        const struct mpiq_mapping *mapping = &modules->mappings.items[i];
+        if (mapping->offset || (!is_file(mapping) && !is_vdso(mapping)))
+            continue;
+        struct mpiq_error *error = mpiq_target_read(modules->target, mapping->start, sizeof header, header);
+        if (error) {
+            if (first_error)
+                mpiq_error_destroy(error);
+            else
+                first_error = error;
+            continue;
+        }
+        if (memcmp(header, ELFMAG, SELFMAG) != 0)
+            continue;
+        modules->word_size = header[EI_CLASS] == ELFCLASS32 ? 4 : 8;
+        modules->big_endian = header[EI_DATA] == ELFDATA2MSB;
+        struct mpiq_words words = {.size = modules->word_size, .big_endian = modules->big_endian};
+        modules->machine = (unsigned)mpiq_word_sized(&words, header + 18, 2);
+        mpiq_error_destroy(first_error);
+        return NULL;
+    }
+    if (first_error)
+        return first_error;
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no executable is mapped (a kernel thread, or a process that ended)");
+}
+
+static struct mpiq_error *from_links(struct mpiq_modules *modules, uint64_t phdr, uint64_t phnum)
+{
+    struct mpiq_words words = {.size = modules->word_size, .big_endian = modules->big_endian};
+    _cleanup_free_ struct mpiq_link *links = NULL;
+    size_t count = 0;
+    struct mpiq_error *error = mpiq_link_map_read(modules->target, &words, phdr, phnum, &links, &count);
+    if (error)
+        return error;
+    modules->items = calloc(count, sizeof *modules->items);
+    if (!modules->items)
+        return no_memory();
+    for (size_t i = 0; i < count; i++) {
+        const struct mpiq_mapping *inside = mpiq_mappings_at(&modules->mappings, links[i].dynamic);
+        if (!inside || (!is_file(inside) && !is_vdso(inside)))
+            continue;
+        struct mpiq_module *module = &modules->items[modules->count++];
+        frame_module(modules, inside, module);
+        module->bias = links[i].bias;
+        module->main = i == 0;
+    }
+    if (!modules->count) {
+        free(mpiq_steal(modules->items));
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "the dynamic linker's list names no mapped object");
+    }
+    modules->linked = true;
+    return NULL;
+}
+
+static int main_first(const void *a, const void *b)
+{
+    const struct mpiq_module *left = a, *right = b;
+    if (left->main != right->main)
+        return left->main ? -1 : 1;
+    return left->start < right->start ? -1 : left->start > right->start;
+}
+
+/* Without the linker's list: every ELF file that is mapped from its beginning. */
+static struct mpiq_error *from_mappings(struct mpiq_modules *modules, uint64_t phdr)
+{
+    size_t capacity = 0;
+    for (size_t i = 0; i < modules->mappings.count; i++) {
+        const struct mpiq_mapping *mapping = &modules->mappings.items[i];
+        unsigned char magic[SELFMAG];
+        if (mapping->offset || (!is_file(mapping) && !is_vdso(mapping)))
+            continue;
+        struct mpiq_error *error = mpiq_target_read(modules->target, mapping->start, sizeof magic, magic);
+        if (error || memcmp(magic, ELFMAG, SELFMAG) != 0) {
+            mpiq_error_destroy(error);
+            continue;
+        }
+        if (modules->count == capacity) {
+            capacity = capacity ? capacity * 2 : 32;
+            struct mpiq_module *larger = realloc(modules->items, capacity * sizeof *larger);
+            if (!larger)
+                return no_memory();
+            modules->items = larger;
+        }
+        struct mpiq_module *module = &modules->items[modules->count++];
+        *module = (struct mpiq_module){0};
+        frame_module(modules, mapping, module);
+        struct mpiq_object *object = mpiq_module_object(modules, module);
+        module->bias = module->start - (object ? object->first : 0);
+        module->main = phdr >= module->start && phdr < module->end;
+    }
+    if (modules->count)
+        qsort(modules->items, modules->count, sizeof *modules->items, main_first);
+    return NULL;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct mpiq_module *left = *(struct mpiq_module *const *)a, *right = *(struct mpiq_module *const *)b;
+    return left->start < right->start ? -1 : left->start > right->start;
+}
+
+struct mpiq_error *mpiq_modules_init(struct mpiq_modules *ret, struct mpiq_target *target, pid_t pid,
+                                     const char *executable, struct mpiq_mappings *mappings, const void *auxv,
+                                     size_t auxv_size)
+{
+    struct mpiq_modules modules = {.target = target, .pid = pid, .executable = executable, .mappings = *mappings};
+    *mappings = (struct mpiq_mappings){0};
+    struct mpiq_error *error = find_words(&modules);
+    if (error) {
+        mpiq_modules_deinit(&modules);
+        return error;
+    }
+    struct mpiq_words words = {.size = modules.word_size, .big_endian = modules.big_endian};
+    uint64_t phdr = 0, phnum = 0;
+    if (mpiq_auxv_find(&words, auxv, auxv_size, AT_PHDR, &phdr) && mpiq_auxv_find(&words, auxv, auxv_size, AT_PHNUM, &phnum))
+        error = from_links(&modules, phdr, phnum);
+    if (error || !modules.count) {
+        if (error)
+            mpiq_debug("target", "modules in the order of addresses: %s", error->message);
+        mpiq_error_destroy(error);
+        error = from_mappings(&modules, phdr);
+    }
+    if (!error && modules.count) {
+        modules.by_address = calloc(modules.count, sizeof *modules.by_address);
+        if (!modules.by_address)
+            error = no_memory();
+    }
+    if (error) {
+        mpiq_modules_deinit(&modules);
+        return error;
+    }
+    for (size_t i = 0; i < modules.count; i++)
+        modules.by_address[i] = &modules.items[i];
+    if (modules.count)
+        qsort(modules.by_address, modules.count, sizeof *modules.by_address, by_start);
+    *ret = modules;
+    return NULL;
+}
+
+void mpiq_modules_deinit(struct mpiq_modules *modules)
+{
+    for (size_t i = 0; i < modules->count; i++)
+        mpiq_error_destroy(modules->items[i].error);
+    free(modules->items);
+    free(modules->by_address);
+    mpiq_mappings_deinit(&modules->mappings);
+    *modules = (struct mpiq_modules){0};
+}
+
+struct mpiq_module *mpiq_modules_at(struct mpiq_modules *modules, uint64_t address)
+{
+    size_t low = 0, high = modules->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (modules->by_address[middle]->start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && address < modules->by_address[low - 1]->end ? modules->by_address[low - 1] : NULL;
+}
+
+bool mpiq_module_build_id(struct mpiq_modules *modules, const struct mpiq_module *module, struct mpiq_build_id *ret)
+{
+    struct mpiq_words words = {.size = modules->word_size, .big_endian = modules->big_endian};
+    bool wide = words.size == 8;
+    unsigned char page[4096];
+    struct mpiq_error *error = mpiq_target_read(modules->target, module->start, sizeof page, page);
+    if (error || memcmp(page, ELFMAG, SELFMAG) != 0) {
+        mpiq_error_destroy(error);
+        return false;
+    }
+    uint64_t headers = wide ? mpiq_word(&words, page + offsetof(Elf64_Ehdr, e_phoff))
+                            : mpiq_word(&words, page + offsetof(Elf32_Ehdr, e_phoff));
+    uint64_t count = mpiq_word_sized(&words, page + (wide ? offsetof(Elf64_Ehdr, e_phnum) : offsetof(Elf32_Ehdr, e_phnum)), 2);
+    uint64_t size = wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+    for (uint64_t i = 0; i < count && headers < sizeof page && headers + (i + 1) * size <= sizeof page; i++) {
+        const unsigned char *header = page + headers + i * size;
+        uint64_t offset = mpiq_word(&words, header + (wide ? offsetof(Elf64_Phdr, p_offset) : offsetof(Elf32_Phdr, p_offset)));
+        uint64_t length = mpiq_word(&words, header + (wide ? offsetof(Elf64_Phdr, p_filesz) : offsetof(Elf32_Phdr, p_filesz)));
+        if (mpiq_word_sized(&words, header, 4) != PT_NOTE || length > sizeof page || length == 0)
+            continue;
+        unsigned char notes[sizeof page];
+        const unsigned char *at = page + offset;
+        if (offset > sizeof page || offset + length > sizeof page) {
+            /* In the part of the file that is mapped here, in all linkers' layouts. */
+            error = mpiq_target_read(modules->target, module->start + offset, length, notes);
+            if (error) {
+                mpiq_error_destroy(error);
+                continue;
+            }
+            at = notes;
+        }
+        if (mpiq_build_id_in_notes(at, length, words.big_endian, ret))
+            return true;
+    }
+    return false;
+}
+
+/* Opens path and keeps it if it is the file that the process mapped. */
+static bool try_path(struct mpiq_modules *modules, struct mpiq_module *module, const char *path,
+                     const struct mpiq_build_id *wanted, bool certain)
+{
+    struct mpiq_object *object = NULL;
+    struct mpiq_error *error = mpiq_object_open(path, module->mapping->path, &object);
+    if (!error && !certain) {
+        char mine[2 * MPIQ_BUILD_ID_MAX + 1], theirs[2 * MPIQ_BUILD_ID_MAX + 1];
+        if (wanted->size && !mpiq_build_id_equal(wanted, &object->build_id)) {
+            mpiq_build_id_text(wanted, theirs);
+            mpiq_build_id_text(&object->build_id, mine);
+            error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                      "%s is not the file that the process runs: build-id %s there, %s here",
+                                      module->mapping->path, theirs, mine[0] ? mine : "none");
+        } else if (!wanted->size && modules->pid && object->inode != module->mapping->inode) {
+            error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s is not the file that the process runs: replaced since",
+                                      module->mapping->path);
+        }
+    }
+    if (!error) {
+        module->object = object;
+        mpiq_error_destroy(mpiq_steal(module->error));
+        return true;
+    }
+    if (module->error)
+        mpiq_error_destroy(error); /* the first one says most */
+    else
+        module->error = error;
+    return false;
+}
+
+static void open_vdso(struct mpiq_modules *modules, struct mpiq_module *module)
+{
+    size_t size = module->end - module->start;
+    void *image = size <= vdso_limit ? malloc(size) : NULL;
+    if (!image) {
+        module->error = no_memory();
+        return;
+    }
+    module->error = mpiq_target_read(modules->target, module->start, size, image);
+    if (module->error)
+        free(image);
+    else
+        module->error = mpiq_object_from_image(image, size, "[vdso]", &module->object);
+}
+
+static void open_file(struct mpiq_modules *modules, struct mpiq_module *module)
+{
+    const struct mpiq_mapping *mapping = module->mapping;
+    struct mpiq_build_id wanted = {.size = 0};
+    bool known = mpiq_module_build_id(modules, module, &wanted);
+    if (module->main && modules->executable && try_path(modules, module, modules->executable, &wanted, !known))
+        return;
+    if (!mapping->deleted && try_path(modules, module, mapping->path, &wanted, false))
+        return;
+    if (!modules->pid)
+        return;
+    char path[PATH_MAX + 64];
+    if (!mapping->deleted) {
+        snprintf(path, sizeof path, "/proc/%d/root%s", (int)modules->pid, mapping->path);
+        if (try_path(modules, module, path, &wanted, !known))
+            return;
+    }
+    snprintf(path, sizeof path, "/proc/%d/map_files/%llx-%llx", (int)modules->pid, (unsigned long long)mapping->start,
+             (unsigned long long)mapping->end);
+    if (try_path(modules, module, path, &wanted, true))
+        return;
+    if (module->main) {
+        snprintf(path, sizeof path, "/proc/%d/exe", (int)modules->pid);
+        if (try_path(modules, module, path, &wanted, true))
+            return;
+    }
+}
+
+struct mpiq_object *mpiq_module_object(struct mpiq_modules *modules, struct mpiq_module *module)
+{
+    if (module->object || module->error)
+        return module->object;
+    if (is_vdso(module->mapping))
+        open_vdso(modules, module);
+    else
+        open_file(modules, module);
+    if (!module->object && !module->error)
+        module->error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s was deleted", module->mapping->path);
+    if (module->error)
+        mpiq_debug("target", "%s", module->error->message);
+    return module->object;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * module - what a process has loaded: its objects in link-map order, and where each begins.
+ *
+ * Works for any process whose memory can be read through its target and whose mappings are known (live and
+ * core).  The order comes from the dynamic linker's own list (DT_DEBUG, r_debug), which is what a symbol
+ * search has to follow; where there is none (static, not started yet, list damaged) the executable comes first
+ * and the others by address, and the list says so.
+ *
+ * An object is opened when it is first asked for, and only if it is what the process mapped: its build-id is
+ * compared with the one in memory.  A file that was replaced or deleted since is taken from
+ * /proc/PID/map_files, /proc/PID/exe or, as a last resort, from the process's memory.
+ */
+#ifndef MPIQ_MODULE_H
+#define MPIQ_MODULE_H
+
+#include "target/object.h"
+#include "target/proc.h"
+#include "target/target.h"
+
+struct mpiq_module {
+    uint64_t start;     /* of the mapping that holds the file's beginning */
+    uint64_t end;       /* after the last mapping of the file that belongs here */
+    uint64_t bias;      /* what to add to the object's own addresses */
+    const struct mpiq_mapping *mapping; /* the first one; of the list's mappings */
+    struct mpiq_object *object;         /* NULL until opened */
+    struct mpiq_error *error;           /* why it could not be; tried once */
+    bool main;                          /* the executable */
+};
+
+struct mpiq_modules {
+    struct mpiq_target *target; /* reads memory */
+    pid_t pid;                  /* of a process of this machine, or 0: files are found by their path alone */
+    const char *executable;     /* to be used for the main module, or NULL */
+    struct mpiq_mappings mappings;
+    struct mpiq_module *items;  /* in link-map order */
+    size_t count;
+    struct mpiq_module **by_address;
+    bool linked;                /* the order is the dynamic linker's */
+    int word_size;
+    bool big_endian;
+    unsigned machine;
+};
+
+/* Finds the modules.  mappings is taken over.  auxv is the process's auxiliary vector as raw bytes in its own
+   word size and order, or NULL. */
+struct mpiq_error *mpiq_modules_init(struct mpiq_modules *modules, struct mpiq_target *target, pid_t pid,
+                                     const char *executable, struct mpiq_mappings *mappings, const void *auxv,
+                                     size_t auxv_size);
+void mpiq_modules_deinit(struct mpiq_modules *modules);
+
+/* The module whose mappings hold address, or NULL. */
+struct mpiq_module *mpiq_modules_at(struct mpiq_modules *modules, uint64_t address);
+
+/* Its object, opened now if need be; NULL if that failed: module->error says why. */
+struct mpiq_object *mpiq_module_object(struct mpiq_modules *modules, struct mpiq_module *module);
+
+/* The build-id in the process's memory; false if it cannot be read or there is none. */
+bool mpiq_module_build_id(struct mpiq_modules *modules, const struct mpiq_module *module,
+                          struct mpiq_build_id *ret);
+
+/* What the target's slots of the same name promise. */
+struct mpiq_error *mpiq_modules_find_symbol(struct mpiq_modules *modules, const char *name, uint64_t *ret);
+struct mpiq_error *mpiq_modules_find_type(struct mpiq_modules *modules, const char *name,
+                                          const struct mpiq_target_type **ret);
+struct mpiq_error *mpiq_modules_sizes(const struct mpiq_modules *modules, struct mpiq_target_sizes *ret);
+
+/* The slots for types that mpiq_modules_find_type returned: they need no process. */
+struct mpiq_error *mpiq_module_field_offset(struct mpiq_target *target, const struct mpiq_target_type *type,
+                                            const char *member, uint64_t *ret);
+struct mpiq_error *mpiq_module_type_size(struct mpiq_target *target, const struct mpiq_target_type *type,
+                                         uint64_t *ret);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * object - one ELF file that processes map: its identity, symbols, types, lines.
+ *
+ * Objects live in one registry for the whole program, so that sixty-four ranks of one executable cost one
+ * parse.  A file is the same as long as device, inode, size and modification time are; what a process maps
+ * is told from what lies at its path by the build-id (module.c).  Failures are kept like successes.
+ *
+ * Addresses here are the file's own (as in its program headers); a process adds its bias.
+ *
+ * Threads: libelf and libdw are not safe to use side by side, so all that touches an object's insides holds
+ * the one lock of mpiq_object_lock.  Functions that say "locked" expect the caller to hold it; the others
+ * must be called without it.  What they return (names, types) may be read without it and stays valid until
+ * mpiq_object_clear.
+ */
+#ifndef MPIQ_OBJECT_H
+#define MPIQ_OBJECT_H
+
+#include <elfutils/libdw.h>
+#include <gelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define MPIQ_BUILD_ID_MAX 64
+
+struct mpiq_build_id {
+    unsigned char bytes[MPIQ_BUILD_ID_MAX];
+    size_t size; /* 0: none */
+};
+
+struct mpiq_symbols;
+struct mpiq_types;
+struct mpiq_lines;
+
+struct mpiq_object {
+    struct mpiq_object *next; /* in the registry */
+    char *path;
+    uint64_t device, inode, size, modified_ns; /* what identifies the file; all 0 for one out of memory */
+    struct mpiq_error *error; /* not NULL: it could not be opened, and nothing below is set */
+
+    struct mpiq_build_id build_id;
+    int word_size; /* 4 or 8 */
+    bool big_endian;
+    bool executable;    /* ET_EXEC or has an entry point for the kernel: not needed to be right */
+    unsigned machine;   /* EM_… */
+    uint64_t first;     /* lowest mapped address, rounded down to a page */
+    uint64_t end;       /* highest, rounded up */
+
+    /* Private to object.c, symbols.c, types.c and lines.c. */
+    int fd;
+    void *image; /* of an object out of memory */
+    Elf *elf;
+    int debug_fd;
+    Elf *debug_elf; /* separate debug file, or NULL */
+    Dwarf *dwarf;
+    bool debug_tried, dwarf_tried;
+    struct mpiq_symbols *symbols;
+    struct mpiq_types *types;
+    struct mpiq_lines *lines;
+};
+
+void mpiq_object_lock(void);
+void mpiq_object_unlock(void);
+
+/* The object of the file at path, which people know as name.  Errors: NOT_FOUND, PERMISSION, CORRUPT (no ELF
+   file), remembered.  The object belongs to the registry. */
+struct mpiq_error *mpiq_object_open(const char *path, const char *name, struct mpiq_object **ret);
+
+/* An object whose file is out of reach, from size bytes of image as the file has them (the vdso, a deleted
+   library); image is taken over, also on failure.  One for every different image: by build-id if it has one. */
+struct mpiq_error *mpiq_object_from_image(void *image, size_t size, const char *name, struct mpiq_object **ret);
+
+/* The object's DWARF, from itself or its separate debug file (found by build-id or debuglink); NULL if there
+   is none.  Locked. */
+Dwarf *mpiq_object_dwarf(struct mpiq_object *object);
+
+/* The ELF file with the full symbol table: the separate debug file, or NULL if there is none.  Locked. */
+Elf *mpiq_object_debug_elf(struct mpiq_object *object);
+
+/* Frees all objects: only when no target is left. */
+void mpiq_object_clear(void);
+
+/* The build-id among size bytes of notes in that byte order; false if there is none. */
+bool mpiq_build_id_in_notes(const void *notes, size_t size, bool big_endian, struct mpiq_build_id *ret);
+bool mpiq_build_id_equal(const struct mpiq_build_id *a, const struct mpiq_build_id *b);
+/* As hexadecimal digits: text has room for 2 * MPIQ_BUILD_ID_MAX + 1. */
+void mpiq_build_id_text(const struct mpiq_build_id *build_id, char *text);
+
+#endif

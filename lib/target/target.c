@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The checked entrances to a target's table of callbacks. */
+#include "target/target.h"
+
+#include <stdlib.h>
+
+/* A single read larger than this is a length that was read wrongly, not a wish. */
+static const size_t read_limit = (size_t)1 << 30;
+
+static struct mpiq_error *unsupported(const struct mpiq_target *target, const char *what)
+{
+    return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "a %s target has no %s", target->ops->kind, what);
+}
+
+struct mpiq_error *mpiq_target_read(struct mpiq_target *target, uint64_t address, size_t size, void *buffer)
+{
+    if (size == 0)
+        return NULL;
+    if (size > read_limit || address + size < address) {
+        return mpiq_error_create_address(MPIQ_ERROR_UNMAPPED, address, "no memory at 0x%llx, size %zu",
+                                         (unsigned long long)address, size);
+    }
+    return target->ops->read(target, address, size, buffer);
+}
+
+struct mpiq_error *mpiq_target_find_symbol(struct mpiq_target *target, const char *name, uint64_t *ret)
+{
+    if (!name || !*name)
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "a symbol without a name was asked for");
+    return target->ops->find_symbol(target, name, ret);
+}
+
+struct mpiq_error *mpiq_target_find_type(struct mpiq_target *target, const char *name,
+                                         const struct mpiq_target_type **ret)
+{
+    if (!name || !*name)
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "a type without a name was asked for");
+    return target->ops->find_type(target, name, ret);
+}
+
+struct mpiq_error *mpiq_target_field_offset(struct mpiq_target *target, const struct mpiq_target_type *type,
+                                            const char *member, uint64_t *ret)
+{
+    if (!type || !member || !*member)
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "a member without a type or name was asked for");
+    return target->ops->field_offset(target, type, member, ret);
+}
+
+struct mpiq_error *mpiq_target_type_size(struct mpiq_target *target, const struct mpiq_target_type *type,
+                                         uint64_t *ret)
+{
+    if (!type)
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "the size of no type was asked for");
+    return target->ops->type_size(target, type, ret);
+}
+
+struct mpiq_error *mpiq_target_sizes(struct mpiq_target *target, struct mpiq_target_sizes *ret)
+{
+    return target->ops->sizes(target, ret);
+}
+
+struct mpiq_error *mpiq_target_status(struct mpiq_target *target, struct mpiq_target_status *ret)
+{
+    return target->ops->status(target, ret);
+}
+
+struct mpiq_error *mpiq_target_threads(struct mpiq_target *target, struct mpiq_target_thread **ret,
+                                       size_t *count)
+{
+    if (!target->ops->threads)
+        return unsupported(target, "threads");
+    return target->ops->threads(target, ret, count);
+}
+
+struct mpiq_error *mpiq_target_stack(struct mpiq_target *target, pid_t tid, struct mpiq_target_stack *ret)
+{
+    if (!target->ops->stack)
+        return unsupported(target, "stacks");
+    return target->ops->stack(target, tid, ret);
+}
+
+struct mpiq_error *mpiq_target_environment(struct mpiq_target *target, const char *name, char **ret)
+{
+    if (!target->ops->environment)
+        return unsupported(target, "environment");
+    return target->ops->environment(target, name, ret);
+}
+
+void mpiq_target_forget(struct mpiq_target *target)
+{
+    if (target->ops->forget)
+        target->ops->forget(target);
+}
+
+void mpiq_target_destroy(struct mpiq_target *target)
+{
+    if (target)
+        target->ops->destroy(target);
+}
+
+void mpiq_target_stack_deinit(struct mpiq_target_stack *stack)
+{
+    for (size_t i = 0; i < stack->count; i++) {
+        free(stack->frames[i].function);
+        free(stack->frames[i].file);
+        free(stack->frames[i].object);
+    }
+    free(stack->frames);
+    free(stack->why);
+    *stack = (struct mpiq_target_stack){0};
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "target/type_index.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/debug.h"
+#include "base/table.h"
+
+/* A name that occurs more often than this in .debug_str (as the end of others) is not searched for. */
+enum { OCCURRENCE_LIMIT = 64, UNIT_LIMIT = 1000000 };
+
+struct unit {
+    Dwarf_Off start; /* of its header, in .debug_info */
+    Dwarf_Off end;
+    Dwarf_Off die;
+    bool indexed;
+};
+
+struct mpiq_type_index {
+    Dwarf *dwarf;
+    struct mpiq_type_index *alternate; /* dwz's common file, or NULL */
+    struct mpiq_table spaces[2];       /* name -> offset of the DIE */
+    struct mpiq_table in_types;        /* TAGGED ones of .debug_types */
+    struct unit *units;
+    size_t unit_count;
+    Elf_Data *info, *strings;
+    bool big_endian;
+    bool names_hide; /* names may be elsewhere than in .debug_str and referred to in other ways */
+    bool names_unknown; /* … and not even in .debug_str (split DWARF) */
+    bool indexed;    /* all units */
+};
+
+static void find_sections(struct mpiq_type_index *index)
+{
+    Elf *elf = dwarf_getelf(index->dwarf);
+    GElf_Ehdr header;
+    size_t names;
+    if (!gelf_getehdr(elf, &header) || elf_getshdrstrndx(elf, &names) != 0)
+        return;
+    index->big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr section_header;
+        const char *name = gelf_getshdr(section, &section_header)
+                               ? elf_strptr(elf, names, section_header.sh_name)
+                               : NULL;
+        if (!name)
+            continue;
+        if (strncmp(name, ".zdebug_", 8) == 0)
+            name += 2; /* decompressed by dwarf_begin_elf */
+        else if (strncmp(name, ".debug_", 7) == 0)
+            name += 1;
+        else
+            continue;
+        if (strcmp(name, "debug_info") == 0)
+            index->info = elf_getdata(section, NULL);
+        else if (strcmp(name, "debug_str") == 0)
+            index->strings = elf_getdata(section, NULL);
+        else if (strcmp(name, "debug_str_offsets") == 0 || strcmp(name, "debug_types") == 0)
+            index->names_hide = true;
+    }
+    if (index->alternate)
+        index->names_hide = true;
+    if (!index->info || !index->info->d_buf || !index->strings || !index->strings->d_buf)
+        index->names_hide = index->names_unknown = true;
+}
+
+/* Reads the units' headers. */
+static void find_units(struct mpiq_type_index *index)
+{
+    Dwarf_Off offset = 0, next;
+    size_t header_size, capacity = 0;
+    Dwarf_Half version;
+    while (index->unit_count < UNIT_LIMIT
+           && dwarf_next_unit(index->dwarf, offset, &next, &header_size, &version, NULL, NULL, NULL, NULL, NULL) == 0
+           && next > offset) {
+        if (index->unit_count == capacity) {
+            capacity = capacity ? capacity * 2 : 64;
+            struct unit *larger = realloc(index->units, capacity * sizeof *larger);
+            if (!larger)
+                return;
+            index->units = larger;
+        }
+        index->units[index->unit_count++] = (struct unit){.start = offset, .end = next, .die = offset + header_size};
+        offset = next;
+    }
+}
+
+/* Whether the producer writes names beside their types, where a search by string offset cannot find them: the
+   first unit shows. */
+static bool writes_names_inline(struct mpiq_type_index *index)
+{
+    Dwarf_Die die;
+    if (!index->unit_count || !dwarf_offdie(index->dwarf, index->units[0].die, &die) || dwarf_child(&die, &die) != 0)
+        return false;
+    int visited = 0;
+    do {
+        Dwarf_Attribute attribute;
+        const char *name = dwarf_attr(&die, DW_AT_name, &attribute) ? dwarf_formstring(&attribute) : NULL;
+        if (name && strlen(name) >= 4 && dwarf_whatform(&attribute) == DW_FORM_string)
+            return true;
+    } while (++visited < 64 && dwarf_siblingof(&die, &die) == 0);
+    return false;
+}
+
+struct mpiq_type_index *mpiq_type_index_create(Dwarf *dwarf)
+{
+    struct mpiq_type_index *index = calloc(1, sizeof *index);
+    if (!index)
+        return NULL;
+    index->dwarf = dwarf;
+    Dwarf *alternate = dwarf_getalt(dwarf);
+    if (alternate && alternate != dwarf)
+        index->alternate = mpiq_type_index_create(alternate);
+    find_sections(index);
+    find_units(index);
+    if (writes_names_inline(index))
+        index->names_hide = index->names_unknown = true;
+    return index;
+}
+
+static void add(struct mpiq_type_index *index, Dwarf_Die *die, bool in_types)
+{
+    int tag = dwarf_tag(die);
+    switch (tag) {
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+    case DW_TAG_class_type:
+    case DW_TAG_enumeration_type: {
+        const char *name = dwarf_diename(die);
+        if (name && !dwarf_hasattr(die, DW_AT_declaration)) {
+            mpiq_table_add(in_types ? &index->in_types : &index->spaces[MPIQ_TYPE_TAGGED], name,
+                           dwarf_dieoffset(die));
+        }
+        break;
+    }
+    case DW_TAG_typedef:
+    case DW_TAG_base_type: {
+        const char *name = dwarf_diename(die);
+        if (name)
+            mpiq_table_add(&index->spaces[MPIQ_TYPE_NAMED], name, dwarf_dieoffset(die));
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+static void index_children(struct mpiq_type_index *index, Dwarf_Die *unit, bool in_types)
+{
+    Dwarf_Die child;
+    if (dwarf_child(unit, &child) != 0)
+        return;
+    do {
+        add(index, &child, in_types);
+    } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+static void index_unit(struct mpiq_type_index *index, struct unit *unit)
+{
+    if (unit->indexed)
+        return;
+    unit->indexed = true;
+    Dwarf_Die die;
+    if (dwarf_offdie(index->dwarf, unit->die, &die))
+        index_children(index, &die, false);
+}
+
+/* Every unit, those of .debug_types included. */
+static void index_all(struct mpiq_type_index *index)
+{
+    if (index->indexed)
+        return;
+    index->indexed = true;
+    for (size_t i = 0; i < index->unit_count; i++)
+        index_unit(index, &index->units[i]);
+    Dwarf_Off offset = 0, next;
+    size_t header_size;
+    Dwarf_Half version;
+    uint64_t signature;
+    Dwarf_Off type_offset;
+    while (dwarf_next_unit(index->dwarf, offset, &next, &header_size, &version, NULL, NULL, NULL, &signature,
+                           &type_offset)
+               == 0
+           && next > offset) {
+        Dwarf_Die die;
+        if (dwarf_offdie_types(index->dwarf, offset + header_size, &die))
+            index_children(index, &die, true);
+        offset = next;
+    }
+    mpiq_debug("dwarf", "indexed all %zu units", index->unit_count);
+}
+
+static bool get(struct mpiq_type_index *index, const char *name, enum mpiq_type_space space, Dwarf_Die *ret)
+{
+    uint64_t offset;
+    if (mpiq_table_get(&index->spaces[space], name, &offset) && dwarf_offdie(index->dwarf, offset, ret))
+        return true;
+    return space == MPIQ_TYPE_TAGGED && mpiq_table_get(&index->in_types, name, &offset)
+           && dwarf_offdie_types(index->dwarf, offset, ret);
+}
+
+static struct unit *unit_at(struct mpiq_type_index *index, Dwarf_Off offset)
+{
+    size_t low = 0, high = index->unit_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (index->units[middle].end <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < index->unit_count ? &index->units[low] : NULL;
+}
+
+/* Indexes the units that refer to the string at that offset, in their order, until one defines the name. */
+static bool search_references(struct mpiq_type_index *index, uint32_t string, const char *name,
+                              enum mpiq_type_space space, Dwarf_Die *ret)
+{
+    unsigned char needle[4];
+    for (int i = 0; i < 4; i++)
+        needle[i] = (unsigned char)(string >> (index->big_endian ? 24 - 8 * i : 8 * i));
+    const unsigned char *start = index->info->d_buf, *end = start + index->info->d_size, *at = start;
+    while (at < end && (at = memmem(at, (size_t)(end - at), needle, sizeof needle))) {
+        struct unit *unit = unit_at(index, (Dwarf_Off)(at - start));
+        if (!unit)
+            return false;
+        if (unit->indexed) {
+            at = start + unit->end; /* its types are in the table, where get() did not find the name */
+            continue;
+        }
+        index_unit(index, unit);
+        if (get(index, name, space, ret))
+            return true;
+        at = start + unit->end;
+    }
+    return false;
+}
+
+/* The offsets in .debug_str where name is written: more than one where it ends others and nobody merged
+   them.  Returns their number, OCCURRENCE_LIMIT if there are too many. */
+static size_t find_string(const struct mpiq_type_index *index, const char *name, uint32_t *offsets)
+{
+    const char *start = index->strings->d_buf, *end = start + index->strings->d_size, *at = start;
+    size_t length = strlen(name) + 1, count = 0;
+    while (count < OCCURRENCE_LIMIT && at < end && (at = memmem(at, (size_t)(end - at), name, length))) {
+        if ((uint64_t)(at - start) <= UINT32_MAX)
+            offsets[count++] = (uint32_t)(at - start);
+        at += 1;
+    }
+    return count;
+}
+
+bool mpiq_type_index_find(struct mpiq_type_index *index, const char *name, enum mpiq_type_space space,
+                          Dwarf_Die *ret)
+{
+    if (get(index, name, space, ret))
+        return true;
+    if (index->alternate && mpiq_type_index_find(index->alternate, name, space, ret))
+        return true;
+    if (index->indexed)
+        return false;
+    uint32_t offsets[OCCURRENCE_LIMIT];
+    size_t count = index->names_unknown ? 0 : find_string(index, name, offsets);
+    /* gcc writes names of less than four characters beside the type, others into .debug_str. */
+    bool may_hide = index->names_unknown || strlen(name) < 4 || count == OCCURRENCE_LIMIT
+                    || (index->names_hide && (count > 0 || index->alternate));
+    if (may_hide) {
+        index_all(index);
+        return get(index, name, space, ret);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (search_references(index, offsets[i], name, space, ret))
+            return true;
+    }
+    return false;
+}
+
+void mpiq_type_index_destroy(struct mpiq_type_index *index)
+{
+    if (!index)
+        return;
+    mpiq_type_index_destroy(index->alternate);
+    for (size_t i = 0; i < sizeof index->spaces / sizeof *index->spaces; i++)
+        mpiq_table_deinit(&index->spaces[i]);
+    mpiq_table_deinit(&index->in_types);
+    free(index->units);
+    free(index);
+}
