@@ -15,7 +15,8 @@ static void codes_and_words_are_one_list(void)
 
 static void a_sentence_keeps_its_facts(void)
 {
-    struct mpiq_error *error = mpiq_error_create_address(MPIQ_ERROR_UNMAPPED, 0x1000, "no memory at %#x", 0x1000);
+    struct mpiq_error *error =
+        mpiq_error_create_address(MPIQ_ERROR_UNMAPPED, 0x1000, "no memory at %#x", 0x1000);
     CU_ASSERT_EQUAL(error->code, MPIQ_ERROR_UNMAPPED);
     CU_ASSERT_EQUAL(error->address, 0x1000);
     CU_ASSERT_STRING_EQUAL(error->message, "no memory at 0x1000");
@@ -30,8 +31,9 @@ static void errno_decides_the_code(void)
     static const struct {
         int errnum;
         enum mpiq_error_code code;
-    } rows[] = {{ESRCH, MPIQ_ERROR_GONE},        {EPERM, MPIQ_ERROR_PERMISSION}, {EACCES, MPIQ_ERROR_PERMISSION},
-                {ENOENT, MPIQ_ERROR_NOT_FOUND}, {ENOMEM, MPIQ_ERROR_NO_MEMORY}, {EIO, MPIQ_ERROR_IO}};
+    } rows[] = {{ESRCH, MPIQ_ERROR_GONE},        {EPERM, MPIQ_ERROR_PERMISSION},
+                {EACCES, MPIQ_ERROR_PERMISSION}, {ENOENT, MPIQ_ERROR_NOT_FOUND},
+                {ENOMEM, MPIQ_ERROR_NO_MEMORY},  {EIO, MPIQ_ERROR_IO}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct mpiq_error *error = mpiq_error_create_os(rows[i].errnum, "cannot read %s", "it");
         CU_ASSERT_EQUAL(error->code, rows[i].code);
