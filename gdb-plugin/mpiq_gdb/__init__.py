@@ -21,5 +21,6 @@ def load():
     from . import settings
     from . import report, why, collectives, queues, comms, ranks, snapshot
     from . import attach, rank, functions
-    for module in (settings, report, why, collectives, queues, comms, ranks, snapshot, attach, rank, functions):
+    for module in (settings, report, why, collectives, queues, comms, ranks, snapshot, attach, rank,
+                   functions):
         module.register()

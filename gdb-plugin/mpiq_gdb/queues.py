@@ -16,7 +16,8 @@ snapshot."""
 
     def sort(self, words):
         ranks = [word for word in words if command.is_ranks(word)]
-        return ["--ranks", ",".join(ranks)] if ranks else [], [], [word for word in words if word not in ranks]
+        files = [word for word in words if word not in ranks]
+        return ["--ranks", ",".join(ranks)] if ranks else [], [], files
 
     def complete(self, text, word):
         return job.complete_rank(text, word)

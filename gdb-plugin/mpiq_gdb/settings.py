@@ -67,7 +67,7 @@ Without it: mpiq's own for Open MPI, or what the process announces."""
         super().__init__("mpi dll", gdb.COMMAND_SUPPORT, gdb.PARAM_OPTIONAL_FILENAME)
 
     def get_show_string(self, value):
-        return 'The message-queue DLL is "%s".' % value if value else "The message-queue DLL is mpiq's choice."
+        return "The message-queue DLL is %s." % ('"%s"' % value if value else "mpiq's choice")
 
 
 class Internal(_Quiet):

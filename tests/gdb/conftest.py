@@ -16,6 +16,21 @@ import job as jobs # noqa: E402
 RANKS = 4
 
 
+class HungJob(jobs.Job):
+    """A job of wrong_turn's."""
+
+    def stuck(self):
+        """Itself, once all of its ranks stay where they are."""
+        self.wait_ready()
+        self.stand_still()
+        return self
+
+    @property
+    def pids(self):
+        """{rank: pid}"""
+        return {rank: pid for pid, rank in self.ready.items()}
+
+
 def pytest_collection_modifyitems(items):
     """Without gdb none of them says anything."""
     if shutil.which("gdb") is None:
@@ -46,19 +61,15 @@ def program(line, build_folder):
 @pytest.fixture(scope="session")
 def hung(line, program):
     """A job of four ranks that hangs, for the tests that leave it as it is."""
-    with jobs.Job(line, [program], RANKS) as job:
-        job.wait_ready()
-        job.stand_still()
-        yield job
+    with HungJob(line, [program], RANKS) as job:
+        yield job.stuck()
 
 
 @pytest.fixture
 def own_hung(line, program):
     """One for a test alone."""
-    with jobs.Job(line, [program], RANKS) as job:
-        job.wait_ready()
-        job.stand_still()
-        yield job
+    with HungJob(line, [program], RANKS) as job:
+        yield job.stuck()
 
 
 @pytest.fixture(scope="session")

@@ -22,18 +22,18 @@ def replies(wire, pid, requests, **how):
 
 
 def test_hello_offers_direct_reading(wire, hung):
-    answer, said = wire.ask(["hello 1", "hello 2", "end"], pid=hung.ready[1])
-    assert answer["wires"] == [["ok 1 %d" % hung.ready[1],
+    answer, said = wire.ask(["hello 1", "hello 2", "end"], pid=hung.pids[1])
+    assert answer["wires"] == [["ok 1 %d" % hung.pids[1],
                                 "err unsupported gdb's side of the wire speaks version 1", "ok"]], said.both
     arguments = answer["arguments"]
     assert arguments[0] == "ranks"
-    assert arguments[-1] == str(hung.ready[1])
+    assert arguments[-1] == str(hung.pids[1])
     assert arguments[arguments.index("--color") + 1] == "never"
 
 
 def test_memory_is_the_process_own(wire, hung):
     """The bytes that gdb reads are those that the system shows."""
-    pid = hung.ready[1]
+    pid = hung.pids[1]
     said = replies(wire, pid, ["symbol ompi_mpi_comm_world", "read {0} 352", "read {0} 0", "read 0x10 8",
                                "read {0} 2000000", "read {0} 1048576"])
     address = int(ok(said[0]), 16)
@@ -51,7 +51,7 @@ def test_memory_is_the_process_own(wire, hung):
 
 def test_copied_symbol_is_the_executable_s(wire, hung, program):
     """ompi_mpi_comm_world is copied into the executable, and only that copy is alive."""
-    pid = hung.ready[0]
+    pid = hung.pids[0]
     said = replies(wire, pid, ["symbol ompi_mpi_comm_world"])
     address = int(ok(said[0]), 16)
     maps = pathlib.Path("/proc/%d/maps" % pid).read_text(encoding="utf-8").splitlines()
@@ -63,9 +63,9 @@ def test_copied_symbol_is_the_executable_s(wire, hung, program):
 
 
 def test_symbols(wire, hung):
-    said = replies(wire, hung.ready[1], [
-        "symbol MPIR_dll_name", "symbol take_step", "symbol PMPI_Recv", "symbol malloc", "symbol no_such_thing",
-        "symbol late", "symbol x + 1", "read {0} 64"])
+    said = replies(wire, hung.pids[1], [
+        "symbol MPIR_dll_name", "symbol take_step", "symbol PMPI_Recv", "symbol malloc",
+        "symbol no_such_thing", "symbol late", "symbol x + 1", "read {0} 64"])
     for reply in said[:4]:
         assert re.fullmatch("ok 0x[0-9a-f]+", reply)
     assert said[4] == "err not-found no symbol no_such_thing"
@@ -75,7 +75,7 @@ def test_symbols(wire, hung):
 
 
 def test_types_and_members(wire, hung):
-    said = replies(wire, hung.ready[1], [
+    said = replies(wire, hung.pids[1], [
         "type struct ompi_communicator_t", "type ompi_communicator_t", "field {0} c_my_rank",
         "type mca_pml_ob1_recv_request_t", "field {3} req_recv", "field {3} req_recv.req_base.req_peer",
         "type no_such_type", "field {0} no_such_member", "field 999 x", "field {3} req_recv.req_nothing",
@@ -96,13 +96,13 @@ def test_types_and_members(wire, hung):
 
 
 def test_sizes(wire, hung):
-    said = replies(wire, hung.ready[0], ["sizes"])
+    said = replies(wire, hung.pids[0], ["sizes"])
     native = [struct.calcsize(code) for code in ("h", "i", "l", "q", "P", "?", "N")]
     assert ok(said[0]) == " ".join(map(str, native)) + " little"
 
 
 def test_status_and_threads(wire, hung, program):
-    pid = hung.ready[2]
+    pid = hung.pids[2]
     said = replies(wire, pid, ["status", "threads"])
     status = json.loads(ok(said[0]))
     assert status["pid"] == pid
@@ -117,15 +117,15 @@ def test_status_and_threads(wire, hung, program):
     assert threads[0]["name"].startswith("wrong_turn")
 
 
-@pytest.mark.parametrize("rank, call, function", [(1, "PMPI_Recv", "take_step"), (3, "PMPI_Bcast", "take_step")])
-def test_stack(wire, hung, rank, call, function):
-    pid = hung.ready[rank]
+@pytest.mark.parametrize("rank, call", [(1, "PMPI_Recv"), (3, "PMPI_Bcast")])
+def test_stack(wire, hung, rank, call):
+    pid = hung.pids[rank]
     said = replies(wire, pid, ["stack %d" % pid, "stack 1"])
     stack = json.loads(ok(said[0]))
     names = [frame.get("function") for frame in stack["frames"]]
     assert call in names
     user = stack["frames"][names.index(call) + 1]
-    assert user["function"] == function
+    assert user["function"] == "take_step"
     assert os.path.basename(user["file"]) == "wrong_turn.c"
     assert user["line"] > 0
     assert os.path.basename(user["object"]).startswith("wrong_turn")
@@ -137,7 +137,7 @@ def test_stack(wire, hung, rank, call, function):
 
 
 def test_environment(wire, hung):
-    said = replies(wire, hung.ready[3], ["environment OMPI_COMM_WORLD_RANK", "environment NO_SUCH_VARIABLE",
+    said = replies(wire, hung.pids[3], ["environment OMPI_COMM_WORLD_RANK", "environment NO_SUCH_VARIABLE",
                                          "environment A=B"])
     assert said[0] == 'ok "3"'
     assert said[1].startswith("err not-found ")
@@ -145,7 +145,7 @@ def test_environment(wire, hung):
 
 
 def test_unknown_request_is_how_the_protocol_grows(wire, hung):
-    said = replies(wire, hung.ready[0], ["sing 1", "forget", "read 0x1", "read x y", "hello", "_do_read 1 1"])
+    said = replies(wire, hung.pids[0], ["sing 1", "forget", "read 0x1", "read x y", "hello", "_do_read 1 1"])
     assert said[0].startswith("err unsupported ")
     assert said[1] == "ok"
     assert all(reply.startswith("err usage ") for reply in said[2:5])
@@ -154,7 +154,7 @@ def test_unknown_request_is_how_the_protocol_grows(wire, hung):
 
 def test_selection_is_left_alone(wire, hung):
     """Asking moves neither thread nor frame nor language of the user's."""
-    pid = hung.ready[1]
+    pid = hung.pids[1]
     where = ["thread 2", "frame 1", "set language pascal"]
     show = ["printf \"at %d\\n\", $_thread", "info frame", "show language"]
     _, said = wire.ask(["stack %d" % pid, "symbol ompi_mpi_comm_world", "type struct step"], pid=pid,
@@ -167,8 +167,9 @@ def test_selection_is_left_alone(wire, hung):
 
 
 def test_all_attached_inferiors_are_served(wire, hung):
-    pids = [hung.ready[1], hung.ready[2]]
-    answer, _ = wire.ask(["status", "environment OMPI_COMM_WORLD_RANK", "symbol take_step", "stack %d" % pids[1]],
+    pids = [hung.pids[1], hung.pids[2]]
+    answer, _ = wire.ask(["status", "environment OMPI_COMM_WORLD_RANK", "symbol take_step",
+                          "stack %d" % pids[1]],
                          pid=pids[0], commands=["add-inferior -no-connection", "inferior 2",
                                                 "attach %d" % pids[1], "inferior 1"])
     assert len(answer["wires"]) == 2

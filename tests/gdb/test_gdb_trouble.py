@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What goes wrong ends in a sentence, and leaves gdb and the job unharmed."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+import gdb_session
+
+SECONDS = 60
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.02)
+
+
+def is_gone(pid):
+    try:
+        stat = pathlib.Path("/proc/%d/stat" % pid).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True
+    return stat.rpartition(")")[2].split()[0] in "ZX"
+
+
+def is_free(pid):
+    """Whether a process runs and nobody traces it."""
+    status = pathlib.Path("/proc/%d/status" % pid).read_text(encoding="utf-8")
+    return "TracerPid:\t0" in status and "State:\tT" not in status and "State:\tt" not in status
+
+
+ALIVE = "echo gdb is alive\\n"
+
+
+def test_mpiq_killed(wire, hung):
+    pid = hung.pids[1]
+    said = gdb_session.run(["mpi report", ALIVE, "frame function main"], pid=pid,
+                           **wire.variables(behaviour="die"))
+    assert "mpiq was ended by SIGKILL before it had an answer; the job is as it was" in said.err
+    assert "gdb is alive" in said.out
+    assert "main (" in said.out
+    assert is_free(pid)
+
+
+def test_garbage_on_the_wire(wire, hung):
+    said = gdb_session.run(["mpi ranks", ALIVE], pid=hung.pids[1], **wire.variables(behaviour="garbage"))
+    assert "mpiq sent something that is no request" in said.err
+    assert "of the same version" in said.err
+    assert "gdb is alive" in said.out
+    assert is_gone(int(wire.pid_file.read_text()))
+
+
+def test_what_mpiq_started_is_not_waited_for(wire, hung):
+    said = gdb_session.run(["mpi ranks", ALIVE], pid=hung.pids[1], **wire.variables(behaviour="heir"))
+    assert "the answer\n" in said.out
+    assert "gdb is alive" in said.out
+
+
+def test_message_of_mpiq_is_the_error(wire, hung):
+    said = gdb_session.run(["python\ntry:\n gdb.execute('mpi ranks')\nexcept gdb.error as e:\n print('<%s>' % e)"],
+                           pid=hung.pids[1], **wire.variables(behaviour="nothing"))
+    assert "<mpiq: process 1 is no MPI process>" in said.out
+
+
+def test_interrupt(wire, hung):
+    """^C while mpiq works: gdb gets the signal, mpiq is ended."""
+    pid = hung.pids[1]
+    command = gdb_session.command_line(["mpi ranks", ALIVE, "info threads"])
+    command[4:4] = ["-p", str(pid)]
+    variables = gdb_session.environment(**wire.variables(behaviour="hang"))
+    with subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True) as gdb:
+        try:
+            wait_for(lambda: wire.pid_file.exists() and wire.pid_file.read_text().endswith("\n"),
+                     "mpiq was not started")
+            gdb.send_signal(signal.SIGINT)
+            out, _ = gdb.communicate(timeout=SECONDS)
+        finally:
+            gdb.kill()
+    assert "interrupted: mpiq has been ended, the job is as it was" in out
+    assert "gdb is alive" in out
+    assert "wrong_turn" in out.split("gdb is alive")[1]
+    assert "Traceback" not in out
+    assert is_gone(int(wire.pid_file.read_text()))
+    assert is_free(pid)
+
+
+def test_gdb_killed(wire, hung):
+    """A killed gdb leaves the job as it was, and no mpiq that waits for it."""
+    pid = hung.pids[1]
+    command = gdb_session.command_line(["mpi ranks"])
+    command[4:4] = ["-p", str(pid)]
+    variables = gdb_session.environment(**wire.variables(behaviour="hang"))
+    with subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as gdb:
+        try:
+            wait_for(lambda: wire.pid_file.exists() and wire.pid_file.read_text().endswith("\n"),
+                     "mpiq was not started")
+        finally:
+            gdb.kill()
+            gdb.wait()
+    client = int(wire.pid_file.read_text())
+    os.kill(client, signal.SIGKILL) # this one sleeps and so does not see that its wire has ended
+    wait_for(lambda: is_free(pid), "rank 1 does not run on")
+
+
+@pytest.mark.parametrize("command", ["report", "why 1", "collectives", "queues", "comms", "ranks", "snapshot x",
+                                     "rank 1", "attach", "attach --all"])
+def test_nothing_attached(wire, command):
+    said = gdb_session.run(["mpi " + command, ALIVE], **wire.variables())
+    assert "gdb has no process here: " in said.err
+    assert "attach" in said.err
+    assert "gdb is alive" in said.out
+
+
+def test_running_inferior(wire, hung):
+    said = gdb_session.run(["set confirm off", "continue &", "mpi report", "mpi rank 1", ALIVE, "kill inferiors 2"],
+                           pid=hung.pids[1], **wire.variables())
+    assert said.err.count("inferior 1 is running: stop it first (^C or interrupt), then ask again") == 2
+    assert "gdb is alive" in said.out
+
+
+def test_no_mpiq(hung):
+    said = gdb_session.run(["mpi report", ALIVE], pid=hung.pids[1], PATH="/usr/bin:/bin")
+    assert "mpiq is not on PATH: set mpi mpiq PATH tells where it is" in said.err
+    assert "gdb is alive" in said.out
+
+
+def test_mpiq_that_is_none(hung, tmp_path):
+    said = gdb_session.run(["set mpi mpiq %s" % tmp_path, "mpi report", "show mpi mpiq", ALIVE],
+                           pid=hung.pids[1])
+    assert "%s is no program: set mpi mpiq PATH" % tmp_path in said.err
+    assert "gdb is alive" in said.out
+
+
+@pytest.mark.parametrize("command, sentence", [
+    ("mpi why", "mpi why needs a rank: mpi why 3"),
+    ("mpi snapshot", "mpi snapshot needs a file: mpi snapshot job.mpiq"),
+    ("mpi rank x", "mpi rank takes one rank: mpi rank 3"),
+    ("mpi report /nowhere/core.*", "no file is called /nowhere/core.*"),
+    ("mpi detach", "mpi attach has attached nothing"),
+    ("mpi attach 3-1", "3-1 is no range of ranks"),
+    ("mpi attach what", "'what' is no list of ranks such as 0-3,7"),
+])
+def test_wrong_usage(wire, hung, command, sentence):
+    said = gdb_session.run([command, ALIVE], pid=hung.pids[1], **wire.variables())
+    assert sentence in said.err
+    assert "gdb is alive" in said.out
+
+
+def test_process_killed_under_gdb(wire, own_hung):
+    """A rank that ends while gdb has it: the wire says so."""
+    pid = own_hung.pids[1]
+    answer, said = wire.ask(["symbol ompi_mpi_comm_world", "shell", "read {0} 8"], pid=pid,
+                            commands=["shell kill -9 %d" % pid, "shell sleep 0.2"])
+    assert answer["wires"][0][2].startswith(("err gone ", "err unmapped ", "err io ")), said.both
