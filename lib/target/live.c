@@ -12,10 +12,13 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/debug.h"
 #include "target/module.h"
 #include "target/permission.h"
 #include "target/proc.h"
 #include "target/target.h"
+#include "target/tracer.h"
+#include "target/unwind.h"
 
 struct live {
     struct mpiq_target target;
@@ -26,6 +29,9 @@ struct live {
     struct mpiq_modules modules;
     bool modules_read;
     struct mpiq_error *modules_error;
+    struct mpiq_unwinder *unwinder; /* of modules, made when the first stack is wanted */
+    struct mpiq_error *unwinder_error;
+    struct mpiq_tracer *tracer; /* likewise; from the beginning if the process is frozen */
     char *environment;
     size_t environment_size;
 };
@@ -258,8 +264,38 @@ static struct mpiq_error *live_environment(struct mpiq_target *target, const cha
     return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s is not in the environment of process %d", name, (int)live->pid);
 }
 
+static struct mpiq_error *need_unwinder(struct live *live)
+{
+    struct mpiq_error *error = need_modules(live);
+    if (!error && !live->unwinder && !live->unwinder_error)
+        live->unwinder_error = mpiq_unwinder_create(&live->modules, &live->unwinder);
+    if (!error && live->unwinder_error)
+        error = copy_error(live->unwinder_error);
+    if (!error && !live->tracer)
+        error = mpiq_tracer_create(live->pid, false, &live->tracer);
+    return error;
+}
+
+static struct mpiq_error *live_stack(struct mpiq_target *target, pid_t tid, struct mpiq_target_stack *ret)
+{
+    struct live *live = live_of(target);
+    /* Everything is at hand before the thread stops. */
+    struct mpiq_error *error = need_unwinder(live);
+    if (error)
+        return error;
+    struct mpiq_thread_copy copy;
+    error = mpiq_tracer_copy(live->tracer, tid, mpiq_register_layout(live->modules.machine), &copy);
+    if (error)
+        return error;
+    error = mpiq_unwind(live->unwinder, &copy, ret);
+    mpiq_thread_copy_deinit(&copy);
+    return error;
+}
+
 static void drop_modules(struct live *live)
 {
+    mpiq_unwinder_destroy(mpiq_steal(live->unwinder));
+    mpiq_error_destroy(mpiq_steal(live->unwinder_error));
     if (live->modules_read && !live->modules_error)
         mpiq_modules_deinit(&live->modules);
     mpiq_error_destroy(mpiq_steal(live->modules_error));
@@ -274,6 +310,7 @@ static void live_forget(struct mpiq_target *target)
 static void live_destroy(struct mpiq_target *target)
 {
     struct live *live = live_of(target);
+    mpiq_tracer_destroy(live->tracer);
     drop_modules(live);
     if (live->memory >= 0)
         close(live->memory);
@@ -291,6 +328,7 @@ static const struct mpiq_target_ops live_ops = {
     .sizes = live_sizes,
     .status = live_status,
     .threads = live_threads,
+    .stack = live_stack,
     .environment = live_environment,
     .forget = live_forget,
     .destroy = live_destroy,
@@ -298,7 +336,6 @@ static const struct mpiq_target_ops live_ops = {
 
 struct mpiq_error *mpiq_target_live_create(pid_t pid, bool stop, struct mpiq_target **ret)
 {
-    (void)stop;
     if (pid <= 0)
         return mpiq_error_create(MPIQ_ERROR_USAGE, "%d is no process id", (int)pid);
     struct mpiq_proc_stat stat_line;
@@ -315,6 +352,13 @@ struct mpiq_error *mpiq_target_live_create(pid_t pid, bool stop, struct mpiq_tar
     live->memory = -1;
     live->start_time = stat_line.start_time;
     live->start_known = true;
+    /* One that may not be stopped opens all the same: what fails later says why. */
+    if (stop)
+        error = mpiq_tracer_create(pid, true, &live->tracer);
+    if (error) {
+        mpiq_debug("target", "not stopped: %s", error->message);
+        mpiq_error_destroy(error);
+    }
     *ret = &live->target;
     return NULL;
 }

@@ -15,7 +15,7 @@
 #include "target/symbols.h"
 #include "target/types.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct mpiq_object *registry;
 
 void mpiq_object_lock(void)

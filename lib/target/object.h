@@ -9,8 +9,8 @@
  * Addresses here are the file's own (as in its program headers); a process adds its bias.
  *
  * Threads: libelf and libdw are not safe to use side by side, so all that touches an object's insides holds
- * the one lock of mpiq_object_lock.  Functions that say "locked" expect the caller to hold it; the others
- * must be called without it.  What they return (names, types) may be read without it and stays valid until
+ * the one lock of mpiq_object_lock, which may be taken again by its holder.  Functions that say "locked" expect
+ * the caller to hold it; the others take it themselves.  What they return (names, types) may be read without it and stays valid until
  * mpiq_object_clear.
  */
 #ifndef MPIQ_OBJECT_H

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * unwind - the stack of a thread out of a copy of its registers and stack, by libdwfl.
+ *
+ * Call frame information comes from the objects that all processes share; per process there is only the list
+ * of where they lie.  What the copy does not hold is read from the target.
+ */
+#ifndef MPIQ_UNWIND_H
+#define MPIQ_UNWIND_H
+
+#include "target/module.h"
+#include "target/thread_copy.h"
+
+struct mpiq_unwinder;
+
+/* For a process with those modules, which outlive it. */
+struct mpiq_error *mpiq_unwinder_create(struct mpiq_modules *modules, struct mpiq_unwinder **ret);
+
+/* Frames with functions, files and lines, inlined ones included.  A stack that cannot be followed to its end
+   is no error: it is truncated, and says why. */
+struct mpiq_error *mpiq_unwind(struct mpiq_unwinder *unwinder, const struct mpiq_thread_copy *copy,
+                               struct mpiq_target_stack *ret);
+
+void mpiq_unwinder_destroy(struct mpiq_unwinder *unwinder);
+
+#endif
