@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "corpus.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+/* A job that lost its runner ends itself. */
+#define LONGEST_LIFE_S 600
+
+#define PROGRESS_SLOTS 64
+
+int rank, size;
+int large[LARGE], large_received[LARGE];
+int small[SMALL], small_received[SMALL];
+int counts[16], offsets[16];
+
+static struct corpus_case *cases;
+static int runner = STDOUT_FILENO;
+static volatile long *progress;
+static pthread_mutex_t word = PTHREAD_MUTEX_INITIALIZER;
+static bool said_ready;
+
+void corpus_register(struct corpus_case *added)
+{
+    added->next = cases;
+    cases = added;
+}
+
+static int world_rank(void)
+{
+    const char *text = getenv("OMPI_COMM_WORLD_RANK");
+
+    return text ? atoi(text) : 0;
+}
+
+static void say(const char *what)
+{
+    char line[64];
+    int length = snprintf(line, sizeof line, "%s %d %d\n", what, world_rank(), (int)getpid());
+
+    if (write(runner, line, length) != length)
+        abort();
+}
+
+void ready(void)
+{
+    pthread_mutex_lock(&word);
+    if (!said_ready)
+        say("ready");
+    said_ready = true;
+    pthread_mutex_unlock(&word);
+}
+
+void advance(void)
+{
+    if (progress)
+        progress[world_rank() % PROGRESS_SLOTS]++;
+}
+
+static double now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
+}
+
+void compute_us(double microseconds)
+{
+    double end = now_us() + microseconds;
+    volatile double value = 1;
+
+    while (now_us() < end)
+        for (int i = 0; i < 100; i++)
+            value = value * 0.999 + 0.001;
+}
+
+void compute_for_ever(void)
+{
+    for (volatile long i = 0;; i++)
+        ;
+}
+
+void sleep_for_ever(void)
+{
+    for (;;)
+        pause();
+}
+
+static void open_runner(void)
+{
+    const char *ready_path = getenv("MPIQ_CORPUS_READY");
+    const char *progress_path = getenv("MPIQ_CORPUS_PROGRESS");
+
+    if (ready_path)
+        runner = open(ready_path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (runner < 0) {
+        perror(ready_path);
+        exit(1);
+    }
+    if (progress_path) {
+        int file = open(progress_path, O_RDWR | O_CLOEXEC);
+        void *map = mmap(NULL, PROGRESS_SLOTS * sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+        if (map == MAP_FAILED) {
+            perror(progress_path);
+            exit(1);
+        }
+        close(file);
+        progress = map;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct corpus_case *chosen = cases;
+    int provided;
+
+    while (chosen && (argc < 2 || strcmp(chosen->name, argv[1]) != 0))
+        chosen = chosen->next;
+    if (!chosen) {
+        for (chosen = cases; chosen; chosen = chosen->next)
+            puts(chosen->name);
+        return argc < 2 ? 0 : 2;
+    }
+    alarm(LONGEST_LIFE_S);
+    open_runner();
+    for (int i = 0; i < 16; i++) {
+        counts[i] = 1;
+        offsets[i] = i;
+    }
+    if (chosen->when == CORPUS_NO_INIT) {
+        chosen->run();
+        say("through");
+        return 0;
+    }
+    MPI_Init_thread(&argc, &argv, chosen->when == CORPUS_THREADS ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    chosen->run();
+    say("through");
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs that do not hang: collectives, windows, threads.  See healthy.c. */
+#include "corpus.h"
+
+#include <pthread.h>
+
+#define WORLD MPI_COMM_WORLD
+#define NEXT ((rank + 1) % size)
+#define PREVIOUS ((rank + size - 1) % size)
+#define IGNORE MPI_STATUS_IGNORE
+#define ROUNDS for (ready();; advance())
+
+static void allreduce_on(MPI_Comm communicator)
+{
+    MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, communicator);
+}
+
+CASE(barriers)
+{
+    ROUNDS
+    MPI_Barrier(WORLD);
+}
+
+CASE(allreduces_large)
+{
+    ROUNDS
+    MPI_Allreduce(large, large_received, LARGE, MPI_INT, MPI_SUM, WORLD);
+}
+
+/* Roots run ahead of the leaves, and leaves ahead of roots. */
+CASE(broadcasts_run_ahead)
+{
+    ROUNDS
+    {
+        MPI_Bcast(small, 4, MPI_INT, 0, WORLD);
+        if (rank)
+            compute_us(30);
+    }
+}
+
+CASE(reduces_run_ahead)
+{
+    ROUNDS
+    {
+        MPI_Reduce(small, small_received, 4, MPI_INT, MPI_SUM, 0, WORLD);
+        if (rank == 0)
+            compute_us(30);
+    }
+}
+
+CASE(every_collective_in_turn)
+{
+    ROUNDS
+    {
+        MPI_Barrier(WORLD);
+        MPI_Bcast(small, 4, MPI_INT, 1, WORLD);
+        MPI_Reduce(small, small_received, 4, MPI_INT, MPI_MAX, 0, WORLD);
+        MPI_Gather(small, 1, MPI_INT, small_received, 1, MPI_INT, 0, WORLD);
+        MPI_Scatter(small, 1, MPI_INT, small_received, 1, MPI_INT, 1, WORLD);
+        MPI_Allgather(small, 1, MPI_INT, small_received, 1, MPI_INT, WORLD);
+        MPI_Alltoall(small, 1, MPI_INT, small_received, 1, MPI_INT, WORLD);
+        MPI_Scan(small, small_received, 1, MPI_INT, MPI_SUM, WORLD);
+        MPI_Exscan(small, small_received, 1, MPI_INT, MPI_SUM, WORLD);
+        MPI_Reduce_scatter_block(small, small_received, 1, MPI_INT, MPI_SUM, WORLD);
+        allreduce_on(WORLD);
+    }
+}
+
+/* Differences of arguments that are legal. */
+
+/* Each rank gives another count. */
+CASE(gatherv_different_counts)
+{
+    int received[16], displacements[16];
+
+    for (int i = 0; i < size; i++) {
+        received[i] = i;
+        displacements[i] = 4 * i;
+    }
+    ROUNDS
+    {
+        MPI_Gatherv(small, rank, MPI_INT, small_received, received, displacements, MPI_INT, 0, WORLD);
+        MPI_Allgatherv(small, rank, MPI_INT, small_received, received, displacements, MPI_INT, WORLD);
+        MPI_Scatterv(small, received, displacements, MPI_INT, small_received, rank, MPI_INT, 0, WORLD);
+    }
+}
+
+CASE(alltoallv_mostly_empty)
+{
+    int sent[16] = {0}, received[16] = {0};
+
+    sent[NEXT] = rank + 1;
+    received[PREVIOUS] = PREVIOUS + 1;
+    ROUNDS
+    MPI_Alltoallv(small, sent, offsets, MPI_INT, small_received, received, offsets, MPI_INT, WORLD);
+}
+
+CASE(in_place)
+{
+    ROUNDS
+    {
+        MPI_Reduce(rank == 0 ? MPI_IN_PLACE : small, small_received, 4, MPI_INT, MPI_SUM, 0, WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, small_received, 4, MPI_INT, MPI_SUM, WORLD);
+        MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, small_received, 1, MPI_INT, WORLD);
+        MPI_Gather(rank == 0 ? MPI_IN_PLACE : small, 1, MPI_INT, small_received, 1, MPI_INT, 0, WORLD);
+        MPI_Scatter(small, 1, MPI_INT, rank == 0 ? MPI_IN_PLACE : small_received, 1, MPI_INT, 0, WORLD);
+    }
+}
+
+/* Root-only arguments are not significant elsewhere. */
+CASE(only_the_root_knows)
+{
+    ROUNDS
+    {
+        MPI_Barrier(WORLD);
+        if (rank == 0)
+            MPI_Gather(small, 1, MPI_INT, small_received, 1, MPI_INT, 0, WORLD);
+        else
+            MPI_Gather(small, 1, MPI_INT, NULL, -1, MPI_DATATYPE_NULL, 0, WORLD);
+    }
+}
+
+/* Four integers, said in three ways. */
+CASE(equal_signatures)
+{
+    MPI_Datatype four, spread;
+    int count = rank == 0 ? 4 : 1;
+
+    MPI_Type_contiguous(4, MPI_INT, &four);
+    MPI_Type_vector(4, 1, 2, MPI_INT, &spread);
+    MPI_Type_commit(&four);
+    MPI_Type_commit(&spread);
+    ROUNDS
+    {
+        MPI_Bcast(small, count, rank == 0 ? MPI_INT : rank == 1 ? four : spread, 0, WORLD);
+        MPI_Allgather(small, count, rank == 0 ? MPI_INT : four, small_received, 4, MPI_INT, WORLD);
+    }
+}
+
+/* Counts of zero: some of these calls communicate nothing. */
+CASE(nothing_to_say)
+{
+    ROUNDS
+    {
+        MPI_Bcast(small, 0, MPI_INT, 0, WORLD);
+        MPI_Allreduce(small, small_received, 0, MPI_INT, MPI_SUM, WORLD);
+        allreduce_on(WORLD);
+    }
+}
+
+/* Non-blocking. */
+
+CASE(iallreduce_overlapped)
+{
+    MPI_Request request;
+
+    ROUNDS
+    {
+        MPI_Iallreduce(small, small_received, 4, MPI_INT, MPI_SUM, WORLD, &request);
+        compute_us(100 * (rank + 1));
+        MPI_Wait(&request, IGNORE);
+    }
+}
+
+CASE(five_in_flight)
+{
+    MPI_Request requests[5];
+
+    ROUNDS
+    {
+        for (int i = 0; i < 5; i++)
+            MPI_Iallreduce(small, small_received + i, 1, MPI_INT, MPI_SUM, WORLD, &requests[i]);
+        MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
+    }
+}
+
+/* Started by all, waited for in different orders: legal. */
+CASE(waited_for_in_any_order)
+{
+    MPI_Request requests[2];
+
+    ROUNDS
+    {
+        MPI_Ibcast(small, 4, MPI_INT, 0, WORLD, &requests[0]);
+        MPI_Iallreduce(small, small_received, 4, MPI_INT, MPI_SUM, WORLD, &requests[1]);
+        MPI_Wait(&requests[rank % 2], IGNORE);
+        MPI_Wait(&requests[1 - rank % 2], IGNORE);
+    }
+}
+
+/* An Ibarrier tells when all messages have arrived; meanwhile the ranks probe. */
+CASE(consensus_by_ibarrier)
+{
+    MPI_Request barrier;
+    int found, done;
+
+    ROUNDS
+    {
+        MPI_Send(small, 1, MPI_INT, NEXT, 1, WORLD);
+        MPI_Recv(small_received, 1, MPI_INT, PREVIOUS, 1, WORLD, IGNORE);
+        MPI_Ibarrier(WORLD, &barrier);
+        do {
+            MPI_Iprobe(MPI_ANY_SOURCE, 2, WORLD, &found, IGNORE);
+            MPI_Test(&barrier, &done, IGNORE);
+        } while (!done);
+    }
+}
+
+/* Many communicators. */
+
+CASE(halves_apart)
+{
+    MPI_Comm half;
+
+    MPI_Comm_split(WORLD, rank % 2, rank, &half);
+    ROUNDS
+    {
+        if (rank % 2)
+            MPI_Barrier(half);
+        else
+            allreduce_on(half);
+    }
+}
+
+CASE(rows_and_columns_in_order)
+{
+    MPI_Comm row, column;
+
+    MPI_Comm_split(WORLD, rank / 2, rank, &row);
+    MPI_Comm_split(WORLD, rank % 2, rank, &column);
+    ROUNDS
+    {
+        allreduce_on(row);
+        allreduce_on(column);
+    }
+}
+
+CASE(communicators_come_and_go)
+{
+    MPI_Comm made;
+
+    ROUNDS
+    {
+        MPI_Comm_dup(WORLD, &made);
+        allreduce_on(made);
+        MPI_Comm_free(&made);
+        MPI_Comm_split(WORLD, rank % 2, rank, &made);
+        allreduce_on(made);
+        MPI_Comm_free(&made);
+    }
+}
+
+/* Rank 0 has no part in what the others do, and computes. */
+CASE(only_a_part_works)
+{
+    MPI_Comm others;
+
+    MPI_Comm_split(WORLD, rank ? 0 : MPI_UNDEFINED, rank, &others);
+    ROUNDS
+    {
+        if (rank)
+            allreduce_on(others);
+        else
+            compute_us(100);
+    }
+}
+
+CASE(intercommunicator)
+{
+    MPI_Comm half, across;
+
+    MPI_Comm_split(WORLD, rank % 2, rank, &half);
+    MPI_Intercomm_create(half, 0, WORLD, 1 - rank % 2, 1, &across);
+    ROUNDS
+    {
+        allreduce_on(across);
+        MPI_Barrier(across);
+    }
+}
+
+CASE(neighbourhood)
+{
+    MPI_Comm cart;
+    int periodic = 1;
+
+    MPI_Cart_create(WORLD, 1, &size, &periodic, 0, &cart);
+    ROUNDS
+    MPI_Neighbor_alltoall(small, 1, MPI_INT, small_received, 1, MPI_INT, cart);
+}
+
+/* Windows. */
+
+static MPI_Win make_window(void)
+{
+    MPI_Win window;
+
+    MPI_Win_create(small, sizeof small, sizeof(int), MPI_INFO_NULL, WORLD, &window);
+    return window;
+}
+
+CASE(fences)
+{
+    MPI_Win window = make_window();
+
+    MPI_Win_fence(0, window);
+    ROUNDS
+    {
+        MPI_Put(small_received, 1, MPI_INT, NEXT, 0, 1, MPI_INT, window);
+        MPI_Win_fence(0, window);
+    }
+}
+
+CASE(locks)
+{
+    MPI_Win window = make_window();
+
+    ROUNDS
+    {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+        MPI_Put(small_received, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
+        MPI_Win_unlock(0, window);
+    }
+}
+
+CASE(post_start_complete_wait)
+{
+    MPI_Win window = make_window();
+    MPI_Group world, group;
+    int other = 1 - rank;
+
+    MPI_Comm_group(WORLD, &world);
+    MPI_Group_incl(world, 1, &other, &group);
+    ROUNDS
+    {
+        if (rank == 0) {
+            MPI_Win_post(group, 0, window);
+            MPI_Win_wait(window);
+        } else {
+            MPI_Win_start(group, 0, window);
+            MPI_Put(small_received, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
+            MPI_Win_complete(window);
+        }
+    }
+}
+
+/* Threads. */
+
+static void *play(void *tag)
+{
+    int ball = 0, number = *(int *)tag;
+
+    for (;;) {
+        MPI_Sendrecv_replace(&ball, 1, MPI_INT, 1 - rank, number, 1 - rank, number, WORLD, IGNORE);
+        advance();
+    }
+    return NULL;
+}
+
+CASE_THREADS(two_threads_play)
+{
+    static int tags[2] = {1, 2};
+    pthread_t other;
+
+    ready();
+    pthread_create(&other, NULL, play, &tags[0]);
+    play(&tags[1]);
+}
+
+static void *serve(void *unused)
+{
+    MPI_Status from;
+    int ball;
+
+    (void)unused;
+    for (;;) {
+        MPI_Recv(&ball, 1, MPI_INT, MPI_ANY_SOURCE, 1, WORLD, &from);
+        MPI_Send(&ball, 1, MPI_INT, from.MPI_SOURCE, 2, WORLD);
+    }
+    return NULL;
+}
+
+/* Each rank has a thread that serves, blocked nearly always, and one that asks. */
+CASE_THREADS(a_server_thread_each)
+{
+    pthread_t server;
+    int ball = 0;
+
+    pthread_create(&server, NULL, serve, NULL);
+    ROUNDS
+    {
+        MPI_Send(&ball, 1, MPI_INT, NEXT, 1, WORLD);
+        MPI_Recv(&ball, 1, MPI_INT, NEXT, 2, WORLD, IGNORE);
+        compute_us(50);
+    }
+}

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Real mpirun jobs for tests: started in a session of their own, always ended by pid.
+
+Used by tests/hangs and tests/e2e.  Nothing here sleeps to be lucky: ranks say "ready" on a fifo, and a job
+stands still when each rank has spun for a while (or slept) since then.
+"""
+import mmap
+import os
+import pathlib
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+import uuid
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# Prefixes by release line, patched and not, as the environment gives them.
+PREFIX_VARIABLES = {
+    "4.1": "MPIQ_OMPI_41",
+    "5.0": "MPIQ_OMPI_50",
+    "4.1-stock": "MPIQ_OMPI_41_STOCK",
+    "5.0-stock": "MPIQ_OMPI_50_STOCK",
+}
+
+# CPU time after which a rank that only polls inside MPI has surely reached the loop it polls in.
+SPUN_NS = 30_000_000
+# A rank whose CPU time grows by less between two samples sleeps.
+ASLEEP_NS = 1_000_000
+
+AS_ROOT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
+
+PROGRESS_SLOTS = 64
+
+
+class JobError(Exception):
+    """The job did not do what a test needs it to do; says what, with its output."""
+
+
+class Line:
+    """One installed Open MPI: a release line, patched or not."""
+
+    def __init__(self, name, prefix):
+        self.name = name
+        self.prefix = pathlib.Path(prefix)
+        self.release = name.split("-")[0]
+        self.patched = "-" not in name
+
+    def command(self, program):
+        return str(self.prefix / "bin" / program)
+
+    def compile(self, sources, executable, *options):
+        """Compiles with the prefix's mpicc unless the executable is newer than all it is made from."""
+        sources = [pathlib.Path(source) for source in sources]
+        made_from = sources + [header for source in sources for header in source.parent.glob("*.h")]
+        made_from.append(pathlib.Path(self.command("mpicc")))
+        executable = pathlib.Path(executable)
+        newest = max(file.stat().st_mtime for file in made_from)
+        if executable.exists() and executable.stat().st_mtime > newest:
+            return executable
+        executable.parent.mkdir(parents=True, exist_ok=True)
+        command = [self.command("mpicc"), "-g", "-O1", "-fno-inline", "-fno-optimize-sibling-calls", "-Wall",
+                   "-Wextra", "-pthread", *options, "-o", str(executable), *map(str, sources)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise JobError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+        return executable
+
+
+def lines():
+    """The release lines that the environment names, as {name: Line}."""
+    return {name: Line(name, os.environ[variable])
+            for name, variable in PREFIX_VARIABLES.items() if os.environ.get(variable)}
+
+
+def why_no_two_hosts():
+    """None where a second host can be emulated, else the reason why not."""
+    done = subprocess.run(["unshare", "--uts", "hostname", "nodeb"], capture_output=True, text=True, check=False)
+    return None if done.returncode == 0 else f"cannot emulate a second host: {done.stderr.strip()}"
+
+
+class Job:
+    """A running mpirun.  A context manager: leaving it ends every process of the job."""
+
+    def __init__(self, line, command, ranks, *, two_hosts=False, options=(), environment=None):
+        self.line = line
+        self.ranks = ranks
+        self.mark = f"mpiq-{uuid.uuid4().hex}"
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="mpiq-job-", dir="/tmp"))
+        self.ready = {}          # pid: rank (of spawned worlds too)
+        self.through = set()     # ranks
+        self._spun = {}          # pid: CPU time when it said ready
+        self._rest = b""
+        fifo = self.directory / "ready"
+        os.mkfifo(fifo)
+        # Opened for writing too: no end of file when the last rank closes it.
+        self._fifo = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
+        progress = self.directory / "progress"
+        progress.write_bytes(bytes(PROGRESS_SLOTS * 8))
+        with open(progress, "r+b") as file:
+            self._progress = mmap.mmap(file.fileno(), 0)
+
+        exported = {
+            "MPIQ_CORPUS_READY": str(fifo),
+            "MPIQ_CORPUS_PROGRESS": str(progress),
+            "MPIQ_TEST_JOB": self.mark,
+            **(environment or {}),
+        }
+        self.environment = {**os.environ, **AS_ROOT, **exported, "TMPDIR": str(self.directory)}
+        self.environment["PATH"] = f"{line.prefix / 'bin'}:{os.environ['PATH']}"
+        arguments = [line.command("mpirun"), "--oversubscribe", "-n", str(ranks)]
+        for name in exported:
+            arguments += ["-x", name]
+        # Shared-memory files where we remove them, should the job end by force.
+        shared = "btl_vader_backing_directory" if line.release == "4.1" else "btl_sm_backing_directory"
+        arguments += ["--mca", shared, str(self.directory)]
+        if two_hosts:
+            agent = "--mca plm_rsh_agent" if line.release == "4.1" else "--prtemca plm_ssh_agent"
+            arguments += [*agent.split(), str(HERE / "two_hosts_agent"), "--map-by", "node",
+                          "--host", f"{socket.gethostname()}:{ranks},nodeb:{ranks}"]
+        self.command = [*arguments, *options, *map(str, command)]
+        self._output = open(self.directory / "output", "wb")
+        self.process = subprocess.Popen(self.command, cwd=self.directory, env=self.environment,
+                                        stdin=subprocess.DEVNULL, stdout=self._output,
+                                        stderr=subprocess.STDOUT, start_new_session=True)
+
+    @property
+    def pid(self):
+        """The launcher's pid."""
+        return self.process.pid
+
+    def output(self):
+        return (self.directory / "output").read_text(errors="replace")
+
+    def progress(self):
+        """How far each rank has counted."""
+        return struct.unpack(f"{PROGRESS_SLOTS}q", self._progress[:PROGRESS_SLOTS * 8])[:self.ranks]
+
+    def listen(self, seconds=0.0):
+        """Takes in what the ranks have said; waits that long for the first word."""
+        if not select.select([self._fifo], [], [], seconds)[0]:
+            return
+        try:
+            self._rest += os.read(self._fifo, 65536)
+        except BlockingIOError:
+            return
+        *said, self._rest = self._rest.split(b"\n")
+        for line in said:
+            word, rank, pid = line.decode().split()
+            if word == "ready":
+                self.ready[int(pid)] = int(rank)
+                self._spun[int(pid)] = cpu_ns(int(pid)) or 0
+            else:
+                self.through.add(int(rank))
+
+    def wait_ready(self, count=None, seconds=60):
+        """Until that many ranks (default all) have said ready."""
+        count = self.ranks if count is None else count
+        end = time.monotonic() + seconds
+        while len(self.ready) < count:
+            self.listen(0.05)
+            if self.process.poll() is not None and len(self.ready) < count:
+                raise JobError(f"the job ended with {self.process.returncode} before all ranks were ready:\n"
+                               f"{self.output()}")
+            if time.monotonic() > end:
+                raise JobError(f"only ranks {sorted(self.ready.values())} were ready after {seconds} s:\n{self.output()}")
+
+    def stand_still(self, seconds=60):
+        """Until each rank that said ready has spun inside its last call for long enough, or sleeps."""
+        end = time.monotonic() + seconds
+        before = {pid: cpu_ns(pid) for pid in self.ready}
+        waiting = set(self.ready)
+        while waiting:
+            time.sleep(0.03)
+            self.listen()
+            for pid in list(waiting):
+                now = cpu_ns(pid)
+                if now is None or now - self._spun[pid] >= SPUN_NS or now - (before[pid] or 0) < ASLEEP_NS:
+                    waiting.discard(pid)
+                before[pid] = now
+            if time.monotonic() > end:
+                raise JobError(f"processes {sorted(waiting)} have neither spun nor slept in {seconds} s")
+
+    def wait(self, seconds=60):
+        """Until the job has ended by itself; its exit status."""
+        return self.process.wait(seconds)
+
+    def processes(self):
+        """Pids of all that belongs to this job: what carries its mark in the environment."""
+        return marked_processes(self.mark)
+
+    def end(self):
+        """Ends the launcher and every rank, gently first so that they tidy up; always by pid."""
+        try:
+            if self.process.poll() is None:
+                # A launcher whose rank is killed ends the others and tidies up at once, while SIGTERM
+                # makes it wait a second for each of them.
+                self._send([self.pid], signal.SIGCONT)
+                self._send(self.ready, signal.SIGKILL)
+                if not self.ready:
+                    self.process.terminate()
+                try:
+                    self.process.wait(0.3)
+                except subprocess.TimeoutExpired:
+                    pass
+            for _ in range(50):
+                left = self.processes()
+                if not left:
+                    break
+                self._send(left, signal.SIGKILL)
+                self.process.poll()
+                time.sleep(0.02)
+            self.process.wait(5)
+        finally:
+            os.close(self._fifo)
+            self._progress.close()
+            self._output.close()
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _send(self, pids, number):
+        for pid in pids:
+            if not carries(pid, self.mark):
+                continue
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+
+def carries(pid, mark):
+    try:
+        return mark.encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False
+
+
+def marked_processes(mark):
+    """Pids of all processes that were started with that mark in their environment."""
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and carries(int(entry), mark)]
+
+
+def cpu_ns(pid):
+    """CPU time of all threads of a process in nanoseconds; None when it is gone."""
+    total = 0
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as file:
+                total += int(file.read().split()[0])
+    except (OSError, IndexError, ValueError):
+        return None
+    return total

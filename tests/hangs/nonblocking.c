@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Non-blocking, persistent and neighbourhood collectives. */
+#include "corpus.h"
+
+#define WORLD MPI_COMM_WORLD
+
+/* Rank 1 never starts it and waits for a message that nobody sends. */
+#define SKIPPED(id, ...)                                                                                \
+    CASE(id##_skipped)                                                                                  \
+    {                                                                                                   \
+        MPI_Request request;                                                                            \
+                                                                                                        \
+        if (rank == 1) {                                                                                \
+            HANG(WAIT_FOR_NOBODY(0));                                                                   \
+        } else {                                                                                        \
+            __VA_ARGS__;                                                                                \
+            HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));                                                \
+        }                                                                                               \
+    }
+
+SKIPPED(ibarrier, MPI_Ibarrier(WORLD, &request))
+SKIPPED(ibcast, MPI_Ibcast(small, 4, MPI_INT, 1, WORLD, &request))
+SKIPPED(ireduce, MPI_Ireduce(small, small_received, 4, MPI_INT, MPI_SUM, 0, WORLD, &request))
+SKIPPED(iallreduce, MPI_Iallreduce(small, small_received, 4, MPI_INT, MPI_SUM, WORLD, &request))
+SKIPPED(igather, MPI_Igather(small, 1, MPI_INT, small_received, 1, MPI_INT, 0, WORLD, &request))
+SKIPPED(iscatter, MPI_Iscatter(small, 1, MPI_INT, small_received, 1, MPI_INT, 1, WORLD, &request))
+SKIPPED(iallgather, MPI_Iallgather(small, 1, MPI_INT, small_received, 1, MPI_INT, WORLD, &request))
+SKIPPED(ialltoall, MPI_Ialltoall(small, 1, MPI_INT, small_received, 1, MPI_INT, WORLD, &request))
+SKIPPED(iscan, MPI_Iscan(small, small_received, 4, MPI_INT, MPI_SUM, WORLD, &request))
+
+/* Started by all; rank 1 waits for something else first that comes after it on rank 0. */
+CASE(ibarrier_then_barrier)
+{
+    MPI_Request request;
+
+    if (rank == 1) {
+        HANG(WAIT_FOR_NOBODY(0));
+        return;
+    }
+    MPI_Ibarrier(WORLD, &request);
+    HANG(MPI_Barrier(WORLD));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Two non-blocking collectives started in different order. */
+CASE(ibcast_ireduce_swapped)
+{
+    MPI_Request requests[2];
+
+    if (rank == 1)
+        MPI_Ireduce(small, small_received + 8, 1, MPI_INT, MPI_SUM, 0, WORLD, &requests[1]);
+    MPI_Ibcast(small, 1, MPI_INT, 0, WORLD, &requests[0]);
+    if (rank != 1)
+        MPI_Ireduce(small, small_received + 8, 1, MPI_INT, MPI_SUM, 0, WORLD, &requests[1]);
+    HANG(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    MPI_Barrier(WORLD);
+}
+
+/* A blocking and a non-blocking one do not match. */
+CASE(barrier_and_ibarrier)
+{
+    MPI_Request request;
+
+    MPI_Barrier(WORLD);
+    if (rank == 1) {
+        MPI_Ibarrier(WORLD, &request);
+        HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    } else {
+        HANG(MPI_Barrier(WORLD));
+    }
+}
+
+/* Five of them in flight, the third was left out by rank 2. */
+CASE(third_of_five_iallreduces_skipped)
+{
+    MPI_Request requests[5];
+    int count = 0;
+
+    for (int i = 0; i < 5; i++) {
+        if (rank == 2 && i == 2)
+            continue;
+        MPI_Iallreduce(small, small_received + i, 1, MPI_INT, MPI_SUM, WORLD, &requests[count++]);
+    }
+    HANG(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE));
+    if (rank == 2)
+        WAIT_FOR_NOBODY(0);
+}
+
+static MPI_Comm ring(void)
+{
+    MPI_Comm cart;
+    int periodic = 1;
+
+    MPI_Cart_create(WORLD, 1, &size, &periodic, 0, &cart);
+    MPI_Comm_set_name(cart, "ring");
+    return cart;
+}
+
+CASE(neighbor_allgather_skipped)
+{
+    MPI_Comm cart = ring();
+
+    if (rank == 1)
+        HANG(WAIT_FOR_NOBODY(0));
+    else
+        HANG(MPI_Neighbor_allgather(small, 1, MPI_INT, small_received, 1, MPI_INT, cart));
+}
+
+CASE(neighbor_alltoall_skipped)
+{
+    MPI_Comm cart = ring();
+
+    if (rank == 1)
+        HANG(WAIT_FOR_NOBODY(0));
+    else
+        HANG(MPI_Neighbor_alltoall(small, 1, MPI_INT, small_received, 1, MPI_INT, cart));
+}
+
+CASE(ineighbor_alltoall_skipped)
+{
+    MPI_Comm cart = ring();
+    MPI_Request request;
+
+    if (rank == 1) {
+        HANG(WAIT_FOR_NOBODY(0));
+        return;
+    }
+    MPI_Ineighbor_alltoall(small, 1, MPI_INT, small_received, 1, MPI_INT, cart, &request);
+    HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+/* Persistent collectives: MPIX_ in 4.1, MPI_ in 5.0. */
+#if OMPI_MAJOR_VERSION >= 5
+#define BARRIER_INIT MPI_Barrier_init
+#define ALLREDUCE_INIT MPI_Allreduce_init
+#else
+#include <mpi-ext.h>
+#define BARRIER_INIT MPIX_Barrier_init
+#define ALLREDUCE_INIT MPIX_Allreduce_init
+#endif
+
+/* Made by all, started twice by all but rank 1, which starts it once. */
+CASE(persistent_barrier_not_started)
+{
+    MPI_Request request;
+
+    BARRIER_INIT(WORLD, MPI_INFO_NULL, &request);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == 1) {
+        HANG(WAIT_FOR_NOBODY(0));
+        return;
+    }
+    MPI_Start(&request);
+    HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+CASE(persistent_allreduce_not_started)
+{
+    MPI_Request request;
+
+    ALLREDUCE_INIT(small, small_received, 4, MPI_INT, MPI_SUM, WORLD, MPI_INFO_NULL, &request);
+    if (rank == 1) {
+        HANG(WAIT_FOR_NOBODY(0));
+        return;
+    }
+    MPI_Start(&request);
+    HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages that are never sent, never received, or wait for each other. */
+#include "corpus.h"
+
+#define WORLD MPI_COMM_WORLD
+#define NEXT ((rank + 1) % size)
+#define PREVIOUS ((rank + size - 1) % size)
+#define IGNORE MPI_STATUS_IGNORE
+#define PROBED (&(MPI_Status){0})
+
+static int send_large(int peer, int tag)
+{
+    return MPI_Send(large, LARGE, MPI_INT, peer, tag, WORLD);
+}
+
+static int receive_large(int peer, int tag)
+{
+    return MPI_Recv(large_received, LARGE, MPI_INT, peer, tag, WORLD, IGNORE);
+}
+
+/* Cycles: of two, three, five ranks, as many as the job has. */
+
+CASE(large_sends_in_a_ring)
+{
+    HANG(MPI_Send(large, LARGE, MPI_INT, NEXT, 1, WORLD));
+    receive_large(PREVIOUS, 1);
+}
+
+CASE(receives_in_a_ring)
+{
+    HANG(MPI_Recv(small, 1, MPI_INT, PREVIOUS, 1, WORLD, IGNORE));
+    MPI_Send(small, 1, MPI_INT, NEXT, 1, WORLD);
+}
+
+CASE(synchronous_sends_in_a_ring)
+{
+    HANG(MPI_Ssend(small, 1, MPI_INT, NEXT, 1, WORLD));
+    MPI_Recv(small_received, 1, MPI_INT, PREVIOUS, 1, WORLD, IGNORE);
+}
+
+CASE(probes_in_a_ring)
+{
+    HANG(MPI_Probe(PREVIOUS, 1, WORLD, PROBED));
+    MPI_Send(small, 1, MPI_INT, NEXT, 1, WORLD);
+}
+
+CASE(matched_probes_in_a_ring)
+{
+    MPI_Message message;
+
+    HANG(MPI_Mprobe(PREVIOUS, 1, WORLD, &message, PROBED));
+    MPI_Send(small, 1, MPI_INT, NEXT, 1, WORLD);
+}
+
+CASE(waits_in_a_ring)
+{
+    MPI_Request request;
+
+    MPI_Irecv(small, 1, MPI_INT, PREVIOUS, 1, WORLD, &request);
+    HANG(MPI_Wait(&request, IGNORE));
+    MPI_Send(small, 1, MPI_INT, NEXT, 1, WORLD);
+}
+
+/* A chain that ends in a cycle: 0 and 1 wait for each other, 2 waits for 1, 3 for 2, 4 for 3. */
+CASE(chain_into_a_cycle)
+{
+    HANG(MPI_Recv(small, 1, MPI_INT, rank == 0 ? 1 : rank - 1, 1, WORLD, IGNORE));
+}
+
+/* Rank 0 sends and rank 1 receives, both of it from the wrong end. */
+CASE(send_and_receive_cross)
+{
+    if (rank == 0)
+        HANG(MPI_Send(large, LARGE, MPI_INT, 1, 1, WORLD));
+    else
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 2, WORLD, IGNORE));
+}
+
+/* Each message in the other's way: tag 1 first, says the sender; tag 2 first, says the receiver. */
+CASE(tags_in_the_other_order)
+{
+    if (rank == 0) {
+        HANG(MPI_Ssend(small, 1, MPI_INT, 1, 1, WORLD));
+        MPI_Ssend(small, 1, MPI_INT, 1, 2, WORLD);
+    } else {
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 2, WORLD, IGNORE));
+        MPI_Recv(small, 1, MPI_INT, 0, 1, WORLD, IGNORE);
+    }
+}
+
+/* Envelopes that do not fit. */
+
+CASE(wrong_tag)
+{
+    if (rank == 0) {
+        MPI_Send(small, 1, MPI_INT, 1, 17, WORLD);
+        HANG(MPI_Recv(small, 1, MPI_INT, 1, 3, WORLD, IGNORE));
+    } else {
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 71, WORLD, IGNORE));
+        MPI_Send(small, 1, MPI_INT, 0, 3, WORLD);
+    }
+}
+
+CASE(wrong_source)
+{
+    if (rank == 2)
+        MPI_Send(small, 1, MPI_INT, 0, 5, WORLD);
+    if (rank == 0)
+        HANG(MPI_Recv(small, 1, MPI_INT, 1, 5, WORLD, IGNORE));
+    else
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 6, WORLD, IGNORE));
+}
+
+CASE(wrong_communicator)
+{
+    MPI_Comm duplicate;
+
+    MPI_Comm_dup(WORLD, &duplicate);
+    MPI_Comm_set_name(duplicate, "duplicate");
+    if (rank == 0) {
+        MPI_Send(small, 1, MPI_INT, 1, 5, duplicate);
+        HANG(MPI_Recv(small, 1, MPI_INT, 1, 6, WORLD, IGNORE));
+    } else {
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 5, WORLD, IGNORE));
+        MPI_Send(small, 1, MPI_INT, 0, 6, WORLD);
+    }
+}
+
+CASE(large_message_wrong_tag)
+{
+    if (rank == 0)
+        HANG(MPI_Send(large, LARGE, MPI_INT, 1, 17, WORLD));
+    else
+        HANG(MPI_Recv(large, LARGE, MPI_INT, 0, 71, WORLD, IGNORE));
+}
+
+/* One message fewer than the receiver counts on. */
+CASE(one_message_short)
+{
+    if (rank == 0) {
+        for (int i = 0; i < 4; i++)
+            MPI_Send(small, 1, MPI_INT, 1, 8, WORLD);
+        HANG(MPI_Recv(small, 1, MPI_INT, 1, 9, WORLD, IGNORE));
+    } else {
+        for (int i = 0; i < 5; i++) {
+            if (i == 4)
+                ready();
+            MPI_Recv(small, 1, MPI_INT, 0, 8, WORLD, IGNORE);
+        }
+        MPI_Send(small, 1, MPI_INT, 0, 9, WORLD);
+    }
+}
+
+CASE(any_source_starved)
+{
+    HANG(MPI_Recv(small, 1, MPI_INT, MPI_ANY_SOURCE, 1, WORLD, IGNORE));
+    MPI_Send(small, 1, MPI_INT, NEXT, 1, WORLD);
+}
+
+/* The master waits for any worker's request; the workers wait for the end that only the master could tell. */
+CASE(master_and_workers_wait)
+{
+    if (rank == 0)
+        HANG(MPI_Recv(small, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD, IGNORE));
+    else
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 2, WORLD, IGNORE));
+}
+
+/* The message that was meant for the second receive went to the wildcard before it. */
+CASE(wildcard_took_the_message)
+{
+    if (rank == 0) {
+        MPI_Recv(small, 1, MPI_INT, MPI_ANY_SOURCE, 1, WORLD, IGNORE);
+        HANG(MPI_Recv(small, 1, MPI_INT, 1, 1, WORLD, IGNORE));
+    } else if (rank == 1) {
+        MPI_Send(small, 1, MPI_INT, 0, 1, WORLD);
+        HANG(MPI_Barrier(WORLD));
+    } else {
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 4, WORLD, IGNORE));
+    }
+}
+
+CASE(receive_from_oneself)
+{
+    if (rank == 1)
+        HANG(MPI_Recv(small, 1, MPI_INT, 1, 1, WORLD, IGNORE));
+    else
+        HANG(MPI_Barrier(WORLD));
+}
+
+CASE(synchronous_send_to_oneself)
+{
+    if (rank == 1)
+        HANG(MPI_Ssend(small, 1, MPI_INT, 1, 1, WORLD));
+    else
+        HANG(MPI_Barrier(WORLD));
+}
+
+CASE(receive_on_self_communicator)
+{
+    if (rank == 0)
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 1, MPI_COMM_SELF, IGNORE));
+    else
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 1, WORLD, IGNORE));
+}
+
+/* Each receives from the other's neighbour. */
+CASE(sendrecv_wrong_partner)
+{
+    int partner = rank == 0 ? 1 : rank == 1 ? 2 : 0;
+
+    HANG(MPI_Sendrecv(small, 1, MPI_INT, partner, 1, small_received, 1, MPI_INT, partner, 1, WORLD, IGNORE));
+}
+
+CASE(sendrecv_replace_wrong_tag)
+{
+    HANG(MPI_Sendrecv_replace(small, 1, MPI_INT, 1 - rank, 1, 1 - rank, 2, WORLD, IGNORE));
+}
+
+/* Several requests at once. */
+
+CASE(waitall_one_missing)
+{
+    MPI_Request requests[3];
+
+    for (int i = 0; i < 3; i++)
+        MPI_Irecv(small_received + i, 1, MPI_INT, 1 - rank, i, WORLD, &requests[i]);
+    for (int i = 0; i < 3; i++)
+        if (rank == 0 || i != 1)
+            MPI_Send(small, 1, MPI_INT, 1 - rank, i, WORLD);
+    if (rank == 0)
+        HANG(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
+    else
+        HANG(MPI_Barrier(WORLD));
+}
+
+CASE(waitall_with_any_source)
+{
+    MPI_Request requests[2];
+
+    if (rank == 0) {
+        MPI_Irecv(small_received, 1, MPI_INT, 1, 1, WORLD, &requests[0]);
+        MPI_Irecv(small_received + 1, 1, MPI_INT, MPI_ANY_SOURCE, 2, WORLD, &requests[1]);
+        HANG(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    } else {
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 3, WORLD, IGNORE));
+        MPI_Send(small, 1, MPI_INT, 0, rank, WORLD);
+    }
+}
+
+CASE(waitany_of_two)
+{
+    MPI_Request requests[2];
+    int done;
+
+    if (rank == 0) {
+        MPI_Irecv(small_received, 1, MPI_INT, 1, 1, WORLD, &requests[0]);
+        MPI_Irecv(small_received + 1, 1, MPI_INT, 2, 1, WORLD, &requests[1]);
+        HANG(MPI_Waitany(2, requests, &done, IGNORE));
+    } else {
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 3, WORLD, IGNORE));
+    }
+}
+
+CASE(waitsome_of_two)
+{
+    MPI_Request requests[2];
+    int count, done[2];
+
+    if (rank == 0) {
+        MPI_Irecv(small_received, 1, MPI_INT, 1, 1, WORLD, &requests[0]);
+        MPI_Irecv(small_received + 1, 1, MPI_INT, 2, 1, WORLD, &requests[1]);
+        HANG(MPI_Waitsome(2, requests, &count, done, MPI_STATUSES_IGNORE));
+    } else {
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 3, WORLD, IGNORE));
+    }
+}
+
+/* A halo exchange in which rank 2 has its left and right neighbour's tags mixed up. */
+CASE(halo_with_mixed_tags)
+{
+    MPI_Request requests[4];
+    int to_left = rank == 2 ? 12 : 11, to_right = rank == 2 ? 11 : 12;
+
+    MPI_Irecv(small_received, 1, MPI_INT, PREVIOUS, 12, WORLD, &requests[0]);
+    MPI_Irecv(small_received + 1, 1, MPI_INT, NEXT, 11, WORLD, &requests[1]);
+    MPI_Isend(small, 1, MPI_INT, PREVIOUS, to_left, WORLD, &requests[2]);
+    MPI_Isend(small, 1, MPI_INT, NEXT, to_right, WORLD, &requests[3]);
+    HANG(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
+    MPI_Barrier(WORLD);
+}
+
+/* Sends that nobody takes. */
+
+CASE(large_send_never_received)
+{
+    if (rank == 0)
+        HANG(MPI_Send(large, LARGE, MPI_INT, 1, 1, WORLD));
+    HANG(MPI_Barrier(WORLD));
+}
+
+CASE(synchronous_send_never_received)
+{
+    if (rank == 0)
+        HANG(MPI_Ssend(small, 1, MPI_INT, 1, 1, WORLD));
+    HANG(MPI_Barrier(WORLD));
+}
+
+CASE(large_isend_never_received)
+{
+    MPI_Request request;
+
+    if (rank == 2) {
+        MPI_Isend(large, LARGE, MPI_INT, 1, 1, WORLD, &request);
+        HANG(MPI_Wait(&request, IGNORE));
+    }
+    HANG(MPI_Barrier(WORLD));
+}
+
+static char buffer[LARGE * sizeof(int) + MPI_BSEND_OVERHEAD];
+
+/* The buffer is wanted back; the message in it has nowhere to go. */
+CASE(buffer_detach_never_ends)
+{
+    void *back;
+    int length;
+
+    if (rank == 0) {
+        MPI_Buffer_attach(buffer, sizeof buffer);
+        MPI_Bsend(large, LARGE, MPI_INT, 1, 1, WORLD);
+        HANG(MPI_Buffer_detach(&back, &length));
+    } else {
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 2, WORLD, IGNORE));
+    }
+}
+
+/* A buffered send does not block; what hangs is the receive after it. */
+CASE(buffered_sends_then_receives)
+{
+    MPI_Buffer_attach(buffer, sizeof buffer);
+    MPI_Bsend(large, LARGE, MPI_INT, NEXT, 1, WORLD);
+    HANG(MPI_Recv(large_received, LARGE, MPI_INT, PREVIOUS, 2, WORLD, IGNORE));
+}
+
+/* Persistent requests: started, and waited for. */
+
+CASE(persistent_receive_wrong_tag)
+{
+    MPI_Request request;
+
+    if (rank == 0) {
+        MPI_Recv_init(small_received, 1, MPI_INT, 1, 20, WORLD, &request);
+        MPI_Start(&request);
+        HANG(MPI_Wait(&request, IGNORE));
+    } else {
+        MPI_Send_init(small, 1, MPI_INT, 0, 21, WORLD, &request);
+        MPI_Start(&request);
+        MPI_Wait(&request, IGNORE);
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 22, WORLD, IGNORE));
+    }
+}
+
+CASE(persistent_send_never_received)
+{
+    MPI_Request requests[2];
+
+    MPI_Send_init(large, LARGE, MPI_INT, 1 - rank, 1, WORLD, &requests[0]);
+    MPI_Recv_init(large_received, LARGE, MPI_INT, 1 - rank, 2, WORLD, &requests[1]);
+    if (rank == 0) {
+        MPI_Startall(2, requests);
+        HANG(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    } else {
+        HANG(MPI_Barrier(WORLD));
+    }
+}
+
+/* All else is inactive; only the second of three was started. */
+CASE(persistent_some_inactive)
+{
+    MPI_Request requests[3];
+
+    for (int i = 0; i < 3; i++)
+        MPI_Recv_init(small_received + i, 1, MPI_INT, 1 - rank, i, WORLD, &requests[i]);
+    MPI_Start(&requests[1]);
+    HANG(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
+}
+
+#if OMPI_MAJOR_VERSION >= 5
+/* The sender marks three of its four partitions ready. */
+CASE(partition_never_ready)
+{
+    MPI_Request request;
+
+    if (rank == 0) {
+        MPI_Psend_init(small, 4, 1, MPI_INT, 1, 1, WORLD, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        for (int i = 0; i < 3; i++)
+            MPI_Pready(i, request);
+        HANG(MPI_Recv(small_received, 1, MPI_INT, 1, 2, WORLD, IGNORE));
+    } else {
+        MPI_Precv_init(small_received, 4, 1, MPI_INT, 0, 1, WORLD, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        HANG(MPI_Wait(&request, IGNORE));
+    }
+}
+#endif
+
+/* A deadlocked pair beside one that goes on. */
+CASE(pair_hangs_pair_goes_on)
+{
+    if (rank < 2)
+        HANG(MPI_Recv(small, 1, MPI_INT, 1 - rank, 1, WORLD, IGNORE));
+    ready();
+    for (;;) {
+        MPI_Sendrecv(small, 1, MPI_INT, 5 - rank, 1, small_received, 1, MPI_INT, 5 - rank, 1, WORLD, IGNORE);
+        advance();
+    }
+}
+
+/* The same, and one more that waits for the pair that goes on: it may yet be served. */
+CASE(pair_hangs_third_waits_for_the_busy)
+{
+    if (rank < 2)
+        HANG(MPI_Recv(small, 1, MPI_INT, 1 - rank, 1, WORLD, IGNORE));
+    if (rank == 2)
+        HANG(MPI_Recv(small, 1, MPI_INT, 3, 2, WORLD, IGNORE));
+    ready();
+    for (;;) {
+        compute_us(100);
+        advance();
+    }
+}
+
+/* Two deadlocks that have nothing to do with each other. */
+CASE(two_pairs_hang)
+{
+    int partner = rank ^ 1;
+
+    if (rank < 2)
+        HANG(MPI_Recv(small, 1, MPI_INT, partner, 1, WORLD, IGNORE));
+    else
+        HANG(MPI_Ssend(small, 1, MPI_INT, partner, 1, WORLD));
+}
+
+/* A hundred requests and a thousand unexpected messages around the one that matters. */
+CASE(needle_in_a_haystack)
+{
+    MPI_Request requests[100];
+
+    for (int i = 0; i < 100; i++)
+        MPI_Irecv(&small_received[i % SMALL], 1, MPI_INT, 1 - rank, 1000 + i, WORLD, &requests[i]);
+    if (rank == 0) {
+        for (int i = 0; i < 1000; i++)
+            MPI_Send(small, 1, MPI_INT, 1, 3000 + i, WORLD);
+        HANG(MPI_Recv(small, 1, MPI_INT, 1, 7, WORLD, IGNORE));
+    } else {
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 8, WORLD, IGNORE));
+    }
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A rank that is stopped, asleep, dead, busy with something else or blocked on something that is not MPI. */
+#include "corpus.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <time.h>
+
+#define WORLD MPI_COMM_WORLD
+
+/* Its launcher is stopped first, so that it neither collects the dead rank nor ends the others. */
+static _Noreturn void die(void)
+{
+    ready();
+    kill(getppid(), SIGSTOP);
+    _exit(1);
+}
+
+static void stop(void)
+{
+    ready();
+    raise(SIGSTOP);
+}
+
+static void read_for_ever(void)
+{
+    int ends[2];
+    char byte;
+
+    if (pipe(ends) == 0) {
+        ready();
+        while (read(ends[0], &byte, 1) != 1)
+            ;
+    }
+}
+
+/* The others are in a barrier, and rank 1 does something else. */
+#define OTHERS_IN_BARRIER(id, what)                                                                     \
+    CASE(id)                                                                                            \
+    {                                                                                                   \
+        MPI_Barrier(WORLD);                                                                             \
+        if (rank == 1) {                                                                                \
+            ready();                                                                                    \
+            what;                                                                                       \
+        } else {                                                                                        \
+            HANG(MPI_Barrier(WORLD));                                                                   \
+        }                                                                                               \
+    }
+
+OTHERS_IN_BARRIER(one_stopped, stop())
+OTHERS_IN_BARRIER(one_asleep, sleep_for_ever())
+OTHERS_IN_BARRIER(one_in_nanosleep, nanosleep(&((struct timespec){.tv_sec = 3600}), NULL))
+OTHERS_IN_BARRIER(one_reads_a_pipe, read_for_ever())
+OTHERS_IN_BARRIER(one_computes, compute_for_ever())
+OTHERS_IN_BARRIER(one_dead, die())
+
+/* The same where a receive waits for it. */
+CASE(receive_from_the_dead)
+{
+    if (rank == 0)
+        HANG(MPI_Recv(small, 1, MPI_INT, 1, 1, WORLD, MPI_STATUS_IGNORE));
+    else
+        die();
+}
+
+CASE(receive_from_the_stopped)
+{
+    if (rank == 0)
+        HANG(MPI_Recv(small, 1, MPI_INT, 1, 1, WORLD, MPI_STATUS_IGNORE));
+    else
+        stop();
+}
+
+CASE(receive_from_the_sleeper)
+{
+    if (rank == 0)
+        HANG(MPI_Recv(small, 1, MPI_INT, 1, 1, WORLD, MPI_STATUS_IGNORE));
+    else
+        HANG(sleep_for_ever());
+}
+
+/* A chain that ends at a sleeper: 0 waits for 1, 1 for 2, 2 for 3, which sleeps. */
+CASE(chain_to_the_sleeper)
+{
+    if (rank == size - 1)
+        HANG(sleep_for_ever());
+    HANG(MPI_Recv(small, 1, MPI_INT, rank + 1, 1, WORLD, MPI_STATUS_IGNORE));
+}
+
+/* Stopped while it waits inside MPI, with its message already sent. */
+CASE(stopped_inside_mpi)
+{
+    int pid = (int)getpid(), pids[16];
+
+    MPI_Allgather(&pid, 1, MPI_INT, pids, 1, MPI_INT, WORLD);
+    if (rank == 1)
+        HANG(MPI_Recv(small, 1, MPI_INT, 2, 1, WORLD, MPI_STATUS_IGNORE));
+    if (rank == 2) {
+        compute_us(50000);
+        kill(pids[1], SIGSTOP);
+        MPI_Send(small, 1, MPI_INT, 1, 1, WORLD);
+    }
+    HANG(MPI_Barrier(WORLD));
+}
+
+/* Rank 0 holds a lock on a file and waits in the barrier; rank 1 wants that lock first. */
+CASE(file_lock_between_ranks)
+{
+    int file = open("corpus-lock", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+
+    if (rank == 0)
+        flock(file, LOCK_EX);
+    MPI_Barrier(WORLD);
+    if (rank == 1)
+        HANG(flock(file, LOCK_EX));
+    HANG(MPI_Barrier(WORLD));
+}
+
+/* Rank 1 waits for a mutex of its own that it holds already. */
+CASE(mutex_held_by_oneself)
+{
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&mutex);
+    if (rank == 1)
+        HANG(pthread_mutex_lock(&mutex));
+    HANG(MPI_Barrier(WORLD));
+}
+
+/* No message comes, but who polls may do anything next. */
+CASE(polls_for_ever)
+{
+    MPI_Request request;
+    int done = 0;
+
+    MPI_Irecv(small, 1, MPI_INT, 1 - rank, 1, WORLD, &request);
+    ready();
+    if (rank == 0)
+        while (!done)
+            MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    else
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+CASE(probes_for_ever)
+{
+    int found = 0;
+
+    ready();
+    if (rank == 0)
+        while (!found)
+            MPI_Iprobe(1, 1, WORLD, &found, MPI_STATUS_IGNORE);
+    else
+        MPI_Recv(small, 1, MPI_INT, 0, 1, WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Eager sends until there is no room, to a rank that is outside MPI and takes nothing in. */
+#define EAGER_WITHOUT_ROOM(id, what)                                                                    \
+    CASE(id)                                                                                            \
+    {                                                                                                   \
+        MPI_Barrier(WORLD);                                                                             \
+        ready();                                                                                        \
+        if (rank == 1)                                                                                  \
+            what;                                                                                       \
+        for (int i = 0; i < 100000; i++)                                                                \
+            MPI_Send(small, 16, MPI_INT, 1, 1, WORLD);                                                  \
+    }
+
+EAGER_WITHOUT_ROOM(no_room_at_the_sleeper, sleep_for_ever())
+EAGER_WITHOUT_ROOM(no_room_at_the_busy, compute_for_ever())
+EAGER_WITHOUT_ROOM(no_room_at_the_stopped, stop())
+EAGER_WITHOUT_ROOM(no_room_at_the_dead, die())
+
+/* A send of more than the eager limit needs its receive, not just room. */
+CASE(large_send_to_the_sleeper)
+{
+    if (rank == 1)
+        HANG(sleep_for_ever());
+    HANG(MPI_Send(large, LARGE, MPI_INT, 1, 1, WORLD));
+}
+
+/* Nobody is in MPI. */
+CASE(all_asleep)
+{
+    MPI_Barrier(WORLD);
+    HANG(sleep_for_ever());
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Several threads in MPI: MPI_THREAD_MULTIPLE. */
+#include "corpus.h"
+
+#include <pthread.h>
+
+#define WORLD MPI_COMM_WORLD
+
+static int receive(int peer, int tag)
+{
+    int unused;
+
+    return MPI_Recv(&unused, 1, MPI_INT, peer, tag, WORLD, MPI_STATUS_IGNORE);
+}
+
+static pthread_t start(void *(*run)(void *), void *argument)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, run, argument) != 0)
+        abort();
+    return thread;
+}
+
+static void *receive_from_the_other(void *argument)
+{
+    (void)argument;
+    receive(1 - rank, 5);
+    return NULL;
+}
+
+static void *receive_from_myself(void *argument)
+{
+    (void)argument;
+    receive(rank, 5);
+    return NULL;
+}
+
+static void *barrier_on(void *communicator)
+{
+    MPI_Barrier(*(MPI_Comm *)communicator);
+    return NULL;
+}
+
+static void *compute(void *argument)
+{
+    (void)argument;
+    compute_for_ever();
+}
+
+static void *sleeping(void *argument)
+{
+    (void)argument;
+    sleep_for_ever();
+}
+
+/* One thread a rank, but MPI_THREAD_MULTIPLE's way of waiting. */
+CASE_THREADS(cycle_under_thread_multiple)
+{
+    HANG(MPI_Recv(small, 1, MPI_INT, (rank + 1) % size, 1, WORLD, MPI_STATUS_IGNORE));
+}
+
+CASE_THREADS(barrier_skipped_under_thread_multiple)
+{
+    MPI_Barrier(WORLD);
+    if (rank == 1)
+        HANG(WAIT_FOR_NOBODY(0));
+    else
+        HANG(MPI_Barrier(WORLD));
+}
+
+/* Two threads of rank 0 and two of rank 1, each waits for the other rank. */
+CASE_THREADS(two_threads_each_blocked)
+{
+    start(receive_from_the_other, NULL);
+    HANG(MPI_Recv(small, 1, MPI_INT, 1 - rank, 6, WORLD, MPI_STATUS_IGNORE));
+}
+
+/* Each thread in a barrier of its own communicator, which rank 1 comes to with neither. */
+CASE_THREADS(two_threads_two_communicators)
+{
+    static MPI_Comm first, second;
+
+    MPI_Comm_dup(WORLD, &first);
+    MPI_Comm_dup(WORLD, &second);
+    MPI_Comm_set_name(first, "first");
+    MPI_Comm_set_name(second, "second");
+    if (rank == 1) {
+        HANG(WAIT_FOR_NOBODY(0));
+        return;
+    }
+    start(barrier_on, &second);
+    HANG(MPI_Barrier(first));
+}
+
+/* Two threads of one rank wait for a message from it: nobody is left to send it. */
+CASE_THREADS(threads_wait_for_their_own_rank)
+{
+    if (rank == 0)
+        start(receive_from_myself, NULL);
+    HANG(MPI_Recv(small, 1, MPI_INT, rank, 6, WORLD, MPI_STATUS_IGNORE));
+}
+
+/* The main thread has nothing to do but to wait for its worker, which is blocked. */
+CASE_THREADS(main_thread_joins)
+{
+    if (rank == 0) {
+        pthread_t worker = start(receive_from_the_other, NULL);
+
+        HANG(pthread_join(worker, NULL));
+    } else {
+        HANG(MPI_Recv(small, 1, MPI_INT, 0, 6, WORLD, MPI_STATUS_IGNORE));
+    }
+}
+
+/* A thread that computes may yet send what the others wait for. */
+CASE_THREADS(another_thread_computes)
+{
+    if (rank == 0)
+        start(compute, NULL);
+    HANG(MPI_Recv(small, 1, MPI_INT, 1 - rank, 6, WORLD, MPI_STATUS_IGNORE));
+}
+
+/* So may one that sleeps. */
+CASE_THREADS(another_thread_sleeps)
+{
+    if (rank == 0)
+        start(sleeping, NULL);
+    HANG(MPI_Recv(small, 1, MPI_INT, 1 - rank, 6, WORLD, MPI_STATUS_IGNORE));
+}
+
+/* Of rank 0's two threads one is blocked for good, the other plays ping-pong. */
+static void *ping_pong(void *argument)
+{
+    int ball = 0;
+
+    (void)argument;
+    for (;;) {
+        MPI_Sendrecv_replace(&ball, 1, MPI_INT, 1 - rank, 7, 1 - rank, 7, WORLD, MPI_STATUS_IGNORE);
+        advance();
+    }
+    return NULL;
+}
+
+CASE_THREADS(one_thread_blocked_one_plays)
+{
+    start(ping_pong, NULL);
+    HANG(MPI_Recv(small, 1, MPI_INT, 1 - rank, 6, WORLD, MPI_STATUS_IGNORE));
+}
