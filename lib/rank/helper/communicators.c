@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* communicators - each with its groups, what it remembers of collectives, its channels and its queues. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "look.h"
+#include "ompi_mqs.h"
+
+/* ---- groups ------------------------------------------------------------------------------------------- */
+
+static uint64_t hash_word(uint64_t hash, uint32_t word)
+{
+    for (int i = 0; i < 4; i++)
+        hash = (hash ^ (word >> 8 * i & 0xff)) * OMPI_MQS_HASH_PRIME;
+    return hash;
+}
+
+/* As the library does it (ompi_mqs.h). */
+static uint64_t hash_members(const struct mpiq_name *members, uint32_t count)
+{
+    uint64_t hash = OMPI_MQS_HASH_START;
+    for (uint32_t i = 0; i < count; i++)
+        hash = hash_word(hash_word(hash, members[i].job), (uint32_t)members[i].rank);
+    return hash ? hash : 1;
+}
+
+/* By the extension's names. */
+static struct mpiq_name *fetch_names(struct mpiq_look *look, bool remote, uint32_t count)
+{
+    const mqs_extensions *extensions = &look->dll->extensions;
+    _cleanup_free_ mqs_process_name *names = calloc((size_t)count + 1, sizeof *names);
+    struct mpiq_name *members = calloc((size_t)count + 1, sizeof *members);
+    int code = names && members ? extensions->get_members(&look->process, remote, names) : err_no_store;
+    if (code != mqs_ok) {
+        mpiq_look_problem(look, "groups", code, "a communicator's members cannot be read");
+        free(members);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        members[i].job = names[i].jobid;
+        members[i].rank = names[i].vpid <= INT32_MAX ? (int32_t)names[i].vpid : -1;
+    }
+    return members;
+}
+
+/* By ranks in our MPI_COMM_WORLD, which is all that the plain interface has. */
+static struct mpiq_name *fetch_ranks(struct mpiq_look *look, uint32_t count)
+{
+    /* The DLL writes as many as it has: some room is left for one that has miscounted. */
+    _cleanup_free_ int *ranks = calloc((size_t)count + 1024, sizeof *ranks);
+    struct mpiq_name *members = calloc((size_t)count + 1, sizeof *members);
+    int code = err_no_store;
+    if (ranks && members)
+        code = look->dll->mqs_get_comm_group(&look->process, ranks);
+    if (code != mqs_ok) {
+        mpiq_look_problem(look, "groups", code, "a communicator's members cannot be read");
+        free(members);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        members[i] = (struct mpiq_name){.job = look->state->name.job, .rank = ranks[i] >= 0 ? ranks[i] : -1};
+    return members;
+}
+
+/* hash is 0 where the library does not keep it; seed stands in for it if the members cannot be read. */
+static void read_group(struct mpiq_look *look, bool remote, uint64_t hash, uint64_t seed,
+                       struct mpiq_group *group)
+{
+    mpiq_look_phase = "reading a communicator's members";
+    group->hash = hash;
+    if (hash && mpiq_group_table_find(look->groups, hash, group->count))
+        return;
+    struct mpiq_name *members = NULL;
+    if (look->dll->extensions.get_members)
+        members = fetch_names(look, remote, group->count);
+    else if (look->dll->mqs_get_comm_group && !remote)
+        members = fetch_ranks(look, group->count);
+    if (!hash)
+        group->hash =
+            members ? hash_members(members, group->count) : hash_word(hash_word(seed, group->count), 0);
+    if (members && mpiq_group_table_find(look->groups, group->hash, group->count)) {
+        free(members);
+        return;
+    }
+    group->members = members;
+    if (members)
+        mpiq_group_table_add(look->groups, group);
+}
+
+/* ---- what it remembers of collectives -------------------------------------------------------------------
+ */
+
+int16_t mpiq_look_class(const struct mpiq_dll *dll, int collective)
+{
+    if (collective < 0 || collective >= MPIQ_COUNTS_MAX)
+        return -1;
+    if (!dll->extensions.coll_name) /* the proposal's */
+        return collective <= mqs_comm_scatterv ? (int16_t)collective : -1;
+    const char *name = dll->extensions.coll_name(collective);
+    if (!name)
+        return -1;
+    /* Mostly the numbers agree. */
+    const char *ours = mpiq_collective_name(collective);
+    return (int16_t)(ours && strcmp(ours, name) == 0 ? collective : mpiq_collective_class(name));
+}
+
+static bool has_class(const struct mpiq_dll *dll, int collective)
+{
+    return dll->extensions.coll_name ? dll->extensions.coll_name(collective) != NULL
+                                     : collective <= mqs_comm_scatterv;
+}
+
+static void read_counts(struct mpiq_look *look, struct mpiq_communicator *comm)
+{
+    struct mpiq_dll *dll = look->dll;
+    mpiq_look_phase = "reading a communicator's counts of collectives";
+    if (!dll->mqs_get_comm_coll_state)
+        return;
+    for (int collective = 0; collective < MPIQ_COUNTS_MAX && has_class(dll, collective); collective++) {
+        int count = 0;
+        int active = 0;
+        int code = dll->mqs_get_comm_coll_state(&look->process, collective, &count, &active);
+        if (code == mqs_no_information) {
+            if (collective == 0) /* it keeps none at all: ask no further */
+                return;
+            continue;
+        }
+        if (code != mqs_ok) {
+            mpiq_look_problem(look, "collectives", code, "the counts of collectives cannot be read");
+            return;
+        }
+        int16_t ours = mpiq_look_class(dll, collective);
+        if (ours < 0 || (count == 0 && !active))
+            continue;
+        struct mpiq_coll_count *entry = mpiq_communicator_add_count(comm);
+        if (!entry)
+            return;
+        entry->collective = ours;
+        entry->count = (uint32_t)count;
+        entry->active = active != 0;
+    }
+}
+
+static void convert_call(struct mpiq_look *look, const mqs_collective_call *from, struct mpiq_call *to)
+{
+    to->number = from->number > 0 ? from->number : 0;
+    to->count = from->count;
+    to->bytes = from->bytes >= 0 ? from->bytes : -1;
+    to->begin_ns = from->begin_ns > 0 ? from->begin_ns : 0;
+    to->caller = from->caller;
+    to->request = from->request;
+    to->root = from->root;
+    to->tid = from->tid > 0 ? from->tid : 0;
+    to->collective = mpiq_look_class(look->dll, from->collective);
+    to->done = from->done != 0;
+    to->datatype = mpiq_look_intern(look, from->datatype_name, sizeof from->datatype_name);
+    to->op = mpiq_look_intern(look, from->op_name, sizeof from->op_name);
+}
+
+typedef int next_call_function(mqs_process *process, mqs_collective_call *call);
+typedef struct mpiq_call *add_call_function(void *owner);
+
+static struct mpiq_call *add_recent(void *comm)
+{
+    return mpiq_communicator_add_call(comm);
+}
+
+static struct mpiq_call *add_outstanding(void *comm)
+{
+    return mpiq_communicator_add_outstanding(comm);
+}
+
+static struct mpiq_call *add_of_process(void *state)
+{
+    return mpiq_rank_state_add_process_call(state);
+}
+
+static void read_calls(struct mpiq_look *look, next_call_function *next, add_call_function *add, void *owner)
+{
+    mqs_collective_call call;
+    int code = mqs_ok;
+
+    for (int i = 0; i < MPIQ_CALLS_MAX; i++) {
+        memset(&call, 0, sizeof call);
+        code = next(&look->process, &call);
+        if (code != mqs_ok)
+            break;
+        struct mpiq_call *entry = add(owner);
+        if (!entry)
+            return;
+        convert_call(look, &call, entry);
+    }
+    if (code == mqs_ok)
+        mpiq_look_problem(look, "collectives", code, "a list of collective calls does not come to an end");
+    else if (code != mqs_end_of_list && code != mqs_no_information)
+        mpiq_look_problem(look, "collectives", code, "a list of collective calls cannot be read");
+}
+
+static void read_communicator_calls(struct mpiq_look *look, int list, add_call_function *add,
+                                    struct mpiq_communicator *comm)
+{
+    const mqs_extensions *extensions = &look->dll->extensions;
+    mpiq_look_phase = "reading a communicator's collective calls";
+    if (!extensions->setup_call_iterator || !extensions->next_call)
+        return;
+    int code = extensions->setup_call_iterator(&look->process, list);
+    if (code == mqs_ok)
+        read_calls(look, extensions->next_call, add, comm);
+    else if (code != mqs_no_information && code != mqs_end_of_list)
+        mpiq_look_problem(look, "collectives", code, "a communicator's collective calls cannot be read");
+}
+
+void mpiq_look_process_calls(struct mpiq_look *look)
+{
+    const mqs_extensions *extensions = &look->dll->extensions;
+    mpiq_look_phase = "reading the process's collective calls";
+    if (!extensions->setup_process_call_iterator || !extensions->next_process_call)
+        return;
+    int code = extensions->setup_process_call_iterator(&look->process);
+    if (code == mqs_ok)
+        read_calls(look, extensions->next_process_call, add_of_process, look->state);
+    else if (code != mqs_no_information && code != mqs_end_of_list)
+        mpiq_look_problem(look, "collectives", code, "the process's collective calls cannot be read");
+}
+
+/* ---- channels ---------------------------------------------------------------------------------------------
+ */
+
+static void read_channels(struct mpiq_look *look, struct mpiq_communicator *comm)
+{
+    const mqs_extensions *extensions = &look->dll->extensions;
+    uint32_t peers = mpiq_communicator_peers(comm);
+
+    mpiq_look_phase = "reading a communicator's channels";
+    if (!extensions->setup_channel_iterator || !extensions->next_channel)
+        return;
+    int code = extensions->setup_channel_iterator(&look->process);
+    for (int i = 0; code == mqs_ok && i < MPIQ_CHANNELS_MAX; i++) {
+        mqs_channel channel = {.peer_local = -1};
+        code = extensions->next_channel(&look->process, &channel);
+        if (code != mqs_ok || channel.peer_local < 0 || (uint32_t)channel.peer_local >= peers)
+            continue;
+        struct mpiq_channel *entry = mpiq_communicator_add_channel(comm);
+        if (!entry)
+            return;
+        *entry = (struct mpiq_channel){channel.peer_local, channel.sent, channel.expected};
+    }
+    if (code != mqs_end_of_list && code != mqs_no_information)
+        mpiq_look_problem(look, "channels", code, "the sequence numbers of a communicator cannot be read");
+}
+
+/* ---- one communicator, and all
+ * ------------------------------------------------------------------------------- */
+
+/* Our own names for the DLL's bits: a value of ours never depends on one of theirs. */
+static uint32_t flags_of(int theirs)
+{
+    static const struct {
+        int theirs;
+        uint32_t ours;
+    } flags[] = {
+        {mqs_comm_flag_inter, MPIQ_COMM_INTER}, {mqs_comm_flag_internal, MPIQ_COMM_INTERNAL},
+        {mqs_comm_flag_freed, MPIQ_COMM_FREED}, {mqs_comm_flag_self, MPIQ_COMM_SELF},
+        {mqs_comm_flag_world, MPIQ_COMM_WORLD}, {mqs_comm_flag_topology, MPIQ_COMM_TOPOLOGY},
+    };
+    uint32_t ours = 0;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        ours |= theirs & flags[i].theirs ? flags[i].ours : 0;
+    return ours;
+}
+
+/* What the plain interface says with the name alone. */
+static void guess_details(struct mpiq_communicator *comm, const mqs_communicator *plain)
+{
+    comm->context[1] = plain->unique_id;
+    if (strcmp(comm->name, "MPI_COMM_WORLD") == 0)
+        comm->flags |= MPIQ_COMM_WORLD;
+    else if (strcmp(comm->name, "MPI_COMM_SELF") == 0)
+        comm->flags |= MPIQ_COMM_SELF;
+}
+
+static void read_details(struct mpiq_look *look, const mqs_communicator *plain,
+                         struct mpiq_communicator *comm)
+{
+    mqs_communicator_details details;
+    memset(&details, 0, sizeof details);
+    details.ordered = details.nonblocking = -1;
+    int code = mqs_no_information;
+    mpiq_look_phase = "reading a communicator's details";
+    if (look->dll->extensions.get_communicator_details)
+        code = look->dll->extensions.get_communicator_details(&look->process, &details);
+    if (code != mqs_ok) {
+        if (look->dll->extensions.get_communicator_details)
+            mpiq_look_problem(look, "communicators", code, "a communicator's details cannot be read");
+        guess_details(comm, plain);
+        read_group(look, false, 0, plain->unique_id, &comm->local);
+        return;
+    }
+    comm->handle = details.handle;
+    comm->context[0] = details.context[0];
+    comm->context[1] = details.context[1];
+    comm->flags = flags_of(details.flags);
+    comm->parent = details.parent;
+    comm->ordered = details.ordered >= 0 ? details.ordered : -1;
+    comm->nonblocking = details.nonblocking >= 0 ? details.nonblocking : -1;
+    read_group(look, false, details.group_hash, details.handle, &comm->local);
+    if (details.remote_size > 0 && details.remote_size <= MPIQ_MEMBERS_MAX) {
+        comm->remote.count = (uint32_t)details.remote_size;
+        read_group(look, true, details.remote_hash, details.handle + 1, &comm->remote);
+    }
+}
+
+static void read_communicator(struct mpiq_look *look)
+{
+    struct mpiq_rank_state *state = look->state;
+    mqs_communicator plain;
+
+    memset(&plain, 0, sizeof plain);
+    mpiq_look_phase = "reading a communicator";
+    int code = look->dll->mqs_get_communicator(&look->process, &plain);
+    if (code == mqs_ok && (plain.size < 0 || plain.size > MPIQ_MEMBERS_MAX))
+        code = err_group_corrupt;
+    if (code != mqs_ok) {
+        mpiq_look_problem(look, "communicators", code, "a communicator cannot be read");
+        return;
+    }
+    struct mpiq_communicator *comm = mpiq_rank_state_add_communicator(state);
+    if (!comm)
+        return;
+    MPIQ_COPY(comm->name, plain.name);
+    comm->local.count = (uint32_t)plain.size;
+    if (plain.local_rank >= 0 && plain.local_rank < plain.size)
+        comm->local_rank = (int32_t)plain.local_rank;
+    read_details(look, &plain, comm);
+    if (comm->flags & MPIQ_COMM_WORLD && state->name.rank < 0)
+        state->name.rank = comm->local_rank;
+    if (comm->flags & MPIQ_COMM_WORLD && state->world_size <= 0)
+        state->world_size = (int32_t)comm->local.count;
+    read_counts(look, comm);
+    read_communicator_calls(look, mqs_calls_recent, add_recent, comm);
+    read_communicator_calls(look, mqs_calls_outstanding, add_outstanding, comm);
+    read_channels(look, comm);
+    mpiq_look_queues(look);
+}
+
+void mpiq_look_communicators(struct mpiq_look *look)
+{
+    struct mpiq_dll *dll = look->dll;
+
+    mpiq_look_phase = "reading the list of communicators";
+    int code = dll->mqs_update_communicator_list(&look->process);
+    if (code == mqs_ok)
+        code = dll->mqs_setup_communicator_iterator(&look->process);
+    if (code != mqs_ok) {
+        if (code != mqs_end_of_list && look->state->queues != MPIQ_NO)
+            mpiq_look_problem(look, "communicators", code, "the list of communicators cannot be read");
+        return;
+    }
+    bool wanted = look->state->queues != MPIQ_NO;
+    size_t problems = look->state->problem_count;
+    int count = 0;
+    do {
+        read_communicator(look);
+        mpiq_look_phase = "going to the next communicator";
+        code = dll->mqs_next_communicator(&look->process);
+    } while (code == mqs_ok && ++count < MPIQ_COMMUNICATORS_MAX);
+    if (code == mqs_ok)
+        mpiq_look_problem(look, "communicators", code, "the list of communicators does not come to an end");
+    else if (code != mqs_end_of_list)
+        mpiq_look_problem(look, "communicators", code, "the list of communicators breaks off");
+    /* Queues are read where no list of them failed; what is not there to read is said, and no failure. */
+    bool failed = false;
+    for (size_t i = problems; i < look->state->problem_count; i++)
+        failed |= look->state->problems[i].what && strcmp(look->state->problems[i].what, "queues") == 0;
+    if (wanted)
+        look->state->queues = failed ? MPIQ_UNKNOWN : MPIQ_YES;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "look.h"
+
+/* A slot lies within the table that the DLL has. */
+#define HAS_SLOT(table, slot) \
+    (offsetof(mqs_extensions, slot) + sizeof((table)->slot) <= (size_t)(table)->size)
+
+static void copy_extensions(struct mpiq_dll *dll, const mqs_extensions *theirs)
+{
+    if (!theirs || theirs->version != MQS_EXTENSIONS_VERSION || theirs->size < 0 ||
+        !HAS_SLOT(theirs, coll_name))
+        return;
+    size_t size = (size_t)theirs->size;
+    memcpy(&dll->extensions, theirs, size < sizeof dll->extensions ? size : sizeof dll->extensions);
+    dll->has_extensions = true;
+}
+
+static struct mpiq_error *refuse(const char *path, const char *why)
+{
+    return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "the message-queue library %s %s", path, why);
+}
+
+/* Version and width come before anything else of the DLL is touched: a wrong one makes the rest meaningless.
+ */
+static struct mpiq_error *check_version(struct mpiq_dll *dll, const char *path)
+{
+    dll->mqs_version_compatibility = dlsym(dll->handle, "mqs_version_compatibility");
+    dll->mqs_dll_taddr_width = dlsym(dll->handle, "mqs_dll_taddr_width");
+    if (!dll->mqs_version_compatibility || !dll->mqs_dll_taddr_width)
+        return refuse(path, "is none: it does not say which version of the interface it has");
+    if (dll->mqs_version_compatibility() != MQS_INTERFACE_COMPATIBILITY)
+        return refuse(path, "has another version of the interface than 2");
+    if (dll->mqs_dll_taddr_width() != (int)sizeof(mqs_taddr_t))
+        return refuse(path, "was built for addresses of another width");
+    return NULL;
+}
+
+static struct mpiq_error *find_entry_points(struct mpiq_dll *dll, const char *path)
+{
+#define REQUIRED(type, name, arguments)    \
+    dll->name = dlsym(dll->handle, #name); \
+    if (!dll->name)                        \
+        return refuse(path, "lacks " #name "()");
+    MPIQ_DLL_REQUIRED(REQUIRED)
+#undef REQUIRED
+#define OPTIONAL(type, name, arguments) dll->name = dlsym(dll->handle, #name);
+    MPIQ_DLL_OPTIONAL(OPTIONAL)
+#undef OPTIONAL
+    return NULL;
+}
+
+struct mpiq_error *mpiq_dll_open(const char *path, struct mpiq_dll *dll)
+{
+    struct mpiq_dll opened = {0};
+
+    mpiq_look_phase = "being loaded";
+    opened.handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!opened.handle) {
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "cannot load the message-queue library: %s",
+                                 dlerror());
+    }
+    mpiq_look_phase = "telling its version";
+    struct mpiq_error *error = check_version(&opened, path);
+    if (!error)
+        error = find_entry_points(&opened, path);
+    if (error) {
+        dlclose(opened.handle);
+        return error;
+    }
+    opened.mqs_setup_basic_callbacks(&mpiq_basic_callbacks);
+    opened.version = opened.mqs_version_string();
+    if (opened.mqs_get_extensions)
+        copy_extensions(&opened, opened.mqs_get_extensions());
+    opened.path = strdup(path);
+    *dll = opened;
+    return NULL;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "look.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "rank/identity.h"
+
+const char *volatile mpiq_look_phase = "starting";
+
+void mpiq_copy_text(char *to, size_t to_size, const char *from, size_t from_size)
+{
+    size_t length = strnlen(from, from_size);
+    if (length >= to_size)
+        length = to_size - 1;
+    memset(to, 0, to_size);
+    memcpy(to, from, length);
+}
+
+const char *mpiq_look_intern(struct mpiq_look *look, const char *text, size_t size)
+{
+    char copy[256];
+    mpiq_copy_text(copy, sizeof copy, text, size);
+    return copy[0] ? mpiq_rank_state_intern(look->state, copy) : NULL;
+}
+
+/* ---- problems ------------------------------------------------------------------------------------------ */
+
+static const char *text_of(struct mpiq_look *look, int code)
+{
+    switch (code) {
+    case mqs_ok:
+        return "it should have been possible";
+    case mqs_no_information:
+        return "no information";
+    case mqs_end_of_list:
+        return "the list is at its end";
+    default: {
+        const char *text = look->dll->mqs_dll_error_string(code);
+        return text ? text : "an error without a name";
+    }
+    }
+}
+
+/* Takes error.  The same thing is said once, and not without end. */
+static void add_problem(struct mpiq_look *look, const char *what, struct mpiq_error *error)
+{
+    struct mpiq_rank_state *state = look->state;
+    for (size_t i = 0; i < state->problem_count; i++) {
+        if (state->problems[i].text && strcmp(state->problems[i].text, error->message) == 0) {
+            mpiq_error_destroy(error);
+            return;
+        }
+    }
+    if (state->problem_count >= MPIQ_PROBLEMS_MAX)
+        mpiq_error_destroy(error);
+    else
+        mpiq_rank_state_problem(state, what, error);
+}
+
+void mpiq_look_problem(struct mpiq_look *look, const char *what, int code, const char *doing)
+{
+    struct mpiq_error *trouble = look->trouble;
+    look->trouble = NULL;
+    const char *text = text_of(look, code);
+    if (trouble) {
+        add_problem(look, what,
+                    mpiq_error_create(trouble->code, "%s: %s (%s)", doing, text, trouble->message));
+        mpiq_error_destroy(trouble);
+    } else if (code == mqs_ok) {
+        add_problem(look, what, mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s", doing));
+    } else {
+        add_problem(look, what, mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "%s: %s", doing, text));
+    }
+}
+
+/* The DLL's message for a person, with one %s for the image's name, after its prefix. */
+static void queues_problem(struct mpiq_look *look, int code, const char *message, const char *doing)
+{
+    char text[512] = "";
+    if (message) {
+        const char *hole = strstr(message, "%s");
+        int before = hole ? (int)(hole - message) : (int)strnlen(message, sizeof text);
+        snprintf(text, sizeof text, "%.*s%s%.300s", before < 200 ? before : 200, message,
+                 hole ? "the process" : "", hole ? hole + 2 : "");
+        text[strcspn(text, "\r\n")] = '\0';
+    }
+    _cleanup_free_ char *whole = NULL;
+    if (text[0] && asprintf(&whole, "%s: %s", doing, text) < 0)
+        whole = NULL;
+    mpiq_look_problem(look, "queues", code, whole ? whole : doing);
+}
+
+/* ---- identity -------------------------------------------------------------------------------------------
+ */
+
+static bool read_identity(struct mpiq_look *look)
+{
+    struct mpiq_rank_state *state = look->state;
+    mqs_process_identity identity;
+
+    memset(&identity, 0, sizeof identity);
+    if (!look->dll->extensions.get_identity)
+        return false;
+    mpiq_look_phase = "telling who the process is";
+    int code = look->dll->extensions.get_identity(&look->process, &identity);
+    if (code != mqs_ok) {
+        mpiq_look_problem(look, "identity", code, "who the process is cannot be read");
+        return false;
+    }
+    if (identity.name.vpid <= INT32_MAX)
+        state->name = (struct mpiq_name){.job = identity.name.jobid, .rank = (int32_t)identity.name.vpid};
+    state->world_size = identity.world_size > 0 ? identity.world_size : 0;
+    if (identity.phase >= mqs_phase_unknown && identity.phase <= mqs_phase_finalized)
+        state->phase = (uint8_t)identity.phase;
+    state->thread_level =
+        identity.thread_level >= 0 && identity.thread_level <= 3 ? (int8_t)identity.thread_level : -1;
+    state->recording = identity.recording < 0 ? MPIQ_UNKNOWN : identity.recording > 0 ? MPIQ_YES : MPIQ_NO;
+    state->source = identity.layout_source == mqs_layout_tables       ? MPIQ_SOURCE_PATCHED
+                    : identity.layout_source == mqs_layout_debug_info ? MPIQ_SOURCE_DEBUG_INFO
+                                                                      : MPIQ_SOURCE_NONE;
+    MPIQ_COPY(state->nspace, identity.nspace);
+    MPIQ_COPY(state->library, identity.library);
+    MPIQ_COPY(state->pml, identity.pml);
+    state->queues = identity.queues > 0 ? MPIQ_UNKNOWN : MPIQ_NO; /* known once they have been read */
+    return true;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------
+ */
+
+static int set_internal(struct mpiq_look *look)
+{
+    mpiq_look_phase = "taking an option";
+    if (!look->dll->extensions.set_option)
+        return mqs_ok;
+    return look->dll->extensions.set_option(&look->process, mqs_option_internal, look->internal);
+}
+
+/* Between setup_process and destroy_process_info. */
+static void read_process(struct mpiq_look *look)
+{
+    struct mpiq_dll *dll = look->dll;
+    struct mpiq_rank_state *state = look->state;
+    char *message = NULL;
+
+    bool identified = read_identity(look);
+    mpiq_look_phase = "looking for the process's queues";
+    int code = dll->mqs_process_has_queues(&look->process, &message);
+    if (code != mqs_ok && identified && state->queues == MPIQ_NO) {
+        _cleanup_free_ char *text = NULL;
+        if (asprintf(&text, "message queues cannot be read with PML %s", state->pml[0] ? state->pml : "?") >=
+            0)
+            queues_problem(look, code, message, text);
+    } else if (code != mqs_ok) {
+        queues_problem(look, code, message, "the process has no message queues to read");
+    }
+    if (code != mqs_ok && !identified)
+        return;
+
+    set_internal(look);
+    mpiq_look_communicators(look);
+    if (state->source == MPIQ_SOURCE_NONE && state->communicator_count > 0 && !identified)
+        state->source = MPIQ_SOURCE_DEBUG_INFO;
+    mpiq_look_process_calls(look);
+    mpiq_look_waits(look);
+}
+
+static void read_image(struct mpiq_look *look)
+{
+    struct mpiq_dll *dll = look->dll;
+    char *message = NULL;
+
+    mpiq_look_phase = "looking for the MPI library's types";
+    int code = dll->mqs_image_has_queues(&look->image, &message);
+    if (code != mqs_ok)
+        queues_problem(look, code, message, "the MPI library cannot be read");
+    /* A DLL without the extension has nothing to say then; ours may still tell who the process is. */
+    if (code != mqs_ok && !dll->has_extensions)
+        return;
+    mpiq_look_phase = "preparing for the process";
+    code = dll->mqs_setup_process(&look->process, &mpiq_process_callbacks);
+    if (code != mqs_ok) {
+        mpiq_look_problem(look, "queues", code, "the process cannot be prepared for reading");
+        return;
+    }
+    read_process(look);
+    mpiq_look_phase = "forgetting the process";
+    if (look->process.info)
+        dll->mqs_destroy_process_info(look->process.info);
+}
+
+struct mpiq_error *mpiq_look_read(struct mpiq_look *look)
+{
+    struct mpiq_error *error = mpiq_target_sizes(look->target, &look->sizes);
+    if (error)
+        return error;
+    look->state = mpiq_rank_state_create();
+    if (!look->state)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a rank's state");
+    look->state->taken_ns = mpiq_now_ns();
+    look->image = (struct mqs_image_){.look = look};
+    look->process = (struct mqs_process_){.image = &look->image};
+    if (!look->dll->extensions.get_identity)
+        mpiq_rank_identify(look->target, look->state);
+
+    mpiq_look_phase = "preparing for the program";
+    int code = look->dll->mqs_setup_image(&look->image, &mpiq_image_callbacks);
+    if (code != mqs_ok)
+        mpiq_look_problem(look, "queues", code, "the program cannot be prepared for reading");
+    else
+        read_image(look);
+    mpiq_look_phase = "forgetting the program";
+    if (look->image.info)
+        look->dll->mqs_destroy_image_info(look->image.info);
+    mpiq_callbacks_forget_types();
+    mpiq_error_destroy(look->trouble);
+    look->trouble = NULL;
+    mpiq_look_phase = "at rest";
+    return NULL;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * look - one rank as a message-queue DLL tells it: what the parts of the helper share.
+ *
+ * The DLL is not trusted: every list of it is bounded, every number checked, and what it does to this
+ * process concerns nobody else.
+ */
+#ifndef MPIQ_HELPER_LOOK_H
+#define MPIQ_HELPER_LOOK_H
+
+#include <stdbool.h>
+
+#include "mpi_interface.h"
+#include "rank/groups.h"
+#include "state/rank_state.h"
+#include "target/target.h"
+
+/* Bounds on what a DLL may list for one process. */
+enum {
+    MPIQ_COMMUNICATORS_MAX = 1 << 16,
+    MPIQ_OPERATIONS_MAX = 1 << 20, /* of all queues and waits together */
+    MPIQ_MEMBERS_MAX = 1 << 24,    /* of one group */
+    MPIQ_COUNTS_MAX = 1024,        /* classes of collectives */
+    MPIQ_CALLS_MAX = 1 << 16,      /* of one list of calls */
+    MPIQ_CHANNELS_MAX = 1 << 20,   /* of one communicator */
+    MPIQ_WAITS_MAX = 1 << 18,      /* of all threads */
+    MPIQ_PROBLEMS_MAX = 32
+};
+
+/* A DLL's entry points; those that the interface requires are there, of the others NULL says it is not. */
+struct mpiq_dll {
+    char *path;
+    void *handle;
+    const char *version;
+    mqs_extensions extensions; /* slots that the DLL does not have are NULL */
+    bool has_extensions;
+#define MPIQ_DLL_REQUIRED(X)                                                  \
+    X(void, mqs_setup_basic_callbacks, (const mqs_basic_callbacks *))         \
+    X(char *, mqs_version_string, (void))                                     \
+    X(int, mqs_version_compatibility, (void))                                 \
+    X(int, mqs_dll_taddr_width, (void))                                       \
+    X(char *, mqs_dll_error_string, (int))                                    \
+    X(int, mqs_setup_image, (mqs_image *, const mqs_image_callbacks *))       \
+    X(int, mqs_image_has_queues, (mqs_image *, char **))                      \
+    X(void, mqs_destroy_image_info, (mqs_image_info *))                       \
+    X(int, mqs_setup_process, (mqs_process *, const mqs_process_callbacks *)) \
+    X(void, mqs_destroy_process_info, (mqs_process_info *))                   \
+    X(int, mqs_process_has_queues, (mqs_process *, char **))                  \
+    X(int, mqs_update_communicator_list, (mqs_process *))                     \
+    X(int, mqs_setup_communicator_iterator, (mqs_process *))                  \
+    X(int, mqs_get_communicator, (mqs_process *, mqs_communicator *))         \
+    X(int, mqs_next_communicator, (mqs_process *))                            \
+    X(int, mqs_setup_operation_iterator, (mqs_process *, int))                \
+    X(int, mqs_next_operation, (mqs_process *, mqs_pending_operation *))
+#define MPIQ_DLL_OPTIONAL(X)                                            \
+    X(int, mqs_get_comm_group, (mqs_process *, int *))                  \
+    X(int, mqs_get_comm_coll_state, (mqs_process *, int, int *, int *)) \
+    X(const mqs_extensions *, mqs_get_extensions, (void))
+#define MPIQ_DLL_SLOT(type, name, arguments) type(*name) arguments;
+    MPIQ_DLL_REQUIRED(MPIQ_DLL_SLOT)
+    MPIQ_DLL_OPTIONAL(MPIQ_DLL_SLOT)
+#undef MPIQ_DLL_SLOT
+};
+
+/* The debugger's side of the interface: one image and one process a look. */
+struct mqs_image_ {
+    mqs_image_info *info;
+    struct mpiq_look *look;
+};
+
+struct mqs_process_ {
+    mqs_process_info *info;
+    struct mqs_image_ *image;
+};
+
+struct mpiq_look {
+    struct mpiq_dll *dll;
+    struct mpiq_target *target;
+    struct mpiq_target_sizes sizes;
+    struct mpiq_rank_state *state;
+    struct mqs_image_ image;
+    struct mqs_process_ process;
+    struct mpiq_error *trouble;      /* the last thing a callback could not do, until somebody reports it */
+    struct mpiq_group_table *groups; /* those that this helper has sent: their members are not sent again */
+    size_t operations;               /* so far */
+    bool internal;
+};
+
+/* What the DLL is doing, for the sentence if it crashes: static text after "while". */
+extern const char *volatile mpiq_look_phase;
+
+/* dll.c: opens the DLL, checks version and address width, finds its entry points. */
+struct mpiq_error *mpiq_dll_open(const char *path, struct mpiq_dll *dll);
+
+/* callbacks.c: the three tables, for mqs_ functions. */
+extern const mqs_basic_callbacks mpiq_basic_callbacks;
+extern const mqs_image_callbacks mpiq_image_callbacks;
+extern const mqs_process_callbacks mpiq_process_callbacks;
+/* The types given out since the last call are of no more use. */
+void mpiq_callbacks_forget_types(void);
+
+/* look.c: all of it.  The state has what could be read, and says what could not. */
+struct mpiq_error *mpiq_look_read(struct mpiq_look *look);
+/* "PATH: DOING: what the DLL says to code, and what it stumbled over" as a problem of the state. */
+void mpiq_look_problem(struct mpiq_look *look, const char *what, int code, const char *doing);
+/* A DLL's text in a field of ours: terminated. */
+#define MPIQ_COPY(to, from) mpiq_copy_text(to, sizeof(to), from, sizeof(from))
+void mpiq_copy_text(char *to, size_t to_size, const char *from, size_t from_size);
+/* Interned; "" and what is not terminated within size give NULL and the part. */
+const char *mpiq_look_intern(struct mpiq_look *look, const char *text, size_t size);
+
+/* communicators.c */
+void mpiq_look_communicators(struct mpiq_look *look);
+void mpiq_look_process_calls(struct mpiq_look *look);
+/* Our class of one of the DLL's collectives; -1. */
+int16_t mpiq_look_class(const struct mpiq_dll *dll, int collective);
+
+/* operations.c: the queues of the current communicator, which is the last of the state; what the threads
+   wait for. */
+void mpiq_look_queues(struct mpiq_look *look);
+void mpiq_look_waits(struct mpiq_look *look);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mpiq-dll-host - runs a message-queue DLL, anybody's, for an mpiq that would rather not.
+ *
+ * Started by lib/rank/host.c alone, with the wire as descriptor 3 and nothing else: docs/WIRE.md, "The
+ * helper's side".  Arguments: --memory BYTES, --user UID:GID.
+ *
+ * Whatever the DLL does ends here: a crash is told in one line and then happens, memory is limited, time is
+ * up when mpiq says so (SIGALRM), and once mpiq has gone a thread of ours ends the process, whatever the DLL
+ * is at.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/debug.h"
+#include "look.h"
+#include "target/pipe.h"
+#include "target/wire.h"
+
+#define WIRE 3
+#define DLLS_MAX 16
+#define WATCHER_STACK ((size_t)64 << 10)
+
+static struct mpiq_pipe wire;
+static struct mpiq_dll dlls[DLLS_MAX];
+static struct mpiq_group_table groups;
+
+/* ---- crashes ------------------------------------------------------------------------------------------- */
+
+/* Nothing but write(): the DLL may have left anything behind. */
+static void on_crash(int number)
+{
+    char line[160] = "\ncrash ";
+    size_t length = strlen(line);
+    if (number >= 10)
+        line[length++] = (char)('0' + number / 10);
+    line[length++] = (char)('0' + number % 10);
+    line[length++] = ' ';
+    const char *phase = mpiq_look_phase;
+    for (size_t i = 0; phase[i] && length < sizeof line - 1; i++)
+        line[length++] = phase[i];
+    line[length++] = '\n';
+    if (write(WIRE, line, length) < 0)
+        _exit(EXIT_FAILURE);
+    signal(number, SIG_DFL);
+    raise(number);
+    _exit(EXIT_FAILURE);
+}
+
+static void catch_crashes(void)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGALRM};
+    static char stack[32768];
+    const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_RESETHAND | SA_NODEFER};
+
+    sigaltstack(&alternative, NULL);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &action, NULL);
+}
+
+/* ---- limits -------------------------------------------------------------------------------------------- */
+
+static void *watch(void *argument)
+{
+    (void)argument;
+    struct pollfd end = {.fd = WIRE, .events = POLLRDHUP};
+    while (poll(&end, 1, -1) < 0 && errno == EINTR)
+        continue;
+    /* What came before the end was closed is of use to nobody any more. */
+    _exit(EXIT_SUCCESS);
+}
+
+static bool start_watcher(void)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t all;
+    sigset_t before;
+
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, WATCHER_STACK);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&thread, &attributes, watch, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return !failed;
+}
+
+static void limit(int resource, uint64_t value)
+{
+    const struct rlimit both = {.rlim_cur = value, .rlim_max = value};
+    setrlimit((__rlimit_resource_t)resource, &both);
+}
+
+/* The job's owner instead of root. */
+static bool become(const char *user)
+{
+    unsigned uid = 0;
+    unsigned gid = 0;
+    return sscanf(user, "%u:%u", &uid, &gid) == 2 && setgroups(0, NULL) == 0 &&
+           setresgid(gid, gid, gid) == 0 && setresuid(uid, uid, uid) == 0;
+}
+
+static bool prepare(int count, char **arguments)
+{
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd <= 2 && nothing >= 0; fd++) {
+        if (fd != STDERR_FILENO || !mpiq_debug_on("dll"))
+            dup2(nothing, fd);
+    }
+    close_range(WIRE + 1, UINT_MAX, 0);
+    limit(RLIMIT_CORE, 0);
+    for (int i = 1; i + 1 < count; i += 2) {
+        uint64_t number = strtoull(arguments[i + 1], NULL, 10);
+#ifndef __SANITIZE_ADDRESS__ /* which reserves more address space than there is memory */
+        if (strcmp(arguments[i], "--memory") == 0)
+            limit(RLIMIT_AS, number);
+#endif
+        if (strcmp(arguments[i], "--user") == 0 && !become(arguments[i + 1]))
+            return false;
+    }
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    return start_watcher();
+}
+
+/* ---- looks --------------------------------------------------------------------------------------------- */
+
+/* The DLL at path, opened once; a failure is remembered by nobody, as it names a file that may appear. */
+static struct mpiq_error *find_dll(const char *path, struct mpiq_dll **ret)
+{
+    for (size_t i = 0; i < DLLS_MAX; i++) {
+        if (!dlls[i].path) {
+            struct mpiq_error *error = mpiq_dll_open(path, &dlls[i]);
+            *ret = error ? NULL : &dlls[i];
+            return error;
+        }
+        if (strcmp(dlls[i].path, path) == 0) {
+            *ret = &dlls[i];
+            return NULL;
+        }
+    }
+    return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "too many message-queue libraries in one helper");
+}
+
+static struct mpiq_error *read_rank(const char *request, char **ret)
+{
+    struct mpiq_look look = {.groups = &groups};
+    struct mpiq_target *target = NULL;
+    json_object *options = json_tokener_parse(request);
+    const char *path = json_object_get_string(json_object_object_get(options, "dll"));
+    struct mpiq_error *error = NULL;
+
+    if (!path)
+        error = mpiq_error_create(MPIQ_ERROR_USAGE, "the look names no message-queue library");
+    look.internal = json_object_get_boolean(json_object_object_get(options, "internal"));
+    if (!error)
+        error = find_dll(path, &look.dll);
+    if (!error)
+        error = mpiq_target_wire_pipe_create(&wire, &target);
+    look.target = target;
+    if (!error)
+        error = mpiq_look_read(&look);
+    if (!error)
+        error = mpiq_rank_state_to_json(look.state, ret);
+    mpiq_rank_state_destroy(look.state);
+    mpiq_target_destroy(target);
+    json_object_put(options);
+    return error;
+}
+
+static struct mpiq_error *serve_look(const char *request)
+{
+    _cleanup_free_ char *json = NULL;
+    struct mpiq_error *answer = read_rank(request, &json);
+    if (!answer) {
+        struct mpiq_error *error = mpiq_pipe_write(&wire, "done ", 5);
+        if (!error)
+            error = mpiq_pipe_write(&wire, json, strlen(json));
+        return error ? error : mpiq_pipe_write(&wire, "\n", 1);
+    }
+    _cleanup_free_ char *line = NULL;
+    for (char *c = answer->message; *c; c++)
+        *c = (unsigned char)*c < ' ' ? ' ' : *c;
+    int length = asprintf(&line, "fail %s %s\n", mpiq_error_word(answer->code), answer->message);
+    mpiq_error_destroy(answer);
+    return length < 0 ? mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory")
+                      : mpiq_pipe_write(&wire, line, length);
+}
+
+int main(int count, char **arguments)
+{
+    if (fcntl(WIRE, F_GETFD) < 0) {
+        fprintf(stderr, "mpiq-dll-host is started by mpiq, not by hand\n");
+        return EXIT_FAILURE;
+    }
+    if (!prepare(count, arguments))
+        return EXIT_FAILURE;
+    catch_crashes();
+    mpiq_pipe_init(&wire, WIRE, WIRE);
+    for (;;) {
+        char *line = NULL;
+        size_t length = 0;
+        struct mpiq_error *error = mpiq_pipe_read(&wire, &line, &length);
+        if (error || !line)
+            return EXIT_SUCCESS;
+        if (strncmp(line, "look ", 5) != 0)
+            return EXIT_FAILURE;
+        /* The line is the pipe's, whose next read overwrites it. */
+        _cleanup_free_ char *request = strdup(line + 5);
+        if (!request || serve_look(request))
+            return EXIT_FAILURE;
+    }
+}

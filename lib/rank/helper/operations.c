@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* operations - messages: the queues of a communicator, and what threads wait for. */
+#include <limits.h>
+#include <string.h>
+
+#include "look.h"
+
+/* ---- one operation --------------------------------------------------------------------------------------
+ */
+
+static int32_t local_rank_of(mqs_tword_t rank, uint32_t peers)
+{
+    return rank >= 0 && rank < (mqs_tword_t)peers && rank <= INT32_MAX ? (int32_t)rank : -1;
+}
+
+/* What the plain interface says of the other side: a rank in our world, or through the members we have. */
+static struct mpiq_name name_of(const struct mpiq_look *look, const struct mpiq_communicator *comm,
+                                int32_t local, mqs_tword_t global)
+{
+    const struct mpiq_group *group = comm->flags & MPIQ_COMM_INTER ? &comm->remote : &comm->local;
+    const struct mpiq_kept_group *kept = mpiq_group_table_find(look->groups, group->hash, group->count);
+    if (local >= 0 && kept)
+        return kept->group.members[local];
+    if (local >= 0 && global >= 0 && global <= INT32_MAX && !look->dll->has_extensions)
+        return (struct mpiq_name){.job = look->state->name.job, .rank = (int32_t)global};
+    return (struct mpiq_name){.rank = -1};
+}
+
+static void convert_envelope(struct mpiq_look *look, const mqs_pending_operation *from,
+                             struct mpiq_operation *to)
+{
+    const struct mpiq_communicator *comm = &look->state->communicators[to->comm];
+    uint32_t peers = mpiq_communicator_peers(comm);
+
+    to->status = from->status == mqs_st_complete  ? MPIQ_STATUS_COMPLETE
+                 : from->status == mqs_st_matched ? MPIQ_STATUS_MATCHED
+                                                  : MPIQ_STATUS_PENDING;
+    to->peer_local = local_rank_of(from->desired_local_rank, peers);
+    to->peer = name_of(look, comm, to->peer_local, from->desired_global_rank);
+    to->tag_any = from->tag_wild != 0;
+    if (!to->tag_any)
+        to->tag = (int32_t)from->desired_tag;
+    to->bytes = from->desired_length >= 0 ? from->desired_length : -1;
+    to->system_buffer = from->system_buffer != 0;
+    to->buffer = from->buffer;
+    /* A message that has come has a sender, wherever the DLL wrote it. */
+    if (to->status != MPIQ_STATUS_PENDING || to->queue == MPIQ_QUEUE_UNEXPECTED) {
+        to->actual_local = local_rank_of(from->actual_local_rank, peers);
+        to->actual = name_of(look, comm, to->actual_local, from->actual_global_rank);
+        to->actual_tag = (int32_t)from->actual_tag;
+        to->actual_bytes = from->actual_length >= 0 ? from->actual_length : -1;
+    }
+}
+
+static const uint8_t kinds[] = {
+    [mqs_kind_send] = MPIQ_OPERATION_SEND,       [mqs_kind_bsend] = MPIQ_OPERATION_BSEND,
+    [mqs_kind_ssend] = MPIQ_OPERATION_SSEND,     [mqs_kind_rsend] = MPIQ_OPERATION_RSEND,
+    [mqs_kind_receive] = MPIQ_OPERATION_RECEIVE, [mqs_kind_probe] = MPIQ_OPERATION_PROBE,
+    [mqs_kind_message] = MPIQ_OPERATION_MESSAGE, [mqs_kind_collective] = MPIQ_OPERATION_COLLECTIVE,
+    [mqs_kind_other] = MPIQ_OPERATION_OTHER,
+};
+
+static void convert_details(struct mpiq_look *look, const mqs_operation_details *from,
+                            struct mpiq_operation *to)
+{
+    to->request = from->request;
+    to->sequence = from->sequence;
+    if (from->kind >= 0 && from->kind <= mqs_kind_other)
+        to->kind = kinds[from->kind];
+    to->persistent = from->flags & mqs_operation_persistent;
+    to->internal = from->flags & mqs_operation_internal;
+    to->eager = from->flags & mqs_operation_eager;
+    to->inactive = from->flags & mqs_operation_inactive;
+    to->freed = from->flags & mqs_operation_freed;
+    to->out_of_order = from->flags & mqs_operation_out_of_order;
+    to->cancelled = from->flags & mqs_operation_cancelled;
+    to->collective = mpiq_look_class(look->dll, from->collective);
+    to->datatype = mpiq_look_intern(look, from->datatype_name, sizeof from->datatype_name);
+    if (from->peer_known && from->peer.vpid <= INT32_MAX) {
+        struct mpiq_name peer = {.job = from->peer.jobid, .rank = (int32_t)from->peer.vpid};
+        if (to->queue == MPIQ_QUEUE_UNEXPECTED || (to->peer_local < 0 && to->actual_local >= 0))
+            to->actual = peer;
+        if (to->peer_local >= 0)
+            to->peer = peer;
+    }
+}
+
+static bool get_details(struct mpiq_look *look, mqs_operation_details *details)
+{
+    memset(details, 0, sizeof *details);
+    details->collective = -1;
+    if (!look->dll->extensions.get_operation_details)
+        return false;
+    int code = look->dll->extensions.get_operation_details(&look->process, details);
+    if (code != mqs_ok)
+        mpiq_look_problem(look, "queues", code, "an operation's details cannot be read");
+    return code == mqs_ok;
+}
+
+static bool too_many(struct mpiq_look *look)
+{
+    if (look->operations++ < MPIQ_OPERATIONS_MAX)
+        return false;
+    mpiq_look_problem(look, "queues", mqs_ok, "there are too many operations, or their list has no end");
+    return true;
+}
+
+/* ---- queues ---------------------------------------------------------------------------------------------
+ */
+
+static const struct {
+    int theirs;
+    uint8_t ours;
+    uint8_t kind; /* where the DLL does not say */
+    const char *phase;
+    const char *failed;
+} queues[] = {
+    {mqs_pending_sends, MPIQ_QUEUE_SENDS, MPIQ_OPERATION_SEND, "reading pending sends",
+     "the pending sends cannot be read"},
+    {mqs_pending_receives, MPIQ_QUEUE_RECEIVES, MPIQ_OPERATION_RECEIVE, "reading posted receives",
+     "the posted receives cannot be read"},
+    {mqs_unexpected_messages, MPIQ_QUEUE_UNEXPECTED, MPIQ_OPERATION_MESSAGE, "reading unexpected messages",
+     "the unexpected messages cannot be read"},
+};
+
+static void read_queue(struct mpiq_look *look, unsigned queue)
+{
+    struct mpiq_dll *dll = look->dll;
+    mqs_pending_operation plain;
+    mqs_operation_details details;
+
+    mpiq_look_phase = queues[queue].phase;
+    int code = dll->mqs_setup_operation_iterator(&look->process, queues[queue].theirs);
+    if (code == mqs_no_information && look->state->queues != MPIQ_NO)
+        mpiq_look_problem(look, "operations", code, queues[queue].failed);
+    while (code == mqs_ok) {
+        memset(&plain, 0, sizeof plain);
+        code = dll->mqs_next_operation(&look->process, &plain);
+        if (code != mqs_ok)
+            break;
+        if (too_many(look))
+            return;
+        bool detailed = get_details(look, &details);
+        struct mpiq_operation *operation = mpiq_rank_state_add_operation(look->state);
+        if (!operation)
+            return;
+        operation->queue = queues[queue].ours;
+        operation->kind = queues[queue].kind;
+        operation->comm = (uint32_t)(look->state->communicator_count - 1);
+        convert_envelope(look, &plain, operation);
+        if (detailed)
+            convert_details(look, &details, operation);
+    }
+    if (code != mqs_end_of_list && code != mqs_no_information)
+        mpiq_look_problem(look, "queues", code, queues[queue].failed);
+}
+
+void mpiq_look_queues(struct mpiq_look *look)
+{
+    for (unsigned queue = 0; queue < sizeof queues / sizeof *queues; queue++)
+        read_queue(look, queue);
+}
+
+/* ---- waits ----------------------------------------------------------------------------------------------
+ */
+
+/* Index of the communicator with that handle; -1. */
+static int32_t find_comm(const struct mpiq_rank_state *state, uint64_t handle)
+{
+    for (size_t i = 0; handle && i < state->communicator_count; i++) {
+        if (state->communicators[i].handle == handle)
+            return (int32_t)i;
+    }
+    return -1;
+}
+
+/* An operation has a communicator; one that has none of its own (a generalized request) stands under the
+   wait's, else under the first.  -1: it has one that we did not see. */
+static int32_t comm_of(const struct mpiq_look *look, const mqs_operation_details *details,
+                       const struct mpiq_wait *wait)
+{
+    int32_t comm = find_comm(look->state, details->comm);
+    if (comm < 0)
+        comm = wait->comm;
+    if (comm < 0 && (details->comm == 0 || details->kind == mqs_kind_other))
+        comm = look->state->communicator_count > 0 ? 0 : -1;
+    return comm;
+}
+
+static void read_wait_operations(struct mpiq_look *look, struct mpiq_wait *wait, int count)
+{
+    const mqs_extensions *extensions = &look->dll->extensions;
+    mqs_pending_operation plain;
+    mqs_operation_details details;
+
+    if (!extensions->next_wait_operation)
+        return;
+    for (int i = 0; i < count; i++) {
+        memset(&plain, 0, sizeof plain);
+        int code = extensions->next_wait_operation(&look->process, &plain);
+        if (code == mqs_end_of_list)
+            return;
+        if (code != mqs_ok) {
+            mpiq_look_problem(look, "waits", code, "what a thread waits for cannot be read whole");
+            return;
+        }
+        if (too_many(look))
+            return;
+        bool detailed = get_details(look, &details);
+        int32_t comm = comm_of(look, &details, wait);
+        if (comm < 0) {
+            mpiq_look_problem(look, "waits", mqs_no_information,
+                              "a thread waits for an operation on a communicator that is not in the list");
+            continue;
+        }
+        struct mpiq_operation *operation = mpiq_wait_add_operation(wait);
+        if (!operation)
+            return;
+        operation->comm = (uint32_t)comm;
+        operation->kind = MPIQ_OPERATION_OTHER;
+        convert_envelope(look, &plain, operation);
+        if (detailed)
+            convert_details(look, &details, operation);
+    }
+}
+
+static struct mpiq_thread *thread_of(struct mpiq_rank_state *state, int tid)
+{
+    /* A thread's waits follow one another. */
+    for (size_t i = state->thread_count; i-- > 0;) {
+        if (state->threads[i].tid == tid)
+            return &state->threads[i];
+    }
+    struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
+    if (thread) {
+        thread->tid = tid;
+        thread->record = true;
+    }
+    return thread;
+}
+
+static void read_wait(struct mpiq_look *look, const mqs_wait *from)
+{
+    struct mpiq_thread *thread = thread_of(look->state, from->tid);
+    /* A wait of no kind says only that the library has a record of the thread. */
+    if (!thread || from->kind <= MPIQ_WAIT_NONE || from->kind > MPIQ_WAIT_CONNECT)
+        return;
+    struct mpiq_wait *wait = mpiq_thread_add_wait(thread);
+    if (!wait)
+        return;
+    wait->level = from->level >= 0 ? from->level : 0;
+    wait->kind = (uint8_t)from->kind;
+    wait->need = from->need >= 0 ? from->need : 0;
+    wait->episode = from->episode;
+    wait->begin_ns = from->begin_ns > 0 ? from->begin_ns : 0;
+    wait->comm = find_comm(look->state, from->comm);
+    wait->collective_comm = find_comm(look->state, from->collective_comm);
+    wait->collective = mpiq_look_class(look->dll, from->collective);
+    MPIQ_COPY(wait->call, from->call);
+    read_wait_operations(look, wait, from->operations);
+}
+
+void mpiq_look_waits(struct mpiq_look *look)
+{
+    const mqs_extensions *extensions = &look->dll->extensions;
+    mqs_wait wait;
+
+    mpiq_look_phase = "reading what threads wait for";
+    if (!extensions->setup_wait_iterator || !extensions->next_wait)
+        return;
+    int code = extensions->setup_wait_iterator(&look->process);
+    for (int i = 0; code == mqs_ok && i < MPIQ_WAITS_MAX; i++) {
+        memset(&wait, 0, sizeof wait);
+        code = extensions->next_wait(&look->process, &wait);
+        if (code == mqs_ok)
+            read_wait(look, &wait);
+    }
+    if (code != mqs_end_of_list && code != mqs_no_information)
+        mpiq_look_problem(look, "waits", code, "what threads wait for cannot be read");
+}

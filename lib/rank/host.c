@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* host - our side of the helper that runs a message-queue DLL. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <pwd.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/debug.h"
+#include "rank/groups.h"
+#include "rank/identity.h"
+#include "rank/locate.h"
+#include "rank/rank.h"
+#include "target/pipe.h"
+#include "target/serve.h"
+
+#define SECONDS_DEFAULT 10.0
+#define MEMORY_DEFAULT ((uint64_t)2 << 30)
+/* How long a helper that was told to end may take to say what it was at. */
+#define LAST_WORDS_NS ((int64_t)200 * 1000 * 1000)
+#define SAME_USER ((uid_t)-1)
+
+extern char **environ;
+
+struct mpiq_dll_host {
+    struct mpiq_dll_host_options options;
+    char *dll;
+    pid_t pid;  /* of the helper; 0: none runs */
+    uid_t user; /* whom it runs as; SAME_USER: us */
+    int socket;
+    struct mpiq_pipe pipe;
+    struct mpiq_group_table groups;
+    unsigned look;
+};
+
+/* What the helper said beside its requests. */
+struct answer {
+    struct mpiq_rank_state *state;
+    struct mpiq_error *error; /* its own: the helper is as good as before */
+    int crash;                /* signal; 0 none */
+    char phase[128];
+    bool nonsense;
+    bool ended; /* done or fail has come */
+};
+
+struct mpiq_error *mpiq_dll_host_create(const struct mpiq_dll_host_options *options,
+                                        struct mpiq_dll_host **ret)
+{
+    struct mpiq_dll_host *host = calloc(1, sizeof *host);
+    if (!host)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a host of message-queue libraries");
+    if (options)
+        host->options = *options;
+    if (host->options.seconds <= 0)
+        host->options.seconds = SECONDS_DEFAULT;
+    if (!host->options.memory)
+        host->options.memory = MEMORY_DEFAULT;
+    host->look = 1;
+    host->socket = -1;
+    if (host->options.dll) {
+        host->dll = strdup(host->options.dll);
+        if (!host->dll) {
+            free(host);
+            return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a path");
+        }
+        host->options.dll = host->dll;
+    }
+    *ret = host;
+    return NULL;
+}
+
+/* Ends the helper at once and returns its wait status; -1 if none ran. */
+static int stop_helper(struct mpiq_dll_host *host)
+{
+    int status = -1;
+    if (host->pid > 0) {
+        kill(host->pid, SIGKILL);
+        while (waitpid(host->pid, &status, 0) < 0 && errno == EINTR)
+            continue;
+        host->pid = 0;
+        close(host->socket);
+        host->socket = -1;
+        mpiq_pipe_deinit(&host->pipe);
+    }
+    return status;
+}
+
+void mpiq_dll_host_destroy(struct mpiq_dll_host *host)
+{
+    if (!host)
+        return;
+    stop_helper(host);
+    mpiq_group_table_deinit(&host->groups);
+    free(host->dll);
+    free(host);
+}
+
+void mpiq_dll_host_begin_look(struct mpiq_dll_host *host)
+{
+    host->look++;
+}
+
+/* ---- starting ------------------------------------------------------------------------------------------ */
+
+static int spawn(const char *path, char **arguments, int socket, pid_t *ret)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    sigset_t ordinary;
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, socket, 3);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 4);
+    posix_spawnattr_init(&attributes);
+    sigemptyset(&none);
+    sigfillset(&ordinary);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &ordinary);
+    /* A group of its own: ^C is for mpiq, whose end is the helper's. */
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    int errnum = posix_spawn(ret, path, &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return errnum;
+}
+
+static gid_t group_of(uid_t user)
+{
+    char buffer[4096];
+    struct passwd entry;
+    struct passwd *found = NULL;
+    getpwuid_r(user, &entry, buffer, sizeof buffer, &found);
+    return found ? found->pw_gid : (gid_t)user;
+}
+
+static struct mpiq_error *start_helper(struct mpiq_dll_host *host, uid_t user)
+{
+    _cleanup_free_ char *path = NULL;
+    char memory[32];
+    char identity[32];
+    int sockets[2];
+
+    struct mpiq_error *error =
+        mpiq_locate("MPIQ_DLL_HOST", "mpiq-dll-host", "libexec/mpiq", "lib/rank", &path);
+    if (error)
+        return error;
+    snprintf(memory, sizeof memory, "%llu", (unsigned long long)host->options.memory);
+    snprintf(identity, sizeof identity, "%u:%u", (unsigned)user, (unsigned)group_of(user));
+    char *arguments[] = {
+        path, (char *)"--memory", memory, user != SAME_USER ? (char *)"--user" : NULL, identity, NULL};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
+        return mpiq_error_create_os(errno, "cannot make a connection to a helper");
+    int errnum = spawn(path, arguments, sockets[1], &host->pid);
+    close(sockets[1]);
+    if (errnum) {
+        close(sockets[0]);
+        host->pid = 0;
+        return mpiq_error_create_os(errnum, "cannot start %s", path);
+    }
+    mpiq_debug("rank", "started %s as process %d", path, (int)host->pid);
+    host->user = user;
+    host->socket = sockets[0];
+    mpiq_pipe_init(&host->pipe, host->socket, host->socket);
+    return NULL;
+}
+
+static struct mpiq_error *send_look(struct mpiq_dll_host *host, const char *dll)
+{
+    json_object *look = json_object_new_object();
+    json_object_object_add(look, "dll", json_object_new_string(dll));
+    json_object_object_add(look, "internal", json_object_new_boolean(!host->options.no_internal));
+    _cleanup_free_ char *line = NULL;
+    int length = asprintf(&line, "look %s\n", json_object_to_json_string_ext(look, JSON_C_TO_STRING_PLAIN));
+    json_object_put(look);
+    if (length < 0)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a request");
+    return mpiq_pipe_write(&host->pipe, line, (size_t)length);
+}
+
+/* With a helper that runs as user, and has been told what to do. */
+static struct mpiq_error *begin(struct mpiq_dll_host *host, const char *dll, uid_t user)
+{
+    if (host->pid > 0 && host->user == user) {
+        host->pipe.deadline = mpiq_monotonic_ns() + (int64_t)(host->options.seconds * 1e9);
+        struct mpiq_error *error = send_look(host, dll);
+        if (!error)
+            return NULL;
+        mpiq_error_destroy(error); /* it ended while nobody asked: a new one does as well */
+    }
+    stop_helper(host);
+    struct mpiq_error *error = start_helper(host, user);
+    if (error)
+        return error;
+    host->pipe.deadline = mpiq_monotonic_ns() + (int64_t)(host->options.seconds * 1e9);
+    return send_look(host, dll);
+}
+
+/* ---- listening ----------------------------------------------------------------------------------------- */
+
+static bool on_line(void *argument, const char *line)
+{
+    struct answer *answer = argument;
+    if (strncmp(line, "done ", 5) == 0) {
+        answer->ended = true;
+        answer->error = mpiq_rank_state_from_json(line + 5, strlen(line + 5), &answer->state);
+        answer->nonsense = answer->error != NULL;
+        return false;
+    }
+    if (strncmp(line, "fail ", 5) == 0) {
+        char code[32] = "";
+        size_t length = strcspn(line + 5, " ");
+        snprintf(code, sizeof code, "%.*s", (int)(length < sizeof code ? length : sizeof code - 1), line + 5);
+        const char *text = line + 5 + length;
+        answer->ended = true;
+        answer->error =
+            mpiq_error_create(mpiq_error_code_of(code), "%s", *text ? text + 1 : "no reason was given");
+        return false;
+    }
+    if (strncmp(line, "crash ", 6) == 0) {
+        char *rest = NULL;
+        answer->crash = (int)strtol(line + 6, &rest, 10);
+        snprintf(answer->phase, sizeof answer->phase, "%s", *rest == ' ' ? rest + 1 : "");
+        return false;
+    }
+    /* An empty line comes before a crash; half a line, too. */
+    answer->nonsense |= *line != '\0';
+    return true;
+}
+
+/* It was too long: it is asked what it is at, and has a moment to say so. */
+static void ask_last_words(struct mpiq_dll_host *host, struct mpiq_target *target, struct answer *answer)
+{
+    kill(host->pid, SIGALRM);
+    host->pipe.deadline = mpiq_monotonic_ns() + LAST_WORDS_NS;
+    mpiq_error_destroy(mpiq_target_serve_pipe(target, &host->pipe, on_line, answer));
+}
+
+static struct mpiq_error *explain_end(const struct mpiq_dll_host *host, const char *dll, int status,
+                                      const struct answer *answer, bool late)
+{
+    const char *phase = answer->phase[0] ? answer->phase : "at work";
+    if (late) {
+        return mpiq_error_create(MPIQ_ERROR_TIMEOUT,
+                                 "the message-queue library %s came to no end within %g s, while %s", dll,
+                                 host->options.seconds, phase);
+    }
+    int number = answer->crash ? answer->crash : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (number && answer->phase[0]) {
+        return mpiq_error_create(MPIQ_ERROR_INTERNAL,
+                                 "the message-queue library %s crashed (signal %d, %s) while %s", dll, number,
+                                 strsignal(number), phase);
+    }
+    if (number) {
+        return mpiq_error_create(MPIQ_ERROR_INTERNAL,
+                                 "the helper with the message-queue library %s was ended "
+                                 "(signal %d, %s)",
+                                 dll, number, strsignal(number));
+    }
+    return mpiq_error_create(MPIQ_ERROR_INTERNAL,
+                             "the helper with the message-queue library %s ended (exit %d) "
+                             "without an answer",
+                             dll, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
+/* Waits for a helper that closed its side to end by itself, so that its status tells why. */
+static int await_helper(struct mpiq_dll_host *host)
+{
+    int status = -1;
+    for (int i = 0; i < 100; i++) {
+        pid_t ended = waitpid(host->pid, &status, WNOHANG);
+        if (ended == host->pid || (ended < 0 && errno != EINTR)) {
+            host->pid = 0;
+            close(host->socket);
+            host->socket = -1;
+            mpiq_pipe_deinit(&host->pipe);
+            return status;
+        }
+        usleep(1000);
+    }
+    return stop_helper(host);
+}
+
+/* Serves the helper until it has its answer; an error leaves no helper, unless it is the helper's own. */
+static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_target *target, const char *dll,
+                                   struct mpiq_rank_state **ret)
+{
+    struct answer answer = {0};
+    struct mpiq_error *error = mpiq_target_serve_pipe(target, &host->pipe, on_line, &answer);
+    bool late = error && error->code == MPIQ_ERROR_TIMEOUT;
+
+    if (late)
+        ask_last_words(host, target, &answer);
+    int status = late ? stop_helper(host) : -1;
+    if (answer.ended && !answer.nonsense) {
+        mpiq_error_destroy(error);
+        *ret = answer.state;
+        return mpiq_error_prefix(answer.error, "the message-queue library %s", dll);
+    }
+    if (answer.ended) {
+        stop_helper(host);
+        mpiq_error_destroy(error);
+        return mpiq_error_prefix(answer.error, "the message-queue library %s has left nonsense", dll);
+    }
+    if (!late)
+        status = await_helper(host);
+    mpiq_error_destroy(error);
+    return explain_end(host, dll, status, &answer, late);
+}
+
+/* ---- what comes of it ---------------------------------------------------------------------------------- */
+
+static void settle_group(struct mpiq_dll_host *host, struct mpiq_group *group)
+{
+    if (group->members)
+        mpiq_group_table_add(&host->groups, group);
+    struct mpiq_kept_group *kept = mpiq_group_table_find(&host->groups, group->hash, group->count);
+    if (!kept)
+        return;
+    if (!group->members && (host->options.all_members || kept->look != host->look))
+        group->members = mpiq_group_copy_members(&kept->group);
+    kept->look = host->look;
+}
+
+/* Whom the helper has to be: somebody else's process is not read with somebody else's code as root. */
+static uid_t user_for(const struct mpiq_target_status *status, enum mpiq_dll_origin origin)
+{
+    if (geteuid() != 0 || status->uid == 0 || status->uid == (uid_t)-1 || origin == MPIQ_DLL_OURS)
+        return SAME_USER;
+    return status->uid;
+}
+
+struct mpiq_error *mpiq_dll_host_read(struct mpiq_dll_host *host, struct mpiq_target *target,
+                                      struct mpiq_rank_state **ret)
+{
+    _cleanup_free_ char *dll = NULL;
+    enum mpiq_dll_origin origin = MPIQ_DLL_EXPLICIT;
+    struct mpiq_target_status status;
+    struct mpiq_rank_state *state = NULL;
+
+    struct mpiq_error *error = mpiq_rank_choose_dll(target, host->dll, &dll, &origin);
+    if (!error)
+        error = mpiq_target_status(target, &status);
+    if (!error)
+        error = begin(host, dll, user_for(&status, origin));
+    if (!error)
+        error = converse(host, target, dll, &state);
+    if (error)
+        return error;
+    for (size_t i = 0; i < state->communicator_count; i++) {
+        settle_group(host, &state->communicators[i].local);
+        settle_group(host, &state->communicators[i].remote);
+    }
+    mpiq_rank_state_problem(state, "status", mpiq_rank_add_status(target, state));
+    if (state->name.rank < 0 || state->nspace[0] == '\0')
+        mpiq_rank_identify(target, state);
+    *ret = state;
+    return NULL;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rank/identity.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "ompi_mqs.h"
+#include "rank/rank.h"
+
+int64_t mpiq_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The value of the first of these variables (ended by NULL) that is set; NULL.  The caller frees it. */
+static char *first_variable(struct mpiq_target *target, const char *const *names)
+{
+    for (; *names; names++) {
+        char *value = NULL;
+        struct mpiq_error *error = mpiq_target_environment(target, *names, &value);
+        if (!error)
+            return value;
+        mpiq_error_destroy(error);
+    }
+    return NULL;
+}
+
+static int64_t number_of(const char *text, int64_t low, int64_t high, int64_t otherwise)
+{
+    char *end = NULL;
+    if (!text || *text < '0' || *text > '9')
+        return otherwise;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    return errno == 0 && *end == '\0' && number >= low && number <= high ? number : otherwise;
+}
+
+/* A namespace that is a number is the library's own number of the job; of another one a hash stands for it.
+ */
+static uint32_t job_of(const char *nspace)
+{
+    int64_t number = number_of(nspace, 0, UINT32_MAX, -1);
+    if (number >= 0)
+        return (uint32_t)number;
+    uint32_t hash = UINT32_C(0x811c9dc5);
+    for (const char *c = nspace; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT32_C(0x01000193);
+    return hash;
+}
+
+void mpiq_rank_identify(struct mpiq_target *target, struct mpiq_rank_state *state)
+{
+    static const char *const ranks[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", NULL};
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
+    static const char *const namespaces[] = {"PMIX_NAMESPACE", "PMI_ID", NULL};
+
+    if (state->nspace[0] == '\0') {
+        _cleanup_free_ char *nspace = first_variable(target, namespaces);
+        if (nspace) {
+            snprintf(state->nspace, sizeof state->nspace, "%s", nspace);
+            if (state->name.rank < 0)
+                state->name.job = job_of(nspace);
+        }
+    }
+    if (state->name.rank < 0) {
+        _cleanup_free_ char *rank = first_variable(target, ranks);
+        state->name.rank = (int32_t)number_of(rank, 0, INT32_MAX, -1);
+    }
+    if (state->world_size <= 0) {
+        _cleanup_free_ char *size = first_variable(target, sizes);
+        state->world_size = (int32_t)number_of(size, 1, INT32_MAX, 0);
+    }
+}
+
+/* The end of a path that fits: the base name matters most. */
+static void copy_end(char *to, size_t size, const char *path)
+{
+    size_t length = strlen(path);
+    if (length >= size)
+        path += length - size + 1;
+    memcpy(to, path, strlen(path) + 1);
+}
+
+struct mpiq_error *mpiq_rank_add_status(struct mpiq_target *target, struct mpiq_rank_state *state)
+{
+    struct mpiq_target_status status;
+    struct mpiq_error *error = mpiq_target_status(target, &status);
+    if (error)
+        return error;
+    state->pid = status.pid;
+    state->process_state = status.state;
+    state->core = status.core;
+    state->traced = status.traced;
+    state->gone = !status.core && (status.state == 'Z' || status.state == 'X');
+    state->cpu_ns = status.cpu_ns;
+    snprintf(state->host, sizeof state->host, "%s", status.host);
+    copy_end(state->executable, sizeof state->executable, status.executable);
+    return NULL;
+}
+
+struct mpiq_error *mpiq_rank_read_bare(struct mpiq_target *target, struct mpiq_rank_state **ret)
+{
+    struct mpiq_rank_state *state = mpiq_rank_state_create();
+    if (!state)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a rank's state");
+    state->taken_ns = mpiq_now_ns();
+    struct mpiq_error *error = mpiq_rank_add_status(target, state);
+    if (error) {
+        state->gone = error->code == MPIQ_ERROR_GONE;
+        mpiq_rank_state_problem(state, "status", error);
+    }
+    mpiq_rank_identify(target, state);
+    *ret = state;
+    return NULL;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* identity - who a process is and how it is doing, without its MPI library. */
+#ifndef MPIQ_RANK_IDENTITY_H
+#define MPIQ_RANK_IDENTITY_H
+
+#include "state/rank_state.h"
+#include "target/target.h"
+
+/* From the environment that the launcher gave it: name, world size, namespace; what state knows already
+   stays.  What the environment does not say stays unknown, and so does all where there is no environment. */
+void mpiq_rank_identify(struct mpiq_target *target, struct mpiq_rank_state *state);
+
+/* From the system: pid, host, executable, state, processor time. */
+struct mpiq_error *mpiq_rank_add_status(struct mpiq_target *target, struct mpiq_rank_state *state);
+
+/* Nanoseconds since the epoch. */
+int64_t mpiq_now_ns(void);
+
+#endif

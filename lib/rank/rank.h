@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rank - one process, read: its MPI library's state through a message-queue DLL, and its stacks.
+ *
+ * The DLL, anybody's, runs in a helper process (mpiq-dll-host) that sees the target over the wire; one
+ * helper serves many ranks, one after another.  A DLL that crashes, loops, eats memory or lies ends in a
+ * sentence for that rank, and the helper is started anew for the next.  Threads of the caller may each use
+ * a host of their own side by side; a host is used by one thread at a time.
+ *
+ * It leaves to others: what the states of several ranks mean together (lib/job), which ranks there are
+ * (lib/look).
+ */
+#ifndef MPIQ_RANK_H
+#define MPIQ_RANK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "state/rank_state.h"
+#include "target/target.h"
+
+struct mpiq_dll_host;
+
+struct mpiq_dll_host_options {
+    const char *dll;  /* path of the DLL for every rank; NULL: chosen for each (mpiq_rank_choose_dll) */
+    double seconds;   /* the DLL may take for one rank, the target's own time not counted; 0: 10 */
+    uint64_t memory;  /* bytes of address space the helper may have; 0: 2 GiB */
+    bool all_members; /* every group of every state has its members; false: as struct mpiq_group says */
+    bool no_internal; /* leave out the traffic of collectives */
+};
+
+/* options may be NULL.  Nothing is started before the first read. */
+struct mpiq_error *mpiq_dll_host_create(const struct mpiq_dll_host_options *options,
+                                        struct mpiq_dll_host **ret);
+/* Ends the helper.  NULL is fine. */
+void mpiq_dll_host_destroy(struct mpiq_dll_host *host);
+
+/* A new look begins: members of groups are given again with the first state that has them. */
+void mpiq_dll_host_begin_look(struct mpiq_dll_host *host);
+
+/*
+ * What the MPI library of target says about itself, through the DLL, and what the system says about the
+ * process; no stacks.  What could not be read is among the state's problems.  An error means that there is
+ * no state at all: no DLL for this process (NOT_FOUND), the DLL crashed, took too long, was refused.  The
+ * host is as good as before in all cases.
+ */
+struct mpiq_error *mpiq_dll_host_read(struct mpiq_dll_host *host, struct mpiq_target *target,
+                                      struct mpiq_rank_state **ret);
+
+/* Whose DLL a process gets. */
+enum mpiq_dll_origin {
+    MPIQ_DLL_EXPLICIT,  /* as the user asked */
+    MPIQ_DLL_OURS,      /* for Open MPI */
+    MPIQ_DLL_ANNOUNCED, /* MPIR_dll_name of the process */
+};
+
+/*
+ * The DLL for target: explicit_path if not NULL, else ours (MPIQ_MQS_DLL, else where it is installed or
+ * built) if the process has Open MPI, else the one the process announces, if root or the user who runs us
+ * owns the file.  The caller frees *ret.  NOT_FOUND says that no MPI library is there, or no DLL.
+ */
+struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target, const char *explicit_path, char **ret,
+                                        enum mpiq_dll_origin *origin);
+
+/* What is known without a DLL: who it is, from its environment (PMIX_RANK, PMIX_NAMESPACE,
+   OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE; MPICH's PMI_RANK, PMI_SIZE), and how it is doing. */
+struct mpiq_error *mpiq_rank_read_bare(struct mpiq_target *target, struct mpiq_rank_state **ret);
+
+struct mpiq_stack_options {
+    bool all_threads; /* false: where the library keeps records of threads, those alone and the first */
+};
+
+/*
+ * Adds the threads and their stacks: frames, the MPI call among them, the user's frame; merged by tid with
+ * the waits that state has.  options may be NULL.  What fails becomes a problem of state.
+ */
+void mpiq_rank_add_stacks(struct mpiq_target *target, struct mpiq_rank_state *state,
+                          const struct mpiq_stack_options *options);
+
+/* All of it: the DLL's view, or the bare one with the reason among the problems; then the stacks.  An error
+   only without memory. */
+struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target *target, bool stacks,
+                                  struct mpiq_rank_state **ret);
+
+/* The MPI function that a symbol is, as the standard spells it: "MPI_Recv" of PMPI_Recv, mpi_recv_,
+   MPI_RECV, ompi_recv_f, mpi_recv_f08_; false if it is none. */
+bool mpiq_mpi_function(const char *symbol, char *ret, size_t size);
+
+#endif
