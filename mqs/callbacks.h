@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * callbacks - the one pointer that the DLL keeps: the debugger's basic callbacks; and memory through them.
+ */
+#ifndef MQS_CALLBACKS_H
+#define MQS_CALLBACKS_H
+
+#include <stddef.h>
+
+#include "mpi_interface.h"
+
+void callbacks_set(const mqs_basic_callbacks *callbacks);
+
+/* NULL before mqs_setup_basic_callbacks. */
+const mqs_basic_callbacks *callbacks_basic(void);
+
+/* Zeroed memory of the debugger's, or NULL; count times size is checked. */
+void *memory_allocate(size_t count, size_t size);
+
+/* NULL is fine. */
+void memory_free(void *memory);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "callbacks.h"
+#include "error.h"
+#include "group.h"
+#include "han.h"
+#include "process.h"
+
+#define MAX_COMMUNICATORS 65536
+#define MAX_TABLE (1 << 20)
+
+/* c_flags, the same in every release of Open MPI that has the members we read. */
+#define FLAG_INTER 0x1u
+#define FLAG_INTRINSIC 0x4u
+#define FLAG_FREED 0x10u
+#define FLAG_TOPOLOGY 0x700u       /* cartesian, graph, distributed graph */
+#define FLAG_GLOBAL_INDEX 0x10000u /* where there is a c_index: it is the same on all members */
+
+#define INDEX_WORLD 0
+#define INDEX_SELF 1
+#define RANK_OF_COMM_NULL (-2)
+
+/* First tag of libnbc: 4.1, and lines with extended context ids. */
+#define NBC_BASE_OLD (-27)
+#define NBC_BASE_NEW (-33)
+
+#define INLINE_NAME 64
+
+int communicator_nbc_base(const mqs_process_info *info)
+{
+    return layout_has(&info->layout, AT_COMM_INDEX) ? NBC_BASE_NEW : NBC_BASE_OLD;
+}
+
+/* Whether c_name is the characters themselves: by its size where the layout knows that, else by the room
+   there is before the member that follows it in every line. */
+static bool name_is_inline(const struct layout *layout)
+{
+    if (layout->size[AT_COMM_NAME] > 0) {
+        return layout->size[AT_COMM_NAME] >= INLINE_NAME;
+    }
+    return layout->offset[AT_COMM_CONTEXT] >= layout->offset[AT_COMM_NAME] + INLINE_NAME;
+}
+
+static void read_name(mqs_process_info *info, const unsigned char *bytes, struct communicator *comm)
+{
+    const struct layout *layout = &info->layout;
+    int32_t offset = layout->offset[AT_COMM_NAME];
+    int room = layout->size[AT_COMM] - offset;
+    mqs_taddr_t address;
+
+    if (name_is_inline(layout)) {
+        text_copy(comm->name, sizeof comm->name, bytes + offset,
+                  (size_t)(room < INLINE_NAME ? room : INLINE_NAME));
+        return;
+    }
+    if (room < layout->sizes.pointer_size) {
+        return;
+    }
+    address = (mqs_taddr_t)number_unsigned(info, bytes + offset, layout->sizes.pointer_size);
+    if (address != 0 && fetch_string(info, address, comm->name, sizeof comm->name) != mqs_ok) {
+        comm->name[0] = '\0';
+    }
+}
+
+static void read_context(const mqs_process_info *info, const unsigned char *bytes, struct communicator *comm)
+{
+    const struct layout *layout = &info->layout;
+    int32_t offset = layout->offset[AT_COMM_CONTEXT];
+    uint64_t index = field_unsigned(info, bytes, AT_COMM_INDEX);
+
+    if (!layout_has(layout, AT_CID_BASE) || !layout_has(layout, AT_CID_SUB) ||
+        !layout_has(layout, AT_COMM_INDEX) || offset > layout->size[AT_COMM] - layout->size[AT_CID]) {
+        comm->context[1] = offset <= layout->size[AT_COMM] - 4 ? number_unsigned(info, bytes + offset, 4) : 0;
+        comm->unique_id = (mqs_taddr_t)comm->context[1];
+        return;
+    }
+    comm->context[0] = field_unsigned(info, bytes + offset, AT_CID_BASE);
+    comm->context[1] = field_unsigned(info, bytes + offset, AT_CID_SUB);
+    if (comm->context[0] == 0 || (comm->flags & FLAG_GLOBAL_INDEX) != 0) {
+        comm->unique_id = (mqs_taddr_t)index;
+        return;
+    }
+    /* A session's: only the extended id is the same on all members.  The top bit keeps it apart from the
+       indices, which are small. */
+    comm->unique_id =
+        (mqs_taddr_t)(comm->context[0] << 32 ^ comm->context[0] >> 32 ^ comm->context[1] ^ UINT64_C(1) << 63);
+}
+
+static int read_one(mqs_process_info *info, mqs_taddr_t address, uint32_t index)
+{
+    unsigned char bytes[LAYOUT_MAX_STRUCT];
+    struct communicator *comm;
+    struct communicator read;
+    int code = fetch_structure(info, address, AT_COMM, bytes);
+
+    if (code != mqs_ok) {
+        return code;
+    }
+    memset(&read, 0, sizeof read);
+    read.address = address;
+    read.index = index;
+    read.flags = (uint32_t)field_unsigned(info, bytes, AT_COMM_FLAGS);
+    read.my_rank = (int)field_signed(info, bytes, AT_COMM_MY_RANK);
+    if ((read.flags & FLAG_INTRINSIC) != 0 && read.my_rank == RANK_OF_COMM_NULL) {
+        return mqs_ok; /* MPI_COMM_NULL */
+    }
+    read.local_group = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_LOCAL_GROUP);
+    read.remote_group = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_REMOTE_GROUP);
+    read.local_comm = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_LOCAL_COMM);
+    read.pml_comm = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_PML_COMM);
+    read.coll = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_COLL);
+    read.collectives = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_MQS);
+    read.nbc_tag = (int32_t)field_signed(info, bytes, AT_COMM_NBC_TAG);
+    read.inter = (read.flags & FLAG_INTER) != 0;
+    if (read.local_group == 0 || (read.inter && read.remote_group == 0)) {
+        return mqs_ok; /* being made, or taken apart: it has no members to speak of */
+    }
+    if (read.remote_group == 0) {
+        read.remote_group = read.local_group;
+    }
+    read_context(info, bytes, &read);
+    read.world = index == INDEX_WORLD && (read.flags & FLAG_INTRINSIC) != 0;
+    read.self = index == INDEX_SELF && (read.flags & FLAG_INTRINSIC) != 0;
+    read_name(info, bytes, &read);
+
+    code = group_size(info, read.local_group, &read.size);
+    if (code == mqs_ok && read.inter) {
+        code = group_size(info, read.remote_group, &read.remote_size);
+    }
+    if (code != mqs_ok) {
+        return code;
+    }
+    comm = vector_add(&info->communicators.list, sizeof *comm, MAX_COMMUNICATORS);
+    if (comm == NULL) {
+        return info->communicators.list.count >= MAX_COMMUNICATORS ? ERROR_TOO_MANY : ERROR_NO_STORE;
+    }
+    *comm = read;
+    return mqs_ok;
+}
+
+static struct communicator *list_items(const mqs_process_info *info)
+{
+    return info->communicators.list.items;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct communicator_key *left = a;
+    const struct communicator_key *right = b;
+
+    return (left->address > right->address) - (left->address < right->address);
+}
+
+static int index_addresses(mqs_process_info *info)
+{
+    const struct communicator *list = list_items(info);
+
+    for (size_t i = 0; i < info->communicators.list.count; i++) {
+        struct communicator_key *key =
+            vector_add(&info->communicators.by_address, sizeof *key, MAX_COMMUNICATORS);
+
+        if (key == NULL) {
+            return ERROR_NO_STORE;
+        }
+        key->address = list[i].address;
+        key->index = i;
+    }
+    if (info->communicators.by_address.count > 0) {
+        qsort(info->communicators.by_address.items, info->communicators.by_address.count,
+              sizeof(struct communicator_key), compare_keys);
+    }
+    return mqs_ok;
+}
+
+static struct communicator *lookup(const mqs_process_info *info, mqs_taddr_t address)
+{
+    const struct vector *keys = &info->communicators.by_address;
+    struct communicator_key wanted = {address, 0};
+    const struct communicator_key *found;
+
+    if (keys->count == 0) {
+        return NULL;
+    }
+    found = bsearch(&wanted, keys->items, keys->count, sizeof wanted, compare_keys);
+    return found == NULL ? NULL : &list_items(info)[found->index];
+}
+
+/* Those that the library made for itself: the local one of each intercommunicator, and han's. */
+static void mark_internal(mqs_process_info *info)
+{
+    struct communicator *list = list_items(info);
+    size_t count = info->communicators.list.count;
+
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].inter && list[i].local_comm != 0) {
+            communicator_mark(info, list[i].local_comm, list[i].address);
+        }
+        han_mark(info, &list[i]);
+    }
+}
+
+void communicator_mark(mqs_process_info *info, mqs_taddr_t hidden, mqs_taddr_t parent)
+{
+    struct communicator *found = lookup(info, hidden);
+
+    if (found != NULL && hidden != parent && !found->world && !found->self) {
+        found->internal = true;
+        found->parent = parent;
+    }
+}
+
+int communicators_read(mqs_process_info *info)
+{
+    unsigned char bytes[LAYOUT_MAX_STRUCT];
+    unsigned char *addresses;
+    mqs_taddr_t table;
+    mqs_taddr_t array;
+    int64_t size;
+    int width = info->layout.sizes.pointer_size;
+    int code;
+
+    if (!symbol_find(info, SYMBOL_ompi_mpi_communicators, &table)) {
+        return ERROR_SYMBOL;
+    }
+    code = fetch_structure(info, table, AT_ARRAY, bytes);
+    if (code != mqs_ok) {
+        return code;
+    }
+    size = field_signed(info, bytes, AT_ARRAY_SIZE);
+    array = (mqs_taddr_t)field_unsigned(info, bytes, AT_ARRAY_ADDRESS);
+    if (size == 0 || array == 0) {
+        return mqs_ok; /* before MPI_Init */
+    }
+    if (size < 0 || size > MAX_TABLE) {
+        return ERROR_COMMUNICATOR_LIST;
+    }
+    addresses = memory_allocate((size_t)size, (size_t)width);
+    if (addresses == NULL) {
+        return ERROR_NO_STORE;
+    }
+    code = fetch_bytes(info, array, (size_t)size * (size_t)width, addresses);
+    for (int64_t i = 0; code == mqs_ok && i < size; i++) {
+        mqs_taddr_t address = (mqs_taddr_t)number_unsigned(info, addresses + i * width, width);
+
+        if (address != 0) {
+            code = read_one(info, address, (uint32_t)i);
+        }
+    }
+    memory_free(addresses);
+    if (code == mqs_ok) {
+        code = index_addresses(info);
+    }
+    if (code == mqs_ok) {
+        mark_internal(info);
+    }
+    return code;
+}
+
+void communicators_clear(struct communicators *communicators)
+{
+    vector_clear(&communicators->list);
+    vector_clear(&communicators->by_address);
+}
+
+const struct communicator *communicator_at(const mqs_process_info *info, size_t index)
+{
+    return index < info->communicators.list.count ? &list_items(info)[index] : NULL;
+}
+
+const struct communicator *communicator_find(const mqs_process_info *info, mqs_taddr_t address)
+{
+    return lookup(info, address);
+}
+
+mqs_taddr_t communicator_peers(const struct communicator *communicator)
+{
+    return communicator->inter ? communicator->remote_group : communicator->local_group;
+}
+
+int communicator_flags(const struct communicator *communicator)
+{
+    int flags = 0;
+
+    flags |= communicator->inter ? mqs_comm_flag_inter : 0;
+    flags |= communicator->internal ? mqs_comm_flag_internal : 0;
+    flags |= (communicator->flags & FLAG_FREED) != 0 ? mqs_comm_flag_freed : 0;
+    flags |= communicator->self ? mqs_comm_flag_self : 0;
+    flags |= communicator->world ? mqs_comm_flag_world : 0;
+    flags |= (communicator->flags & FLAG_TOPOLOGY) != 0 ? mqs_comm_flag_topology : 0;
+    return flags;
+}
+
+/* Communicators that were made from this one, as their default names tell: each took the parent three
+   hidden non-blocking collectives to agree on a context id. */
+static int64_t hidden_starts(const mqs_process_info *info, const struct communicator *communicator)
+{
+    const struct communicator *list = list_items(info);
+    int64_t children = 0;
+
+    for (size_t i = 0; i < info->communicators.list.count; i++) {
+        const char *from = strstr(list[i].name, " FROM ");
+        char *end;
+        uint64_t context;
+
+        if (from == NULL || &list[i] == communicator) {
+            continue;
+        }
+        context = strtoull(from + strlen(" FROM "), &end, 10);
+        if (*end == '\0' && context == communicator->unique_id) {
+            children++;
+        }
+    }
+    return children * 3;
+}
+
+int64_t communicator_nonblocking(const mqs_process_info *info, const struct communicator *communicator)
+{
+    int base = communicator_nbc_base(info);
+    int64_t starts;
+
+    if (!layout_has(&info->layout, AT_COMM_NBC_TAG) || communicator->nbc_tag > base) {
+        return -1;
+    }
+    starts = (int64_t)base - communicator->nbc_tag;
+    if (starts > 0) {
+        starts -= hidden_starts(info, communicator);
+    }
+    return starts < 0 ? -1 : starts;
+}

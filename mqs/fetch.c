@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "callbacks.h"
+#include "error.h"
+#include "fetch.h"
+#include "process.h"
+
+/* Larger reads are not cached. */
+#define FETCH_LARGE (2 * FETCH_PAGE)
+
+/* mqs_fetch_data counts in int; no array of ours needs more at once. */
+#define FETCH_AT_ONCE (1 << 24)
+
+void fetch_cache_clear(struct fetch_cache *cache)
+{
+    for (int i = 0; i < FETCH_PAGES; i++) {
+        memory_free(cache->pages[i]);
+        cache->pages[i] = NULL;
+    }
+}
+
+static int fetch_direct(mqs_process_info *info, mqs_taddr_t address, size_t size, unsigned char *buffer)
+{
+    while (size > 0) {
+        size_t part = size > FETCH_AT_ONCE ? FETCH_AT_ONCE : size;
+
+        if (info->callbacks->mqs_fetch_data_fp(info->process, address, (int)part, buffer) != mqs_ok) {
+            return ERROR_READ;
+        }
+        address += part;
+        buffer += part;
+        size -= part;
+    }
+    return mqs_ok;
+}
+
+/* The page at an aligned address, or NULL if it cannot be read whole. */
+static const unsigned char *page_get(mqs_process_info *info, mqs_taddr_t address)
+{
+    struct fetch_cache *cache = &info->cache;
+    size_t slot = (size_t)(address / FETCH_PAGE) % FETCH_PAGES;
+    unsigned char *page = cache->pages[slot];
+
+    if (page != NULL && cache->addresses[slot] == address) {
+        return page;
+    }
+    if (page == NULL) {
+        page = memory_allocate(1, FETCH_PAGE);
+        if (page == NULL) {
+            return NULL;
+        }
+    }
+    cache->pages[slot] = NULL;
+    if (fetch_direct(info, address, FETCH_PAGE, page) != mqs_ok) {
+        memory_free(page);
+        return NULL;
+    }
+    cache->pages[slot] = page;
+    cache->addresses[slot] = address;
+    return page;
+}
+
+int fetch_bytes(mqs_process_info *info, mqs_taddr_t address, size_t size, void *buffer)
+{
+    unsigned char *out = buffer;
+
+    if (size == 0) {
+        return mqs_ok;
+    }
+    if (address == 0 || address + size < address) {
+        return ERROR_READ;
+    }
+    if (size > FETCH_LARGE) {
+        return fetch_direct(info, address, size, out);
+    }
+    while (size > 0) {
+        size_t in_page = (size_t)(address % FETCH_PAGE);
+        size_t part = FETCH_PAGE - in_page < size ? FETCH_PAGE - in_page : size;
+        const unsigned char *page = page_get(info, address - in_page);
+
+        if (page == NULL) {
+            return fetch_direct(info, address, size, out);
+        }
+        memcpy(out, page + in_page, part);
+        address += part;
+        out += part;
+        size -= part;
+    }
+    return mqs_ok;
+}
+
+int fetch_structure(mqs_process_info *info, mqs_taddr_t address, enum layout_slot size_row, void *buffer)
+{
+    if (!layout_has(&info->layout, size_row)) {
+        return ERROR_LAYOUT;
+    }
+    return fetch_bytes(info, address, (size_t)info->layout.size[size_row], buffer);
+}
+
+int fetch_pointer(mqs_process_info *info, mqs_taddr_t address, mqs_taddr_t *ret)
+{
+    unsigned char bytes[8];
+    int width = info->layout.sizes.pointer_size;
+    int code = fetch_bytes(info, address, (size_t)width, bytes);
+
+    if (code == mqs_ok) {
+        *ret = (mqs_taddr_t)number_unsigned(info, bytes, width);
+    }
+    return code;
+}
+
+void text_copy(char *buffer, size_t size, const unsigned char *bytes, size_t length)
+{
+    size_t i;
+
+    for (i = 0; i + 1 < size && i < length && bytes[i] != '\0'; i++) {
+        buffer[i] = bytes[i] < ' ' || bytes[i] == 0x7f ? '?' : (char)bytes[i];
+    }
+    memset(buffer + i, 0, size - i);
+}
+
+int fetch_string(mqs_process_info *info, mqs_taddr_t address, char *buffer, size_t size)
+{
+    size_t done = 0;
+
+    while (done + 1 < size) {
+        unsigned char bytes[256];
+        size_t part = FETCH_PAGE - (size_t)(address % FETCH_PAGE);
+
+        part = part > sizeof bytes ? sizeof bytes : part;
+        part = part > size - 1 - done ? size - 1 - done : part;
+        if (fetch_bytes(info, address, part, bytes) != mqs_ok) {
+            if (done == 0) {
+                return ERROR_READ;
+            }
+            break;
+        }
+        text_copy(buffer + done, part + 1, bytes, part);
+        if (memchr(bytes, '\0', part) != NULL) {
+            return mqs_ok;
+        }
+        done += part;
+        address += part;
+    }
+    buffer[done] = '\0';
+    return mqs_ok;
+}
+
+uint64_t number_unsigned(const mqs_process_info *info, const unsigned char *bytes, int width)
+{
+    uint8_t one;
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+
+    switch (width) {
+    case 1:
+        info->callbacks->mqs_target_to_host_fp(info->process, bytes, &one, 1);
+        return one;
+    case 2:
+        info->callbacks->mqs_target_to_host_fp(info->process, bytes, &two, 2);
+        return two;
+    case 4:
+        info->callbacks->mqs_target_to_host_fp(info->process, bytes, &four, 4);
+        return four;
+    case 8:
+        info->callbacks->mqs_target_to_host_fp(info->process, bytes, &eight, 8);
+        return eight;
+    default:
+        return 0;
+    }
+}
+
+int64_t number_signed(const mqs_process_info *info, const unsigned char *bytes, int width)
+{
+    uint64_t value = number_unsigned(info, bytes, width);
+
+    switch (width) {
+    case 1:
+        return (int8_t)value;
+    case 2:
+        return (int16_t)value;
+    case 4:
+        return (int32_t)value;
+    default:
+        return (int64_t)value;
+    }
+}
+
+uint64_t field_unsigned(const mqs_process_info *info, const unsigned char *structure, enum layout_slot slot)
+{
+    if (!layout_has(&info->layout, slot)) {
+        return 0;
+    }
+    return number_unsigned(info, structure + info->layout.offset[slot], layout_width(&info->layout, slot));
+}
+
+int64_t field_signed(const mqs_process_info *info, const unsigned char *structure, enum layout_slot slot)
+{
+    if (!layout_has(&info->layout, slot)) {
+        return 0;
+    }
+    return number_signed(info, structure + info->layout.offset[slot], layout_width(&info->layout, slot));
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fetch - bytes of the process, through a cache of pages that lives as long as a look, and numbers out of
+ * them.
+ *
+ * Small reads are served from whole pages: what lies side by side in the library's heap is fetched once.
+ * Large ones (arrays, chunks of requests) go straight to the caller's buffer.  A page cannot be half
+ * mapped, so reading all of one is no more likely to fail than reading a part; where a target disagrees,
+ * the exact range is tried.
+ */
+#ifndef MQS_FETCH_H
+#define MQS_FETCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "layout.h"
+#include "mpi_interface.h"
+
+#define FETCH_PAGE 4096
+#define FETCH_PAGES 512 /* 2 MiB a process at most */
+
+struct fetch_cache {
+    unsigned char *pages[FETCH_PAGES];
+    mqs_taddr_t addresses[FETCH_PAGES]; /* of the page in the slot; valid if there is one */
+};
+
+void fetch_cache_clear(struct fetch_cache *cache);
+
+/* All bytes, or ERROR_READ and nothing is promised of the buffer. */
+int fetch_bytes(mqs_process_info *info, mqs_taddr_t address, size_t size, void *buffer);
+
+/* A structure of the layout; its size row must be there.  The buffer takes LAYOUT_MAX_STRUCT bytes. */
+int fetch_structure(mqs_process_info *info, mqs_taddr_t address, enum layout_slot size_row, void *buffer);
+
+/* One pointer. */
+int fetch_pointer(mqs_process_info *info, mqs_taddr_t address, mqs_taddr_t *ret);
+
+/* A string into a buffer of size bytes, always terminated, cut if it is longer; control characters become
+   '?'.  Stops at the end of readable memory. */
+int fetch_string(mqs_process_info *info, mqs_taddr_t address, char *buffer, size_t size);
+
+/* An array of bytes that was fetched, as a string, likewise. */
+void text_copy(char *buffer, size_t size, const unsigned char *bytes, size_t length);
+
+/* A number of 1, 2, 4 or 8 bytes in the target's byte order. */
+uint64_t number_unsigned(const mqs_process_info *info, const unsigned char *bytes, int width);
+int64_t number_signed(const mqs_process_info *info, const unsigned char *bytes, int width);
+
+/* A member of a structure that was fetched whole; 0 where the layout has no such row. */
+uint64_t field_unsigned(const mqs_process_info *info, const unsigned char *structure, enum layout_slot slot);
+int64_t field_signed(const mqs_process_info *info, const unsigned char *structure, enum layout_slot slot);
+
+#endif

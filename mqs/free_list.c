@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "callbacks.h"
+#include "error.h"
+#include "free_list.h"
+#include "list.h"
+#include "process.h"
+
+#define MAX_CHUNKS 65536
+#define MAX_ITEM 65536
+#define AT_ONCE (1 << 20) /* bytes of a chunk that are held at a time */
+
+struct free_list {
+    uint64_t allocated;
+    uint64_t per_alloc;
+    uint64_t stride;
+    uint64_t alignment;
+};
+
+static int read_head(mqs_process_info *info, mqs_taddr_t address, size_t size, size_t limit,
+                     struct free_list *ret)
+{
+    unsigned char bytes[LAYOUT_MAX_STRUCT];
+    uint64_t item_size;
+    int code = fetch_structure(info, address, AT_FREE_LIST, bytes);
+
+    if (code != mqs_ok) {
+        return code;
+    }
+    ret->allocated = field_unsigned(info, bytes, AT_FREE_LIST_ALLOCATED);
+    ret->per_alloc = field_unsigned(info, bytes, AT_FREE_LIST_PER_ALLOC);
+    ret->alignment = field_unsigned(info, bytes, AT_FREE_LIST_ALIGNMENT);
+    item_size = field_unsigned(info, bytes, AT_FREE_LIST_FRAG_SIZE);
+    if (ret->allocated == 0) {
+        return mqs_ok;
+    }
+    if (ret->allocated > limit) {
+        return ERROR_TOO_MANY;
+    }
+    if (ret->alignment == 0 || ret->alignment > FETCH_PAGE || (ret->alignment & (ret->alignment - 1)) != 0 ||
+        item_size < size || item_size > MAX_ITEM) {
+        return ERROR_REQUESTS;
+    }
+    ret->stride = (item_size + ret->alignment - 1) & ~(ret->alignment - 1);
+    return mqs_ok;
+}
+
+static int walk_chunk(mqs_process_info *info, mqs_taddr_t first, uint64_t count, uint64_t stride,
+                      unsigned char *buffer, uint64_t room, free_list_visit visit, void *argument)
+{
+    while (count > 0) {
+        uint64_t part = count < room ? count : room;
+        int code = fetch_bytes(info, first, (size_t)(part * stride), buffer);
+
+        for (uint64_t i = 0; code == mqs_ok && i < part; i++) {
+            code = visit(info, argument, first + (mqs_taddr_t)(i * stride), buffer + i * stride);
+        }
+        if (code != mqs_ok) {
+            return code;
+        }
+        first += (mqs_taddr_t)(part * stride);
+        count -= part;
+    }
+    return mqs_ok;
+}
+
+int free_list_walk(mqs_process_info *info, mqs_taddr_t address, size_t size, size_t limit,
+                   free_list_visit visit, void *argument)
+{
+    struct free_list list;
+    struct list_walk walk;
+    struct vector chunks = {NULL, 0, 0};
+    unsigned char *buffer;
+    uint64_t later;
+    uint64_t room;
+    int code = read_head(info, address, size, limit, &list);
+
+    if (code != mqs_ok || list.allocated == 0) {
+        return code;
+    }
+    code =
+        list_start(info, address + (mqs_taddr_t)info->layout.offset[AT_FREE_LIST_CHUNKS], MAX_CHUNKS, &walk);
+    while (code == mqs_ok) {
+        mqs_taddr_t chunk;
+
+        code = list_next(info, &walk, &chunk);
+        if (code == mqs_ok) {
+            mqs_taddr_t *item = vector_add(&chunks, sizeof *item, MAX_CHUNKS + 64);
+
+            code = item == NULL ? ERROR_NO_STORE : mqs_ok;
+            if (item != NULL) {
+                *item = chunk;
+            }
+        }
+    }
+    room = AT_ONCE / list.stride == 0 ? 1 : AT_ONCE / list.stride;
+    room = room < list.allocated ? room : list.allocated;
+    buffer = code == mqs_end_of_list ? memory_allocate((size_t)room, (size_t)list.stride) : NULL;
+    if (code == mqs_end_of_list) {
+        code = buffer == NULL ? ERROR_NO_STORE : mqs_ok;
+    }
+    /* Chunks do not say how many items they hold: all but the first hold per_alloc, and the first what is
+       left of all. */
+    later = chunks.count == 0 ? 0 : (chunks.count - 1) * list.per_alloc;
+    if (code == mqs_ok && (chunks.count == 0 || list.per_alloc > limit || later >= list.allocated)) {
+        code = ERROR_REQUESTS;
+    }
+    for (size_t i = 0; code == mqs_ok && i < chunks.count; i++) {
+        mqs_taddr_t chunk = ((mqs_taddr_t *)chunks.items)[i] + (mqs_taddr_t)info->layout.size[AT_FREE_ITEM];
+        uint64_t count = i == 0 ? list.allocated - later : list.per_alloc;
+
+        chunk = (chunk + (mqs_taddr_t)list.alignment - 1) & ~((mqs_taddr_t)list.alignment - 1);
+        code = walk_chunk(info, chunk, count, list.stride, buffer, room, visit, argument);
+    }
+    memory_free(buffer);
+    vector_clear(&chunks);
+    return code;
+}

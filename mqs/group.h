@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * group - the members of a group, by name.
+ *
+ * A dense group holds pointers to processes, any of which may be a sentinel: a number that spells the
+ * peer's name.  A sparse one (sporadic, strided, bitmap) selects from its parent.  World ranks come from
+ * names, never from comparing pointers.
+ */
+#ifndef MQS_GROUP_H
+#define MQS_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mpi_interface.h"
+
+#define GROUP_MAX_SIZE (1 << 22)
+
+int group_size(mqs_process_info *info, mqs_taddr_t group, int *ret);
+
+/* `count` names in rank order; count is the group's size. */
+int group_members(mqs_process_info *info, mqs_taddr_t group, int count, mqs_process_name *names);
+
+/* One member; ERROR_GROUP if there is no such rank. */
+int group_member(mqs_process_info *info, mqs_taddr_t group, int rank, mqs_process_name *ret);
+
+/* Name of the process that a pointer in a group, or a request, stands for. */
+int group_name_of(mqs_process_info *info, mqs_taddr_t proc, mqs_process_name *ret);
+
+/* Rank in this process's MPI_COMM_WORLD, or MQS_INVALID_PROCESS. */
+int group_world_rank(const mqs_process_info *info, mqs_process_name name);
+
+/* As ompi_mqs.h defines it. */
+uint64_t group_hash(const mqs_process_name *names, int count);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * identity - who the process is, what library it runs, how far it has come.
+ */
+#ifndef MQS_IDENTITY_H
+#define MQS_IDENTITY_H
+
+#include "mpi_interface.h"
+
+/* Own name and PML, which the rest of a look stands on. */
+void identity_read(mqs_process_info *info);
+
+int identity_get(mqs_process_info *info, mqs_process_identity *ret);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "error.h"
+#include "list.h"
+#include "process.h"
+
+/* A list may gain items while it is walked. */
+#define LIST_GROWTH 64
+
+int list_start(mqs_process_info *info, mqs_taddr_t address, size_t limit, struct list_walk *ret)
+{
+    const struct layout *layout = &info->layout;
+    unsigned char bytes[LAYOUT_MAX_STRUCT];
+    uint64_t length;
+    int code = fetch_structure(info, address, AT_LIST, bytes);
+
+    if (code != mqs_ok) {
+        return code;
+    }
+    length = field_unsigned(info, bytes, AT_LIST_LENGTH);
+    if (length > limit) {
+        return ERROR_TOO_MANY;
+    }
+    ret->end = address + (mqs_taddr_t)layout->offset[AT_LIST_SENTINEL];
+    ret->next = (mqs_taddr_t)field_unsigned(info, bytes + layout->offset[AT_LIST_SENTINEL], AT_ITEM_NEXT);
+    ret->left = (size_t)length + LIST_GROWTH;
+    return mqs_ok;
+}
+
+int list_next_known(struct list_walk *walk, mqs_taddr_t following, mqs_taddr_t *ret)
+{
+    mqs_taddr_t item = walk->next;
+
+    if (item == walk->end) {
+        return mqs_end_of_list;
+    }
+    if (item == 0 || walk->left == 0) {
+        return ERROR_TOO_MANY;
+    }
+    walk->left--;
+    walk->next = following;
+    *ret = item;
+    return mqs_ok;
+}
+
+int list_next(mqs_process_info *info, struct list_walk *walk, mqs_taddr_t *ret)
+{
+    mqs_taddr_t following = 0;
+
+    if (walk->next != walk->end && walk->next != 0) {
+        int code =
+            fetch_pointer(info, walk->next + (mqs_taddr_t)info->layout.offset[AT_ITEM_NEXT], &following);
+
+        if (code != mqs_ok) {
+            return code;
+        }
+    }
+    return list_next_known(walk, following, ret);
+}
+
+bool cycle_check(struct cycle *cycle, mqs_taddr_t next)
+{
+    if (next == 0) {
+        return true;
+    }
+    if (next == cycle->remembered) {
+        return false;
+    }
+    if (cycle->steps == cycle->power) {
+        cycle->power = cycle->power == 0 ? 1 : cycle->power * 2;
+        cycle->steps = 0;
+        cycle->remembered = next;
+    }
+    cycle->steps++;
+    return true;
+}

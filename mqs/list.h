@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * list - a walk along one of the library's circular lists, bounded by the length that the list itself
+ * gives, and by a limit of ours.
+ */
+#ifndef MQS_LIST_H
+#define MQS_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mpi_interface.h"
+
+struct list_walk {
+    mqs_taddr_t next;
+    mqs_taddr_t end; /* the sentinel */
+    size_t left;     /* items that may still come */
+};
+
+/* A list at `address`; ERROR_TOO_MANY if it says that it is longer than `limit`. */
+int list_start(mqs_process_info *info, mqs_taddr_t address, size_t limit, struct list_walk *ret);
+
+/* The next item, or mqs_end_of_list; ERROR_READ or ERROR_TOO_MANY for a corrupt one. */
+int list_next(mqs_process_info *info, struct list_walk *walk, mqs_taddr_t *ret);
+
+/* The same for a caller who has the current item's bytes: no read. */
+int list_next_known(struct list_walk *walk, mqs_taddr_t following, mqs_taddr_t *ret);
+
+/*
+ * Finds cycles in a list that gives no length, in as many steps again as the cycle is long: an address is
+ * remembered, and another one each time the steps have doubled (Brent).  A zeroed one is at the start.
+ */
+struct cycle {
+    mqs_taddr_t remembered;
+    size_t steps;
+    size_t power;
+};
+
+/* False if `next`, where the walk goes now, has been passed before. */
+bool cycle_check(struct cycle *cycle, mqs_taddr_t next);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "callbacks.h"
+#include "error.h"
+#include "group.h"
+#include "list.h"
+#include "ob1.h"
+#include "process.h"
+
+#define MAX_POSTED (1 << 18)
+
+static int read_peer(mqs_process_info *info, mqs_taddr_t address, int rank, struct ob1_peer *ret)
+{
+    unsigned char bytes[LAYOUT_MAX_STRUCT];
+    int code = fetch_structure(info, address, AT_OB1_PROC, bytes);
+
+    if (code == mqs_ok) {
+        ret->rank = rank;
+        ret->address = address;
+        ret->expected = (uint16_t)field_unsigned(info, bytes, AT_OB1_PROC_EXPECTED);
+        ret->sent = (uint16_t)field_unsigned(info, bytes, AT_OB1_PROC_SENT);
+        ret->early = (mqs_taddr_t)field_unsigned(info, bytes, AT_OB1_PROC_EARLY);
+    }
+    return code;
+}
+
+int ob1_walk_peers(mqs_process_info *info, const struct communicator *comm, ob1_peer_visit visit,
+                   void *argument)
+{
+    unsigned char bytes[LAYOUT_MAX_STRUCT];
+    unsigned char *pointers;
+    mqs_taddr_t procs;
+    uint64_t count;
+    int width = info->layout.sizes.pointer_size;
+    int code;
+
+    if (comm->pml_comm == 0) {
+        return mqs_ok; /* not added to the PML yet */
+    }
+    code = fetch_structure(info, comm->pml_comm, AT_OB1_COMM, bytes);
+    if (code != mqs_ok) {
+        return code;
+    }
+    procs = (mqs_taddr_t)field_unsigned(info, bytes, AT_OB1_COMM_PROCS);
+    count = field_unsigned(info, bytes, AT_OB1_COMM_COUNT);
+    if (procs == 0 || count == 0) {
+        return mqs_ok;
+    }
+    if (count > GROUP_MAX_SIZE) {
+        return ERROR_COMMUNICATOR;
+    }
+    pointers = memory_allocate((size_t)count, (size_t)width);
+    if (pointers == NULL) {
+        return ERROR_NO_STORE;
+    }
+    code = fetch_bytes(info, procs, (size_t)count * (size_t)width, pointers);
+    for (uint64_t i = 0; code == mqs_ok && i < count; i++) {
+        mqs_taddr_t address = (mqs_taddr_t)number_unsigned(info, pointers + i * (size_t)width, width);
+        struct ob1_peer peer;
+
+        if (address == 0) {
+            continue;
+        }
+        code = read_peer(info, address, (int)i, &peer);
+        if (code == mqs_ok) {
+            code = visit(info, argument, &peer);
+        }
+    }
+    memory_free(pointers);
+    return code;
+}
+
+static int walk_list(mqs_process_info *info, mqs_taddr_t list, ob1_posted_visit visit)
+{
+    struct list_walk walk;
+    int code = list_start(info, list, MAX_POSTED, &walk);
+
+    while (code == mqs_ok) {
+        mqs_taddr_t next = 0;
+        mqs_taddr_t item;
+
+        if (walk.next != walk.end && walk.next != 0) {
+            code = visit(info, walk.next, &next);
+            if (code != mqs_ok) {
+                return code;
+            }
+        }
+        code = list_next_known(&walk, next, &item);
+    }
+    if (code == mqs_end_of_list) {
+        return mqs_ok;
+    }
+    return code == ERROR_TOO_MANY ? ERROR_POSTED : code;
+}
+
+static int visit_specific(mqs_process_info *info, void *argument, const struct ob1_peer *peer)
+{
+    const ob1_posted_visit *visit = argument;
+
+    return walk_list(info, peer->address + (mqs_taddr_t)info->layout.offset[AT_OB1_PROC_POSTED], *visit);
+}
+
+int ob1_walk_posted(mqs_process_info *info, ob1_posted_visit visit)
+{
+    int code = mqs_ok;
+
+    for (size_t i = 0; code == mqs_ok && i < info->communicators.list.count; i++) {
+        const struct communicator *comm = communicator_at(info, i);
+
+        if (comm->pml_comm == 0) {
+            continue;
+        }
+        code = walk_list(info, comm->pml_comm + (mqs_taddr_t)info->layout.offset[AT_OB1_COMM_WILD], visit);
+        if (code == mqs_ok) {
+            code = ob1_walk_peers(info, comm, visit_specific, &visit);
+        }
+    }
+    return code;
+}

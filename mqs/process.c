@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "error.h"
+#include "identity.h"
+#include "process.h"
+
+#define PML_READ "ob1"
+
+void process_clear(mqs_process_info *info)
+{
+    info->fresh = false;
+    info->iterating = false;
+    info->details_valid = false;
+    fetch_cache_clear(&info->cache);
+    communicators_clear(&info->communicators);
+    requests_clear(&info->requests);
+    nbc_clear(&info->nbc);
+    messages_clear(&info->messages);
+    channels_clear(&info->channels);
+    waits_clear(&info->waits);
+    memset(&info->operations, 0, sizeof info->operations);
+    memset(&info->calls, 0, sizeof info->calls);
+    memset(&info->process_calls, 0, sizeof info->process_calls);
+    memset(&info->datatypes, 0, sizeof info->datatypes);
+}
+
+/* Debug information fills what no table told; asked again while something is missing, since components are
+   loaded as the process goes. */
+static void complete_layout(mqs_process_info *info)
+{
+    enum mqs_layout_source tables = info->layout.source;
+
+    if (tables == mqs_layout_tables && layout_has_group(&info->layout, GROUP_COMMUNICATORS)) {
+        return;
+    }
+    if (!layout_has_group(&info->layout, GROUP_COMMUNICATORS) ||
+        !layout_has_group(&info->layout, GROUP_REQUESTS) || !layout_has_group(&info->layout, GROUP_OB1) ||
+        !layout_has_group(&info->layout, GROUP_LIBNBC)) {
+        layout_add_debug_info(&info->layout, info->image, info->image_callbacks);
+    }
+    if (tables == mqs_layout_tables) {
+        info->layout.source = tables;
+    }
+}
+
+int process_refresh(mqs_process_info *info)
+{
+    int code;
+
+    process_clear(info);
+    symbol_retry(&info->symbols);
+    code = root_read(info);
+    if (code != mqs_ok) {
+        return code;
+    }
+    complete_layout(info);
+    if (!layout_has_group(&info->layout, GROUP_COMMUNICATORS)) {
+        return ERROR_LAYOUT;
+    }
+    identity_read(info);
+    code = communicators_read(info);
+    if (code != mqs_ok) {
+        communicators_clear(&info->communicators);
+        return code;
+    }
+    info->fresh = true;
+    return mqs_ok;
+}
+
+int process_ensure(mqs_process_info *info)
+{
+    return info->fresh ? mqs_ok : process_refresh(info);
+}
+
+const struct communicator *process_current(const mqs_process_info *info)
+{
+    return info->iterating ? communicator_at(info, info->current) : NULL;
+}
+
+int process_queues(const mqs_process_info *info)
+{
+    if (strcmp(info->pml, PML_READ) != 0) {
+        return mqs_no_information;
+    }
+    return layout_has_group(&info->layout, GROUP_REQUESTS) ? mqs_ok : ERROR_LAYOUT;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "callbacks.h"
+#include "error.h"
+#include "process.h"
+#include "root.h"
+
+/* What every version 1 has: all up to the clock. */
+#define ROOT_LEAST offsetof(struct ompi_mqs_root, first)
+
+#define MAX_SYMBOLS 256
+
+int record_fetch(mqs_process_info *info, mqs_taddr_t address, size_t size_offset, size_t least, size_t size,
+                 void *buffer)
+{
+    unsigned char head[4];
+    size_t there;
+    int code = fetch_bytes(info, address + size_offset, sizeof head, head);
+
+    if (code != mqs_ok) {
+        return code;
+    }
+    there = (size_t)number_unsigned(info, head, 4);
+    if (there < least) {
+        return ERROR_ROOT_CORRUPT;
+    }
+    memset(buffer, 0, size);
+    return fetch_bytes(info, address, there < size ? there : size, buffer);
+}
+
+static int read_record(mqs_process_info *info, mqs_taddr_t address)
+{
+    unsigned char bytes[sizeof(struct ompi_mqs_root)];
+    struct ompi_mqs_root *record = &info->root.record;
+    int code = fetch_bytes(info, address, ROOT_LEAST, bytes);
+
+    if (code != mqs_ok) {
+        return code;
+    }
+    memset(record, 0, sizeof *record);
+    memcpy(record->magic, bytes, sizeof record->magic);
+    if (memcmp(record->magic, "\0\0\0\0\0\0\0\0", sizeof record->magic) == 0) {
+        return mqs_ok; /* the library has not filled it in yet */
+    }
+    record->byte_order = (uint32_t)RECORD(info, bytes, ompi_mqs_root, byte_order);
+    if (memcmp(record->magic, OMPI_MQS_MAGIC, sizeof record->magic) != 0 ||
+        record->byte_order != OMPI_MQS_BYTE_ORDER) {
+        return ERROR_ROOT_CORRUPT;
+    }
+    record->version_major = (uint16_t)RECORD(info, bytes, ompi_mqs_root, version_major);
+    if (record->version_major != OMPI_MQS_VERSION_MAJOR) {
+        return ERROR_ROOT_VERSION;
+    }
+    code = record_fetch(info, address, offsetof(struct ompi_mqs_root, size), ROOT_LEAST, sizeof bytes, bytes);
+    if (code != mqs_ok) {
+        return code;
+    }
+#define ROOT_TAKE(member, type) record->member = (type)RECORD(info, bytes, ompi_mqs_root, member)
+    ROOT_TAKE(version_minor, uint16_t);
+    ROOT_TAKE(size, uint32_t);
+    ROOT_TAKE(pointer_size, uint32_t);
+    ROOT_TAKE(recording, uint32_t);
+    ROOT_TAKE(phase, uint32_t);
+    ROOT_TAKE(tables, uint64_t);
+    ROOT_TAKE(threads, uint64_t);
+    ROOT_TAKE(process, uint64_t);
+    ROOT_TAKE(symbols, uint64_t);
+    ROOT_TAKE(symbol_count, uint32_t);
+    ROOT_TAKE(jobid, uint32_t);
+    ROOT_TAKE(vpid, uint32_t);
+    ROOT_TAKE(world_size, uint32_t);
+    ROOT_TAKE(thread_level, uint32_t);
+    ROOT_TAKE(pid, uint32_t);
+    ROOT_TAKE(first.cycles, uint64_t);
+    ROOT_TAKE(first.ns, uint64_t);
+    ROOT_TAKE(last.cycles, uint64_t);
+    ROOT_TAKE(last.ns, uint64_t);
+#undef ROOT_TAKE
+#define ROOT_TEXT(member)                                                                            \
+    text_copy(record->member, sizeof record->member, bytes + offsetof(struct ompi_mqs_root, member), \
+              sizeof record->member)
+    ROOT_TEXT(nspace);
+    ROOT_TEXT(release);
+    ROOT_TEXT(pml);
+#undef ROOT_TEXT
+    if ((int)record->pointer_size != info->layout.sizes.pointer_size) {
+        return ERROR_ROOT_CORRUPT;
+    }
+    info->root.present = true;
+    return mqs_ok;
+}
+
+static int read_symbols(mqs_process_info *info)
+{
+    uint32_t count = info->root.record.symbol_count;
+    mqs_taddr_t address = (mqs_taddr_t)info->root.record.symbols;
+
+    if (address == 0) {
+        return mqs_ok;
+    }
+    if (count > MAX_SYMBOLS) {
+        return ERROR_ROOT_CORRUPT;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        unsigned char bytes[sizeof(struct ompi_mqs_symbol)];
+        char name[OMPI_MQS_NAME];
+        int code = fetch_bytes(info, address + i * sizeof bytes, sizeof bytes, bytes);
+
+        if (code != mqs_ok) {
+            return code;
+        }
+        text_copy(name, sizeof name, bytes + offsetof(struct ompi_mqs_symbol, name), OMPI_MQS_NAME);
+        symbol_add(&info->symbols, name, (mqs_taddr_t)RECORD(info, bytes, ompi_mqs_symbol, address));
+    }
+    return mqs_ok;
+}
+
+static int read_rows(mqs_process_info *info, mqs_taddr_t rows, uint64_t count, uint32_t row_size)
+{
+    unsigned char *bytes;
+    int code;
+
+    if (count > OMPI_MQS_MAX_ROWS || row_size < sizeof(struct ompi_mqs_row) || row_size > FETCH_PAGE) {
+        return ERROR_ROOT_CORRUPT;
+    }
+    if (count == 0) {
+        return mqs_ok;
+    }
+    bytes = memory_allocate((size_t)count, row_size);
+    if (bytes == NULL) {
+        return ERROR_NO_STORE;
+    }
+    code = fetch_bytes(info, rows, (size_t)count * row_size, bytes);
+    for (uint64_t i = 0; code == mqs_ok && i < count; i++) {
+        const unsigned char *row = bytes + i * row_size;
+        char structure[OMPI_MQS_NAME];
+        char member[OMPI_MQS_NAME];
+
+        text_copy(structure, sizeof structure, row + offsetof(struct ompi_mqs_row, structure), OMPI_MQS_NAME);
+        text_copy(member, sizeof member, row + offsetof(struct ompi_mqs_row, member), OMPI_MQS_NAME);
+        layout_add_row(&info->layout, structure, member, (uint32_t)RECORD(info, row, ompi_mqs_row, offset),
+                       (uint32_t)RECORD(info, row, ompi_mqs_row, size));
+    }
+    memory_free(bytes);
+    return code;
+}
+
+static int read_tables(mqs_process_info *info)
+{
+    mqs_taddr_t address = (mqs_taddr_t)info->root.record.tables;
+    mqs_taddr_t tables[OMPI_MQS_MAX_TABLES];
+    unsigned char bytes[sizeof(struct ompi_mqs_table)];
+    size_t count = 0;
+
+    for (mqs_taddr_t at = address; at != 0; count++) {
+        int code;
+
+        if (count == OMPI_MQS_MAX_TABLES) {
+            return ERROR_ROOT_CORRUPT;
+        }
+        tables[count] = at;
+        code =
+            record_fetch(info, at, offsetof(struct ompi_mqs_table, size), sizeof bytes, sizeof bytes, bytes);
+        if (code != mqs_ok) {
+            return code;
+        }
+        at = (mqs_taddr_t)RECORD(info, bytes, ompi_mqs_table, next);
+    }
+    if (count == info->root.tables_read) {
+        return mqs_ok; /* nothing has been loaded or unloaded since */
+    }
+    for (size_t i = 0; i < count; i++) {
+        int code = fetch_bytes(info, tables[i], sizeof bytes, bytes);
+
+        if (code == mqs_ok) {
+            code = read_rows(info, (mqs_taddr_t)RECORD(info, bytes, ompi_mqs_table, rows),
+                             RECORD(info, bytes, ompi_mqs_table, row_count),
+                             (uint32_t)RECORD(info, bytes, ompi_mqs_table, row_size));
+        }
+        if (code != mqs_ok) {
+            return code;
+        }
+    }
+    layout_check(&info->layout);
+    info->root.tables_read = count;
+    return mqs_ok;
+}
+
+int root_read(mqs_process_info *info)
+{
+    mqs_taddr_t address;
+    int code;
+
+    info->root.present = false;
+    if (!symbol_find(info, SYMBOL_ompi_mqs_root, &address)) {
+        return mqs_ok;
+    }
+    code = read_record(info, address);
+    if (code != mqs_ok || !info->root.present) {
+        return code;
+    }
+    code = read_symbols(info);
+    return code == mqs_ok ? read_tables(info) : code;
+}
+
+int64_t root_time(const struct root *root, uint64_t cycles)
+{
+    const struct ompi_mqs_moment *first = &root->record.first;
+    const struct ompi_mqs_moment *last = &root->record.last;
+    double rate;
+    double since;
+
+    if (cycles == 0 || first->cycles == 0 || last->cycles <= first->cycles || last->ns <= first->ns) {
+        return 0;
+    }
+    rate = (double)(last->ns - first->ns) / (double)(last->cycles - first->cycles);
+    since = cycles >= first->cycles ? (double)(cycles - first->cycles) : -(double)(first->cycles - cycles);
+    since *= rate;
+    if (since > 4e18 || since < -4e18 || first->ns > INT64_MAX / 2) {
+        return 0;
+    }
+    return (int64_t)first->ns + (int64_t)since;
+}

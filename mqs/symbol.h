@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * symbol - addresses of the library's variables, from the patched library's own list or else from the
+ * debugger, which searches in link-map order, executable first.
+ */
+#ifndef MQS_SYMBOL_H
+#define MQS_SYMBOL_H
+
+#include <stdbool.h>
+
+#include "mpi_interface.h"
+
+#define SYMBOLS(X)                     \
+    X(ompi_mqs_root)                   \
+    X(ompi_mpi_communicators)          \
+    X(mca_pml_base_send_requests)      \
+    X(mca_pml_base_recv_requests)      \
+    X(mca_pml_base_selected_component) \
+    X(mca_coll_libnbc_component)       \
+    X(ompi_proc_local_proc)            \
+    X(ompi_mpi_state)                  \
+    X(ompi_mpi_thread_provided)        \
+    X(ompi_version_string)
+
+enum symbol {
+#define SYMBOL_ENUM(name) SYMBOL_##name,
+    SYMBOLS(SYMBOL_ENUM)
+#undef SYMBOL_ENUM
+        SYMBOL_END
+};
+
+/* A zeroed one has looked for nothing yet. */
+struct symbols {
+    mqs_taddr_t address[SYMBOL_END]; /* 0: not found */
+    bool failed[SYMBOL_END];         /* in this look: not asked again */
+};
+
+/* False if it is not there (yet). */
+bool symbol_find(mqs_process_info *info, enum symbol symbol, mqs_taddr_t *ret);
+
+/* A patched library's list, entry by entry; before the debugger is asked. */
+void symbol_add(struct symbols *symbols, const char *name, mqs_taddr_t address);
+
+/* A new look: what was not there may be now. */
+void symbol_retry(struct symbols *symbols);
+
+#endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "callbacks.h"
+#include "collective.h"
+#include "error.h"
+#include "process.h"
+#include "wait.h"
+
+#define MAX_OPERATIONS (1 << 20)
+#define MAX_SYNCS (1 << 16)
+#define THREAD_LEAST offsetof(struct ompi_mqs_thread, stack)
+
+/* Requests that wait on one sync object. */
+struct sync {
+    mqs_taddr_t address;
+    mqs_taddr_t request;
+};
+
+static void decode_wait(const mqs_process_info *info, const unsigned char *bytes, struct ompi_mqs_wait *ret)
+{
+    ret->kind = (uint32_t)RECORD(info, bytes, ompi_mqs_wait, kind);
+    ret->need = (uint32_t)RECORD(info, bytes, ompi_mqs_wait, need);
+    ret->episode = RECORD(info, bytes, ompi_mqs_wait, episode);
+    ret->requests = RECORD(info, bytes, ompi_mqs_wait, requests);
+    ret->count = RECORD(info, bytes, ompi_mqs_wait, count);
+    ret->comm = RECORD(info, bytes, ompi_mqs_wait, comm);
+    ret->peer = (int32_t)RECORD(info, bytes, ompi_mqs_wait, peer);
+    ret->tag = (int32_t)RECORD(info, bytes, ompi_mqs_wait, tag);
+    ret->begin_ns = RECORD(info, bytes, ompi_mqs_wait, begin_ns);
+    ret->object = RECORD(info, bytes, ompi_mqs_wait, object);
+}
+
+static int read_thread(mqs_process_info *info, mqs_taddr_t address, struct thread_record *ret)
+{
+    unsigned char bytes[sizeof(struct ompi_mqs_thread)];
+    struct collectives state;
+    mqs_taddr_t collectives;
+    int code = record_fetch(info, address, offsetof(struct ompi_mqs_thread, size), THREAD_LEAST, sizeof bytes,
+                            bytes);
+
+    if (code != mqs_ok) {
+        return code == ERROR_ROOT_CORRUPT ? ERROR_WAITS : code;
+    }
+    ret->next = (mqs_taddr_t)RECORD(info, bytes, ompi_mqs_thread, next);
+    ret->tid = (int)RECORD(info, bytes, ompi_mqs_thread, tid);
+    ret->depth = (uint32_t)RECORD(info, bytes, ompi_mqs_thread, depth);
+    ret->collective = (uint32_t)RECORD(info, bytes, ompi_mqs_thread, collective);
+    collectives = (mqs_taddr_t)RECORD(info, bytes, ompi_mqs_thread, collectives);
+    if (ret->depth > OMPI_MQS_WAIT_DEPTH) {
+        ret->depth = OMPI_MQS_WAIT_DEPTH;
+    }
+    if (ret->tid == 0) {
+        ret->depth = 0;
+        collectives = 0;
+    }
+    ret->in_collective = collectives != 0;
+    ret->comm = collective_read(info, collectives, &state) == mqs_ok ? state.comm : 0;
+    for (uint32_t i = 0; i < ret->depth; i++) {
+        decode_wait(info, bytes + offsetof(struct ompi_mqs_thread, stack) + i * sizeof(struct ompi_mqs_wait),
+                    &ret->stack[i]);
+    }
+    return mqs_ok;
+}
+
+static int compare_syncs(const void *a, const void *b)
+{
+    const struct sync *left = a;
+    const struct sync *right = b;
+
+    if (left->address != right->address) {
+        return left->address < right->address ? -1 : 1;
+    }
+    return (left->request > right->request) - (left->request < right->request);
+}
+
+static int find_syncs(mqs_process_info *info)
+{
+    struct vector *syncs = &info->waits.syncs;
+    const struct request *items;
+    int code;
+
+    if (!layout_has(&info->layout, AT_SYNC_COUNT)) {
+        return mqs_no_information;
+    }
+    code = requests_read(info);
+    items = info->requests.list.items;
+    for (size_t i = 0; code == mqs_ok && i < info->requests.list.count; i++) {
+        struct sync *sync;
+
+        if (items[i].state != REQUEST_ACTIVE || items[i].complete == COMPLETE_PENDING ||
+            items[i].complete == COMPLETE_DONE) {
+            continue;
+        }
+        sync = vector_add(syncs, sizeof *sync, MAX_SYNCS);
+        if (sync == NULL) {
+            return ERROR_TOO_MANY;
+        }
+        sync->address = items[i].complete;
+        sync->request = items[i].address;
+    }
+    if (code == mqs_ok && syncs->count > 0) {
+        qsort(syncs->items, syncs->count, sizeof(struct sync), compare_syncs);
+    }
+    return code;
+}
+
+int waits_set_up(mqs_process_info *info)
+{
+    struct waits *waits = &info->waits;
+    int code = mqs_ok;
+
+    waits_clear(waits);
+    waits->patched = info->root.present;
+    if (waits->patched) {
+        /* Requests in a wait are told apart by the lists; without them each is read by itself. */
+        (void)requests_read(info);
+        waits->thread.next = (mqs_taddr_t)info->root.record.threads;
+        waits->left = OMPI_MQS_MAX_THREADS;
+    } else {
+        code = find_syncs(info);
+    }
+    waits->set_up = code == mqs_ok;
+    return code;
+}
+
+/* The next thread that waits; mqs_end_of_list after the last. */
+static int next_thread(mqs_process_info *info)
+{
+    struct waits *waits = &info->waits;
+
+    do {
+        mqs_taddr_t address = waits->thread.next;
+        int code;
+
+        if (address == 0) {
+            return mqs_end_of_list;
+        }
+        if (waits->left == 0 || !cycle_check(&waits->cycle, address)) {
+            waits->thread.next = 0;
+            return ERROR_WAITS;
+        }
+        waits->left--;
+        code = read_thread(info, address, &waits->thread);
+        if (code != mqs_ok) {
+            waits->thread.next = 0;
+            waits->thread.depth = 0;
+            return code;
+        }
+        waits->level = 0;
+    } while (waits->thread.depth == 0);
+    return mqs_ok;
+}
+
+/* How the call is named where no collective is around it. */
+static const char *call_of_kind(mqs_process_info *info, const struct ompi_mqs_wait *wait)
+{
+    const struct request *request;
+
+    switch (wait->kind) {
+    case OMPI_MQS_WAIT_REQUEST:
+        return "MPI_Wait";
+    case OMPI_MQS_WAIT_ALL:
+        return "MPI_Waitall";
+    case OMPI_MQS_WAIT_ANY:
+        return "MPI_Waitany";
+    case OMPI_MQS_WAIT_SOME:
+        return "MPI_Waitsome";
+    case OMPI_MQS_WAIT_SEND:
+        request = wait->count == 0 ? request_find(&info->requests, (mqs_taddr_t)wait->requests) : NULL;
+        if (request == NULL || request->mode == MODE_STANDARD || request->mode == MODE_COMPLETE) {
+            return "MPI_Send";
+        }
+        return request->mode == MODE_SYNCHRONOUS ? "MPI_Ssend"
+               : request->mode == MODE_READY     ? "MPI_Rsend"
+                                                 : "MPI_Bsend";
+    case OMPI_MQS_WAIT_RECEIVE:
+        return "MPI_Recv";
+    case OMPI_MQS_WAIT_PROBE:
+        return "MPI_Probe";
+    case OMPI_MQS_WAIT_MPROBE:
+        return "MPI_Mprobe";
+    case OMPI_MQS_WAIT_MRECV:
+        return "MPI_Mrecv";
+    case OMPI_MQS_WAIT_BSEND_DETACH:
+        return "MPI_Buffer_detach";
+    case OMPI_MQS_WAIT_INIT:
+        return "MPI_Init";
+    case OMPI_MQS_WAIT_FINALIZE:
+        return "MPI_Finalize";
+    default:
+        return "";
+    }
+}
+
+/* Whether a wait that names no request names a message. */
+static bool has_envelope(const struct ompi_mqs_wait *wait)
+{
+    return wait->kind >= OMPI_MQS_WAIT_SEND && wait->kind <= OMPI_MQS_WAIT_MRECV && wait->comm != 0;
+}
+
+static uint64_t count_operations(const struct ompi_mqs_wait *wait)
+{
+    if (wait->count > 0) {
+        return wait->requests == 0 ? 0 : wait->count;
+    }
+    return wait->requests != 0 || has_envelope(wait) ? 1 : 0;
+}
+
+static int next_patched(mqs_process_info *info, mqs_wait *ret)
+{
+    struct waits *waits = &info->waits;
+    const struct ompi_mqs_wait *wait;
+    const char *name = NULL;
+
+    do {
+        if (waits->level >= waits->thread.depth) {
+            int code = next_thread(info);
+
+            if (code != mqs_ok) {
+                return code;
+            }
+        }
+        wait = &waits->thread.stack[waits->level++];
+    } while (wait->kind == OMPI_MQS_WAIT_NONE);
+
+    waits->wait = *wait;
+    waits->operations = count_operations(wait);
+    if (waits->operations > MAX_OPERATIONS) {
+        waits->operations = 0;
+        return ERROR_WAITS;
+    }
+    waits->collective = -1;
+    waits->collective_comm = 0;
+    if (waits->thread.in_collective) {
+        waits->collective = (int)waits->thread.collective;
+        waits->collective_comm = waits->thread.comm;
+        name = collective_name(waits->collective);
+    }
+    ret->tid = waits->thread.tid;
+    ret->level = (int)waits->level - 1;
+    ret->kind = (int)wait->kind;
+    ret->need = wait->need > INT_MAX ? INT_MAX : (int)wait->need;
+    ret->operations = (int)waits->operations;
+    ret->collective = waits->collective;
+    ret->episode = wait->episode;
+    ret->begin_ns = wait->begin_ns > INT64_MAX ? 0 : (int64_t)wait->begin_ns;
+    ret->comm = (mqs_taddr_t)wait->comm;
+    ret->collective_comm = waits->collective_comm;
+    snprintf(ret->call, sizeof ret->call, "%s", name == NULL ? call_of_kind(info, wait) : name);
+    waits->next_operation = 0;
+    return mqs_ok;
+}
+
+static int next_unpatched(mqs_process_info *info, mqs_wait *ret)
+{
+    struct waits *waits = &info->waits;
+    const struct sync *syncs = waits->syncs.items;
+    unsigned char bytes[LAYOUT_MAX_STRUCT];
+    int64_t remaining = 0;
+    size_t end = waits->next_sync;
+
+    if (end >= waits->syncs.count) {
+        return mqs_end_of_list;
+    }
+    waits->sync = syncs[end].address;
+    waits->next_operation = end;
+    while (end < waits->syncs.count && syncs[end].address == waits->sync) {
+        end++;
+    }
+    waits->operations = end - waits->next_operation;
+    waits->next_sync = end;
+    if (fetch_structure(info, waits->sync, AT_SYNC, bytes) == mqs_ok) {
+        remaining = field_signed(info, bytes, AT_SYNC_COUNT);
+    }
+    ret->kind = OMPI_MQS_WAIT_NONE;
+    ret->need = remaining <= 0 || remaining > INT_MAX ? 0 : (int)remaining;
+    ret->operations = (int)waits->operations;
+    ret->collective = -1;
+    return mqs_ok;
+}
+
+int waits_next(mqs_process_info *info, mqs_wait *ret)
+{
+    struct waits *waits = &info->waits;
+    int code;
+
+    waits->in_wait = false;
+    if (!waits->set_up) {
+        return ERROR_ORDER;
+    }
+    memset(ret, 0, sizeof *ret);
+    code = waits->patched ? next_patched(info, ret) : next_unpatched(info, ret);
+    waits->in_wait = code == mqs_ok;
+    return code;
+}
+
+static int kind_of_envelope(uint32_t wait)
+{
+    switch (wait) {
+    case OMPI_MQS_WAIT_SEND:
+        return mqs_kind_send;
+    case OMPI_MQS_WAIT_PROBE:
+    case OMPI_MQS_WAIT_MPROBE:
+        return mqs_kind_probe;
+    case OMPI_MQS_WAIT_MRECV:
+        return mqs_kind_message;
+    default:
+        return mqs_kind_receive;
+    }
+}
+
+static int next_patched_operation(mqs_process_info *info, mqs_pending_operation *ret)
+{
+    struct waits *waits = &info->waits;
+    const struct ompi_mqs_wait *wait = &waits->wait;
+    mqs_taddr_t address = (mqs_taddr_t)wait->requests;
+    uint64_t at;
+
+    if (waits->next_operation >= waits->operations) {
+        return mqs_end_of_list;
+    }
+    at = waits->next_operation++;
+    if (wait->count > 0) {
+        int width = info->layout.sizes.pointer_size;
+        int code = fetch_pointer(info, address + (mqs_taddr_t)(at * (uint64_t)width), &address);
+
+        if (code != mqs_ok) {
+            return code;
+        }
+    } else if (address == 0) {
+        return operation_of_envelope(info, kind_of_envelope(wait->kind), (mqs_taddr_t)wait->comm, wait->peer,
+                                     wait->tag, ret, &info->details);
+    }
+    return operation_of_address(info, address, waits->collective, (mqs_taddr_t)wait->comm, ret,
+                                &info->details);
+}
+
+int waits_next_operation(mqs_process_info *info, mqs_pending_operation *ret)
+{
+    struct waits *waits = &info->waits;
+    int code;
+
+    if (!waits->in_wait) {
+        return ERROR_ORDER;
+    }
+    info->details_valid = false;
+    if (waits->patched) {
+        code = next_patched_operation(info, ret);
+    } else if (waits->operations == 0) {
+        return mqs_end_of_list;
+    } else {
+        const struct sync *sync = &((const struct sync *)waits->syncs.items)[waits->next_operation++];
+
+        waits->operations--;
+        code = operation_of_address(info, sync->request, -1, 0, ret, &info->details);
+    }
+    info->details_valid = code == mqs_ok;
+    return code;
+}
+
+void waits_clear(struct waits *waits)
+{
+    vector_clear(&waits->syncs);
+    memset(waits, 0, sizeof *waits);
+}
+
+int waits_collective_on(mqs_process_info *info, mqs_taddr_t comm)
+{
+    const struct communicator *found = communicator_find(info, comm);
+    mqs_taddr_t parent = found == NULL ? 0 : found->parent;
+    mqs_taddr_t address = info->root.present ? (mqs_taddr_t)info->root.record.threads : 0;
+    struct cycle cycle = {0, 0, 0};
+    int class_ = -1;
+
+    for (size_t i = 0; address != 0 && i < OMPI_MQS_MAX_THREADS && cycle_check(&cycle, address); i++) {
+        struct thread_record thread;
+
+        if (read_thread(info, address, &thread) != mqs_ok) {
+            return -1;
+        }
+        if (thread.in_collective && thread.comm != 0 &&
+            (thread.comm == comm || (parent != 0 && thread.comm == parent))) {
+            if (class_ >= 0 && class_ != (int)thread.collective) {
+                return -1;
+            }
+            class_ = (int)thread.collective;
+        }
+        address = thread.next;
+    }
+    return class_;
+}
