@@ -48,8 +48,8 @@ def rank_inferior(rank):
         return inferior
     how = inferiors.kind(chosen)
     if how == "core":
-        raise gdb.GdbError("rank %d has no core open here: add-inferior, inferior N, then file PROGRAM and "
-                           "core FILE open it" % rank)
+        raise gdb.GdbError("rank %d has no core open here: add-inferior -no-connection -exec PROGRAM, "
+                           "inferior N and core FILE open it" % rank)
     if how == "remote":
         raise gdb.GdbError("rank %d is not attached here: gdb cannot attach to it through another rank's "
                            "gdbserver; give it one of its own" % rank)

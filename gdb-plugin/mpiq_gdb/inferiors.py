@@ -14,30 +14,44 @@ _SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _RANDOM_BYTES = 16
 
 
+def _selected_frame():
+    try:
+        return gdb.selected_frame()
+    except gdb.error:
+        return None
+
+
 class Selection:
     """Remembers inferior, thread, frame and language, and puts them back."""
 
     def __enter__(self):
         self.inferior = gdb.selected_inferior()
         self.thread = gdb.selected_thread()
-        self.frame = None
-        if self.thread is not None:
-            try:
-                self.frame = gdb.selected_frame()
-            except gdb.error:
-                pass
+        self.frame = _selected_frame()
         self.language = gdb.parameter("language")
         return self
 
+    def _moved(self):
+        now = gdb.selected_thread()
+        return (gdb.selected_inferior().num != self.inferior.num or (now is None) != (self.thread is None)
+                or (now is not None and now.global_num != self.thread.global_num)
+                or _selected_frame() != self.frame)
+
+    def _go_back(self):
+        if self.thread is not None and self.thread.is_valid():
+            self.thread.switch()
+            if self.frame is not None and self.frame.is_valid():
+                self.frame.select()
+        elif self.inferior.is_valid() and gdb.selected_inferior().num != self.inferior.num:
+            gdb.execute("inferior %d" % self.inferior.num, to_string=True)
+
     def __exit__(self, *_):
         try:
-            if self.thread is not None and self.thread.is_valid():
-                self.thread.switch()
-                if self.frame is not None and self.frame.is_valid():
-                    self.frame.select()
-            elif self.inferior.is_valid() and gdb.selected_inferior().num != self.inferior.num:
-                gdb.execute("inferior %d" % self.inferior.num, to_string=True)
-            if gdb.parameter("language") != self.language:
+            moved = self._moved()
+            if moved:
+                self._go_back()
+            if moved or gdb.parameter("language") != self.language:
+                # "auto" is set again too: gdb then takes the frame's, which it has not where we have been.
                 gdb.execute("set language %s" % self.language, to_string=True)
         except gdb.error:
             pass # the process has ended under us: there is nothing to go back to
@@ -64,7 +78,8 @@ def attached():
 
 
 def is_running(inferior):
-    return any(thread.is_running() for thread in inferior.threads())
+    with Selection(): # with several connections gdb 13 forgets the frame when it lists threads
+        return any(thread.is_running() for thread in inferior.threads())
 
 
 def switch(inferior):

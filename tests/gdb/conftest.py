@@ -12,23 +12,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "hangs")]
 
 import gdb_session # noqa: E402
 import job as jobs # noqa: E402
-
-RANKS = 4
-
-
-class HungJob(jobs.Job):
-    """A job of wrong_turn's."""
-
-    def stuck(self):
-        """Itself, once all of its ranks stay where they are."""
-        self.wait_ready()
-        self.stand_still()
-        return self
-
-    @property
-    def pids(self):
-        """{rank: pid}"""
-        return {rank: pid for pid, rank in self.ready.items()}
+from hung_job import RANKS, HungJob # noqa: E402
 
 
 def pytest_collection_modifyitems(items):

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A job that hangs, by rank."""
+import job as jobs
+
+RANKS = 4
+
+
+class HungJob(jobs.Job):
+    """A job of wrong_turn's."""
+
+    def stuck(self):
+        """Itself, once all of its ranks stay where they are."""
+        self.wait_ready()
+        self.stand_still()
+        return self
+
+    @property
+    def pids(self):
+        """{rank: pid}"""
+        return {rank: pid for pid, rank in self.ready.items()}
