@@ -27,6 +27,13 @@ class ShowPrefix(gdb.Command):
     def __init__(self):
         super().__init__("show mpi", gdb.COMMAND_SUPPORT, gdb.COMPLETE_NONE, True)
 
+    def invoke(self, argument, from_tty):
+        if argument:
+            raise gdb.GdbError('Undefined show mpi command: "%s".  Try "help show mpi".' % argument)
+        for setting in ("mpiq", "dll", "internal", "stop"):
+            gdb.write("%s:  " % setting)
+            gdb.execute("show mpi %s" % setting)
+
 
 class _Quiet(gdb.Parameter):
     """A setting that says nothing when it is set."""

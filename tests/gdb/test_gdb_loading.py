@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the commands come into gdb, and what they say of themselves."""
+import os
+import pathlib
+import shutil
+import subprocess
+
+import gdb_session
+
+PLUGIN = gdb_session.LOADER.parent
+COMMANDS = ["attach", "collectives", "comms", "detach", "queues", "rank", "ranks", "report", "snapshot", "why"]
+
+
+def loaded_library(pid):
+    """The libmpi that a process has mapped, links resolved."""
+    maps = pathlib.Path("/proc/%d/maps" % pid).read_text(encoding="utf-8")
+    return next(line.split()[-1] for line in maps.splitlines() if "/libmpi.so" in line)
+
+
+def test_source():
+    said = gdb_session.run(["source %s" % gdb_session.LOADER, "help mpi"])
+    for command in COMMANDS:
+        assert "\nmpi %s -- " % command in said.out
+    assert said.err == ""
+
+
+def test_help_of_each():
+    """The first line is a sentence, and the usage follows."""
+    for command in COMMANDS:
+        help_text = gdb_session.run(["help mpi %s" % command]).out.splitlines()
+        assert help_text[0].endswith("."), help_text
+        assert help_text[1].startswith("Usage: mpi %s" % command), help_text
+        assert max(map(len, help_text)) <= 90
+
+
+def test_settings():
+    said = gdb_session.run(["show mpi", "set mpi internal on", "set mpi stop on", "set mpi dll /lib/x.so",
+                            "show mpi", "set mpi dll", "show mpi dll"], MPIQ="/bin/true")
+    assert 'mpiq is "/bin/true".' in said.out
+    assert "The message-queue DLL is mpiq's choice." in said.out
+    assert "The MPI library's own traffic is not shown." in said.out
+    assert "The MPI library's own traffic is shown." in said.out
+    assert "Other ranks are stopped while they are read." in said.out
+    assert 'The message-queue DLL is "/lib/x.so".' in said.out
+    assert said.err == ""
+
+
+def test_settings_are_passed_on(wire, hung):
+    answer, _ = wire.ask([], pid=hung.pids[0], commands=["set mpi internal on", "set mpi stop on",
+                                                         "set mpi dll /lib/x.so"])
+    arguments = answer["arguments"]
+    assert "--all" in arguments and "--stop" in arguments
+    assert arguments[arguments.index("--dll") + 1] == "/lib/x.so"
+
+
+def test_loaded_with_libmpi(hung, tmp_path):
+    """gdb finds a link beside the library, or where it looks for scripts, and loads the commands once."""
+    pid = hung.pids[0]
+    script = pathlib.Path("%s%s-gdb.py" % (tmp_path, loaded_library(pid)))
+    script.parent.mkdir(parents=True)
+    script.symlink_to(gdb_session.LOADER)
+    said = gdb_session.run(["help mpi report", "add-inferior -no-connection", "inferior 2",
+                            "attach %d" % hung.pids[1], "help mpi why"], pid=pid, load=False,
+                           before=["set auto-load scripts-directory %s" % tmp_path,
+                                   "set auto-load safe-path %s:%s" % (tmp_path, PLUGIN)])
+    assert "What is stuck in the MPI job, and why." in said.out
+    assert "Why one rank waits" in said.out
+
+
+def test_copied_loader_says_what_is_missing(tmp_path):
+    shutil.copy(gdb_session.LOADER, tmp_path)
+    said = gdb_session.run(["source %s/mpi.py" % tmp_path], load=False, PATH="/usr/bin:/bin")
+    assert "the folder mpiq_gdb is not beside %s" % (tmp_path / "mpi.py") in said.err
+
+
+def test_installed(tmp_path, wire, hung):
+    """share/mpiq and bin/mpiq find each other, wherever they are."""
+    shutil.copytree(PLUGIN, tmp_path / "share" / "mpiq")
+    (tmp_path / "bin").mkdir()
+    mpiq = tmp_path / "bin" / "mpiq"
+    shutil.copy(gdb_session.CLIENT, mpiq)
+    variables = wire.variables(["hello 1"])
+    del variables["MPIQ"]
+    said = gdb_session.run(["source %s/share/mpiq/mpi.py" % tmp_path, "show mpi mpiq", "mpi ranks"],
+                           pid=hung.pids[0], load=False, **variables)
+    assert 'mpiq is "%s".' % mpiq in said.out
+    assert "ok 1 %d" % hung.pids[0] in said.out
+
+
+def test_machine_interface(wire, hung):
+    """A front end gets the text plain, as a stream of gdb's, and an error as an error."""
+    commands = "-target-attach %d\n-interpreter-exec console \"mpi ranks\"\n-interpreter-exec console " \
+               "\"mpi why\"\n-target-detach\n-gdb-exit\n" % hung.pids[1]
+    variables = {**wire.variables(["hello 1"]), "TERM": "xterm"}
+    command = ["gdb", "-nx", "-q", "-i=mi3", "-iex", "set debuginfod enabled off", "-iex",
+               "source %s" % gdb_session.LOADER]
+    done = subprocess.run(command, input=commands, env=gdb_session.environment(**variables), text=True,
+                          capture_output=True, timeout=gdb_session.SECONDS, check=False)
+    assert '~"{\\"arguments\\": [\\"ranks\\"' in done.stdout, done.stdout
+    assert "^error,msg=\"mpi why needs a rank: mpi why 3\"" in done.stdout
+    assert "\\033" not in done.stdout
+    assert os.path.exists("/proc/%d" % hung.pids[1])
+
+
+def test_completion(wire, hung):
+    said = gdb_session.run(["complete mpi re", "complete mpi rank ", "complete mpi why 2"], pid=hung.pids[1],
+                           **wire.variables())
+    lines = said.out.splitlines()
+    assert "mpi report" in lines
+    assert ["mpi rank %d" % rank for rank in range(4)] == [line for line in lines if line[:9] == "mpi rank "]
+    assert "mpi why 2" in lines and "mpi why 3" not in lines
