@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/behaviour.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/grow.h"
+#include "state/index_table.h"
+
+/* Lines into which ranks that wait at one place for different things are split. */
+#define MOST_VARIANTS 3
+
+/* Ranks alike but for what they wait for. */
+struct kind {
+    uint32_t process;  /* the first one */
+    uint32_t exact;    /* different things waited for, up to MOST_VARIANTS + 1 */
+    uint32_t relative; /* as above, said relative to the rank */
+};
+
+/* Something that ranks of a kind wait for. */
+struct variant {
+    uint32_t kind;
+    char *text;
+};
+
+struct collector {
+    const struct mpiq_page *page;
+    struct kind *kinds;
+    size_t kind_count;
+    struct mpiq_index_table kind_table;
+    struct variant *variants;
+    size_t variant_count;
+    struct mpiq_index_table variant_table;
+    uint32_t *kind_of; /* by process; MPIQ_NONE: not wanted */
+    uint32_t *line_of; /* by variant: its behaviour; MPIQ_NONE none yet */
+    struct mpiq_rank_set suspects;
+    struct mpiq_buffer scratch;
+};
+
+static void collector_deinit(struct collector *c)
+{
+    free(c->kinds);
+    mpiq_index_table_deinit(&c->kind_table);
+    for (size_t i = 0; i < c->variant_count; i++)
+        free(c->variants[i].text);
+    free(c->variants);
+    mpiq_index_table_deinit(&c->variant_table);
+    free(c->kind_of);
+    free(c->line_of);
+    mpiq_rank_set_deinit(&c->suspects);
+    mpiq_buffer_deinit(&c->scratch);
+}
+
+static bool same_string(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static uint64_t hash_string(uint64_t hash, const char *string)
+{
+    return string ? mpiq_hash_bytes(hash, string, strlen(string)) : mpiq_hash(hash, 0);
+}
+
+static const char *communicator_of(const struct mpiq_page *page, const struct mpiq_rank_diagnosis *rank)
+{
+    return mpiq_job_communicator_name(page->job, rank->comm);
+}
+
+static bool same_kind(const struct mpiq_page *page, const struct mpiq_rank_diagnosis *a,
+                      const struct mpiq_rank_diagnosis *b)
+{
+    return a->doing == b->doing && a->stuck == b->stuck && a->number == b->number && a->site == b->site &&
+           same_string(a->call, b->call) &&
+           (a->comm == b->comm || same_string(communicator_of(page, a), communicator_of(page, b)));
+}
+
+static uint32_t kind_of(struct collector *c, uint32_t process)
+{
+    const struct mpiq_rank_diagnosis *ranks = c->page->diagnosis->ranks;
+    const struct mpiq_rank_diagnosis *rank = &ranks[process];
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, (uint64_t)rank->doing << 1 | rank->stuck);
+    hash = mpiq_hash(hash, (uint64_t)rank->number);
+    hash = mpiq_hash(hash, rank->site);
+    hash = hash_string(hash, rank->call);
+    hash = hash_string(hash, communicator_of(c->page, rank));
+
+    uint64_t cursor = hash;
+    for (uint32_t i; (i = mpiq_index_table_next(&c->kind_table, hash, &cursor)) != UINT32_MAX;) {
+        if (same_kind(c->page, &ranks[c->kinds[i].process], rank))
+            return i;
+    }
+    struct kind *kinds = mpiq_grown(c->kinds, c->kind_count, sizeof *kinds);
+    if (!kinds)
+        return MPIQ_NONE;
+    c->kinds = kinds;
+    if (!mpiq_index_table_add(&c->kind_table, hash, (uint32_t)c->kind_count))
+        return MPIQ_NONE;
+    kinds[c->kind_count] = (struct kind){.process = process};
+    return (uint32_t)c->kind_count++;
+}
+
+/* The variant of that kind with that text, found or, if `add`, made; MPIQ_NONE without memory or if it is
+   not there.  *made says whether it is new. */
+static uint32_t variant_of(struct collector *c, uint32_t kind, const char *text, bool *made)
+{
+    uint64_t hash = hash_string(mpiq_hash(MPIQ_HASH_START, kind), text);
+    uint64_t cursor = hash;
+    *made = false;
+    for (uint32_t i; (i = mpiq_index_table_next(&c->variant_table, hash, &cursor)) != UINT32_MAX;) {
+        if (c->variants[i].kind == kind && strcmp(c->variants[i].text, text) == 0)
+            return i;
+    }
+    struct variant *variants = mpiq_grown(c->variants, c->variant_count, sizeof *variants);
+    if (!variants)
+        return MPIQ_NONE;
+    c->variants = variants;
+    char *copy = strdup(text);
+    if (!copy || !mpiq_index_table_add(&c->variant_table, hash, (uint32_t)c->variant_count)) {
+        free(copy);
+        return MPIQ_NONE;
+    }
+    variants[c->variant_count] = (struct variant){.kind = kind, .text = copy};
+    *made = true;
+    return (uint32_t)c->variant_count++;
+}
+
+void mpiq_put_relative(struct mpiq_buffer *buffer, const char *text, uint32_t own, uint32_t size)
+{
+    static const char word[] = "rank ";
+    for (const char *at = text; *at;) {
+        const char *found = strstr(at, word);
+        bool begins = found && (found == text || !isalnum((unsigned char)found[-1]));
+        char *end = NULL;
+        unsigned long rank = found && isdigit((unsigned char)found[strlen(word)])
+                                 ? strtoul(found + strlen(word), &end, 10)
+                                 : ULONG_MAX;
+        if (!found) {
+            mpiq_buffer_string(buffer, at);
+            return;
+        }
+        mpiq_buffer_add(buffer, at, (size_t)(found - at) + strlen(word));
+        at = found + strlen(word);
+        if (!begins || rank >= size)
+            continue;
+        int64_t distance = (int64_t)rank - (int64_t)own;
+        if (2 * distance > (int64_t)size)
+            distance -= size;
+        else if (2 * distance < -(int64_t)size)
+            distance += size;
+        mpiq_buffer_char(buffer, 'r');
+        if (distance != 0)
+            mpiq_buffer_printf(buffer, "%+" PRId64, distance);
+        at = end;
+    }
+}
+
+/* What a process waits for, relative to it; valid until the next one. */
+static const char *relative_what(struct collector *c, uint32_t process)
+{
+    const struct mpiq_job_state *job = c->page->job;
+    struct mpiq_world_rank name = mpiq_job_world_rank(job, process);
+    const char *what = c->page->diagnosis->ranks[process].what;
+    c->scratch.length = 0;
+    mpiq_put_relative(&c->scratch, what ? what : "", name.rank, job->worlds[name.world].size);
+    return mpiq_buffer_text(&c->scratch);
+}
+
+static const char *exact_what(const struct collector *c, uint32_t process)
+{
+    const char *what = c->page->diagnosis->ranks[process].what;
+    return what ? what : "";
+}
+
+/* Sorts the processes into kinds and counts what those of a kind wait for. */
+static bool survey(struct collector *c)
+{
+    uint32_t count = c->page->diagnosis->rank_count;
+    bool made;
+    for (uint32_t process = 0; process < count; process++) {
+        c->kind_of[process] = MPIQ_NONE;
+        if (!mpiq_page_wants(c->page, process))
+            continue;
+        uint32_t kind = c->kind_of[process] = kind_of(c, process);
+        if (kind == MPIQ_NONE)
+            return false;
+        if (c->kinds[kind].exact > MOST_VARIANTS)
+            continue;
+        if (variant_of(c, kind, exact_what(c, process), &made) == MPIQ_NONE)
+            return false;
+        c->kinds[kind].exact += made;
+    }
+    for (uint32_t process = 0; process < count; process++) {
+        uint32_t kind = c->kind_of[process];
+        if (kind == MPIQ_NONE || c->kinds[kind].exact <= MOST_VARIANTS ||
+            c->kinds[kind].relative > MOST_VARIANTS)
+            continue;
+        if (variant_of(c, kind, relative_what(c, process), &made) == MPIQ_NONE)
+            return false;
+        c->kinds[kind].relative += made;
+    }
+    return true;
+}
+
+/* The text that a process' line is told by. */
+static const char *line_text(struct collector *c, uint32_t process)
+{
+    const struct kind *kind = &c->kinds[c->kind_of[process]];
+    if (kind->exact <= MOST_VARIANTS)
+        return exact_what(c, process);
+    return kind->relative <= MOST_VARIANTS ? relative_what(c, process) : exact_what(c, kind->process);
+}
+
+static struct mpiq_behaviour *line_of(struct collector *c, uint32_t process, struct mpiq_behaviours *ret)
+{
+    bool made;
+    uint32_t kind = c->kind_of[process];
+    uint32_t variant = variant_of(c, kind, line_text(c, process), &made);
+    if (variant == MPIQ_NONE)
+        return NULL;
+    if (c->line_of[variant] != MPIQ_NONE)
+        return &ret->items[c->line_of[variant]];
+    struct mpiq_behaviour *items = mpiq_grown(ret->items, ret->count, sizeof *items);
+    if (!items)
+        return NULL;
+    ret->items = items;
+    const struct mpiq_rank_diagnosis *example = &c->page->diagnosis->ranks[process];
+    c->line_of[variant] = (uint32_t)ret->count;
+    items[ret->count] = (struct mpiq_behaviour){
+        .example = example,
+        .communicator = communicator_of(c->page, example),
+        .varies = c->kinds[kind].exact > MOST_VARIANTS && c->kinds[kind].relative > MOST_VARIANTS,
+        .since = -1,
+    };
+    struct mpiq_behaviour *line = &items[ret->count++];
+    if (*c->variants[variant].text) {
+        line->what = strdup(c->variants[variant].text);
+        if (!line->what)
+            return NULL;
+    }
+    return line;
+}
+
+static bool fill(struct collector *c, struct mpiq_behaviours *ret)
+{
+    for (uint32_t process = 0; process < c->page->diagnosis->rank_count; process++) {
+        if (c->kind_of[process] == MPIQ_NONE)
+            continue;
+        const struct mpiq_rank_diagnosis *rank = &c->page->diagnosis->ranks[process];
+        struct mpiq_world_rank name = mpiq_job_world_rank(c->page->job, process);
+        struct mpiq_behaviour *line = line_of(c, process, ret);
+        if (!line || !mpiq_rank_set_add(&line->ranks, name.world, name.rank))
+            return false;
+        line->suspect |= mpiq_rank_set_contains(&c->suspects, name.world, name.rank);
+        line->cause |= rank->cause;
+        if (rank->since > line->since)
+            line->since = rank->since;
+    }
+    return true;
+}
+
+static int by_importance(const void *left, const void *right)
+{
+    const struct mpiq_behaviour *a = left;
+    const struct mpiq_behaviour *b = right;
+    if (a->suspect != b->suspect)
+        return a->suspect ? -1 : 1;
+    if (a->cause != b->cause)
+        return a->cause ? -1 : 1;
+    if (a->example->stuck != b->example->stuck)
+        return a->example->stuck ? -1 : 1;
+    if (a->ranks.size != b->ranks.size)
+        return a->ranks.size > b->ranks.size ? -1 : 1;
+    return a->example < b->example ? -1 : 1;
+}
+
+static bool add_suspects(struct collector *c)
+{
+    const struct mpiq_diagnosis *diagnosis = c->page->diagnosis;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        if (!mpiq_rank_set_add_set(&c->suspects, &diagnosis->findings[i].suspects))
+            return false;
+    }
+    return true;
+}
+
+bool mpiq_behaviours_collect(const struct mpiq_page *page, struct mpiq_behaviours *ret)
+{
+    struct collector c _cleanup_(collector_deinit) = {.page = page};
+    uint32_t count = page->diagnosis->rank_count;
+
+    *ret = (struct mpiq_behaviours){0};
+    c.kind_of = malloc((count ? count : 1) * sizeof *c.kind_of);
+    if (!c.kind_of || !add_suspects(&c) || !survey(&c))
+        return false;
+    /* Each kind has one more variant at most: the example's, which stands for all that differ. */
+    size_t most = c.variant_count + c.kind_count + 1;
+    c.line_of = malloc(most * sizeof *c.line_of);
+    if (!c.line_of)
+        return false;
+    memset(c.line_of, 0xff, most * sizeof *c.line_of);
+    if (!fill(&c, ret) || c.scratch.failed)
+        return false;
+    if (ret->count > 1)
+        qsort(ret->items, ret->count, sizeof *ret->items, by_importance);
+    return true;
+}
+
+void mpiq_behaviours_deinit(struct mpiq_behaviours *behaviours)
+{
+    for (size_t i = 0; i < behaviours->count; i++) {
+        mpiq_rank_set_deinit(&behaviours->items[i].ranks);
+        free(behaviours->items[i].what);
+    }
+    free(behaviours->items);
+    *behaviours = (struct mpiq_behaviours){0};
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * buffer - text that grows, or that goes to a file as it grows.
+ *
+ * Nothing that adds to it fails: without memory (or when the file refuses) the buffer turns `failed`, stays
+ * so, and says it once, at its end.
+ */
+#ifndef MPIQ_REPORT_BUFFER_H
+#define MPIQ_REPORT_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+/* All zeros is an empty one. */
+struct mpiq_buffer {
+    char *bytes; /* not terminated */
+    size_t length;
+    size_t room;
+    FILE *out;  /* NULL: all stays in bytes */
+    int errnum; /* of out */
+    bool failed;
+};
+
+void mpiq_buffer_deinit(struct mpiq_buffer *buffer);
+
+/* Room for length more bytes, to be filled and then counted in buffer->length; NULL once failed. */
+char *mpiq_buffer_reserve(struct mpiq_buffer *buffer, size_t length);
+
+void mpiq_buffer_add(struct mpiq_buffer *buffer, const char *bytes, size_t length);
+/* NULL adds nothing. */
+void mpiq_buffer_string(struct mpiq_buffer *buffer, const char *string);
+void mpiq_buffer_char(struct mpiq_buffer *buffer, char c);
+void mpiq_buffer_unsigned(struct mpiq_buffer *buffer, uint64_t value);
+void mpiq_buffer_signed(struct mpiq_buffer *buffer, int64_t value);
+void mpiq_buffer_printf(struct mpiq_buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The text so far as a string, valid until the next change; "" once failed. */
+const char *mpiq_buffer_text(struct mpiq_buffer *buffer);
+
+/* Writes what is there to out, if that is set and enough is there to be worth it, or all if `all`. */
+void mpiq_buffer_drain(struct mpiq_buffer *buffer, bool all);
+
+/* Ends it: the text, terminated, which the caller frees; with out set everything is written and *ret is not
+   touched.  The buffer is empty after that, whatever is returned. */
+struct mpiq_error *mpiq_buffer_end(struct mpiq_buffer *buffer, char **ret);
+
+#endif

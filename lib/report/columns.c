@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/columns.h"
+
+#include <libsmartcols.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+struct mpiq_columns {
+    struct mpiq_page *page;
+    struct libscols_table *table;
+    struct libscols_line *line; /* begun last; the table's */
+    size_t count;
+    bool *used; /* by column: it has a value */
+};
+
+static void fail(struct mpiq_columns *columns)
+{
+    columns->page->out.failed = true;
+}
+
+static void unref_table(struct libscols_table **table)
+{
+    scols_unref_table(*table);
+}
+
+struct mpiq_columns *mpiq_columns_create(struct mpiq_page *page, const struct mpiq_column *columns,
+                                         size_t count)
+{
+    struct libscols_table *table _cleanup_(unref_table) = scols_new_table();
+    bool *used _cleanup_free_ = calloc(count, sizeof *used);
+    struct mpiq_columns *made = calloc(1, sizeof *made);
+
+    page->out.failed |= !table || !used || !made;
+    if (page->out.failed) {
+        free(made);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        int flags = (columns[i].number ? SCOLS_FL_RIGHT : 0) | (columns[i].wrap ? SCOLS_FL_WRAP : 0);
+        if (!scols_table_new_column(table, columns[i].heading, 0, flags)) {
+            page->out.failed = true;
+            free(made);
+            return NULL;
+        }
+    }
+    scols_table_enable_colors(table, page->options->color);
+    scols_table_enable_noencoding(table, 1);
+    scols_table_set_column_separator(table, "  ");
+    *made = (struct mpiq_columns){
+        .page = page, .table = mpiq_steal(table), .count = count, .used = mpiq_steal(used)};
+    return made;
+}
+
+void mpiq_columns_destroy(struct mpiq_columns *columns)
+{
+    if (!columns)
+        return;
+    scols_unref_table(columns->table);
+    free(columns->used);
+    free(columns);
+}
+
+void mpiq_columns_row(struct mpiq_columns *columns, enum mpiq_style style)
+{
+    if (!columns)
+        return;
+    columns->line = scols_table_new_line(columns->table, NULL);
+    if (!columns->line)
+        fail(columns);
+    else if (style != MPIQ_STYLE_NONE && columns->page->options->color)
+        scols_line_set_color(columns->line, mpiq_page_style(columns->page, style));
+}
+
+void mpiq_columns_set_string(struct mpiq_columns *columns, size_t column, const char *text)
+{
+    struct mpiq_buffer plain _cleanup_(mpiq_buffer_deinit) = {0};
+    if (!columns || !columns->line || !text || !*text)
+        return;
+    mpiq_put_plain(&plain, text);
+    const char *cell = mpiq_buffer_text(&plain);
+    columns->used[column] = true;
+    if (plain.failed || scols_line_set_data(columns->line, column, cell) != 0)
+        fail(columns);
+}
+
+void mpiq_columns_set(struct mpiq_columns *columns, size_t column, struct mpiq_buffer *text)
+{
+    mpiq_columns_set_string(columns, column, mpiq_buffer_text(text));
+    if (columns && text->failed)
+        fail(columns);
+    text->length = 0;
+}
+
+/* Adds line without the blanks at its end. */
+static void add_line(struct mpiq_buffer *out, size_t indent, const char *line, size_t length)
+{
+    while (length > 0 && line[length - 1] == ' ')
+        length--;
+    if (length > 0)
+        mpiq_buffer_printf(out, "%*s", (int)indent, "");
+    mpiq_buffer_add(out, line, length);
+    mpiq_buffer_char(out, '\n');
+}
+
+void mpiq_columns_print(struct mpiq_columns *columns, size_t indent, bool heading)
+{
+    char *text _cleanup_free_ = NULL;
+    if (!columns || columns->page->out.failed || scols_table_is_empty(columns->table))
+        return;
+    int width = columns->page->options->width;
+    for (size_t i = 0; i < columns->count; i++) {
+        struct libscols_column *column = scols_table_get_column(columns->table, i);
+        if (!columns->used[i])
+            scols_column_set_flags(column, scols_column_get_flags(column) | SCOLS_FL_HIDDEN);
+    }
+    scols_table_enable_noheadings(columns->table, !heading);
+    scols_table_set_termforce(columns->table, width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
+    if (width > 0)
+        scols_table_set_termwidth(columns->table, (size_t)width > indent ? (size_t)width - indent : 1);
+    if (scols_print_table_to_string(columns->table, &text) != 0) {
+        fail(columns);
+        return;
+    }
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, "\n");
+        add_line(&columns->page->out, indent, at, length);
+        at += length + (at[length] == '\n');
+    }
+}

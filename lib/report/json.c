@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+void mpiq_json_deinit(struct mpiq_json *json)
+{
+    free(json->scratch.bytes);
+    json->scratch = (struct mpiq_text){0};
+}
+
+static void before_value(struct mpiq_json *json)
+{
+    if (json->comma)
+        mpiq_buffer_char(json->out, ',');
+    json->comma = true;
+}
+
+void mpiq_json_open(struct mpiq_json *json, char open)
+{
+    before_value(json);
+    mpiq_buffer_char(json->out, open);
+    json->comma = false;
+}
+
+void mpiq_json_close(struct mpiq_json *json, char close)
+{
+    mpiq_buffer_char(json->out, close);
+    json->comma = true;
+}
+
+void mpiq_json_break(struct mpiq_json *json)
+{
+    if (json->comma)
+        mpiq_buffer_char(json->out, ',');
+    json->comma = false;
+    mpiq_buffer_char(json->out, '\n');
+    mpiq_buffer_drain(json->out, false);
+}
+
+void mpiq_json_key(struct mpiq_json *json, const char *key)
+{
+    size_t length = strlen(key);
+    char *at = mpiq_buffer_reserve(json->out, length + 4);
+    if (!at)
+        return;
+    char *begin = at;
+    if (json->comma)
+        *at++ = ',';
+    *at++ = '"';
+    memcpy(at, key, length);
+    at += length;
+    *at++ = '"';
+    *at++ = ':';
+    json->out->length += (size_t)(at - begin);
+    json->comma = false;
+}
+
+void mpiq_json_number(struct mpiq_json *json, int64_t value)
+{
+    before_value(json);
+    mpiq_buffer_signed(json->out, value);
+}
+
+void mpiq_json_words(struct mpiq_json *json, const char *string)
+{
+    json->scratch.length = 0;
+    json->scratch.comma = false;
+    mpiq_text_string(&json->scratch, string, SIZE_MAX);
+    before_value(json);
+    if (json->scratch.failed)
+        json->out->failed = true;
+    else
+        mpiq_buffer_add(json->out, json->scratch.bytes, json->scratch.length);
+}
+
+void mpiq_json_process(struct mpiq_json *json, uint32_t process)
+{
+    bool other = mpiq_job_world_rank(json->page->job, process).world > 0;
+    before_value(json);
+    if (other)
+        mpiq_buffer_char(json->out, '"');
+    mpiq_put_process(json->page, json->out, process);
+    if (other)
+        mpiq_buffer_char(json->out, '"');
+}
+
+void mpiq_json_put_number(struct mpiq_json *json, const char *key, int64_t value)
+{
+    mpiq_json_key(json, key);
+    mpiq_json_number(json, value);
+}
+
+void mpiq_json_put_bool(struct mpiq_json *json, const char *key, bool value)
+{
+    mpiq_json_key(json, key);
+    before_value(json);
+    mpiq_buffer_string(json->out, value ? "true" : "false");
+}
+
+void mpiq_json_put_string(struct mpiq_json *json, const char *key, const char *value)
+{
+    if (!value)
+        return;
+    mpiq_json_key(json, key);
+    mpiq_json_words(json, value);
+}
+
+void mpiq_json_put_hex(struct mpiq_json *json, const char *key, uint64_t value)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    mpiq_json_key(json, key);
+    before_value(json);
+    digits[--at] = '"';
+    do {
+        digits[--at] = "0123456789abcdef"[value & 15];
+        value >>= 4;
+    } while (value > 0);
+    digits[--at] = 'x';
+    digits[--at] = '0';
+    digits[--at] = '"';
+    mpiq_buffer_add(json->out, digits + at, sizeof digits - at);
+}
+
+void mpiq_json_put_seconds(struct mpiq_json *json, const char *key, double seconds)
+{
+    if (!(seconds >= 0) || seconds > 1e15)
+        return;
+    uint64_t tenths = (uint64_t)(seconds * 10 + 0.5);
+    mpiq_json_key(json, key);
+    before_value(json);
+    mpiq_buffer_unsigned(json->out, tenths / 10);
+    if (tenths % 10 > 0) {
+        mpiq_buffer_char(json->out, '.');
+        mpiq_buffer_unsigned(json->out, tenths % 10);
+    }
+}
+
+void mpiq_json_put_process(struct mpiq_json *json, const char *key, uint32_t process)
+{
+    if (process == MPIQ_NONE)
+        return;
+    mpiq_json_key(json, key);
+    mpiq_json_process(json, process);
+}
+
+void mpiq_json_put_ranks(struct mpiq_json *json, const char *key, const struct mpiq_rank_set *set,
+                         bool always)
+{
+    if (set->size == 0 && !always)
+        return;
+    char *text _cleanup_free_ = mpiq_rank_set_text(set, 0);
+    if (!text)
+        json->out->failed = true;
+    mpiq_json_put_string(json, key, text);
+}
+
+void mpiq_json_put_site(struct mpiq_json *json, uint32_t site)
+{
+    const struct mpiq_job_state *job = json->page->job;
+    if (site >= job->site_count)
+        return;
+    const struct mpiq_site *place = &job->sites[site];
+    mpiq_json_key(json, "site");
+    mpiq_json_open(json, '{');
+    mpiq_json_put_string(json, "file", mpiq_job_string(job, place->file));
+    if (place->line > 0)
+        mpiq_json_put_number(json, "line", place->line);
+    mpiq_json_put_string(json, "function", mpiq_job_string(job, place->function));
+    mpiq_json_put_string(json, "object", mpiq_job_string(job, place->object));
+    mpiq_json_close(json, '}');
+}
+
+void mpiq_json_put_communicator(struct mpiq_json *json, uint32_t comm)
+{
+    if (comm >= json->page->job->communicator_count)
+        return;
+    mpiq_json_put_number(json, "comm", comm);
+    mpiq_json_put_string(json, "communicator", mpiq_job_communicator_name(json->page->job, comm));
+}
+
+static const char *kind_word(uint8_t kind)
+{
+    static const char *const words[] = {
+#define WORD(id, word) [MPIQ_OPERATION_##id] = (word),
+        MPIQ_OPERATION_KINDS(WORD)
+#undef WORD
+    };
+    return words[kind];
+}
+
+static const char *status_word(uint8_t status)
+{
+    static const char *const words[] = {
+#define WORD(id, word) [MPIQ_STATUS_##id] = (word),
+        MPIQ_OPERATION_STATUSES(WORD)
+#undef WORD
+    };
+    return words[status];
+}
+
+static void put_peer(struct mpiq_json *json, const char *key, bool any, uint32_t process)
+{
+    if (any)
+        mpiq_json_put_string(json, key, "any");
+    else
+        mpiq_json_put_process(json, key, process);
+}
+
+void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_operation *operation)
+{
+    const struct mpiq_job_state *job = json->page->job;
+    mpiq_json_open(json, '{');
+    mpiq_json_put_communicator(json, operation->comm);
+    put_peer(json, "peer", operation->any, operation->peer);
+    if (operation->any)
+        mpiq_json_put_string(json, "peer_local", "any");
+    else if (operation->peer_local >= 0)
+        mpiq_json_put_number(json, "peer_local", operation->peer_local);
+    if (operation->tag_any)
+        mpiq_json_put_string(json, "tag", "any");
+    else
+        mpiq_json_put_number(json, "tag", operation->tag);
+    if (operation->bytes >= 0)
+        mpiq_json_put_number(json, "bytes", operation->bytes);
+    mpiq_json_put_string(json, "datatype", mpiq_job_string(job, operation->datatype));
+    mpiq_json_put_string(json, "status", status_word(operation->status));
+    mpiq_json_put_string(json, "kind", kind_word(operation->kind));
+    mpiq_json_put_bool(json, "persistent", operation->persistent);
+    if (operation->buffer)
+        mpiq_json_put_hex(json, "buffer", operation->buffer);
+    mpiq_json_put_bool(json, "system_buffer", operation->system_buffer);
+    mpiq_json_put_bool(json, "blocked", operation->blocked);
+    if (operation->status != MPIQ_STATUS_PENDING) {
+        mpiq_json_put_process(json, "actual_peer", operation->actual);
+        if (operation->actual_local >= 0 || operation->actual != MPIQ_NONE)
+            mpiq_json_put_number(json, "actual_tag", operation->actual_tag);
+        if (operation->actual_bytes >= 0)
+            mpiq_json_put_number(json, "actual_bytes", operation->actual_bytes);
+    }
+    if (operation->inactive)
+        mpiq_json_put_bool(json, "inactive", true);
+    if (operation->internal)
+        mpiq_json_put_bool(json, "internal", true);
+    if (operation->cancelled)
+        mpiq_json_put_bool(json, "cancelled", true);
+    if (operation->out_of_order)
+        mpiq_json_put_bool(json, "out_of_order", true);
+    mpiq_json_close(json, '}');
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * json - JSON into a report's buffer, fast enough for a million ranks.
+ *
+ * As with mpiq_text the caller opens, names and closes in the right order.  What is not known is left out:
+ * the functions with a key add nothing for NULL, an empty set, a negative duration.
+ */
+#ifndef MPIQ_REPORT_JSON_H
+#define MPIQ_REPORT_JSON_H
+
+#include "report/page.h"
+#include "state/text.h"
+
+struct mpiq_json {
+    const struct mpiq_page *page;
+    struct mpiq_buffer *out;
+    struct mpiq_text scratch; /* strings with their escapes */
+    bool comma;
+};
+
+void mpiq_json_deinit(struct mpiq_json *json);
+
+void mpiq_json_open(struct mpiq_json *json, char open);
+void mpiq_json_close(struct mpiq_json *json, char close);
+/* A line break, where it does no harm: between the elements of the long lists. */
+void mpiq_json_break(struct mpiq_json *json);
+/* key is plain ASCII. */
+void mpiq_json_key(struct mpiq_json *json, const char *key);
+
+/* Values, in an array or after a key. */
+void mpiq_json_number(struct mpiq_json *json, int64_t value);
+void mpiq_json_words(struct mpiq_json *json, const char *string);
+/* A rank: 3, or "w1:3" of another world. */
+void mpiq_json_process(struct mpiq_json *json, uint32_t process);
+
+/* Members of an object. */
+void mpiq_json_put_number(struct mpiq_json *json, const char *key, int64_t value);
+void mpiq_json_put_bool(struct mpiq_json *json, const char *key, bool value);
+void mpiq_json_put_string(struct mpiq_json *json, const char *key, const char *value);
+void mpiq_json_put_hex(struct mpiq_json *json, const char *key, uint64_t value);
+void mpiq_json_put_seconds(struct mpiq_json *json, const char *key, double seconds);
+void mpiq_json_put_process(struct mpiq_json *json, const char *key, uint32_t process);
+/* "0-3,7"; an empty set as "" if `always`. */
+void mpiq_json_put_ranks(struct mpiq_json *json, const char *key, const struct mpiq_rank_set *set,
+                         bool always);
+/* "site": {call, file, line, function, object}, what is known of it. */
+void mpiq_json_put_site(struct mpiq_json *json, uint32_t site);
+
+/* "comm" and "communicator": index and name. */
+void mpiq_json_put_communicator(struct mpiq_json *json, uint32_t comm);
+
+/* An operation, as a value; detail adds what only somebody who reads --all wants. */
+void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_operation *operation);
+
+/* Sections of a report: json_findings.c, json_communicators.c, json_ranks.c. */
+void mpiq_json_findings(struct mpiq_json *json);
+void mpiq_json_chain(struct mpiq_json *json);
+void mpiq_json_communicators(struct mpiq_json *json, bool collectives);
+void mpiq_json_ranks(struct mpiq_json *json);
+
+#endif

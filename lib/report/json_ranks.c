@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ranks of a job, with their queues, as JSON. */
+#include "report/json.h"
+
+static void put_queue(struct mpiq_json *json, const char *key, const struct mpiq_job_rank *rank,
+                      enum mpiq_queue queue)
+{
+    const struct mpiq_job_operation *operation = &json->page->job->operations[rank->first_operation];
+    mpiq_json_key(json, key);
+    mpiq_json_open(json, '[');
+    for (uint32_t i = 0; i < rank->operation_count; i++, operation++) {
+        if (operation->queue == queue && (json->page->options->all || !operation->internal))
+            mpiq_json_operation(json, operation);
+    }
+    mpiq_json_close(json, ']');
+}
+
+static void put_rank(struct mpiq_json *json, uint32_t process)
+{
+    const struct mpiq_job_state *job = json->page->job;
+    const struct mpiq_rank_diagnosis *diagnosis = &json->page->diagnosis->ranks[process];
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+
+    mpiq_json_open(json, '{');
+    mpiq_json_put_process(json, "rank", process);
+    if (rank) {
+        if (rank->pid > 0)
+            mpiq_json_put_number(json, "pid", rank->pid);
+        mpiq_json_put_string(json, "host", mpiq_job_string(job, rank->host));
+    }
+    mpiq_json_put_string(json, "state", mpiq_rank_doing_word(diagnosis->doing));
+    mpiq_json_put_bool(json, "stuck", diagnosis->stuck);
+    mpiq_json_put_string(json, "call", diagnosis->call);
+    if (diagnosis->call) {
+        mpiq_json_put_communicator(json, diagnosis->comm);
+        if (diagnosis->number > 0)
+            mpiq_json_put_number(json, "number", diagnosis->number);
+    }
+    mpiq_json_put_string(json, "waits_for", diagnosis->what);
+    mpiq_json_put_seconds(json, "since", diagnosis->since);
+    mpiq_json_put_site(json, diagnosis->site);
+    if (rank && rank->queues == MPIQ_YES) {
+        put_queue(json, "sends", rank, MPIQ_QUEUE_SENDS);
+        put_queue(json, "receives", rank, MPIQ_QUEUE_RECEIVES);
+        put_queue(json, "unexpected", rank, MPIQ_QUEUE_UNEXPECTED);
+    }
+    mpiq_json_close(json, '}');
+}
+
+void mpiq_json_ranks(struct mpiq_json *json)
+{
+    mpiq_json_key(json, "ranks");
+    mpiq_json_open(json, '[');
+    for (uint32_t process = 0; process < json->page->diagnosis->rank_count; process++) {
+        if (!mpiq_page_wants(json->page, process))
+            continue;
+        mpiq_json_break(json);
+        put_rank(json, process);
+    }
+    mpiq_json_close(json, ']');
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/message_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/grow.h"
+#include "state/index_table.h"
+
+/* Peers, or distances to them, that are told apart. */
+#define MOST_PEERS 4
+#define MOST_DISTANCES 6
+
+/* Operations alike but for their peers. */
+struct kind {
+    uint32_t process; /* of the first one */
+    uint32_t operation;
+    uint32_t exact;    /* different peers, up to MOST_PEERS + 1 */
+    uint32_t relative; /* different distances, likewise */
+};
+
+/* A peer, or the distance to one, of operations of a kind. */
+struct variant {
+    uint32_t kind;
+    enum mpiq_peer_form form;
+    int64_t value;
+    uint32_t row; /* MPIQ_NONE: none yet */
+};
+
+struct collector {
+    const struct mpiq_page *page;
+    enum mpiq_queue queue;
+    struct kind *kinds;
+    size_t kind_count;
+    struct mpiq_index_table kind_table;
+    struct variant *variants;
+    size_t variant_count;
+    struct mpiq_index_table variant_table;
+    uint32_t *kind_of; /* by operation; MPIQ_NONE: not of this queue */
+    struct mpiq_message_rows *ret;
+};
+
+static void collector_deinit(struct collector *c)
+{
+    free(c->kinds);
+    mpiq_index_table_deinit(&c->kind_table);
+    free(c->variants);
+    mpiq_index_table_deinit(&c->variant_table);
+    free(c->kind_of);
+}
+
+/* The process on the other side: of a matched wildcard the one that came. */
+static uint32_t peer_of(const struct mpiq_job_operation *operation)
+{
+    return operation->any && operation->status != MPIQ_STATUS_PENDING ? operation->actual : operation->peer;
+}
+
+/* What holds the thread that is blocked on it tells operations apart too. */
+static bool same_wait(const struct mpiq_rank_diagnosis *a, const struct mpiq_rank_diagnosis *b)
+{
+    return a->site == b->site &&
+           (a->call == b->call || (a->call && b->call && strcmp(a->call, b->call) == 0));
+}
+
+static bool same_tag(const struct mpiq_job_operation *a, const struct mpiq_job_operation *b)
+{
+    return a->tag_any == b->tag_any && (a->tag_any || a->tag == b->tag) &&
+           (a->status == MPIQ_STATUS_PENDING || a->actual_tag == b->actual_tag);
+}
+
+static bool same_kind(const struct collector *c, const struct kind *kind, uint32_t process,
+                      const struct mpiq_job_operation *b)
+{
+    const struct mpiq_job_operation *a = &c->page->job->operations[kind->operation];
+    const struct mpiq_rank_diagnosis *ranks = c->page->diagnosis->ranks;
+    return a->kind == b->kind && a->status == b->status && a->any == b->any && a->inactive == b->inactive &&
+           a->blocked == b->blocked && a->internal == b->internal && a->persistent == b->persistent &&
+           a->out_of_order == b->out_of_order && a->cancelled == b->cancelled && a->bytes == b->bytes &&
+           same_tag(a, b) &&
+           (a->comm == b->comm || strcmp(mpiq_job_communicator_name(c->page->job, a->comm),
+                                         mpiq_job_communicator_name(c->page->job, b->comm)) == 0) &&
+           (!a->blocked || same_wait(&ranks[kind->process], &ranks[process]));
+}
+
+/* Of what same_kind compares the part that differs most: names and places are left to it. */
+static uint64_t kind_hash(const struct mpiq_job_operation *operation)
+{
+    uint64_t flags = (uint64_t)operation->kind << 16 | (uint64_t)operation->status << 8 |
+                     (uint64_t)operation->blocked << 3 | (uint64_t)operation->internal << 2 |
+                     (uint64_t)operation->any << 1 | operation->tag_any;
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, flags);
+    hash = mpiq_hash(hash, (uint64_t)operation->bytes);
+    return mpiq_hash(hash, operation->tag_any ? 0 : (uint64_t)operation->tag);
+}
+
+static uint32_t kind_of(struct collector *c, uint32_t process, uint32_t operation)
+{
+    const struct mpiq_job_operation *row = &c->page->job->operations[operation];
+    uint64_t hash = kind_hash(row);
+    uint64_t cursor = hash;
+    for (uint32_t i; (i = mpiq_index_table_next(&c->kind_table, hash, &cursor)) != UINT32_MAX;) {
+        if (same_kind(c, &c->kinds[i], process, row))
+            return i;
+    }
+    struct kind *kinds = mpiq_grown(c->kinds, c->kind_count, sizeof *kinds);
+    if (!kinds)
+        return MPIQ_NONE;
+    c->kinds = kinds;
+    if (!mpiq_index_table_add(&c->kind_table, hash, (uint32_t)c->kind_count))
+        return MPIQ_NONE;
+    kinds[c->kind_count] = (struct kind){.process = process, .operation = operation};
+    return (uint32_t)c->kind_count++;
+}
+
+/* The variant with that value, found or made (*made); NULL without memory. */
+static struct variant *variant_of(struct collector *c, uint32_t kind, enum mpiq_peer_form form, int64_t value,
+                                  bool *made)
+{
+    uint64_t hash = mpiq_hash(mpiq_hash(MPIQ_HASH_START, (uint64_t)form << 32 | kind), (uint64_t)value);
+    uint64_t cursor = hash;
+    *made = false;
+    for (uint32_t i; (i = mpiq_index_table_next(&c->variant_table, hash, &cursor)) != UINT32_MAX;) {
+        struct variant *variant = &c->variants[i];
+        if (variant->kind == kind && variant->form == form && variant->value == value)
+            return variant;
+    }
+    struct variant *variants = mpiq_grown(c->variants, c->variant_count, sizeof *variants);
+    if (!variants)
+        return NULL;
+    c->variants = variants;
+    if (!mpiq_index_table_add(&c->variant_table, hash, (uint32_t)c->variant_count))
+        return NULL;
+    variants[c->variant_count] =
+        (struct variant){.kind = kind, .form = form, .value = value, .row = MPIQ_NONE};
+    *made = true;
+    return &variants[c->variant_count++];
+}
+
+/* How far the peer is from the rank, around the end of the world where that is nearer; far out of range
+   for a peer that has no distance. */
+static int64_t distance_of(const struct collector *c, uint32_t process, uint32_t operation)
+{
+    const struct mpiq_job_state *job = c->page->job;
+    uint32_t peer = peer_of(&job->operations[operation]);
+    struct mpiq_world_rank own = mpiq_job_world_rank(job, process);
+    if (peer == MPIQ_NONE)
+        return INT64_MAX;
+    struct mpiq_world_rank other = mpiq_job_world_rank(job, peer);
+    if (other.world != own.world)
+        return INT64_MAX - 1 - peer;
+    int64_t size = job->worlds[own.world].size;
+    int64_t distance = (int64_t)other.rank - (int64_t)own.rank;
+    if (2 * distance > size)
+        distance -= size;
+    else if (2 * distance < -size)
+        distance += size;
+    return distance;
+}
+
+static bool survey_operation(struct collector *c, uint32_t process, uint32_t operation)
+{
+    bool made;
+    uint32_t kind = c->kind_of[operation] = kind_of(c, process, operation);
+    if (kind == MPIQ_NONE)
+        return false;
+    if (c->kinds[kind].exact <= MOST_PEERS) {
+        if (!variant_of(c, kind, MPIQ_PEER_EXACT, peer_of(&c->page->job->operations[operation]), &made))
+            return false;
+        c->kinds[kind].exact += made;
+    }
+    if (c->kinds[kind].relative <= MOST_DISTANCES) {
+        if (!variant_of(c, kind, MPIQ_PEER_RELATIVE, distance_of(c, process, operation), &made))
+            return false;
+        c->kinds[kind].relative += made;
+    }
+    return true;
+}
+
+static void count_one(struct mpiq_message_row *row, uint32_t process)
+{
+    if (row->counted_process != process) {
+        row->each_least = row->counted > 0 && row->counted < row->each_least ? row->counted : row->each_least;
+        row->counted_process = process;
+        row->counted = 0;
+    }
+    row->counted++;
+    row->each_most = row->counted > row->each_most ? row->counted : row->each_most;
+}
+
+static struct mpiq_message_row *row_of(struct collector *c, uint32_t process, uint32_t operation)
+{
+    bool made;
+    uint32_t kind = c->kind_of[operation];
+    enum mpiq_peer_form form = c->kinds[kind].exact <= MOST_PEERS          ? MPIQ_PEER_EXACT
+                               : c->kinds[kind].relative <= MOST_DISTANCES ? MPIQ_PEER_RELATIVE
+                                                                           : MPIQ_PEER_VARIOUS;
+    int64_t value = form == MPIQ_PEER_EXACT      ? peer_of(&c->page->job->operations[operation])
+                    : form == MPIQ_PEER_RELATIVE ? distance_of(c, process, operation)
+                                                 : 0;
+    struct variant *variant = variant_of(c, kind, form, value, &made);
+    if (!variant)
+        return NULL;
+    if (variant->row != MPIQ_NONE)
+        return &c->ret->items[variant->row];
+    struct mpiq_message_row *items = mpiq_grown(c->ret->items, c->ret->count, sizeof *items);
+    if (!items)
+        return NULL;
+    c->ret->items = items;
+    variant->row = (uint32_t)c->ret->count;
+    items[c->ret->count] = (struct mpiq_message_row){
+        .example = &c->page->job->operations[operation],
+        .process = process,
+        .form = form,
+        .distance = value,
+        .each_least = UINT32_MAX,
+        .counted_process = MPIQ_NONE,
+    };
+    return &items[c->ret->count++];
+}
+
+static bool fill_operation(struct collector *c, uint32_t process, uint32_t operation)
+{
+    struct mpiq_message_row *row = row_of(c, process, operation);
+    struct mpiq_world_rank name = mpiq_job_world_rank(c->page->job, process);
+    if (!row)
+        return false;
+    if (row->counted_process != process && !mpiq_rank_set_add(&row->ranks, name.world, name.rank))
+        return false;
+    count_one(row, process);
+    return true;
+}
+
+/* Calls a step for each operation of the queue that the page wants. */
+static bool each_operation(struct collector *c, bool (*step)(struct collector *, uint32_t, uint32_t))
+{
+    const struct mpiq_job_state *job = c->page->job;
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        if (!rank || !mpiq_page_wants(c->page, process))
+            continue;
+        for (uint32_t i = rank->first_operation; i < rank->first_operation + rank->operation_count; i++) {
+            const struct mpiq_job_operation *operation = &job->operations[i];
+            if (operation->queue == c->queue && (c->page->options->all || !operation->internal) &&
+                !step(c, process, i))
+                return false;
+        }
+    }
+    return true;
+}
+
+static int by_importance(const void *left, const void *right)
+{
+    const struct mpiq_message_row *a = left;
+    const struct mpiq_message_row *b = right;
+    if (a->example->blocked != b->example->blocked)
+        return a->example->blocked ? -1 : 1;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    return (a->example > b->example) - (a->example < b->example);
+}
+
+bool mpiq_message_rows_collect(const struct mpiq_page *page, enum mpiq_queue queue,
+                               struct mpiq_message_rows *ret)
+{
+    struct collector c _cleanup_(collector_deinit) = {.page = page, .queue = queue, .ret = ret};
+    uint32_t count = page->job->operation_count;
+
+    *ret = (struct mpiq_message_rows){0};
+    c.kind_of = malloc((count ? count : 1) * sizeof *c.kind_of);
+    if (!c.kind_of || !each_operation(&c, survey_operation) || !each_operation(&c, fill_operation))
+        return false;
+    for (size_t i = 0; i < ret->count; i++) {
+        struct mpiq_message_row *row = &ret->items[i];
+        row->each_least = row->counted < row->each_least ? row->counted : row->each_least;
+    }
+    if (ret->count > 1)
+        qsort(ret->items, ret->count, sizeof *ret->items, by_importance);
+    return true;
+}
+
+void mpiq_message_rows_deinit(struct mpiq_message_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        mpiq_rank_set_deinit(&rows->items[i].ranks);
+    free(rows->items);
+    *rows = (struct mpiq_message_rows){0};
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * message_rows - the operations in the ranks' queues, alike ones of all ranks together.
+ *
+ * Alike means: the same but for the ranks on both sides.  Where the ranks' peers are few they are told
+ * apart, where they lie the same way from each rank they are said relative to it, and otherwise "various".
+ */
+#ifndef MPIQ_REPORT_MESSAGE_ROWS_H
+#define MPIQ_REPORT_MESSAGE_ROWS_H
+
+#include "report/page.h"
+
+enum mpiq_peer_form { MPIQ_PEER_EXACT, MPIQ_PEER_RELATIVE, MPIQ_PEER_VARIOUS };
+
+struct mpiq_message_row {
+    const struct mpiq_job_operation *example;
+    uint32_t process; /* the first of the ranks: whose the example is */
+    struct mpiq_rank_set ranks;
+    enum mpiq_peer_form form;
+    int64_t distance;    /* of the peer from the rank, if RELATIVE */
+    uint32_t each_least; /* how many a rank has */
+    uint32_t each_most;
+    uint32_t counted_process; /* while collecting: rank and how many of it so far */
+    uint32_t counted;
+};
+
+struct mpiq_message_rows {
+    struct mpiq_message_row *items; /* those that a rank is blocked on first, then as they came */
+    size_t count;
+};
+
+/* Of one queue, of the ranks that the page wants.  False without memory; deinit in any case. */
+bool mpiq_message_rows_collect(const struct mpiq_page *page, enum mpiq_queue queue,
+                               struct mpiq_message_rows *ret);
+void mpiq_message_rows_deinit(struct mpiq_message_rows *rows);
+
+#endif

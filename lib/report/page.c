@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/page.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+bool mpiq_page_wants(const struct mpiq_page *page, uint32_t process)
+{
+    if (!page->options->ranks)
+        return true;
+    struct mpiq_world_rank name = mpiq_job_world_rank(page->job, process);
+    return mpiq_rank_set_contains(page->options->ranks, name.world, name.rank);
+}
+
+bool mpiq_page_wants_communicator(const struct mpiq_page *page, uint32_t comm)
+{
+    return page->options->all || !(page->job->communicators[comm].flags & MPIQ_COMM_INTERNAL);
+}
+
+const char *mpiq_page_style(const struct mpiq_page *page, enum mpiq_style style)
+{
+    static const char *const sequences[] = {
+        [MPIQ_STYLE_NONE] = "\033[0m",  [MPIQ_STYLE_BOLD] = "\033[1m",   [MPIQ_STYLE_BAD] = "\033[1;31m",
+        [MPIQ_STYLE_GOOD] = "\033[32m", [MPIQ_STYLE_DOUBT] = "\033[33m", [MPIQ_STYLE_FAINT] = "\033[2m",
+    };
+    return page->options->color ? sequences[style] : "";
+}
+
+enum mpiq_style mpiq_verdict_style(enum mpiq_verdict verdict)
+{
+    switch (verdict) {
+    case MPIQ_VERDICT_DEADLOCK:
+    case MPIQ_VERDICT_STALLED:
+        return MPIQ_STYLE_BAD;
+    case MPIQ_VERDICT_UNKNOWN:
+        return MPIQ_STYLE_DOUBT;
+    default:
+        return MPIQ_STYLE_GOOD;
+    }
+}
+
+void mpiq_put_plain(struct mpiq_buffer *buffer, const char *string)
+{
+    const char *at = string ? string : "";
+    while (*at) {
+        size_t plain = 0;
+        while (at[plain] >= ' ' && at[plain] < '\177')
+            plain++;
+        mpiq_buffer_add(buffer, at, plain);
+        at += plain;
+        if (!*at)
+            break;
+        if (strncmp(at, "…", strlen("…")) == 0) {
+            mpiq_buffer_string(buffer, "...");
+            at += strlen("…");
+            continue;
+        }
+        /* One mark for a character, not for each of its bytes. */
+        mpiq_buffer_char(buffer, '?');
+        at++;
+        while ((*at & 0xc0) == 0x80)
+            at++;
+    }
+}
+
+void mpiq_put_duration(struct mpiq_buffer *buffer, double seconds)
+{
+    if (!(seconds >= 0))
+        return;
+    if (seconds < 9.95) {
+        mpiq_buffer_printf(buffer, "%.1f s", seconds);
+        return;
+    }
+    uint64_t whole = seconds < 1e15 ? (uint64_t)(seconds + 0.5) : (uint64_t)1e15;
+    if (whole < 60)
+        mpiq_buffer_printf(buffer, "%" PRIu64 " s", whole);
+    else if (whole < 3600)
+        mpiq_buffer_printf(buffer, "%" PRIu64 " m %" PRIu64 " s", whole / 60, whole % 60);
+    else if (whole < 86400)
+        mpiq_buffer_printf(buffer, "%" PRIu64 " h %" PRIu64 " m", whole / 3600, whole / 60 % 60);
+    else
+        mpiq_buffer_printf(buffer, "%" PRIu64 " d %" PRIu64 " h", whole / 86400, whole / 3600 % 24);
+}
+
+void mpiq_put_ranks(struct mpiq_buffer *buffer, const struct mpiq_rank_set *set, uint32_t most)
+{
+    char *text _cleanup_free_ = mpiq_rank_set_text(set, most);
+    if (!text)
+        buffer->failed = true;
+    mpiq_put_plain(buffer, text);
+}
+
+void mpiq_put_who(struct mpiq_buffer *buffer, const struct mpiq_rank_set *set, uint32_t most)
+{
+    mpiq_buffer_string(buffer, set->size == 1 ? "rank " : "ranks ");
+    mpiq_put_ranks(buffer, set, most);
+}
+
+void mpiq_put_process(const struct mpiq_page *page, struct mpiq_buffer *buffer, uint32_t process)
+{
+    struct mpiq_world_rank name = mpiq_job_world_rank(page->job, process);
+    if (name.world > 0) {
+        mpiq_buffer_char(buffer, 'w');
+        mpiq_buffer_unsigned(buffer, name.world);
+        mpiq_buffer_char(buffer, ':');
+    }
+    mpiq_buffer_unsigned(buffer, name.rank);
+}
+
+static const char *last_component(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+void mpiq_put_place(struct mpiq_buffer *buffer, const char *file, int32_t line, const char *function,
+                    const char *object)
+{
+    if (file) {
+        mpiq_put_plain(buffer, last_component(file));
+        if (line > 0)
+            mpiq_buffer_printf(buffer, ":%" PRId32, line);
+        if (function)
+            mpiq_buffer_char(buffer, ' ');
+    }
+    mpiq_put_plain(buffer, function);
+    if (!file && object) {
+        mpiq_buffer_string(buffer, function ? " in " : "in ");
+        mpiq_put_plain(buffer, last_component(object));
+    }
+}
+
+void mpiq_put_site(const struct mpiq_page *page, struct mpiq_buffer *buffer, uint32_t site)
+{
+    if (site >= page->job->site_count)
+        return;
+    const struct mpiq_site *place = &page->job->sites[site];
+    mpiq_put_place(buffer, mpiq_job_string(page->job, place->file), place->line,
+                   mpiq_job_string(page->job, place->function), mpiq_job_string(page->job, place->object));
+}
+
+void mpiq_put_context(struct mpiq_buffer *buffer, const struct mpiq_job_communicator *comm)
+{
+    if (comm->context[0] > 0)
+        mpiq_buffer_printf(buffer, "%" PRIu64 ":", comm->context[0]);
+    mpiq_buffer_unsigned(buffer, comm->context[1]);
+}
+
+void mpiq_put_count(struct mpiq_buffer *buffer, uint64_t count, const char *noun)
+{
+    mpiq_buffer_unsigned(buffer, count);
+    mpiq_buffer_char(buffer, ' ');
+    mpiq_buffer_string(buffer, noun);
+    if (count != 1)
+        mpiq_buffer_char(buffer, 's');
+}
+
+void mpiq_put_paragraph(const struct mpiq_page *page, struct mpiq_buffer *buffer, size_t begun, size_t indent,
+                        const char *text)
+{
+    struct mpiq_buffer plain _cleanup_(mpiq_buffer_deinit) = {0};
+    mpiq_put_plain(&plain, text);
+    const char *at = mpiq_buffer_text(&plain);
+    size_t width = page->options->width > 0 ? (size_t)page->options->width : SIZE_MAX;
+    size_t column = begun;
+    bool first = true;
+
+    if (plain.failed)
+        buffer->failed = true;
+    for (;;) {
+        at += strspn(at, " ");
+        size_t word = strcspn(at, " ");
+        if (word == 0)
+            break;
+        if (!first && column + 1 + word > width) {
+            mpiq_buffer_printf(buffer, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (!first) {
+            mpiq_buffer_char(buffer, ' ');
+            column++;
+        }
+        mpiq_buffer_add(buffer, at, word);
+        column += word;
+        at += word;
+        first = false;
+    }
+    mpiq_buffer_char(buffer, '\n');
+}
+
+struct mpiq_library mpiq_page_library(const struct mpiq_page *page)
+{
+    const struct mpiq_job_state *job = page->job;
+    struct mpiq_library library = {.name = NULL, .source = MPIQ_SOURCE_NONE};
+    mpiq_string_id name = 0;
+    uint32_t votes = 0;
+    uint32_t sources[MPIQ_SOURCE_STACK + 1] = {0};
+
+    /* The majority by Boyer and Moore: one pass, and any library will do where none has one. */
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        if (!rank)
+            continue;
+        if (rank->source <= MPIQ_SOURCE_STACK)
+            sources[rank->source]++;
+        if (!rank->library)
+            continue;
+        if (votes == 0)
+            name = rank->library;
+        votes = name == rank->library ? votes + 1 : votes - 1;
+    }
+    library.name = mpiq_job_string(job, name);
+    for (enum mpiq_source source = MPIQ_SOURCE_NONE; source <= MPIQ_SOURCE_STACK; source++) {
+        if (sources[source] > sources[library.source])
+            library.source = source;
+    }
+    return library;
+}
+
+const char *mpiq_source_word(enum mpiq_source source)
+{
+    static const char *const words[] = {
+#define WORD(id, word) [MPIQ_SOURCE_##id] = (word),
+        MPIQ_SOURCES(WORD)
+#undef WORD
+    };
+    return words[source];
+}
+
+/* What the source means to somebody who never read the design. */
+static const char *source_phrase(enum mpiq_source source)
+{
+    switch (source) {
+    case MPIQ_SOURCE_PATCHED:
+        return "patched";
+    case MPIQ_SOURCE_DEBUG_INFO:
+        return "not patched, read by its debug information";
+    case MPIQ_SOURCE_STACK:
+        return "only stacks could be read";
+    default:
+        return "MPI's state could not be read";
+    }
+}
+
+void mpiq_put_verdict(struct mpiq_page *page)
+{
+    const struct mpiq_job_state *job = page->job;
+    const struct mpiq_diagnosis *diagnosis = page->diagnosis;
+    const char *word = mpiq_verdict_word(diagnosis->verdict);
+    struct mpiq_library library = mpiq_page_library(page);
+    struct mpiq_buffer rest _cleanup_(mpiq_buffer_deinit) = {0};
+
+    if (diagnosis->text && *diagnosis->text)
+        mpiq_buffer_printf(&rest, "%s ", diagnosis->text);
+    mpiq_buffer_printf(&rest, "(%" PRIu32 " of %" PRIu32 " rank%s read", job->rank_count, job->process_count,
+                       job->process_count == 1 ? "" : "s");
+    if (library.name)
+        mpiq_buffer_printf(&rest, ", %s", library.name);
+    if (job->rank_count > 0)
+        mpiq_buffer_printf(&rest, ", %s", source_phrase(library.source));
+    mpiq_buffer_char(&rest, ')');
+
+    mpiq_buffer_string(&page->out, mpiq_page_style(page, mpiq_verdict_style(diagnosis->verdict)));
+    mpiq_buffer_string(&page->out, word);
+    mpiq_buffer_string(&page->out, mpiq_page_style(page, MPIQ_STYLE_NONE));
+    mpiq_buffer_string(&page->out, ": ");
+    mpiq_put_paragraph(page, &page->out, strlen(word) + 2, 2, mpiq_buffer_text(&rest));
+    page->out.failed |= rest.failed;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * page - what one rendering works on, and the words that all views share.
+ *
+ * All text that ends up on a terminal goes through mpiq_page_plain: it is ASCII without control characters,
+ * whatever the processes looked at had in their memory, and so the same bytes in every locale.
+ */
+#ifndef MPIQ_REPORT_PAGE_H
+#define MPIQ_REPORT_PAGE_H
+
+#include "report/buffer.h"
+#include "report/report.h"
+
+struct mpiq_page {
+    const struct mpiq_job_state *job;
+    const struct mpiq_diagnosis *diagnosis;
+    const struct mpiq_chain *chain;
+    const struct mpiq_report_options *options;
+    struct mpiq_buffer out;
+};
+
+/* Whether the options ask for this process. */
+bool mpiq_page_wants(const struct mpiq_page *page, uint32_t process);
+/* Whether they ask for this communicator: internal ones only with `all`. */
+bool mpiq_page_wants_communicator(const struct mpiq_page *page, uint32_t comm);
+
+enum mpiq_style {
+    MPIQ_STYLE_NONE,
+    MPIQ_STYLE_BOLD,
+    MPIQ_STYLE_BAD,
+    MPIQ_STYLE_GOOD,
+    MPIQ_STYLE_DOUBT,
+    MPIQ_STYLE_FAINT
+};
+
+/* The terminal's sequence for a style, "" without colours; NONE switches all off again. */
+const char *mpiq_page_style(const struct mpiq_page *page, enum mpiq_style style);
+enum mpiq_style mpiq_verdict_style(enum mpiq_verdict verdict);
+
+/* Each of these adds to a buffer, nothing where there is nothing to say. */
+void mpiq_put_plain(struct mpiq_buffer *buffer, const char *string);
+/* "3 h 12 m"; nothing for less than 0: not known. */
+void mpiq_put_duration(struct mpiq_buffer *buffer, double seconds);
+/* "0-3,7", at most `most` ranges spelled out (0: all). */
+void mpiq_put_ranks(struct mpiq_buffer *buffer, const struct mpiq_rank_set *set, uint32_t most);
+/* "rank 1", "ranks 0-3". */
+void mpiq_put_who(struct mpiq_buffer *buffer, const struct mpiq_rank_set *set, uint32_t most);
+/* "3", of another world "w1:3". */
+void mpiq_put_process(const struct mpiq_page *page, struct mpiq_buffer *buffer, uint32_t process);
+/* "solver.c:88 step", "step in a.out": what is known; file is cut to its last component. */
+void mpiq_put_place(struct mpiq_buffer *buffer, const char *file, int32_t line, const char *function,
+                    const char *object);
+void mpiq_put_site(const struct mpiq_page *page, struct mpiq_buffer *buffer, uint32_t site);
+/* "1 rank", "3 ranks": noun is the singular of one that takes an s. */
+void mpiq_put_count(struct mpiq_buffer *buffer, uint64_t count, const char *noun);
+
+/* A communicator's context id: "5", or "2:5" where it has two parts. */
+void mpiq_put_context(struct mpiq_buffer *buffer, const struct mpiq_job_communicator *comm);
+
+/* Ranges that a line of text spells out. */
+#define MPIQ_MOST_RANGES 8
+
+/* Adds text as a paragraph: it begins in the column where the buffer's line stands (`begun`), goes on at
+   `indent` and is wrapped at the page's width, if that is set; ends with a line break. */
+void mpiq_put_paragraph(const struct mpiq_page *page, struct mpiq_buffer *buffer, size_t begun, size_t indent,
+                        const char *text);
+
+/* "Open MPI 4.1.4" of most ranks that were read, and where their state came from; NULL, NONE if of none. */
+struct mpiq_library {
+    const char *name;
+    enum mpiq_source source;
+};
+struct mpiq_library mpiq_page_library(const struct mpiq_page *page);
+
+const char *mpiq_source_word(enum mpiq_source source);
+
+/* The first lines of every text: the verdict. */
+void mpiq_put_verdict(struct mpiq_page *page);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/report.h"
+
+#include "report/views.h"
+
+static void text_view(struct mpiq_page *page, enum mpiq_view view)
+{
+    switch (view) {
+    case MPIQ_VIEW_REPORT:
+        mpiq_text_report(page);
+        break;
+    case MPIQ_VIEW_WHY:
+        mpiq_text_why(page);
+        break;
+    case MPIQ_VIEW_COLLECTIVES:
+        mpiq_text_collectives(page);
+        break;
+    case MPIQ_VIEW_QUEUES:
+        mpiq_text_queues(page);
+        break;
+    case MPIQ_VIEW_COMMS:
+        mpiq_text_comms(page);
+        break;
+    case MPIQ_VIEW_RANKS:
+        mpiq_text_ranks(page);
+        break;
+    }
+}
+
+static struct mpiq_error *render(struct mpiq_page *page, enum mpiq_view view, char **ret)
+{
+    if (view == MPIQ_VIEW_WHY && page->options->format != MPIQ_FORMAT_HTML && !page->chain)
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "the chain from a rank to the cause needs a rank");
+    switch (page->options->format) {
+    case MPIQ_FORMAT_TEXT:
+        text_view(page, view);
+        break;
+    case MPIQ_FORMAT_JSON:
+        mpiq_json_view(page, view);
+        break;
+    case MPIQ_FORMAT_HTML:
+        mpiq_html_report(page);
+        break;
+    }
+    return mpiq_buffer_end(&page->out, ret);
+}
+
+struct mpiq_error *mpiq_report_render(const struct mpiq_job_state *job,
+                                      const struct mpiq_diagnosis *diagnosis, enum mpiq_view view,
+                                      const struct mpiq_chain *chain,
+                                      const struct mpiq_report_options *options, char **ret)
+{
+    struct mpiq_page page = {.job = job, .diagnosis = diagnosis, .chain = chain, .options = options};
+    return render(&page, view, ret);
+}
+
+struct mpiq_error *mpiq_report_write(const struct mpiq_job_state *job, const struct mpiq_diagnosis *diagnosis,
+                                     enum mpiq_view view, const struct mpiq_chain *chain,
+                                     const struct mpiq_report_options *options, FILE *out)
+{
+    struct mpiq_page page = {
+        .job = job, .diagnosis = diagnosis, .chain = chain, .options = options, .out = {.out = out}};
+    return render(&page, view, NULL);
+}

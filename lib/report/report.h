@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * report - a diagnosed job as a person or a program reads it: text, JSON (docs/report.schema.json), HTML.
+ *
+ * It renders what it is given and decides nothing: verdict, findings and chains come from lib/job, all else
+ * from the job state.  Text says the most important thing first, ranks that do the same share a line, and
+ * the report stays within a screen of MPIQ_REPORT_LINES for any number of ranks (as long as lines are not
+ * wrapped to a width under some 80 columns).  What came from the processes
+ * looked at (names, paths) never reaches a terminal with control characters in it.
+ *
+ * The same job, diagnosis and options give the same bytes.
+ */
+#ifndef MPIQ_REPORT_H
+#define MPIQ_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "mpiq.h"
+#include "state/finding.h"
+#include "state/job_state.h"
+#include "state/rank_set.h"
+
+/* Lines of a report, for whatever job. */
+#define MPIQ_REPORT_LINES 50
+
+/* All zeros is a plain text report of all ranks. */
+struct mpiq_report_options {
+    enum mpiq_format format;           /* HTML: a page with the whole report, whatever the view */
+    bool color;                        /* text with the terminal's escape sequences */
+    bool all;                          /* internal messages and communicators too */
+    int width;                         /* of the terminal in columns; 0: as wide as it gets */
+    const struct mpiq_rank_set *ranks; /* only these; NULL: all.  Verdict and findings stay whole */
+};
+
+/* Renders a view.  job is finished, diagnosis is of job; chain is what mpiq_why said for the rank asked for
+   and is used by MPIQ_VIEW_WHY alone, which needs it.  *ret ends in a line break; the caller frees it.
+   Fails without memory, and with MPIQ_ERROR_USAGE if the chain is missing. */
+struct mpiq_error *mpiq_report_render(const struct mpiq_job_state *job,
+                                      const struct mpiq_diagnosis *diagnosis, enum mpiq_view view,
+                                      const struct mpiq_chain *chain,
+                                      const struct mpiq_report_options *options, char **ret);
+
+/* As above, written to out piece by piece: for JSON that is larger than it should be in memory.  Fails also
+   if out does (MPIQ_ERROR_IO). */
+struct mpiq_error *mpiq_report_write(const struct mpiq_job_state *job, const struct mpiq_diagnosis *diagnosis,
+                                     enum mpiq_view view, const struct mpiq_chain *chain,
+                                     const struct mpiq_report_options *options, FILE *out);
+
+#endif

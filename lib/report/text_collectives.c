@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `mpiq collectives`: for each communicator how often who called what, and who is in it. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "report/call_counts.h"
+#include "report/columns.h"
+#include "report/views.h"
+
+/* Communicators that are shown where no ranks were asked for. */
+#define MOST_COMMUNICATORS 16
+
+/* A communicator with calls, in the order of interest. */
+struct entry {
+    uint32_t comm;
+    bool active;
+    struct mpiq_call_counts counts;
+};
+
+struct entries {
+    struct entry *items;
+    size_t count;
+};
+
+static void entries_deinit(struct entries *entries)
+{
+    for (size_t i = 0; i < entries->count; i++)
+        mpiq_call_counts_deinit(&entries->items[i].counts);
+    free(entries->items);
+}
+
+static int by_interest(const void *left, const void *right)
+{
+    const struct entry *a = left;
+    const struct entry *b = right;
+    if (a->active != b->active)
+        return a->active ? -1 : 1;
+    return a->comm < b->comm ? -1 : 1;
+}
+
+static void put_title(struct mpiq_page *page, uint32_t comm)
+{
+    const struct mpiq_job_communicator *row = &page->job->communicators[comm];
+    struct mpiq_rank_set members _cleanup_(mpiq_rank_set_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+
+    page->out.failed |= !mpiq_job_communicator_members(page->job, comm, &members);
+    mpiq_buffer_printf(&page->out, "\n%s", mpiq_page_style(page, MPIQ_STYLE_BOLD));
+    mpiq_put_plain(&page->out, mpiq_job_communicator_name(page->job, comm));
+    mpiq_buffer_string(&page->out, mpiq_page_style(page, MPIQ_STYLE_NONE));
+    if (row->flags & MPIQ_COMM_SELF) {
+        mpiq_buffer_string(&page->out, " (each rank has its own)\n");
+        return;
+    }
+    mpiq_buffer_string(&text, " (");
+    mpiq_put_who(&text, &members, MPIQ_MOST_RANGES);
+    mpiq_buffer_string(&text, ", context id ");
+    mpiq_put_context(&text, row);
+    if (row->flags & MPIQ_COMM_INTER)
+        mpiq_buffer_string(&text, ", intercommunicator");
+    if (row->flags & MPIQ_COMM_INTERNAL)
+        mpiq_buffer_string(&text, ", internal");
+    if (row->flags & MPIQ_COMM_FREED)
+        mpiq_buffer_string(&text, ", freed");
+    mpiq_buffer_printf(&page->out, "%s)\n", mpiq_buffer_text(&text));
+    page->out.failed |= text.failed;
+}
+
+/* "ordered calls: 6 by ranks 0,2-63; 5 by rank 1": who is how far, whatever the calls are. */
+static void put_numbers(struct mpiq_page *page, const struct mpiq_call_counts *counts)
+{
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    if (counts->number_count < 2)
+        return;
+    size_t shown = counts->number_count > 6 ? 5 : counts->number_count;
+    for (size_t i = 0; i < shown; i++) {
+        mpiq_buffer_printf(
+            &text, "%s%" PRId64 " by ",
+            i > 0 ? "; " : "calls that all must make in one order: ", counts->numbers[i].number);
+        mpiq_put_who(&text, &counts->numbers[i].ranks, MPIQ_MOST_RANGES);
+    }
+    if (shown < counts->number_count) {
+        const struct mpiq_call_number *last = &counts->numbers[counts->number_count - 1];
+        mpiq_buffer_printf(&text, "; fewer by others, down to %" PRId64 " by ", last->number);
+        mpiq_put_who(&text, &last->ranks, MPIQ_MOST_RANGES);
+    }
+    mpiq_buffer_string(&page->out, "  ");
+    mpiq_put_paragraph(page, &page->out, 2, 4, mpiq_buffer_text(&text));
+    page->out.failed |= text.failed;
+}
+
+static void put_entry(struct mpiq_page *page, const struct entry *entry)
+{
+    static const struct mpiq_column headings[] = {
+        {.heading = "COLLECTIVE"},
+        {.heading = "RANKS", .wrap = true},
+        {.heading = "CALLS", .number = true},
+        {.heading = "NOW"},
+        {.heading = ""},
+    };
+    struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
+        mpiq_columns_create(page, headings, sizeof headings / sizeof *headings);
+    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
+    const struct mpiq_call_counts *counts = &entry->counts;
+
+    put_title(page, entry->comm);
+    put_numbers(page, counts);
+    for (size_t i = 0; i < counts->row_count; i++) {
+        const struct mpiq_call_count *row = &counts->rows[i];
+        bool first = i == 0 || row->class != counts->rows[i - 1].class;
+        mpiq_columns_row(table, row->behind ? MPIQ_STYLE_BAD : MPIQ_STYLE_NONE);
+        mpiq_columns_set_string(table, 0, first ? row->collective : "");
+        mpiq_put_ranks(&cell, &row->ranks, MPIQ_MOST_RANGES);
+        mpiq_columns_set(table, 1, &cell);
+        mpiq_buffer_unsigned(&cell, row->count);
+        mpiq_columns_set(table, 2, &cell);
+        mpiq_columns_set_string(table, 3, row->active ? "in it" : "");
+        mpiq_columns_set_string(table, 4, row->behind ? "<- behind" : "");
+    }
+    mpiq_columns_print(table, 2, true);
+}
+
+static bool collect(const struct mpiq_page *page, struct entries *ret)
+{
+    const struct mpiq_job_state *job = page->job;
+    ret->items = calloc(job->communicator_count ? job->communicator_count : 1, sizeof *ret->items);
+    if (!ret->items)
+        return false;
+    for (uint32_t comm = 0; comm < job->communicator_count; comm++) {
+        if (!mpiq_page_wants_communicator(page, comm))
+            continue;
+        struct entry *entry = &ret->items[ret->count];
+        entry->comm = comm;
+        if (!mpiq_call_counts_collect(page, comm, &entry->counts)) {
+            mpiq_call_counts_deinit(&entry->counts);
+            return false;
+        }
+        if (entry->counts.row_count == 0 && entry->counts.number_count == 0) {
+            mpiq_call_counts_deinit(&entry->counts);
+            continue;
+        }
+        for (size_t i = 0; i < entry->counts.row_count; i++)
+            entry->active |= entry->counts.rows[i].active || entry->counts.rows[i].behind;
+        ret->count++;
+    }
+    if (ret->count > 1)
+        qsort(ret->items, ret->count, sizeof *ret->items, by_interest);
+    return true;
+}
+
+/* Ranks whose library counts nothing: their absence from the tables is no zero. */
+static void put_uncounted(struct mpiq_page *page)
+{
+    const struct mpiq_job_state *job = page->job;
+    struct mpiq_rank_set ranks _cleanup_(mpiq_rank_set_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        struct mpiq_world_rank name = mpiq_job_world_rank(job, process);
+        if (mpiq_page_wants(page, process) && (!rank || rank->recording != MPIQ_YES) &&
+            !mpiq_rank_set_add(&ranks, name.world, name.rank))
+            page->out.failed = true;
+    }
+    if (ranks.size == 0)
+        return;
+    mpiq_buffer_string(&text, "How often collectives were called is not known of ");
+    mpiq_put_who(&text, &ranks, MPIQ_MOST_RANGES);
+    mpiq_buffer_string(&text, ": mpiq doctor says why");
+    mpiq_buffer_char(&page->out, '\n');
+    mpiq_put_paragraph(page, &page->out, 0, 2, mpiq_buffer_text(&text));
+    page->out.failed |= text.failed;
+}
+
+void mpiq_text_collectives(struct mpiq_page *page)
+{
+    struct entries entries _cleanup_(entries_deinit) = {0};
+    if (!collect(page, &entries)) {
+        page->out.failed = true;
+        return;
+    }
+    mpiq_put_verdict(page);
+    size_t shown =
+        page->options->ranks || entries.count <= MOST_COMMUNICATORS + 1 ? entries.count : MOST_COMMUNICATORS;
+    for (size_t i = 0; i < shown; i++)
+        put_entry(page, &entries.items[i]);
+    if (shown < entries.count)
+        mpiq_buffer_printf(&page->out, "\n%zu more communicators: --ranks LIST shows those of some ranks\n",
+                           entries.count - shown);
+    if (entries.count == 0)
+        mpiq_buffer_string(&page->out, "\nNo calls of collectives are known.\n");
+    put_uncounted(page);
+}

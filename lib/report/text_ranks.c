@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `mpiq ranks`: one line a rank. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/columns.h"
+#include "report/views.h"
+
+/* Rows of which a table aligns its columns: more would take their time and memory. */
+#define ROWS_AT_ONCE 5000
+
+static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t process,
+                    struct mpiq_buffer *cell)
+{
+    const struct mpiq_job_state *job = page->job;
+    const struct mpiq_rank_diagnosis *diagnosis = &page->diagnosis->ranks[process];
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    const char *communicator = diagnosis->call ? mpiq_job_communicator_name(job, diagnosis->comm) : "";
+
+    mpiq_columns_row(table, diagnosis->cause ? MPIQ_STYLE_BOLD : MPIQ_STYLE_NONE);
+    mpiq_put_process(page, cell, process);
+    mpiq_columns_set(table, 0, cell);
+    if (rank && rank->pid > 0)
+        mpiq_buffer_signed(cell, rank->pid);
+    mpiq_columns_set(table, 1, cell);
+    mpiq_columns_set_string(table, 2, rank ? mpiq_job_string(job, rank->host) : NULL);
+    mpiq_columns_set_string(table, 3, diagnosis->stuck ? "stuck" : mpiq_rank_doing_word(diagnosis->doing));
+    mpiq_buffer_string(cell, diagnosis->call);
+    if (diagnosis->call && diagnosis->number > 0)
+        mpiq_buffer_printf(cell, " #%" PRId64, diagnosis->number);
+    if (*communicator && strcmp(communicator, "MPI_COMM_WORLD") != 0)
+        mpiq_buffer_printf(cell, " on %s", communicator);
+    mpiq_columns_set(table, 4, cell);
+    mpiq_put_duration(cell, diagnosis->since);
+    mpiq_columns_set(table, 5, cell);
+    mpiq_put_site(page, cell, diagnosis->site);
+    mpiq_columns_set(table, 6, cell);
+    mpiq_columns_set_string(table, 7, diagnosis->what);
+}
+
+void mpiq_text_ranks(struct mpiq_page *page)
+{
+    static const struct mpiq_column headings[] = {
+        {.heading = "RANK", .number = true},
+        {.heading = "PID", .number = true},
+        {.heading = "HOST"},
+        {.heading = "STATE"},
+        {.heading = "CALL"},
+        {.heading = "FOR"},
+        {.heading = "AT"},
+        {.heading = "WAITING FOR", .wrap = true},
+    };
+    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
+    uint32_t count = page->diagnosis->rank_count;
+
+    mpiq_put_verdict(page);
+    mpiq_buffer_char(&page->out, '\n');
+    for (uint32_t first = 0; first < count && !page->out.failed; first += ROWS_AT_ONCE) {
+        struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
+            mpiq_columns_create(page, headings, sizeof headings / sizeof *headings);
+        for (uint32_t i = first; i < count && i - first < ROWS_AT_ONCE; i++) {
+            if (mpiq_page_wants(page, i))
+                put_row(page, table, i, &cell);
+        }
+        mpiq_columns_print(table, 0, true);
+        mpiq_buffer_drain(&page->out, false);
+    }
+    page->out.failed |= cell.failed;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The report as text: verdict, findings, what the ranks do, what could not be read, what would help. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/behaviour.h"
+#include "report/columns.h"
+#include "report/finding_text.h"
+#include "report/views.h"
+
+/* How much of everything is shown; the first set that keeps to a screen is taken. */
+static const struct mpiq_limits limit_sets[] = {
+    {.findings = 8, .lines_first = 8, .lines_other = 4, .behaviours = 14, .notes = 6},
+    {.findings = 5, .lines_first = 8, .lines_other = 2, .behaviours = 10, .notes = 4},
+    {.findings = 4, .lines_first = 5, .lines_other = 2, .behaviours = 8, .notes = 3},
+    {.findings = 3, .lines_first = 4, .lines_other = 1, .behaviours = 6, .notes = 2},
+    {.findings = 2, .lines_first = 2, .lines_other = 0, .behaviours = 4, .notes = 1},
+};
+
+static void put_heading(struct mpiq_page *page, const char *text)
+{
+    mpiq_buffer_printf(&page->out, "\n%s%s%s\n", mpiq_page_style(page, MPIQ_STYLE_BOLD), text,
+                       mpiq_page_style(page, MPIQ_STYLE_NONE));
+}
+
+static void put_call(struct mpiq_buffer *cell, const struct mpiq_behaviour *line)
+{
+    const struct mpiq_rank_diagnosis *rank = line->example;
+    mpiq_buffer_string(cell, rank->call);
+    if (rank->number > 0)
+        mpiq_buffer_printf(cell, " #%" PRId64, rank->number);
+    if (rank->call && *line->communicator && strcmp(line->communicator, "MPI_COMM_WORLD") != 0)
+        mpiq_buffer_printf(cell, " on %s", line->communicator);
+}
+
+static void put_what(struct mpiq_buffer *cell, const struct mpiq_behaviour *line)
+{
+    if (!line->what)
+        return;
+    if (line->varies)
+        mpiq_buffer_printf(cell, "different things; the first: %s", line->what);
+    else
+        mpiq_buffer_string(cell, line->what);
+}
+
+static enum mpiq_style line_style(const struct mpiq_behaviour *line)
+{
+    return line->suspect ? MPIQ_STYLE_BAD : MPIQ_STYLE_NONE;
+}
+
+static void put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours *all, size_t most)
+{
+    static const struct mpiq_column headings[] = {
+        {.heading = "RANKS", .wrap = true},
+        {.heading = "STATE"},
+        {.heading = "CALL"},
+        {.heading = "FOR"},
+        {.heading = "AT"},
+        {.heading = "WAITING FOR", .wrap = true},
+    };
+    struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
+        mpiq_columns_create(page, headings, sizeof headings / sizeof *headings);
+    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
+    /* "and one more" would take the line that it saves. */
+    size_t shown = all->count <= most + 1 ? all->count : most;
+
+    if (all->count == 0)
+        return;
+    put_heading(page, "What the ranks do");
+    for (size_t i = 0; i < shown; i++) {
+        const struct mpiq_behaviour *line = &all->items[i];
+        mpiq_columns_row(table, line_style(line));
+        mpiq_put_ranks(&cell, &line->ranks, MPIQ_MOST_RANGES);
+        mpiq_columns_set(table, 0, &cell);
+        mpiq_columns_set_string(table, 1,
+                                line->example->stuck ? "stuck" : mpiq_rank_doing_word(line->example->doing));
+        put_call(&cell, line);
+        mpiq_columns_set(table, 2, &cell);
+        mpiq_put_duration(&cell, line->since);
+        mpiq_columns_set(table, 3, &cell);
+        mpiq_put_site(page, &cell, line->example->site);
+        mpiq_columns_set(table, 4, &cell);
+        put_what(&cell, line);
+        mpiq_columns_set(table, 5, &cell);
+    }
+    mpiq_columns_print(table, 2, true);
+    if (shown < all->count) {
+        struct mpiq_rank_set rest _cleanup_(mpiq_rank_set_deinit) = {0};
+        for (size_t i = shown; i < all->count; i++)
+            page->out.failed |= !mpiq_rank_set_add_set(&rest, &all->items[i].ranks);
+        mpiq_buffer_printf(&cell, "%zu more lines like these, of ", all->count - shown);
+        mpiq_put_who(&cell, &rest, 4);
+        mpiq_buffer_string(&cell, ": mpiq ranks shows each");
+        mpiq_buffer_string(&page->out, "  ");
+        mpiq_put_paragraph(page, &page->out, 2, 2, mpiq_buffer_text(&cell));
+    }
+}
+
+static void put_notes(struct mpiq_page *page, const char *heading, const struct mpiq_note *notes,
+                      size_t count, size_t most)
+{
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    size_t shown = count <= most + 1 ? count : most;
+    if (count == 0)
+        return;
+    put_heading(page, heading);
+    for (size_t i = 0; i < shown; i++) {
+        if (notes[i].ranks.size > 0) {
+            mpiq_put_who(&text, &notes[i].ranks, MPIQ_MOST_RANGES);
+            mpiq_buffer_string(&text, ": ");
+        }
+        mpiq_buffer_string(&text, notes[i].text);
+        mpiq_buffer_string(&page->out, "  ");
+        mpiq_put_paragraph(page, &page->out, 2, 4, mpiq_buffer_text(&text));
+        text.length = 0;
+    }
+    if (shown < count)
+        mpiq_buffer_printf(&page->out, "  and %zu more: --json has them all\n", count - shown);
+}
+
+static void put_findings(struct mpiq_page *page, const struct mpiq_limits *limits)
+{
+    const struct mpiq_diagnosis *diagnosis = page->diagnosis;
+    size_t count = diagnosis->finding_count;
+    size_t shown = count <= limits->findings + 1 ? count : limits->findings;
+    bool also = false;
+
+    if (count > 0)
+        mpiq_buffer_char(&page->out, '\n');
+    for (size_t i = 0; i < shown; i++) {
+        const struct mpiq_finding *finding = &diagnosis->findings[i];
+        if (i > 0 && !also && diagnosis->verdict == MPIQ_VERDICT_DEADLOCK && diagnosis->findings[0].proven &&
+            !finding->proven) {
+            also = true;
+            put_heading(page, "Also seen, which proves nothing by itself");
+        }
+        mpiq_put_finding(page, finding, i + 1, i == 0 ? limits->lines_first : limits->lines_other);
+    }
+    if (shown < count)
+        mpiq_buffer_printf(&page->out, "%zu more findings: --json has them all\n", count - shown);
+}
+
+/* Ranks that were read in one of the ways that see less, by what would have seen more. */
+struct losses {
+    struct mpiq_rank_set unpatched;
+    struct mpiq_rank_set stacks_only;
+    struct mpiq_rank_set not_recording;
+    bool lines;    /* at least one blocked rank's place in the source is known */
+    bool no_lines; /* at least one's is not */
+};
+
+static void losses_deinit(struct losses *losses)
+{
+    mpiq_rank_set_deinit(&losses->unpatched);
+    mpiq_rank_set_deinit(&losses->stacks_only);
+    mpiq_rank_set_deinit(&losses->not_recording);
+}
+
+static void count_losses(struct mpiq_page *page, struct losses *ret)
+{
+    const struct mpiq_job_state *job = page->job;
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        struct mpiq_rank_set *set = NULL;
+        if (!rank || rank->gone)
+            continue;
+        if (rank->source == MPIQ_SOURCE_DEBUG_INFO)
+            set = &ret->unpatched;
+        else if (rank->source == MPIQ_SOURCE_STACK)
+            set = &ret->stacks_only;
+        else if (rank->source == MPIQ_SOURCE_PATCHED && rank->recording == MPIQ_NO)
+            set = &ret->not_recording;
+        struct mpiq_world_rank name = mpiq_job_world_rank(job, process);
+        if (set && !mpiq_rank_set_add(set, name.world, name.rank))
+            page->out.failed = true;
+        uint32_t site = page->diagnosis->ranks[process].site;
+        if (page->diagnosis->ranks[process].call && site < job->site_count) {
+            ret->lines |= job->sites[site].file != 0;
+            ret->no_lines |= job->sites[site].file == 0;
+        }
+    }
+}
+
+static void put_help(struct mpiq_page *page, bool *headed, const struct mpiq_rank_set *ranks,
+                     const char *text)
+{
+    struct mpiq_buffer line _cleanup_(mpiq_buffer_deinit) = {0};
+    if (!*headed)
+        put_heading(page, "What would help");
+    *headed = true;
+    if (ranks && ranks->size < page->job->rank_count) {
+        mpiq_put_who(&line, ranks, MPIQ_MOST_RANGES);
+        mpiq_buffer_string(&line, ": ");
+    }
+    mpiq_buffer_string(&line, text);
+    mpiq_buffer_string(&page->out, "  ");
+    mpiq_put_paragraph(page, &page->out, 2, 4, mpiq_buffer_text(&line));
+    page->out.failed |= line.failed;
+}
+
+static void put_helps(struct mpiq_page *page)
+{
+    struct losses losses _cleanup_(losses_deinit) = {0};
+    bool headed = false;
+
+    count_losses(page, &losses);
+    if (losses.unpatched.size > 0)
+        put_help(page, &headed, &losses.unpatched,
+                 "this MPI library is not patched: how often each collective was called, the names of "
+                 "non-blocking ones and how long a rank has waited are not known");
+    if (losses.stacks_only.size > 0)
+        put_help(page, &headed, &losses.stacks_only,
+                 "this MPI library has neither the patch nor debug information: queues, communicators and "
+                 "collectives could not be read; mpiq doctor says what to do");
+    if (losses.not_recording.size > 0)
+        put_help(
+            page, &headed, &losses.not_recording,
+            "recording of collectives is switched off in this job: how often each was called is not known");
+    if (losses.no_lines && !losses.lines)
+        put_help(page, &headed, NULL, "compile the program with -g: then its files and lines are named here");
+}
+
+static size_t lines_of(const struct mpiq_buffer *buffer)
+{
+    size_t lines = 0;
+    const char *at = buffer->bytes;
+    const char *end = at ? at + buffer->length : NULL;
+    while (at < end && (at = memchr(at, '\n', (size_t)(end - at)))) {
+        lines++;
+        at++;
+    }
+    return lines;
+}
+
+static void put_report(struct mpiq_page *page, const struct mpiq_behaviours *behaviours,
+                       const struct mpiq_limits *limits)
+{
+    const struct mpiq_diagnosis *diagnosis = page->diagnosis;
+    mpiq_put_verdict(page);
+    put_findings(page, limits);
+    put_behaviours(page, behaviours, limits->behaviours);
+    put_notes(page, "What could not be read", diagnosis->notes, diagnosis->note_count, limits->notes);
+    put_notes(page, "What is taken for granted", diagnosis->assumptions, diagnosis->assumption_count,
+              limits->notes);
+    put_helps(page);
+}
+
+void mpiq_text_report(struct mpiq_page *page)
+{
+    struct mpiq_behaviours behaviours _cleanup_(mpiq_behaviours_deinit) = {0};
+    size_t sets = sizeof limit_sets / sizeof *limit_sets;
+
+    if (!mpiq_behaviours_collect(page, &behaviours)) {
+        page->out.failed = true;
+        return;
+    }
+    for (size_t i = 0; i < sets; i++) {
+        page->out.length = 0;
+        put_report(page, &behaviours, &limit_sets[i]);
+        if (page->out.failed || lines_of(&page->out) <= MPIQ_REPORT_LINES)
+            break;
+    }
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* views - what a page can show, each in a file of its own; each adds to page->out. */
+#ifndef MPIQ_REPORT_VIEWS_H
+#define MPIQ_REPORT_VIEWS_H
+
+#include "report/page.h"
+
+void mpiq_text_report(struct mpiq_page *page);
+void mpiq_text_why(struct mpiq_page *page);
+void mpiq_text_collectives(struct mpiq_page *page);
+void mpiq_text_queues(struct mpiq_page *page);
+void mpiq_text_comms(struct mpiq_page *page);
+void mpiq_text_ranks(struct mpiq_page *page);
+
+void mpiq_json_view(struct mpiq_page *page, enum mpiq_view view);
+
+void mpiq_html_report(struct mpiq_page *page);
+
+#endif
