@@ -3,6 +3,7 @@
 
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,14 +34,21 @@ static int open_checked(const char *path, const struct mpiq_build_id *wanted)
     return fd;
 }
 
+bool mpiq_debug_file_path(const struct mpiq_build_id *build_id, const char *suffix, char *path, size_t size)
+{
+    if (build_id->size < 2)
+        return false;
+    char id[2 * MPIQ_BUILD_ID_MAX + 1];
+    mpiq_build_id_text(build_id, id);
+    return snprintf(path, size, "%s/.build-id/%.2s/%s%s", debug_root, id, id + 2, suffix) < (int)size;
+}
+
 static int by_build_id(const struct mpiq_object *object)
 {
-    if (object->build_id.size < 2)
-        return -1;
-    char id[2 * MPIQ_BUILD_ID_MAX + 1], path[sizeof debug_root + 2 * MPIQ_BUILD_ID_MAX + 32];
-    mpiq_build_id_text(&object->build_id, id);
-    snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", debug_root, id, id + 2);
-    return open_checked(path, &object->build_id);
+    char path[PATH_MAX];
+    return mpiq_debug_file_path(&object->build_id, ".debug", path, sizeof path)
+               ? open_checked(path, &object->build_id)
+               : -1;
 }
 
 /* gdb's three places: beside the object, in .debug there, and under the debug root. */

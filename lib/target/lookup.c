@@ -5,6 +5,23 @@
 #include "target/symbols.h"
 #include "target/types.h"
 
+/* "… in any of the N objects", and what may be the reason. */
+static struct mpiq_error *not_found(const struct mpiq_modules *modules, const char *what, const char *name)
+{
+    size_t closed = 0;
+    const struct mpiq_error *first = NULL;
+    for (size_t i = 0; i < modules->count; i++) {
+        if (modules->items[i].error) {
+            first = first ? first : modules->items[i].error;
+            closed++;
+        }
+    }
+    if (!closed)
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no %s %s in any of the %zu objects", what, name, modules->count);
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no %s %s in any of %zu objects; %zu more cannot be used (%s)", what, name,
+                             modules->count - closed, closed, first->message);
+}
+
 struct mpiq_error *mpiq_modules_find_symbol(struct mpiq_modules *modules, const char *name, uint64_t *ret)
 {
     static const enum mpiq_symbol_scope scopes[] = {MPIQ_SYMBOL_GLOBAL, MPIQ_SYMBOL_LOCAL, MPIQ_SYMBOL_DEBUG};
@@ -18,7 +35,7 @@ struct mpiq_error *mpiq_modules_find_symbol(struct mpiq_modules *modules, const 
             }
         }
     }
-    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no symbol %s in any of the %zu objects", name, modules->count);
+    return not_found(modules, "symbol", name);
 }
 
 struct mpiq_error *mpiq_modules_find_type(struct mpiq_modules *modules, const char *name,
@@ -32,8 +49,7 @@ struct mpiq_error *mpiq_modules_find_type(struct mpiq_modules *modules, const ch
             return NULL;
         }
     }
-    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no type %s in the debug information of any of the %zu objects",
-                             name, modules->count);
+    return not_found(modules, "debug information for the type", name);
 }
 
 struct mpiq_error *mpiq_modules_sizes(const struct mpiq_modules *modules, struct mpiq_target_sizes *ret)

@@ -159,10 +159,10 @@ static int by_start(const void *a, const void *b)
 }
 
 struct mpiq_error *mpiq_modules_init(struct mpiq_modules *ret, struct mpiq_target *target, pid_t pid,
-                                     const char *executable, struct mpiq_mappings *mappings, const void *auxv,
+                                     mpiq_module_opener *open, struct mpiq_mappings *mappings, const void *auxv,
                                      size_t auxv_size)
 {
-    struct mpiq_modules modules = {.target = target, .pid = pid, .executable = executable, .mappings = *mappings};
+    struct mpiq_modules modules = {.target = target, .pid = pid, .open = open, .mappings = *mappings};
     *mappings = (struct mpiq_mappings){0};
     struct mpiq_error *error = find_words(&modules);
     if (error) {
@@ -219,61 +219,21 @@ struct mpiq_module *mpiq_modules_at(struct mpiq_modules *modules, uint64_t addre
     return low && address < modules->by_address[low - 1]->end ? modules->by_address[low - 1] : NULL;
 }
 
-bool mpiq_module_build_id(struct mpiq_modules *modules, const struct mpiq_module *module, struct mpiq_build_id *ret)
+static struct mpiq_error *read_memory(void *argument, uint64_t address, size_t size, void *buffer)
 {
-    struct mpiq_words words = {.size = modules->word_size, .big_endian = modules->big_endian};
-    bool wide = words.size == 8;
-    unsigned char page[4096];
-    struct mpiq_error *error = mpiq_target_read(modules->target, module->start, sizeof page, page);
-    if (error || memcmp(page, ELFMAG, SELFMAG) != 0) {
-        mpiq_error_destroy(error);
-        return false;
-    }
-    uint64_t headers = wide ? mpiq_word(&words, page + offsetof(Elf64_Ehdr, e_phoff))
-                            : mpiq_word(&words, page + offsetof(Elf32_Ehdr, e_phoff));
-    uint64_t count = mpiq_word_sized(&words, page + (wide ? offsetof(Elf64_Ehdr, e_phnum) : offsetof(Elf32_Ehdr, e_phnum)), 2);
-    uint64_t size = wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-    for (uint64_t i = 0; i < count && headers < sizeof page && headers + (i + 1) * size <= sizeof page; i++) {
-        const unsigned char *header = page + headers + i * size;
-        uint64_t offset = mpiq_word(&words, header + (wide ? offsetof(Elf64_Phdr, p_offset) : offsetof(Elf32_Phdr, p_offset)));
-        uint64_t length = mpiq_word(&words, header + (wide ? offsetof(Elf64_Phdr, p_filesz) : offsetof(Elf32_Phdr, p_filesz)));
-        if (mpiq_word_sized(&words, header, 4) != PT_NOTE || length > sizeof page || length == 0)
-            continue;
-        unsigned char notes[sizeof page];
-        const unsigned char *at = page + offset;
-        if (offset > sizeof page || offset + length > sizeof page) {
-            /* In the part of the file that is mapped here, in all linkers' layouts. */
-            error = mpiq_target_read(modules->target, module->start + offset, length, notes);
-            if (error) {
-                mpiq_error_destroy(error);
-                continue;
-            }
-            at = notes;
-        }
-        if (mpiq_build_id_in_notes(at, length, words.big_endian, ret))
-            return true;
-    }
-    return false;
+    return mpiq_target_read(argument, address, size, buffer);
 }
 
-/* Opens path and keeps it if it is the file that the process mapped. */
+/* Opens path and keeps it if it is the file that the process mapped.  certain: nothing else can be there. */
 static bool try_path(struct mpiq_modules *modules, struct mpiq_module *module, const char *path,
                      const struct mpiq_build_id *wanted, bool certain)
 {
+    static const struct mpiq_build_id any = {.size = 0};
     struct mpiq_object *object = NULL;
-    struct mpiq_error *error = mpiq_object_open(path, module->mapping->path, &object);
-    if (!error && !certain) {
-        char mine[2 * MPIQ_BUILD_ID_MAX + 1], theirs[2 * MPIQ_BUILD_ID_MAX + 1];
-        if (wanted->size && !mpiq_build_id_equal(wanted, &object->build_id)) {
-            mpiq_build_id_text(wanted, theirs);
-            mpiq_build_id_text(&object->build_id, mine);
-            error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
-                                      "%s is not the file that the process runs: build-id %s there, %s here",
-                                      module->mapping->path, theirs, mine[0] ? mine : "none");
-        } else if (!wanted->size && modules->pid && object->inode != module->mapping->inode) {
-            error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s is not the file that the process runs: replaced since",
-                                      module->mapping->path);
-        }
+    struct mpiq_error *error = mpiq_object_open_checked(path, module->mapping->path, certain ? &any : wanted, &object);
+    if (!error && !certain && !wanted->size && object->inode != module->mapping->inode) {
+        error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s is not the file that process %d mapped: replaced since",
+                                  module->mapping->path, (int)modules->pid);
     }
     if (!error) {
         module->object = object;
@@ -306,12 +266,8 @@ static void open_file(struct mpiq_modules *modules, struct mpiq_module *module)
 {
     const struct mpiq_mapping *mapping = module->mapping;
     struct mpiq_build_id wanted = {.size = 0};
-    bool known = mpiq_module_build_id(modules, module, &wanted);
-    if (module->main && modules->executable && try_path(modules, module, modules->executable, &wanted, !known))
-        return;
+    bool known = mpiq_build_id_read(read_memory, modules->target, module->start, &wanted);
     if (!mapping->deleted && try_path(modules, module, mapping->path, &wanted, false))
-        return;
-    if (!modules->pid)
         return;
     char path[PATH_MAX + 64];
     if (!mapping->deleted) {
@@ -336,6 +292,8 @@ struct mpiq_object *mpiq_module_object(struct mpiq_modules *modules, struct mpiq
         return module->object;
     if (is_vdso(module->mapping))
         open_vdso(modules, module);
+    else if (modules->open)
+        module->error = modules->open(modules->target, module->mapping, &module->object);
     else
         open_file(modules, module);
     if (!module->object && !module->error)

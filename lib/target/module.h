@@ -28,10 +28,14 @@ struct mpiq_module {
     bool main;                          /* the executable */
 };
 
+/* Opens the file of a mapping, in place of what is done for a live process. */
+typedef struct mpiq_error *mpiq_module_opener(struct mpiq_target *target, const struct mpiq_mapping *mapping,
+                                              struct mpiq_object **ret);
+
 struct mpiq_modules {
     struct mpiq_target *target; /* reads memory */
-    pid_t pid;                  /* of a process of this machine, or 0: files are found by their path alone */
-    const char *executable;     /* to be used for the main module, or NULL */
+    pid_t pid;                  /* of a process of this machine, or 0 */
+    mpiq_module_opener *open;   /* instead of the files of process pid, or NULL */
     struct mpiq_mappings mappings;
     struct mpiq_module *items;  /* in link-map order */
     size_t count;
@@ -42,10 +46,10 @@ struct mpiq_modules {
     unsigned machine;
 };
 
-/* Finds the modules.  mappings is taken over.  auxv is the process's auxiliary vector as raw bytes in its own
+/* Finds the modules.  mappings is taken over; open may be NULL for a live process.  auxv is the process's auxiliary vector as raw bytes in its own
    word size and order, or NULL. */
 struct mpiq_error *mpiq_modules_init(struct mpiq_modules *modules, struct mpiq_target *target, pid_t pid,
-                                     const char *executable, struct mpiq_mappings *mappings, const void *auxv,
+                                     mpiq_module_opener *open, struct mpiq_mappings *mappings, const void *auxv,
                                      size_t auxv_size);
 void mpiq_modules_deinit(struct mpiq_modules *modules);
 
@@ -54,10 +58,6 @@ struct mpiq_module *mpiq_modules_at(struct mpiq_modules *modules, uint64_t addre
 
 /* Its object, opened now if need be; NULL if that failed: module->error says why. */
 struct mpiq_object *mpiq_module_object(struct mpiq_modules *modules, struct mpiq_module *module);
-
-/* The build-id in the process's memory; false if it cannot be read or there is none. */
-bool mpiq_module_build_id(struct mpiq_modules *modules, const struct mpiq_module *module,
-                          struct mpiq_build_id *ret);
 
 /* What the target's slots of the same name promise. */
 struct mpiq_error *mpiq_modules_find_symbol(struct mpiq_modules *modules, const char *name, uint64_t *ret);

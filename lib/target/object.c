@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,49 +27,6 @@ void mpiq_object_lock(void)
 void mpiq_object_unlock(void)
 {
     pthread_mutex_unlock(&lock);
-}
-
-static uint32_t word32(const unsigned char *bytes, bool big_endian)
-{
-    return big_endian ? (uint32_t)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3]
-                      : (uint32_t)bytes[3] << 24 | bytes[2] << 16 | bytes[1] << 8 | bytes[0];
-}
-
-bool mpiq_build_id_in_notes(const void *notes, size_t size, bool big_endian, struct mpiq_build_id *ret)
-{
-    const unsigned char *note = notes;
-    while (size >= 12) {
-        uint64_t name_size = word32(note, big_endian), description_size = word32(note + 4, big_endian);
-        uint64_t name_room = (name_size + 3) & ~(uint64_t)3;
-        uint64_t room = 12 + name_room + ((description_size + 3) & ~(uint64_t)3);
-        if (12 + name_room + description_size > size)
-            return false;
-        if (word32(note + 8, big_endian) == NT_GNU_BUILD_ID && name_size == 4 && memcmp(note + 12, "GNU", 4) == 0
-            && description_size > 0 && description_size <= MPIQ_BUILD_ID_MAX) {
-            memcpy(ret->bytes, note + 12 + name_room, description_size);
-            ret->size = description_size;
-            return true;
-        }
-        if (room >= size)
-            return false;
-        note += room;
-        size -= room;
-    }
-    return false;
-}
-
-bool mpiq_build_id_equal(const struct mpiq_build_id *a, const struct mpiq_build_id *b)
-{
-    return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
-}
-
-void mpiq_build_id_text(const struct mpiq_build_id *build_id, char *text)
-{
-    for (size_t i = 0; i < build_id->size; i++) {
-        *text++ = "0123456789abcdef"[build_id->bytes[i] >> 4];
-        *text++ = "0123456789abcdef"[build_id->bytes[i] & 15];
-    }
-    *text = '\0';
 }
 
 static void read_build_id(struct mpiq_object *object, const GElf_Phdr *segment)
@@ -209,6 +167,34 @@ struct mpiq_error *mpiq_object_open(const char *path, const char *name, struct m
     struct mpiq_error *error = object ? result(object, ret) : open_new(path, name, ret);
     mpiq_object_unlock();
     return error;
+}
+
+struct mpiq_error *mpiq_object_open_checked(const char *path, const char *name, const struct mpiq_build_id *wanted,
+                                            struct mpiq_object **ret)
+{
+    struct mpiq_object *object;
+    struct mpiq_error *error = mpiq_object_open(path, name, &object);
+    if (error)
+        return error;
+    if (wanted->size && !mpiq_build_id_equal(wanted, &object->build_id)) {
+        char ours[2 * MPIQ_BUILD_ID_MAX + 1], theirs[2 * MPIQ_BUILD_ID_MAX + 1];
+        mpiq_build_id_text(wanted, theirs);
+        mpiq_build_id_text(&object->build_id, ours);
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s is not the file that the process mapped: build-id %s there, %s here",
+                                 name, theirs, ours[0] ? ours : "none");
+    }
+    *ret = object;
+    return NULL;
+}
+
+bool mpiq_object_open_by_build_id(const struct mpiq_build_id *wanted, const char *name, struct mpiq_object **ret)
+{
+    char path[PATH_MAX];
+    if (!mpiq_debug_file_path(wanted, "", path, sizeof path))
+        return false;
+    struct mpiq_error *error = mpiq_object_open_checked(path, name, wanted, ret);
+    mpiq_error_destroy(error);
+    return !error;
 }
 
 /* An object out of memory that is the same file: by build-id. */

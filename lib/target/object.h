@@ -23,13 +23,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-
-#define MPIQ_BUILD_ID_MAX 64
-
-struct mpiq_build_id {
-    unsigned char bytes[MPIQ_BUILD_ID_MAX];
-    size_t size; /* 0: none */
-};
+#include "target/build_id.h"
 
 struct mpiq_symbols;
 struct mpiq_types;
@@ -44,7 +38,6 @@ struct mpiq_object {
     struct mpiq_build_id build_id;
     int word_size; /* 4 or 8 */
     bool big_endian;
-    bool executable;    /* ET_EXEC or has an entry point for the kernel: not needed to be right */
     unsigned machine;   /* EM_… */
     uint64_t first;     /* lowest mapped address, rounded down to a page */
     uint64_t end;       /* highest, rounded up */
@@ -69,6 +62,13 @@ void mpiq_object_unlock(void);
    file), remembered.  The object belongs to the registry. */
 struct mpiq_error *mpiq_object_open(const char *path, const char *name, struct mpiq_object **ret);
 
+/* The same, but NOT_FOUND, with both build-ids, unless the file has the wanted one.  wanted->size 0: any. */
+struct mpiq_error *mpiq_object_open_checked(const char *path, const char *name, const struct mpiq_build_id *wanted,
+                                            struct mpiq_object **ret);
+
+/* From where distributions file executables and libraries by build-id; false if it is not there. */
+bool mpiq_object_open_by_build_id(const struct mpiq_build_id *wanted, const char *name, struct mpiq_object **ret);
+
 /* An object whose file is out of reach, from size bytes of image as the file has them (the vdso, a deleted
    library); image is taken over, also on failure.  One for every different image: by build-id if it has one. */
 struct mpiq_error *mpiq_object_from_image(void *image, size_t size, const char *name, struct mpiq_object **ret);
@@ -82,11 +82,5 @@ Elf *mpiq_object_debug_elf(struct mpiq_object *object);
 
 /* Frees all objects: only when no target is left. */
 void mpiq_object_clear(void);
-
-/* The build-id among size bytes of notes in that byte order; false if there is none. */
-bool mpiq_build_id_in_notes(const void *notes, size_t size, bool big_endian, struct mpiq_build_id *ret);
-bool mpiq_build_id_equal(const struct mpiq_build_id *a, const struct mpiq_build_id *b);
-/* As hexadecimal digits: text has room for 2 * MPIQ_BUILD_ID_MAX + 1. */
-void mpiq_build_id_text(const struct mpiq_build_id *build_id, char *text);
 
 #endif

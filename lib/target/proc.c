@@ -100,8 +100,7 @@ long mpiq_proc_status_number(pid_t pid, const char *name)
     return -1;
 }
 
-/* Cuts " (deleted)" off and undoes the kernel's "\012" for a newline, in place. */
-static void clean_path(struct mpiq_mapping *mapping, char *path)
+void mpiq_mapping_set_path(struct mpiq_mapping *mapping, char *path)
 {
     static const char suffix[] = " (deleted)";
     size_t length = strlen(path);
@@ -134,7 +133,7 @@ static bool parse_mapping(char *line, struct mpiq_mapping *ret)
     mapping.device = makedev(device_major, device_minor);
     mapping.inode = inode;
     mapping.executable = strchr(flags, 'x') != NULL;
-    clean_path(&mapping, line + path_at);
+    mpiq_mapping_set_path(&mapping, line + path_at);
     *ret = mapping;
     return true;
 }

@@ -53,6 +53,9 @@ struct mpiq_error *mpiq_proc_stat(pid_t pid, pid_t tid, struct mpiq_proc_stat *r
 long mpiq_proc_status_number(pid_t pid, const char *name);
 
 struct mpiq_error *mpiq_proc_mappings(pid_t pid, struct mpiq_mappings *ret);
+/* Sets the path, after cutting " (deleted)" off and undoing the kernel's "\012" for a newline in place. */
+void mpiq_mapping_set_path(struct mpiq_mapping *mapping, char *path);
+
 void mpiq_mappings_deinit(struct mpiq_mappings *mappings);
 
 /* The mapping that holds address, or NULL. */

@@ -24,6 +24,7 @@ struct mpiq_unwinder {
     } frames[DEPTH_LIMIT];
     int count;
     bool too_deep;
+    struct mpiq_error *unread; /* memory that the frame after the last one needs could not be read */
 };
 
 /* libdwfl asks for a module's file when it first needs it: it is given the one that all processes share. */
@@ -76,7 +77,7 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *argument, void **thread_argu
 static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *argument)
 {
     (void)dwfl;
-    const struct mpiq_unwinder *unwinder = argument;
+    struct mpiq_unwinder *unwinder = argument;
     const struct mpiq_thread_copy *copy = unwinder->copy;
     size_t size = (size_t)unwinder->words.size;
     unsigned char word[8];
@@ -86,7 +87,8 @@ static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *a
     }
     struct mpiq_error *error = mpiq_target_read(unwinder->modules->target, address, size, word);
     if (error) {
-        mpiq_error_destroy(error);
+        mpiq_error_destroy(unwinder->unread);
+        unwinder->unread = error;
         return false;
     }
     *ret = mpiq_word(&unwinder->words, word);
@@ -190,6 +192,7 @@ static int take_frame(Dwfl_Frame *state, void *argument)
         unwinder->too_deep = true;
         return DWARF_CB_ABORT;
     }
+    mpiq_error_destroy(mpiq_steal(unwinder->unread)); /* of a register that nobody missed */
     unwinder->frames[unwinder->count].pc = pc;
     unwinder->frames[unwinder->count++].exact = exact;
     return DWARF_CB_OK;
@@ -262,6 +265,10 @@ struct mpiq_error *mpiq_unwind(struct mpiq_unwinder *unwinder, const struct mpiq
     if (unwinder->too_deep) {
         stack.truncated = true;
         stack.why = strdup("deeper than 512 frames");
+    } else if (unwinder->unread) {
+        /* libdwfl takes a caller that it cannot read for the end. */
+        stack.truncated = true;
+        stack.why = strdup(unwinder->unread->message);
     } else if (result != 0) {
         const char *reason = dwfl_errmsg(-1);
         stack.truncated = true;
@@ -273,6 +280,7 @@ struct mpiq_error *mpiq_unwind(struct mpiq_unwinder *unwinder, const struct mpiq
         unwinder->frames[0].exact = true;
         unwinder->count = 1;
     }
+    mpiq_error_destroy(mpiq_steal(unwinder->unread));
     struct mpiq_error *error = describe(unwinder, &stack);
     mpiq_object_unlock();
     if (!error)
