@@ -6,7 +6,7 @@ import socket
 
 import gdb
 
-from . import environment, inferiors, stacks, symbols, types
+from . import environment, inferiors, stacks, symbols, thread_state, types
 
 MAX_READ = 1 << 20
 
@@ -19,15 +19,27 @@ class Failure(Exception):
         self.code = code
 
 
-def _proc_stat(path):
-    """State letter and CPU time in ns out of a stat file of the system's; ("?", 0) if it is not there."""
+def _cpu_ns(path):
+    """CPU time out of a stat file of the system's; None if it is not there."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
-        ticks = int(fields[11]) + int(fields[12])
-        return fields[0], ticks * (1000000000 // os.sysconf("SC_CLK_TCK"))
+        return (int(fields[11]) + int(fields[12])) * (1000000000 // os.sysconf("SC_CLK_TCK"))
     except (OSError, IndexError, ValueError):
-        return "?", 0
+        return None
+
+
+def _is_zombie(pid):
+    try:
+        with open("/proc/%d/stat" % pid, encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] in "ZX"
+    except (OSError, IndexError):
+        return True
+
+
+def tid_of(thread):
+    """The system's number of a thread; some remote stubs tell it in another place."""
+    return thread.ptid[1] or thread.ptid[2] or thread.ptid[0]
 
 
 class Process:
@@ -102,19 +114,21 @@ class Process:
         return types.sizes()
 
     def status(self):
+        """Who it is, and how it was before gdb stopped it: that gdb holds it is no finding."""
         self._enter()
         core = self.kind == "core"
-        ret = {"pid": self.inferior.pid, "state": "?", "core": core, "traced": not core}
+        main = inferiors.main_thread(self.inferior)
+        ret = {"pid": self.inferior.pid, "state": "?", "core": core, "traced": False}
+        if main is not None and not core:
+            ret["state"] = thread_state.before(main)
         if self.direct:
             here = "/proc/%d" % self.direct
-            ret["state"], ret["cpu_ns"] = _proc_stat(here + "/stat")
+            ret["cpu_ns"] = _cpu_ns(here + "/stat") or 0
             ret["host"] = socket.gethostname()
-            try:
+            if _is_zombie(self.direct):
+                ret["state"] = "Z"
+            else:
                 ret["uid"] = os.stat(here).st_uid
-            except OSError:
-                pass
-        elif not core:
-            ret["state"] = "t"
         executable = self.inferior.progspace.filename
         if executable:
             ret["executable"] = executable
@@ -124,10 +138,11 @@ class Process:
         self._enter()
         ret = []
         for thread in reversed(self.inferior.threads()): # gdb lists the newest first
-            tid = thread.ptid[1] or thread.ptid[2] or thread.ptid[0]
-            one = {"tid": tid, "state": "?" if self.kind == "core" else "t"}
+            one = {"tid": tid_of(thread), "state": "?"}
+            if self.kind != "core":
+                one["state"] = thread_state.before(thread)
             if self.direct:
-                one["state"], one["cpu_ns"] = _proc_stat("/proc/%d/task/%d/stat" % (self.direct, tid))
+                one["cpu_ns"] = _cpu_ns("/proc/%d/task/%d/stat" % (self.direct, one["tid"])) or 0
             if thread.name:
                 one["name"] = thread.name
             ret.append(one)
@@ -136,7 +151,7 @@ class Process:
     def stack(self, tid):
         self._enter()
         for thread in self.inferior.threads():
-            if tid in (thread.ptid[1], thread.ptid[1] or thread.ptid[2] or thread.ptid[0]):
+            if tid_of(thread) == tid:
                 return stacks.stack(thread)
         raise Failure("not-found", "process %d has no thread %d" % (self.inferior.pid, tid))
 

@@ -108,12 +108,14 @@ def test_status_and_threads(wire, hung, program):
     assert status["pid"] == pid
     assert status["core"] is False
     assert status["uid"] == os.getuid()
-    assert status["state"] == "t"
+    assert status["state"] == "R" # it polled when gdb stopped it
+    assert status["traced"] is False # by somebody else
     assert status["cpu_ns"] > 0
     assert status["executable"] == str(program)
     threads = json.loads(ok(said[1]))
     assert [thread["tid"] for thread in threads] == sorted(map(int, os.listdir("/proc/%d/task" % pid)))
-    assert all(thread["state"] == "t" for thread in threads)
+    assert threads[0]["state"] == "R"
+    assert [thread["state"] for thread in threads[1:]] == ["S"] * (len(threads) - 1) # the library's helpers
     assert threads[0]["name"].startswith("wrong_turn")
 
 
