@@ -16,20 +16,26 @@ static bool is_mpi(const struct mpiq_frame *frame, char *name, size_t size)
     return frame->function && mpiq_mpi_function(frame->function, name, size);
 }
 
-/* Of a process that is in no MPI function: the innermost frame of the program itself, else the innermost
-   with a known line. */
+static bool is_systems(const char *object)
+{
+    return strncmp(object, "/lib", 4) == 0 || strncmp(object, "/usr/lib", 8) == 0 || object[0] != '/';
+}
+
+/* Of a thread that is in no MPI function: the innermost frame of the program itself.  The first thread may be
+   in a library of the user's, too; others that never come by the program are somebody's helpers. */
 static int32_t find_own_frame(const struct mpiq_rank_state *state, const struct mpiq_thread *thread)
 {
-    int32_t with_line = -1;
+    int32_t in_library = -1;
     for (size_t i = 0; i < thread->frame_count; i++) {
         const struct mpiq_frame *frame = &thread->frames[i];
-        if (frame->object && state->executable[0] && frame->file &&
-            strcmp(frame->object, state->executable) == 0)
-            return (int32_t)i;
-        if (with_line < 0 && frame->file)
-            with_line = (int32_t)i;
+        if (!frame->object)
+            continue;
+        if (strcmp(frame->object, state->executable) == 0)
+            return in_library >= 0 ? in_library : (int32_t)i;
+        if (in_library < 0 && thread->tid == state->pid && frame->file && !is_systems(frame->object))
+            in_library = (int32_t)i;
     }
-    return with_line;
+    return in_library;
 }
 
 /* The outermost MPI function is the one that the user called: what a tool or the library calls in turn lies
