@@ -157,13 +157,6 @@ CASE(small_reduce_wrong_root)
 }
 
 /* Rank 1 has another count than the others, and the error that this gives is looked at by nobody. */
-CASE(reduce_wrong_count)
-{
-    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
-    HANG(MPI_Reduce(large, large_received, rank == 1 ? LARGE / 2 : LARGE, MPI_INT, MPI_SUM, 0, WORLD));
-    MPI_Barrier(WORLD);
-}
-
 CASE(allreduce_wrong_count)
 {
     MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
@@ -195,16 +188,25 @@ static void multiply(void *in, void *inout, int *count, MPI_Datatype *datatype)
 }
 
 /* An operation that does not commute takes another algorithm. */
-CASE(allreduce_wrong_op)
+CASE(reduce_wrong_op)
 {
     MPI_Op op = MPI_SUM;
 
     if (rank == 1)
         MPI_Op_create(multiply, 0, &op);
-    HANG(MPI_Allreduce(small, small_received, 4, MPI_INT, op, WORLD));
+    HANG(MPI_Reduce(large, large_received, LARGE, MPI_INT, op, 0, WORLD));
     MPI_Barrier(WORLD);
 }
 
+CASE(reduce_scatter_wrong_op)
+{
+    MPI_Op op = MPI_SUM;
+
+    if (rank == 1)
+        MPI_Op_create(multiply, 0, &op);
+    HANG(MPI_Reduce_scatter(small, small_received, counts, MPI_INT, op, WORLD));
+    MPI_Barrier(WORLD);
+}
 /* The residual that rank 1 sees is another one, so it leaves the loop while the others go on. */
 CASE(loop_left_early)
 {

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The corpus: what its cases are, one run of a case, and whether mpiq's answer is right.
+
+A family's .toml file has a table for each case of its .c file, over the family's [defaults]:
+
+  ranks      how many; a list makes one case for each number
+  verdict    what mpiq says, or a list of what it may say
+  first      the first finding: the fields that matter, each a value or a list of values that will do; a list of
+             such tables where more than one finding explains the hang.  Rank ranges are compared as sets, "all"
+             is all ranks; `call` has to be among the calls of the finding's sites.
+  stuck      the ranks that must not come out of their case (default: all but `through`)
+  through    the ranks that may, before the others hang
+  lines      the release lines that have it (default: all)
+  spawned    how many ranks are started by the program itself
+  healthy    it never ends and never hangs: looked at again and again
+  quick      belongs to the small part of the corpus that each test run makes
+  two_hosts  runs once more with its ranks on two emulated hosts
+"""
+import dataclasses
+import itertools
+import json
+import os
+import pathlib
+import re
+import subprocess
+import time
+import tomllib
+
+import job as jobs
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# A look at a small job takes far less; one that takes longer has itself hung.
+LOOK_SECONDS = 60
+# A hung job's answer is the same at each look; the first looks may still see it move.
+LOOKS_AT_HUNG = 3
+
+RANKS = ("ranks", "missing", "suspects")
+
+# What came of the runs of this session, in order.
+results = []
+
+EXIT_STATUS = {"deadlock": 1, "stalled": 1, "running": 0, "finished": 0, "unknown": 3}
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One program with its number of ranks, and what is expected of it."""
+    family: str
+    program: str
+    ranks: int
+    name: str
+    expected: dict = dataclasses.field(hash=False)
+    two_hosts: bool = False
+
+    def get(self, key, default=None):
+        return self.expected.get(key, default)
+
+    @property
+    def verdicts(self):
+        return as_list(self.expected["verdict"])
+
+    @property
+    def firsts(self):
+        return as_list(self.get("first", []))
+
+    @property
+    def healthy(self):
+        return self.get("healthy", False)
+
+    @property
+    def stuck(self):
+        """Ranks that never come out of their case."""
+        if "stuck" in self.expected:
+            return rank_set(self.expected["stuck"], self.ranks)
+        return rank_set("all", self.ranks) - rank_set(self.get("through", ""), self.ranks)
+
+    def on(self, line):
+        return line.release in self.get("lines", ["4.1", "5.0"])
+
+
+@dataclasses.dataclass
+class Result:
+    """What came of one run of a case on one line."""
+    case: Case
+    line: jobs.Line
+    verdict: str = ""
+    looks: int = 0
+    seconds: float = 0
+    wrong_verdict: str = ""      # why, or ""
+    wrong_first: str = ""        # why, or ""
+    trouble: str = ""            # the case itself did not do what it should
+    answer: dict = None          # the last one, or the one that was wrong
+    stderr: str = ""
+
+
+def as_list(value):
+    return value if isinstance(value, list) else [value]
+
+
+def rank_set(text, size):
+    """Ranks as mpiq writes them, as a set of (world, rank): "0-2,w1:0"."""
+    found = set()
+    text = str(text)
+    if text == "all":
+        text = f"0-{size - 1}"
+    world = 0
+    for part in filter(None, text.split(",")):
+        match = re.fullmatch(r"(?:w(\d+):)?(\d+)(?:-(\d+))?", part.strip())
+        if not match:
+            return {("?", text)}
+        world = int(match[1]) if match[1] else world
+        found.update((world, rank) for rank in range(int(match[2]), int(match[3] or match[2]) + 1))
+    return found
+
+
+def load():
+    """All cases, in the order of the files."""
+    cases = []
+    for file in sorted(HERE.glob("*.toml")):
+        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+        defaults = tables.pop("defaults")
+        for program, table in tables.items():
+            expected = {**defaults, **table}
+            sizes = as_list(expected["ranks"])
+            for size, two_hosts in itertools.product(sizes, [False, True]):
+                if two_hosts and not (expected.get("two_hosts") and size == sizes[0]):
+                    continue
+                name = program + (f"_{size}" if len(sizes) > 1 else "") + ("@two_hosts" if two_hosts else "")
+                cases.append(Case(file.stem, program, size, name, expected, two_hosts))
+    return cases
+
+
+def families():
+    return sorted({case.family for case in load()})
+
+
+def compile_family(line, family, directory):
+    return line.compile([HERE / f"{family}.c", HERE / "corpus.c"], directory / line.name / family)
+
+
+def look(mpiq, pid, *arguments):
+    """One answer of mpiq's: (answer or None, exit status, stderr)."""
+    try:
+        done = subprocess.run([mpiq, "--json", *arguments, str(pid)], capture_output=True, text=True,
+                              timeout=LOOK_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return None, None, f"mpiq did not answer within {LOOK_SECONDS} s"
+    try:
+        return json.loads(done.stdout), done.returncode, done.stderr
+    except ValueError:
+        return None, done.returncode, f"no JSON: {done.stdout[:300]!r} {done.stderr}"
+
+
+def wrong_verdict(case, line, answer, status):
+    """Why the verdict is wrong, or ""."""
+    verdict = answer.get("verdict")
+    allowed = list(case.verdicts)
+    if not line.patched:
+        # What only the patch keeps cannot be known: that may be said, a hang must not be made up.
+        allowed += ["running", "unknown"]
+    if verdict not in allowed:
+        return f"verdict {verdict}, not {' or '.join(case.verdicts)}"
+    if status != EXIT_STATUS[verdict]:
+        return f"exit status {status} with verdict {verdict}"
+    return ""
+
+
+def wrong_field(key, expected, finding, case):
+    """Why one field of a finding is not as expected, or ""."""
+    if key == "call":
+        found = [site.get("call") for site in finding.get("sites", [])]
+        return "" if any(call in found for call in as_list(expected)) else f"calls {found}, not {expected}"
+    found = finding.get(key)
+    if key in RANKS:
+        if found is not None and any(rank_set(found, case.ranks) == rank_set(one, case.ranks)
+                                     for one in as_list(expected)):
+            return ""
+    elif found in as_list(expected):
+        return ""
+    return f"{key} {found!r}, not {expected!r}"
+
+
+def wrong_sites(finding):
+    """Each site of ours has to be where its call is in the source, or at most the statement around it."""
+    sites = finding.get("sites") or []
+    for site in sites:
+        file = HERE / os.path.basename(site.get("file") or "")
+        if not file.is_file() or file.name == "corpus.c":
+            continue
+        text = file.read_text(encoding="utf-8").splitlines()
+        number = int(site.get("line") or 0)
+        around = " ".join(text[max(number - 3, 0):number + 2])
+        names = [re.sub("^P?MPIX?_", "", name)
+                 for name in (site.get("call"), finding.get("collective")) if name]
+        if any(name.casefold() in around.casefold() for name in names) or "WAIT_FOR_NOBODY" in around:
+            continue
+        return f"site {file.name}:{number} holds no {site.get('call')}"
+    return ""
+
+
+def wrong_first(case, answer):
+    """Why the first finding does not name the fault, or ""."""
+    if not case.firsts:
+        return ""
+    findings = answer.get("findings") or []
+    if not findings:
+        return "no finding"
+    first = findings[0]
+    reasons = []
+    for expected in case.firsts:
+        wrong = [wrong_field(key, value, first, case) for key, value in expected.items()]
+        wrong = [reason for reason in wrong if reason]
+        if not wrong:
+            return wrong_sites(first)
+        reasons.append("; ".join(wrong))
+    return min(reasons, key=len)
+
+
+def run(case, line, executable, mpiq, looks_at_healthy):
+    """Starts the case, looks at it and ends it."""
+    result = Result(case, line)
+    began = time.monotonic()
+    try:
+        with jobs.Job(line, [executable, case.program], case.ranks, two_hosts=case.two_hosts) as job:
+            job.wait_ready(case.ranks + case.get("spawned", 0))
+            if case.healthy:
+                watch_healthy(result, job, mpiq, looks_at_healthy)
+            else:
+                job.stand_still()
+                watch_hung(result, job, mpiq)
+    except jobs.JobError as error:
+        result.trouble = str(error)
+    result.seconds = time.monotonic() - began
+    return result
+
+
+def take(result, job, mpiq):
+    """One look, judged; the answer or None."""
+    answer, status, result.stderr = look(mpiq, job.pid)
+    result.looks += 1
+    result.answer = answer
+    if answer is None:
+        result.wrong_verdict = f"no answer (exit status {status}): {result.stderr.strip()[:300]}"
+        return None
+    result.verdict = answer.get("verdict", "")
+    result.wrong_verdict = wrong_verdict(result.case, result.line, answer, status)
+    return answer
+
+
+def watch_hung(result, job, mpiq):
+    for _ in range(LOOKS_AT_HUNG):
+        answer = take(result, job, mpiq)
+        if answer is None:
+            continue
+        result.wrong_first = wrong_first(result.case, answer)
+        good = not result.wrong_verdict and result.verdict in result.case.verdicts
+        if good or result.verdict != "running":
+            break
+    job.listen()
+    came_out = {rank for rank in job.through if (0, rank) in result.case.stuck}
+    if came_out:
+        result.trouble = f"ranks {sorted(came_out)} came out of a case that is to hang"
+
+
+def watch_healthy(result, job, mpiq, looks):
+    before = job.progress()
+    for _ in range(looks):
+        take(result, job, mpiq)
+        if result.wrong_verdict:
+            break
+    if job.process.poll() is not None:
+        result.trouble = f"the job ended with {job.process.returncode} while mpiq looked at it:\n{job.output()}"
+    elif not result.wrong_verdict and sum(job.progress()) == sum(before) and result.seconds > 10:
+        result.trouble = "the job made no progress while mpiq looked at it"
+
+
+def table(results):
+    """Markdown: a row for each case, a column for each line."""
+    names = [name for name in jobs.PREFIX_VARIABLES if any(result.line.name == name for result in results)]
+    by_case = {}
+    for result in results:
+        by_case.setdefault((result.case.family, result.case.name, "/".join(result.case.verdicts)),
+                           {})[result.line.name] = result
+    rows = [["case", "expected"] + names]
+    for (family, name, expected), by_line in by_case.items():
+        rows.append([f"{family}: {name}", expected] + [cell(by_line.get(line)) for line in names])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["| " + " | ".join(text.ljust(width) for text, width in zip(row, widths)) + " |" for row in rows]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
+
+
+def cell(result):
+    """One result in a few words."""
+    if result is None:
+        return "-"
+    if result.trouble:
+        return "did not run"
+    text = result.verdict or "no answer"
+    if result.wrong_verdict:
+        text += " WRONG"
+    if result.case.firsts:
+        text += ", " + ("first finding not right" if result.wrong_first else "first finding right")
+    if result.case.healthy:
+        text += f" ({result.looks} looks)"
+    return text

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpiq on real jobs that hang, and on real jobs that do not."""
+import re
+
+import pytest
+
+import corpus
+import job as jobs
+
+# Of the jobs that hang, for how many the first finding has to name the ranks and the call at fault.
+SHARE_NAMED = 0.95
+
+
+def test_corpus_is_large_enough():
+    """80 programs that hang, 40 that do not; a fifth again on two hosts; no name in two families."""
+    cases = corpus.load()
+    hang = [case for case in cases if case.firsts and not case.two_hosts]
+    assert len(hang) >= 80
+    assert len([case for case in cases if case.healthy and not case.two_hosts]) >= 40
+    assert len([case for case in cases if case.two_hosts]) >= len(hang) / 5
+    names = [case.name for case in cases]
+    assert len(names) == len(set(names))
+
+
+def test_each_program_is_expected():
+    """Each case in the sources has its expectation, and the other way round."""
+    for family in corpus.families():
+        source = (corpus.HERE / f"{family}.c").read_text(encoding="utf-8")
+        written = set()
+        for macro, name in re.findall(r"^(CASE\w*|SKIPPED|SWAPPED|OTHERS_IN_BARRIER|EAGER_WITHOUT_ROOM)\((\w+)",
+                                      source, re.M):
+            written.add(name + {"SKIPPED": "_skipped", "SWAPPED": "_swapped"}.get(macro, ""))
+        expected = {case.program for case in corpus.load() if case.family == family}
+        assert written == expected, family
+
+
+@pytest.mark.parametrize("name", list(jobs.PREFIX_VARIABLES))
+def test_line_is_there(name):
+    if name not in jobs.lines():
+        pytest.skip(f"{jobs.PREFIX_VARIABLES[name]} names no Open MPI")
+
+
+def test_verdict(run, outcome):
+    """The verdict is right, and the job does what it should."""
+    result = outcome(run)
+    assert not result.trouble, result.trouble
+    assert not result.wrong_verdict, f"{result.wrong_verdict}\nexpected {run[0].expected}\n{result.answer}"
+
+
+def test_first_findings_name_the_fault():
+    """On the patched lines, the first finding names the ranks and the call."""
+    hung = [result for result in corpus.results if result.line.patched and result.case.firsts]
+    if not hung:
+        pytest.skip("no job that hangs was looked at")
+    wrong = [f"{result.line.name} {result.case.name}: {result.wrong_first}"
+             for result in hung if result.wrong_first or result.wrong_verdict]
+    assert len(wrong) <= (1 - SHARE_NAMED) * len(hung), "\n".join(wrong)
