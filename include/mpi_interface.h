@@ -221,7 +221,8 @@ extern int mqs_dll_taddr_width(void);                               /* sizeof (m
 extern char *mqs_dll_error_string(int);                             /* static, never NULL */
 
 extern int mqs_setup_image(mqs_image *, const mqs_image_callbacks *);
-/* The message is for a person, with one %s for the image's name, or NULL; static. */
+/* The message is for a person, with one %s for the image's name, or NULL; valid until the image's (of
+   mqs_process_has_queues the process's) information is destroyed. */
 extern int mqs_image_has_queues(mqs_image *, char **);
 extern void mqs_destroy_image_info(mqs_image_info *); /* NULL is fine */
 
@@ -325,7 +326,9 @@ typedef struct {
     uint64_t remote_hash;
     mqs_taddr_t parent;       /* an internal one: handle of the one the user called on; 0 if not known */
     int64_t ordered;          /* running number of the last ordered collective; -1: not kept */
-    int64_t nonblocking;      /* non-blocking collectives started, hidden ones taken off; -1: not known */
+    int64_t nonblocking;      /* non-blocking collectives started, hidden ones taken off; -1: not known.
+                                 Without a patched library it comes from the tag counter: too high by those
+                                 that made communicators which are freed by now */
 } mqs_communicator_details;
 
 /* What an operation is, beside its envelope. */

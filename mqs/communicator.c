@@ -188,11 +188,15 @@ static struct communicator *lookup(const mqs_process_info *info, mqs_taddr_t add
 }
 
 /* Those that the library made for itself: the local one of each intercommunicator, and han's. */
-static void mark_internal(mqs_process_info *info)
+void communicators_mark(mqs_process_info *info)
 {
     struct communicator *list = list_items(info);
     size_t count = info->communicators.list.count;
 
+    if (info->communicators.marked) {
+        return;
+    }
+    info->communicators.marked = true;
     for (size_t i = 0; i < count; i++) {
         if (list[i].inter && list[i].local_comm != 0) {
             communicator_mark(info, list[i].local_comm, list[i].address);
@@ -252,9 +256,6 @@ int communicators_read(mqs_process_info *info)
     if (code == mqs_ok) {
         code = index_addresses(info);
     }
-    if (code == mqs_ok) {
-        mark_internal(info);
-    }
     return code;
 }
 
@@ -262,6 +263,7 @@ void communicators_clear(struct communicators *communicators)
 {
     vector_clear(&communicators->list);
     vector_clear(&communicators->by_address);
+    communicators->marked = false;
 }
 
 const struct communicator *communicator_at(const mqs_process_info *info, size_t index)
@@ -292,8 +294,8 @@ int communicator_flags(const struct communicator *communicator)
     return flags;
 }
 
-/* Communicators that were made from this one, as their default names tell: each took the parent three
-   hidden non-blocking collectives to agree on a context id. */
+/* How many hidden non-blocking collectives the making of others took on this one: three for each live
+   communicator that was made from it, as its default name tells; -1 where one has another name. */
 static int64_t hidden_starts(const mqs_process_info *info, const struct communicator *communicator)
 {
     const struct communicator *list = list_items(info);
@@ -302,13 +304,14 @@ static int64_t hidden_starts(const mqs_process_info *info, const struct communic
     for (size_t i = 0; i < info->communicators.list.count; i++) {
         const char *from = strstr(list[i].name, " FROM ");
         char *end;
-        uint64_t context;
 
-        if (from == NULL || &list[i] == communicator) {
+        if (list[i].world || list[i].self) {
             continue;
         }
-        context = strtoull(from + strlen(" FROM "), &end, 10);
-        if (*end == '\0' && context == communicator->unique_id) {
+        if (from == NULL) {
+            return -1;
+        }
+        if (strtoull(from + strlen(" FROM "), &end, 10) == communicator->unique_id && *end == '\0') {
             children++;
         }
     }
@@ -319,13 +322,15 @@ int64_t communicator_nonblocking(const mqs_process_info *info, const struct comm
 {
     int base = communicator_nbc_base(info);
     int64_t starts;
+    int64_t hidden;
 
     if (!layout_has(&info->layout, AT_COMM_NBC_TAG) || communicator->nbc_tag > base) {
         return -1;
     }
     starts = (int64_t)base - communicator->nbc_tag;
-    if (starts > 0) {
-        starts -= hidden_starts(info, communicator);
+    if (starts == 0) {
+        return 0;
     }
-    return starts < 0 ? -1 : starts;
+    hidden = hidden_starts(info, communicator);
+    return hidden < 0 || starts < hidden ? -1 : starts - hidden;
 }

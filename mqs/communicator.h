@@ -37,6 +37,7 @@ struct communicator {
 };
 
 struct communicators {
+    bool marked;              /* internal ones are told apart */
     struct vector list;       /* of struct communicator */
     struct vector by_address; /* of struct communicator_key, sorted */
 };
@@ -52,6 +53,9 @@ void communicators_clear(struct communicators *communicators);
 /* NULL if there is none of that index, or handle. */
 const struct communicator *communicator_at(const mqs_process_info *info, size_t index);
 const struct communicator *communicator_find(const mqs_process_info *info, mqs_taddr_t address);
+
+/* Tells the library's own communicators apart, once a look: before internal or parent is asked for. */
+void communicators_mark(mqs_process_info *info);
 
 /* Says that `hidden` is the library's own, made to serve `parent`. */
 void communicator_mark(mqs_process_info *info, mqs_taddr_t hidden, mqs_taddr_t parent);

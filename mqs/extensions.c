@@ -87,6 +87,7 @@ static int get_communicator_details(mqs_process *process, mqs_communicator_detai
     }
     memset(ret, 0, sizeof *ret);
     memset(&state, 0, sizeof state);
+    communicators_mark(info);
     kept = collective_read(info, comm->collectives, &state) == mqs_ok;
     ret->handle = comm->address;
     ret->context[0] = comm->context[0];
@@ -114,6 +115,7 @@ static int get_operation_details(mqs_process *process, mqs_operation_details *re
     if (!info->details_valid) {
         return ERROR_ORDER;
     }
+    operation_complete_details(info);
     *ret = info->details;
     return mqs_ok;
 }

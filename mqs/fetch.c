@@ -6,18 +6,21 @@
 #include "fetch.h"
 #include "process.h"
 
-/* Larger reads are not cached. */
-#define FETCH_LARGE (2 * FETCH_PAGE)
-
 /* mqs_fetch_data counts in int; no array of ours needs more at once. */
 #define FETCH_AT_ONCE (1 << 24)
 
+static void clear_slots(struct fetch_slot *slots, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        memory_free(slots[i].bytes);
+        memset(&slots[i], 0, sizeof slots[i]);
+    }
+}
+
 void fetch_cache_clear(struct fetch_cache *cache)
 {
-    for (int i = 0; i < FETCH_PAGES; i++) {
-        memory_free(cache->pages[i]);
-        cache->pages[i] = NULL;
-    }
+    clear_slots(cache->blocks, FETCH_BLOCKS);
+    clear_slots(cache->pages, FETCH_PAGES);
 }
 
 static int fetch_direct(mqs_process_info *info, mqs_taddr_t address, size_t size, unsigned char *buffer)
@@ -35,30 +38,41 @@ static int fetch_direct(mqs_process_info *info, mqs_taddr_t address, size_t size
     return mqs_ok;
 }
 
-/* The page at an aligned address, or NULL if it cannot be read whole. */
-static const unsigned char *page_get(mqs_process_info *info, mqs_taddr_t address)
+/* The `size` bytes at an aligned address, from their slot; NULL if they cannot be read. */
+static const unsigned char *slot_get(mqs_process_info *info, struct fetch_slot *slot, mqs_taddr_t address,
+                                     size_t size)
+{
+    if (slot->tried && slot->address == address) {
+        return slot->bytes;
+    }
+    if (slot->bytes == NULL) {
+        slot->bytes = memory_allocate(1, size);
+    }
+    slot->address = address;
+    slot->tried = true;
+    if (slot->bytes != NULL && fetch_direct(info, address, size, slot->bytes) != mqs_ok) {
+        memory_free(slot->bytes);
+        slot->bytes = NULL;
+    }
+    return slot->bytes;
+}
+
+/* The readable bytes from address on that are in the cache or can be taken there; NULL if none are. */
+static const unsigned char *cached(mqs_process_info *info, mqs_taddr_t address, size_t *length)
 {
     struct fetch_cache *cache = &info->cache;
-    size_t slot = (size_t)(address / FETCH_PAGE) % FETCH_PAGES;
-    unsigned char *page = cache->pages[slot];
+    size_t offset = (size_t)(address % FETCH_BLOCK);
+    const unsigned char *bytes =
+        slot_get(info, &cache->blocks[address / FETCH_BLOCK % FETCH_BLOCKS], address - offset, FETCH_BLOCK);
 
-    if (page != NULL && cache->addresses[slot] == address) {
-        return page;
+    *length = FETCH_BLOCK - offset;
+    if (bytes == NULL) {
+        offset = (size_t)(address % FETCH_PAGE);
+        bytes =
+            slot_get(info, &cache->pages[address / FETCH_PAGE % FETCH_PAGES], address - offset, FETCH_PAGE);
+        *length = FETCH_PAGE - offset;
     }
-    if (page == NULL) {
-        page = memory_allocate(1, FETCH_PAGE);
-        if (page == NULL) {
-            return NULL;
-        }
-    }
-    cache->pages[slot] = NULL;
-    if (fetch_direct(info, address, FETCH_PAGE, page) != mqs_ok) {
-        memory_free(page);
-        return NULL;
-    }
-    cache->pages[slot] = page;
-    cache->addresses[slot] = address;
-    return page;
+    return bytes == NULL ? NULL : bytes + offset;
 }
 
 int fetch_bytes(mqs_process_info *info, mqs_taddr_t address, size_t size, void *buffer)
@@ -71,18 +85,18 @@ int fetch_bytes(mqs_process_info *info, mqs_taddr_t address, size_t size, void *
     if (address == 0 || address + size < address) {
         return ERROR_READ;
     }
-    if (size > FETCH_LARGE) {
+    if (size > FETCH_BLOCK) {
         return fetch_direct(info, address, size, out);
     }
     while (size > 0) {
-        size_t in_page = (size_t)(address % FETCH_PAGE);
-        size_t part = FETCH_PAGE - in_page < size ? FETCH_PAGE - in_page : size;
-        const unsigned char *page = page_get(info, address - in_page);
+        size_t part;
+        const unsigned char *bytes = cached(info, address, &part);
 
-        if (page == NULL) {
+        if (bytes == NULL) {
             return fetch_direct(info, address, size, out);
         }
-        memcpy(out, page + in_page, part);
+        part = part < size ? part : size;
+        memcpy(out, bytes, part);
         address += part;
         out += part;
         size -= part;

@@ -3,26 +3,36 @@
  * fetch - bytes of the process, through a cache of pages that lives as long as a look, and numbers out of
  * them.
  *
- * Small reads are served from whole pages: what lies side by side in the library's heap is fetched once.
- * Large ones (arrays, chunks of requests) go straight to the caller's buffer.  A page cannot be half
- * mapped, so reading all of one is no more likely to fail than reading a part; where a target disagrees,
- * the exact range is tried.
+ * Small reads are served from whole blocks: what lies side by side in the library's heap is fetched once.
+ * Where a block is not mapped whole its pages are tried, and where a target knows no pages the exact range.
+ * Large reads (arrays, chunks of requests) go straight to the caller's buffer.
  */
 #ifndef MQS_FETCH_H
 #define MQS_FETCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "layout.h"
 #include "mpi_interface.h"
 
+#define FETCH_BLOCK 65536
 #define FETCH_PAGE 4096
-#define FETCH_PAGES 512 /* 2 MiB a process at most */
+
+/* 4 MiB and 1 MiB a process at most. */
+#define FETCH_BLOCKS 64
+#define FETCH_PAGES 256
+
+struct fetch_slot {
+    mqs_taddr_t address;
+    unsigned char *bytes; /* NULL: empty, or memory that could not be read */
+    bool tried;           /* address and bytes hold */
+};
 
 struct fetch_cache {
-    unsigned char *pages[FETCH_PAGES];
-    mqs_taddr_t addresses[FETCH_PAGES]; /* of the page in the slot; valid if there is one */
+    struct fetch_slot blocks[FETCH_BLOCKS];
+    struct fetch_slot pages[FETCH_PAGES];
 };
 
 void fetch_cache_clear(struct fetch_cache *cache);

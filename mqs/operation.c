@@ -110,7 +110,7 @@ static bool is_eager(mqs_process_info *info, const struct request *request)
            request->bytes_packed <= limit - (uint64_t)layout->size[AT_OB1_HEADER];
 }
 
-static int flags_of(mqs_process_info *info, const struct request *request, int kind)
+static int flags_of(const struct request *request)
 {
     int flags = 0;
 
@@ -119,11 +119,17 @@ static int flags_of(mqs_process_info *info, const struct request *request, int k
     flags |= request->state == REQUEST_INACTIVE ? mqs_operation_inactive : 0;
     flags |= request->freed ? mqs_operation_freed : 0;
     flags |= request->cancelled ? mqs_operation_cancelled : 0;
-    if (request_is_send(request) && kind != mqs_kind_ssend && request->state == REQUEST_ACTIVE &&
-        request->complete != COMPLETE_DONE && is_eager(info, request)) {
-        flags |= mqs_operation_eager;
-    }
     return flags;
+}
+
+void operation_complete_details(mqs_process_info *info)
+{
+    const struct request *request = request_find(&info->requests, info->details.request);
+
+    if (request != NULL && request_is_send(request) && request->state == REQUEST_ACTIVE &&
+        request->complete != COMPLETE_DONE && is_eager(info, request)) {
+        info->details.flags |= mqs_operation_eager;
+    }
 }
 
 /* The collective that internal traffic serves: an outstanding request's by its tag, else that of a thread
@@ -209,7 +215,7 @@ int operation_of_request(mqs_process_info *info, const struct request *request, 
     details->count = request->count > INT64_MAX ? -1 : (int64_t)request->count;
     details->sequence = request->sequence;
     details->kind = kind;
-    details->flags = flags_of(info, request, kind);
+    details->flags = flags_of(request);
     details->collective = collective_of(info, request, collective);
     memcpy(details->datatype_name, datatype_get(info, request->datatype)->name,
            sizeof details->datatype_name);

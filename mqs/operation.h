@@ -34,6 +34,10 @@ int operation_of_request(mqs_process_info *info, const struct request *request, 
 int operation_of_address(mqs_process_info *info, mqs_taddr_t address, int collective, mqs_taddr_t comm,
                          mqs_pending_operation *ret, mqs_operation_details *details);
 
+/* What only get_operation_details asks for and costs reads of its own: whether the send described last is
+   eager. */
+void operation_complete_details(mqs_process_info *info);
+
 /* An envelope without a request, of a wait that names communicator, peer and tag alone. */
 int operation_of_envelope(mqs_process_info *info, int kind, mqs_taddr_t comm, int peer, int tag,
                           mqs_pending_operation *ret, mqs_operation_details *details);

@@ -370,12 +370,17 @@ void waits_clear(struct waits *waits)
 
 int waits_collective_on(mqs_process_info *info, mqs_taddr_t comm)
 {
-    const struct communicator *found = communicator_find(info, comm);
-    mqs_taddr_t parent = found == NULL ? 0 : found->parent;
+    const struct communicator *found = NULL;
+    mqs_taddr_t parent;
     mqs_taddr_t address = info->root.present ? (mqs_taddr_t)info->root.record.threads : 0;
     struct cycle cycle = {0, 0, 0};
     int class_ = -1;
 
+    if (address != 0) {
+        communicators_mark(info);
+        found = communicator_find(info, comm);
+    }
+    parent = found == NULL ? 0 : found->parent;
     for (size_t i = 0; address != 0 && i < OMPI_MQS_MAX_THREADS && cycle_check(&cycle, address); i++) {
         struct thread_record thread;
 

@@ -14,24 +14,24 @@
 
 #include "wire_process.h"
 
-#define FUNCTIONS(X)                                                                                         \
-    X(mqs_setup_basic_callbacks)                                                                             \
-    X(mqs_version_string)                                                                                    \
-    X(mqs_version_compatibility)                                                                             \
-    X(mqs_dll_taddr_width)                                                                                   \
-    X(mqs_dll_error_string)                                                                                  \
-    X(mqs_setup_image)                                                                                       \
-    X(mqs_image_has_queues)                                                                                  \
-    X(mqs_destroy_image_info)                                                                                \
-    X(mqs_setup_process)                                                                                     \
-    X(mqs_destroy_process_info)                                                                              \
-    X(mqs_process_has_queues)                                                                                \
-    X(mqs_update_communicator_list)                                                                          \
-    X(mqs_setup_communicator_iterator)                                                                       \
-    X(mqs_get_communicator)                                                                                  \
-    X(mqs_get_comm_group)                                                                                    \
-    X(mqs_next_communicator)                                                                                 \
-    X(mqs_setup_operation_iterator)                                                                          \
+#define FUNCTIONS(X)                   \
+    X(mqs_setup_basic_callbacks)       \
+    X(mqs_version_string)              \
+    X(mqs_version_compatibility)       \
+    X(mqs_dll_taddr_width)             \
+    X(mqs_dll_error_string)            \
+    X(mqs_setup_image)                 \
+    X(mqs_image_has_queues)            \
+    X(mqs_destroy_image_info)          \
+    X(mqs_setup_process)               \
+    X(mqs_destroy_process_info)        \
+    X(mqs_process_has_queues)          \
+    X(mqs_update_communicator_list)    \
+    X(mqs_setup_communicator_iterator) \
+    X(mqs_get_communicator)            \
+    X(mqs_get_comm_group)              \
+    X(mqs_next_communicator)           \
+    X(mqs_setup_operation_iterator)    \
     X(mqs_next_operation)
 
 /* Optional ones may be NULL. */
@@ -54,11 +54,11 @@ static void load(const char *path)
         fprintf(stderr, "mqs_client: %s\n", dlerror());
         exit(2);
     }
-#define LOOK_UP(name)                                                                                        \
-    *(void **)&dll.name = dlsym(handle, #name);                                                              \
-    if (dll.name == NULL) {                                                                                  \
-        fprintf(stderr, "mqs_client: %s lacks %s\n", path, #name);                                           \
-        exit(2);                                                                                             \
+#define LOOK_UP(name)                                              \
+    *(void **)&dll.name = dlsym(handle, #name);                    \
+    if (dll.name == NULL) {                                        \
+        fprintf(stderr, "mqs_client: %s lacks %s\n", path, #name); \
+        exit(2);                                                   \
     }
     FUNCTIONS(LOOK_UP)
 #undef LOOK_UP
@@ -137,7 +137,8 @@ static void print_details(mqs_process *process)
     number("kind", d.kind);
     number("flags", d.flags);
     if (d.collective >= 0) {
-        text("collective", dll.more->coll_name(d.collective) == NULL ? "?" : dll.more->coll_name(d.collective));
+        text("collective",
+             dll.more->coll_name(d.collective) == NULL ? "?" : dll.more->coll_name(d.collective));
     }
     if (d.peer_known) {
         number("peer_jobid", d.peer.jobid);
@@ -291,7 +292,8 @@ static void print_communicator_details(mqs_process *process, int size)
         print_members(process, "remote_members", 1, d.remote_size);
     }
     print_calls(process, "recent", dll.more->setup_call_iterator, mqs_calls_recent, dll.more->next_call);
-    print_calls(process, "outstanding", dll.more->setup_call_iterator, mqs_calls_outstanding, dll.more->next_call);
+    print_calls(process, "outstanding", dll.more->setup_call_iterator, mqs_calls_outstanding,
+                dll.more->next_call);
     if (dll.more->setup_channel_iterator(process) == mqs_ok) {
         open_("channels", '[');
         while (dll.more->next_channel(process, &channel) == mqs_ok) {

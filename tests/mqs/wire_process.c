@@ -10,6 +10,7 @@
 #include "wire_process.h"
 
 struct mqs_type_ {
+    struct mqs_process_ *process;
     unsigned long id;
     int size;
     struct mqs_type_ *next;
@@ -202,7 +203,9 @@ static int find_symbol(mqs_image *image, char *name, mqs_taddr_t *address)
     if (answer == NULL) {
         return mqs_no_information;
     }
-    *address = strtoul(answer, NULL, 0);
+    if (address != NULL) { /* one that asks only whether it is there passes none */
+        *address = strtoul(answer, NULL, 0);
+    }
     return mqs_ok;
 }
 
@@ -225,30 +228,31 @@ static mqs_type *find_type(mqs_image *image, char *name, mqs_lang_code language)
         die("the server does not tell a type: %s", answer);
     }
     if (type != NULL) {
+        type->process = image->process;
         type->next = image->process->types;
         image->process->types = type;
     }
     return type;
 }
 
-/* A type does not say whose it is; there is one process. */
-static struct mqs_process_ *only;
-
 static int field_offset(mqs_type *type, char *member)
 {
-    char *answer = ask(only, "field %lu %s", type->id, member);
+    char *answer;
 
+    if (type == NULL) {
+        return -1;
+    }
+    answer = ask(type->process, "field %lu %s", type->id, member);
     return answer == NULL ? -1 : atoi(answer);
 }
 
 static int size_of(mqs_type *type)
 {
-    return type->size;
+    return type == NULL ? -1 : type->size;
 }
 
 static void get_type_sizes(mqs_process *process, mqs_target_type_sizes *sizes)
 {
-    only = process;
     *sizes = process->sizes;
 }
 
@@ -263,7 +267,8 @@ static int fetch_data(mqs_process *process, mqs_taddr_t address, int size, void 
         struct iovec here = {buffer, (size_t)size};
         struct iovec there = {(void *)address, (size_t)size};
 
-        return process_vm_readv(process->direct, &here, 1, &there, 1, 0) == size ? mqs_ok : mqs_no_information;
+        return process_vm_readv(process->direct, &here, 1, &there, 1, 0) == size ? mqs_ok
+                                                                                 : mqs_no_information;
     }
     while (size > 0) {
         int part = size > 1 << 20 ? 1 << 20 : size;
@@ -299,8 +304,7 @@ static void target_to_host(mqs_process *process, const void *from, void *to, int
 }
 
 const mqs_basic_callbacks wire_basic_callbacks = {
-    malloc,         free,           print,            error_string,
-    put_image_info, get_image_info, put_process_info, get_process_info,
+    malloc, free, print, error_string, put_image_info, get_image_info, put_process_info, get_process_info,
 };
 
 const mqs_image_callbacks wire_image_callbacks = {
