@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/debug.h"
 #include "target/core_file.h"
 #include "target/module.h"
 #include "target/unwind.h"
@@ -86,13 +85,17 @@ static struct mpiq_error *open_backing(struct core *core, const char *path, stru
 {
     struct mpiq_build_id wanted = wanted_build_id(core, path);
     bool is_main = core->executable && core->main_path && strcmp(path, core->main_path) == 0;
-    if (!wanted.size)
-        mpiq_debug("target", "%s: the core does not tell its build-id: taken as it is", path);
     struct mpiq_error *error = mpiq_object_open_checked(is_main ? core->executable : path,
                                                         is_main ? core->executable : path, &wanted, ret);
     if (error && is_main) {
         mpiq_error_destroy(error);
         error = mpiq_object_open_checked(path, path, &wanted, ret);
+    }
+    /* A core without first pages (coredump_filter) leaves only the clock to tell a file that was built anew. */
+    if (!error && !wanted.size && (*ret)->modified_ns > core->file.modified_ns) {
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                 "%s is newer than the core file, which does not tell the build-id of what was mapped",
+                                 path);
     }
     if (error && wanted.size && mpiq_object_open_by_build_id(&wanted, path, ret)) {
         mpiq_error_destroy(error);

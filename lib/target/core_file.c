@@ -232,6 +232,7 @@ struct mpiq_error *mpiq_core_file_open(const char *path, struct mpiq_core_file *
         error = corrupt(&core, "this is not a core file");
     if (!error) {
         core.size = (uint64_t)file.st_size;
+        core.modified_ns = (uint64_t)file.st_mtim.tv_sec * 1000000000u + (uint64_t)file.st_mtim.tv_nsec;
         elf_version(EV_CURRENT);
         Elf *elf = elf_begin(core.fd, ELF_C_READ, NULL);
         error = read_elf(&core, elf);

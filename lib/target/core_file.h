@@ -28,6 +28,7 @@ struct mpiq_core_file {
     char *path;
     int fd;
     uint64_t size;
+    uint64_t modified_ns; /* when it was written, as the file system says */
     struct mpiq_words words;
     unsigned machine;
     struct mpiq_core_segment *segments; /* ascending start */

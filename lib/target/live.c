@@ -28,6 +28,7 @@ struct live {
     int memory;          /* /proc/PID/mem where process_vm_readv is forbidden, -1 otherwise */
     struct mpiq_modules modules;
     bool modules_read;
+    bool modules_doubted; /* the process may have loaded others since */
     struct mpiq_error *modules_error;
     struct mpiq_unwinder *unwinder; /* of modules, made when the first stack is wanted */
     struct mpiq_error *unwinder_error;
@@ -121,8 +122,23 @@ static struct mpiq_error *read_modules(struct live *live)
     return mpiq_modules_init(&live->modules, &live->target, live->pid, NULL, &mappings, auxv, auxv_size);
 }
 
+static void drop_modules(struct live *live)
+{
+    mpiq_unwinder_destroy(mpiq_steal(live->unwinder));
+    mpiq_error_destroy(mpiq_steal(live->unwinder_error));
+    if (live->modules_read && !live->modules_error)
+        mpiq_modules_deinit(&live->modules);
+    mpiq_error_destroy(mpiq_steal(live->modules_error));
+    live->modules_read = false;
+}
+
 static struct mpiq_error *need_modules(struct live *live)
 {
+    /* A process that waits has loaded nothing: its list of mappings, the dearest thing to read, need not be read
+       again. */
+    if (live->modules_doubted && live->modules_read && (live->modules_error || !mpiq_modules_current(&live->modules)))
+        drop_modules(live);
+    live->modules_doubted = false;
     if (!live->modules_read) {
         live->modules_read = true;
         live->modules_error = read_modules(live);
@@ -292,19 +308,9 @@ static struct mpiq_error *live_stack(struct mpiq_target *target, pid_t tid, stru
     return error;
 }
 
-static void drop_modules(struct live *live)
-{
-    mpiq_unwinder_destroy(mpiq_steal(live->unwinder));
-    mpiq_error_destroy(mpiq_steal(live->unwinder_error));
-    if (live->modules_read && !live->modules_error)
-        mpiq_modules_deinit(&live->modules);
-    mpiq_error_destroy(mpiq_steal(live->modules_error));
-    live->modules_read = false;
-}
-
 static void live_forget(struct mpiq_target *target)
 {
-    drop_modules(live_of(target));
+    live_of(target)->modules_doubted = true;
 }
 
 static void live_destroy(struct mpiq_target *target)

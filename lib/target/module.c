@@ -83,12 +83,18 @@ static struct mpiq_error *find_words(struct mpiq_modules *modules)
     return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no executable is mapped (a kernel thread, or a process that ended)");
 }
 
-static struct mpiq_error *from_links(struct mpiq_modules *modules, uint64_t phdr, uint64_t phnum)
+static struct mpiq_words words_of(const struct mpiq_modules *modules)
 {
-    struct mpiq_words words = {.size = modules->word_size, .big_endian = modules->big_endian};
+    return (struct mpiq_words){.size = modules->word_size, .big_endian = modules->big_endian};
+}
+
+static struct mpiq_error *from_links(struct mpiq_modules *modules)
+{
+    struct mpiq_words words = words_of(modules);
     _cleanup_free_ struct mpiq_link *links = NULL;
     size_t count = 0;
-    struct mpiq_error *error = mpiq_link_map_read(modules->target, &words, phdr, phnum, &links, &count);
+    struct mpiq_error *error =
+        mpiq_link_map_read(modules->target, &words, modules->phdr, modules->phnum, &links, &count);
     if (error)
         return error;
     modules->items = calloc(count, sizeof *modules->items);
@@ -107,8 +113,23 @@ static struct mpiq_error *from_links(struct mpiq_modules *modules, uint64_t phdr
         free(mpiq_steal(modules->items));
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "the dynamic linker's list names no mapped object");
     }
-    modules->linked = true;
+    modules->links = mpiq_steal(links);
+    modules->link_count = count;
     return NULL;
+}
+
+bool mpiq_modules_current(const struct mpiq_modules *modules)
+{
+    struct mpiq_words words = words_of(modules);
+    _cleanup_free_ struct mpiq_link *links = NULL;
+    size_t count = 0;
+    if (!modules->links)
+        return false;
+    struct mpiq_error *error =
+        mpiq_link_map_read(modules->target, &words, modules->phdr, modules->phnum, &links, &count);
+    bool same = !error && count == modules->link_count && memcmp(links, modules->links, count * sizeof *links) == 0;
+    mpiq_error_destroy(error);
+    return same;
 }
 
 static int main_first(const void *a, const void *b)
@@ -120,19 +141,22 @@ static int main_first(const void *a, const void *b)
 }
 
 /* Without the linker's list: every ELF file that is mapped from its beginning. */
-static struct mpiq_error *from_mappings(struct mpiq_modules *modules, uint64_t phdr)
+static struct mpiq_error *from_mappings(struct mpiq_modules *modules)
 {
+    uint64_t phdr = modules->phdr;
     size_t capacity = 0;
     for (size_t i = 0; i < modules->mappings.count; i++) {
         const struct mpiq_mapping *mapping = &modules->mappings.items[i];
         unsigned char magic[SELFMAG];
         if (mapping->offset || (!is_file(mapping) && !is_vdso(mapping)))
             continue;
+        /* The executable is listed even if nothing of it can be read: then its absence has a reason. */
+        bool holds_phdr = phdr >= mapping->start && phdr < mapping->end;
         struct mpiq_error *error = mpiq_target_read(modules->target, mapping->start, sizeof magic, magic);
-        if (error || memcmp(magic, ELFMAG, SELFMAG) != 0) {
-            mpiq_error_destroy(error);
+        bool is_elf = !error && memcmp(magic, ELFMAG, SELFMAG) == 0;
+        mpiq_error_destroy(error);
+        if (!is_elf && !holds_phdr)
             continue;
-        }
         if (modules->count == capacity) {
             capacity = capacity ? capacity * 2 : 32;
             struct mpiq_module *larger = realloc(modules->items, capacity * sizeof *larger);
@@ -169,15 +193,15 @@ struct mpiq_error *mpiq_modules_init(struct mpiq_modules *ret, struct mpiq_targe
         mpiq_modules_deinit(&modules);
         return error;
     }
-    struct mpiq_words words = {.size = modules.word_size, .big_endian = modules.big_endian};
-    uint64_t phdr = 0, phnum = 0;
-    if (mpiq_auxv_find(&words, auxv, auxv_size, AT_PHDR, &phdr) && mpiq_auxv_find(&words, auxv, auxv_size, AT_PHNUM, &phnum))
-        error = from_links(&modules, phdr, phnum);
+    struct mpiq_words words = words_of(&modules);
+    if (mpiq_auxv_find(&words, auxv, auxv_size, AT_PHDR, &modules.phdr)
+        && mpiq_auxv_find(&words, auxv, auxv_size, AT_PHNUM, &modules.phnum))
+        error = from_links(&modules);
     if (error || !modules.count) {
         if (error)
             mpiq_debug("target", "modules in the order of addresses: %s", error->message);
         mpiq_error_destroy(error);
-        error = from_mappings(&modules, phdr);
+        error = from_mappings(&modules);
     }
     if (!error && modules.count) {
         modules.by_address = calloc(modules.count, sizeof *modules.by_address);
@@ -202,6 +226,7 @@ void mpiq_modules_deinit(struct mpiq_modules *modules)
         mpiq_error_destroy(modules->items[i].error);
     free(modules->items);
     free(modules->by_address);
+    free(modules->links);
     mpiq_mappings_deinit(&modules->mappings);
     *modules = (struct mpiq_modules){0};
 }

@@ -5,7 +5,7 @@
  * Works for any process whose memory can be read through its target and whose mappings are known (live and
  * core).  The order comes from the dynamic linker's own list (DT_DEBUG, r_debug), which is what a symbol
  * search has to follow; where there is none (static, not started yet, list damaged) the executable comes first
- * and the others by address, and the list says so.
+ * and the others by address.
  *
  * An object is opened when it is first asked for, and only if it is what the process mapped: its build-id is
  * compared with the one in memory.  A file that was replaced or deleted since is taken from
@@ -14,6 +14,7 @@
 #ifndef MPIQ_MODULE_H
 #define MPIQ_MODULE_H
 
+#include "target/link_map.h"
 #include "target/object.h"
 #include "target/proc.h"
 #include "target/target.h"
@@ -40,7 +41,9 @@ struct mpiq_modules {
     struct mpiq_module *items;  /* in link-map order */
     size_t count;
     struct mpiq_module **by_address;
-    bool linked;                /* the order is the dynamic linker's */
+    struct mpiq_link *links;    /* the dynamic linker's list, or NULL: the order is that of addresses */
+    size_t link_count;
+    uint64_t phdr, phnum;       /* AT_PHDR, AT_PHNUM */
     int word_size;
     bool big_endian;
     unsigned machine;
@@ -52,6 +55,9 @@ struct mpiq_error *mpiq_modules_init(struct mpiq_modules *modules, struct mpiq_t
                                      mpiq_module_opener *open, struct mpiq_mappings *mappings, const void *auxv,
                                      size_t auxv_size);
 void mpiq_modules_deinit(struct mpiq_modules *modules);
+
+/* Whether the dynamic linker's list is still the one that these modules were made from. */
+bool mpiq_modules_current(const struct mpiq_modules *modules);
 
 /* The module whose mappings hold address, or NULL. */
 struct mpiq_module *mpiq_modules_at(struct mpiq_modules *modules, uint64_t address);
