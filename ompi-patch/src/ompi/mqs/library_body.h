@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * library_body.h - the bodies of everything but a component's own table.  One file of libmpi includes it.
+ */
+#ifndef OMPI_MQS_LIBRARY_BODY_H
+#define OMPI_MQS_LIBRARY_BODY_H
+
+#include "ompi/mqs/library.h"
+
+#if OMPI_MQS
+
+#include <stdio.h>
+#include <sys/prctl.h>
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/group/group.h"
+#include "ompi/mqs/call_body.h"
+#include "ompi/mqs/request_body.h"
+#include "ompi/mqs/thread_body.h"
+#include "ompi/mqs/wait_body.h"
+#include "ompi/proc/proc.h"
+#include "opal/mca/base/mca_base_var.h"
+#include "opal/runtime/opal_progress.h"
+
+#define OMPI_MQS_SYMBOLS 32
+
+static struct ompi_mqs_symbol ompi_mqs_symbols[OMPI_MQS_SYMBOLS];
+static bool ompi_mqs_record = true;
+static bool ompi_mqs_allow_ptrace = false;
+
+static void ompi_mqs_copy_name(char *target, size_t size, const char *name)
+{
+    size_t length = strnlen(name, size - 1);
+
+    memset(target, 0, size);
+    memcpy(target, name, length);
+}
+
+void ompi_mqs_register_params(void)
+{
+    (void) mca_base_var_register("ompi", "mpi", "mqs", "record",
+                                 "Keep records of collective calls and of what threads wait for, for "
+                                 "debuggers (0: off, 1: on)",
+                                 MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0, OPAL_INFO_LVL_3,
+                                 MCA_BASE_VAR_SCOPE_READONLY, &ompi_mqs_record);
+    (void) mca_base_var_register("ompi", "mpi", "mqs", "allow_ptrace",
+                                 "Let any process of the same user look at this one, where the kernel "
+                                 "(Yama) would only let its parent (0: no, 1: yes)",
+                                 MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0, OPAL_INFO_LVL_3,
+                                 MCA_BASE_VAR_SCOPE_READONLY, &ompi_mqs_allow_ptrace);
+    ompi_mqs_root.recording = ompi_mqs_record;
+    if (!ompi_mqs_record) {
+        /* MPI_Init was entered before this could be known. */
+        memset(ompi_mqs_process.ring, 0, sizeof(ompi_mqs_process.ring));
+        memset(ompi_mqs_process.counts, 0, sizeof(ompi_mqs_process.counts));
+        ompi_mqs_process.position = 0;
+        ompi_mqs_self->collectives = &ompi_mqs_nobody == ompi_mqs_self ? 1 : 0;
+    }
+#if defined(PR_SET_PTRACER) && defined(PR_SET_PTRACER_ANY)
+    if (ompi_mqs_allow_ptrace) {
+        /* Fails where there is no Yama, and then it is not needed. */
+        (void) prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+    }
+#endif
+}
+
+void ompi_mqs_phase(enum ompi_mqs_phase phase, int level)
+{
+    ompi_mqs_root.phase = phase;
+    if (0 <= level) {
+        ompi_mqs_root.thread_level = (uint32_t) level;
+    }
+}
+
+void ompi_mqs_identify(uint32_t jobid, uint32_t vpid, uint32_t world_size, const char *nspace)
+{
+    ompi_mqs_root.jobid = jobid;
+    ompi_mqs_root.vpid = vpid;
+    ompi_mqs_root.world_size = world_size;
+    if (NULL != nspace) {
+        ompi_mqs_copy_name(ompi_mqs_root.nspace, sizeof(ompi_mqs_root.nspace), nspace);
+    }
+}
+
+void ompi_mqs_pml_selected(const char *name)
+{
+    ompi_mqs_copy_name(ompi_mqs_root.pml, sizeof(ompi_mqs_root.pml), name);
+}
+
+void ompi_mqs_progress_starts(void)
+{
+    if (ompi_mqs_root.recording) {
+        (void) opal_progress_register_lp(ompi_mqs_sweep);
+    }
+}
+
+void ompi_mqs_progress_ends(void)
+{
+    (void) opal_progress_unregister(ompi_mqs_sweep);
+}
+
+void ompi_mqs_communicator_made(struct ompi_communicator_t *comm)
+{
+    comm->c_mqs = ompi_mqs_collectives_create(comm);
+}
+
+void ompi_mqs_communicator_gone(struct ompi_communicator_t *comm)
+{
+    struct ompi_mqs_collectives *record = comm->c_mqs;
+
+    comm->c_mqs = NULL;
+    ompi_mqs_collectives_destroy(record);
+}
+
+static uint64_t ompi_mqs_hash_group(ompi_group_t *group)
+{
+    uint64_t hash = OMPI_MQS_HASH_START;
+    int i;
+
+    for (i = 0; i < group->grp_proc_count; i++) {
+        opal_process_name_t name = ompi_group_get_proc_name(group, i);
+
+        hash = ompi_mqs_hash_member(hash, name.jobid, name.vpid);
+    }
+    return 0 != hash ? hash : 1;
+}
+
+void ompi_mqs_communicator_ready(struct ompi_communicator_t *comm)
+{
+    struct ompi_mqs_collectives *record = comm->c_mqs;
+
+    if (NULL == record || 0 != record->group_hash) {
+        return;
+    }
+    if (OMPI_COMM_IS_INTER(comm)) {
+        record->remote_hash = ompi_mqs_hash_group(comm->c_remote_group);
+    }
+    OMPI_MQS_ORDER();
+    record->group_hash = ompi_mqs_hash_group(comm->c_local_group);
+}
+
+void ompi_mqs_table_add(struct ompi_mqs_table *table)
+{
+    ompi_mqs_lock();
+    table->next = ompi_mqs_root.tables;
+    OMPI_MQS_ORDER();
+    ompi_mqs_root.tables = ompi_mqs_address(table);
+    ompi_mqs_unlock();
+}
+
+void ompi_mqs_table_remove(struct ompi_mqs_table *table)
+{
+    ompi_mqs_addr_t *link;
+
+    ompi_mqs_lock();
+    for (link = &ompi_mqs_root.tables; 0 != *link && *link != ompi_mqs_address(table);
+         link = &((struct ompi_mqs_table *) (uintptr_t) *link)->next) {
+    }
+    if (0 != *link) {
+        *link = table->next;
+    }
+    ompi_mqs_unlock();
+}
+
+void ompi_mqs_symbol_set(const char *name, const volatile void *address)
+{
+    uint32_t i;
+
+    ompi_mqs_lock();
+    for (i = 0; i < ompi_mqs_root.symbol_count && 0 != strcmp(ompi_mqs_symbols[i].name, name); i++) {
+    }
+    if (i < OMPI_MQS_SYMBOLS) {
+        ompi_mqs_copy_name(ompi_mqs_symbols[i].name, sizeof(ompi_mqs_symbols[i].name), name);
+        ompi_mqs_symbols[i].address = ompi_mqs_address(address);
+        ompi_mqs_root.symbols = ompi_mqs_address(ompi_mqs_symbols);
+        if (i == ompi_mqs_root.symbol_count) {
+            ompi_mqs_root.symbol_count++;
+        }
+    }
+    ompi_mqs_unlock();
+}
+
+#include "ompi/mqs/layout_libmpi.h"
+
+static void __attribute__((constructor)) ompi_mqs_describe(void)
+{
+    snprintf(ompi_mqs_root.release, sizeof(ompi_mqs_root.release), "%d.%d.%d%s", OMPI_MAJOR_VERSION,
+             OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, OMPI_GREEK_VERSION);
+    ompi_mqs_layout_libmpi_add();
+}
+
+#endif /* OMPI_MQS */
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * thread_body.h - the root, the threads' records, and the lock of what is rare.
+ */
+#ifndef OMPI_MQS_THREAD_BODY_H
+#define OMPI_MQS_THREAD_BODY_H
+
+#include "ompi/mqs/thread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Calls without a communicator of their own: init, finalize, windows, files. */
+static struct ompi_mqs_collectives ompi_mqs_process = {
+    .size = sizeof(struct ompi_mqs_collectives),
+    .classes = OMPI_MQS_COLLECTIVE_COUNT,
+};
+
+struct ompi_mqs_root ompi_mqs_root = {
+    .magic = {'O', 'M', 'P', 'I', '-', 'M', 'Q', 'S'},
+    .byte_order = OMPI_MQS_BYTE_ORDER,
+    .version_major = OMPI_MQS_VERSION_MAJOR,
+    .version_minor = OMPI_MQS_VERSION_MINOR,
+    .size = sizeof(struct ompi_mqs_root),
+    .pointer_size = sizeof(void *),
+    .recording = 1,
+    .phase = OMPI_MQS_PHASE_LOADED,
+};
+
+/* See ompi_mqs_self in thread.h.  Never written. */
+static struct ompi_mqs_thread ompi_mqs_nobody = {.collectives = 1};
+
+__thread struct ompi_mqs_thread *ompi_mqs_self
+    __attribute__((tls_model("initial-exec"))) = &ompi_mqs_nobody;
+
+/* A thread's record and what only the library needs of it. */
+struct ompi_mqs_own_thread {
+    struct ompi_mqs_thread record;
+    struct ompi_mqs_pending *pending;           /* non-blocking call whose request is being made */
+    uint64_t seen[OMPI_MQS_WAIT_DEPTH];         /* episodes that the last sweep found */
+};
+
+/* One spin lock for all that is rare: held for a few stores, never around a call into the library. */
+static char ompi_mqs_lock_word;
+
+static void ompi_mqs_lock(void)
+{
+    while (__atomic_test_and_set(&ompi_mqs_lock_word, __ATOMIC_ACQUIRE)) {
+        sched_yield();
+    }
+}
+
+static void ompi_mqs_unlock(void)
+{
+    __atomic_clear(&ompi_mqs_lock_word, __ATOMIC_RELEASE);
+}
+
+static uint64_t ompi_mqs_clock(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+static void ompi_mqs_take_moment(struct ompi_mqs_moment *moment)
+{
+    ompi_mqs_stamp_cycles(&moment->cycles);
+    moment->ns = ompi_mqs_clock();
+}
+
+uint64_t ompi_mqs_now(void)
+{
+    struct ompi_mqs_moment moment;
+
+    ompi_mqs_take_moment(&moment);
+    ompi_mqs_lock();
+    ompi_mqs_root.last = moment;
+    ompi_mqs_unlock();
+    return moment.ns;
+}
+
+static pthread_once_t ompi_mqs_threads_once = PTHREAD_ONCE_INIT;
+static pthread_key_t ompi_mqs_threads_key;
+static int ompi_mqs_threads_have_key;
+
+/* At a thread's end its record becomes free; the thread may still call MPI out of a later destructor. */
+static void ompi_mqs_thread_leave(void *record)
+{
+    struct ompi_mqs_thread *self = record;
+
+    ompi_mqs_self = &ompi_mqs_nobody;
+    ompi_mqs_lock();
+    self->depth = 0;
+    self->collectives = 0;
+    self->tid = 0;
+    ompi_mqs_unlock();
+}
+
+static void ompi_mqs_threads_start(void)
+{
+    ompi_mqs_threads_have_key = 0 == pthread_key_create(&ompi_mqs_threads_key, ompi_mqs_thread_leave);
+}
+
+/* A child of fork has one thread, with an id of its own, and nobody else's records are alive in it. */
+static void ompi_mqs_after_fork(void)
+{
+    struct ompi_mqs_thread *self;
+
+    __atomic_clear(&ompi_mqs_lock_word, __ATOMIC_RELEASE);
+    ompi_mqs_root.pid = (uint32_t) getpid();
+    for (self = (struct ompi_mqs_thread *) (uintptr_t) ompi_mqs_root.threads; NULL != self;
+         self = (struct ompi_mqs_thread *) (uintptr_t) self->next) {
+        self->tid = self == ompi_mqs_self ? (uint32_t) syscall(SYS_gettid) : 0;
+    }
+}
+
+struct ompi_mqs_thread *ompi_mqs_thread_join(void)
+{
+    uint32_t tid;
+    struct ompi_mqs_thread *self;
+    struct ompi_mqs_own_thread *made = NULL;
+
+    if (0 == ompi_mqs_root.recording) {
+        return NULL;
+    }
+    tid = (uint32_t) syscall(SYS_gettid);
+    pthread_once(&ompi_mqs_threads_once, ompi_mqs_threads_start);
+    ompi_mqs_lock();
+    for (self = (struct ompi_mqs_thread *) (uintptr_t) ompi_mqs_root.threads; NULL != self && 0 != self->tid;
+         self = (struct ompi_mqs_thread *) (uintptr_t) self->next) {
+    }
+    if (NULL != self) {
+        self->tid = tid;
+    }
+    ompi_mqs_unlock();
+    if (NULL == self) {
+        made = calloc(1, sizeof(*made));
+        if (NULL == made) {
+            return NULL;
+        }
+        self = &made->record;
+        self->size = sizeof(made->record);
+        self->tid = tid;
+        ompi_mqs_lock();
+        self->next = ompi_mqs_root.threads;
+        OMPI_MQS_ORDER();
+        ompi_mqs_root.threads = ompi_mqs_address(self);
+        ompi_mqs_unlock();
+    }
+    if (ompi_mqs_threads_have_key) {
+        pthread_setspecific(ompi_mqs_threads_key, self);
+    }
+    ompi_mqs_self = self;
+    return self;
+}
+
+/* As early as anything can be: a core of a process that died on its way into MPI_Init is readable. */
+static void __attribute__((constructor)) ompi_mqs_loaded(void)
+{
+    ompi_mqs_root.process = ompi_mqs_address(&ompi_mqs_process);
+    ompi_mqs_root.pid = (uint32_t) getpid();
+    ompi_mqs_take_moment(&ompi_mqs_root.first);
+    ompi_mqs_root.last = ompi_mqs_root.first;
+    pthread_atfork(NULL, NULL, ompi_mqs_after_fork);
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wait.h - what a thread waits for: published on the way into waiting, with plain stores.
+ *
+ * OMPI_MQS_WAITING opens a wait that lasts to the end of the enclosing block; it belongs where the library
+ * already knows that it must wait.  Waits nest (a progress callback may wait itself).  The time of a wait's
+ * begin is written later, by ompi_mqs_sweep, into those that last: no clock is read on the way.
+ */
+#ifndef OMPI_MQS_WAIT_H
+#define OMPI_MQS_WAIT_H
+
+#include "ompi/mqs/thread.h"
+
+#if OMPI_MQS
+
+OMPI_MQS_INLINE struct ompi_mqs_thread *ompi_mqs_wait_begin(uint32_t kind, uint32_t need,
+                                                            const volatile void *requests, uint64_t count,
+                                                            const volatile void *comm, int peer, int tag,
+                                                            const volatile void *object)
+{
+    struct ompi_mqs_thread *self = ompi_mqs_self;
+    uint32_t depth;
+
+    if (OMPI_MQS_RARELY(0 == self->tid)) {
+        self = ompi_mqs_thread_join();
+        if (NULL == self) {
+            return NULL;
+        }
+    }
+    depth = self->depth;
+    if (depth < OMPI_MQS_WAIT_DEPTH) {
+        struct ompi_mqs_wait *wait = &self->stack[depth];
+
+        wait->kind = kind;
+        wait->need = need;
+        wait->episode = ++self->episodes;
+        wait->requests = ompi_mqs_address(requests);
+        wait->count = count;
+        wait->comm = ompi_mqs_address(comm);
+        wait->peer = peer;
+        wait->tag = tag;
+        wait->begin_ns = 0;
+        wait->object = ompi_mqs_address(object);
+    }
+    OMPI_MQS_ORDER();
+    self->depth = depth + 1;
+    return self;
+}
+
+OMPI_MQS_INLINE void ompi_mqs_wait_end(struct ompi_mqs_thread **waiting)
+{
+    if (NULL != *waiting) {
+        OMPI_MQS_ORDER();
+        (*waiting)->depth--;
+    }
+}
+
+/* Waits that are never short: dated at once, out of line. */
+OMPI_DECLSPEC struct ompi_mqs_thread *ompi_mqs_wait_begin_long(uint32_t kind, const volatile void *comm,
+                                                               const volatile void *object);
+
+#define OMPI_MQS_WAITING(kind, need, requests, count, comm, peer, tag)                              \
+    struct ompi_mqs_thread *mqs_waiting __attribute__((cleanup(ompi_mqs_wait_end), unused)) =       \
+        ompi_mqs_wait_begin((kind), (need), (requests), (count), (comm), (peer), (tag), NULL);
+
+#define OMPI_MQS_WAITING_IF(condition, kind, need, requests, count)                                 \
+    struct ompi_mqs_thread *mqs_waiting __attribute__((cleanup(ompi_mqs_wait_end), unused)) =       \
+        (condition) ? ompi_mqs_wait_begin((kind), (need), (requests), (count), NULL, 0, 0, NULL)    \
+                    : NULL;
+
+#define OMPI_MQS_WAITING_LONG(kind, comm, object)                                                   \
+    struct ompi_mqs_thread *mqs_waiting __attribute__((cleanup(ompi_mqs_wait_end), unused)) =       \
+        ompi_mqs_wait_begin_long((kind), (comm), (object));
+
+#else
+
+#define OMPI_MQS_WAITING(kind, need, requests, count, comm, peer, tag)
+#define OMPI_MQS_WAITING_IF(condition, kind, need, requests, count)
+#define OMPI_MQS_WAITING_LONG(kind, comm, object)
+#define OMPI_MQS_WAIT_REQUEST 0
+#define OMPI_MQS_WAIT_SEND 0
+#define OMPI_MQS_WAIT_RECEIVE 0
+#define OMPI_MQS_WAIT_PROBE 0
+#define OMPI_MQS_WAIT_MPROBE 0
+#define OMPI_MQS_WAIT_MRECV 0
+
+#endif /* OMPI_MQS */
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wait_body.h - dating of waits.
+ */
+#ifndef OMPI_MQS_WAIT_BODY_H
+#define OMPI_MQS_WAIT_BODY_H
+
+#include "ompi/mqs/thread_body.h"
+#include "ompi/mqs/wait.h"
+
+/* Calls of ompi_mqs_sweep between two real sweeps.  The progress engine makes one in eight polls, so a
+   wait is dated when it has polled some 4,000 to 8,000 times. */
+#define OMPI_MQS_SWEEP_EVERY 512u
+
+struct ompi_mqs_thread *ompi_mqs_wait_begin_long(uint32_t kind, const volatile void *comm,
+                                                 const volatile void *object)
+{
+    struct ompi_mqs_thread *self = ompi_mqs_wait_begin(kind, 1, NULL, 0, comm, 0, 0, object);
+
+    if (NULL != self && self->depth <= OMPI_MQS_WAIT_DEPTH) {
+        self->stack[self->depth - 1].begin_ns = ompi_mqs_now();
+    }
+    return self;
+}
+
+/*
+ * Dates the waits that were there at the last sweep already.  The owner of a record may end its wait and
+ * begin another meanwhile; that one then carries this moment, which is when it began as near as matters.
+ */
+static void ompi_mqs_sweep_thread(struct ompi_mqs_own_thread *thread)
+{
+    uint32_t depth = __atomic_load_n(&thread->record.depth, __ATOMIC_RELAXED);
+    uint32_t i;
+
+    for (i = 0; i < depth && i < OMPI_MQS_WAIT_DEPTH; i++) {
+        struct ompi_mqs_wait *wait = &thread->record.stack[i];
+        uint64_t episode = __atomic_load_n(&wait->episode, __ATOMIC_RELAXED);
+
+        if (episode != thread->seen[i]) {
+            thread->seen[i] = episode;
+        } else if (0 == __atomic_load_n(&wait->begin_ns, __ATOMIC_RELAXED)) {
+            __atomic_store_n(&wait->begin_ns, ompi_mqs_now(), __ATOMIC_RELAXED);
+        }
+    }
+}
+
+/* A low-priority callback of the progress engine; returns the events it handled, none. */
+static int ompi_mqs_sweep(void)
+{
+    static unsigned int calls;
+    static char sweeping;
+    struct ompi_mqs_thread *thread;
+
+    /* A lost count does no harm. */
+    if (0 != __atomic_load_n(&calls, __ATOMIC_RELAXED) % OMPI_MQS_SWEEP_EVERY) {
+        __atomic_store_n(&calls, __atomic_load_n(&calls, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+        return 0;
+    }
+    __atomic_store_n(&calls, 1, __ATOMIC_RELAXED);
+    if (__atomic_test_and_set(&sweeping, __ATOMIC_ACQUIRE)) {
+        return 0;
+    }
+    for (thread = (struct ompi_mqs_thread *) (uintptr_t) __atomic_load_n(&ompi_mqs_root.threads,
+                                                                         __ATOMIC_ACQUIRE);
+         NULL != thread; thread = (struct ompi_mqs_thread *) (uintptr_t) thread->next) {
+        ompi_mqs_sweep_thread((struct ompi_mqs_own_thread *) thread);
+    }
+    __atomic_clear(&sweeping, __ATOMIC_RELEASE);
+    return 0;
+}
+
+#endif
