@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mpi attach and mpi detach: the other ranks of the job as inferiors."""
 
+import contextlib
+import os
 import re
 import time
 
@@ -14,10 +16,30 @@ _PROGRESS_SECONDS = 1.0
 _made = set()
 
 
-def _empty_inferior():
-    """An inferior with nothing in it, a new one if there is none; (inferior, whether it is new)."""
+@contextlib.contextmanager
+def _quietly():
+    """gdb tells of switches and stops past whoever captures its text; gdb before 13 cannot be asked not to."""
+    try:
+        before = gdb.parameter("suppress-cli-notifications")
+    except RuntimeError:
+        yield
+        return
+    gdb.execute("set suppress-cli-notifications on", to_string=True)
+    try:
+        yield
+    finally:
+        gdb.execute("set suppress-cli-notifications %s" % ("on" if before else "off"), to_string=True)
+
+
+def _empty_inferior(pid):
+    """An inferior that can take the process: without one, and with no program or the same; a new one if there
+    is none.  (inferior, whether it is new)"""
+    try:
+        programs = (None, os.path.realpath("/proc/%d/exe" % pid))
+    except OSError:
+        programs = (None,)
     for inferior in gdb.inferiors():
-        if inferior.pid == 0 and not inferior.progspace.filename:
+        if inferior.pid == 0 and inferior.progspace.filename in programs:
             return inferior, False
     said = gdb.execute("add-inferior -no-connection", to_string=True)
     number = int(re.search(r"Added inferior (\d+)", said).group(1))
@@ -26,9 +48,9 @@ def _empty_inferior():
 
 def attach_process(pid, what):
     """gdb's attach to pid in an inferior of its own, which is selected then; a GdbError names `what`."""
-    inferior, new = _empty_inferior()
+    inferior, new = _empty_inferior(pid)
     try:
-        with inferiors.Selection():
+        with _quietly(), inferiors.Selection():
             gdb.execute("inferior %d" % inferior.num, to_string=True)
             gdb.execute("attach %d" % pid, to_string=True)
     except gdb.error as error:
@@ -53,10 +75,14 @@ def rank_inferior(rank):
     if how == "remote":
         raise gdb.GdbError("rank %d is not attached here: gdb cannot attach to it through another rank's "
                            "gdbserver; give it one of its own" % rank)
-    processes = job.processes()
+    return attach_known(job.processes(), rank)
+
+
+def attach_known(processes, rank):
+    """The inferior of a rank out of {rank: (pid, host)}, attached if it is not yet; a GdbError if that cannot
+    be."""
     if rank not in processes:
-        raise gdb.GdbError("there is no rank %d: mpiq knows ranks 0 to %d of this job"
-                           % (rank, max(processes, default=-1)))
+        raise gdb.GdbError("there is no rank %d: mpiq knows ranks 0 to %d of this job" % (rank, max(processes)))
     pid, host = processes[rank]
     for inferior in inferiors.attached(): # a launcher that puts no rank into the environment
         if inferior.pid == pid and job.is_here(host):
@@ -67,6 +93,10 @@ def rank_inferior(rank):
     if not pid:
         raise gdb.GdbError("rank %d has no process any more" % rank)
     return attach_process(pid, "rank %d, process %d" % (rank, pid))
+
+
+def _ranks_text(count):
+    return "1 rank" if count == 1 else "%d ranks" % count
 
 
 class _Progress:
@@ -116,42 +146,38 @@ needs only one.  "mpi rank N" goes to rank N."""
     def invoke(self, argument, from_tty):
         self.dont_repeat()
         words = gdb.string_to_argv(argument)
-        begin = None
-        if not inferiors.attached():
-            begin = self._begin(words)
-            words = words[1:]
-            if not words:
-                gdb.write("Attached to rank %s.\n" % begin)
-                return
+        if inferiors.attached():
+            known = job.processes()
+        elif words and words[0].isdigit():
+            known = job.ask_processes(words[:1])
+            words = self._begin(known, int(words[0]), words[1:])
+        else:
+            raise gdb.GdbError("gdb has no process here: mpi attach PID begins with a rank or the launcher")
         if not words:
             raise gdb.GdbError("which ranks? mpi attach 0-3,7, or mpi attach --all for all %d of the job"
-                               % len(job.processes()))
-        ranks = sorted(job.processes()) if words == ["--all"] else job.ranks_of(",".join(words))
+                               % len(known))
+        ranks = self._ranks(known, words)
         done, failures = _attach_ranks(ranks)
-        gdb.write("Attached to %d of %d ranks.  mpi rank N goes to one, mpi detach lets them go.\n"
-                  % (done, len(ranks)))
+        gdb.write("Attached to %s.  mpi rank N goes to one, mpi detach lets them go.\n"
+                  % (_ranks_text(done) if done == len(ranks) else "%d of %d ranks" % (done, len(ranks))))
         for failure in failures:
             gdb.write(failure + "\n", gdb.STDERR)
         if not done:
             raise gdb.GdbError("no rank could be attached")
 
     @staticmethod
-    def _begin(words):
-        """Attaches to the job of a pid, gdb having none; the rank."""
-        if not words or not words[0].isdigit():
-            raise gdb.GdbError("gdb has no process here: mpi attach PID begins with a rank or the launcher")
-        answer = command.ask("ranks", ["--json"], words[:1])
-        if not job.learn(answer):
-            command.check(answer, "mpi attach")
-            raise gdb.GdbError("process %s belongs to no MPI job that mpiq knows" % words[0])
-        known = job.known()
-        rank = next((rank for rank, (pid, _) in known.items() if pid == int(words[0])), min(known))
-        pid, host = known[rank]
-        if not job.is_here(host):
-            raise gdb.GdbError("rank %d is process %d on %s: run gdb there" % (rank, pid, host))
-        inferior = attach_process(pid, "rank %d, process %d" % (rank, pid))
-        inferiors.switch(inferior)
-        return rank
+    def _ranks(known, words):
+        return sorted(known) if words == ["--all"] else job.ranks_of(",".join(words))
+
+    def _begin(self, known, pid, words):
+        """Attaches to the first of the ranks that are meant, gdb having none yet; the ranks as words."""
+        if not words: # the process itself, or the launcher's first
+            words = [str(next((rank for rank, (one, _) in known.items() if one == pid), min(known)))]
+        first = self._ranks(known, words)[0]
+        inferior = attach_known(known, first)
+        with _quietly():
+            inferiors.switch(inferior)
+        return words
 
     def complete(self, text, word):
         return job.complete_rank(text, word)
@@ -175,14 +201,15 @@ RANKS is a list such as 0-3,7; without it all that these commands attached."""
         if not made:
             raise gdb.GdbError("mpi attach has attached nothing of that here; detach lets go what gdb itself "
                                "attached")
-        self._leave(made)
-        for inferior in made:
-            number = inferior.num
-            gdb.execute("detach inferiors %d" % number, to_string=True)
-            _made.discard(number)
-            if number != 1 and gdb.selected_inferior().num != number:
-                gdb.execute("remove-inferiors %d" % number, to_string=True)
-        gdb.write("Detached from %d ranks.\n" % len(made))
+        with _quietly():
+            self._leave(made)
+            for inferior in made:
+                number = inferior.num
+                gdb.execute("detach inferiors %d" % number, to_string=True)
+                _made.discard(number)
+                if number != 1 and gdb.selected_inferior().num != number:
+                    gdb.execute("remove-inferiors %d" % number, to_string=True)
+        gdb.write("Detached from %s.\n" % _ranks_text(len(made)))
 
     @staticmethod
     def _leave(made):

@@ -26,12 +26,17 @@ def kept_look(options=()):
         yield path
 
 
+def _ranks_in(report):
+    """{rank: (pid, host)} of the first world; other worlds' ranks are words, not numbers."""
+    return {entry["rank"]: (entry.get("pid", 0), entry.get("host", "")) for entry in report["ranks"]
+            if isinstance(entry["rank"], int)}
+
+
 def learn(answer):
-    """The report in an answer of --json, remembered for later commands; {} if it is none."""
+    """The report in an answer of --json, its ranks remembered for later commands; {} if it is none."""
     try:
         report = json.loads(answer.output)
-        ranks = {entry["rank"]: (entry.get("pid", 0), entry.get("host", "")) for entry in report["ranks"]
-                 if isinstance(entry.get("rank"), int)}
+        ranks = _ranks_in(report)
     except (ValueError, KeyError, TypeError, AttributeError):
         return {}
     if ranks:
@@ -40,21 +45,21 @@ def learn(answer):
     return report
 
 
-def known():
-    """What was learnt last: {rank: (pid, host)}."""
+def ask_processes(targets=()):
+    """{rank: (pid, host)} of the job of targets, or of the chosen inferior; a GdbError if there is none."""
+    answer = command.ask("ranks", ["--json"], targets)
+    if not learn(answer).get("ranks"):
+        command.check(answer, "mpi")
+        raise gdb.GdbError("mpiq found no ranks%s" % (" of " + targets[0] if targets else ""))
     return dict(_known)
 
 
 def processes():
     """{rank: (pid, host)} of the job of the chosen inferior; asks mpiq if that is not known yet."""
-    chosen = command.chosen_inferior()
-    pid = inferiors.direct_pid(chosen)
-    if pid == 0 or pid not in (one for one, _ in _known.values()):
-        answer = command.ask("ranks", ["--json"])
-        if not learn(answer):
-            command.check(answer, "mpi")
-            raise gdb.GdbError("mpiq found no ranks")
-    return dict(_known)
+    pid = inferiors.direct_pid(command.chosen_inferior())
+    if pid and pid in (one for one, _ in _known.values()):
+        return dict(_known)
+    return ask_processes()
 
 
 def is_here(host):
