@@ -14,6 +14,7 @@ struct collector {
     struct mpiq_call_counts *ret;
     struct mpiq_index_table rows;
     struct mpiq_index_table numbers;
+    int64_t most; /* the highest running number; INT64_MAX: one is not known, so counts alone tell */
 };
 
 static void collector_deinit(struct collector *c)
@@ -28,7 +29,8 @@ static bool add_to(struct mpiq_rank_set *set, const struct mpiq_job_state *job, 
     return mpiq_rank_set_add(set, name.world, name.rank);
 }
 
-static bool add_count(struct collector *c, uint32_t process, struct mpiq_coll_count count)
+static bool add_count(struct collector *c, const struct mpiq_job_member *member, uint32_t process,
+                      struct mpiq_coll_count count)
 {
     struct mpiq_call_counts *ret = c->ret;
     uint64_t hash = mpiq_hash(MPIQ_HASH_START, (uint64_t)(uint16_t)count.collective << 33 |
@@ -36,8 +38,10 @@ static bool add_count(struct collector *c, uint32_t process, struct mpiq_coll_co
     uint64_t cursor = hash;
     for (uint32_t i; (i = mpiq_index_table_next(&c->rows, hash, &cursor)) != UINT32_MAX;) {
         struct mpiq_call_count *row = &ret->rows[i];
-        if (row->class == count.collective && row->count == count.count && row->active == count.active)
-            return add_to(&row->ranks, c->page->job, process);
+        if (row->class != count.collective || row->count != count.count || row->active != count.active)
+            continue;
+        row->behind |= member->ordered < c->most;
+        return add_to(&row->ranks, c->page->job, process);
     }
     struct mpiq_call_count *rows = mpiq_grown(ret->rows, ret->row_count, sizeof *rows);
     if (!rows)
@@ -47,7 +51,8 @@ static bool add_count(struct collector *c, uint32_t process, struct mpiq_coll_co
     rows[ret->row_count] = (struct mpiq_call_count){.collective = name ? name : "?",
                                                     .class = count.collective,
                                                     .count = count.count,
-                                                    .active = count.active};
+                                                    .active = count.active,
+                                                    .behind = member->ordered < c->most};
     if (!mpiq_index_table_add(&c->rows, hash, (uint32_t)ret->row_count))
         return false;
     return add_to(&rows[ret->row_count++].ranks, c->page->job, process);
@@ -77,6 +82,17 @@ static uint32_t wanted_process(const struct collector *c, const struct mpiq_job_
 {
     uint32_t process = c->page->job->ranks[member->rank].process;
     return process != MPIQ_NONE && mpiq_page_wants(c->page, process) ? process : MPIQ_NONE;
+}
+
+static void find_most(struct collector *c)
+{
+    c->most = -1;
+    for (uint32_t m = 0; m < c->comm->member_count; m++) {
+        const struct mpiq_job_member *member = &c->page->job->members[c->comm->first_member + m];
+        if (wanted_process(c, member) == MPIQ_NONE || c->most == INT64_MAX)
+            continue;
+        c->most = member->ordered < 0 ? INT64_MAX : member->ordered > c->most ? member->ordered : c->most;
+    }
 }
 
 /* Whether a member's library keeps counts: one that has none may still have called nothing. */
@@ -114,7 +130,7 @@ static bool add_zeros(struct collector *c)
             for (uint32_t k = 0; k < member->count_count; k++)
                 called |= job->counts[member->first_count + k].collective == class;
             if (process != MPIQ_NONE && keeps_counts(job, member) && !called &&
-                !add_count(c, process, (struct mpiq_coll_count){.collective = class}))
+                !add_count(c, member, process, (struct mpiq_coll_count){.collective = class}))
                 return false;
         }
     }
@@ -146,7 +162,7 @@ static void mark_behind(struct mpiq_call_counts *ret)
         struct mpiq_call_count *row = &ret->rows[i];
         if (i == 0 || row->class != ret->rows[i - 1].class)
             most = row->count;
-        row->behind = row->count < most && mpiq_collective_ordered(row->class);
+        row->behind = row->behind && row->count < most && mpiq_collective_ordered(row->class);
     }
 }
 
@@ -157,13 +173,14 @@ bool mpiq_call_counts_collect(const struct mpiq_page *page, uint32_t comm, struc
         .page = page, .comm = &job->communicators[comm], .ret = ret};
 
     *ret = (struct mpiq_call_counts){0};
+    find_most(&c);
     for (uint32_t m = 0; m < c.comm->member_count; m++) {
         const struct mpiq_job_member *member = &job->members[c.comm->first_member + m];
         uint32_t process = wanted_process(&c, member);
         if (process == MPIQ_NONE)
             continue;
         for (uint32_t i = 0; i < member->count_count; i++) {
-            if (!add_count(&c, process, job->counts[member->first_count + i]))
+            if (!add_count(&c, member, process, job->counts[member->first_count + i]))
                 return false;
         }
         if (member->ordered >= 0 && !add_number(&c, process, member->ordered))

@@ -16,7 +16,8 @@ struct mpiq_call_count {
     int16_t class;
     uint32_t count;
     bool active; /* they are in it, or started it and it has not completed */
-    bool behind; /* others called it more often, and all must make this call in the same order */
+    bool behind; /* others called it more often, all must make this call in the same order, and one of these
+                    ranks has made fewer such calls than others (where that is known) */
 };
 
 /* Ranks whose last ordered call has that running number. */

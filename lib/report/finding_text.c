@@ -2,9 +2,12 @@
 #include "report/finding_text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "report/behaviour.h"
 #include "report/columns.h"
 
 #define INDENT 5
@@ -56,11 +59,25 @@ static void put_sites(struct mpiq_page *page, const struct mpiq_finding *finding
     put_rest(page, finding->site_count, shown, "places");
 }
 
+/* Whether the places above say who is in that call already. */
+static bool said_by_sites(const struct mpiq_finding *finding, const struct mpiq_finding_call *call)
+{
+    for (size_t i = 0; i < finding->site_count; i++) {
+        const struct mpiq_finding_site *site = &finding->sites[i];
+        if (site->call && strcmp(site->call, call->collective) == 0 &&
+            mpiq_rank_set_equal(&site->ranks, &call->ranks))
+            return true;
+    }
+    return false;
+}
+
 static void put_calls(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
     size_t shown = shown_of(finding->call_count, most);
     for (size_t i = 0; i < shown; i++) {
+        if (said_by_sites(finding, &finding->calls[i]))
+            continue;
         mpiq_buffer_printf(&text, "%s: ", finding->calls[i].collective);
         mpiq_put_who(&text, &finding->calls[i].ranks, MPIQ_MOST_RANGES);
         put_line(page, &text);
@@ -83,73 +100,121 @@ static void put_values(struct mpiq_page *page, const struct mpiq_finding *findin
 
 void mpiq_put_step(const struct mpiq_page *page, struct mpiq_buffer *buffer, const struct mpiq_step *step)
 {
-    struct mpiq_buffer place _cleanup_(mpiq_buffer_deinit) = {0};
     mpiq_buffer_string(buffer, "rank ");
     mpiq_put_process(page, buffer, step->process);
+    size_t before = buffer->length;
+    mpiq_buffer_string(buffer, " (");
+    size_t begun = buffer->length;
+    mpiq_put_site(page, buffer, step->site);
+    if (step->since >= 0) {
+        mpiq_buffer_string(buffer, buffer->length > begun ? ", for " : "for ");
+        mpiq_put_duration(buffer, step->since);
+    }
+    if (buffer->length > begun)
+        mpiq_buffer_char(buffer, ')');
+    else
+        buffer->length = before;
     if (step->waits_for.size > 0) {
         mpiq_buffer_string(buffer, " waits for ");
         mpiq_put_who(buffer, &step->waits_for, MPIQ_MOST_RANGES);
     }
     if (step->why)
         mpiq_buffer_printf(buffer, ": %s", step->why);
-    mpiq_put_site(page, &place, step->site);
-    if (place.length > 0)
-        mpiq_buffer_printf(buffer, " at %s", mpiq_buffer_text(&place));
-    if (step->since >= 0) {
-        mpiq_buffer_string(buffer, ", for ");
-        mpiq_put_duration(buffer, step->since);
+}
+
+/* Whether each rank of a cycle does the same as the others, relative to itself; the rank that it waits for
+   and why go to *relative. */
+static bool uniform_steps(const struct mpiq_page *page, const struct mpiq_finding *finding,
+                          struct mpiq_buffer *relative)
+{
+    struct mpiq_buffer other _cleanup_(mpiq_buffer_deinit) = {0};
+    for (size_t i = 0; i < finding->step_count; i++) {
+        const struct mpiq_step *step = &finding->steps[i];
+        struct mpiq_world_rank name = mpiq_job_world_rank(page->job, step->process);
+        struct mpiq_buffer *text = i == 0 ? relative : &other;
+        if (step->waits_for.size != 1 || !step->why || step->site != finding->steps[0].site ||
+            name.world > 0 || step->waits_for.ranges[0].world > 0)
+            return false;
+        char *said _cleanup_free_ = NULL;
+        if (asprintf(&said, "rank %" PRIu32 ": %s", step->waits_for.ranges[0].first, step->why) < 0)
+            said = NULL;
+        text->length = 0;
+        mpiq_put_relative(text, said ? said : "", name.rank, page->job->worlds[0].size);
+        if (!said || (i > 0 && strcmp(mpiq_buffer_text(relative), mpiq_buffer_text(&other)) != 0))
+            return false;
     }
-    buffer->failed |= place.failed;
+    return true;
+}
+
+/* A long cycle in which all do the same, on one line; false if this one is not like that. */
+static bool put_uniform_steps(struct mpiq_page *page, const struct mpiq_finding *finding)
+{
+    enum { WORTH_IT = 4 };
+    struct mpiq_buffer relative _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    if (finding->step_count < WORTH_IT || !uniform_steps(page, finding, &relative))
+        return false;
+    mpiq_buffer_string(&text, "each rank r of them");
+    size_t before = text.length;
+    mpiq_buffer_string(&text, " (");
+    size_t begun = text.length;
+    mpiq_put_site(page, &text, finding->steps[0].site);
+    if (text.length > begun)
+        mpiq_buffer_char(&text, ')');
+    else
+        text.length = before;
+    mpiq_buffer_printf(&text, " waits for %s", mpiq_buffer_text(&relative));
+    put_line(page, &text);
+    return true;
 }
 
 static void put_steps(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
     size_t shown = shown_of(finding->step_count, most);
+    if (shown == 0 || put_uniform_steps(page, finding))
+        return;
     for (size_t i = 0; i < shown; i++) {
         mpiq_put_step(page, &text, &finding->steps[i]);
         put_line(page, &text);
     }
-    put_rest(page, finding->step_count, shown, "steps: mpiq why shows the chain from one rank");
+    put_rest(page, finding->step_count, shown, "steps: mpiq why RANK shows the chain from a rank");
 }
 
-/* "a message from rank 5 with tag 98, 40 bytes, on halves". */
-static void put_message(const struct mpiq_page *page, struct mpiq_buffer *text, const char *lead,
-                        const struct mpiq_job_operation *operation, uint32_t peer)
+/* "rank 5, with tag 98, 40 bytes, on halves": the other side of an operation, and what it is. */
+static void put_envelope(const struct mpiq_page *page, struct mpiq_buffer *text,
+                         const struct mpiq_near_miss *miss)
 {
-    const char *communicator = mpiq_job_communicator_name(page->job, operation->comm);
-    mpiq_buffer_string(text, lead);
-    if (peer != MPIQ_NONE)
-        mpiq_put_process(page, text, peer);
-    else
-        mpiq_buffer_string(text, operation->any ? "any" : "?");
+    const struct mpiq_job_operation *operation = &page->job->operations[miss->operation];
+    if (operation->peer != MPIQ_NONE) {
+        mpiq_buffer_string(text, "rank ");
+        mpiq_put_process(page, text, operation->peer);
+    } else {
+        mpiq_buffer_string(text, operation->any ? "any rank" : "a rank that is not known");
+    }
     if (operation->tag_any)
-        mpiq_buffer_string(text, ", any tag");
+        mpiq_buffer_string(text, " with any tag");
     else
-        mpiq_buffer_printf(text, ", tag %" PRId32, operation->tag);
+        mpiq_buffer_printf(text, " with tag %" PRId32, operation->tag);
     if (operation->bytes >= 0)
         mpiq_buffer_printf(text, ", %" PRId64 " bytes", operation->bytes);
-    if (*communicator)
-        mpiq_buffer_printf(text, ", on %s", communicator);
+    if (miss->differs == MPIQ_MISS_COMMUNICATOR)
+        mpiq_buffer_printf(text, ", on %s", mpiq_job_communicator_name(page->job, operation->comm));
+    mpiq_buffer_printf(text, ": only the %s differs", mpiq_miss_word(miss->differs));
 }
 
 static void put_miss(const struct mpiq_page *page, struct mpiq_buffer *text,
                      const struct mpiq_near_miss *miss)
 {
     const struct mpiq_job_operation *operation = &page->job->operations[miss->operation];
-    if (operation->queue == MPIQ_QUEUE_UNEXPECTED) {
-        mpiq_buffer_string(text, "close: at rank ");
-        mpiq_put_process(page, text, miss->holder);
-        put_message(page, text, " lies a message from rank ", operation, operation->peer);
-    } else {
-        bool send = operation->queue == MPIQ_QUEUE_SENDS ||
-                    (operation->kind != MPIQ_OPERATION_RECEIVE && operation->kind != MPIQ_OPERATION_PROBE);
-        mpiq_buffer_string(text, "close: rank ");
-        mpiq_put_process(page, text, miss->process);
-        put_message(page, text, send ? " is sending to rank " : " is ready to receive from rank ", operation,
-                    operation->peer);
-    }
-    mpiq_buffer_printf(text, ": the %s differs", mpiq_miss_word(miss->differs));
+    bool receives = operation->kind == MPIQ_OPERATION_RECEIVE || operation->kind == MPIQ_OPERATION_PROBE;
+    bool arrived = operation->queue == MPIQ_QUEUE_UNEXPECTED;
+    mpiq_buffer_string(text, "almost: rank ");
+    mpiq_put_process(page, text, arrived ? miss->holder : miss->process);
+    mpiq_buffer_string(text, arrived    ? " has an unexpected message from "
+                             : receives ? " waits to receive from "
+                                        : " sends to ");
+    put_envelope(page, text, miss);
 }
 
 static void put_misses(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
@@ -162,7 +227,7 @@ static void put_misses(struct mpiq_page *page, const struct mpiq_finding *findin
         put_miss(page, &text, &finding->near_misses[i]);
         put_line(page, &text);
     }
-    put_rest(page, finding->near_miss_count, shown, "that are close");
+    put_rest(page, finding->near_miss_count, shown, "like that");
 }
 
 void mpiq_put_finding(struct mpiq_page *page, const struct mpiq_finding *finding, size_t number, size_t most)

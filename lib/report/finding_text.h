@@ -17,7 +17,7 @@ struct mpiq_limits {
 /* Adds finding `number` to the page; at most `most` lines of each sort below its sentence. */
 void mpiq_put_finding(struct mpiq_page *page, const struct mpiq_finding *finding, size_t number, size_t most);
 
-/* "rank 0 waits for rank 1: MPI_Recv from rank 1, tag 7 (at ring.c:23 main, for 3 h 12 m)". */
+/* "rank 0 (ring.c:23 main, for 3 h 12 m) waits for rank 1: MPI_Recv from rank 1, tag 7". */
 void mpiq_put_step(const struct mpiq_page *page, struct mpiq_buffer *buffer, const struct mpiq_step *step);
 
 #endif

@@ -36,7 +36,7 @@ static void put_rank(struct mpiq_json *json, uint32_t process)
         if (diagnosis->number > 0)
             mpiq_json_put_number(json, "number", diagnosis->number);
     }
-    mpiq_json_put_string(json, "waits_for", diagnosis->what);
+    mpiq_json_put_string(json, diagnosis->call ? "waits_for" : "where", diagnosis->what);
     mpiq_json_put_seconds(json, "since", diagnosis->since);
     mpiq_json_put_site(json, diagnosis->site);
     if (rank && rank->queues == MPIQ_YES) {

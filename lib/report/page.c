@@ -236,7 +236,7 @@ static const char *source_phrase(enum mpiq_source source)
     case MPIQ_SOURCE_PATCHED:
         return "patched";
     case MPIQ_SOURCE_DEBUG_INFO:
-        return "not patched, read by its debug information";
+        return "not patched";
     case MPIQ_SOURCE_STACK:
         return "only stacks could be read";
     default:

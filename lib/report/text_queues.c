@@ -241,6 +241,17 @@ static void put_unknown(struct mpiq_page *page)
     page->out.failed |= text.failed;
 }
 
+/* Whether the queues of a rank that the page wants were read: "none" is no answer otherwise. */
+static bool any_known(const struct mpiq_page *page)
+{
+    for (uint32_t process = 0; process < page->job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(page->job, process);
+        if (rank && rank->queues == MPIQ_YES && mpiq_page_wants(page, process))
+            return true;
+    }
+    return false;
+}
+
 void mpiq_text_queues(struct mpiq_page *page)
 {
     static const struct queue_words queues[] = {
@@ -249,7 +260,9 @@ void mpiq_text_queues(struct mpiq_page *page)
         {MPIQ_QUEUE_UNEXPECTED, "Unexpected messages", "FROM", "message"},
     };
     mpiq_put_verdict(page);
-    for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
+    for (size_t i = 0; any_known(page) && i < sizeof queues / sizeof *queues; i++)
         put_queue(page, &queues[i]);
     put_unknown(page);
+    if (page->job->process_count == 0)
+        mpiq_buffer_string(&page->out, "\nNo queues could be read.\n");
 }

@@ -34,9 +34,13 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
     mpiq_columns_set(table, 4, cell);
     mpiq_put_duration(cell, diagnosis->since);
     mpiq_columns_set(table, 5, cell);
-    mpiq_put_site(page, cell, diagnosis->site);
+    /* Of a rank outside MPI `what` is where it is. */
+    if (diagnosis->call || !diagnosis->what)
+        mpiq_put_site(page, cell, diagnosis->site);
+    else
+        mpiq_buffer_string(cell, diagnosis->what);
     mpiq_columns_set(table, 6, cell);
-    mpiq_columns_set_string(table, 7, diagnosis->what);
+    mpiq_columns_set_string(table, 7, diagnosis->call ? diagnosis->what : NULL);
 }
 
 void mpiq_text_ranks(struct mpiq_page *page)

@@ -79,9 +79,14 @@ static void put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours 
         mpiq_columns_set(table, 2, &cell);
         mpiq_put_duration(&cell, line->since);
         mpiq_columns_set(table, 3, &cell);
-        mpiq_put_site(page, &cell, line->example->site);
+        /* Of a rank outside MPI it is said where it is, which may be more than a line of its source. */
+        if (line->example->call || !line->what)
+            mpiq_put_site(page, &cell, line->example->site);
+        else
+            put_what(&cell, line);
         mpiq_columns_set(table, 4, &cell);
-        put_what(&cell, line);
+        if (line->example->call)
+            put_what(&cell, line);
         mpiq_columns_set(table, 5, &cell);
     }
     mpiq_columns_print(table, 2, true);

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_report EXPECTED [--write] - made-up jobs as text and JSON, compared whole with the files in the folder
+ * EXPECTED; --write makes those files anew, to be read before they are committed.
+ */
+#include <CUnit/Basic.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "made_job.h"
+#include "report/report.h"
+
+static const char *expected_folder;
+static bool write_expected;
+
+static char *rendered(const struct made_job *made, enum mpiq_view view,
+                      const struct mpiq_report_options *options)
+{
+    char *text = NULL;
+    struct mpiq_error *error =
+        mpiq_report_render(made->job, made->diagnosis, view, made->chain, options, &text);
+    CU_ASSERT_PTR_NULL_FATAL(error);
+    return text;
+}
+
+static char *file_text(const char *path)
+{
+    FILE *file _cleanup_fclose_ = fopen(path, "r");
+    char *text = NULL;
+    size_t room = 0;
+    if (!file)
+        return NULL;
+    if (getdelim(&text, &room, '\0', file) < 0) {
+        free(text);
+        return strdup("");
+    }
+    return text;
+}
+
+/* Compares with EXPECTED/NAME, or writes it. */
+static void compare(const char *name, const char *text)
+{
+    char *path _cleanup_free_ = NULL;
+    CU_ASSERT_FATAL(asprintf(&path, "%s/%s", expected_folder, name) > 0);
+    if (write_expected) {
+        FILE *file _cleanup_fclose_ = fopen(path, "w");
+        CU_ASSERT_FATAL(file && fputs(text, file) >= 0);
+        return;
+    }
+    char *wanted _cleanup_free_ = file_text(path);
+    bool same = wanted && strcmp(wanted, text) == 0;
+    if (!same)
+        printf("\n%s should be\n%s\nbut is\n%s\n", path, wanted ? wanted : strerror(errno), text);
+    CU_ASSERT_TRUE(same);
+}
+
+static const struct {
+    enum mpiq_view view;
+    const char *name;
+} views[] = {
+    {MPIQ_VIEW_REPORT, "report"}, {MPIQ_VIEW_WHY, "why"},     {MPIQ_VIEW_COLLECTIVES, "collectives"},
+    {MPIQ_VIEW_QUEUES, "queues"}, {MPIQ_VIEW_COMMS, "comms"}, {MPIQ_VIEW_RANKS, "ranks"},
+};
+
+/* All views of a job, as text and as JSON, each twice: the same state gives the same bytes. */
+static void compare_views(const char *job, const struct made_job *made)
+{
+    for (size_t i = 0; i < 2 * sizeof views / sizeof *views; i++) {
+        size_t v = i / 2;
+        struct mpiq_report_options options = {.format = i % 2 ? MPIQ_FORMAT_JSON : MPIQ_FORMAT_TEXT};
+        if (views[v].view == MPIQ_VIEW_WHY && !made->chain)
+            continue;
+        char *name _cleanup_free_ = NULL;
+        char *text _cleanup_free_ = rendered(made, views[v].view, &options);
+        char *again _cleanup_free_ = rendered(made, views[v].view, &options);
+        CU_ASSERT_STRING_EQUAL(text, again);
+        CU_ASSERT_FATAL(asprintf(&name, "%s-%s.%s", job, views[v].name, i % 2 ? "json" : "txt") > 0);
+        compare(name, text);
+    }
+}
+
+static void wrong_turn_of_four(void)
+{
+    struct made_job made _cleanup_(made_job_deinit) = made_wrong_turn(4);
+    compare_views("wrong-turn", &made);
+}
+
+static void ring_of_six(void)
+{
+    struct made_job made _cleanup_(made_job_deinit) = made_ring(6);
+    compare_views("ring", &made);
+}
+
+static void mixture(void)
+{
+    struct made_job made _cleanup_(made_job_deinit) = made_mixture();
+    compare_views("mixture", &made);
+}
+
+static void running(void)
+{
+    struct made_job made _cleanup_(made_job_deinit) = made_running();
+    compare_views("running", &made);
+}
+
+static void nothing(void)
+{
+    struct made_job made _cleanup_(made_job_deinit) = made_nothing();
+    compare_views("nothing", &made);
+}
+
+static void internal_traffic_only_on_request(void)
+{
+    struct made_job made _cleanup_(made_job_deinit) = made_wrong_turn(4);
+    struct mpiq_report_options options = {.all = true};
+    char *text _cleanup_free_ = rendered(&made, MPIQ_VIEW_QUEUES, &options);
+    compare("wrong-turn-queues-all.txt", text);
+    options.format = MPIQ_FORMAT_JSON;
+    char *json _cleanup_free_ = rendered(&made, MPIQ_VIEW_QUEUES, &options);
+    compare("wrong-turn-queues-all.json", json);
+}
+
+static void only_some_ranks(void)
+{
+    struct made_job made _cleanup_(made_job_deinit) = made_wrong_turn(4);
+    struct mpiq_rank_set ranks _cleanup_(mpiq_rank_set_deinit) = {0};
+    CU_ASSERT_TRUE_FATAL(mpiq_rank_set_add(&ranks, 0, 1));
+    struct mpiq_report_options options = {.ranks = &ranks};
+    char *report _cleanup_free_ = rendered(&made, MPIQ_VIEW_REPORT, &options);
+    compare("wrong-turn-report-rank-1.txt", report);
+    char *collectives _cleanup_free_ = rendered(&made, MPIQ_VIEW_COLLECTIVES, &options);
+    compare("wrong-turn-collectives-rank-1.txt", collectives);
+    options.format = MPIQ_FORMAT_JSON;
+    char *json _cleanup_free_ = rendered(&made, MPIQ_VIEW_RANKS, &options);
+    compare("wrong-turn-ranks-rank-1.json", json);
+}
+
+static void colours_and_a_narrow_terminal(void)
+{
+    struct made_job made _cleanup_(made_job_deinit) = made_wrong_turn(4);
+    struct mpiq_report_options options = {.color = true, .width = 80};
+    char *text _cleanup_free_ = rendered(&made, MPIQ_VIEW_REPORT, &options);
+    compare("wrong-turn-report-color-80.txt", text);
+    options.color = false;
+    char *plain _cleanup_free_ = rendered(&made, MPIQ_VIEW_REPORT, &options);
+    CU_ASSERT_PTR_NULL(strchr(plain, '\033'));
+    for (const char *line = plain; *line; line += strcspn(line, "\n") + 1)
+        CU_ASSERT_TRUE(strcspn(line, "\n") <= 80);
+}
+
+static void nothing_from_the_job_reaches_the_terminal_raw(void)
+{
+    struct made_job made _cleanup_(made_job_deinit) = made_mixture();
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        struct mpiq_report_options options = {0};
+        if (views[i].view == MPIQ_VIEW_WHY)
+            continue;
+        char *text _cleanup_free_ = rendered(&made, views[i].view, &options);
+        for (const char *c = text; *c; c++)
+            CU_ASSERT_TRUE((*c >= ' ' && *c < '\177') || *c == '\n');
+    }
+}
+
+static void a_chain_needs_a_rank(void)
+{
+    struct made_job made _cleanup_(made_job_deinit) = made_running();
+    struct mpiq_report_options options = {0};
+    char *text = NULL;
+    struct mpiq_error *error =
+        mpiq_report_render(made.job, made.diagnosis, MPIQ_VIEW_WHY, NULL, &options, &text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(error);
+    CU_ASSERT_EQUAL(error->code, MPIQ_ERROR_USAGE);
+    CU_ASSERT_PTR_NULL(text);
+    mpiq_error_destroy(error);
+}
+
+static void written_is_what_is_rendered(void)
+{
+    struct made_job made _cleanup_(made_job_deinit) = made_ring(3000);
+    struct mpiq_report_options options = {.format = MPIQ_FORMAT_JSON};
+    char *text _cleanup_free_ = rendered(&made, MPIQ_VIEW_REPORT, &options);
+    char *written _cleanup_free_ = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&written, &length);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    CU_ASSERT_PTR_NULL(mpiq_report_write(made.job, made.diagnosis, MPIQ_VIEW_REPORT, NULL, &options, out));
+    fclose(out);
+    CU_ASSERT_EQUAL(length, strlen(text));
+    CU_ASSERT_STRING_EQUAL(written, text);
+    FILE *full _cleanup_fclose_ = fopen("/dev/full", "w");
+    struct mpiq_error *error =
+        mpiq_report_write(made.job, made.diagnosis, MPIQ_VIEW_REPORT, NULL, &options, full);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(error);
+    CU_ASSERT_EQUAL(error->code, MPIQ_ERROR_IO);
+    mpiq_error_destroy(error);
+}
+
+static unsigned lines_of(const char *text)
+{
+    unsigned lines = 0;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+/* The report of a hang of any size is a screen, and begins with the verdict. */
+static void fits(struct made_job made, const char *name, const char *verdict)
+{
+    for (int width = 0; width <= 100; width += 100) {
+        struct mpiq_report_options options = {.width = width};
+        char *text _cleanup_free_ = rendered(&made, MPIQ_VIEW_REPORT, &options);
+        CU_ASSERT_TRUE(lines_of(text) <= MPIQ_REPORT_LINES);
+        CU_ASSERT_EQUAL(strncmp(text, verdict, strlen(verdict)), 0);
+        if (lines_of(text) > MPIQ_REPORT_LINES)
+            printf("\n%s has %u lines:\n%s", name, lines_of(text), text);
+        if (width == 0)
+            compare(name, text);
+    }
+    made_job_deinit(&made);
+}
+
+static void five_hundred_ranks_fit_a_screen(void)
+{
+    fits(made_wrong_turn(512), "wrong-turn-512-report.txt", "deadlock: 512 ranks can never go on");
+    fits(made_ring(512), "ring-512-report.txt", "deadlock: 512 ranks can never go on");
+}
+
+static void a_million_ranks_fit_a_screen(void)
+{
+    fits(made_wrong_turn(1000000), "wrong-turn-1000000-report.txt",
+         "deadlock: 1000000 ranks can never go on");
+    fits(made_ring(1000000), "ring-1000000-report.txt", "deadlock: 1000000 ranks can never go on");
+}
+
+static void however_different_the_ranks_are(void)
+{
+    fits(made_chaos(512), "chaos-512-report.txt", "deadlock: 512 ranks can never go on");
+}
+
+static void the_other_views_of_many_ranks_are_short(void)
+{
+    struct made_job jobs[] = {made_wrong_turn(512), made_ring(512), made_chaos(512)};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        struct mpiq_report_options options = {0};
+        char *queues _cleanup_free_ = rendered(&jobs[i], MPIQ_VIEW_QUEUES, &options);
+        CU_ASSERT_TRUE(lines_of(queues) <= (i < 2 ? 20 : 90));
+        char *comms _cleanup_free_ = rendered(&jobs[i], MPIQ_VIEW_COMMS, &options);
+        CU_ASSERT_TRUE(lines_of(comms) <= 10);
+        made_job_deinit(&jobs[i]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    CU_TestInfo tests[] = {
+        {"one rank takes a wrong turn", wrong_turn_of_four},
+        {"a ring waits for itself", ring_of_six},
+        {"a mixture of everything", mixture},
+        {"a job that runs", running},
+        {"nothing could be read", nothing},
+        {"internal traffic only on request", internal_traffic_only_on_request},
+        {"only some ranks", only_some_ranks},
+        {"colours, and a narrow terminal", colours_and_a_narrow_terminal},
+        {"nothing from the job reaches the terminal raw", nothing_from_the_job_reaches_the_terminal_raw},
+        {"a chain needs a rank", a_chain_needs_a_rank},
+        {"written is what is rendered", written_is_what_is_rendered},
+        {"512 ranks fit a screen", five_hundred_ranks_fit_a_screen},
+        {"10^6 ranks fit a screen", a_million_ranks_fit_a_screen},
+        {"however different the ranks are", however_different_the_ranks_are},
+        {"the other views of many ranks are short", the_other_views_of_many_ranks_are_short},
+        CU_TEST_INFO_NULL,
+    };
+    CU_SuiteInfo suites[] = {{"report", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
+    if (argc < 2)
+        return 2;
+    expected_folder = argv[1];
+    write_expected = argc > 2 && strcmp(argv[2], "--write") == 0;
+    if (CU_initialize_registry() != CUE_SUCCESS || CU_register_suites(suites) != CUE_SUCCESS)
+        return 1;
+    CU_basic_run_tests();
+    unsigned failed = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    return failed > 0;
+}
