@@ -45,7 +45,7 @@ static const struct {
     {"opal_datatype_t", {"size", NULL}},
     {"ompi_proc_t", {"super", NULL}},
     {"opal_proc_t", {"proc_name", NULL}},
-    {"a_type_that_nobody_has", {NULL}},
+
 };
 
 static pid_t *pids;

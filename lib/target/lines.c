@@ -225,6 +225,20 @@ static void from_dwarf(struct mpiq_lines *lines, Dwarf *dwarf, uint64_t address,
         found[(*count)++] = here;
 }
 
+/* Nobody looks for the reason of a hang in the C library's source, and its debug file takes longer to decompress
+   than a whole look at a job: names are enough there. */
+static bool is_c_library(const struct mpiq_object *object)
+{
+    const char *slash = strrchr(object->path, '/');
+    const char *name = slash ? slash + 1 : object->path;
+    return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "libc-2.", 7) == 0 || strncmp(name, "ld-linux", 8) == 0;
+}
+
+static Dwarf *dwarf_of(struct mpiq_object *object)
+{
+    return is_c_library(object) && !mpiq_object_has_own_dwarf(object) ? NULL : mpiq_object_dwarf(object);
+}
+
 const struct mpiq_line *mpiq_lines_at(struct mpiq_object *object, uint64_t address, size_t *count)
 {
     if (!object->lines && !(object->lines = calloc(1, sizeof *object->lines)))
@@ -236,7 +250,7 @@ const struct mpiq_line *mpiq_lines_at(struct mpiq_object *object, uint64_t addre
     if (!place->lines) {
         struct mpiq_line found[INLINE_LIMIT + 1] = {0};
         size_t found_count = 0;
-        Dwarf *dwarf = mpiq_object_dwarf(object);
+        Dwarf *dwarf = dwarf_of(object);
         if (dwarf)
             from_dwarf(lines, dwarf, address, found, &found_count);
         if (!found_count)

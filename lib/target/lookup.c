@@ -41,12 +41,18 @@ struct mpiq_error *mpiq_modules_find_symbol(struct mpiq_modules *modules, const 
 struct mpiq_error *mpiq_modules_find_type(struct mpiq_modules *modules, const char *name,
                                           const struct mpiq_target_type **ret)
 {
-    for (size_t i = 0; i < modules->count; i++) {
-        struct mpiq_object *object = mpiq_module_object(modules, &modules->items[i]);
-        const struct mpiq_type *type = object ? mpiq_types_find(object, name) : NULL;
-        if (type) {
-            *ret = (const struct mpiq_target_type *)type;
-            return NULL;
+    /* Those that bring their DWARF first: separate files are the system's libraries', dear to open, and seldom
+       what is meant. */
+    for (int separate = 0; separate < 2; separate++) {
+        for (size_t i = 0; i < modules->count; i++) {
+            struct mpiq_object *object = mpiq_module_object(modules, &modules->items[i]);
+            if (!object || mpiq_object_has_own_dwarf(object) == separate)
+                continue;
+            const struct mpiq_type *type = mpiq_types_find(object, name);
+            if (type) {
+                *ret = (const struct mpiq_target_type *)type;
+                return NULL;
+            }
         }
     }
     return not_found(modules, "debug information for the type", name);

@@ -237,6 +237,24 @@ struct mpiq_error *mpiq_object_from_image(void *image, size_t size, const char *
     return error;
 }
 
+bool mpiq_object_has_own_dwarf(struct mpiq_object *object)
+{
+    mpiq_object_lock();
+    size_t names;
+    if (!object->own_dwarf_tried && elf_getshdrstrndx(object->elf, &names) == 0) {
+        Elf_Scn *section = NULL;
+        while ((section = elf_nextscn(object->elf, section)) && !object->has_own_dwarf) {
+            GElf_Shdr header;
+            const char *name =
+                gelf_getshdr(section, &header) ? elf_strptr(object->elf, names, header.sh_name) : NULL;
+            object->has_own_dwarf = name && (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0);
+        }
+    }
+    object->own_dwarf_tried = true;
+    mpiq_object_unlock();
+    return object->has_own_dwarf;
+}
+
 Elf *mpiq_object_debug_elf(struct mpiq_object *object)
 {
     if (!object->debug_tried) {

@@ -49,7 +49,7 @@ struct mpiq_object {
     int debug_fd;
     Elf *debug_elf; /* separate debug file, or NULL */
     Dwarf *dwarf;
-    bool debug_tried, dwarf_tried;
+    bool debug_tried, dwarf_tried, own_dwarf_tried, has_own_dwarf;
     struct mpiq_symbols *symbols;
     struct mpiq_types *types;
     struct mpiq_lines *lines;
@@ -72,6 +72,9 @@ bool mpiq_object_open_by_build_id(const struct mpiq_build_id *wanted, const char
 /* An object whose file is out of reach, from size bytes of image as the file has them (the vdso, a deleted
    library); image is taken over, also on failure.  One for every different image: by build-id if it has one. */
 struct mpiq_error *mpiq_object_from_image(void *image, size_t size, const char *name, struct mpiq_object **ret);
+
+/* Whether the object's own file has DWARF, so that no other file need be found and decompressed. */
+bool mpiq_object_has_own_dwarf(struct mpiq_object *object);
 
 /* The object's DWARF, from itself or its separate debug file (found by build-id or debuglink); NULL if there
    is none.  Locked. */
