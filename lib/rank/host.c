@@ -326,8 +326,13 @@ static void settle_group(struct mpiq_dll_host *host, struct mpiq_group *group)
     struct mpiq_kept_group *kept = mpiq_group_table_find(&host->groups, group->hash, group->count);
     if (!kept)
         return;
-    if (!group->members && (host->options.all_members || kept->look != host->look))
+    bool wanted = host->options.all_members || kept->look != host->look;
+    if (wanted && !group->members)
         group->members = mpiq_group_copy_members(&kept->group);
+    if (!wanted) {
+        free(group->members);
+        group->members = NULL;
+    }
     kept->look = host->look;
 }
 

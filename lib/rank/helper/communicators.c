@@ -319,10 +319,12 @@ static void read_communicator(struct mpiq_look *look)
     memset(&plain, 0, sizeof plain);
     mpiq_look_phase = "reading a communicator";
     int code = look->dll->mqs_get_communicator(&look->process, &plain);
-    if (code == mqs_ok && (plain.size < 0 || plain.size > MPIQ_MEMBERS_MAX))
-        code = err_group_corrupt;
     if (code != mqs_ok) {
         mpiq_look_problem(look, "communicators", code, "a communicator cannot be read");
+        return;
+    }
+    if (plain.size < 0 || plain.size > MPIQ_MEMBERS_MAX) {
+        mpiq_look_problem(look, "communicators", mqs_ok, "a communicator has an impossible size");
         return;
     }
     struct mpiq_communicator *comm = mpiq_rank_state_add_communicator(state);

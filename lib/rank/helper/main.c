@@ -127,10 +127,9 @@ static bool prepare(int count, char **arguments)
     close_range(WIRE + 1, UINT_MAX, 0);
     limit(RLIMIT_CORE, 0);
     for (int i = 1; i + 1 < count; i += 2) {
-        uint64_t number = strtoull(arguments[i + 1], NULL, 10);
 #ifndef __SANITIZE_ADDRESS__ /* which reserves more address space than there is memory */
         if (strcmp(arguments[i], "--memory") == 0)
-            limit(RLIMIT_AS, number);
+            limit(RLIMIT_AS, strtoull(arguments[i + 1], NULL, 10));
 #endif
         if (strcmp(arguments[i], "--user") == 0 && !become(arguments[i + 1]))
             return false;
