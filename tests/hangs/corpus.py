@@ -27,6 +27,7 @@ import time
 import tomllib
 
 import job as jobs
+import schema
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -140,16 +141,18 @@ def compile_family(line, family, directory):
 
 
 def look(mpiq, pid, *arguments):
-    """One answer of mpiq's: (answer or None, exit status, stderr)."""
+    """One answer of mpiq's, which has to fit the schema: (answer or None, exit status, stderr)."""
     try:
         done = subprocess.run([mpiq, "--json", *arguments, str(pid)], capture_output=True, text=True,
                               timeout=LOOK_SECONDS, check=False)
     except subprocess.TimeoutExpired:
         return None, None, f"mpiq did not answer within {LOOK_SECONDS} s"
     try:
-        return json.loads(done.stdout), done.returncode, done.stderr
+        answer = json.loads(done.stdout)
     except ValueError:
         return None, done.returncode, f"no JSON: {done.stdout[:300]!r} {done.stderr}"
+    wrong = schema.misfit(answer)
+    return (None if wrong else answer), done.returncode, wrong or done.stderr
 
 
 def wrong_verdict(case, line, answer, status):

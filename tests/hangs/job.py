@@ -157,10 +157,14 @@ class Job:
         for line in said:
             word, rank, pid = line.decode().split()
             if word == "ready":
-                self.ready[int(pid)] = int(rank)
-                self._spun[int(pid)] = cpu_ns(int(pid)) or 0
+                self.said_ready(int(pid), int(rank))
             else:
                 self.through.add(int(rank))
+
+    def said_ready(self, pid, rank):
+        """The rank's next call is the one that hangs."""
+        self.ready[pid] = rank
+        self._spun[pid] = cpu_ns(pid) or 0
 
     def wait_ready(self, count=None, seconds=60):
         """Until that many ranks (default all) have said ready."""
@@ -189,6 +193,18 @@ class Job:
                 before[pid] = now
             if time.monotonic() > end:
                 raise JobError(f"processes {sorted(waiting)} have neither spun nor slept in {seconds} s")
+
+    def wait_for_state(self, count, state, seconds=60):
+        """Until that many of the job's ranks are in that state (R S D T t Z) and all have begun: their pids."""
+        end = time.monotonic() + seconds
+        while True:
+            ranks = [pid for pid in self.processes() if rank_of(pid) is not None]
+            found = [pid for pid in ranks if process_state(pid) == state]
+            if len(found) >= count and len(ranks) >= self.ranks:
+                return found
+            if time.monotonic() > end:
+                raise JobError(f"only {found} of {ranks} came to state {state} in {seconds} s")
+            time.sleep(0.02)
 
     def wait(self, seconds=60):
         """Until the job has ended by itself; its exit status."""
@@ -252,6 +268,27 @@ def carries(pid, mark):
 def marked_processes(mark):
     """Pids of all processes that were started with that mark in their environment."""
     return [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and carries(int(entry), mark)]
+
+
+def process_state(pid):
+    """R S D T t Z, or X when it is gone."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return "X"
+
+
+def rank_of(pid):
+    """Rank of a process in its MPI_COMM_WORLD, by its environment; None for what is no rank."""
+    try:
+        environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return None
+    for variable in environment.split(b"\0"):
+        name, _, value = variable.partition(b"=")
+        if name == b"OMPI_COMM_WORLD_RANK":
+            return int(value)
+    return None
 
 
 def cpu_ns(pid):

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the end-to-end tests need: mpiq, Open MPI of each line, the example solver, running and hung."""
+import os
+import pathlib
+import sys
+import time
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "hangs")]
+
+import job as jobs # noqa: E402
+from answers import Mpiq # noqa: E402
+
+SOLVER = ROOT / "examples" / "solver.c"
+RANKS = 4
+
+
+class SolverJob(jobs.Job):
+    """The example, which speaks of readiness in its own way: a line with its rank in a file."""
+
+    def __init__(self, line, executable, *arguments):
+        super().__init__(line, [executable, *arguments, "--ready", "said"], RANKS)
+
+    def wait_for_last_step(self, seconds=60):
+        said = self.directory / "said"
+        end = time.monotonic() + seconds
+        while not said.exists() or len(said.read_text().split()) < RANKS:
+            assert self.process.poll() is None, self.output()
+            assert time.monotonic() < end, "the solver's ranks did not come to their last step"
+            time.sleep(0.02)
+        for pid in self.processes():
+            rank = jobs.rank_of(pid)
+            if rank is not None:
+                self.said_ready(pid, rank)
+        assert len(self.ready) == RANKS
+        return self
+
+    @property
+    def pids(self):
+        """{rank: pid}"""
+        return {rank: pid for pid, rank in self.ready.items()}
+
+
+@pytest.fixture(scope="session", params=["4.1", "5.0"])
+def line(request):
+    """A patched Open MPI of one release line."""
+    found = jobs.lines().get(request.param)
+    if found is None:
+        pytest.skip(f"{jobs.PREFIX_VARIABLES[request.param]} names no Open MPI {request.param}")
+    return found
+
+
+@pytest.fixture(scope="session")
+def mpiq():
+    path = os.environ.get("MPIQ")
+    if not path or not os.access(path, os.X_OK):
+        pytest.skip("MPIQ names no mpiq program")
+    return Mpiq(path)
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory):
+    return tmp_path_factory.mktemp("programs")
+
+
+@pytest.fixture(scope="session")
+def solver(line, programs):
+    return line.compile([SOLVER], programs / line.name / "solver")
+
+
+@pytest.fixture(scope="session")
+def hung(line, solver):
+    """The solver after its wrong turn; for tests that leave it as it is."""
+    with SolverJob(line, solver, "--hang") as job:
+        job.wait_for_last_step()
+        job.stand_still()
+        yield job
+
+
+@pytest.fixture(scope="session")
+def running(line, solver):
+    """The solver, which goes on for longer than any test."""
+    with SolverJob(line, solver, "--steps", "100000000") as job:
+        yield job
+
+
+@pytest.fixture
+def start(line):
+    """Starts jobs that end with the test: start(command, ranks)."""
+    started = []
+
+    def launch(command, ranks, **options):
+        started.append(jobs.Job(line, command, ranks, **options))
+        return started[-1]
+
+    yield launch
+    for job in started:
+        job.end()

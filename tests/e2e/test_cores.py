@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is left of a job: its core files say the same as the job did."""
+import shutil
+import subprocess
+
+import pytest
+from answers import without_times
+
+
+@pytest.fixture(scope="module")
+def cores(hung, tmp_path_factory):
+    """A core file of each rank, in the order of ranks."""
+    if shutil.which("gcore") is None:
+        pytest.skip("gcore is not installed: it comes with gdb")
+    directory = tmp_path_factory.mktemp("cores")
+    for rank, pid in sorted(hung.pids.items()):
+        done = subprocess.run(["gcore", "-o", directory / f"core-{rank}", str(pid)], capture_output=True,
+                              text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+    return sorted(directory.glob("core-*"))
+
+
+def test_cores_say_what_the_job_said(cores, hung, mpiq):
+    alive = mpiq.json(hung.pid)
+    dead = mpiq("--json", *cores)
+    assert dead.status == 1, dead.err
+    assert dead.json["verdict"] == "deadlock"
+    assert without_times(dead.json["findings"]) == without_times(alive["findings"])
+
+
+def test_queues_of_cores(cores, hung, mpiq):
+    for rank in (1, 2):
+        alive = mpiq.json("queues", hung.pid)["ranks"][rank]
+        dead = mpiq.json("queues", *cores)["ranks"][rank]
+        assert dead["receives"] == alive["receives"]
+        assert dead["unexpected"] == alive["unexpected"]
+
+
+def test_one_core_of_four(cores, mpiq):
+    """Three ranks are not there to be read: said, not guessed."""
+    answer = mpiq("--json", cores[0])
+    assert answer.json["verdict"] in ("unknown", "running")
+    assert answer.json["job"]["size"] == 4
+    assert answer.json["job"]["ranks_seen"] == 1

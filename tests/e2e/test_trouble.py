@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wrong usage, nothing to be read, and jobs that do not hang."""
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def no_mpi():
+    """A process that has nothing to do with MPI."""
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as process:
+        yield process.pid
+        process.kill()
+
+
+@pytest.mark.parametrize("arguments", [
+    ["frobnicate"],
+    ["--frobnicate"],
+    ["--color", "blue"],
+    ["--pause", "soon"],
+    ["why"],
+    ["snapshot"],
+    ["run"],
+    ["-o", "somewhere"],
+])
+def test_wrong_usage(arguments, mpiq):
+    answer = mpiq(*arguments)
+    assert answer.status == 2
+    assert answer.out == ""
+    assert "mpiq --help" in answer.err
+
+
+def test_ranks_that_are_no_list(hung, mpiq):
+    answer = mpiq("--ranks", "one", hung.pid)
+    assert answer.status == 2
+    assert "one" in answer.err
+
+
+def test_rank_that_is_not_there(hung, mpiq):
+    answer = mpiq("why", "99", hung.pid)
+    assert answer.status == 2
+    assert "99" in answer.err
+
+
+def test_help(mpiq):
+    answer = mpiq("--help")
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.startswith("usage: mpiq")
+
+
+def test_process_without_mpi(no_mpi, mpiq):
+    answer = mpiq(no_mpi)
+    assert answer.status == 3
+    assert answer.out == ""
+    assert str(no_mpi) in answer.err
+
+
+def test_process_that_is_gone(mpiq):
+    process = subprocess.Popen(["true"])
+    process.wait()
+    answer = mpiq(process.pid)
+    assert answer.status == 3
+    assert str(process.pid) in answer.err
+
+
+def test_file_that_is_not_there(mpiq, tmp_path):
+    answer = mpiq(tmp_path / "no.mpiq")
+    assert answer.status in (2, 3)
+    assert "no.mpiq" in answer.err
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense\n", bytes(range(256)) * 64, b"\x7fELF" + bytes(60)],
+                         ids=["empty", "words", "bytes", "half an ELF header"])
+def test_file_that_holds_nonsense(content, mpiq, tmp_path):
+    file = tmp_path / "job.mpiq"
+    file.write_bytes(content)
+    answer = mpiq(file)
+    assert answer.status == 3
+    assert answer.out == ""
+    assert "job.mpiq" in answer.err
+
+
+def test_job_that_runs(running, mpiq):
+    answer = mpiq("--json", running.pid)
+    assert answer.status == 0, answer.out
+    assert answer.json["verdict"] == "running"
+    assert [finding for finding in answer.json["findings"] if finding.get("proven")] == []
+
+
+def test_the_text_of_a_job_that_runs(running, mpiq):
+    answer = mpiq(running.pid)
+    assert answer.status == 0
+    assert "deadlock" not in answer.out.splitlines()[0]
