@@ -29,6 +29,12 @@ static bool add_to(struct mpiq_rank_set *set, const struct mpiq_job_state *job, 
     return mpiq_rank_set_add(set, name.world, name.rank);
 }
 
+static const char *collective_name(int class)
+{
+    const char *name = mpiq_collective_name(class);
+    return name ? name : "?";
+}
+
 static bool add_count(struct collector *c, const struct mpiq_job_member *member, uint32_t process,
                       struct mpiq_coll_count count)
 {
@@ -47,8 +53,7 @@ static bool add_count(struct collector *c, const struct mpiq_job_member *member,
     if (!rows)
         return false;
     ret->rows = rows;
-    const char *name = mpiq_collective_name(count.collective);
-    rows[ret->row_count] = (struct mpiq_call_count){.collective = name ? name : "?",
+    rows[ret->row_count] = (struct mpiq_call_count){.collective = collective_name(count.collective),
                                                     .class = count.collective,
                                                     .count = count.count,
                                                     .active = count.active,
@@ -101,38 +106,54 @@ static bool keeps_counts(const struct mpiq_job_state *job, const struct mpiq_job
     return member->count_count > 0 || job->ranks[member->rank].recording == MPIQ_YES;
 }
 
-/* Members that never made a call which others made. */
+/* Adds a row for the members that never made a call which others, `callers` of the `keepers`, made. */
+static bool add_zero(struct collector *c, int16_t class, uint64_t callers, uint64_t keepers)
+{
+    const struct mpiq_job_state *job = c->page->job;
+    struct mpiq_call_counts *ret = c->ret;
+    if (callers >= keepers)
+        return true;
+    struct mpiq_call_count *rows = mpiq_grown(ret->rows, ret->row_count, sizeof *rows);
+    if (!rows)
+        return false;
+    ret->rows = rows;
+    struct mpiq_call_count *row = &rows[ret->row_count];
+    *row = (struct mpiq_call_count){.collective = collective_name(class), .class = class};
+    ret->row_count++;
+    for (uint32_t m = 0; m < c->comm->member_count; m++) {
+        const struct mpiq_job_member *member = &job->members[c->comm->first_member + m];
+        uint32_t process = wanted_process(c, member);
+        bool called = false;
+        for (uint32_t k = 0; k < member->count_count; k++)
+            called |= job->counts[member->first_count + k].collective == class;
+        if (process == MPIQ_NONE || called || !keeps_counts(job, member))
+            continue;
+        row->behind |= member->ordered < c->most;
+        if (!add_to(&row->ranks, job, process))
+            return false;
+    }
+    return true;
+}
+
+/* The rows are sorted by class. */
 static bool add_zeros(struct collector *c)
 {
     const struct mpiq_job_state *job = c->page->job;
     size_t rows = c->ret->row_count;
     uint64_t keepers = 0;
+    uint64_t callers = 0;
     for (uint32_t m = 0; m < c->comm->member_count; m++) {
         const struct mpiq_job_member *member = &job->members[c->comm->first_member + m];
         keepers += keeps_counts(job, member) && wanted_process(c, member) != MPIQ_NONE;
     }
     for (size_t i = 0; i < rows; i++) {
         int16_t class = c->ret->rows[i].class;
-        uint64_t callers = 0;
-        bool first = true;
-        for (size_t k = 0; k < rows; k++) {
-            if (c->ret->rows[k].class != class)
-                continue;
-            callers += c->ret->rows[k].ranks.size;
-            first &= k >= i;
-        }
-        if (!first || callers >= keepers)
+        callers += c->ret->rows[i].ranks.size;
+        if (i + 1 < rows && c->ret->rows[i + 1].class == class)
             continue;
-        for (uint32_t m = 0; m < c->comm->member_count; m++) {
-            const struct mpiq_job_member *member = &job->members[c->comm->first_member + m];
-            uint32_t process = wanted_process(c, member);
-            bool called = false;
-            for (uint32_t k = 0; k < member->count_count; k++)
-                called |= job->counts[member->first_count + k].collective == class;
-            if (process != MPIQ_NONE && keeps_counts(job, member) && !called &&
-                !add_count(c, member, process, (struct mpiq_coll_count){.collective = class}))
-                return false;
-        }
+        if (!add_zero(c, class, callers, keepers))
+            return false;
+        callers = 0;
     }
     return true;
 }
@@ -146,6 +167,12 @@ static int by_class(const void *left, const void *right)
     if (a->count != b->count)
         return a->count > b->count ? -1 : 1;
     return (int)b->active - (int)a->active;
+}
+
+static void sort_rows(struct mpiq_call_counts *ret)
+{
+    if (ret->row_count > 1)
+        qsort(ret->rows, ret->row_count, sizeof *ret->rows, by_class);
 }
 
 static int by_number(const void *left, const void *right)
@@ -188,10 +215,10 @@ bool mpiq_call_counts_collect(const struct mpiq_page *page, uint32_t comm, struc
     }
     /* Each rank has an MPI_COMM_SELF of its own: what one calls says nothing about the others. */
     bool shared = !(c.comm->flags & MPIQ_COMM_SELF);
+    sort_rows(ret);
     if (shared && !add_zeros(&c))
         return false;
-    if (ret->row_count > 1)
-        qsort(ret->rows, ret->row_count, sizeof *ret->rows, by_class);
+    sort_rows(ret);
     if (ret->number_count > 1)
         qsort(ret->numbers, ret->number_count, sizeof *ret->numbers, by_number);
     if (shared)

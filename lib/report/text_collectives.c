@@ -90,6 +90,36 @@ static void put_numbers(struct mpiq_page *page, const struct mpiq_call_counts *c
     page->out.failed |= text.failed;
 }
 
+static void put_row(struct mpiq_columns *table, const struct mpiq_call_count *row, bool first)
+{
+    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
+    mpiq_columns_row(table, row->behind ? MPIQ_STYLE_BAD : MPIQ_STYLE_NONE);
+    mpiq_columns_set_string(table, 0, first ? row->collective : "");
+    mpiq_put_ranks(&cell, &row->ranks, MPIQ_MOST_RANGES);
+    mpiq_columns_set(table, 1, &cell);
+    mpiq_buffer_unsigned(&cell, row->count);
+    mpiq_columns_set(table, 2, &cell);
+    mpiq_columns_set_string(table, 3, row->active ? "in it" : "");
+    mpiq_columns_set_string(table, 4, row->behind ? "<- behind" : "");
+}
+
+/* The rows of one collective; of many the highest and the lowest counts. */
+static void put_class(struct mpiq_columns *table, const struct mpiq_call_count *rows, size_t count)
+{
+    enum { HIGHEST = 4, LOWEST = 3 };
+    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
+    bool all = count <= HIGHEST + LOWEST + 1;
+    for (size_t i = 0; i < count; i++) {
+        if (all || i < HIGHEST || i >= count - LOWEST) {
+            put_row(table, &rows[i], i == 0);
+        } else if (i == HIGHEST) {
+            mpiq_columns_row(table, MPIQ_STYLE_NONE);
+            mpiq_buffer_printf(&cell, "... %zu more lines", count - HIGHEST - LOWEST);
+            mpiq_columns_set(table, 1, &cell);
+        }
+    }
+}
+
 static void put_entry(struct mpiq_page *page, const struct entry *entry)
 {
     static const struct mpiq_column headings[] = {
@@ -101,22 +131,16 @@ static void put_entry(struct mpiq_page *page, const struct entry *entry)
     };
     struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
         mpiq_columns_create(page, headings, sizeof headings / sizeof *headings);
-    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
     const struct mpiq_call_counts *counts = &entry->counts;
+    size_t first = 0;
 
     put_title(page, entry->comm);
     put_numbers(page, counts);
-    for (size_t i = 0; i < counts->row_count; i++) {
-        const struct mpiq_call_count *row = &counts->rows[i];
-        bool first = i == 0 || row->class != counts->rows[i - 1].class;
-        mpiq_columns_row(table, row->behind ? MPIQ_STYLE_BAD : MPIQ_STYLE_NONE);
-        mpiq_columns_set_string(table, 0, first ? row->collective : "");
-        mpiq_put_ranks(&cell, &row->ranks, MPIQ_MOST_RANGES);
-        mpiq_columns_set(table, 1, &cell);
-        mpiq_buffer_unsigned(&cell, row->count);
-        mpiq_columns_set(table, 2, &cell);
-        mpiq_columns_set_string(table, 3, row->active ? "in it" : "");
-        mpiq_columns_set_string(table, 4, row->behind ? "<- behind" : "");
+    for (size_t i = 1; i <= counts->row_count; i++) {
+        if (i < counts->row_count && counts->rows[i].class == counts->rows[first].class)
+            continue;
+        put_class(table, &counts->rows[first], i - first);
+        first = i;
     }
     mpiq_columns_print(table, 2, true);
 }

@@ -248,6 +248,8 @@ static void the_other_views_of_many_ranks_are_short(void)
         CU_ASSERT_TRUE(lines_of(queues) <= (i < 2 ? 20 : 90));
         char *comms _cleanup_free_ = rendered(&jobs[i], MPIQ_VIEW_COMMS, &options);
         CU_ASSERT_TRUE(lines_of(comms) <= 10);
+        char *collectives _cleanup_free_ = rendered(&jobs[i], MPIQ_VIEW_COLLECTIVES, &options);
+        CU_ASSERT_TRUE(lines_of(collectives) <= 20);
         made_job_deinit(&jobs[i]);
     }
 }
