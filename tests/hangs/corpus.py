@@ -244,9 +244,11 @@ def take(result, job, mpiq):
     result.looks += 1
     result.answer = answer
     if answer is None:
-        result.wrong_verdict = f"no answer (exit status {status}): {result.stderr.strip()[:300]}"
+        result.wrong_verdict = f"no answer (exit status {status}): {result.stderr.strip()[:600]}"
+        result.wrong_first = "no answer"
         return None
-    result.verdict = answer.get("verdict", "")
+    result.verdict = answer["verdict"]
+    result.wrong_first = ""
     result.wrong_verdict = wrong_verdict(result.case, result.line, answer, status)
     return answer
 
