@@ -147,6 +147,7 @@ needs only one.  "mpi rank N" goes to rank N."""
         self.dont_repeat()
         words = gdb.string_to_argv(argument)
         if inferiors.attached():
+            self._ranks({}, words or ["--all"]) # a mistake is told before mpiq is asked
             known = job.processes()
         elif words and words[0].isdigit():
             known = job.ask_processes(words[:1])

@@ -37,6 +37,17 @@ def split_words(argument):
     return options, rest
 
 
+def of_look(options):
+    """Those of the options that say how to look, not what to show of it."""
+    ret = []
+    for word, value in zip(options, list(options[1:]) + [None]):
+        if word in ("--pause", "--dll") and value is not None:
+            ret += [word, value]
+        elif word == "--stop" or word.startswith(("--pause=", "--dll=")):
+            ret.append(word)
+    return ret
+
+
 def _expanded(targets):
     """gdb has no shell before it: patterns and ~ in names of files are ours to resolve."""
     ret = []

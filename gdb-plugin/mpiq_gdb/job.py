@@ -21,8 +21,7 @@ def kept_look(options=()):
     """A look at the job in a file, for as long as the context lasts; a GdbError if nothing can be read."""
     with tempfile.TemporaryDirectory(prefix="mpiq-gdb-") as folder:
         path = os.path.join(folder, "look.mpiq")
-        passed = [word for word in options if word == "--stop"]
-        command.check(command.ask("snapshot", passed + ["-o", path]), "mpi")
+        command.check(command.ask("snapshot", command.of_look(options) + ["-o", path]), "mpi")
         yield path
 
 

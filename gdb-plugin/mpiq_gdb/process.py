@@ -52,6 +52,7 @@ class Process:
         self._types = []
         self._type_ids = {}
         self._symbols = {}
+        self._units = None
 
     def _enter(self):
         if not self.inferior.is_valid() or self.inferior.pid == 0:
@@ -85,13 +86,25 @@ class Process:
             self._symbols[name] = symbols.find(name)
         if self._symbols[name] is None:
             raise Failure("not-found", "no symbol %s" % name)
-        return self._symbols[name]
+        return self._symbols[name][0]
+
+    def _likely_units(self):
+        """Where MPI's types are known: the units of the symbols that were asked for, and of the functions that
+        the process is in."""
+        if self._units is None:
+            self._units = types.Units()
+            main = inferiors.main_thread(self.inferior)
+            for symtab in stacks.symtabs(main) if main is not None else ():
+                self._units.add(symtab)
+        for found in self._symbols.values():
+            self._units.add(found and found[1])
+        return self._units
 
     def type(self, name):
         """(id, bytes)"""
         self._enter()
         if name not in self._type_ids:
-            found = types.find(name)
+            found = types.find(name, self._likely_units())
             self._type_ids[name] = None if found is None else len(self._types)
             if found is not None:
                 self._types.append(found)
@@ -137,7 +150,7 @@ class Process:
     def threads(self):
         self._enter()
         ret = []
-        for thread in reversed(self.inferior.threads()): # gdb lists the newest first
+        for thread in sorted(self.inferior.threads(), key=tid_of):
             one = {"tid": tid_of(thread), "state": "?"}
             if self.kind != "core":
                 one["state"] = thread_state.before(thread)

@@ -29,6 +29,19 @@ def source(frame):
     return place.symtab.filename, place.line
 
 
+def symtabs(thread):
+    """The symtabs of a thread's functions, as far as its stack can be walked."""
+    ret = []
+    try:
+        for _, frame in zip(range(MAX_FRAMES), frames(thread)):
+            place = frame.find_sal()
+            if place is not None and place.symtab is not None:
+                ret.append(place.symtab)
+    except gdb.error:
+        pass
+    return ret
+
+
 def object_of(pc):
     """Path of the mapped file that holds pc, or None."""
     library = gdb.solib_name(pc)

@@ -22,21 +22,22 @@ def _is_local(name):
 
 
 def find(name):
-    """The address of a function or variable, or None.
+    """(address, symtab of its unit or None) of a function or variable, or None.
 
     gdb searches in the order in which objects were loaded, the executable first, and knows copy
     relocations.  With debug information first; then what is in the tables of symbols alone, which is all
     that a stripped library has."""
     for lookup in (gdb.lookup_global_symbol, gdb.lookup_static_symbol):
         try:
-            address = _address(lookup(name))
+            symbol = lookup(name)
+            address = _address(symbol)
         except gdb.error:
             continue
         if address is not None:
-            return address
+            return address, symbol.symtab
     if _is_local(name):
         return None
     try:
-        return int(gdb.parse_and_eval("&'%s'" % name))
+        return int(gdb.parse_and_eval("&'%s'" % name)), None
     except gdb.error:
         return None

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Types of an inferior: by C name, with the offsets of their members."""
 
+import itertools
+
 import gdb
 
 _TAGS = ("struct", "union", "enum")
@@ -36,11 +38,41 @@ def _candidates(name):
                 yield symbol.type
 
 
-def find(name):
+class Units:
+    """Compilation units that are likely to know a type, asked before all others.
+
+    gdb's index does not tell structs from typedefs: asked for the one where a name is the other's, it reads
+    every unit that has it, and a header of Open MPI's is in hundreds.  That takes seconds."""
+
+    def __init__(self):
+        self._named = {}
+        self._seen = set()
+
+    def add(self, symtab):
+        """The unit of a symtab; None is fine."""
+        if symtab is None or not symtab.is_valid():
+            return
+        block = symtab.static_block()
+        where = (symtab.objfile.filename, block.global_block.start, block.global_block.end)
+        if where in self._seen:
+            return
+        self._seen.add(where)
+        for symbol in block:
+            if symbol.addr_class == gdb.SYMBOL_LOC_TYPEDEF:
+                self._named.setdefault(symbol.name, []).append(symbol)
+
+    def types(self, name):
+        tag, _, bare = name.partition(" ")
+        for symbol in self._named.get(bare if tag in _TAGS else name, ()):
+            if symbol.is_valid() and symbol.type is not None:
+                yield symbol.type
+
+
+def find(name, units):
     """The gdb.Type of that name, typedefs resolved, or None."""
     if name == "bool": # C's, where a library was not built as C++
         name = "_Bool"
-    for found in _candidates(name):
+    for found in itertools.chain(units.types(name), _candidates(name)):
         if _is_complete(found):
             return found.strip_typedefs()
     return None

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands with the real mpiq behind them, on real jobs: they say what mpiq says."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+import gdb_session
+from hung_job import RANKS, HungJob
+from test_gdb_places import cores, needs_gdbserver # noqa: F401: a fixture
+from test_gdb_trouble import is_free, wait_for
+
+# How long something has lasted is another moment later.
+_TIME = re.compile(r"\b\d+(\.\d+)? (ms|s|m|h|d)\b( \d+ (ms|s|m|h)\b)*")
+
+ONE_LINE_EACH = [("collectives", []), ("queues", []), ("queues", ["--all"]), ("comms", []), ("ranks", []),
+                 ("why", ["0"])]
+
+
+def timeless(text):
+    return re.sub(" +", " ", _TIME.sub("TIME", text)).rstrip()
+
+
+def without_times(value):
+    if isinstance(value, dict):
+        return {key: without_times(one) for key, one in value.items() if key not in ("since", "text")}
+    if isinstance(value, list):
+        return [without_times(one) for one in value]
+    return value
+
+
+def mpiq_says(mpiq, *arguments):
+    done = subprocess.run([mpiq, *map(str, arguments)], capture_output=True, text=True, check=False,
+                          timeout=gdb_session.SECONDS)
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout
+
+
+def gdb_says(mpiq, pid, *commands, **how):
+    """What gdb prints for commands, without its own words about the attaching."""
+    marks = ["echo <answer>\\n", *commands, "echo </answer>\\n"]
+    said = gdb_session.run(marks, pid=pid, MPIQ=mpiq, **how)
+    assert "<answer>\n" in said.out, said.both
+    return said.out.split("<answer>\n")[1].split("</answer>\n")[0], said
+
+
+def test_report(mpiq, hung):
+    expected = mpiq_says(mpiq, "report", hung.pid)
+    answer, said = gdb_says(mpiq, hung.pids[2], "mpi report")
+    text, _, way = answer.rpartition("\nThe suspect is ")
+    assert way == "rank 1.  Go there: mpi rank 1\n", said.both
+    assert timeless(text) == timeless(expected)
+    assert "MPI_Bcast" in text and "rank 1" in text
+    assert "wrong_turn.c" in text
+
+
+@pytest.mark.parametrize("command, arguments", ONE_LINE_EACH)
+def test_same_as_mpiq(mpiq, hung, command, arguments):
+    expected = mpiq_says(mpiq, command, *arguments, hung.pid)
+    answer, said = gdb_says(mpiq, hung.pids[1], " ".join(["mpi", command, *arguments]))
+    assert timeless(answer) == timeless(expected), said.err
+
+
+@pytest.mark.parametrize("command", ["report", "collectives", "queues", "comms", "ranks"])
+def test_same_json_as_mpiq(mpiq, hung, command):
+    expected = json.loads(mpiq_says(mpiq, command, "--json", hung.pid))
+    answer, _ = gdb_says(mpiq, hung.pids[0], "mpi %s --json" % command)
+    assert without_times(json.loads(answer)) == without_times(expected)
+
+
+def test_queues_of_ranks(mpiq, hung):
+    expected = mpiq_says(mpiq, "queues", "--ranks", "2", hung.pid)
+    answer, _ = gdb_says(mpiq, hung.pids[1], "mpi queues 2")
+    assert timeless(answer) == timeless(expected)
+    assert "7" in answer # the unexpected message's tag
+
+
+def test_four_commands(mpiq, hung):
+    """From gdb -p to the suspect's variables."""
+    answer, said = gdb_says(mpiq, hung.pids[3], "mpi report", "mpi rank 1", "print step->residual", "mpi detach")
+    assert "[Rank 1 is inferior 2, process %d]" % hung.pids[1] in answer, said.both
+    assert "the wrong turn" in answer
+    assert "$1 = 0.25\n" in answer
+    assert answer.endswith("Detached from 1 rank.\n")
+    assert all(is_free(pid) for pid in hung.pids.values())
+
+
+def test_report_of_several_inferiors(mpiq, hung):
+    """With all ranks attached the answer is the same."""
+    expected = mpiq_says(mpiq, "report", hung.pid)
+    answer, said = gdb_says(mpiq, hung.pids[0], "mpi attach --all", "echo <mark>\\n", "mpi report",
+                            "mpi report --json", "mpi detach")
+    assert "Attached to %d ranks." % RANKS in answer, said.both
+    assert timeless(expected) in timeless(answer.split("<mark>\n")[1])
+
+
+def test_attach_by_launcher(mpiq, hung):
+    answer, said = gdb_says(mpiq, None, "mpi attach %d 1-2" % hung.pid, "mpi rank 2", "print $mpi_rank()",
+                            "print $mpi_size()", "print $mpi_pid(3)", "mpi attach 99", "info inferiors")
+    assert "Attached to 2 ranks." in answer, said.both
+    assert "take_step" in answer
+    assert "$1 = 2\n$2 = %d\n$3 = %d\n" % (RANKS, hung.pids[3]) in answer
+    assert "there is no rank 99: mpiq knows ranks 0 to %d of this job" % (RANKS - 1) in said.err
+    assert str(hung.pids[0]) not in answer.split("print")[-1]
+
+
+def test_snapshot(mpiq, hung, tmp_path):
+    file = tmp_path / "job.mpiq"
+    expected = mpiq_says(mpiq, "report", hung.pid)
+    answer, said = gdb_says(mpiq, hung.pids[1], "mpi snapshot %s" % file, "mpi report %s" % file)
+    assert timeless(answer) == timeless(expected), said.err
+    assert timeless(mpiq_says(mpiq, "report", file)) == timeless(expected)
+
+
+def test_core_files(mpiq, hung, cores): # noqa: F811
+    """Of cores nobody has attached to, and of those that gdb has open."""
+    program = "/proc/%d/exe" % hung.pids[1]
+    expected = mpiq_says(mpiq, "report", *cores.values())
+    pattern = cores[1].parent / "core.*"
+    answer, said = gdb_says(mpiq, None, "mpi report %s" % pattern)
+    assert timeless(answer) == timeless(expected), said.err
+    opened, said = gdb_says(mpiq, None, "mpi report", "mpi rank 1",
+                            arguments=[os.path.realpath(program), cores[1]])
+    assert "MPI_Recv" in opened and "99" in opened, said.both
+    assert "the wrong turn" in opened
+
+
+@needs_gdbserver
+def test_gdbserver(mpiq, hung):
+    expected = mpiq_says(mpiq, "report", hung.pid)
+    answer, said = gdb_says(mpiq, None, "set sysroot /",
+                            "target remote | gdbserver --attach - %d 2>/dev/null" % hung.pids[1],
+                            "echo <mark>\\n", "mpi report")
+    assert timeless(expected) in timeless(answer), said.both
+
+
+def test_no_mpi_process(mpiq):
+    with subprocess.Popen(["sleep", "600"]) as other:
+        try:
+            _, said = gdb_says(mpiq, other.pid, "mpi report", "echo alive\\n")
+        finally:
+            other.kill()
+    assert said.err.strip().splitlines()[-1] != ""
+    assert "%d" % other.pid in said.err
+
+
+def test_job_goes_on(mpiq, line, program, tmp_path):
+    """gdb attached to all ranks, a report, gdb killed: the job ends with the right result."""
+    release = tmp_path / "release"
+    with HungJob(line, [program, release], RANKS) as job:
+        job.stuck()
+        commands = ["mpi attach --all", "mpi report", "shell touch %s/reported" % tmp_path, "shell sleep 60"]
+        command = gdb_session.command_line(commands)
+        command[4:4] = ["-p", str(job.pids[1])]
+        with subprocess.Popen(command, env=gdb_session.environment(MPIQ=mpiq), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as gdb:
+            try:
+                wait_for((tmp_path / "reported").exists, "no report")
+            finally:
+                gdb.kill()
+        pathlib.Path(release).touch()
+        assert job.wait() == 0
+        assert "sum %d" % (RANKS * 5 + RANKS - 1) in job.output()
