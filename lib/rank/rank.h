@@ -42,7 +42,8 @@ void mpiq_dll_host_begin_look(struct mpiq_dll_host *host);
 
 /*
  * What the MPI library of target says about itself, through the DLL, and what the system says about the
- * process; no stacks.  What could not be read is among the state's problems.  An error means that there is
+ * process; no stacks.  A thread 0 holds the waits of which the library does not say whose they are: the
+ * stacks tell.  What could not be read is among the state's problems.  An error means that there is
  * no state at all: no DLL for this process (NOT_FOUND), the DLL crashed, took too long, was refused.  The
  * host is as good as before in all cases.
  */

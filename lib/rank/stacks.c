@@ -7,9 +7,11 @@
 #include "base/cleanup.h"
 #include "rank/identity.h"
 #include "rank/rank.h"
+#include "rank/stacks.h"
 
 /* Threads of one process whose stacks are taken, at most. */
 #define STACKS_MAX 256
+#define THREAD_SERIALIZED 2
 
 static bool is_mpi(const struct mpiq_frame *frame, char *name, size_t size)
 {
@@ -83,11 +85,26 @@ static struct mpiq_thread *find_thread(struct mpiq_rank_state *state, pid_t tid)
     return thread;
 }
 
-/* Whether its stack can say anything: a library that keeps records knows which threads have been in it. */
-static bool is_wanted(const struct mpiq_rank_state *state, const struct mpiq_thread *thread, bool records,
+/* Whether the library says of every thread whether it waits: one that is not in its records does not. */
+static bool has_records(const struct mpiq_rank_state *state)
+{
+    if (state->source != MPIQ_SOURCE_PATCHED || state->recording != MPIQ_YES)
+        return false;
+    for (size_t i = 0; i < state->problem_count; i++) {
+        if (state->problems[i].what && strcmp(state->problems[i].what, "waits") == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whether its stack can say anything.  Where the library has records, and one thread alone at a time may be
+   in it, the others of the process are its helpers and the user's workers. */
+static bool is_wanted(const struct mpiq_rank_state *state, const struct mpiq_thread *thread,
                       const struct mpiq_stack_options *options)
 {
-    return !records || (options && options->all_threads) || thread->record || thread->tid == state->pid;
+    if ((options && options->all_threads) || !has_records(state) || state->thread_level >= THREAD_SERIALIZED)
+        return true;
+    return thread->wait_count > 0 || thread->tid == state->pid;
 }
 
 static void add_stack(struct mpiq_target *target, struct mpiq_rank_state *state, struct mpiq_thread *thread)
@@ -109,42 +126,125 @@ static void add_stack(struct mpiq_target *target, struct mpiq_rank_state *state,
     mpiq_target_stack_deinit(&stack);
 }
 
-void mpiq_rank_add_stacks(struct mpiq_target *target, struct mpiq_rank_state *state,
-                          const struct mpiq_stack_options *options)
+/* Adds what the system knows of the threads. */
+static struct mpiq_error *add_threads(struct mpiq_target *target, struct mpiq_rank_state *state)
 {
     _cleanup_free_ struct mpiq_target_thread *threads = NULL;
     size_t count = 0;
-    bool records = false;
-
     struct mpiq_error *error = mpiq_target_threads(target, &threads, &count);
+    if (error)
+        return error;
+    bool records = has_records(state);
+    for (size_t i = 0; i < count; i++) {
+        struct mpiq_thread *thread = find_thread(state, threads[i].tid);
+        if (!thread)
+            return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for %zu threads", count);
+        thread->state = threads[i].state;
+        thread->cpu_ns = threads[i].cpu_ns;
+        thread->record = records;
+    }
+    return NULL;
+}
+
+void mpiq_rank_add_stacks(struct mpiq_target *target, struct mpiq_rank_state *state,
+                          const struct mpiq_stack_options *options)
+{
+    struct mpiq_error *error = add_threads(target, state);
     if (error) {
         mpiq_rank_state_problem(state, "threads", error);
         return;
     }
-    for (size_t i = 0; i < state->thread_count; i++)
-        records |= state->threads[i].record;
-    for (size_t i = 0; i < count; i++) {
-        struct mpiq_thread *thread = find_thread(state, threads[i].tid);
-        if (!thread)
-            return;
-        thread->state = threads[i].state;
-        thread->cpu_ns = threads[i].cpu_ns;
-    }
     size_t taken = 0;
     for (size_t i = 0; i < state->thread_count; i++) {
         struct mpiq_thread *thread = &state->threads[i];
-        if (thread->frames || !is_wanted(state, thread, records, options))
+        if (thread->tid <= 0 || thread->frames || !is_wanted(state, thread, options))
             continue;
         if (taken++ == STACKS_MAX) {
             mpiq_rank_state_problem(state, "stack",
                                     mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
                                                       "of %zu threads only the first %d stacks were read",
                                                       state->thread_count, STACKS_MAX));
-            return;
+            break;
         }
         add_stack(target, state, thread);
     }
+    mpiq_rank_place_waits(state);
 }
+
+/* ---- waits of nobody
+ * --------------------------------------------------------------------------------------- */
+
+/* How a call waits for several requests, by its name: without records nothing else says it. */
+static enum mpiq_wait_kind kind_of_call(const char *call)
+{
+    static const struct {
+        const char *call;
+        enum mpiq_wait_kind kind;
+    } rows[] = {{"MPI_Waitall", MPIQ_WAIT_ALL},     {"MPI_Waitany", MPIQ_WAIT_ANY},
+                {"MPI_Waitsome", MPIQ_WAIT_SOME},   {"MPI_Wait", MPIQ_WAIT_REQUEST},
+                {"MPI_Recv", MPIQ_WAIT_RECEIVE},    {"MPI_Send", MPIQ_WAIT_SEND},
+                {"MPI_Ssend", MPIQ_WAIT_SEND},      {"MPI_Rsend", MPIQ_WAIT_SEND},
+                {"MPI_Bsend", MPIQ_WAIT_SEND},      {"MPI_Probe", MPIQ_WAIT_PROBE},
+                {"MPI_Mprobe", MPIQ_WAIT_MPROBE},   {"MPI_Mrecv", MPIQ_WAIT_MRECV},
+                {"MPI_Sendrecv", MPIQ_WAIT_REQUEST}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].call, call) == 0)
+            return rows[i].kind;
+    }
+    return MPIQ_WAIT_ALL; /* a collective's requests: how many suffice, the wait says */
+}
+
+static void place(struct mpiq_wait *wait, const struct mpiq_thread *thread)
+{
+    if (wait->kind == MPIQ_WAIT_NONE)
+        wait->kind = (uint8_t)kind_of_call(thread->mpi_call);
+    if (wait->need == 0 || wait->kind == MPIQ_WAIT_ANY || wait->kind == MPIQ_WAIT_SOME)
+        wait->need = wait->kind == MPIQ_WAIT_ALL ? (int32_t)wait->operation_count : 1;
+    if (!wait->call[0])
+        snprintf(wait->call, sizeof wait->call, "%s", thread->mpi_call);
+}
+
+/* The one thread that can be it: the only one in MPI. */
+static struct mpiq_thread *only_one_in_mpi(struct mpiq_rank_state *state)
+{
+    struct mpiq_thread *only = NULL;
+    for (size_t i = 0; i < state->thread_count; i++) {
+        if (state->threads[i].mpi_frame < 0)
+            continue;
+        if (only)
+            return NULL;
+        only = &state->threads[i];
+    }
+    return only;
+}
+
+void mpiq_rank_place_waits(struct mpiq_rank_state *state)
+{
+    size_t nobody = 0;
+    while (nobody < state->thread_count && state->threads[nobody].tid != 0)
+        nobody++;
+    if (nobody == state->thread_count)
+        return;
+    struct mpiq_thread homeless = state->threads[nobody];
+    struct mpiq_thread *thread = only_one_in_mpi(state);
+    if (thread && thread->wait_count == 0 && homeless.wait_count == 1) {
+        thread->waits = homeless.waits;
+        thread->wait_count = homeless.wait_count;
+        place(&thread->waits[0], thread);
+        homeless.waits = NULL;
+        homeless.wait_count = 0;
+    }
+    for (size_t i = 0; i < homeless.wait_count; i++)
+        free(homeless.waits[i].operations);
+    free(homeless.waits);
+    free(homeless.frames);
+    memmove(&state->threads[nobody], &state->threads[nobody + 1],
+            (state->thread_count - nobody - 1) * sizeof *state->threads);
+    state->thread_count--;
+}
+
+/* ---- all of it
+ * ------------------------------------------------------------------------------------------------ */
 
 struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target *target, bool stacks,
                                   struct mpiq_rank_state **ret)
@@ -161,6 +261,8 @@ struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target
     }
     if (stacks && !state->gone)
         mpiq_rank_add_stacks(target, state, NULL);
+    else
+        mpiq_rank_place_waits(state);
     if (state->source == MPIQ_SOURCE_NONE) {
         for (size_t i = 0; i < state->thread_count; i++)
             state->source = state->threads[i].frames ? MPIQ_SOURCE_STACK : state->source;

@@ -224,6 +224,8 @@ static void read_wait_operations(struct mpiq_look *look, struct mpiq_wait *wait,
     }
 }
 
+/* tid 0: the library keeps no records, and only says that somebody waits.  lib/rank/stacks.c finds out who.
+ */
 static struct mpiq_thread *thread_of(struct mpiq_rank_state *state, int tid)
 {
     /* A thread's waits follow one another. */
@@ -234,16 +236,18 @@ static struct mpiq_thread *thread_of(struct mpiq_rank_state *state, int tid)
     struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
     if (thread) {
         thread->tid = tid;
-        thread->record = true;
+        thread->record = tid > 0;
     }
     return thread;
 }
 
 static void read_wait(struct mpiq_look *look, const mqs_wait *from)
 {
-    struct mpiq_thread *thread = thread_of(look->state, from->tid);
-    /* A wait of no kind says only that the library has a record of the thread. */
-    if (!thread || from->kind <= MPIQ_WAIT_NONE || from->kind > MPIQ_WAIT_CONNECT)
+    struct mpiq_thread *thread = thread_of(look->state, from->tid > 0 ? from->tid : 0);
+    if (!thread || from->kind < MPIQ_WAIT_NONE || from->kind > MPIQ_WAIT_CONNECT)
+        return;
+    /* A wait of no kind for nothing says only that there is a record of the thread. */
+    if (from->kind == MPIQ_WAIT_NONE && from->operations <= 0)
         return;
     struct mpiq_wait *wait = mpiq_thread_add_wait(thread);
     if (!wait)
