@@ -70,7 +70,7 @@ void mpiq_columns_row(struct mpiq_columns *columns, enum mpiq_style style)
     if (!columns->line)
         fail(columns);
     else if (style != MPIQ_STYLE_NONE && columns->page->options->color)
-        scols_line_set_color(columns->line, mpiq_page_style(columns->page, style));
+        scols_line_set_color(columns->line, mpiq_style_sequence(columns->page, style));
 }
 
 void mpiq_columns_set_string(struct mpiq_columns *columns, size_t column, const char *text)

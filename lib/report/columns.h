@@ -7,7 +7,7 @@
 #ifndef MPIQ_REPORT_COLUMNS_H
 #define MPIQ_REPORT_COLUMNS_H
 
-#include "report/page.h"
+#include "report/layout.h"
 
 struct mpiq_column {
     const char *heading;

@@ -14,8 +14,7 @@
 
 static void put_line(struct mpiq_page *page, struct mpiq_buffer *text)
 {
-    mpiq_buffer_printf(&page->out, "%*s", INDENT, "");
-    mpiq_put_paragraph(page, &page->out, INDENT, INDENT + 2, mpiq_buffer_text(text));
+    mpiq_layout_say(page, INDENT, "%s", mpiq_buffer_text(text));
     page->out.failed |= text->failed;
     text->length = 0;
 }
@@ -28,7 +27,7 @@ static size_t shown_of(size_t count, size_t most)
 static void put_rest(struct mpiq_page *page, size_t count, size_t shown, const char *noun)
 {
     if (shown > 0 && shown < count)
-        mpiq_buffer_printf(&page->out, "%*s... and %zu more %s\n", INDENT, "", count - shown, noun);
+        mpiq_layout_say(page, INDENT, "... and %zu more %s", count - shown, noun);
 }
 
 /* "ranks 0,2-63  in MPI_Bcast  at solver.c:88 step", one below the other. */
@@ -233,19 +232,17 @@ static void put_misses(struct mpiq_page *page, const struct mpiq_finding *findin
 void mpiq_put_finding(struct mpiq_page *page, const struct mpiq_finding *finding, size_t number, size_t most)
 {
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
-    const char *bold = mpiq_page_style(page, MPIQ_STYLE_BOLD);
-    const char *plain = mpiq_page_style(page, MPIQ_STYLE_NONE);
+    char lead[32];
 
-    mpiq_buffer_printf(&text, "%2zu. ", number);
-    mpiq_buffer_printf(&page->out, "%s%s%s", bold, mpiq_buffer_text(&text), plain);
-    mpiq_put_paragraph(page, &page->out, text.length, 4, finding->text);
-    text.length = 0;
+    snprintf(lead, sizeof lead, "%2zu. ", number);
+    mpiq_layout_line(page, (struct mpiq_line){.hang = 4, .lead = lead, .lead_style = MPIQ_STYLE_BOLD},
+                     finding->text);
     if (finding->suspects.size > 0) {
-        mpiq_buffer_printf(&page->out, "%*s%s", INDENT, "", mpiq_page_style(page, MPIQ_STYLE_BAD));
         mpiq_buffer_string(&text, "look first at ");
         mpiq_put_who(&text, &finding->suspects, MPIQ_MOST_RANGES);
-        mpiq_buffer_printf(&page->out, "%s%s\n", mpiq_buffer_text(&text), plain);
-        text.length = 0;
+        mpiq_layout_line(page,
+                         (struct mpiq_line){.indent = INDENT, .hang = INDENT + 2, .style = MPIQ_STYLE_BAD},
+                         mpiq_buffer_text(&text));
     }
     put_sites(page, finding, most);
     put_calls(page, finding, most);

@@ -3,5 +3,5 @@
 
 void mpiq_html_report(struct mpiq_page *page)
 {
-    mpiq_text_report(page);
+    mpiq_show_report(page);
 }

@@ -20,28 +20,6 @@ bool mpiq_page_wants_communicator(const struct mpiq_page *page, uint32_t comm)
     return page->options->all || !(page->job->communicators[comm].flags & MPIQ_COMM_INTERNAL);
 }
 
-const char *mpiq_page_style(const struct mpiq_page *page, enum mpiq_style style)
-{
-    static const char *const sequences[] = {
-        [MPIQ_STYLE_NONE] = "\033[0m",  [MPIQ_STYLE_BOLD] = "\033[1m",   [MPIQ_STYLE_BAD] = "\033[1;31m",
-        [MPIQ_STYLE_GOOD] = "\033[32m", [MPIQ_STYLE_DOUBT] = "\033[33m", [MPIQ_STYLE_FAINT] = "\033[2m",
-    };
-    return page->options->color ? sequences[style] : "";
-}
-
-enum mpiq_style mpiq_verdict_style(enum mpiq_verdict verdict)
-{
-    switch (verdict) {
-    case MPIQ_VERDICT_DEADLOCK:
-    case MPIQ_VERDICT_STALLED:
-        return MPIQ_STYLE_BAD;
-    case MPIQ_VERDICT_UNKNOWN:
-        return MPIQ_STYLE_DOUBT;
-    default:
-        return MPIQ_STYLE_GOOD;
-    }
-}
-
 void mpiq_put_plain(struct mpiq_buffer *buffer, const char *string)
 {
     const char *at = string ? string : "";
@@ -158,38 +136,6 @@ void mpiq_put_count(struct mpiq_buffer *buffer, uint64_t count, const char *noun
         mpiq_buffer_char(buffer, 's');
 }
 
-void mpiq_put_paragraph(const struct mpiq_page *page, struct mpiq_buffer *buffer, size_t begun, size_t indent,
-                        const char *text)
-{
-    struct mpiq_buffer plain _cleanup_(mpiq_buffer_deinit) = {0};
-    mpiq_put_plain(&plain, text);
-    const char *at = mpiq_buffer_text(&plain);
-    size_t width = page->options->width > 0 ? (size_t)page->options->width : SIZE_MAX;
-    size_t column = begun;
-    bool first = true;
-
-    if (plain.failed)
-        buffer->failed = true;
-    for (;;) {
-        at += strspn(at, " ");
-        size_t word = strcspn(at, " ");
-        if (word == 0)
-            break;
-        if (!first && column + 1 + word > width) {
-            mpiq_buffer_printf(buffer, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (!first) {
-            mpiq_buffer_char(buffer, ' ');
-            column++;
-        }
-        mpiq_buffer_add(buffer, at, word);
-        column += word;
-        at += word;
-        first = false;
-    }
-    mpiq_buffer_char(buffer, '\n');
-}
-
 struct mpiq_library mpiq_page_library(const struct mpiq_page *page)
 {
     const struct mpiq_job_state *job = page->job;
@@ -227,45 +173,4 @@ const char *mpiq_source_word(enum mpiq_source source)
 #undef WORD
     };
     return words[source];
-}
-
-/* What the source means to somebody who never read the design. */
-static const char *source_phrase(enum mpiq_source source)
-{
-    switch (source) {
-    case MPIQ_SOURCE_PATCHED:
-        return "patched";
-    case MPIQ_SOURCE_DEBUG_INFO:
-        return "not patched";
-    case MPIQ_SOURCE_STACK:
-        return "only stacks could be read";
-    default:
-        return "MPI's state could not be read";
-    }
-}
-
-void mpiq_put_verdict(struct mpiq_page *page)
-{
-    const struct mpiq_job_state *job = page->job;
-    const struct mpiq_diagnosis *diagnosis = page->diagnosis;
-    const char *word = mpiq_verdict_word(diagnosis->verdict);
-    struct mpiq_library library = mpiq_page_library(page);
-    struct mpiq_buffer rest _cleanup_(mpiq_buffer_deinit) = {0};
-
-    if (diagnosis->text && *diagnosis->text)
-        mpiq_buffer_printf(&rest, "%s ", diagnosis->text);
-    mpiq_buffer_printf(&rest, "(%" PRIu32 " of %" PRIu32 " rank%s read", job->rank_count, job->process_count,
-                       job->process_count == 1 ? "" : "s");
-    if (library.name)
-        mpiq_buffer_printf(&rest, ", %s", library.name);
-    if (job->rank_count > 0)
-        mpiq_buffer_printf(&rest, ", %s", source_phrase(library.source));
-    mpiq_buffer_char(&rest, ')');
-
-    mpiq_buffer_string(&page->out, mpiq_page_style(page, mpiq_verdict_style(diagnosis->verdict)));
-    mpiq_buffer_string(&page->out, word);
-    mpiq_buffer_string(&page->out, mpiq_page_style(page, MPIQ_STYLE_NONE));
-    mpiq_buffer_string(&page->out, ": ");
-    mpiq_put_paragraph(page, &page->out, strlen(word) + 2, 2, mpiq_buffer_text(&rest));
-    page->out.failed |= rest.failed;
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * page - what one rendering works on, and the words that all views share.
- *
- * All text that ends up on a terminal goes through mpiq_page_plain: it is ASCII without control characters,
- * whatever the processes looked at had in their memory, and so the same bytes in every locale.
  */
 #ifndef MPIQ_REPORT_PAGE_H
 #define MPIQ_REPORT_PAGE_H
@@ -24,20 +21,9 @@ bool mpiq_page_wants(const struct mpiq_page *page, uint32_t process);
 /* Whether they ask for this communicator: internal ones only with `all`. */
 bool mpiq_page_wants_communicator(const struct mpiq_page *page, uint32_t comm);
 
-enum mpiq_style {
-    MPIQ_STYLE_NONE,
-    MPIQ_STYLE_BOLD,
-    MPIQ_STYLE_BAD,
-    MPIQ_STYLE_GOOD,
-    MPIQ_STYLE_DOUBT,
-    MPIQ_STYLE_FAINT
-};
-
-/* The terminal's sequence for a style, "" without colours; NONE switches all off again. */
-const char *mpiq_page_style(const struct mpiq_page *page, enum mpiq_style style);
-enum mpiq_style mpiq_verdict_style(enum mpiq_verdict verdict);
-
 /* Each of these adds to a buffer, nothing where there is nothing to say. */
+/* As ASCII: "..." for the one character that our own sentences have, '?' for others and for control
+   characters. */
 void mpiq_put_plain(struct mpiq_buffer *buffer, const char *string);
 /* "3 h 12 m"; nothing for less than 0: not known. */
 void mpiq_put_duration(struct mpiq_buffer *buffer, double seconds);
@@ -60,11 +46,6 @@ void mpiq_put_context(struct mpiq_buffer *buffer, const struct mpiq_job_communic
 /* Ranges that a line of text spells out. */
 #define MPIQ_MOST_RANGES 8
 
-/* Adds text as a paragraph: it begins in the column where the buffer's line stands (`begun`), goes on at
-   `indent` and is wrapped at the page's width, if that is set; ends with a line break. */
-void mpiq_put_paragraph(const struct mpiq_page *page, struct mpiq_buffer *buffer, size_t begun, size_t indent,
-                        const char *text);
-
 /* "Open MPI 4.1.4" of most ranks that were read, and where their state came from; NULL, NONE if of none. */
 struct mpiq_library {
     const char *name;
@@ -73,8 +54,5 @@ struct mpiq_library {
 struct mpiq_library mpiq_page_library(const struct mpiq_page *page);
 
 const char *mpiq_source_word(enum mpiq_source source);
-
-/* The first lines of every text: the verdict. */
-void mpiq_put_verdict(struct mpiq_page *page);
 
 #endif

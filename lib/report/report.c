@@ -7,22 +7,22 @@ static void text_view(struct mpiq_page *page, enum mpiq_view view)
 {
     switch (view) {
     case MPIQ_VIEW_REPORT:
-        mpiq_text_report(page);
+        mpiq_show_report(page);
         break;
     case MPIQ_VIEW_WHY:
-        mpiq_text_why(page);
+        mpiq_show_why(page);
         break;
     case MPIQ_VIEW_COLLECTIVES:
-        mpiq_text_collectives(page);
+        mpiq_show_collectives(page);
         break;
     case MPIQ_VIEW_QUEUES:
-        mpiq_text_queues(page);
+        mpiq_show_queues(page);
         break;
     case MPIQ_VIEW_COMMS:
-        mpiq_text_comms(page);
+        mpiq_show_comms(page);
         break;
     case MPIQ_VIEW_RANKS:
-        mpiq_text_ranks(page);
+        mpiq_show_ranks(page);
         break;
     }
 }

@@ -5,12 +5,12 @@
 
 #include "report/page.h"
 
-void mpiq_text_report(struct mpiq_page *page);
-void mpiq_text_why(struct mpiq_page *page);
-void mpiq_text_collectives(struct mpiq_page *page);
-void mpiq_text_queues(struct mpiq_page *page);
-void mpiq_text_comms(struct mpiq_page *page);
-void mpiq_text_ranks(struct mpiq_page *page);
+void mpiq_show_report(struct mpiq_page *page);
+void mpiq_show_why(struct mpiq_page *page);
+void mpiq_show_collectives(struct mpiq_page *page);
+void mpiq_show_queues(struct mpiq_page *page);
+void mpiq_show_comms(struct mpiq_page *page);
+void mpiq_show_ranks(struct mpiq_page *page);
 
 void mpiq_json_view(struct mpiq_page *page, enum mpiq_view view);
 

@@ -46,11 +46,11 @@ static void put_title(struct mpiq_page *page, uint32_t comm)
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
 
     page->out.failed |= !mpiq_job_communicator_members(page->job, comm, &members);
-    mpiq_buffer_printf(&page->out, "\n%s", mpiq_page_style(page, MPIQ_STYLE_BOLD));
-    mpiq_put_plain(&page->out, mpiq_job_communicator_name(page->job, comm));
-    mpiq_buffer_string(&page->out, mpiq_page_style(page, MPIQ_STYLE_NONE));
+    mpiq_layout_gap(page);
+    struct mpiq_line title = {
+        .hang = 2, .lead = mpiq_job_communicator_name(page->job, comm), .lead_style = MPIQ_STYLE_BOLD};
     if (row->flags & MPIQ_COMM_SELF) {
-        mpiq_buffer_string(&page->out, " (each rank has its own)\n");
+        mpiq_layout_line(page, title, " (each rank has its own)");
         return;
     }
     mpiq_buffer_string(&text, " (");
@@ -63,7 +63,8 @@ static void put_title(struct mpiq_page *page, uint32_t comm)
         mpiq_buffer_string(&text, ", internal");
     if (row->flags & MPIQ_COMM_FREED)
         mpiq_buffer_string(&text, ", freed");
-    mpiq_buffer_printf(&page->out, "%s)\n", mpiq_buffer_text(&text));
+    mpiq_buffer_char(&text, ')');
+    mpiq_layout_line(page, title, mpiq_buffer_text(&text));
     page->out.failed |= text.failed;
 }
 
@@ -85,8 +86,7 @@ static void put_numbers(struct mpiq_page *page, const struct mpiq_call_counts *c
         mpiq_buffer_printf(&text, "; fewer by others, down to %" PRId64 " by ", last->number);
         mpiq_put_who(&text, &last->ranks, MPIQ_MOST_RANGES);
     }
-    mpiq_buffer_string(&page->out, "  ");
-    mpiq_put_paragraph(page, &page->out, 2, 4, mpiq_buffer_text(&text));
+    mpiq_layout_say(page, 2, "%s", mpiq_buffer_text(&text));
     page->out.failed |= text.failed;
 }
 
@@ -191,27 +191,31 @@ static void put_uncounted(struct mpiq_page *page)
     mpiq_buffer_string(&text, "How often collectives were called is not known of ");
     mpiq_put_who(&text, &ranks, MPIQ_MOST_RANGES);
     mpiq_buffer_string(&text, ": mpiq doctor says why");
-    mpiq_buffer_char(&page->out, '\n');
-    mpiq_put_paragraph(page, &page->out, 0, 2, mpiq_buffer_text(&text));
+    mpiq_layout_gap(page);
+    mpiq_layout_say(page, 0, "%s", mpiq_buffer_text(&text));
     page->out.failed |= text.failed;
 }
 
-void mpiq_text_collectives(struct mpiq_page *page)
+void mpiq_show_collectives(struct mpiq_page *page)
 {
     struct entries entries _cleanup_(entries_deinit) = {0};
     if (!collect(page, &entries)) {
         page->out.failed = true;
         return;
     }
-    mpiq_put_verdict(page);
+    mpiq_layout_verdict(page);
     size_t shown =
         page->options->ranks || entries.count <= MOST_COMMUNICATORS + 1 ? entries.count : MOST_COMMUNICATORS;
     for (size_t i = 0; i < shown; i++)
         put_entry(page, &entries.items[i]);
-    if (shown < entries.count)
-        mpiq_buffer_printf(&page->out, "\n%zu more communicators: --ranks LIST shows those of some ranks\n",
-                           entries.count - shown);
-    if (entries.count == 0)
-        mpiq_buffer_string(&page->out, "\nNo calls of collectives are known.\n");
+    if (shown < entries.count) {
+        mpiq_layout_gap(page);
+        mpiq_layout_say(page, 0, "%zu more communicators: --ranks LIST shows those of some ranks",
+                        entries.count - shown);
+    }
+    if (entries.count == 0) {
+        mpiq_layout_gap(page);
+        mpiq_layout_say(page, 0, "No calls of collectives are known.");
+    }
     put_uncounted(page);
 }

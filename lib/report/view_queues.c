@@ -163,15 +163,19 @@ static void put_queue(struct mpiq_page *page, const struct queue_words *words)
         page->out.failed = true;
         return;
     }
-    mpiq_buffer_printf(&page->out, "\n%s%s%s%s\n", mpiq_page_style(page, MPIQ_STYLE_BOLD), words->title,
-                       mpiq_page_style(page, MPIQ_STYLE_NONE), rows.count == 0 ? ": none" : "");
+    if (rows.count == 0) {
+        mpiq_layout_gap(page);
+        mpiq_layout_line(page, (struct mpiq_line){.lead = words->title, .lead_style = MPIQ_STYLE_BOLD},
+                         ": none");
+        return;
+    }
+    mpiq_layout_heading(page, words->title);
     size_t shown = page->options->ranks || rows.count <= MOST_ROWS + 1 ? rows.count : MOST_ROWS;
     for (size_t i = 0; i < shown; i++)
         put_row(page, table, &rows.items[i], words);
     mpiq_columns_print(table, 2, true);
     if (shown < rows.count)
-        mpiq_buffer_printf(&page->out, "  %zu more lines: --ranks LIST shows all of some ranks\n",
-                           rows.count - shown);
+        mpiq_layout_say(page, 2, "%zu more lines: --ranks LIST shows all of some ranks", rows.count - shown);
 }
 
 /* The sentence on a rank whose queues are not known, or NULL. */
@@ -228,13 +232,13 @@ static void put_unknown(struct mpiq_page *page)
             break;
     }
     if (count > 0)
-        mpiq_buffer_char(&page->out, '\n');
+        mpiq_layout_gap(page);
     for (size_t i = 0; i < count; i++) {
         text.length = 0;
         mpiq_buffer_string(&text, "Queues of ");
         mpiq_put_who(&text, &reasons[i].ranks, MPIQ_MOST_RANGES);
         mpiq_buffer_printf(&text, ": %s", reasons[i].text);
-        mpiq_put_paragraph(page, &page->out, 0, 2, mpiq_buffer_text(&text));
+        mpiq_layout_say(page, 0, "%s", mpiq_buffer_text(&text));
         mpiq_rank_set_deinit(&reasons[i].ranks);
         free(reasons[i].text);
     }
@@ -252,17 +256,19 @@ static bool any_known(const struct mpiq_page *page)
     return false;
 }
 
-void mpiq_text_queues(struct mpiq_page *page)
+void mpiq_show_queues(struct mpiq_page *page)
 {
     static const struct queue_words queues[] = {
         {MPIQ_QUEUE_SENDS, "Pending sends", "TO", "send"},
         {MPIQ_QUEUE_RECEIVES, "Posted receives", "FROM", "receive"},
         {MPIQ_QUEUE_UNEXPECTED, "Unexpected messages", "FROM", "message"},
     };
-    mpiq_put_verdict(page);
+    mpiq_layout_verdict(page);
     for (size_t i = 0; any_known(page) && i < sizeof queues / sizeof *queues; i++)
         put_queue(page, &queues[i]);
     put_unknown(page);
-    if (page->job->process_count == 0)
-        mpiq_buffer_string(&page->out, "\nNo queues could be read.\n");
+    if (page->job->process_count == 0) {
+        mpiq_layout_gap(page);
+        mpiq_layout_say(page, 0, "No queues could be read.");
+    }
 }

@@ -43,7 +43,7 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
     mpiq_columns_set_string(table, 7, diagnosis->call ? diagnosis->what : NULL);
 }
 
-void mpiq_text_ranks(struct mpiq_page *page)
+void mpiq_show_ranks(struct mpiq_page *page)
 {
     static const struct mpiq_column headings[] = {
         {.heading = "RANK", .number = true},
@@ -58,8 +58,8 @@ void mpiq_text_ranks(struct mpiq_page *page)
     struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
     uint32_t count = page->diagnosis->rank_count;
 
-    mpiq_put_verdict(page);
-    mpiq_buffer_char(&page->out, '\n');
+    mpiq_layout_verdict(page);
+    mpiq_layout_gap(page);
     for (uint32_t first = 0; first < count && !page->out.failed; first += ROWS_AT_ONCE) {
         struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
             mpiq_columns_create(page, headings, sizeof headings / sizeof *headings);

@@ -68,7 +68,7 @@ static bool put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
     return true;
 }
 
-void mpiq_text_comms(struct mpiq_page *page)
+void mpiq_show_comms(struct mpiq_page *page)
 {
     static const struct mpiq_column headings[] = {
         {.heading = "COMM", .number = true},
@@ -84,8 +84,8 @@ void mpiq_text_comms(struct mpiq_page *page)
     size_t wanted_count = 0;
     size_t shown = 0;
 
-    mpiq_put_verdict(page);
-    mpiq_buffer_char(&page->out, '\n');
+    mpiq_layout_verdict(page);
+    mpiq_layout_gap(page);
     for (uint32_t comm = 0; comm < count; comm++)
         wanted_count += wanted(page, comm);
     size_t most = page->options->ranks || wanted_count <= MOST_ROWS + 1 ? wanted_count : MOST_ROWS;
@@ -97,8 +97,8 @@ void mpiq_text_comms(struct mpiq_page *page)
     }
     mpiq_columns_print(table, 0, true);
     if (wanted_count == 0)
-        mpiq_buffer_string(&page->out, "No communicators are known.\n");
+        mpiq_layout_say(page, 0, "No communicators are known.");
     if (shown < wanted_count)
-        mpiq_buffer_printf(&page->out, "%zu more communicators: --ranks LIST shows those of some ranks\n",
-                           wanted_count - shown);
+        mpiq_layout_say(page, 0, "%zu more communicators: --ranks LIST shows those of some ranks",
+                        wanted_count - shown);
 }

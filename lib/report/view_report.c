@@ -18,12 +18,6 @@ static const struct mpiq_limits limit_sets[] = {
     {.findings = 2, .lines_first = 2, .lines_other = 0, .behaviours = 4, .notes = 1},
 };
 
-static void put_heading(struct mpiq_page *page, const char *text)
-{
-    mpiq_buffer_printf(&page->out, "\n%s%s%s\n", mpiq_page_style(page, MPIQ_STYLE_BOLD), text,
-                       mpiq_page_style(page, MPIQ_STYLE_NONE));
-}
-
 static void put_call(struct mpiq_buffer *cell, const struct mpiq_behaviour *line)
 {
     const struct mpiq_rank_diagnosis *rank = line->example;
@@ -67,7 +61,7 @@ static void put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours 
 
     if (all->count == 0)
         return;
-    put_heading(page, "What the ranks do");
+    mpiq_layout_heading(page, "What the ranks do");
     for (size_t i = 0; i < shown; i++) {
         const struct mpiq_behaviour *line = &all->items[i];
         mpiq_columns_row(table, line_style(line));
@@ -97,8 +91,7 @@ static void put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours 
         mpiq_buffer_printf(&cell, "%zu more lines like these, of ", all->count - shown);
         mpiq_put_who(&cell, &rest, 4);
         mpiq_buffer_string(&cell, ": mpiq ranks shows each");
-        mpiq_buffer_string(&page->out, "  ");
-        mpiq_put_paragraph(page, &page->out, 2, 2, mpiq_buffer_text(&cell));
+        mpiq_layout_say(page, 2, "%s", mpiq_buffer_text(&cell));
     }
 }
 
@@ -109,19 +102,18 @@ static void put_notes(struct mpiq_page *page, const char *heading, const struct 
     size_t shown = count <= most + 1 ? count : most;
     if (count == 0)
         return;
-    put_heading(page, heading);
+    mpiq_layout_heading(page, heading);
     for (size_t i = 0; i < shown; i++) {
         if (notes[i].ranks.size > 0) {
             mpiq_put_who(&text, &notes[i].ranks, MPIQ_MOST_RANGES);
             mpiq_buffer_string(&text, ": ");
         }
         mpiq_buffer_string(&text, notes[i].text);
-        mpiq_buffer_string(&page->out, "  ");
-        mpiq_put_paragraph(page, &page->out, 2, 4, mpiq_buffer_text(&text));
+        mpiq_layout_say(page, 2, "%s", mpiq_buffer_text(&text));
         text.length = 0;
     }
     if (shown < count)
-        mpiq_buffer_printf(&page->out, "  and %zu more: --json has them all\n", count - shown);
+        mpiq_layout_say(page, 2, "and %zu more: --json has them all", count - shown);
 }
 
 static void put_findings(struct mpiq_page *page, const struct mpiq_limits *limits)
@@ -132,18 +124,18 @@ static void put_findings(struct mpiq_page *page, const struct mpiq_limits *limit
     bool also = false;
 
     if (count > 0)
-        mpiq_buffer_char(&page->out, '\n');
+        mpiq_layout_gap(page);
     for (size_t i = 0; i < shown; i++) {
         const struct mpiq_finding *finding = &diagnosis->findings[i];
         if (i > 0 && !also && diagnosis->verdict == MPIQ_VERDICT_DEADLOCK && diagnosis->findings[0].proven &&
             !finding->proven) {
             also = true;
-            put_heading(page, "Also seen, which proves nothing by itself");
+            mpiq_layout_heading(page, "Also seen, which proves nothing by itself");
         }
         mpiq_put_finding(page, finding, i + 1, i == 0 ? limits->lines_first : limits->lines_other);
     }
     if (shown < count)
-        mpiq_buffer_printf(&page->out, "%zu more findings: --json has them all\n", count - shown);
+        mpiq_layout_say(page, 0, "%zu more findings: --json has them all", count - shown);
 }
 
 /* Ranks that were read in one of the ways that see less, by what would have seen more. */
@@ -192,15 +184,14 @@ static void put_help(struct mpiq_page *page, bool *headed, const struct mpiq_ran
 {
     struct mpiq_buffer line _cleanup_(mpiq_buffer_deinit) = {0};
     if (!*headed)
-        put_heading(page, "What would help");
+        mpiq_layout_heading(page, "What would help");
     *headed = true;
     if (ranks && ranks->size < page->job->rank_count) {
         mpiq_put_who(&line, ranks, MPIQ_MOST_RANGES);
         mpiq_buffer_string(&line, ": ");
     }
     mpiq_buffer_string(&line, text);
-    mpiq_buffer_string(&page->out, "  ");
-    mpiq_put_paragraph(page, &page->out, 2, 4, mpiq_buffer_text(&line));
+    mpiq_layout_say(page, 2, "%s", mpiq_buffer_text(&line));
     page->out.failed |= line.failed;
 }
 
@@ -242,7 +233,7 @@ static void put_report(struct mpiq_page *page, const struct mpiq_behaviours *beh
                        const struct mpiq_limits *limits)
 {
     const struct mpiq_diagnosis *diagnosis = page->diagnosis;
-    mpiq_put_verdict(page);
+    mpiq_layout_verdict(page);
     put_findings(page, limits);
     put_behaviours(page, behaviours, limits->behaviours);
     put_notes(page, "What could not be read", diagnosis->notes, diagnosis->note_count, limits->notes);
@@ -251,7 +242,7 @@ static void put_report(struct mpiq_page *page, const struct mpiq_behaviours *beh
     put_helps(page);
 }
 
-void mpiq_text_report(struct mpiq_page *page)
+void mpiq_show_report(struct mpiq_page *page)
 {
     struct mpiq_behaviours behaviours _cleanup_(mpiq_behaviours_deinit) = {0};
     size_t sets = sizeof limit_sets / sizeof *limit_sets;

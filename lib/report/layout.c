@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/layout.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+static const struct {
+    const char *sequence;
+    const char *class;
+} styles[] = {
+    [MPIQ_STYLE_NONE] = {"\033[0m", ""},        [MPIQ_STYLE_BOLD] = {"\033[1m", "bold"},
+    [MPIQ_STYLE_BAD] = {"\033[1;31m", "bad"},   [MPIQ_STYLE_GOOD] = {"\033[32m", "good"},
+    [MPIQ_STYLE_DOUBT] = {"\033[33m", "doubt"},
+};
+
+static bool is_html(const struct mpiq_page *page)
+{
+    return page->options->format == MPIQ_FORMAT_HTML;
+}
+
+const char *mpiq_style_sequence(const struct mpiq_page *page, enum mpiq_style style)
+{
+    return page->options->color && !is_html(page) ? styles[style].sequence : "";
+}
+
+const char *mpiq_style_class(enum mpiq_style style)
+{
+    return styles[style].class;
+}
+
+enum mpiq_style mpiq_verdict_style(enum mpiq_verdict verdict)
+{
+    switch (verdict) {
+    case MPIQ_VERDICT_DEADLOCK:
+    case MPIQ_VERDICT_STALLED:
+        return MPIQ_STYLE_BAD;
+    case MPIQ_VERDICT_UNKNOWN:
+        return MPIQ_STYLE_DOUBT;
+    default:
+        return MPIQ_STYLE_GOOD;
+    }
+}
+
+void mpiq_put_html(struct mpiq_buffer *buffer, const char *string)
+{
+    struct mpiq_buffer plain _cleanup_(mpiq_buffer_deinit) = {0};
+    mpiq_put_plain(&plain, string);
+    const char *at = mpiq_buffer_text(&plain);
+    buffer->failed |= plain.failed;
+    while (*at) {
+        size_t harmless = strcspn(at, "&<>\"'");
+        mpiq_buffer_add(buffer, at, harmless);
+        at += harmless;
+        if (*at)
+            mpiq_buffer_printf(buffer, "&#%d;", *at++);
+    }
+}
+
+void mpiq_layout_gap(struct mpiq_page *page)
+{
+    if (!is_html(page))
+        mpiq_buffer_char(&page->out, '\n');
+}
+
+void mpiq_layout_heading(struct mpiq_page *page, const char *text)
+{
+    mpiq_layout_gap(page);
+    if (is_html(page)) {
+        mpiq_buffer_string(&page->out, "<h2>");
+        mpiq_put_html(&page->out, text);
+        mpiq_buffer_string(&page->out, "</h2>\n");
+        return;
+    }
+    mpiq_buffer_string(&page->out, mpiq_style_sequence(page, MPIQ_STYLE_BOLD));
+    mpiq_put_plain(&page->out, text);
+    mpiq_buffer_printf(&page->out, "%s\n", mpiq_style_sequence(page, MPIQ_STYLE_NONE));
+}
+
+/* Adds words from `column` on, those that do not fit the width after `hang` columns. */
+static void put_wrapped(struct mpiq_page *page, size_t column, size_t hang, const char *text)
+{
+    struct mpiq_buffer *out = &page->out;
+    size_t width = page->options->width > 0 ? (size_t)page->options->width : SIZE_MAX;
+    bool first = true;
+
+    size_t blanks = strspn(text, " ");
+    mpiq_buffer_add(out, text, blanks);
+    column += blanks;
+    for (const char *at = text + blanks;;) {
+        at += strspn(at, " ");
+        size_t word = strcspn(at, " ");
+        if (word == 0)
+            return;
+        if (!first && column + 1 + word > width) {
+            mpiq_buffer_printf(out, "\n%*s", (int)hang, "");
+            column = hang;
+        } else if (!first) {
+            mpiq_buffer_char(out, ' ');
+            column++;
+        }
+        mpiq_buffer_add(out, at, word);
+        column += word;
+        at += word;
+        first = false;
+    }
+}
+
+static void put_text_line(struct mpiq_page *page, struct mpiq_line line, const char *text)
+{
+    struct mpiq_buffer *out = &page->out;
+    const char *plain = mpiq_style_sequence(page, MPIQ_STYLE_NONE);
+    size_t column = line.indent;
+
+    mpiq_buffer_printf(out, "%*s", (int)line.indent, "");
+    if (line.lead) {
+        mpiq_buffer_string(out, mpiq_style_sequence(page, line.lead_style));
+        mpiq_put_plain(out, line.lead);
+        mpiq_buffer_string(out, line.lead_style == MPIQ_STYLE_NONE ? "" : plain);
+        column += strlen(line.lead);
+    }
+    mpiq_buffer_string(out, line.style == MPIQ_STYLE_NONE ? "" : mpiq_style_sequence(page, line.style));
+    put_wrapped(page, column, line.hang, text);
+    mpiq_buffer_string(out, line.style == MPIQ_STYLE_NONE ? "" : plain);
+    mpiq_buffer_char(out, '\n');
+}
+
+static void put_html_line(struct mpiq_page *page, struct mpiq_line line, const char *text)
+{
+    struct mpiq_buffer *out = &page->out;
+    mpiq_buffer_printf(out, "<p class=\"i%zu %s\">", line.indent, mpiq_style_class(line.style));
+    if (line.lead) {
+        mpiq_buffer_printf(out, "<span class=\"%s\">", mpiq_style_class(line.lead_style));
+        mpiq_put_html(out, line.lead);
+        mpiq_buffer_string(out, "</span>");
+    }
+    mpiq_put_html(out, text);
+    mpiq_buffer_string(out, "</p>\n");
+}
+
+void mpiq_layout_line(struct mpiq_page *page, struct mpiq_line line, const char *text)
+{
+    struct mpiq_buffer plain _cleanup_(mpiq_buffer_deinit) = {0};
+    mpiq_put_plain(&plain, text);
+    if (is_html(page))
+        put_html_line(page, line, mpiq_buffer_text(&plain));
+    else
+        put_text_line(page, line, mpiq_buffer_text(&plain));
+    page->out.failed |= plain.failed;
+}
+
+void mpiq_layout_say(struct mpiq_page *page, size_t indent, const char *format, ...)
+{
+    char *text _cleanup_free_ = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        text = NULL;
+        page->out.failed = true;
+        return;
+    }
+    mpiq_layout_line(page, (struct mpiq_line){.indent = indent, .hang = indent + 2}, text);
+}
+
+/* What the source means to somebody who never read the design. */
+static const char *source_phrase(enum mpiq_source source)
+{
+    switch (source) {
+    case MPIQ_SOURCE_PATCHED:
+        return "patched";
+    case MPIQ_SOURCE_DEBUG_INFO:
+        return "not patched";
+    case MPIQ_SOURCE_STACK:
+        return "only stacks could be read";
+    default:
+        return "MPI's state could not be read";
+    }
+}
+
+void mpiq_layout_verdict(struct mpiq_page *page)
+{
+    const struct mpiq_job_state *job = page->job;
+    const struct mpiq_diagnosis *diagnosis = page->diagnosis;
+    struct mpiq_library library = mpiq_page_library(page);
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+
+    mpiq_buffer_string(&text, ": ");
+    if (diagnosis->text && *diagnosis->text)
+        mpiq_buffer_printf(&text, "%s ", diagnosis->text);
+    mpiq_buffer_printf(&text, "(%" PRIu32 " of ", job->rank_count);
+    mpiq_put_count(&text, job->process_count, "rank");
+    mpiq_buffer_string(&text, " read");
+    if (library.name)
+        mpiq_buffer_printf(&text, ", %s", library.name);
+    if (job->rank_count > 0)
+        mpiq_buffer_printf(&text, ", %s", source_phrase(library.source));
+    mpiq_buffer_char(&text, ')');
+    mpiq_layout_line(page,
+                     (struct mpiq_line){.hang = 2,
+                                        .lead = mpiq_verdict_word(diagnosis->verdict),
+                                        .lead_style = mpiq_verdict_style(diagnosis->verdict)},
+                     mpiq_buffer_text(&text));
+    page->out.failed |= text.failed;
+}
