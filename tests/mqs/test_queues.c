@@ -1,0 +1,715 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the DLL says of requests, messages, groups and communicators, on made-up processes of both word
+   sizes, both byte orders and both release lines. */
+#include <CUnit/Basic.h>
+#include <string.h>
+
+#include "error.h"
+#include "made_up_mpi.h"
+
+static struct made_up_mpi *mpi;
+static const mqs_extensions *more;
+
+struct variant {
+    int pointer_size;
+    bool big_endian;
+    bool line5;
+};
+
+static const struct variant variants[] = {
+    {8, false, false}, {8, false, true}, {4, false, false},
+    {4, true, true},   {8, true, false}, {8, true, true},
+};
+
+static void open_process(const struct variant *variant, int size, int rank)
+{
+    mpi = made_up_mpi_create(variant->pointer_size, variant->big_endian, variant->line5, size, rank, 96);
+    more = mqs_get_extensions();
+}
+
+static void set_up(void)
+{
+    CU_ASSERT_EQUAL_FATAL(made_up_open(mpi->memory), mqs_ok);
+    CU_ASSERT_EQUAL_FATAL(mqs_setup_communicator_iterator(made_up_process(mpi->memory)), mqs_ok);
+}
+
+static void close_process(void)
+{
+    made_up_close(mpi->memory);
+    CU_ASSERT_EQUAL(made_up_counts()->blocks, 0);
+    made_up_mpi_destroy(mpi);
+}
+
+/* The n-th operation of a class on the current communicator. */
+static int operation(int class_, int n, mqs_pending_operation *op, mqs_operation_details *details)
+{
+    mqs_process *process = made_up_process(mpi->memory);
+    int code = mqs_setup_operation_iterator(process, class_);
+
+    for (int i = 0; code == mqs_ok && i <= n; i++) {
+        code = mqs_next_operation(process, op);
+    }
+    if (code == mqs_ok && details != NULL) {
+        code = more->get_operation_details(process, details);
+    }
+    return code;
+}
+
+#define ALL_VARIANTS for (const struct variant *v = variants; v < variants + sizeof variants / sizeof *v; v++)
+
+static void test_communicators(void)
+{
+    ALL_VARIANTS
+    {
+        static const char long_name[] = "a name of more characters than the sixty-three there is room for";
+        mqs_communicator comm;
+        mqs_process *process;
+        char expected[64] = "dup";
+        int group[4];
+
+        open_process(v, 4, 2);
+        made_up_mpi_communicator(mpi, 5, v->line5 ? long_name : "dup",
+                                 made_up_mpi_group(mpi, 2, (mqs_taddr_t[]){mpi->procs[3], mpi->procs[2]}), 0,
+                                 1);
+        set_up();
+        process = made_up_process(mpi->memory);
+        CU_ASSERT_EQUAL(mqs_get_communicator(process, &comm), mqs_ok);
+        CU_ASSERT_STRING_EQUAL(comm.name, "MPI_COMM_WORLD");
+        CU_ASSERT_EQUAL(comm.size, 4);
+        CU_ASSERT_EQUAL(comm.local_rank, 2);
+        CU_ASSERT_EQUAL(comm.unique_id, 0);
+        CU_ASSERT_EQUAL(mqs_get_comm_group(process, group), mqs_ok);
+        for (int i = 0; i < 4; i++) {
+            CU_ASSERT_EQUAL(group[i], i);
+        }
+        CU_ASSERT_EQUAL(mqs_next_communicator(process), mqs_ok);
+        CU_ASSERT_EQUAL(mqs_get_communicator(process, &comm), mqs_ok);
+        CU_ASSERT_STRING_EQUAL(comm.name, "MPI_COMM_SELF");
+        CU_ASSERT_EQUAL(mqs_get_comm_group(process, group), mqs_ok);
+        CU_ASSERT_EQUAL(group[0], 2);
+        CU_ASSERT_EQUAL(mqs_next_communicator(process), mqs_ok);
+        CU_ASSERT_EQUAL(mqs_get_communicator(process, &comm), mqs_ok);
+        if (v->line5) {
+            memcpy(expected, long_name, sizeof expected - 1);
+        }
+        CU_ASSERT_STRING_EQUAL(comm.name, expected);
+        CU_ASSERT_EQUAL(comm.unique_id, 5);
+        CU_ASSERT_EQUAL(mqs_get_comm_group(process, group), mqs_ok);
+        CU_ASSERT_EQUAL(group[0], 3);
+        CU_ASSERT_EQUAL(group[1], 2);
+        /* MPI_COMM_NULL is none. */
+        CU_ASSERT_EQUAL(mqs_next_communicator(process), mqs_end_of_list);
+        CU_ASSERT_EQUAL(mqs_get_communicator(process, &comm), ERROR_NO_COMMUNICATOR);
+        close_process();
+    }
+}
+
+static void test_communicator_made_later(void)
+{
+    mqs_communicator comm;
+    mqs_process *process;
+
+    open_process(&variants[0], 2, 0);
+    set_up();
+    process = made_up_process(mpi->memory);
+    made_up_mpi_communicator(mpi, 3, "later", made_up_mpi_group(mpi, 2, mpi->procs), 0, 0);
+    CU_ASSERT_EQUAL(mqs_update_communicator_list(process), mqs_ok);
+    CU_ASSERT_EQUAL(mqs_setup_communicator_iterator(process), mqs_ok);
+    CU_ASSERT_EQUAL(mqs_next_communicator(process), mqs_ok);
+    CU_ASSERT_EQUAL(mqs_next_communicator(process), mqs_ok);
+    CU_ASSERT_EQUAL(mqs_get_communicator(process, &comm), mqs_ok);
+    CU_ASSERT_STRING_EQUAL(comm.name, "later");
+    close_process();
+}
+
+static void test_states(void)
+{
+    ALL_VARIANTS
+    {
+        /* What req_complete, the state and the status say together. */
+        static const struct {
+            int state;
+            uint64_t complete;
+            bool persistent;
+            int status_tag;
+            int expected;
+            int flags;
+        } rows[] = {
+            {2, 0, false, 0, mqs_st_pending, 0},
+            {2, 0x7ffc1230, false, 0, mqs_st_pending, 0}, /* a waiter's sync object: pending */
+            {2, 0x7ffc1200, false, 0, mqs_st_pending, 0}, /* its low byte is zero */
+            {2, 0x7ffc1201, false, 0, mqs_st_pending, 0}, /* its low byte is one */
+            {2, 0, false, 7, mqs_st_matched, 0},
+            {2, 1, false, 7, mqs_st_complete, 0},
+            {2, 0, true, 0, mqs_st_pending, mqs_operation_persistent},
+            {1, 1, true, 7, mqs_st_complete, mqs_operation_persistent | mqs_operation_inactive},
+        };
+        mqs_operation_details details;
+        mqs_pending_operation op;
+
+        open_process(v, 4, 0);
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            struct made_up_request r = {.comm = mpi->world,
+                                        .peer = 3,
+                                        .tag = 7,
+                                        .count = 10,
+                                        .state = rows[i].state,
+                                        .complete = rows[i].complete,
+                                        .persistent = rows[i].persistent,
+                                        .status_tag = rows[i].status_tag,
+                                        .status_source = 3,
+                                        .status_bytes = 24,
+                                        .sequence = i};
+
+            made_up_mpi_request(mpi, &r);
+        }
+        set_up();
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            CU_ASSERT_EQUAL_FATAL(operation(mqs_pending_receives, (int)i, &op, &details), mqs_ok);
+            CU_ASSERT_EQUAL(op.status, rows[i].expected);
+            CU_ASSERT_EQUAL(details.flags, rows[i].flags);
+            CU_ASSERT_EQUAL(op.desired_length, 40);
+            CU_ASSERT_EQUAL(op.desired_global_rank, 3);
+            if (op.status != mqs_st_pending && (details.flags & mqs_operation_inactive) == 0) {
+                CU_ASSERT_EQUAL(op.actual_length, 24);
+                CU_ASSERT_EQUAL(op.actual_global_rank, 3);
+                CU_ASSERT_EQUAL(op.actual_tag, 7);
+            }
+        }
+        CU_ASSERT_EQUAL(operation(mqs_pending_receives, sizeof rows / sizeof rows[0], &op, NULL),
+                        mqs_end_of_list);
+        close_process();
+    }
+}
+
+static void test_posted_order(void)
+{
+    ALL_VARIANTS
+    {
+        static const uint64_t receives[] = {5, 2, 9, 1};
+        /* Two peers; the second one's numbers have wrapped. */
+        static const struct {
+            int peer;
+            uint64_t sequence;
+        } sends[] = {{1, 2}, {2, 1}, {1, 1}, {2, 0xffff}, {2, (uint64_t)(int64_t)(int16_t)0xfffe}};
+        static const int order[] = {2, 0, 4, 3, 1};
+        mqs_operation_details details;
+        mqs_pending_operation op;
+
+        open_process(v, 4, 0);
+        for (int i = 0; i < 4; i++) {
+            made_up_mpi_request(mpi, &(struct made_up_request){
+                                         .comm = mpi->world, .peer = -1, .tag = i, .sequence = receives[i]});
+        }
+        for (int i = 0; i < 5; i++) {
+            made_up_mpi_request(mpi, &(struct made_up_request){.send = true,
+                                                               .comm = mpi->world,
+                                                               .peer = sends[i].peer,
+                                                               .tag = i,
+                                                               .mode = 4,
+                                                               .sequence = sends[i].sequence});
+        }
+        set_up();
+        for (int i = 0, last = 0; i < 4; i++) {
+            CU_ASSERT_EQUAL(operation(mqs_pending_receives, i, &op, &details), mqs_ok);
+            CU_ASSERT((int)details.sequence > last);
+            last = (int)details.sequence;
+        }
+        for (int i = 0; i < 5; i++) {
+            CU_ASSERT_EQUAL(operation(mqs_pending_sends, i, &op, NULL), mqs_ok);
+            CU_ASSERT_EQUAL(op.desired_tag, order[i]);
+        }
+        close_process();
+    }
+}
+
+static void test_kinds(void)
+{
+    static const struct {
+        struct made_up_request request;
+        int kind;
+        int status;
+    } rows[] = {
+        {{.send = true, .mode = 4}, mqs_kind_send, mqs_st_pending},
+        {{.send = true, .mode = 0}, mqs_kind_ssend, mqs_st_pending},
+        {{.send = true, .mode = 3}, mqs_kind_rsend, mqs_st_pending},
+        {{.send = true, .mode = 2}, mqs_kind_bsend, mqs_st_pending},
+        {{.type = 2}, mqs_kind_receive, mqs_st_pending},
+        {{.type = 4}, mqs_kind_probe, mqs_st_pending},
+        {{.type = 6}, mqs_kind_probe, mqs_st_pending},
+        {{.type = 6, .complete = 1, .status_tag = 9, .status_bytes = 12}, mqs_kind_message, mqs_st_matched},
+    };
+
+    ALL_VARIANTS
+    {
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            struct made_up_request request = rows[i].request;
+            mqs_operation_details details;
+            mqs_pending_operation op;
+
+            open_process(v, 4, 0);
+            request.comm = mpi->world;
+            request.peer = 1;
+            request.tag = 9;
+            request.count = 3;
+            made_up_mpi_request(mpi, &request);
+            set_up();
+            CU_ASSERT_EQUAL_FATAL(
+                operation(request.send ? mqs_pending_sends : mqs_pending_receives, 0, &op, &details), mqs_ok);
+            CU_ASSERT_EQUAL(details.kind, rows[i].kind);
+            CU_ASSERT_EQUAL(op.status, rows[i].status);
+            CU_ASSERT_EQUAL(op.system_buffer, details.kind == mqs_kind_bsend);
+            if (request.send) {
+                CU_ASSERT_EQUAL(op.actual_global_rank, 1);
+                CU_ASSERT_EQUAL(op.desired_length, 12);
+            }
+            if (details.kind == mqs_kind_message) {
+                CU_ASSERT_EQUAL(op.actual_length, 12);
+            }
+            CU_ASSERT(memchr(op.extra_text[0], 0, 64) != NULL);
+            close_process();
+        }
+    }
+}
+
+static void test_datatype_name(void)
+{
+    static const char name[] = "a datatype whose name fills its sixty-four bytes, up to the end";
+    mqs_operation_details details;
+    mqs_pending_operation op;
+
+    open_process(&variants[0], 2, 0);
+    made_up_put_text(mpi->memory,
+                     mpi->integer + (mqs_taddr_t)made_up_offset(mpi->memory, "ompi_datatype_t", "name"),
+                     name);
+    made_up_mpi_request(
+        mpi, &(struct made_up_request){.comm = mpi->world, .peer = 1, .tag = 1, .count = 12345678});
+    set_up();
+    CU_ASSERT_EQUAL_FATAL(operation(mqs_pending_receives, 0, &op, &details), mqs_ok);
+    CU_ASSERT_STRING_EQUAL(details.datatype_name, name);
+    for (int i = 0; i < 5; i++) {
+        CU_ASSERT(memchr(op.extra_text[i], 0, 64) != NULL);
+    }
+    CU_ASSERT_STRING_EQUAL(op.extra_text[1], "12345678 x a datatype whose name fills its sixty-four");
+    close_process();
+}
+
+static void test_internal_traffic_is_apart(void)
+{
+    mqs_operation_details details;
+    mqs_pending_operation op;
+
+    open_process(&variants[0], 2, 0);
+    made_up_mpi_request(mpi, &(struct made_up_request){.comm = mpi->world, .peer = 1, .tag = -16});
+    made_up_mpi_request(mpi,
+                        &(struct made_up_request){.comm = mpi->world, .peer = 1, .tag = -1, .sequence = 1});
+    made_up_mpi_message(mpi, mpi->world, 1, -17, 8, 1);
+    set_up();
+    CU_ASSERT_EQUAL(operation(mqs_pending_receives, 0, &op, &details), mqs_ok);
+    CU_ASSERT_EQUAL(op.tag_wild, 1);
+    CU_ASSERT_EQUAL(operation(mqs_pending_receives, 1, &op, NULL), mqs_end_of_list);
+    CU_ASSERT_EQUAL(operation(mqs_unexpected_messages, 0, &op, NULL), mqs_end_of_list);
+    CU_ASSERT_EQUAL(more->set_option(made_up_process(mpi->memory), mqs_option_internal, 1), mqs_ok);
+    CU_ASSERT_EQUAL(operation(mqs_pending_receives, 0, &op, &details), mqs_ok);
+    CU_ASSERT_EQUAL(op.desired_tag, -16);
+    CU_ASSERT_EQUAL(details.flags, mqs_operation_internal);
+    CU_ASSERT_EQUAL(operation(mqs_unexpected_messages, 0, &op, &details), mqs_ok);
+    CU_ASSERT_EQUAL(details.flags, mqs_operation_internal | mqs_operation_eager);
+    close_process();
+}
+
+static void test_probe_on_a_stack(void)
+{
+    ALL_VARIANTS
+    {
+        mqs_operation_details details;
+        mqs_pending_operation op;
+        mqs_taddr_t chunk;
+        mqs_taddr_t probe;
+        mqs_taddr_t stack;
+        mqs_taddr_t peer;
+
+        open_process(v, 4, 0);
+        stack = made_up_allocate(mpi->memory, 1024);
+        chunk = mpi->receive_chunk;
+        mpi->receive_chunk = stack;
+        probe = made_up_mpi_request(
+            mpi,
+            &(struct made_up_request){.type = 4, .comm = mpi->world, .peer = 2, .tag = 5, .sequence = 1});
+        mpi->receive_chunk = chunk;
+        peer = made_up_mpi_peer(mpi, mpi->world, 2);
+        made_up_mpi_append(
+            mpi,
+            peer + (mqs_taddr_t)made_up_offset(mpi->memory, "mca_pml_ob1_comm_proc_t", "specific_receives"),
+            probe);
+        made_up_mpi_request(
+            mpi, &(struct made_up_request){.comm = mpi->world, .peer = 2, .tag = 6, .sequence = 2});
+        set_up();
+        CU_ASSERT_EQUAL(operation(mqs_pending_receives, 0, &op, &details), mqs_ok);
+        CU_ASSERT_EQUAL(details.kind, mqs_kind_probe);
+        CU_ASSERT_EQUAL(details.request, stack);
+        CU_ASSERT_EQUAL(op.desired_tag, 5);
+        CU_ASSERT_EQUAL(op.desired_global_rank, 2);
+        CU_ASSERT_EQUAL(operation(mqs_pending_receives, 1, &op, NULL), mqs_ok);
+        CU_ASSERT_EQUAL(op.desired_tag, 6);
+        CU_ASSERT_EQUAL(operation(mqs_pending_receives, 2, &op, NULL), mqs_end_of_list);
+        close_process();
+    }
+}
+
+static void test_unexpected(void)
+{
+    ALL_VARIANTS
+    {
+        /* Two senders; of the second, numbers 3 and 5 to 6 came before 2, across the wrap of the counter. */
+        static const struct {
+            int source;
+            int tag;
+            int bytes;
+            int flags;
+        } expected[] = {
+            {1, 11, 100, mqs_operation_eager},
+            {1, 12, 1 << 20, 0},
+            {3, 13, 0, mqs_operation_eager},
+            {3, 14, 5, mqs_operation_eager | mqs_operation_out_of_order},
+            {3, 15, 6, mqs_operation_eager | mqs_operation_out_of_order},
+            {3, 16, 99999, mqs_operation_out_of_order},
+        };
+        mqs_operation_details details;
+        mqs_pending_operation op;
+        mqs_taddr_t heads[3];
+        mqs_taddr_t peer;
+
+        open_process(v, 4, 0);
+        made_up_mpi_message(mpi, mpi->world, 1, 11, 100, 1);
+        made_up_mpi_message(mpi, mpi->world, 1, 12, 1 << 20, 2);
+        made_up_mpi_message(mpi, mpi->world, 3, 13, 0, 0xfffe);
+        /* 0xffff is missing; 0 and 1 hang together as a range, 5 is another. */
+        peer = made_up_mpi_peer(mpi, mpi->world, 3);
+        heads[0] = made_up_mpi_fragment(mpi, 3, 14, 5, 0);
+        heads[1] = made_up_mpi_fragment(mpi, 3, 15, 6, 1);
+        heads[2] = made_up_mpi_fragment(mpi, 3, 16, 99999, 5);
+        made_up_set(mpi->memory, heads[0], "mca_pml_ob1_recv_frag_t", "range", heads[1]);
+        made_up_set(mpi->memory, heads[0], "opal_list_item_t", "opal_list_next", heads[2]);
+        made_up_set(mpi->memory, heads[2], "opal_list_item_t", "opal_list_next", heads[0]);
+        made_up_set(mpi->memory, peer, "mca_pml_ob1_comm_proc_t", "frags_cant_match", heads[0]);
+        set_up();
+        for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+            CU_ASSERT_EQUAL_FATAL(operation(mqs_unexpected_messages, (int)i, &op, &details), mqs_ok);
+            CU_ASSERT_EQUAL(op.desired_local_rank, expected[i].source);
+            CU_ASSERT_EQUAL(op.actual_global_rank, expected[i].source);
+            CU_ASSERT_EQUAL(op.actual_tag, expected[i].tag);
+            CU_ASSERT_EQUAL(op.actual_length, expected[i].bytes);
+            CU_ASSERT_EQUAL(op.system_buffer, 1);
+            CU_ASSERT_EQUAL(details.kind, mqs_kind_message);
+            CU_ASSERT_EQUAL(details.flags, expected[i].flags);
+            CU_ASSERT_EQUAL(op.buffer != 0,
+                            (details.flags & mqs_operation_eager) != 0 && expected[i].bytes > 0);
+        }
+        CU_ASSERT_EQUAL(operation(mqs_unexpected_messages, 6, &op, NULL), mqs_end_of_list);
+        close_process();
+    }
+}
+
+static void test_sparse_groups(void)
+{
+    ALL_VARIANTS
+    {
+        mqs_taddr_t world_group;
+        mqs_taddr_t groups[4];
+        mqs_process *process;
+        mqs_taddr_t list;
+        mqs_taddr_t sparse;
+        int ranks[8];
+
+        open_process(v, 16, 0);
+        world_group = made_up_mpi_group(mpi, 16, mpi->procs);
+        for (int i = 0; i < 4; i++) {
+            groups[i] = made_up_mpi_group(mpi, 4, mpi->procs);
+            made_up_set(mpi->memory, groups[i], "ompi_group_t", "grp_proc_pointers", 0);
+            made_up_set(mpi->memory, groups[i], "ompi_group_t", "grp_parent_group_ptr", world_group);
+        }
+        /* Ranks 3, 5, 7, 9. */
+        made_up_set(mpi->memory, groups[0], "ompi_group_t", "grp_flags", 0x10);
+        sparse = groups[0] + (mqs_taddr_t)made_up_offset(mpi->memory, "ompi_group_t", "sparse_data");
+        made_up_set(mpi->memory, sparse, "ompi_group_strided_data_t", "grp_strided_offset", 3);
+        made_up_set(mpi->memory, sparse, "ompi_group_strided_data_t", "grp_strided_stride", 2);
+        /* 2 to 4 and 15. */
+        made_up_set(mpi->memory, groups[1], "ompi_group_t", "grp_flags", 0x08);
+        sparse = groups[1] + (mqs_taddr_t)made_up_offset(mpi->memory, "ompi_group_t", "sparse_data");
+        list = made_up_allocate(mpi->memory, 16);
+        made_up_put(mpi->memory, list, 4, 2);
+        made_up_put(mpi->memory, list + 4, 4, 3);
+        made_up_put(mpi->memory, list + 8, 4, 15);
+        made_up_put(mpi->memory, list + 12, 4, 1);
+        made_up_set(mpi->memory, sparse, "ompi_group_sporadic_data_t", "grp_sporadic_list", list);
+        made_up_set(mpi->memory, sparse, "ompi_group_sporadic_data_t", "grp_sporadic_list_len", 2);
+        /* 0, 1, 8, 13. */
+        made_up_set(mpi->memory, groups[2], "ompi_group_t", "grp_flags", 0x20);
+        sparse = groups[2] + (mqs_taddr_t)made_up_offset(mpi->memory, "ompi_group_t", "sparse_data");
+        list = made_up_allocate(mpi->memory, 2);
+        made_up_put(mpi->memory, list, 1, 0x03);
+        made_up_put(mpi->memory, list + 1, 1, 0x21);
+        made_up_set(mpi->memory, sparse, "ompi_group_bitmap_data_t", "grp_bitmap_array", list);
+        made_up_set(mpi->memory, sparse, "ompi_group_bitmap_data_t", "grp_bitmap_array_len", 2);
+        /* Of the strided one the members 1 and 3, backwards: a sparse group of a sparse group. */
+        made_up_set(mpi->memory, groups[3], "ompi_group_t", "grp_flags", 0x10);
+        made_up_set(mpi->memory, groups[3], "ompi_group_t", "grp_proc_count", 2);
+        made_up_set(mpi->memory, groups[3], "ompi_group_t", "grp_parent_group_ptr", groups[0]);
+        sparse = groups[3] + (mqs_taddr_t)made_up_offset(mpi->memory, "ompi_group_t", "sparse_data");
+        made_up_set(mpi->memory, sparse, "ompi_group_strided_data_t", "grp_strided_offset", 3);
+        made_up_set(mpi->memory, sparse, "ompi_group_strided_data_t", "grp_strided_stride", (uint32_t)-2);
+        for (int i = 0; i < 4; i++) {
+            made_up_mpi_communicator(mpi, 3 + i, "sparse", groups[i], 0, 0);
+        }
+        set_up();
+        process = made_up_process(mpi->memory);
+        mqs_next_communicator(process);
+        mqs_next_communicator(process);
+        CU_ASSERT_EQUAL(mqs_get_comm_group(process, ranks), mqs_ok);
+        CU_ASSERT(memcmp(ranks, (int[]){3, 5, 7, 9}, sizeof(int[4])) == 0);
+        mqs_next_communicator(process);
+        CU_ASSERT_EQUAL(mqs_get_comm_group(process, ranks), mqs_ok);
+        CU_ASSERT(memcmp(ranks, (int[]){2, 3, 4, 15}, sizeof(int[4])) == 0);
+        mqs_next_communicator(process);
+        CU_ASSERT_EQUAL(mqs_get_comm_group(process, ranks), mqs_ok);
+        CU_ASSERT(memcmp(ranks, (int[]){0, 1, 8, 13}, sizeof(int[4])) == 0);
+        mqs_next_communicator(process);
+        CU_ASSERT_EQUAL(mqs_get_comm_group(process, ranks), mqs_ok);
+        CU_ASSERT(memcmp(ranks, (int[]){9, 5}, sizeof(int[2])) == 0);
+        close_process();
+    }
+}
+
+static void test_names(void)
+{
+    ALL_VARIANTS
+    {
+        mqs_communicator_details details;
+        mqs_process_name names[3];
+        mqs_pending_operation op;
+        mqs_process *process;
+        mqs_taddr_t remote[2];
+        mqs_taddr_t local[3];
+        mqs_taddr_t inter;
+        int ranks[3];
+
+        open_process(v, 70000, 0);
+        /* A peer never spoken to is a number that spells its name; a spawned world has another job. */
+        local[0] = mpi->procs[0];
+        local[1] = made_up_mpi_proc(mpi, MADE_UP_JOBID, 69999, true);
+        local[2] = made_up_mpi_proc(mpi, MADE_UP_JOBID, 5, true);
+        remote[0] = made_up_mpi_proc(mpi, MADE_UP_JOBID + 1, 0, false);
+        remote[1] = made_up_mpi_proc(mpi, MADE_UP_JOBID + 1, 1, v->pointer_size == 8);
+        if (v->pointer_size == 4) {
+            remote[1] = made_up_mpi_proc(mpi, MADE_UP_JOBID + 1, 1, false);
+        }
+        inter = made_up_mpi_communicator(mpi, 3, "inter", made_up_mpi_group(mpi, 3, local),
+                                         made_up_mpi_group(mpi, 2, remote), 0);
+        made_up_mpi_request(mpi, &(struct made_up_request){.comm = inter, .peer = 1, .tag = 1, .count = 1});
+        set_up();
+        process = made_up_process(mpi->memory);
+        mqs_next_communicator(process);
+        mqs_next_communicator(process);
+        CU_ASSERT_EQUAL(mqs_get_comm_group(process, ranks), mqs_ok);
+        CU_ASSERT(memcmp(ranks, (int[]){0, 69999, 5}, sizeof ranks) == 0);
+        CU_ASSERT_EQUAL(more->get_communicator_details(process, &details), mqs_ok);
+        CU_ASSERT_EQUAL(details.flags, mqs_comm_flag_inter);
+        CU_ASSERT_EQUAL(details.remote_size, 2);
+        CU_ASSERT_EQUAL(more->get_members(process, 1, names), mqs_ok);
+        CU_ASSERT_EQUAL(names[1].jobid, MADE_UP_JOBID + 1);
+        CU_ASSERT_EQUAL(names[1].vpid, 1);
+        {
+            mqs_operation_details op_details;
+
+            CU_ASSERT_EQUAL(operation(mqs_pending_receives, 0, &op, &op_details), mqs_ok);
+            CU_ASSERT_EQUAL(op.desired_local_rank, 1);
+            CU_ASSERT_EQUAL(op.desired_global_rank, MQS_INVALID_PROCESS);
+            CU_ASSERT_EQUAL(op_details.peer_known, 1);
+            CU_ASSERT_EQUAL(op_details.peer.jobid, MADE_UP_JOBID + 1);
+        }
+        close_process();
+    }
+}
+
+static void test_intercommunicator_hides_one(void)
+{
+    mqs_communicator_details details;
+    mqs_process *process;
+    mqs_taddr_t hidden;
+    mqs_taddr_t inter;
+    mqs_taddr_t group;
+
+    open_process(&variants[1], 4, 0);
+    group = made_up_mpi_group(mpi, 2, mpi->procs);
+    hidden = made_up_mpi_communicator(mpi, 3, "", group, 0, 0);
+    inter = made_up_mpi_communicator(mpi, 4, "inter", group, made_up_mpi_group(mpi, 2, mpi->procs + 2), 0);
+    made_up_set(mpi->memory, inter, "ompi_communicator_t", "c_local_comm", hidden);
+    made_up_set(mpi->memory, inter, "ompi_communicator_t", "c_flags", 0x11011); /* and freed */
+    set_up();
+    process = made_up_process(mpi->memory);
+    mqs_next_communicator(process);
+    mqs_next_communicator(process);
+    CU_ASSERT_EQUAL(more->get_communicator_details(process, &details), mqs_ok);
+    CU_ASSERT_EQUAL(details.flags, mqs_comm_flag_internal);
+    CU_ASSERT_EQUAL(details.parent, inter);
+    mqs_next_communicator(process);
+    CU_ASSERT_EQUAL(more->get_communicator_details(process, &details), mqs_ok);
+    CU_ASSERT_EQUAL(details.flags, mqs_comm_flag_inter | mqs_comm_flag_freed);
+    close_process();
+}
+
+static void test_session_id(void)
+{
+    mqs_communicator comm;
+    mqs_process *process;
+    mqs_taddr_t made;
+    mqs_taddr_t first = 0;
+
+    /* The index differs between members; the extended id is the same. */
+    for (int index = 3; index < 5; index++) {
+        open_process(&variants[1], 4, 0);
+        made = made_up_mpi_communicator(mpi, index, "session's", made_up_mpi_group(mpi, 2, mpi->procs), 0, 0);
+        made_up_set(mpi->memory, made, "ompi_communicator_t", "c_flags", 0x1000);
+        made_up_set(mpi->memory,
+                    made + (mqs_taddr_t)made_up_offset(mpi->memory, "ompi_communicator_t", "c_contextid"),
+                    "ompi_comm_extended_cid_t", "cid_base", 0xfffffffe);
+        made_up_set(mpi->memory,
+                    made + (mqs_taddr_t)made_up_offset(mpi->memory, "ompi_communicator_t", "c_contextid"),
+                    "ompi_comm_extended_cid_t", "cid_sub", 0);
+        set_up();
+        process = made_up_process(mpi->memory);
+        mqs_next_communicator(process);
+        mqs_next_communicator(process);
+        CU_ASSERT_EQUAL(mqs_get_communicator(process, &comm), mqs_ok);
+        if (first == 0) {
+            first = comm.unique_id;
+        }
+        CU_ASSERT_EQUAL(comm.unique_id, first);
+        CU_ASSERT(comm.unique_id > 0xffff);
+        close_process();
+    }
+}
+
+static void test_other_pml(void)
+{
+    mqs_process_identity identity;
+    mqs_pending_operation op;
+    char *message = NULL;
+    mqs_process *process;
+    mqs_taddr_t component;
+    int group[2];
+
+    open_process(&variants[0], 2, 1);
+    component = made_up_new(mpi->memory, "mca_base_component_t");
+    made_up_put_text(mpi->memory, component + 4, "ucx");
+    made_up_symbol(mpi->memory, "mca_pml_base_selected_component", component);
+    set_up();
+    process = made_up_process(mpi->memory);
+    CU_ASSERT_EQUAL(mqs_process_has_queues(process, &message), mqs_ok);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+    CU_ASSERT(strstr(message, "no information: PML ucx") != NULL);
+    CU_ASSERT_EQUAL(mqs_setup_communicator_iterator(process), mqs_ok);
+    CU_ASSERT_EQUAL(mqs_get_comm_group(process, group), mqs_ok);
+    CU_ASSERT_EQUAL(operation(mqs_pending_receives, 0, &op, NULL), mqs_no_information);
+    CU_ASSERT_EQUAL(operation(mqs_unexpected_messages, 0, &op, NULL), mqs_no_information);
+    CU_ASSERT_EQUAL(more->get_identity(process, &identity), mqs_ok);
+    CU_ASSERT_STRING_EQUAL(identity.pml, "ucx");
+    CU_ASSERT_EQUAL(identity.queues, 0);
+    close_process();
+}
+
+static void test_waits_of_an_unpatched_library(void)
+{
+    mqs_pending_operation op;
+    mqs_process *process;
+    mqs_taddr_t sync;
+    mqs_wait wait;
+
+    open_process(&variants[0], 4, 0);
+    sync = made_up_new(mpi->memory, "ompi_wait_sync_t");
+    made_up_set(mpi->memory, sync, "ompi_wait_sync_t", "count", 2);
+    made_up_mpi_request(mpi,
+                        &(struct made_up_request){.comm = mpi->world, .peer = 1, .tag = 1, .complete = sync});
+    made_up_mpi_request(mpi,
+                        &(struct made_up_request){.comm = mpi->world, .peer = 2, .tag = 2, .complete = sync});
+    made_up_mpi_request(mpi, &(struct made_up_request){.comm = mpi->world, .peer = 3, .tag = 3});
+    set_up();
+    process = made_up_process(mpi->memory);
+    CU_ASSERT_EQUAL(more->setup_wait_iterator(process), mqs_ok);
+    CU_ASSERT_EQUAL(more->next_wait(process, &wait), mqs_ok);
+    CU_ASSERT_EQUAL(wait.need, 2);
+    CU_ASSERT_EQUAL(wait.operations, 2);
+    CU_ASSERT_EQUAL(wait.tid, 0);
+    CU_ASSERT_STRING_EQUAL(wait.call, "");
+    CU_ASSERT_EQUAL(more->next_wait_operation(process, &op), mqs_ok);
+    CU_ASSERT_EQUAL(op.desired_tag, 1);
+    CU_ASSERT_EQUAL(more->next_wait_operation(process, &op), mqs_ok);
+    CU_ASSERT_EQUAL(op.desired_tag, 2);
+    CU_ASSERT_EQUAL(more->next_wait_operation(process, &op), mqs_end_of_list);
+    CU_ASSERT_EQUAL(more->next_wait(process, &wait), mqs_end_of_list);
+    close_process();
+}
+
+static void test_two_processes_at_once(void)
+{
+    struct made_up_mpi *first;
+    mqs_communicator comm;
+
+    open_process(&variants[0], 3, 0);
+    first = mpi;
+    set_up();
+    open_process(&variants[3], 5, 1);
+    set_up();
+    CU_ASSERT_EQUAL(mqs_next_communicator(made_up_process(first->memory)), mqs_ok);
+    CU_ASSERT_EQUAL(mqs_get_communicator(made_up_process(mpi->memory), &comm), mqs_ok);
+    CU_ASSERT_EQUAL(comm.size, 5);
+    CU_ASSERT_EQUAL(mqs_get_communicator(made_up_process(first->memory), &comm), mqs_ok);
+    CU_ASSERT_STRING_EQUAL(comm.name, "MPI_COMM_SELF");
+    made_up_close(first->memory);
+    CU_ASSERT_EQUAL(mqs_next_communicator(made_up_process(mpi->memory)), mqs_ok);
+    made_up_mpi_destroy(first);
+    close_process();
+}
+
+static void test_stripped_and_unpatched(void)
+{
+    char *message = NULL;
+
+    open_process(&variants[0], 2, 0);
+    made_up_strip(mpi->memory);
+    CU_ASSERT_EQUAL(made_up_open(mpi->memory), ERROR_LAYOUT);
+    CU_ASSERT_EQUAL(mqs_process_has_queues(made_up_process(mpi->memory), &message), ERROR_LAYOUT);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+    CU_ASSERT(strstr(message, "ompi_communicator_t") != NULL);
+    CU_ASSERT(strstr(message, "%s") != NULL);
+    close_process();
+}
+
+int main(void)
+{
+    CU_pSuite suite;
+
+    CU_initialize_registry();
+    suite = CU_add_suite("queues", NULL, NULL);
+    CU_ADD_TEST(suite, test_communicators);
+    CU_ADD_TEST(suite, test_communicator_made_later);
+    CU_ADD_TEST(suite, test_states);
+    CU_ADD_TEST(suite, test_posted_order);
+    CU_ADD_TEST(suite, test_kinds);
+    CU_ADD_TEST(suite, test_datatype_name);
+    CU_ADD_TEST(suite, test_internal_traffic_is_apart);
+    CU_ADD_TEST(suite, test_probe_on_a_stack);
+    CU_ADD_TEST(suite, test_unexpected);
+    CU_ADD_TEST(suite, test_sparse_groups);
+    CU_ADD_TEST(suite, test_names);
+    CU_ADD_TEST(suite, test_intercommunicator_hides_one);
+    CU_ADD_TEST(suite, test_session_id);
+    CU_ADD_TEST(suite, test_other_pml);
+    CU_ADD_TEST(suite, test_waits_of_an_unpatched_library);
+    CU_ADD_TEST(suite, test_two_processes_at_once);
+    CU_ADD_TEST(suite, test_stripped_and_unpatched);
+    CU_basic_set_mode(CU_BRM_NORMAL);
+    CU_basic_run_tests();
+    return CU_get_number_of_failures() > 0 || CU_get_error() != CUE_SUCCESS;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "walk.h"
+
+/* No test has more; a DLL that goes on for ever is told by this. */
+#define ENOUGH 5000000
+
+static int worst;
+
+static int note(int code)
+{
+    if (worst == mqs_ok && code != mqs_end_of_list && code != mqs_no_information) {
+        worst = code;
+    }
+    return code;
+}
+
+static void check(int fine)
+{
+    if (!fine) {
+        abort();
+    }
+}
+
+static void walk_operations(mqs_process *process, int class_, const mqs_extensions *more)
+{
+    mqs_operation_details details;
+    mqs_pending_operation op;
+    long count = 0;
+
+    if (note(mqs_setup_operation_iterator(process, class_)) != mqs_ok) {
+        return;
+    }
+    while (note(mqs_next_operation(process, &op)) == mqs_ok) {
+        check(++count < ENOUGH);
+        check(op.status >= mqs_st_pending && op.status <= mqs_st_complete);
+        if (more != NULL) {
+            note(more->get_operation_details(process, &details));
+        }
+    }
+}
+
+static void walk_calls(mqs_process *process, int (*next)(mqs_process *, mqs_collective_call *))
+{
+    mqs_collective_call call;
+    long count = 0;
+
+    while (note(next(process, &call)) == mqs_ok) {
+        check(++count < ENOUGH);
+    }
+}
+
+static void walk_communicator(mqs_process *process, const mqs_extensions *more)
+{
+    mqs_communicator_details details;
+    mqs_process_name *names;
+    mqs_communicator comm;
+    mqs_channel channel;
+    int active;
+    int *group;
+
+    if (note(mqs_get_communicator(process, &comm)) != mqs_ok) {
+        return;
+    }
+    check(comm.size >= 0 && comm.size < 1 << 24);
+    group = malloc(((size_t)comm.size + 1) * sizeof *group);
+    check(group != NULL);
+    note(mqs_get_comm_group(process, group));
+    free(group);
+    for (int class_ = mqs_pending_sends; class_ <= mqs_unexpected_messages; class_++) {
+        walk_operations(process, class_, more);
+    }
+    for (int i = 0, code = mqs_ok; code == mqs_ok && i < 8192; i++) {
+        int count;
+
+        code = note(mqs_get_comm_coll_state(process, i, &count, &active));
+    }
+    if (more == NULL || note(more->get_communicator_details(process, &details)) != mqs_ok) {
+        return;
+    }
+    check(details.remote_size >= 0 && details.remote_size < 1 << 24);
+    names = malloc(((size_t)(comm.size > details.remote_size ? comm.size : details.remote_size) + 1) *
+                   sizeof *names);
+    check(names != NULL);
+    note(more->get_members(process, 0, names));
+    note(more->get_members(process, 1, names));
+    free(names);
+    for (int list = mqs_calls_recent; list <= mqs_calls_outstanding; list++) {
+        if (note(more->setup_call_iterator(process, list)) == mqs_ok) {
+            walk_calls(process, more->next_call);
+        }
+    }
+    if (note(more->setup_channel_iterator(process)) == mqs_ok) {
+        while (note(more->next_channel(process, &channel)) == mqs_ok) {
+        }
+    }
+}
+
+static void walk_waits(mqs_process *process, const mqs_extensions *more)
+{
+    mqs_operation_details details;
+    mqs_pending_operation op;
+    mqs_wait wait;
+    long count = 0;
+
+    if (note(more->setup_wait_iterator(process)) != mqs_ok) {
+        return;
+    }
+    while (note(more->next_wait(process, &wait)) == mqs_ok) {
+        int operations = 0;
+
+        /* A wait may name very many; a debugger shows some. */
+        while (operations < 1000 && note(more->next_wait_operation(process, &op)) == mqs_ok) {
+            check(++count < ENOUGH && ++operations <= wait.operations);
+            note(more->get_operation_details(process, &details));
+        }
+    }
+}
+
+static int walk(struct made_up *made_up, const mqs_extensions *more)
+{
+    mqs_process *process = made_up_process(made_up);
+    mqs_process_identity identity;
+    long count = 0;
+    int code;
+
+    worst = mqs_ok;
+    note(mqs_update_communicator_list(process));
+    if (more != NULL) {
+        more->set_option(process, mqs_option_internal, 1);
+        note(more->get_identity(process, &identity));
+    }
+    code = note(mqs_setup_communicator_iterator(process));
+    while (code == mqs_ok) {
+        check(++count < ENOUGH);
+        walk_communicator(process, more);
+        code = note(mqs_next_communicator(process));
+    }
+    if (more != NULL) {
+        walk_waits(process, more);
+        if (note(more->setup_process_call_iterator(process)) == mqs_ok) {
+            walk_calls(process, more->next_process_call);
+        }
+    }
+    return worst;
+}
+
+int walk_all(struct made_up *made_up)
+{
+    return walk(made_up, mqs_get_extensions());
+}
+
+int walk_forum(struct made_up *made_up)
+{
+    return walk(made_up, NULL);
+}
