@@ -182,6 +182,12 @@ struct mpiq_finding *mpiq_diagnosis_add_finding(struct mpiq_diagnosis *diagnosis
     return finding;
 }
 
+void mpiq_diagnosis_drop_finding(struct mpiq_diagnosis *diagnosis)
+{
+    /* The array's room stays the power of two at or above its count: a later append only needs as much. */
+    finding_deinit(&diagnosis->findings[--diagnosis->finding_count]);
+}
+
 struct mpiq_finding_site *mpiq_finding_add_site(struct mpiq_finding *finding)
 {
     return APPEND(finding, sites, site_count);

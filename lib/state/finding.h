@@ -210,6 +210,8 @@ const char *mpiq_miss_word(uint32_t differs); /* "tag", "source", "communicator"
    "none", valid until the next one of its kind.  All NULL without memory. */
 struct mpiq_diagnosis *mpiq_diagnosis_create(uint32_t process_count, uint32_t operation_count);
 struct mpiq_finding *mpiq_diagnosis_add_finding(struct mpiq_diagnosis *diagnosis, enum mpiq_finding_kind kind);
+/* Takes the last finding back. */
+void mpiq_diagnosis_drop_finding(struct mpiq_diagnosis *diagnosis);
 struct mpiq_finding_site *mpiq_finding_add_site(struct mpiq_finding *finding);
 struct mpiq_finding_call *mpiq_finding_add_call(struct mpiq_finding *finding);
 struct mpiq_finding_value *mpiq_finding_add_value(struct mpiq_finding *finding);

@@ -75,7 +75,7 @@ struct mpiq_job_member {
     uint32_t call_count;
     uint32_t first_outstanding; /* in calls too */
     uint32_t outstanding_count;
-    uint32_t first_channel;     /* in channels */
+    uint32_t first_channel;     /* in channels: by process */
     uint32_t channel_count;
 };
 

@@ -269,6 +269,23 @@ static uint32_t resolve(const struct mpiq_job_state *job, const struct mpiq_job_
     return own == MPIQ_NONE ? MPIQ_NONE : mpiq_job_process(job, mpiq_job_world_rank(job, own).world, named);
 }
 
+static int compare_channels(const void *left, const void *right)
+{
+    uint32_t a = ((const struct mpiq_job_channel *)left)->peer;
+    uint32_t b = ((const struct mpiq_job_channel *)right)->peer;
+    return a < b ? -1 : a > b;
+}
+
+static void sort_channels(struct mpiq_job_channel *channels, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        if (channels[i - 1].peer > channels[i].peer) {
+            qsort(channels, count, sizeof *channels, compare_channels);
+            return;
+        }
+    }
+}
+
 static void finish_operations(struct mpiq_job_state *job, const uint32_t *member_map)
 {
     for (uint32_t i = 0; i < job->operation_count; i++) {
@@ -296,6 +313,7 @@ static void finish_operations(struct mpiq_job_state *job, const uint32_t *member
             struct mpiq_job_channel *channel = &job->channels[member->first_channel + j];
             channel->peer = mpiq_job_local_process(job, member, true, (int32_t)channel->peer);
         }
+        sort_channels(&job->channels[member->first_channel], member->channel_count);
     }
 }
 

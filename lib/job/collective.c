@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/collective.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+struct kin {
+    const char *name;           /* of the blocking one, after MPI_ */
+    uint8_t rule;
+    bool root;
+    bool op;
+    bool bytes;
+};
+
+/* The non-blocking and persistent kin follow the blocking one.  What is not here forces nobody: one may
+   leave MPI_Comm_free alone, and neighbours are not known. */
+static const struct kin family[] = {
+    {"Barrier", MPIQ_RULE_ALL, false, false, false},
+    {"Bcast", MPIQ_RULE_ROOT, true, false, true},
+    {"Allgather", MPIQ_RULE_ALL, false, false, false},
+    {"Allgatherv", MPIQ_RULE_ALL, false, false, false},
+    {"Allreduce", MPIQ_RULE_ALL, false, true, true},
+    {"Alltoall", MPIQ_RULE_ALL, false, false, false},
+    {"Alltoallv", MPIQ_RULE_ALL, false, false, false},
+    {"Alltoallw", MPIQ_RULE_ALL, false, false, false},
+    {"Reduce_scatter", MPIQ_RULE_ALL, false, true, false},
+    {"Reduce_scatter_block", MPIQ_RULE_ALL, false, true, true},
+    {"Reduce", MPIQ_RULE_TO_ROOT, true, true, true},
+    {"Gather", MPIQ_RULE_TO_ROOT, true, false, false},
+    {"Gatherv", MPIQ_RULE_TO_ROOT, true, false, false},
+    {"Scatter", MPIQ_RULE_ROOT, true, false, false},
+    {"Scatterv", MPIQ_RULE_ROOT, true, false, false},
+    {"Scan", MPIQ_RULE_LOWER, false, true, true},
+    {"Exscan", MPIQ_RULE_LOWER, false, true, true},
+    {"Comm_dup", MPIQ_RULE_ALL, false, false, false},
+    {"Comm_dup_with_info", MPIQ_RULE_ALL, false, false, false},
+    {"Comm_create", MPIQ_RULE_ALL, false, false, false},
+    {"Comm_split", MPIQ_RULE_ALL, false, false, false},
+    {"Comm_split_type", MPIQ_RULE_ALL, false, false, false},
+    {"Intercomm_merge", MPIQ_RULE_ALL, false, false, false},
+    {"Cart_create", MPIQ_RULE_ALL, false, false, false},
+    {"Cart_sub", MPIQ_RULE_ALL, false, false, false},
+    {"Graph_create", MPIQ_RULE_ALL, false, false, false},
+    {"Dist_graph_create", MPIQ_RULE_ALL, false, false, false},
+    {"Dist_graph_create_adjacent", MPIQ_RULE_ALL, false, false, false},
+    {"Win_create", MPIQ_RULE_ALL, false, false, false},
+    {"Win_allocate", MPIQ_RULE_ALL, false, false, false},
+    {"Win_allocate_shared", MPIQ_RULE_ALL, false, false, false},
+    {"Win_create_dynamic", MPIQ_RULE_ALL, false, false, false},
+};
+
+static const struct kin *kin_of(int collective)
+{
+    const char *name = mpiq_collective_name(collective);
+    if (!name || strncmp(name, "MPI_", 4) != 0)
+        return NULL;
+    char base[48];
+    snprintf(base, sizeof base, "%s", name + 4);
+    char kind = mpiq_collective_kind(collective);
+    if (kind == 'N') {
+        /* MPI_Ibcast is MPI_Bcast's, MPI_Comm_idup MPI_Comm_dup's. */
+        char *i = strncmp(base, "Comm_i", 6) == 0 ? base + 5 : base;
+        memmove(i, i + 1, strlen(i));
+        base[0] = (char)toupper((unsigned char)base[0]);
+    }
+    size_t length = strlen(base);
+    if (kind == 'P' && length > 5)
+        base[length - 5] = '\0';
+    for (size_t i = 0; i < sizeof family / sizeof *family; i++) {
+        if (strcmp(family[i].name, base) == 0)
+            return &family[i];
+    }
+    return NULL;
+}
+
+enum mpiq_rule mpiq_collective_rule(int collective)
+{
+    const struct kin *kin = kin_of(collective);
+    return kin ? (enum mpiq_rule)kin->rule : MPIQ_RULE_NOBODY;
+}
+
+bool mpiq_collective_has_root(int collective)
+{
+    const struct kin *kin = kin_of(collective);
+    return kin && kin->root;
+}
+
+bool mpiq_collective_has_op(int collective)
+{
+    const struct kin *kin = kin_of(collective);
+    return kin && kin->op;
+}
+
+bool mpiq_collective_has_bytes(int collective)
+{
+    const struct kin *kin = kin_of(collective);
+    return kin && kin->bytes;
+}
+
+enum mpiq_blocking mpiq_blocking_call(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum mpiq_blocking blocking;
+    } calls[] = {
+        {"MPI_Recv", MPIQ_BLOCKING_RECEIVE},         {"MPI_Probe", MPIQ_BLOCKING_RECEIVE},
+        {"MPI_Mprobe", MPIQ_BLOCKING_RECEIVE},       {"MPI_Mrecv", MPIQ_BLOCKING_RECEIVE},
+        {"MPI_Send", MPIQ_BLOCKING_SEND},            {"MPI_Ssend", MPIQ_BLOCKING_SEND},
+        {"MPI_Rsend", MPIQ_BLOCKING_SEND},           {"MPI_Sendrecv", MPIQ_BLOCKING_BOTH},
+        {"MPI_Sendrecv_replace", MPIQ_BLOCKING_BOTH}, {"MPI_Wait", MPIQ_BLOCKING_REQUESTS},
+        {"MPI_Waitall", MPIQ_BLOCKING_REQUESTS},     {"MPI_Waitany", MPIQ_BLOCKING_REQUESTS},
+        {"MPI_Waitsome", MPIQ_BLOCKING_REQUESTS},    {"MPI_Init", MPIQ_BLOCKING_INIT},
+        {"MPI_Init_thread", MPIQ_BLOCKING_INIT},     {"MPI_Finalize", MPIQ_BLOCKING_FINALIZE},
+    };
+    for (size_t i = 0; name && i < sizeof calls / sizeof *calls; i++) {
+        if (strcmp(calls[i].name, name) == 0)
+            return calls[i].blocking;
+    }
+    int collective = name ? mpiq_collective_class(name) : -1;
+    return collective >= 0 && mpiq_collective_kind(collective) == 'B' ? MPIQ_BLOCKING_COLLECTIVE
+                                                                      : MPIQ_BLOCKING_NOT;
+}
+
+static const struct mpiq_job_member *rank_member(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                                                 uint32_t at)
+{
+    return &job->members[job->member_order[rank->first_member + at]];
+}
+
+const struct mpiq_job_call *mpiq_outstanding_call(const struct mpiq_job_state *job,
+                                                  const struct mpiq_job_rank *rank, uint64_t request,
+                                                  uint32_t *comm)
+{
+    for (uint32_t i = 0; request && i < rank->member_count; i++) {
+        const struct mpiq_job_member *member = rank_member(job, rank, i);
+        for (uint32_t j = 0; j < member->outstanding_count; j++) {
+            const struct mpiq_job_call *call = &job->calls[member->first_outstanding + j];
+            if (call->request == request) {
+                *comm = member->comm;
+                return call;
+            }
+        }
+    }
+    return NULL;
+}
+
+const struct mpiq_job_call *mpiq_numbered_call(const struct mpiq_job_state *job,
+                                               const struct mpiq_job_member *member, int64_t number)
+{
+    for (uint32_t i = 0; i < member->call_count; i++) {
+        const struct mpiq_job_call *call = &job->calls[member->first_call + i];
+        if (job->shapes[call->shape].number == number)
+            return call;
+    }
+    for (uint32_t i = 0; i < member->outstanding_count; i++) {
+        const struct mpiq_job_call *call = &job->calls[member->first_outstanding + i];
+        if (job->shapes[call->shape].number == number)
+            return call;
+    }
+    return NULL;
+}
+
+/* The newest call of that class on that communicator that has not returned. */
+static bool find_active(const struct mpiq_job_state *job, const struct mpiq_job_member *member, int collective,
+                        int32_t tid, struct mpiq_thread_collective *ret)
+{
+    for (uint32_t i = 0; i < member->call_count; i++) {
+        const struct mpiq_job_call *call = &job->calls[member->first_call + i];
+        const struct mpiq_call_shape *shape = &job->shapes[call->shape];
+        if (call->done || call->request || shape->collective != collective || (call->tid && tid && call->tid != tid))
+            continue;
+        ret->comm = job->communicators[member->comm].user;
+        ret->number = shape->number;
+        ret->call = member->first_call + i;
+        return true;
+    }
+    return false;
+}
+
+/* Without a record: the communicator that the rank's internal traffic is on. */
+static uint32_t internal_comm(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+{
+    for (uint32_t i = 0; i < rank->operation_count; i++) {
+        const struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
+        if (op->internal && op->status != MPIQ_STATUS_COMPLETE && op->comm != MPIQ_NONE &&
+            op->queue != MPIQ_QUEUE_UNEXPECTED)
+            return job->communicators[op->comm].user;
+    }
+    return MPIQ_NONE;
+}
+
+void mpiq_thread_collective(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                            const struct mpiq_job_thread *thread, struct mpiq_thread_collective *ret)
+{
+    *ret = (struct mpiq_thread_collective){.collective = -1, .comm = MPIQ_NONE, .call = MPIQ_NONE};
+    for (uint32_t i = 0; i < thread->wait_count && ret->collective < 0; i++) {
+        const struct mpiq_job_wait *wait = &job->waits[thread->first_wait + i];
+        ret->collective = wait->collective;
+        if (wait->collective_comm != MPIQ_NONE)
+            ret->comm = job->communicators[wait->collective_comm].user;
+    }
+    const char *name = mpiq_job_string(job, thread->call);
+    if (ret->collective < 0 && name && mpiq_blocking_call(name) == MPIQ_BLOCKING_COLLECTIVE)
+        ret->collective = mpiq_collective_class(name);
+    if (ret->collective < 0)
+        return;
+    for (uint32_t i = 0; i < rank->member_count; i++) {
+        const struct mpiq_job_member *member = rank_member(job, rank, i);
+        if ((ret->comm == MPIQ_NONE || job->communicators[member->comm].user == ret->comm) &&
+            find_active(job, member, ret->collective, thread->tid, ret))
+            return;
+    }
+    if (ret->comm == MPIQ_NONE)
+        ret->comm = internal_comm(job, rank);
+}

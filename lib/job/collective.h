@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * collective - which collective call a thread is in, and whom the standard makes it wait for.
+ *
+ * Two sources: the library's record of calls (communicator, running number, arguments) and, without it, the
+ * name on the stack and the communicator of the internal traffic.
+ */
+#ifndef MPIQ_COLLECTIVE_H
+#define MPIQ_COLLECTIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "state/job_state.h"
+
+/* Whom a member that is in the call cannot leave it without, whatever the algorithm. */
+enum mpiq_rule {
+    MPIQ_RULE_NOBODY,           /* not forced, or not known */
+    MPIQ_RULE_ALL,
+    MPIQ_RULE_ROOT,             /* all but the root: the root */
+    MPIQ_RULE_TO_ROOT,          /* the root: all */
+    MPIQ_RULE_LOWER             /* the members of lower rank */
+};
+
+enum mpiq_rule mpiq_collective_rule(int collective);
+
+/* Whether an argument must be the same on all members: of root and op where there is one; bytes where one
+   scalar decides (never for vectors, or where a place of MPI_IN_PLACE would not count). */
+bool mpiq_collective_has_root(int collective);
+bool mpiq_collective_has_op(int collective);
+bool mpiq_collective_has_bytes(int collective);
+
+/* What an MPI function may block on; by its name. */
+enum mpiq_blocking {
+    MPIQ_BLOCKING_NOT,          /* it comes back, or is not known */
+    MPIQ_BLOCKING_RECEIVE,      /* receive, probe */
+    MPIQ_BLOCKING_SEND,
+    MPIQ_BLOCKING_BOTH,         /* MPI_Sendrecv */
+    MPIQ_BLOCKING_REQUESTS,     /* MPI_Wait and its kin */
+    MPIQ_BLOCKING_COLLECTIVE,
+    MPIQ_BLOCKING_INIT,
+    MPIQ_BLOCKING_FINALIZE
+};
+
+enum mpiq_blocking mpiq_blocking_call(const char *name);
+
+/* The collective call that a thread is in. */
+struct mpiq_thread_collective {
+    int collective;             /* class; -1: none */
+    uint32_t comm;              /* the user's communicator; MPIQ_NONE not known */
+    int64_t number;             /* 0: unordered, or not known */
+    uint32_t call;              /* in calls; MPIQ_NONE */
+};
+
+void mpiq_thread_collective(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                            const struct mpiq_job_thread *thread, struct mpiq_thread_collective *ret);
+
+/* The outstanding collective behind a request of that rank; *comm is its communicator.  NULL: none. */
+const struct mpiq_job_call *mpiq_outstanding_call(const struct mpiq_job_state *job,
+                                                  const struct mpiq_job_rank *rank, uint64_t request,
+                                                  uint32_t *comm);
+
+/* The ring's entry with that running number; NULL: not there, or not there any more. */
+const struct mpiq_job_call *mpiq_numbered_call(const struct mpiq_job_state *job,
+                                               const struct mpiq_job_member *member, int64_t number);
+
+/* The innermost wait of a thread; NULL: none. */
+static inline const struct mpiq_job_wait *mpiq_innermost_wait(const struct mpiq_job_state *job,
+                                                              const struct mpiq_job_thread *thread)
+{
+    return thread->wait_count ? &job->waits[thread->first_wait + thread->wait_count - 1] : NULL;
+}
+
+#endif

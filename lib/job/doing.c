@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/doing.h"
+
+#include <string.h>
+
+#include "job/collective.h"
+
+enum { THREAD_MULTIPLE = 3 };
+
+static bool any_held(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+{
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        if (job->threads[rank->first_thread + i].held == MPIQ_YES)
+            return true;
+    }
+    return false;
+}
+
+bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                         const struct mpiq_job_thread *thread)
+{
+    if (thread->helper)
+        return false;
+    bool multiple = rank->thread_level < 0 || rank->thread_level >= THREAD_MULTIPLE;
+    return multiple || thread->held == MPIQ_YES || !any_held(job, rank);
+}
+
+double mpiq_waited(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                   const struct mpiq_job_thread *thread)
+{
+    int64_t begin = 0;
+    for (uint32_t i = 0; i < thread->wait_count; i++) {
+        int64_t stamped = job->waits[thread->first_wait + i].begin_ns;
+        if (stamped > 0)
+            begin = stamped;
+    }
+    /* A collective's begin is the wait's for whoever asks how long; it may have waited several times in it. */
+    struct mpiq_thread_collective in;
+    mpiq_thread_collective(job, rank, thread, &in);
+    if (in.call != MPIQ_NONE && job->calls[in.call].begin_ns > 0)
+        begin = job->calls[in.call].begin_ns;
+    if (begin <= 0 || rank->taken_ns <= 0)
+        return -1;
+    return rank->taken_ns > begin ? (double)(rank->taken_ns - begin) / 1e9 : 0;
+}
+
+/* Which thread says what the rank does: one that is held, else one in MPI, else the main one. */
+static int weight(const struct mpiq_job_rank *rank, const struct mpiq_job_thread *thread)
+{
+    if (thread->helper)
+        return 0;
+    return 1 + 8 * (thread->held == MPIQ_YES) + 4 * thread->in_mpi + 2 * (thread->tid == rank->pid);
+}
+
+static enum mpiq_rank_doing thread_doing(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                                         const struct mpiq_job_thread *thread)
+{
+    const char *call = mpiq_job_string(job, thread->call);
+    bool waits = thread->wait_count > 0 ||
+                 (!thread->record && thread->in_mpi && mpiq_blocking_call(call) != MPIQ_BLOCKING_NOT);
+    if (waits && (thread->held == MPIQ_YES || rank->looks != 3))
+        return MPIQ_DOING_BLOCKED;
+    if (thread->in_mpi)
+        return MPIQ_DOING_POLLING;
+    bool sleeps = thread->state == 'S' || thread->state == 'D';
+    return sleeps && thread->cpu_between_ns == 0 && !(rank->changed & MPIQ_CHANGED_STACKS) ? MPIQ_DOING_ASLEEP
+                                                                                          : MPIQ_DOING_COMPUTING;
+}
+
+static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                       struct mpiq_rank_diagnosis *ret)
+{
+    const struct mpiq_job_thread *best = NULL;
+    int best_weight = 0;
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
+        int candidate = weight(rank, thread);
+        if (candidate > best_weight) {
+            best = thread;
+            best_weight = candidate;
+        }
+    }
+    if (best) {
+        ret->thread = (uint32_t)(best - job->threads);
+        ret->call = best->in_mpi ? mpiq_job_string(job, best->call) : NULL;
+        ret->site = best->site != MPIQ_NONE ? best->site : best->innermost;
+        ret->doing = thread_doing(job, rank, best);
+    } else if (rank->thread_count == 0) {
+        ret->doing = rank->process_state == 'R' ? MPIQ_DOING_COMPUTING : MPIQ_DOING_UNREADABLE;
+    }
+    char state = rank->process_state;
+    if (rank->gone || state == 'Z' || state == 'X')
+        ret->doing = MPIQ_DOING_GONE;
+    else if (state == 'T' || state == 't')
+        ret->doing = MPIQ_DOING_STOPPED;
+    if (!best || !best->in_mpi)
+        return;
+    struct mpiq_thread_collective in;
+    mpiq_thread_collective(job, rank, best, &in);
+    ret->number = in.number;
+    ret->comm = in.comm;
+    const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, best);
+    if (ret->comm == MPIQ_NONE && wait) {
+        uint32_t comm = wait->comm;
+        if (comm == MPIQ_NONE && wait->operation_count > 0)
+            comm = job->operations[wait->first_operation].comm;
+        ret->comm = comm == MPIQ_NONE ? MPIQ_NONE : job->communicators[comm].user;
+    }
+    if (ret->doing == MPIQ_DOING_BLOCKED || ret->doing == MPIQ_DOING_STOPPED)
+        ret->since = mpiq_waited(job, rank, best);
+}
+
+void mpiq_doing(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnosis)
+{
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        if (rank)
+            rank_doing(job, rank, &diagnosis->ranks[process]);
+    }
+}

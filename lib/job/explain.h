@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * explain - the part of what never goes on that explains all of it.
+ *
+ * Of each node that is proven never to happen as few children are chosen as prove it; where that choice
+ * leads in the end are knots (those in one wait for each other and for nobody outside) and dead ends (they
+ * wait for who has gone).  Everything else waits for them.
+ */
+#ifndef MPIQ_EXPLAIN_H
+#define MPIQ_EXPLAIN_H
+
+#include "job/graph.h"
+
+struct mpiq_knot {
+    uint32_t first_thread;      /* in threads below; ascending by process */
+    uint32_t thread_count;
+};
+
+struct mpiq_explanation {
+    uint32_t *threads;          /* of all knots */
+    uint32_t thread_count;
+    struct mpiq_knot *knots;    /* by their first thread's process */
+    uint32_t knot_count;
+    uint32_t *knot_of;          /* of each thread of the job; MPIQ_NONE: in none */
+    uint32_t *chosen;           /* of each node the child it is led to the end by; MPIQ_NONE: it may happen */
+};
+
+/* False without memory; deinit either way. */
+bool mpiq_explain(const struct mpiq_wait_graph *graph, struct mpiq_explanation *ret);
+void mpiq_explanation_deinit(struct mpiq_explanation *explanation);
+
+/* The next thread on the way from a thread to the end: one of the rank that `chosen` leads to; MPIQ_NONE
+   where it ends.  *process: that rank's process, MPIQ_NONE if the end is none. */
+uint32_t mpiq_next_thread(const struct mpiq_wait_graph *graph, const struct mpiq_explanation *explanation,
+                          uint32_t thread, uint32_t *process);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* find - findings of each subject, from the reduced graph and its explanation; private to lib/job. */
+#ifndef MPIQ_FIND_H
+#define MPIQ_FIND_H
+
+#include "job/explain.h"
+#include "job/words.h"
+
+/* What all finders share. */
+struct mpiq_finder {
+    const struct mpiq_job_state *job;
+    const struct mpiq_wait_graph *graph;
+    const struct mpiq_explanation *explanation;
+    struct mpiq_diagnosis *diagnosis;
+    struct mpiq_arena *arena;   /* the diagnosis's */
+    bool failed;                /* no memory */
+};
+
+/* No more findings of one kind than these: the rest would say the same of other ranks. */
+enum { MPIQ_MOST_FINDINGS = 16, MPIQ_MOST_SITES = 16, MPIQ_MOST_STEPS = 100, MPIQ_MOST_NEAR_MISSES = 8 };
+
+void mpiq_find_collectives(struct mpiq_finder *finder);
+void mpiq_find_messages(struct mpiq_finder *finder);
+void mpiq_find_cycles(struct mpiq_finder *finder);
+void mpiq_find_truncations(struct mpiq_finder *finder);
+void mpiq_find_ranks(struct mpiq_finder *finder);
+void mpiq_find_leftovers(struct mpiq_finder *finder);
+
+/* Arguments and classes of the calls with one running number, and of those shortly before it, that do not fit
+   together.  True: it explains why members wait in it. */
+bool mpiq_find_mismatches(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven);
+
+/* Adds a process to a set; notes where memory ends. */
+void mpiq_finder_add(struct mpiq_finder *finder, struct mpiq_rank_set *set, uint32_t process);
+/* Adds a process's call and place to the finding's sites. */
+void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process);
+/* Whether a process is stuck, by any of its threads. */
+bool mpiq_finder_stuck(const struct mpiq_finder *finder, uint32_t process);
+
+#endif

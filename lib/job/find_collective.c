@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collectives that not all have come to: who is in, who is not, and what those do instead. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "job/collective.h"
+#include "job/find.h"
+
+/* One call of a collective, by those who are blocked in it. */
+struct instance {
+    int64_t number;             /* 0 not known */
+    uint32_t comm;              /* MPIQ_NONE: MPI_Init, MPI_Finalize */
+    uint32_t world;             /* of these */
+    int collective;
+    uint32_t first;             /* last one added: index in entries, plus one */
+    uint32_t count;
+    bool in_knot;
+    bool stuck;
+    bool requests;              /* they wait for a request of it */
+};
+
+struct entry {
+    uint32_t process;
+    uint32_t next;              /* plus one */
+};
+
+struct instances {
+    struct mpiq_finder *finder;
+    struct mpiq_index_table table;
+    struct instance *list;
+    uint32_t count;
+    uint32_t capacity;
+    struct entry *entries;
+    uint32_t entry_count;
+    uint32_t entry_capacity;
+};
+
+static bool grow(void **array, uint32_t count, uint32_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return true;
+    uint32_t larger = 2 * *capacity + 64;
+    void *memory = realloc(*array, larger * size);
+    if (!memory)
+        return false;
+    *array = memory;
+    *capacity = larger;
+    return true;
+}
+
+static struct instance *instance_of(struct instances *instances, const struct instance *key)
+{
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, (uint64_t)key->comm << 32 | key->world);
+    hash = mpiq_hash(mpiq_hash(hash, (uint64_t)key->number), key->number > 0 ? 0 : (uint64_t)key->collective);
+    uint64_t cursor = hash;
+    for (uint32_t i; (i = mpiq_index_table_next(&instances->table, hash, &cursor)) != MPIQ_NONE;) {
+        struct instance *known = &instances->list[i];
+        if (known->comm == key->comm && known->world == key->world && known->number == key->number &&
+            (key->number > 0 || known->collective == key->collective))
+            return known;
+    }
+    if (!grow((void **)&instances->list, instances->count, &instances->capacity, sizeof *instances->list) ||
+        !mpiq_index_table_add(&instances->table, hash, instances->count)) {
+        instances->finder->failed = true;
+        return NULL;
+    }
+    instances->list[instances->count] = *key;
+    return &instances->list[instances->count++];
+}
+
+static void add(struct instances *instances, const struct instance *key, uint32_t process, uint32_t thread)
+{
+    struct instance *instance = instance_of(instances, key);
+    if (!instance || !grow((void **)&instances->entries, instances->entry_count, &instances->entry_capacity,
+                           sizeof *instances->entries)) {
+        instances->finder->failed = true;
+        return;
+    }
+    if (instance->first && instances->entries[instance->first - 1].process == process)
+        return;
+    instances->entries[instances->entry_count] = (struct entry){.process = process, .next = instance->first};
+    instance->first = ++instances->entry_count;
+    instance->count++;
+    instance->in_knot = instance->in_knot || instances->finder->explanation->knot_of[thread] != MPIQ_NONE;
+    instance->stuck = instance->stuck || mpiq_is_stuck(instances->finder->graph, thread);
+}
+
+static void collect_requests(struct instances *instances, uint32_t process, uint32_t thread)
+{
+    const struct mpiq_job_state *job = instances->finder->job;
+    const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, &job->threads[thread]);
+    for (uint32_t i = 0; wait && i < wait->operation_count; i++) {
+        const struct mpiq_job_operation *op = &job->operations[wait->first_operation + i];
+        uint32_t comm = MPIQ_NONE;
+        const struct mpiq_job_call *call =
+            op->kind == MPIQ_OPERATION_COLLECTIVE
+                ? mpiq_outstanding_call(job, mpiq_job_rank_of(job, process), op->request, &comm)
+                : NULL;
+        if (!call || call->done)
+            continue;
+        const struct mpiq_call_shape *shape = &job->shapes[call->shape];
+        struct instance key = {.comm = comm, .number = shape->number, .collective = shape->collective, .requests = true};
+        add(instances, &key, process, thread);
+    }
+}
+
+static void collect(struct instances *instances)
+{
+    const struct mpiq_finder *finder = instances->finder;
+    const struct mpiq_job_state *job = finder->job;
+    for (uint32_t process = 0; process < job->process_count && !finder->failed; process++) {
+        const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+        if (rank->doing != MPIQ_DOING_BLOCKED || rank->thread == MPIQ_NONE)
+            continue;
+        enum mpiq_blocking blocking = mpiq_blocking_call(rank->call);
+        struct mpiq_thread_collective in;
+        mpiq_thread_collective(job, mpiq_job_rank_of(job, process), &job->threads[rank->thread], &in);
+        struct instance key = {.comm = in.comm, .number = in.number, .collective = in.collective};
+        const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, &job->threads[rank->thread]);
+        bool fence = wait && (wait->kind == MPIQ_WAIT_FINALIZE || wait->kind == MPIQ_WAIT_INIT);
+        if (blocking == MPIQ_BLOCKING_FINALIZE || blocking == MPIQ_BLOCKING_INIT || fence) {
+            bool finalize = fence ? wait->kind == MPIQ_WAIT_FINALIZE : blocking == MPIQ_BLOCKING_FINALIZE;
+            key = (struct instance){
+                .comm = MPIQ_NONE,
+                .world = mpiq_job_world_rank(job, process).world,
+                .collective = mpiq_collective_class(finalize ? "MPI_Finalize" : "MPI_Init"),
+            };
+            add(instances, &key, process, rank->thread);
+        } else if (in.collective >= 0 && in.comm != MPIQ_NONE) {
+            add(instances, &key, process, rank->thread);
+        } else {
+            collect_requests(instances, process, rank->thread);
+        }
+    }
+}
+
+static uint32_t class_count(const struct mpiq_job_state *job, const struct mpiq_job_member *member, int collective)
+{
+    for (uint32_t i = 0; i < member->count_count; i++) {
+        if (job->counts[member->first_count + i].collective == collective)
+            return job->counts[member->first_count + i].count;
+    }
+    return 0;
+}
+
+/* What decides whether a member of the communicator has come. */
+struct roll_call {
+    const struct instance *instance;
+    const bool *in;             /* of each process: blocked in it */
+    const bool *wanted;         /* of each process: somebody in it waits for it; NULL: not asked */
+    uint32_t most;              /* calls of that class by those who are in; 0: not kept */
+};
+
+static bool is_missing(const struct mpiq_finder *finder, const struct roll_call *roll, uint32_t process)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_rank *rank = process == MPIQ_NONE ? NULL : mpiq_job_rank_of(job, process);
+    if (!rank || roll->in[process])
+        return false;
+    const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
+    const struct mpiq_job_member *member =
+        mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), roll->instance->comm);
+    if (!member)
+        return doing->doing == MPIQ_DOING_GONE;
+    if (roll->instance->number > 0 && member->ordered >= 0)
+        return member->ordered < roll->instance->number;
+    if (roll->most > 0)
+        return class_count(job, member, roll->instance->collective) < roll->most;
+    return roll->wanted ? roll->wanted[process] : true;
+}
+
+/* The processes that those in the call wait for, by the edges of their waits; false: for nobody that is seen. */
+static bool wanted_by(const struct mpiq_finder *finder, const struct instances *instances,
+                      const struct instance *instance, const bool *in, bool *wanted)
+{
+    const struct mpiq_wait_graph *graph = finder->graph;
+    bool any = false;
+    for (uint32_t at = instance->first; at; at = instances->entries[at - 1].next) {
+        uint32_t thread = finder->diagnosis->ranks[instances->entries[at - 1].process].thread;
+        if (graph->thread_nodes[thread] == MPIQ_NONE)
+            continue;
+        const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+        for (uint32_t i = 0; i < node->edge_count; i++) {
+            const struct mpiq_node *child = &graph->nodes[graph->edges[node->first_edge + i].child];
+            if ((child->kind == MPIQ_KIND_RANK || child->kind == MPIQ_KIND_INTERNAL) && !in[child->subject])
+                any = wanted[child->subject] = true;
+        }
+    }
+    return any;
+}
+
+static void find_missing(struct mpiq_finder *finder, const struct roll_call *roll, struct mpiq_finding *finding)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct instance *instance = roll->instance;
+    if (instance->comm == MPIQ_NONE) {
+        const struct mpiq_world *world = &job->worlds[instance->world];
+        bool finalize = strcmp(finding->collective, "MPI_Finalize") == 0;
+        for (uint32_t i = 0; i < world->size; i++) {
+            const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, world->first + i);
+            if (rank && !roll->in[world->first + i] &&
+                (finalize ? rank->phase < MPIQ_PHASE_FINALIZING : rank->phase <= MPIQ_PHASE_LOADED))
+                mpiq_finder_add(finder, &finding->missing, world->first + i);
+        }
+        return;
+    }
+    const struct mpiq_job_communicator *comm = &job->communicators[instance->comm];
+    const uint32_t groups[] = {comm->group, comm->remote};
+    for (int side = 0; side < 2; side++) {
+        const struct mpiq_job_group *group = groups[side] == MPIQ_NONE ? NULL : &job->groups[groups[side]];
+        for (uint32_t i = 0; group && group->members && i < group->count; i++) {
+            if (is_missing(finder, roll, group->members[i]))
+                mpiq_finder_add(finder, &finding->missing, group->members[i]);
+        }
+    }
+}
+
+/* ", which is itself in that MPI_Bcast": said of the one rank that a missing one waits for. */
+static const char *circle(struct mpiq_finder *finder, const bool *in, uint32_t process, const char *collective)
+{
+    uint32_t thread = finder->diagnosis->ranks[process].thread;
+    if (thread == MPIQ_NONE || finder->graph->thread_nodes[thread] == MPIQ_NONE)
+        return "";
+    const struct mpiq_node *node = &finder->graph->nodes[finder->graph->thread_nodes[thread]];
+    if (node->edge_count != 1)
+        return "";
+    const struct mpiq_node *child = &finder->graph->nodes[finder->graph->edges[node->first_edge].child];
+    if (child->kind == MPIQ_KIND_RANK && child->subject == process)
+        return ", which is itself";
+    if (child->kind != MPIQ_KIND_RANK || !in[child->subject])
+        return "";
+    const char *bare = strncmp(collective, "MPI_", 4) == 0 ? collective + 4 : collective;
+    return WORDS(finder->arena, ", which is itself in that %s", bare);
+}
+
+/* "rank 1 is not: it has waited …": those who do alike in one clause. */
+static const char *clauses(struct mpiq_finder *finder, const struct mpiq_finding *finding, const bool *in)
+{
+    enum { MOST_CLAUSES = 3, MOST_LOOKED_AT = 64 };
+    struct {
+        const char *does;
+        struct mpiq_rank_set ranks;
+        uint32_t first;
+    } groups[MOST_CLAUSES + 1] = {0};
+    uint32_t count = 0;
+    uint32_t looked = 0;
+    const struct mpiq_rank_set *missing = &finding->missing;
+    for (uint32_t i = 0; i < missing->count; i++) {
+        for (uint32_t rank = missing->ranges[i].first; rank <= missing->ranges[i].last; rank++) {
+            if (looked++ >= MOST_LOOKED_AT)
+                break;
+            uint32_t process = mpiq_job_process(finder->job, missing->ranges[i].world, rank);
+            const char *does = WORDS(finder->arena, "%s%s",
+                                     mpiq_words_does(finder->arena, finder->graph, process, false),
+                                     circle(finder, in, process, finding->collective));
+            uint32_t group = 0;
+            while (group < count && strcmp(groups[group].does, does) != 0)
+                group++;
+            if (group == count && count <= MOST_CLAUSES) {
+                groups[count].first = process;
+                groups[count++].does = does;
+            }
+            if (group < count)
+                mpiq_finder_add(finder, &groups[group].ranks, process);
+        }
+    }
+    const char *text = "";
+    for (uint32_t i = 0; i < count && i < MOST_CLAUSES; i++) {
+        bool plural = groups[i].ranks.size > 1;
+        const char *subject = mpiq_words_ranks(finder->arena, &groups[i].ranks);
+        const char *does = plural ? mpiq_words_does(finder->arena, finder->graph, groups[i].first, true)
+                                  : groups[i].does;
+        /* The first clause says that they are not in; of a single group once, of several by name. */
+        if (i == 0)
+            text = WORDS(finder->arena, "%s %s not: %s %s", count == 1 ? subject : mpiq_words_ranks(finder->arena, missing),
+                         missing->size > 1 ? "are" : "is",
+                         count == 1 ? plural ? "they" : "it" : subject, does);
+        else
+            text = WORDS(finder->arena, "%s, %s %s", text, subject, does);
+    }
+    for (uint32_t i = 0; i <= MOST_CLAUSES; i++)
+        mpiq_rank_set_deinit(&groups[i].ranks);
+    if (count > MOST_CLAUSES || missing->size > MOST_LOOKED_AT)
+        text = WORDS(finder->arena, "%s, and others do other things", text);
+    return text;
+}
+
+static const char *sentence(struct mpiq_finder *finder, const struct mpiq_finding *finding, bool requests,
+                            const bool *in)
+{
+    struct mpiq_arena *arena = finder->arena;
+    const char *place = finding->site_count == 1 || finding->sites[0].ranks.size == finding->ranks.size
+                            ? finding->sites[0].file && finding->sites[0].line > 0
+                                  ? WORDS(arena, " at %s:%d",
+                                          strrchr(finding->sites[0].file, '/') ? strrchr(finding->sites[0].file, '/') + 1
+                                                                               : finding->sites[0].file,
+                                          finding->sites[0].line)
+                                  : ""
+                            : "";
+    return WORDS(arena, "%s %s %s %s%s; %s", mpiq_words_ranks(arena, &finding->ranks),
+                 finding->ranks.size > 1 ? (requests ? "wait" : "are") : requests ? "waits" : "is",
+                 requests ? "for" : "in",
+                 mpiq_words_call(arena, finder->job, finding->collective, finding->number, finding->comm), place,
+                 clauses(finder, finding, in));
+}
+
+static void find_instance(struct instances *instances, const struct instance *instance, bool *in, bool *wanted)
+{
+    struct mpiq_finder *finder = instances->finder;
+    const struct mpiq_job_state *job = finder->job;
+    bool mismatch = instance->comm != MPIQ_NONE && instance->number > 0 &&
+                    mpiq_find_mismatches(finder, instance->comm, instance->number, instance->stuck);
+    if (mismatch)
+        return;
+    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_COLLECTIVE_INCOMPLETE);
+    if (!finding) {
+        finder->failed = true;
+        return;
+    }
+    finding->collective = mpiq_collective_name(instance->collective);
+    finding->comm = instance->comm;
+    finding->number = instance->number;
+    finding->proven = instance->stuck;
+    struct roll_call roll = {.instance = instance, .in = in};
+    for (uint32_t at = instance->first; at; at = instances->entries[at - 1].next) {
+        uint32_t process = instances->entries[at - 1].process;
+        in[process] = true;
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        const struct mpiq_job_member *member =
+            instance->comm == MPIQ_NONE ? NULL : mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), instance->comm);
+        uint32_t count = member ? class_count(job, member, instance->collective) : 0;
+        roll.most = count > roll.most ? count : roll.most;
+    }
+    if (wanted_by(finder, instances, instance, in, wanted))
+        roll.wanted = wanted;
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        if (!in[process])
+            continue;
+        mpiq_finder_add(finder, &finding->ranks, process);
+        mpiq_finder_site(finder, finding, process);
+        double since = finder->diagnosis->ranks[process].since;
+        finding->since = since > finding->since ? since : finding->since;
+    }
+    find_missing(finder, &roll, finding);
+    for (uint32_t i = 0; i < finding->missing.count; i++) {
+        const struct mpiq_rank_range *range = &finding->missing.ranges[i];
+        for (uint32_t rank = range->first; rank <= range->last; rank++)
+            mpiq_finder_site(finder, finding, mpiq_job_process(job, range->world, rank));
+    }
+    if (finding->missing.size == 0) {
+        mpiq_diagnosis_drop_finding(finder->diagnosis);
+    } else {
+        if (finding->missing.size <= finding->ranks.size && !mpiq_rank_set_add_set(&finding->suspects, &finding->missing))
+            finder->failed = true;
+        finding->text = sentence(finder, finding, instance->requests, in);
+    }
+    memset(in, 0, job->process_count);
+    memset(wanted, 0, job->process_count);
+}
+
+static int compare_instances(const void *left, const void *right)
+{
+    const struct instance *a = left;
+    const struct instance *b = right;
+    if (a->in_knot != b->in_knot)
+        return a->in_knot ? -1 : 1;
+    if (a->stuck != b->stuck)
+        return a->stuck ? -1 : 1;
+    if (a->count != b->count)
+        return a->count > b->count ? -1 : 1;
+    if (a->comm != b->comm)
+        return a->comm < b->comm ? -1 : 1;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return a->world < b->world ? -1 : a->world > b->world;
+}
+
+void mpiq_find_collectives(struct mpiq_finder *finder)
+{
+    struct instances instances = {.finder = finder};
+    bool *in _cleanup_free_ = calloc((size_t)finder->job->process_count + 1, sizeof *in);
+    bool *wanted _cleanup_free_ = calloc((size_t)finder->job->process_count + 1, sizeof *wanted);
+    finder->failed = finder->failed || !in || !wanted;
+    if (!finder->failed)
+        collect(&instances);
+    if (instances.count > 1)
+        qsort(instances.list, instances.count, sizeof *instances.list, compare_instances);
+    for (uint32_t i = 0; i < instances.count && i < MPIQ_MOST_FINDINGS && !finder->failed; i++)
+        find_instance(&instances, &instances.list[i], in, wanted);
+    free(instances.list);
+    free(instances.entries);
+    mpiq_index_table_deinit(&instances.table);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks that wait for each other in a circle. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "job/collective.h"
+#include "job/find.h"
+
+/* Threads of a knot in the order of waiting, from *start on in a circle. */
+struct walk {
+    uint32_t *threads;
+    uint32_t count;
+    uint32_t start;
+};
+
+/* position: of each thread of the job where it stands in the walk, plus one. */
+static bool walk_knot(const struct mpiq_finder *finder, const struct mpiq_knot *knot, uint32_t *position, struct walk *ret)
+{
+    ret->threads = malloc(((size_t)knot->thread_count + 1) * sizeof *ret->threads);
+    ret->count = 0;
+    if (!ret->threads)
+        return false;
+    uint32_t thread = finder->explanation->threads[knot->first_thread];
+    uint32_t process;
+    while (thread != MPIQ_NONE && !position[thread] && ret->count < knot->thread_count) {
+        ret->threads[ret->count++] = thread;
+        position[thread] = ret->count;
+        thread = mpiq_next_thread(finder->graph, finder->explanation, thread, &process);
+    }
+    bool closed = thread != MPIQ_NONE && position[thread];
+    ret->start = closed ? position[thread] - 1 : 0;
+    for (uint32_t i = 0; i < ret->count; i++)
+        position[ret->threads[i]] = 0;
+    return closed;
+}
+
+static uint32_t process_of(const struct mpiq_finder *finder, uint32_t thread)
+{
+    return finder->job->ranks[finder->graph->thread_ranks[thread]].process;
+}
+
+/* Whether two threads are in one and the same collective call. */
+static bool same_call(const struct mpiq_finder *finder, uint32_t a, uint32_t b)
+{
+    struct mpiq_thread_collective in_a;
+    struct mpiq_thread_collective in_b;
+    const struct mpiq_job_state *job = finder->job;
+    mpiq_thread_collective(job, &job->ranks[finder->graph->thread_ranks[a]], &job->threads[a], &in_a);
+    mpiq_thread_collective(job, &job->ranks[finder->graph->thread_ranks[b]], &job->threads[b], &in_b);
+    return in_a.collective >= 0 && in_a.collective == in_b.collective && in_a.comm == in_b.comm &&
+           in_a.comm != MPIQ_NONE && in_a.number == in_b.number;
+}
+
+static const char *why(const struct mpiq_finder *finder, uint32_t thread)
+{
+    const struct mpiq_job_state *job = finder->job;
+    struct mpiq_thread_collective in;
+    mpiq_thread_collective(job, &job->ranks[finder->graph->thread_ranks[thread]], &job->threads[thread], &in);
+    const char *call = mpiq_job_string(job, job->threads[thread].call);
+    if (in.collective >= 0)
+        return mpiq_words_call(finder->arena, job, mpiq_collective_name(in.collective), in.number, in.comm);
+    const char *what = mpiq_words_waits_for(finder->arena, finder->graph, thread);
+    if (!call)
+        call = "MPI";
+    return what[0] ? WORDS(finder->arena, "%s for %s", call, what) : call;
+}
+
+static struct mpiq_step *add_step(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t thread)
+{
+    struct mpiq_step *step = mpiq_finding_add_step(finding);
+    if (!step) {
+        finder->failed = true;
+        return NULL;
+    }
+    step->process = process_of(finder, thread);
+    step->why = why(finder, thread);
+    step->site = finder->job->threads[thread].site;
+    step->since = finder->diagnosis->ranks[step->process].since;
+    finding->since = step->since > finding->since ? step->since : finding->since;
+    mpiq_finder_add(finder, &finding->ranks, step->process);
+    mpiq_finder_site(finder, finding, step->process);
+    return step;
+}
+
+/* "rank 0 in MPI_Recv for tag 1 from rank 1 at a.c:5". */
+static const char *step_text(struct mpiq_finder *finder, const struct mpiq_step *step)
+{
+    const char *place = mpiq_words_place(finder->arena, finder->job, step->site);
+    return WORDS(finder->arena, "%s in %s%s%s", mpiq_words_rank(finder->arena, finder->job, step->process), step->why,
+                 place[0] ? " at " : "", place);
+}
+
+static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t length)
+{
+    enum { MOST_SPELLED = 4 };
+    struct mpiq_arena *arena = finder->arena;
+    if (finding->step_count == 1) {
+        finding->text = WORDS(arena, "%s waits for itself: it is in %s",
+                              mpiq_words_rank(arena, finder->job, finding->steps[0].process), finding->steps[0].why);
+        return;
+    }
+    const char *text = "";
+    size_t spelled = finding->step_count <= MOST_SPELLED ? finding->step_count : MOST_SPELLED - 1;
+    for (size_t i = 0; i < spelled; i++)
+        text = WORDS(arena, "%s%s%s", text, i == 0 ? "" : ", ", step_text(finder, &finding->steps[i]));
+    if (spelled < finding->step_count)
+        text = WORDS(arena, "%s, … and so on back to %s", text,
+                     mpiq_words_rank(arena, finder->job, finding->steps[0].process));
+    finding->text = WORDS(arena, "%u ranks wait for each other in a circle: %s", length, text);
+}
+
+static void find_cycle(struct mpiq_finder *finder, const struct mpiq_knot *knot, uint32_t *position)
+{
+    struct walk walk;
+    bool closed = walk_knot(finder, knot, position, &walk);
+    uint32_t *threads _cleanup_free_ = walk.threads;
+    if (!threads)
+        finder->failed = true;
+    if (!closed)
+        return;
+    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_WAIT_CYCLE);
+    if (!finding) {
+        finder->failed = true;
+        return;
+    }
+    finding->proven = true;
+    uint32_t length = walk.count - walk.start;
+    /* Those in one collective call are one step: it begins behind the last of them. */
+    uint32_t turn = 0;
+    while (turn < length && same_call(finder, threads[walk.start + turn], threads[walk.start + (turn + length - 1) % length]))
+        turn++;
+    if (turn == length && length > 1) {
+        mpiq_diagnosis_drop_finding(finder->diagnosis);
+        return;
+    }
+    uint32_t before = MPIQ_NONE;
+    uint32_t steps = 0;
+    for (uint32_t i = 0; i < length && !finder->failed; i++) {
+        uint32_t thread = threads[walk.start + (turn + i) % length];
+        if (before != MPIQ_NONE && same_call(finder, before, thread))
+            continue;
+        before = thread;
+        steps++;
+        if (finding->step_count < MPIQ_MOST_STEPS)
+            add_step(finder, finding, thread);
+        else
+            mpiq_finder_add(finder, &finding->ranks, process_of(finder, thread));
+    }
+    for (size_t i = 0; i < finding->step_count; i++) {
+        uint32_t next = finding->steps[(i + 1) % finding->step_count].process;
+        mpiq_finder_add(finder, &finding->steps[i].waits_for, next);
+    }
+    if (!finder->failed)
+        describe(finder, finding, steps);
+}
+
+void mpiq_find_cycles(struct mpiq_finder *finder)
+{
+    uint32_t *position _cleanup_free_ = calloc((size_t)finder->job->thread_count + 1, sizeof *position);
+    finder->failed = finder->failed || !position;
+    for (uint32_t i = 0; i < finder->explanation->knot_count && i < MPIQ_MOST_FINDINGS && !finder->failed; i++)
+        find_cycle(finder, &finder->explanation->knots[i], position);
+}

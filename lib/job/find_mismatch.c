@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls under one running number that do not fit together: other collectives, other arguments. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "job/collective.h"
+#include "job/find.h"
+
+/* Ranks that gave one value (a class, a root, an operation, a length). */
+struct camp {
+    int64_t value;
+    struct mpiq_rank_set ranks;
+};
+
+enum { MOST_CAMPS = 8 };
+
+struct camps {
+    struct camp list[MOST_CAMPS];
+    uint32_t count;
+};
+
+static void camps_deinit(struct camps *camps)
+{
+    for (uint32_t i = 0; i < camps->count; i++)
+        mpiq_rank_set_deinit(&camps->list[i].ranks);
+}
+
+static void join(struct mpiq_finder *finder, struct camps *camps, int64_t value, uint32_t process)
+{
+    uint32_t i = 0;
+    while (i < camps->count && camps->list[i].value != value)
+        i++;
+    if (i == MOST_CAMPS)
+        return;
+    if (i == camps->count)
+        camps->list[camps->count++].value = value;
+    mpiq_finder_add(finder, &camps->list[i].ranks, process);
+}
+
+/* Larger camps first; then by value. */
+static int compare_camps(const void *left, const void *right)
+{
+    const struct camp *a = left;
+    const struct camp *b = right;
+    if (a->ranks.size != b->ranks.size)
+        return a->ranks.size > b->ranks.size ? -1 : 1;
+    return a->value < b->value ? -1 : a->value > b->value;
+}
+
+/* Those whom a majority contradicts; nobody where there is none. */
+static void suspect(struct mpiq_finder *finder, const struct camps *camps, struct mpiq_finding *finding)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < camps->count; i++)
+        total += camps->list[i].ranks.size;
+    for (uint32_t i = 1; i < camps->count && 2 * camps->list[0].ranks.size > total; i++) {
+        if (!mpiq_rank_set_add_set(&finding->suspects, &camps->list[i].ranks))
+            finder->failed = true;
+    }
+}
+
+static void add_ranks(struct mpiq_finder *finder, const struct camps *camps, struct mpiq_finding *finding)
+{
+    enum { MOST_LOOKED_AT = 4096 };
+    for (uint32_t i = 0; i < camps->count; i++) {
+        const struct mpiq_rank_set *set = &camps->list[i].ranks;
+        if (!mpiq_rank_set_add_set(&finding->ranks, set))
+            finder->failed = true;
+        uint32_t looked = 0;
+        for (uint32_t j = 0; j < set->count; j++) {
+            for (uint32_t rank = set->ranges[j].first; rank <= set->ranges[j].last && looked < MOST_LOOKED_AT; rank++, looked++) {
+                uint32_t process = mpiq_job_process(finder->job, set->ranges[j].world, rank);
+                mpiq_finder_site(finder, finding, process);
+                double since = finder->diagnosis->ranks[process].since;
+                finding->since = since > finding->since ? since : finding->since;
+            }
+        }
+    }
+}
+
+static struct mpiq_finding *new_finding(struct mpiq_finder *finder, enum mpiq_finding_kind kind, uint32_t comm,
+                                        int64_t number, bool proven, const struct camps *camps)
+{
+    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, kind);
+    if (!finding) {
+        finder->failed = true;
+        return NULL;
+    }
+    finding->comm = comm;
+    finding->number = number;
+    finding->proven = proven;
+    add_ranks(finder, camps, finding);
+    suspect(finder, camps, finding);
+    return finding;
+}
+
+/* "63 ranks made MPI_Bcast, rank 1 MPI_Barrier of call #6". */
+static void say_classes(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven, const struct camps *camps)
+{
+    struct mpiq_finding *finding =
+        new_finding(finder, MPIQ_FINDING_COLLECTIVE_MISMATCH, comm, number, proven, camps);
+    const char *text = "";
+    for (uint32_t i = 0; finding && i < camps->count; i++) {
+        struct mpiq_finding_call *call = mpiq_finding_add_call(finding);
+        const char *name = mpiq_collective_name((int)camps->list[i].value);
+        if (!call || !mpiq_rank_set_add_set(&call->ranks, &camps->list[i].ranks)) {
+            finder->failed = true;
+            return;
+        }
+        call->collective = name ? name : "a collective";
+        text = WORDS(finder->arena, "%s%s%s %s %s", text, i == 0 ? "" : i + 1 < camps->count ? ", " : " and ",
+                     mpiq_words_ranks(finder->arena, &call->ranks), i == 0 ? "called" : "called", call->collective);
+    }
+    if (finding)
+        finding->text = WORDS(finder->arena, "collective call #%" PRId64 "%s is not the same for all: %s", number,
+                              mpiq_words_on(finder->arena, finder->job, comm), text);
+}
+
+static const char *value_text(struct mpiq_finder *finder, const char *field, int64_t value)
+{
+    if (strcmp(field, "op") == 0) {
+        const char *name = mpiq_job_string(finder->job, (mpiq_string_id)value);
+        return name ? name : "an operation of the user's";
+    }
+    return WORDS(finder->arena, "%" PRId64, value);
+}
+
+static void say_argument(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven, int collective,
+                         const char *field, const struct camps *camps)
+{
+    struct mpiq_finding *finding =
+        new_finding(finder, MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH, comm, number, proven, camps);
+    const char *text = "";
+    for (uint32_t i = 0; finding && i < camps->count; i++) {
+        struct mpiq_finding_value *value = mpiq_finding_add_value(finding);
+        if (!value || !mpiq_rank_set_add_set(&value->ranks, &camps->list[i].ranks)) {
+            finder->failed = true;
+            return;
+        }
+        value->value = value_text(finder, field, camps->list[i].value);
+        text = WORDS(finder->arena, "%s%s%s by %s", text, i == 0 ? "" : i + 1 < camps->count ? ", " : " and ",
+                     value->value, mpiq_words_ranks(finder->arena, &value->ranks));
+    }
+    if (!finding)
+        return;
+    finding->field = field;
+    finding->collective = mpiq_collective_name(collective);
+    const char *given = strcmp(field, "bytes") == 0 ? "is called with different lengths in bytes"
+                        : strcmp(field, "op") == 0  ? "is called with different operations"
+                                                    : "is called with different roots";
+    finding->text = WORDS(finder->arena, "%s %s: %s",
+                          mpiq_words_call(finder->arena, finder->job, finding->collective, number, comm), given, text);
+}
+
+/* Call of a number: in most rings the entries are numbered without a gap, so it is where it must be. */
+static const struct mpiq_call_shape *shape_at(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
+                                              int64_t number)
+{
+    int64_t at = member->ordered - number;
+    if (at >= 0 && at < (int64_t)member->call_count) {
+        const struct mpiq_call_shape *shape = &job->shapes[job->calls[member->first_call + at].shape];
+        if (shape->number == number)
+            return shape;
+    }
+    const struct mpiq_job_call *call = mpiq_numbered_call(job, member, number);
+    return call ? &job->shapes[call->shape] : NULL;
+}
+
+enum field { CLASS, ROOT, OP, BYTES, FIELDS };
+static const char *const field_names[] = {[ROOT] = "root", [OP] = "op", [BYTES] = "bytes"};
+
+static bool field_of(const struct mpiq_call_shape *shape, enum field field, bool inter, int64_t *ret)
+{
+    switch (field) {
+    case CLASS:
+        *ret = shape->collective;
+        return true;
+    case ROOT: /* of an intercommunicator the two groups give different ones */
+        *ret = shape->root;
+        return !inter && shape->root >= 0 && mpiq_collective_has_root(shape->collective);
+    case OP:
+        *ret = shape->op;
+        return shape->op && mpiq_collective_has_op(shape->collective);
+    case BYTES:
+        *ret = shape->bytes;
+        return !inter && shape->bytes >= 0 && mpiq_collective_has_bytes(shape->collective);
+    case FIELDS:
+        break;
+    }
+    return false;
+}
+
+/* Finds out quickly whether a number has more than one shape; most have one. */
+static bool is_uniform(const struct mpiq_job_state *job, const struct mpiq_job_communicator *comm, int64_t number)
+{
+    const struct mpiq_call_shape *first = NULL;
+    for (uint32_t i = 0; i < comm->member_count; i++) {
+        const struct mpiq_job_member *member = &job->members[comm->first_member + i];
+        const struct mpiq_call_shape *shape = member->ordered >= number ? shape_at(job, member, number) : NULL;
+        if (!shape)
+            continue;
+        if (first && first != shape)
+            return false;
+        first = shape;
+    }
+    return true;
+}
+
+static bool compare_field(struct mpiq_finder *finder, uint32_t index, int64_t number, enum field field, bool proven)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_communicator *comm = &job->communicators[index];
+    struct camps camps _cleanup_(camps_deinit) = {0};
+    int collective = -1;
+    for (uint32_t i = 0; i < comm->member_count; i++) {
+        const struct mpiq_job_member *member = &job->members[comm->first_member + i];
+        uint32_t process = job->ranks[member->rank].process;
+        const struct mpiq_call_shape *shape = member->ordered >= number ? shape_at(job, member, number) : NULL;
+        int64_t value;
+        if (!shape || process == MPIQ_NONE || !field_of(shape, field, comm->remote != MPIQ_NONE, &value))
+            continue;
+        collective = shape->collective;
+        join(finder, &camps, value, process);
+    }
+    if (camps.count < 2)
+        return false;
+    qsort(camps.list, camps.count, sizeof *camps.list, compare_camps);
+    if (field == CLASS)
+        say_classes(finder, index, number, proven, &camps);
+    else
+        say_argument(finder, index, number, proven, collective, field_names[field], &camps);
+    return true;
+}
+
+bool mpiq_find_mismatches(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven)
+{
+    enum { NUMBERS_BACK = 15 };
+    int64_t first = number > NUMBERS_BACK ? number - NUMBERS_BACK : 1;
+    for (int64_t at = first; at <= number; at++) {
+        if (is_uniform(finder->job, &finder->job->communicators[comm], at))
+            continue;
+        bool found = compare_field(finder, comm, at, CLASS, proven);
+        for (int field = ROOT; !found && field < FIELDS; field++)
+            found = compare_field(finder, comm, at, (enum field)field, proven);
+        if (found) /* what follows may follow from it */
+            return at == number || finder->diagnosis->findings[finder->diagnosis->finding_count - 1].kind ==
+                                       MPIQ_FINDING_COLLECTIVE_MISMATCH;
+    }
+    return false;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks that others wait for and that are not in MPI, and what is left lying in those that are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "job/collective.h"
+#include "job/find.h"
+
+/* Ranks that do the same at the same place. */
+struct flock {
+    enum mpiq_rank_doing doing;
+    uint32_t site;
+    struct mpiq_rank_set ranks;
+    uint32_t first;             /* process */
+};
+
+/* Nodes that held threads wait for, near or far. */
+static bool mark_waited_for(const struct mpiq_wait_graph *graph, bool *marked)
+{
+    uint32_t *queue _cleanup_free_ = malloc(((size_t)graph->node_count + 1) * sizeof *queue);
+    uint32_t count = 0;
+    for (uint32_t i = 0; queue && i < graph->node_count; i++) {
+        if (graph->nodes[i].kind == MPIQ_KIND_THREAD) {
+            marked[i] = true;
+            queue[count++] = i;
+        }
+    }
+    for (uint32_t i = 0; queue && i < count; i++) {
+        const struct mpiq_node *node = &graph->nodes[queue[i]];
+        for (uint32_t j = 0; j < node->edge_count; j++) {
+            uint32_t child = graph->edges[node->first_edge + j].child;
+            if (!marked[child]) {
+                marked[child] = true;
+                queue[count++] = child;
+            }
+        }
+    }
+    return queue;
+}
+
+struct waiters {
+    uint64_t count;             /* processes */
+    double since;
+    bool stuck;
+};
+
+/* Who waits, near or far, for any of a flock. */
+static bool count_waiters(const struct mpiq_finder *finder, const struct flock *flock, struct waiters *ret)
+{
+    const struct mpiq_wait_graph *graph = finder->graph;
+    bool *marked _cleanup_free_ = calloc((size_t)graph->node_count + 1, sizeof *marked);
+    uint32_t *queue _cleanup_free_ = malloc(((size_t)graph->node_count + 1) * sizeof *queue);
+    uint32_t count = 0;
+    *ret = (struct waiters){.since = -1};
+    if (!marked || !queue)
+        return false;
+    for (uint32_t i = 0; i < flock->ranks.count; i++) {
+        const struct mpiq_rank_range *range = &flock->ranks.ranges[i];
+        for (uint32_t rank = range->first; rank <= range->last; rank++) {
+            uint32_t node = mpiq_rank_node(mpiq_job_process(finder->job, range->world, rank));
+            marked[node] = true;
+            queue[count++] = node;
+        }
+    }
+    uint32_t last = MPIQ_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct mpiq_node *node = &graph->nodes[queue[i]];
+        if (node->kind == MPIQ_KIND_THREAD) {
+            uint32_t process = finder->job->ranks[graph->thread_ranks[node->subject]].process;
+            double since = finder->diagnosis->ranks[process].since;
+            ret->count += process != last;
+            ret->since = since > ret->since ? since : ret->since;
+            ret->stuck = ret->stuck || !node->may;
+            last = process;
+        }
+        for (uint32_t j = graph->first_parent[queue[i]]; j < graph->first_parent[queue[i] + 1]; j++) {
+            if (!marked[graph->parents[j]]) {
+                marked[graph->parents[j]] = true;
+                queue[count++] = graph->parents[j];
+            }
+        }
+    }
+    return true;
+}
+
+static void say_flock(struct mpiq_finder *finder, const struct flock *flock)
+{
+    struct waiters waiters;
+    enum mpiq_finding_kind kind = flock->doing == MPIQ_DOING_GONE      ? MPIQ_FINDING_RANK_GONE
+                                  : flock->doing == MPIQ_DOING_STOPPED ? MPIQ_FINDING_RANK_STOPPED
+                                                                       : MPIQ_FINDING_RANK_ELSEWHERE;
+    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, kind);
+    if (!finding || !count_waiters(finder, flock, &waiters) || !mpiq_rank_set_add_set(&finding->ranks, &flock->ranks)) {
+        finder->failed = true;
+        return;
+    }
+    struct mpiq_arena *arena = finder->arena;
+    mpiq_finder_site(finder, finding, flock->first);
+    if (finding->site_count > 0) {
+        mpiq_rank_set_deinit(&finding->sites[0].ranks);
+        finder->failed = finder->failed || !mpiq_rank_set_add_set(&finding->sites[0].ranks, &flock->ranks);
+    }
+    finding->since = waiters.since;
+    finding->proven = flock->doing == MPIQ_DOING_GONE && waiters.stuck;
+    bool plural = flock->ranks.size > 1;
+    const char *duration = mpiq_words_duration(arena, waiters.since);
+    finding->text = WORDS(arena, "%s %s", mpiq_words_ranks(arena, &flock->ranks),
+                          mpiq_words_does(arena, finder->graph, flock->first, plural));
+    if (waiters.count > 0)
+        finding->text = WORDS(arena, "%s; %llu %s%s%s for %s", finding->text, (unsigned long long)waiters.count,
+                              waiters.count > 1 ? (duration[0] ? "ranks have waited " : "ranks wait")
+                              : duration[0]     ? "rank has waited "
+                                                : "rank waits",
+                              waiters.count > 1 && duration[0] ? "up to " : "", duration, plural ? "them" : "it");
+}
+
+static bool is_worth(enum mpiq_rank_doing doing, bool waited_for)
+{
+    switch (doing) {
+    case MPIQ_DOING_GONE:
+    case MPIQ_DOING_STOPPED:
+        return true;
+    case MPIQ_DOING_COMPUTING:
+    case MPIQ_DOING_ASLEEP:
+        return waited_for;
+    default:
+        return false;
+    }
+}
+
+void mpiq_find_ranks(struct mpiq_finder *finder)
+{
+    const struct mpiq_wait_graph *graph = finder->graph;
+    struct flock flocks[MPIQ_MOST_FINDINGS] = {0};
+    uint32_t count = 0;
+    bool *marked _cleanup_free_ = calloc((size_t)graph->node_count + 1, sizeof *marked);
+    if (!marked || !mark_waited_for(graph, marked)) {
+        finder->failed = true;
+        return;
+    }
+    uint64_t living = 0;
+    for (uint32_t process = 0; process < finder->job->process_count; process++)
+        living += finder->diagnosis->ranks[process].doing != MPIQ_DOING_GONE &&
+                  finder->diagnosis->ranks[process].doing != MPIQ_DOING_UNREADABLE;
+    for (uint32_t process = 0; living > 0 && process < finder->job->process_count; process++) {
+        const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+        if (!is_worth(rank->doing, marked[mpiq_rank_node(process)]))
+            continue;
+        uint32_t at = 0;
+        while (at < count && (flocks[at].doing != rank->doing ||
+                              (flocks[at].site != rank->site && rank->doing != MPIQ_DOING_GONE)))
+            at++;
+        if (at == MPIQ_MOST_FINDINGS)
+            continue;
+        if (at == count)
+            flocks[count++] = (struct flock){.doing = rank->doing, .site = rank->site, .first = process};
+        mpiq_finder_add(finder, &flocks[at].ranks, process);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!finder->failed)
+            say_flock(finder, &flocks[i]);
+        mpiq_rank_set_deinit(&flocks[i].ranks);
+    }
+}
+
+/* A request that its owner ought to have waited for, or freed, before MPI_Finalize. */
+static bool is_left(const struct mpiq_job_operation *op)
+{
+    return !op->internal && !op->freed && !op->inactive && !op->blocked && op->kind <= MPIQ_OPERATION_RECEIVE &&
+           op->kind != MPIQ_OPERATION_BSEND && (op->queue == MPIQ_QUEUE_SENDS || op->queue == MPIQ_QUEUE_RECEIVES);
+}
+
+static bool in_finalize(const struct mpiq_finder *finder, uint32_t process, const struct mpiq_job_rank *rank)
+{
+    return rank->phase == MPIQ_PHASE_FINALIZING ||
+           mpiq_blocking_call(finder->diagnosis->ranks[process].call) == MPIQ_BLOCKING_FINALIZE;
+}
+
+static void find_leaks(struct mpiq_finder *finder)
+{
+    const struct mpiq_job_state *job = finder->job;
+    struct mpiq_rank_set ranks _cleanup_(mpiq_rank_set_deinit) = {0};
+    uint64_t count = 0;
+    uint32_t first = MPIQ_NONE;
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        for (uint32_t i = 0; rank && in_finalize(finder, process, rank) && i < rank->operation_count; i++) {
+            if (!is_left(&job->operations[rank->first_operation + i]))
+                continue;
+            count++;
+            if (first == MPIQ_NONE)
+                first = rank->first_operation + i;
+            mpiq_finder_add(finder, &ranks, process);
+        }
+    }
+    if (count == 0)
+        return;
+    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_REQUEST_LEAK);
+    if (!finding || !mpiq_rank_set_add_set(&finding->ranks, &ranks)) {
+        finder->failed = true;
+        return;
+    }
+    const struct mpiq_job_operation *op = &job->operations[first];
+    finding->comm = op->comm == MPIQ_NONE ? MPIQ_NONE : job->communicators[op->comm].user;
+    finding->operation = first;
+    const char *peer = op->any ? "any rank" : mpiq_words_rank(finder->arena, job, op->peer);
+    bool send = mpiq_is_send(op);
+    const char *tag = op->tag_any ? "any tag" : WORDS(finder->arena, "tag %d", op->tag);
+    finding->text = WORDS(finder->arena, "%s %s called MPI_Finalize with %s never waited for or freed: %s %s %s with %s",
+                          mpiq_words_ranks(finder->arena, &ranks), ranks.size > 1 ? "have" : "has",
+                          count == 1 ? "a request" : WORDS(finder->arena, "%llu requests", (unsigned long long)count),
+                          count == 1 ? send ? "a send" : "a receive" : send ? "the first a send" : "the first a receive",
+                          send ? "to" : "from", peer, tag);
+}
+
+/* From so many messages on a rank is not just busy with others. */
+enum { BACKLOG = 1000 };
+
+static void find_backlog(struct mpiq_finder *finder)
+{
+    const struct mpiq_job_state *job = finder->job;
+    struct mpiq_rank_set ranks _cleanup_(mpiq_rank_set_deinit) = {0};
+    uint64_t most = 0;
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        uint64_t count = 0;
+        for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
+            const struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
+            count += op->queue == MPIQ_QUEUE_UNEXPECTED && !op->internal;
+        }
+        if (count >= BACKLOG)
+            mpiq_finder_add(finder, &ranks, process);
+        most = count > most ? count : most;
+    }
+    if (ranks.size == 0)
+        return;
+    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_UNEXPECTED_BACKLOG);
+    if (!finding || !mpiq_rank_set_add_set(&finding->ranks, &ranks)) {
+        finder->failed = true;
+        return;
+    }
+    finding->text = WORDS(finder->arena, "%s %s %s%llu messages that nobody has posted a receive for",
+                          mpiq_words_ranks(finder->arena, &ranks), ranks.size > 1 ? "hold" : "holds",
+                          ranks.size > 1 ? "up to " : "", (unsigned long long)most);
+}
+
+void mpiq_find_leftovers(struct mpiq_finder *finder)
+{
+    find_leaks(finder);
+    find_backlog(finder);
+}

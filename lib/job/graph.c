@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/graph.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "job/collective.h"
+#include "job/doing.h"
+
+static uint32_t append_node(struct mpiq_wait_graph *graph, struct mpiq_node node)
+{
+    if (graph->node_count == graph->node_capacity) {
+        uint32_t capacity = graph->node_capacity + graph->node_capacity / 2 + 64;
+        struct mpiq_node *nodes = realloc(graph->nodes, capacity * sizeof *nodes);
+        if (!nodes) {
+            graph->failed = true;
+            return MPIQ_NODE_LIVE;
+        }
+        graph->nodes = nodes;
+        graph->node_capacity = capacity;
+    }
+    graph->nodes[graph->node_count] = node;
+    return graph->node_count++;
+}
+
+uint32_t mpiq_graph_node(struct mpiq_wait_graph *graph, enum mpiq_node_kind kind, uint32_t subject,
+                         int64_t number, uint32_t extra)
+{
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, (uint64_t)kind << 32 | subject);
+    hash = mpiq_hash(mpiq_hash(hash, (uint64_t)number), extra);
+    uint64_t cursor = hash;
+    for (uint32_t i; (i = mpiq_index_table_next(&graph->others, hash, &cursor)) != MPIQ_NONE;) {
+        const struct mpiq_node *node = &graph->nodes[i];
+        if (node->kind == kind && node->subject == subject && node->number == number && node->extra == extra)
+            return i;
+    }
+    struct mpiq_node node = {.kind = kind, .subject = subject, .number = number, .extra = extra};
+    uint32_t index = append_node(graph, node);
+    if (!graph->failed && !mpiq_index_table_add(&graph->others, hash, index))
+        graph->failed = true;
+    return index;
+}
+
+void mpiq_graph_edge(struct mpiq_wait_graph *graph, uint32_t child, uint32_t operation)
+{
+    if (graph->edge_count == graph->edge_capacity) {
+        uint32_t capacity = graph->edge_capacity + graph->edge_capacity / 2 + 64;
+        struct mpiq_edge *edges = realloc(graph->edges, capacity * sizeof *edges);
+        if (!edges || capacity < graph->edge_capacity) {
+            graph->failed = true;
+            return;
+        }
+        graph->edges = edges;
+        graph->edge_capacity = capacity;
+    }
+    graph->edges[graph->edge_count++] = (struct mpiq_edge){.child = child, .operation = operation};
+}
+
+bool mpiq_never_acts(const struct mpiq_job_state *job, uint32_t process)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    if (!rank)
+        return false;
+    if (rank->gone || rank->process_state == 'Z' || rank->process_state == 'X' ||
+        rank->phase == MPIQ_PHASE_FINALIZED)
+        return true;
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, &job->threads[rank->first_thread + i]);
+        if (wait && wait->kind == MPIQ_WAIT_FINALIZE)
+            return true;
+    }
+    return false;
+}
+
+enum mpiq_constant mpiq_constant_of(const struct mpiq_diagnosis *diagnosis, uint32_t process)
+{
+    switch (diagnosis->ranks[process].doing) {
+    case MPIQ_DOING_STOPPED:
+        return MPIQ_NODE_STOPPED;
+    case MPIQ_DOING_ASLEEP:
+        return MPIQ_NODE_ASLEEP;
+    case MPIQ_DOING_UNREADABLE:
+        return MPIQ_NODE_UNKNOWN;
+    case MPIQ_DOING_GONE:
+        return MPIQ_NODE_DEAD;
+    default:
+        return MPIQ_NODE_LIVE;
+    }
+}
+
+static bool in_background(const struct mpiq_job_operation *op)
+{
+    return op->internal && !op->blocked && !op->inactive && op->status != MPIQ_STATUS_COMPLETE &&
+           op->comm != MPIQ_NONE && (op->queue == MPIQ_QUEUE_SENDS || op->queue == MPIQ_QUEUE_RECEIVES);
+}
+
+static bool has_background(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+{
+    for (uint32_t i = 0; i < rank->operation_count; i++) {
+        if (in_background(&job->operations[rank->first_operation + i]))
+            return true;
+    }
+    for (uint32_t i = 0; i < rank->member_count; i++) {
+        if (job->members[job->member_order[rank->first_member + i]].outstanding_count > 0)
+            return true;
+    }
+    return false;
+}
+
+uint32_t mpiq_actor(struct mpiq_wait_graph *graph, uint32_t process, bool internal)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(graph->job, process);
+    if (!internal || !rank || mpiq_never_acts(graph->job, process) || !has_background(graph->job, rank))
+        return mpiq_rank_node(process);
+    return mpiq_graph_node(graph, MPIQ_KIND_INTERNAL, process, 0, 0);
+}
+
+static uint32_t build_internal(struct mpiq_wait_graph *graph, uint32_t process)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(graph->job, process);
+    mpiq_graph_edge(graph, mpiq_rank_node(process), MPIQ_NONE);
+    bool seen = false;
+    for (uint32_t i = 0; i < rank->operation_count; i++) {
+        uint32_t index = rank->first_operation + i;
+        if (!in_background(&graph->job->operations[index]))
+            continue;
+        uint32_t child = mpiq_operation_node(graph, rank, index, false);
+        mpiq_graph_edge(graph, child == MPIQ_NONE ? MPIQ_NODE_LIVE : child, index);
+        seen = true;
+    }
+    if (!seen) /* it stands between two rounds */
+        mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
+    return 1;
+}
+
+static uint32_t build_rank(struct mpiq_wait_graph *graph, uint32_t process)
+{
+    const struct mpiq_job_state *job = graph->job;
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    if (!rank) {
+        mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
+        return 1;
+    }
+    if (mpiq_never_acts(job, process)) {
+        mpiq_graph_edge(graph, MPIQ_NODE_DEAD, MPIQ_NONE);
+        return 1;
+    }
+    if (graph->diagnosis->ranks[process].doing == MPIQ_DOING_STOPPED) {
+        mpiq_graph_edge(graph, MPIQ_NODE_STOPPED, MPIQ_NONE);
+        return 1;
+    }
+    uint32_t before = graph->edge_count;
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        uint32_t index = rank->first_thread + i;
+        const struct mpiq_job_thread *thread = &job->threads[index];
+        if (graph->thread_nodes[index] != MPIQ_NONE) {
+            mpiq_graph_edge(graph, graph->thread_nodes[index], MPIQ_NONE);
+        } else if (mpiq_thread_may_act(job, rank, thread)) {
+            bool sleeps = !thread->in_mpi && (thread->state == 'S' || thread->state == 'D') &&
+                          thread->cpu_between_ns == 0;
+            mpiq_graph_edge(graph, sleeps ? MPIQ_NODE_ASLEEP : MPIQ_NODE_LIVE, MPIQ_NONE);
+        }
+    }
+    if (graph->edge_count == before)
+        mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
+    return 1;
+}
+
+static uint32_t build_group(struct mpiq_wait_graph *graph, uint32_t index, bool internal)
+{
+    const struct mpiq_job_group *group = &graph->job->groups[index];
+    if (!group->members)
+        mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
+    for (uint32_t i = 0; group->members && i < group->count; i++) {
+        uint32_t process = group->members[i];
+        mpiq_graph_edge(graph, process == MPIQ_NONE ? MPIQ_NODE_UNKNOWN : mpiq_actor(graph, process, internal),
+                        MPIQ_NONE);
+    }
+    return 1;
+}
+
+/* Returns how many children the node needs. */
+static uint32_t build(struct mpiq_wait_graph *graph, uint32_t index)
+{
+    const struct mpiq_node node = graph->nodes[index];
+    switch ((enum mpiq_node_kind)node.kind) {
+    case MPIQ_KIND_RANK:
+        return build_rank(graph, node.subject);
+    case MPIQ_KIND_INTERNAL:
+        return build_internal(graph, node.subject);
+    case MPIQ_KIND_THREAD:
+        return mpiq_build_wait(graph, &graph->job->ranks[graph->thread_ranks[node.subject]],
+                               &graph->job->threads[node.subject]);
+    case MPIQ_KIND_GROUP:
+    case MPIQ_KIND_INTERNAL_GROUP:
+        return build_group(graph, node.subject, node.kind == MPIQ_KIND_INTERNAL_GROUP);
+    case MPIQ_KIND_FINALIZE:
+    case MPIQ_KIND_INITIALIZE:
+        return mpiq_build_world(graph, node.subject, node.kind == MPIQ_KIND_FINALIZE);
+    case MPIQ_KIND_CONSTANT:
+    case MPIQ_KIND_ENTERED: /* built together, by communicator */
+    case MPIQ_KIND_LOWER:
+        break;
+    }
+    return 0;
+}
+
+/* Nodes of constants, processes and held threads. */
+static bool begin(struct mpiq_wait_graph *graph)
+{
+    const struct mpiq_job_state *job = graph->job;
+    for (uint32_t i = 0; i < MPIQ_NODE_CONSTANTS; i++)
+        append_node(graph, (struct mpiq_node){.kind = MPIQ_KIND_CONSTANT, .subject = i});
+    for (uint32_t i = 0; i < job->process_count; i++)
+        append_node(graph, (struct mpiq_node){.kind = MPIQ_KIND_RANK, .subject = i});
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        const struct mpiq_job_rank *rank = &job->ranks[i];
+        /* What is stopped may be continued; what has ended waits no more. */
+        bool runs = rank->process != MPIQ_NONE &&
+                    graph->diagnosis->ranks[rank->process].doing != MPIQ_DOING_STOPPED &&
+                    graph->diagnosis->ranks[rank->process].doing != MPIQ_DOING_GONE;
+        for (uint32_t j = 0; j < rank->thread_count; j++) {
+            uint32_t thread = rank->first_thread + j;
+            graph->thread_ranks[thread] = i;
+            if (runs && job->threads[thread].held == MPIQ_YES)
+                graph->thread_nodes[thread] =
+                    append_node(graph, (struct mpiq_node){.kind = MPIQ_KIND_THREAD, .subject = thread});
+        }
+    }
+    return !graph->failed;
+}
+
+static bool build_all(struct mpiq_wait_graph *graph)
+{
+    if (!begin(graph))
+        return false;
+    for (uint32_t i = 0; i < graph->node_count && !graph->failed; i++) {
+        uint32_t first = graph->edge_count;
+        uint32_t need = build(graph, i);
+        struct mpiq_node *node = &graph->nodes[i];
+        node->first_edge = first;
+        node->edge_count = graph->edge_count - first;
+        node->need = need;
+    }
+    if (!graph->failed)
+        mpiq_build_collectives(graph);
+    return !graph->failed;
+}
+
+static bool invert(struct mpiq_wait_graph *graph)
+{
+    uint32_t *first = graph->first_parent = calloc((size_t)graph->node_count + 2, sizeof *first);
+    uint32_t *parents = graph->parents = malloc(((size_t)graph->edge_count + 1) * sizeof *parents);
+    if (!first || !parents)
+        return false;
+    for (uint32_t i = 0; i < graph->edge_count; i++)
+        first[graph->edges[i].child + 2]++;
+    for (uint32_t i = 2; i < graph->node_count + 2; i++)
+        first[i] += first[i - 1];
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const struct mpiq_node *node = &graph->nodes[i];
+        for (uint32_t j = 0; j < node->edge_count; j++)
+            parents[first[graph->edges[node->first_edge + j].child + 1]++] = i;
+    }
+    return true;
+}
+
+/* All that some of the leaves reach, marked in a flag of the nodes: a node happens once `need` of its children
+   do.  Each edge is looked at once. */
+static void reach(struct mpiq_wait_graph *graph, uint32_t *missing, uint32_t *queue, unsigned leaves,
+                  size_t flag)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const struct mpiq_node *node = &graph->nodes[i];
+        missing[i] = node->need;
+        bool happens = node->kind == MPIQ_KIND_CONSTANT ? leaves & 1u << i : node->need == 0;
+        if (happens)
+            queue[count++] = i;
+        else if (node->kind == MPIQ_KIND_CONSTANT)
+            missing[i] = UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        *((bool *)&graph->nodes[queue[i]] + flag) = true;
+        for (uint32_t j = graph->first_parent[queue[i]]; j < graph->first_parent[queue[i] + 1]; j++) {
+            uint32_t parent = graph->parents[j];
+            if (missing[parent] > 0 && --missing[parent] == 0)
+                queue[count++] = parent;
+        }
+    }
+}
+
+static bool reduce(struct mpiq_wait_graph *graph)
+{
+    uint32_t *missing _cleanup_free_ = calloc((size_t)graph->node_count + 1, sizeof *missing);
+    uint32_t *queue _cleanup_free_ = calloc((size_t)graph->node_count + 1, sizeof *queue);
+    if (!invert(graph) || !missing || !queue)
+        return false;
+    enum {
+        AWAKE = 1u << MPIQ_NODE_LIVE | 1u << MPIQ_NODE_UNKNOWN,
+        ASLEEP = 1u << MPIQ_NODE_ASLEEP | 1u << MPIQ_NODE_STOPPED
+    };
+    reach(graph, missing, queue, AWAKE | ASLEEP, offsetof(struct mpiq_node, may));
+    reach(graph, missing, queue, AWAKE, offsetof(struct mpiq_node, may_awake));
+    reach(graph, missing, queue, 1u << MPIQ_NODE_LIVE | ASLEEP, offsetof(struct mpiq_node, may_known));
+    return true;
+}
+
+struct mpiq_wait_graph *mpiq_wait_graph_create(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnosis)
+{
+    struct mpiq_wait_graph *graph = calloc(1, sizeof *graph);
+    if (!graph)
+        return NULL;
+    graph->job = job;
+    graph->diagnosis = diagnosis;
+    graph->thread_nodes = malloc(((size_t)job->thread_count + 1) * sizeof *graph->thread_nodes);
+    graph->thread_ranks = calloc((size_t)job->thread_count + 1, sizeof *graph->thread_ranks);
+    if (graph->thread_nodes)
+        memset(graph->thread_nodes, 0xff, ((size_t)job->thread_count + 1) * sizeof *graph->thread_nodes);
+    if (!graph->thread_nodes || !graph->thread_ranks || !mpiq_matching_init(&graph->matching, job, diagnosis->partner) ||
+        !build_all(graph) || !reduce(graph)) {
+        mpiq_wait_graph_destroy(graph);
+        return NULL;
+    }
+    return graph;
+}
+
+void mpiq_wait_graph_destroy(struct mpiq_wait_graph *graph)
+{
+    if (!graph)
+        return;
+    mpiq_matching_deinit(&graph->matching);
+    free(graph->nodes);
+    free(graph->edges);
+    free(graph->thread_nodes);
+    free(graph->thread_ranks);
+    free(graph->parents);
+    free(graph->first_parent);
+    mpiq_index_table_deinit(&graph->others);
+    free(graph);
+}

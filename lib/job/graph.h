@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * graph - who waits for whom, as an AND/OR graph, and which of it can never go on.
+ *
+ * A node may happen (a rank acts, a thread's wait ends, all come to a call) once `need` of its children may.
+ * Those that may act anyhow are leaves; what they do not reach is proven never to happen.  Collectives and
+ * wildcards are nodes of their own, so that edges are as many as ranks and requests.
+ */
+#ifndef MPIQ_GRAPH_H
+#define MPIQ_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "job/matching.h"
+#include "state/finding.h"
+#include "state/index_table.h"
+#include "state/job_state.h"
+
+/* The first nodes are constants: why something may happen, or never will.  After them come the processes'
+   own nodes, in order. */
+enum mpiq_constant {
+    MPIQ_NODE_LIVE,             /* it may act */
+    MPIQ_NODE_UNKNOWN,          /* nobody can tell: it may act */
+    MPIQ_NODE_ASLEEP,           /* it may act, but sleeps outside MPI */
+    MPIQ_NODE_STOPPED,          /* it may act once it is continued */
+    MPIQ_NODE_DEAD,             /* never: gone, finalized, spent on another call */
+    MPIQ_NODE_CONSTANTS
+};
+
+enum mpiq_node_kind {
+    MPIQ_KIND_CONSTANT,
+    MPIQ_KIND_RANK,             /* subject: process.  Its user's code goes on */
+    MPIQ_KIND_INTERNAL,         /* process.  Its user's code goes on, or a collective in its background */
+    MPIQ_KIND_THREAD,           /* thread.  Its wait ends */
+    MPIQ_KIND_GROUP,            /* group.  Any member acts */
+    MPIQ_KIND_INTERNAL_GROUP,
+    MPIQ_KIND_ENTERED,          /* communicator.  All members (extra 1: of the remote group; 2: of the first)
+                                   come to a running number */
+    MPIQ_KIND_LOWER,            /* communicator.  All members below local rank `extra` come to it */
+    MPIQ_KIND_FINALIZE,         /* world.  All come to MPI_Finalize */
+    MPIQ_KIND_INITIALIZE        /* world.  All come to MPI_Init */
+};
+
+struct mpiq_node {
+    int64_t number;             /* running number; 0 */
+    uint32_t first_edge;
+    uint32_t edge_count;
+    uint32_t need;              /* of its children */
+    uint32_t subject;
+    uint32_t extra;
+    uint8_t kind;               /* enum mpiq_node_kind */
+    bool may;                   /* it may happen */
+    bool may_awake;             /* it may happen though all who sleep or are stopped stay so */
+    bool may_known;             /* it may happen by what is known */
+};
+
+struct mpiq_edge {
+    uint32_t child;             /* node */
+    uint32_t operation;         /* behind it; MPIQ_NONE */
+};
+
+struct mpiq_wait_graph {
+    const struct mpiq_job_state *job;
+    const struct mpiq_diagnosis *diagnosis;
+    struct mpiq_matching matching;
+    struct mpiq_node *nodes;
+    uint32_t node_count;
+    uint32_t node_capacity;
+    struct mpiq_edge *edges;
+    uint32_t edge_count;
+    uint32_t edge_capacity;
+    uint32_t *thread_nodes;     /* of each thread; MPIQ_NONE: it is not held */
+    uint32_t *thread_ranks;     /* of each thread its rank, in ranks */
+    uint32_t *parents;          /* nodes that have an edge to a node: parents[first_parent[node]] up to */
+    uint32_t *first_parent;     /* first_parent[node + 1] */
+    struct mpiq_index_table others; /* all further nodes by kind, subject, number and extra */
+    bool failed;                /* no memory */
+};
+
+/* Builds and reduces it.  diagnosis: its `ranks` say what each rank does; its `partner` gets filled.
+   NULL without memory. */
+struct mpiq_wait_graph *mpiq_wait_graph_create(const struct mpiq_job_state *job,
+                                               struct mpiq_diagnosis *diagnosis);
+void mpiq_wait_graph_destroy(struct mpiq_wait_graph *graph);
+
+static inline uint32_t mpiq_rank_node(uint32_t process)
+{
+    return MPIQ_NODE_CONSTANTS + process;
+}
+
+/* Whether a thread is proven never to go on. */
+static inline bool mpiq_is_stuck(const struct mpiq_wait_graph *graph, uint32_t thread)
+{
+    return graph->thread_nodes[thread] != MPIQ_NONE && !graph->nodes[graph->thread_nodes[thread]].may;
+}
+
+/* Whether a process will never call MPI again: it has ended, or is in the last fence of MPI_Finalize. */
+bool mpiq_never_acts(const struct mpiq_job_state *job, uint32_t process);
+
+/* Why a process that is not blocked is waited for, as a constant. */
+enum mpiq_constant mpiq_constant_of(const struct mpiq_diagnosis *diagnosis, uint32_t process);
+
+/* The rest is private to graph*.c. */
+
+/* The node of that kind, made at its first use; built later. */
+uint32_t mpiq_graph_node(struct mpiq_wait_graph *graph, enum mpiq_node_kind kind, uint32_t subject,
+                         int64_t number, uint32_t extra);
+/* Adds an edge to the node that is being built. */
+void mpiq_graph_edge(struct mpiq_wait_graph *graph, uint32_t child, uint32_t operation);
+/* What acts when a process's own traffic is waited for (internal: that of its collectives). */
+uint32_t mpiq_actor(struct mpiq_wait_graph *graph, uint32_t process, bool internal);
+
+/* graph_wait.c: the edges of a thread's wait, and how many of them suffice. */
+uint32_t mpiq_build_wait(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                         const struct mpiq_job_thread *thread);
+/* The node that an operation of that rank waits for; MPIQ_NONE: it is done. */
+uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank, uint32_t operation,
+                             bool detach);
+
+/* graph_collective.c: the node of a call's own needs, where no traffic of it is seen; MPIQ_NODE_LIVE if
+   nothing is known.  And the edges of all such nodes. */
+uint32_t mpiq_collective_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank, uint32_t comm,
+                              int collective, int64_t number, int32_t root);
+void mpiq_build_collectives(struct mpiq_wait_graph *graph);
+uint32_t mpiq_build_world(struct mpiq_wait_graph *graph, uint32_t world, bool finalize);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the standard forces: members that must come to a call before others can leave it. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "job/collective.h"
+#include "job/graph.h"
+
+/* Which group has to come, as the extra of an ENTERED node. */
+enum { WHOLE, REMOTE_GROUP, FIRST_GROUP };
+
+/* How far a process has come on a communicator. */
+enum progress { COMING, ENTERED, NEVER };
+
+static enum progress progress_of(const struct mpiq_wait_graph *graph, uint32_t process, uint32_t comm,
+                                 int64_t number, int collective)
+{
+    const struct mpiq_job_state *job = graph->job;
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    if (!rank)
+        return ENTERED; /* nobody knows: it is not held against anybody */
+    const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm);
+    if (!member || member->ordered < 0)
+        return mpiq_never_acts(job, process) && graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE && !member
+                   ? NEVER
+                   : ENTERED;
+    if (member->ordered < number)
+        return COMING;
+    const struct mpiq_job_call *call = collective >= 0 ? mpiq_numbered_call(job, member, number) : NULL;
+    return call && job->shapes[call->shape].collective != collective ? NEVER : ENTERED;
+}
+
+uint32_t mpiq_collective_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank, uint32_t comm,
+                              int collective, int64_t number, int32_t root)
+{
+    const struct mpiq_job_state *job = graph->job;
+    const struct mpiq_job_communicator *row = &job->communicators[comm];
+    const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm);
+    if (number <= 0 || !member || row->flags & MPIQ_COMM_SELF)
+        return MPIQ_NODE_UNKNOWN;
+    bool inter = row->remote != MPIQ_NONE;
+    uint32_t side = !inter ? WHOLE : member->remote_side ? FIRST_GROUP : REMOTE_GROUP;
+    switch (mpiq_collective_rule(collective)) {
+    case MPIQ_RULE_ALL:
+        break;
+    case MPIQ_RULE_TO_ROOT:
+        if (root != member->local_rank || inter)
+            return MPIQ_NODE_LIVE;
+        break;
+    case MPIQ_RULE_ROOT: {
+        uint32_t process = mpiq_job_local_process(job, member, true, root);
+        if (process == MPIQ_NONE || (!inter && root == member->local_rank))
+            return MPIQ_NODE_LIVE;
+        enum progress progress = progress_of(graph, process, comm, number, collective);
+        return progress == COMING ? mpiq_rank_node(process) : progress == NEVER ? MPIQ_NODE_DEAD : MPIQ_NODE_LIVE;
+    }
+    case MPIQ_RULE_LOWER:
+        if (inter || member->local_rank <= 0)
+            return MPIQ_NODE_LIVE;
+        return mpiq_graph_node(graph, MPIQ_KIND_LOWER, comm, number, (uint32_t)member->local_rank);
+    case MPIQ_RULE_NOBODY:
+        return MPIQ_NODE_UNKNOWN;
+    }
+    return mpiq_graph_node(graph, MPIQ_KIND_ENTERED, comm, number, side);
+}
+
+uint32_t mpiq_build_world(struct mpiq_wait_graph *graph, uint32_t world, bool finalize)
+{
+    const struct mpiq_job_state *job = graph->job;
+    uint32_t edges = 0;
+    for (uint32_t i = 0; i < job->worlds[world].size; i++) {
+        uint32_t process = job->worlds[world].first + i;
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        if (!rank)
+            continue;
+        const struct mpiq_rank_diagnosis *doing = &graph->diagnosis->ranks[process];
+        enum mpiq_blocking blocking = mpiq_blocking_call(doing->call);
+        bool there = finalize ? rank->phase >= MPIQ_PHASE_FINALIZING || blocking == MPIQ_BLOCKING_FINALIZE
+                              : rank->phase != MPIQ_PHASE_LOADED;
+        if (there && doing->doing != MPIQ_DOING_GONE)
+            continue;
+        if (there && finalize && rank->phase == MPIQ_PHASE_FINALIZED)
+            continue;
+        mpiq_graph_edge(graph, mpiq_rank_node(process), MPIQ_NONE);
+        edges++;
+    }
+    if (edges == 0) { /* all are there: the launcher has the word */
+        mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
+        edges = 1;
+    }
+    return edges;
+}
+
+/* A member of the group that has to come, and how many calls it has made. */
+struct comer {
+    int64_t ordered;
+    uint32_t process;
+};
+
+struct comers {
+    struct comer *list;
+    uint32_t count;
+    uint32_t capacity;
+};
+
+static void add_comers(struct mpiq_wait_graph *graph, struct comers *comers, uint32_t comm, uint32_t index)
+{
+    const struct mpiq_job_state *job = graph->job;
+    const struct mpiq_job_group *group = index == MPIQ_NONE ? NULL : &job->groups[index];
+    for (uint32_t i = 0; group && group->members && i < group->count; i++) {
+        uint32_t process = group->members[i];
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        if (!rank)
+            continue;
+        const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm);
+        bool gone = graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE && !member;
+        if (!gone && (!member || member->ordered < 0))
+            continue;
+        if (comers->count == comers->capacity) {
+            uint32_t capacity = 2 * comers->capacity + 64;
+            struct comer *list = realloc(comers->list, capacity * sizeof *list);
+            if (!list) {
+                graph->failed = true;
+                return;
+            }
+            comers->list = list;
+            comers->capacity = capacity;
+        }
+        comers->list[comers->count++] = (struct comer){.ordered = gone ? 0 : member->ordered, .process = process};
+    }
+}
+
+static int compare_comers(const void *left, const void *right)
+{
+    const struct comer *a = left;
+    const struct comer *b = right;
+    if (a->ordered != b->ordered)
+        return a->ordered < b->ordered ? -1 : 1;
+    return a->process < b->process ? -1 : a->process > b->process;
+}
+
+/* Whether somebody spent that number on another collective than those who wait in it. */
+static bool is_mixed(const struct mpiq_wait_graph *graph, const struct comers *comers, uint32_t comm, int64_t number)
+{
+    const struct mpiq_job_state *job = graph->job;
+    int first = -1;
+    for (uint32_t i = 0; i < comers->count; i++) {
+        if (comers->list[i].ordered < number)
+            continue;
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, comers->list[i].process);
+        const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm);
+        const struct mpiq_job_call *call = member ? mpiq_numbered_call(job, member, number) : NULL;
+        int collective = call ? job->shapes[call->shape].collective : -1;
+        if (collective >= 0 && first >= 0 && collective != first)
+            return true;
+        if (first < 0)
+            first = collective;
+    }
+    return false;
+}
+
+/* Numbers of one communicator that are looked through for a mix of calls; more would not be linear. */
+enum { MOST_MIXED = 8 };
+
+/* Nodes of one communicator and side, by number: each adds those who have come to the one before but not to
+   it, so that all together have as many edges as members. */
+static void build_entered(struct mpiq_wait_graph *graph, const uint32_t *nodes, uint32_t count,
+                          struct comers *comers)
+{
+    const struct mpiq_node first = graph->nodes[nodes[0]];
+    const struct mpiq_job_communicator *comm = &graph->job->communicators[first.subject];
+    comers->count = 0;
+    if (first.extra != REMOTE_GROUP)
+        add_comers(graph, comers, first.subject, comm->group);
+    if (first.extra == REMOTE_GROUP)
+        add_comers(graph, comers, first.subject, comm->remote);
+    qsort(comers->list, comers->count, sizeof *comers->list, compare_comers);
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct mpiq_node *node = &graph->nodes[nodes[i]];
+        uint32_t start = graph->edge_count;
+        if (i > 0)
+            mpiq_graph_edge(graph, nodes[i - 1], MPIQ_NONE);
+        for (; next < comers->count && comers->list[next].ordered < node->number; next++)
+            mpiq_graph_edge(graph, mpiq_rank_node(comers->list[next].process), MPIQ_NONE);
+        if (i < MOST_MIXED && is_mixed(graph, comers, first.subject, node->number))
+            mpiq_graph_edge(graph, MPIQ_NODE_DEAD, MPIQ_NONE);
+        if (graph->edge_count == start) /* all are there: it may end at any moment */
+            mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
+        node->first_edge = start;
+        node->edge_count = node->need = graph->edge_count - start;
+    }
+}
+
+/* Nodes of one communicator and number, by local rank: each adds the members since the one before. */
+static void build_lower(struct mpiq_wait_graph *graph, const uint32_t *nodes, uint32_t count)
+{
+    const struct mpiq_job_state *job = graph->job;
+    const struct mpiq_node first = graph->nodes[nodes[0]];
+    uint32_t index = job->communicators[first.subject].group;
+    const struct mpiq_job_group *group = index == MPIQ_NONE ? NULL : &job->groups[index];
+    uint32_t local = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct mpiq_node *node = &graph->nodes[nodes[i]];
+        uint32_t start = graph->edge_count;
+        if (i > 0)
+            mpiq_graph_edge(graph, nodes[i - 1], MPIQ_NONE);
+        for (; group && group->members && local < node->extra && local < group->count; local++) {
+            uint32_t process = group->members[local];
+            enum progress progress = process == MPIQ_NONE
+                                         ? ENTERED
+                                         : progress_of(graph, process, first.subject, node->number, -1);
+            if (progress == COMING)
+                mpiq_graph_edge(graph, mpiq_rank_node(process), MPIQ_NONE);
+            else if (progress == NEVER)
+                mpiq_graph_edge(graph, MPIQ_NODE_DEAD, MPIQ_NONE);
+        }
+        if (graph->edge_count == start)
+            mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
+        node->first_edge = start;
+        node->edge_count = node->need = graph->edge_count - start;
+    }
+}
+
+static int compare_nodes(const void *left, const void *right, void *context)
+{
+    const struct mpiq_wait_graph *graph = context;
+    const struct mpiq_node *a = &graph->nodes[*(const uint32_t *)left];
+    const struct mpiq_node *b = &graph->nodes[*(const uint32_t *)right];
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->subject != b->subject)
+        return a->subject < b->subject ? -1 : 1;
+    if (a->kind == MPIQ_KIND_ENTERED) {
+        if (a->extra != b->extra)
+            return a->extra < b->extra ? -1 : 1;
+        return a->number < b->number ? -1 : a->number > b->number;
+    }
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return a->extra < b->extra ? -1 : a->extra > b->extra;
+}
+
+static bool together(const struct mpiq_node *a, const struct mpiq_node *b)
+{
+    return a->kind == b->kind && a->subject == b->subject &&
+           (a->kind == MPIQ_KIND_ENTERED ? a->extra == b->extra : a->number == b->number);
+}
+
+void mpiq_build_collectives(struct mpiq_wait_graph *graph)
+{
+    uint32_t *nodes _cleanup_free_ = malloc(((size_t)graph->node_count + 1) * sizeof *nodes);
+    struct comers comers = {0};
+    uint32_t count = 0;
+    for (uint32_t i = 0; nodes && i < graph->node_count; i++) {
+        if (graph->nodes[i].kind == MPIQ_KIND_ENTERED || graph->nodes[i].kind == MPIQ_KIND_LOWER)
+            nodes[count++] = i;
+    }
+    graph->failed = graph->failed || !nodes;
+    if (count > 0)
+        qsort_r(nodes, count, sizeof *nodes, compare_nodes, graph);
+    for (uint32_t i = 0; i < count && !graph->failed;) {
+        uint32_t end = i + 1;
+        while (end < count && together(&graph->nodes[nodes[i]], &graph->nodes[nodes[end]]))
+            end++;
+        if (graph->nodes[nodes[i]].kind == MPIQ_KIND_ENTERED)
+            build_entered(graph, &nodes[i], end - i, &comers);
+        else
+            build_lower(graph, &nodes[i], end - i);
+        i = end;
+    }
+    free(comers.list);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The edge rule: whom each operation waits for, and how many of a wait's operations suffice. */
+#include "job/collective.h"
+#include "job/graph.h"
+
+/* Whether a process is in MPI, where it takes in what comes. */
+static bool takes_in(const struct mpiq_wait_graph *graph, uint32_t process)
+{
+    enum mpiq_rank_doing doing = graph->diagnosis->ranks[process].doing;
+    return doing == MPIQ_DOING_BLOCKED || doing == MPIQ_DOING_POLLING;
+}
+
+static bool has_ended(const struct mpiq_wait_graph *graph, uint32_t process)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(graph->job, process);
+    return rank && (graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE || rank->phase == MPIQ_PHASE_FINALIZED);
+}
+
+/* For a message on its way: its receiver needs but to enter MPI. */
+static uint32_t taking_in(const struct mpiq_wait_graph *graph, uint32_t process)
+{
+    if (has_ended(graph, process))
+        return MPIQ_NODE_DEAD;
+    return takes_in(graph, process) ? MPIQ_NODE_LIVE : mpiq_constant_of(graph->diagnosis, process);
+}
+
+static uint32_t send_node(struct mpiq_wait_graph *graph, const struct mpiq_job_operation *op, uint32_t operation,
+                          bool detach)
+{
+    if (op->peer == MPIQ_NONE)
+        return MPIQ_NODE_UNKNOWN;
+    if (op->kind == MPIQ_OPERATION_BSEND && !detach)
+        return MPIQ_NODE_LIVE;
+    if (has_ended(graph, op->peer))
+        return MPIQ_NODE_DEAD;
+    if (op->eager || op->status == MPIQ_STATUS_MATCHED)
+        return taking_in(graph, op->peer);
+    switch ((enum mpiq_fate)graph->matching.fates[operation]) {
+    case MPIQ_FATE_UNEXPECTED:
+        return mpiq_actor(graph, op->peer, op->internal);
+    case MPIQ_FATE_UNDERWAY:
+    case MPIQ_FATE_MEETS:
+        return taking_in(graph, op->peer);
+    case MPIQ_FATE_NONE:
+    case MPIQ_FATE_OPEN:
+        break;
+    }
+    return MPIQ_NODE_UNKNOWN;
+}
+
+/* Nobody has sent it: it waits for its source to act. */
+static uint32_t source_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                            const struct mpiq_job_operation *op)
+{
+    const struct mpiq_job_state *job = graph->job;
+    const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), op->comm);
+    if (!member || !mpiq_queues_known(rank) || (!op->any && op->peer == MPIQ_NONE))
+        return MPIQ_NODE_UNKNOWN;
+    if (!op->any) {
+        if (mpiq_channel_underway(job, member, op->peer))
+            return MPIQ_NODE_LIVE;
+        return mpiq_actor(graph, op->peer, op->internal);
+    }
+    if (mpiq_any_underway(&graph->matching, member))
+        return MPIQ_NODE_LIVE;
+    const struct mpiq_job_communicator *comm = &job->communicators[op->comm];
+    if (comm->flags & MPIQ_COMM_SELF)
+        return mpiq_actor(graph, rank->process, op->internal);
+    uint32_t group = comm->remote == MPIQ_NONE || member->remote_side ? comm->group : comm->remote;
+    if (group == MPIQ_NONE)
+        return MPIQ_NODE_UNKNOWN;
+    return mpiq_graph_node(graph, op->internal ? MPIQ_KIND_INTERNAL_GROUP : MPIQ_KIND_GROUP, group, 0, 0);
+}
+
+/* A receive or probe that is in no queue: whether something there is for it. */
+static bool something_fits(const struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                           const struct mpiq_job_operation *receive)
+{
+    const struct mpiq_job_state *job = graph->job;
+    for (uint32_t i = 0; i < rank->operation_count; i++) {
+        const struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
+        if (op->queue == MPIQ_QUEUE_UNEXPECTED && mpiq_fits(receive, op->comm, op->peer, op->tag))
+            return true;
+    }
+    const uint32_t *first = &graph->matching.first_incoming[rank->process];
+    for (uint32_t i = first[0]; i < first[1]; i++) {
+        const struct mpiq_incoming *in = &graph->matching.incoming[i];
+        const struct mpiq_job_operation *op = &job->operations[in->operation];
+        if (graph->matching.fates[in->operation] != MPIQ_FATE_MEETS && mpiq_fits(receive, op->comm, in->sender, op->tag))
+            return true;
+    }
+    return false;
+}
+
+static uint32_t receive_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                             const struct mpiq_job_operation *op, uint32_t operation)
+{
+    if (op->status == MPIQ_STATUS_MATCHED)
+        return op->actual != MPIQ_NONE && has_ended(graph, op->actual) ? MPIQ_NODE_DEAD : MPIQ_NODE_LIVE;
+    if (op->queue == MPIQ_QUEUE_WAIT) {
+        /* Only a probe may be in no queue.  A receive that is not there any more has been served. */
+        if (op->kind != MPIQ_OPERATION_PROBE || something_fits(graph, rank, op))
+            return MPIQ_NODE_LIVE;
+    } else if (graph->matching.fates[operation] != MPIQ_FATE_OPEN) {
+        return MPIQ_NODE_LIVE;
+    }
+    return source_node(graph, rank, op);
+}
+
+static uint32_t request_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                             const struct mpiq_job_operation *op)
+{
+    uint32_t comm = MPIQ_NONE;
+    const struct mpiq_job_call *call = mpiq_outstanding_call(graph->job, rank, op->request, &comm);
+    if (!call)
+        return MPIQ_NODE_UNKNOWN;
+    if (call->done)
+        return MPIQ_NONE;
+    const struct mpiq_call_shape *shape = &graph->job->shapes[call->shape];
+    return mpiq_collective_node(graph, rank, comm, shape->collective, shape->number, shape->root);
+}
+
+uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank, uint32_t operation,
+                             bool detach)
+{
+    const struct mpiq_job_operation *op = &graph->job->operations[operation];
+    if (op->status == MPIQ_STATUS_COMPLETE || op->inactive)
+        return MPIQ_NONE;
+    if (op->kind == MPIQ_OPERATION_COLLECTIVE)
+        return request_node(graph, rank, op);
+    if (op->comm == MPIQ_NONE || rank->queues != MPIQ_YES)
+        return MPIQ_NODE_UNKNOWN;
+    if (mpiq_is_send(op))
+        return send_node(graph, op, operation, detach);
+    if (mpiq_is_receive(op))
+        return receive_node(graph, rank, op, operation);
+    return MPIQ_NODE_UNKNOWN;
+}
+
+/* The same operation in the rank's queues, where its sequence and fate are; itself if it is not there. */
+static uint32_t queued(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank, uint32_t operation)
+{
+    const struct mpiq_job_operation *op = &job->operations[operation];
+    uint32_t found = operation;
+    for (uint32_t i = 0; i < rank->operation_count; i++) {
+        uint32_t index = rank->first_operation + i;
+        const struct mpiq_job_operation *candidate = &job->operations[index];
+        if (candidate->queue == MPIQ_QUEUE_UNEXPECTED)
+            continue;
+        if (op->request) {
+            if (candidate->blocked && candidate->request == op->request)
+                return index;
+            continue;
+        }
+        /* By its envelope: the last one posted is the blocking call's own. */
+        if (candidate->kind == op->kind && candidate->comm == op->comm && candidate->peer_local == op->peer_local &&
+            candidate->tag_any == op->tag_any && (op->tag_any || candidate->tag == op->tag) &&
+            candidate->status != MPIQ_STATUS_COMPLETE && !candidate->inactive)
+            found = index;
+    }
+    return found;
+}
+
+/* A wait in which no operation is seen: what the call itself needs. */
+static void build_call(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                       const struct mpiq_job_thread *thread, bool finalize, bool initialize)
+{
+    const struct mpiq_job_state *job = graph->job;
+    uint32_t child = MPIQ_NODE_UNKNOWN;
+    struct mpiq_thread_collective in;
+    mpiq_thread_collective(job, rank, thread, &in);
+    if (finalize || initialize) {
+        uint32_t world = mpiq_job_world_rank(job, rank->process).world;
+        child = mpiq_graph_node(graph, finalize ? MPIQ_KIND_FINALIZE : MPIQ_KIND_INITIALIZE, world, 0, 0);
+    } else if (in.call != MPIQ_NONE && in.comm != MPIQ_NONE) {
+        const struct mpiq_call_shape *shape = &job->shapes[job->calls[in.call].shape];
+        child = mpiq_collective_node(graph, rank, in.comm, in.collective, in.number, shape->root);
+    }
+    mpiq_graph_edge(graph, child, MPIQ_NONE);
+}
+
+/* How many of the edges must come true, by the kind of the wait. */
+static uint32_t needed(const struct mpiq_job_wait *wait, uint32_t edges, uint32_t done)
+{
+    switch ((enum mpiq_wait_kind)wait->kind) {
+    case MPIQ_WAIT_ALL:
+    case MPIQ_WAIT_BSEND_DETACH:
+        return edges;
+    case MPIQ_WAIT_ANY:
+    case MPIQ_WAIT_SOME:
+        return done > 0 ? 0 : 1;
+    default:
+        break;
+    }
+    int64_t need = (int64_t)wait->need - done;
+    return need < 1 ? 1 : need > edges ? edges : (uint32_t)need;
+}
+
+static bool is_collective_wait(const struct mpiq_job_wait *wait)
+{
+    switch ((enum mpiq_wait_kind)wait->kind) {
+    case MPIQ_WAIT_RMA:
+    case MPIQ_WAIT_CONNECT:
+        return false;
+    default:
+        return wait->collective >= 0;
+    }
+}
+
+static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                               const struct mpiq_job_thread *thread)
+{
+    const struct mpiq_job_state *job = graph->job;
+    const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, thread);
+    bool detach = wait->kind == MPIQ_WAIT_BSEND_DETACH;
+    uint32_t before = graph->edge_count;
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < wait->operation_count; i++) {
+        uint32_t operation = queued(job, rank, wait->first_operation + i);
+        uint32_t child = mpiq_operation_node(graph, rank, operation, detach);
+        if (child == MPIQ_NONE)
+            done++;
+        else
+            mpiq_graph_edge(graph, child, operation);
+    }
+    if (detach && wait->operation_count == 0) {
+        for (uint32_t i = 0; i < rank->operation_count; i++) {
+            uint32_t operation = rank->first_operation + i;
+            if (job->operations[operation].kind != MPIQ_OPERATION_BSEND)
+                continue;
+            uint32_t child = mpiq_operation_node(graph, rank, operation, true);
+            if (child != MPIQ_NONE)
+                mpiq_graph_edge(graph, child, operation);
+        }
+    }
+    uint32_t edges = graph->edge_count - before;
+    if (edges > 0)
+        return needed(wait, edges, done);
+    bool finalize = wait->kind == MPIQ_WAIT_FINALIZE;
+    bool initialize = wait->kind == MPIQ_WAIT_INIT;
+    if (finalize || initialize || (done == 0 && is_collective_wait(wait)))
+        build_call(graph, rank, thread, finalize, initialize);
+    else
+        mpiq_graph_edge(graph, done > 0 ? MPIQ_NODE_LIVE : MPIQ_NODE_UNKNOWN, MPIQ_NONE);
+    return 1;
+}
+
+/* Whether a blocking call of that kind may be waiting for an operation. */
+static bool may_wait_for(const struct mpiq_job_operation *op, enum mpiq_blocking blocking)
+{
+    if (op->status == MPIQ_STATUS_COMPLETE || op->inactive || op->queue == MPIQ_QUEUE_UNEXPECTED)
+        return false;
+    switch (blocking) {
+    case MPIQ_BLOCKING_RECEIVE:
+        return !op->internal && mpiq_is_receive(op);
+    case MPIQ_BLOCKING_SEND:
+        return !op->internal && mpiq_is_send(op);
+    case MPIQ_BLOCKING_BOTH:
+        return !op->internal && (mpiq_is_receive(op) || mpiq_is_send(op));
+    case MPIQ_BLOCKING_REQUESTS: /* it may be a collective's request, too: then its traffic counts */
+        return true;
+    case MPIQ_BLOCKING_COLLECTIVE:
+        return op->internal;
+    default:
+        return false;
+    }
+}
+
+/* Without a record nobody knows which of its pending operations the thread waits for: it is proven stuck only
+   if none of those that it may be waiting for can come true. */
+static uint32_t build_from_stack(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                                 const struct mpiq_job_thread *thread)
+{
+    const struct mpiq_job_state *job = graph->job;
+    enum mpiq_blocking blocking = mpiq_blocking_call(mpiq_job_string(job, thread->call));
+    uint32_t before = graph->edge_count;
+    for (uint32_t i = 0; i < rank->operation_count; i++) {
+        uint32_t operation = rank->first_operation + i;
+        if (!may_wait_for(&job->operations[operation], blocking))
+            continue;
+        uint32_t child = mpiq_operation_node(graph, rank, operation, false);
+        if (child != MPIQ_NONE)
+            mpiq_graph_edge(graph, child, operation);
+    }
+    if (graph->edge_count == before)
+        build_call(graph, rank, thread, blocking == MPIQ_BLOCKING_FINALIZE, blocking == MPIQ_BLOCKING_INIT);
+    return 1;
+}
+
+uint32_t mpiq_build_wait(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                         const struct mpiq_job_thread *thread)
+{
+    return thread->wait_count > 0 ? build_recorded(graph, rank, thread) : build_from_stack(graph, rank, thread);
+}

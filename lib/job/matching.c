@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/matching.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/* A message that a receive may take. */
+struct message {
+    uint32_t comm;
+    uint32_t sender;
+    int32_t tag;
+    uint32_t order;             /* of arrival, then those under way */
+    uint32_t operation;         /* the pending send if it is known, else the unexpected message */
+};
+
+/* Messages of one key: those from head on are not taken. */
+struct run {
+    uint32_t head;
+    uint32_t end;
+};
+
+/* What one receiver's matching needs; reused from rank to rank. */
+struct work {
+    struct message *messages;
+    uint32_t message_count;
+    uint32_t message_capacity;
+    struct message *sends;      /* pending, not eager: to be joined with unexpected ones */
+    uint32_t send_count;
+    uint32_t send_capacity;
+    struct run *runs;
+    uint32_t run_count;
+    uint32_t run_capacity;
+};
+
+static bool grow(void **array, uint32_t *capacity, uint32_t count, size_t size)
+{
+    if (count < *capacity)
+        return true;
+    uint32_t larger = 2 * *capacity + 16;
+    void *memory = realloc(*array, larger * size);
+    if (!memory)
+        return false;
+    *array = memory;
+    *capacity = larger;
+    return true;
+}
+
+static bool is_pending(const struct mpiq_job_operation *op)
+{
+    return op->status == MPIQ_STATUS_PENDING && !op->inactive && op->comm != MPIQ_NONE;
+}
+
+/* Pending sends by the process they go to, in the order of sender and posting. */
+static bool collect_incoming(struct mpiq_matching *matching)
+{
+    const struct mpiq_job_state *job = matching->job;
+    uint32_t *first = calloc((size_t)job->process_count + 2, sizeof *first);
+    matching->first_incoming = first;
+    if (!first)
+        return false;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t process = 0; process < job->process_count; process++) {
+            const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+            for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
+                uint32_t index = rank->first_operation + i;
+                const struct mpiq_job_operation *op = &job->operations[index];
+                if (op->queue != MPIQ_QUEUE_SENDS || !mpiq_is_send(op) || !is_pending(op) ||
+                    op->peer == MPIQ_NONE)
+                    continue;
+                if (pass == 0)
+                    first[op->peer + 2]++;
+                else
+                    matching->incoming[first[op->peer + 1]++] =
+                        (struct mpiq_incoming){.operation = index, .sender = process};
+            }
+        }
+        if (pass == 0) {
+            for (uint32_t i = 2; i < job->process_count + 2; i++)
+                first[i] += first[i - 1];
+            matching->incoming = malloc(((size_t)first[job->process_count + 1] + 1) * sizeof *matching->incoming);
+            if (!matching->incoming)
+                return false;
+        }
+    }
+    return true;
+}
+
+static const struct mpiq_job_channel *find_channel(const struct mpiq_job_state *job,
+                                                   const struct mpiq_job_member *member, uint32_t peer)
+{
+    const struct mpiq_job_channel *channels = &job->channels[member->first_channel];
+    uint32_t low = 0;
+    uint32_t high = member->channel_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (channels[middle].peer < peer)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < member->channel_count && channels[low].peer == peer ? &channels[low] : NULL;
+}
+
+/* Sequence numbers wrap at 16 bits in ob1; a channel that was never used begins at 1. */
+static bool differ(const struct mpiq_job_channel *sender, const struct mpiq_job_channel *receiver)
+{
+    return (uint16_t)(sender ? sender->sent : 1) != (uint16_t)(receiver ? receiver->expected : 1);
+}
+
+bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_job_member *receiver,
+                           uint32_t sender)
+{
+    const struct mpiq_job_rank *from = mpiq_job_rank_of(job, sender);
+    if (!mpiq_queues_known(&job->ranks[receiver->rank]))
+        return true;
+    const struct mpiq_job_channel *in = find_channel(job, receiver, sender);
+    if (in && in->moved)
+        return true;
+    if (from && (from->gone || from->phase == MPIQ_PHASE_FINALIZED))
+        return false;
+    if (!from || !mpiq_queues_known(from))
+        return true;
+    const struct mpiq_job_member *other = mpiq_job_member_of(job, (uint32_t)(from - job->ranks), receiver->comm);
+    if (!other) /* it has freed the communicator, so what it sent there has gone out and come in */
+        return false;
+    const struct mpiq_job_channel *out = find_channel(job, other, job->ranks[receiver->rank].process);
+    return (out && out->moved) || differ(out, in);
+}
+
+bool mpiq_any_underway(struct mpiq_matching *matching, const struct mpiq_job_member *receiver)
+{
+    const struct mpiq_job_state *job = matching->job;
+    if (!mpiq_queues_known(&job->ranks[receiver->rank]))
+        return true;
+    if (!matching->underway) {
+        matching->underway = calloc((size_t)job->member_count + 1, 1);
+        if (!matching->underway)
+            return true;
+        for (uint32_t i = 0; i < job->member_count; i++) {
+            const struct mpiq_job_member *member = &job->members[i];
+            uint32_t own = job->ranks[member->rank].process;
+            for (uint32_t j = 0; j < member->channel_count; j++) {
+                const struct mpiq_job_channel *channel = &job->channels[member->first_channel + j];
+                if (channel->moved)
+                    matching->underway[i] = 1;
+                const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, channel->peer);
+                const struct mpiq_job_member *other =
+                    rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), member->comm) : NULL;
+                if (!other)
+                    continue;
+                const struct mpiq_job_channel *back = find_channel(job, other, own);
+                if (channel->moved || differ(channel, back))
+                    matching->underway[other - job->members] = 1;
+                if (!back && differ(NULL, channel))
+                    matching->underway[i] = 1;
+            }
+        }
+    }
+    return matching->underway[receiver - job->members];
+}
+
+bool mpiq_fits(const struct mpiq_job_operation *receive, uint32_t comm, uint32_t sender, int32_t tag)
+{
+    return receive->comm == comm && (receive->any || receive->peer == sender) &&
+           (receive->tag_any ? tag >= 0 : receive->tag == tag);
+}
+
+static int compare_keys(const struct message *a, const struct message *b)
+{
+    if (a->comm != b->comm)
+        return a->comm < b->comm ? -1 : 1;
+    if (a->sender != b->sender)
+        return a->sender < b->sender ? -1 : 1;
+    return a->tag < b->tag ? -1 : a->tag > b->tag;
+}
+
+static int compare_messages(const void *left, const void *right)
+{
+    const struct message *a = left;
+    const struct message *b = right;
+    int order = compare_keys(a, b);
+    return order ? order : a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void sort(struct message *messages, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        if (compare_messages(&messages[i - 1], &messages[i]) > 0) {
+            qsort(messages, count, sizeof *messages, compare_messages);
+            return;
+        }
+    }
+}
+
+static bool add_message(struct message **array, uint32_t *count, uint32_t *capacity,
+                        const struct mpiq_job_operation *op, uint32_t operation, uint32_t sender)
+{
+    if (!grow((void **)array, capacity, *count, sizeof **array))
+        return false;
+    (*array)[*count] = (struct message){
+        .comm = op->comm,
+        .sender = sender,
+        .tag = op->tag,
+        .order = *count,
+        .operation = operation,
+    };
+    (*count)++;
+    return true;
+}
+
+/* What has arrived at a rank, and what others are sending to it. */
+static bool collect(struct mpiq_matching *matching, const struct mpiq_job_rank *rank, struct work *work)
+{
+    const struct mpiq_job_state *job = matching->job;
+    work->message_count = work->send_count = 0;
+    for (uint32_t i = 0; i < rank->operation_count; i++) {
+        const struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
+        if (op->queue == MPIQ_QUEUE_UNEXPECTED && op->comm != MPIQ_NONE && op->peer != MPIQ_NONE &&
+            !add_message(&work->messages, &work->message_count, &work->message_capacity, op,
+                         rank->first_operation + i, op->peer))
+            return false;
+    }
+    if (rank->process == MPIQ_NONE)
+        return true;
+    for (uint32_t i = matching->first_incoming[rank->process]; i < matching->first_incoming[rank->process + 1]; i++) {
+        const struct mpiq_incoming *in = &matching->incoming[i];
+        if (!add_message(&work->sends, &work->send_count, &work->send_capacity, &job->operations[in->operation],
+                         in->operation, in->sender))
+            return false;
+    }
+    return true;
+}
+
+/* One key: `sends` pending ones and the messages that may announce them.  Those that are not announced were
+   taken in already if nothing is under way (then they are the first ones), else they are still to come. */
+static bool join_run(struct mpiq_matching *matching, struct work *work, const struct mpiq_job_member *receiver,
+                     const struct message *sends, uint32_t send_count, uint32_t first_message,
+                     uint32_t message_count)
+{
+    const struct mpiq_job_state *job = matching->job;
+    bool underway = !receiver || mpiq_channel_underway(job, receiver, sends[0].sender);
+    uint32_t announced = 0;
+    uint32_t announcing = 0;
+    for (uint32_t i = 0; i < message_count; i++)
+        announced += !job->operations[work->messages[first_message + i].operation].eager;
+    for (uint32_t i = 0; i < send_count; i++)
+        announcing += !job->operations[sends[i].operation].eager;
+    if (announced > announcing)
+        announced = announcing;
+    uint32_t skip = underway ? 0 : announcing - announced;
+    uint32_t at = first_message;
+    for (uint32_t i = 0; i < send_count; i++) {
+        uint32_t send = sends[i].operation;
+        bool eager = job->operations[send].eager;
+        if (!eager && skip > 0) {
+            skip--;
+            matching->fates[send] = MPIQ_FATE_MEETS;
+            continue;
+        }
+        if (!eager && announced > 0) {
+            while (job->operations[work->messages[at].operation].eager)
+                at++;
+            uint32_t message = work->messages[at].operation;
+            matching->fates[send] = MPIQ_FATE_UNEXPECTED;
+            matching->partner[send] = message;
+            matching->partner[message] = send;
+            work->messages[at++].operation = send;
+            announced--;
+            continue;
+        }
+        matching->fates[send] = underway ? MPIQ_FATE_UNDERWAY : MPIQ_FATE_MEETS;
+        if (underway && !add_message(&work->messages, &work->message_count, &work->message_capacity,
+                                     &job->operations[send], send, sends[i].sender))
+            return false;
+    }
+    return true;
+}
+
+static bool join_sends(struct mpiq_matching *matching, const struct mpiq_job_rank *rank, struct work *work)
+{
+    const struct mpiq_job_state *job = matching->job;
+    sort(work->messages, work->message_count);
+    sort(work->sends, work->send_count);
+    uint32_t arrived = work->message_count;
+    uint32_t message = 0;
+    for (uint32_t send = 0; send < work->send_count;) {
+        uint32_t end = send;
+        while (end < work->send_count && compare_keys(&work->sends[send], &work->sends[end]) == 0)
+            end++;
+        while (message < arrived && compare_keys(&work->messages[message], &work->sends[send]) < 0)
+            message++;
+        uint32_t last = message;
+        while (last < arrived && compare_keys(&work->messages[last], &work->sends[send]) == 0)
+            last++;
+        const struct mpiq_job_member *receiver =
+            mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), work->sends[send].comm);
+        if (!join_run(matching, work, receiver, &work->sends[send], end - send, message, last - message))
+            return false;
+        send = end;
+        message = last;
+    }
+    return true;
+}
+
+static bool make_runs(struct work *work)
+{
+    sort(work->messages, work->message_count);
+    work->run_count = 0;
+    for (uint32_t i = 0; i < work->message_count; i++) {
+        if (i > 0 && compare_keys(&work->messages[i - 1], &work->messages[i]) == 0) {
+            work->runs[work->run_count - 1].end++;
+            continue;
+        }
+        if (!grow((void **)&work->runs, &work->run_capacity, work->run_count, sizeof *work->runs))
+            return false;
+        work->runs[work->run_count++] = (struct run){.head = i, .end = i + 1};
+    }
+    return true;
+}
+
+/* The run of a receive without wildcards; NULL if there is none.  An empty run's key is its last message's. */
+static struct run *find_run(struct work *work, const struct mpiq_job_operation *receive)
+{
+    struct message key = {.comm = receive->comm, .sender = receive->peer, .tag = receive->tag};
+    uint32_t low = 0;
+    uint32_t high = work->run_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = compare_keys(&work->messages[work->runs[middle].end - 1], &key);
+        if (order == 0)
+            return &work->runs[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* The first message that fits, in the order of arrival. */
+static struct run *find(struct work *work, const struct mpiq_job_operation *receive)
+{
+    if (!receive->any && !receive->tag_any) {
+        struct run *run = find_run(work, receive);
+        return run && run->head < run->end ? run : NULL;
+    }
+    struct run *best = NULL;
+    for (uint32_t i = 0; i < work->run_count; i++) {
+        struct run *run = &work->runs[i];
+        if (run->head == run->end)
+            continue;
+        const struct message *message = &work->messages[run->head];
+        if (mpiq_fits(receive, message->comm, message->sender, message->tag) &&
+            (!best || message->order < work->messages[best->head].order))
+            best = run;
+    }
+    return best;
+}
+
+static void meet(struct mpiq_matching *matching, uint32_t receive, uint32_t message)
+{
+    matching->partner[receive] = message;
+    matching->partner[message] = receive;
+    if (mpiq_is_send(&matching->job->operations[message]))
+        matching->fates[message] = MPIQ_FATE_MEETS;
+}
+
+static bool match_receives(struct mpiq_matching *matching, const struct mpiq_job_rank *rank, struct work *work)
+{
+    const struct mpiq_job_state *job = matching->job;
+    if (!make_runs(work))
+        return false;
+    for (uint32_t i = 0; i < rank->operation_count; i++) {
+        uint32_t index = rank->first_operation + i;
+        const struct mpiq_job_operation *op = &job->operations[index];
+        if (op->queue != MPIQ_QUEUE_RECEIVES || !mpiq_is_receive(op) || !is_pending(op))
+            continue;
+        struct run *run = find(work, op);
+        matching->fates[index] = run ? MPIQ_FATE_MEETS : MPIQ_FATE_OPEN;
+        if (!run)
+            continue;
+        if (op->kind == MPIQ_OPERATION_PROBE) {
+            matching->partner[index] = work->messages[run->head].operation;
+            continue;
+        }
+        meet(matching, index, work->messages[run->head++].operation);
+    }
+    return true;
+}
+
+bool mpiq_matching_init(struct mpiq_matching *matching, const struct mpiq_job_state *job, uint32_t *partner)
+{
+    *matching = (struct mpiq_matching){.job = job, .partner = partner};
+    matching->fates = calloc((size_t)job->operation_count + 1, 1);
+    if (!matching->fates || !collect_incoming(matching))
+        return false;
+    struct work work = {0};
+    bool good = true;
+    for (uint32_t i = 0; good && i < job->rank_count; i++) {
+        const struct mpiq_job_rank *rank = &job->ranks[i];
+        good = collect(matching, rank, &work) && join_sends(matching, rank, &work) &&
+               match_receives(matching, rank, &work);
+    }
+    free(work.messages);
+    free(work.sends);
+    free(work.runs);
+    return good;
+}
+
+void mpiq_matching_deinit(struct mpiq_matching *matching)
+{
+    free(matching->fates);
+    free(matching->incoming);
+    free(matching->first_incoming);
+    free(matching->underway);
+}

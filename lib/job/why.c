@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From one rank to the cause: the chain that `mpiq why` shows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "job/collective.h"
+#include "job/diagnose.h"
+#include "job/explain.h"
+#include "job/words.h"
+
+/* A way through the graph from a thread to where it ends. */
+struct way {
+    uint32_t *nodes;
+    uint32_t count;
+};
+
+/* Of one who never goes on: along the children that prove it, until a node comes again or nothing is left. */
+static bool follow(const struct mpiq_wait_graph *graph, const struct mpiq_explanation *explanation, uint32_t node,
+                   struct way *way)
+{
+    bool *seen _cleanup_free_ = calloc((size_t)graph->node_count + 1, sizeof *seen);
+    if (!seen)
+        return false;
+    while (node != MPIQ_NONE) {
+        way->nodes[way->count++] = node;
+        if (seen[node])
+            break;
+        seen[node] = true;
+        node = explanation->chosen[node];
+    }
+    return true;
+}
+
+/* Of one who may go on: the shortest way to a rank that is not blocked itself. */
+static bool shortest(const struct mpiq_wait_graph *graph, uint32_t start, struct way *way)
+{
+    uint32_t *from _cleanup_free_ = malloc(((size_t)graph->node_count + 1) * sizeof *from);
+    uint32_t *queue _cleanup_free_ = malloc(((size_t)graph->node_count + 1) * sizeof *queue);
+    if (!from || !queue)
+        return false;
+    memset(from, 0xff, ((size_t)graph->node_count + 1) * sizeof *from);
+    uint32_t count = 0;
+    uint32_t end = start;
+    queue[count++] = start;
+    from[start] = start;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct mpiq_node *node = &graph->nodes[queue[i]];
+        bool leaf = node->kind == MPIQ_KIND_RANK &&
+                    graph->diagnosis->ranks[node->subject].doing != MPIQ_DOING_BLOCKED;
+        if (leaf || (end == start && node->kind == MPIQ_KIND_CONSTANT && queue[i] != start))
+            end = queue[i];
+        if (leaf)
+            break;
+        for (uint32_t j = 0; j < node->edge_count; j++) {
+            uint32_t child = graph->edges[node->first_edge + j].child;
+            if (from[child] != MPIQ_NONE)
+                continue;
+            from[child] = queue[i];
+            queue[count++] = child;
+        }
+    }
+    for (uint32_t node = end;; node = from[node]) {
+        way->nodes[way->count++] = node;
+        if (node == start)
+            break;
+    }
+    for (uint32_t i = 0; i < way->count / 2; i++) {
+        uint32_t node = way->nodes[i];
+        way->nodes[i] = way->nodes[way->count - 1 - i];
+        way->nodes[way->count - 1 - i] = node;
+    }
+    return true;
+}
+
+static bool add_process(const struct mpiq_job_state *job, struct mpiq_rank_set *set, uint32_t process)
+{
+    struct mpiq_world_rank name = mpiq_job_world_rank(job, process);
+    return process == MPIQ_NONE || mpiq_rank_set_add(set, name.world, name.rank);
+}
+
+/* The ranks that a step waits for: the next one on the way, or all of a group on it. */
+static bool add_waits_for(const struct mpiq_wait_graph *graph, const struct way *way, uint32_t at,
+                          struct mpiq_rank_set *set)
+{
+    for (uint32_t i = at + 1; i < way->count; i++) {
+        const struct mpiq_node *node = &graph->nodes[way->nodes[i]];
+        if (node->kind == MPIQ_KIND_RANK || node->kind == MPIQ_KIND_INTERNAL)
+            return add_process(graph->job, set, node->subject);
+        if (node->kind == MPIQ_KIND_GROUP || node->kind == MPIQ_KIND_INTERNAL_GROUP) {
+            const struct mpiq_job_group *group = &graph->job->groups[node->subject];
+            for (uint32_t j = 0; group->members && j < group->count; j++) {
+                if (!add_process(graph->job, set, group->members[j]))
+                    return false;
+            }
+            return true;
+        }
+    }
+    return true;
+}
+
+static const char *reason(const struct mpiq_wait_graph *graph, struct mpiq_arena *arena, uint32_t thread)
+{
+    const struct mpiq_job_state *job = graph->job;
+    struct mpiq_thread_collective in;
+    mpiq_thread_collective(job, &job->ranks[graph->thread_ranks[thread]], &job->threads[thread], &in);
+    if (in.collective >= 0)
+        return mpiq_words_call(arena, job, mpiq_collective_name(in.collective), in.number, in.comm);
+    const char *call = mpiq_job_string(job, job->threads[thread].call);
+    const char *what = mpiq_words_waits_for(arena, graph, thread);
+    return WORDS(arena, "%s%s%s", call ? call : "MPI", what[0] ? " for " : "", what);
+}
+
+static bool add_steps(const struct mpiq_wait_graph *graph, const struct way *way, struct mpiq_chain *chain)
+{
+    enum { MOST_STEPS = 100 };
+    for (uint32_t i = 0; i < way->count && chain->step_count < MOST_STEPS; i++) {
+        const struct mpiq_node *node = &graph->nodes[way->nodes[i]];
+        if (node->kind != MPIQ_KIND_THREAD)
+            continue;
+        uint32_t process = graph->job->ranks[graph->thread_ranks[node->subject]].process;
+        for (size_t j = 0; j < chain->step_count; j++) {
+            if (chain->steps[j].process == process && i + 1 == way->count) {
+                chain->cycle = true;
+                chain->cycle_step = j;
+                return true;
+            }
+        }
+        struct mpiq_step *step = mpiq_chain_add_step(chain);
+        if (!step || !add_waits_for(graph, way, i, &step->waits_for))
+            return false;
+        step->process = process;
+        step->why = reason(graph, chain->arena, node->subject);
+        step->site = graph->job->threads[node->subject].site;
+        step->since = graph->diagnosis->ranks[process].since;
+    }
+    return true;
+}
+
+/* The first finding that names a process. */
+static uint32_t finding_of(const struct mpiq_job_state *job, const struct mpiq_diagnosis *diagnosis, uint32_t process)
+{
+    if (process == MPIQ_NONE)
+        return MPIQ_NONE;
+    struct mpiq_world_rank name = mpiq_job_world_rank(job, process);
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct mpiq_finding *finding = &diagnosis->findings[i];
+        if (mpiq_rank_set_contains(&finding->ranks, name.world, name.rank) ||
+            mpiq_rank_set_contains(&finding->missing, name.world, name.rank))
+            return (uint32_t)i;
+    }
+    return MPIQ_NONE;
+}
+
+static const char *ending(const struct mpiq_wait_graph *graph, const struct mpiq_chain *chain, uint32_t process)
+{
+    struct mpiq_arena *arena = chain->arena;
+    if (chain->cycle) {
+        const char *rank = mpiq_words_rank(arena, graph->job, chain->steps[chain->cycle_step].process);
+        if (chain->cycle_step + 1 == chain->step_count)
+            return WORDS(arena, "%s waits for itself: it can never go on", rank);
+        return WORDS(arena, "there the circle closes: %s stands in it already, and none of them can ever go on", rank);
+    }
+    return WORDS(arena, "%s %s", mpiq_words_rank(arena, graph->job, process),
+                 mpiq_words_does(arena, graph, process, false));
+}
+
+static struct mpiq_error *make_chain(const struct mpiq_wait_graph *graph, const struct mpiq_diagnosis *diagnosis,
+                                     uint32_t process, struct mpiq_chain *chain)
+{
+    struct mpiq_error *error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    uint32_t thread = diagnosis->ranks[process].thread;
+    uint32_t start = thread == MPIQ_NONE ? MPIQ_NONE : graph->thread_nodes[thread];
+    uint32_t last = process;
+    struct way way = {.nodes = malloc(((size_t)graph->node_count + 2) * sizeof *way.nodes)};
+    uint32_t *nodes _cleanup_free_ = way.nodes;
+    if (!nodes)
+        return error;
+    if (start != MPIQ_NONE) {
+        struct mpiq_explanation explanation;
+        bool good = mpiq_explain(graph, &explanation) && (mpiq_is_stuck(graph, thread)
+                                                              ? follow(graph, &explanation, start, &way)
+                                                              : shortest(graph, start, &way));
+        mpiq_explanation_deinit(&explanation);
+        if (!good || !add_steps(graph, &way, chain))
+            return error;
+    }
+    for (uint32_t i = 0; i < way.count; i++) {
+        const struct mpiq_node *node = &graph->nodes[way.nodes[i]];
+        if (node->kind == MPIQ_KIND_RANK || node->kind == MPIQ_KIND_INTERNAL)
+            last = node->subject;
+    }
+    chain->finding = finding_of(graph->job, diagnosis, chain->cycle ? chain->steps[chain->cycle_step].process : last);
+    chain->text = ending(graph, chain, last);
+    mpiq_error_destroy(error);
+    return NULL;
+}
+
+struct mpiq_error *mpiq_why(const struct mpiq_job_state *job, const struct mpiq_diagnosis *diagnosis,
+                            uint32_t process, struct mpiq_chain **ret)
+{
+    if (process >= job->process_count)
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "there is no such rank in this job");
+    struct mpiq_chain *chain = mpiq_chain_create();
+    if (!chain)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    struct mpiq_error *error = make_chain(diagnosis->graph, diagnosis, process, chain);
+    if (error) {
+        mpiq_chain_destroy(chain);
+        return error;
+    }
+    *ret = chain;
+    return NULL;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/words.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "job/collective.h"
+
+const char *mpiq_words_duration(struct mpiq_arena *arena, double seconds)
+{
+    if (seconds < 0)
+        return "";
+    if (seconds < 10)
+        return WORDS(arena, "%.1f s", seconds);
+    uint64_t whole = (uint64_t)seconds;
+    if (whole < 60)
+        return WORDS(arena, "%" PRIu64 " s", whole);
+    if (whole < 3600)
+        return WORDS(arena, "%" PRIu64 " m %" PRIu64 " s", whole / 60, whole % 60);
+    if (whole < 48 * 3600)
+        return WORDS(arena, "%" PRIu64 " h %" PRIu64 " m", whole / 3600, whole / 60 % 60);
+    return WORDS(arena, "%" PRIu64 " days %" PRIu64 " h", whole / 86400, whole / 3600 % 24);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *mpiq_words_place(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t site)
+{
+    if (site == MPIQ_NONE)
+        return "";
+    const struct mpiq_site *row = &job->sites[site];
+    const char *file = mpiq_job_string(job, row->file);
+    const char *function = mpiq_job_string(job, row->function);
+    if (file && row->line > 0)
+        return WORDS(arena, "%s:%" PRId32, base_name(file), row->line);
+    return function ? WORDS(arena, "%s()", function) : "";
+}
+
+const char *mpiq_words_list(struct mpiq_arena *arena, const struct mpiq_rank_set *set)
+{
+    enum { MOST_RANGES = 6 };
+    char *text _cleanup_free_ = mpiq_rank_set_text(set, MOST_RANGES);
+    return mpiq_words_or(mpiq_arena_string(arena, text));
+}
+
+const char *mpiq_words_ranks(struct mpiq_arena *arena, const struct mpiq_rank_set *set)
+{
+    enum { MOST_NAMED = 4 };
+    if (set->size > MOST_NAMED)
+        return WORDS(arena, "%" PRIu64 " ranks", set->size);
+    return WORDS(arena, "%s %s", set->size == 1 ? "rank" : "ranks", mpiq_words_list(arena, set));
+}
+
+const char *mpiq_words_rank(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t process)
+{
+    if (process == MPIQ_NONE)
+        return "a process that is not known";
+    struct mpiq_world_rank name = mpiq_job_world_rank(job, process);
+    if (name.world == 0)
+        return WORDS(arena, "rank %" PRIu32, name.rank);
+    return WORDS(arena, "rank w%" PRIu32 ":%" PRIu32, name.world, name.rank);
+}
+
+const char *mpiq_words_on(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t comm)
+{
+    if (comm == MPIQ_NONE || (job->communicators[comm].flags & MPIQ_COMM_WORLD && comm == 0))
+        return "";
+    return WORDS(arena, " on %s", mpiq_job_communicator_name(job, comm));
+}
+
+const char *mpiq_words_call(struct mpiq_arena *arena, const struct mpiq_job_state *job, const char *collective,
+                            int64_t number, uint32_t comm)
+{
+    const char *name = collective ? collective : "a collective";
+    const char *on = mpiq_words_on(arena, job, comm);
+    return number > 0 ? WORDS(arena, "%s #%" PRId64 "%s", name, number, on) : WORDS(arena, "%s%s", name, on);
+}
+
+static const char *bytes(struct mpiq_arena *arena, const struct mpiq_job_operation *op)
+{
+    if (op->bytes < 0)
+        return "a message";
+    return op->bytes == 1 ? "1 byte" : WORDS(arena, "%" PRId64 " bytes", op->bytes);
+}
+
+static const char *tag(struct mpiq_arena *arena, const struct mpiq_job_operation *op)
+{
+    return op->tag_any ? "any tag" : WORDS(arena, "tag %" PRId32, op->tag);
+}
+
+const char *mpiq_words_operation(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t operation)
+{
+    const struct mpiq_job_operation *op = &job->operations[operation];
+    const char *peer = op->any ? "any rank" : mpiq_words_rank(arena, job, op->peer);
+    uint32_t user = op->comm == MPIQ_NONE ? MPIQ_NONE : job->communicators[op->comm].user;
+    const char *on = mpiq_words_on(arena, job, user);
+    if (op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER)
+        return "a request to complete";
+    if (op->internal)
+        return mpiq_is_send(op) ? WORDS(arena, "%s to take part", peer) : peer;
+    if (mpiq_is_send(op))
+        return WORDS(arena, "%s to receive %s with %s%s", peer, bytes(arena, op), tag(arena, op), on);
+    return WORDS(arena, "%s from %s%s", tag(arena, op), peer, on);
+}
+
+/* The operations behind the edges of a thread's wait: those that hold it first. */
+static uint32_t held_by(const struct mpiq_wait_graph *graph, uint32_t thread, uint32_t *first)
+{
+    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    bool stuck = !node->may;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < node->edge_count; i++) {
+        const struct mpiq_edge *edge = &graph->edges[node->first_edge + i];
+        if (edge->operation == MPIQ_NONE || (stuck && graph->nodes[edge->child].may))
+            continue;
+        if (count++ == 0)
+            *first = edge->operation;
+    }
+    return count;
+}
+
+const char *mpiq_words_waits_for(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t thread)
+{
+    if (graph->thread_nodes[thread] == MPIQ_NONE)
+        return "";
+    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    uint32_t first = MPIQ_NONE;
+    uint32_t count = held_by(graph, thread, &first);
+    if (count == 0)
+        return "";
+    const char *what = mpiq_words_operation(arena, graph->job, first);
+    if (count == 1)
+        return what;
+    const struct mpiq_job_thread *row = &graph->job->threads[thread];
+    if (row->wait_count == 0) /* its stack alone does not say which of its requests it waits for */
+        return WORDS(arena, "one of %" PRIu32 " requests, the first of them %s", count, what);
+    return WORDS(arena, "%s %" PRIu32 " requests, the first of them %s", node->need == 1 ? "any of" : "all of", count,
+                 what);
+}
+
+/* Where a rank outside MPI is: "computing at step.c:12 (advance)", "asleep in nanosleep() at io.c:5". */
+static const char *outside(struct mpiq_arena *arena, const struct mpiq_job_state *job,
+                           const struct mpiq_rank_diagnosis *rank, const char *word)
+{
+    const char *place = mpiq_words_place(arena, job, rank->site);
+    const char *inner = "";
+    if (rank->thread != MPIQ_NONE && rank->doing == MPIQ_DOING_ASLEEP) {
+        uint32_t site = job->threads[rank->thread].innermost;
+        const char *function = site == MPIQ_NONE ? NULL : mpiq_job_string(job, job->sites[site].function);
+        if (function && site != rank->site)
+            inner = WORDS(arena, " in %s()", function);
+    }
+    const char *function = rank->site == MPIQ_NONE ? NULL : mpiq_job_string(job, job->sites[rank->site].function);
+    bool named = function && place[0] && !strchr(place, '(');
+    return WORDS(arena, "%s%s%s%s%s%s%s", word, inner, place[0] ? " at " : "", place, named ? " (" : "",
+                 named ? function : "", named ? ")" : "");
+}
+
+static const char *waiting(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph,
+                           const struct mpiq_rank_diagnosis *rank, bool plural)
+{
+    const struct mpiq_job_state *job = graph->job;
+    const char *place = mpiq_words_place(arena, job, rank->site);
+    const char *for_what = rank->thread == MPIQ_NONE ? "" : mpiq_words_waits_for(arena, graph, rank->thread);
+    const char *duration = mpiq_words_duration(arena, rank->since);
+    enum mpiq_blocking blocking = mpiq_blocking_call(rank->call);
+    bool collective = blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE ||
+                      blocking == MPIQ_BLOCKING_INIT;
+    if (collective)
+        return WORDS(arena, "%s in %s%s%s%s%s", plural ? "are" : "is",
+                     mpiq_words_call(arena, job, rank->call, rank->number, rank->comm), place[0] ? " at " : "", place,
+                     duration[0] ? ", since " : "", duration);
+    const char *in = !for_what[0] && rank->call ? WORDS(arena, " in %s", rank->call) : "";
+    const char *verb = duration[0] ? WORDS(arena, "%s waited %s", plural ? "have" : "has", duration)
+                                   : WORDS(arena, "%s waiting", plural ? "are" : "is");
+    return WORDS(arena, "%s%s%s%s%s%s", verb, in, place[0] ? " at " : "", place, for_what[0] ? " for " : "", for_what);
+}
+
+const char *mpiq_words_does(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t process,
+                            bool plural)
+{
+    const struct mpiq_rank_diagnosis *rank = &graph->diagnosis->ranks[process];
+    const char *is = plural ? "are" : "is";
+    switch (rank->doing) {
+    case MPIQ_DOING_UNREADABLE:
+        return "could not be read";
+    case MPIQ_DOING_BLOCKED:
+        return waiting(arena, graph, rank, plural);
+    case MPIQ_DOING_POLLING:
+        return outside(arena, graph->job, rank, rank->call ? WORDS(arena, "%s in %s", is, rank->call)
+                                                           : WORDS(arena, "%s in MPI", is));
+    case MPIQ_DOING_COMPUTING:
+        return outside(arena, graph->job, rank, WORDS(arena, "%s computing", is));
+    case MPIQ_DOING_ASLEEP:
+        return outside(arena, graph->job, rank, WORDS(arena, "%s asleep", is));
+    case MPIQ_DOING_STOPPED:
+        return outside(arena, graph->job, rank, WORDS(arena, "%s stopped", is));
+    case MPIQ_DOING_GONE:
+        return plural ? "have ended" : "has ended";
+    }
+    return "";
+}

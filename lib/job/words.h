@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * words - the sentences of a diagnosis, from their parts.
+ *
+ * All strings belong to the arena.  NULL is never returned: without memory it is "…".
+ */
+#ifndef MPIQ_WORDS_H
+#define MPIQ_WORDS_H
+
+#include "job/graph.h"
+#include "state/arena.h"
+
+/* printf into the arena, never NULL. */
+#define WORDS(arena, ...) mpiq_words_or(mpiq_arena_printf((arena), __VA_ARGS__))
+static inline const char *mpiq_words_or(const char *text)
+{
+    return text ? text : "…";
+}
+
+/* "3 h 12 m", "5 m 10 s", "48 s"; "" if it is not known (negative). */
+const char *mpiq_words_duration(struct mpiq_arena *arena, double seconds);
+
+/* "solver.c:71", "step()", "" if nothing is known. */
+const char *mpiq_words_place(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t site);
+
+/* "rank 5", "ranks 0,2", and from five on "63 ranks". */
+const char *mpiq_words_ranks(struct mpiq_arena *arena, const struct mpiq_rank_set *set);
+/* "5", "0-4" as in a list. */
+const char *mpiq_words_list(struct mpiq_arena *arena, const struct mpiq_rank_set *set);
+/* "rank 5", "rank 5 of world 1". */
+const char *mpiq_words_rank(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t process);
+
+/* " on COMMUNICATOR", "" for the first world's or for none. */
+const char *mpiq_words_on(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t comm);
+
+/* "MPI_Bcast #6 on rows", without the number where it is not known. */
+const char *mpiq_words_call(struct mpiq_arena *arena, const struct mpiq_job_state *job, const char *collective,
+                            int64_t number, uint32_t comm);
+
+/* What waiting for an operation means: "tag 99 from rank 63", "rank 3 to receive 4000 bytes with tag 7". */
+const char *mpiq_words_operation(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t operation);
+
+/* What a held thread waits for, "" if that cannot be said. */
+const char *mpiq_words_waits_for(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t thread);
+
+/* What a rank does, after its name and "it" or "they": "has waited 3 h 12 m at solver.c:71 for …". */
+const char *mpiq_words_does(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t process,
+                            bool plural);
+
+#endif
