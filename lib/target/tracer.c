@@ -167,6 +167,14 @@ static struct stopped *find_frozen(const struct mpiq_tracer *tracer, pid_t tid)
 /* Stops a thread, copies, lets it run.  *late: it did not stop, and only our end makes the kernel forget it. */
 static struct mpiq_error *copy_running(const struct mpiq_tracer *tracer, bool *late)
 {
+    struct mpiq_proc_stat stat;
+    struct mpiq_error *error = mpiq_proc_stat(tracer->pid, tracer->tid, &stat);
+    if (error || stat.state == 'Z' || stat.state == 'X') {
+        mpiq_error_destroy(error);
+        return gone(tracer->pid, tracer->tid);
+    }
+    if (stat.state == 'D')
+        return sleeps(tracer->pid, tracer->tid);
     if (ptrace(PTRACE_SEIZE, tracer->tid, NULL, NULL) != 0)
         return mpiq_permission_trace_error(tracer->pid, tracer->tid, errno);
     struct stopped stopped = {.tid = tracer->tid};
@@ -178,7 +186,7 @@ static struct mpiq_error *copy_running(const struct mpiq_tracer *tracer, bool *l
         collect(tracer->pid, tracer->tid);
         return gone(tracer->pid, tracer->tid);
     }
-    struct mpiq_error *error = copy_stopped(tracer);
+    error = copy_stopped(tracer);
     release(&stopped);
     mpiq_debug("stop", "thread %d stood still for at most %llu us", (int)tracer->tid,
                (unsigned long long)(now() - start) / 1000);

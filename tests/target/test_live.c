@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A running process: read, unwound, and none the worse for it.  test_live SUBJECT */
+#include <CUnit/Basic.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "support.h"
+#include "target/object.h"
+#include "target/proc.h"
+
+static const char *path;
+
+static struct mpiq_target *open_live(pid_t pid, bool stop)
+{
+    struct mpiq_target *target = NULL;
+    CHECK_OK(mpiq_target_live_create(pid, stop, &target));
+    if (!target)
+        abort();
+    return target;
+}
+
+static char state_of(pid_t pid)
+{
+    struct mpiq_proc_stat stat = {.state = '-'};
+    mpiq_error_destroy(mpiq_proc_stat(pid, 0, &stat));
+    return stat.state;
+}
+
+static long counter_of(struct mpiq_target *target)
+{
+    uint64_t address = 0;
+    long counter = -1;
+    CHECK_OK(mpiq_target_find_symbol(target, "subject_counter", &address));
+    CHECK_OK(mpiq_target_read(target, address, sizeof counter, &counter));
+    return counter;
+}
+
+/* It runs: its counter moves. */
+static void check_runs(pid_t pid)
+{
+    struct mpiq_target *target = open_live(pid, false);
+    long before = counter_of(target), after = before;
+    for (int i = 0; i < 2000 && after == before; i++) {
+        usleep(1000);
+        after = counter_of(target);
+    }
+    CU_ASSERT_NOT_EQUAL(before, after);
+    CU_ASSERT_EQUAL(mpiq_proc_status_number(pid, "TracerPid"), 0);
+    mpiq_target_destroy(target);
+}
+
+static void everything_is_read_on_the_run(void)
+{
+    struct subject subject = subject_start(path, "wait");
+    struct mpiq_target *target = open_live(subject.pid, false);
+    for (int look = 0; look < 3; look++) {
+        check_memory_and_symbols(target, &subject);
+        check_types(target);
+        check_stack(target, &subject);
+        mpiq_target_forget(target);
+    }
+    mpiq_target_destroy(target);
+    check_runs(subject.pid);
+    subject_end(&subject);
+}
+
+static void status_and_threads_are_told(void)
+{
+    struct subject subject = subject_start(path, "count");
+    struct mpiq_target *target = open_live(subject.pid, false);
+    struct mpiq_target_status status = {0};
+    CHECK_OK(mpiq_target_status(target, &status));
+    CU_ASSERT_EQUAL(status.pid, subject.pid);
+    CU_ASSERT_FALSE(status.core);
+    CU_ASSERT_FALSE(status.traced);
+    CU_ASSERT_EQUAL(status.uid, getuid());
+    CU_ASSERT_STRING_EQUAL(status.executable, path);
+    CU_ASSERT(status.host[0] != '\0');
+
+    struct mpiq_target_thread *threads = NULL;
+    size_t count = 0;
+    CHECK_OK(mpiq_target_threads(target, &threads, &count));
+    CU_ASSERT_EQUAL(count, 3);
+    uint64_t spent = 0;
+    for (size_t i = 0; i < count; i++) {
+        CU_ASSERT_STRING_EQUAL(threads[i].name, "subject");
+        if (threads[i].tid == subject.waiting)
+            CU_ASSERT_EQUAL(threads[i].state, 'S');
+        if (threads[i].tid == subject.spinning) {
+            CU_ASSERT_EQUAL(threads[i].state, 'R');
+            spent = threads[i].cpu_ns;
+        }
+    }
+    free(threads);
+    /* Time goes on being spent, to less than a clock tick. */
+    uint64_t later = spent;
+    for (int i = 0; i < 2000 && later == spent; i++) {
+        usleep(1000);
+        CHECK_OK(mpiq_target_threads(target, &threads, &count));
+        later = threads[count - 1].cpu_ns;
+        free(threads);
+    }
+    CU_ASSERT(later > spent);
+    mpiq_target_destroy(target);
+    subject_end(&subject);
+}
+
+static void what_is_not_mapped_is_named(void)
+{
+    struct subject subject = subject_start(path, "wait");
+    struct mpiq_target *target = open_live(subject.pid, false);
+    struct mpiq_mappings mappings;
+    CHECK_OK(mpiq_proc_mappings(subject.pid, &mappings));
+    /* The end of the stack's mapping: a read across it is short, and says from where. */
+    uint64_t end = 0;
+    for (size_t i = 0; i < mappings.count; i++) {
+        if (strcmp(mappings.items[i].path, "[stack]") == 0)
+            end = mappings.items[i].end;
+    }
+    mpiq_mappings_deinit(&mappings);
+    char bytes[64];
+    CHECK_OK(mpiq_target_read(target, end - 32, 32, bytes));
+    struct mpiq_error *error = mpiq_target_read(target, end - 32, 64, bytes);
+    CU_ASSERT(error && error->code == MPIQ_ERROR_SHORT && error->address == end);
+    mpiq_error_destroy(error);
+    error = mpiq_target_read(target, 0, 64, bytes);
+    CU_ASSERT(error && error->code == MPIQ_ERROR_UNMAPPED && error->address == 0);
+    mpiq_error_destroy(error);
+    CHECK_ERROR(mpiq_target_read(target, UINT64_MAX - 3, 64, bytes), MPIQ_ERROR_UNMAPPED, "0xfffffffffffffffc");
+    CHECK_ERROR(mpiq_target_read(target, UINT64_C(0xffff800000000000), 64, bytes), MPIQ_ERROR_UNMAPPED, "no memory");
+    CHECK_OK(mpiq_target_read(target, 0, 0, NULL));
+    mpiq_target_destroy(target);
+    subject_end(&subject);
+}
+
+static void freezing_stops_all_and_ends_with_the_target(void)
+{
+    struct subject subject = subject_start(path, "count");
+    struct mpiq_target *target = open_live(subject.pid, true);
+    long before = counter_of(target);
+    usleep(20000);
+    CU_ASSERT_EQUAL(counter_of(target), before);
+    struct mpiq_target_stack stack = {0};
+    CHECK_OK(mpiq_target_stack(target, subject.spinning, &stack));
+    bool found = false;
+    for (size_t i = 0; i < stack.count; i++)
+        found = found || (stack.frames[i].function && strcmp(stack.frames[i].function, "spin_in_thread") == 0);
+    CU_ASSERT_TRUE(found);
+    mpiq_target_stack_deinit(&stack);
+    CHECK_ERROR(mpiq_target_stack(target, getpid(), &stack), MPIQ_ERROR_GONE, "has ended");
+    mpiq_target_destroy(target);
+    check_runs(subject.pid);
+    subject_end(&subject);
+}
+
+static void threads_born_meanwhile_freeze_too(void)
+{
+    struct subject subject = subject_start(path, "births");
+    for (int i = 0; i < 20; i++) {
+        struct mpiq_target *target = open_live(subject.pid, true);
+        struct mpiq_target_thread *threads = NULL;
+        size_t count = 0;
+        CHECK_OK(mpiq_target_threads(target, &threads, &count));
+        for (size_t j = 0; j < count; j++)
+            CU_ASSERT(strchr("tZX", threads[j].state) != NULL);
+        free(threads);
+        mpiq_target_destroy(target);
+    }
+    check_runs(subject.pid);
+    subject_end(&subject);
+}
+
+static void threads_that_come_and_go_are_unwound_or_gone(void)
+{
+    struct subject subject = subject_start(path, "births");
+    struct mpiq_target *target = open_live(subject.pid, false);
+    for (int i = 0; i < 50; i++) {
+        struct mpiq_target_thread *threads = NULL;
+        size_t count = 0;
+        CHECK_OK(mpiq_target_threads(target, &threads, &count));
+        for (size_t j = 0; j < count; j++) {
+            struct mpiq_target_stack stack = {0};
+            struct mpiq_error *error = mpiq_target_stack(target, threads[j].tid, &stack);
+            CU_ASSERT(!error || error->code == MPIQ_ERROR_GONE);
+            if (error)
+                mpiq_error_destroy(error);
+            else
+                mpiq_target_stack_deinit(&stack);
+        }
+        free(threads);
+        mpiq_target_forget(target);
+    }
+    mpiq_target_destroy(target);
+    check_runs(subject.pid);
+    subject_end(&subject);
+}
+
+static void our_sudden_death_lets_it_run(void)
+{
+    struct subject subject = subject_start(path, "count");
+    for (int i = 0; i < 20; i++) {
+        fflush(stdout);
+        pid_t looker = fork();
+        if (looker == 0) {
+            struct mpiq_target *target = NULL;
+            struct mpiq_target_stack stack;
+            if (i % 2) {
+                mpiq_target_live_create(subject.pid, true, &target);
+                kill(getpid(), SIGKILL);
+            }
+            mpiq_target_live_create(subject.pid, false, &target);
+            for (;;) {
+                if (!mpiq_target_stack(target, subject.spinning, &stack))
+                    mpiq_target_stack_deinit(&stack);
+            }
+        }
+        usleep(1000u * (unsigned)(5 + i * 3));
+        kill(looker, SIGKILL);
+        waitpid(looker, NULL, 0);
+        check_runs(subject.pid);
+    }
+    subject_end(&subject);
+}
+
+static void a_stopped_process_stays_stopped(void)
+{
+    struct subject subject = subject_start(path, "wait");
+    kill(subject.pid, SIGSTOP);
+    for (int i = 0; i < 1000 && state_of(subject.pid) != 'T'; i++)
+        usleep(1000);
+    for (int stop = 0; stop < 2; stop++) {
+        struct mpiq_target *target = open_live(subject.pid, stop);
+        struct mpiq_target_status status = {0};
+        CHECK_OK(mpiq_target_status(target, &status));
+        CU_ASSERT(status.state == (stop ? 't' : 'T'));
+        check_memory_and_symbols(target, &subject);
+        check_stack(target, &subject);
+        mpiq_target_destroy(target);
+        for (int i = 0; i < 1000 && state_of(subject.pid) != 'T'; i++)
+            usleep(1000);
+        CU_ASSERT_EQUAL(state_of(subject.pid), 'T');
+    }
+    kill(subject.pid, SIGCONT);
+    check_runs(subject.pid);
+    subject_end(&subject);
+}
+
+static void a_traced_process_is_read_and_its_tracer_named(void)
+{
+    struct subject subject = subject_start(path, "wait");
+    int ends[2];
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    fflush(stdout);
+    pid_t tracer = fork();
+    if (tracer == 0) {
+        char done = ptrace(PTRACE_SEIZE, subject.pid, NULL, NULL) == 0;
+        if (write(ends[1], &done, 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    char done = 0;
+    CU_ASSERT(read(ends[0], &done, 1) == 1 && done);
+    struct mpiq_target *target = open_live(subject.pid, false);
+    struct mpiq_target_status status = {0};
+    CHECK_OK(mpiq_target_status(target, &status));
+    CU_ASSERT_TRUE(status.traced);
+    check_memory_and_symbols(target, &subject);
+    struct mpiq_target_stack stack;
+    CHECK_ERROR(mpiq_target_stack(target, subject.pid, &stack), MPIQ_ERROR_PERMISSION, "is traced by test_live (process ");
+    mpiq_target_destroy(target);
+    kill(tracer, SIGKILL);
+    waitpid(tracer, NULL, 0);
+    close(ends[0]);
+    close(ends[1]);
+    check_runs(subject.pid);
+    subject_end(&subject);
+}
+
+static void the_end_of_a_process_is_told(void)
+{
+    struct subject subject = subject_start(path, "wait");
+    struct mpiq_target *target = open_live(subject.pid, false), *other = NULL;
+    check_memory_and_symbols(target, &subject);
+    /* A zombie: killed, and not collected. */
+    kill(subject.pid, SIGKILL);
+    for (int i = 0; i < 1000 && state_of(subject.pid) != 'Z'; i++)
+        usleep(1000);
+    struct mpiq_target_status status = {0};
+    CHECK_OK(mpiq_target_status(target, &status));
+    CU_ASSERT_EQUAL(status.state, 'Z');
+    char byte;
+    struct mpiq_target_stack stack;
+    uint64_t address;
+    CHECK_ERROR(mpiq_target_read(target, subject.record, 1, &byte), MPIQ_ERROR_GONE, "a zombie that test_live, process");
+    CHECK_ERROR(mpiq_target_stack(target, subject.pid, &stack), MPIQ_ERROR_GONE, "zombie");
+    CHECK_OK(mpiq_target_live_create(subject.pid, true, &other));
+    CHECK_ERROR(mpiq_target_find_symbol(other, "subject_record", &address), MPIQ_ERROR_GONE, "zombie");
+    mpiq_target_destroy(other);
+    subject_end(&subject);
+    CHECK_ERROR(mpiq_target_read(target, subject.record, 1, &byte), MPIQ_ERROR_GONE, "has ended");
+    CHECK_ERROR(mpiq_target_status(target, &status), MPIQ_ERROR_GONE, "has ended");
+    mpiq_target_destroy(target);
+    CHECK_ERROR(mpiq_target_live_create(subject.pid, false, &target), MPIQ_ERROR_GONE, "there is no process");
+    CHECK_ERROR(mpiq_target_live_create(0, false, &target), MPIQ_ERROR_USAGE, "0");
+}
+
+static void a_process_that_becomes_another_is_read_anew(void)
+{
+    struct subject subject = subject_start(path, "execs");
+    struct mpiq_target *target = open_live(subject.pid, false);
+    check_memory_and_symbols(target, &subject);
+    check_types(target);
+    usleep(20000); /* until it has set the signal's handler: said before */
+    kill(subject.pid, SIGUSR1);
+    int waiting, spinning;
+    CU_ASSERT_EQUAL_FATAL(fscanf(subject.output, " ready %lx %d %d", (unsigned long *)&subject.record, &waiting, &spinning),
+                          3);
+    subject.waiting = waiting;
+    subject.spinning = spinning;
+    mpiq_target_forget(target);
+    check_memory_and_symbols(target, &subject);
+    usleep(20000);
+    check_stack(target, &subject);
+    mpiq_target_destroy(target);
+    subject_end(&subject);
+}
+
+static void another_users_process_is_refused_with_the_remedy(void)
+{
+    if (geteuid() != 0)
+        return;
+    struct subject subject = subject_start(path, "wait");
+    fflush(stdout);
+    pid_t looker = fork();
+    if (looker == 0) {
+        struct mpiq_target *target = NULL;
+        uint64_t address;
+        if (setgid(65534) != 0 || setuid(65534) != 0 || mpiq_target_live_create(subject.pid, false, &target))
+            _exit(2);
+        struct mpiq_error *error = mpiq_target_find_symbol(target, "subject_record", &address);
+        char byte;
+        struct mpiq_error *unread = mpiq_target_read(target, subject.record, 1, &byte);
+        struct mpiq_target_status status;
+        bool right = error && error->code == MPIQ_ERROR_PERMISSION
+                     && strstr(error->message, "belongs to root: run mpiq as root or as root") && unread
+                     && unread->code == MPIQ_ERROR_PERMISSION && !mpiq_target_status(target, &status)
+                     && status.uid == 0;
+        if (!right)
+            fprintf(stderr, "%s\n", error ? error->message : "no error");
+        _exit(right ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(looker, &status, 0);
+    CU_ASSERT_EQUAL(status, 0);
+    subject_end(&subject);
+}
+
+/* Signals of its own keep arriving while it is looked at as fast as it goes. */
+static void no_signal_and_no_child_is_lost(void)
+{
+    struct subject subject = subject_start(path, "sums");
+    unsigned long expected = 0, sum = 0;
+    int children = 0;
+    for (unsigned long i = 0; i < 20; i++) {
+        expected += i;
+        for (unsigned long j = 0; j < 5000000; j++)
+            expected += j % 7;
+    }
+    long looks = 0;
+    while (state_of(subject.pid) != 'Z') {
+        struct mpiq_target *target = open_live(subject.pid, looks % 10 == 9);
+        struct mpiq_target_stack stack;
+        struct mpiq_error *error = mpiq_target_stack(target, subject.pid, &stack);
+        CU_ASSERT(!error || error->code == MPIQ_ERROR_GONE);
+        if (error)
+            mpiq_error_destroy(error);
+        else
+            mpiq_target_stack_deinit(&stack);
+        mpiq_target_destroy(target);
+        looks++;
+    }
+    CU_ASSERT_EQUAL(fscanf(subject.output, " sum %lu children %d", &sum, &children), 2);
+    CU_ASSERT_EQUAL(sum, expected);
+    CU_ASSERT_EQUAL(children, 20);
+    CU_ASSERT(looks > 10);
+    subject_end(&subject);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    path = argv[1];
+    CU_TestInfo tests[] = {
+        {"everything is read on the run", everything_is_read_on_the_run},
+        {"status and threads are told", status_and_threads_are_told},
+        {"what is not mapped is named", what_is_not_mapped_is_named},
+        {"freezing stops all, and ends with the target", freezing_stops_all_and_ends_with_the_target},
+        {"threads born meanwhile freeze too", threads_born_meanwhile_freeze_too},
+        {"threads that come and go are unwound or gone", threads_that_come_and_go_are_unwound_or_gone},
+        {"our sudden death lets it run", our_sudden_death_lets_it_run},
+        {"a stopped process stays stopped", a_stopped_process_stays_stopped},
+        {"a traced process is read, and its tracer named", a_traced_process_is_read_and_its_tracer_named},
+        {"the end of a process is told", the_end_of_a_process_is_told},
+        {"a process that becomes another is read anew", a_process_that_becomes_another_is_read_anew},
+        {"another user's process is refused with the remedy", another_users_process_is_refused_with_the_remedy},
+        {"no signal and no child is lost", no_signal_and_no_child_is_lost},
+        CU_TEST_INFO_NULL,
+    };
+    CU_SuiteInfo suites[] = {{"live target", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
+    if (CU_initialize_registry() != CUE_SUCCESS || CU_register_suites(suites) != CUE_SUCCESS)
+        return 1;
+    CU_basic_run_tests();
+    unsigned failed = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    mpiq_object_clear();
+    return failed > 0;
+}
