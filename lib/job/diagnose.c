@@ -64,10 +64,10 @@ bool mpiq_finder_stuck(const struct mpiq_finder *finder, uint32_t process)
 }
 
 /* What is certain, and nearest to the cause, comes first. */
-static int weight(const struct mpiq_finding *finding)
+static uint8_t weigh(const struct mpiq_finding *finding)
 {
     bool near_miss = finding->near_miss_count > 0;
-    int base = 0;
+    uint8_t base = 0;
     switch (finding->kind) {
     case MPIQ_FINDING_COLLECTIVE_MISMATCH:
         base = 0;
@@ -87,29 +87,65 @@ static int weight(const struct mpiq_finding *finding)
     case MPIQ_FINDING_SEND_UNMATCHED:
         base = near_miss ? 4 : 6;
         break;
-    case MPIQ_FINDING_WAIT_CYCLE:
-        base = 5;
+    case MPIQ_FINDING_WAIT_CYCLE: /* one through a collective says little beside what it leads through */
+        base = finding->weight ? 7 : 5;
         break;
     case MPIQ_FINDING_TRUNCATION:
-        base = 7;
-        break;
-    case MPIQ_FINDING_REQUEST_LEAK:
         base = 8;
         break;
-    case MPIQ_FINDING_UNEXPECTED_BACKLOG:
+    case MPIQ_FINDING_REQUEST_LEAK:
         base = 9;
+        break;
+    case MPIQ_FINDING_UNEXPECTED_BACKLOG:
+        base = 10;
         break;
     }
     return base + (finding->proven ? 0 : 16);
 }
 
+static bool is_subset(const struct mpiq_rank_set *set, const struct mpiq_rank_set *of)
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        for (uint32_t rank = set->ranges[i].first; rank <= set->ranges[i].last; rank++) {
+            if (!mpiq_rank_set_contains(of, set->ranges[i].world, rank))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a circle of messages alone says the same already. */
+static bool is_said(const struct mpiq_diagnosis *diagnosis, const struct mpiq_finding *finding)
+{
+    if ((finding->kind != MPIQ_FINDING_RECEIVE_UNMATCHED && finding->kind != MPIQ_FINDING_SEND_UNMATCHED) ||
+        finding->near_miss_count > 0)
+        return false;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct mpiq_finding *cycle = &diagnosis->findings[i];
+        if (cycle->kind == MPIQ_FINDING_WAIT_CYCLE && cycle->weight == 0 && is_subset(&finding->ranks, &cycle->ranks))
+            return true;
+    }
+    return false;
+}
+
 /* Few findings, and equal ones stay in their order: an insertion. */
 static void sort_findings(struct mpiq_diagnosis *diagnosis)
 {
+    for (size_t i = diagnosis->finding_count; i-- > 0;) {
+        if (!is_said(diagnosis, &diagnosis->findings[i]))
+            continue;
+        struct mpiq_finding said = diagnosis->findings[i];
+        memmove(&diagnosis->findings[i], &diagnosis->findings[i + 1],
+                (diagnosis->finding_count - 1 - i) * sizeof said);
+        diagnosis->findings[diagnosis->finding_count - 1] = said;
+        mpiq_diagnosis_drop_finding(diagnosis);
+    }
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        diagnosis->findings[i].weight = weigh(&diagnosis->findings[i]);
     for (size_t i = 1; i < diagnosis->finding_count; i++) {
         struct mpiq_finding moved = diagnosis->findings[i];
         size_t at = i;
-        for (; at > 0 && weight(&diagnosis->findings[at - 1]) > weight(&moved); at--)
+        for (; at > 0 && diagnosis->findings[at - 1].weight > moved.weight; at--)
             diagnosis->findings[at] = diagnosis->findings[at - 1];
         diagnosis->findings[at] = moved;
     }

@@ -52,6 +52,18 @@ static bool same_call(const struct mpiq_finder *finder, uint32_t a, uint32_t b)
            in_a.comm != MPIQ_NONE && in_a.number == in_b.number;
 }
 
+static bool goes_through_collective(const struct mpiq_finder *finder, const uint32_t *threads, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct mpiq_thread_collective in;
+        mpiq_thread_collective(finder->job, &finder->job->ranks[finder->graph->thread_ranks[threads[i]]],
+                               &finder->job->threads[threads[i]], &in);
+        if (in.collective >= 0)
+            return true;
+    }
+    return false;
+}
+
 static const char *why(const struct mpiq_finder *finder, uint32_t thread)
 {
     const struct mpiq_job_state *job = finder->job;
@@ -134,6 +146,7 @@ static void find_cycle(struct mpiq_finder *finder, const struct mpiq_knot *knot,
         mpiq_diagnosis_drop_finding(finder->diagnosis);
         return;
     }
+    finding->weight = goes_through_collective(finder, &threads[walk.start], length);
     uint32_t before = MPIQ_NONE;
     uint32_t steps = 0;
     for (uint32_t i = 0; i < length && !finder->failed; i++) {

@@ -121,6 +121,7 @@ struct mpiq_near_miss {
 struct mpiq_finding {
     enum mpiq_finding_kind kind;
     bool proven;                /* the ranks can never go on; otherwise it is what was seen */
+    uint8_t weight;             /* the order of findings: private to lib/job */
     uint32_t comm;              /* in communicators; MPIQ_NONE: not of one */
     const char *collective;     /* "MPI_Bcast"; NULL */
     int64_t number;             /* running number of the call; 0: not known, or none */

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "state/snapshot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "base/cleanup.h"
+
+#define MAGIC "mpiq snapshot "
+enum {
+    VERSION = 1,
+    HEADER = 24,                /* bytes in which the first line must end */
+    COMPRESSION = 3,
+    MOST_LINE = 1 << 30         /* of one rank state: more is not believed */
+};
+
+struct mpiq_snapshot_writer {
+    char *path;
+    char *temporary;            /* its name until it is whole */
+    FILE *file;
+    ZSTD_CCtx *context;
+    char *buffer;
+    size_t buffer_size;
+};
+
+static struct mpiq_error *no_memory(void)
+{
+    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+}
+
+static void writer_destroy(struct mpiq_snapshot_writer *writer)
+{
+    if (writer->file)
+        fclose(writer->file);
+    ZSTD_freeCCtx(writer->context);
+    free(writer->buffer);
+    free(writer->path);
+    free(writer->temporary);
+    free(writer);
+}
+
+void mpiq_snapshot_abandon(struct mpiq_snapshot_writer *writer)
+{
+    if (!writer)
+        return;
+    if (writer->file)
+        unlink(writer->temporary);
+    writer_destroy(writer);
+}
+
+static struct mpiq_error *open_temporary(struct mpiq_snapshot_writer *writer)
+{
+    int fd = mkstemp(writer->temporary); /* mode 0600 */
+    if (fd < 0)
+        return mpiq_error_create_os(errno, "the snapshot %s cannot be written", writer->path);
+    writer->file = fdopen(fd, "w");
+    if (!writer->file) {
+        close(fd);
+        unlink(writer->temporary);
+        return no_memory();
+    }
+    if (fprintf(writer->file, MAGIC "%d\n", VERSION) < 0)
+        return mpiq_error_create_os(errno, "the snapshot %s cannot be written", writer->path);
+    return NULL;
+}
+
+struct mpiq_error *mpiq_snapshot_create(const char *path, struct mpiq_snapshot_writer **ret)
+{
+    struct mpiq_snapshot_writer *writer = calloc(1, sizeof *writer);
+    if (!writer)
+        return no_memory();
+    writer->path = strdup(path);
+    writer->context = ZSTD_createCCtx();
+    writer->buffer_size = ZSTD_CStreamOutSize();
+    writer->buffer = malloc(writer->buffer_size);
+    if (asprintf(&writer->temporary, "%s.XXXXXX", path) < 0)
+        writer->temporary = NULL;
+    struct mpiq_error *error = NULL;
+    if (!writer->path || !writer->context || !writer->buffer || !writer->temporary)
+        error = no_memory();
+    else
+        error = open_temporary(writer);
+    if (error) {
+        mpiq_snapshot_abandon(writer);
+        return error;
+    }
+    ZSTD_CCtx_setParameter(writer->context, ZSTD_c_compressionLevel, COMPRESSION);
+    ZSTD_CCtx_setParameter(writer->context, ZSTD_c_checksumFlag, 1);
+    *ret = writer;
+    return NULL;
+}
+
+static struct mpiq_error *compress(struct mpiq_snapshot_writer *writer, const char *bytes, size_t length, bool end)
+{
+    ZSTD_inBuffer in = {.src = bytes, .size = length};
+    for (bool more = true; more;) {
+        ZSTD_outBuffer out = {.dst = writer->buffer, .size = writer->buffer_size};
+        size_t left = ZSTD_compressStream2(writer->context, &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
+        if (ZSTD_isError(left))
+            return mpiq_error_create(MPIQ_ERROR_INTERNAL, "the snapshot %s cannot be compressed: %s", writer->path,
+                                     ZSTD_getErrorName(left));
+        if (fwrite(writer->buffer, 1, out.pos, writer->file) != out.pos)
+            return mpiq_error_create_os(errno, "the snapshot %s cannot be written", writer->path);
+        more = end ? left > 0 : in.pos < in.size;
+    }
+    return NULL;
+}
+
+struct mpiq_error *mpiq_snapshot_add(struct mpiq_snapshot_writer *writer, int look, const struct mpiq_rank_state *state)
+{
+    char *json _cleanup_free_ = NULL;
+    struct mpiq_error *error = mpiq_rank_state_to_json(state, &json);
+    if (error)
+        return error;
+    error = compress(writer, look == 1 ? "1 " : "2 ", 2, false);
+    if (!error)
+        error = compress(writer, json, strlen(json), false);
+    return error ? error : compress(writer, "\n", 1, false);
+}
+
+struct mpiq_error *mpiq_snapshot_finish(struct mpiq_snapshot_writer *writer)
+{
+    struct mpiq_error *error = compress(writer, NULL, 0, true);
+    if (!error) {
+        FILE *file = mpiq_steal(writer->file);
+        bool flushed = fflush(file) == 0 && fsync(fileno(file)) == 0;
+        int errnum = errno;
+        if (fclose(file) != 0 || !flushed || rename(writer->temporary, writer->path) != 0) {
+            errnum = flushed ? errno : errnum;
+            unlink(writer->temporary);
+            error = mpiq_error_create_os(errnum, "the snapshot %s cannot be written", writer->path);
+        }
+    }
+    if (error)
+        mpiq_snapshot_abandon(writer);
+    else
+        writer_destroy(writer);
+    return error;
+}
+
+/* The version of a file that starts like a snapshot; 0 of one that does not. */
+static int read_version(FILE *file)
+{
+    char line[HEADER] = "";
+    if (!fgets(line, sizeof line, file) || strncmp(line, MAGIC, strlen(MAGIC)) != 0)
+        return 0;
+    char *end;
+    long version = strtol(line + strlen(MAGIC), &end, 10);
+    return *end == '\n' && version > 0 && version < 1000 ? (int)version : 0;
+}
+
+bool mpiq_is_snapshot(const char *path)
+{
+    FILE *file _cleanup_fclose_ = fopen(path, "re");
+    return file && read_version(file) > 0;
+}
+
+struct reader {
+    const char *path;
+    mpiq_snapshot_callback *callback;
+    void *context;
+    char *line;                 /* the part of a line that has come so far */
+    size_t length;
+    size_t room;
+    uint64_t states;
+};
+
+static struct mpiq_error *corrupt(const struct reader *reader, const char *what)
+{
+    return mpiq_error_create(MPIQ_ERROR_CORRUPT, "the snapshot %s is damaged after %llu ranks: %s", reader->path,
+                             (unsigned long long)reader->states, what);
+}
+
+static struct mpiq_error *take_line(struct reader *reader)
+{
+    if (reader->length < 2 || (reader->line[0] != '1' && reader->line[0] != '2') || reader->line[1] != ' ')
+        return corrupt(reader, "a line does not begin with a look");
+    struct mpiq_rank_state *state = NULL;
+    struct mpiq_error *error = mpiq_rank_state_from_json(reader->line + 2, reader->length - 2, &state);
+    if (error)
+        return mpiq_error_prefix(error, "the snapshot %s is damaged after %llu ranks", reader->path,
+                                 (unsigned long long)reader->states);
+    error = reader->callback(reader->context, reader->line[0] - '0', &state);
+    mpiq_rank_state_destroy(state);
+    reader->states++;
+    reader->length = 0;
+    return mpiq_error_prefix(error, "the snapshot %s", reader->path);
+}
+
+static struct mpiq_error *take(struct reader *reader, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        const char *end = memchr(bytes, '\n', count);
+        size_t part = end ? (size_t)(end - bytes) : count;
+        if (reader->length + part > MOST_LINE)
+            return corrupt(reader, "a line is longer than can be");
+        if (reader->length + part > reader->room) {
+            size_t room = 2 * (reader->length + part);
+            char *line = realloc(reader->line, room);
+            if (!line)
+                return no_memory();
+            reader->line = line;
+            reader->room = room;
+        }
+        if (part > 0)
+            memcpy(reader->line + reader->length, bytes, part);
+        reader->length += part;
+        if (!end)
+            return NULL;
+        struct mpiq_error *error = take_line(reader);
+        if (error)
+            return error;
+        bytes = end + 1;
+        count -= part + 1;
+    }
+    return NULL;
+}
+
+static struct mpiq_error *decompress(struct reader *reader, FILE *file, ZSTD_DCtx *context, char *input, char *output)
+{
+    size_t left = 1;            /* 0 at the end of the stream */
+    for (;;) {
+        size_t got = fread(input, 1, ZSTD_DStreamInSize(), file);
+        if (got == 0)
+            break;
+        if (left == 0)
+            return corrupt(reader, "something follows its end");
+        ZSTD_inBuffer in = {.src = input, .size = got};
+        /* What is buffered may fill several outputs: one that is not full is the last of this input. */
+        for (bool more = true; more;) {
+            ZSTD_outBuffer out = {.dst = output, .size = ZSTD_DStreamOutSize()};
+            left = ZSTD_decompressStream(context, &out, &in);
+            if (ZSTD_isError(left))
+                return corrupt(reader, ZSTD_getErrorName(left));
+            struct mpiq_error *error = take(reader, output, out.pos);
+            if (error)
+                return error;
+            if (left == 0 && in.pos < in.size)
+                return corrupt(reader, "something follows its end");
+            more = left > 0 && (in.pos < in.size || out.pos == out.size);
+        }
+    }
+    if (ferror(file))
+        return mpiq_error_create_os(errno, "%s cannot be read", reader->path);
+    if (left > 0)
+        return corrupt(reader, "it ends too early, so it was cut short or never finished");
+    return reader->length > 0 ? corrupt(reader, "its last line has no end") : NULL;
+}
+
+static struct mpiq_error *read_all(struct reader *reader, FILE *file)
+{
+    ZSTD_DCtx *context = ZSTD_createDCtx();
+    char *input _cleanup_free_ = malloc(ZSTD_DStreamInSize());
+    char *output _cleanup_free_ = malloc(ZSTD_DStreamOutSize());
+    struct mpiq_error *error =
+        context && input && output ? decompress(reader, file, context, input, output) : no_memory();
+    ZSTD_freeDCtx(context);
+    return error;
+}
+
+struct mpiq_error *mpiq_snapshot_each(const char *path, mpiq_snapshot_callback *callback, void *context)
+{
+    FILE *file _cleanup_fclose_ = fopen(path, "re");
+    if (!file)
+        return mpiq_error_create_os(errno, "%s cannot be read", path);
+    int version = read_version(file);
+    if (version == 0)
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not a snapshot of mpiq", path);
+    if (version > VERSION)
+        return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
+                                 "%s is a snapshot of version %d, made by a later mpiq: this one reads up to %d", path,
+                                 version, VERSION);
+    struct reader reader = {.path = path, .callback = callback, .context = context};
+    struct mpiq_error *error = read_all(&reader, file);
+    free(reader.line);
+    return error;
+}
+
+static struct mpiq_error *add_to_job(void *context, int look, struct mpiq_rank_state **state)
+{
+    return mpiq_job_state_add(context, look, *state);
+}
+
+struct mpiq_error *mpiq_snapshot_read(const char *path, struct mpiq_job_state *job)
+{
+    return mpiq_snapshot_each(path, add_to_job, job);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * job_builder - job states written as a few lines: ranks of one MPI_COMM_WORLD, what each is doing, and what
+ * lies in its queues.
+ *
+ * All ranks begin as if computing in step() at solver.c:20, patched library, two looks.  What a line says
+ * holds for both looks unless `look` is set: then for that look alone.
+ */
+#ifndef TEST_JOB_BUILDER_H
+#define TEST_JOB_BUILDER_H
+
+#include "job/diagnose.h"
+#include "state/finding.h"
+#include "state/job_state.h"
+
+enum { ANY = -1, MOST_COMMS = 8, WORLD = 0, SELF = 1 };
+
+struct job_builder {
+    int ranks;
+    int worlds;                         /* ranks of world w are w * (ranks / worlds) and up */
+    struct mpiq_rank_state **states[2]; /* of each look */
+    bool unread[4096];
+    int look;                           /* 0: both; 1, 2: the next lines are for that one alone */
+    bool one_look;
+    uint32_t episode;
+    uint64_t request;
+    double waited;                      /* seconds of waits begun now */
+};
+
+void job_init(struct job_builder *job, int ranks);
+void job_init_worlds(struct job_builder *job, int ranks, int worlds);
+void job_deinit(struct job_builder *job);
+
+/* A communicator of those ranks with that context; returns its index, the same on all of them.  Ranks that are
+   no members have it too, as one of their own with another context. */
+int job_comm(struct job_builder *job, const char *name, int context, const int *members, int count);
+int job_intercomm(struct job_builder *job, const char *name, int context, const int *group, int count,
+                  const int *remote, int remote_count);
+
+/* Where a rank is: both for code outside MPI and for the caller of MPI. */
+void job_at(struct job_builder *job, int rank, const char *function, const char *file, int line);
+/* A rank outside MPI: 'R' computes, 'S' sleeps, 'T' is stopped, 'Z' has ended. */
+void job_state(struct job_builder *job, int rank, char state);
+void job_phase(struct job_builder *job, int rank, enum mpiq_phase phase);
+void job_polls(struct job_builder *job, int rank);
+/* The library keeps no record (an unpatched one): of all ranks, before anything else is said. */
+void job_unpatched(struct job_builder *job);
+
+/* What a rank waits for.  Each begins a new wait, the same in both looks; operations follow. */
+void job_wait(struct job_builder *job, int rank, const char *call, enum mpiq_wait_kind kind);
+/* A second thread of the rank. */
+void job_thread(struct job_builder *job, int rank, int level);
+/* Another operation of the rank's wait, in its queues too.  peer is a local rank. */
+uint64_t job_wait_receive(struct job_builder *job, int rank, int comm, int peer, int tag);
+uint64_t job_wait_send(struct job_builder *job, int rank, int comm, int peer, int tag, int bytes);
+void job_wait_internal(struct job_builder *job, int rank, int comm, int peer, int tag);
+/* Both at once. */
+void job_recv(struct job_builder *job, int rank, int comm, int peer, int tag);
+void job_send(struct job_builder *job, int rank, int comm, int peer, int tag, int bytes);
+void job_probe(struct job_builder *job, int rank, int comm, int peer, int tag);
+/* In a collective, its `number`th there, waiting for an internal message from that local rank (ANY: for none
+   that is seen). */
+void job_collective(struct job_builder *job, int rank, int comm, const char *call, int number, int from);
+/* Arguments of the rank's newest call there. */
+void job_arguments(struct job_builder *job, int rank, int comm, int root, const char *op, int bytes);
+/* A call that returned. */
+void job_called(struct job_builder *job, int rank, int comm, const char *call, int number);
+void job_finalize(struct job_builder *job, int rank);
+
+/* In the queues, with nobody waiting. */
+struct mpiq_operation *job_operation(struct job_builder *job, int rank, int comm, enum mpiq_operation_kind kind,
+                                     int peer, int tag, int bytes);
+/* An eager message that lies unexpected. */
+void job_unexpected(struct job_builder *job, int rank, int comm, int from, int tag, int bytes);
+/* A sent so many messages to B, and B took in so many. */
+void job_channel(struct job_builder *job, int from, int to, int comm, int sent, int taken);
+
+/* Ends both looks and diagnoses; the caller destroys both. */
+struct mpiq_diagnosis *job_diagnose(struct job_builder *job, struct mpiq_job_state **ret);
+/* The diagnosis as lines: the verdict, each finding's kind, ranks, missing, suspects and text. */
+char *job_answer(struct job_builder *job);
+
+#endif
