@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "rank/choose.h"
 #include "rank/locate.h"
 #include "rank/rank.h"
 
@@ -76,35 +77,56 @@ static struct mpiq_error *choose_announced(struct mpiq_target *target, char **re
     return *ret ? NULL : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a path");
 }
 
-struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target, const char *explicit_path, char **ret,
-                                        enum mpiq_dll_origin *origin)
+/* Our own, or without it what the process announces: the library's own will have to do. */
+static struct mpiq_error *choose_ours(struct mpiq_target *target, char **ours, char **ret,
+                                      enum mpiq_dll_origin *origin)
+{
+    struct mpiq_error *error = NULL;
+    if (!*ours)
+        error = mpiq_locate("MPIQ_MQS_DLL", "libompi_dbg_msgq.so", "lib/mpiq", "mqs", ours);
+    if (!error) {
+        *origin = MPIQ_DLL_OURS;
+        *ret = strdup(*ours);
+        return *ret ? NULL : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a path");
+    }
+    *origin = MPIQ_DLL_ANNOUNCED;
+    struct mpiq_error *second = choose_announced(target, ret);
+    mpiq_error_destroy(second ? second : error);
+    return second ? error : NULL;
+}
+
+static struct mpiq_error *choose_explicit(const char *path, char **ret)
+{
+    *ret = realpath(path, NULL);
+    return *ret ? NULL
+                : mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "there is no message-queue library %s", path);
+}
+
+struct mpiq_error *mpiq_rank_choose_kept(struct mpiq_target *target, const char *explicit_path, char **ours,
+                                         char **ret, enum mpiq_dll_origin *origin)
 {
     struct mpiq_error *trouble = NULL;
 
-    if (explicit_path) {
-        *ret = realpath(explicit_path, NULL);
-        *origin = MPIQ_DLL_EXPLICIT;
-        return *ret ? NULL
-                    : mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "there is no message-queue library %s",
-                                        explicit_path);
-    }
+    *origin = MPIQ_DLL_EXPLICIT;
+    if (explicit_path)
+        return choose_explicit(explicit_path, ret);
     /* One that is not patched has no root, one that is stripped still has its communicators. */
     bool open_mpi = has_symbol(target, "ompi_mqs_root", &trouble) ||
                     (!trouble && has_symbol(target, "ompi_mpi_communicators", &trouble)) ||
                     (!trouble && has_symbol(target, "ompi_mpi_comm_world", &trouble));
     if (trouble)
         return trouble;
-    if (open_mpi) {
-        *origin = MPIQ_DLL_OURS;
-        struct mpiq_error *error = mpiq_locate("MPIQ_MQS_DLL", "libompi_dbg_msgq.so", "lib/mpiq", "mqs", ret);
-        if (!error || error->code != MPIQ_ERROR_NOT_FOUND)
-            return error;
-        /* Without ours, the library's own will have to do. */
-        *origin = MPIQ_DLL_ANNOUNCED;
-        struct mpiq_error *second = choose_announced(target, ret);
-        mpiq_error_destroy(second ? second : error);
-        return second ? error : NULL;
-    }
+    if (open_mpi)
+        return choose_ours(target, ours, ret, origin);
     *origin = MPIQ_DLL_ANNOUNCED;
     return choose_announced(target, ret);
+}
+
+struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target, const char *explicit_path, char **ret,
+                                        enum mpiq_dll_origin *origin)
+{
+    char *ours = NULL;
+    struct mpiq_error *error = mpiq_rank_choose_kept(target, explicit_path, &ours, ret, origin);
+    free(ours);
+    return error;
 }

@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/debug.h"
+#include "rank/choose.h"
 #include "rank/groups.h"
 #include "rank/identity.h"
 #include "rank/locate.h"
@@ -31,7 +33,8 @@ extern char **environ;
 
 struct mpiq_dll_host {
     struct mpiq_dll_host_options options;
-    char *dll;
+    char *dll;  /* that of the options */
+    char *ours; /* our own, once it was looked for */
     pid_t pid;  /* of the helper; 0: none runs */
     uid_t user; /* whom it runs as; SAME_USER: us */
     int socket;
@@ -99,6 +102,7 @@ void mpiq_dll_host_destroy(struct mpiq_dll_host *host)
     stop_helper(host);
     mpiq_group_table_deinit(&host->groups);
     free(host->dll);
+    free(host->ours);
     free(host);
 }
 
@@ -171,6 +175,9 @@ static struct mpiq_error *start_helper(struct mpiq_dll_host *host, uid_t user)
     host->user = user;
     host->socket = sockets[0];
     mpiq_pipe_init(&host->pipe, host->socket, host->socket);
+    const struct timeval now_and_then = {.tv_usec = 20000};
+    host->pipe.patient =
+        setsockopt(host->socket, SOL_SOCKET, SO_RCVTIMEO, &now_and_then, sizeof now_and_then) == 0;
     return NULL;
 }
 
@@ -242,7 +249,7 @@ static void ask_last_words(struct mpiq_dll_host *host, struct mpiq_target *targe
 {
     kill(host->pid, SIGALRM);
     host->pipe.deadline = mpiq_monotonic_ns() + LAST_WORDS_NS;
-    mpiq_error_destroy(mpiq_target_serve_pipe(target, &host->pipe, on_line, answer));
+    mpiq_error_destroy(mpiq_target_serve_pipe(target, &host->pipe, 0, on_line, answer));
 }
 
 static struct mpiq_error *explain_end(const struct mpiq_dll_host *host, const char *dll, int status,
@@ -291,11 +298,11 @@ static int await_helper(struct mpiq_dll_host *host)
 }
 
 /* Serves the helper until it has its answer; an error leaves no helper, unless it is the helper's own. */
-static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_target *target, const char *dll,
-                                   struct mpiq_rank_state **ret)
+static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_target *target, pid_t direct,
+                                   const char *dll, struct mpiq_rank_state **ret)
 {
     struct answer answer = {0};
-    struct mpiq_error *error = mpiq_target_serve_pipe(target, &host->pipe, on_line, &answer);
+    struct mpiq_error *error = mpiq_target_serve_pipe(target, &host->pipe, direct, on_line, &answer);
     bool late = error && error->code == MPIQ_ERROR_TIMEOUT;
 
     if (late)
@@ -352,20 +359,24 @@ struct mpiq_error *mpiq_dll_host_read(struct mpiq_dll_host *host, struct mpiq_ta
     struct mpiq_target_status status;
     struct mpiq_rank_state *state = NULL;
 
-    struct mpiq_error *error = mpiq_rank_choose_dll(target, host->dll, &dll, &origin);
+    struct mpiq_error *error = mpiq_rank_choose_kept(target, host->dll, &host->ours, &dll, &origin);
     if (!error)
         error = mpiq_target_status(target, &status);
     if (!error)
         error = begin(host, dll, user_for(&status, origin));
+    bool live = !error && strcmp(target->ops->kind, "live") == 0;
     if (!error)
-        error = converse(host, target, dll, &state);
+        error = converse(host, target, live ? status.pid : -1, dll, &state);
     if (error)
         return error;
     for (size_t i = 0; i < state->communicator_count; i++) {
         settle_group(host, &state->communicators[i].local);
         settle_group(host, &state->communicators[i].remote);
     }
-    mpiq_rank_state_problem(state, "status", mpiq_rank_add_status(target, state));
+    /* It may have ended over the reading. */
+    if (state->problem_count > 0)
+        mpiq_error_destroy(mpiq_target_status(target, &status));
+    mpiq_rank_add_status(&status, state);
     if (state->name.rank < 0 || state->nspace[0] == '\0')
         mpiq_rank_identify(target, state);
     *ret = state;

@@ -87,21 +87,16 @@ static void copy_end(char *to, size_t size, const char *path)
     memcpy(to, path, strlen(path) + 1);
 }
 
-struct mpiq_error *mpiq_rank_add_status(struct mpiq_target *target, struct mpiq_rank_state *state)
+void mpiq_rank_add_status(const struct mpiq_target_status *status, struct mpiq_rank_state *state)
 {
-    struct mpiq_target_status status;
-    struct mpiq_error *error = mpiq_target_status(target, &status);
-    if (error)
-        return error;
-    state->pid = status.pid;
-    state->process_state = status.state;
-    state->core = status.core;
-    state->traced = status.traced;
-    state->gone = !status.core && (status.state == 'Z' || status.state == 'X');
-    state->cpu_ns = status.cpu_ns;
-    snprintf(state->host, sizeof state->host, "%s", status.host);
-    copy_end(state->executable, sizeof state->executable, status.executable);
-    return NULL;
+    state->pid = status->pid;
+    state->process_state = status->state;
+    state->core = status->core;
+    state->traced = status->traced;
+    state->gone = !status->core && (status->state == 'Z' || status->state == 'X');
+    state->cpu_ns = status->cpu_ns;
+    snprintf(state->host, sizeof state->host, "%s", status->host);
+    copy_end(state->executable, sizeof state->executable, status->executable);
 }
 
 struct mpiq_error *mpiq_rank_read_bare(struct mpiq_target *target, struct mpiq_rank_state **ret)
@@ -110,8 +105,11 @@ struct mpiq_error *mpiq_rank_read_bare(struct mpiq_target *target, struct mpiq_r
     if (!state)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a rank's state");
     state->taken_ns = mpiq_now_ns();
-    struct mpiq_error *error = mpiq_rank_add_status(target, state);
-    if (error) {
+    struct mpiq_target_status status;
+    struct mpiq_error *error = mpiq_target_status(target, &status);
+    if (!error) {
+        mpiq_rank_add_status(&status, state);
+    } else {
         state->gone = error->code == MPIQ_ERROR_GONE;
         mpiq_rank_state_problem(state, "status", error);
     }

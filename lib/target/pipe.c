@@ -96,7 +96,7 @@ struct mpiq_error *mpiq_pipe_read(struct mpiq_pipe *pipe, char **ret, size_t *le
         if (pipe->start == pipe->end)
             pipe->start = pipe->end = pipe->searched = 0;
         struct mpiq_error *error = pipe->end < pipe->room ? NULL : make_room(pipe);
-        if (!error && pipe->deadline)
+        if (!error && pipe->deadline && !pipe->patient)
             error = wait_for(pipe, pipe->in, POLLIN);
         if (error)
             return error;

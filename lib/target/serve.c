@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "target/wire.h"
 
 #define READ_MAX ((uint64_t)1 << 20)
 #define TYPES_MAX ((size_t)1 << 16)
@@ -15,6 +16,7 @@
 struct server {
     struct mpiq_target *target;
     struct mpiq_pipe *pipe;
+    pid_t direct;                          /* -1: not known yet */
     const struct mpiq_target_type **types; /* by identifier */
     size_t type_count;
     char *reply; /* hex of the largest read so far */
@@ -78,20 +80,26 @@ static struct outcome say_error(struct server *server, struct mpiq_error *error)
     return outcome;
 }
 
-static struct outcome serve_hello(struct server *server, char *rest)
+static pid_t find_direct(struct mpiq_target *target)
 {
     struct mpiq_target_status status;
-    pid_t direct = 0;
+    if (strcmp(target->ops->kind, "live") != 0)
+        return mpiq_target_wire_direct(target);
+    struct mpiq_error *error = mpiq_target_status(target, &status);
+    pid_t direct = error ? 0 : status.pid;
+    mpiq_error_destroy(error);
+    return direct;
+}
+
+static struct outcome serve_hello(struct server *server, char *rest)
+{
     uint64_t version = 0;
 
     if (!mpiq_pipe_number(mpiq_pipe_word(&rest), &version) || version < 1)
         return misused("hello without a version");
-    if (strcmp(server->target->ops->kind, "live") == 0) {
-        struct mpiq_error *error = mpiq_target_status(server->target, &status);
-        direct = error ? 0 : status.pid;
-        mpiq_error_destroy(error);
-    }
-    return say(server, "ok 1 %d\n", (int)direct);
+    if (server->direct < 0)
+        server->direct = find_direct(server->target);
+    return say(server, "ok 1 %d\n", (int)server->direct);
 }
 
 static struct outcome serve_read(struct server *server, char *rest)
@@ -309,10 +317,10 @@ static const struct request *find_request(const char *line, size_t word)
     return NULL;
 }
 
-struct mpiq_error *mpiq_target_serve_pipe(struct mpiq_target *target, struct mpiq_pipe *pipe,
+struct mpiq_error *mpiq_target_serve_pipe(struct mpiq_target *target, struct mpiq_pipe *pipe, pid_t direct,
                                           bool (*other)(void *argument, const char *line), void *argument)
 {
-    struct server server = {.target = target, .pipe = pipe};
+    struct server server = {.target = target, .pipe = pipe, .direct = direct};
     struct mpiq_error *error = NULL;
     bool on = true;
 
@@ -322,7 +330,6 @@ struct mpiq_error *mpiq_target_serve_pipe(struct mpiq_target *target, struct mpi
         error = mpiq_pipe_read(pipe, &line, &length);
         if (error || !line)
             break;
-        /* The deadline is the other side's: what the target takes is not on its account. */
         int64_t begin = pipe->deadline ? mpiq_monotonic_ns() : 0;
         size_t word = strcspn(line, " ");
         const struct request *request = find_request(line, word);
@@ -355,7 +362,7 @@ struct mpiq_error *mpiq_target_serve(struct mpiq_target *target, int in, int out
 {
     struct mpiq_pipe pipe;
     mpiq_pipe_init(&pipe, in, out);
-    struct mpiq_error *error = mpiq_target_serve_pipe(target, &pipe, other, argument);
+    struct mpiq_error *error = mpiq_target_serve_pipe(target, &pipe, -1, other, argument);
     mpiq_pipe_deinit(&pipe);
     return error;
 }

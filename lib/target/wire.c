@@ -120,6 +120,12 @@ static struct mpiq_error *read_piece(struct wire *wire, uint64_t address, size_t
     return NULL;
 }
 
+static struct mpiq_error *missing(pid_t pid, uint64_t address, size_t got)
+{
+    return mpiq_error_create_address(got > 0 ? MPIQ_ERROR_SHORT : MPIQ_ERROR_UNMAPPED, address + got,
+                                     "process %d has no memory at 0x%" PRIx64, (int)pid, address + got);
+}
+
 static struct mpiq_error *wire_read(struct mpiq_target *target, uint64_t address, size_t size, void *buffer)
 {
     struct wire *wire = wire_of(target);
@@ -129,9 +135,10 @@ static struct mpiq_error *wire_read(struct mpiq_target *target, uint64_t address
         ssize_t got = process_vm_readv(wire->direct, &local, 1, &remote, 1, 0);
         if (got == (ssize_t)size)
             return NULL;
-        /* Only what can pass is asked again directly; the other side knows best why it failed. */
-        if (got < 0 && errno != EFAULT)
-            wire->direct = 0;
+        if (got >= 0 || errno == EFAULT)
+            return missing(wire->direct, address, got > 0 ? (size_t)got : 0);
+        /* Not allowed, or gone: the other side can, or knows what to say. */
+        wire->direct = 0;
     }
     for (size_t done = 0; done < size;) {
         size_t piece = size - done < READ_MAX ? size - done : READ_MAX;
@@ -430,6 +437,11 @@ static const struct mpiq_target_ops ops = {
     .forget = wire_forget,
     .destroy = wire_destroy,
 };
+
+pid_t mpiq_target_wire_direct(struct mpiq_target *target)
+{
+    return target->ops == &ops ? wire_of(target)->direct : 0;
+}
 
 static struct mpiq_error *say_hello(struct wire *wire)
 {

@@ -10,4 +10,8 @@
 /* As mpiq_target_wire_create; pipe must outlive the target. */
 struct mpiq_error *mpiq_target_wire_pipe_create(struct mpiq_pipe *pipe, struct mpiq_target **ret);
 
+/* The pid whose memory the wire's server lets its client read itself; 0 if it does not, or target is no wire.
+ */
+pid_t mpiq_target_wire_direct(struct mpiq_target *target);
+
 #endif

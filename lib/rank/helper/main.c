@@ -188,10 +188,16 @@ static struct mpiq_error *serve_look(const char *request)
     _cleanup_free_ char *json = NULL;
     struct mpiq_error *answer = read_rank(request, &json);
     if (!answer) {
-        struct mpiq_error *error = mpiq_pipe_write(&wire, "done ", 5);
-        if (!error)
-            error = mpiq_pipe_write(&wire, json, strlen(json));
-        return error ? error : mpiq_pipe_write(&wire, "\n", 1);
+        /* One write: what comes in pieces is waited for in pieces. */
+        size_t length = strlen(json);
+        char *line = realloc(json, length + 6);
+        if (!line)
+            return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory");
+        json = line;
+        memmove(line + 5, line, length);
+        memcpy(line, "done ", 5);
+        line[length + 5] = '\n';
+        return mpiq_pipe_write(&wire, line, length + 6);
     }
     _cleanup_free_ char *line = NULL;
     for (char *c = answer->message; *c; c++)
