@@ -277,16 +277,6 @@ static int by_importance(const void *left, const void *right)
     return a->example < b->example ? -1 : 1;
 }
 
-static bool add_suspects(struct collector *c)
-{
-    const struct mpiq_diagnosis *diagnosis = c->page->diagnosis;
-    for (size_t i = 0; i < diagnosis->finding_count; i++) {
-        if (!mpiq_rank_set_add_set(&c->suspects, &diagnosis->findings[i].suspects))
-            return false;
-    }
-    return true;
-}
-
 bool mpiq_behaviours_collect(const struct mpiq_page *page, struct mpiq_behaviours *ret)
 {
     struct collector c _cleanup_(collector_deinit) = {.page = page};
@@ -294,7 +284,7 @@ bool mpiq_behaviours_collect(const struct mpiq_page *page, struct mpiq_behaviour
 
     *ret = (struct mpiq_behaviours){0};
     c.kind_of = malloc((count ? count : 1) * sizeof *c.kind_of);
-    if (!c.kind_of || !add_suspects(&c) || !survey(&c))
+    if (!c.kind_of || !mpiq_page_suspects(page, &c.suspects) || !survey(&c))
         return false;
     /* Each kind has one more variant at most: the example's, which stands for all that differ. */
     size_t most = c.variant_count + c.kind_count + 1;

@@ -67,10 +67,14 @@ void mpiq_columns_row(struct mpiq_columns *columns, enum mpiq_style style)
     if (!columns)
         return;
     columns->line = scols_table_new_line(columns->table, NULL);
-    if (!columns->line)
+    if (!columns->line) {
         fail(columns);
-    else if (style != MPIQ_STYLE_NONE && columns->page->options->color)
-        scols_line_set_color(columns->line, mpiq_style_sequence(columns->page, style));
+        return;
+    }
+    scols_line_set_userdata(columns->line, (void *)mpiq_style_class(style));
+    const char *sequence = style == MPIQ_STYLE_NONE ? "" : mpiq_style_sequence(columns->page, style);
+    if (*sequence)
+        scols_line_set_color(columns->line, sequence);
 }
 
 void mpiq_columns_set_string(struct mpiq_columns *columns, size_t column, const char *text)
@@ -104,11 +108,57 @@ static void add_line(struct mpiq_buffer *out, size_t indent, const char *line, s
     mpiq_buffer_char(out, '\n');
 }
 
+static void free_iterator(struct libscols_iter **iterator)
+{
+    scols_free_iter(*iterator);
+}
+
+static void put_html_cell(struct mpiq_columns *columns, size_t i, const char *tag, struct libscols_cell *cell)
+{
+    struct mpiq_buffer *out = &columns->page->out;
+    if (!columns->used[i])
+        return;
+    bool number = scols_column_is_right(scols_table_get_column(columns->table, i));
+    mpiq_buffer_printf(out, "<%s%s>", tag, number ? " class=\"number\"" : "");
+    mpiq_put_html(out, cell ? scols_cell_get_data(cell) : NULL);
+    mpiq_buffer_printf(out, "</%s>", tag);
+}
+
+static void print_html(struct mpiq_columns *columns, bool heading)
+{
+    struct mpiq_buffer *out = &columns->page->out;
+    struct libscols_line *line = NULL;
+    struct libscols_iter *iterator _cleanup_(free_iterator) = scols_new_iter(SCOLS_ITER_FORWARD);
+    if (!iterator) {
+        fail(columns);
+        return;
+    }
+    mpiq_buffer_string(out, "<table>\n");
+    if (heading) {
+        mpiq_buffer_string(out, "<tr>");
+        for (size_t i = 0; i < columns->count; i++)
+            put_html_cell(columns, i, "th",
+                          scols_column_get_header(scols_table_get_column(columns->table, i)));
+        mpiq_buffer_string(out, "</tr>\n");
+    }
+    while (scols_table_next_line(columns->table, iterator, &line) == 0) {
+        mpiq_buffer_printf(out, "<tr%s>", (const char *)scols_line_get_userdata(line));
+        for (size_t i = 0; i < columns->count; i++)
+            put_html_cell(columns, i, "td", scols_line_get_cell(line, i));
+        mpiq_buffer_string(out, "</tr>\n");
+    }
+    mpiq_buffer_string(out, "</table>\n");
+}
+
 void mpiq_columns_print(struct mpiq_columns *columns, size_t indent, bool heading)
 {
     char *text _cleanup_free_ = NULL;
     if (!columns || columns->page->out.failed || scols_table_is_empty(columns->table))
         return;
+    if (columns->page->options->format == MPIQ_FORMAT_HTML) {
+        print_html(columns, heading);
+        return;
+    }
     int width = columns->page->options->width;
     for (size_t i = 0; i < columns->count; i++) {
         struct libscols_column *column = scols_table_get_column(columns->table, i);

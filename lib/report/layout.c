@@ -13,9 +13,11 @@ static const struct {
     const char *sequence;
     const char *class;
 } styles[] = {
-    [MPIQ_STYLE_NONE] = {"\033[0m", ""},        [MPIQ_STYLE_BOLD] = {"\033[1m", "bold"},
-    [MPIQ_STYLE_BAD] = {"\033[1;31m", "bad"},   [MPIQ_STYLE_GOOD] = {"\033[32m", "good"},
-    [MPIQ_STYLE_DOUBT] = {"\033[33m", "doubt"},
+    [MPIQ_STYLE_NONE] = {"\033[0m", ""},
+    [MPIQ_STYLE_BOLD] = {"\033[1m", " class=\"bold\""},
+    [MPIQ_STYLE_BAD] = {"\033[1;31m", " class=\"bad\""},
+    [MPIQ_STYLE_GOOD] = {"\033[32m", " class=\"good\""},
+    [MPIQ_STYLE_DOUBT] = {"\033[33m", " class=\"doubt\""},
 };
 
 static bool is_html(const struct mpiq_page *page)
@@ -129,17 +131,22 @@ static void put_text_line(struct mpiq_page *page, struct mpiq_line line, const c
     mpiq_buffer_char(out, '\n');
 }
 
+static void put_html_span(struct mpiq_buffer *out, enum mpiq_style style, const char *text)
+{
+    if (style != MPIQ_STYLE_NONE)
+        mpiq_buffer_printf(out, "<span%s>", mpiq_style_class(style));
+    mpiq_put_html(out, text);
+    if (style != MPIQ_STYLE_NONE)
+        mpiq_buffer_string(out, "</span>");
+}
+
 static void put_html_line(struct mpiq_page *page, struct mpiq_line line, const char *text)
 {
-    struct mpiq_buffer *out = &page->out;
-    mpiq_buffer_printf(out, "<p class=\"i%zu %s\">", line.indent, mpiq_style_class(line.style));
-    if (line.lead) {
-        mpiq_buffer_printf(out, "<span class=\"%s\">", mpiq_style_class(line.lead_style));
-        mpiq_put_html(out, line.lead);
-        mpiq_buffer_string(out, "</span>");
-    }
-    mpiq_put_html(out, text);
-    mpiq_buffer_string(out, "</p>\n");
+    mpiq_buffer_string(&page->out, line.indent > 0 ? "<p class=\"in\">" : "<p>");
+    if (line.lead)
+        put_html_span(&page->out, line.lead_style, line.lead);
+    put_html_span(&page->out, line.style, text);
+    mpiq_buffer_string(&page->out, "</p>\n");
 }
 
 void mpiq_layout_line(struct mpiq_page *page, struct mpiq_line line, const char *text)

@@ -14,7 +14,7 @@ enum mpiq_style { MPIQ_STYLE_NONE, MPIQ_STYLE_BOLD, MPIQ_STYLE_BAD, MPIQ_STYLE_G
 
 /* The terminal's sequence for a style, "" without colours; NONE switches all off again. */
 const char *mpiq_style_sequence(const struct mpiq_page *page, enum mpiq_style style);
-/* HTML's class for it; "" for NONE. */
+/* HTML's class for it, " class=\"bad\"" as it stands in a tag; "" for NONE. */
 const char *mpiq_style_class(enum mpiq_style style);
 enum mpiq_style mpiq_verdict_style(enum mpiq_verdict verdict);
 

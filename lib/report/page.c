@@ -15,6 +15,16 @@ bool mpiq_page_wants(const struct mpiq_page *page, uint32_t process)
     return mpiq_rank_set_contains(page->options->ranks, name.world, name.rank);
 }
 
+bool mpiq_page_suspects(const struct mpiq_page *page, struct mpiq_rank_set *set)
+{
+    const struct mpiq_diagnosis *diagnosis = page->diagnosis;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        if (!mpiq_rank_set_add_set(set, &diagnosis->findings[i].suspects))
+            return false;
+    }
+    return true;
+}
+
 bool mpiq_page_wants_communicator(const struct mpiq_page *page, uint32_t comm)
 {
     return page->options->all || !(page->job->communicators[comm].flags & MPIQ_COMM_INTERNAL);

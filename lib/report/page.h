@@ -18,6 +18,8 @@ struct mpiq_page {
 
 /* Whether the options ask for this process. */
 bool mpiq_page_wants(const struct mpiq_page *page, uint32_t process);
+/* Adds the ranks that findings suspect to *set; false without memory. */
+bool mpiq_page_suspects(const struct mpiq_page *page, struct mpiq_rank_set *set);
 /* Whether they ask for this communicator: internal ones only with `all`. */
 bool mpiq_page_wants_communicator(const struct mpiq_page *page, uint32_t comm);
 

@@ -203,7 +203,6 @@ void mpiq_show_collectives(struct mpiq_page *page)
         page->out.failed = true;
         return;
     }
-    mpiq_layout_verdict(page);
     size_t shown =
         page->options->ranks || entries.count <= MOST_COMMUNICATORS + 1 ? entries.count : MOST_COMMUNICATORS;
     for (size_t i = 0; i < shown; i++)

@@ -84,7 +84,6 @@ void mpiq_show_comms(struct mpiq_page *page)
     size_t wanted_count = 0;
     size_t shown = 0;
 
-    mpiq_layout_verdict(page);
     mpiq_layout_gap(page);
     for (uint32_t comm = 0; comm < count; comm++)
         wanted_count += wanted(page, comm);

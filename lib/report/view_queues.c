@@ -263,7 +263,6 @@ void mpiq_show_queues(struct mpiq_page *page)
         {MPIQ_QUEUE_RECEIVES, "Posted receives", "FROM", "receive"},
         {MPIQ_QUEUE_UNEXPECTED, "Unexpected messages", "FROM", "message"},
     };
-    mpiq_layout_verdict(page);
     for (size_t i = 0; any_known(page) && i < sizeof queues / sizeof *queues; i++)
         put_queue(page, &queues[i]);
     put_unknown(page);

@@ -10,7 +10,7 @@
 /* Rows of which a table aligns its columns: more would take their time and memory. */
 #define ROWS_AT_ONCE 5000
 
-static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t process,
+static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t process, bool suspect,
                     struct mpiq_buffer *cell)
 {
     const struct mpiq_job_state *job = page->job;
@@ -18,7 +18,7 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     const char *communicator = diagnosis->call ? mpiq_job_communicator_name(job, diagnosis->comm) : "";
 
-    mpiq_columns_row(table, diagnosis->cause ? MPIQ_STYLE_BOLD : MPIQ_STYLE_NONE);
+    mpiq_columns_row(table, suspect ? MPIQ_STYLE_BAD : MPIQ_STYLE_NONE);
     mpiq_put_process(page, cell, process);
     mpiq_columns_set(table, 0, cell);
     if (rank && rank->pid > 0)
@@ -56,16 +56,19 @@ void mpiq_show_ranks(struct mpiq_page *page)
         {.heading = "WAITING FOR", .wrap = true},
     };
     struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_rank_set suspects _cleanup_(mpiq_rank_set_deinit) = {0};
     uint32_t count = page->diagnosis->rank_count;
 
-    mpiq_layout_verdict(page);
+    page->out.failed |= !mpiq_page_suspects(page, &suspects);
+
     mpiq_layout_gap(page);
     for (uint32_t first = 0; first < count && !page->out.failed; first += ROWS_AT_ONCE) {
         struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
             mpiq_columns_create(page, headings, sizeof headings / sizeof *headings);
         for (uint32_t i = first; i < count && i - first < ROWS_AT_ONCE; i++) {
+            struct mpiq_world_rank name = mpiq_job_world_rank(page->job, i);
             if (mpiq_page_wants(page, i))
-                put_row(page, table, i, &cell);
+                put_row(page, table, i, mpiq_rank_set_contains(&suspects, name.world, name.rank), &cell);
         }
         mpiq_columns_print(table, 0, true);
         mpiq_buffer_drain(&page->out, false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report as text: verdict, findings, what the ranks do, what could not be read, what would help. */
+/* The report: findings, what the ranks do, what could not be read, what would help. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -17,6 +17,10 @@ static const struct mpiq_limits limit_sets[] = {
     {.findings = 3, .lines_first = 4, .lines_other = 1, .behaviours = 6, .notes = 2},
     {.findings = 2, .lines_first = 2, .lines_other = 0, .behaviours = 4, .notes = 1},
 };
+
+/* A page of HTML may be longer than a screen. */
+static const struct mpiq_limits html_limits = {
+    .findings = 40, .lines_first = 40, .lines_other = 10, .behaviours = 60, .notes = 40};
 
 static void put_call(struct mpiq_buffer *cell, const struct mpiq_behaviour *line)
 {
@@ -138,85 +142,6 @@ static void put_findings(struct mpiq_page *page, const struct mpiq_limits *limit
         mpiq_layout_say(page, 0, "%zu more findings: --json has them all", count - shown);
 }
 
-/* Ranks that were read in one of the ways that see less, by what would have seen more. */
-struct losses {
-    struct mpiq_rank_set unpatched;
-    struct mpiq_rank_set stacks_only;
-    struct mpiq_rank_set not_recording;
-    bool lines;    /* at least one blocked rank's place in the source is known */
-    bool no_lines; /* at least one's is not */
-};
-
-static void losses_deinit(struct losses *losses)
-{
-    mpiq_rank_set_deinit(&losses->unpatched);
-    mpiq_rank_set_deinit(&losses->stacks_only);
-    mpiq_rank_set_deinit(&losses->not_recording);
-}
-
-static void count_losses(struct mpiq_page *page, struct losses *ret)
-{
-    const struct mpiq_job_state *job = page->job;
-    for (uint32_t process = 0; process < job->process_count; process++) {
-        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        struct mpiq_rank_set *set = NULL;
-        if (!rank || rank->gone)
-            continue;
-        if (rank->source == MPIQ_SOURCE_DEBUG_INFO)
-            set = &ret->unpatched;
-        else if (rank->source == MPIQ_SOURCE_STACK)
-            set = &ret->stacks_only;
-        else if (rank->source == MPIQ_SOURCE_PATCHED && rank->recording == MPIQ_NO)
-            set = &ret->not_recording;
-        struct mpiq_world_rank name = mpiq_job_world_rank(job, process);
-        if (set && !mpiq_rank_set_add(set, name.world, name.rank))
-            page->out.failed = true;
-        uint32_t site = page->diagnosis->ranks[process].site;
-        if (page->diagnosis->ranks[process].call && site < job->site_count) {
-            ret->lines |= job->sites[site].file != 0;
-            ret->no_lines |= job->sites[site].file == 0;
-        }
-    }
-}
-
-static void put_help(struct mpiq_page *page, bool *headed, const struct mpiq_rank_set *ranks,
-                     const char *text)
-{
-    struct mpiq_buffer line _cleanup_(mpiq_buffer_deinit) = {0};
-    if (!*headed)
-        mpiq_layout_heading(page, "What would help");
-    *headed = true;
-    if (ranks && ranks->size < page->job->rank_count) {
-        mpiq_put_who(&line, ranks, MPIQ_MOST_RANGES);
-        mpiq_buffer_string(&line, ": ");
-    }
-    mpiq_buffer_string(&line, text);
-    mpiq_layout_say(page, 2, "%s", mpiq_buffer_text(&line));
-    page->out.failed |= line.failed;
-}
-
-static void put_helps(struct mpiq_page *page)
-{
-    struct losses losses _cleanup_(losses_deinit) = {0};
-    bool headed = false;
-
-    count_losses(page, &losses);
-    if (losses.unpatched.size > 0)
-        put_help(page, &headed, &losses.unpatched,
-                 "this MPI library is not patched: how often each collective was called, the names of "
-                 "non-blocking ones and how long a rank has waited are not known");
-    if (losses.stacks_only.size > 0)
-        put_help(page, &headed, &losses.stacks_only,
-                 "this MPI library has neither the patch nor debug information: queues, communicators and "
-                 "collectives could not be read; mpiq doctor says what to do");
-    if (losses.not_recording.size > 0)
-        put_help(
-            page, &headed, &losses.not_recording,
-            "recording of collectives is switched off in this job: how often each was called is not known");
-    if (losses.no_lines && !losses.lines)
-        put_help(page, &headed, NULL, "compile the program with -g: then its files and lines are named here");
-}
-
 static size_t lines_of(const struct mpiq_buffer *buffer)
 {
     size_t lines = 0;
@@ -233,26 +158,30 @@ static void put_report(struct mpiq_page *page, const struct mpiq_behaviours *beh
                        const struct mpiq_limits *limits)
 {
     const struct mpiq_diagnosis *diagnosis = page->diagnosis;
-    mpiq_layout_verdict(page);
     put_findings(page, limits);
     put_behaviours(page, behaviours, limits->behaviours);
     put_notes(page, "What could not be read", diagnosis->notes, diagnosis->note_count, limits->notes);
     put_notes(page, "What is taken for granted", diagnosis->assumptions, diagnosis->assumption_count,
               limits->notes);
-    put_helps(page);
+    mpiq_show_help(page);
 }
 
 void mpiq_show_report(struct mpiq_page *page)
 {
     struct mpiq_behaviours behaviours _cleanup_(mpiq_behaviours_deinit) = {0};
     size_t sets = sizeof limit_sets / sizeof *limit_sets;
+    size_t begin = page->out.length;
 
     if (!mpiq_behaviours_collect(page, &behaviours)) {
         page->out.failed = true;
         return;
     }
+    if (page->options->format == MPIQ_FORMAT_HTML) {
+        put_report(page, &behaviours, &html_limits);
+        return;
+    }
     for (size_t i = 0; i < sets; i++) {
-        page->out.length = 0;
+        page->out.length = begin;
         put_report(page, &behaviours, &limit_sets[i]);
         if (page->out.failed || lines_of(&page->out) <= MPIQ_REPORT_LINES)
             break;

@@ -26,7 +26,6 @@ void mpiq_show_why(struct mpiq_page *page)
     const struct mpiq_chain *chain = page->chain;
     bool all = chain->step_count <= MOST_STEPS;
 
-    mpiq_layout_verdict(page);
     mpiq_layout_gap(page);
     for (size_t i = 0; i < chain->step_count; i++) {
         if (all || i < MOST_STEPS - LAST_STEPS || i >= chain->step_count - LAST_STEPS)

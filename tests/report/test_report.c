@@ -150,6 +150,44 @@ static void colours_and_a_narrow_terminal(void)
         CU_ASSERT_TRUE(strcspn(line, "\n") <= 80);
 }
 
+/* Without a program that draws, so that the bytes are the same everywhere. */
+static void a_page_of_html(void)
+{
+    const char *path = getenv("PATH");
+    char *saved _cleanup_free_ = strdup(path ? path : "");
+    struct made_job jobs[] = {made_wrong_turn(4), made_ring(64), made_mixture(), made_nothing()};
+    static const char *const names[] = {"wrong-turn.html", "ring.html", "mixture.html", "nothing.html"};
+    setenv("PATH", "/nowhere", 1);
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        struct mpiq_report_options options = {.format = MPIQ_FORMAT_HTML, .color = true, .width = 80};
+        char *page _cleanup_free_ = rendered(&jobs[i], MPIQ_VIEW_REPORT, &options);
+        compare(names[i], page);
+        CU_ASSERT_PTR_NULL(strchr(page, '\033'));
+        CU_ASSERT_PTR_NULL(strstr(page, "<svg"));
+    }
+    setenv("PATH", saved, 1);
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+        made_job_deinit(&jobs[i]);
+}
+
+/* With it, in place of the list: the picture has a node for each rank that matters. */
+static void a_page_with_a_picture(void)
+{
+    struct made_job made _cleanup_(made_job_deinit) = made_wrong_turn(4);
+    struct mpiq_report_options options = {.format = MPIQ_FORMAT_HTML};
+    char *page _cleanup_free_ = rendered(&made, MPIQ_VIEW_REPORT, &options);
+    if (system("dot -V 2>/dev/null") != 0) { // NOLINT(concurrency-mt-unsafe)
+        printf("not tested: there is no program dot here\n");
+        CU_ASSERT_PTR_NULL(strstr(page, "<svg"));
+        return;
+    }
+    CU_ASSERT_PTR_NOT_NULL_FATAL(strstr(page, "<svg"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(page, "</svg>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(page, ">rank 3</text>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(page, ">tag 99</text>"));
+    CU_ASSERT_PTR_NULL(strstr(page, "waits for rank"));
+}
+
 static void nothing_from_the_job_reaches_the_terminal_raw(void)
 {
     struct made_job made _cleanup_(made_job_deinit) = made_mixture();
@@ -265,6 +303,8 @@ int main(int argc, char **argv)
         {"internal traffic only on request", internal_traffic_only_on_request},
         {"only some ranks", only_some_ranks},
         {"colours, and a narrow terminal", colours_and_a_narrow_terminal},
+        {"a page of HTML", a_page_of_html},
+        {"a page with a picture", a_page_with_a_picture},
         {"nothing from the job reaches the terminal raw", nothing_from_the_job_reaches_the_terminal_raw},
         {"a chain needs a rank", a_chain_needs_a_rank},
         {"written is what is rendered", written_is_what_is_rendered},
