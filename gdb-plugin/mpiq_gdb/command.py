@@ -8,7 +8,7 @@ import sys
 
 import gdb
 
-from . import inferiors, mpiq, settings
+from . import inferiors, mpiq, settings, symbols
 
 # mpiq takes no more wires than this in one run.
 MAX_SERVED = 64
@@ -88,6 +88,13 @@ def chosen_inferior():
     return everyone[0]
 
 
+def _has_mpi(inferior):
+    """Whether there is an MPI library in it, any one's."""
+    with inferiors.Selection():
+        inferiors.switch(inferior)
+        return any(symbols.find(name) for name in ("PMPI_Init", "MPI_Init"))
+
+
 def ask(subcommand, options=(), targets=()):
     """mpiq's Answer about targets, or about what gdb has attached if there are none."""
     arguments = [subcommand] + settings.options() + list(options)
@@ -101,7 +108,11 @@ def ask(subcommand, options=(), targets=()):
         return mpiq.run(arguments + targets, _served(attached[0]) if attached else [])
     chosen = chosen_inferior()
     pid = inferiors.direct_pid(chosen)
-    return mpiq.run(arguments + ([str(pid)] if pid else []), _served(chosen))
+    answer = mpiq.run(arguments + ([str(pid)] if pid else []), _served(chosen))
+    if answer.status == 3 and not _has_mpi(chosen):
+        answer.messages += "inferior %d, process %d (%s), has no MPI library loaded: it is no rank of a job, or " \
+                           "not yet\n" % (chosen.num, chosen.pid, chosen.progspace.filename)
+    return answer
 
 
 def color(from_tty):
@@ -112,11 +123,10 @@ def color(from_tty):
 
 
 def check(answer, name):
-    """A GdbError out of an answer that is none, after what it said all the same."""
-    if not answer.failed:
+    """A GdbError out of an answer that is none.  One that says what could not be read is an answer."""
+    if not answer.failed or answer.output:
         gdb.write(answer.messages, gdb.STDERR)
         return
-    gdb.write(answer.output)
     sentence = answer.messages.strip()
     raise gdb.GdbError(sentence or "%s: mpiq ended with status %d and said nothing" % (name, answer.status))
 

@@ -50,7 +50,7 @@ class Answer:
 
     @property
     def failed(self):
-        """Whether it is no answer: a wrong usage, or nothing could be read."""
+        """Whether it is a wrong usage, or nothing could be read."""
         return self.status not in (0, 1)
 
 

@@ -140,11 +140,12 @@ def test_gdbserver(mpiq, hung):
 def test_no_mpi_process(mpiq):
     with subprocess.Popen(["sleep", "600"]) as other:
         try:
-            _, said = gdb_says(mpiq, other.pid, "mpi report", "echo alive\\n")
+            answer, said = gdb_says(mpiq, other.pid, "mpi report", "mpi rank 0")
         finally:
             other.kill()
-    assert said.err.strip().splitlines()[-1] != ""
-    assert "%d" % other.pid in said.err
+    assert "process %d (/usr/bin/sleep), has no MPI library loaded" % other.pid in said.err, said.both
+    assert "unknown" in answer
+    assert "no rank 0" in said.err or "found no ranks" in said.err, said.both
 
 
 def test_job_goes_on(mpiq, line, program, tmp_path):
