@@ -113,6 +113,7 @@ static int read_one(mqs_process_info *info, mqs_taddr_t address, uint32_t index)
     read.coll = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_COLL);
     read.collectives = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_MQS);
     read.nbc_tag = (int32_t)field_signed(info, bytes, AT_COMM_NBC_TAG);
+    read.references = (int)field_signed(info, bytes, AT_OBJECT_REFERENCES);
     read.inter = (read.flags & FLAG_INTER) != 0;
     if (read.local_group == 0 || (read.inter && read.remote_group == 0)) {
         return mqs_ok; /* being made, or taken apart: it has no members to speak of */
@@ -281,13 +282,36 @@ mqs_taddr_t communicator_peers(const struct communicator *communicator)
     return communicator->inter ? communicator->remote_group : communicator->local_group;
 }
 
-int communicator_flags(const struct communicator *communicator)
+/* The library sets no flag when the user frees a communicator that is still in use.  But then only its
+   requests refer to it, each once; one that is not freed is referred to once more. */
+static bool is_freed(mqs_process_info *info, const struct communicator *communicator)
+{
+    size_t held = 0;
+
+    if ((communicator->flags & FLAG_FREED) != 0) {
+        return true;
+    }
+    if (communicator->references <= 0 || (communicator->flags & FLAG_INTRINSIC) != 0 ||
+        requests_read(info) != mqs_ok) {
+        return false;
+    }
+    for (int sends = 0; sends < 2; sends++) {
+        size_t first;
+        size_t end;
+
+        requests_of(&info->requests, sends != 0, communicator->address, &first, &end);
+        held += end - first;
+    }
+    return (size_t)communicator->references <= held;
+}
+
+int communicator_flags(mqs_process_info *info, const struct communicator *communicator)
 {
     int flags = 0;
 
     flags |= communicator->inter ? mqs_comm_flag_inter : 0;
     flags |= communicator->internal ? mqs_comm_flag_internal : 0;
-    flags |= (communicator->flags & FLAG_FREED) != 0 ? mqs_comm_flag_freed : 0;
+    flags |= is_freed(info, communicator) ? mqs_comm_flag_freed : 0;
     flags |= communicator->self ? mqs_comm_flag_self : 0;
     flags |= communicator->world ? mqs_comm_flag_world : 0;
     flags |= (communicator->flags & FLAG_TOPOLOGY) != 0 ? mqs_comm_flag_topology : 0;

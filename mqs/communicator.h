@@ -19,6 +19,7 @@ struct communicator {
     int my_rank;
     int size;        /* of the local group */
     int remote_size; /* 0: intracommunicator */
+    int references;  /* to the object; 0 if not known */
     int32_t nbc_tag; /* c_nbc_tag, 0 if not known */
     bool inter;
     bool internal; /* not the user's own */
@@ -64,7 +65,7 @@ void communicator_mark(mqs_process_info *info, mqs_taddr_t hidden, mqs_taddr_t p
 mqs_taddr_t communicator_peers(const struct communicator *communicator);
 
 /* mqs_comm_flag_ bits. */
-int communicator_flags(const struct communicator *communicator);
+int communicator_flags(mqs_process_info *info, const struct communicator *communicator);
 
 /* Non-blocking collectives started as far as the tag counter of an unpatched library tells; -1 if not. */
 int64_t communicator_nonblocking(const mqs_process_info *info, const struct communicator *communicator);

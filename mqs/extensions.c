@@ -92,7 +92,7 @@ static int get_communicator_details(mqs_process *process, mqs_communicator_detai
     ret->handle = comm->address;
     ret->context[0] = comm->context[0];
     ret->context[1] = comm->context[1];
-    ret->flags = communicator_flags(comm);
+    ret->flags = communicator_flags(info, comm);
     ret->remote_size = comm->remote_size;
     ret->parent = comm->parent;
     ret->group_hash = hash_of(info, comm->local_group, comm->size, state.group_hash);

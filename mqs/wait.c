@@ -18,6 +18,7 @@
 struct sync {
     mqs_taddr_t address;
     mqs_taddr_t request;
+    uint64_t sequence;
 };
 
 static void decode_wait(const mqs_process_info *info, const unsigned char *bytes, struct ompi_mqs_wait *ret)
@@ -74,6 +75,9 @@ static int compare_syncs(const void *a, const void *b)
     if (left->address != right->address) {
         return left->address < right->address ? -1 : 1;
     }
+    if (left->sequence != right->sequence) {
+        return left->sequence < right->sequence ? -1 : 1;
+    }
     return (left->request > right->request) - (left->request < right->request);
 }
 
@@ -101,6 +105,7 @@ static int find_syncs(mqs_process_info *info)
         }
         sync->address = items[i].complete;
         sync->request = items[i].address;
+        sync->sequence = items[i].sequence;
     }
     if (code == mqs_ok && syncs->count > 0) {
         qsort(syncs->items, syncs->count, sizeof(struct sync), compare_syncs);

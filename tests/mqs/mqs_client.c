@@ -3,8 +3,9 @@
  * mqs_client - a debugger in little: hosts any message-queue DLL, walks all that the interface gives, and
  * prints it as JSON.  Includes mpi_interface.h alone and reaches the process over the wire.
  *
- *     mqs_client [--internal] [--looks N] DLL SERVER [ARGUMENT…]
+ *     mqs_client [--internal] [--looks N] [--between COMMAND] DLL SERVER [ARGUMENT…]
  *
+ * COMMAND is run between two looks.
  * SERVER speaks the wire on its standard input and output.
  */
 #include <dlfcn.h>
@@ -482,6 +483,7 @@ int main(int argc, char **argv)
     char *message = NULL;
     mqs_process *process;
     mqs_image *image;
+    const char *between = NULL;
     int internal = 0;
     int looks = 1;
     int code;
@@ -494,12 +496,17 @@ int main(int argc, char **argv)
             looks = atoi(argv[1]);
             argv++;
             argc--;
+        } else if (strcmp(argv[0], "--between") == 0 && argc > 2) {
+            between = argv[1];
+            argv++;
+            argc--;
         } else {
             break;
         }
     }
     if (argc < 3) {
-        fprintf(stderr, "usage: mqs_client [--internal] [--looks N] DLL SERVER [ARGUMENT...]\n");
+        fprintf(stderr,
+                "usage: mqs_client [--internal] [--looks N] [--between COMMAND] DLL SERVER [ARGUMENT...]\n");
         return 2;
     }
     load(argv[0]);
@@ -542,6 +549,10 @@ int main(int argc, char **argv)
         for (int i = 0; i < looks; i++) {
             print_look(process);
             wire_process_forget(process);
+            if (between != NULL && i + 1 < looks && system(between) != 0) {
+                fprintf(stderr, "mqs_client: %s failed\n", between);
+                return 2;
+            }
         }
         close_(']');
     }

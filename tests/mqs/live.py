@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Real jobs for the DLL's tests: start one, wait until it is where it stays, let a DLL look at each rank."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PREFIXES = {
+    "4.1": "MPIQ_OMPI_41",
+    "5.0": "MPIQ_OMPI_50",
+    "4.1 unpatched": "MPIQ_OMPI_41_STOCK",
+    "5.0 unpatched": "MPIQ_OMPI_50_STOCK",
+}
+AS_ROOT = {name + "ALLOW_RUN_AS_ROOT" + end: "1" for name in ("OMPI_", "PRTE_") for end in ("", "_CONFIRM")}
+PATIENCE = 60
+
+
+def built(name):
+    """A file of the build directory, which MPIQ_BUILD names, or MPIQ the command in it."""
+    build = os.environ.get("MPIQ_BUILD")
+    if not build and os.environ.get("MPIQ"):
+        build = pathlib.Path(os.environ["MPIQ"]).resolve().parent.parent
+    path = pathlib.Path(build or "/nonexistent") / name
+    if not path.is_file():
+        pytest.skip("%s is not built, or MPIQ_BUILD does not name the build directory" % name)
+    return path
+
+
+def prefix(line):
+    path = os.environ.get(PREFIXES[line])
+    if not path or not pathlib.Path(path, "bin", "mpirun").exists():
+        pytest.skip("%s does not name an Open MPI" % PREFIXES[line])
+    return pathlib.Path(path)
+
+
+def our_dll():
+    return built("mqs/libompi_dbg_msgq.so")
+
+
+def stock_dll(line):
+    """The one that the release's own build installed; an unpatched build has it."""
+    dll = prefix(line.split()[0] + " unpatched") / "lib" / "openmpi" / "libompi_dbg_msgq.so"
+    if not dll.exists():
+        pytest.skip("%s is not there" % dll)
+    return dll
+
+
+class Job:
+    """A job of tests/mqs/programs/states.c, from its start to its end."""
+
+    def __init__(self, line, case, size=4, options=(), expected=None):
+        self.prefix = prefix(line)
+        self.environment = {**os.environ, **AS_ROOT}
+        self.directory = tempfile.TemporaryDirectory(prefix="mqs-live-")
+        self.output = pathlib.Path(self.directory.name, "output")
+        program = pathlib.Path(self.directory.name, "states")
+        subprocess.run([str(self.prefix / "bin" / "mpicc"), "-g", str(HERE / "programs" / "states.c"), "-o", str(program)],
+                       check=True, env=self.environment)
+        with open(self.output, "w", encoding="utf-8") as output:
+            # A group of its own, so that what it starts can be ended with it.
+            self.process = subprocess.Popen(
+                [str(self.prefix / "bin" / "mpirun"), "--oversubscribe", "-n", str(size), *options, str(program), case],
+                stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=self.environment,
+                start_new_session=True)
+        try:
+            self.pids = self.wait_for(expected or size)
+        except BaseException:
+            self.end()
+            raise
+
+    def ready(self):
+        return re.findall(r"^ready (\d+) (\d+)$", self.output.read_text(errors="replace"), re.M)
+
+    def wait_for(self, count):
+        """Pids by rank once so many have said ready; a little later all of them are where they stay."""
+        end = time.monotonic() + PATIENCE
+        while len(self.ready()) < count:
+            if time.monotonic() > end or self.process.poll() is not None:
+                raise RuntimeError("the job did not get ready: " + self.output.read_text(errors="replace"))
+            time.sleep(0.05)
+        pids = {int(rank): int(pid) for rank, pid in self.ready()}
+        for pid in pids.values():
+            self._settle(pid)
+        return pids
+
+    @staticmethod
+    def _settle(pid):
+        """A rank that says ready may still be on its way into the wait: until it has slept or spun for a while."""
+        def used():
+            fields = pathlib.Path("/proc/%d/stat" % pid).read_text().rsplit(")", 1)[1].split()
+            return fields[0], int(fields[11]) + int(fields[12])
+
+        before = used()
+        for _ in range(100):
+            time.sleep(0.03)
+            after = used()
+            if after[0] == "S" and after == before or after[1] - before[1] >= 10:
+                return
+            if after[0] == "S":
+                before = after
+
+    def end(self):
+        for signal_ in (signal.SIGTERM, signal.SIGKILL):
+            if self.process.poll() is None:
+                self.process.send_signal(signal_)
+                try:
+                    self.process.wait(10)
+                except subprocess.TimeoutExpired:
+                    continue
+        for pid in getattr(self, "pids", {}).values():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.directory.cleanup()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def look(self, dll, rank, *options, server=None):
+        """What a DLL says of a rank: the last look of mqs_client, with what it said before the first."""
+        command = [str(built("tests/mqs/mqs_client")), *options, str(dll)]
+        command += server(self.pids[rank]) if server else [str(built("tests/mqs/mqs_serve_live")), str(self.pids[rank])]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False, env=self.environment)
+        assert result.returncode == 0, result.stderr
+        said = json.loads(result.stdout)
+        look = said["looks"][-1] if said.get("looks") else {"communicators": []}
+        look["said"] = {name: value for name, value in said.items() if name != "looks"}
+        return look
+
+
+def communicator(look, name):
+    found = [comm for comm in look["communicators"] if comm["name"] == name]
+    assert len(found) == 1, "%d communicators are named %s" % (len(found), name)
+    return found[0]
+
+
+def with_tag(operations, tag):
+    found = [operation for operation in operations if operation["tag"] == tag and not operation["tag_wild"]]
+    assert len(found) == 1, "%d operations have tag %d" % (len(found), tag)
+    return found[0]
+
+
+def gdb_server(pid):
+    """gdb, attached to the process, as the wire's server."""
+    return [str(HERE / "serve_gdb"), str(pid)]

@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the DLL says of real jobs, on each release line, patched and not; and that the release's own DLL,
+driven alike, gets each of these wrong."""
+
+import os
+import subprocess
+
+import pytest
+
+from live import PREFIXES, Job, built, communicator, gdb_server, our_dll, stock_dll, with_tag
+
+PENDING, MATCHED, COMPLETE = range(3)
+SEND, BSEND, SSEND, RSEND, RECEIVE, PROBE, MESSAGE, COLLECTIVE = range(8)
+PERSISTENT, INTERNAL, EAGER, INACTIVE, FREED, OUT_OF_ORDER = 1, 2, 4, 8, 16, 32
+INTER, HIDDEN, GIVEN_UP, SELF, WORLD = 1, 2, 4, 8, 16
+
+LINES = list(PREFIXES)
+
+
+class Looks:
+    """A job seen by one DLL."""
+
+    def __init__(self, job, dll, stock):
+        self.job = job
+        self.dll = dll
+        self.stock = stock
+        self.line = job.line
+
+    def at(self, rank, *options):
+        return self.job.look(self.dll, rank, *options)
+
+
+def envelope(operation):
+    return operation["actual_peer"], operation["actual_tag"], operation["actual_bytes"]
+
+
+# Each check holds of the Forum's functions alone, so that the stock DLL can be asked the same.
+
+def check_unexpected(looks):
+    world = communicator(looks.at(1), "MPI_COMM_WORLD")
+    assert [envelope(message) for message in world["unexpected"]] == [(0, 101, 11), (0, 102, 1 << 20), (2, 104, 0)]
+    dup = [comm for comm in looks.at(1)["communicators"] if comm["unique_id"] == "0x3"][0]
+    assert [envelope(message) for message in dup["unexpected"]] == [(0, 103, 12)]
+
+
+def check_waitall(looks):
+    world = communicator(looks.at(0), "MPI_COMM_WORLD")
+    assert [(op["tag"], op["status"]) for op in world["receives"]] == [(20, PENDING), (21, COMPLETE), (22, PENDING)]
+
+
+def check_probe(looks):
+    world = communicator(looks.at(0), "MPI_COMM_WORLD")
+    assert [(op["tag"], op["peer"], op["status"]) for op in world["receives"]] == [(30, 1, PENDING)]
+
+
+def check_mprobe(looks):
+    world = communicator(looks.at(0), "MPI_COMM_WORLD")
+    assert [(op["status"], envelope(op)) for op in world["receives"]] == [(MATCHED, (1, 31, 8))]
+
+
+def check_posted_order(looks):
+    world = communicator(looks.at(0), "MPI_COMM_WORLD")
+    pending = [op["tag"] for op in world["receives"] if op["status"] == PENDING and not op["tag_wild"]]
+    assert pending == [40, 41, 42, 43, 44, 47]
+
+
+def check_states(looks):
+    receives = communicator(looks.at(0), "MPI_COMM_WORLD")["receives"]
+    assert with_tag(receives, 45)["status"] == COMPLETE
+    assert envelope(with_tag(receives, 45)) == (1, 45, 12)
+    assert with_tag(receives, 46)["status"] == COMPLETE
+    assert with_tag(receives, 46)["bytes"] == 20
+    assert with_tag(receives, 47)["status"] == PENDING
+
+
+def check_wildcards(looks):
+    wild = [op for op in communicator(looks.at(0), "MPI_COMM_WORLD")["receives"] if op["tag_wild"]]
+    assert [(op["peer_local"], op["peer"], op["bytes"]) for op in wild] == [(-1, -1, 56)]
+
+
+def check_system_buffer(looks):
+    sends = communicator(looks.at(0), "MPI_COMM_WORLD")["sends"]
+    assert {op["tag"]: op["system_buffer"] for op in sends} == {50: 0, 51: 0, 52: 0, 53: 1, 54: 0}
+    assert with_tag(sends, 54)["bytes"] == 32
+    assert with_tag(sends, 50)["bytes"] == 1 << 20
+
+
+def check_datatype_name(looks):
+    lines = [line["line"] for line in with_tag(communicator(looks.at(0), "MPI_COMM_WORLD")["sends"], 54)["extra"]]
+    assert "4 x pairs of ints, by a name that is longer th" in lines
+    assert "1048576 x MPI_CHAR" in [
+        line["line"] for line in with_tag(communicator(looks.at(0), "MPI_COMM_WORLD")["sends"], 50)["extra"]]
+
+
+def check_terminated(looks):
+    for send in communicator(looks.at(0), "MPI_COMM_WORLD")["sends"]:
+        assert all(line["terminated"] for line in send["extra"])
+
+
+def check_world_ranks(looks):
+    look = looks.at(0)
+    half = communicator(look, "odd and even")
+    assert half["group"] == [2, 0]
+    receive = with_tag(half["receives"], 60)
+    assert (receive["peer_local"], receive["peer"]) == (0, 2)
+    send = with_tag(half["sends"], 63)
+    assert (send["actual_peer_local"], send["actual_peer"]) == (0, 2)
+
+
+def check_intercommunicator(looks):
+    bridge = communicator(looks.at(0), "bridge")
+    receive = with_tag(bridge["receives"], 61)
+    assert (receive["peer_local"], receive["peer"]) == (0, 3)
+    assert bridge["group"] == [2, 0]
+
+
+def check_no_null_communicator(looks):
+    assert all(comm["size"] > 0 for comm in looks.at(0)["communicators"])
+
+
+def check_later(looks):
+    """The second look, after a communicator was made."""
+    look = looks.at(0, "--looks", "2", "--between", "kill -USR1 %s; sleep 1" % " ".join(
+        str(pid) for pid in looks.job.pids.values()))
+    assert communicator(look, "later")["group"] == [3, 2, 1, 0]
+    assert communicator(look, "MPI_COMM_WORLD")["group"] == [0, 1, 2, 3]
+
+
+def check_session(looks):
+    ids = {communicator(looks.at(rank), "session's")["unique_id"] for rank in range(4)}
+    assert len(ids) == 1
+
+
+def check_spawned(looks):
+    receives = [op for comm in looks.at(0)["communicators"] for op in comm.get("receives", []) if op["tag"] == 70]
+    assert [(op["peer_local"], op["peer"]) for op in receives] == [(0, -1)]
+
+
+# case, check, whether the stock DLL is known to fail it
+CHECKS = [
+    ("unexpected", check_unexpected, True),
+    ("waitall", check_waitall, True),
+    ("probe", check_probe, True),
+    ("mprobe", check_mprobe, True),
+    ("requests", check_posted_order, True),
+    ("requests", check_states, True),
+    ("requests", check_wildcards, True),
+    ("sends", check_system_buffer, False),
+    ("sends", check_datatype_name, True),
+    ("sends", check_terminated, False),
+    ("communicators", check_world_ranks, True),
+    ("communicators", check_intercommunicator, True),
+    ("communicators", check_no_null_communicator, True),
+    ("later", check_later, True),
+    ("spawn", check_spawned, True),
+    ("session", check_session, True),
+]
+RANKS = {"spawn": (2, 3)}
+
+
+@pytest.fixture(scope="module")
+def jobs():
+    """Jobs that several tests look at; a case is started once a line."""
+    started = {}
+
+    def get(line, case):
+        if (line, case) not in started:
+            size, expected = RANKS.get(case, (4, None))
+            job = Job(line, case, size, expected=expected)
+            job.line = line
+            started[line, case] = job
+        return started[line, case]
+
+    yield get
+    for job in started.values():
+        job.end()
+
+
+def names(rows):
+    return ["%s-%s" % (case, check.__name__[6:]) for case, check, _ in rows]
+
+
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("case,check,stock_fails", CHECKS, ids=names(CHECKS))
+def test_ours(jobs, line, case, check, stock_fails):
+    if case == "session" and line.startswith("4.1"):
+        pytest.skip("4.1 has no sessions")
+    if case == "later":
+        with Job(line, case) as job:
+            job.line = line
+            check(Looks(job, our_dll(), False))
+        return
+    check(Looks(jobs(line, case), our_dll(), False))
+
+
+FAILS = [row for row in CHECKS if row[2]]
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if "unpatched" in line])
+@pytest.mark.parametrize("case,check,stock_fails", FAILS, ids=names(FAILS))
+def test_stock_is_wrong(jobs, line, case, check, stock_fails):
+    """The checks above can fail, and do with the release's own DLL."""
+    if case == "session" and line.startswith("4.1"):
+        pytest.skip("4.1 has no sessions")
+    if case == "later":
+        with Job(line, case) as job:
+            job.line = line
+            with pytest.raises((AssertionError, KeyError)):
+                check(Looks(job, stock_dll(line), True))
+        return
+    with pytest.raises((AssertionError, KeyError)):
+        check(Looks(jobs(line, case), stock_dll(line), True))
+
+
+# What only the extension tells.
+
+@pytest.mark.parametrize("line", LINES)
+def test_kinds_and_flags(jobs, line):
+    sends = communicator(jobs(line, "sends").look(our_dll(), 0), "MPI_COMM_WORLD")["sends"]
+    assert {op["tag"]: op["kind"] for op in sends} == {50: SEND, 51: SSEND, 52: SSEND, 53: BSEND, 54: SSEND}
+    assert with_tag(sends, 52)["flags"] == PERSISTENT
+    receives = communicator(jobs(line, "requests").look(our_dll(), 0), "MPI_COMM_WORLD")["receives"]
+    assert with_tag(receives, 46)["flags"] == PERSISTENT | INACTIVE
+    assert with_tag(receives, 47)["flags"] == PERSISTENT
+    probe = communicator(jobs(line, "probe").look(our_dll(), 0), "MPI_COMM_WORLD")["receives"]
+    assert [op["kind"] for op in probe] == [PROBE]
+    held = communicator(jobs(line, "mprobe").look(our_dll(), 0), "MPI_COMM_WORLD")["receives"]
+    assert [op["kind"] for op in held] == [MESSAGE]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_unexpected_kinds(jobs, line):
+    unexpected = communicator(jobs(line, "unexpected").look(our_dll(), 1), "MPI_COMM_WORLD")["unexpected"]
+    assert [op["flags"] for op in unexpected] == [EAGER, 0, EAGER]
+    assert [op["buffer"] != "0x0" for op in unexpected] == [True, False, False]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_communicator_flags(jobs, line):
+    look = jobs(line, "communicators").look(our_dll(), 0)
+    flags = {comm["name"]: comm["flags"] for comm in look["communicators"]}
+    assert flags["MPI_COMM_WORLD"] == WORLD
+    assert flags["MPI_COMM_SELF"] == SELF
+    assert flags["odd and even"] == 0
+    assert flags["bridge"] == INTER
+    assert flags["gone"] == GIVEN_UP
+    bridge = communicator(look, "bridge")
+    assert [vpid for _, vpid in bridge["remote_members"]] == [3, 1]
+    hidden = [comm for comm in look["communicators"] if comm["flags"] & HIDDEN]
+    assert [comm["parent"] for comm in hidden] == [bridge["handle"]]
+    # Both halves of the split have the same context id and differ in their members.
+    other = communicator(jobs(line, "communicators").look(our_dll(), 1), "odd and even")
+    half = communicator(look, "odd and even")
+    assert half["context1"] == other["context1"]
+    assert half["group_hash"] != other["group_hash"]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_identity(jobs, line):
+    identities = [jobs(line, "requests").look(our_dll(), rank)["identity"] for rank in range(4)]
+    for rank, identity in enumerate(identities):
+        assert identity["vpid"] == rank
+        assert identity["jobid"] == identities[0]["jobid"]
+        assert identity["world_size"] == 4
+        assert identity["phase"] == 3
+        assert identity["thread_level"] == 0
+        assert identity["pml"] == "ob1"
+        assert identity["queues"] == 1
+        assert identity["library"].startswith("Open MPI " + line.split()[0])
+        assert identity["recording"] == (-1 if "unpatched" in line else 1)
+        assert identity["layout_source"] == (2 if "unpatched" in line else 1)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_spawned_world_is_named(jobs, line):
+    look = jobs(line, "spawn").look(our_dll(), 0)
+    inter = [comm for comm in look["communicators"] if comm["flags"] & INTER][0]
+    assert inter["remote_members"][0][0] != look["identity"]["jobid"]
+    assert inter["receives"][0]["peer_jobid"] == inter["remote_members"][0][0]
+    child = jobs(line, "spawn").look(our_dll(), 1000)
+    assert child["identity"]["jobid"] == inter["remote_members"][0][0]
+    assert child["identity"]["vpid"] == 0
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_nonblocking(jobs, line):
+    look = jobs(line, "nonblocking").look(our_dll(), 0, "--internal")
+    world = communicator(look, "MPI_COMM_WORLD")
+    assert world["nonblocking"] == 3
+    assert len(world["outstanding"]) == 1
+    inner = [op for op in world["receives"] if op["flags"] & INTERNAL]
+    assert [op["peer"] for op in inner] == [1]
+    if "unpatched" not in line:
+        assert world["outstanding"][0]["collective"] == "MPI_Ibcast"
+        assert world["outstanding"][0]["number"] == 3
+        assert inner[0]["collective"] == "MPI_Ibcast"
+        assert world["collectives"] == {"MPI_Ibarrier": [2, 0], "MPI_Ibcast": [1, 1]}
+        (wait,) = look["waits"]
+        assert wait["call"] == "MPI_Wait"
+        assert [(op["kind"], op["collective"]) for op in wait["operations"]] == [(COLLECTIVE, "MPI_Ibcast")]
+        assert wait["operations"][0]["request"] == world["outstanding"][0]["request"]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_internal_traffic_is_apart(jobs, line):
+    job = jobs(line, "blocking")
+    assert communicator(job.look(our_dll(), 0), "MPI_COMM_WORLD")["receives"] == []
+    receives = communicator(job.look(our_dll(), 0, "--internal"), "MPI_COMM_WORLD")["receives"]
+    # From whom depends on the algorithm.
+    assert [(op["flags"], op["bytes"]) for op in receives] == [(INTERNAL, 36)]
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if "unpatched" not in line])
+def test_collective_state(jobs, line):
+    for rank in range(4):
+        world = communicator(jobs(line, "blocking").look(our_dll(), rank, "--internal"), "MPI_COMM_WORLD")
+        inside = rank != 1
+        assert world["collectives"] == {"MPI_Barrier": [1, 0], "MPI_Bcast": [1 + inside, int(inside)],
+                                        "MPI_Allreduce": [1, 0]}
+        assert world["ordered"] == 3 + inside
+        recent = [(call["collective"], call["number"], call["done"]) for call in world["recent"]]
+        assert recent == [("MPI_Bcast", 4, 0)] * inside + [("MPI_Allreduce", 3, 1), ("MPI_Bcast", 2, 1), ("MPI_Barrier", 1, 1)]
+        if inside:
+            call = world["recent"][0]
+            assert (call["count"], call["datatype"], call["bytes"], call["root"]) == (9, "MPI_INT", 36, 1)
+    allreduce = world["recent"][-3]
+    assert allreduce["op"] == "MPI_SUM"
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if "unpatched" not in line])
+def test_waits(jobs, line):
+    expected = {
+        "blocking": ("MPI_Bcast", [RECEIVE]),
+        "probe": ("MPI_Probe", [PROBE]),
+        "waitall": ("MPI_Waitall", [RECEIVE] * 3),
+    }
+    for case, (call, operations) in expected.items():
+        look = jobs(line, case).look(our_dll(), 0)
+        (wait,) = look["waits"]
+        assert wait["call"] == call
+        assert wait["tid"] == jobs(line, case).pids[0]
+        assert wait["begin_ns"] > 0
+        assert [op["kind"] for op in wait["operations"]] == operations
+    assert wait["need"] in (2, 3)
+    assert [op["status"] for op in wait["operations"]] == [PENDING, COMPLETE, PENDING]
+    # A rank outside MPI waits for nothing.
+    assert jobs(line, "blocking").look(our_dll(), 1)["waits"] == []
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if "unpatched" in line])
+def test_waits_without_the_patch(jobs, line):
+    """The requests that hold a sync object, and no made-up kind or thread."""
+    (wait,) = jobs(line, "waitall").look(our_dll(), 0)["waits"]
+    assert (wait["tid"], wait["kind"], wait["need"], wait["call"]) == (0, 0, 2, "")
+    assert [op["tag"] for op in wait["operations"]] == [20, 22]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_channels_agree(jobs, line):
+    job = jobs(line, "unexpected")
+    channels = {}
+    for rank in range(4):
+        for peer, sent, expected in communicator(job.look(our_dll(), rank), "MPI_COMM_WORLD")["channels"]:
+            channels[rank, peer] = sent, expected
+    for (rank, peer), (sent, _) in channels.items():
+        if (peer, rank) in channels:
+            assert sent == channels[peer, rank][1]
+
+
+@pytest.mark.parametrize("line", ["4.1", "5.0"])
+def test_other_pml(line):
+    """PML cm or ucx where it runs: communicators and collective state are there, queues are not and say so."""
+    info = subprocess.run([str(built_prefix(line) / "bin" / "ompi_info")], capture_output=True, text=True, check=False).stdout
+    if "MCA pml: ucx" not in info:
+        pytest.skip("this Open MPI has no PML ucx")
+    options = ("--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any")
+    with Job(line, "blocking", options=options) as job:
+        look = job.look(our_dll(), 0)
+        assert "no information: PML ucx" in look["said"]["process_message"]
+        assert look["identity"]["queues"] == 0
+        world = communicator(look, "MPI_COMM_WORLD")
+        assert world["collectives"]["MPI_Bcast"] == [2, 1]
+        assert world["receives_error"]["code"] == 1
+
+
+def built_prefix(line):
+    from live import prefix
+
+    return prefix(line)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_through_gdb(jobs, line):
+    """An independent client over gdb's wire says what it says when it reads the memory itself."""
+    job = jobs(line, "unexpected")
+    direct = job.look(our_dll(), 1, "--internal")
+    through = job.look(our_dll(), 1, "--internal", server=gdb_server)
+    assert through["communicators"] == direct["communicators"]
+    assert through["waits"] == direct["waits"]
+
+
+def test_environment():
+    """The tests above are skipped one by one; this says once what they ran on."""
+    print({name: os.environ.get(variable) for name, variable in PREFIXES.items()}, built("tests/mqs/mqs_client"))
