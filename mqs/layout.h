@@ -88,6 +88,7 @@ enum layout_group {
     X(ARRAY_ADDRESS, "opal_pointer_array_t", "addr", POINTER, COMMUNICATORS)                   \
     X(OBJECT, "opal_object_t", "", ANY, OPTIONAL)                                              \
     X(OBJECT_CLASS, "opal_object_t", "obj_class", POINTER, OPTIONAL)                           \
+    X(OBJECT_REFERENCES, "opal_object_t", "obj_reference_count", WORD, OPTIONAL)               \
     X(CLASS, "opal_class_t", "", ANY, OPTIONAL)                                                \
     X(CLASS_NAME, "opal_class_t", "cls_name", POINTER, OPTIONAL)                               \
     X(LIST, "opal_list_t", "", ANY, REQUESTS)                                                  \
