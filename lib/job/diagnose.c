@@ -22,12 +22,28 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process)
+void mpiq_finder_since(const struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
+                       uint32_t thread)
+{
+    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+    double since = rank->since;
+    if (thread != MPIQ_NONE && thread != rank->thread)
+        since = mpiq_waited(finder->job, mpiq_job_rank_of(finder->job, process), &finder->job->threads[thread]);
+    finding->since = since > finding->since ? since : finding->since;
+}
+
+void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process, uint32_t thread)
 {
     const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
     struct mpiq_finding_site wanted = {.call = rank->call};
-    if (rank->site != MPIQ_NONE) {
-        const struct mpiq_site *site = &finder->job->sites[rank->site];
+    uint32_t place = rank->site;
+    if (thread != MPIQ_NONE && thread != rank->thread) {
+        const struct mpiq_job_thread *row = &finder->job->threads[thread];
+        wanted.call = row->in_mpi ? mpiq_job_string(finder->job, row->call) : NULL;
+        place = row->site != MPIQ_NONE ? row->site : row->innermost;
+    }
+    if (place != MPIQ_NONE) {
+        const struct mpiq_site *site = &finder->job->sites[place];
         wanted.file = mpiq_job_string(finder->job, site->file);
         wanted.function = mpiq_job_string(finder->job, site->function);
         wanted.line = site->line;
@@ -228,8 +244,9 @@ static void verdict(struct mpiq_finder *finder)
     unsigned long long all = finder->job->process_count;
     if (stuck > 0) {
         diagnosis->verdict = MPIQ_VERDICT_DEADLOCK;
-        diagnosis->text = stuck == all ? WORDS(arena, "%s can never go on", all == 1 ? "the only rank" : WORDS(arena, "all %llu ranks", all))
-                                       : WORDS(arena, "%llu of %llu ranks can never go on", stuck, all);
+        diagnosis->text = all == 1       ? "the only rank can never go on"
+                          : stuck == all ? WORDS(arena, "none of the %llu ranks can ever go on", all)
+                                         : WORDS(arena, "%llu of %llu ranks can never go on", stuck, all);
     } else if (tally.read == 0 || tally.unreadable == tally.read) {
         diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
         diagnosis->text = tally.read == 0 ? "no rank could be read" : "nothing could be read of what the ranks do";

@@ -32,8 +32,12 @@ bool mpiq_find_mismatches(struct mpiq_finder *finder, uint32_t comm, int64_t num
 
 /* Adds a process to a set; notes where memory ends. */
 void mpiq_finder_add(struct mpiq_finder *finder, struct mpiq_rank_set *set, uint32_t process);
-/* Adds a process's call and place to the finding's sites. */
-void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process);
+/* Adds a process's call and place to the finding's sites: of that thread, or of the one that speaks for the
+   rank (MPIQ_NONE). */
+void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process, uint32_t thread);
+/* The longer of what the finding says already and how long that thread has waited. */
+void mpiq_finder_since(const struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
+                       uint32_t thread);
 /* Whether a process is stuck, by any of its threads. */
 bool mpiq_finder_stuck(const struct mpiq_finder *finder, uint32_t process);
 

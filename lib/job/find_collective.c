@@ -22,6 +22,7 @@ struct instance {
 
 struct entry {
     uint32_t process;
+    uint32_t thread;
     uint32_t next;              /* plus one */
 };
 
@@ -79,7 +80,7 @@ static void add(struct instances *instances, const struct instance *key, uint32_
     }
     if (instance->first && instances->entries[instance->first - 1].process == process)
         return;
-    instances->entries[instances->entry_count] = (struct entry){.process = process, .next = instance->first};
+    instances->entries[instances->entry_count] = (struct entry){.process = process, .thread = thread, .next = instance->first};
     instance->first = ++instances->entry_count;
     instance->count++;
     instance->in_knot = instance->in_knot || instances->finder->explanation->knot_of[thread] != MPIQ_NONE;
@@ -105,32 +106,42 @@ static void collect_requests(struct instances *instances, uint32_t process, uint
     }
 }
 
+static void collect_thread(struct instances *instances, uint32_t process, uint32_t thread)
+{
+    const struct mpiq_job_state *job = instances->finder->job;
+    const struct mpiq_job_thread *row = &job->threads[thread];
+    struct mpiq_thread_collective in;
+    mpiq_thread_collective(job, mpiq_job_rank_of(job, process), row, &in);
+    const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, row);
+    enum mpiq_blocking blocking = mpiq_blocking_call(mpiq_job_string(job, row->call));
+    bool fence = wait && (wait->kind == MPIQ_WAIT_FINALIZE || wait->kind == MPIQ_WAIT_INIT);
+    if (blocking == MPIQ_BLOCKING_FINALIZE || blocking == MPIQ_BLOCKING_INIT || fence) {
+        bool finalize = fence ? wait->kind == MPIQ_WAIT_FINALIZE : blocking == MPIQ_BLOCKING_FINALIZE;
+        struct instance key = {
+            .comm = MPIQ_NONE,
+            .world = mpiq_job_world_rank(job, process).world,
+            .collective = mpiq_collective_class(finalize ? "MPI_Finalize" : "MPI_Init"),
+        };
+        add(instances, &key, process, thread);
+    } else if (in.collective >= 0 && in.comm != MPIQ_NONE) {
+        struct instance key = {.comm = in.comm, .number = in.number, .collective = in.collective};
+        add(instances, &key, process, thread);
+    } else {
+        collect_requests(instances, process, thread);
+    }
+}
+
 static void collect(struct instances *instances)
 {
     const struct mpiq_finder *finder = instances->finder;
     const struct mpiq_job_state *job = finder->job;
     for (uint32_t process = 0; process < job->process_count && !finder->failed; process++) {
-        const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
-        if (rank->doing != MPIQ_DOING_BLOCKED || rank->thread == MPIQ_NONE)
-            continue;
-        enum mpiq_blocking blocking = mpiq_blocking_call(rank->call);
-        struct mpiq_thread_collective in;
-        mpiq_thread_collective(job, mpiq_job_rank_of(job, process), &job->threads[rank->thread], &in);
-        struct instance key = {.comm = in.comm, .number = in.number, .collective = in.collective};
-        const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, &job->threads[rank->thread]);
-        bool fence = wait && (wait->kind == MPIQ_WAIT_FINALIZE || wait->kind == MPIQ_WAIT_INIT);
-        if (blocking == MPIQ_BLOCKING_FINALIZE || blocking == MPIQ_BLOCKING_INIT || fence) {
-            bool finalize = fence ? wait->kind == MPIQ_WAIT_FINALIZE : blocking == MPIQ_BLOCKING_FINALIZE;
-            key = (struct instance){
-                .comm = MPIQ_NONE,
-                .world = mpiq_job_world_rank(job, process).world,
-                .collective = mpiq_collective_class(finalize ? "MPI_Finalize" : "MPI_Init"),
-            };
-            add(instances, &key, process, rank->thread);
-        } else if (in.collective >= 0 && in.comm != MPIQ_NONE) {
-            add(instances, &key, process, rank->thread);
-        } else {
-            collect_requests(instances, process, rank->thread);
+        const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        for (uint32_t i = 0; rank && doing->doing == MPIQ_DOING_BLOCKED && i < rank->thread_count; i++) {
+            uint32_t thread = rank->first_thread + i;
+            if (thread == doing->thread || job->threads[thread].held == MPIQ_YES)
+                collect_thread(instances, process, thread);
         }
     }
 }
@@ -177,7 +188,7 @@ static bool wanted_by(const struct mpiq_finder *finder, const struct instances *
     const struct mpiq_wait_graph *graph = finder->graph;
     bool any = false;
     for (uint32_t at = instance->first; at; at = instances->entries[at - 1].next) {
-        uint32_t thread = finder->diagnosis->ranks[instances->entries[at - 1].process].thread;
+        uint32_t thread = instances->entries[at - 1].thread;
         if (graph->thread_nodes[thread] == MPIQ_NONE)
             continue;
         const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
@@ -216,11 +227,17 @@ static void find_missing(struct mpiq_finder *finder, const struct roll_call *rol
     }
 }
 
+static bool is_in_collective(const struct mpiq_finder *finder, uint32_t process)
+{
+    enum mpiq_blocking blocking = mpiq_blocking_call(finder->diagnosis->ranks[process].call);
+    return blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE || blocking == MPIQ_BLOCKING_INIT;
+}
+
 /* ", which is itself in that MPI_Bcast": said of the one rank that a missing one waits for. */
 static const char *circle(struct mpiq_finder *finder, const bool *in, uint32_t process, const char *collective)
 {
     uint32_t thread = finder->diagnosis->ranks[process].thread;
-    if (thread == MPIQ_NONE || finder->graph->thread_nodes[thread] == MPIQ_NONE)
+    if (thread == MPIQ_NONE || finder->graph->thread_nodes[thread] == MPIQ_NONE || is_in_collective(finder, process))
         return "";
     const struct mpiq_node *node = &finder->graph->nodes[finder->graph->thread_nodes[thread]];
     if (node->edge_count != 1)
@@ -305,6 +322,17 @@ static const char *sentence(struct mpiq_finder *finder, const struct mpiq_findin
                  clauses(finder, finding, in));
 }
 
+/* Fewer are suspected than not; of as many those that took another way than a collective. */
+static void suspect(struct mpiq_finder *finder, struct mpiq_finding *finding)
+{
+    const struct mpiq_rank_range *first = &finding->missing.ranges[0];
+    bool fewer = finding->missing.size < finding->ranks.size;
+    bool apart = finding->missing.size == finding->ranks.size &&
+                 !is_in_collective(finder, mpiq_job_process(finder->job, first->world, first->first));
+    if ((fewer || apart) && !mpiq_rank_set_add_set(&finding->suspects, &finding->missing))
+        finder->failed = true;
+}
+
 static void find_instance(struct instances *instances, const struct instance *instance, bool *in, bool *wanted)
 {
     struct mpiq_finder *finder = instances->finder;
@@ -326,6 +354,7 @@ static void find_instance(struct instances *instances, const struct instance *in
     for (uint32_t at = instance->first; at; at = instances->entries[at - 1].next) {
         uint32_t process = instances->entries[at - 1].process;
         in[process] = true;
+        mpiq_finder_since(finder, finding, process, instances->entries[at - 1].thread);
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         const struct mpiq_job_member *member =
             instance->comm == MPIQ_NONE ? NULL : mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), instance->comm);
@@ -334,25 +363,30 @@ static void find_instance(struct instances *instances, const struct instance *in
     }
     if (wanted_by(finder, instances, instance, in, wanted))
         roll.wanted = wanted;
-    for (uint32_t process = 0; process < job->process_count; process++) {
-        if (!in[process])
-            continue;
-        mpiq_finder_add(finder, &finding->ranks, process);
-        mpiq_finder_site(finder, finding, process);
-        double since = finder->diagnosis->ranks[process].since;
-        finding->since = since > finding->since ? since : finding->since;
+    /* Entries were chained as they came, ascending: the last one is the first of the chain. */
+    uint32_t *order _cleanup_free_ = malloc(((size_t)instance->count + 1) * sizeof *order);
+    if (!order) {
+        finder->failed = true;
+        return;
+    }
+    uint32_t place = instance->count;
+    for (uint32_t at = instance->first; at; at = instances->entries[at - 1].next)
+        order[--place] = at - 1;
+    for (uint32_t i = 0; i < instance->count; i++) {
+        const struct entry *entry = &instances->entries[order[i]];
+        mpiq_finder_add(finder, &finding->ranks, entry->process);
+        mpiq_finder_site(finder, finding, entry->process, entry->thread);
     }
     find_missing(finder, &roll, finding);
     for (uint32_t i = 0; i < finding->missing.count; i++) {
         const struct mpiq_rank_range *range = &finding->missing.ranges[i];
         for (uint32_t rank = range->first; rank <= range->last; rank++)
-            mpiq_finder_site(finder, finding, mpiq_job_process(job, range->world, rank));
+            mpiq_finder_site(finder, finding, mpiq_job_process(job, range->world, rank), MPIQ_NONE);
     }
     if (finding->missing.size == 0) {
         mpiq_diagnosis_drop_finding(finder->diagnosis);
     } else {
-        if (finding->missing.size <= finding->ranks.size && !mpiq_rank_set_add_set(&finding->suspects, &finding->missing))
-            finder->failed = true;
+        suspect(finder, finding);
         finding->text = sentence(finder, finding, instance->requests, in);
     }
     memset(in, 0, job->process_count);

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "job/collective.h"
+#include "job/doing.h"
 #include "job/find.h"
 
 /* Threads of a knot in the order of waiting, from *start on in a circle. */
@@ -52,14 +53,43 @@ static bool same_call(const struct mpiq_finder *finder, uint32_t a, uint32_t b)
            in_a.comm != MPIQ_NONE && in_a.number == in_b.number;
 }
 
+static bool waits_for_collective(const struct mpiq_wait_graph *graph, uint32_t thread)
+{
+    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    for (uint32_t i = 0; i < node->edge_count; i++) {
+        uint8_t kind = graph->nodes[graph->edges[node->first_edge + i].child].kind;
+        if (kind == MPIQ_KIND_ENTERED || kind == MPIQ_KIND_LOWER)
+            return true;
+    }
+    return false;
+}
+
 static bool goes_through_collective(const struct mpiq_finder *finder, const uint32_t *threads, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct mpiq_thread_collective in;
         mpiq_thread_collective(finder->job, &finder->job->ranks[finder->graph->thread_ranks[threads[i]]],
                                &finder->job->threads[threads[i]], &in);
-        if (in.collective >= 0)
+        if (in.collective >= 0 || waits_for_collective(finder->graph, threads[i]))
             return true;
+    }
+    return false;
+}
+
+/* Any of several would do: then there is more to it than a circle. */
+static bool has_choice(const struct mpiq_wait_graph *graph, const uint32_t *threads, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[threads[i]]];
+        if (node->need < node->edge_count)
+            return true;
+        for (uint32_t j = 0; j < node->edge_count; j++) {
+            uint8_t kind = graph->nodes[graph->edges[node->first_edge + j].child].kind;
+            uint32_t operation = graph->edges[node->first_edge + j].operation;
+            bool user = operation != MPIQ_NONE && !graph->job->operations[operation].internal;
+            if (user && (kind == MPIQ_KIND_GROUP || kind == MPIQ_KIND_INTERNAL_GROUP))
+                return true;
+        }
     }
     return false;
 }
@@ -88,10 +118,11 @@ static struct mpiq_step *add_step(struct mpiq_finder *finder, struct mpiq_findin
     step->process = process_of(finder, thread);
     step->why = why(finder, thread);
     step->site = finder->job->threads[thread].site;
-    step->since = finder->diagnosis->ranks[step->process].since;
+    step->since = mpiq_waited(finder->job, &finder->job->ranks[finder->graph->thread_ranks[thread]],
+                              &finder->job->threads[thread]);
     finding->since = step->since > finding->since ? step->since : finding->since;
     mpiq_finder_add(finder, &finding->ranks, step->process);
-    mpiq_finder_site(finder, finding, step->process);
+    mpiq_finder_site(finder, finding, step->process, thread);
     return step;
 }
 
@@ -129,7 +160,7 @@ static void find_cycle(struct mpiq_finder *finder, const struct mpiq_knot *knot,
     uint32_t *threads _cleanup_free_ = walk.threads;
     if (!threads)
         finder->failed = true;
-    if (!closed)
+    if (!closed || has_choice(finder->graph, &threads[walk.start], walk.count - walk.start))
         return;
     struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_WAIT_CYCLE);
     if (!finding) {
@@ -142,7 +173,9 @@ static void find_cycle(struct mpiq_finder *finder, const struct mpiq_knot *knot,
     uint32_t turn = 0;
     while (turn < length && same_call(finder, threads[walk.start + turn], threads[walk.start + (turn + length - 1) % length]))
         turn++;
-    if (turn == length && length > 1) {
+    /* All are in one and the same call: worth saying only where nothing else explains it. */
+    bool alike = turn == length && length > 1;
+    if (alike && finder->diagnosis->finding_count > 1) {
         mpiq_diagnosis_drop_finding(finder->diagnosis);
         return;
     }
@@ -150,8 +183,8 @@ static void find_cycle(struct mpiq_finder *finder, const struct mpiq_knot *knot,
     uint32_t before = MPIQ_NONE;
     uint32_t steps = 0;
     for (uint32_t i = 0; i < length && !finder->failed; i++) {
-        uint32_t thread = threads[walk.start + (turn + i) % length];
-        if (before != MPIQ_NONE && same_call(finder, before, thread))
+        uint32_t thread = threads[walk.start + (turn % length + i) % length];
+        if (!alike && before != MPIQ_NONE && same_call(finder, before, thread))
             continue;
         before = thread;
         steps++;

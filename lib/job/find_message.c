@@ -11,6 +11,7 @@ struct alike {
     uint32_t operation;
     uint32_t thread;
     uint32_t site;
+    bool peers_differ;
 };
 
 static bool is_alike(const struct mpiq_job_state *job, const struct alike *a, const struct alike *b)
@@ -122,13 +123,14 @@ static const char *nearly(struct mpiq_finder *finder, const struct mpiq_finding 
 }
 
 /* Why nobody answers: what the rank it waits for does. */
-static const char *because(struct mpiq_finder *finder, const struct mpiq_finding *finding, const struct mpiq_job_operation *op)
+static const char *because(struct mpiq_finder *finder, const struct mpiq_finding *finding,
+                           const struct mpiq_job_operation *op, bool peers_differ)
 {
     struct mpiq_arena *arena = finder->arena;
     if (op->any)
         return finding->ranks.size == 1 ? ", and no rank that could send it ever will"
                                         : ", and no rank that could send them ever will";
-    if (op->peer == MPIQ_NONE || finding->ranks.size > 1)
+    if (op->peer == MPIQ_NONE || peers_differ)
         return "";
     if (mpiq_rank_set_contains(&finding->ranks, mpiq_job_world_rank(finder->job, op->peer).world,
                                mpiq_job_world_rank(finder->job, op->peer).rank))
@@ -142,22 +144,22 @@ static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding, c
     const struct mpiq_job_state *job = finder->job;
     const struct mpiq_job_operation *op = &job->operations[alike->operation];
     struct mpiq_arena *arena = finder->arena;
-    uint32_t process = job->ranks[finder->graph->thread_ranks[alike->thread]].process;
-    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
     bool receive = !mpiq_is_send(op);
     const char *place = mpiq_words_place(arena, job, job->threads[alike->thread].site);
     const char *duration = mpiq_words_duration(arena, finding->since);
     bool plural = finding->ranks.size > 1;
-    const char *call = rank->call ? rank->call : receive ? "a receive" : "a send";
+    const char *call = mpiq_job_string(job, job->threads[alike->thread].call);
+    if (!call)
+        call = receive ? "a receive" : "a send";
     const char *what;
-    if (plural && !op->any)
+    if (alike->peers_differ)
         what = op->tag_any ? WORDS(arena, receive ? "a message" : "a receive")
                            : WORDS(arena, receive ? "tag %d" : "a receive of tag %d", op->tag);
     else
-        what = mpiq_words_operation(arena, job, alike->operation);
+        what = mpiq_words_operation(arena, job, NULL, alike->operation);
     finding->text = WORDS(arena, "%s %s waited%s%s in %s%s%s for %s%s%s", mpiq_words_ranks(arena, &finding->ranks),
                           plural ? "have" : "has", duration[0] ? " " : "", duration, call, place[0] ? " at " : "",
-                          place, what, because(finder, finding, op), nearly(finder, finding, receive));
+                          place, what, because(finder, finding, op, alike->peers_differ), nearly(finder, finding, receive));
 }
 
 struct collection {
@@ -192,11 +194,12 @@ static void add(struct collection *collection, const struct alike *alike)
         collection->count++;
     }
     struct mpiq_finding *finding = &finder->diagnosis->findings[collection->findings[at]];
+    if (job->operations[collection->first[at].operation].peer != op->peer)
+        collection->first[at].peers_differ = true;
     uint32_t process = job->ranks[finder->graph->thread_ranks[alike->thread]].process;
     mpiq_finder_add(finder, &finding->ranks, process);
-    mpiq_finder_site(finder, finding, process);
-    double since = finder->diagnosis->ranks[process].since;
-    finding->since = since > finding->since ? since : finding->since;
+    mpiq_finder_site(finder, finding, process, alike->thread);
+    mpiq_finder_since(finder, finding, process, alike->thread);
     if (finding->near_miss_count >= MPIQ_MOST_NEAR_MISSES)
         return;
     if (mpiq_is_send(op))
@@ -270,11 +273,11 @@ void mpiq_find_truncations(struct mpiq_finder *finder)
             finding->operation = index;
             finding->other = other;
             mpiq_finder_add(finder, &finding->ranks, process);
-            mpiq_finder_site(finder, finding, process);
+            mpiq_finder_site(finder, finding, process, MPIQ_NONE);
             finding->text = WORDS(finder->arena,
                                   "%s has room for %lld bytes in its receive of %s, but the message has %lld",
                                   mpiq_words_rank(finder->arena, job, process), (long long)op->bytes,
-                                  mpiq_words_operation(finder->arena, job, index), (long long)bytes);
+                                  mpiq_words_operation(finder->arena, job, rank, index), (long long)bytes);
         }
     }
 }

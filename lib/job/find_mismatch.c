@@ -73,9 +73,8 @@ static void add_ranks(struct mpiq_finder *finder, const struct camps *camps, str
         for (uint32_t j = 0; j < set->count; j++) {
             for (uint32_t rank = set->ranges[j].first; rank <= set->ranges[j].last && looked < MOST_LOOKED_AT; rank++, looked++) {
                 uint32_t process = mpiq_job_process(finder->job, set->ranges[j].world, rank);
-                mpiq_finder_site(finder, finding, process);
-                double since = finder->diagnosis->ranks[process].since;
-                finding->since = since > finding->since ? since : finding->since;
+                mpiq_finder_site(finder, finding, process, MPIQ_NONE);
+                mpiq_finder_since(finder, finding, process, MPIQ_NONE);
             }
         }
     }
@@ -97,6 +96,14 @@ static struct mpiq_finding *new_finding(struct mpiq_finder *finder, enum mpiq_fi
     return finding;
 }
 
+/* Where the first of them is, if it is still in that call. */
+static const char *camp_place(struct mpiq_finder *finder, const struct mpiq_rank_set *ranks, const char *call)
+{
+    uint32_t process = mpiq_job_process(finder->job, ranks->ranges[0].world, ranks->ranges[0].first);
+    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+    return rank->call && strcmp(rank->call, call) == 0 ? mpiq_words_place(finder->arena, finder->job, rank->site) : "";
+}
+
 /* "63 ranks made MPI_Bcast, rank 1 MPI_Barrier of call #6". */
 static void say_classes(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven, const struct camps *camps)
 {
@@ -111,8 +118,9 @@ static void say_classes(struct mpiq_finder *finder, uint32_t comm, int64_t numbe
             return;
         }
         call->collective = name ? name : "a collective";
-        text = WORDS(finder->arena, "%s%s%s %s %s", text, i == 0 ? "" : i + 1 < camps->count ? ", " : " and ",
-                     mpiq_words_ranks(finder->arena, &call->ranks), i == 0 ? "called" : "called", call->collective);
+        const char *place = camp_place(finder, &camps->list[i].ranks, call->collective);
+        text = WORDS(finder->arena, "%s%s%s called %s%s%s", text, i == 0 ? "" : i + 1 < camps->count ? ", " : " and ",
+                     mpiq_words_ranks(finder->arena, &call->ranks), call->collective, place[0] ? " at " : "", place);
     }
     if (finding)
         finding->text = WORDS(finder->arena, "collective call #%" PRId64 "%s is not the same for all: %s", number,

@@ -66,7 +66,8 @@ static bool count_waiters(const struct mpiq_finder *finder, const struct flock *
     uint32_t last = MPIQ_NONE;
     for (uint32_t i = 0; i < count; i++) {
         const struct mpiq_node *node = &graph->nodes[queue[i]];
-        if (node->kind == MPIQ_KIND_THREAD) {
+        /* Who is stuck anyhow does not wait for one who may come. */
+        if (node->kind == MPIQ_KIND_THREAD && (node->may || flock->doing == MPIQ_DOING_GONE)) {
             uint32_t process = finder->job->ranks[graph->thread_ranks[node->subject]].process;
             double since = finder->diagnosis->ranks[process].since;
             ret->count += process != last;
@@ -90,13 +91,19 @@ static void say_flock(struct mpiq_finder *finder, const struct flock *flock)
     enum mpiq_finding_kind kind = flock->doing == MPIQ_DOING_GONE      ? MPIQ_FINDING_RANK_GONE
                                   : flock->doing == MPIQ_DOING_STOPPED ? MPIQ_FINDING_RANK_STOPPED
                                                                        : MPIQ_FINDING_RANK_ELSEWHERE;
+    if (!count_waiters(finder, flock, &waiters)) {
+        finder->failed = true;
+        return;
+    }
+    if (kind == MPIQ_FINDING_RANK_ELSEWHERE && waiters.count == 0)
+        return;
     struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, kind);
-    if (!finding || !count_waiters(finder, flock, &waiters) || !mpiq_rank_set_add_set(&finding->ranks, &flock->ranks)) {
+    if (!finding || !mpiq_rank_set_add_set(&finding->ranks, &flock->ranks)) {
         finder->failed = true;
         return;
     }
     struct mpiq_arena *arena = finder->arena;
-    mpiq_finder_site(finder, finding, flock->first);
+    mpiq_finder_site(finder, finding, flock->first, MPIQ_NONE);
     if (finding->site_count > 0) {
         mpiq_rank_set_deinit(&finding->sites[0].ranks);
         finder->failed = finder->failed || !mpiq_rank_set_add_set(&finding->sites[0].ranks, &flock->ranks);

@@ -74,22 +74,6 @@ bool mpiq_never_acts(const struct mpiq_job_state *job, uint32_t process)
     return false;
 }
 
-enum mpiq_constant mpiq_constant_of(const struct mpiq_diagnosis *diagnosis, uint32_t process)
-{
-    switch (diagnosis->ranks[process].doing) {
-    case MPIQ_DOING_STOPPED:
-        return MPIQ_NODE_STOPPED;
-    case MPIQ_DOING_ASLEEP:
-        return MPIQ_NODE_ASLEEP;
-    case MPIQ_DOING_UNREADABLE:
-        return MPIQ_NODE_UNKNOWN;
-    case MPIQ_DOING_GONE:
-        return MPIQ_NODE_DEAD;
-    default:
-        return MPIQ_NODE_LIVE;
-    }
-}
-
 static bool in_background(const struct mpiq_job_operation *op)
 {
     return op->internal && !op->blocked && !op->inactive && op->status != MPIQ_STATUS_COMPLETE &&

@@ -98,9 +98,6 @@ static inline bool mpiq_is_stuck(const struct mpiq_wait_graph *graph, uint32_t t
 /* Whether a process will never call MPI again: it has ended, or is in the last fence of MPI_Finalize. */
 bool mpiq_never_acts(const struct mpiq_job_state *job, uint32_t process);
 
-/* Why a process that is not blocked is waited for, as a constant. */
-enum mpiq_constant mpiq_constant_of(const struct mpiq_diagnosis *diagnosis, uint32_t process);
-
 /* The rest is private to graph*.c. */
 
 /* The node of that kind, made at its first use; built later. */

@@ -19,9 +19,7 @@ static bool has_ended(const struct mpiq_wait_graph *graph, uint32_t process)
 /* For a message on its way: its receiver needs but to enter MPI. */
 static uint32_t taking_in(const struct mpiq_wait_graph *graph, uint32_t process)
 {
-    if (has_ended(graph, process))
-        return MPIQ_NODE_DEAD;
-    return takes_in(graph, process) ? MPIQ_NODE_LIVE : mpiq_constant_of(graph->diagnosis, process);
+    return takes_in(graph, process) ? MPIQ_NODE_LIVE : mpiq_rank_node(process);
 }
 
 static uint32_t send_node(struct mpiq_wait_graph *graph, const struct mpiq_job_operation *op, uint32_t operation,
@@ -32,7 +30,7 @@ static uint32_t send_node(struct mpiq_wait_graph *graph, const struct mpiq_job_o
     if (op->kind == MPIQ_OPERATION_BSEND && !detach)
         return MPIQ_NODE_LIVE;
     if (has_ended(graph, op->peer))
-        return MPIQ_NODE_DEAD;
+        return mpiq_rank_node(op->peer);
     if (op->eager || op->status == MPIQ_STATUS_MATCHED)
         return taking_in(graph, op->peer);
     switch ((enum mpiq_fate)graph->matching.fates[operation]) {
@@ -57,6 +55,8 @@ static uint32_t source_node(struct mpiq_wait_graph *graph, const struct mpiq_job
     if (!member || !mpiq_queues_known(rank) || (!op->any && op->peer == MPIQ_NONE))
         return MPIQ_NODE_UNKNOWN;
     if (!op->any) {
+        if (!mpiq_job_rank_of(job, op->peer))
+            return mpiq_rank_node(op->peer);
         if (mpiq_channel_underway(job, member, op->peer))
             return MPIQ_NODE_LIVE;
         return mpiq_actor(graph, op->peer, op->internal);
@@ -96,7 +96,7 @@ static uint32_t receive_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
                              const struct mpiq_job_operation *op, uint32_t operation)
 {
     if (op->status == MPIQ_STATUS_MATCHED)
-        return op->actual != MPIQ_NONE && has_ended(graph, op->actual) ? MPIQ_NODE_DEAD : MPIQ_NODE_LIVE;
+        return op->actual != MPIQ_NONE && has_ended(graph, op->actual) ? mpiq_rank_node(op->actual) : MPIQ_NODE_LIVE;
     if (op->queue == MPIQ_QUEUE_WAIT) {
         /* Only a probe may be in no queue.  A receive that is not there any more has been served. */
         if (op->kind != MPIQ_OPERATION_PROBE || something_fits(graph, rank, op))

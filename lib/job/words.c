@@ -94,14 +94,27 @@ static const char *tag(struct mpiq_arena *arena, const struct mpiq_job_operation
     return op->tag_any ? "any tag" : WORDS(arena, "tag %" PRId32, op->tag);
 }
 
-const char *mpiq_words_operation(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t operation)
+static const char *request(struct mpiq_arena *arena, const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                           uint64_t handle)
+{
+    uint32_t comm = MPIQ_NONE;
+    const struct mpiq_job_call *call = rank ? mpiq_outstanding_call(job, rank, handle, &comm) : NULL;
+    if (!call)
+        return "a request to complete";
+    const struct mpiq_call_shape *shape = &job->shapes[call->shape];
+    return WORDS(arena, "%s to complete",
+                 mpiq_words_call(arena, job, mpiq_collective_name(shape->collective), shape->number, comm));
+}
+
+const char *mpiq_words_operation(struct mpiq_arena *arena, const struct mpiq_job_state *job,
+                                 const struct mpiq_job_rank *rank, uint32_t operation)
 {
     const struct mpiq_job_operation *op = &job->operations[operation];
     const char *peer = op->any ? "any rank" : mpiq_words_rank(arena, job, op->peer);
     uint32_t user = op->comm == MPIQ_NONE ? MPIQ_NONE : job->communicators[op->comm].user;
     const char *on = mpiq_words_on(arena, job, user);
     if (op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER)
-        return "a request to complete";
+        return request(arena, job, rank, op->request);
     if (op->internal)
         return mpiq_is_send(op) ? WORDS(arena, "%s to take part", peer) : peer;
     if (mpiq_is_send(op))
@@ -134,7 +147,8 @@ const char *mpiq_words_waits_for(struct mpiq_arena *arena, const struct mpiq_wai
     uint32_t count = held_by(graph, thread, &first);
     if (count == 0)
         return "";
-    const char *what = mpiq_words_operation(arena, graph->job, first);
+    const struct mpiq_job_rank *rank = &graph->job->ranks[graph->thread_ranks[thread]];
+    const char *what = mpiq_words_operation(arena, graph->job, rank, first);
     if (count == 1)
         return what;
     const struct mpiq_job_thread *row = &graph->job->threads[thread];
@@ -173,9 +187,9 @@ static const char *waiting(struct mpiq_arena *arena, const struct mpiq_wait_grap
     bool collective = blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE ||
                       blocking == MPIQ_BLOCKING_INIT;
     if (collective)
-        return WORDS(arena, "%s in %s%s%s%s%s", plural ? "are" : "is",
+        return WORDS(arena, "%s in %s%s%s%s%s", duration[0] ? plural ? "have been" : "has been" : plural ? "are" : "is",
                      mpiq_words_call(arena, job, rank->call, rank->number, rank->comm), place[0] ? " at " : "", place,
-                     duration[0] ? ", since " : "", duration);
+                     duration[0] ? " for " : "", duration);
     const char *in = !for_what[0] && rank->call ? WORDS(arena, " in %s", rank->call) : "";
     const char *verb = duration[0] ? WORDS(arena, "%s waited %s", plural ? "have" : "has", duration)
                                    : WORDS(arena, "%s waiting", plural ? "are" : "is");

@@ -37,8 +37,10 @@ const char *mpiq_words_on(struct mpiq_arena *arena, const struct mpiq_job_state 
 const char *mpiq_words_call(struct mpiq_arena *arena, const struct mpiq_job_state *job, const char *collective,
                             int64_t number, uint32_t comm);
 
-/* What waiting for an operation means: "tag 99 from rank 63", "rank 3 to receive 4000 bytes with tag 7". */
-const char *mpiq_words_operation(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t operation);
+/* What waiting for an operation of that rank (NULL: not known whose) means: "tag 99 from rank 63", "rank 3 to
+   receive 4000 bytes with tag 7", "MPI_Ibcast #4 to complete". */
+const char *mpiq_words_operation(struct mpiq_arena *arena, const struct mpiq_job_state *job,
+                                 const struct mpiq_job_rank *rank, uint32_t operation);
 
 /* What a held thread waits for, "" if that cannot be said. */
 const char *mpiq_words_waits_for(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t thread);
