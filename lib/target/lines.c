@@ -212,8 +212,13 @@ static void from_dwarf(struct mpiq_lines *lines, Dwarf *dwarf, uint64_t address,
         here.file = file_name(lines, &unit, dwarf_linesrc(line, NULL, NULL));
     }
     struct chain chain = {.count = 0};
-    if (!descend(&unit, address, false, 0, &chain))
-        descend(&unit, address, true, 0, &chain);
+    Dwarf_Die split, *whole = &unit;
+    uint8_t type;
+    if (dwarf_cu_info(unit.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 && type == DW_UT_skeleton
+        && dwarf_tag(&split) > 0)
+        whole = &split; /* functions are in the .dwo file, lines are not */
+    if (!descend(whole, address, false, 0, &chain))
+        descend(whole, address, true, 0, &chain);
     for (int i = chain.count; i-- > 0;) {
         here.function = function_name(&chain.dies[i]);
         here.inlined = i > 0;

@@ -21,14 +21,16 @@ struct unit {
 struct mpiq_type_index {
     Dwarf *dwarf;
     struct mpiq_type_index *alternate; /* dwz's common file, or NULL */
-    struct mpiq_table spaces[2];       /* name -> offset of the DIE */
-    struct mpiq_table in_types;        /* TAGGED ones of .debug_types */
+    struct mpiq_table spaces[2];       /* name -> index in dies */
+    Dwarf_Die *dies;                   /* of .debug_info, .debug_types and .dwo files alike */
+    size_t die_count, die_capacity;
     struct unit *units;
     size_t unit_count;
     Elf_Data *info, *strings;
     bool big_endian;
     bool names_hide; /* names may be elsewhere than in .debug_str and referred to in other ways */
-    bool names_unknown; /* … and not even in .debug_str (split DWARF) */
+    bool names_unknown; /* … and not even in .debug_str (inline, split DWARF) */
+    bool may_be_split; /* some units may be in .dwo files */
     bool indexed;    /* all units */
 };
 
@@ -58,8 +60,12 @@ static void find_sections(struct mpiq_type_index *index)
             index->info = elf_getdata(section, NULL);
         else if (strcmp(name, "debug_str") == 0)
             index->strings = elf_getdata(section, NULL);
-        else if (strcmp(name, "debug_str_offsets") == 0 || strcmp(name, "debug_types") == 0)
+        else if (strcmp(name, "debug_str_offsets") == 0)
             index->names_hide = true;
+        else if (strcmp(name, "debug_types") == 0)
+            index->names_hide = index->names_unknown = true; /* gcc writes the names of type units inline */
+        else if (strcmp(name, "debug_addr") == 0)
+            index->may_be_split = true;
     }
     if (index->alternate)
         index->names_hide = true;
@@ -105,6 +111,96 @@ static bool writes_names_inline(struct mpiq_type_index *index)
     return false;
 }
 
+static void add(struct mpiq_type_index *index, enum mpiq_type_space space, Dwarf_Die *die)
+{
+    const char *name = dwarf_diename(die);
+    if (!name || (space == MPIQ_TYPE_TAGGED && dwarf_hasattr(die, DW_AT_declaration))
+        || mpiq_table_get(&index->spaces[space], name, NULL))
+        return;
+    if (index->die_count == index->die_capacity) {
+        size_t capacity = index->die_capacity ? index->die_capacity * 2 : 256;
+        Dwarf_Die *larger = realloc(index->dies, capacity * sizeof *larger);
+        if (!larger)
+            return;
+        index->dies = larger;
+        index->die_capacity = capacity;
+    }
+    index->dies[index->die_count] = *die;
+    if (mpiq_table_add(&index->spaces[space], name, index->die_count))
+        index->die_count++;
+}
+
+static void index_children(struct mpiq_type_index *index, Dwarf_Die *unit)
+{
+    Dwarf_Die child;
+    if (dwarf_child(unit, &child) != 0)
+        return;
+    do {
+        switch (dwarf_tag(&child)) {
+        case DW_TAG_structure_type:
+        case DW_TAG_union_type:
+        case DW_TAG_class_type:
+        case DW_TAG_enumeration_type:
+            add(index, MPIQ_TYPE_TAGGED, &child);
+            break;
+        case DW_TAG_typedef:
+        case DW_TAG_base_type:
+            add(index, MPIQ_TYPE_NAMED, &child);
+            break;
+        default:
+            break;
+        }
+    } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+static void index_unit(struct mpiq_type_index *index, struct unit *unit)
+{
+    if (unit->indexed)
+        return;
+    unit->indexed = true;
+    Dwarf_Die die;
+    if (dwarf_offdie(index->dwarf, unit->die, &die))
+        index_children(index, &die);
+}
+
+/* Every unit, type units and those of .dwo files included. */
+static void index_all(struct mpiq_type_index *index)
+{
+    if (index->indexed)
+        return;
+    index->indexed = true;
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die, split;
+    uint8_t type;
+    int count = 0;
+    while (count < UNIT_LIMIT && dwarf_get_units(index->dwarf, unit, &unit, NULL, &type, &die, &split) == 0) {
+        index_children(index, type == DW_UT_skeleton && dwarf_tag(&split) > 0 ? &split : &die);
+        count++;
+    }
+    mpiq_debug("dwarf", "indexed all %d units", count);
+}
+
+/* Whether names are in .dwo files, and only there. */
+static bool is_split(struct mpiq_type_index *index)
+{
+    Dwarf_CU *unit = NULL;
+    uint8_t type;
+    for (int i = 0; i < UNIT_LIMIT && dwarf_get_units(index->dwarf, unit, &unit, NULL, &type, NULL, NULL) == 0; i++) {
+        if (type == DW_UT_skeleton)
+            return true;
+    }
+    return false;
+}
+
+static bool get(struct mpiq_type_index *index, const char *name, enum mpiq_type_space space, Dwarf_Die *ret)
+{
+    uint64_t number;
+    if (!mpiq_table_get(&index->spaces[space], name, &number))
+        return false;
+    *ret = index->dies[number];
+    return true;
+}
+
 struct mpiq_type_index *mpiq_type_index_create(Dwarf *dwarf)
 {
     struct mpiq_type_index *index = calloc(1, sizeof *index);
@@ -116,90 +212,9 @@ struct mpiq_type_index *mpiq_type_index_create(Dwarf *dwarf)
         index->alternate = mpiq_type_index_create(alternate);
     find_sections(index);
     find_units(index);
-    if (writes_names_inline(index))
+    if (writes_names_inline(index) || (index->may_be_split && is_split(index)))
         index->names_hide = index->names_unknown = true;
     return index;
-}
-
-static void add(struct mpiq_type_index *index, Dwarf_Die *die, bool in_types)
-{
-    int tag = dwarf_tag(die);
-    switch (tag) {
-    case DW_TAG_structure_type:
-    case DW_TAG_union_type:
-    case DW_TAG_class_type:
-    case DW_TAG_enumeration_type: {
-        const char *name = dwarf_diename(die);
-        if (name && !dwarf_hasattr(die, DW_AT_declaration)) {
-            mpiq_table_add(in_types ? &index->in_types : &index->spaces[MPIQ_TYPE_TAGGED], name,
-                           dwarf_dieoffset(die));
-        }
-        break;
-    }
-    case DW_TAG_typedef:
-    case DW_TAG_base_type: {
-        const char *name = dwarf_diename(die);
-        if (name)
-            mpiq_table_add(&index->spaces[MPIQ_TYPE_NAMED], name, dwarf_dieoffset(die));
-        break;
-    }
-    default:
-        break;
-    }
-}
-
-static void index_children(struct mpiq_type_index *index, Dwarf_Die *unit, bool in_types)
-{
-    Dwarf_Die child;
-    if (dwarf_child(unit, &child) != 0)
-        return;
-    do {
-        add(index, &child, in_types);
-    } while (dwarf_siblingof(&child, &child) == 0);
-}
-
-static void index_unit(struct mpiq_type_index *index, struct unit *unit)
-{
-    if (unit->indexed)
-        return;
-    unit->indexed = true;
-    Dwarf_Die die;
-    if (dwarf_offdie(index->dwarf, unit->die, &die))
-        index_children(index, &die, false);
-}
-
-/* Every unit, those of .debug_types included. */
-static void index_all(struct mpiq_type_index *index)
-{
-    if (index->indexed)
-        return;
-    index->indexed = true;
-    for (size_t i = 0; i < index->unit_count; i++)
-        index_unit(index, &index->units[i]);
-    Dwarf_Off offset = 0, next;
-    size_t header_size;
-    Dwarf_Half version;
-    uint64_t signature;
-    Dwarf_Off type_offset;
-    while (dwarf_next_unit(index->dwarf, offset, &next, &header_size, &version, NULL, NULL, NULL, &signature,
-                           &type_offset)
-               == 0
-           && next > offset) {
-        Dwarf_Die die;
-        if (dwarf_offdie_types(index->dwarf, offset + header_size, &die))
-            index_children(index, &die, true);
-        offset = next;
-    }
-    mpiq_debug("dwarf", "indexed all %zu units", index->unit_count);
-}
-
-static bool get(struct mpiq_type_index *index, const char *name, enum mpiq_type_space space, Dwarf_Die *ret)
-{
-    uint64_t offset;
-    if (mpiq_table_get(&index->spaces[space], name, &offset) && dwarf_offdie(index->dwarf, offset, ret))
-        return true;
-    return space == MPIQ_TYPE_TAGGED && mpiq_table_get(&index->in_types, name, &offset)
-           && dwarf_offdie_types(index->dwarf, offset, ret);
 }
 
 static struct unit *unit_at(struct mpiq_type_index *index, Dwarf_Off offset)
@@ -285,7 +300,7 @@ void mpiq_type_index_destroy(struct mpiq_type_index *index)
     mpiq_type_index_destroy(index->alternate);
     for (size_t i = 0; i < sizeof index->spaces / sizeof *index->spaces; i++)
         mpiq_table_deinit(&index->spaces[i]);
-    mpiq_table_deinit(&index->in_types);
+    free(index->dies);
     free(index->units);
     free(index);
 }

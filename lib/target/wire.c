@@ -17,6 +17,7 @@
 #define READ_MAX ((size_t)1 << 20)
 #define THREADS_MAX 65536
 #define FRAMES_MAX 4096
+#define NAME_MAX_BYTES 4096
 
 struct mpiq_target_type {
     struct mpiq_target_type *next;
@@ -153,9 +154,11 @@ static struct mpiq_error *wire_read(struct mpiq_target *target, uint64_t address
 /* ---- symbols and types -----------------------------------------------------------------------------------
  */
 
-/* A name goes to the end of its line. */
+/* A name goes to the end of its line; a longer one than anything has is no name. */
 static struct mpiq_error *check_name(const char *name)
 {
+    if (strnlen(name, NAME_MAX_BYTES) == NAME_MAX_BYTES)
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "a name of more than %d bytes", NAME_MAX_BYTES);
     return strpbrk(name, "\r\n") ? mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "a name with a line break") : NULL;
 }
 

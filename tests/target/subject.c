@@ -29,7 +29,7 @@
 struct subject_record subject_record = {.number = 42, .text = "forty-two", .whole = 0x100000002, .flag = 5};
 volatile long subject_counter;
 volatile int subject_done; /* never */
-const char subject_constant[] = "a constant";
+__attribute__((used)) const char subject_constant[] = "a constant";
 static volatile int subject_hidden = 17;
 subject_color subject_favourite = SUBJECT_GREEN;
 

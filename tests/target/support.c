@@ -10,11 +10,34 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "subject.h"
+
+/* Until the thread is in pause(2), as far as this machine tells. */
+static void await_pause(const struct subject *subject, pid_t tid)
+{
+    char name[64];
+    snprintf(name, sizeof name, "/proc/%d/task/%d/syscall", (int)subject->pid, (int)tid);
+    for (int i = 0; i < 2000; i++) {
+        long number = -1;
+        FILE *file = fopen(name, "r");
+        int got = file ? fscanf(file, "%ld", &number) : 0;
+        if (file)
+            fclose(file);
+#ifdef SYS_pause
+        if (got == 1 && number == SYS_pause)
+            return;
+#else
+        if (got == 1 && number > 0 && i > 100)
+            return;
+#endif
+        usleep(1000);
+    }
+}
 
 struct subject subject_start(const char *path, const char *mode)
 {
@@ -41,17 +64,10 @@ struct subject subject_start(const char *path, const char *mode)
     }
     subject.waiting = waiting;
     subject.spinning = spinning;
-    /* Said before the wait is entered: the state tells. */
-    for (int i = 0; i < 1000 && strcmp(mode, "wait") == 0; i++) {
-        char state = 0, name[64];
-        snprintf(name, sizeof name, "/proc/%d/stat", (int)subject.pid);
-        FILE *stat = fopen(name, "r");
-        int got = stat ? fscanf(stat, "%*d %*s %c", &state) : 0;
-        if (stat)
-            fclose(stat);
-        if (got == 1 && state == 'S')
-            break;
-        usleep(1000);
+    /* It is said before the wait is entered. */
+    if (strcmp(mode, "wait") == 0) {
+        await_pause(&subject, subject.pid);
+        await_pause(&subject, subject.waiting);
     }
     return subject;
 }
