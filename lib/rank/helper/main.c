@@ -14,6 +14,7 @@
 #include <grp.h>
 #include <json-c/json.h>
 #include <limits.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -217,6 +218,9 @@ int main(int count, char **arguments)
     if (!prepare(count, arguments))
         return EXIT_FAILURE;
     catch_crashes();
+    /* What one look has used, the next one needs again: nothing goes back to the system in between. */
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mpiq_pipe_init(&wire, WIRE, WIRE);
     for (;;) {
         char *line = NULL;
