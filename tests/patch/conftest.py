@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs of this folder, built with a patched Open MPI and run under its mpirun."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+# mpirun refuses root, and a container is often nothing else.
+AS_ROOT = {name: "1" for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+                                  "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")}
+
+PREFIXES = {"4.1": "MPIQ_OMPI_41", "5.0": "MPIQ_OMPI_50"}
+
+
+class Library:
+    """A patched Open MPI."""
+
+    def __init__(self, line, prefix, work):
+        self.line = line
+        self.prefix = pathlib.Path(prefix)
+        self.work = work
+        self.built = {}
+
+    def build(self, source, *options, compiler="mpicc"):
+        """The program made of a source of this folder, built once."""
+        key = (source, options)
+        if key not in self.built:
+            program = self.work / f"{pathlib.Path(source).stem}-{len(self.built)}"
+            flags = ["-std=gnu17", "-Wall", "-Wextra"] if compiler == "mpicc" else []
+            subprocess.run([self.prefix / "bin" / compiler, *flags, "-g", f"-I{ROOT / 'include'}",
+                            HERE / source, *options, "-o", program, "-ldl", "-pthread"], check=True)
+            self.built[key] = program
+        return self.built[key]
+
+    def run(self, ranks, program, *arguments, mca=(), environment=None, timeout=120):
+        """The finished mpirun; its output is on stdout, errors with it."""
+        command = [self.prefix / "bin" / "mpirun", "-n", str(ranks), "--oversubscribe",
+                   "--mca", "mpi_yield_when_idle", "1"]
+        for name, value in mca:
+            command += ["--mca", name, value]
+        return subprocess.run([*command, program, *map(str, arguments)], check=False, timeout=timeout,
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env={**os.environ, **AS_ROOT, **(environment or {})})
+
+    def passes(self, ranks, program, *arguments, **options):
+        """Runs a program that checks itself and must say that nothing failed."""
+        done = self.run(ranks, program, *arguments, **options)
+        assert done.returncode == 0, done.stdout
+        assert " 0 failed" in done.stdout, done.stdout
+
+
+@pytest.fixture(scope="session", params=sorted(PREFIXES))
+def library(request, tmp_path_factory):
+    """Each patched library that there is."""
+    name = PREFIXES[request.param]
+    prefix = os.environ.get(name)
+    if not prefix:
+        pytest.skip(f"{name} does not say where a patched Open MPI {request.param} is")
+    return Library(request.param, prefix, tmp_path_factory.mktemp(f"patch-{request.param}"))
+
+
+@pytest.fixture
+def agreement(tmp_path):
+    """A file for two ranks to agree in."""
+    path = tmp_path / "agreement"
+    path.write_bytes(bytes(4096))
+    return path

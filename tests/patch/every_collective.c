@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * every_collective.c - calls each collective of MPI 3.1 that moves data, blocking and not, on MPI_COMM_WORLD, a
+ * dup, split halves, an intercommunicator where the standard allows it, MPI_COMM_SELF, and with count 0;
+ * after each the counts of all classes, the ring's newest entry and the running number must be exact.
+ *
+ * Run with 2, 4, 6 or 8 ranks.  Every rank gives every call the same, largest possible buffers.
+ */
+#include "records.h"
+
+#define RANKS 8
+#define COUNT 3
+
+static int in[RANKS * COUNT * 2], out[RANKS * COUNT * 2];
+static int counts[RANKS * 2], starts[RANKS * 2], wstarts[RANKS * 2];
+static MPI_Aint astarts[RANKS * 2];
+static MPI_Datatype types[RANKS * 2];
+
+/* Where a call is made, and with what. */
+struct place {
+    const char *name;
+    MPI_Comm comm;
+    int inter;
+    int count;
+    int root;       /* as this rank gives it */
+};
+
+struct expected {
+    int64_t count;
+    MPI_Datatype datatype;
+    MPI_Op op;
+    int root;
+};
+
+static const struct expected nothing = {0, MPI_DATATYPE_NULL, MPI_OP_NULL, -1};
+
+static struct expected sized(const struct place *at)
+{
+    struct expected want = {at->count, MPI_INT, MPI_OP_NULL, -1};
+
+    return want;
+}
+
+static struct expected rooted(const struct place *at)
+{
+    struct expected want = {at->count, MPI_INT, MPI_OP_NULL, at->root};
+
+    return want;
+}
+
+static struct expected reduced(const struct place *at, int root)
+{
+    struct expected want = {at->count, MPI_INT, MPI_SUM, root};
+
+    return want;
+}
+
+static struct expected typed(const struct place *at)
+{
+    struct expected want = {0, MPI_INT, MPI_OP_NULL, -1};
+
+    (void) at;
+    return want;
+}
+
+static ompi_mqs_addr_t handle(const void *object, const void *none)
+{
+    return object == none ? 0 : (uintptr_t) object;
+}
+
+/* What the last call left behind, compared with what there was before. */
+static void compare(const struct place *at, int class, const struct ompi_mqs_collectives *before,
+                    struct expected want)
+{
+    const struct ompi_mqs_collectives *record = record_of(at->comm);
+    const struct ompi_mqs_call *call = newest(record);
+    unsigned int i;
+    Dl_info caller, here;
+
+    for (i = 0; i < record->classes; i++) {
+        uint32_t due = before->counts[i].calls + ((int) i == class ? 1 : 0);
+
+        CHECK(record->counts[i].calls == due, "%s on %s: %s counts %u, not %u", class_names[class],
+              at->name, class_names[i], record->counts[i].calls, due);
+        CHECK(record->counts[i].active == 0, "%s on %s: %s is active", class_names[class], at->name,
+              class_names[i]);
+    }
+    CHECK(calls_so_far(record) == calls_so_far(before) + 1, "%s on %s: number %lu after %lu",
+          class_names[class], at->name, calls_so_far(record), calls_so_far(before));
+    CHECK(ompi_mqs_ring_number(record->position, (uint32_t) (call - record->ring)) == calls_so_far(record),
+          "%s on %s", class_names[class], at->name);
+    CHECK(call->collective == class, "%s on %s: the ring says %s", class_names[class], at->name,
+          class_names[call->collective]);
+    CHECK(call->flags & OMPI_MQS_CALL_ORDERED, "%s on %s", class_names[class], at->name);
+    CHECK(call->count == want.count, "%s on %s: count %ld, not %ld", class_names[class], at->name,
+          (long) call->count, (long) want.count);
+    CHECK(call->root == want.root, "%s on %s: root %d, not %d", class_names[class], at->name, call->root,
+          want.root);
+    CHECK(call->datatype == handle(want.datatype, MPI_DATATYPE_NULL), "%s on %s: datatype",
+          class_names[class], at->name);
+    CHECK(call->op == handle(want.op, MPI_OP_NULL), "%s on %s: op", class_names[class], at->name);
+    CHECK(dladdr((void *) (uintptr_t) call->caller, &caller) && dladdr((void *) compare, &here) &&
+              caller.dli_fbase == here.dli_fbase,
+          "%s on %s: the caller is not this program", class_names[class], at->name);
+    CHECK(record->outstanding == 0, "%s on %s: still outstanding", class_names[class], at->name);
+}
+
+#define TRY(at, id, want, ...)                                                  \
+    do {                                                                        \
+        struct ompi_mqs_collectives before = *record_of((at)->comm);            \
+        __VA_ARGS__;                                                            \
+        compare((at), OMPI_MQS_##id, &before, (want));                          \
+    } while (0)
+
+/* The blocking one, then the non-blocking one: the same arguments, and a request that is waited for. */
+#define BOTH(at, id, Name, iName, want, ...)                                    \
+    do {                                                                        \
+        MPI_Request request;                                                    \
+        TRY(at, id, want, MPI_##Name(__VA_ARGS__, (at)->comm));                 \
+        TRY(at, i##id, want,                                                    \
+            MPI_##iName(__VA_ARGS__, (at)->comm, &request);                     \
+            MPI_Wait(&request, MPI_STATUS_IGNORE));                             \
+    } while (0)
+
+static void everywhere(const struct place *at)
+{
+    MPI_Request request;
+    int c = at->count;
+
+    TRY(at, barrier, nothing, MPI_Barrier(at->comm));
+    TRY(at, ibarrier, nothing, MPI_Ibarrier(at->comm, &request); MPI_Wait(&request, MPI_STATUS_IGNORE));
+    BOTH(at, bcast, Bcast, Ibcast, rooted(at), in, c, MPI_INT, at->root);
+    BOTH(at, allgather, Allgather, Iallgather, sized(at), in, c, MPI_INT, out, c, MPI_INT);
+    BOTH(at, allgatherv, Allgatherv, Iallgatherv, sized(at), in, c, MPI_INT, out, counts, starts, MPI_INT);
+    BOTH(at, allreduce, Allreduce, Iallreduce, reduced(at, -1), in, out, c, MPI_INT, MPI_SUM);
+    BOTH(at, alltoall, Alltoall, Ialltoall, sized(at), in, c, MPI_INT, out, c, MPI_INT);
+    BOTH(at, alltoallv, Alltoallv, Ialltoallv, typed(at), in, counts, starts, MPI_INT, out, counts, starts,
+         MPI_INT);
+    BOTH(at, alltoallw, Alltoallw, Ialltoallw, nothing, in, counts, wstarts, types, out, counts, wstarts,
+         types);
+    BOTH(at, reduce, Reduce, Ireduce, reduced(at, at->root), in, out, c, MPI_INT, MPI_SUM, at->root);
+    BOTH(at, gather, Gather, Igather, rooted(at), in, c, MPI_INT, out, c, MPI_INT, at->root);
+    BOTH(at, scatter, Scatter, Iscatter, rooted(at), in, c, MPI_INT, out, c, MPI_INT, at->root);
+    BOTH(at, reduce_scatter_block, Reduce_scatter_block, Ireduce_scatter_block, reduced(at, -1), in, out, c,
+         MPI_INT, MPI_SUM);
+}
+
+/* Those where the two sides of an intercommunicator differ in what they give. */
+static void with_arrays_at_root(const struct place *at)
+{
+    struct expected want = rooted(at);
+    struct expected scattered = reduced(at, -1);
+
+    if (at->inter && MPI_ROOT == at->root) {
+        want.count = 0; /* an array's place */
+    }
+    scattered.count = 0;
+    BOTH(at, gatherv, Gatherv, Igatherv, want, in, at->count, MPI_INT, out, counts, starts, MPI_INT,
+         at->root);
+    BOTH(at, scatterv, Scatterv, Iscatterv, want, in, counts, starts, MPI_INT, out, at->count, MPI_INT,
+         at->root);
+    BOTH(at, reduce_scatter, Reduce_scatter, Ireduce_scatter, scattered, in, out, counts, MPI_INT, MPI_SUM);
+}
+
+static void only_intra(const struct place *at)
+{
+    BOTH(at, scan, Scan, Iscan, reduced(at, -1), in, out, at->count, MPI_INT, MPI_SUM);
+    BOTH(at, exscan, Exscan, Iexscan, reduced(at, -1), in, out, at->count, MPI_INT, MPI_SUM);
+}
+
+static void neighbours(const struct place *at)
+{
+    int c = at->count;
+
+    BOTH(at, neighbor_allgather, Neighbor_allgather, Ineighbor_allgather, sized(at), in, c, MPI_INT, out, c,
+         MPI_INT);
+    BOTH(at, neighbor_allgatherv, Neighbor_allgatherv, Ineighbor_allgatherv, sized(at), in, c, MPI_INT, out,
+         counts, starts, MPI_INT);
+    BOTH(at, neighbor_alltoall, Neighbor_alltoall, Ineighbor_alltoall, sized(at), in, c, MPI_INT, out, c,
+         MPI_INT);
+    BOTH(at, neighbor_alltoallv, Neighbor_alltoallv, Ineighbor_alltoallv, typed(at), in, counts, starts,
+         MPI_INT, out, counts, starts, MPI_INT);
+    BOTH(at, neighbor_alltoallw, Neighbor_alltoallw, Ineighbor_alltoallw, nothing, in, counts, astarts,
+         types, out, counts, astarts, types);
+}
+
+static void visit(struct place at, const char *name, int count)
+{
+    int i;
+
+    at.name = name;
+    at.count = count;
+    for (i = 0; i < RANKS * 2; i++) {
+        counts[i] = count;
+        starts[i] = i * count;
+        wstarts[i] = i * count * (int) sizeof(int);
+        astarts[i] = wstarts[i];
+        types[i] = MPI_INT;
+    }
+    everywhere(&at);
+    with_arrays_at_root(&at);
+    if (!at.inter) {
+        only_intra(&at);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct place at = {0};
+    struct place ring = {0};
+    MPI_Comm dup, half, inter, cart;
+    int rank, size, mine, periodic = 1;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    CHECK(size % 2 == 0 && size <= RANKS, "%d ranks", size);
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    mine = rank < size / 2;
+    MPI_Comm_split(MPI_COMM_WORLD, mine, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, mine ? size / 2 : 0, 11, &inter);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &cart);
+
+    at.comm = MPI_COMM_WORLD;
+    visit(at, "world", COUNT);
+    visit(at, "world, nothing sent", 0);
+    at.comm = dup;
+    at.root = size - 1;
+    visit(at, "dup", COUNT);
+    at.comm = half;
+    at.root = 0;
+    visit(at, "half", COUNT);
+    at.comm = MPI_COMM_SELF;
+    visit(at, "self", COUNT);
+    at.comm = inter;
+    at.inter = 1;
+    at.root = !mine ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
+    visit(at, "inter", COUNT);
+    ring.name = "cart";
+    ring.comm = cart;
+    ring.count = COUNT;
+    visit(ring, "cart", COUNT);
+    neighbours(&ring);
+    return finish("every_collective");
+}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The .patch files: made from what is in the tree now, and fit for the release as it comes."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PATCHES = ROOT / "ompi-patch"
+RELEASES = ["4.1.4", "5.0.7"]
+CACHE = pathlib.Path(os.environ.get("MPIQ_CACHE") or
+                     pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "mpiq")
+
+# What autotools would run again for, had the patch touched it.
+GENERATED = re.compile(r"(^|/)(configure|configure\.ac|acinclude\.m4|aclocal\.m4|Makefile\.(am|in)|.*\.m4)$")
+
+
+def touched(release):
+    text = (PATCHES / f"openmpi-{release}.patch").read_text()
+    return re.findall(r"^\+\+\+ b/(\S+)$", text, re.MULTILINE)
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def pristine(request, tmp_path_factory):
+    """(release, directory) of an untouched release, from the builder's cache; only the files that matter."""
+    release = request.param
+    tarball = CACHE / "sources" / f"openmpi_{release}.orig.tar.xz"
+    if not tarball.exists():
+        pytest.skip(f"the builder has not fetched {tarball.name} yet")
+    target = tmp_path_factory.mktemp(release)
+    wanted = set(touched(release))
+    with tarfile.open(tarball) as archive:
+        for member in archive:
+            path = member.name.partition("/")[2]
+            if path in wanted:
+                member.name = path
+                archive.extract(member, target, filter="data") if hasattr(tarfile, "data_filter") else \
+                    archive.extract(member, target)
+    return release, target
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_no_generated_file_is_touched(release):
+    assert [path for path in touched(release) if GENERATED.search(path)] == []
+
+
+def test_the_patch_is_fresh(pristine, tmp_path):
+    release, source = pristine
+    made = tmp_path / "made.patch"
+    subprocess.run([sys.executable, PATCHES / "generate", "--source", source, "--output", made, release],
+                   check=True, stdout=subprocess.DEVNULL)
+    assert made.read_bytes() == (PATCHES / f"openmpi-{release}.patch").read_bytes(), \
+        f"run ompi-patch/generate for {release}"
+
+
+def test_the_patch_applies_cleanly(pristine):
+    release, source = pristine
+    done = subprocess.run(["patch", "-p1", "--dry-run", "--fuzz=0", "--force", "-i",
+                           PATCHES / f"openmpi-{release}.patch"], cwd=source, check=False, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 0, done.stdout
+    assert "offset" not in done.stdout and "fuzz" not in done.stdout
+
+
+def test_a_changed_source_is_refused(pristine, tmp_path):
+    release, source = pristine
+    for path in touched(release):
+        if (source / path).exists():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_bytes((source / path).read_bytes())
+    victim = tmp_path / "ompi/mpi/c/bcast.c"
+    victim.write_text(victim.read_text().replace("MPI_PARAM_CHECK", "SOMETHING_ELSE"))
+    done = subprocess.run([sys.executable, PATCHES / "generate", "--source", tmp_path, "--output",
+                           tmp_path / "out", release], check=False, text=True, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert "ompi/mpi/c/bcast.c: has no `if (MPI_PARAM_CHECK)`" in done.stderr
+
+
+def test_an_unknown_line_is_refused():
+    done = subprocess.run([PATCHES / "build", "3.1.6"], check=False, text=True, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert "no patch for Open MPI 3.1.6" in done.stderr

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a patched library remembers: programs that read their own records and check them."""
+
+import pytest
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_every_collective_is_counted_exactly(library, ranks):
+    library.passes(ranks, library.build("every_collective.c"))
+
+
+@pytest.mark.parametrize("component", ["basic", "libnbc", "sm"])
+def test_whatever_component_serves_it(library, component):
+    """Components call each other and the library's own MPI functions: only the outermost counts."""
+    mca = [("coll", f"{component},basic,libnbc,inter,self,tuned"), (f"coll_{component}_priority", "90")]
+    library.passes(2, library.build("every_collective.c"), mca=mca)
+
+
+def test_constructors_windows_files_and_persistent_ones(library):
+    library.passes(2, library.build("constructors.c"))
+
+
+def test_a_held_rank_is_active_until_it_is_not(library, agreement):
+    library.passes(2, library.build("held.c"), agreement)
+
+
+@pytest.mark.parametrize("level", [1, 3])
+def test_waits_say_what_they_wait_for(library, agreement, level):
+    library.passes(2, library.build("waits.c"), agreement, level)
+
+
+def test_a_million_collectives_of_four_threads(library):
+    library.passes(1, library.build("many_threads.c"), 250000)
+
+
+def test_four_threads_that_communicate(library):
+    library.passes(2, library.build("many_threads.c"), 400)
+
+
+def test_under_a_tool_of_the_user(library):
+    """A profiling layer on top: the call counts once, and its caller is the tool."""
+    library.passes(2, library.build("tool.c"))
+
+
+def test_recording_off_records_nothing(library):
+    library.passes(2, library.build("off.c"), mca=[("mpi_mqs_record", "0")])
+
+
+def test_yama_is_asked(library):
+    """The second parameter is known and harmless where there is no Yama."""
+    library.passes(2, library.build("constructors.c"), mca=[("mpi_mqs_allow_ptrace", "1")])
+
+
+def test_from_fortran(library):
+    if not (library.prefix / "bin" / "mpifort").exists():
+        pytest.skip(f"the patched Open MPI {library.line} has no Fortran bindings (build --with-fortran)")
+    check = library.build("fortran_check.c", "-c", "-fPIC")
+    program = library.build("fortran.f90", str(check), compiler="mpifort")
+    library.passes(2, program)
