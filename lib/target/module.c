@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/debug.h"
+#include "target/image.h"
 #include "target/link_map.h"
 
 /* The vdso has two pages or four. */
@@ -309,6 +310,16 @@ static void open_file(struct mpiq_modules *modules, struct mpiq_module *module)
         if (try_path(modules, module, path, &wanted, true))
             return;
     }
+    /* Last: what is loaded of it. */
+    struct mpiq_words words = words_of(modules);
+    void *image;
+    size_t size;
+    struct mpiq_error *error = mpiq_image_read(modules->target, &words, module->start, &image, &size);
+    if (!error)
+        error = mpiq_object_from_image(image, size, mapping->path, &module->object);
+    if (!error)
+        mpiq_error_destroy(mpiq_steal(module->error));
+    mpiq_error_destroy(error); /* the reason kept is why the file cannot be had */
 }
 
 struct mpiq_object *mpiq_module_object(struct mpiq_modules *modules, struct mpiq_module *module)

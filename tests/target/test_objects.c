@@ -4,6 +4,7 @@
 #include <CUnit/Basic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support.h"
@@ -205,34 +206,54 @@ static void another_mount_namespaces_program_is_read(void)
     subject_end(&subject);
 }
 
-/* Not even root's ways to the file: it is read out of the process, as another user's deleted library would be. */
-static void a_deleted_library_is_read_out_of_memory(void)
+/* Without root's ways to a deleted file: it is put together from the process's memory. */
+static void read_deleted_library(void)
 {
-    compile("library", "gcc -g -rdynamic");
-    run("cd %s/library && printf 'int library_data = 5; int library_function(void){return library_data;}' | gcc -g -shared "
-        "-fPIC -x c - -o liblibrary.so",
-        scratch());
     char preload[300];
     snprintf(preload, sizeof preload, "%s/library/liblibrary.so", scratch());
     setenv("LD_PRELOAD", preload, 1);
     struct subject subject = subject_start(program, "wait");
     unsetenv("LD_PRELOAD");
     run("rm %s", preload);
-    setenv("MPIQ_TEST_NO_MAP_FILES", "1", 1);
     struct mpiq_target *target = open_subject(&subject);
-    uint64_t address = 0;
+    uint64_t address = 0, data = 0;
     int value = 0;
-    CHECK_OK(mpiq_target_find_symbol(target, "library_data", &address));
-    CHECK_OK(mpiq_target_read(target, address, sizeof value, &value));
+    CHECK_OK(mpiq_target_find_symbol(target, "library_data", &data));
+    CHECK_OK(mpiq_target_read(target, data, sizeof value, &value));
     CU_ASSERT_EQUAL(value, 5);
     CHECK_OK(mpiq_target_find_symbol(target, "library_function", &address));
+    CHECK_ERROR(mpiq_target_find_symbol(target, "library_static", &address), MPIQ_ERROR_NOT_FOUND, "library_static");
     check_memory_and_symbols(target, &subject);
     check_stack(target, &subject);
     mpiq_target_destroy(target);
     subject_end(&subject);
 }
 
-/* Sixty-four threads that look at eight processes of one program: the objects are shared. */
+static void a_deleted_library_is_read_out_of_memory(void)
+{
+    static const char *const styles[] = {"gnu", "sysv"};
+    for (size_t i = 0; i < 2; i++) {
+        compile("library", "gcc -g -rdynamic");
+        run("chmod 777 %s %s/library && cd %s/library && printf 'static int library_static = 1; int library_data = 5; int "
+            "library_function(void){return library_data + library_static++;}' | gcc -g -shared -fPIC -Wl,--hash-style=%s -x c "
+            "- -o liblibrary.so",
+            scratch(), scratch(), scratch(), styles[i]);
+        fflush(stdout);
+        pid_t looker = fork();
+        if (looker == 0) {
+            if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+                _exit(2);
+            unsigned before = CU_get_number_of_failures();
+            read_deleted_library();
+            _exit(CU_get_number_of_failures() != before);
+        }
+        int status = -1;
+        waitpid(looker, &status, 0);
+        CU_ASSERT_EQUAL(status, 0);
+    }
+}
+
+/* The same type, not an equal one: the objects are shared. */
 static void processes_side_by_side_share_objects(void)
 {
     struct subject subjects[4];
