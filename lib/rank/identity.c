@@ -62,13 +62,12 @@ void mpiq_rank_identify(struct mpiq_target *target, struct mpiq_rank_state *stat
 
     if (state->nspace[0] == '\0') {
         _cleanup_free_ char *nspace = first_variable(target, namespaces);
-        if (nspace) {
+        if (nspace)
             snprintf(state->nspace, sizeof state->nspace, "%s", nspace);
-            if (state->name.rank < 0)
-                state->name.job = job_of(nspace);
-        }
     }
     if (state->name.rank < 0) {
+        if (state->nspace[0])
+            state->name.job = job_of(state->nspace);
         _cleanup_free_ char *rank = first_variable(target, ranks);
         state->name.rank = (int32_t)number_of(rank, 0, INT32_MAX, -1);
     }

@@ -110,7 +110,8 @@ static bool read_identity(struct mpiq_look *look)
         mpiq_look_problem(look, "identity", code, "who the process is cannot be read");
         return false;
     }
-    if (identity.name.vpid <= INT32_MAX)
+    /* Before MPI_Init a library has not been told who it is. */
+    if (identity.world_size > 0 && identity.name.vpid <= INT32_MAX)
         state->name = (struct mpiq_name){.job = identity.name.jobid, .rank = (int32_t)identity.name.vpid};
     state->world_size = identity.world_size > 0 ? identity.world_size : 0;
     if (identity.phase >= mqs_phase_unknown && identity.phase <= mqs_phase_finalized)
@@ -124,7 +125,8 @@ static bool read_identity(struct mpiq_look *look)
     MPIQ_COPY(state->nspace, identity.nspace);
     MPIQ_COPY(state->library, identity.library);
     MPIQ_COPY(state->pml, identity.pml);
-    state->queues = identity.queues > 0 ? MPIQ_UNKNOWN : MPIQ_NO; /* known once they have been read */
+    /* YES comes once they have been read; without a PML there are none yet. */
+    state->queues = identity.queues > 0 || !state->pml[0] ? MPIQ_UNKNOWN : MPIQ_NO;
     return true;
 }
 
