@@ -18,7 +18,7 @@ _made = set()
 
 @contextlib.contextmanager
 def _quietly():
-    """gdb tells of switches and stops past whoever captures its text; gdb before 13 cannot be asked not to."""
+    """gdb tells of switches and stops past whoever captures its text; before 13 it cannot be asked not to."""
     try:
         before = gdb.parameter("suppress-cli-notifications")
     except RuntimeError:
@@ -82,7 +82,8 @@ def attach_known(processes, rank):
     """The inferior of a rank out of {rank: (pid, host)}, attached if it is not yet; a GdbError if that cannot
     be."""
     if rank not in processes:
-        raise gdb.GdbError("there is no rank %d: mpiq knows ranks 0 to %d of this job" % (rank, max(processes)))
+        raise gdb.GdbError("there is no rank %d: mpiq knows ranks 0 to %d of this job"
+                           % (rank, max(processes)))
     pid, host = processes[rank]
     for inferior in inferiors.attached(): # a launcher that puts no rank into the environment
         if inferior.pid == pid and job.is_here(host):

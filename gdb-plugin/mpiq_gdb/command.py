@@ -110,8 +110,8 @@ def ask(subcommand, options=(), targets=()):
     pid = inferiors.direct_pid(chosen)
     answer = mpiq.run(arguments + ([str(pid)] if pid else []), _served(chosen))
     if answer.status == 3 and not _has_mpi(chosen):
-        answer.messages += "inferior %d, process %d (%s), has no MPI library loaded: it is no rank of a job, or " \
-                           "not yet\n" % (chosen.num, chosen.pid, chosen.progspace.filename)
+        answer.messages += ("inferior %d, process %d (%s), has no MPI library loaded: it is no rank of a "
+                            "job, or not yet\n" % (chosen.num, chosen.pid, chosen.progspace.filename))
     return answer
 
 

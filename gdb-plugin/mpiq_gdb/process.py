@@ -89,8 +89,8 @@ class Process:
         return self._symbols[name][0]
 
     def _likely_units(self):
-        """Where MPI's types are known: the units of the symbols that were asked for, and of the functions that
-        the process is in."""
+        """Where MPI's types are known: the units of the symbols that were asked for, and of the functions
+        that the process is in."""
         if self._units is None:
             self._units = types.Units()
             main = inferiors.main_thread(self.inferior)

@@ -70,8 +70,8 @@ class Server:
             gone = "No such process" in str(error) or "couldn't get registers" in str(error).lower()
             return "err %s gdb says: %s" % ("gone" if gone else "io", _one_line(error))
         except OSError as error: # /proc changes while it is read
-            return "err %s %s" % ("gone" if isinstance(error, (FileNotFoundError, ProcessLookupError)) else "io",
-                                  _one_line(error))
+            gone = isinstance(error, (FileNotFoundError, ProcessLookupError))
+            return "err %s %s" % ("gone" if gone else "io", _one_line(error))
         return "ok " + answer if answer else "ok"
 
     def _do_hello(self, rest):

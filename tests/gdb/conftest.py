@@ -57,6 +57,13 @@ def own_hung(line, program):
 
 
 @pytest.fixture(scope="session")
+def cores(hung, tmp_path_factory):
+    """Core files of ranks 1 and 2."""
+    folder = tmp_path_factory.mktemp("cores")
+    return {rank: hung.make_core(rank, folder) for rank in (1, 2)}
+
+
+@pytest.fixture(scope="session")
 def mpiq():
     path = os.environ.get("MPIQ")
     if not path or not os.access(path, os.X_OK):

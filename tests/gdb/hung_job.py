@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A job that hangs, by rank."""
+import gdb_session
 import job as jobs
 
 RANKS = 4
@@ -18,3 +19,10 @@ class HungJob(jobs.Job):
     def pids(self):
         """{rank: pid}"""
         return {rank: pid for pid, rank in self.ready.items()}
+
+    def make_core(self, rank, folder):
+        """A core file of a rank, which runs on."""
+        path = folder / ("core.%d" % rank)
+        said = gdb_session.run(["gcore %s" % path], pid=self.pids[rank], load=False)
+        assert path.exists(), said.both
+        return path

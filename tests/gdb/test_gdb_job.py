@@ -10,7 +10,7 @@ import pytest
 
 import gdb_session
 from hung_job import RANKS, HungJob
-from test_gdb_places import cores, needs_gdbserver # noqa: F401: a fixture
+from test_gdb_places import needs_gdbserver
 from test_gdb_trouble import is_free, wait_for
 
 # How long something has lasted is another moment later.
@@ -80,7 +80,8 @@ def test_queues_of_ranks(mpiq, hung):
 
 def test_four_commands(mpiq, hung):
     """From gdb -p to the suspect's variables."""
-    answer, said = gdb_says(mpiq, hung.pids[3], "mpi report", "mpi rank 1", "print step->residual", "mpi detach")
+    answer, said = gdb_says(mpiq, hung.pids[3], "mpi report", "mpi rank 1", "print step->residual",
+                            "mpi detach")
     assert "[Rank 1 is inferior 2, process %d]" % hung.pids[1] in answer, said.both
     assert "the wrong turn" in answer
     assert "$1 = 0.25\n" in answer
@@ -115,7 +116,7 @@ def test_snapshot(mpiq, hung, tmp_path):
     assert timeless(mpiq_says(mpiq, "report", file)) == timeless(expected)
 
 
-def test_core_files(mpiq, hung, cores): # noqa: F811
+def test_core_files(mpiq, hung, cores):
     """Of cores nobody has attached to, and of those that gdb has open."""
     program = "/proc/%d/exe" % hung.pids[1]
     expected = mpiq_says(mpiq, "report", *cores.values())

@@ -8,7 +8,8 @@ import subprocess
 import gdb_session
 
 PLUGIN = gdb_session.LOADER.parent
-COMMANDS = ["attach", "collectives", "comms", "detach", "queues", "rank", "ranks", "report", "snapshot", "why"]
+COMMANDS = ["attach", "collectives", "comms", "detach", "queues", "rank", "ranks", "report", "snapshot",
+            "why"]
 
 
 def loaded_library(pid):

@@ -30,18 +30,9 @@ def check_rank_1(said, pid):
     assert said[9].startswith("err not-found ")
 
 
-def make_core(job, rank, folder):
-    path = folder / ("core.%d" % rank)
-    said = gdb_session.run(["set use-coredump-filter on", "gcore %s" % path], pid=job.pids[rank], load=False)
-    assert path.exists(), said.both
-    return path
-
-
-@pytest.fixture(scope="session")
-def cores(hung, tmp_path_factory):
-    """Core files of ranks 1 and 2."""
-    folder = tmp_path_factory.mktemp("cores")
-    return {rank: make_core(hung, rank, folder) for rank in (1, 2)}
+def open_core(program, core):
+    """Commands that open a second core."""
+    return ["add-inferior -no-connection -exec %s" % program, "inferior 2", "core %s" % core]
 
 
 def test_core(wire, hung, program, cores):
@@ -58,17 +49,16 @@ def test_core(wire, hung, program, cores):
 
 
 def test_two_cores(wire, hung, program, cores):
-    answer, _ = wire.ask(["status", "environment OMPI_COMM_WORLD_RANK"], arguments=[program, cores[1]],
-                         commands=["add-inferior -no-connection -exec %s" % program, "inferior 2", "core %s" % cores[2]])
+    requests = ["status", "environment OMPI_COMM_WORLD_RANK"]
+    answer, _ = wire.ask(requests, arguments=[program, cores[1]], commands=open_core(program, cores[2]))
     assert [json.loads(ok(said[0]))["pid"] for said in answer["wires"]] == [hung.pids[2], hung.pids[1]]
     assert [ok(said[1]) for said in answer["wires"]] == ['"2"', '"1"']
 
 
 def test_rank_of_a_core(wire, program, cores):
     """mpi rank and the functions need no mpiq where the cores are open."""
-    said = gdb_session.run(["add-inferior -no-connection -exec %s" % program, "inferior 2", "core %s" % cores[2],
-                            "print $mpi_rank()", "mpi rank 1", "print step->residual", "print $mpi_rank()",
-                            "print $mpi_size()", "mpi rank 3"], arguments=[program, cores[1]],
+    said = gdb_session.run([*open_core(program, cores[2]), "print $mpi_rank()", "mpi rank 1",
+                            "print step->residual", "print $mpi_rank()", "print $mpi_size()", "mpi rank 3"], arguments=[program, cores[1]],
                            **wire.variables())
     assert "$1 = 2\n" in said.out
     assert "[Rank 1 is inferior 1, process " in said.out

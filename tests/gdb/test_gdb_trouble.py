@@ -62,8 +62,8 @@ def test_what_mpiq_started_is_not_waited_for(wire, hung):
 
 
 def test_message_of_mpiq_is_the_error(wire, hung):
-    said = gdb_session.run(["python\ntry:\n gdb.execute('mpi ranks')\nexcept gdb.error as e:\n print('<%s>' % e)"],
-                           pid=hung.pids[1], **wire.variables(behaviour="nothing"))
+    catch = "python\ntry:\n gdb.execute('mpi ranks')\nexcept gdb.error as e:\n print('<%s>' % e)"
+    said = gdb_session.run([catch], pid=hung.pids[1], **wire.variables(behaviour="nothing"))
     assert "<mpiq: process 1 is no MPI process>" in said.out
 
 
@@ -109,8 +109,8 @@ def test_gdb_killed(wire, hung):
     wait_for(lambda: is_free(pid), "rank 1 does not run on")
 
 
-@pytest.mark.parametrize("command", ["report", "why 1", "collectives", "queues", "comms", "ranks", "snapshot x",
-                                     "rank 1", "attach", "attach --all"])
+@pytest.mark.parametrize("command", ["report", "why 1", "collectives", "queues", "comms", "ranks",
+                                     "snapshot x", "rank 1", "attach", "attach --all"])
 def test_nothing_attached(wire, command):
     said = gdb_session.run(["mpi " + command, ALIVE], **wire.variables())
     assert "gdb has no process here: " in said.err
@@ -119,7 +119,7 @@ def test_nothing_attached(wire, command):
 
 
 def test_running_inferior(wire, hung):
-    said = gdb_session.run(["set confirm off", "continue &", "mpi report", "mpi rank 1", ALIVE, "kill inferiors 2"],
+    said = gdb_session.run(["set confirm off", "continue &", "mpi report", "mpi rank 1", ALIVE],
                            pid=hung.pids[1], **wire.variables())
     assert said.err.count("inferior 1 is running: stop it first (^C or interrupt), then ask again") == 2
     assert "gdb is alive" in said.out
