@@ -2,6 +2,7 @@
 #include "target/debug_file.h"
 
 #include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -74,8 +75,40 @@ static int by_debuglink(const struct mpiq_object *object)
     return -1;
 }
 
+/* From the servers that DEBUGINFOD_URLS names: libdwfl asks them (and looks in places of its own). */
+static int by_debuginfod(struct mpiq_object *object)
+{
+    const char *urls = getenv("DEBUGINFOD_URLS");
+    if (!urls || !*urls || object->fd < 0 || !object->build_id.size)
+        return -1;
+    static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
+                                             .find_debuginfo = dwfl_standard_find_debuginfo,
+                                             .section_address = dwfl_offline_section_address};
+    Dwfl *dwfl = dwfl_begin(&callbacks);
+    int own = dwfl ? fcntl(object->fd, F_DUPFD_CLOEXEC, 0) : -1, fd = -1;
+    if (own >= 0) {
+        Dwfl_Module *module = dwfl_report_elf(dwfl, object->path, object->path, own, 0, true);
+        char *name = NULL;
+        void *userdata = NULL;
+        dwfl_report_end(dwfl, NULL, NULL);
+        if (module)
+            fd = dwfl_standard_find_debuginfo(module, &userdata, object->path, 0, object->path, NULL, 0, &name);
+        else
+            close(own);
+        free(name);
+    }
+    dwfl_end(dwfl);
+    if (fd >= 0 && !same_build_id(fd, &object->build_id)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
 int mpiq_debug_file_find(struct mpiq_object *object)
 {
     int fd = by_build_id(object);
-    return fd >= 0 ? fd : by_debuglink(object);
+    if (fd < 0)
+        fd = by_debuglink(object);
+    return fd >= 0 ? fd : by_debuginfod(object);
 }

@@ -118,6 +118,26 @@ static void a_separate_debug_file_is_found_by_debuglink(void)
     subject_end(&subject);
 }
 
+/* A folder can play the server. */
+static void a_debug_file_is_had_from_debuginfod(void)
+{
+    if (system("ldconfig -p | grep -q libdebuginfod") != 0) {
+        printf("skipped: no libdebuginfod here ");
+        return;
+    }
+    compile("server", "gcc -g -rdynamic");
+    run("cd %s/server && id=$(readelf -n program | sed -n 's/.*Build ID: //p') && mkdir -p buildid/$id && "
+        "objcopy --only-keep-debug program buildid/$id/debuginfo && strip program",
+        scratch());
+    char url[300], cache[300];
+    snprintf(url, sizeof url, "file://%s/server", scratch());
+    snprintf(cache, sizeof cache, "%s/server/cache", scratch());
+    setenv("DEBUGINFOD_URLS", url, 1);
+    setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
+    check(TYPES | STACK);
+    unsetenv("DEBUGINFOD_URLS");
+}
+
 static void dwzs_common_file_is_read(void)
 {
     if (!has("dwz"))
@@ -284,6 +304,7 @@ int main(int argc, char **argv)
         {"every way to compile", every_way_to_compile},
         {"split DWARF is read", split_dwarf_is_read},
         {"a separate debug file is found by debuglink", a_separate_debug_file_is_found_by_debuglink},
+        {"a debug file is had from debuginfod", a_debug_file_is_had_from_debuginfod},
         {"dwz's common file is read", dwzs_common_file_is_read},
         {"a stripped program has its dynamic symbols and stacks",
          a_stripped_program_has_its_dynamic_symbols_and_stacks},
