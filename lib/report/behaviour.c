@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "report/grow.h"
 #include "state/index_table.h"
 
@@ -90,7 +89,7 @@ static uint32_t kind_of(struct collector *c, uint32_t process)
 
     uint64_t cursor = hash;
     for (uint32_t i; (i = mpiq_index_table_next(&c->kind_table, hash, &cursor)) != UINT32_MAX;) {
-        if (same_kind(c->page, &ranks[c->kinds[i].process], rank))
+        if (i < c->kind_count && same_kind(c->page, &ranks[c->kinds[i].process], rank))
             return i;
     }
     struct kind *kinds = mpiq_grown(c->kinds, c->kind_count, sizeof *kinds);
@@ -277,26 +276,30 @@ static int by_importance(const void *left, const void *right)
     return a->example < b->example ? -1 : 1;
 }
 
-bool mpiq_behaviours_collect(const struct mpiq_page *page, struct mpiq_behaviours *ret)
+static bool collect(struct collector *c, struct mpiq_behaviours *ret)
 {
-    struct collector c _cleanup_(collector_deinit) = {.page = page};
-    uint32_t count = page->diagnosis->rank_count;
-
-    *ret = (struct mpiq_behaviours){0};
-    c.kind_of = malloc((count ? count : 1) * sizeof *c.kind_of);
-    if (!c.kind_of || !mpiq_page_suspects(page, &c.suspects) || !survey(&c))
+    uint32_t count = c->page->diagnosis->rank_count;
+    c->kind_of = malloc((count ? count : 1) * sizeof *c->kind_of);
+    if (!c->kind_of || !mpiq_page_suspects(c->page, &c->suspects) || !survey(c))
         return false;
     /* Each kind has one more variant at most: the example's, which stands for all that differ. */
-    size_t most = c.variant_count + c.kind_count + 1;
-    c.line_of = malloc(most * sizeof *c.line_of);
-    if (!c.line_of)
+    size_t most = c->variant_count + c->kind_count + 1;
+    c->line_of = malloc(most * sizeof *c->line_of);
+    if (!c->line_of)
         return false;
-    memset(c.line_of, 0xff, most * sizeof *c.line_of);
-    if (!fill(&c, ret) || c.scratch.failed)
-        return false;
+    memset(c->line_of, 0xff, most * sizeof *c->line_of);
+    return fill(c, ret) && !c->scratch.failed;
+}
+
+bool mpiq_behaviours_collect(const struct mpiq_page *page, struct mpiq_behaviours *ret)
+{
+    struct collector c = {.page = page};
+    *ret = (struct mpiq_behaviours){0};
+    bool good = collect(&c, ret);
+    collector_deinit(&c);
     if (ret->count > 1)
         qsort(ret->items, ret->count, sizeof *ret->items, by_importance);
-    return true;
+    return good;
 }
 
 void mpiq_behaviours_deinit(struct mpiq_behaviours *behaviours)

@@ -20,36 +20,36 @@ static void fail(struct mpiq_columns *columns)
     columns->page->out.failed = true;
 }
 
-static void unref_table(struct libscols_table **table)
+static bool add_columns(struct libscols_table *table, const struct mpiq_column *columns, size_t count)
 {
-    scols_unref_table(*table);
+    for (size_t i = 0; i < count; i++) {
+        int flags = (columns[i].number ? SCOLS_FL_RIGHT : 0) | (columns[i].wrap ? SCOLS_FL_WRAP : 0);
+        if (!scols_table_new_column(table, columns[i].heading, 0, flags))
+            return false;
+    }
+    return true;
 }
 
 struct mpiq_columns *mpiq_columns_create(struct mpiq_page *page, const struct mpiq_column *columns,
                                          size_t count)
 {
-    struct libscols_table *table _cleanup_(unref_table) = scols_new_table();
-    bool *used _cleanup_free_ = calloc(count, sizeof *used);
     struct mpiq_columns *made = calloc(1, sizeof *made);
-
-    page->out.failed |= !table || !used || !made;
-    if (page->out.failed) {
-        free(made);
+    if (!made) {
+        page->out.failed = true;
         return NULL;
     }
-    for (size_t i = 0; i < count; i++) {
-        int flags = (columns[i].number ? SCOLS_FL_RIGHT : 0) | (columns[i].wrap ? SCOLS_FL_WRAP : 0);
-        if (!scols_table_new_column(table, columns[i].heading, 0, flags)) {
-            page->out.failed = true;
-            free(made);
-            return NULL;
-        }
+    made->page = page;
+    made->count = count;
+    made->used = calloc(count, sizeof *made->used);
+    made->table = scols_new_table();
+    if (!made->used || !made->table || !add_columns(made->table, columns, count)) {
+        page->out.failed = true;
+        mpiq_columns_destroy(made);
+        return NULL;
     }
-    scols_table_enable_colors(table, page->options->color);
-    scols_table_enable_noencoding(table, 1);
-    scols_table_set_column_separator(table, "  ");
-    *made = (struct mpiq_columns){
-        .page = page, .table = mpiq_steal(table), .count = count, .used = mpiq_steal(used)};
+    scols_table_enable_colors(made->table, page->options->color);
+    scols_table_enable_noencoding(made->table, 1);
+    scols_table_set_column_separator(made->table, "  ");
     return made;
 }
 

@@ -52,8 +52,7 @@ void mpiq_json_key(struct mpiq_json *json, const char *key)
     if (json->comma)
         *at++ = ',';
     *at++ = '"';
-    memcpy(at, key, length);
-    at += length;
+    at = mempcpy(at, key, length);
     *at++ = '"';
     *at++ = ':';
     json->out->length += (size_t)(at - begin);

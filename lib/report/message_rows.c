@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "report/grow.h"
 #include "state/index_table.h"
 
@@ -100,7 +99,7 @@ static uint32_t kind_of(struct collector *c, uint32_t process, uint32_t operatio
     uint64_t hash = kind_hash(row);
     uint64_t cursor = hash;
     for (uint32_t i; (i = mpiq_index_table_next(&c->kind_table, hash, &cursor)) != UINT32_MAX;) {
-        if (same_kind(c, &c->kinds[i], process, row))
+        if (i < c->kind_count && same_kind(c, &c->kinds[i], process, row))
             return i;
     }
     struct kind *kinds = mpiq_grown(c->kinds, c->kind_count, sizeof *kinds);
@@ -260,23 +259,28 @@ static int by_importance(const void *left, const void *right)
     return (a->example > b->example) - (a->example < b->example);
 }
 
+static bool collect(struct collector *c)
+{
+    uint32_t count = c->page->job->operation_count;
+    c->kind_of = malloc((count ? count : 1) * sizeof *c->kind_of);
+    return c->kind_of && each_operation(c, survey_operation) &&
+           (c->kind_count == 0 || each_operation(c, fill_operation));
+}
+
 bool mpiq_message_rows_collect(const struct mpiq_page *page, enum mpiq_queue queue,
                                struct mpiq_message_rows *ret)
 {
-    struct collector c _cleanup_(collector_deinit) = {.page = page, .queue = queue, .ret = ret};
-    uint32_t count = page->job->operation_count;
-
+    struct collector c = {.page = page, .queue = queue, .ret = ret};
     *ret = (struct mpiq_message_rows){0};
-    c.kind_of = malloc((count ? count : 1) * sizeof *c.kind_of);
-    if (!c.kind_of || !each_operation(&c, survey_operation) || !each_operation(&c, fill_operation))
-        return false;
+    bool good = collect(&c);
+    collector_deinit(&c);
     for (size_t i = 0; i < ret->count; i++) {
         struct mpiq_message_row *row = &ret->items[i];
         row->each_least = row->counted < row->each_least ? row->counted : row->each_least;
     }
     if (ret->count > 1)
         qsort(ret->items, ret->count, sizeof *ret->items, by_importance);
-    return true;
+    return good;
 }
 
 void mpiq_message_rows_deinit(struct mpiq_message_rows *rows)

@@ -60,7 +60,7 @@ struct mpiq_error *mpiq_report_write(const struct mpiq_job_state *job, const str
                                      enum mpiq_view view, const struct mpiq_chain *chain,
                                      const struct mpiq_report_options *options, FILE *out)
 {
-    struct mpiq_page page = {
-        .job = job, .diagnosis = diagnosis, .chain = chain, .options = options, .out = {.out = out}};
+    struct mpiq_page page = {.job = job, .diagnosis = diagnosis, .chain = chain, .options = options};
+    page.out.out = out;
     return render(&page, view, NULL);
 }
