@@ -3,9 +3,9 @@
  * mqs_client - a debugger in little: hosts any message-queue DLL, walks all that the interface gives, and
  * prints it as JSON.  Includes mpi_interface.h alone and reaches the process over the wire.
  *
- *     mqs_client [--internal] [--looks N] [--between COMMAND] DLL SERVER [ARGUMENT…]
+ *     mqs_client [--internal] [--looks N] [--between COMMAND] [--record FILE] DLL SERVER [ARGUMENT…]
  *
- * COMMAND is run between two looks.
+ * COMMAND is run between two looks; FILE gets what was asked and answered (tests/mqs/made_up.h).
  * SERVER speaks the wire on its standard input and output.
  */
 #include <dlfcn.h>
@@ -484,6 +484,7 @@ int main(int argc, char **argv)
     mqs_process *process;
     mqs_image *image;
     const char *between = NULL;
+    const char *record = NULL;
     int internal = 0;
     int looks = 1;
     int code;
@@ -500,18 +501,25 @@ int main(int argc, char **argv)
             between = argv[1];
             argv++;
             argc--;
+        } else if (strcmp(argv[0], "--record") == 0 && argc > 2) {
+            record = argv[1];
+            argv++;
+            argc--;
         } else {
             break;
         }
     }
     if (argc < 3) {
-        fprintf(stderr,
-                "usage: mqs_client [--internal] [--looks N] [--between COMMAND] DLL SERVER [ARGUMENT...]\n");
+        fprintf(stderr, "usage: mqs_client [--internal] [--looks N] [--between COMMAND] [--record FILE] DLL "
+                        "SERVER [ARGUMENT...]\n");
         return 2;
     }
     load(argv[0]);
     process = wire_process_start(argv + 1);
     image = wire_process_image(process);
+    if (record != NULL) {
+        wire_process_record(process, record);
+    }
 
     open_(NULL, '{');
     dll.mqs_setup_basic_callbacks(&wire_basic_callbacks);

@@ -32,6 +32,9 @@ struct mqs_process_ {
     int big;
     struct mqs_type_ *types;
     struct wire_counts counts;
+    FILE *record;
+    char **asked; /* requests that are in the record */
+    size_t asked_count;
     char *line;
     size_t line_size;
 };
@@ -48,22 +51,56 @@ static void die(const char *format, ...)
     exit(2);
 }
 
+void wire_process_record(mqs_process *process, const char *path)
+{
+    process->record = fopen(path, "w");
+    if (process->record == NULL) {
+        die("%s cannot be written", path);
+    }
+    process->direct = 0;
+    fprintf(process->record,
+            "/* SPDX-License-Identifier: BSD-3-Clause */\n\"sizes\\n\"\n\"ok 2 4 %d 8 %d 1 %d %s\\n\"\n",
+            process->sizes.long_size, process->sizes.pointer_size, process->sizes.size_t_size,
+            process->big ? "big" : "little");
+}
+
+/* Whether the record has the answer to this request already; it has from now on. */
+static int is_recorded(struct mqs_process_ *process, const char *request)
+{
+    for (size_t i = 0; i < process->asked_count; i++) {
+        if (strcmp(process->asked[i], request) == 0) {
+            return 1;
+        }
+    }
+    process->asked = realloc(process->asked, (process->asked_count + 1) * sizeof *process->asked);
+    if (process->asked == NULL) {
+        die("out of memory");
+    }
+    process->asked[process->asked_count++] = strdup(request);
+    return 0;
+}
+
 /* What follows "ok", or NULL for an error. */
 __attribute__((format(printf, 2, 3))) static char *ask(struct mqs_process_ *process, const char *format, ...)
 {
+    char request[512];
     va_list arguments;
     ssize_t length;
 
     va_start(arguments, format);
-    vfprintf(process->to, format, arguments);
+    vsnprintf(request, sizeof request, format, arguments);
     va_end(arguments);
-    fputc('\n', process->to);
+    fprintf(process->to, "%s\n", request);
     fflush(process->to);
     length = getline(&process->line, &process->line_size, process->from);
     if (length <= 0) {
         die("the server went away");
     }
     process->line[length - 1] = '\0';
+    if (process->record != NULL && !is_recorded(process, request)) {
+        fprintf(process->record, "\"%s\\n\"\n\"%s\\n\"\n", request,
+                strncmp(process->line, "ok", 2) == 0 ? process->line : "err");
+    }
     if (strncmp(process->line, "ok", 2) == 0) {
         return process->line[2] == ' ' ? process->line + 3 : process->line + 2;
     }
@@ -143,6 +180,13 @@ void wire_process_end(mqs_process *process)
         process->types = next;
     }
     ask(process, "end");
+    if (process->record != NULL) {
+        fclose(process->record);
+    }
+    while (process->asked_count > 0) {
+        free(process->asked[--process->asked_count]);
+    }
+    free(process->asked);
     fclose(process->to);
     fclose(process->from);
     waitpid(process->server, NULL, 0);
@@ -261,6 +305,9 @@ static int fetch_data(mqs_process *process, mqs_taddr_t address, int size, void 
     unsigned char *bytes = buffer;
     char *answer;
 
+    if (process->record != NULL && size % 4096 == 0 && address % 4096 == 0) {
+        return mqs_no_information;
+    }
     process->counts.fetches++;
     process->counts.bytes += (unsigned long)size;
     if (process->direct != 0) {

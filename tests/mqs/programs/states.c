@@ -243,7 +243,7 @@ static void spawn(const char *program)
 /* Ranks 2 and 3 open a session first, so that the index of a session's communicator differs. */
 static void session(void)
 {
-#if MPI_VERSION >= 4
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
     MPI_Session session, extra;
     MPI_Group group;
     MPI_Comm comm, own;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stddef.h>
+
+#include "record.h"
+
+static const char everything_41_unpatched[] =
+#include "recorded/everything_41_unpatched.inc"
+    ;
+
+static const char everything_41_patched[] =
+#include "recorded/everything_41_patched.inc"
+    ;
+
+static const char everything_50_unpatched[] =
+#include "recorded/everything_50_unpatched.inc"
+    ;
+
+const struct record records[] = {
+    {"4.1 unpatched", everything_41_unpatched},
+    {"4.1 patched", everything_41_patched},
+    {"5.0 unpatched", everything_50_unpatched},
+    {NULL, NULL},
+};
