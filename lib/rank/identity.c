@@ -41,17 +41,29 @@ static int64_t number_of(const char *text, int64_t low, int64_t high, int64_t ot
     return errno == 0 && *end == '\0' && number >= low && number <= high ? number : otherwise;
 }
 
-/* A namespace that is a number is the library's own number of the job; of another one a hash stands for it.
+/*
+ * A process known by its environment alone is to be of one job with those that were asked themselves.  Open
+ * MPI takes one that is a number as it is; of another, "NAME@N", it folds Jenkins's one-at-a-time hash of
+ * NAME into the upper half, N being the lower one (5.0 opal/mca/pmix/base/pmix_base_fns.c).
  */
-static uint32_t job_of(const char *nspace)
+uint32_t mpiq_rank_job_of(const char *nspace)
 {
     int64_t number = number_of(nspace, 0, UINT32_MAX, -1);
     if (number >= 0)
         return (uint32_t)number;
-    uint32_t hash = UINT32_C(0x811c9dc5);
-    for (const char *c = nspace; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT32_C(0x01000193);
-    return hash;
+    const char *at = strrchr(nspace, '@');
+    size_t length = at ? (size_t)(at - nspace) : strlen(nspace);
+    uint32_t hash = 0;
+    for (size_t i = 0; i < length; i++) {
+        hash += (uint32_t)nspace[i];
+        hash += hash << 10;
+        hash ^= hash >> 6;
+    }
+    hash += hash << 3;
+    hash ^= hash >> 11;
+    hash += hash << 15;
+    uint32_t local = at ? (uint32_t)strtoul(at + 1, NULL, 10) : 0;
+    return (hash >> 16 ^ (hash & 0xffff)) << 16 | (local & 0xffff);
 }
 
 void mpiq_rank_identify(struct mpiq_target *target, struct mpiq_rank_state *state)
@@ -67,7 +79,7 @@ void mpiq_rank_identify(struct mpiq_target *target, struct mpiq_rank_state *stat
     }
     if (state->name.rank < 0) {
         if (state->nspace[0])
-            state->name.job = job_of(state->nspace);
+            state->name.job = mpiq_rank_job_of(state->nspace);
         _cleanup_free_ char *rank = first_variable(target, ranks);
         state->name.rank = (int32_t)number_of(rank, 0, INT32_MAX, -1);
     }

@@ -69,6 +69,10 @@ struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target, const char *
    OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE; MPICH's PMI_RANK, PMI_SIZE), and how it is doing. */
 struct mpiq_error *mpiq_rank_read_bare(struct mpiq_target *target, struct mpiq_rank_state **ret);
 
+/* The number that the library gives a job of that namespace (struct mpiq_name): for processes that cannot be
+   asked any more.  The same as for those that can. */
+uint32_t mpiq_rank_job_of(const char *nspace);
+
 struct mpiq_stack_options {
     bool all_threads; /* false: where the library keeps records of threads, those alone and the first */
 };
