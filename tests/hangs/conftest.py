@@ -2,6 +2,7 @@
 """Runs the selected part of the corpus, a few jobs side by side, while pytest asks for one result after another.
 
 MPIQ_CORPUS          full: every case, 50 looks at each that does not hang; else the quick part
+MPIQ_CORPUS_LOOKS    how many looks at each that does not hang
 MPIQ_CORPUS_JOBS     how many jobs at a time (default: as many as there are processors, at most 4)
 MPIQ_CORPUS_TABLE    a file that gets the table of results too
 MPIQ_CORPUS_FAILURES a file that gets every wrong answer with what was expected
@@ -10,6 +11,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -21,7 +23,12 @@ import corpus # noqa: E402
 import job as jobs # noqa: E402
 
 FULL = os.environ.get("MPIQ_CORPUS") == "full"
-LOOKS_AT_HEALTHY = 50 if FULL else 4
+LOOKS_AT_HEALTHY = int(os.environ.get("MPIQ_CORPUS_LOOKS") or (50 if FULL else 4))
+
+
+def pytest_configure():
+    """A run that is terminated ends its jobs, as one that is interrupted does."""
+    signal.signal(signal.SIGTERM, lambda *_: (jobs.end_all(), os._exit(128 + signal.SIGTERM)))
 
 
 def selected_lines():

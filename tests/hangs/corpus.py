@@ -189,7 +189,7 @@ def wrong_sites(finding):
     sites = finding.get("sites") or []
     for site in sites:
         file = HERE / os.path.basename(site.get("file") or "")
-        if not file.is_file() or file.name == "corpus.c":
+        if not site.get("call") or not file.is_file() or file.name == "corpus.c":
             continue
         text = file.read_text(encoding="utf-8").splitlines()
         number = int(site.get("line") or 0)

@@ -4,6 +4,7 @@
 Used by tests/hangs and tests/e2e.  Nothing here sleeps to be lucky: ranks say "ready" on a fifo, and a job
 stands still when each rank has spun for a while (or slept) since then.
 """
+import atexit
 import mmap
 import os
 import pathlib
@@ -14,6 +15,7 @@ import socket
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 import uuid
 
@@ -40,6 +42,11 @@ AS_ROOT = {
 }
 
 PROGRESS_SLOTS = 64
+
+
+# Jobs that have been started and not ended: ended with the interpreter at the latest.
+running = set()
+starting = threading.RLock()
 
 
 class JobError(Exception):
@@ -100,6 +107,7 @@ class Job:
         self.through = set()     # ranks
         self._spun = {}          # pid: CPU time when it said ready
         self._rest = b""
+        self._ending = threading.RLock()
         fifo = self.directory / "ready"
         os.mkfifo(fifo)
         # Opened for writing too: no end of file when the last rank closes it.
@@ -129,9 +137,11 @@ class Job:
                           "--host", f"{socket.gethostname()}:{ranks},nodeb:{ranks}"]
         self.command = [*arguments, *options, *map(str, command)]
         self._output = open(self.directory / "output", "wb")
-        self.process = subprocess.Popen(self.command, cwd=self.directory, env=self.environment,
-                                        stdin=subprocess.DEVNULL, stdout=self._output,
-                                        stderr=subprocess.STDOUT, start_new_session=True)
+        with starting:
+            self.process = subprocess.Popen(self.command, cwd=self.directory, env=self.environment,
+                                            stdin=subprocess.DEVNULL, stdout=self._output,
+                                            stderr=subprocess.STDOUT, start_new_session=True)
+            running.add(self)
 
     @property
     def pid(self):
@@ -215,7 +225,12 @@ class Job:
         return marked_processes(self.mark)
 
     def end(self):
-        """Ends the launcher and every rank, gently first so that they tidy up; always by pid."""
+        """Ends the launcher and every rank, always by pid."""
+        with self._ending:
+            if self in running:
+                self._end()
+
+    def _end(self):
         try:
             if self.process.poll() is None:
                 # A launcher whose rank is killed ends the others and tidies up at once, while SIGTERM
@@ -237,6 +252,7 @@ class Job:
                 time.sleep(0.02)
             self.process.wait(5)
         finally:
+            running.discard(self)
             os.close(self._fifo)
             self._progress.close()
             self._output.close()
@@ -256,6 +272,14 @@ class Job:
 
     def __exit__(self, *_):
         self.end()
+
+
+@atexit.register
+def end_all():
+    """Ends what is still running, and lets nothing start any more."""
+    starting.acquire()
+    for job in list(running):
+        job.end()
 
 
 def carries(pid, mark):
