@@ -115,15 +115,19 @@ class _Progress:
             gdb.flush(gdb.STDERR)
 
 
-def _attach_ranks(ranks):
-    """All of them, going on over those that cannot be; what failed, as sentences."""
+def _attach_ranks(known, ranks):
+    """All of them, going on over those that cannot be: how many, and what failed, as sentences."""
+    native = inferiors.kind(command.chosen_inferior()) == "native"
     failures = []
     progress = _Progress(len(ranks))
     done = 0
     for count, rank in enumerate(ranks):
         progress.show(count, rank)
         try:
-            rank_inferior(rank)
+            if native: # no question to every inferior which rank it is
+                attach_known(known, rank)
+            else:
+                rank_inferior(rank)
             done += 1
         except gdb.GdbError as error:
             failures.append(str(error))
@@ -159,7 +163,7 @@ needs only one.  "mpi rank N" goes to rank N."""
             raise gdb.GdbError("which ranks? mpi attach 0-3,7, or mpi attach --all for all %d of the job"
                                % len(known))
         ranks = self._ranks(known, words)
-        done, failures = _attach_ranks(ranks)
+        done, failures = _attach_ranks(known, ranks)
         gdb.write("Attached to %s.  mpi rank N goes to one, mpi detach lets them go.\n"
                   % (_ranks_text(done) if done == len(ranks) else "%d of %d ranks" % (done, len(ranks))))
         for failure in failures:

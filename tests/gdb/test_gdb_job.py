@@ -32,10 +32,10 @@ def without_times(value):
     return value
 
 
-def mpiq_says(mpiq, *arguments):
+def mpiq_says(mpiq, *arguments, statuses=(0, 1)):
     done = subprocess.run([mpiq, *map(str, arguments)], capture_output=True, text=True, check=False,
                           timeout=gdb_session.SECONDS)
-    assert done.returncode in (0, 1), done.stderr
+    assert done.returncode in statuses, done.stderr
     return done.stdout
 
 
@@ -119,7 +119,8 @@ def test_snapshot(mpiq, hung, tmp_path):
 def test_core_files(mpiq, hung, cores):
     """Of cores nobody has attached to, and of those that gdb has open."""
     program = "/proc/%d/exe" % hung.pids[1]
-    expected = mpiq_says(mpiq, "report", *cores.values())
+    # Two ranks of four, unpatched, may be too little to say more than what they do.
+    expected = mpiq_says(mpiq, "report", *cores.values(), statuses=(1, 3))
     pattern = cores[1].parent / "core.*"
     answer, said = gdb_says(mpiq, None, "mpi report %s" % pattern)
     assert timeless(answer) == timeless(expected), said.err
