@@ -17,6 +17,7 @@
 struct kind {
     uint32_t process;  /* the first one */
     uint32_t exact;    /* different things waited for, up to MOST_VARIANTS + 1 */
+    bool collective;   /* the call is one: then this alone tells them apart */
     uint32_t relative; /* as above, said relative to the rank */
 };
 
@@ -98,7 +99,10 @@ static uint32_t kind_of(struct collector *c, uint32_t process)
     c->kinds = kinds;
     if (!mpiq_index_table_add(&c->kind_table, hash, (uint32_t)c->kind_count))
         return MPIQ_NONE;
-    kinds[c->kind_count] = (struct kind){.process = process};
+    kinds[c->kind_count] = (struct kind){
+        .process = process,
+        .collective = rank->call && mpiq_collective_class(rank->call) >= 0,
+    };
     return (uint32_t)c->kind_count++;
 }
 
@@ -186,7 +190,7 @@ static bool survey(struct collector *c)
         uint32_t kind = c->kind_of[process] = kind_of(c, process);
         if (kind == MPIQ_NONE)
             return false;
-        if (c->kinds[kind].exact > MOST_VARIANTS)
+        if (c->kinds[kind].exact > MOST_VARIANTS || c->kinds[kind].collective)
             continue;
         if (variant_of(c, kind, exact_what(c, process), &made) == MPIQ_NONE)
             return false;
@@ -208,6 +212,8 @@ static bool survey(struct collector *c)
 static const char *line_text(struct collector *c, uint32_t process)
 {
     const struct kind *kind = &c->kinds[c->kind_of[process]];
+    if (kind->collective)
+        return exact_what(c, kind->process);
     if (kind->exact <= MOST_VARIANTS)
         return exact_what(c, process);
     return kind->relative <= MOST_VARIANTS ? relative_what(c, process) : exact_what(c, kind->process);
@@ -243,6 +249,49 @@ static struct mpiq_behaviour *line_of(struct collector *c, uint32_t process, str
     return line;
 }
 
+/* The rank of "rank 3", of "rank 3 to take part"; MPIQ_NONE for anything else. */
+static uint32_t rank_alone(const char *what)
+{
+    static const char before[] = "rank ";
+    char *end = NULL;
+    if (strncmp(what, before, strlen(before)) != 0 || !isdigit((unsigned char)what[strlen(before)]))
+        return MPIQ_NONE;
+    unsigned long rank = strtoul(what + strlen(before), &end, 10);
+    bool alone = *end == '\0' || strcmp(end, " to take part") == 0;
+    return alone && rank < MPIQ_NONE ? (uint32_t)rank : MPIQ_NONE;
+}
+
+/* Notes whom one more rank in a collective waits for; what is no rank makes the line one of various things.
+ */
+static bool add_awaited(const struct collector *c, uint32_t process, struct mpiq_behaviour *line)
+{
+    const char *what = exact_what(c, process);
+    uint32_t rank = rank_alone(what);
+    if (!*what)
+        return true;
+    if (rank == MPIQ_NONE) {
+        line->varies |= !line->what || strcmp(line->what, what) != 0;
+        return true;
+    }
+    line->varies |= !line->what || rank_alone(line->what) == MPIQ_NONE;
+    return mpiq_rank_set_add(&line->awaited, 0, rank);
+}
+
+/* Says in words whom the ranks of a line wait for, where it is ranks alone. */
+static bool tell_awaited(struct mpiq_behaviour *line)
+{
+    enum { MOST_AWAITED = 4 };
+    if (line->awaited.size == 0 || line->varies || (line->what && rank_alone(line->what) == MPIQ_NONE))
+        return true;
+    struct mpiq_buffer text = {0};
+    mpiq_put_who(&text, &line->awaited, MOST_AWAITED);
+    free(line->what);
+    line->what = strdup(mpiq_buffer_text(&text));
+    bool good = line->what && !text.failed;
+    mpiq_buffer_deinit(&text);
+    return good;
+}
+
 static bool fill(struct collector *c, struct mpiq_behaviours *ret)
 {
     for (uint32_t process = 0; process < c->page->diagnosis->rank_count; process++) {
@@ -253,10 +302,16 @@ static bool fill(struct collector *c, struct mpiq_behaviours *ret)
         struct mpiq_behaviour *line = line_of(c, process, ret);
         if (!line || !mpiq_rank_set_add(&line->ranks, name.world, name.rank))
             return false;
+        if (c->kinds[c->kind_of[process]].collective && !add_awaited(c, process, line))
+            return false;
         line->suspect |= mpiq_rank_set_contains(&c->suspects, name.world, name.rank);
         line->cause |= rank->cause;
         if (rank->since > line->since)
             line->since = rank->since;
+    }
+    for (size_t i = 0; i < ret->count; i++) {
+        if (!tell_awaited(&ret->items[i]))
+            return false;
     }
     return true;
 }
@@ -306,6 +361,7 @@ void mpiq_behaviours_deinit(struct mpiq_behaviours *behaviours)
 {
     for (size_t i = 0; i < behaviours->count; i++) {
         mpiq_rank_set_deinit(&behaviours->items[i].ranks);
+        mpiq_rank_set_deinit(&behaviours->items[i].awaited);
         free(behaviours->items[i].what);
     }
     free(behaviours->items);

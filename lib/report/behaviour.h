@@ -4,8 +4,9 @@
  *
  * Same means: the same state, call, communicator's name, running number and place.  What they wait for
  * differs from rank to rank as a rule (each for its neighbour): it splits a line in a few at most, is said
- * relative to the rank ("rank r+1") where that makes it one, and is an example otherwise.  So the number of
- * lines depends on how many different things happen, not on how many ranks there are.
+ * relative to the rank ("rank r+1") where that makes it one, and is an example otherwise.  In a collective,
+ * whose inner traffic is nobody's business, it is all the ranks waited for.  So the number of lines depends
+ * on how many different things happen, not on how many ranks there are.
  */
 #ifndef MPIQ_REPORT_BEHAVIOUR_H
 #define MPIQ_REPORT_BEHAVIOUR_H
@@ -15,12 +16,13 @@
 struct mpiq_behaviour {
     const struct mpiq_rank_diagnosis *example; /* of the first of the ranks: state, call, number, site */
     struct mpiq_rank_set ranks;
-    const char *communicator; /* "": of none */
-    char *what;               /* what they wait for; NULL not known */
-    bool varies;              /* they wait for different things, and what is that of the first rank */
-    bool suspect;             /* a finding suspects one of them */
-    bool cause;               /* one of them is part of the explanation */
-    double since;             /* of the one that has waited longest; -1 not known */
+    const char *communicator;     /* "": of none */
+    char *what;                   /* what they wait for; NULL not known */
+    bool varies;                  /* they wait for different things, and what is that of the first rank */
+    bool suspect;                 /* a finding suspects one of them */
+    bool cause;                   /* one of them is part of the explanation */
+    struct mpiq_rank_set awaited; /* in a collective: whom they wait for, as far as each says so */
+    double since;                 /* of the one that has waited longest; -1 not known */
 };
 
 struct mpiq_behaviours {

@@ -58,6 +58,19 @@ static void put_sites(struct mpiq_page *page, const struct mpiq_finding *finding
     put_rest(page, finding->site_count, shown, "places");
 }
 
+/* Whether the sentence has all the places in it already. */
+static bool places_in_text(const struct mpiq_finding *finding)
+{
+    for (size_t i = 0; i < finding->site_count; i++) {
+        const struct mpiq_finding_site *site = &finding->sites[i];
+        struct mpiq_buffer place _cleanup_(mpiq_buffer_deinit) = {0};
+        mpiq_put_place(&place, site->file, site->line, NULL, NULL);
+        if (place.length == 0 || !finding->text || !strstr(finding->text, mpiq_buffer_text(&place)))
+            return false;
+    }
+    return true;
+}
+
 /* Whether the places above say who is in that call already. */
 static bool said_by_sites(const struct mpiq_finding *finding, const struct mpiq_finding_call *call)
 {
@@ -244,7 +257,8 @@ void mpiq_put_finding(struct mpiq_page *page, const struct mpiq_finding *finding
                          (struct mpiq_line){.indent = INDENT, .hang = INDENT + 2, .style = MPIQ_STYLE_BAD},
                          mpiq_buffer_text(&text));
     }
-    put_sites(page, finding, most);
+    if (finding->step_count == 0 && (number == 1 || !places_in_text(finding)))
+        put_sites(page, finding, most);
     put_calls(page, finding, most);
     put_values(page, finding, most);
     put_steps(page, finding, most);

@@ -160,7 +160,7 @@ static bool collect(const struct mpiq_page *page, struct entries *ret)
             mpiq_call_counts_deinit(&entry->counts);
             return false;
         }
-        if (entry->counts.row_count == 0 && entry->counts.number_count == 0) {
+        if (entry->counts.row_count == 0) {
             mpiq_call_counts_deinit(&entry->counts);
             continue;
         }

@@ -201,8 +201,9 @@ struct made_job made_wrong_turn(uint32_t size)
         if (lost)
             add_operation(state, MPIQ_QUEUE_RECEIVES, MPIQ_OPERATION_RECEIVE, (int32_t)size - 1, 99, 8)
                 ->datatype = mpiq_rank_state_intern(state, "MPI_DOUBLE");
-        if (rank == 2)
-            add_operation(state, MPIQ_QUEUE_UNEXPECTED, MPIQ_OPERATION_MESSAGE, 1, 98, 40)->eager = true;
+        if (lost)
+            add_operation(state, MPIQ_QUEUE_UNEXPECTED, MPIQ_OPERATION_MESSAGE, (int32_t)size - 1, 98, 40)
+                ->eager = true;
         if (rank != 0 && !lost) {
             struct mpiq_operation *inner = add_operation(state, MPIQ_QUEUE_RECEIVES, MPIQ_OPERATION_RECEIVE,
                                                          (int32_t)(rank / 2), -17, 64);
@@ -219,7 +220,8 @@ struct made_job made_wrong_turn(uint32_t size)
         row->stuck = row->cause = true;
         row->since = rank == 1 ? 11521 : 11520.4;
         row->number = rank == 1 ? 0 : 6;
-        row->what = rank == 1 ? words(&made, "tag 99 from rank %s", last) : words(&made, "rank 1");
+        row->what = rank == 1 ? words(&made, "tag 99 from rank %s", last)
+                              : words(&made, "rank %u", (unsigned)(rank ? rank / 2 : 1));
     }
     for (uint32_t i = 0; i < job->operation_count; i++)
         job->operations[i].blocked = job->operations[i].queue == MPIQ_QUEUE_RECEIVES;
@@ -253,9 +255,9 @@ struct made_job made_wrong_turn(uint32_t size)
         words(&made, "rank 1 waits for a message with tag 99 from rank %s that nobody will send", last);
     struct mpiq_near_miss *miss = must(mpiq_finding_add_near_miss(finding));
     *miss = (struct mpiq_near_miss){.differs = MPIQ_MISS_TAG,
-                                    .process = 1,
-                                    .holder = 2,
-                                    .operation = operation_of(job, 2, MPIQ_QUEUE_UNEXPECTED)};
+                                    .process = size - 1,
+                                    .holder = 1,
+                                    .operation = operation_of(job, 1, MPIQ_QUEUE_UNEXPECTED)};
 
     made.chain = must(mpiq_chain_create());
     struct mpiq_step *step = must(mpiq_chain_add_step(made.chain));
