@@ -127,7 +127,7 @@ static struct mpiq_object *find(const struct stat *file)
 
 static struct mpiq_error *open_new(const char *path, const char *name, struct mpiq_object **ret)
 {
-    /* O_NONBLOCK: a path that has become a FIFO must not hold us. */
+    /* O_NONBLOCK: a path that has just become a FIFO must not hold us. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return mpiq_error_create_os(errno, "cannot open %s", name);
@@ -161,6 +161,8 @@ struct mpiq_error *mpiq_object_open(const char *path, const char *name, struct m
     struct stat file;
     if (stat(path, &file) != 0)
         return mpiq_error_create_os(errno, "cannot find %s", name);
+    if (!S_ISREG(file.st_mode)) /* before it is opened: opening a device may do something */
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not a regular file", name);
     mpiq_object_lock();
     elf_version(EV_CURRENT);
     struct mpiq_object *object = find(&file);

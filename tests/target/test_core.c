@@ -254,8 +254,10 @@ static void other_files_are_no_cores(void)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
-    path = argv[1];
+    static char real[4096];
+    if (argc < 2 || !realpath(argv[1], real))
+        return 2;
+    path = real;
     if (!has_gcore() && !kernel_writes_files()) {
         printf("skipped: no gcore here, and the kernel's core_pattern writes no files\n");
         return 77;

@@ -296,9 +296,10 @@ static void processes_side_by_side_share_objects(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 3)
+    static char real[4096];
+    if (argc < 3 || !realpath(argv[1], real))
         return 2;
-    path = argv[1];
+    path = real;
     sources = argv[2];
     CU_TestInfo tests[] = {
         {"every way to compile", every_way_to_compile},
