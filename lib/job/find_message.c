@@ -157,9 +157,10 @@ static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding, c
                            : WORDS(arena, receive ? "tag %d" : "a receive of tag %d", op->tag);
     else
         what = mpiq_words_operation(arena, job, NULL, alike->operation);
-    finding->text = WORDS(arena, "%s %s waited%s%s in %s%s%s for %s%s%s", mpiq_words_ranks(arena, &finding->ranks),
-                          plural ? "have" : "has", duration[0] ? " " : "", duration, call, place[0] ? " at " : "",
-                          place, what, because(finder, finding, op, alike->peers_differ), nearly(finder, finding, receive));
+    const char *verb = duration[0] ? WORDS(arena, "%s waited %s", plural ? "have" : "has", duration)
+                                   : WORDS(arena, "%s waiting", plural ? "are" : "is");
+    finding->text = WORDS(arena, "%s %s in %s%s%s for %s%s%s", mpiq_words_ranks(arena, &finding->ranks), verb, call,
+                          place[0] ? " at " : "", place, what, because(finder, finding, op, alike->peers_differ), nearly(finder, finding, receive));
 }
 
 struct collection {

@@ -63,7 +63,7 @@ static bool collect_incoming(struct mpiq_matching *matching)
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t process = 0; process < job->process_count; process++) {
             const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-            for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
+            for (uint32_t i = 0; rank && !rank->gone && i < rank->operation_count; i++) {
                 uint32_t index = rank->first_operation + i;
                 const struct mpiq_job_operation *op = &job->operations[index];
                 if (op->queue != MPIQ_QUEUE_SENDS || !mpiq_is_send(op) || !is_pending(op) ||

@@ -111,21 +111,32 @@ static const char *reason(const struct mpiq_wait_graph *graph, struct mpiq_arena
     return WORDS(arena, "%s%s%s", call ? call : "MPI", what[0] ? " for " : "", what);
 }
 
+/* Whether the way ends at a process that an earlier step has. */
+static bool closes(struct mpiq_chain *chain, uint32_t process)
+{
+    for (size_t i = 0; i < chain->step_count; i++) {
+        if (chain->steps[i].process != process)
+            continue;
+        chain->cycle = true;
+        chain->cycle_step = i;
+        return true;
+    }
+    return false;
+}
+
 static bool add_steps(const struct mpiq_wait_graph *graph, const struct way *way, struct mpiq_chain *chain)
 {
     enum { MOST_STEPS = 100 };
     for (uint32_t i = 0; i < way->count && chain->step_count < MOST_STEPS; i++) {
         const struct mpiq_node *node = &graph->nodes[way->nodes[i]];
+        bool rank = node->kind == MPIQ_KIND_RANK || node->kind == MPIQ_KIND_INTERNAL;
+        if (i + 1 == way->count && rank && closes(chain, node->subject))
+            return true;
         if (node->kind != MPIQ_KIND_THREAD)
             continue;
         uint32_t process = graph->job->ranks[graph->thread_ranks[node->subject]].process;
-        for (size_t j = 0; j < chain->step_count; j++) {
-            if (chain->steps[j].process == process && i + 1 == way->count) {
-                chain->cycle = true;
-                chain->cycle_step = j;
-                return true;
-            }
-        }
+        if (i + 1 == way->count && closes(chain, process))
+            return true;
         struct mpiq_step *step = mpiq_chain_add_step(chain);
         if (!step || !add_waits_for(graph, way, i, &step->waits_for))
             return false;

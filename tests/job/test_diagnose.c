@@ -729,7 +729,7 @@ static void test_unpatched(void)
            "collective_incomplete ranks 0-2 missing 3 suspects 3: ranks 0-2 are in MPI_Bcast at "
            "solver.c:88; rank 3 is not: it is waiting at solver.c:71 for tag 99 from rank 0, which is "
            "itself in that Bcast\n"
-           "receive_unmatched ranks 3: rank 3 has waited in MPI_Recv at solver.c:71 for tag 99 from rank "
+           "receive_unmatched ranks 3: rank 3 is waiting in MPI_Recv at solver.c:71 for tag 99 from rank "
            "0; rank 0 is in MPI_Bcast at solver.c:88\n"
            "wait_cycle ranks 0,3: 2 ranks wait for each other in a circle: rank 0 in MPI_Bcast at "
            "solver.c:88, rank 3 in MPI_Recv for tag 99 from rank 0 at solver.c:71\n");
