@@ -235,7 +235,7 @@ static void what_was_left_out_is_told_from_what_never_was(void)
     CU_ASSERT_EQUAL(address, dead.subject.record);
     mpiq_target_destroy(target);
     /* Without build-ids a file that is newer than the core cannot be the right one. */
-    run("touch %s", dead.program);
+    run("touch -d '1 hour' %s", dead.program);
     target = open_core(dead.core, NULL);
     CHECK_ERROR(mpiq_target_find_symbol(target, "subject_record", &address), MPIQ_ERROR_NOT_FOUND, "newer than the core");
     mpiq_target_destroy(target);
