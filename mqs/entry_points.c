@@ -152,7 +152,7 @@ EXPORT int mqs_process_has_queues(mqs_process *process, char **message)
         return ERROR_ARGUMENT;
     }
     *message = NULL;
-    code = process_refresh(info);
+    code = process_begin(info);
     if (code == ERROR_LAYOUT) {
         *message = (char *)layout_missing(&info->layout, GROUP_COMMUNICATORS);
         return code;

@@ -9,18 +9,22 @@
 /* mqs_fetch_data counts in int; no array of ours needs more at once. */
 #define FETCH_AT_ONCE (1 << 24)
 
-static void clear_slots(struct fetch_slot *slots, size_t count)
+static void clear_set(struct fetch_slot *set)
 {
-    for (size_t i = 0; i < count; i++) {
-        memory_free(slots[i].bytes);
-        memset(&slots[i], 0, sizeof slots[i]);
+    for (int i = 0; i < FETCH_WAYS; i++) {
+        memory_free(set[i].bytes);
+        memset(&set[i], 0, sizeof set[i]);
     }
 }
 
 void fetch_cache_clear(struct fetch_cache *cache)
 {
-    clear_slots(cache->blocks, FETCH_BLOCKS);
-    clear_slots(cache->pages, FETCH_PAGES);
+    for (int i = 0; i < FETCH_BLOCK_SETS; i++) {
+        clear_set(cache->blocks[i]);
+    }
+    for (int i = 0; i < FETCH_PAGE_SETS; i++) {
+        clear_set(cache->pages[i]);
+    }
 }
 
 static int fetch_direct(mqs_process_info *info, mqs_taddr_t address, size_t size, unsigned char *buffer)
@@ -38,18 +42,27 @@ static int fetch_direct(mqs_process_info *info, mqs_taddr_t address, size_t size
     return mqs_ok;
 }
 
-/* The `size` bytes at an aligned address, from their slot; NULL if they cannot be read. */
-static const unsigned char *slot_get(mqs_process_info *info, struct fetch_slot *slot, mqs_taddr_t address,
-                                     size_t size)
+/* The `size` bytes at an aligned address, from their set; NULL if they cannot be read.  What was used least
+   recently makes room. */
+static const unsigned char *set_get(mqs_process_info *info, struct fetch_slot *set, mqs_taddr_t address,
+                                    size_t size)
 {
-    if (slot->tried && slot->address == address) {
-        return slot->bytes;
+    struct fetch_slot *slot = &set[0];
+
+    for (int i = 0; i < FETCH_WAYS; i++) {
+        if (set[i].used != 0 && set[i].address == address) {
+            set[i].used = ++info->cache.clock;
+            return set[i].bytes;
+        }
+        if (set[i].used < slot->used) {
+            slot = &set[i];
+        }
     }
     if (slot->bytes == NULL) {
         slot->bytes = memory_allocate(1, size);
     }
     slot->address = address;
-    slot->tried = true;
+    slot->used = ++info->cache.clock;
     if (slot->bytes != NULL && fetch_direct(info, address, size, slot->bytes) != mqs_ok) {
         memory_free(slot->bytes);
         slot->bytes = NULL;
@@ -63,13 +76,13 @@ static const unsigned char *cached(mqs_process_info *info, mqs_taddr_t address, 
     struct fetch_cache *cache = &info->cache;
     size_t offset = (size_t)(address % FETCH_BLOCK);
     const unsigned char *bytes =
-        slot_get(info, &cache->blocks[address / FETCH_BLOCK % FETCH_BLOCKS], address - offset, FETCH_BLOCK);
+        set_get(info, cache->blocks[address / FETCH_BLOCK % FETCH_BLOCK_SETS], address - offset, FETCH_BLOCK);
 
     *length = FETCH_BLOCK - offset;
     if (bytes == NULL) {
         offset = (size_t)(address % FETCH_PAGE);
         bytes =
-            slot_get(info, &cache->pages[address / FETCH_PAGE % FETCH_PAGES], address - offset, FETCH_PAGE);
+            set_get(info, cache->pages[address / FETCH_PAGE % FETCH_PAGE_SETS], address - offset, FETCH_PAGE);
         *length = FETCH_PAGE - offset;
     }
     return bytes == NULL ? NULL : bytes + offset;

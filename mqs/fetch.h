@@ -10,7 +10,6 @@
 #ifndef MQS_FETCH_H
 #define MQS_FETCH_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,19 +19,21 @@
 #define FETCH_BLOCK 65536
 #define FETCH_PAGE 4096
 
-/* 4 MiB and 1 MiB a process at most. */
-#define FETCH_BLOCKS 64
-#define FETCH_PAGES 256
+/* Sets of ways: 4 MiB of blocks and 1 MiB of pages a process at most. */
+#define FETCH_WAYS 8
+#define FETCH_BLOCK_SETS 8
+#define FETCH_PAGE_SETS 32
 
 struct fetch_slot {
     mqs_taddr_t address;
-    unsigned char *bytes; /* NULL: empty, or memory that could not be read */
-    bool tried;           /* address and bytes hold */
+    unsigned char *bytes; /* NULL: memory that could not be read */
+    uint64_t used;        /* when, by the cache's clock; 0: empty */
 };
 
 struct fetch_cache {
-    struct fetch_slot blocks[FETCH_BLOCKS];
-    struct fetch_slot pages[FETCH_PAGES];
+    struct fetch_slot blocks[FETCH_BLOCK_SETS][FETCH_WAYS];
+    struct fetch_slot pages[FETCH_PAGE_SETS][FETCH_WAYS];
+    uint64_t clock;
 };
 
 void fetch_cache_clear(struct fetch_cache *cache);

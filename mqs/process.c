@@ -44,7 +44,7 @@ static void complete_layout(mqs_process_info *info)
     }
 }
 
-int process_refresh(mqs_process_info *info)
+int process_begin(mqs_process_info *info)
 {
     int code;
 
@@ -59,7 +59,16 @@ int process_refresh(mqs_process_info *info)
         return ERROR_LAYOUT;
     }
     identity_read(info);
-    code = communicators_read(info);
+    return mqs_ok;
+}
+
+int process_refresh(mqs_process_info *info)
+{
+    int code = process_begin(info);
+
+    if (code == mqs_ok) {
+        code = communicators_read(info);
+    }
     if (code != mqs_ok) {
         communicators_clear(&info->communicators);
         return code;

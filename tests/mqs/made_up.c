@@ -210,6 +210,21 @@ void made_up_symbol(struct made_up *made_up, const char *name, mqs_taddr_t addre
     symbol->address = address;
 }
 
+mqs_taddr_t made_up_find_symbol(const struct made_up *made_up, const char *name)
+{
+    for (int i = 0; i < made_up->symbol_count; i++) {
+        if (strcmp(made_up->symbols[i].name, name) == 0) {
+            return made_up->symbols[i].address;
+        }
+    }
+    return 0;
+}
+
+const unsigned char *made_up_find(struct made_up *made_up, mqs_taddr_t address, size_t size)
+{
+    return find_bytes(made_up, address, size);
+}
+
 static int type_index(struct made_up *made_up, const char *name)
 {
     for (int i = 0; i < made_up->type_count; i++) {
@@ -617,15 +632,13 @@ static void get_type_sizes(mqs_process *process, mqs_target_type_sizes *sizes)
 
 static int find_symbol(mqs_image *image, char *name, mqs_taddr_t *address)
 {
-    const struct made_up *made_up = image->owner;
+    mqs_taddr_t found = made_up_find_symbol(image->owner, name);
 
-    for (int i = 0; i < made_up->symbol_count; i++) {
-        if (strcmp(made_up->symbols[i].name, name) == 0) {
-            *address = made_up->symbols[i].address;
-            return mqs_ok;
-        }
+    if (found == 0) {
+        return 100;
     }
-    return 100;
+    *address = found;
+    return mqs_ok;
 }
 
 static int find_function(mqs_image *image, char *name, mqs_lang_code language, mqs_taddr_t *address)

@@ -33,6 +33,10 @@ void made_up_put_text(struct made_up *made_up, mqs_taddr_t address, const char *
 uint64_t made_up_get(struct made_up *made_up, mqs_taddr_t address, int width);
 void made_up_symbol(struct made_up *made_up, const char *name, mqs_taddr_t address);
 
+/* 0 if there is none; NULL if not all bytes are there. */
+mqs_taddr_t made_up_find_symbol(const struct made_up *made_up, const char *name);
+const unsigned char *made_up_find(struct made_up *made_up, mqs_taddr_t address, size_t size);
+
 /* A structure whose members follow; each has a size, or 'p' pointer, 'i' int, 'z' size_t, 'h' 2, 'b' 1, 'l' 8
    bytes, aligned as a compiler would; or is a structure declared before. */
 void made_up_structure(struct made_up *made_up, const char *name);

@@ -3,10 +3,12 @@
  * mqs_client - a debugger in little: hosts any message-queue DLL, walks all that the interface gives, and
  * prints it as JSON.  Includes mpi_interface.h alone and reaches the process over the wire.
  *
- *     mqs_client [--internal] [--looks N] [--between COMMAND] [--record FILE] DLL SERVER [ARGUMENT…]
+ *     mqs_client [--internal] [--forum] [--looks N] [--between COMMAND] [--record FILE] DLL SERVER
+ * [ARGUMENT…]
  *
- * COMMAND is run between two looks; FILE gets what was asked and answered (tests/mqs/made_up.h).
- * SERVER speaks the wire on its standard input and output.
+ * --forum leaves out what the DLL has beyond the Forum's functions.  COMMAND is run between two looks; FILE
+ * gets what was asked and answered (tests/mqs/made_up.h). SERVER speaks the wire on its standard input and
+ * output.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -486,6 +488,7 @@ int main(int argc, char **argv)
     const char *between = NULL;
     const char *record = NULL;
     int internal = 0;
+    int forum = 0;
     int looks = 1;
     int code;
 
@@ -493,6 +496,8 @@ int main(int argc, char **argv)
     for (; argc > 1 && strncmp(argv[0], "--", 2) == 0; argv++, argc--) {
         if (strcmp(argv[0], "--internal") == 0) {
             internal = 1;
+        } else if (strcmp(argv[0], "--forum") == 0) {
+            forum = 1;
         } else if (strcmp(argv[0], "--looks") == 0 && argc > 2) {
             looks = atoi(argv[1]);
             argv++;
@@ -510,11 +515,17 @@ int main(int argc, char **argv)
         }
     }
     if (argc < 3) {
-        fprintf(stderr, "usage: mqs_client [--internal] [--looks N] [--between COMMAND] [--record FILE] DLL "
-                        "SERVER [ARGUMENT...]\n");
+        fprintf(
+            stderr,
+            "usage: mqs_client [--internal] [--forum] [--looks N] [--between COMMAND] [--record FILE] DLL "
+            "SERVER [ARGUMENT...]\n");
         return 2;
     }
     load(argv[0]);
+    if (forum) {
+        dll.mqs_get_comm_coll_state = NULL;
+        dll.more = NULL;
+    }
     process = wire_process_start(argv + 1);
     image = wire_process_image(process);
     if (record != NULL) {
