@@ -9,10 +9,11 @@
 #include "state/record.h"
 #include "state/text.h"
 
-/* A run of members is a few bytes of text: without a bound a short text could ask for any memory. */
+/* Members of one group, and of all groups of a state: a run of them is a few bytes of text, which without a
+   bound could ask for any memory. */
 #define GROUP_MAX (UINT32_C(1) << 24)
 
-/* ---- words ------------------------------------------------------------------------------------------------
+/* ---- words -----------------------------------------------------------------------------------------------
  */
 
 #define WORD(id, word) word,
@@ -28,8 +29,8 @@ static const char *const comm_flags[] = {"inter", "internal", "freed", "self", "
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- values that are neither a number nor a word
- * ----------------------------------------------------------- */
+/* ---- values that are neither a number nor a word ---------------------------------------------------------
+ */
 
 static void write_name(struct mpiq_text *text, const void *member)
 {
@@ -40,27 +41,36 @@ static void write_name(struct mpiq_text *text, const void *member)
     mpiq_text_close(text, ']');
 }
 
-/* The numbers of [job, rank] or [job, rank, length]. */
-static const char *read_numbers(json_object *value, size_t count, struct mpiq_name *name, uint64_t *length)
+/* An array's next number, which has to be there. */
+static const char *read_next(struct mpiq_parser *parser, int64_t low, int64_t high, int64_t *ret)
 {
-    uint64_t job = 0;
-    int64_t rank = 0;
-    const char *complaint = NULL;
-
-    if (!json_object_is_type(value, json_type_array) || json_object_array_length(value) != count)
-        return count == 2 ? "is not [job, rank]" : "is not an array of [job, rank, length]";
-    if ((complaint = mpiq_json_unsigned(json_object_array_get_idx(value, 0), UINT32_MAX, &job)) ||
-        (complaint = mpiq_json_signed(json_object_array_get_idx(value, 1), -1, INT32_MAX, &rank)))
-        return complaint;
-    name->job = (uint32_t)job;
-    name->rank = (int32_t)rank;
-    return count == 2 ? NULL : mpiq_json_unsigned(json_object_array_get_idx(value, 2), GROUP_MAX, length);
+    if (!mpiq_parser_more(parser, ']'))
+        return parser->fault ? NULL : "has too few numbers";
+    return mpiq_parser_signed(parser, low, high, ret);
 }
 
-static const char *read_name(struct mpiq_reader *reader, json_object *value, void *member)
+/* [job, rank], or [job, rank, length] where length is not NULL. */
+static const char *read_numbers(struct mpiq_parser *parser, struct mpiq_name *name, int64_t *length)
 {
-    (void)reader;
-    return read_numbers(value, 2, member, NULL);
+    int64_t job = 0;
+    int64_t rank = 0;
+    const char *complaint = mpiq_parser_open(parser, '[');
+    if (!complaint)
+        complaint = read_next(parser, 0, UINT32_MAX, &job);
+    if (!complaint)
+        complaint = read_next(parser, -1, INT32_MAX, &rank);
+    if (!complaint && length)
+        complaint = read_next(parser, 0, GROUP_MAX, length);
+    if (!complaint && mpiq_parser_more(parser, ']'))
+        complaint = "has too many numbers";
+    name->job = (uint32_t)job;
+    name->rank = (int32_t)rank;
+    return complaint;
+}
+
+static const char *read_name(struct mpiq_parser *parser, void *member)
+{
+    return read_numbers(parser, member, NULL);
 }
 
 static void write_collective(struct mpiq_text *text, const void *member)
@@ -69,14 +79,13 @@ static void write_collective(struct mpiq_text *text, const void *member)
     mpiq_text_string(text, name ? name : "", SIZE_MAX);
 }
 
-static const char *read_collective(struct mpiq_reader *reader, json_object *value, void *member)
+static const char *read_collective(struct mpiq_parser *parser, void *member)
 {
-    (void)reader;
-    int collective = -1;
-    if (json_object_is_type(value, json_type_string))
-        collective = mpiq_collective_class(json_object_get_string(value));
-    *(int16_t *)member = (int16_t)collective;
-    return collective < 0 ? "is not the name of a collective call" : NULL;
+    const char *complaint = mpiq_parser_string(parser);
+    if (complaint || parser->fault)
+        return complaint;
+    *(int16_t *)member = (int16_t)mpiq_collective_class(parser->string);
+    return *(int16_t *)member < 0 ? "is not the name of a collective call" : NULL;
 }
 
 static void write_context(struct mpiq_text *text, const void *member)
@@ -88,14 +97,14 @@ static void write_context(struct mpiq_text *text, const void *member)
     mpiq_text_close(text, ']');
 }
 
-static const char *read_context(struct mpiq_reader *reader, json_object *value, void *member)
+static const char *read_context(struct mpiq_parser *parser, void *member)
 {
-    (void)reader;
     uint64_t *context = member;
-    if (!json_object_is_type(value, json_type_array) || json_object_array_length(value) != 2)
-        return "is not an array of two";
-    const char *complaint = mpiq_json_hex(json_object_array_get_idx(value, 0), &context[0]);
-    return complaint ? complaint : mpiq_json_hex(json_object_array_get_idx(value, 1), &context[1]);
+    size_t count = 0;
+    const char *complaint = mpiq_parser_open(parser, '[');
+    while (!complaint && mpiq_parser_more(parser, ']'))
+        complaint = count < 2 ? mpiq_parser_hex(parser, &context[count++]) : "is not an array of two";
+    return complaint || parser->fault || count == 2 ? complaint : "is not an array of two";
 }
 
 static void write_flags(struct mpiq_text *text, const void *member)
@@ -108,21 +117,22 @@ static void write_flags(struct mpiq_text *text, const void *member)
     mpiq_text_close(text, ']');
 }
 
-static const char *read_flags(struct mpiq_reader *reader, json_object *value, void *member)
+static const char *read_flags(struct mpiq_parser *parser, void *member)
 {
-    (void)reader;
-    if (!json_object_is_type(value, json_type_array))
-        return "is not an array";
-    for (size_t i = 0; i < json_object_array_length(value); i++) {
-        const char *word = json_object_get_string(json_object_array_get_idx(value, i));
+    const char *complaint = mpiq_parser_open(parser, '[');
+    while (!complaint && mpiq_parser_more(parser, ']')) {
+        complaint = mpiq_parser_string(parser);
+        if (complaint || parser->fault)
+            break;
         unsigned flag = 0;
-        while (word && flag < COUNT(comm_flags) && strcmp(comm_flags[flag], word) != 0)
+        while (flag < COUNT(comm_flags) && strcmp(comm_flags[flag], parser->string) != 0)
             flag++;
-        if (!word || flag == COUNT(comm_flags))
-            return "holds a word that is not known here";
-        *(uint32_t *)member |= 1u << flag;
+        if (flag == COUNT(comm_flags))
+            complaint = "holds a word that is not known here";
+        else
+            *(uint32_t *)member |= 1u << flag;
     }
-    return NULL;
+    return complaint;
 }
 
 /* Members as runs [job, first rank, length] of consecutive ranks; of ranks not known, rank stays -1. */
@@ -159,62 +169,78 @@ static void write_group(struct mpiq_text *text, const void *member)
     mpiq_text_close(text, '}');
 }
 
-static const char *read_members(json_object *runs, struct mpiq_group *group)
+/* Adds a run to the members; there is room for *room of them. */
+static const char *add_run(struct mpiq_parser *parser, struct mpiq_group *group, size_t *count, size_t *room,
+                           struct mpiq_name first, int64_t length)
 {
-    if (!json_object_is_type(runs, json_type_array))
-        return "has members that are not an array";
-    uint64_t total = 0;
-    for (size_t i = 0; i < json_object_array_length(runs); i++) {
-        struct mpiq_name first;
-        uint64_t length = 0;
-        const char *complaint = read_numbers(json_object_array_get_idx(runs, i), 3, &first, &length);
-        if (complaint)
-            return complaint;
-        total += length;
-        if (total > group->count || (first.rank >= 0 && length > (uint64_t)(INT32_MAX - first.rank)))
-            return "has more members than its count";
+    if ((uint64_t)length > parser->budget || (first.rank >= 0 && length > INT32_MAX - (int64_t)first.rank))
+        return "has too many members";
+    parser->budget -= (uint64_t)length;
+    while (*count + (size_t)length >= *room) {
+        *room = *room ? *room * 2 : 16;
+        struct mpiq_name *grown = reallocarray(group->members, *room, sizeof *grown);
+        if (!grown)
+            return "finds no memory for its members";
+        group->members = grown;
     }
-    if (total != group->count)
-        return "has fewer members than its count";
-
-    /* One more than needed: a group of nobody has members, too. */
-    group->members = calloc((size_t)group->count + 1, sizeof *group->members);
-    if (!group->members)
-        return "finds no memory for its members";
-    struct mpiq_name *next = group->members;
-    for (size_t i = 0; i < json_object_array_length(runs); i++) {
-        struct mpiq_name first;
-        uint64_t length = 0;
-        read_numbers(json_object_array_get_idx(runs, i), 3, &first, &length);
-        for (uint32_t distance = 0; distance < length; distance++) {
-            next->job = first.job;
-            next->rank = first.rank < 0 ? -1 : first.rank + (int32_t)distance;
-            next++;
-        }
+    for (int64_t distance = 0; distance < length; distance++) {
+        int32_t rank = first.rank < 0 ? -1 : first.rank + (int32_t)distance;
+        group->members[(*count)++] = (struct mpiq_name){.job = first.job, .rank = rank};
     }
     return NULL;
 }
 
-static const char *read_group(struct mpiq_reader *reader, json_object *value, void *member)
+static const char *read_members(struct mpiq_parser *parser, struct mpiq_group *group, size_t *count)
 {
-    (void)reader;
-    struct mpiq_group *group = member;
-    json_object *part = NULL;
-    uint64_t count = 0;
-
-    if (!json_object_is_type(value, json_type_object))
-        return "is not an object";
-    const char *complaint = mpiq_json_hex(json_object_object_get(value, "hash"), &group->hash);
+    size_t room = 0;
+    struct mpiq_name first = {.rank = -1};
+    if (group->members)
+        return "has its members twice";
+    /* A group of nobody has members, too. */
+    const char *complaint = add_run(parser, group, count, &room, first, 0);
     if (!complaint)
-        complaint = mpiq_json_unsigned(json_object_object_get(value, "count"), GROUP_MAX, &count);
-    if (complaint)
-        return "has no hash or no count within bounds";
-    group->count = (uint32_t)count;
-    return json_object_object_get_ex(value, "members", &part) ? read_members(part, group) : NULL;
+        complaint = mpiq_parser_open(parser, '[');
+    while (!complaint && mpiq_parser_more(parser, ']')) {
+        int64_t length = 0;
+        complaint = read_numbers(parser, &first, &length);
+        if (!complaint && !parser->fault)
+            complaint = add_run(parser, group, count, &room, first, length);
+    }
+    return complaint;
 }
 
-/* ---- tables
- * ------------------------------------------------------------------------------------------------ */
+static const char *read_group(struct mpiq_parser *parser, void *member)
+{
+    struct mpiq_group *group = member;
+    uint64_t count = UINT64_MAX;
+    size_t members = 0;
+
+    const char *complaint = mpiq_parser_open(parser, '{');
+    while (!complaint && mpiq_parser_more(parser, '}')) {
+        mpiq_parser_key(parser);
+        if (parser->fault)
+            break;
+        if (strcmp(parser->string, "hash") == 0)
+            complaint = mpiq_parser_hex(parser, &group->hash);
+        else if (strcmp(parser->string, "count") == 0)
+            complaint = mpiq_parser_unsigned(parser, GROUP_MAX, &count);
+        else if (strcmp(parser->string, "members") == 0)
+            complaint = read_members(parser, group, &members);
+        else
+            mpiq_parser_skip(parser);
+    }
+    if (complaint || parser->fault)
+        return complaint;
+    if (count == UINT64_MAX)
+        return "has no count";
+    if (group->members && members != count)
+        return members < count ? "has fewer members than its count" : "has more members than its count";
+    group->count = (uint32_t)count;
+    return NULL;
+}
+
+/* ---- tables ----------------------------------------------------------------------------------------------
+ */
 
 #define MEMBER(structure, member) \
     .offset = offsetof(struct structure, member), .size = sizeof(((struct structure *)0)->member)
@@ -299,8 +325,8 @@ static const struct mpiq_field frame_fields[] = {
 static const struct mpiq_field problem_fields[] = {
     WORDS(mpiq_problem, code, errors), FIELD(mpiq_problem, what, STRING), FIELD(mpiq_problem, text, STRING)};
 
-/* ---- what must hold between values
- * --------------------------------------------------------------------------- */
+/* ---- what must hold between values -----------------------------------------------------------------------
+ */
 
 static bool in_group(int32_t local_rank, uint32_t count)
 {
@@ -380,8 +406,8 @@ static const char *check_rank_state(struct mpiq_reader *reader, const void *elem
     return state->queues < MPIQ_UNKNOWN || state->queues > MPIQ_YES ? "is not -1, 0 or 1" : NULL;
 }
 
-/* ---- the records, inner ones first
- * ----------------------------------------------------------------------------- */
+/* ---- the records, inner ones first -----------------------------------------------------------------------
+ */
 
 static const struct mpiq_record operation_record =
     RECORD(mpiq_operation, operation_fields, mpiq_operation_unknown, check_operation);
@@ -440,7 +466,6 @@ static const struct mpiq_field thread_fields[] = {
 static const struct mpiq_record thread_record =
     RECORD(mpiq_thread, thread_fields, mpiq_thread_unknown, check_thread);
 
-/* Communicators stand before what has their indexes. */
 static const struct mpiq_field rank_state_fields[] = {
     CUSTOM(mpiq_rank_state, name, name),
     FIELD(mpiq_rank_state, world_size, SIGNED),
@@ -469,18 +494,13 @@ static const struct mpiq_field rank_state_fields[] = {
 static const struct mpiq_record rank_state_record =
     RECORD(mpiq_rank_state, rank_state_fields, mpiq_rank_state_unknown, check_rank_state);
 
-/* ---- both ways
- * -------------------------------------------------------------------------------------------------- */
-
-void mpiq_rank_state_write(struct mpiq_text *text, const struct mpiq_rank_state *state)
-{
-    mpiq_record_write(text, &rank_state_record, state);
-}
+/* ---- both ways -------------------------------------------------------------------------------------------
+ */
 
 struct mpiq_error *mpiq_rank_state_to_json(const struct mpiq_rank_state *state, char **ret)
 {
     struct mpiq_text text = {0};
-    mpiq_rank_state_write(&text, state);
+    mpiq_record_write(&text, &rank_state_record, state);
     return mpiq_text_end(&text, ret);
 }
 
@@ -489,27 +509,16 @@ static const char *intern(void *state, const char *string)
     return mpiq_rank_state_intern(state, string);
 }
 
-struct mpiq_error *mpiq_rank_state_read(json_object *object, struct mpiq_rank_state **ret)
+struct mpiq_error *mpiq_rank_state_from_json(const char *text, size_t length, struct mpiq_rank_state **ret)
 {
     struct mpiq_rank_state *state = mpiq_rank_state_create();
     if (!state)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a rank's state");
-    struct mpiq_reader reader = {.state = state, .intern = intern};
-    struct mpiq_error *error = mpiq_record_read(&reader, &rank_state_record, object, state);
+    struct mpiq_reader reader = {.state = state, .intern = intern, .budget = GROUP_MAX};
+    struct mpiq_error *error = mpiq_record_parse(&reader, &rank_state_record, text, length, state);
     if (error)
         mpiq_rank_state_destroy(state);
     else
         *ret = state;
-    return error;
-}
-
-struct mpiq_error *mpiq_rank_state_from_json(const char *text, size_t length, struct mpiq_rank_state **ret)
-{
-    json_object *object = NULL;
-    struct mpiq_error *error = mpiq_json_parse(text, length, &object);
-    if (error)
-        return error;
-    error = mpiq_rank_state_read(object, ret);
-    json_object_put(object);
     return error;
 }

@@ -19,8 +19,4 @@ extern const struct mpiq_wait mpiq_wait_unknown;
 extern const struct mpiq_thread mpiq_thread_unknown;
 extern const struct mpiq_rank_state mpiq_rank_state_unknown;
 
-/* A rank state as a part of a larger text (a snapshot).  object stays the caller's. */
-void mpiq_rank_state_write(struct mpiq_text *text, const struct mpiq_rank_state *state);
-struct mpiq_error *mpiq_rank_state_read(json_object *object, struct mpiq_rank_state **ret);
-
 #endif

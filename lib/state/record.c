@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "state/record.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define JSON_DEPTH 32
 
 void *mpiq_list_append(void *list, size_t *count, size_t size, const void *unknown)
 {
@@ -155,115 +152,17 @@ void mpiq_record_write(struct mpiq_text *text, const struct mpiq_record *record,
 
 /* ---- reading ----------------------------------------------------------------------------------------- */
 
-const char *mpiq_json_signed(json_object *value, int64_t low, int64_t high, int64_t *ret)
-{
-    if (!json_object_is_type(value, json_type_int))
-        return "is not a whole number";
-    int64_t number = json_object_get_int64(value);
-    if (number < low || number > high || (number == INT64_MAX && json_object_get_uint64(value) > INT64_MAX))
-        return "is a number out of range";
-    *ret = number;
-    return NULL;
-}
-
-const char *mpiq_json_unsigned(json_object *value, uint64_t high, uint64_t *ret)
-{
-    if (!json_object_is_type(value, json_type_int))
-        return "is not a whole number";
-    uint64_t number = json_object_get_uint64(value);
-    if (json_object_get_int64(value) < 0 || number > high)
-        return "is a number out of range";
-    *ret = number;
-    return NULL;
-}
-
-const char *mpiq_json_hex(json_object *value, uint64_t *ret)
-{
-    if (!json_object_is_type(value, json_type_string))
-        return mpiq_json_unsigned(value, UINT64_MAX, ret);
-    const char *string = json_object_get_string(value);
-    size_t digits = (size_t)json_object_get_string_len(value);
-    if (digits < 3 || digits > 18 || string[0] != '0' || string[1] != 'x' ||
-        strspn(string + 2, "0123456789abcdefABCDEF") != digits - 2)
-        return "is not a number in the form \"0x…\"";
-    *ret = strtoull(string, NULL, 16);
-    return NULL;
-}
-
-static const char *read_string(json_object *value, const char **ret)
-{
-    if (!json_object_is_type(value, json_type_string))
-        return "is not a string";
-    *ret = json_object_get_string(value);
-    if (strlen(*ret) != (size_t)json_object_get_string_len(value))
-        return "holds a zero byte";
-    return NULL;
-}
-
-static const char *read_scalar(struct mpiq_reader *reader, const struct mpiq_field *field, json_object *value,
-                               void *member)
-{
-    const char *complaint = NULL;
-    const char *string = NULL;
-    uint64_t number = 0;
-    unsigned bits = field->size * 8u;
-
-    switch (field->type) {
-    case MPIQ_FIELD_BOOL:
-        if (!json_object_is_type(value, json_type_boolean))
-            return "is neither true nor false";
-        *(bool *)member = json_object_get_boolean(value);
-        return NULL;
-    case MPIQ_FIELD_SIGNED:
-        complaint =
-            mpiq_json_signed(value, INT64_MIN >> (64 - bits), INT64_MAX >> (64 - bits), (int64_t *)&number);
-        break;
-    case MPIQ_FIELD_UNSIGNED:
-        complaint = mpiq_json_unsigned(value, UINT64_MAX >> (64 - bits), &number);
-        break;
-    case MPIQ_FIELD_HEX:
-        complaint = mpiq_json_hex(value, &number);
-        break;
-    case MPIQ_FIELD_CUSTOM:
-        return field->read(reader, value, member);
-    default:
-        complaint = read_string(value, &string);
-    }
-    if (complaint)
-        return complaint;
-
-    switch (field->type) {
-    case MPIQ_FIELD_ENUM:
-        while (number < field->word_count && strcmp(field->words[number], string) != 0)
-            number++;
-        if (number == field->word_count)
-            return "is a word that is not known here";
-        store(member, field->size, number);
-        return NULL;
-    case MPIQ_FIELD_LETTER:
-        if (string[0] == '\0' || string[1] != '\0')
-            return "is not a single letter";
-        *(char *)member = string[0];
-        return NULL;
-    case MPIQ_FIELD_ARRAY:
-        if (strlen(string) >= field->size)
-            return "is too long";
-        memset(member, 0, field->size);
-        memcpy(member, string, strlen(string));
-        return NULL;
-    case MPIQ_FIELD_STRING:
-        *(const char **)member = reader->intern(reader->state, string);
-        return *(const char **)member ? NULL : "finds no memory";
-    default:
-        store(member, field->size, number);
-        return NULL;
-    }
-}
-
+/* What is wrong, with where: the path to the key, or the byte of a text that is no JSON. */
 static struct mpiq_error *complain(const struct mpiq_reader *reader, const char *key, const char *complaint)
 {
+    const struct mpiq_parser *parser = &reader->parser;
     char path[512];
     size_t used = 0;
+
+    if (parser->fault) {
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "JSON: %s, at byte %zu", parser->fault,
+                                 (size_t)(parser->at - parser->start));
+    }
     path[0] = '\0';
     for (unsigned i = 0; i < reader->depth && used < sizeof path - 64; i++) {
         used +=
@@ -276,97 +175,205 @@ static struct mpiq_error *complain(const struct mpiq_reader *reader, const char 
     return mpiq_error_create(MPIQ_ERROR_CORRUPT, "JSON: %s %s", path[0] ? path : "the value", complaint);
 }
 
+static const char *read_number(struct mpiq_parser *parser, const struct mpiq_field *field, void *member)
+{
+    uint64_t number = 0;
+    unsigned spare = 64 - field->size * 8u;
+    const char *complaint =
+        field->type == MPIQ_FIELD_HEX ? mpiq_parser_hex(parser, &number)
+        : field->type == MPIQ_FIELD_UNSIGNED
+            ? mpiq_parser_unsigned(parser, UINT64_MAX >> spare, &number)
+            : mpiq_parser_signed(parser, INT64_MIN >> spare, INT64_MAX >> spare, (int64_t *)&number);
+    if (!complaint)
+        store(member, field->size, number);
+    return complaint;
+}
+
+static const char *read_text(struct mpiq_reader *reader, const struct mpiq_field *field, void *member)
+{
+    const char *complaint = mpiq_parser_string(&reader->parser);
+    const char *string = reader->parser.string;
+    if (complaint || reader->parser.fault)
+        return complaint;
+    switch (field->type) {
+    case MPIQ_FIELD_ENUM: {
+        unsigned word = 0;
+        while (word < field->word_count && strcmp(field->words[word], string) != 0)
+            word++;
+        if (word == field->word_count)
+            return "is a word that is not known here";
+        store(member, field->size, word);
+        return NULL;
+    }
+    case MPIQ_FIELD_LETTER:
+        if (string[0] == '\0' || string[1] != '\0')
+            return "is not a single letter";
+        *(char *)member = string[0];
+        return NULL;
+    case MPIQ_FIELD_ARRAY:
+        if (strlen(string) >= field->size)
+            return "is too long";
+        memset(member, 0, field->size);
+        memcpy(member, string, strlen(string));
+        return NULL;
+    default:
+        *(const char **)member = reader->intern(reader->state, string);
+        return *(const char **)member ? NULL : "finds no memory";
+    }
+}
+
+static const char *read_scalar(struct mpiq_reader *reader, const struct mpiq_field *field, void *member)
+{
+    switch (field->type) {
+    case MPIQ_FIELD_BOOL:
+        return mpiq_parser_bool(&reader->parser, member);
+    case MPIQ_FIELD_SIGNED:
+    case MPIQ_FIELD_UNSIGNED:
+    case MPIQ_FIELD_HEX:
+        return read_number(&reader->parser, field, member);
+    case MPIQ_FIELD_CUSTOM:
+        return field->read(&reader->parser, member);
+    default:
+        return read_text(reader, field, member);
+    }
+}
+
+static struct mpiq_error *read_record(struct mpiq_reader *reader, const struct mpiq_record *record,
+                                      void *structure);
+
+static void enter(struct mpiq_reader *reader, const char *key, bool indexed)
+{
+    reader->path[reader->depth].key = key;
+    reader->path[reader->depth].indexed = indexed;
+    reader->path[reader->depth++].index = 0;
+}
+
 static struct mpiq_error *read_list(struct mpiq_reader *reader, const struct mpiq_field *field,
-                                    json_object *value, void *structure)
+                                    void *structure)
 {
     void *list = (char *)structure + field->offset;
     size_t *count = (size_t *)((char *)structure + field->count_offset);
 
-    if (!json_object_is_type(value, json_type_array))
-        return complain(reader, field->key, "is not an array");
-    unsigned level = reader->depth++;
-    reader->path[level].key = field->key;
-    reader->path[level].indexed = true;
-    for (size_t i = 0; i < json_object_array_length(value); i++) {
-        reader->path[level].index = i;
+    const char *complaint = mpiq_parser_open(&reader->parser, '[');
+    if (complaint)
+        return complain(reader, field->key, complaint);
+    enter(reader, field->key, true);
+    while (mpiq_parser_more(&reader->parser, ']')) {
         void *element = mpiq_list_append(list, count, field->record->size, field->record->unknown);
         if (!element)
             return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory to read JSON");
-        struct mpiq_error *error =
-            mpiq_record_read(reader, field->record, json_object_array_get_idx(value, i), element);
+        struct mpiq_error *error = read_record(reader, field->record, element);
         if (error)
             return error;
+        reader->path[reader->depth - 1].index++;
     }
     reader->depth--;
     return NULL;
 }
 
 static struct mpiq_error *read_field(struct mpiq_reader *reader, const struct mpiq_field *field,
-                                     json_object *value, void *structure)
+                                     void *structure)
 {
     if (field->type == MPIQ_FIELD_LIST)
-        return read_list(reader, field, value, structure);
+        return read_list(reader, field, structure);
     void *member = (char *)structure + field->offset;
     if (field->type != MPIQ_FIELD_RECORD) {
-        const char *complaint = read_scalar(reader, field, value, member);
+        const char *complaint = read_scalar(reader, field, member);
         return complaint ? complain(reader, field->key, complaint) : NULL;
     }
-    reader->path[reader->depth].key = field->key;
-    reader->path[reader->depth++].indexed = false;
-    struct mpiq_error *error = mpiq_record_read(reader, field->record, value, member);
-    if (!error)
-        reader->depth--;
+    enter(reader, field->key, false);
+    struct mpiq_error *error = read_record(reader, field->record, member);
+    reader->depth -= !error;
     return error;
 }
 
-struct mpiq_error *mpiq_record_read(struct mpiq_reader *reader, const struct mpiq_record *record,
-                                    json_object *object, void *structure)
+/* The field of that key, looked for from the one after the last: a writer of ours keeps to the order. */
+static const struct mpiq_field *find_field(const struct mpiq_record *record, const char *key, size_t *next)
 {
-    if (!json_object_is_type(object, json_type_object))
-        return complain(reader, NULL, "is not an object");
+    for (size_t i = 0; i < record->field_count; i++) {
+        size_t at = (*next + i) % record->field_count;
+        if (strcmp(record->fields[at].key, key) == 0) {
+            *next = at + 1;
+            return &record->fields[at];
+        }
+    }
+    return NULL;
+}
+
+static struct mpiq_error *read_record(struct mpiq_reader *reader, const struct mpiq_record *record,
+                                      void *structure)
+{
+    struct mpiq_parser *parser = &reader->parser;
+    uint64_t seen = 0;
+    size_t next = 0;
+
     if (reader->depth >= MPIQ_READER_DEPTH)
         return mpiq_error_create(MPIQ_ERROR_INTERNAL, "JSON: records nest too deep");
-    for (size_t i = 0; i < record->field_count; i++) {
-        const struct mpiq_field *field = &record->fields[i];
-        json_object *value = NULL;
-        if (!json_object_object_get_ex(object, field->key, &value)) {
-            if (field->required)
-                return complain(reader, field->key, "is missing");
+    const char *complaint = mpiq_parser_open(parser, '{');
+    if (complaint)
+        return complain(reader, NULL, complaint);
+    while (mpiq_parser_more(parser, '}')) {
+        mpiq_parser_key(parser);
+        const struct mpiq_field *field = parser->fault ? NULL : find_field(record, parser->string, &next);
+        if (!field) {
+            mpiq_parser_skip(parser);
             continue;
         }
-        struct mpiq_error *error = read_field(reader, field, value, structure);
+        uint64_t bit = UINT64_C(1) << (field - record->fields);
+        if (seen & bit)
+            return complain(reader, field->key, "is there twice");
+        seen |= bit;
+        struct mpiq_error *error = read_field(reader, field, structure);
         if (error)
             return error;
+    }
+    if (parser->fault)
+        return complain(reader, NULL, NULL);
+    for (size_t i = 0; i < record->field_count; i++) {
+        if (record->fields[i].required && !(seen & UINT64_C(1) << i))
+            return complain(reader, record->fields[i].key, "is missing");
+    }
+    return NULL;
+}
+
+/* ---- checking ---------------------------------------------------------------------------------------- */
+
+static struct mpiq_error *check_record(struct mpiq_reader *reader, const struct mpiq_record *record,
+                                       const void *structure)
+{
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct mpiq_field *field = &record->fields[i];
+        bool is_list = field->type == MPIQ_FIELD_LIST;
+        if (!is_list && field->type != MPIQ_FIELD_RECORD)
+            continue;
+        const char *member = (const char *)structure + field->offset;
+        const char *element = is_list ? *(const char *const *)member : member;
+        size_t count = is_list ? list_count(field, structure) : 1;
+        enter(reader, field->key, is_list);
+        for (size_t at = 0; at < count; at++, element += field->record->size) {
+            reader->path[reader->depth - 1].index = at;
+            struct mpiq_error *error = check_record(reader, field->record, element);
+            if (error)
+                return error;
+        }
+        reader->depth--;
     }
     const char *key = NULL;
     const char *complaint = record->check ? record->check(reader, structure, &key) : NULL;
     return complaint ? complain(reader, key, complaint) : NULL;
 }
 
-struct mpiq_error *mpiq_json_parse(const char *text, size_t length, json_object **ret)
+struct mpiq_error *mpiq_record_parse(struct mpiq_reader *reader, const struct mpiq_record *record,
+                                     const char *text, size_t length, void *structure)
 {
-    if (length >= INT_MAX)
-        return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "JSON: %zu bytes are too many", length);
-    json_tokener *tokener = json_tokener_new_ex(JSON_DEPTH);
-    if (!tokener)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory to read JSON");
-    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-    json_object *object = json_tokener_parse_ex(tokener, text, (int)length);
-    enum json_tokener_error result = json_tokener_get_error(tokener);
-    size_t end = json_tokener_get_parse_end(tokener);
-    json_tokener_free(tokener);
-    if (result != json_tokener_success) {
-        const char *what = result == json_tokener_continue ? "it ends before its value does"
-                                                           : json_tokener_error_desc(result);
-        json_object_put(object);
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "JSON: %s, at byte %zu", what, end);
+    mpiq_parser_init(&reader->parser, text, length);
+    reader->parser.budget = reader->budget;
+    reader->depth = 0;
+    struct mpiq_error *error = read_record(reader, record, structure);
+    if (!error) {
+        mpiq_parser_end(&reader->parser);
+        error = reader->parser.fault ? complain(reader, NULL, NULL) : check_record(reader, record, structure);
     }
-    while (end < length && strchr(" \t\r\n", text[end]) && text[end])
-        end++;
-    if (end < length) {
-        json_object_put(object);
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "JSON: more text after the value, at byte %zu", end);
-    }
-    *ret = object;
-    return NULL;
+    mpiq_parser_deinit(&reader->parser);
+    return error;
 }

@@ -3,20 +3,20 @@
  * record - a C structure as a JSON object, told by a table of its members, in both directions.
  *
  * A member that holds the value it has in the record's `unknown` is left out on writing and keeps it on
- * reading.  Members are read in the table's order, whatever their order in the text; keys that the table
- * does not know are passed over, so that a newer writer is understood.
+ * reading.  Members may stand in any order; keys that the table does not know are passed over, so that a
+ * newer writer is understood.  What has to hold between members is checked when all has been read.
  *
  * It leaves to others: what the values mean (the record's check).
  */
 #ifndef MPIQ_STATE_RECORD_H
 #define MPIQ_STATE_RECORD_H
 
-#include <json-c/json.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "state/parser.h"
 #include "state/text.h"
 
 enum mpiq_field_type {
@@ -46,24 +46,27 @@ struct mpiq_field {
     const struct mpiq_record *record; /* RECORD, LIST */
     const char *const *words;         /* ENUM: word_count of them */
     unsigned word_count;
-    void (*write)(struct mpiq_text *text, const void *member);                         /* CUSTOM */
-    const char *(*read)(struct mpiq_reader *reader, json_object *value, void *member); /* NULL or complaint */
+    void (*write)(struct mpiq_text *text, const void *member);     /* CUSTOM */
+    const char *(*read)(struct mpiq_parser *parser, void *member); /* CUSTOM: NULL or complaint */
 };
 
 struct mpiq_record {
     size_t size;
-    const struct mpiq_field *fields;
+    const struct mpiq_field *fields; /* at most 64 */
     size_t field_count;
     const void *unknown; /* a structure with nothing known */
-    /* May be NULL: after an element was read.  NULL, or what is wrong with it (static), with the key. */
-    const char *(*check)(struct mpiq_reader *reader, const void *element, const char **key);
+    /* May be NULL: whether the members of a structure fit together, inner ones having been checked.  NULL, or
+       what is wrong with it (static), with the key. */
+    const char *(*check)(struct mpiq_reader *reader, const void *structure, const char **key);
 };
 
 #define MPIQ_READER_DEPTH 8
 
 struct mpiq_reader {
+    struct mpiq_parser parser;
     void *state;                                            /* what the checks and intern need */
     const char *(*intern)(void *state, const char *string); /* NULL without memory */
+    uint64_t budget;                                        /* parser's at the start */
     struct {
         const char *key;
         size_t index;
@@ -78,16 +81,9 @@ void *mpiq_list_append(void *list, size_t *count, size_t size, const void *unkno
 
 void mpiq_record_write(struct mpiq_text *text, const struct mpiq_record *record, const void *structure);
 
-/* structure is a copy of record->unknown; on failure it is partly filled, and its lists are to be freed. */
-struct mpiq_error *mpiq_record_read(struct mpiq_reader *reader, const struct mpiq_record *record,
-                                    json_object *object, void *structure);
-
-/* Numbers of untrusted JSON: NULL, or the complaint. */
-const char *mpiq_json_signed(json_object *value, int64_t low, int64_t high, int64_t *ret);
-const char *mpiq_json_unsigned(json_object *value, uint64_t high, uint64_t *ret);
-const char *mpiq_json_hex(json_object *value, uint64_t *ret);
-
-/* Parses a whole text of that length, which need not be terminated; the caller puts the object. */
-struct mpiq_error *mpiq_json_parse(const char *text, size_t length, json_object **ret);
+/* Reads a whole text; of reader, the caller fills state, intern and budget.  structure is a copy of
+   record->unknown; on failure it is partly filled, and what hangs on it is to be freed. */
+struct mpiq_error *mpiq_record_parse(struct mpiq_reader *reader, const struct mpiq_record *record,
+                                     const char *text, size_t length, void *structure);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "state/utf8.h"
+
 static void append(struct mpiq_text *text, const char *bytes, size_t length)
 {
     if (text->failed)
@@ -82,26 +84,6 @@ void mpiq_text_bool(struct mpiq_text *text, bool value)
     append(text, value ? "true" : "false", value ? 4 : 5);
 }
 
-/* Bytes of the well-formed UTF-8 character at the start, 0 if there is none (RFC 3629). */
-static size_t utf8_length(const unsigned char *s, size_t left)
-{
-    size_t length = s[0] < 0x80                   ? 1
-                    : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-                    : (s[0] & 0xf0) == 0xe0       ? 3
-                    : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                                  : 0;
-    if (length == 0 || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-        (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return length;
-}
-
 void mpiq_text_string(struct mpiq_text *text, const char *string, size_t length)
 {
     const unsigned char *s = (const unsigned char *)string;
@@ -119,7 +101,7 @@ void mpiq_text_string(struct mpiq_text *text, const char *string, size_t length)
         if (left == 0)
             break;
         char escaped[8];
-        size_t used = utf8_length(s, left);
+        size_t used = mpiq_utf8_length(s, left);
         if (used > 1) {
             append(text, (const char *)s, used);
         } else if (used == 1 && (*s == '"' || *s == '\\')) {

@@ -141,10 +141,29 @@ static void complaints_name_the_place(void)
         {"{\"core\":1}", "JSON: core is neither true nor false"},
         {"{\"phase\":\"asleep\"}", "JSON: phase is a word that is not known here"},
         {"{\"state\":\"RR\"}", "JSON: state is not a single letter"},
-        {"{\"name\":[1]}", "JSON: name is not [job, rank]"},
+        {"{\"name\":[1]}", "JSON: name has too few numbers"},
         {"{\"name\":[1,-2]}", "JSON: name is a number out of range"},
         {"{\"host\":\"a\\u0000b\"}", "JSON: host holds a zero byte"},
         {"{\"pml\":\"0123456789012345678901234567890123456789012345678\"}", "JSON: pml is too long"},
+        {"{\"name\":[1,2,3]}", "JSON: name has too many numbers"},
+        {"{\"name\":{}}", "JSON: name is not an array"},
+        {"{\"pid\":1,\"host\":\"a\",\"pid\":2}", "JSON: pid is there twice"},
+        {"{\"pid\":01}", "JSON: a number that is none, at byte 9"},
+        {"{\"pid\":-}", "JSON: a number that is none, at byte 8"},
+        {"{\"pid\":99999999999999999999}", "JSON: pid is a number out of range"},
+        {"{\"taken_ns\":-9223372036854775809}", "JSON: taken_ns is a number out of range"},
+        {"{\"pid\" 1}", "JSON: no colon after a key, at byte 7"},
+        {"{\"pid\":1 \"host\":\"a\"}", "JSON: neither a comma nor an end, at byte 9"},
+        {"{\"pid\":1,}", "JSON: no key, at byte 9"},
+        {"{\"pid\":1}}", "JSON: more text after the value, at byte 9"},
+        {"{\"pid\":tru}", "JSON: pid is not a whole number"},
+        {"{\"core\":tru}", "JSON: no value, at byte 8"},
+        {"{\"host\":\"a", "JSON: it ends before its value does, at byte 10"},
+        {"{\"host\":\"a\nb\"}", "JSON: a byte that is no text, at byte 10"},
+        {"{\"host\":\"\xff\"}", "JSON: a byte that is no text, at byte 9"},
+        {"{\"host\":\"\\x\"}", "JSON: an escape that is none, at byte 10"},
+        {"{\"host\":\"\\ud834\"}", "JSON: half a character, at byte 15"},
+        {"{\"x\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "JSON: it nests too deep, at byte 36"},
         {"{\"communicators\":{}}", "JSON: communicators is not an array"},
         {"{\"communicators\":[{},7]}", "JSON: communicators[1] is not an object"},
         {"{\"communicators\":[{\"handle\":\"17\"}]}",
@@ -158,9 +177,14 @@ static void complaints_name_the_place(void)
         {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":2,\"members\":[[1,0,1]]}}]}",
          "JSON: communicators[0].local has fewer members than its count"},
         {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":2,\"members\":[[1,2147483647,2]]}}]}",
-         "JSON: communicators[0].local has more members than its count"},
+         "JSON: communicators[0].local has too many members"},
         {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":99999999}}]}",
-         "JSON: communicators[0].local has no hash or no count within bounds"},
+         "JSON: communicators[0].local is a number out of range"},
+        {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":16777216,\"members\":[[1,0,16777216]]},"
+         "\"remote\":{\"hash\":1,\"count\":1,\"members\":[[1,0,1]]}}]}",
+         "JSON: communicators[0].remote has too many members"},
+        {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":1,\"members\":[],\"members\":[]}}]}",
+         "JSON: communicators[0].local has its members twice"},
         {"{\"communicators\":[{\"local_rank\":2,\"local\":{\"hash\":1,\"count\":2}}]}",
          "JSON: communicators[0].local_rank is not a rank of the communicator"},
         {"{\"communicators\":[{\"calls\":[{},{\"collective\":\"MPI_Send\"}]}]}",
@@ -206,6 +230,20 @@ static void what_a_newer_one_says_is_passed_over(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(state);
     char *text = print(state);
     CU_ASSERT_STRING_EQUAL(text, "{\"pid\":3,\"communicators\":[{}]}");
+    free(text);
+    mpiq_rank_state_destroy(state);
+}
+
+static void the_order_is_the_writers(void)
+{
+    struct mpiq_rank_state *state =
+        parse(" {\"operations\" : [ { \"queue\":\"sends\" , \"comm\":1 } ],\n\t\"host\":"
+              "\"\\u00e4\\ud834\\udd1e\\/\\n\",\"communicators\":[{},{}]}\r\n");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(state);
+    CU_ASSERT_STRING_EQUAL(state->host, "\xc3\xa4\xf0\x9d\x84\x9e/\n");
+    char *text = print(state);
+    CU_ASSERT_STRING_EQUAL(text, "{\"host\":\"\xc3\xa4\xf0\x9d\x84\x9e/\\u000a\",\"communicators\":[{},{}],"
+                                 "\"operations\":[{\"queue\":\"sends\",\"comm\":1}]}");
     free(text);
     mpiq_rank_state_destroy(state);
 }
@@ -425,6 +463,7 @@ int main(void)
         {"nothing known is not zero", nothing_known_is_not_zero},
         {"complaints name the place", complaints_name_the_place},
         {"what a newer one says is passed over", what_a_newer_one_says_is_passed_over},
+        {"the order is the writer's", the_order_is_the_writers},
         {"bytes that are no text do no harm", bytes_that_are_no_text_do_no_harm},
         {"any state survives", any_state_survives},
         {"damage is seen or does no harm", damage_is_seen_or_does_no_harm},
