@@ -84,6 +84,7 @@ def hung(line, solver):
 def running(line, solver):
     """The solver, which goes on for longer than any test."""
     with SolverJob(line, solver, "--steps", "100000000") as job:
+        job.wait_for_state(0, "R")
         yield job
 
 

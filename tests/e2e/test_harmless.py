@@ -3,6 +3,7 @@
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -15,21 +16,25 @@ from answers import ROOT
 
 HERE = pathlib.Path(__file__).resolve().parent
 RANKS = 3
-ROUNDS = 4000
-FEWEST_KILLS = 5
+KILLS = 10
+LOOKS = 5
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def checksum(line, programs):
-    return line.compile([HERE / "checksum.c"], programs / line.name / "checksum")
+    """The job that knows its right result, at work."""
+    executable = line.compile([HERE / "checksum.c"], programs / line.name / "checksum")
+    with jobs.Job(line, [executable], RANKS) as job:
+        job.wait_ready()
+        yield job
 
 
-@pytest.fixture(scope="session")
-def right_result(line, checksum):
-    """What the program prints when nobody looks at it."""
-    with jobs.Job(line, [checksum, ROUNDS], RANKS) as job:
-        assert job.wait(120) == 0
-        return job.output()
+def assert_right_result(job):
+    """Told to stop, it ends by itself and has gone through every round undisturbed."""
+    assert job.process.poll() is None, job.output()
+    (job.directory / "stop").touch()
+    assert job.wait(120) == 0, job.output()
+    assert re.fullmatch(r"right after [1-9]\d* rounds\n", job.output())
 
 
 def thread_states(pid):
@@ -68,10 +73,12 @@ def end_marked(mark):
 
 
 def kill_at_random_moments(job, start, longest, seed):
-    """Starts and kills it until the job has ended; how often that was."""
+    """Starts something on the job and kills it, again and again."""
     generator = random.Random(seed)
     kills = 0
-    while job.process.poll() is None:
+    end = time.monotonic() + 300
+    while kills < KILLS:
+        assert time.monotonic() < end, f"only {kills} were alive when their time to be killed came"
         mark = f"mpiq-{uuid.uuid4().hex}"
         process = start(mark)
         try:
@@ -82,51 +89,37 @@ def kill_at_random_moments(job, start, longest, seed):
         process.wait()
         assert end_marked(mark) == [], "helpers outlived the one who started them"
         assert_nothing_stopped(job)
-    return kills
 
 
 @pytest.mark.parametrize("options", [[], ["--stop"], ["--json", "--pause", "0"]], ids=["", "stop", "no-pause"])
-def test_mpiq_killed(options, start, checksum, right_result, mpiq):
-    job = start([checksum, ROUNDS], RANKS)
-    job.wait_ready()
-    kills = kill_at_random_moments(
-        job, lambda mark: mpiq.start(*options, job.pid, env={**os.environ, "MPIQ_TEST_JOB": mark}), 0.5, 1)
-    assert job.wait(60) == 0
-    assert job.output() == right_result
-    assert kills >= FEWEST_KILLS
+def test_mpiq_killed(options, checksum, mpiq):
+    kill_at_random_moments(
+        checksum,
+        lambda mark: mpiq.start(*options, checksum.pid, env={**os.environ, "MPIQ_TEST_JOB": mark}), 0.4, 1)
+    assert_right_result(checksum)
 
 
-def test_mpiq_not_killed(start, checksum, right_result, mpiq):
-    """Looked at again and again, and stopped while it is read."""
-    job = start([checksum, ROUNDS], RANKS)
-    job.wait_ready()
-    looks = 0
-    while job.process.poll() is None:
-        answer = mpiq("--json", "--stop", job.pid)
-        if job.process.poll() is None:
-            assert answer.json["verdict"] in ("running", "finished"), answer.out
-            looks += 1
-    assert job.wait(60) == 0
-    assert job.output() == right_result
-    assert looks > 0
+@pytest.mark.parametrize("options", [[], ["--stop"]], ids=["", "stop"])
+def test_mpiq_not_killed(options, checksum, mpiq):
+    """Looked at again and again, also stopped while it is read: it is running, and goes on."""
+    for _ in range(LOOKS):
+        assert mpiq.json(*options, checksum.pid)["verdict"] == "running"
+    assert_nothing_stopped(checksum)
+    assert_right_result(checksum)
 
 
-def test_gdb_killed(start, checksum, right_result):
+def test_gdb_killed(checksum):
     """gdb dies with our commands at work in it: the rank goes on."""
     if shutil.which("gdb") is None:
         pytest.skip("gdb is not installed")
-    job = start([checksum, ROUNDS], RANKS)
-    job.wait_ready()
+    rank = next(pid for pid, rank in checksum.ready.items() if rank == 1)
 
     def start_gdb(mark):
-        rank = next(pid for pid, rank in job.ready.items() if rank == 1)
         return subprocess.Popen(
             ["gdb", "-q", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-p", str(rank),
              "-ex", f"source {ROOT / 'gdb-plugin' / 'mpi.py'}", "-ex", "mpi report"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env={**os.environ, "MPIQ_TEST_JOB": mark})
 
-    kills = kill_at_random_moments(job, start_gdb, 2, 2)
-    assert job.wait(60) == 0
-    assert job.output() == right_result
-    assert kills > 0
+    kill_at_random_moments(checksum, start_gdb, 2, 2)
+    assert_right_result(checksum)
