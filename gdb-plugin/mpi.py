@@ -23,6 +23,9 @@ def _load():
     # An auto-load script runs once for each libmpi that gdb loads: 64 inferiors, 64 times.
     if "mpiq_gdb" in sys.modules:
         return
+    if not hasattr(gdb, "TargetConnection"):
+        gdb.write("mpi commands: gdb %s is too old, they need gdb 12 or later\n" % gdb.VERSION, gdb.STDERR)
+        return
     for folder in _package_folders():
         if os.path.isfile(os.path.join(folder, "mpiq_gdb", "__init__.py")):
             sys.path.insert(0, os.path.normpath(folder))

@@ -54,10 +54,12 @@ def attach_process(pid, what):
             gdb.execute("inferior %d" % inferior.num, to_string=True)
             gdb.execute("attach %d" % pid, to_string=True)
     except gdb.error as error:
-        if new:
-            gdb.execute("remove-inferiors %d" % inferior.num, to_string=True)
         raise gdb.GdbError("cannot attach to %s: %s" % (what, error))
-    _made.add(inferior.num)
+    finally: # ^C may come before or after gdb has it
+        if inferior.pid != 0:
+            _made.add(inferior.num)
+        elif new:
+            gdb.execute("remove-inferiors %d" % inferior.num, to_string=True)
     return inferior
 
 
@@ -163,7 +165,11 @@ needs only one.  "mpi rank N" goes to rank N."""
             raise gdb.GdbError("which ranks? mpi attach 0-3,7, or mpi attach --all for all %d of the job"
                                % len(known))
         ranks = self._ranks(known, words)
-        done, failures = _attach_ranks(known, ranks)
+        try:
+            done, failures = _attach_ranks(known, ranks)
+        except KeyboardInterrupt:
+            raise gdb.GdbError("interrupted: %d inferiors hold a process; mpi detach lets go those that mpi "
+                               "attach has made" % len(inferiors.attached()))
         gdb.write("Attached to %s.  mpi rank N goes to one, mpi detach lets them go.\n"
                   % (_ranks_text(done) if done == len(ranks) else "%d of %d ranks" % (done, len(ranks))))
         for failure in failures:

@@ -58,8 +58,8 @@ def test_two_cores(wire, hung, program, cores):
 def test_rank_of_a_core(wire, program, cores):
     """mpi rank and the functions need no mpiq where the cores are open."""
     said = gdb_session.run([*open_core(program, cores[2]), "print $mpi_rank()", "mpi rank 1",
-                            "print step->residual", "print $mpi_rank()", "print $mpi_size()", "mpi rank 3"], arguments=[program, cores[1]],
-                           **wire.variables())
+                            "print step->residual", "print $mpi_rank()", "print $mpi_size()", "mpi rank 3"],
+                           arguments=[program, cores[1]], **wire.variables())
     assert "$1 = 2\n" in said.out
     assert "[Rank 1 is inferior 1, process " in said.out
     assert "the wrong turn" in said.out

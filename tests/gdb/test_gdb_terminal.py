@@ -19,9 +19,10 @@ class Terminal:
         self.own, theirs = pty.openpty()
         self.said = ""
         command = [word for word in gdb_session.command_line([]) if word != "-batch"]
-        self.process = subprocess.Popen([*command, "-p", str(pid)], stdin=theirs, stdout=theirs, stderr=theirs,
+        self.process = subprocess.Popen([*command, "-p", str(pid)], stdin=theirs, stdout=theirs,
+                                        stderr=theirs, start_new_session=True,
                                         env=gdb_session.environment(TERM="xterm", **variables),
-                                        start_new_session=True, preexec_fn=self._take_terminal)
+                                        preexec_fn=self._take_terminal)
         os.close(theirs)
         self.read_until("(gdb) ")
 
