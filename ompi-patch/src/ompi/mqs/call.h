@@ -18,6 +18,7 @@
 #define OMPI_MQS_CALL_H
 
 #include "ompi/mqs/thread.h"
+#include "ompi/mqs/wait.h"
 
 #if OMPI_MQS
 
@@ -48,6 +49,7 @@ ompi_mqs_call_begin(struct ompi_mqs_collectives *record, uint32_t collective, in
     struct ompi_mqs_guard guard = {NULL, collective};
     struct ompi_mqs_thread *self;
     struct ompi_mqs_call *call;
+    uint64_t position;
 
     if (NULL == record) {
         return guard;
@@ -59,8 +61,11 @@ ompi_mqs_call_begin(struct ompi_mqs_collectives *record, uint32_t collective, in
             return guard;
         }
     }
-    call = (struct ompi_mqs_call *) ((char *) record->ring + record->position % sizeof(record->ring));
+    /* Between loads and stores of the same word, so that each increment is one instruction on memory. */
+    position = record->position;
+    OMPI_MQS_ORDER();
     record->position += sizeof(*call);
+    call = (struct ompi_mqs_call *) ((char *) record->ring + position % sizeof(record->ring));
     *(uint32_t __attribute__((may_alias)) *) &call->collective =
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
         collective | OMPI_MQS_CALL_ORDERED << 16;
@@ -76,6 +81,7 @@ ompi_mqs_call_begin(struct ompi_mqs_collectives *record, uint32_t collective, in
     call->caller = ompi_mqs_address(__builtin_return_address(0));
     ompi_mqs_stamp_cycles(&call->begin_cycles);
     record->counts[collective].calls++;
+    OMPI_MQS_ORDER();
     record->counts[collective].active++;
     self->collective = collective;
     self->collectives = ompi_mqs_address(record);

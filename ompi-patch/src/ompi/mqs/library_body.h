@@ -54,7 +54,9 @@ void ompi_mqs_register_params(void)
         memset(ompi_mqs_process.ring, 0, sizeof(ompi_mqs_process.ring));
         memset(ompi_mqs_process.counts, 0, sizeof(ompi_mqs_process.counts));
         ompi_mqs_process.position = 0;
-        ompi_mqs_self->collectives = &ompi_mqs_nobody == ompi_mqs_self ? 1 : 0;
+        if (&ompi_mqs_nobody != ompi_mqs_self) {
+            ompi_mqs_thread_leave(ompi_mqs_self);
+        }
     }
 #if defined(PR_SET_PTRACER) && defined(PR_SET_PTRACER_ANY)
     if (ompi_mqs_allow_ptrace) {

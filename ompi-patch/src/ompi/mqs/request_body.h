@@ -157,12 +157,8 @@ static void ompi_mqs_request_settle(struct ompi_request_t *request)
 {
     struct ompi_mqs_pending *pending;
 
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (!REQUEST_COMPLETE(request)) {
-        return;
-    }
     ompi_mqs_lock();
-    pending = ompi_mqs_pending_take(request);
+    pending = REQUEST_COMPLETE(request) ? ompi_mqs_pending_take(request) : NULL;
     if (NULL != pending) {
         if (ompi_mqs_request_completed == request->req_complete_cb) {
             request->req_complete_cb = pending->callback;

@@ -8,6 +8,7 @@
 #include "ompi/mqs/thread.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -95,7 +96,7 @@ static void ompi_mqs_thread_leave(void *record)
 
     ompi_mqs_self = &ompi_mqs_nobody;
     ompi_mqs_lock();
-    self->depth = 0;
+    __atomic_store_n(&self->depth, 0, __ATOMIC_RELAXED);
     self->collectives = 0;
     self->tid = 0;
     ompi_mqs_unlock();
@@ -148,8 +149,7 @@ struct ompi_mqs_thread *ompi_mqs_thread_join(void)
         self->tid = tid;
         ompi_mqs_lock();
         self->next = ompi_mqs_root.threads;
-        OMPI_MQS_ORDER();
-        ompi_mqs_root.threads = ompi_mqs_address(self);
+        __atomic_store_n(&ompi_mqs_root.threads, ompi_mqs_address(self), __ATOMIC_RELEASE);
         ompi_mqs_unlock();
     }
     if (ompi_mqs_threads_have_key) {

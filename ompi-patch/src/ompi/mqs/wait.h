@@ -13,6 +13,9 @@
 
 #if OMPI_MQS
 
+/* A plain store that another thread of the process may see: ompi_mqs_sweep reads these members. */
+#define ompi_mqs_store(address, value) __atomic_store_n((address), (value), __ATOMIC_RELAXED)
+
 OMPI_MQS_INLINE struct ompi_mqs_thread *ompi_mqs_wait_begin(uint32_t kind, uint32_t need,
                                                             const volatile void *requests, uint64_t count,
                                                             const volatile void *comm, int peer, int tag,
@@ -33,17 +36,17 @@ OMPI_MQS_INLINE struct ompi_mqs_thread *ompi_mqs_wait_begin(uint32_t kind, uint3
 
         wait->kind = kind;
         wait->need = need;
-        wait->episode = ++self->episodes;
+        ompi_mqs_store(&wait->begin_ns, 0);
+        ompi_mqs_store(&wait->episode, ++self->episodes);
         wait->requests = ompi_mqs_address(requests);
         wait->count = count;
         wait->comm = ompi_mqs_address(comm);
         wait->peer = peer;
         wait->tag = tag;
-        wait->begin_ns = 0;
         wait->object = ompi_mqs_address(object);
     }
     OMPI_MQS_ORDER();
-    self->depth = depth + 1;
+    ompi_mqs_store(&self->depth, depth + 1);
     return self;
 }
 
@@ -51,7 +54,7 @@ OMPI_MQS_INLINE void ompi_mqs_wait_end(struct ompi_mqs_thread **waiting)
 {
     if (NULL != *waiting) {
         OMPI_MQS_ORDER();
-        (*waiting)->depth--;
+        ompi_mqs_store(&(*waiting)->depth, (*waiting)->depth - 1);
     }
 }
 
@@ -68,6 +71,22 @@ OMPI_DECLSPEC struct ompi_mqs_thread *ompi_mqs_wait_begin_long(uint32_t kind, co
         (condition) ? ompi_mqs_wait_begin((kind), (need), (requests), (count), NULL, 0, 0, NULL)    \
                     : NULL;
 
+/* In a function that polls in a loop of its own: OMPI_MQS_MAY_WAIT before the loop, OMPI_MQS_DOES_WAIT where
+   a poll has found nothing. */
+#define OMPI_MQS_MAY_WAIT \
+    struct ompi_mqs_thread *mqs_waiting __attribute__((cleanup(ompi_mqs_wait_end), unused)) = NULL;
+
+#define OMPI_MQS_DOES_WAIT(kind, comm, peer, tag)                                                   \
+    if (NULL == mqs_waiting) {                                                                      \
+        mqs_waiting = ompi_mqs_wait_begin((kind), 1, NULL, 0, (comm), (peer), (tag), NULL);         \
+    }
+
+/* In an MPI function of which a thread may not come back, for the rest of it: whatever the component that
+   serves it waits for. */
+#define OMPI_MQS_WAITING_IN(kind, comm, object)                                                     \
+    struct ompi_mqs_thread *mqs_waiting __attribute__((cleanup(ompi_mqs_wait_end), unused)) =       \
+        ompi_mqs_wait_begin((kind), 1, NULL, 0, (comm), 0, 0, (object));
+
 #define OMPI_MQS_WAITING_LONG(kind, comm, object)                                                   \
     struct ompi_mqs_thread *mqs_waiting __attribute__((cleanup(ompi_mqs_wait_end), unused)) =       \
         ompi_mqs_wait_begin_long((kind), (comm), (object));
@@ -76,6 +95,9 @@ OMPI_DECLSPEC struct ompi_mqs_thread *ompi_mqs_wait_begin_long(uint32_t kind, co
 
 #define OMPI_MQS_WAITING(kind, need, requests, count, comm, peer, tag)
 #define OMPI_MQS_WAITING_IF(condition, kind, need, requests, count)
+#define OMPI_MQS_MAY_WAIT
+#define OMPI_MQS_DOES_WAIT(kind, comm, peer, tag)
+#define OMPI_MQS_WAITING_IN(kind, comm, object)
 #define OMPI_MQS_WAITING_LONG(kind, comm, object)
 #define OMPI_MQS_WAIT_REQUEST 0
 #define OMPI_MQS_WAIT_SEND 0

@@ -18,7 +18,7 @@ struct ompi_mqs_thread *ompi_mqs_wait_begin_long(uint32_t kind, const volatile v
     struct ompi_mqs_thread *self = ompi_mqs_wait_begin(kind, 1, NULL, 0, comm, 0, 0, object);
 
     if (NULL != self && self->depth <= OMPI_MQS_WAIT_DEPTH) {
-        self->stack[self->depth - 1].begin_ns = ompi_mqs_now();
+        ompi_mqs_store(&self->stack[self->depth - 1].begin_ns, ompi_mqs_now());
     }
     return self;
 }
