@@ -246,6 +246,10 @@ EXPORT int mqs_get_comm_group(mqs_process *process, int *ret)
     if (comm->size == 0) {
         return mqs_ok;
     }
+    code = group_check(info, comm->local_group, comm->size);
+    if (code != mqs_ok) {
+        return code;
+    }
     names = memory_allocate((size_t)comm->size, sizeof *names);
     if (names == NULL) {
         return ERROR_NO_STORE;

@@ -60,7 +60,7 @@ static uint64_t hash_of(mqs_process_info *info, mqs_taddr_t group, int count, ui
     mqs_process_name *names;
     uint64_t hash = 0;
 
-    if (kept != 0 || count == 0) {
+    if (kept != 0 || count == 0 || group_check(info, group, count) != mqs_ok) {
         return kept;
     }
     names = memory_allocate((size_t)count, sizeof *names);

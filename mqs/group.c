@@ -8,7 +8,6 @@
 #include "process.h"
 
 #define MAX_DEPTH 32 /* sparse groups of sparse groups */
-#define MAX_RANGES GROUP_MAX_SIZE
 
 #define FLAG_DENSE 0x04u
 #define FLAG_SPORADIC 0x08u
@@ -114,14 +113,52 @@ static int translate_strided(mqs_process_info *info, const struct group *group, 
     return mqs_ok;
 }
 
-/* Fills map[i] with the parent's rank of the group's member i. */
-static int map_sporadic(mqs_process_info *info, const struct group *group, int *map)
+/* Members of a group whose ranks in the parent are wanted: from `first` on, `count` of them. */
+struct window {
+    int first;
+    int count;
+    int *map;
+};
+
+static void map_put(const struct window *window, int64_t member, int64_t rank)
+{
+    if (member >= window->first && member - window->first < window->count) {
+        window->map[member - window->first] = (int)rank;
+    }
+}
+
+/* `count` elements of an array, which the caller frees; that the last can be read is seen to before memory
+   is taken for all. */
+static int fetch_array(mqs_process_info *info, mqs_taddr_t address, size_t count, size_t size,
+                       unsigned char **ret)
+{
+    unsigned char last;
+    unsigned char *array;
+    int code = fetch_bytes(info, address + (mqs_taddr_t)(count * size - 1), 1, &last);
+
+    if (code != mqs_ok) {
+        return code;
+    }
+    array = memory_allocate(count, size);
+    if (array == NULL) {
+        return ERROR_NO_STORE;
+    }
+    code = fetch_bytes(info, address, count * size, array);
+    if (code != mqs_ok) {
+        memory_free(array);
+        return code;
+    }
+    *ret = array;
+    return mqs_ok;
+}
+
+static int map_sporadic(mqs_process_info *info, const struct group *group, const struct window *window)
 {
     int64_t length = field_signed(info, group->sparse, AT_SPORADIC_LENGTH);
     mqs_taddr_t list = (mqs_taddr_t)field_unsigned(info, group->sparse, AT_SPORADIC_LIST);
     int32_t size = info->layout.size[AT_RANGE];
     unsigned char *ranges;
-    int done = 0;
+    int64_t done = 0;
     int code;
 
     if (!layout_has(&info->layout, AT_SPORADIC_LENGTH) || !layout_has(&info->layout, AT_SPORADIC_LIST) ||
@@ -131,33 +168,31 @@ static int map_sporadic(mqs_process_info *info, const struct group *group, int *
     if (length <= 0 || length > group->count) {
         return ERROR_GROUP;
     }
-    ranges = memory_allocate((size_t)length, (size_t)size);
-    if (ranges == NULL) {
-        return ERROR_NO_STORE;
+    code = fetch_array(info, list, (size_t)length, (size_t)size, &ranges);
+    if (code != mqs_ok) {
+        return code;
     }
-    code = fetch_bytes(info, list, (size_t)length * (size_t)size, ranges);
-    for (int64_t i = 0; code == mqs_ok && i < length; i++) {
+    for (int64_t i = 0; i < length; i++) {
         int64_t first = field_signed(info, ranges + i * size, AT_RANGE_FIRST);
         int64_t run = field_signed(info, ranges + i * size, AT_RANGE_LENGTH);
 
         if (first < 0 || run < 0 || run > group->count - done || first > GROUP_MAX_SIZE - run) {
-            code = ERROR_GROUP;
             break;
         }
         for (int64_t k = 0; k < run; k++) {
-            map[done++] = (int)(first + k);
+            map_put(window, done++, first + k);
         }
     }
     memory_free(ranges);
-    return code == mqs_ok && done != group->count ? ERROR_GROUP : code;
+    return done == group->count ? mqs_ok : ERROR_GROUP;
 }
 
-static int map_bitmap(mqs_process_info *info, const struct group *group, int *map)
+static int map_bitmap(mqs_process_info *info, const struct group *group, const struct window *window)
 {
     int64_t length = field_signed(info, group->sparse, AT_BITMAP_LENGTH);
     mqs_taddr_t array = (mqs_taddr_t)field_unsigned(info, group->sparse, AT_BITMAP_ARRAY);
     unsigned char *bits;
-    int done = 0;
+    int64_t done = 0;
     int code;
 
     if (!layout_has(&info->layout, AT_BITMAP_LENGTH) || !layout_has(&info->layout, AT_BITMAP_ARRAY)) {
@@ -166,38 +201,34 @@ static int map_bitmap(mqs_process_info *info, const struct group *group, int *ma
     if (length <= 0 || length > GROUP_MAX_SIZE / CHAR_BIT) {
         return ERROR_GROUP;
     }
-    bits = memory_allocate((size_t)length, 1);
-    if (bits == NULL) {
-        return ERROR_NO_STORE;
+    code = fetch_array(info, array, (size_t)length, 1, &bits);
+    if (code != mqs_ok) {
+        return code;
     }
-    code = fetch_bytes(info, array, (size_t)length, bits);
-    for (int64_t i = 0; code == mqs_ok && i < length * CHAR_BIT && done < group->count; i++) {
+    for (int64_t i = 0; i < length * CHAR_BIT && done < group->count; i++) {
         if ((bits[i / CHAR_BIT] >> i % CHAR_BIT & 1) != 0) {
-            map[done++] = (int)i;
+            map_put(window, done++, i);
         }
     }
     memory_free(bits);
-    return code == mqs_ok && done != group->count ? ERROR_GROUP : code;
+    return done == group->count ? mqs_ok : ERROR_GROUP;
 }
 
 static int translate_mapped(mqs_process_info *info, const struct group *group, int *ranks, int count)
 {
-    int *map;
+    struct window window = {count == 1 ? ranks[0] : 0, count == 1 ? 1 : group->count, NULL};
     int code;
 
-    if (group->count == 0) {
-        return count == 0 ? mqs_ok : ERROR_GROUP;
-    }
-    map = memory_allocate((size_t)group->count, sizeof *map);
-    if (map == NULL) {
+    window.map = memory_allocate((size_t)window.count, sizeof *window.map);
+    if (window.map == NULL) {
         return ERROR_NO_STORE;
     }
-    code =
-        (group->flags & FLAG_SPORADIC) != 0 ? map_sporadic(info, group, map) : map_bitmap(info, group, map);
+    code = (group->flags & FLAG_SPORADIC) != 0 ? map_sporadic(info, group, &window)
+                                               : map_bitmap(info, group, &window);
     for (int i = 0; code == mqs_ok && i < count; i++) {
-        ranks[i] = map[ranks[i]];
+        ranks[i] = window.map[ranks[i] - window.first];
     }
-    memory_free(map);
+    memory_free(window.map);
     return code;
 }
 
@@ -246,42 +277,6 @@ static int to_dense(mqs_process_info *info, mqs_taddr_t address, int *ranks, int
     return code;
 }
 
-int group_members(mqs_process_info *info, mqs_taddr_t group, int count, mqs_process_name *names)
-{
-    struct group dense;
-    unsigned char *pointers = NULL;
-    int width = info->layout.sizes.pointer_size;
-    int *ranks;
-    int code;
-
-    if (count == 0) {
-        return mqs_ok;
-    }
-    ranks = memory_allocate((size_t)count, sizeof *ranks);
-    if (ranks == NULL) {
-        return ERROR_NO_STORE;
-    }
-    for (int i = 0; i < count; i++) {
-        ranks[i] = i;
-    }
-    code = to_dense(info, group, ranks, count, &dense);
-    if (code == mqs_ok) {
-        pointers = memory_allocate((size_t)dense.count, (size_t)width);
-        code = pointers == NULL
-                   ? ERROR_NO_STORE
-                   : fetch_bytes(info, dense.procs, (size_t)dense.count * (size_t)width, pointers);
-    }
-    for (int i = 0; code == mqs_ok && i < count; i++) {
-        mqs_taddr_t proc =
-            (mqs_taddr_t)number_unsigned(info, pointers + (size_t)ranks[i] * (size_t)width, width);
-
-        code = group_name_of(info, proc, &names[i]);
-    }
-    memory_free(pointers);
-    memory_free(ranks);
-    return code;
-}
-
 int group_member(mqs_process_info *info, mqs_taddr_t group, int rank, mqs_process_name *ret)
 {
     struct group dense;
@@ -293,6 +288,50 @@ int group_member(mqs_process_info *info, mqs_taddr_t group, int rank, mqs_proces
         code = fetch_pointer(info, dense.procs + (mqs_taddr_t)rank * (mqs_taddr_t)width, &proc);
     }
     return code == mqs_ok ? group_name_of(info, proc, ret) : code;
+}
+
+int group_check(mqs_process_info *info, mqs_taddr_t group, int count)
+{
+    mqs_process_name last;
+
+    return count == 0 ? mqs_ok : group_member(info, group, count - 1, &last);
+}
+
+int group_members(mqs_process_info *info, mqs_taddr_t group, int count, mqs_process_name *names)
+{
+    struct group dense;
+    unsigned char *pointers = NULL;
+    int width = info->layout.sizes.pointer_size;
+    int *ranks;
+    int code;
+
+    if (count == 0) {
+        return mqs_ok;
+    }
+    code = group_check(info, group, count);
+    if (code != mqs_ok) {
+        return code;
+    }
+    ranks = memory_allocate((size_t)count, sizeof *ranks);
+    if (ranks == NULL) {
+        return ERROR_NO_STORE;
+    }
+    for (int i = 0; i < count; i++) {
+        ranks[i] = i;
+    }
+    code = to_dense(info, group, ranks, count, &dense);
+    if (code == mqs_ok) {
+        code = fetch_array(info, dense.procs, (size_t)dense.count, (size_t)width, &pointers);
+    }
+    for (int i = 0; code == mqs_ok && i < count; i++) {
+        mqs_taddr_t proc =
+            (mqs_taddr_t)number_unsigned(info, pointers + (size_t)ranks[i] * (size_t)width, width);
+
+        code = group_name_of(info, proc, &names[i]);
+    }
+    memory_free(pointers);
+    memory_free(ranks);
+    return code;
 }
 
 int group_world_rank(const mqs_process_info *info, mqs_process_name name)

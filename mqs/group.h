@@ -19,6 +19,9 @@
 
 int group_size(mqs_process_info *info, mqs_taddr_t group, int *ret);
 
+/* A size is to be believed, and memory to be taken for it, once the last member can be read. */
+int group_check(mqs_process_info *info, mqs_taddr_t group, int count);
+
 /* `count` names in rank order; count is the group's size. */
 int group_members(mqs_process_info *info, mqs_taddr_t group, int count, mqs_process_name *names);
 

@@ -29,6 +29,7 @@ int ob1_walk_peers(mqs_process_info *info, const struct communicator *comm, ob1_
     unsigned char bytes[LAYOUT_MAX_STRUCT];
     unsigned char *pointers;
     mqs_taddr_t procs;
+    mqs_taddr_t last;
     uint64_t count;
     int width = info->layout.sizes.pointer_size;
     int code;
@@ -45,8 +46,13 @@ int ob1_walk_peers(mqs_process_info *info, const struct communicator *comm, ob1_
     if (procs == 0 || count == 0) {
         return mqs_ok;
     }
-    if (count > GROUP_MAX_SIZE) {
+    /* It is sized once, to the group; and what is to be allocated here must be there. */
+    if (count > (uint64_t)(comm->inter ? comm->remote_size : comm->size)) {
         return ERROR_COMMUNICATOR;
+    }
+    code = fetch_pointer(info, procs + (mqs_taddr_t)(count - 1) * (mqs_taddr_t)width, &last);
+    if (code != mqs_ok) {
+        return code;
     }
     pointers = memory_allocate((size_t)count, (size_t)width);
     if (pointers == NULL) {
