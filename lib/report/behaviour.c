@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -249,39 +250,38 @@ static struct mpiq_behaviour *line_of(struct collector *c, uint32_t process, str
     return line;
 }
 
-/* The rank of "rank 3", of "rank 3 to take part"; MPIQ_NONE for anything else. */
-static uint32_t rank_alone(const char *what)
+/* The rank of "rank 3" or "rank w1:3", of "rank 3 to take part"; false for anything else. */
+static bool rank_alone(const char *what, struct mpiq_world_rank *ret)
 {
-    static const char before[] = "rank ";
-    char *end = NULL;
-    if (strncmp(what, before, strlen(before)) != 0 || !isdigit((unsigned char)what[strlen(before)]))
-        return MPIQ_NONE;
-    unsigned long rank = strtoul(what + strlen(before), &end, 10);
-    bool alone = *end == '\0' || strcmp(end, " to take part") == 0;
-    return alone && rank < MPIQ_NONE ? (uint32_t)rank : MPIQ_NONE;
+    uint32_t world = 0;
+    uint32_t rank = 0;
+    int length = 0;
+    if (sscanf(what, "rank w%" SCNu32 ":%" SCNu32 "%n", &world, &rank, &length) != 2 &&
+        sscanf(what, "rank %" SCNu32 "%n", &rank, &length) != 1)
+        return false;
+    if (what[length] != '\0' && strcmp(what + length, " to take part") != 0)
+        return false;
+    *ret = (struct mpiq_world_rank){.world = world, .rank = rank};
+    return true;
 }
 
 /* Notes whom one more rank in a collective waits for; what is no rank makes the line one of various things.
  */
 static bool add_awaited(const struct collector *c, uint32_t process, struct mpiq_behaviour *line)
 {
+    struct mpiq_world_rank rank;
     const char *what = exact_what(c, process);
-    uint32_t rank = rank_alone(what);
-    if (!*what)
-        return true;
-    if (rank == MPIQ_NONE) {
-        line->varies |= !line->what || strcmp(line->what, what) != 0;
-        return true;
-    }
-    line->varies |= !line->what || rank_alone(line->what) == MPIQ_NONE;
-    return mpiq_rank_set_add(&line->awaited, 0, rank);
+    bool alone = rank_alone(what, &rank);
+    if (line->what && !line->varies && strcmp(line->what, what) != 0)
+        line->varies = !alone || line->awaited.size == 0;
+    return !alone || mpiq_rank_set_add(&line->awaited, rank.world, rank.rank);
 }
 
 /* Says in words whom the ranks of a line wait for, where it is ranks alone. */
 static bool tell_awaited(struct mpiq_behaviour *line)
 {
     enum { MOST_AWAITED = 4 };
-    if (line->awaited.size == 0 || line->varies || (line->what && rank_alone(line->what) == MPIQ_NONE))
+    if (line->awaited.size == 0 || line->varies || (line->awaited.size == 1 && line->what))
         return true;
     struct mpiq_buffer text = {0};
     mpiq_put_who(&text, &line->awaited, MOST_AWAITED);

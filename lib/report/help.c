@@ -73,8 +73,9 @@ void mpiq_show_help(struct mpiq_page *page)
                  "non-blocking ones and how long a rank has waited are not known");
     if (losses.stacks_only.size > 0)
         put_help(page, &headed, &losses.stacks_only,
-                 "this MPI library has neither the patch nor debug information: queues, communicators and "
-                 "collectives could not be read; mpiq doctor says what to do");
+                 "of MPI's own state nothing could be read, only stacks: queues, communicators and "
+                 "collectives are "
+                 "not known, and so nothing can be proven; mpiq doctor says what is missing");
     if (losses.not_recording.size > 0)
         put_help(
             page, &headed, &losses.not_recording,

@@ -32,14 +32,16 @@ static void put_call(struct mpiq_buffer *cell, const struct mpiq_behaviour *line
         mpiq_buffer_printf(cell, " on %s", line->communicator);
 }
 
-static void put_what(struct mpiq_buffer *cell, const struct mpiq_behaviour *line)
+/* What they wait for; where that is not the same for all, of the first of them. */
+static void put_what(const struct mpiq_page *page, struct mpiq_buffer *cell,
+                     const struct mpiq_behaviour *line)
 {
-    if (!line->what)
+    mpiq_buffer_string(cell, line->what);
+    if (!line->varies)
         return;
-    if (line->varies)
-        mpiq_buffer_printf(cell, "different things; the first: %s", line->what);
-    else
-        mpiq_buffer_string(cell, line->what);
+    mpiq_buffer_string(cell, line->what ? " (rank " : "(of rank ");
+    mpiq_put_process(page, cell, (uint32_t)(line->example - page->diagnosis->ranks));
+    mpiq_buffer_string(cell, line->what ? "; the others differ)" : " not known; the others differ)");
 }
 
 static enum mpiq_style line_style(const struct mpiq_behaviour *line)
@@ -81,10 +83,10 @@ static void put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours 
         if (line->example->call || !line->what)
             mpiq_put_site(page, &cell, line->example->site);
         else
-            put_what(&cell, line);
+            put_what(page, &cell, line);
         mpiq_columns_set(table, 4, &cell);
         if (line->example->call)
-            put_what(&cell, line);
+            put_what(page, &cell, line);
         mpiq_columns_set(table, 5, &cell);
     }
     mpiq_columns_print(table, 2, true);
