@@ -5,7 +5,8 @@
 
 #include "job/collective.h"
 
-enum { THREAD_MULTIPLE = 3 };
+/* A sleeper spends some microseconds on being stopped for its stack, and on going back to sleep. */
+enum { THREAD_MULTIPLE = 3, COST_OF_A_LOOK_NS = 1000000 };
 
 static bool any_held(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
 {
@@ -25,6 +26,13 @@ bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job
     return multiple || thread->held == MPIQ_YES || !any_held(job, rank);
 }
 
+bool mpiq_thread_sleeps(const struct mpiq_job_rank *rank, const struct mpiq_job_thread *thread)
+{
+    bool sleeps = thread->state == 'S' || thread->state == 'D';
+    return sleeps && !thread->in_mpi && thread->cpu_between_ns < COST_OF_A_LOOK_NS &&
+           !(rank->changed & MPIQ_CHANGED_STACKS);
+}
+
 double mpiq_waited(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                    const struct mpiq_job_thread *thread)
 {
@@ -34,7 +42,8 @@ double mpiq_waited(const struct mpiq_job_state *job, const struct mpiq_job_rank 
         if (stamped > 0)
             begin = stamped;
     }
-    /* A collective's begin is the wait's for whoever asks how long; it may have waited several times in it. */
+    /* A collective's begin is the wait's for whoever asks how long; it may have waited several times in it.
+     */
     struct mpiq_thread_collective in;
     mpiq_thread_collective(job, rank, thread, &in);
     if (in.call != MPIQ_NONE && job->calls[in.call].begin_ns > 0)
@@ -62,9 +71,7 @@ static enum mpiq_rank_doing thread_doing(const struct mpiq_job_state *job, const
         return MPIQ_DOING_BLOCKED;
     if (thread->in_mpi)
         return MPIQ_DOING_POLLING;
-    bool sleeps = thread->state == 'S' || thread->state == 'D';
-    return sleeps && thread->cpu_between_ns == 0 && !(rank->changed & MPIQ_CHANGED_STACKS) ? MPIQ_DOING_ASLEEP
-                                                                                          : MPIQ_DOING_COMPUTING;
+    return mpiq_thread_sleeps(rank, thread) ? MPIQ_DOING_ASLEEP : MPIQ_DOING_COMPUTING;
 }
 
 static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,

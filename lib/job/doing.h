@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doing - what each rank does, before anybody asks why: blocked, polling, computing, asleep, stopped, gone. */
+/* doing - what each rank does, before anybody asks why: blocked, polling, computing, asleep, stopped, gone.
+ */
 #ifndef MPIQ_DOING_H
 #define MPIQ_DOING_H
 
@@ -12,6 +13,10 @@ void mpiq_doing(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnos
 /* Whether that thread may call MPI while another one of its rank is blocked in it. */
 bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                          const struct mpiq_job_thread *thread);
+
+/* Whether that thread was asleep outside MPI all the time between the looks, but for what the looks
+   themselves cost it. */
+bool mpiq_thread_sleeps(const struct mpiq_job_rank *rank, const struct mpiq_job_thread *thread);
 
 /* Seconds that a rank's thread is in its innermost wait; -1 not known. */
 double mpiq_waited(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,

@@ -142,9 +142,8 @@ static uint32_t build_rank(struct mpiq_wait_graph *graph, uint32_t process)
         if (graph->thread_nodes[index] != MPIQ_NONE) {
             mpiq_graph_edge(graph, graph->thread_nodes[index], MPIQ_NONE);
         } else if (mpiq_thread_may_act(job, rank, thread)) {
-            bool sleeps = !thread->in_mpi && (thread->state == 'S' || thread->state == 'D') &&
-                          thread->cpu_between_ns == 0;
-            mpiq_graph_edge(graph, sleeps ? MPIQ_NODE_ASLEEP : MPIQ_NODE_LIVE, MPIQ_NONE);
+            mpiq_graph_edge(graph, mpiq_thread_sleeps(rank, thread) ? MPIQ_NODE_ASLEEP : MPIQ_NODE_LIVE,
+                            MPIQ_NONE);
         }
     }
     if (graph->edge_count == before)
@@ -159,7 +158,8 @@ static uint32_t build_group(struct mpiq_wait_graph *graph, uint32_t index, bool 
         mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
     for (uint32_t i = 0; group->members && i < group->count; i++) {
         uint32_t process = group->members[i];
-        mpiq_graph_edge(graph, process == MPIQ_NONE ? MPIQ_NODE_UNKNOWN : mpiq_actor(graph, process, internal),
+        mpiq_graph_edge(graph,
+                        process == MPIQ_NONE ? MPIQ_NODE_UNKNOWN : mpiq_actor(graph, process, internal),
                         MPIQ_NONE);
     }
     return 1;
@@ -251,8 +251,8 @@ static bool invert(struct mpiq_wait_graph *graph)
     return true;
 }
 
-/* All that some of the leaves reach, marked in a flag of the nodes: a node happens once `need` of its children
-   do.  Each edge is looked at once. */
+/* All that some of the leaves reach, marked in a flag of the nodes: a node happens once `need` of its
+   children do.  Each edge is looked at once. */
 static void reach(struct mpiq_wait_graph *graph, uint32_t *missing, uint32_t *queue, unsigned leaves,
                   size_t flag)
 {
@@ -292,7 +292,8 @@ static bool reduce(struct mpiq_wait_graph *graph)
     return true;
 }
 
-struct mpiq_wait_graph *mpiq_wait_graph_create(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnosis)
+struct mpiq_wait_graph *mpiq_wait_graph_create(const struct mpiq_job_state *job,
+                                               struct mpiq_diagnosis *diagnosis)
 {
     struct mpiq_wait_graph *graph = calloc(1, sizeof *graph);
     if (!graph)
@@ -303,8 +304,9 @@ struct mpiq_wait_graph *mpiq_wait_graph_create(const struct mpiq_job_state *job,
     graph->thread_ranks = calloc((size_t)job->thread_count + 1, sizeof *graph->thread_ranks);
     if (graph->thread_nodes)
         memset(graph->thread_nodes, 0xff, ((size_t)job->thread_count + 1) * sizeof *graph->thread_nodes);
-    if (!graph->thread_nodes || !graph->thread_ranks || !mpiq_matching_init(&graph->matching, job, diagnosis->partner) ||
-        !build_all(graph) || !reduce(graph)) {
+    if (!graph->thread_nodes || !graph->thread_ranks ||
+        !mpiq_matching_init(&graph->matching, job, diagnosis->partner) || !build_all(graph) ||
+        !reduce(graph)) {
         mpiq_wait_graph_destroy(graph);
         return NULL;
     }
