@@ -49,8 +49,10 @@ static struct mpiq_error *read_gone(const struct mpiq_look_source *source, int w
     state->pid = source->pid;
     state->name.rank = source->rank;
     state->world_size = world_size;
-    if (source->nspace)
+    if (source->nspace) {
+        state->name.job = mpiq_rank_job_of(source->nspace);
         snprintf(state->nspace, sizeof state->nspace, "%s", source->nspace);
+    }
     *ret = state;
     return NULL;
 }
