@@ -26,7 +26,9 @@
 #define SECONDS_DEFAULT 10.0
 #define MEMORY_DEFAULT ((uint64_t)2 << 30)
 /* How long a helper that was told to end may take to say what it was at. */
-#define LAST_WORDS_NS ((int64_t)200 * 1000 * 1000)
+#define LAST_WORDS_NS ((int64_t)2 * 1000 * 1000 * 1000)
+/* The time that the target itself may take (symbols and types are loaded then), in the DLL's own. */
+#define GRACE 10
 #define SAME_USER ((uid_t)-1)
 
 extern char **environ;
@@ -194,11 +196,18 @@ static struct mpiq_error *send_look(struct mpiq_dll_host *host, const char *dll)
     return mpiq_pipe_write(&host->pipe, line, (size_t)length);
 }
 
+static void set_deadline(struct mpiq_dll_host *host)
+{
+    int64_t time = (int64_t)(host->options.seconds * 1e9);
+    host->pipe.deadline = mpiq_monotonic_ns() + time;
+    host->pipe.grace = GRACE * time;
+}
+
 /* With a helper that runs as user, and has been told what to do. */
 static struct mpiq_error *begin(struct mpiq_dll_host *host, const char *dll, uid_t user)
 {
     if (host->pid > 0 && host->user == user) {
-        host->pipe.deadline = mpiq_monotonic_ns() + (int64_t)(host->options.seconds * 1e9);
+        set_deadline(host);
         struct mpiq_error *error = send_look(host, dll);
         if (!error)
             return NULL;
@@ -208,7 +217,7 @@ static struct mpiq_error *begin(struct mpiq_dll_host *host, const char *dll, uid
     struct mpiq_error *error = start_helper(host, user);
     if (error)
         return error;
-    host->pipe.deadline = mpiq_monotonic_ns() + (int64_t)(host->options.seconds * 1e9);
+    set_deadline(host);
     return send_look(host, dll);
 }
 
@@ -249,6 +258,7 @@ static void ask_last_words(struct mpiq_dll_host *host, struct mpiq_target *targe
 {
     kill(host->pid, SIGALRM);
     host->pipe.deadline = mpiq_monotonic_ns() + LAST_WORDS_NS;
+    host->pipe.grace = 0;
     mpiq_error_destroy(mpiq_target_serve_pipe(target, &host->pipe, 0, on_line, answer));
 }
 

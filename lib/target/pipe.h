@@ -22,6 +22,7 @@ struct mpiq_pipe {
     int out;
     size_t limit;     /* longest line that is taken */
     int64_t deadline; /* CLOCK_MONOTONIC in nanoseconds; 0: waits for ever */
+    int64_t grace;    /* by how much a server may still put it off for what its own side takes */
     bool patient; /* reading from `in` gives up by itself now and then (SO_RCVTIMEO): no need to poll first */
     bool socket;  /* out is one: learnt at the first write */
     bool learnt;

@@ -317,6 +317,14 @@ static const struct request *find_request(const char *line, size_t word)
     return NULL;
 }
 
+/* What our side takes is not on the other's account; but one that asks for ever is to end, too. */
+static void put_off(struct mpiq_pipe *pipe, int64_t duration)
+{
+    int64_t delay = duration < pipe->grace ? duration : pipe->grace;
+    pipe->grace -= delay;
+    pipe->deadline += delay;
+}
+
 struct mpiq_error *mpiq_target_serve_pipe(struct mpiq_target *target, struct mpiq_pipe *pipe, pid_t direct,
                                           bool (*other)(void *argument, const char *line), void *argument)
 {
@@ -349,7 +357,7 @@ struct mpiq_error *mpiq_target_serve_pipe(struct mpiq_target *target, struct mpi
             outcome = say_error(&server, outcome.failed);
         error = outcome.broken;
         if (pipe->deadline)
-            pipe->deadline += mpiq_monotonic_ns() - begin;
+            put_off(pipe, mpiq_monotonic_ns() - begin);
         on = !error && (!request || request->serve != serve_end);
     }
     free(server.types);
