@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_bench RANKS - one made-up hang of that many ranks, ten operations each: time and memory of making the job
- * state, of matching and diagnosis, and of the report.  One line of the table that bench/job prints.
+ * job_bench RANKS - one made-up hang of that many ranks, ten operations each: time and memory of making the
+ * job state, of matching and diagnosis, and of the report.  One line of the table that bench/job prints.
  *
- * All ranks but one are in MPI_Allreduce #7, each waiting for internal traffic of its tree's parent; one waits
- * for a tag that nobody sends.  Beside that each rank has three receives posted to its right, three large sends
- * under way to its left, and three messages that lie unexpected and announce such sends.
+ * All ranks but one are in MPI_Allreduce #7, each waiting for internal traffic of its tree's parent; one
+ * waits for a tag that nobody sends.  Beside that each rank has three receives posted to its right, three
+ * large sends under way to its left, and three messages that lie unexpected and announce such sends.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,8 @@ static void check(struct mpiq_error *error)
     exit(1);
 }
 
-static void operation(struct mpiq_rank_state *state, size_t at, enum mpiq_operation_kind kind, int peer, int tag)
+static void operation(struct mpiq_rank_state *state, size_t at, enum mpiq_operation_kind kind, int peer,
+                      int tag)
 {
     struct mpiq_operation *op = &state->operations[at];
     *op = (struct mpiq_operation){
@@ -114,10 +115,16 @@ static void fill(struct mpiq_rank_state *state, int rank, int ranks, int look)
     world->local_rank = rank;
     world->ordered = lost ? 6 : 7;
     int16_t allreduce = (int16_t)mpiq_collective_class("MPI_Allreduce");
-    world->counts[0] = (struct mpiq_coll_count){.collective = allreduce, .active = !lost, .count = lost ? 6 : 7};
-    world->calls[0] = (struct mpiq_call){
-        .number = lost ? 6 : 7, .count = 1, .bytes = 8, .root = -1, .collective = allreduce, .done = lost,
-        .begin_ns = 1000000000, .op = mpiq_rank_state_intern(state, "MPI_SUM")};
+    world->counts[0] =
+        (struct mpiq_coll_count){.collective = allreduce, .active = !lost, .count = lost ? 6 : 7};
+    world->calls[0] = (struct mpiq_call){.number = lost ? 6 : 7,
+                                         .count = 1,
+                                         .bytes = 8,
+                                         .root = -1,
+                                         .collective = allreduce,
+                                         .done = lost,
+                                         .begin_ns = 1000000000,
+                                         .op = mpiq_rank_state_intern(state, "MPI_SUM")};
     for (int i = 0; i < NEIGHBOURS; i++) {
         int right = (rank + 1 + i) % ranks;
         int left = (rank + ranks - 1 - i) % ranks;
@@ -128,15 +135,18 @@ static void fill(struct mpiq_rank_state *state, int rank, int ranks, int look)
         world->channels[NEIGHBOURS + i] = (struct mpiq_channel){.peer_local = left, .sent = 2, .expected = 1};
     }
     int parent = rank == 0 ? ranks / 3 : (rank - 1) / 2;
-    operation(state, 3 * NEIGHBOURS, MPIQ_OPERATION_RECEIVE, lost ? 0 : parent, lost ? TAG_NOBODY : TAG_INTERNAL);
+    operation(state, 3 * NEIGHBOURS, MPIQ_OPERATION_RECEIVE, lost ? 0 : parent,
+              lost ? TAG_NOBODY : TAG_INTERNAL);
     struct mpiq_thread *thread = &state->threads[0];
     thread->tid = state->pid;
     snprintf(thread->mpi_call, sizeof thread->mpi_call, lost ? "MPI_Recv" : "MPI_Allreduce");
-    thread->frames[0] = (struct mpiq_frame){.pc = 1, .function = mpiq_rank_state_intern(state, thread->mpi_call)};
-    thread->frames[1] = (struct mpiq_frame){.pc = lost ? 3 : 2,
-                                            .function = mpiq_rank_state_intern(state, lost ? "refine" : "norm"),
-                                            .file = mpiq_rank_state_intern(state, "solver.c"),
-                                            .line = lost ? 71 : 88};
+    thread->frames[0] =
+        (struct mpiq_frame){.pc = 1, .function = mpiq_rank_state_intern(state, thread->mpi_call)};
+    thread->frames[1] =
+        (struct mpiq_frame){.pc = lost ? 3 : 2,
+                            .function = mpiq_rank_state_intern(state, lost ? "refine" : "norm"),
+                            .file = mpiq_rank_state_intern(state, "solver.c"),
+                            .line = lost ? 71 : 88};
     struct mpiq_wait *wait = &thread->waits[0];
     wait->kind = lost ? MPIQ_WAIT_RECEIVE : MPIQ_WAIT_REQUEST;
     wait->episode = 12;
@@ -185,7 +195,8 @@ int main(int argc, char **argv)
     for (const char *at = report; *at; at++)
         lines += *at == '\n';
     printf("%9d %8.2f %10.2f %8.2f %8.2f %8.2f %8ld %6u  %s\n", ranks, made - start, diagnosed - made,
-           rendered - diagnosed, rendered - made, cpu, usage.ru_maxrss / 1024, lines, mpiq_verdict_word(diagnosis->verdict));
+           rendered - diagnosed, rendered - made, cpu, usage.ru_maxrss / 1024, lines,
+           mpiq_verdict_word(diagnosis->verdict));
     if (argc > 2)
         fputs(report, stdout);
     free(members);

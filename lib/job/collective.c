@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct kin {
-    const char *name;           /* of the blocking one, after MPI_ */
+    const char *name; /* of the blocking one, after MPI_ */
     uint8_t rule;
     bool root;
     bool op;
@@ -104,14 +104,22 @@ enum mpiq_blocking mpiq_blocking_call(const char *name)
         const char *name;
         enum mpiq_blocking blocking;
     } calls[] = {
-        {"MPI_Recv", MPIQ_BLOCKING_RECEIVE},         {"MPI_Probe", MPIQ_BLOCKING_RECEIVE},
-        {"MPI_Mprobe", MPIQ_BLOCKING_RECEIVE},       {"MPI_Mrecv", MPIQ_BLOCKING_RECEIVE},
-        {"MPI_Send", MPIQ_BLOCKING_SEND},            {"MPI_Ssend", MPIQ_BLOCKING_SEND},
-        {"MPI_Rsend", MPIQ_BLOCKING_SEND},           {"MPI_Sendrecv", MPIQ_BLOCKING_BOTH},
-        {"MPI_Sendrecv_replace", MPIQ_BLOCKING_BOTH}, {"MPI_Wait", MPIQ_BLOCKING_REQUESTS},
-        {"MPI_Waitall", MPIQ_BLOCKING_REQUESTS},     {"MPI_Waitany", MPIQ_BLOCKING_REQUESTS},
-        {"MPI_Waitsome", MPIQ_BLOCKING_REQUESTS},    {"MPI_Init", MPIQ_BLOCKING_INIT},
-        {"MPI_Init_thread", MPIQ_BLOCKING_INIT},     {"MPI_Finalize", MPIQ_BLOCKING_FINALIZE},
+        {"MPI_Recv", MPIQ_BLOCKING_RECEIVE},
+        {"MPI_Probe", MPIQ_BLOCKING_RECEIVE},
+        {"MPI_Mprobe", MPIQ_BLOCKING_RECEIVE},
+        {"MPI_Mrecv", MPIQ_BLOCKING_RECEIVE},
+        {"MPI_Send", MPIQ_BLOCKING_SEND},
+        {"MPI_Ssend", MPIQ_BLOCKING_SEND},
+        {"MPI_Rsend", MPIQ_BLOCKING_SEND},
+        {"MPI_Sendrecv", MPIQ_BLOCKING_BOTH},
+        {"MPI_Sendrecv_replace", MPIQ_BLOCKING_BOTH},
+        {"MPI_Wait", MPIQ_BLOCKING_REQUESTS},
+        {"MPI_Waitall", MPIQ_BLOCKING_REQUESTS},
+        {"MPI_Waitany", MPIQ_BLOCKING_REQUESTS},
+        {"MPI_Waitsome", MPIQ_BLOCKING_REQUESTS},
+        {"MPI_Init", MPIQ_BLOCKING_INIT},
+        {"MPI_Init_thread", MPIQ_BLOCKING_INIT},
+        {"MPI_Finalize", MPIQ_BLOCKING_FINALIZE},
     };
     for (size_t i = 0; name && i < sizeof calls / sizeof *calls; i++) {
         if (strcmp(calls[i].name, name) == 0)
@@ -122,8 +130,8 @@ enum mpiq_blocking mpiq_blocking_call(const char *name)
                                                                       : MPIQ_BLOCKING_NOT;
 }
 
-static const struct mpiq_job_member *rank_member(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
-                                                 uint32_t at)
+static const struct mpiq_job_member *rank_member(const struct mpiq_job_state *job,
+                                                 const struct mpiq_job_rank *rank, uint32_t at)
 {
     return &job->members[job->member_order[rank->first_member + at]];
 }
@@ -162,13 +170,14 @@ const struct mpiq_job_call *mpiq_numbered_call(const struct mpiq_job_state *job,
 }
 
 /* The newest call of that class on that communicator that has not returned. */
-static bool find_active(const struct mpiq_job_state *job, const struct mpiq_job_member *member, int collective,
-                        int32_t tid, struct mpiq_thread_collective *ret)
+static bool find_active(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
+                        int collective, int32_t tid, struct mpiq_thread_collective *ret)
 {
     for (uint32_t i = 0; i < member->call_count; i++) {
         const struct mpiq_job_call *call = &job->calls[member->first_call + i];
         const struct mpiq_call_shape *shape = &job->shapes[call->shape];
-        if (call->done || call->request || shape->collective != collective || (call->tid && tid && call->tid != tid))
+        if (call->done || call->request || shape->collective != collective ||
+            (call->tid && tid && call->tid != tid))
             continue;
         ret->comm = job->communicators[member->comm].user;
         ret->number = shape->number;

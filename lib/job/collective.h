@@ -15,11 +15,11 @@
 
 /* Whom a member that is in the call cannot leave it without, whatever the algorithm. */
 enum mpiq_rule {
-    MPIQ_RULE_NOBODY,           /* not forced, or not known */
+    MPIQ_RULE_NOBODY, /* not forced, or not known */
     MPIQ_RULE_ALL,
-    MPIQ_RULE_ROOT,             /* all but the root: the root */
-    MPIQ_RULE_TO_ROOT,          /* the root: all */
-    MPIQ_RULE_LOWER             /* the members of lower rank */
+    MPIQ_RULE_ROOT,    /* all but the root: the root */
+    MPIQ_RULE_TO_ROOT, /* the root: all */
+    MPIQ_RULE_LOWER    /* the members of lower rank */
 };
 
 enum mpiq_rule mpiq_collective_rule(int collective);
@@ -32,11 +32,11 @@ bool mpiq_collective_has_bytes(int collective);
 
 /* What an MPI function may block on; by its name. */
 enum mpiq_blocking {
-    MPIQ_BLOCKING_NOT,          /* it comes back, or is not known */
-    MPIQ_BLOCKING_RECEIVE,      /* receive, probe */
+    MPIQ_BLOCKING_NOT,     /* it comes back, or is not known */
+    MPIQ_BLOCKING_RECEIVE, /* receive, probe */
     MPIQ_BLOCKING_SEND,
-    MPIQ_BLOCKING_BOTH,         /* MPI_Sendrecv */
-    MPIQ_BLOCKING_REQUESTS,     /* MPI_Wait and its kin */
+    MPIQ_BLOCKING_BOTH,     /* MPI_Sendrecv */
+    MPIQ_BLOCKING_REQUESTS, /* MPI_Wait and its kin */
     MPIQ_BLOCKING_COLLECTIVE,
     MPIQ_BLOCKING_INIT,
     MPIQ_BLOCKING_FINALIZE
@@ -46,10 +46,10 @@ enum mpiq_blocking mpiq_blocking_call(const char *name);
 
 /* The collective call that a thread is in. */
 struct mpiq_thread_collective {
-    int collective;             /* class; -1: none */
-    uint32_t comm;              /* the user's communicator; MPIQ_NONE not known */
-    int64_t number;             /* 0: unordered, or not known */
-    uint32_t call;              /* in calls; MPIQ_NONE */
+    int collective; /* class; -1: none */
+    uint32_t comm;  /* the user's communicator; MPIQ_NONE not known */
+    int64_t number; /* 0: unordered, or not known */
+    uint32_t call;  /* in calls; MPIQ_NONE */
 };
 
 void mpiq_thread_collective(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,

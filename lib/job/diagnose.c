@@ -28,11 +28,13 @@ void mpiq_finder_since(const struct mpiq_finder *finder, struct mpiq_finding *fi
     const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
     double since = rank->since;
     if (thread != MPIQ_NONE && thread != rank->thread)
-        since = mpiq_waited(finder->job, mpiq_job_rank_of(finder->job, process), &finder->job->threads[thread]);
+        since =
+            mpiq_waited(finder->job, mpiq_job_rank_of(finder->job, process), &finder->job->threads[thread]);
     finding->since = since > finding->since ? since : finding->since;
 }
 
-void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process, uint32_t thread)
+void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
+                      uint32_t thread)
 {
     const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
     struct mpiq_finding_site wanted = {.call = rank->call};
@@ -52,8 +54,8 @@ void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, 
         return;
     for (size_t i = 0; i < finding->site_count; i++) {
         struct mpiq_finding_site *site = &finding->sites[i];
-        if (site->line == wanted.line && same_text(site->call, wanted.call) && same_text(site->file, wanted.file) &&
-            same_text(site->function, wanted.function)) {
+        if (site->line == wanted.line && same_text(site->call, wanted.call) &&
+            same_text(site->file, wanted.file) && same_text(site->function, wanted.function)) {
             mpiq_finder_add(finder, &site->ranks, process);
             return;
         }
@@ -138,7 +140,8 @@ static bool is_said(const struct mpiq_diagnosis *diagnosis, const struct mpiq_fi
         return false;
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const struct mpiq_finding *cycle = &diagnosis->findings[i];
-        if (cycle->kind == MPIQ_FINDING_WAIT_CYCLE && cycle->weight == 0 && is_subset(&finding->ranks, &cycle->ranks))
+        if (cycle->kind == MPIQ_FINDING_WAIT_CYCLE && cycle->weight == 0 &&
+            is_subset(&finding->ranks, &cycle->ranks))
             return true;
     }
     return false;
@@ -197,14 +200,14 @@ static void describe_ranks(struct mpiq_finder *finder)
 /* What the verdict is made of. */
 struct tally {
     uint64_t read;
-    uint64_t held;              /* threads blocked in both looks */
-    uint64_t blocked;           /* ranks */
-    uint64_t finished;          /* ranks gone or finalized */
-    uint64_t unreadable;        /* of those read */
-    uint64_t active;            /* ranks computing or polling */
-    uint64_t known;             /* held threads that may go on by what is known */
+    uint64_t held;       /* threads blocked in both looks */
+    uint64_t blocked;    /* ranks */
+    uint64_t finished;   /* ranks gone or finalized */
+    uint64_t unreadable; /* of those read */
+    uint64_t active;     /* ranks computing or polling */
+    uint64_t known;      /* held threads that may go on by what is known */
     bool progress;
-    bool awake;                 /* a held thread may go on though sleepers sleep */
+    bool awake; /* a held thread may go on though sleepers sleep */
 };
 
 static struct tally take_stock(const struct mpiq_finder *finder)
@@ -221,7 +224,8 @@ static struct tally take_stock(const struct mpiq_finder *finder)
         tally.finished += ended;
         tally.blocked += !ended && doing->doing == MPIQ_DOING_BLOCKED;
         tally.unreadable += !ended && doing->doing == MPIQ_DOING_UNREADABLE;
-        tally.active += !ended && (doing->doing == MPIQ_DOING_COMPUTING || doing->doing == MPIQ_DOING_POLLING);
+        tally.active +=
+            !ended && (doing->doing == MPIQ_DOING_COMPUTING || doing->doing == MPIQ_DOING_POLLING);
         tally.progress = tally.progress || rank->changed & MPIQ_CHANGED_PROGRESS;
     }
     for (uint32_t i = 0; i < finder->graph->node_count; i++) {
@@ -249,25 +253,28 @@ static void verdict(struct mpiq_finder *finder)
                                          : WORDS(arena, "%llu of %llu ranks can never go on", stuck, all);
     } else if (tally.read == 0 || tally.unreadable == tally.read) {
         diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
-        diagnosis->text = tally.read == 0 ? "no rank could be read" : "nothing could be read of what the ranks do";
+        diagnosis->text =
+            tally.read == 0 ? "no rank could be read" : "nothing could be read of what the ranks do";
     } else if (tally.finished == tally.read && tally.read == all) {
         diagnosis->verdict = MPIQ_VERDICT_FINISHED;
         diagnosis->text = "no rank is in MPI any more";
     } else if (tally.held > 0 && !tally.progress && !tally.awake) {
         diagnosis->verdict = MPIQ_VERDICT_STALLED;
-        diagnosis->text = "nothing moved between the two looks, and all who wait, wait in the end for ranks that are "
-                          "stopped or asleep outside MPI";
+        diagnosis->text =
+            "nothing moved between the two looks, and all who wait, wait in the end for ranks that are "
+            "stopped or asleep outside MPI";
     } else if (tally.blocked > 0 && tally.held == 0 && tally.active == 0) {
         diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
-        diagnosis->text = "the ranks wait, but they were not seen twice in the same wait: one look proves nothing";
+        diagnosis->text =
+            "the ranks wait, but they were not seen twice in the same wait: one look proves nothing";
     } else if (tally.held > 0 && !tally.progress && tally.active == 0 && tally.known == 0) {
         diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
-        diagnosis->text = "nothing moved between the two looks, but what the ranks wait for could not all be read: it may "
-                          "come at any moment";
+        diagnosis->text =
+            "nothing moved between the two looks, but what the ranks wait for could not all be read: it may "
+            "come at any moment";
     } else {
         diagnosis->verdict = MPIQ_VERDICT_RUNNING;
-        diagnosis->text = tally.progress ? "the job makes progress"
-                                         : "no rank is proven to be stuck";
+        diagnosis->text = tally.progress ? "the job makes progress" : "no rank is proven to be stuck";
     }
 }
 
@@ -303,15 +310,18 @@ static void assumptions(struct mpiq_finder *finder)
             mpiq_finder_add(finder, &cores, process);
         else if (rank->looks != 3)
             mpiq_finder_add(finder, &once, process);
-        const struct mpiq_job_thread *thread = doing->thread == MPIQ_NONE ? NULL : &job->threads[doing->thread];
+        const struct mpiq_job_thread *thread =
+            doing->thread == MPIQ_NONE ? NULL : &job->threads[doing->thread];
         if (thread && doing->doing == MPIQ_DOING_BLOCKED && !thread->record)
             mpiq_finder_add(finder, &silent, process);
     }
     assume(finder, &unread, "not read: they are taken to be able to act at any moment");
     assume(finder, &once, "looked at once: nothing is proven of them");
-    assume(finder, &cores, "core files hold one moment of each rank: they are taken as one moment of a job that hangs");
-    assume(finder, &silent, "their library keeps no record of what a thread waits for: it is taken to be one of all the "
-                            "operations that its call may be waiting for");
+    assume(finder, &cores,
+           "core files hold one moment of each rank: they are taken as one moment of a job that hangs");
+    assume(finder, &silent,
+           "their library keeps no record of what a thread waits for: it is taken to be one of all the "
+           "operations that its call may be waiting for");
 }
 
 struct note_key {
@@ -331,7 +341,8 @@ static void notes(struct mpiq_finder *finder)
         for (uint32_t i = 0; rank && i < rank->problem_count; i++) {
             const struct mpiq_job_problem *problem = &job->problems[rank->first_problem + i];
             size_t at = 0;
-            while (at < diagnosis->note_count && (keys[at].what != problem->what || keys[at].text != problem->text))
+            while (at < diagnosis->note_count &&
+                   (keys[at].what != problem->what || keys[at].text != problem->text))
                 at++;
             if (at == MOST_NOTES)
                 continue;
@@ -344,7 +355,8 @@ static void notes(struct mpiq_finder *finder)
                 keys[at] = (struct note_key){.what = problem->what, .text = problem->text};
                 const char *what = mpiq_job_string(job, problem->what);
                 const char *text = mpiq_job_string(job, problem->text);
-                note->text = WORDS(finder->arena, "%s%s%s", what ? what : "", what ? ": " : "", text ? text : "could not be read");
+                note->text = WORDS(finder->arena, "%s%s%s", what ? what : "", what ? ": " : "",
+                                   text ? text : "could not be read");
             }
             mpiq_finder_add(finder, &diagnosis->notes[at].ranks, process);
         }

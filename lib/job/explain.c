@@ -9,9 +9,9 @@
 /* Tarjan's algorithm with a stack of its own: a chain may be a million ranks long. */
 struct search {
     const struct mpiq_wait_graph *graph;
-    uint32_t *order;            /* of discovery, from 1; 0: not yet */
+    uint32_t *order; /* of discovery, from 1; 0: not yet */
     uint32_t *low;
-    uint32_t *component;        /* MPIQ_NONE: open */
+    uint32_t *component; /* MPIQ_NONE: open */
     uint32_t *next_edge;
     uint32_t *path;
     uint32_t path_count;
@@ -28,7 +28,8 @@ static bool is_dead(const struct mpiq_wait_graph *graph, uint32_t index)
                                        graph->edges[node->first_edge].child == MPIQ_NODE_DEAD);
 }
 
-/* One child is enough to prove that all of its children do not happen; otherwise all that do not are taken. */
+/* One child is enough to prove that all of its children do not happen; otherwise all that do not are taken.
+ */
 static bool needs_all(const struct mpiq_node *node)
 {
     return node->need == node->edge_count;
@@ -51,7 +52,8 @@ static uint32_t choose(const struct mpiq_wait_graph *graph, uint32_t index)
 }
 
 /* The next chosen child of a node, *at edges of it being passed; MPIQ_NONE: no more. */
-static uint32_t next_child(const struct mpiq_wait_graph *graph, const uint32_t *chosen, uint32_t index, uint32_t *at)
+static uint32_t next_child(const struct mpiq_wait_graph *graph, const uint32_t *chosen, uint32_t index,
+                           uint32_t *at)
 {
     const struct mpiq_node *node = &graph->nodes[index];
     if (needs_all(node)) {
@@ -171,7 +173,8 @@ static bool find_knots(const struct search *search, struct mpiq_explanation *ret
     uint32_t knot = 0;
     for (uint32_t i = 0; i < search->component_count; i++) {
         if (count[i + 1] > count[i])
-            ret->knots[knot++] = (struct mpiq_knot){.first_thread = count[i], .thread_count = count[i + 1] - count[i]};
+            ret->knots[knot++] =
+                (struct mpiq_knot){.first_thread = count[i], .thread_count = count[i + 1] - count[i]};
     }
     for (uint32_t i = 0; i < graph->job->thread_count; i++) {
         uint32_t node = graph->thread_nodes[i];
@@ -204,7 +207,8 @@ static bool search_init(struct search *search, const struct mpiq_wait_graph *gra
     };
     if (search->component)
         memset(search->component, 0xff, count * sizeof *search->component);
-    return search->order && search->low && search->component && search->next_edge && search->path && search->open;
+    return search->order && search->low && search->component && search->next_edge && search->path &&
+           search->open;
 }
 
 static void search_deinit(struct search *search)
@@ -226,8 +230,8 @@ bool mpiq_explain(const struct mpiq_wait_graph *graph, struct mpiq_explanation *
         return false;
     memset(ret->knot_of, 0xff, ((size_t)graph->job->thread_count + 1) * sizeof *ret->knot_of);
     for (uint32_t i = 0; i < graph->node_count; i++)
-        ret->chosen[i] = graph->nodes[i].may || graph->nodes[i].kind == MPIQ_KIND_CONSTANT ? MPIQ_NONE
-                                                                                          : choose(graph, i);
+        ret->chosen[i] =
+            graph->nodes[i].may || graph->nodes[i].kind == MPIQ_KIND_CONSTANT ? MPIQ_NONE : choose(graph, i);
     struct search search;
     bool good = search_init(&search, graph);
     for (uint32_t i = 0; good && i < graph->job->thread_count; i++) {

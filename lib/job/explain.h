@@ -12,17 +12,17 @@
 #include "job/graph.h"
 
 struct mpiq_knot {
-    uint32_t first_thread;      /* in threads below; ascending by process */
+    uint32_t first_thread; /* in threads below; ascending by process */
     uint32_t thread_count;
 };
 
 struct mpiq_explanation {
-    uint32_t *threads;          /* of all knots */
+    uint32_t *threads; /* of all knots */
     uint32_t thread_count;
-    struct mpiq_knot *knots;    /* by their first thread's process */
+    struct mpiq_knot *knots; /* by their first thread's process */
     uint32_t knot_count;
-    uint32_t *knot_of;          /* of each thread of the job; MPIQ_NONE: in none */
-    uint32_t *chosen;           /* of each node the child it is led to the end by; MPIQ_NONE: it may happen */
+    uint32_t *knot_of; /* of each thread of the job; MPIQ_NONE: in none */
+    uint32_t *chosen;  /* of each node the child it is led to the end by; MPIQ_NONE: it may happen */
 };
 
 /* False without memory; deinit either way. */

@@ -12,8 +12,8 @@ struct mpiq_finder {
     const struct mpiq_wait_graph *graph;
     const struct mpiq_explanation *explanation;
     struct mpiq_diagnosis *diagnosis;
-    struct mpiq_arena *arena;   /* the diagnosis's */
-    bool failed;                /* no memory */
+    struct mpiq_arena *arena; /* the diagnosis's */
+    bool failed;              /* no memory */
 };
 
 /* No more findings of one kind than these: the rest would say the same of other ranks. */
@@ -34,7 +34,8 @@ bool mpiq_find_mismatches(struct mpiq_finder *finder, uint32_t comm, int64_t num
 void mpiq_finder_add(struct mpiq_finder *finder, struct mpiq_rank_set *set, uint32_t process);
 /* Adds a process's call and place to the finding's sites: of that thread, or of the one that speaks for the
    rank (MPIQ_NONE). */
-void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process, uint32_t thread);
+void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
+                      uint32_t thread);
 /* The longer of what the finding says already and how long that thread has waited. */
 void mpiq_finder_since(const struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
                        uint32_t thread);

@@ -9,21 +9,21 @@
 
 /* One call of a collective, by those who are blocked in it. */
 struct instance {
-    int64_t number;             /* 0 not known */
-    uint32_t comm;              /* MPIQ_NONE: MPI_Init, MPI_Finalize */
-    uint32_t world;             /* of these */
+    int64_t number; /* 0 not known */
+    uint32_t comm;  /* MPIQ_NONE: MPI_Init, MPI_Finalize */
+    uint32_t world; /* of these */
     int collective;
-    uint32_t first;             /* last one added: index in entries, plus one */
+    uint32_t first; /* last one added: index in entries, plus one */
     uint32_t count;
     bool in_knot;
     bool stuck;
-    bool requests;              /* they wait for a request of it */
+    bool requests; /* they wait for a request of it */
 };
 
 struct entry {
     uint32_t process;
     uint32_t thread;
-    uint32_t next;              /* plus one */
+    uint32_t next; /* plus one */
 };
 
 struct instances {
@@ -80,7 +80,8 @@ static void add(struct instances *instances, const struct instance *key, uint32_
     }
     if (instance->first && instances->entries[instance->first - 1].process == process)
         return;
-    instances->entries[instances->entry_count] = (struct entry){.process = process, .thread = thread, .next = instance->first};
+    instances->entries[instances->entry_count] =
+        (struct entry){.process = process, .thread = thread, .next = instance->first};
     instance->first = ++instances->entry_count;
     instance->count++;
     instance->in_knot = instance->in_knot || instances->finder->explanation->knot_of[thread] != MPIQ_NONE;
@@ -101,7 +102,8 @@ static void collect_requests(struct instances *instances, uint32_t process, uint
         if (!call || call->done)
             continue;
         const struct mpiq_call_shape *shape = &job->shapes[call->shape];
-        struct instance key = {.comm = comm, .number = shape->number, .collective = shape->collective, .requests = true};
+        struct instance key = {
+            .comm = comm, .number = shape->number, .collective = shape->collective, .requests = true};
         add(instances, &key, process, thread);
     }
 }
@@ -146,7 +148,8 @@ static void collect(struct instances *instances)
     }
 }
 
-static uint32_t class_count(const struct mpiq_job_state *job, const struct mpiq_job_member *member, int collective)
+static uint32_t class_count(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
+                            int collective)
 {
     for (uint32_t i = 0; i < member->count_count; i++) {
         if (job->counts[member->first_count + i].collective == collective)
@@ -158,9 +161,9 @@ static uint32_t class_count(const struct mpiq_job_state *job, const struct mpiq_
 /* What decides whether a member of the communicator has come. */
 struct roll_call {
     const struct instance *instance;
-    const bool *in;             /* of each process: blocked in it */
-    const bool *wanted;         /* of each process: somebody in it waits for it; NULL: not asked */
-    uint32_t most;              /* calls of that class by those who are in; 0: not kept */
+    const bool *in;     /* of each process: blocked in it */
+    const bool *wanted; /* of each process: somebody in it waits for it; NULL: not asked */
+    uint32_t most;      /* calls of that class by those who are in; 0: not kept */
 };
 
 static bool is_missing(const struct mpiq_finder *finder, const struct roll_call *roll, uint32_t process)
@@ -181,7 +184,8 @@ static bool is_missing(const struct mpiq_finder *finder, const struct roll_call 
     return roll->wanted ? roll->wanted[process] : true;
 }
 
-/* The processes that those in the call wait for, by the edges of their waits; false: for nobody that is seen. */
+/* The processes that those in the call wait for, by the edges of their waits; false: for nobody that is seen.
+ */
 static bool wanted_by(const struct mpiq_finder *finder, const struct instances *instances,
                       const struct instance *instance, const bool *in, bool *wanted)
 {
@@ -201,7 +205,8 @@ static bool wanted_by(const struct mpiq_finder *finder, const struct instances *
     return any;
 }
 
-static void find_missing(struct mpiq_finder *finder, const struct roll_call *roll, struct mpiq_finding *finding)
+static void find_missing(struct mpiq_finder *finder, const struct roll_call *roll,
+                         struct mpiq_finding *finding)
 {
     const struct mpiq_job_state *job = finder->job;
     const struct instance *instance = roll->instance;
@@ -230,14 +235,17 @@ static void find_missing(struct mpiq_finder *finder, const struct roll_call *rol
 static bool is_in_collective(const struct mpiq_finder *finder, uint32_t process)
 {
     enum mpiq_blocking blocking = mpiq_blocking_call(finder->diagnosis->ranks[process].call);
-    return blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE || blocking == MPIQ_BLOCKING_INIT;
+    return blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE ||
+           blocking == MPIQ_BLOCKING_INIT;
 }
 
 /* ", which is itself in that MPI_Bcast": said of the one rank that a missing one waits for. */
-static const char *circle(struct mpiq_finder *finder, const bool *in, uint32_t process, const char *collective)
+static const char *circle(struct mpiq_finder *finder, const bool *in, uint32_t process,
+                          const char *collective)
 {
     uint32_t thread = finder->diagnosis->ranks[process].thread;
-    if (thread == MPIQ_NONE || finder->graph->thread_nodes[thread] == MPIQ_NONE || is_in_collective(finder, process))
+    if (thread == MPIQ_NONE || finder->graph->thread_nodes[thread] == MPIQ_NONE ||
+        is_in_collective(finder, process))
         return "";
     const struct mpiq_node *node = &finder->graph->nodes[finder->graph->thread_nodes[thread]];
     if (node->edge_count != 1)
@@ -268,9 +276,9 @@ static const char *clauses(struct mpiq_finder *finder, const struct mpiq_finding
             if (looked++ >= MOST_LOOKED_AT)
                 break;
             uint32_t process = mpiq_job_process(finder->job, missing->ranges[i].world, rank);
-            const char *does = WORDS(finder->arena, "%s%s",
-                                     mpiq_words_does(finder->arena, finder->graph, process, false),
-                                     circle(finder, in, process, finding->collective));
+            const char *does =
+                WORDS(finder->arena, "%s%s", mpiq_words_does(finder->arena, finder->graph, process, false),
+                      circle(finder, in, process, finding->collective));
             uint32_t group = 0;
             while (group < count && strcmp(groups[group].does, does) != 0)
                 group++;
@@ -286,13 +294,14 @@ static const char *clauses(struct mpiq_finder *finder, const struct mpiq_finding
     for (uint32_t i = 0; i < count && i < MOST_CLAUSES; i++) {
         bool plural = groups[i].ranks.size > 1;
         const char *subject = mpiq_words_ranks(finder->arena, &groups[i].ranks);
-        const char *does = plural ? mpiq_words_does(finder->arena, finder->graph, groups[i].first, true)
-                                  : groups[i].does;
+        const char *does =
+            plural ? mpiq_words_does(finder->arena, finder->graph, groups[i].first, true) : groups[i].does;
         /* The first clause says that they are not in; of a single group once, of several by name. */
         if (i == 0)
-            text = WORDS(finder->arena, "%s %s not: %s %s", count == 1 ? subject : mpiq_words_ranks(finder->arena, missing),
-                         missing->size > 1 ? "are" : "is",
-                         count == 1 ? plural ? "they" : "it" : subject, does);
+            text =
+                WORDS(finder->arena, "%s %s not: %s %s",
+                      count == 1 ? subject : mpiq_words_ranks(finder->arena, missing),
+                      missing->size > 1 ? "are" : "is", count == 1 ? plural ? "they" : "it" : subject, does);
         else
             text = WORDS(finder->arena, "%s, %s %s", text, subject, does);
     }
@@ -307,19 +316,22 @@ static const char *sentence(struct mpiq_finder *finder, const struct mpiq_findin
                             const bool *in)
 {
     struct mpiq_arena *arena = finder->arena;
-    const char *place = finding->site_count == 1 || finding->sites[0].ranks.size == finding->ranks.size
-                            ? finding->sites[0].file && finding->sites[0].line > 0
-                                  ? WORDS(arena, " at %s:%d",
-                                          strrchr(finding->sites[0].file, '/') ? strrchr(finding->sites[0].file, '/') + 1
-                                                                               : finding->sites[0].file,
-                                          finding->sites[0].line)
-                                  : ""
-                            : "";
+    const char *place =
+        finding->site_count == 1 || finding->sites[0].ranks.size == finding->ranks.size
+            ? finding->sites[0].file && finding->sites[0].line > 0
+                  ? WORDS(arena, " at %s:%d",
+                          strrchr(finding->sites[0].file, '/') ? strrchr(finding->sites[0].file, '/') + 1
+                                                               : finding->sites[0].file,
+                          finding->sites[0].line)
+                  : ""
+            : "";
     return WORDS(arena, "%s %s %s %s%s; %s", mpiq_words_ranks(arena, &finding->ranks),
-                 finding->ranks.size > 1 ? (requests ? "wait" : "are") : requests ? "waits" : "is",
+                 finding->ranks.size > 1 ? (requests ? "wait" : "are")
+                 : requests              ? "waits"
+                                         : "is",
                  requests ? "for" : "in",
-                 mpiq_words_call(arena, finder->job, finding->collective, finding->number, finding->comm), place,
-                 clauses(finder, finding, in));
+                 mpiq_words_call(arena, finder->job, finding->collective, finding->number, finding->comm),
+                 place, clauses(finder, finding, in));
 }
 
 /* Fewer are suspected than not; of as many those that took another way than a collective. */
@@ -333,7 +345,8 @@ static void suspect(struct mpiq_finder *finder, struct mpiq_finding *finding)
         finder->failed = true;
 }
 
-static void find_instance(struct instances *instances, const struct instance *instance, bool *in, bool *wanted)
+static void find_instance(struct instances *instances, const struct instance *instance, bool *in,
+                          bool *wanted)
 {
     struct mpiq_finder *finder = instances->finder;
     const struct mpiq_job_state *job = finder->job;
@@ -341,7 +354,8 @@ static void find_instance(struct instances *instances, const struct instance *in
                     mpiq_find_mismatches(finder, instance->comm, instance->number, instance->stuck);
     if (mismatch)
         return;
-    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_COLLECTIVE_INCOMPLETE);
+    struct mpiq_finding *finding =
+        mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_COLLECTIVE_INCOMPLETE);
     if (!finding) {
         finder->failed = true;
         return;
@@ -357,7 +371,9 @@ static void find_instance(struct instances *instances, const struct instance *in
         mpiq_finder_since(finder, finding, process, instances->entries[at - 1].thread);
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         const struct mpiq_job_member *member =
-            instance->comm == MPIQ_NONE ? NULL : mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), instance->comm);
+            instance->comm == MPIQ_NONE
+                ? NULL
+                : mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), instance->comm);
         uint32_t count = member ? class_count(job, member, instance->collective) : 0;
         roll.most = count > roll.most ? count : roll.most;
     }

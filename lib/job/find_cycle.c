@@ -16,7 +16,8 @@ struct walk {
 };
 
 /* position: of each thread of the job where it stands in the walk, plus one. */
-static bool walk_knot(const struct mpiq_finder *finder, const struct mpiq_knot *knot, uint32_t *position, struct walk *ret)
+static bool walk_knot(const struct mpiq_finder *finder, const struct mpiq_knot *knot, uint32_t *position,
+                      struct walk *ret)
 {
     ret->threads = malloc(((size_t)knot->thread_count + 1) * sizeof *ret->threads);
     ret->count = 0;
@@ -130,8 +131,8 @@ static struct mpiq_step *add_step(struct mpiq_finder *finder, struct mpiq_findin
 static const char *step_text(struct mpiq_finder *finder, const struct mpiq_step *step)
 {
     const char *place = mpiq_words_place(finder->arena, finder->job, step->site);
-    return WORDS(finder->arena, "%s in %s%s%s", mpiq_words_rank(finder->arena, finder->job, step->process), step->why,
-                 place[0] ? " at " : "", place);
+    return WORDS(finder->arena, "%s in %s%s%s", mpiq_words_rank(finder->arena, finder->job, step->process),
+                 step->why, place[0] ? " at " : "", place);
 }
 
 static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t length)
@@ -139,8 +140,9 @@ static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding, u
     enum { MOST_SPELLED = 4 };
     struct mpiq_arena *arena = finder->arena;
     if (finding->step_count == 1) {
-        finding->text = WORDS(arena, "%s waits for itself: it is in %s",
-                              mpiq_words_rank(arena, finder->job, finding->steps[0].process), finding->steps[0].why);
+        finding->text =
+            WORDS(arena, "%s waits for itself: it is in %s",
+                  mpiq_words_rank(arena, finder->job, finding->steps[0].process), finding->steps[0].why);
         return;
     }
     const char *text = "";
@@ -171,7 +173,8 @@ static void find_cycle(struct mpiq_finder *finder, const struct mpiq_knot *knot,
     uint32_t length = walk.count - walk.start;
     /* Those in one collective call are one step: it begins behind the last of them. */
     uint32_t turn = 0;
-    while (turn < length && same_call(finder, threads[walk.start + turn], threads[walk.start + (turn + length - 1) % length]))
+    while (turn < length &&
+           same_call(finder, threads[walk.start + turn], threads[walk.start + (turn + length - 1) % length]))
         turn++;
     /* All are in one and the same call: worth saying only where nothing else explains it. */
     bool alike = turn == length && length > 1;
@@ -205,6 +208,7 @@ void mpiq_find_cycles(struct mpiq_finder *finder)
 {
     uint32_t *position _cleanup_free_ = calloc((size_t)finder->job->thread_count + 1, sizeof *position);
     finder->failed = finder->failed || !position;
-    for (uint32_t i = 0; i < finder->explanation->knot_count && i < MPIQ_MOST_FINDINGS && !finder->failed; i++)
+    for (uint32_t i = 0; i < finder->explanation->knot_count && i < MPIQ_MOST_FINDINGS && !finder->failed;
+         i++)
         find_cycle(finder, &finder->explanation->knots[i], position);
 }

@@ -19,11 +19,12 @@ static bool is_alike(const struct mpiq_job_state *job, const struct alike *a, co
     const struct mpiq_job_operation *op_a = &job->operations[a->operation];
     const struct mpiq_job_operation *op_b = &job->operations[b->operation];
     return a->site == b->site && mpiq_is_send(op_a) == mpiq_is_send(op_b) && op_a->comm == op_b->comm &&
-           op_a->any == op_b->any && op_a->tag_any == op_b->tag_any && (op_a->tag_any || op_a->tag == op_b->tag);
+           op_a->any == op_b->any && op_a->tag_any == op_b->tag_any &&
+           (op_a->tag_any || op_a->tag == op_b->tag);
 }
 
-static void near_miss(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t differs, uint32_t process,
-                      uint32_t holder, uint32_t operation)
+static void near_miss(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t differs,
+                      uint32_t process, uint32_t holder, uint32_t operation)
 {
     if (finding->near_miss_count >= MPIQ_MOST_NEAR_MISSES)
         return;
@@ -87,7 +88,8 @@ static void send_misses(struct mpiq_finder *finder, struct mpiq_finding *finding
     for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
         uint32_t index = rank->first_operation + i;
         const struct mpiq_job_operation *op = &job->operations[index];
-        if (op->queue != MPIQ_QUEUE_RECEIVES || op->internal || op->inactive || finder->graph->matching.fates[index] != MPIQ_FATE_OPEN)
+        if (op->queue != MPIQ_QUEUE_RECEIVES || op->internal || op->inactive ||
+            finder->graph->matching.fates[index] != MPIQ_FATE_OPEN)
             continue;
         uint32_t differs = miss(op, send->comm, process, send->tag);
         if (differs)
@@ -103,9 +105,9 @@ static const char *nearly(struct mpiq_finder *finder, const struct mpiq_finding 
     const struct mpiq_near_miss *miss_ = &finding->near_misses[0];
     const struct mpiq_job_operation *op = &finder->job->operations[miss_->operation];
     struct mpiq_arena *arena = finder->arena;
-    const char *what = receive ? WORDS(arena, "a message from %s", mpiq_words_rank(arena, finder->job, miss_->process))
-                               : WORDS(arena, "%s waits for one",
-                                       mpiq_words_rank(arena, finder->job, miss_->process));
+    const char *what =
+        receive ? WORDS(arena, "a message from %s", mpiq_words_rank(arena, finder->job, miss_->process))
+                : WORDS(arena, "%s waits for one", mpiq_words_rank(arena, finder->job, miss_->process));
     const char *tag = op->tag_any ? "any tag" : WORDS(arena, "tag %d", op->tag);
     const char *how;
     switch (miss_->differs) {
@@ -159,8 +161,10 @@ static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding, c
         what = mpiq_words_operation(arena, job, NULL, alike->operation);
     const char *verb = duration[0] ? WORDS(arena, "%s waited %s", plural ? "have" : "has", duration)
                                    : WORDS(arena, "%s waiting", plural ? "are" : "is");
-    finding->text = WORDS(arena, "%s %s in %s%s%s for %s%s%s", mpiq_words_ranks(arena, &finding->ranks), verb, call,
-                          place[0] ? " at " : "", place, what, because(finder, finding, op, alike->peers_differ), nearly(finder, finding, receive));
+    finding->text =
+        WORDS(arena, "%s %s in %s%s%s for %s%s%s", mpiq_words_ranks(arena, &finding->ranks), verb, call,
+              place[0] ? " at " : "", place, what, because(finder, finding, op, alike->peers_differ),
+              nearly(finder, finding, receive));
 }
 
 struct collection {
@@ -181,8 +185,9 @@ static void add(struct collection *collection, const struct alike *alike)
         return;
     const struct mpiq_job_operation *op = &job->operations[alike->operation];
     if (at == collection->count) {
-        struct mpiq_finding *made = mpiq_diagnosis_add_finding(
-            finder->diagnosis, mpiq_is_send(op) ? MPIQ_FINDING_SEND_UNMATCHED : MPIQ_FINDING_RECEIVE_UNMATCHED);
+        struct mpiq_finding *made =
+            mpiq_diagnosis_add_finding(finder->diagnosis, mpiq_is_send(op) ? MPIQ_FINDING_SEND_UNMATCHED
+                                                                           : MPIQ_FINDING_RECEIVE_UNMATCHED);
         if (!made) {
             finder->failed = true;
             return;
@@ -234,10 +239,12 @@ void mpiq_find_messages(struct mpiq_finder *finder)
                 if (edge->operation == MPIQ_NONE || graph->nodes[edge->child].may)
                     continue;
                 const struct mpiq_job_operation *op = &finder->job->operations[edge->operation];
-                if (op->internal || op->status != MPIQ_STATUS_PENDING || (!mpiq_is_send(op) && !mpiq_is_receive(op)))
+                if (op->internal || op->status != MPIQ_STATUS_PENDING ||
+                    (!mpiq_is_send(op) && !mpiq_is_receive(op)))
                     continue;
-                struct alike alike = {
-                    .operation = edge->operation, .thread = thread, .site = finder->job->threads[thread].site};
+                struct alike alike = {.operation = edge->operation,
+                                      .thread = thread,
+                                      .site = finder->job->threads[thread].site};
                 add(&collection, &alike);
             }
         }
@@ -255,16 +262,17 @@ void mpiq_find_truncations(struct mpiq_finder *finder)
         for (uint32_t i = 0; rank && i < rank->operation_count && found < MPIQ_MOST_FINDINGS; i++) {
             uint32_t index = rank->first_operation + i;
             const struct mpiq_job_operation *op = &job->operations[index];
-            if (op->queue != MPIQ_QUEUE_RECEIVES || op->kind != MPIQ_OPERATION_RECEIVE || op->internal || op->bytes < 0 ||
-                op->status == MPIQ_STATUS_COMPLETE)
+            if (op->queue != MPIQ_QUEUE_RECEIVES || op->kind != MPIQ_OPERATION_RECEIVE || op->internal ||
+                op->bytes < 0 || op->status == MPIQ_STATUS_COMPLETE)
                 continue;
             uint32_t other = finder->diagnosis->partner[index];
             int64_t bytes = op->status == MPIQ_STATUS_MATCHED ? op->actual_bytes
-                            : other != MPIQ_NONE             ? job->operations[other].bytes
-                                                             : -1;
+                            : other != MPIQ_NONE              ? job->operations[other].bytes
+                                                              : -1;
             if (bytes <= op->bytes)
                 continue;
-            struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_TRUNCATION);
+            struct mpiq_finding *finding =
+                mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_TRUNCATION);
             if (!finding) {
                 finder->failed = true;
                 return;

@@ -71,7 +71,8 @@ static void add_ranks(struct mpiq_finder *finder, const struct camps *camps, str
             finder->failed = true;
         uint32_t looked = 0;
         for (uint32_t j = 0; j < set->count; j++) {
-            for (uint32_t rank = set->ranges[j].first; rank <= set->ranges[j].last && looked < MOST_LOOKED_AT; rank++, looked++) {
+            for (uint32_t rank = set->ranges[j].first; rank <= set->ranges[j].last && looked < MOST_LOOKED_AT;
+                 rank++, looked++) {
                 uint32_t process = mpiq_job_process(finder->job, set->ranges[j].world, rank);
                 mpiq_finder_site(finder, finding, process, MPIQ_NONE);
                 mpiq_finder_since(finder, finding, process, MPIQ_NONE);
@@ -80,8 +81,8 @@ static void add_ranks(struct mpiq_finder *finder, const struct camps *camps, str
     }
 }
 
-static struct mpiq_finding *new_finding(struct mpiq_finder *finder, enum mpiq_finding_kind kind, uint32_t comm,
-                                        int64_t number, bool proven, const struct camps *camps)
+static struct mpiq_finding *new_finding(struct mpiq_finder *finder, enum mpiq_finding_kind kind,
+                                        uint32_t comm, int64_t number, bool proven, const struct camps *camps)
 {
     struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, kind);
     if (!finding) {
@@ -101,11 +102,14 @@ static const char *camp_place(struct mpiq_finder *finder, const struct mpiq_rank
 {
     uint32_t process = mpiq_job_process(finder->job, ranks->ranges[0].world, ranks->ranges[0].first);
     const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
-    return rank->call && strcmp(rank->call, call) == 0 ? mpiq_words_place(finder->arena, finder->job, rank->site) : "";
+    return rank->call && strcmp(rank->call, call) == 0
+               ? mpiq_words_place(finder->arena, finder->job, rank->site)
+               : "";
 }
 
 /* "63 ranks made MPI_Bcast, rank 1 MPI_Barrier of call #6". */
-static void say_classes(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven, const struct camps *camps)
+static void say_classes(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven,
+                        const struct camps *camps)
 {
     struct mpiq_finding *finding =
         new_finding(finder, MPIQ_FINDING_COLLECTIVE_MISMATCH, comm, number, proven, camps);
@@ -119,12 +123,16 @@ static void say_classes(struct mpiq_finder *finder, uint32_t comm, int64_t numbe
         }
         call->collective = name ? name : "a collective";
         const char *place = camp_place(finder, &camps->list[i].ranks, call->collective);
-        text = WORDS(finder->arena, "%s%s%s called %s%s%s", text, i == 0 ? "" : i + 1 < camps->count ? ", " : " and ",
-                     mpiq_words_ranks(finder->arena, &call->ranks), call->collective, place[0] ? " at " : "", place);
+        text = WORDS(finder->arena, "%s%s%s called %s%s%s", text,
+                     i == 0                 ? ""
+                     : i + 1 < camps->count ? ", "
+                                            : " and ",
+                     mpiq_words_ranks(finder->arena, &call->ranks), call->collective, place[0] ? " at " : "",
+                     place);
     }
     if (finding)
-        finding->text = WORDS(finder->arena, "collective call #%" PRId64 "%s is not the same for all: %s", number,
-                              mpiq_words_on(finder->arena, finder->job, comm), text);
+        finding->text = WORDS(finder->arena, "collective call #%" PRId64 "%s is not the same for all: %s",
+                              number, mpiq_words_on(finder->arena, finder->job, comm), text);
 }
 
 static const char *value_text(struct mpiq_finder *finder, const char *field, int64_t value)
@@ -136,8 +144,8 @@ static const char *value_text(struct mpiq_finder *finder, const char *field, int
     return WORDS(finder->arena, "%" PRId64, value);
 }
 
-static void say_argument(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven, int collective,
-                         const char *field, const struct camps *camps)
+static void say_argument(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven,
+                         int collective, const char *field, const struct camps *camps)
 {
     struct mpiq_finding *finding =
         new_finding(finder, MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH, comm, number, proven, camps);
@@ -149,7 +157,10 @@ static void say_argument(struct mpiq_finder *finder, uint32_t comm, int64_t numb
             return;
         }
         value->value = value_text(finder, field, camps->list[i].value);
-        text = WORDS(finder->arena, "%s%s%s by %s", text, i == 0 ? "" : i + 1 < camps->count ? ", " : " and ",
+        text = WORDS(finder->arena, "%s%s%s by %s", text,
+                     i == 0                 ? ""
+                     : i + 1 < camps->count ? ", "
+                                            : " and ",
                      value->value, mpiq_words_ranks(finder->arena, &value->ranks));
     }
     if (!finding)
@@ -159,13 +170,14 @@ static void say_argument(struct mpiq_finder *finder, uint32_t comm, int64_t numb
     const char *given = strcmp(field, "bytes") == 0 ? "is called with different lengths in bytes"
                         : strcmp(field, "op") == 0  ? "is called with different operations"
                                                     : "is called with different roots";
-    finding->text = WORDS(finder->arena, "%s %s: %s",
-                          mpiq_words_call(finder->arena, finder->job, finding->collective, number, comm), given, text);
+    finding->text =
+        WORDS(finder->arena, "%s %s: %s",
+              mpiq_words_call(finder->arena, finder->job, finding->collective, number, comm), given, text);
 }
 
 /* Call of a number: in most rings the entries are numbered without a gap, so it is where it must be. */
-static const struct mpiq_call_shape *shape_at(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
-                                              int64_t number)
+static const struct mpiq_call_shape *shape_at(const struct mpiq_job_state *job,
+                                              const struct mpiq_job_member *member, int64_t number)
 {
     int64_t at = member->ordered - number;
     if (at >= 0 && at < (int64_t)member->call_count) {
@@ -202,12 +214,14 @@ static bool field_of(const struct mpiq_call_shape *shape, enum field field, bool
 }
 
 /* Finds out quickly whether a number has more than one shape; most have one. */
-static bool is_uniform(const struct mpiq_job_state *job, const struct mpiq_job_communicator *comm, int64_t number)
+static bool is_uniform(const struct mpiq_job_state *job, const struct mpiq_job_communicator *comm,
+                       int64_t number)
 {
     const struct mpiq_call_shape *first = NULL;
     for (uint32_t i = 0; i < comm->member_count; i++) {
         const struct mpiq_job_member *member = &job->members[comm->first_member + i];
-        const struct mpiq_call_shape *shape = member->ordered >= number ? shape_at(job, member, number) : NULL;
+        const struct mpiq_call_shape *shape =
+            member->ordered >= number ? shape_at(job, member, number) : NULL;
         if (!shape)
             continue;
         if (first && first != shape)
@@ -217,7 +231,8 @@ static bool is_uniform(const struct mpiq_job_state *job, const struct mpiq_job_c
     return true;
 }
 
-static bool compare_field(struct mpiq_finder *finder, uint32_t index, int64_t number, enum field field, bool proven)
+static bool compare_field(struct mpiq_finder *finder, uint32_t index, int64_t number, enum field field,
+                          bool proven)
 {
     const struct mpiq_job_state *job = finder->job;
     const struct mpiq_job_communicator *comm = &job->communicators[index];
@@ -226,7 +241,8 @@ static bool compare_field(struct mpiq_finder *finder, uint32_t index, int64_t nu
     for (uint32_t i = 0; i < comm->member_count; i++) {
         const struct mpiq_job_member *member = &job->members[comm->first_member + i];
         uint32_t process = job->ranks[member->rank].process;
-        const struct mpiq_call_shape *shape = member->ordered >= number ? shape_at(job, member, number) : NULL;
+        const struct mpiq_call_shape *shape =
+            member->ordered >= number ? shape_at(job, member, number) : NULL;
         int64_t value;
         if (!shape || process == MPIQ_NONE || !field_of(shape, field, comm->remote != MPIQ_NONE, &value))
             continue;

@@ -12,7 +12,7 @@ struct flock {
     enum mpiq_rank_doing doing;
     uint32_t site;
     struct mpiq_rank_set ranks;
-    uint32_t first;             /* process */
+    uint32_t first; /* process */
 };
 
 /* Nodes that held threads wait for, near or far. */
@@ -40,7 +40,7 @@ static bool mark_waited_for(const struct mpiq_wait_graph *graph, bool *marked)
 }
 
 struct waiters {
-    uint64_t count;             /* processes */
+    uint64_t count; /* processes */
     double since;
     bool stuck;
 };
@@ -115,11 +115,12 @@ static void say_flock(struct mpiq_finder *finder, const struct flock *flock)
     finding->text = WORDS(arena, "%s %s", mpiq_words_ranks(arena, &flock->ranks),
                           mpiq_words_does(arena, finder->graph, flock->first, plural));
     if (waiters.count > 0)
-        finding->text = WORDS(arena, "%s; %llu %s%s%s for %s", finding->text, (unsigned long long)waiters.count,
-                              waiters.count > 1 ? (duration[0] ? "ranks have waited " : "ranks wait")
-                              : duration[0]     ? "rank has waited "
-                                                : "rank waits",
-                              waiters.count > 1 && duration[0] ? "up to " : "", duration, plural ? "them" : "it");
+        finding->text =
+            WORDS(arena, "%s; %llu %s%s%s for %s", finding->text, (unsigned long long)waiters.count,
+                  waiters.count > 1 ? (duration[0] ? "ranks have waited " : "ranks wait")
+                  : duration[0]     ? "rank has waited "
+                                    : "rank waits",
+                  waiters.count > 1 && duration[0] ? "up to " : "", duration, plural ? "them" : "it");
 }
 
 static bool is_worth(enum mpiq_rank_doing doing, bool waited_for)
@@ -174,8 +175,9 @@ void mpiq_find_ranks(struct mpiq_finder *finder)
 /* A request that its owner ought to have waited for, or freed, before MPI_Finalize. */
 static bool is_left(const struct mpiq_job_operation *op)
 {
-    return !op->internal && !op->freed && !op->inactive && !op->blocked && op->kind <= MPIQ_OPERATION_RECEIVE &&
-           op->kind != MPIQ_OPERATION_BSEND && (op->queue == MPIQ_QUEUE_SENDS || op->queue == MPIQ_QUEUE_RECEIVES);
+    return !op->internal && !op->freed && !op->inactive && !op->blocked &&
+           op->kind <= MPIQ_OPERATION_RECEIVE && op->kind != MPIQ_OPERATION_BSEND &&
+           (op->queue == MPIQ_QUEUE_SENDS || op->queue == MPIQ_QUEUE_RECEIVES);
 }
 
 static bool in_finalize(const struct mpiq_finder *finder, uint32_t process, const struct mpiq_job_rank *rank)
@@ -214,11 +216,14 @@ static void find_leaks(struct mpiq_finder *finder)
     const char *peer = op->any ? "any rank" : mpiq_words_rank(finder->arena, job, op->peer);
     bool send = mpiq_is_send(op);
     const char *tag = op->tag_any ? "any tag" : WORDS(finder->arena, "tag %d", op->tag);
-    finding->text = WORDS(finder->arena, "%s %s called MPI_Finalize with %s never waited for or freed: %s %s %s with %s",
-                          mpiq_words_ranks(finder->arena, &ranks), ranks.size > 1 ? "have" : "has",
-                          count == 1 ? "a request" : WORDS(finder->arena, "%llu requests", (unsigned long long)count),
-                          count == 1 ? send ? "a send" : "a receive" : send ? "the first a send" : "the first a receive",
-                          send ? "to" : "from", peer, tag);
+    finding->text =
+        WORDS(finder->arena, "%s %s called MPI_Finalize with %s never waited for or freed: %s %s %s with %s",
+              mpiq_words_ranks(finder->arena, &ranks), ranks.size > 1 ? "have" : "has",
+              count == 1 ? "a request" : WORDS(finder->arena, "%llu requests", (unsigned long long)count),
+              count == 1 ? send ? "a send" : "a receive"
+              : send     ? "the first a send"
+                         : "the first a receive",
+              send ? "to" : "from", peer, tag);
 }
 
 /* From so many messages on a rank is not just busy with others. */
@@ -242,7 +247,8 @@ static void find_backlog(struct mpiq_finder *finder)
     }
     if (ranks.size == 0)
         return;
-    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_UNEXPECTED_BACKLOG);
+    struct mpiq_finding *finding =
+        mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_UNEXPECTED_BACKLOG);
     if (!finding || !mpiq_rank_set_add_set(&finding->ranks, &ranks)) {
         finder->failed = true;
         return;

@@ -20,44 +20,44 @@
 /* The first nodes are constants: why something may happen, or never will.  After them come the processes'
    own nodes, in order. */
 enum mpiq_constant {
-    MPIQ_NODE_LIVE,             /* it may act */
-    MPIQ_NODE_UNKNOWN,          /* nobody can tell: it may act */
-    MPIQ_NODE_ASLEEP,           /* it may act, but sleeps outside MPI */
-    MPIQ_NODE_STOPPED,          /* it may act once it is continued */
-    MPIQ_NODE_DEAD,             /* never: gone, finalized, spent on another call */
+    MPIQ_NODE_LIVE,    /* it may act */
+    MPIQ_NODE_UNKNOWN, /* nobody can tell: it may act */
+    MPIQ_NODE_ASLEEP,  /* it may act, but sleeps outside MPI */
+    MPIQ_NODE_STOPPED, /* it may act once it is continued */
+    MPIQ_NODE_DEAD,    /* never: gone, finalized, spent on another call */
     MPIQ_NODE_CONSTANTS
 };
 
 enum mpiq_node_kind {
     MPIQ_KIND_CONSTANT,
-    MPIQ_KIND_RANK,             /* subject: process.  Its user's code goes on */
-    MPIQ_KIND_INTERNAL,         /* process.  Its user's code goes on, or a collective in its background */
-    MPIQ_KIND_THREAD,           /* thread.  Its wait ends */
-    MPIQ_KIND_GROUP,            /* group.  Any member acts */
+    MPIQ_KIND_RANK,     /* subject: process.  Its user's code goes on */
+    MPIQ_KIND_INTERNAL, /* process.  Its user's code goes on, or a collective in its background */
+    MPIQ_KIND_THREAD,   /* thread.  Its wait ends */
+    MPIQ_KIND_GROUP,    /* group.  Any member acts */
     MPIQ_KIND_INTERNAL_GROUP,
-    MPIQ_KIND_ENTERED,          /* communicator.  All members (extra 1: of the remote group; 2: of the first)
-                                   come to a running number */
-    MPIQ_KIND_LOWER,            /* communicator.  All members below local rank `extra` come to it */
-    MPIQ_KIND_FINALIZE,         /* world.  All come to MPI_Finalize */
-    MPIQ_KIND_INITIALIZE        /* world.  All come to MPI_Init */
+    MPIQ_KIND_ENTERED,   /* communicator.  All members (extra 1: of the remote group; 2: of the first)
+                            come to a running number */
+    MPIQ_KIND_LOWER,     /* communicator.  All members below local rank `extra` come to it */
+    MPIQ_KIND_FINALIZE,  /* world.  All come to MPI_Finalize */
+    MPIQ_KIND_INITIALIZE /* world.  All come to MPI_Init */
 };
 
 struct mpiq_node {
-    int64_t number;             /* running number; 0 */
+    int64_t number; /* running number; 0 */
     uint32_t first_edge;
     uint32_t edge_count;
-    uint32_t need;              /* of its children */
+    uint32_t need; /* of its children */
     uint32_t subject;
     uint32_t extra;
-    uint8_t kind;               /* enum mpiq_node_kind */
-    bool may;                   /* it may happen */
-    bool may_awake;             /* it may happen though all who sleep or are stopped stay so */
-    bool may_known;             /* it may happen by what is known */
+    uint8_t kind;   /* enum mpiq_node_kind */
+    bool may;       /* it may happen */
+    bool may_awake; /* it may happen though all who sleep or are stopped stay so */
+    bool may_known; /* it may happen by what is known */
 };
 
 struct mpiq_edge {
-    uint32_t child;             /* node */
-    uint32_t operation;         /* behind it; MPIQ_NONE */
+    uint32_t child;     /* node */
+    uint32_t operation; /* behind it; MPIQ_NONE */
 };
 
 struct mpiq_wait_graph {
@@ -70,12 +70,12 @@ struct mpiq_wait_graph {
     struct mpiq_edge *edges;
     uint32_t edge_count;
     uint32_t edge_capacity;
-    uint32_t *thread_nodes;     /* of each thread; MPIQ_NONE: it is not held */
-    uint32_t *thread_ranks;     /* of each thread its rank, in ranks */
-    uint32_t *parents;          /* nodes that have an edge to a node: parents[first_parent[node]] up to */
-    uint32_t *first_parent;     /* first_parent[node + 1] */
+    uint32_t *thread_nodes;         /* of each thread; MPIQ_NONE: it is not held */
+    uint32_t *thread_ranks;         /* of each thread its rank, in ranks */
+    uint32_t *parents;              /* nodes that have an edge to a node: parents[first_parent[node]] up to */
+    uint32_t *first_parent;         /* first_parent[node + 1] */
     struct mpiq_index_table others; /* all further nodes by kind, subject, number and extra */
-    bool failed;                /* no memory */
+    bool failed;                    /* no memory */
 };
 
 /* Builds and reduces it.  diagnosis: its `ranks` say what each rank does; its `partner` gets filled.
@@ -112,8 +112,8 @@ uint32_t mpiq_actor(struct mpiq_wait_graph *graph, uint32_t process, bool intern
 uint32_t mpiq_build_wait(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                          const struct mpiq_job_thread *thread);
 /* The node that an operation of that rank waits for; MPIQ_NONE: it is done. */
-uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank, uint32_t operation,
-                             bool detach);
+uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                             uint32_t operation, bool detach);
 
 /* graph_collective.c: the node of a call's own needs, where no traffic of it is seen; MPIQ_NODE_LIVE if
    nothing is known.  And the edges of all such nodes. */

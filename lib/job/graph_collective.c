@@ -21,7 +21,8 @@ static enum progress progress_of(const struct mpiq_wait_graph *graph, uint32_t p
         return ENTERED; /* nobody knows: it is not held against anybody */
     const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm);
     if (!member || member->ordered < 0)
-        return mpiq_never_acts(job, process) && graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE && !member
+        return mpiq_never_acts(job, process) && graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE &&
+                       !member
                    ? NEVER
                    : ENTERED;
     if (member->ordered < number)
@@ -52,7 +53,9 @@ uint32_t mpiq_collective_node(struct mpiq_wait_graph *graph, const struct mpiq_j
         if (process == MPIQ_NONE || (!inter && root == member->local_rank))
             return MPIQ_NODE_LIVE;
         enum progress progress = progress_of(graph, process, comm, number, collective);
-        return progress == COMING ? mpiq_rank_node(process) : progress == NEVER ? MPIQ_NODE_DEAD : MPIQ_NODE_LIVE;
+        return progress == COMING  ? mpiq_rank_node(process)
+               : progress == NEVER ? MPIQ_NODE_DEAD
+                                   : MPIQ_NODE_LIVE;
     }
     case MPIQ_RULE_LOWER:
         if (inter || member->local_rank <= 0)
@@ -126,7 +129,8 @@ static void add_comers(struct mpiq_wait_graph *graph, struct comers *comers, uin
             comers->list = list;
             comers->capacity = capacity;
         }
-        comers->list[comers->count++] = (struct comer){.ordered = gone ? 0 : member->ordered, .process = process};
+        comers->list[comers->count++] =
+            (struct comer){.ordered = gone ? 0 : member->ordered, .process = process};
     }
 }
 
@@ -140,7 +144,8 @@ static int compare_comers(const void *left, const void *right)
 }
 
 /* Whether somebody spent that number on another collective than those who wait in it. */
-static bool is_mixed(const struct mpiq_wait_graph *graph, const struct comers *comers, uint32_t comm, int64_t number)
+static bool is_mixed(const struct mpiq_wait_graph *graph, const struct comers *comers, uint32_t comm,
+                     int64_t number)
 {
     const struct mpiq_job_state *job = graph->job;
     int first = -1;
@@ -207,9 +212,8 @@ static void build_lower(struct mpiq_wait_graph *graph, const uint32_t *nodes, ui
             mpiq_graph_edge(graph, nodes[i - 1], MPIQ_NONE);
         for (; group && group->members && local < node->extra && local < group->count; local++) {
             uint32_t process = group->members[local];
-            enum progress progress = process == MPIQ_NONE
-                                         ? ENTERED
-                                         : progress_of(graph, process, first.subject, node->number, -1);
+            enum progress progress =
+                process == MPIQ_NONE ? ENTERED : progress_of(graph, process, first.subject, node->number, -1);
             if (progress == COMING)
                 mpiq_graph_edge(graph, mpiq_rank_node(process), MPIQ_NONE);
             else if (progress == NEVER)

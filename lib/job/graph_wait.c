@@ -13,7 +13,8 @@ static bool takes_in(const struct mpiq_wait_graph *graph, uint32_t process)
 static bool has_ended(const struct mpiq_wait_graph *graph, uint32_t process)
 {
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(graph->job, process);
-    return rank && (graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE || rank->phase == MPIQ_PHASE_FINALIZED);
+    return rank &&
+           (graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE || rank->phase == MPIQ_PHASE_FINALIZED);
 }
 
 /* For a message on its way: its receiver needs but to enter MPI. */
@@ -22,8 +23,8 @@ static uint32_t taking_in(const struct mpiq_wait_graph *graph, uint32_t process)
     return takes_in(graph, process) ? MPIQ_NODE_LIVE : mpiq_rank_node(process);
 }
 
-static uint32_t send_node(struct mpiq_wait_graph *graph, const struct mpiq_job_operation *op, uint32_t operation,
-                          bool detach)
+static uint32_t send_node(struct mpiq_wait_graph *graph, const struct mpiq_job_operation *op,
+                          uint32_t operation, bool detach)
 {
     if (op->peer == MPIQ_NONE)
         return MPIQ_NODE_UNKNOWN;
@@ -86,7 +87,8 @@ static bool something_fits(const struct mpiq_wait_graph *graph, const struct mpi
     for (uint32_t i = first[0]; i < first[1]; i++) {
         const struct mpiq_incoming *in = &graph->matching.incoming[i];
         const struct mpiq_job_operation *op = &job->operations[in->operation];
-        if (graph->matching.fates[in->operation] != MPIQ_FATE_MEETS && mpiq_fits(receive, op->comm, in->sender, op->tag))
+        if (graph->matching.fates[in->operation] != MPIQ_FATE_MEETS &&
+            mpiq_fits(receive, op->comm, in->sender, op->tag))
             return true;
     }
     return false;
@@ -96,7 +98,8 @@ static uint32_t receive_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
                              const struct mpiq_job_operation *op, uint32_t operation)
 {
     if (op->status == MPIQ_STATUS_MATCHED)
-        return op->actual != MPIQ_NONE && has_ended(graph, op->actual) ? mpiq_rank_node(op->actual) : MPIQ_NODE_LIVE;
+        return op->actual != MPIQ_NONE && has_ended(graph, op->actual) ? mpiq_rank_node(op->actual)
+                                                                       : MPIQ_NODE_LIVE;
     if (op->queue == MPIQ_QUEUE_WAIT) {
         /* Only a probe may be in no queue.  A receive that is not there any more has been served. */
         if (op->kind != MPIQ_OPERATION_PROBE || something_fits(graph, rank, op))
@@ -120,8 +123,8 @@ static uint32_t request_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
     return mpiq_collective_node(graph, rank, comm, shape->collective, shape->number, shape->root);
 }
 
-uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank, uint32_t operation,
-                             bool detach)
+uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                             uint32_t operation, bool detach)
 {
     const struct mpiq_job_operation *op = &graph->job->operations[operation];
     if (op->status == MPIQ_STATUS_COMPLETE || op->inactive)
@@ -153,29 +156,36 @@ static uint32_t queued(const struct mpiq_job_state *job, const struct mpiq_job_r
             continue;
         }
         /* By its envelope: the last one posted is the blocking call's own. */
-        if (candidate->kind == op->kind && candidate->comm == op->comm && candidate->peer_local == op->peer_local &&
-            candidate->tag_any == op->tag_any && (op->tag_any || candidate->tag == op->tag) &&
-            candidate->status != MPIQ_STATUS_COMPLETE && !candidate->inactive)
+        if (candidate->kind == op->kind && candidate->comm == op->comm &&
+            candidate->peer_local == op->peer_local && candidate->tag_any == op->tag_any &&
+            (op->tag_any || candidate->tag == op->tag) && candidate->status != MPIQ_STATUS_COMPLETE &&
+            !candidate->inactive)
             found = index;
     }
     return found;
+}
+
+/* What the standard forces for the collective call that a thread is in; UNKNOWN outside of one. */
+static uint32_t call_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                          const struct mpiq_job_thread *thread)
+{
+    struct mpiq_thread_collective in;
+    mpiq_thread_collective(graph->job, rank, thread, &in);
+    if (in.call == MPIQ_NONE || in.comm == MPIQ_NONE)
+        return MPIQ_NODE_UNKNOWN;
+    const struct mpiq_call_shape *shape = &graph->job->shapes[graph->job->calls[in.call].shape];
+    return mpiq_collective_node(graph, rank, in.comm, in.collective, in.number, shape->root);
 }
 
 /* A wait in which no operation is seen: what the call itself needs. */
 static void build_call(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                        const struct mpiq_job_thread *thread, bool finalize, bool initialize)
 {
-    const struct mpiq_job_state *job = graph->job;
-    uint32_t child = MPIQ_NODE_UNKNOWN;
-    struct mpiq_thread_collective in;
-    mpiq_thread_collective(job, rank, thread, &in);
-    if (finalize || initialize) {
-        uint32_t world = mpiq_job_world_rank(job, rank->process).world;
-        child = mpiq_graph_node(graph, finalize ? MPIQ_KIND_FINALIZE : MPIQ_KIND_INITIALIZE, world, 0, 0);
-    } else if (in.call != MPIQ_NONE && in.comm != MPIQ_NONE) {
-        const struct mpiq_call_shape *shape = &job->shapes[job->calls[in.call].shape];
-        child = mpiq_collective_node(graph, rank, in.comm, in.collective, in.number, shape->root);
-    }
+    uint32_t world = mpiq_job_world_rank(graph->job, rank->process).world;
+    uint32_t child =
+        finalize || initialize
+            ? mpiq_graph_node(graph, finalize ? MPIQ_KIND_FINALIZE : MPIQ_KIND_INITIALIZE, world, 0, 0)
+            : call_node(graph, rank, thread);
     mpiq_graph_edge(graph, child, MPIQ_NONE);
 }
 
@@ -194,6 +204,11 @@ static uint32_t needed(const struct mpiq_job_wait *wait, uint32_t edges, uint32_
     }
     int64_t need = (int64_t)wait->need - done;
     return need < 1 ? 1 : need > edges ? edges : (uint32_t)need;
+}
+
+static bool is_message(const struct mpiq_job_operation *op)
+{
+    return mpiq_is_send(op) || mpiq_is_receive(op);
 }
 
 static bool is_collective_wait(const struct mpiq_job_wait *wait)
@@ -218,6 +233,10 @@ static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_
     for (uint32_t i = 0; i < wait->operation_count; i++) {
         uint32_t operation = queued(job, rank, wait->first_operation + i);
         uint32_t child = mpiq_operation_node(graph, rank, operation, detach);
+        /* A request of the library's own (Comm_dup's, say) is as far as the call around it. */
+        if (child == MPIQ_NODE_UNKNOWN && is_collective_wait(wait) &&
+            !is_message(&job->operations[operation]))
+            child = call_node(graph, rank, thread);
         if (child == MPIQ_NONE)
             done++;
         else
@@ -290,5 +309,6 @@ static uint32_t build_from_stack(struct mpiq_wait_graph *graph, const struct mpi
 uint32_t mpiq_build_wait(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                          const struct mpiq_job_thread *thread)
 {
-    return thread->wait_count > 0 ? build_recorded(graph, rank, thread) : build_from_stack(graph, rank, thread);
+    return thread->wait_count > 0 ? build_recorded(graph, rank, thread)
+                                  : build_from_stack(graph, rank, thread);
 }

@@ -11,8 +11,8 @@ struct message {
     uint32_t comm;
     uint32_t sender;
     int32_t tag;
-    uint32_t order;             /* of arrival, then those under way */
-    uint32_t operation;         /* the pending send if it is known, else the unexpected message */
+    uint32_t order;     /* of arrival, then those under way */
+    uint32_t operation; /* the pending send if it is known, else the unexpected message */
 };
 
 /* Messages of one key: those from head on are not taken. */
@@ -26,7 +26,7 @@ struct work {
     struct message *messages;
     uint32_t message_count;
     uint32_t message_capacity;
-    struct message *sends;      /* pending, not eager: to be joined with unexpected ones */
+    struct message *sends; /* pending, not eager: to be joined with unexpected ones */
     uint32_t send_count;
     uint32_t send_capacity;
     struct run *runs;
@@ -79,7 +79,8 @@ static bool collect_incoming(struct mpiq_matching *matching)
         if (pass == 0) {
             for (uint32_t i = 2; i < job->process_count + 2; i++)
                 first[i] += first[i - 1];
-            matching->incoming = malloc(((size_t)first[job->process_count + 1] + 1) * sizeof *matching->incoming);
+            matching->incoming =
+                malloc(((size_t)first[job->process_count + 1] + 1) * sizeof *matching->incoming);
             if (!matching->incoming)
                 return false;
         }
@@ -122,7 +123,8 @@ bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_j
         return false;
     if (!from || !mpiq_queues_known(from))
         return true;
-    const struct mpiq_job_member *other = mpiq_job_member_of(job, (uint32_t)(from - job->ranks), receiver->comm);
+    const struct mpiq_job_member *other =
+        mpiq_job_member_of(job, (uint32_t)(from - job->ranks), receiver->comm);
     if (!other) /* it has freed the communicator, so what it sent there has gone out and come in */
         return false;
     const struct mpiq_job_channel *out = find_channel(job, other, job->ranks[receiver->rank].process);
@@ -224,10 +226,11 @@ static bool collect(struct mpiq_matching *matching, const struct mpiq_job_rank *
     }
     if (rank->process == MPIQ_NONE)
         return true;
-    for (uint32_t i = matching->first_incoming[rank->process]; i < matching->first_incoming[rank->process + 1]; i++) {
+    for (uint32_t i = matching->first_incoming[rank->process];
+         i < matching->first_incoming[rank->process + 1]; i++) {
         const struct mpiq_incoming *in = &matching->incoming[i];
-        if (!add_message(&work->sends, &work->send_count, &work->send_capacity, &job->operations[in->operation],
-                         in->operation, in->sender))
+        if (!add_message(&work->sends, &work->send_count, &work->send_capacity,
+                         &job->operations[in->operation], in->operation, in->sender))
             return false;
     }
     return true;
@@ -235,9 +238,9 @@ static bool collect(struct mpiq_matching *matching, const struct mpiq_job_rank *
 
 /* One key: `sends` pending ones and the messages that may announce them.  Those that are not announced were
    taken in already if nothing is under way (then they are the first ones), else they are still to come. */
-static bool join_run(struct mpiq_matching *matching, struct work *work, const struct mpiq_job_member *receiver,
-                     const struct message *sends, uint32_t send_count, uint32_t first_message,
-                     uint32_t message_count)
+static bool join_run(struct mpiq_matching *matching, struct work *work,
+                     const struct mpiq_job_member *receiver, const struct message *sends, uint32_t send_count,
+                     uint32_t first_message, uint32_t message_count)
 {
     const struct mpiq_job_state *job = matching->job;
     bool underway = !receiver || mpiq_channel_underway(job, receiver, sends[0].sender);
@@ -320,7 +323,8 @@ static bool make_runs(struct work *work)
     return true;
 }
 
-/* The run of a receive without wildcards; NULL if there is none.  An empty run's key is its last message's. */
+/* The run of a receive without wildcards; NULL if there is none.  An empty run's key is its last message's.
+ */
 static struct run *find_run(struct work *work, const struct mpiq_job_operation *receive)
 {
     struct message key = {.comm = receive->comm, .sender = receive->peer, .tag = receive->tag};
@@ -367,7 +371,8 @@ static void meet(struct mpiq_matching *matching, uint32_t receive, uint32_t mess
         matching->fates[message] = MPIQ_FATE_MEETS;
 }
 
-static bool match_receives(struct mpiq_matching *matching, const struct mpiq_job_rank *rank, struct work *work)
+static bool match_receives(struct mpiq_matching *matching, const struct mpiq_job_rank *rank,
+                           struct work *work)
 {
     const struct mpiq_job_state *job = matching->job;
     if (!make_runs(work))

@@ -17,26 +17,26 @@
 
 /* What becomes of a pending operation. */
 enum mpiq_fate {
-    MPIQ_FATE_NONE,             /* not pending, or not an operation that matches */
-    MPIQ_FATE_OPEN,             /* a receive that no message there is for */
-    MPIQ_FATE_MEETS,            /* a receive with a message, a send whose message was or will be taken */
-    MPIQ_FATE_UNEXPECTED,       /* a send that lies unexpected at its receiver: it waits for a receive */
-    MPIQ_FATE_UNDERWAY          /* a send whose message has not arrived, or nobody could tell */
+    MPIQ_FATE_NONE,       /* not pending, or not an operation that matches */
+    MPIQ_FATE_OPEN,       /* a receive that no message there is for */
+    MPIQ_FATE_MEETS,      /* a receive with a message, a send whose message was or will be taken */
+    MPIQ_FATE_UNEXPECTED, /* a send that lies unexpected at its receiver: it waits for a receive */
+    MPIQ_FATE_UNDERWAY    /* a send whose message has not arrived, or nobody could tell */
 };
 
 /* A pending send on its way to a process. */
 struct mpiq_incoming {
     uint32_t operation;
-    uint32_t sender;            /* process */
+    uint32_t sender; /* process */
 };
 
 struct mpiq_matching {
     const struct mpiq_job_state *job;
-    uint8_t *fates;             /* of each operation: enum mpiq_fate */
-    uint32_t *partner;          /* see mpiq_diagnosis; not owned */
+    uint8_t *fates;    /* of each operation: enum mpiq_fate */
+    uint32_t *partner; /* see mpiq_diagnosis; not owned */
     struct mpiq_incoming *incoming;
-    uint32_t *first_incoming;   /* of each process, and one more */
-    uint8_t *underway;          /* of each member, made when first asked for: something is under way to it */
+    uint32_t *first_incoming; /* of each process, and one more */
+    uint8_t *underway;        /* of each member, made when first asked for: something is under way to it */
 };
 
 /* False without memory.  partner: one entry for each operation, all MPIQ_NONE. */

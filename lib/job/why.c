@@ -16,8 +16,8 @@ struct way {
 };
 
 /* Of one who never goes on: along the children that prove it, until a node comes again or nothing is left. */
-static bool follow(const struct mpiq_wait_graph *graph, const struct mpiq_explanation *explanation, uint32_t node,
-                   struct way *way)
+static bool follow(const struct mpiq_wait_graph *graph, const struct mpiq_explanation *explanation,
+                   uint32_t node, struct way *way)
 {
     bool *seen _cleanup_free_ = calloc((size_t)graph->node_count + 1, sizeof *seen);
     if (!seen)
@@ -149,7 +149,8 @@ static bool add_steps(const struct mpiq_wait_graph *graph, const struct way *way
 }
 
 /* The first finding that names a process. */
-static uint32_t finding_of(const struct mpiq_job_state *job, const struct mpiq_diagnosis *diagnosis, uint32_t process)
+static uint32_t finding_of(const struct mpiq_job_state *job, const struct mpiq_diagnosis *diagnosis,
+                           uint32_t process)
 {
     if (process == MPIQ_NONE)
         return MPIQ_NONE;
@@ -163,21 +164,24 @@ static uint32_t finding_of(const struct mpiq_job_state *job, const struct mpiq_d
     return MPIQ_NONE;
 }
 
-static const char *ending(const struct mpiq_wait_graph *graph, const struct mpiq_chain *chain, uint32_t process)
+static const char *ending(const struct mpiq_wait_graph *graph, const struct mpiq_chain *chain,
+                          uint32_t process)
 {
     struct mpiq_arena *arena = chain->arena;
     if (chain->cycle) {
         const char *rank = mpiq_words_rank(arena, graph->job, chain->steps[chain->cycle_step].process);
         if (chain->cycle_step + 1 == chain->step_count)
             return WORDS(arena, "%s waits for itself: it can never go on", rank);
-        return WORDS(arena, "there the circle closes: %s stands in it already, and none of them can ever go on", rank);
+        return WORDS(
+            arena, "there the circle closes: %s stands in it already, and none of them can ever go on", rank);
     }
     return WORDS(arena, "%s %s", mpiq_words_rank(arena, graph->job, process),
                  mpiq_words_does(arena, graph, process, false));
 }
 
-static struct mpiq_error *make_chain(const struct mpiq_wait_graph *graph, const struct mpiq_diagnosis *diagnosis,
-                                     uint32_t process, struct mpiq_chain *chain)
+static struct mpiq_error *make_chain(const struct mpiq_wait_graph *graph,
+                                     const struct mpiq_diagnosis *diagnosis, uint32_t process,
+                                     struct mpiq_chain *chain)
 {
     struct mpiq_error *error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     uint32_t thread = diagnosis->ranks[process].thread;
@@ -189,9 +193,9 @@ static struct mpiq_error *make_chain(const struct mpiq_wait_graph *graph, const 
         return error;
     if (start != MPIQ_NONE) {
         struct mpiq_explanation explanation;
-        bool good = mpiq_explain(graph, &explanation) && (mpiq_is_stuck(graph, thread)
-                                                              ? follow(graph, &explanation, start, &way)
-                                                              : shortest(graph, start, &way));
+        bool good = mpiq_explain(graph, &explanation) &&
+                    (mpiq_is_stuck(graph, thread) ? follow(graph, &explanation, start, &way)
+                                                  : shortest(graph, start, &way));
         mpiq_explanation_deinit(&explanation);
         if (!good || !add_steps(graph, &way, chain))
             return error;
@@ -201,7 +205,8 @@ static struct mpiq_error *make_chain(const struct mpiq_wait_graph *graph, const 
         if (node->kind == MPIQ_KIND_RANK || node->kind == MPIQ_KIND_INTERNAL)
             last = node->subject;
     }
-    chain->finding = finding_of(graph->job, diagnosis, chain->cycle ? chain->steps[chain->cycle_step].process : last);
+    chain->finding =
+        finding_of(graph->job, diagnosis, chain->cycle ? chain->steps[chain->cycle_step].process : last);
     chain->text = ending(graph, chain, last);
     mpiq_error_destroy(error);
     return NULL;

@@ -74,8 +74,8 @@ const char *mpiq_words_on(struct mpiq_arena *arena, const struct mpiq_job_state 
     return WORDS(arena, " on %s", mpiq_job_communicator_name(job, comm));
 }
 
-const char *mpiq_words_call(struct mpiq_arena *arena, const struct mpiq_job_state *job, const char *collective,
-                            int64_t number, uint32_t comm)
+const char *mpiq_words_call(struct mpiq_arena *arena, const struct mpiq_job_state *job,
+                            const char *collective, int64_t number, uint32_t comm)
 {
     const char *name = collective ? collective : "a collective";
     const char *on = mpiq_words_on(arena, job, comm);
@@ -94,8 +94,8 @@ static const char *tag(struct mpiq_arena *arena, const struct mpiq_job_operation
     return op->tag_any ? "any tag" : WORDS(arena, "tag %" PRId32, op->tag);
 }
 
-static const char *request(struct mpiq_arena *arena, const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
-                           uint64_t handle)
+static const char *request(struct mpiq_arena *arena, const struct mpiq_job_state *job,
+                           const struct mpiq_job_rank *rank, uint64_t handle)
 {
     uint32_t comm = MPIQ_NONE;
     const struct mpiq_job_call *call = rank ? mpiq_outstanding_call(job, rank, handle, &comm) : NULL;
@@ -138,7 +138,8 @@ static uint32_t held_by(const struct mpiq_wait_graph *graph, uint32_t thread, ui
     return count;
 }
 
-const char *mpiq_words_waits_for(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t thread)
+const char *mpiq_words_waits_for(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph,
+                                 uint32_t thread)
 {
     if (graph->thread_nodes[thread] == MPIQ_NONE)
         return "";
@@ -154,8 +155,8 @@ const char *mpiq_words_waits_for(struct mpiq_arena *arena, const struct mpiq_wai
     const struct mpiq_job_thread *row = &graph->job->threads[thread];
     if (row->wait_count == 0) /* its stack alone does not say which of its requests it waits for */
         return WORDS(arena, "one of %" PRIu32 " requests, the first of them %s", count, what);
-    return WORDS(arena, "%s %" PRIu32 " requests, the first of them %s", node->need == 1 ? "any of" : "all of", count,
-                 what);
+    return WORDS(arena, "%s %" PRIu32 " requests, the first of them %s",
+                 node->need == 1 ? "any of" : "all of", count, what);
 }
 
 /* Where a rank outside MPI is: "computing at step.c:12 (advance)", "asleep in nanosleep() at io.c:5". */
@@ -170,7 +171,8 @@ static const char *outside(struct mpiq_arena *arena, const struct mpiq_job_state
         if (function && site != rank->site)
             inner = WORDS(arena, " in %s()", function);
     }
-    const char *function = rank->site == MPIQ_NONE ? NULL : mpiq_job_string(job, job->sites[rank->site].function);
+    const char *function =
+        rank->site == MPIQ_NONE ? NULL : mpiq_job_string(job, job->sites[rank->site].function);
     bool named = function && place[0] && !strchr(place, '(');
     return WORDS(arena, "%s%s%s%s%s%s%s", word, inner, place[0] ? " at " : "", place, named ? " (" : "",
                  named ? function : "", named ? ")" : "");
@@ -187,13 +189,17 @@ static const char *waiting(struct mpiq_arena *arena, const struct mpiq_wait_grap
     bool collective = blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE ||
                       blocking == MPIQ_BLOCKING_INIT;
     if (collective)
-        return WORDS(arena, "%s in %s%s%s%s%s", duration[0] ? plural ? "have been" : "has been" : plural ? "are" : "is",
-                     mpiq_words_call(arena, job, rank->call, rank->number, rank->comm), place[0] ? " at " : "", place,
-                     duration[0] ? " for " : "", duration);
+        return WORDS(arena, "%s in %s%s%s%s%s",
+                     duration[0] ? plural ? "have been" : "has been"
+                     : plural    ? "are"
+                                 : "is",
+                     mpiq_words_call(arena, job, rank->call, rank->number, rank->comm),
+                     place[0] ? " at " : "", place, duration[0] ? " for " : "", duration);
     const char *in = !for_what[0] && rank->call ? WORDS(arena, " in %s", rank->call) : "";
     const char *verb = duration[0] ? WORDS(arena, "%s waited %s", plural ? "have" : "has", duration)
                                    : WORDS(arena, "%s waiting", plural ? "are" : "is");
-    return WORDS(arena, "%s%s%s%s%s%s", verb, in, place[0] ? " at " : "", place, for_what[0] ? " for " : "", for_what);
+    return WORDS(arena, "%s%s%s%s%s%s", verb, in, place[0] ? " at " : "", place, for_what[0] ? " for " : "",
+                 for_what);
 }
 
 const char *mpiq_words_does(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t process,
@@ -207,8 +213,8 @@ const char *mpiq_words_does(struct mpiq_arena *arena, const struct mpiq_wait_gra
     case MPIQ_DOING_BLOCKED:
         return waiting(arena, graph, rank, plural);
     case MPIQ_DOING_POLLING:
-        return outside(arena, graph->job, rank, rank->call ? WORDS(arena, "%s in %s", is, rank->call)
-                                                           : WORDS(arena, "%s in MPI", is));
+        return outside(arena, graph->job, rank,
+                       rank->call ? WORDS(arena, "%s in %s", is, rank->call) : WORDS(arena, "%s in MPI", is));
     case MPIQ_DOING_COMPUTING:
         return outside(arena, graph->job, rank, WORDS(arena, "%s computing", is));
     case MPIQ_DOING_ASLEEP:

@@ -34,8 +34,8 @@ const char *mpiq_words_rank(struct mpiq_arena *arena, const struct mpiq_job_stat
 const char *mpiq_words_on(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t comm);
 
 /* "MPI_Bcast #6 on rows", without the number where it is not known. */
-const char *mpiq_words_call(struct mpiq_arena *arena, const struct mpiq_job_state *job, const char *collective,
-                            int64_t number, uint32_t comm);
+const char *mpiq_words_call(struct mpiq_arena *arena, const struct mpiq_job_state *job,
+                            const char *collective, int64_t number, uint32_t comm);
 
 /* What waiting for an operation of that rank (NULL: not known whose) means: "tag 99 from rank 63", "rank 3 to
    receive 4000 bytes with tag 7", "MPI_Ibcast #4 to complete". */
@@ -43,7 +43,8 @@ const char *mpiq_words_operation(struct mpiq_arena *arena, const struct mpiq_job
                                  const struct mpiq_job_rank *rank, uint32_t operation);
 
 /* What a held thread waits for, "" if that cannot be said. */
-const char *mpiq_words_waits_for(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t thread);
+const char *mpiq_words_waits_for(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph,
+                                 uint32_t thread);
 
 /* What a rank does, after its name and "it" or "they": "has waited 3 h 12 m at solver.c:71 for …". */
 const char *mpiq_words_does(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t process,

@@ -136,12 +136,10 @@ static const int verdict_codes[] = {
 #define WORD(prefix, id, word) [prefix##id] = (word),
 static const char *const finding_words[] = {
 #define FINDING(id, word) WORD(MPIQ_FINDING_, id, word)
-    MPIQ_FINDING_KINDS(FINDING)
-};
+    MPIQ_FINDING_KINDS(FINDING)};
 static const char *const doing_words[] = {
 #define DOING(id, word) WORD(MPIQ_DOING_, id, word)
-    MPIQ_RANK_DOINGS(DOING)
-};
+    MPIQ_RANK_DOINGS(DOING)};
 
 const char *mpiq_verdict_word(enum mpiq_verdict verdict)
 {

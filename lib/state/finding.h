@@ -18,11 +18,11 @@
 #include "state/rank_set.h"
 
 /* X(identifier, word in text and JSON, exit code) */
-#define MPIQ_VERDICTS(X)                                                                                \
-    X(DEADLOCK, "deadlock", 1)                                                                          \
-    X(STALLED, "stalled", 1)                                                                            \
-    X(RUNNING, "running", 0)                                                                            \
-    X(FINISHED, "finished", 0)                                                                          \
+#define MPIQ_VERDICTS(X)       \
+    X(DEADLOCK, "deadlock", 1) \
+    X(STALLED, "stalled", 1)   \
+    X(RUNNING, "running", 0)   \
+    X(FINISHED, "finished", 0) \
     X(UNKNOWN, "unknown", 3)
 
 enum mpiq_verdict {
@@ -40,18 +40,18 @@ enum mpiq_verdict {
    TRUNCATION                      comm, operation (the receive), other (the message)
    REQUEST_LEAK, UNEXPECTED_BACKLOG    comm where it is one
    RANK_GONE, RANK_STOPPED, RANK_ELSEWHERE   nothing more */
-#define MPIQ_FINDING_KINDS(X)                                                                           \
-    X(COLLECTIVE_INCOMPLETE, "collective_incomplete")                                                   \
-    X(COLLECTIVE_MISMATCH, "collective_mismatch")                                                       \
-    X(COLLECTIVE_ARGUMENT_MISMATCH, "collective_argument_mismatch")                                     \
-    X(WAIT_CYCLE, "wait_cycle")                                                                         \
-    X(RECEIVE_UNMATCHED, "receive_unmatched")                                                           \
-    X(SEND_UNMATCHED, "send_unmatched")                                                                 \
-    X(TRUNCATION, "truncation")                                                                         \
-    X(RANK_GONE, "rank_gone")                                                                           \
-    X(RANK_STOPPED, "rank_stopped")                                                                     \
-    X(RANK_ELSEWHERE, "rank_elsewhere")                                                                 \
-    X(REQUEST_LEAK, "request_leak")                                                                     \
+#define MPIQ_FINDING_KINDS(X)                                       \
+    X(COLLECTIVE_INCOMPLETE, "collective_incomplete")               \
+    X(COLLECTIVE_MISMATCH, "collective_mismatch")                   \
+    X(COLLECTIVE_ARGUMENT_MISMATCH, "collective_argument_mismatch") \
+    X(WAIT_CYCLE, "wait_cycle")                                     \
+    X(RECEIVE_UNMATCHED, "receive_unmatched")                       \
+    X(SEND_UNMATCHED, "send_unmatched")                             \
+    X(TRUNCATION, "truncation")                                     \
+    X(RANK_GONE, "rank_gone")                                       \
+    X(RANK_STOPPED, "rank_stopped")                                 \
+    X(RANK_ELSEWHERE, "rank_elsewhere")                             \
+    X(REQUEST_LEAK, "request_leak")                                 \
     X(UNEXPECTED_BACKLOG, "unexpected_backlog")
 
 enum mpiq_finding_kind {
@@ -61,13 +61,13 @@ enum mpiq_finding_kind {
 };
 
 /* What a rank does. */
-#define MPIQ_RANK_DOINGS(X)                                                                             \
-    X(UNREADABLE, "unreadable")                                                                         \
-    X(BLOCKED, "blocked")                                                                               \
-    X(POLLING, "polling")                                                                               \
-    X(COMPUTING, "computing")                                                                           \
-    X(ASLEEP, "asleep")                                                                                 \
-    X(STOPPED, "stopped")                                                                               \
+#define MPIQ_RANK_DOINGS(X)     \
+    X(UNREADABLE, "unreadable") \
+    X(BLOCKED, "blocked")       \
+    X(POLLING, "polling")       \
+    X(COMPUTING, "computing")   \
+    X(ASLEEP, "asleep")         \
+    X(STOPPED, "stopped")       \
     X(GONE, "gone")
 
 enum mpiq_rank_doing {
@@ -79,10 +79,10 @@ enum mpiq_rank_doing {
 /* JSON's sites[]: these ranks are in that call at that place. */
 struct mpiq_finding_site {
     struct mpiq_rank_set ranks;
-    const char *call;           /* "MPI_Bcast"; NULL: not in MPI, or not known */
-    const char *file;           /* as the debug information says; NULL not known */
+    const char *call; /* "MPI_Bcast"; NULL: not in MPI, or not known */
+    const char *file; /* as the debug information says; NULL not known */
     const char *function;
-    int32_t line;               /* 0 not known */
+    int32_t line; /* 0 not known */
 };
 
 /* JSON's calls[]: these ranks spent the running number on that collective. */
@@ -93,17 +93,17 @@ struct mpiq_finding_call {
 
 /* JSON's values[]: these ranks gave that value. */
 struct mpiq_finding_value {
-    const char *value;          /* "0", "MPI_SUM", "400" (bytes) */
+    const char *value; /* "0", "MPI_SUM", "400" (bytes) */
     struct mpiq_rank_set ranks;
 };
 
 /* JSON's steps[]: rank waits for waits_for. */
 struct mpiq_step {
-    uint32_t process;           /* who waits */
+    uint32_t process; /* who waits */
     struct mpiq_rank_set waits_for;
-    const char *why;            /* "MPI_Recv from rank 2, tag 7" */
-    uint32_t site;              /* in the job's sites; MPIQ_NONE */
-    double since;               /* seconds; -1 not known */
+    const char *why; /* "MPI_Recv from rank 2, tag 7" */
+    uint32_t site;   /* in the job's sites; MPIQ_NONE */
+    double since;    /* seconds; -1 not known */
 };
 
 /* A message (or a receive) that would have done but for one thing. */
@@ -112,52 +112,52 @@ struct mpiq_step {
 #define MPIQ_MISS_COMMUNICATOR 4u
 
 struct mpiq_near_miss {
-    uint32_t differs;           /* one of MPIQ_MISS_; the word is mpiq_miss_word's */
-    uint32_t process;           /* whose operation it is: for an unexpected message its sender */
-    uint32_t holder;            /* the process in whose queues it lies */
-    uint32_t operation;         /* in the job's operations: peer, tag, comm, bytes */
+    uint32_t differs;   /* one of MPIQ_MISS_; the word is mpiq_miss_word's */
+    uint32_t process;   /* whose operation it is: for an unexpected message its sender */
+    uint32_t holder;    /* the process in whose queues it lies */
+    uint32_t operation; /* in the job's operations: peer, tag, comm, bytes */
 };
 
 struct mpiq_finding {
     enum mpiq_finding_kind kind;
-    bool proven;                /* the ranks can never go on; otherwise it is what was seen */
-    uint8_t weight;             /* the order of findings: private to lib/job */
-    uint32_t comm;              /* in communicators; MPIQ_NONE: not of one */
-    const char *collective;     /* "MPI_Bcast"; NULL */
-    int64_t number;             /* running number of the call; 0: not known, or none */
-    struct mpiq_rank_set ranks; /* those it is about: who is in, who waits, who is gone */
-    struct mpiq_rank_set missing;   /* who is not in */
-    struct mpiq_rank_set suspects;  /* whose code to look at first; empty: the evidence does not say */
-    double since;               /* seconds that the longest of them has waited; -1 not known */
+    bool proven;                   /* the ranks can never go on; otherwise it is what was seen */
+    uint8_t weight;                /* the order of findings: private to lib/job */
+    uint32_t comm;                 /* in communicators; MPIQ_NONE: not of one */
+    const char *collective;        /* "MPI_Bcast"; NULL */
+    int64_t number;                /* running number of the call; 0: not known, or none */
+    struct mpiq_rank_set ranks;    /* those it is about: who is in, who waits, who is gone */
+    struct mpiq_rank_set missing;  /* who is not in */
+    struct mpiq_rank_set suspects; /* whose code to look at first; empty: the evidence does not say */
+    double since;                  /* seconds that the longest of them has waited; -1 not known */
     struct mpiq_finding_site *sites;
     size_t site_count;
     struct mpiq_finding_call *calls;
     size_t call_count;
-    const char *field;          /* "root", "op", "bytes"; NULL */
+    const char *field; /* "root", "op", "bytes"; NULL */
     struct mpiq_finding_value *values;
     size_t value_count;
     struct mpiq_step *steps;
     size_t step_count;
     struct mpiq_near_miss *near_misses;
     size_t near_miss_count;
-    uint32_t operation;         /* in operations; MPIQ_NONE */
-    uint32_t other;             /* in operations; MPIQ_NONE */
-    const char *text;           /* one plain sentence (a few clauses), without a full stop at the end */
+    uint32_t operation; /* in operations; MPIQ_NONE */
+    uint32_t other;     /* in operations; MPIQ_NONE */
+    const char *text;   /* one plain sentence (a few clauses), without a full stop at the end */
 };
 
 /* What one process does, as a report shows it.  Its queues are in the job state. */
 struct mpiq_rank_diagnosis {
     enum mpiq_rank_doing doing;
-    bool stuck;                 /* proven never to go on */
-    bool cause;                 /* part of the explanation: named in a finding as waiting or missing */
-    uint32_t thread;            /* the thread that says it, in threads; MPIQ_NONE */
-    const char *call;           /* "MPI_Bcast"; NULL: not in MPI, or not known */
-    double since;               /* seconds in this wait; -1 not known */
-    uint32_t site;              /* in sites; MPIQ_NONE */
-    uint32_t comm;              /* of the call; MPIQ_NONE */
-    int64_t number;             /* of the collective call; 0 */
-    const char *what;           /* what it waits for, "tag 99 from rank 63"; where a rank outside MPI is;
-                                   NULL */
+    bool stuck;       /* proven never to go on */
+    bool cause;       /* part of the explanation: named in a finding as waiting or missing */
+    uint32_t thread;  /* the thread that says it, in threads; MPIQ_NONE */
+    const char *call; /* "MPI_Bcast"; NULL: not in MPI, or not known */
+    double since;     /* seconds in this wait; -1 not known */
+    uint32_t site;    /* in sites; MPIQ_NONE */
+    uint32_t comm;    /* of the call; MPIQ_NONE */
+    int64_t number;   /* of the collective call; 0 */
+    const char *what; /* what it waits for, "tag 99 from rank 63"; where a rank outside MPI is;
+                         NULL */
 };
 
 /* Something the answer rests on, or that could not be read, about these ranks. */
@@ -168,31 +168,31 @@ struct mpiq_note {
 
 struct mpiq_diagnosis {
     enum mpiq_verdict verdict;
-    const char *text;           /* the verdict in one sentence: "64 ranks can never go on" */
-    struct mpiq_finding *findings;  /* most important first */
+    const char *text;              /* the verdict in one sentence: "64 ranks can never go on" */
+    struct mpiq_finding *findings; /* most important first */
     size_t finding_count;
-    struct mpiq_rank_diagnosis *ranks;  /* one for each process of the job */
+    struct mpiq_rank_diagnosis *ranks; /* one for each process of the job */
     uint32_t rank_count;
-    struct mpiq_rank_set stuck; /* proven never to go on */
-    struct mpiq_note *assumptions;  /* "not read: they are taken to be able to act at any moment" */
+    struct mpiq_rank_set stuck;    /* proven never to go on */
+    struct mpiq_note *assumptions; /* "not read: they are taken to be able to act at any moment" */
     size_t assumption_count;
-    struct mpiq_note *notes;    /* what could not be read, alike ones on one line */
+    struct mpiq_note *notes; /* what could not be read, alike ones on one line */
     size_t note_count;
-    uint32_t *partner;          /* for each operation of the job the one it matches on the other side (a
-                                   pending send its unexpected message or its receive); MPIQ_NONE */
-    struct mpiq_wait_graph *graph;  /* private to lib/job: what mpiq_why walks */
+    uint32_t *partner;             /* for each operation of the job the one it matches on the other side (a
+                                      pending send its unexpected message or its receive); MPIQ_NONE */
+    struct mpiq_wait_graph *graph; /* private to lib/job: what mpiq_why walks */
     void (*graph_destroy)(struct mpiq_wait_graph *graph);
-    struct mpiq_arena *arena;   /* owner of strings and arrays */
+    struct mpiq_arena *arena; /* owner of strings and arrays */
 };
 
 /* The answer to `mpiq why RANK`: from one rank to the cause. */
 struct mpiq_chain {
-    struct mpiq_step *steps;    /* the first one's process is the rank asked for */
+    struct mpiq_step *steps; /* the first one's process is the rank asked for */
     size_t step_count;
-    bool cycle;                 /* the last step waits for a process that an earlier step has */
-    size_t cycle_step;          /* that step, if cycle */
-    uint32_t finding;           /* the finding at its end; MPIQ_NONE: none */
-    const char *text;           /* how it ends, a sentence: "rank 5 is asleep in read() at io.c:12" */
+    bool cycle;        /* the last step waits for a process that an earlier step has */
+    size_t cycle_step; /* that step, if cycle */
+    uint32_t finding;  /* the finding at its end; MPIQ_NONE: none */
+    const char *text;  /* how it ends, a sentence: "rank 5 is asleep in read() at io.c:12" */
     struct mpiq_arena *arena;
 };
 
@@ -210,7 +210,8 @@ const char *mpiq_miss_word(uint32_t differs); /* "tag", "source", "communicator"
 /* Building, for lib/job.  An empty diagnosis; each of the others adds a zeroed element with its indexes
    "none", valid until the next one of its kind.  All NULL without memory. */
 struct mpiq_diagnosis *mpiq_diagnosis_create(uint32_t process_count, uint32_t operation_count);
-struct mpiq_finding *mpiq_diagnosis_add_finding(struct mpiq_diagnosis *diagnosis, enum mpiq_finding_kind kind);
+struct mpiq_finding *mpiq_diagnosis_add_finding(struct mpiq_diagnosis *diagnosis,
+                                                enum mpiq_finding_kind kind);
 /* Takes the last finding back. */
 void mpiq_diagnosis_drop_finding(struct mpiq_diagnosis *diagnosis);
 struct mpiq_finding_site *mpiq_finding_add_site(struct mpiq_finding *finding);

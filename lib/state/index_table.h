@@ -16,12 +16,12 @@
 
 struct mpiq_index_slot {
     uint64_t hash;
-    uint32_t index;             /* plus one; 0: free */
+    uint32_t index; /* plus one; 0: free */
 };
 
 struct mpiq_index_table {
     struct mpiq_index_slot *slots;
-    size_t capacity;            /* a power of two, or 0 */
+    size_t capacity; /* a power of two, or 0 */
     size_t count;
 };
 

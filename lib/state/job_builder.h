@@ -20,7 +20,7 @@ struct mpiq_look_marks {
     uint64_t channels;
     uint64_t state;
     uint64_t stacks;
-    uint64_t rest;              /* what may change without meaning anything: stamps, names, problems */
+    uint64_t rest; /* what may change without meaning anything: stamps, names, problems */
 };
 
 /* A world and a rank in it, both provisional, as one number; MPIQ_NO_NAME: nobody. */
@@ -40,12 +40,12 @@ struct mpiq_job_builder {
     struct mpiq_index_table ranks;
     struct mpiq_string_cache cache[32]; /* of one rank state's interned strings */
 
-    uint64_t *names;            /* of each rank: world and rank */
-    struct mpiq_look_marks *marks;  /* of each rank: its last look's */
-    uint64_t *thread_marks;     /* of each thread: its wait; 0: it holds none */
-    uint32_t *member_groups;    /* of each member: its own group */
-    uint32_t *parents;          /* of each communicator: the one it serves; MPIQ_NONE */
-    uint64_t **group_names;     /* of each group: count names; NULL not told */
+    uint64_t *names;               /* of each rank: world and rank */
+    struct mpiq_look_marks *marks; /* of each rank: its last look's */
+    uint64_t *thread_marks;        /* of each thread: its wait; 0: it holds none */
+    uint32_t *member_groups;       /* of each member: its own group */
+    uint32_t *parents;             /* of each communicator: the one it serves; MPIQ_NONE */
+    uint64_t **group_names;        /* of each group: count names; NULL not told */
 
     uint32_t world_capacity;
     uint32_t rank_capacity, name_capacity, marks_capacity;
@@ -68,7 +68,7 @@ void mpiq_job_builder_destroy(struct mpiq_job_builder *builder, uint32_t group_c
 
 /* Room for `more` elements after `count` in *array; false without memory or where indexes end. */
 bool mpiq_job_reserve(void **array, uint32_t count, uint32_t *capacity, uint64_t more, size_t size);
-#define MPIQ_RESERVE(array, count, capacity, more)                                                      \
+#define MPIQ_RESERVE(array, count, capacity, more) \
     mpiq_job_reserve((void **)&(array), (count), &(capacity), (more), sizeof *(array))
 
 /* Interned: false without memory.  NULL and "" are 0. */

@@ -64,7 +64,8 @@ struct mpiq_world_rank mpiq_job_world_rank(const struct mpiq_job_state *job, uin
 
 uint32_t mpiq_job_process(const struct mpiq_job_state *job, uint32_t world, uint32_t rank)
 {
-    return world < job->world_count && rank < job->worlds[world].size ? job->worlds[world].first + rank : MPIQ_NONE;
+    return world < job->world_count && rank < job->worlds[world].size ? job->worlds[world].first + rank
+                                                                      : MPIQ_NONE;
 }
 
 const char *mpiq_job_communicator_name(const struct mpiq_job_state *job, uint32_t comm)
@@ -113,7 +114,8 @@ uint32_t mpiq_job_local_process(const struct mpiq_job_state *job, const struct m
     return group->members[local_rank];
 }
 
-const struct mpiq_job_member *mpiq_job_member_of(const struct mpiq_job_state *job, uint32_t rank, uint32_t comm)
+const struct mpiq_job_member *mpiq_job_member_of(const struct mpiq_job_state *job, uint32_t rank,
+                                                 uint32_t comm)
 {
     const struct mpiq_job_rank *row = &job->ranks[rank];
     for (uint32_t i = 0; i < row->member_count; i++) {

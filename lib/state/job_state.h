@@ -24,17 +24,17 @@
 #include "state/rank_set.h"
 #include "state/rank_state.h"
 
-#define MPIQ_NONE UINT32_MAX    /* of an index */
+#define MPIQ_NONE UINT32_MAX /* of an index */
 
 /* A string of the job, in `strings`; 0 is NULL: not known.  See mpiq_job_string. */
 typedef uint32_t mpiq_string_id;
 
 /* One MPI_COMM_WORLD.  World 0 is the first one of those with ranks that were read, by namespace. */
 struct mpiq_world {
-    uint32_t job;               /* the library's number of it */
-    uint32_t first;             /* process of its rank 0 */
-    uint32_t size;              /* ranks; as the library says, or as many as were heard of */
-    uint32_t present;           /* of them with a rank state */
+    uint32_t job;     /* the library's number of it */
+    uint32_t first;   /* process of its rank 0 */
+    uint32_t size;    /* ranks; as the library says, or as many as were heard of */
+    uint32_t present; /* of them with a rank state */
     mpiq_string_id nspace;
 };
 
@@ -42,48 +42,48 @@ struct mpiq_world {
 struct mpiq_job_group {
     uint64_t hash;
     uint32_t count;
-    uint32_t *members;          /* processes; NULL: nobody told them */
+    uint32_t *members; /* processes; NULL: nobody told them */
 };
 
 /* One communicator of the job.  All MPI_COMM_SELFs are one, with no group and the flag MPIQ_COMM_SELF. */
 struct mpiq_job_communicator {
     uint64_t context[2];
-    mpiq_string_id name;        /* "MPI_COMM_WORLD"; 0: nobody named it */
-    uint32_t flags;             /* MPIQ_COMM_ */
-    uint32_t group;             /* in groups */
-    uint32_t remote;            /* the other group of an intercommunicator; MPIQ_NONE.  Which of the two
-                                   is `group` does not depend on who was read first */
-    uint32_t user;              /* the communicator the user called on: itself, or of an internal one the
-                                   one it serves; itself if that is not known */
-    uint32_t first_member;      /* in members: those read, by (group, local rank) */
+    mpiq_string_id name;   /* "MPI_COMM_WORLD"; 0: nobody named it */
+    uint32_t flags;        /* MPIQ_COMM_ */
+    uint32_t group;        /* in groups */
+    uint32_t remote;       /* the other group of an intercommunicator; MPIQ_NONE.  Which of the two
+                              is `group` does not depend on who was read first */
+    uint32_t user;         /* the communicator the user called on: itself, or of an internal one the
+                              one it serves; itself if that is not known */
+    uint32_t first_member; /* in members: those read, by (group, local rank) */
     uint32_t member_count;
 };
 
 /* What one rank knows of one communicator. */
 struct mpiq_job_member {
     uint64_t handle;
-    int64_t ordered;            /* running number of the last ordered call; -1 not kept */
-    int64_t nonblocking;        /* non-blocking collectives started; -1 not known */
-    uint32_t rank;              /* in ranks */
-    uint32_t comm;              /* in communicators */
+    int64_t ordered;     /* running number of the last ordered call; -1 not kept */
+    int64_t nonblocking; /* non-blocking collectives started; -1 not known */
+    uint32_t rank;       /* in ranks */
+    uint32_t comm;       /* in communicators */
     int32_t local_rank;
-    bool remote_side;           /* intercommunicator: its own group is the communicator's `remote` */
+    bool remote_side; /* intercommunicator: its own group is the communicator's `remote` */
     bool freed;
-    uint32_t first_count;       /* in counts: those not 0 */
+    uint32_t first_count; /* in counts: those not 0 */
     uint32_t count_count;
-    uint32_t first_call;        /* in calls: the ring, newest first */
+    uint32_t first_call; /* in calls: the ring, newest first */
     uint32_t call_count;
     uint32_t first_outstanding; /* in calls too */
     uint32_t outstanding_count;
-    uint32_t first_channel;     /* in channels: by process */
+    uint32_t first_channel; /* in channels: by process */
     uint32_t channel_count;
 };
 
 /* A collective call without what differs from rank to rank; equal ones exist once. */
 struct mpiq_call_shape {
-    int64_t number;             /* running number from 1; 0: unordered */
+    int64_t number; /* running number from 1; 0: unordered */
     int64_t count;
-    int64_t bytes;              /* -1 not known */
+    int64_t bytes; /* -1 not known */
     int32_t root;
     int16_t collective;
     mpiq_string_id datatype;
@@ -91,9 +91,9 @@ struct mpiq_call_shape {
 };
 
 struct mpiq_job_call {
-    int64_t begin_ns;           /* since the epoch; 0 not known */
-    uint64_t request;           /* 0: blocking */
-    uint32_t shape;             /* in shapes */
+    int64_t begin_ns; /* since the epoch; 0 not known */
+    uint64_t request; /* 0: blocking */
+    uint32_t shape;   /* in shapes */
     int32_t tid : 31;
     bool done : 1;
 };
@@ -103,7 +103,7 @@ struct mpiq_job_channel {
     uint32_t peer;
     uint32_t sent;
     uint32_t expected;
-    bool moved;                 /* not the same in both looks */
+    bool moved; /* not the same in both looks */
 };
 
 /* As mpiq_operation, with processes and the job's communicators.  `peer` is MPIQ_NONE for any source and
@@ -111,22 +111,22 @@ struct mpiq_job_channel {
 struct mpiq_job_operation {
     uint64_t request;
     uint64_t buffer;
-    int64_t bytes;              /* -1 not known */
-    int64_t actual_bytes;       /* from matched on; -1 not known */
+    int64_t bytes;        /* -1 not known */
+    int64_t actual_bytes; /* from matched on; -1 not known */
     uint64_t sequence;
     uint32_t comm;
     uint32_t peer;
-    int32_t peer_local;         /* MPIQ_ANY */
+    int32_t peer_local; /* MPIQ_ANY */
     int32_t tag;
-    uint32_t actual;            /* process; from matched on */
+    uint32_t actual; /* process; from matched on */
     int32_t actual_local;
     int32_t actual_tag;
     mpiq_string_id datatype;
-    int16_t collective;         /* class of the collective it belongs to; -1 */
-    uint8_t kind;               /* enum mpiq_operation_kind */
-    uint8_t status : 4;         /* enum mpiq_operation_status */
-    uint8_t queue : 4;          /* enum mpiq_queue */
-    bool any : 1;               /* any source */
+    int16_t collective; /* class of the collective it belongs to; -1 */
+    uint8_t kind;       /* enum mpiq_operation_kind */
+    uint8_t status : 4; /* enum mpiq_operation_status */
+    uint8_t queue : 4;  /* enum mpiq_queue */
+    bool any : 1;       /* any source */
     bool tag_any : 1;
     bool persistent : 1;
     bool inactive : 1;
@@ -136,7 +136,7 @@ struct mpiq_job_operation {
     bool freed : 1;
     bool out_of_order : 1;
     bool cancelled : 1;
-    bool blocked : 1;           /* of the queues: a thread's wait is for this one */
+    bool blocked : 1; /* of the queues: a thread's wait is for this one */
 };
 
 /* A place in the source: frames that say the same exist once. */
@@ -144,60 +144,61 @@ struct mpiq_site {
     mpiq_string_id function;
     mpiq_string_id file;
     mpiq_string_id object;
-    int32_t line;               /* 0 not known */
+    int32_t line; /* 0 not known */
 };
 
 /* One wait of a thread.  Its operations are in `operations`, with queue MPIQ_QUEUE_WAIT. */
 struct mpiq_job_wait {
     uint64_t episode;
-    int64_t begin_ns;           /* since the epoch; 0 not stamped */
+    int64_t begin_ns; /* since the epoch; 0 not stamped */
     mpiq_string_id call;
-    uint32_t comm;              /* in communicators; MPIQ_NONE: the operations say it */
-    uint32_t collective_comm;   /* the one the collective around it was called on; MPIQ_NONE */
-    int32_t need;               /* how many of its operations suffice */
+    uint32_t comm;            /* in communicators; MPIQ_NONE: the operations say it */
+    uint32_t collective_comm; /* the one the collective around it was called on; MPIQ_NONE */
+    int32_t need;             /* how many of its operations suffice */
     uint32_t first_operation;
     uint32_t operation_count;
-    int16_t collective;         /* class; -1 none */
-    uint8_t kind;               /* enum mpiq_wait_kind */
+    int16_t collective; /* class; -1 none */
+    uint8_t kind;       /* enum mpiq_wait_kind */
 };
 
 struct mpiq_job_thread {
     uint64_t cpu_ns;
-    uint64_t cpu_between_ns;    /* spent between the looks */
+    uint64_t cpu_between_ns; /* spent between the looks */
     int32_t tid;
-    mpiq_string_id call;        /* the MPI function it is in: from the stack, else from the record; 0 none */
-    uint32_t site;              /* in sites: who called MPI, or where the user's code is; MPIQ_NONE */
-    uint32_t innermost;         /* in sites: the innermost frame; MPIQ_NONE */
-    uint32_t first_wait;        /* in waits: outermost first; the last one holds the thread */
+    mpiq_string_id call; /* the MPI function it is in: from the stack, else from the record; 0 none */
+    uint32_t site;       /* in sites: who called MPI, or where the user's code is; MPIQ_NONE */
+    uint32_t innermost;  /* in sites: the innermost frame; MPIQ_NONE */
+    uint32_t first_wait; /* in waits: outermost first; the last one holds the thread */
     uint32_t wait_count;
-    char state;                 /* R S D T t Z ? */
-    bool record;                /* the library keeps a record of it: no wait means that it does not wait */
-    bool in_mpi;                /* by its stack or its record */
-    bool helper;                /* neither the user's code nor an MPI call is on its stack: a thread of the
-                                   library's own */
-    int8_t held;                /* enum mpiq_tristate: both looks saw it in one and the same wait.  By the
-                                   episode; without a record by its stack, its requests' numbers and the
-                                   channels (MPIQ_YES only if all of them agree) */
+    char state;  /* R S D T t Z ? */
+    bool record; /* the library keeps a record of it: no wait means that it does not wait */
+    bool in_mpi; /* by its stack or its record */
+    bool helper; /* neither the user's code nor an MPI call is on its stack: a thread of the
+                    library's own */
+    int8_t held; /* enum mpiq_tristate: both looks saw it in one and the same wait.  By the
+                    episode; without a record by its stack, its requests' numbers and the
+                    channels (MPIQ_YES only if all of them agree) */
 };
 
 /* What changed in a rank between the looks. */
 enum {
-    MPIQ_CHANGED_WAITS = 1,     /* an episode, or a thread came or went */
-    MPIQ_CHANGED_QUEUES = 2,    /* operations */
-    MPIQ_CHANGED_CALLS = 4,     /* counts, rings, outstanding collectives */
-    MPIQ_CHANGED_CHANNELS = 8,  /* messages sent or taken in */
-    MPIQ_CHANGED_STATE = 16,    /* phase, communicators */
-    MPIQ_CHANGED_STACKS = 32    /* another call or another place; no MPI progress by itself */
+    MPIQ_CHANGED_WAITS = 1,    /* an episode, or a thread came or went */
+    MPIQ_CHANGED_QUEUES = 2,   /* operations */
+    MPIQ_CHANGED_CALLS = 4,    /* counts, rings, outstanding collectives */
+    MPIQ_CHANGED_CHANNELS = 8, /* messages sent or taken in */
+    MPIQ_CHANGED_STATE = 16,   /* phase, communicators */
+    MPIQ_CHANGED_STACKS = 32   /* another call or another place; no MPI progress by itself */
 };
-#define MPIQ_CHANGED_PROGRESS                                                                           \
-    (MPIQ_CHANGED_WAITS | MPIQ_CHANGED_QUEUES | MPIQ_CHANGED_CALLS | MPIQ_CHANGED_CHANNELS | MPIQ_CHANGED_STATE)
+#define MPIQ_CHANGED_PROGRESS                                                                \
+    (MPIQ_CHANGED_WAITS | MPIQ_CHANGED_QUEUES | MPIQ_CHANGED_CALLS | MPIQ_CHANGED_CHANNELS | \
+     MPIQ_CHANGED_STATE)
 
 /* One rank that was read, as its last look saw it. */
 struct mpiq_job_rank {
     uint64_t cpu_ns;
-    uint64_t cpu_between_ns;    /* spent between the looks */
-    int64_t taken_ns;           /* when it was read last, since the epoch */
-    uint32_t process;           /* MPIQ_NONE: it could not tell its own name */
+    uint64_t cpu_between_ns; /* spent between the looks */
+    int64_t taken_ns;        /* when it was read last, since the epoch */
+    uint32_t process;        /* MPIQ_NONE: it could not tell its own name */
     int32_t pid;
     mpiq_string_id host;
     mpiq_string_id executable;
@@ -205,30 +206,30 @@ struct mpiq_job_rank {
     mpiq_string_id pml;
     uint32_t first_thread;
     uint32_t thread_count;
-    uint32_t first_member;      /* in member_order: this rank's communicators, as the library lists them */
+    uint32_t first_member; /* in member_order: this rank's communicators, as the library lists them */
     uint32_t member_count;
-    uint32_t first_operation;   /* in operations: its queues */
+    uint32_t first_operation; /* in operations: its queues */
     uint32_t operation_count;
-    uint32_t first_call;        /* in calls: init and finalize */
+    uint32_t first_call; /* in calls: init and finalize */
     uint32_t call_count;
     uint32_t first_problem;
     uint32_t problem_count;
-    uint8_t phase;              /* enum mpiq_phase */
-    uint8_t source;             /* enum mpiq_source */
-    uint8_t looks;              /* 1: first, 2: second, 3: both; of a core file one is all there is */
-    uint8_t changed;            /* MPIQ_CHANGED_, between the looks */
-    int8_t thread_level;        /* -1 not known */
-    int8_t recording;           /* enum mpiq_tristate */
-    int8_t queues;              /* enum mpiq_tristate */
-    char process_state;         /* R S D T t Z X ? */
+    uint8_t phase;       /* enum mpiq_phase */
+    uint8_t source;      /* enum mpiq_source */
+    uint8_t looks;       /* 1: first, 2: second, 3: both; of a core file one is all there is */
+    uint8_t changed;     /* MPIQ_CHANGED_, between the looks */
+    int8_t thread_level; /* -1 not known */
+    int8_t recording;    /* enum mpiq_tristate */
+    int8_t queues;       /* enum mpiq_tristate */
+    char process_state;  /* R S D T t Z X ? */
     bool core;
     bool gone;
     bool traced;
 };
 
 struct mpiq_job_problem {
-    uint32_t rank;              /* in ranks */
-    uint8_t code;               /* enum mpiq_error_code */
+    uint32_t rank; /* in ranks */
+    uint8_t code;  /* enum mpiq_error_code */
     mpiq_string_id what;
     mpiq_string_id text;
 };
@@ -236,9 +237,9 @@ struct mpiq_job_problem {
 struct mpiq_job_state {
     struct mpiq_world *worlds;
     uint32_t world_count;
-    uint32_t *processes;        /* the rank (in ranks) of each process; MPIQ_NONE: not read */
+    uint32_t *processes; /* the rank (in ranks) of each process; MPIQ_NONE: not read */
     uint32_t process_count;
-    struct mpiq_job_rank *ranks;    /* in no order: go by processes */
+    struct mpiq_job_rank *ranks; /* in no order: go by processes */
     uint32_t rank_count;
     struct mpiq_job_thread *threads;
     uint32_t thread_count;
@@ -251,9 +252,9 @@ struct mpiq_job_state {
     struct mpiq_job_communicator *communicators; /* the user's by context, then internal ones: a report's
                                                     "comm" is the index here */
     uint32_t communicator_count;
-    struct mpiq_job_member *members;    /* by communicator: see first_member there */
+    struct mpiq_job_member *members; /* by communicator: see first_member there */
     uint32_t member_count;
-    uint32_t *member_order;     /* the same by rank: indexes in members */
+    uint32_t *member_order; /* the same by rank: indexes in members */
     struct mpiq_coll_count *counts;
     uint32_t count_count;
     struct mpiq_job_call *calls;
@@ -266,13 +267,13 @@ struct mpiq_job_state {
     uint32_t site_count;
     struct mpiq_job_problem *problems;
     uint32_t problem_count;
-    mpiq_string_id *hosts;      /* each once, sorted by name */
+    mpiq_string_id *hosts; /* each once, sorted by name */
     uint32_t host_count;
     const char **strings;
     uint32_t string_count;
     bool finished;
-    bool two_looks;             /* at least one rank was looked at twice */
-    struct mpiq_job_builder *builder;   /* private to job_state.c; NULL once finished */
+    bool two_looks;                   /* at least one rank was looked at twice */
+    struct mpiq_job_builder *builder; /* private to job_state.c; NULL once finished */
 };
 
 /* More processes than these, in all worlds together, are not believed. */
@@ -320,7 +321,8 @@ static inline const struct mpiq_job_rank *mpiq_job_rank_of(const struct mpiq_job
 const char *mpiq_job_communicator_name(const struct mpiq_job_state *job, uint32_t comm);
 
 /* Adds the members of a communicator (of both groups) to *set; false without memory. */
-bool mpiq_job_communicator_members(const struct mpiq_job_state *job, uint32_t comm, struct mpiq_rank_set *set);
+bool mpiq_job_communicator_members(const struct mpiq_job_state *job, uint32_t comm,
+                                   struct mpiq_rank_set *set);
 
 /* The process with that local rank, as the member sees it: of the remote group for an intercommunicator if
    remote is true, of its own otherwise; MPIQ_NONE if there is none. */
@@ -328,6 +330,7 @@ uint32_t mpiq_job_local_process(const struct mpiq_job_state *job, const struct m
                                 bool remote, int32_t local_rank);
 
 /* What a rank knows of a communicator; NULL: it is no member, or was not read. */
-const struct mpiq_job_member *mpiq_job_member_of(const struct mpiq_job_state *job, uint32_t rank, uint32_t comm);
+const struct mpiq_job_member *mpiq_job_member_of(const struct mpiq_job_state *job, uint32_t rank,
+                                                 uint32_t comm);
 
 #endif

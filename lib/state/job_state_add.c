@@ -10,9 +10,9 @@
 struct adding {
     struct mpiq_job_state *job;
     const struct mpiq_rank_state *state;
-    struct mpiq_job_rank *old;  /* as the first look left it; NULL: there is none */
-    uint32_t row;               /* in ranks */
-    uint32_t first_member;      /* of this state's communicators */
+    struct mpiq_job_rank *old; /* as the first look left it; NULL: there is none */
+    uint32_t row;              /* in ranks */
+    uint32_t first_member;     /* of this state's communicators */
 };
 
 static struct mpiq_error *no_memory(void)
@@ -30,7 +30,8 @@ static struct mpiq_error *check(const struct mpiq_rank_state *state)
     }
     for (size_t i = 0; i < state->thread_count; i++) {
         const struct mpiq_thread *thread = &state->threads[i];
-        if (thread->mpi_frame >= (int64_t)thread->frame_count || thread->user_frame >= (int64_t)thread->frame_count)
+        if (thread->mpi_frame >= (int64_t)thread->frame_count ||
+            thread->user_frame >= (int64_t)thread->frame_count)
             bad = "a stack";
         for (size_t j = 0; j < thread->wait_count; j++) {
             const struct mpiq_wait *wait = &thread->waits[j];
@@ -47,8 +48,10 @@ static struct mpiq_error *check(const struct mpiq_rank_state *state)
     if (!bad && state->world_size <= (int64_t)MPIQ_JOB_MAX_PROCESSES)
         return NULL;
     if (!bad)
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "rank %d (process %d on %s) says that its job has %d ranks: "
-                                 "more than can be", state->name.rank, state->pid, state->host, state->world_size);
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT,
+                                 "rank %d (process %d on %s) says that its job has %d ranks: "
+                                 "more than can be",
+                                 state->name.rank, state->pid, state->host, state->world_size);
     return mpiq_error_create(MPIQ_ERROR_CORRUPT, "rank %d (process %d on %s): %s refers to what is not there",
                              state->name.rank, state->pid, state->host, bad);
 }
@@ -77,15 +80,17 @@ static bool add_operation(struct adding *adding, const struct mpiq_operation *op
         .peer = own_world ? (uint32_t)op->peer.rank : MPIQ_NONE,
         .peer_local = op->peer_local,
         .tag = op->tag,
-        .actual = op->actual.rank >= 0 && op->actual.job == adding->state->name.job ? (uint32_t)op->actual.rank
-                                                                                   : MPIQ_NONE,
+        .actual = op->actual.rank >= 0 && op->actual.job == adding->state->name.job
+                      ? (uint32_t)op->actual.rank
+                      : MPIQ_NONE,
         .actual_local = op->actual_local,
         .actual_tag = op->actual_tag,
         .collective = op->collective,
         .kind = op->kind,
         .status = op->status,
         .queue = queue,
-        .any = op->peer_local == MPIQ_ANY && (op->kind == MPIQ_OPERATION_RECEIVE || op->kind == MPIQ_OPERATION_PROBE),
+        .any = op->peer_local == MPIQ_ANY &&
+               (op->kind == MPIQ_OPERATION_RECEIVE || op->kind == MPIQ_OPERATION_PROBE),
         .tag_any = op->tag_any,
         .persistent = op->persistent,
         .inactive = op->inactive,
@@ -217,12 +222,12 @@ static bool add_communicator(struct adding *adding, const struct mpiq_communicat
                       comm->call_count + comm->outstanding_count) ||
         !MPIQ_RESERVE(job->channels, job->channel_count, job->builder->channel_capacity, comm->channel_count))
         return false;
-    member->first_count = place(&job->count_count, old ? old->first_count : 0, old ? old->count_count : 0,
-                                comm->count_count);
+    member->first_count =
+        place(&job->count_count, old ? old->first_count : 0, old ? old->count_count : 0, comm->count_count);
     if (comm->count_count)
         memcpy(&job->counts[member->first_count], comm->counts, comm->count_count * sizeof *comm->counts);
-    member->first_call = place(&job->call_count, old ? old->first_call : 0, old ? old->call_count : 0,
-                               comm->call_count);
+    member->first_call =
+        place(&job->call_count, old ? old->first_call : 0, old ? old->call_count : 0, comm->call_count);
     member->first_outstanding = place(&job->call_count, old ? old->first_outstanding : 0,
                                       old ? old->outstanding_count : 0, comm->outstanding_count);
     return add_calls(adding, comm->calls, comm->call_count, member->first_call) &&
@@ -288,7 +293,8 @@ static bool add_waits(struct adding *adding, const struct mpiq_thread *thread, s
         bool reuse = row->first_wait == old_first && i < old_count;
         const struct mpiq_job_wait before = reuse ? job->waits[old_first + i] : (struct mpiq_job_wait){0};
         struct mpiq_job_wait *copy = &job->waits[row->first_wait + i];
-        if (!MPIQ_RESERVE(job->operations, job->operation_count, builder->operation_capacity, wait->operation_count))
+        if (!MPIQ_RESERVE(job->operations, job->operation_count, builder->operation_capacity,
+                          wait->operation_count))
             return false;
         *copy = (struct mpiq_job_wait){
             .episode = wait->episode,
@@ -320,7 +326,8 @@ static const struct mpiq_job_thread *old_thread(const struct adding *adding, int
 }
 
 /* Whether both looks saw a thread in one wait; `changed` is what changed in its rank. */
-static int8_t held(const struct adding *adding, const struct mpiq_thread *thread, uint64_t mark, uint8_t changed)
+static int8_t held(const struct adding *adding, const struct mpiq_thread *thread, uint64_t mark,
+                   uint8_t changed)
 {
     if (!adding->old && !adding->state->core)
         return MPIQ_UNKNOWN;
@@ -338,10 +345,12 @@ static int8_t held(const struct adding *adding, const struct mpiq_thread *thread
 
 static bool is_helper(const struct mpiq_thread *thread)
 {
-    return thread->frame_count > 0 && thread->mpi_frame < 0 && thread->user_frame < 0 && thread->wait_count == 0;
+    return thread->frame_count > 0 && thread->mpi_frame < 0 && thread->user_frame < 0 &&
+           thread->wait_count == 0;
 }
 
-static bool describe_thread(struct adding *adding, const struct mpiq_thread *thread, struct mpiq_job_thread *row)
+static bool describe_thread(struct adding *adding, const struct mpiq_thread *thread,
+                            struct mpiq_job_thread *row)
 {
     struct mpiq_job_state *job = adding->job;
     const char *call = thread->mpi_call;
@@ -355,7 +364,8 @@ static bool describe_thread(struct adding *adding, const struct mpiq_thread *thr
     row->record = thread->record;
     row->site = row->innermost = MPIQ_NONE;
     return mpiq_job_intern(job, call, &row->call) &&
-           (thread->user_frame < 0 || mpiq_job_intern_site(job, &thread->frames[thread->user_frame], &row->site)) &&
+           (thread->user_frame < 0 ||
+            mpiq_job_intern_site(job, &thread->frames[thread->user_frame], &row->site)) &&
            (thread->frame_count == 0 || mpiq_job_intern_site(job, &thread->frames[0], &row->innermost));
 }
 
@@ -406,7 +416,8 @@ static bool add_problems(struct adding *adding, struct mpiq_job_rank *rank)
         const struct mpiq_problem *problem = &adding->state->problems[i];
         struct mpiq_job_problem *row = &job->problems[rank->first_problem + i];
         *row = (struct mpiq_job_problem){.rank = adding->row, .code = problem->code};
-        if (!mpiq_job_intern(job, problem->what, &row->what) || !mpiq_job_intern(job, problem->text, &row->text))
+        if (!mpiq_job_intern(job, problem->what, &row->what) ||
+            !mpiq_job_intern(job, problem->text, &row->text))
             return false;
     }
     return true;
@@ -415,7 +426,8 @@ static bool add_problems(struct adding *adding, struct mpiq_job_rank *rank)
 static bool describe_rank(const struct adding *adding, struct mpiq_job_rank *rank)
 {
     const struct mpiq_rank_state *state = adding->state;
-    rank->cpu_between_ns = adding->old && state->cpu_ns > adding->old->cpu_ns ? state->cpu_ns - adding->old->cpu_ns : 0;
+    rank->cpu_between_ns =
+        adding->old && state->cpu_ns > adding->old->cpu_ns ? state->cpu_ns - adding->old->cpu_ns : 0;
     rank->cpu_ns = state->cpu_ns;
     rank->taken_ns = state->taken_ns;
     rank->pid = state->pid;
@@ -432,7 +444,8 @@ static bool describe_rank(const struct adding *adding, struct mpiq_job_rank *ran
     struct mpiq_job_state *job = adding->job;
     return mpiq_job_intern(job, state->host, &rank->host) &&
            mpiq_job_intern(job, state->executable, &rank->executable) &&
-           mpiq_job_intern(job, state->library, &rank->library) && mpiq_job_intern(job, state->pml, &rank->pml);
+           mpiq_job_intern(job, state->library, &rank->library) &&
+           mpiq_job_intern(job, state->pml, &rank->pml);
 }
 
 static bool add_all(struct adding *adding, struct mpiq_job_rank *rank)
@@ -441,7 +454,8 @@ static bool add_all(struct adding *adding, struct mpiq_job_rank *rank)
     struct mpiq_job_builder *builder = job->builder;
     const struct mpiq_rank_state *state = adding->state;
     if (!describe_rank(adding, rank) || !add_communicators(adding, rank) ||
-        !MPIQ_RESERVE(job->operations, job->operation_count, builder->operation_capacity, state->operation_count) ||
+        !MPIQ_RESERVE(job->operations, job->operation_count, builder->operation_capacity,
+                      state->operation_count) ||
         !MPIQ_RESERVE(job->calls, job->call_count, builder->call_capacity, state->process_call_count))
         return false;
     rank->operation_count = (uint32_t)state->operation_count;
@@ -471,10 +485,12 @@ static void same_again(struct adding *adding, struct mpiq_job_rank *rank)
 
 static uint8_t changes(const struct mpiq_look_marks *a, const struct mpiq_look_marks *b)
 {
-    return (a->waits != b->waits ? MPIQ_CHANGED_WAITS : 0) | (a->queues != b->queues ? MPIQ_CHANGED_QUEUES : 0) |
+    return (a->waits != b->waits ? MPIQ_CHANGED_WAITS : 0) |
+           (a->queues != b->queues ? MPIQ_CHANGED_QUEUES : 0) |
            (a->calls != b->calls ? MPIQ_CHANGED_CALLS : 0) |
            (a->channels != b->channels ? MPIQ_CHANGED_CHANNELS : 0) |
-           (a->state != b->state ? MPIQ_CHANGED_STATE : 0) | (a->stacks != b->stacks ? MPIQ_CHANGED_STACKS : 0);
+           (a->state != b->state ? MPIQ_CHANGED_STATE : 0) |
+           (a->stacks != b->stacks ? MPIQ_CHANGED_STACKS : 0);
 }
 
 /* The rank's row, new or the first look's; MPIQ_NONE without memory. */
@@ -512,10 +528,12 @@ static uint32_t rank_row(struct mpiq_job_state *job, const struct mpiq_rank_stat
     return row;
 }
 
-struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look, const struct mpiq_rank_state *state)
+struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
+                                      const struct mpiq_rank_state *state)
 {
     if (job->finished || (look != 1 && look != 2))
-        return mpiq_error_create(MPIQ_ERROR_INTERNAL, "a job state was added to after its end, or with look %d", look);
+        return mpiq_error_create(MPIQ_ERROR_INTERNAL,
+                                 "a job state was added to after its end, or with look %d", look);
     struct mpiq_error *error = check(state);
     if (error)
         return error;
@@ -525,10 +543,10 @@ struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look, cons
         return no_memory();
     struct mpiq_job_rank rank = job->ranks[row];
     if (rank.looks >= look)
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT,
-                                 "two processes say that they are rank %d of one job: %d on %s and %d on %s",
-                                 state->name.rank, rank.pid,
-                                 rank.host ? mpiq_job_string(job, rank.host) : "an unknown host", state->pid, state->host);
+        return mpiq_error_create(
+            MPIQ_ERROR_CORRUPT, "two processes say that they are rank %d of one job: %d on %s and %d on %s",
+            state->name.rank, rank.pid, rank.host ? mpiq_job_string(job, rank.host) : "an unknown host",
+            state->pid, state->host);
 
     struct mpiq_job_rank old = rank;
     struct adding adding = {.job = job, .state = state, .old = rank.looks ? &old : NULL, .row = row};

@@ -9,7 +9,8 @@
 #include "base/cleanup.h"
 #include "state/job_builder.h"
 
-/* Order of worlds: those with ranks that were read first, by namespace (a shorter number is a smaller one). */
+/* Order of worlds: those with ranks that were read first, by namespace (a shorter number is a smaller one).
+ */
 static int compare_worlds(const void *left, const void *right, void *context)
 {
     const struct mpiq_job_state *job = context;
@@ -46,8 +47,8 @@ static struct mpiq_error *finish_worlds(struct mpiq_job_state *job, uint32_t *fi
         first += sorted[i].size;
         if (first > MPIQ_JOB_MAX_PROCESSES) {
             free(sorted);
-            return mpiq_error_create(MPIQ_ERROR_CORRUPT, "the job would have %" PRIu64 " processes: more than can be",
-                                     first);
+            return mpiq_error_create(MPIQ_ERROR_CORRUPT,
+                                     "the job would have %" PRIu64 " processes: more than can be", first);
         }
     }
     free(job->worlds);
@@ -298,7 +299,8 @@ static void finish_operations(struct mpiq_job_state *job, const uint32_t *member
         const struct mpiq_job_member *member = &job->members[index];
         op->comm = member->comm;
         op->peer = op->any ? MPIQ_NONE : resolve(job, member, op->peer_local, op->peer);
-        op->actual = op->status == MPIQ_STATUS_PENDING ? MPIQ_NONE : resolve(job, member, op->actual_local, op->actual);
+        op->actual = op->status == MPIQ_STATUS_PENDING ? MPIQ_NONE
+                                                       : resolve(job, member, op->actual_local, op->actual);
     }
     for (uint32_t i = 0; i < job->wait_count; i++) {
         uint32_t *comms[] = {&job->waits[i].comm, &job->waits[i].collective_comm};

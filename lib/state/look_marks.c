@@ -15,7 +15,8 @@ static uint64_t hash_operation(uint64_t hash, const struct mpiq_operation *op)
     hash = mpiq_hash(hash, op->sequence);
     hash = mpiq_hash(hash, (uint64_t)op->comm << 32 | (uint32_t)op->peer_local);
     hash = mpiq_hash(hash, (uint64_t)(uint32_t)op->tag << 32 | (uint32_t)op->actual_tag);
-    hash = mpiq_hash(hash, (uint64_t)op->bytes << 24 ^ (uint64_t)op->kind << 16 ^ op->status << 8 ^ op->queue);
+    hash =
+        mpiq_hash(hash, (uint64_t)op->bytes << 24 ^ (uint64_t)op->kind << 16 ^ op->status << 8 ^ op->queue);
     hash = mpiq_hash(hash, (uint64_t)(uint32_t)op->actual_local << 32 | (uint32_t)op->peer.rank);
     unsigned flags = (unsigned)op->tag_any | (unsigned)op->inactive << 1 | (unsigned)op->internal << 2 |
                      (unsigned)op->eager << 3 | (unsigned)op->freed << 4 | (unsigned)op->out_of_order << 5 |
@@ -44,7 +45,8 @@ static void communicator_marks(const struct mpiq_communicator *comm, struct mpiq
     calls = mpiq_hash(calls, (uint64_t)comm->nonblocking);
     for (size_t i = 0; i < comm->count_count; i++) {
         const struct mpiq_coll_count *count = &comm->counts[i];
-        calls = mpiq_hash(calls, (uint64_t)count->count << 32 | (uint64_t)count->active << 16 | (uint16_t)count->collective);
+        calls = mpiq_hash(calls, (uint64_t)count->count << 32 | (uint64_t)count->active << 16 |
+                                     (uint16_t)count->collective);
     }
     for (size_t i = 0; i < comm->call_count; i++)
         calls = hash_call(calls, &comm->calls[i]);
@@ -71,7 +73,8 @@ static void thread_marks(const struct mpiq_thread *thread, struct mpiq_look_mark
             marks->rest = hash_operation(marks->rest, &wait->operations[j]);
     }
     marks->stacks = hash_string(mpiq_hash(marks->stacks, (uint32_t)thread->tid), thread->mpi_call);
-    marks->stacks = mpiq_hash(marks->stacks, (uint64_t)(uint32_t)thread->mpi_frame << 32 | (uint32_t)thread->user_frame);
+    marks->stacks =
+        mpiq_hash(marks->stacks, (uint64_t)(uint32_t)thread->mpi_frame << 32 | (uint32_t)thread->user_frame);
     for (size_t i = 0; i < thread->frame_count; i++)
         marks->stacks = mpiq_hash(marks->stacks, thread->frames[i].pc);
 }
@@ -91,7 +94,8 @@ void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks
     for (size_t i = 0; i < state->thread_count; i++)
         thread_marks(&state->threads[i], &marks);
     marks.rest = mpiq_hash(marks.rest, state->problem_count);
-    marks.rest = mpiq_hash(marks.rest, (uint64_t)(uint8_t)state->queues << 16 | (uint64_t)(uint8_t)state->recording << 8 | state->source);
+    marks.rest = mpiq_hash(marks.rest, (uint64_t)(uint8_t)state->queues << 16 |
+                                           (uint64_t)(uint8_t)state->recording << 8 | state->source);
     *ret = marks;
 }
 

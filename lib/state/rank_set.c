@@ -171,9 +171,9 @@ static struct mpiq_error *parse(const char *text, struct mpiq_rank_set *set)
             good = number(&at, &range.last) && range.last >= range.first;
         }
         if (!good || (*at && *at != ',') || (*at == ',' && !at[1]))
-            return mpiq_error_create(MPIQ_ERROR_USAGE,
-                                     "\"%s\" is no list of ranks: it reads like 0-15,18 or, of another world, w1:0-3",
-                                     text);
+            return mpiq_error_create(
+                MPIQ_ERROR_USAGE,
+                "\"%s\" is no list of ranks: it reads like 0-15,18 or, of another world, w1:0-3", text);
         if (!mpiq_rank_set_add_range(set, range.world, range.first, range.last))
             return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
         at += *at == ',';

@@ -23,9 +23,9 @@ struct mpiq_rank_range {
 
 struct mpiq_rank_set {
     struct mpiq_rank_range *ranges; /* ascending by (world, rank); neither overlapping nor touching */
-    uint32_t count;             /* of ranges */
+    uint32_t count;                 /* of ranges */
     uint32_t capacity;
-    uint64_t size;              /* of ranks */
+    uint64_t size; /* of ranks */
 };
 
 void mpiq_rank_set_deinit(struct mpiq_rank_set *set);

@@ -14,14 +14,14 @@
 #define MAGIC "mpiq snapshot "
 enum {
     VERSION = 1,
-    HEADER = 24,                /* bytes in which the first line must end */
+    HEADER = 24, /* bytes in which the first line must end */
     COMPRESSION = 3,
-    MOST_LINE = 1 << 30         /* of one rank state: more is not believed */
+    MOST_LINE = 1 << 30 /* of one rank state: more is not believed */
 };
 
 struct mpiq_snapshot_writer {
     char *path;
-    char *temporary;            /* its name until it is whole */
+    char *temporary; /* its name until it is whole */
     FILE *file;
     ZSTD_CCtx *context;
     char *buffer;
@@ -95,15 +95,16 @@ struct mpiq_error *mpiq_snapshot_create(const char *path, struct mpiq_snapshot_w
     return NULL;
 }
 
-static struct mpiq_error *compress(struct mpiq_snapshot_writer *writer, const char *bytes, size_t length, bool end)
+static struct mpiq_error *compress(struct mpiq_snapshot_writer *writer, const char *bytes, size_t length,
+                                   bool end)
 {
     ZSTD_inBuffer in = {.src = bytes, .size = length};
     for (bool more = true; more;) {
         ZSTD_outBuffer out = {.dst = writer->buffer, .size = writer->buffer_size};
         size_t left = ZSTD_compressStream2(writer->context, &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
         if (ZSTD_isError(left))
-            return mpiq_error_create(MPIQ_ERROR_INTERNAL, "the snapshot %s cannot be compressed: %s", writer->path,
-                                     ZSTD_getErrorName(left));
+            return mpiq_error_create(MPIQ_ERROR_INTERNAL, "the snapshot %s cannot be compressed: %s",
+                                     writer->path, ZSTD_getErrorName(left));
         if (fwrite(writer->buffer, 1, out.pos, writer->file) != out.pos)
             return mpiq_error_create_os(errno, "the snapshot %s cannot be written", writer->path);
         more = end ? left > 0 : in.pos < in.size;
@@ -111,7 +112,8 @@ static struct mpiq_error *compress(struct mpiq_snapshot_writer *writer, const ch
     return NULL;
 }
 
-struct mpiq_error *mpiq_snapshot_add(struct mpiq_snapshot_writer *writer, int look, const struct mpiq_rank_state *state)
+struct mpiq_error *mpiq_snapshot_add(struct mpiq_snapshot_writer *writer, int look,
+                                     const struct mpiq_rank_state *state)
 {
     char *json _cleanup_free_ = NULL;
     struct mpiq_error *error = mpiq_rank_state_to_json(state, &json);
@@ -164,7 +166,7 @@ struct reader {
     const char *path;
     mpiq_snapshot_callback *callback;
     void *context;
-    char *line;                 /* the part of a line that has come so far */
+    char *line; /* the part of a line that has come so far */
     size_t length;
     size_t room;
     uint64_t states;
@@ -172,8 +174,8 @@ struct reader {
 
 static struct mpiq_error *corrupt(const struct reader *reader, const char *what)
 {
-    return mpiq_error_create(MPIQ_ERROR_CORRUPT, "the snapshot %s is damaged after %llu ranks: %s", reader->path,
-                             (unsigned long long)reader->states, what);
+    return mpiq_error_create(MPIQ_ERROR_CORRUPT, "the snapshot %s is damaged after %llu ranks: %s",
+                             reader->path, (unsigned long long)reader->states, what);
 }
 
 static struct mpiq_error *take_line(struct reader *reader)
@@ -221,9 +223,10 @@ static struct mpiq_error *take(struct reader *reader, const char *bytes, size_t 
     return NULL;
 }
 
-static struct mpiq_error *decompress(struct reader *reader, FILE *file, ZSTD_DCtx *context, char *input, char *output)
+static struct mpiq_error *decompress(struct reader *reader, FILE *file, ZSTD_DCtx *context, char *input,
+                                     char *output)
 {
-    size_t left = 1;            /* 0 at the end of the stream */
+    size_t left = 1; /* 0 at the end of the stream */
     for (;;) {
         size_t got = fread(input, 1, ZSTD_DStreamInSize(), file);
         if (got == 0)
@@ -272,9 +275,10 @@ struct mpiq_error *mpiq_snapshot_each(const char *path, mpiq_snapshot_callback *
     if (version == 0)
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not a snapshot of mpiq", path);
     if (version > VERSION)
-        return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
-                                 "%s is a snapshot of version %d, made by a later mpiq: this one reads up to %d", path,
-                                 version, VERSION);
+        return mpiq_error_create(
+            MPIQ_ERROR_UNSUPPORTED,
+            "%s is a snapshot of version %d, made by a later mpiq: this one reads up to %d", path, version,
+            VERSION);
     struct reader reader = {.path = path, .callback = callback, .context = context};
     struct mpiq_error *error = read_all(&reader, file);
     free(reader.line);

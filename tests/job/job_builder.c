@@ -9,9 +9,9 @@
 
 static const int64_t NOW = INT64_C(1700000000) * 1000000000;
 
-#define FOR_LOOKS(job, rank, state)                                                                     \
-    for (int look_ = 0; look_ < 2; look_++)                                                             \
-        for (struct mpiq_rank_state *state = (job)->states[look_][rank];                                \
+#define FOR_LOOKS(job, rank, state)                                      \
+    for (int look_ = 0; look_ < 2; look_++)                              \
+        for (struct mpiq_rank_state *state = (job)->states[look_][rank]; \
              state && ((job)->look == 0 || (job)->look == look_ + 1); state = NULL)
 
 static uint32_t world_of(const struct job_builder *job, int rank)
@@ -37,7 +37,8 @@ static void set_group(const struct job_builder *job, struct mpiq_group *group, c
     group->hash |= 1;
 }
 
-static struct mpiq_communicator *add_comm(struct mpiq_rank_state *state, const char *name, int context, uint32_t flags)
+static struct mpiq_communicator *add_comm(struct mpiq_rank_state *state, const char *name, int context,
+                                          uint32_t flags)
 {
     struct mpiq_communicator *comm = mpiq_rank_state_add_communicator(state);
     comm->handle = 0x1000 + 0x100 * state->communicator_count;
@@ -125,7 +126,8 @@ int job_intercomm(struct job_builder *job, const char *name, int context, const 
 {
     int index = 0;
     for (int rank = 0; rank < job->ranks; rank++) {
-        FOR_LOOKS(job, rank, state) {
+        FOR_LOOKS(job, rank, state)
+        {
             int at = index_in(group, count, rank);
             bool other = at < 0 && index_in(remote, remote_count, rank) >= 0;
             index = (int)state->communicator_count;
@@ -134,7 +136,8 @@ int job_intercomm(struct job_builder *job, const char *name, int context, const 
                 set_group(job, &own->local, &rank, 1);
                 continue;
             }
-            struct mpiq_communicator *comm = add_comm(state, name, context, remote_count ? MPIQ_COMM_INTER : 0);
+            struct mpiq_communicator *comm =
+                add_comm(state, name, context, remote_count ? MPIQ_COMM_INTER : 0);
             comm->local_rank = other ? index_in(remote, remote_count, rank) : at;
             set_group(job, &comm->local, other ? remote : group, other ? remote_count : count);
             if (remote_count)
@@ -156,7 +159,8 @@ static struct mpiq_thread *last_thread(struct mpiq_rank_state *state)
 
 void job_at(struct job_builder *job, int rank, const char *function, const char *file, int line)
 {
-    FOR_LOOKS(job, rank, state) {
+    FOR_LOOKS(job, rank, state)
+    {
         struct mpiq_thread *thread = last_thread(state);
         if (thread->user_frame < 0) {
             struct mpiq_frame *frame = mpiq_thread_add_frame(thread);
@@ -172,7 +176,8 @@ void job_at(struct job_builder *job, int rank, const char *function, const char 
 
 void job_state(struct job_builder *job, int rank, char letter)
 {
-    FOR_LOOKS(job, rank, state) {
+    FOR_LOOKS(job, rank, state)
+    {
         state->process_state = letter;
         state->gone = letter == 'Z';
         last_thread(state)->state = letter;
@@ -184,7 +189,7 @@ void job_state(struct job_builder *job, int rank, char letter)
 void job_phase(struct job_builder *job, int rank, enum mpiq_phase phase)
 {
     FOR_LOOKS(job, rank, state)
-        state->phase = phase;
+    state->phase = phase;
 }
 
 /* The frame of the MPI function, inside that of the user. */
@@ -203,13 +208,14 @@ static void enter(struct mpiq_rank_state *state, struct mpiq_thread *thread, con
 void job_polls(struct job_builder *job, int rank)
 {
     FOR_LOOKS(job, rank, state)
-        enter(state, last_thread(state), "MPI_Test");
+    enter(state, last_thread(state), "MPI_Test");
 }
 
 void job_unpatched(struct job_builder *job)
 {
     for (int rank = 0; rank < job->ranks; rank++) {
-        FOR_LOOKS(job, rank, state) {
+        FOR_LOOKS(job, rank, state)
+        {
             state->source = MPIQ_SOURCE_DEBUG_INFO;
             state->recording = MPIQ_NO;
             state->threads[0].record = false;
@@ -221,7 +227,8 @@ void job_unpatched(struct job_builder *job)
 
 void job_thread(struct job_builder *job, int rank, int level)
 {
-    FOR_LOOKS(job, rank, state) {
+    FOR_LOOKS(job, rank, state)
+    {
         state->thread_level = (int8_t)level;
         struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
         thread->tid = state->pid + 100000 * (int32_t)(state->thread_count - 1);
@@ -235,7 +242,8 @@ void job_thread(struct job_builder *job, int rank, int level)
 void job_wait(struct job_builder *job, int rank, const char *call, enum mpiq_wait_kind kind)
 {
     job->episode++;
-    FOR_LOOKS(job, rank, state) {
+    FOR_LOOKS(job, rank, state)
+    {
         struct mpiq_thread *thread = last_thread(state);
         enter(state, thread, call);
         if (!thread->record)
@@ -252,8 +260,8 @@ void job_wait(struct job_builder *job, int rank, const char *call, enum mpiq_wai
     }
 }
 
-static struct mpiq_operation fill(const struct mpiq_rank_state *state, int comm, enum mpiq_operation_kind kind, int peer,
-                                  int tag, int bytes)
+static struct mpiq_operation fill(const struct mpiq_rank_state *state, int comm,
+                                  enum mpiq_operation_kind kind, int peer, int tag, int bytes)
 {
     struct mpiq_operation op = {
         .comm = (uint32_t)comm,
@@ -283,11 +291,12 @@ static struct mpiq_operation *add_operation(struct mpiq_rank_state *state, const
     return added;
 }
 
-static uint64_t wait_operation(struct job_builder *job, int rank, int comm, enum mpiq_operation_kind kind, int peer,
-                               int tag, int bytes)
+static uint64_t wait_operation(struct job_builder *job, int rank, int comm, enum mpiq_operation_kind kind,
+                               int peer, int tag, int bytes)
 {
     uint64_t request = ++job->request;
-    FOR_LOOKS(job, rank, state) {
+    FOR_LOOKS(job, rank, state)
+    {
         struct mpiq_operation op = fill(state, comm, kind, peer, tag, bytes);
         op.request = request;
         add_operation(state, &op);
@@ -336,7 +345,8 @@ void job_probe(struct job_builder *job, int rank, int comm, int peer, int tag)
     wait_operation(job, rank, comm, MPIQ_OPERATION_PROBE, peer, tag, 0);
 }
 
-static struct mpiq_call *add_call(struct mpiq_rank_state *state, int comm, const char *call, int number, bool done)
+static struct mpiq_call *add_call(struct mpiq_rank_state *state, int comm, const char *call, int number,
+                                  bool done)
 {
     struct mpiq_communicator *row = &state->communicators[comm];
     mpiq_communicator_add_call(row);
@@ -365,7 +375,8 @@ static struct mpiq_call *add_call(struct mpiq_rank_state *state, int comm, const
 void job_collective(struct job_builder *job, int rank, int comm, const char *call, int number, int from)
 {
     job_wait(job, rank, call, from == ANY ? MPIQ_WAIT_SHARED : MPIQ_WAIT_REQUEST);
-    FOR_LOOKS(job, rank, state) {
+    FOR_LOOKS(job, rank, state)
+    {
         if (!last_thread(state)->record)
             continue;
         struct mpiq_wait *wait = &last_thread(state)->waits[last_thread(state)->wait_count - 1];
@@ -379,7 +390,8 @@ void job_collective(struct job_builder *job, int rank, int comm, const char *cal
 
 void job_arguments(struct job_builder *job, int rank, int comm, int root, const char *op, int bytes)
 {
-    FOR_LOOKS(job, rank, state) {
+    FOR_LOOKS(job, rank, state)
+    {
         struct mpiq_call *call = &state->communicators[comm].calls[0];
         call->root = root;
         call->op = mpiq_rank_state_intern(state, op);
@@ -390,7 +402,7 @@ void job_arguments(struct job_builder *job, int rank, int comm, int root, const 
 void job_called(struct job_builder *job, int rank, int comm, const char *call, int number)
 {
     FOR_LOOKS(job, rank, state)
-        add_call(state, comm, call, number, true);
+    add_call(state, comm, call, number, true);
 }
 
 void job_finalize(struct job_builder *job, int rank)
@@ -399,12 +411,13 @@ void job_finalize(struct job_builder *job, int rank)
     job_phase(job, rank, MPIQ_PHASE_FINALIZING);
 }
 
-struct mpiq_operation *job_operation(struct job_builder *job, int rank, int comm, enum mpiq_operation_kind kind, int peer,
-                                     int tag, int bytes)
+struct mpiq_operation *job_operation(struct job_builder *job, int rank, int comm,
+                                     enum mpiq_operation_kind kind, int peer, int tag, int bytes)
 {
     uint64_t request = kind == MPIQ_OPERATION_MESSAGE ? 0 : ++job->request;
     struct mpiq_operation *last = NULL;
-    FOR_LOOKS(job, rank, state) {
+    FOR_LOOKS(job, rank, state)
+    {
         struct mpiq_operation op = fill(state, comm, kind, peer, tag, bytes);
         op.request = request;
         last = add_operation(state, &op);
@@ -414,7 +427,8 @@ struct mpiq_operation *job_operation(struct job_builder *job, int rank, int comm
 
 void job_unexpected(struct job_builder *job, int rank, int comm, int from, int tag, int bytes)
 {
-    FOR_LOOKS(job, rank, state) {
+    FOR_LOOKS(job, rank, state)
+    {
         struct mpiq_operation op = fill(state, comm, MPIQ_OPERATION_MESSAGE, from, tag, bytes);
         op.eager = true;
         add_operation(state, &op);
@@ -435,10 +449,11 @@ static struct mpiq_channel *channel_of(struct mpiq_communicator *comm, int peer)
 void job_channel(struct job_builder *job, int from, int to, int comm, int sent, int taken)
 {
     FOR_LOOKS(job, from, sender)
-        channel_of(&sender->communicators[comm], job->states[0][to]->communicators[comm].local_rank)->sent = 1 + (uint32_t)sent;
+    channel_of(&sender->communicators[comm], job->states[0][to]->communicators[comm].local_rank)->sent =
+        1 + (uint32_t)sent;
     FOR_LOOKS(job, to, receiver)
-        channel_of(&receiver->communicators[comm], job->states[0][from]->communicators[comm].local_rank)->expected =
-            1 + (uint32_t)taken;
+    channel_of(&receiver->communicators[comm], job->states[0][from]->communicators[comm].local_rank)
+        ->expected = 1 + (uint32_t)taken;
 }
 
 static void fail(struct mpiq_error *error)

@@ -20,19 +20,19 @@ struct job_builder {
     int worlds;                         /* ranks of world w are w * (ranks / worlds) and up */
     struct mpiq_rank_state **states[2]; /* of each look */
     bool unread[4096];
-    int look;                           /* 0: both; 1, 2: the next lines are for that one alone */
+    int look; /* 0: both; 1, 2: the next lines are for that one alone */
     bool one_look;
     uint32_t episode;
     uint64_t request;
-    double waited;                      /* seconds of waits begun now */
+    double waited; /* seconds of waits begun now */
 };
 
 void job_init(struct job_builder *job, int ranks);
 void job_init_worlds(struct job_builder *job, int ranks, int worlds);
 void job_deinit(struct job_builder *job);
 
-/* A communicator of those ranks with that context; returns its index, the same on all of them.  Ranks that are
-   no members have it too, as one of their own with another context. */
+/* A communicator of those ranks with that context; returns its index, the same on all of them.  Ranks that
+   are no members have it too, as one of their own with another context. */
 int job_comm(struct job_builder *job, const char *name, int context, const int *members, int count);
 int job_intercomm(struct job_builder *job, const char *name, int context, const int *group, int count,
                   const int *remote, int remote_count);
@@ -68,8 +68,8 @@ void job_called(struct job_builder *job, int rank, int comm, const char *call, i
 void job_finalize(struct job_builder *job, int rank);
 
 /* In the queues, with nobody waiting. */
-struct mpiq_operation *job_operation(struct job_builder *job, int rank, int comm, enum mpiq_operation_kind kind,
-                                     int peer, int tag, int bytes);
+struct mpiq_operation *job_operation(struct job_builder *job, int rank, int comm,
+                                     enum mpiq_operation_kind kind, int peer, int tag, int bytes);
 /* An eager message that lies unexpected. */
 void job_unexpected(struct job_builder *job, int rank, int comm, int from, int tag, int bytes);
 /* A sent so many messages to B, and B took in so many. */

@@ -34,9 +34,13 @@ static void make_message(struct model *model, uint64_t *seed, int from, struct m
     }
     send->peer = to;
     send->message = model->message_count;
-    model->messages[model->message_count++] = (struct model_message){
-        .from = from, .to = to, .comm = send->comm, .tag = send->tag,
-        .arrived = send->kind == SEND && !once_in(seed, 4), .eager = send->kind == EAGER_SEND};
+    model->messages[model->message_count++] =
+        (struct model_message){.from = from,
+                               .to = to,
+                               .comm = send->comm,
+                               .tag = send->tag,
+                               .arrived = send->kind == SEND && !once_in(seed, 4),
+                               .eager = send->kind == EAGER_SEND};
 }
 
 static void make_operation(struct model *model, uint64_t *seed, int rank, bool waited)
@@ -86,9 +90,12 @@ static void make_eager(struct model *model, uint64_t *seed)
     int to = below(seed, model->ranks);
     if (model->message_count == MOST_MESSAGES)
         return;
-    model->messages[model->message_count++] = (struct model_message){
-        .from = from, .to = to, .comm = once_in(seed, 4), .tag = below(seed, TAGS),
-        .arrived = !once_in(seed, 4), .eager = true};
+    model->messages[model->message_count++] = (struct model_message){.from = from,
+                                                                     .to = to,
+                                                                     .comm = once_in(seed, 4),
+                                                                     .tag = below(seed, TAGS),
+                                                                     .arrived = !once_in(seed, 4),
+                                                                     .eager = true};
 }
 
 void model_make(struct model *model, uint64_t seed)
@@ -124,7 +131,8 @@ static bool fits(const struct model_operation *receive, const struct model_messa
 
 /* For each message whether a posted receive takes it, and for each receive whether it gets one.  First come
    those that have arrived, by sender, then those under way, by sender. */
-static void match(const struct model *model, bool taken[MOST_MESSAGES], bool gets[MOST_RANKS][MOST_OPERATIONS])
+static void match(const struct model *model, bool taken[MOST_MESSAGES],
+                  bool gets[MOST_RANKS][MOST_OPERATIONS])
 {
     memset(taken, 0, MOST_MESSAGES * sizeof *taken);
     memset(gets, 0, MOST_RANKS * sizeof *gets);
@@ -159,7 +167,8 @@ static bool underway(const struct model *model, int from, int to, int comm)
     return false;
 }
 
-static bool may_come(const struct model *model, const bool *may, int rank, const struct model_operation *receive)
+static bool may_come(const struct model *model, const bool *may, int rank,
+                     const struct model_operation *receive)
 {
     for (int from = 0; from < model->ranks; from++) {
         if (receive->peer != ANY && receive->peer != from)
@@ -292,7 +301,8 @@ static void build_rank(struct job_builder *job, const struct model *model, int r
     }
     bool waits = row->state == BLOCKED;
     if (waits)
-        job_wait(job, rank, row->all ? "MPI_Waitall" : "MPI_Waitany", row->all ? MPIQ_WAIT_ALL : MPIQ_WAIT_ANY);
+        job_wait(job, rank, row->all ? "MPI_Waitall" : "MPI_Waitany",
+                 row->all ? MPIQ_WAIT_ALL : MPIQ_WAIT_ANY);
     for (int i = 0; i < row->operation_count; i++)
         build_operation(job, model, rank, row->operations[i].comm ? copy : WORLD, &row->operations[i]);
 }
@@ -336,16 +346,17 @@ void model_build(const struct model *model, struct job_builder *job)
 
 void model_print(const struct model *model)
 {
-    static const char *const states[] = {"blocked", "computing", "asleep", "stopped", "polling", "gone", "unread"};
+    static const char *const states[] = {"blocked", "computing", "asleep", "stopped",
+                                         "polling", "gone",      "unread"};
     static const char *const kinds[] = {"receive", "send", "eager"};
     for (int rank = 0; rank < model->ranks; rank++) {
         const struct model_rank *row = &model->rank[rank];
-        printf("rank %d %s %s barrier %d entered %d\n", rank, states[row->state], row->all ? "all" : "any", row->barrier,
-               row->entered);
+        printf("rank %d %s %s barrier %d entered %d\n", rank, states[row->state], row->all ? "all" : "any",
+               row->barrier, row->entered);
         for (int i = 0; i < row->operation_count; i++) {
             const struct model_operation *op = &row->operations[i];
-            printf("    %s comm %d peer %d tag %d%s%s message %d\n", kinds[op->kind], op->comm, op->peer, op->tag,
-                   op->waited ? " waited" : "", op->complete ? " complete" : "", op->message);
+            printf("    %s comm %d peer %d tag %d%s%s message %d\n", kinds[op->kind], op->comm, op->peer,
+                   op->tag, op->waited ? " waited" : "", op->complete ? " complete" : "", op->message);
         }
     }
     for (int i = 0; i < model->message_count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * model - a job in a few numbers: who waits for what, and what is under way; made at random, and answered by a
- * slow and obvious reference.
+ * model - a job in a few numbers: who waits for what, and what is under way; made at random, and answered by
+ * a slow and obvious reference.
  *
  * The reference knows nothing of lib/job: it asks again and again who may act, until nothing changes.
  */
@@ -20,25 +20,25 @@ enum model_kind { RECEIVE, SEND, EAGER_SEND };
 
 struct model_operation {
     enum model_kind kind;
-    int comm;                   /* 0: MPI_COMM_WORLD, 1: a copy of it */
-    int peer;                   /* ANY */
-    int tag;                    /* ANY */
-    bool waited;                /* by the rank's wait; otherwise it is only posted */
+    int comm;    /* 0: MPI_COMM_WORLD, 1: a copy of it */
+    int peer;    /* ANY */
+    int tag;     /* ANY */
+    bool waited; /* by the rank's wait; otherwise it is only posted */
     bool complete;
-    int message;                /* of a send: in messages */
+    int message; /* of a send: in messages */
 };
 
 struct model_message {
     int from, to, comm, tag;
-    bool arrived;               /* it lies unexpected at its receiver */
-    bool eager;                 /* it came, or comes, whole */
+    bool arrived; /* it lies unexpected at its receiver */
+    bool eager;   /* it came, or comes, whole */
 };
 
 struct model_rank {
     enum model_state state;
-    bool all;                   /* the wait needs all of its operations; otherwise any */
-    int barrier;                /* 0, or the number of the barrier it is in, with no traffic to be seen */
-    int entered;                /* calls made so far on MPI_COMM_WORLD */
+    bool all;    /* the wait needs all of its operations; otherwise any */
+    int barrier; /* 0, or the number of the barrier it is in, with no traffic to be seen */
+    int entered; /* calls made so far on MPI_COMM_WORLD */
     struct model_operation operations[MOST_OPERATIONS];
     int operation_count;
 };

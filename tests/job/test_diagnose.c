@@ -88,9 +88,8 @@ static void test_self_wait(void)
     job_init(&job, 2);
     job_at(&job, 1, "lonely", "self.c", 5);
     job_recv(&job, 1, WORLD, 1, 3);
-    expect(&job,
-           "deadlock: 1 of 2 ranks can never go on\n"
-           "wait_cycle ranks 1: rank 1 waits for itself: it is in MPI_Recv for tag 3 from rank 1\n");
+    expect(&job, "deadlock: 1 of 2 ranks can never go on\n"
+                 "wait_cycle ranks 1: rank 1 waits for itself: it is in MPI_Recv for tag 3 from rank 1\n");
 }
 
 static void test_self_communicator(void)
@@ -98,10 +97,9 @@ static void test_self_communicator(void)
     struct job_builder job;
     job_init(&job, 2);
     job_recv(&job, 1, SELF, 0, 3);
-    expect(&job,
-           "deadlock: 1 of 2 ranks can never go on\n"
-           "wait_cycle ranks 1: rank 1 waits for itself: it is in MPI_Recv for tag 3 from rank 1 on "
-           "MPI_COMM_SELF\n");
+    expect(&job, "deadlock: 1 of 2 ranks can never go on\n"
+                 "wait_cycle ranks 1: rank 1 waits for itself: it is in MPI_Recv for tag 3 from rank 1 on "
+                 "MPI_COMM_SELF\n");
 }
 
 /* A wrong tag: the message lies there, and its sender has gone on to the end. */
@@ -211,10 +209,9 @@ static void test_wrong_root(void)
         job_collective(&job, rank, WORLD, "MPI_Bcast", 1, rank == 3 ? 0 : 3);
         job_arguments(&job, rank, WORLD, rank == 3 ? 0 : 3, NULL, 400);
     }
-    expect(&job,
-           "deadlock: none of the 4 ranks can ever go on\n"
-           "collective_argument_mismatch ranks 0-3 suspects 3: MPI_Bcast #1 is called with different "
-           "roots: 3 by ranks 0-2 and 0 by rank 3\n");
+    expect(&job, "deadlock: none of the 4 ranks can ever go on\n"
+                 "collective_argument_mismatch ranks 0-3 suspects 3: MPI_Bcast #1 is called with different "
+                 "roots: 3 by ranks 0-2 and 0 by rank 3\n");
 }
 
 static void test_wrong_op(void)
@@ -239,10 +236,9 @@ static void test_wrong_bytes(void)
         job_collective(&job, rank, WORLD, "MPI_Bcast", 1, (rank + 1) % 6);
         job_arguments(&job, rank, WORLD, 0, NULL, rank == 4 ? 800 : 400);
     }
-    expect(&job,
-           "deadlock: none of the 6 ranks can ever go on\n"
-           "collective_argument_mismatch ranks 0-5 suspects 4: MPI_Bcast #1 is called with different "
-           "lengths in bytes: 400 by 5 ranks and 800 by rank 4\n");
+    expect(&job, "deadlock: none of the 6 ranks can ever go on\n"
+                 "collective_argument_mismatch ranks 0-5 suspects 4: MPI_Bcast #1 is called with different "
+                 "lengths in bytes: 400 by 5 ranks and 800 by rank 4\n");
 }
 
 /* Legal differences: lengths of a gather's parts. */
@@ -255,11 +251,10 @@ static void test_legal_bytes(void)
         job_arguments(&job, rank, WORLD, 0, NULL, 100 * rank);
         job_collective(&job, rank, WORLD, "MPI_Barrier", 2, (rank + 1) % 3);
     }
-    expect(&job,
-           "deadlock: none of the 3 ranks can ever go on\n"
-           "wait_cycle ranks 0-2: 3 ranks wait for each other in a circle: rank 0 in MPI_Barrier #2 at "
-           "solver.c:20, rank 1 in MPI_Barrier #2 at solver.c:20, rank 2 in MPI_Barrier #2 at "
-           "solver.c:20\n");
+    expect(&job, "deadlock: none of the 3 ranks can ever go on\n"
+                 "wait_cycle ranks 0-2: 3 ranks wait for each other in a circle: rank 0 in MPI_Barrier #2 at "
+                 "solver.c:20, rank 1 in MPI_Barrier #2 at solver.c:20, rank 2 in MPI_Barrier #2 at "
+                 "solver.c:20\n");
 }
 
 /* A rank finalizes while the others are in a barrier. */
@@ -271,12 +266,11 @@ static void test_finalizes_early(void)
     job_collective(&job, 2, WORLD, "MPI_Barrier", 2, 1);
     job_called(&job, 1, WORLD, "MPI_Barrier", 1);
     job_finalize(&job, 1);
-    expect(&job,
-           "deadlock: none of the 3 ranks can ever go on\n"
-           "collective_incomplete ranks 0,2 missing 1 suspects 1: ranks 0,2 are in MPI_Barrier #2 at "
-           "solver.c:20; rank 1 is not: it has been in MPI_Finalize at solver.c:20 for 1 m 0 s\n"
-           "collective_incomplete ranks 1 missing 0,2: rank 1 is in MPI_Finalize at solver.c:20; ranks "
-           "0,2 are not: they have been in MPI_Barrier #2 at solver.c:20 for 1 m 0 s\n");
+    expect(&job, "deadlock: none of the 3 ranks can ever go on\n"
+                 "collective_incomplete ranks 0,2 missing 1 suspects 1: ranks 0,2 are in MPI_Barrier #2 at "
+                 "solver.c:20; rank 1 is not: it has been in MPI_Finalize at solver.c:20 for 1 m 0 s\n"
+                 "collective_incomplete ranks 1 missing 0,2: rank 1 is in MPI_Finalize at solver.c:20; ranks "
+                 "0,2 are not: they have been in MPI_Barrier #2 at solver.c:20 for 1 m 0 s\n");
 }
 
 static void test_finished(void)
@@ -285,8 +279,7 @@ static void test_finished(void)
     job_init(&job, 2);
     for (int rank = 0; rank < 2; rank++)
         job_phase(&job, rank, MPIQ_PHASE_FINALIZED);
-    expect(&job,
-           "finished: no rank is in MPI any more\n");
+    expect(&job, "finished: no rank is in MPI any more\n");
 }
 
 /* A chain of ranks that leads into a circle: the circle is what explains. */
@@ -312,8 +305,7 @@ static void test_underway(void)
     job_recv(&job, 0, WORLD, 1, 7);
     job_recv(&job, 1, WORLD, 0, 7);
     job_channel(&job, 1, 0, WORLD, 3, 2);
-    expect(&job,
-           "running: no rank is proven to be stuck\n");
+    expect(&job, "running: no rank is proven to be stuck\n");
 }
 
 /* A rendezvous send whose receive is posted, seen before it was told. */
@@ -324,8 +316,7 @@ static void test_taken(void)
     job_send(&job, 0, WORLD, 1, 5, 100000);
     job_channel(&job, 0, 1, WORLD, 1, 1);
     job_recv(&job, 1, WORLD, 0, 6);
-    expect(&job,
-           "running: no rank is proven to be stuck\n");
+    expect(&job, "running: no rank is proven to be stuck\n");
 }
 
 /* One number, two threads: each is in a barrier of its own. */
@@ -426,15 +417,14 @@ static void test_split_halves(void)
     job_recv(&job, 1, half, 0, 9);
     job_unexpected(&job, 3, half, 0, 9, 4);
     job_channel(&job, 2, 3, half, 1, 1);
-    expect(&job,
-           "deadlock: 2 of 4 ranks can never go on\n"
-           "collective_incomplete ranks 0 missing 1 suspects 1: rank 0 is in MPI_Barrier #1 on half at "
-           "solver.c:20; rank 1 is not: it has waited 1 m 0 s at solver.c:20 for tag 9 from rank 0 on "
-           "half, which is itself in that Barrier\n"
-           "receive_unmatched ranks 1: rank 1 has waited 1 m 0 s in MPI_Recv at solver.c:20 for tag 9 "
-           "from rank 0 on half; rank 0 has been in MPI_Barrier #1 on half at solver.c:20 for 1 m 0 s\n"
-           "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Barrier #1 on "
-           "half at solver.c:20, rank 1 in MPI_Recv for tag 9 from rank 0 on half at solver.c:20\n");
+    expect(&job, "deadlock: 2 of 4 ranks can never go on\n"
+                 "collective_incomplete ranks 0 missing 1 suspects 1: rank 0 is in MPI_Barrier #1 on half at "
+                 "solver.c:20; rank 1 is not: it has waited 1 m 0 s at solver.c:20 for tag 9 from rank 0 on "
+                 "half, which is itself in that Barrier\n"
+                 "receive_unmatched ranks 1: rank 1 has waited 1 m 0 s in MPI_Recv at solver.c:20 for tag 9 "
+                 "from rank 0 on half; rank 0 has been in MPI_Barrier #1 on half at solver.c:20 for 1 m 0 s\n"
+                 "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Barrier #1 on "
+                 "half at solver.c:20, rank 1 in MPI_Recv for tag 9 from rank 0 on half at solver.c:20\n");
 }
 
 static void test_gone(void)
@@ -446,11 +436,10 @@ static void test_gone(void)
         job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
     }
     job_state(&job, 2, 'Z');
-    expect(&job,
-           "deadlock: 2 of 3 ranks can never go on\n"
-           "rank_gone ranks 2: rank 2 has ended; 2 ranks have waited up to 1 m 0 s for it\n"
-           "collective_incomplete ranks 0-1 missing 2 suspects 2: ranks 0-1 are in MPI_Barrier #3 at "
-           "gone.c:12; rank 2 is not: it has ended\n");
+    expect(&job, "deadlock: 2 of 3 ranks can never go on\n"
+                 "rank_gone ranks 2: rank 2 has ended; 2 ranks have waited up to 1 m 0 s for it\n"
+                 "collective_incomplete ranks 0-1 missing 2 suspects 2: ranks 0-1 are in MPI_Barrier #3 at "
+                 "gone.c:12; rank 2 is not: it has ended\n");
 }
 
 static void test_stopped(void)
@@ -510,9 +499,8 @@ static void test_unread(void)
     for (int rank = 0; rank < 2; rank++)
         job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
     job.unread[2] = true;
-    expect(&job,
-           "unknown: nothing moved between the two looks, but what the ranks wait for could not all be "
-           "read: it may come at any moment\n");
+    expect(&job, "unknown: nothing moved between the two looks, but what the ranks wait for could not all be "
+                 "read: it may come at any moment\n");
 }
 
 static void test_finalize(void)
@@ -599,10 +587,9 @@ static void test_truncation(void)
     job_send(&job, 0, WORLD, 1, 1, 100000);
     job_channel(&job, 0, 1, WORLD, 1, 0);
     job_recv(&job, 1, WORLD, 0, 1);
-    expect(&job,
-           "running: no rank is proven to be stuck\n"
-           "truncation? ranks 1: rank 1 has room for 40 bytes in its receive of tag 1 from rank 0, but "
-           "the message has 100000\n");
+    expect(&job, "running: no rank is proven to be stuck\n"
+                 "truncation? ranks 1: rank 1 has room for 40 bytes in its receive of tag 1 from rank 0, but "
+                 "the message has 100000\n");
 }
 
 static void test_one_look(void)
@@ -612,9 +599,8 @@ static void test_one_look(void)
     job.one_look = true;
     job_recv(&job, 0, WORLD, 1, 7);
     job_recv(&job, 1, WORLD, 0, 7);
-    expect(&job,
-           "unknown: the ranks wait, but they were not seen twice in the same wait: one look proves "
-           "nothing\n");
+    expect(&job, "unknown: the ranks wait, but they were not seen twice in the same wait: one look proves "
+                 "nothing\n");
 }
 
 /* The same places, but other waits: a ping-pong at full speed. */
@@ -627,8 +613,7 @@ static void test_ping_pong(void)
         job_recv(&job, 0, WORLD, 1, 7);
         job_recv(&job, 1, WORLD, 0, 7);
     }
-    expect(&job,
-           "running: the job makes progress\n");
+    expect(&job, "running: the job makes progress\n");
 }
 
 static void test_nonblocking(void)
@@ -641,12 +626,22 @@ static void test_nonblocking(void)
         for (int look = 0; look < 2; look++) {
             struct mpiq_rank_state *state = job.states[look][rank];
             struct mpiq_call *call = mpiq_communicator_add_outstanding(&state->communicators[WORLD]);
-            *call = (struct mpiq_call){.number = 4, .root = -1, .bytes = -1, .request = 0x900, .tid = state->pid,
+            *call = (struct mpiq_call){.number = 4,
+                                       .root = -1,
+                                       .bytes = -1,
+                                       .request = 0x900,
+                                       .tid = state->pid,
                                        .collective = (int16_t)mpiq_collective_class("MPI_Ibarrier")};
             state->communicators[WORLD].ordered = 4;
-            *mpiq_wait_add_operation(&state->threads[0].waits[0]) = (struct mpiq_operation){
-                .request = 0x900, .kind = MPIQ_OPERATION_COLLECTIVE, .comm = WORLD, .peer = {.rank = -1},
-                .peer_local = ANY, .bytes = -1, .collective = -1, .queue = MPIQ_QUEUE_WAIT};
+            *mpiq_wait_add_operation(&state->threads[0].waits[0]) =
+                (struct mpiq_operation){.request = 0x900,
+                                        .kind = MPIQ_OPERATION_COLLECTIVE,
+                                        .comm = WORLD,
+                                        .peer = {.rank = -1},
+                                        .peer_local = ANY,
+                                        .bytes = -1,
+                                        .collective = -1,
+                                        .queue = MPIQ_QUEUE_WAIT};
         }
         job_operation(&job, rank, WORLD, MPIQ_OPERATION_RECEIVE, 2, -28, 0);
     }
@@ -687,8 +682,7 @@ static void test_threads(void)
     job_recv(&job, 0, WORLD, 1, 7);
     job_thread(&job, 0, 3);
     job_recv(&job, 1, WORLD, 0, 7);
-    expect(&job,
-           "running: no rank is proven to be stuck\n"); /* rank 0's other thread may send it */
+    expect(&job, "running: no rank is proven to be stuck\n"); /* rank 0's other thread may send it */
 
     job_init(&job, 2);
     job_recv(&job, 0, WORLD, 1, 7);
