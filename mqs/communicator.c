@@ -198,6 +198,7 @@ void communicators_mark(mqs_process_info *info)
         return;
     }
     info->communicators.marked = true;
+    process_find_han(info);
     for (size_t i = 0; i < count; i++) {
         if (list[i].inter && list[i].local_comm != 0) {
             communicator_mark(info, list[i].local_comm, list[i].address);

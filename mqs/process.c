@@ -44,6 +44,21 @@ static void complete_layout(mqs_process_info *info)
     }
 }
 
+void process_find_han(mqs_process_info *info)
+{
+    enum mqs_layout_source source = info->layout.source;
+
+    /* Only lines with a c_index use han on their own accord, and only for communicators that it has split;
+       debug information is asked once, since it may take its time. */
+    if (info->han_asked || source != mqs_layout_tables || layout_has(&info->layout, AT_HAN) ||
+        !layout_has(&info->layout, AT_COMM_INDEX) || info->communicators.list.count <= 2) {
+        return;
+    }
+    info->han_asked = true;
+    layout_add_debug_info(&info->layout, info->image, info->image_callbacks);
+    info->layout.source = source;
+}
+
 int process_begin(mqs_process_info *info)
 {
     int code;

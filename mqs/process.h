@@ -36,6 +36,7 @@ struct _mqs_process_info {
 
     bool show_internal; /* mqs_option_internal */
     struct layout layout;
+    bool han_asked;
     struct symbols symbols;
 
     /* One look. */
@@ -79,6 +80,9 @@ const struct communicator *process_current(const mqs_process_info *info);
 
 /* Whether the queues of its PML can be read: mqs_ok, mqs_no_information or what is missing. */
 int process_queues(const mqs_process_info *info);
+
+/* han's structures, from debug information if there is any and no table has them. */
+void process_find_han(mqs_process_info *info);
 
 /* Frees all that a look holds. */
 void process_clear(mqs_process_info *info);

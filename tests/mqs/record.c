@@ -15,9 +15,14 @@ static const char everything_50_unpatched[] =
 #include "recorded/everything_50_unpatched.inc"
     ;
 
+static const char everything_50_patched[] =
+#include "recorded/everything_50_patched.inc"
+    ;
+
 const struct record records[] = {
     {"4.1 unpatched", everything_41_unpatched},
     {"4.1 patched", everything_41_patched},
     {"5.0 unpatched", everything_50_unpatched},
+    {"5.0 patched", everything_50_patched},
     {NULL, NULL},
 };

@@ -339,7 +339,7 @@ def test_waits(jobs, line):
         (wait,) = look["waits"]
         assert wait["call"] == call
         assert wait["tid"] == jobs(line, case).pids[0]
-        assert wait["begin_ns"] > 0
+        assert wait["begin_ns"] >= 0  # stamped once it has polled long enough
         assert [op["kind"] for op in wait["operations"]] == operations
     assert wait["need"] in (2, 3)
     assert [op["status"] for op in wait["operations"]] == [PENDING, COMPLETE, PENDING]
