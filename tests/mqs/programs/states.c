@@ -170,6 +170,20 @@ static void communicators(void)
     stay();
 }
 
+/* "reversed" is made while some peers are strangers; on the world all of them are spoken to later. */
+static void strangers(void)
+{
+    MPI_Comm reversed;
+
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
+    MPI_Comm_set_name(reversed, "reversed");
+    for (int peer = 0; peer < size; peer++) {
+        MPI_Sendrecv(&rank, 1, MPI_INT, peer, 80, numbers, 1, MPI_INT, peer, 80, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+    }
+    stay();
+}
+
 static volatile sig_atomic_t woken;
 
 static void wake(int signal)
@@ -291,6 +305,7 @@ int main(int argc, char **argv)
         {"blocking", blocking},
         {"session", session},
         {"thousand", thousand},
+        {"strangers", strangers},
         {"idle", stay},
     };
     const char *wanted = argc > 1 ? argv[1] : "";
