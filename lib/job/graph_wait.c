@@ -129,7 +129,7 @@ uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
     const struct mpiq_job_operation *op = &graph->job->operations[operation];
     if (op->status == MPIQ_STATUS_COMPLETE || op->inactive)
         return MPIQ_NONE;
-    if (op->kind == MPIQ_OPERATION_COLLECTIVE)
+    if (op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER)
         return request_node(graph, rank, op);
     if (op->comm == MPIQ_NONE || rank->queues != MPIQ_YES)
         return MPIQ_NODE_UNKNOWN;
