@@ -113,7 +113,7 @@ void mpiq_dll_host_begin_look(struct mpiq_dll_host *host)
     host->look++;
 }
 
-/* ---- starting ------------------------------------------------------------------------------------------ */
+/* ---- starting --------------------------------------------------------------------------------------- */
 
 static int spawn(const char *path, char **arguments, int socket, pid_t *ret)
 {
@@ -221,7 +221,7 @@ static struct mpiq_error *begin(struct mpiq_dll_host *host, const char *dll, uid
     return send_look(host, dll);
 }
 
-/* ---- listening ----------------------------------------------------------------------------------------- */
+/* ---- listening -------------------------------------------------------------------------------------- */
 
 static bool on_line(void *argument, const char *line)
 {
@@ -334,7 +334,7 @@ static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_targe
     return explain_end(host, dll, status, &answer, late);
 }
 
-/* ---- what comes of it ---------------------------------------------------------------------------------- */
+/* ---- what comes of it ------------------------------------------------------------------------------- */
 
 static void settle_group(struct mpiq_dll_host *host, struct mpiq_group *group)
 {

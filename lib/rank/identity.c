@@ -103,6 +103,8 @@ void mpiq_rank_add_status(const struct mpiq_target_status *status, struct mpiq_r
     state->pid = status->pid;
     state->process_state = status->state;
     state->core = status->core;
+    if (status->core) /* it is of some earlier time, which nobody tells */
+        state->taken_ns = 0;
     state->traced = status->traced;
     state->gone = !status->core && (status->state == 'Z' || status->state == 'X');
     state->cpu_ns = status->cpu_ns;

@@ -7,7 +7,7 @@
 #include "ompi_mqs.h"
 #include "state/rank_state_private.h"
 
-/* ---- what nothing is known of ------------------------------------------------------------------------ */
+/* ---- what nothing is known of ----------------------------------------------------------------------- */
 
 #define NOBODY     \
     {              \
@@ -58,7 +58,7 @@ const struct mpiq_rank_state mpiq_rank_state_unknown = {
     .process_state = '?',
 };
 
-/* ---- strings: a set, so that what every frame repeats is there once ------------------------------------ */
+/* ---- strings: a set, so that what every frame repeats is there once --------------------------------- */
 
 struct strings {
     char **slots;
@@ -125,7 +125,7 @@ const char *mpiq_rank_state_intern(struct mpiq_rank_state *state, const char *st
     return *slot;
 }
 
-/* ---- the record ---------------------------------------------------------------------------------------- */
+/* ---- the record ------------------------------------------------------------------------------------- */
 
 struct mpiq_rank_state *mpiq_rank_state_create(void)
 {
@@ -246,8 +246,7 @@ uint32_t mpiq_communicator_peers(const struct mpiq_communicator *comm)
     return comm->flags & MPIQ_COMM_INTER ? comm->remote.count : comm->local.count;
 }
 
-/* ---- collective classes ----------------------------------------------------------------------------------
- */
+/* ---- collective classes ----------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;

@@ -273,7 +273,7 @@ struct mpiq_rank_state {
     bool traced;
     char process_state;         /* R S D T t Z X ? */
     uint64_t cpu_ns;
-    int64_t taken_ns;           /* when it was read, since the epoch */
+    int64_t taken_ns;           /* when it was read, since the epoch; 0 not known (a core file) */
 
     struct mpiq_communicator *communicators;
     size_t communicator_count;

@@ -3,18 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "state/group_json.h"
 #include "state/rank_state.h"
 #include "state/rank_state_private.h"
 #include "state/record.h"
 #include "state/text.h"
 
-/* Members of one group, and of all groups of a state: a run of them is a few bytes of text, which without a
-   bound could ask for any memory. */
-#define GROUP_MAX (UINT32_C(1) << 24)
-
-/* ---- words -----------------------------------------------------------------------------------------------
- */
+/* ---- words ------------------------------------------------------------------------------------------ */
 
 #define WORD(id, word) word,
 static const char *const operation_kinds[] = {MPIQ_OPERATION_KINDS(WORD)};
@@ -29,49 +24,7 @@ static const char *const comm_flags[] = {"inter", "internal", "freed", "self", "
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- values that are neither a number nor a word ---------------------------------------------------------
- */
-
-static void write_name(struct mpiq_text *text, const void *member)
-{
-    const struct mpiq_name *name = member;
-    mpiq_text_open(text, '[');
-    mpiq_text_unsigned(text, name->job);
-    mpiq_text_signed(text, name->rank);
-    mpiq_text_close(text, ']');
-}
-
-/* An array's next number, which has to be there. */
-static const char *read_next(struct mpiq_parser *parser, int64_t low, int64_t high, int64_t *ret)
-{
-    if (!mpiq_parser_more(parser, ']'))
-        return parser->fault ? NULL : "has too few numbers";
-    return mpiq_parser_signed(parser, low, high, ret);
-}
-
-/* [job, rank], or [job, rank, length] where length is not NULL. */
-static const char *read_numbers(struct mpiq_parser *parser, struct mpiq_name *name, int64_t *length)
-{
-    int64_t job = 0;
-    int64_t rank = 0;
-    const char *complaint = mpiq_parser_open(parser, '[');
-    if (!complaint)
-        complaint = read_next(parser, 0, UINT32_MAX, &job);
-    if (!complaint)
-        complaint = read_next(parser, -1, INT32_MAX, &rank);
-    if (!complaint && length)
-        complaint = read_next(parser, 0, GROUP_MAX, length);
-    if (!complaint && mpiq_parser_more(parser, ']'))
-        complaint = "has too many numbers";
-    name->job = (uint32_t)job;
-    name->rank = (int32_t)rank;
-    return complaint;
-}
-
-static const char *read_name(struct mpiq_parser *parser, void *member)
-{
-    return read_numbers(parser, member, NULL);
-}
+/* ---- values that are neither a number nor a word ---------------------------------------------------- */
 
 static void write_collective(struct mpiq_text *text, const void *member)
 {
@@ -135,112 +88,7 @@ static const char *read_flags(struct mpiq_parser *parser, void *member)
     return complaint;
 }
 
-/* Members as runs [job, first rank, length] of consecutive ranks; of ranks not known, rank stays -1. */
-static bool continues(const struct mpiq_name *first, const struct mpiq_name *next, uint32_t distance)
-{
-    int64_t rank = first->rank < 0 ? -1 : (int64_t)first->rank + distance;
-    return next->job == first->job && next->rank == rank;
-}
-
-static void write_group(struct mpiq_text *text, const void *member)
-{
-    const struct mpiq_group *group = member;
-    mpiq_text_open(text, '{');
-    mpiq_text_key(text, "hash");
-    mpiq_text_hex(text, group->hash);
-    mpiq_text_key(text, "count");
-    mpiq_text_unsigned(text, group->count);
-    if (group->members) {
-        mpiq_text_key(text, "members");
-        mpiq_text_open(text, '[');
-        for (uint32_t first = 0, next; first < group->count; first = next) {
-            for (next = first + 1; next < group->count; next++) {
-                if (!continues(&group->members[first], &group->members[next], next - first))
-                    break;
-            }
-            mpiq_text_open(text, '[');
-            mpiq_text_unsigned(text, group->members[first].job);
-            mpiq_text_signed(text, group->members[first].rank);
-            mpiq_text_unsigned(text, next - first);
-            mpiq_text_close(text, ']');
-        }
-        mpiq_text_close(text, ']');
-    }
-    mpiq_text_close(text, '}');
-}
-
-/* Adds a run to the members; there is room for *room of them. */
-static const char *add_run(struct mpiq_parser *parser, struct mpiq_group *group, size_t *count, size_t *room,
-                           struct mpiq_name first, int64_t length)
-{
-    if ((uint64_t)length > parser->budget || (first.rank >= 0 && length > INT32_MAX - (int64_t)first.rank))
-        return "has too many members";
-    parser->budget -= (uint64_t)length;
-    while (*count + (size_t)length >= *room) {
-        *room = *room ? *room * 2 : 16;
-        struct mpiq_name *grown = reallocarray(group->members, *room, sizeof *grown);
-        if (!grown)
-            return "finds no memory for its members";
-        group->members = grown;
-    }
-    for (int64_t distance = 0; distance < length; distance++) {
-        int32_t rank = first.rank < 0 ? -1 : first.rank + (int32_t)distance;
-        group->members[(*count)++] = (struct mpiq_name){.job = first.job, .rank = rank};
-    }
-    return NULL;
-}
-
-static const char *read_members(struct mpiq_parser *parser, struct mpiq_group *group, size_t *count)
-{
-    size_t room = 0;
-    struct mpiq_name first = {.rank = -1};
-    if (group->members)
-        return "has its members twice";
-    /* A group of nobody has members, too. */
-    const char *complaint = add_run(parser, group, count, &room, first, 0);
-    if (!complaint)
-        complaint = mpiq_parser_open(parser, '[');
-    while (!complaint && mpiq_parser_more(parser, ']')) {
-        int64_t length = 0;
-        complaint = read_numbers(parser, &first, &length);
-        if (!complaint && !parser->fault)
-            complaint = add_run(parser, group, count, &room, first, length);
-    }
-    return complaint;
-}
-
-static const char *read_group(struct mpiq_parser *parser, void *member)
-{
-    struct mpiq_group *group = member;
-    uint64_t count = UINT64_MAX;
-    size_t members = 0;
-
-    const char *complaint = mpiq_parser_open(parser, '{');
-    while (!complaint && mpiq_parser_more(parser, '}')) {
-        mpiq_parser_key(parser);
-        if (parser->fault)
-            break;
-        if (strcmp(parser->string, "hash") == 0)
-            complaint = mpiq_parser_hex(parser, &group->hash);
-        else if (strcmp(parser->string, "count") == 0)
-            complaint = mpiq_parser_unsigned(parser, GROUP_MAX, &count);
-        else if (strcmp(parser->string, "members") == 0)
-            complaint = read_members(parser, group, &members);
-        else
-            mpiq_parser_skip(parser);
-    }
-    if (complaint || parser->fault)
-        return complaint;
-    if (count == UINT64_MAX)
-        return "has no count";
-    if (group->members && members != count)
-        return members < count ? "has fewer members than its count" : "has more members than its count";
-    group->count = (uint32_t)count;
-    return NULL;
-}
-
-/* ---- tables ----------------------------------------------------------------------------------------------
- */
+/* ---- tables ----------------------------------------------------------------------------------------- */
 
 #define MEMBER(structure, member) \
     .offset = offsetof(struct structure, member), .size = sizeof(((struct structure *)0)->member)
@@ -267,6 +115,11 @@ static const char *read_group(struct mpiq_parser *parser, void *member)
         .key = #member, .type = MPIQ_FIELD_CUSTOM, MEMBER(structure, member), .write = write_##how, \
         .read = read_##how                                                                          \
     }
+/* Names and groups have a file of their own. */
+#define write_name mpiq_name_write
+#define read_name mpiq_name_read
+#define write_group mpiq_group_write
+#define read_group mpiq_group_read
 #define RECORD(structure, fields_, unknown_, check_)                                        \
     {                                                                                       \
         .size = sizeof(struct structure), .fields = fields_, .field_count = COUNT(fields_), \
@@ -325,8 +178,7 @@ static const struct mpiq_field frame_fields[] = {
 static const struct mpiq_field problem_fields[] = {
     WORDS(mpiq_problem, code, errors), FIELD(mpiq_problem, what, STRING), FIELD(mpiq_problem, text, STRING)};
 
-/* ---- what must hold between values -----------------------------------------------------------------------
- */
+/* ---- what must hold between values ------------------------------------------------------------------ */
 
 static bool in_group(int32_t local_rank, uint32_t count)
 {
@@ -406,8 +258,7 @@ static const char *check_rank_state(struct mpiq_reader *reader, const void *elem
     return state->queues < MPIQ_UNKNOWN || state->queues > MPIQ_YES ? "is not -1, 0 or 1" : NULL;
 }
 
-/* ---- the records, inner ones first -----------------------------------------------------------------------
- */
+/* ---- the records, inner ones first ------------------------------------------------------------------ */
 
 static const struct mpiq_record operation_record =
     RECORD(mpiq_operation, operation_fields, mpiq_operation_unknown, check_operation);
@@ -494,8 +345,7 @@ static const struct mpiq_field rank_state_fields[] = {
 static const struct mpiq_record rank_state_record =
     RECORD(mpiq_rank_state, rank_state_fields, mpiq_rank_state_unknown, check_rank_state);
 
-/* ---- both ways -------------------------------------------------------------------------------------------
- */
+/* ---- both ways -------------------------------------------------------------------------------------- */
 
 struct mpiq_error *mpiq_rank_state_to_json(const struct mpiq_rank_state *state, char **ret)
 {
@@ -514,7 +364,7 @@ struct mpiq_error *mpiq_rank_state_from_json(const char *text, size_t length, st
     struct mpiq_rank_state *state = mpiq_rank_state_create();
     if (!state)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a rank's state");
-    struct mpiq_reader reader = {.state = state, .intern = intern, .budget = GROUP_MAX};
+    struct mpiq_reader reader = {.state = state, .intern = intern, .budget = MPIQ_GROUP_MAX};
     struct mpiq_error *error = mpiq_record_parse(&reader, &rank_state_record, text, length, state);
     if (error)
         mpiq_rank_state_destroy(state);

@@ -90,7 +90,7 @@ static struct mpiq_error *ask(struct wire *wire, char **ret, const char *format,
     return mpiq_error_create(mpiq_error_code_of(code), "%s", line && *line ? line : "no reason was given");
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------------------- */
 
 static int digit(char c)
 {
@@ -151,8 +151,7 @@ static struct mpiq_error *wire_read(struct mpiq_target *target, uint64_t address
     return NULL;
 }
 
-/* ---- symbols and types -----------------------------------------------------------------------------------
- */
+/* ---- symbols and types ------------------------------------------------------------------------------ */
 
 /* A name goes to the end of its line; a longer one than anything has is no name. */
 static struct mpiq_error *check_name(const char *name)

@@ -12,8 +12,7 @@
 #include "target/pipe.h"
 #include "target/wire.h"
 
-/* ---- a made-up target, served by a thread ---------------------------------------------------------------
- */
+/* ---- a made-up target, served by a thread ----------------------------------------------------------- */
 
 static struct made_up made_up;
 static int client_in, client_out, server_in, server_out;
@@ -101,8 +100,7 @@ static struct mpiq_error *stop(void)
         mpiq_error_destroy(failed_);            \
     } while (0)
 
-/* ---- the client and the server ----------------------------------------------------------------------------
- */
+/* ---- the client and the server ---------------------------------------------------------------------- */
 
 static void ask_everything(void)
 {

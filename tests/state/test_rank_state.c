@@ -6,7 +6,7 @@
 
 #include "state/rank_state.h"
 
-/* ---- helpers ------------------------------------------------------------------------------------------- */
+/* ---- helpers ---------------------------------------------------------------------------------------- */
 
 static struct mpiq_rank_state *parse(const char *text)
 {
@@ -39,7 +39,7 @@ static void stays_the_same(const char *text)
     mpiq_rank_state_destroy(state);
 }
 
-/* ---- one of everything --------------------------------------------------------------------------------- */
+/* ---- one of everything ------------------------------------------------------------------------------ */
 
 static const char everything[] =
     "{\"name\":[7,1],\"world_size\":4,\"pid\":4711,\"host\":\"n1\",\"executable\":\"/tmp/a \\\"b\\\"\","
@@ -50,7 +50,8 @@ static const char everything[] =
     "\"name\":\"MPI_COMM_WORLD\",\"flags\":[\"inter\",\"internal\",\"freed\",\"self\",\"world\",\"topology\"]"
     ","
     "\"parent\":\"0x10\",\"local_rank\":2,"
-    "\"local\":{\"hash\":\"0xb9d82e8fbb6e6d7d\",\"count\":5,\"members\":[[7,0,3],[8,0,1],[0,-1,1]]},"
+    "\"local\":{\"hash\":\"0xb9d82e8fbb6e6d7d\",\"count\":10,\"members\":[[7,0,3],[8,0,1],[0,-1,2],[7,1,3,4],"
+    "[7,20,1]]},"
     "\"remote\":{\"hash\":\"0x1\",\"count\":3},\"ordered\":6,\"nonblocking\":0,"
     "\"counts\":[{\"collective\":\"MPI_Bcast\",\"count\":4294967295,\"active\":true}],"
     "\"calls\":[{\"collective\":\"MPI_Bcast\",\"number\":6,\"done\":true,\"count\":-3,\"bytes\":40,"
@@ -90,7 +91,9 @@ static void values_are_what_was_said(void)
     CU_ASSERT_EQUAL(comm->context[1], 3);
     CU_ASSERT_EQUAL(comm->local.members[2].rank, 2);
     CU_ASSERT_EQUAL(comm->local.members[3].job, 8);
-    CU_ASSERT_EQUAL(comm->local.members[4].rank, -1);
+    CU_ASSERT_EQUAL(comm->local.members[5].rank, -1);
+    CU_ASSERT_EQUAL(comm->local.members[6].rank, 1);
+    CU_ASSERT_EQUAL(comm->local.members[8].rank, 9);
     CU_ASSERT_PTR_NULL(comm->remote.members);
     CU_ASSERT_EQUAL(comm->counts[0].count, UINT32_MAX);
     CU_ASSERT_EQUAL(comm->calls[0].root, -4);
@@ -121,7 +124,7 @@ static void nothing_known_is_not_zero(void)
     mpiq_rank_state_destroy(NULL);
 }
 
-/* ---- texts that are none ------------------------------------------------------------------------------- */
+/* ---- texts that are none ---------------------------------------------------------------------------- */
 
 static void complaints_name_the_place(void)
 {
@@ -176,8 +179,12 @@ static void complaints_name_the_place(void)
          "JSON: communicators[0].local has more members than its count"},
         {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":2,\"members\":[[1,0,1]]}}]}",
          "JSON: communicators[0].local has fewer members than its count"},
-        {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":2,\"members\":[[1,2147483647,2]]}}]}",
+        {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":2,\"members\":[[1,2147483646,2,2]]}}]}",
          "JSON: communicators[0].local has too many members"},
+        {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":2,\"members\":[[1,0,2,0]]}}]}",
+         "JSON: communicators[0].local is a number out of range"},
+        {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":2,\"members\":[[1,0,2,1,1]]}}]}",
+         "JSON: communicators[0].local has too many numbers"},
         {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":99999999}}]}",
          "JSON: communicators[0].local is a number out of range"},
         {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":16777216,\"members\":[[1,0,16777216]]},"
@@ -260,8 +267,7 @@ static void bytes_that_are_no_text_do_no_harm(void)
     mpiq_rank_state_destroy(state);
 }
 
-/* ---- by the thousand -------------------------------------------------------------------------------------
- */
+/* ---- by the thousand -------------------------------------------------------------------------------- */
 
 static uint64_t seed = 1;
 
@@ -322,12 +328,13 @@ static void fill_operation(struct mpiq_rank_state *state, struct mpiq_operation 
 static void fill_group(struct mpiq_group *group)
 {
     group->hash = any();
-    group->count = 1 + below(6);
+    group->count = 1 + below(9);
     if (below(2))
         return;
     group->members = calloc(group->count, sizeof *group->members);
     for (uint32_t i = 0; i < group->count; i++)
-        group->members[i] = (struct mpiq_name){.job = below(2), .rank = (int32_t)below(4) - 1};
+        group->members[i] =
+            (struct mpiq_name){.job = below(2), .rank = (int32_t)(below(2) ? below(4) : 3 * i) - 1};
 }
 
 static void fill_communicator(struct mpiq_rank_state *state)

@@ -7,7 +7,7 @@
 #include "look.h"
 #include "ompi_mqs.h"
 
-/* ---- groups ------------------------------------------------------------------------------------------- */
+/* ---- groups ----------------------------------------------------------------------------------------- */
 
 static uint64_t hash_word(uint64_t hash, uint32_t word)
 {
@@ -88,8 +88,7 @@ static void read_group(struct mpiq_look *look, bool remote, uint64_t hash, uint6
         mpiq_group_table_add(look->groups, group);
 }
 
-/* ---- what it remembers of collectives -------------------------------------------------------------------
- */
+/* ---- what it remembers of collectives --------------------------------------------------------------- */
 
 int16_t mpiq_look_class(const struct mpiq_dll *dll, int collective)
 {
@@ -224,8 +223,7 @@ void mpiq_look_process_calls(struct mpiq_look *look)
         mpiq_look_problem(look, "collectives", code, "the process's collective calls cannot be read");
 }
 
-/* ---- channels ---------------------------------------------------------------------------------------------
- */
+/* ---- channels --------------------------------------------------------------------------------------- */
 
 static void read_channels(struct mpiq_look *look, struct mpiq_communicator *comm)
 {

@@ -26,7 +26,7 @@ const char *mpiq_look_intern(struct mpiq_look *look, const char *text, size_t si
     return copy[0] ? mpiq_rank_state_intern(look->state, copy) : NULL;
 }
 
-/* ---- problems ------------------------------------------------------------------------------------------ */
+/* ---- problems --------------------------------------------------------------------------------------- */
 
 static const char *text_of(struct mpiq_look *look, int code)
 {
@@ -93,8 +93,7 @@ static void queues_problem(struct mpiq_look *look, int code, const char *message
     mpiq_look_problem(look, "queues", code, whole ? whole : doing);
 }
 
-/* ---- identity -------------------------------------------------------------------------------------------
- */
+/* ---- identity --------------------------------------------------------------------------------------- */
 
 static bool read_identity(struct mpiq_look *look)
 {
@@ -130,8 +129,7 @@ static bool read_identity(struct mpiq_look *look)
     return true;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------
- */
+/* ---- all of it -------------------------------------------------------------------------------------- */
 
 static int set_internal(struct mpiq_look *look)
 {

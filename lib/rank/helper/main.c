@@ -39,7 +39,7 @@ static struct mpiq_pipe wire;
 static struct mpiq_dll dlls[DLLS_MAX];
 static struct mpiq_group_table groups;
 
-/* ---- crashes ------------------------------------------------------------------------------------------- */
+/* ---- crashes ---------------------------------------------------------------------------------------- */
 
 /* Nothing but write(): the DLL may have left anything behind. */
 static void on_crash(int number)
@@ -73,7 +73,7 @@ static void catch_crashes(void)
         sigaction(signals[i], &action, NULL);
 }
 
-/* ---- limits -------------------------------------------------------------------------------------------- */
+/* ---- limits ----------------------------------------------------------------------------------------- */
 
 static void *watch(void *argument)
 {
@@ -139,7 +139,7 @@ static bool prepare(int count, char **arguments)
     return start_watcher();
 }
 
-/* ---- looks --------------------------------------------------------------------------------------------- */
+/* ---- looks ------------------------------------------------------------------------------------------ */
 
 /* The DLL at path, opened once; a failure is remembered by nobody, as it names a file that may appear. */
 static struct mpiq_error *find_dll(const char *path, struct mpiq_dll **ret)

@@ -5,8 +5,7 @@
 
 #include "look.h"
 
-/* ---- one operation --------------------------------------------------------------------------------------
- */
+/* ---- one operation ---------------------------------------------------------------------------------- */
 
 static int32_t local_rank_of(mqs_tword_t rank, uint32_t peers)
 {
@@ -105,8 +104,7 @@ static bool too_many(struct mpiq_look *look)
     return true;
 }
 
-/* ---- queues ---------------------------------------------------------------------------------------------
- */
+/* ---- queues ----------------------------------------------------------------------------------------- */
 
 static const struct {
     int theirs;
@@ -161,8 +159,7 @@ void mpiq_look_queues(struct mpiq_look *look)
         read_queue(look, queue);
 }
 
-/* ---- waits ----------------------------------------------------------------------------------------------
- */
+/* ---- waits ------------------------------------------------------------------------------------------ */
 
 /* Index of the communicator with that handle; -1. */
 static int32_t find_comm(const struct mpiq_rank_state *state, uint64_t handle)

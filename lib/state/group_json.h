@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * group_json - processes' names and groups of them as JSON.
+ *
+ * A name is [job, rank].  A group is {"hash": "0x…", "count": N, "members": [run, …]}, where a run is
+ * [job, first rank, length], or [job, first rank, length, stride] where ranks are not consecutive (rank -1
+ * stays -1); without members they are not said.
+ */
+#ifndef MPIQ_STATE_GROUP_JSON_H
+#define MPIQ_STATE_GROUP_JSON_H
+
+#include "state/parser.h"
+#include "state/rank_state.h"
+#include "state/text.h"
+
+/* Members of one group, and of all groups of a text: a run of them is a few bytes, which without a bound
+   could ask for any memory.  The parser's budget begins with it. */
+#define MPIQ_GROUP_MAX (UINT32_C(1) << 24)
+
+/* For tables of fields: member is a struct mpiq_name, or a struct mpiq_group. */
+void mpiq_name_write(struct mpiq_text *text, const void *member);
+const char *mpiq_name_read(struct mpiq_parser *parser, void *member);
+void mpiq_group_write(struct mpiq_text *text, const void *member);
+const char *mpiq_group_read(struct mpiq_parser *parser, void *member);
+
+#endif
