@@ -232,7 +232,8 @@ static void put_miss(const struct mpiq_page *page, struct mpiq_buffer *text,
 static void put_misses(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
-    size_t shown = shown_of(finding->near_miss_count, most);
+    enum { MOST_MISSES = 3 };
+    size_t shown = shown_of(finding->near_miss_count, most < MOST_MISSES ? most : MOST_MISSES);
     for (size_t i = 0; i < shown; i++) {
         if (finding->near_misses[i].operation >= page->job->operation_count)
             continue;

@@ -5,16 +5,14 @@
 #include <string.h>
 
 #include "report/grow.h"
-#include "state/index_table.h"
+#include "report/message_kind.h"
 
 /* Peers, or distances to them, that are told apart. */
 #define MOST_PEERS 4
 #define MOST_DISTANCES 6
 
-/* Operations alike but for their peers. */
-struct kind {
-    uint32_t process; /* of the first one */
-    uint32_t operation;
+/* How many different things the peers of a kind are. */
+struct spread {
     uint32_t exact;    /* different peers, up to MOST_PEERS + 1 */
     uint32_t relative; /* different distances, likewise */
 };
@@ -30,20 +28,19 @@ struct variant {
 struct collector {
     const struct mpiq_page *page;
     enum mpiq_queue queue;
-    struct kind *kinds;
-    size_t kind_count;
-    struct mpiq_index_table kind_table;
+    struct mpiq_message_kinds kinds;
+    struct spread *spreads; /* by kind */
     struct variant *variants;
     size_t variant_count;
     struct mpiq_index_table variant_table;
-    uint32_t *kind_of; /* by operation; MPIQ_NONE: not of this queue */
+    uint32_t *kind_of; /* by operation, of those of this queue */
     struct mpiq_message_rows *ret;
 };
 
 static void collector_deinit(struct collector *c)
 {
-    free(c->kinds);
-    mpiq_index_table_deinit(&c->kind_table);
+    mpiq_message_kinds_deinit(&c->kinds);
+    free(c->spreads);
     free(c->variants);
     mpiq_index_table_deinit(&c->variant_table);
     free(c->kind_of);
@@ -53,63 +50,6 @@ static void collector_deinit(struct collector *c)
 static uint32_t peer_of(const struct mpiq_job_operation *operation)
 {
     return operation->any && operation->status != MPIQ_STATUS_PENDING ? operation->actual : operation->peer;
-}
-
-/* What holds the thread that is blocked on it tells operations apart too. */
-static bool same_wait(const struct mpiq_rank_diagnosis *a, const struct mpiq_rank_diagnosis *b)
-{
-    return a->site == b->site &&
-           (a->call == b->call || (a->call && b->call && strcmp(a->call, b->call) == 0));
-}
-
-static bool same_tag(const struct mpiq_job_operation *a, const struct mpiq_job_operation *b)
-{
-    return a->tag_any == b->tag_any && (a->tag_any || a->tag == b->tag) &&
-           (a->status == MPIQ_STATUS_PENDING || a->actual_tag == b->actual_tag);
-}
-
-static bool same_kind(const struct collector *c, const struct kind *kind, uint32_t process,
-                      const struct mpiq_job_operation *b)
-{
-    const struct mpiq_job_operation *a = &c->page->job->operations[kind->operation];
-    const struct mpiq_rank_diagnosis *ranks = c->page->diagnosis->ranks;
-    return a->kind == b->kind && a->status == b->status && a->any == b->any && a->inactive == b->inactive &&
-           a->blocked == b->blocked && a->internal == b->internal && a->persistent == b->persistent &&
-           a->out_of_order == b->out_of_order && a->cancelled == b->cancelled && a->bytes == b->bytes &&
-           same_tag(a, b) &&
-           (a->comm == b->comm || strcmp(mpiq_job_communicator_name(c->page->job, a->comm),
-                                         mpiq_job_communicator_name(c->page->job, b->comm)) == 0) &&
-           (!a->blocked || same_wait(&ranks[kind->process], &ranks[process]));
-}
-
-/* Of what same_kind compares the part that differs most: names and places are left to it. */
-static uint64_t kind_hash(const struct mpiq_job_operation *operation)
-{
-    uint64_t flags = (uint64_t)operation->kind << 16 | (uint64_t)operation->status << 8 |
-                     (uint64_t)operation->blocked << 3 | (uint64_t)operation->internal << 2 |
-                     (uint64_t)operation->any << 1 | operation->tag_any;
-    uint64_t hash = mpiq_hash(MPIQ_HASH_START, flags);
-    hash = mpiq_hash(hash, (uint64_t)operation->bytes);
-    return mpiq_hash(hash, operation->tag_any ? 0 : (uint64_t)operation->tag);
-}
-
-static uint32_t kind_of(struct collector *c, uint32_t process, uint32_t operation)
-{
-    const struct mpiq_job_operation *row = &c->page->job->operations[operation];
-    uint64_t hash = kind_hash(row);
-    uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_index_table_next(&c->kind_table, hash, &cursor)) != UINT32_MAX;) {
-        if (i < c->kind_count && same_kind(c, &c->kinds[i], process, row))
-            return i;
-    }
-    struct kind *kinds = mpiq_grown(c->kinds, c->kind_count, sizeof *kinds);
-    if (!kinds)
-        return MPIQ_NONE;
-    c->kinds = kinds;
-    if (!mpiq_index_table_add(&c->kind_table, hash, (uint32_t)c->kind_count))
-        return MPIQ_NONE;
-    kinds[c->kind_count] = (struct kind){.process = process, .operation = operation};
-    return (uint32_t)c->kind_count++;
 }
 
 /* The variant with that value, found or made (*made); NULL without memory. */
@@ -157,21 +97,26 @@ static int64_t distance_of(const struct collector *c, uint32_t process, uint32_t
     return distance;
 }
 
-static bool survey_operation(struct collector *c, uint32_t process, uint32_t operation)
+static bool find_kind(struct collector *c, uint32_t process, uint32_t operation)
+{
+    c->kind_of[operation] = mpiq_message_kinds_add(&c->kinds, process, operation);
+    return c->kind_of[operation] != MPIQ_NONE;
+}
+
+static bool survey_peer(struct collector *c, uint32_t process, uint32_t operation)
 {
     bool made;
-    uint32_t kind = c->kind_of[operation] = kind_of(c, process, operation);
-    if (kind == MPIQ_NONE)
-        return false;
-    if (c->kinds[kind].exact <= MOST_PEERS) {
+    uint32_t kind = c->kind_of[operation] = mpiq_message_kinds_merged(&c->kinds, c->kind_of[operation]);
+    struct spread *spread = &c->spreads[kind];
+    if (spread->exact <= MOST_PEERS) {
         if (!variant_of(c, kind, MPIQ_PEER_EXACT, peer_of(&c->page->job->operations[operation]), &made))
             return false;
-        c->kinds[kind].exact += made;
+        spread->exact += made;
     }
-    if (c->kinds[kind].relative <= MOST_DISTANCES) {
+    if (spread->relative <= MOST_DISTANCES) {
         if (!variant_of(c, kind, MPIQ_PEER_RELATIVE, distance_of(c, process, operation), &made))
             return false;
-        c->kinds[kind].relative += made;
+        spread->relative += made;
     }
     return true;
 }
@@ -187,13 +132,25 @@ static void count_one(struct mpiq_message_row *row, uint32_t process)
     row->each_most = row->counted > row->each_most ? row->counted : row->each_most;
 }
 
+/* Tags and lengths that the row stands for. */
+static void widen(struct mpiq_message_row *row, const struct mpiq_job_operation *operation)
+{
+    int32_t tag = operation->tag_any ? operation->actual_tag : operation->tag;
+    row->tag_least = tag < row->tag_least ? tag : row->tag_least;
+    row->tag_most = tag > row->tag_most ? tag : row->tag_most;
+    if (operation->bytes < 0)
+        return;
+    row->bytes_least = operation->bytes < row->bytes_least ? operation->bytes : row->bytes_least;
+    row->bytes_most = operation->bytes > row->bytes_most ? operation->bytes : row->bytes_most;
+}
+
 static struct mpiq_message_row *row_of(struct collector *c, uint32_t process, uint32_t operation)
 {
     bool made;
     uint32_t kind = c->kind_of[operation];
-    enum mpiq_peer_form form = c->kinds[kind].exact <= MOST_PEERS          ? MPIQ_PEER_EXACT
-                               : c->kinds[kind].relative <= MOST_DISTANCES ? MPIQ_PEER_RELATIVE
-                                                                           : MPIQ_PEER_VARIOUS;
+    enum mpiq_peer_form form = c->spreads[kind].exact <= MOST_PEERS          ? MPIQ_PEER_EXACT
+                               : c->spreads[kind].relative <= MOST_DISTANCES ? MPIQ_PEER_RELATIVE
+                                                                             : MPIQ_PEER_VARIOUS;
     int64_t value = form == MPIQ_PEER_EXACT      ? peer_of(&c->page->job->operations[operation])
                     : form == MPIQ_PEER_RELATIVE ? distance_of(c, process, operation)
                                                  : 0;
@@ -213,6 +170,10 @@ static struct mpiq_message_row *row_of(struct collector *c, uint32_t process, ui
         .form = form,
         .distance = value,
         .each_least = UINT32_MAX,
+        .tag_least = INT32_MAX,
+        .tag_most = INT32_MIN,
+        .bytes_least = INT64_MAX,
+        .bytes_most = -1,
         .counted_process = MPIQ_NONE,
     };
     return &items[c->ret->count++];
@@ -227,6 +188,7 @@ static bool fill_operation(struct collector *c, uint32_t process, uint32_t opera
     if (row->counted_process != process && !mpiq_rank_set_add(&row->ranks, name.world, name.rank))
         return false;
     count_one(row, process);
+    widen(row, &c->page->job->operations[operation]);
     return true;
 }
 
@@ -252,8 +214,9 @@ static int by_importance(const void *left, const void *right)
 {
     const struct mpiq_message_row *a = left;
     const struct mpiq_message_row *b = right;
-    if (a->example->blocked != b->example->blocked)
-        return a->example->blocked ? -1 : 1;
+    bool holds = mpiq_message_holds(a->example);
+    if (holds != mpiq_message_holds(b->example))
+        return holds ? -1 : 1;
     if (a->process != b->process)
         return a->process < b->process ? -1 : 1;
     return (a->example > b->example) - (a->example < b->example);
@@ -263,14 +226,18 @@ static bool collect(struct collector *c)
 {
     uint32_t count = c->page->job->operation_count;
     c->kind_of = malloc((count ? count : 1) * sizeof *c->kind_of);
-    return c->kind_of && each_operation(c, survey_operation) &&
-           (c->kind_count == 0 || each_operation(c, fill_operation));
+    if (!c->kind_of || !each_operation(c, find_kind))
+        return false;
+    if (c->kinds.count == 0)
+        return true;
+    c->spreads = calloc(c->kinds.count, sizeof *c->spreads);
+    return c->spreads && each_operation(c, survey_peer) && each_operation(c, fill_operation);
 }
 
 bool mpiq_message_rows_collect(const struct mpiq_page *page, enum mpiq_queue queue,
                                struct mpiq_message_rows *ret)
 {
-    struct collector c = {.page = page, .queue = queue, .ret = ret};
+    struct collector c = {.page = page, .queue = queue, .kinds = {.page = page}, .ret = ret};
     *ret = (struct mpiq_message_rows){0};
     bool good = collect(&c);
     collector_deinit(&c);

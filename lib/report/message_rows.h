@@ -2,8 +2,9 @@
 /*
  * message_rows - the operations in the ranks' queues, alike ones of all ranks together.
  *
- * Alike means: the same but for the ranks on both sides.  Where the ranks' peers are few they are told
- * apart, where they lie the same way from each rank they are said relative to it, and otherwise "various".
+ * Alike means: the same kind (message_kind.h), whatever the ranks on both sides.  Where the ranks' peers are
+ * few they are told apart, where they lie the same way from each rank they are said relative to it, and
+ * otherwise "various".
  */
 #ifndef MPIQ_REPORT_MESSAGE_ROWS_H
 #define MPIQ_REPORT_MESSAGE_ROWS_H
@@ -17,7 +18,11 @@ struct mpiq_message_row {
     uint32_t process; /* the first of the ranks: whose the example is */
     struct mpiq_rank_set ranks;
     enum mpiq_peer_form form;
-    int64_t distance;    /* of the peer from the rank, if RELATIVE */
+    int64_t distance;  /* of the peer from the rank, if RELATIVE */
+    int32_t tag_least; /* of all of them; the same but for kinds that were merged */
+    int32_t tag_most;
+    int64_t bytes_least; /* more than the most: not known */
+    int64_t bytes_most;
     uint32_t each_least; /* how many a rank has */
     uint32_t each_most;
     uint32_t counted_process; /* while collecting: rank and how many of it so far */

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "report/columns.h"
+#include "report/message_kind.h"
 #include "report/message_rows.h"
 #include "report/views.h"
 
@@ -41,14 +42,26 @@ static void put_peer(const struct mpiq_page *page, struct mpiq_buffer *cell,
         mpiq_buffer_string(cell, " (any)");
 }
 
-static void put_tag(struct mpiq_buffer *cell, const struct mpiq_job_operation *operation)
+static void put_tag(struct mpiq_buffer *cell, const struct mpiq_message_row *row)
 {
-    if (!operation->tag_any)
-        mpiq_buffer_signed(cell, operation->tag);
-    else if (operation->status == MPIQ_STATUS_PENDING)
+    const struct mpiq_job_operation *operation = row->example;
+    if (operation->tag_any && operation->status == MPIQ_STATUS_PENDING) {
         mpiq_buffer_string(cell, "any");
-    else
-        mpiq_buffer_printf(cell, "%" PRId32 " (any)", operation->actual_tag);
+        return;
+    }
+    mpiq_buffer_signed(cell, row->tag_least);
+    if (row->tag_most > row->tag_least)
+        mpiq_buffer_printf(cell, "..%" PRId32, row->tag_most);
+    mpiq_buffer_string(cell, operation->tag_any ? " (any)" : "");
+}
+
+static void put_bytes(struct mpiq_buffer *cell, const struct mpiq_message_row *row)
+{
+    if (row->bytes_least > row->bytes_most)
+        return;
+    mpiq_buffer_signed(cell, row->bytes_least);
+    if (row->bytes_most > row->bytes_least)
+        mpiq_buffer_printf(cell, "..%" PRId64, row->bytes_most);
 }
 
 static const char *status_of(const struct mpiq_job_operation *operation)
@@ -104,14 +117,14 @@ static void put_each(struct mpiq_buffer *cell, const struct mpiq_message_row *ro
 static void put_blocked(const struct mpiq_page *page, struct mpiq_buffer *cell,
                         const struct mpiq_message_row *row)
 {
-    const struct mpiq_rank_diagnosis *rank = &page->diagnosis->ranks[row->process];
-    if (!row->example->blocked)
+    struct mpiq_waiter waiter = mpiq_message_waiter(page, row->process, row->example);
+    if (!mpiq_message_holds(row->example))
         return;
-    mpiq_buffer_string(cell, rank->call ? rank->call : "yes");
+    mpiq_buffer_string(cell, waiter.call ? waiter.call : "yes");
     size_t before = cell->length;
     mpiq_buffer_string(cell, " at ");
     size_t named = cell->length;
-    mpiq_put_site(page, cell, rank->site);
+    mpiq_put_site(page, cell, waiter.site);
     if (cell->length == named)
         cell->length = before;
 }
@@ -122,16 +135,15 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, const st
     struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
     const struct mpiq_job_operation *operation = row->example;
 
-    mpiq_columns_row(table, operation->blocked ? MPIQ_STYLE_BOLD : MPIQ_STYLE_NONE);
+    mpiq_columns_row(table, mpiq_message_holds(operation) ? MPIQ_STYLE_BOLD : MPIQ_STYLE_NONE);
     mpiq_put_ranks(&cell, &row->ranks, MPIQ_MOST_RANGES);
     mpiq_columns_set(table, 0, &cell);
     mpiq_columns_set_string(table, 1, mpiq_job_communicator_name(page->job, operation->comm));
     put_peer(page, &cell, row);
     mpiq_columns_set(table, 2, &cell);
-    put_tag(&cell, operation);
+    put_tag(&cell, row);
     mpiq_columns_set(table, 3, &cell);
-    if (operation->bytes >= 0)
-        mpiq_buffer_signed(&cell, operation->bytes);
+    put_bytes(&cell, row);
     mpiq_columns_set(table, 4, &cell);
     mpiq_columns_set_string(table, 5, status_of(operation));
     put_kind(&cell, operation, words->plain);

@@ -28,6 +28,8 @@ struct made_job made_chaos(uint32_t size);
    is gone, one that is stopped, one that was not read; spawned ranks; a library that is not patched on some.
  */
 struct made_job made_mixture(void);
+/* Two ranks: two threads of rank 0 wait for a receive each, and 20 numbered messages lie there. */
+struct made_job made_backlog(void);
 /* Four ranks that go on. */
 struct made_job made_running(void);
 /* Nothing could be read. */
