@@ -4,9 +4,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -83,26 +83,31 @@ static bool look(pid_t tid, struct stopped *ret, bool *gone)
     return true;
 }
 
-/* Waits for a thread that was told to stop.  False: it has ended, or (*late) takes too long. */
+/* Waits for a thread that was told to stop.  False: it has ended, or (*late) takes too long.
+   A thread that runs stops within microseconds; one that waits for its turn takes as long as that takes, and we
+   sleep between looks: whoever yields instead goes to the end of the same queue. */
 static bool await(pid_t tid, uint64_t deadline, struct stopped *ret, bool *late)
 {
     bool gone = false;
+    uint64_t start = now();
+    long pause_ns = 5000;
     *late = false;
-    for (unsigned round = 0;; round++) {
+    for (;;) {
         if (look(tid, ret, &gone))
             return true;
         if (gone)
             return false;
-        if (round < 20) {
-            sched_yield();
-            continue;
-        }
-        if (now() > deadline) {
+        uint64_t time = now();
+        if (time > deadline) {
             *late = true;
             return false;
         }
-        struct timespec pause = {.tv_nsec = round < 100 ? 50000 : 500000};
+        if (time - start < 10000)
+            continue;
+        struct timespec pause = {.tv_nsec = pause_ns};
         nanosleep(&pause, NULL);
+        if (pause_ns < 200000)
+            pause_ns *= 2;
     }
 }
 
@@ -268,6 +273,7 @@ static void thaw(struct mpiq_tracer *tracer)
 static void *serve(void *argument)
 {
     struct mpiq_tracer *tracer = argument;
+    prctl(PR_SET_TIMERSLACK, 1000); /* short sleeps are to be short */
     struct mpiq_error *error = tracer->freeze ? freeze(tracer) : NULL;
     pthread_mutex_lock(&tracer->lock);
     tracer->error = error;
