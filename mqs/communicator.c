@@ -22,6 +22,9 @@
 #define INDEX_SELF 1
 #define RANK_OF_COMM_NULL (-2)
 
+/* In place of the address of a communicator that is being made (5.0; 4.1 puts its parent's there). */
+#define SLOT_RESERVED 1
+
 /* First tag of libnbc: 4.1, and lines with extended context ids. */
 #define NBC_BASE_OLD (-27)
 #define NBC_BASE_NEW (-33)
@@ -88,6 +91,14 @@ static void read_context(const mqs_process_info *info, const unsigned char *byte
         (mqs_taddr_t)(comm->context[0] << 32 ^ comm->context[0] >> 32 ^ comm->context[1] ^ UINT64_C(1) << 63);
 }
 
+/* The place in the library's table that a communicator says is its own. */
+static uint64_t own_slot(const mqs_process_info *info, const unsigned char *bytes,
+                         const struct communicator *comm)
+{
+    return layout_has(&info->layout, AT_COMM_INDEX) ? field_unsigned(info, bytes, AT_COMM_INDEX)
+                                                    : comm->context[1];
+}
+
 static int read_one(mqs_process_info *info, mqs_taddr_t address, uint32_t index)
 {
     unsigned char bytes[LAYOUT_MAX_STRUCT];
@@ -122,6 +133,9 @@ static int read_one(mqs_process_info *info, mqs_taddr_t address, uint32_t index)
         read.remote_group = read.local_group;
     }
     read_context(info, bytes, &read);
+    if (own_slot(info, bytes, &read) != index) {
+        return mqs_ok; /* it holds the place of one that is being made from it */
+    }
     read.world = index == INDEX_WORLD && (read.flags & FLAG_INTRINSIC) != 0;
     read.self = index == INDEX_SELF && (read.flags & FLAG_INTRINSIC) != 0;
     read_name(info, bytes, &read);
@@ -250,7 +264,7 @@ int communicators_read(mqs_process_info *info)
     for (int64_t i = 0; code == mqs_ok && i < size; i++) {
         mqs_taddr_t address = (mqs_taddr_t)number_unsigned(info, addresses + i * width, width);
 
-        if (address != 0) {
+        if (address != 0 && address != SLOT_RESERVED) {
             code = read_one(info, address, (uint32_t)i);
         }
     }
