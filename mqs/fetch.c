@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdbool.h>
 #include <string.h>
 
 #include "callbacks.h"
@@ -9,9 +10,12 @@
 /* mqs_fetch_data counts in int; no array of ours needs more at once. */
 #define FETCH_AT_ONCE (1 << 24)
 
-static void clear_set(struct fetch_slot *set)
+static void clear_set(struct fetch_slot *set, bool keep_failures)
 {
     for (int i = 0; i < FETCH_WAYS; i++) {
+        if (keep_failures && set[i].bytes == NULL) {
+            continue;
+        }
         memory_free(set[i].bytes);
         memset(&set[i], 0, sizeof set[i]);
     }
@@ -19,11 +23,12 @@ static void clear_set(struct fetch_slot *set)
 
 void fetch_cache_clear(struct fetch_cache *cache)
 {
+    /* Blocks that are not mapped whole rarely become so: that is remembered, since pages serve as well. */
     for (int i = 0; i < FETCH_BLOCK_SETS; i++) {
-        clear_set(cache->blocks[i]);
+        clear_set(cache->blocks[i], true);
     }
     for (int i = 0; i < FETCH_PAGE_SETS; i++) {
-        clear_set(cache->pages[i]);
+        clear_set(cache->pages[i], false);
     }
 }
 

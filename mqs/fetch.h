@@ -36,6 +36,7 @@ struct fetch_cache {
     uint64_t clock;
 };
 
+/* Drops all bytes. */
 void fetch_cache_clear(struct fetch_cache *cache);
 
 /* All bytes, or ERROR_READ and nothing is promised of the buffer. */

@@ -450,7 +450,6 @@ static void print_look(mqs_process *process)
     struct wire_counts *counts = wire_process_counts(process);
     int code;
 
-    *counts = (struct wire_counts){0, 0, 0, 0};
     open_(NULL, '{');
     code = dll.mqs_update_communicator_list(process);
     if (code != mqs_ok) {
@@ -477,6 +476,7 @@ static void print_look(mqs_process *process)
     number("fetched_bytes", (long long)counts->bytes);
     number("symbols_asked", (long long)counts->symbols);
     number("types_asked", (long long)counts->types);
+    *counts = (struct wire_counts){0, 0, 0, 0};
     close_('}');
 }
 
