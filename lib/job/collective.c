@@ -48,6 +48,7 @@ static const struct kin family[] = {
     {"Win_allocate", MPIQ_RULE_ALL, false, false, false},
     {"Win_allocate_shared", MPIQ_RULE_ALL, false, false, false},
     {"Win_create_dynamic", MPIQ_RULE_ALL, false, false, false},
+    {"File_open", MPIQ_RULE_ALL, false, false, false},
 };
 
 static const struct kin *kin_of(int collective)
