@@ -303,12 +303,12 @@ static const char *clauses(struct mpiq_finder *finder, const struct mpiq_finding
                       count == 1 ? subject : mpiq_words_ranks(finder->arena, missing),
                       missing->size > 1 ? "are" : "is", count == 1 ? plural ? "they" : "it" : subject, does);
         else
-            text = WORDS(finder->arena, "%s, %s %s", text, subject, does);
+            text = WORDS(finder->arena, "%s; %s %s", text, subject, does);
     }
     for (uint32_t i = 0; i <= MOST_CLAUSES; i++)
         mpiq_rank_set_deinit(&groups[i].ranks);
     if (count > MOST_CLAUSES || missing->size > MOST_LOOKED_AT)
-        text = WORDS(finder->arena, "%s, and others do other things", text);
+        text = WORDS(finder->arena, "%s; others do other things", text);
     return text;
 }
 
@@ -334,15 +334,29 @@ static const char *sentence(struct mpiq_finder *finder, const struct mpiq_findin
                  place, clauses(finder, finding, in));
 }
 
-/* Fewer are suspected than not; of as many those that took another way than a collective. */
+/* Whether a process may still come: it acts, or may act once it is woken or continued. */
+static bool may_come(const struct mpiq_finder *finder, uint32_t process)
+{
+    return finder->graph->nodes[mpiq_rank_node(process)].may;
+}
+
+/* Suspected are fewer than are in; of as many those that took another way than a collective.  Where it is
+   proven that the call will never be complete, not those who may still come. */
 static void suspect(struct mpiq_finder *finder, struct mpiq_finding *finding)
 {
-    const struct mpiq_rank_range *first = &finding->missing.ranges[0];
-    bool fewer = finding->missing.size < finding->ranks.size;
-    bool apart = finding->missing.size == finding->ranks.size &&
-                 !is_in_collective(finder, mpiq_job_process(finder->job, first->world, first->first));
-    if ((fewer || apart) && !mpiq_rank_set_add_set(&finding->suspects, &finding->missing))
-        finder->failed = true;
+    const struct mpiq_rank_set *missing = &finding->missing;
+    for (uint32_t i = 0; i < missing->count; i++) {
+        for (uint32_t rank = missing->ranges[i].first; rank <= missing->ranges[i].last; rank++) {
+            uint32_t process = mpiq_job_process(finder->job, missing->ranges[i].world, rank);
+            if (!finding->proven || !may_come(finder, process))
+                mpiq_finder_add(finder, &finding->suspects, process);
+        }
+    }
+    bool apart = finding->suspects.size == finding->ranks.size &&
+                 !is_in_collective(finder, mpiq_job_process(finder->job, finding->suspects.ranges[0].world,
+                                                            finding->suspects.ranges[0].first));
+    if (finding->suspects.size >= finding->ranks.size && !apart)
+        mpiq_rank_set_deinit(&finding->suspects);
 }
 
 static void find_instance(struct instances *instances, const struct instance *instance, bool *in,

@@ -104,6 +104,8 @@ static const char *nearly(struct mpiq_finder *finder, const struct mpiq_finding 
         return "";
     const struct mpiq_near_miss *miss_ = &finding->near_misses[0];
     const struct mpiq_job_operation *op = &finder->job->operations[miss_->operation];
+    if (!receive && op->blocked) /* what the receiver waits for is said of it already */
+        return "";
     struct mpiq_arena *arena = finder->arena;
     const char *what =
         receive ? WORDS(arena, "a message from %s", mpiq_words_rank(arena, finder->job, miss_->process))

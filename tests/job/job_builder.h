@@ -79,5 +79,15 @@ void job_channel(struct job_builder *job, int from, int to, int comm, int sent, 
 struct mpiq_diagnosis *job_diagnose(struct job_builder *job, struct mpiq_job_state **ret);
 /* The diagnosis as lines: the verdict, each finding's kind, ranks, missing, suspects and text. */
 char *job_answer(struct job_builder *job);
+/* Asserts that the answer is that, shows both where it is not, and deinits job. */
+void job_expect(struct job_builder *job, const char *wanted);
+
+struct job_test {
+    const char *name;
+    void (*run)(void);
+};
+
+/* Runs them as a suite; what main returns. */
+int job_run_tests(const char *suite, const struct job_test *tests, size_t count);
 
 #endif

@@ -5,7 +5,7 @@
  *
  * Usage: test_random [CASES [FIRST SEED]]
  */
-#include <CUnit/Basic.h>
+#include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -68,12 +68,6 @@ int main(int argc, char **argv)
         cases = strtoull(argv[1], NULL, 10);
     if (argc > 2)
         first_seed = strtoull(argv[2], NULL, 10);
-    CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("random jobs", NULL, NULL);
-    CU_add_test(suite, "as the reference says", test_reference);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures > 0;
+    const struct job_test tests[] = {{"as the reference says", test_reference}};
+    return job_run_tests("random jobs", tests, 1);
 }

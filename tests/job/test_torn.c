@@ -5,12 +5,12 @@
  *
  * Usage: test_torn [CASES [FIRST SEED]]
  */
-#include <CUnit/Basic.h>
+#include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/diagnose.h"
+#include "job_builder.h"
 #include "simulator.h"
 
 static uint64_t cases = 20000;
@@ -121,12 +121,6 @@ int main(int argc, char **argv)
         cases = strtoull(argv[1], NULL, 10);
     if (argc > 2)
         first_seed = strtoull(argv[2], NULL, 10);
-    CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("torn looks", NULL, NULL);
-    CU_add_test(suite, "nobody is said to be stuck who goes on", test_torn_looks);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures > 0;
+    const struct job_test tests[] = {{"nobody is said to be stuck who goes on", test_torn_looks}};
+    return job_run_tests("torn looks", tests, 1);
 }

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Breaks the rules of the diagnosis, one at a time, and sees that the tests notice.
+
+Each mutation is a rule (the words are the design's), a file and a replacement in it.  The file is compiled with
+the replacement and linked before the library, so that it takes the place of the original.
+
+Usage: mutations.py SOURCE BUILD [NAME…]: names of the rules to try, by a part of them.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+MUTATIONS = [
+    ("identity: both halves of a split share a context id", "lib/state/job_intern.c",
+     "hash = mpiq_hash(hash, (uint64_t)low << 32 | high);", "low = 0; high = MPIQ_NONE;"),
+    ("identity: every rank's MPI_COMM_SELF is its own", "lib/state/job_state.c",
+     "if (comm->flags & MPIQ_COMM_SELF)", "if (false)"),
+    ("identity: an intercommunicator's peers are of the remote group", "lib/state/job_state.c",
+     "comm->remote != MPIQ_NONE && remote != member->remote_side", "false"),
+    ("matching: per sender", "lib/job/matching.c",
+     "(receive->any || receive->peer == sender)", "true"),
+    ("matching: per communicator", "lib/job/matching.c",
+     "return receive->comm == comm &&", "return (comm == comm) &&"),
+    ("matching: per tag", "lib/job/matching.c",
+     "return a->tag < b->tag ? -1 : a->tag > b->tag;", "return 0;"),
+    ("matching: a wildcard takes no internal message", "lib/job/matching.c",
+     "receive->tag_any ? tag >= 0", "receive->tag_any ? true"),
+    ("matching: each message goes to one receive", "lib/job/matching.c",
+     "work->messages[run->head++].operation", "work->messages[run->head].operation"),
+    ("matching: sends are joined with the messages that announce them", "lib/job/matching.c",
+     "if (!eager && announced > 0)", "if (false)"),
+    ("matching: a send that was taken in is not waiting", "lib/job/matching.c",
+     "matching->fates[send] = underway ? MPIQ_FATE_UNDERWAY : MPIQ_FATE_MEETS;",
+     "matching->fates[send] = MPIQ_FATE_UNEXPECTED;"),
+    ("edge: a receive from one rank waits for that rank", "lib/job/graph_wait.c",
+     "        return mpiq_actor(graph, op->peer, op->internal);\n    }\n    if (mpiq_any_underway",
+     "        return MPIQ_NODE_LIVE;\n    }\n    if (mpiq_any_underway"),
+    ("edge: ANY_SOURCE waits for any member", "lib/job/graph.c",
+     "for (uint32_t i = 0; group->members && i < group->count; i++)",
+     "for (uint32_t i = 0; group->members && i < 1; i++)"),
+    ("edge: a receive that a message is there for does not wait", "lib/job/graph_wait.c",
+     "else if (graph->matching.fates[operation] != MPIQ_FATE_OPEN)", "else if (false)"),
+    ("edge: a synchronous send waits for its receiver's matching receive", "lib/job/graph_wait.c",
+     "    case MPIQ_FATE_UNEXPECTED:\n        return mpiq_actor(graph, op->peer, op->internal);",
+     "    case MPIQ_FATE_UNEXPECTED:\n        return MPIQ_NODE_LIVE;"),
+    ("edge: an eager send waits but for its receiver to enter MPI", "lib/job/graph_wait.c",
+     "if (op->eager || op->status == MPIQ_STATUS_MATCHED)", "if (op->status == MPIQ_STATUS_MATCHED)\n        return "
+     "taking_in(graph, op->peer);\n    if (op->eager)\n        return mpiq_rank_node(op->peer);\n    if (false)"),
+    ("edge: who has ended takes nothing in", "lib/job/graph_wait.c",
+     "    if (has_ended(graph, op->peer))\n        return mpiq_rank_node(op->peer);",
+     "    if (has_ended(graph, op->peer))\n        return MPIQ_NODE_LIVE;"),
+    ("edge: a waitall is an AND", "lib/job/graph_wait.c",
+     "    case MPIQ_WAIT_BSEND_DETACH:\n        return edges;", "    case MPIQ_WAIT_BSEND_DETACH:\n        return 1;"),
+    ("edge: a waitany is an OR", "lib/job/graph_wait.c",
+     "return done > 0 ? 0 : 1;", "return done > 0 ? 0 : edges;"),
+    ("edge: a waitany with one complete is over", "lib/job/graph_wait.c",
+     "return done > 0 ? 0 : 1;", "return 1;"),
+    ("edge: complete and inactive requests are not waited for", "lib/job/graph_wait.c",
+     "if (op->status == MPIQ_STATUS_COMPLETE || op->inactive)\n        return MPIQ_NONE;",
+     "if (false)\n        return MPIQ_NONE;"),
+    ("edge: without a record any of what the call may wait for", "lib/job/graph_wait.c",
+     "        build_call(graph, rank, thread, blocking == MPIQ_BLOCKING_FINALIZE, blocking == MPIQ_BLOCKING_INIT);\n"
+     "    return 1;",
+     "        build_call(graph, rank, thread, blocking == MPIQ_BLOCKING_FINALIZE, blocking == MPIQ_BLOCKING_INIT);\n"
+     "    return graph->edge_count - before;"),
+    ("collective: all members have to come", "lib/job/graph_collective.c",
+     "comers->list[next].ordered < node->number; next++)", "comers->list[next].ordered < node->number - 1; next++)"),
+    ("collective: those who came are not waited for", "lib/job/graph_collective.c",
+     "comers->list[next].ordered < node->number; next++)", "comers->list[next].ordered <= node->number; next++)"),
+    ("collective: who spent the number on another will never come", "lib/job/graph_collective.c",
+     "if (i < MOST_MIXED && is_mixed(graph, comers, first.subject, node->number))", "if (false)"),
+    ("collective: a member of a Bcast waits for the root", "lib/job/graph_collective.c",
+     "return progress == COMING  ? mpiq_rank_node(process)", "return progress == COMING  ? MPIQ_NODE_LIVE"),
+    ("collective: one in a Scan waits for the lower ranks alone", "lib/job/graph_collective.c",
+     "local < node->extra && local < group->count", "local < group->count"),
+    ("collective: MPI_Finalize waits for all", "lib/job/graph_collective.c",
+     "        mpiq_graph_edge(graph, mpiq_rank_node(process), MPIQ_NONE);\n        edges++;", ""),
+    ("never: gone or in the last fence", "lib/job/graph.c",
+     "if (mpiq_never_acts(job, process)) {", "if (false) {"),
+    ("any moment: unread ranks", "lib/job/graph.c",
+     "mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);\n        return 1;\n    }\n    if (mpiq_never_acts",
+     "mpiq_graph_edge(graph, MPIQ_NODE_DEAD, MPIQ_NONE);\n        return 1;\n    }\n    if (mpiq_never_acts"),
+    ("any moment: stopped ranks may be continued", "lib/job/graph.c",
+     "mpiq_graph_edge(graph, MPIQ_NODE_STOPPED, MPIQ_NONE);", "mpiq_graph_edge(graph, MPIQ_NODE_DEAD, MPIQ_NONE);"),
+    ("threads that may act, may act", "lib/job/doing.c",
+     "return multiple || thread->held == MPIQ_YES || !any_held(job, rank);", "return thread->held == MPIQ_YES;"),
+    ("collectives in the background act", "lib/job/graph.c",
+     "if (!internal || !rank ||", "if (true || !rank ||"),
+    ("two looks: the same episode in both", "lib/state/job_state_add.c",
+     "if (!old || adding->job->builder->thread_marks[index] != mark)", "if (!old)"),
+    ("two looks: without a record nothing else may have changed", "lib/state/job_state_add.c",
+     "return thread->record || !(changed & progress) ? MPIQ_YES : MPIQ_NO;", "return MPIQ_YES;"),
+    ("two looks: one look proves nothing", "lib/state/job_state_add.c",
+     "if (!adding->old && !adding->state->core)\n        return MPIQ_UNKNOWN;",
+     "if (!adding->old)\n        return MPIQ_YES;"),
+    ("two looks: a channel is empty only if both numbers agree", "lib/job/matching.c",
+     "    return (out && out->moved) || differ(out, in);", "    return false;"),
+    ("two looks: a channel that moved proves nothing", "lib/job/matching.c",
+     "    if (in && in->moved)\n        return true;", ""),
+    ("two looks: channels to a wildcard", "lib/job/matching.c",
+     "return matching->underway[receiver - job->members];", "return false;"),
+    ("two looks: sequence numbers wrap", "lib/job/matching.c",
+     "(uint16_t)(sender ? sender->sent : 1) != (uint16_t)(receiver ? receiver->expected : 1)",
+     "(sender ? sender->sent : 1) > (receiver ? receiver->expected : 1)"),
+    ("reduce: a node happens once `need` of its children do", "lib/job/graph.c",
+     "if (missing[parent] > 0 && --missing[parent] == 0)", "if (missing[parent] > 0 && --missing[parent] <= 1)"),
+    ("explain: what is chosen is proven", "lib/job/explain.c",
+     "        if (graph->nodes[child].may)\n            continue;\n        if (is_dead(graph, child))",
+     "        if (is_dead(graph, child))"),
+]
+
+# Quick first; each with the arguments it runs with.
+TESTS = [("messages", []), ("collectives", []), ("ranks", []), ("random", ["20000"]), ("torn", ["4000"])]
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
+class Mutants:
+    def __init__(self, source, build, work):
+        self.source, self.build, self.work = source, build, work
+        archives = ["tests/job/libjob_builder.a", "lib/job/libmpiq_job.a", "lib/state/libmpiq_state.a", "lib/libmpiq_base.a"]
+        packages = run(["pkg-config", "--cflags", "--libs", "json-c", "libzstd"]).stdout.split()
+        self.flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-w", f"-I{source}/include", f"-I{source}/lib"]
+        self.libraries = [*[str(build / archive) for archive in archives], *packages, "-lcunit", "-lpthread"]
+
+    def caught_by(self, path, text):
+        """The test that notices that text is in the place of the file; None: it does not even compile."""
+        # Its own directory comes first, so that "state/…" finds the headers of the source alone.
+        mutant = self.work / pathlib.Path(path).name
+        mutant.write_text(text)
+        made = run(["cc", *self.flags, "-c", "-o", f"{mutant}.o", str(mutant)])
+        if made.returncode != 0:
+            raise SystemExit(f"{path} does not compile with the mutation:\n{made.stderr}")
+        for name, arguments in TESTS:
+            program = self.work / f"test_{name}"
+            made = run(["cc", *self.flags, "-o", str(program), f"{self.source}/tests/job/test_{name}.c", f"{mutant}.o",
+                        *self.libraries])
+            if made.returncode != 0:
+                raise SystemExit(f"test_{name} does not link with the mutation of {path}:\n{made.stderr}")
+            if run([str(program), *arguments]).returncode != 0:
+                return name
+        return ""
+
+
+def main():
+    source, build = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+    wanted = sys.argv[3:]
+    survivors = []
+    with tempfile.TemporaryDirectory() as work:
+        mutants = Mutants(source, build, pathlib.Path(work))
+        chosen = [mutation for mutation in MUTATIONS if not wanted or any(part in mutation[0] for part in wanted)]
+        for rule, path, old, new in chosen:
+            text = (source / path).read_text()
+            if text.count(old) != 1:
+                raise SystemExit(f"{rule}: {path} has the text to replace {text.count(old)} times, not once:\n{old}")
+            caught = mutants.caught_by(path, text.replace(old, new))
+            print(f"{rule}: {'caught by ' + caught if caught else 'SURVIVES'}", flush=True)
+            if not caught:
+                survivors.append(rule)
+    print(f"{len(chosen)} rules broken, {len(survivors)} not noticed")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("LC_ALL", "C")
+    sys.exit(main())

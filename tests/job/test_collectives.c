@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whole answers: collectives that not all have come to, or not with the same arguments. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "job_builder.h"
+
+/* 63 ranks in MPI_Bcast, the root of it waits for one of them. */
+static void test_bcast_and_receive(void)
+{
+    struct job_builder job;
+    job_init(&job, 64);
+    job.waited = 11520.4;
+    for (int rank = 0; rank < 64; rank++) {
+        if (rank == 1)
+            continue;
+        job_at(&job, rank, "share", "solver.c", 88);
+        int parent = rank == 0 ? 1 : rank <= 4 ? 0 : rank - 3;
+        job_collective(&job, rank, WORLD, "MPI_Bcast", 6, parent == rank ? 0 : parent);
+    }
+    job_called(&job, 1, WORLD, "MPI_Bcast", 5);
+    job_at(&job, 1, "refine", "solver.c", 71);
+    job_recv(&job, 1, WORLD, 63, 99);
+    job_unexpected(&job, 2, WORLD, 1, 98, 4);
+    job_channel(&job, 1, 2, WORLD, 1, 1);
+    job_expect(
+        &job, "deadlock: none of the 64 ranks can ever go on\n"
+              "collective_incomplete ranks 0,2-63 missing 1 suspects 1: 63 ranks are in MPI_Bcast #6 at "
+              "solver.c:88; rank 1 is not: it has waited 3 h 12 m at solver.c:71 for tag 99 from rank 63, "
+              "which is itself in that Bcast\n"
+              "receive_unmatched ranks 1: rank 1 has waited 3 h 12 m in MPI_Recv at solver.c:71 for tag 99 "
+              "from rank 63; rank 63 has been in MPI_Bcast #6 at solver.c:88 for 3 h 12 m\n"
+              "wait_cycle ranks 1,63: 2 ranks wait for each other in a circle: rank 1 in MPI_Recv for tag 99 "
+              "from rank 63 at solver.c:71, rank 63 in MPI_Bcast #6 at solver.c:88\n");
+}
+
+static void test_mismatch(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    for (int rank = 0; rank < 4; rank++) {
+        job_called(&job, rank, WORLD, "MPI_Bcast", 1);
+        job_at(&job, rank, "step", "mix.c", rank == 2 ? 31 : 30);
+        job_collective(&job, rank, WORLD, rank == 2 ? "MPI_Barrier" : "MPI_Allreduce", 2, (rank + 1) % 4);
+    }
+    job_expect(&job,
+               "deadlock: none of the 4 ranks can ever go on\n"
+               "collective_mismatch ranks 0-3 suspects 2: collective call #2 is not the same for all: ranks "
+               "0-1,3 called MPI_Allreduce at mix.c:30 and rank 2 called MPI_Barrier at mix.c:31\n"
+               "wait_cycle ranks 2-3: 2 ranks wait for each other in a circle: rank 2 in MPI_Barrier #2 at "
+               "mix.c:31, rank 3 in MPI_Allreduce #2 at mix.c:30\n");
+}
+
+static void test_wrong_root(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    for (int rank = 0; rank < 4; rank++) {
+        job_at(&job, rank, "share", "root.c", 9);
+        job_collective(&job, rank, WORLD, "MPI_Bcast", 1, rank == 3 ? 0 : 3);
+        job_arguments(&job, rank, WORLD, rank == 3 ? 0 : 3, NULL, 400);
+    }
+    job_expect(&job,
+               "deadlock: none of the 4 ranks can ever go on\n"
+               "collective_argument_mismatch ranks 0-3 suspects 3: MPI_Bcast #1 is called with different "
+               "roots: 3 by ranks 0-2 and 0 by rank 3\n");
+}
+
+static void test_wrong_op(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 3; rank++) {
+        job_collective(&job, rank, WORLD, "MPI_Allreduce", 1, (rank + 1) % 3);
+        job_arguments(&job, rank, WORLD, -1, rank == 1 ? "MPI_MAX" : "MPI_SUM", 80);
+    }
+    job_expect(&job,
+               "deadlock: none of the 3 ranks can ever go on\n"
+               "collective_argument_mismatch ranks 0-2 suspects 1: MPI_Allreduce #1 is called with different "
+               "operations: MPI_SUM by ranks 0,2 and MPI_MAX by rank 1\n");
+}
+
+static void test_wrong_bytes(void)
+{
+    struct job_builder job;
+    job_init(&job, 6);
+    for (int rank = 0; rank < 6; rank++) {
+        job_collective(&job, rank, WORLD, "MPI_Bcast", 1, (rank + 1) % 6);
+        job_arguments(&job, rank, WORLD, 0, NULL, rank == 4 ? 800 : 400);
+    }
+    job_expect(&job,
+               "deadlock: none of the 6 ranks can ever go on\n"
+               "collective_argument_mismatch ranks 0-5 suspects 4: MPI_Bcast #1 is called with different "
+               "lengths in bytes: 400 by 5 ranks and 800 by rank 4\n");
+}
+
+/* Legal differences: lengths of a gather's parts. */
+static void test_legal_bytes(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 3; rank++) {
+        job_called(&job, rank, WORLD, "MPI_Gatherv", 1);
+        job_arguments(&job, rank, WORLD, 0, NULL, 100 * rank);
+        job_collective(&job, rank, WORLD, "MPI_Barrier", 2, (rank + 1) % 3);
+    }
+    job_expect(&job,
+               "deadlock: none of the 3 ranks can ever go on\n"
+               "wait_cycle ranks 0-2: 3 ranks wait for each other in a circle: rank 0 in MPI_Barrier #2 at "
+               "solver.c:20, rank 1 in MPI_Barrier #2 at solver.c:20, rank 2 in MPI_Barrier #2 at "
+               "solver.c:20\n");
+}
+
+/* A rank finalizes while the others are in a barrier. */
+static void test_finalizes_early(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    job_collective(&job, 0, WORLD, "MPI_Barrier", 2, 1);
+    job_collective(&job, 2, WORLD, "MPI_Barrier", 2, 1);
+    job_called(&job, 1, WORLD, "MPI_Barrier", 1);
+    job_finalize(&job, 1);
+    job_expect(&job,
+               "deadlock: none of the 3 ranks can ever go on\n"
+               "collective_incomplete ranks 0,2 missing 1 suspects 1: ranks 0,2 are in MPI_Barrier #2 at "
+               "solver.c:20; rank 1 is not: it has been in MPI_Finalize at solver.c:20 for 1 m 0 s\n"
+               "collective_incomplete ranks 1 missing 0,2: rank 1 is in MPI_Finalize at solver.c:20; ranks "
+               "0,2 are not: they have been in MPI_Barrier #2 at solver.c:20 for 1 m 0 s\n");
+}
+
+/* One number, two threads: each is in a barrier of its own. */
+static void test_two_threads(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    int second = job_comm(&job, "second", 3, (int[]){0, 1}, 2);
+    job_at(&job, 0, "one", "two.c", 10);
+    job_collective(&job, 0, WORLD, "MPI_Barrier", 1, 1);
+    job_thread(&job, 0, 3);
+    job_at(&job, 0, "two", "two.c", 20);
+    job_collective(&job, 0, second, "MPI_Barrier", 1, 1);
+    job_at(&job, 1, "lost", "two.c", 30);
+    job_recv(&job, 1, WORLD, 0, 9);
+    job_expect(&job,
+               "deadlock: none of the 2 ranks can ever go on\n"
+               "collective_incomplete ranks 0 missing 1 suspects 1: rank 0 is in MPI_Barrier #1 at two.c:10; "
+               "rank 1 is not: it has waited 1 m 0 s at two.c:30 for tag 9 from rank 0, which is itself in "
+               "that Barrier\n"
+               "collective_incomplete ranks 0 missing 1 suspects 1: rank 0 is in MPI_Barrier #1 on second at "
+               "two.c:20; rank 1 is not: it has waited 1 m 0 s at two.c:30 for tag 9 from rank 0, which is "
+               "itself in that Barrier\n"
+               "receive_unmatched ranks 1: rank 1 has waited 1 m 0 s in MPI_Recv at two.c:30 for tag 9 from "
+               "rank 0; rank 0 has been in MPI_Barrier #1 at two.c:10 for 1 m 0 s\n"
+               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Barrier #1 at "
+               "two.c:10, rank 1 in MPI_Recv for tag 9 from rank 0 at two.c:30\n");
+}
+
+/* Shared memory: no traffic is seen, so the standard says whom they wait for. */
+static void test_forced(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    for (int rank = 0; rank < 3; rank++) {
+        job_at(&job, rank, "step", "shared.c", 12);
+        job_collective(&job, rank, WORLD, "MPI_Barrier", 3, ANY);
+    }
+    job_called(&job, 3, WORLD, "MPI_Barrier", 2);
+    job_at(&job, 3, "other", "shared.c", 40);
+    job_recv(&job, 3, WORLD, 0, 1);
+    job_expect(
+        &job, "deadlock: none of the 4 ranks can ever go on\n"
+              "collective_incomplete ranks 0-2 missing 3 suspects 3: ranks 0-2 are in MPI_Barrier #3 at "
+              "shared.c:12; rank 3 is not: it has waited 1 m 0 s at shared.c:40 for tag 1 from rank 0, which "
+              "is itself in that Barrier\n"
+              "receive_unmatched ranks 3: rank 3 has waited 1 m 0 s in MPI_Recv at shared.c:40 for tag 1 "
+              "from rank 0; rank 0 has been in MPI_Barrier #3 at shared.c:12 for 1 m 0 s\n"
+              "wait_cycle ranks 0,3: 2 ranks wait for each other in a circle: rank 0 in MPI_Barrier #3 at "
+              "shared.c:12, rank 3 in MPI_Recv for tag 1 from rank 0 at shared.c:40\n");
+}
+
+/* Two communicators, entered in opposite order. */
+static void test_opposite_order(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    int rows = job_comm(&job, "rows", 3, (int[]){0, 1}, 2);
+    int columns = job_comm(&job, "columns", 4, (int[]){0, 1}, 2);
+    job_at(&job, 0, "a", "order.c", 10);
+    job_collective(&job, 0, rows, "MPI_Barrier", 1, 1);
+    job_at(&job, 1, "b", "order.c", 20);
+    job_collective(&job, 1, columns, "MPI_Barrier", 1, 0);
+    job_expect(&job,
+               "deadlock: none of the 2 ranks can ever go on\n"
+               "collective_incomplete ranks 0 missing 1: rank 0 is in MPI_Barrier #1 on rows at order.c:10; "
+               "rank 1 is not: it has been in MPI_Barrier #1 on columns at order.c:20 for 1 m 0 s\n"
+               "collective_incomplete ranks 1 missing 0: rank 1 is in MPI_Barrier #1 on columns at "
+               "order.c:20; rank 0 is not: it has been in MPI_Barrier #1 on rows at order.c:10 for 1 m 0 s\n"
+               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Barrier #1 on "
+               "rows at order.c:10, rank 1 in MPI_Barrier #1 on columns at order.c:20\n");
+}
+
+/* Halves of a split share their context: one half is in a barrier that the other never sees. */
+static void test_split_halves(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    for (int rank = 0; rank < 4; rank++)
+        job.look = 0;
+    int half = job_comm(&job, "half", 4, (int[]){0, 1}, 2);
+    /* the other half, under the same context */
+    for (int look = 0; look < 2; look++) {
+        for (int rank = 2; rank < 4; rank++) {
+            struct mpiq_communicator *comm = &job.states[look][rank]->communicators[half];
+            comm->context[1] = 4;
+            snprintf(comm->name, sizeof comm->name, "half");
+            comm->local.count = 2;
+            comm->local.hash = 77;
+            free(comm->local.members);
+            comm->local.members = calloc(2, sizeof *comm->local.members);
+            comm->local.members[0] = (struct mpiq_name){.job = 100, .rank = 2};
+            comm->local.members[1] = (struct mpiq_name){.job = 100, .rank = 3};
+            comm->local_rank = rank - 2;
+        }
+    }
+    job_collective(&job, 0, half, "MPI_Barrier", 1, 1);
+    job_recv(&job, 1, half, 0, 9);
+    job_unexpected(&job, 3, half, 0, 9, 4);
+    job_channel(&job, 2, 3, half, 1, 1);
+    job_expect(&job,
+               "deadlock: 2 of 4 ranks can never go on\n"
+               "collective_incomplete ranks 0 missing 1 suspects 1: rank 0 is in MPI_Barrier #1 on half at "
+               "solver.c:20; rank 1 is not: it has waited 1 m 0 s at solver.c:20 for tag 9 from rank 0 on "
+               "half, which is itself in that Barrier\n"
+               "receive_unmatched ranks 1: rank 1 has waited 1 m 0 s in MPI_Recv at solver.c:20 for tag 9 "
+               "from rank 0 on half; rank 0 has been in MPI_Barrier #1 on half at solver.c:20 for 1 m 0 s\n"
+               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Barrier #1 on "
+               "half at solver.c:20, rank 1 in MPI_Recv for tag 9 from rank 0 on half at solver.c:20\n");
+}
+
+static void test_finalize(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    job_at(&job, 0, "main", "end.c", 90);
+    job_finalize(&job, 0);
+    job_finalize(&job, 1);
+    job_at(&job, 2, "work", "end.c", 50);
+    job_recv(&job, 2, WORLD, 0, 4);
+    job_operation(&job, 1, WORLD, MPIQ_OPERATION_RECEIVE, 0, 5, 8);
+    job_expect(&job,
+               "deadlock: none of the 3 ranks can ever go on\n"
+               "collective_incomplete ranks 0-1 missing 2 suspects 2: ranks 0-1 are in MPI_Finalize; rank 2 "
+               "is not: it has waited 1 m 0 s at end.c:50 for tag 4 from rank 0, which is itself in that "
+               "Finalize\n"
+               "receive_unmatched ranks 2: rank 2 has waited 1 m 0 s in MPI_Recv at end.c:50 for tag 4 from "
+               "rank 0; rank 0 has been in MPI_Finalize at end.c:90 for 1 m 0 s\n"
+               "request_leak? ranks 1: rank 1 has called MPI_Finalize with a request never waited for or "
+               "freed: a receive from rank 0 with tag 5\n");
+}
+
+static void test_nonblocking(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 2; rank++) {
+        job_at(&job, rank, "overlap", "nb.c", 44);
+        job_wait(&job, rank, "MPI_Wait", MPIQ_WAIT_REQUEST);
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *state = job.states[look][rank];
+            struct mpiq_call *call = mpiq_communicator_add_outstanding(&state->communicators[WORLD]);
+            *call = (struct mpiq_call){.number = 4,
+                                       .root = -1,
+                                       .bytes = -1,
+                                       .request = 0x900,
+                                       .tid = state->pid,
+                                       .collective = (int16_t)mpiq_collective_class("MPI_Ibarrier")};
+            state->communicators[WORLD].ordered = 4;
+            *mpiq_wait_add_operation(&state->threads[0].waits[0]) =
+                (struct mpiq_operation){.request = 0x900,
+                                        .kind = MPIQ_OPERATION_COLLECTIVE,
+                                        .comm = WORLD,
+                                        .peer = {.rank = -1},
+                                        .peer_local = ANY,
+                                        .bytes = -1,
+                                        .collective = -1,
+                                        .queue = MPIQ_QUEUE_WAIT};
+        }
+        job_operation(&job, rank, WORLD, MPIQ_OPERATION_RECEIVE, 2, -28, 0);
+    }
+    job_called(&job, 2, WORLD, "MPI_Bcast", 3);
+    job_at(&job, 2, "lost", "nb.c", 60);
+    job_recv(&job, 2, WORLD, 0, 4);
+    job_expect(
+        &job,
+        "deadlock: none of the 3 ranks can ever go on\n"
+        "collective_incomplete ranks 0-1 missing 2 suspects 2: ranks 0-1 wait for MPI_Ibarrier #4 at "
+        "nb.c:44; rank 2 is not: it has waited 1 m 0 s at nb.c:60 for tag 4 from rank 0, which is "
+        "itself in that Ibarrier\n"
+        "receive_unmatched ranks 2: rank 2 has waited 1 m 0 s in MPI_Recv at nb.c:60 for tag 4 from "
+        "rank 0; rank 0 has waited 1 m 0 s at nb.c:44 for MPI_Ibarrier #4 to complete\n"
+        "wait_cycle ranks 0,2: 2 ranks wait for each other in a circle: rank 0 in MPI_Wait for "
+        "MPI_Ibarrier #4 to complete at nb.c:44, rank 2 in MPI_Recv for tag 4 from rank 0 at nb.c:60\n");
+}
+
+static void test_unpatched(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    job_unpatched(&job);
+    for (int rank = 0; rank < 3; rank++) {
+        job_at(&job, rank, "share", "solver.c", 88);
+        job_collective(&job, rank, WORLD, "MPI_Bcast", 6, 3);
+    }
+    job_at(&job, 3, "refine", "solver.c", 71);
+    job_recv(&job, 3, WORLD, 0, 99);
+    job_expect(&job,
+               "deadlock: none of the 4 ranks can ever go on\n"
+               "collective_incomplete ranks 0-2 missing 3 suspects 3: ranks 0-2 are in MPI_Bcast at "
+               "solver.c:88; rank 3 is not: it is waiting at solver.c:71 for tag 99 from rank 0, which is "
+               "itself in that Bcast\n"
+               "receive_unmatched ranks 3: rank 3 is waiting in MPI_Recv at solver.c:71 for tag 99 from rank "
+               "0; rank 0 is in MPI_Bcast at solver.c:88\n"
+               "wait_cycle ranks 0,3: 2 ranks wait for each other in a circle: rank 0 in MPI_Bcast at "
+               "solver.c:88, rank 3 in MPI_Recv for tag 99 from rank 0 at solver.c:71\n");
+}
+
+/* Shared memory, a root that does something else: those who wait for its data are stuck, not all. */
+static void test_forced_root(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    for (int rank = 1; rank < 3; rank++) {
+        job_collective(&job, rank, WORLD, "MPI_Bcast", 1, ANY);
+        job_arguments(&job, rank, WORLD, 0, NULL, 8);
+    }
+    job_at(&job, 0, "other", "root.c", 40);
+    job_recv(&job, 0, WORLD, 1, 1);
+    job_expect(
+        &job, "deadlock: 3 of 4 ranks can never go on\n"
+              "collective_incomplete ranks 1-2 missing 0,3 suspects 0: ranks 1-2 are in MPI_Bcast #1 at "
+              "solver.c:20; ranks 0,3 are not: rank 0 has waited 1 m 0 s at root.c:40 for tag 1 from rank 1, "
+              "which is itself in that Bcast; rank 3 is computing at solver.c:20 (step)\n"
+              "receive_unmatched ranks 0: rank 0 has waited 1 m 0 s in MPI_Recv at root.c:40 for tag 1 from "
+              "rank 1; rank 1 has been in MPI_Bcast #1 at solver.c:20 for 1 m 0 s\n"
+              "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Recv for tag 1 "
+              "from rank 1 at root.c:40, rank 1 in MPI_Bcast #1 at solver.c:20\n");
+}
+
+/* In a scan the higher ranks wait for the lower ones, and nobody for a higher one. */
+static void test_forced_scan(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    for (int rank = 0; rank < 4; rank++) {
+        if (rank != 2)
+            job_collective(&job, rank, WORLD, "MPI_Scan", 1, ANY);
+    }
+    job_recv(&job, 2, WORLD, 3, 1);
+    job_expect(
+        &job, "deadlock: 2 of 4 ranks can never go on\n"
+              "collective_incomplete ranks 0-1,3 missing 2 suspects 2: ranks 0-1,3 are in MPI_Scan #1 at "
+              "solver.c:20; rank 2 is not: it has waited 1 m 0 s at solver.c:20 for tag 1 from rank 3, which "
+              "is itself in that Scan\n"
+              "receive_unmatched ranks 2: rank 2 has waited 1 m 0 s in MPI_Recv at solver.c:20 for tag 1 "
+              "from rank 3; rank 3 has been in MPI_Scan #1 at solver.c:20 for 1 m 0 s\n"
+              "wait_cycle ranks 2-3: 2 ranks wait for each other in a circle: rank 2 in MPI_Recv for tag 1 "
+              "from rank 3 at solver.c:20, rank 3 in MPI_Scan #1 at solver.c:20\n");
+}
+
+/* A reduction's root waits for all, its leaves for nobody. */
+static void test_forced_reduce(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 2; rank++) {
+        job_collective(&job, rank, WORLD, "MPI_Reduce", 1, ANY);
+        job_arguments(&job, rank, WORLD, 0, "MPI_SUM", 8);
+    }
+    job_recv(&job, 2, WORLD, 0, 1);
+    job_expect(
+        &job, "deadlock: 2 of 3 ranks can never go on\n"
+              "collective_incomplete ranks 0-1 missing 2 suspects 2: ranks 0-1 are in MPI_Reduce #1 at "
+              "solver.c:20; rank 2 is not: it has waited 1 m 0 s at solver.c:20 for tag 1 from rank 0, which "
+              "is itself in that Reduce\n"
+              "receive_unmatched ranks 2: rank 2 has waited 1 m 0 s in MPI_Recv at solver.c:20 for tag 1 "
+              "from rank 0; rank 0 has been in MPI_Reduce #1 at solver.c:20 for 1 m 0 s\n"
+              "wait_cycle ranks 0,2: 2 ranks wait for each other in a circle: rank 0 in MPI_Reduce #1 at "
+              "solver.c:20, rank 2 in MPI_Recv for tag 1 from rank 0 at solver.c:20\n");
+}
+
+/* Rank 0 is blocked, but a collective in its background may still send what rank 1's part of it waits for. */
+static void test_background(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    job_recv(&job, 0, WORLD, 1, 7);
+    job_operation(&job, 0, WORLD, MPIQ_OPERATION_RECEIVE, 2, -28, 0);
+    job_wait(&job, 1, "MPI_Barrier", MPIQ_WAIT_REQUEST);
+    job_wait_internal(&job, 1, WORLD, 0, -28);
+    job_expect(
+        &job, "running: no rank is proven to be stuck\n"
+              "rank_elsewhere? ranks 2: rank 2 is computing at solver.c:20 (step); 2 ranks have waited up to "
+              "1 m 0 s for it\n"
+              "collective_incomplete? ranks 1 missing 0 suspects 0: rank 1 is in MPI_Barrier at solver.c:20; "
+              "rank 0 is not: it has waited 1 m 0 s at solver.c:20 for tag 7 from rank 1, which is itself in "
+              "that Barrier\n");
+}
+
+int main(void)
+{
+    struct job_test tests[] = {
+        {"bcast and receive", test_bcast_and_receive},
+        {"mismatch", test_mismatch},
+        {"wrong root", test_wrong_root},
+        {"wrong op", test_wrong_op},
+        {"wrong bytes", test_wrong_bytes},
+        {"legal bytes", test_legal_bytes},
+        {"finalizes early", test_finalizes_early},
+        {"two threads", test_two_threads},
+        {"forced", test_forced},
+        {"opposite order", test_opposite_order},
+        {"split halves", test_split_halves},
+        {"finalize", test_finalize},
+        {"nonblocking", test_nonblocking},
+        {"unpatched", test_unpatched},
+        {"forced root", test_forced_root},
+        {"forced scan", test_forced_scan},
+        {"forced reduce", test_forced_reduce},
+        {"background", test_background},
+    };
+    return job_run_tests("collectives", tests, sizeof tests / sizeof *tests);
+}

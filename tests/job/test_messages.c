@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whole answers: sends, receives, probes and what they wait for. */
+#include "job_builder.h"
+
+/* Head to head: both receive first. */
+static void test_receive_cycle(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_at(&job, 0, "swap", "swap.c", 10);
+    job_recv(&job, 0, WORLD, 1, 7);
+    job_at(&job, 1, "swap", "swap.c", 10);
+    job_recv(&job, 1, WORLD, 0, 7);
+    job_expect(&job,
+               "deadlock: none of the 2 ranks can ever go on\n"
+               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Recv for tag 7 "
+               "from rank 1 at swap.c:10, rank 1 in MPI_Recv for tag 7 from rank 0 at swap.c:10\n");
+}
+
+/* Head to head: both send more than goes eagerly. */
+static void test_send_cycle(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 3; rank++) {
+        int to = (rank + 1) % 3;
+        job_at(&job, rank, "ring", "ring.c", 30);
+        job_send(&job, rank, WORLD, to, 5, 1 << 20);
+        job_channel(&job, rank, to, WORLD, 1, 1);
+        job_operation(&job, to, WORLD, MPIQ_OPERATION_MESSAGE, rank, 5, 1 << 20);
+    }
+    job_expect(
+        &job, "deadlock: none of the 3 ranks can ever go on\n"
+              "wait_cycle ranks 0-2: 3 ranks wait for each other in a circle: rank 0 in MPI_Send for rank 1 "
+              "to receive 1048576 bytes with tag 5 at ring.c:30, rank 1 in MPI_Send for rank 2 to receive "
+              "1048576 bytes with tag 5 at ring.c:30, rank 2 in MPI_Send for rank 0 to receive 1048576 bytes "
+              "with tag 5 at ring.c:30\n");
+}
+
+static void test_self_wait(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_at(&job, 1, "lonely", "self.c", 5);
+    job_recv(&job, 1, WORLD, 1, 3);
+    job_expect(&job,
+               "deadlock: 1 of 2 ranks can never go on\n"
+               "wait_cycle ranks 1: rank 1 waits for itself: it is in MPI_Recv for tag 3 from rank 1\n");
+}
+
+static void test_self_communicator(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_recv(&job, 1, SELF, 0, 3);
+    job_expect(&job,
+               "deadlock: 1 of 2 ranks can never go on\n"
+               "wait_cycle ranks 1: rank 1 waits for itself: it is in MPI_Recv for tag 3 from rank 1 on "
+               "MPI_COMM_SELF\n");
+}
+
+/* A wrong tag: the message lies there, and its sender has gone on to the end. */
+static void test_wrong_tag(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_at(&job, 0, "main", "tag.c", 40);
+    job_finalize(&job, 0);
+    job_at(&job, 1, "work", "tag.c", 20);
+    job_recv(&job, 1, WORLD, 0, 2);
+    job_unexpected(&job, 1, WORLD, 0, 1, 8);
+    job_channel(&job, 0, 1, WORLD, 1, 1);
+    job_expect(&job,
+               "deadlock: none of the 2 ranks can ever go on\n"
+               "collective_incomplete ranks 0 missing 1 suspects 1: rank 0 is in MPI_Finalize at tag.c:40; "
+               "rank 1 is not: it has waited 1 m 0 s at tag.c:20 for tag 2 from rank 0, which is itself in "
+               "that Finalize\n"
+               "receive_unmatched ranks 1: rank 1 has waited 1 m 0 s in MPI_Recv at tag.c:20 for tag 2 from "
+               "rank 0; rank 0 has been in MPI_Finalize at tag.c:40 for 1 m 0 s; a message from rank 0 with "
+               "tag 1 lies there unreceived\n");
+}
+
+static void test_wrong_source(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 2; rank++)
+        job_collective(&job, rank, WORLD, "MPI_Barrier", 1, 2);
+    job_at(&job, 2, "work", "source.c", 20);
+    job_recv(&job, 2, WORLD, 0, 2);
+    job_unexpected(&job, 2, WORLD, 1, 2, 8);
+    job_channel(&job, 1, 2, WORLD, 1, 1);
+    job_expect(
+        &job, "deadlock: none of the 3 ranks can ever go on\n"
+              "collective_incomplete ranks 0-1 missing 2 suspects 2: ranks 0-1 are in MPI_Barrier #1 at "
+              "solver.c:20; rank 2 is not: it has waited 1 m 0 s at source.c:20 for tag 2 from rank 0, which "
+              "is itself in that Barrier\n"
+              "receive_unmatched ranks 2: rank 2 has waited 1 m 0 s in MPI_Recv at source.c:20 for tag 2 "
+              "from rank 0; rank 0 has been in MPI_Barrier #1 at solver.c:20 for 1 m 0 s; a message from "
+              "rank 1 with tag 2 lies there unreceived\n"
+              "wait_cycle ranks 0,2: 2 ranks wait for each other in a circle: rank 0 in MPI_Barrier #1 at "
+              "solver.c:20, rank 2 in MPI_Recv for tag 2 from rank 0 at source.c:20\n");
+}
+
+static void test_wrong_communicator(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    int dup = job_comm(&job, "copy", 3, (int[]){0, 1}, 2);
+    job_finalize(&job, 0);
+    job_at(&job, 1, "work", "comm.c", 20);
+    job_recv(&job, 1, WORLD, 0, 2);
+    job_unexpected(&job, 1, dup, 0, 2, 8);
+    job_channel(&job, 0, 1, dup, 1, 1);
+    job_expect(
+        &job, "deadlock: none of the 2 ranks can ever go on\n"
+              "collective_incomplete ranks 0 missing 1 suspects 1: rank 0 is in MPI_Finalize at solver.c:20; "
+              "rank 1 is not: it has waited 1 m 0 s at comm.c:20 for tag 2 from rank 0, which is itself in "
+              "that Finalize\n"
+              "receive_unmatched ranks 1: rank 1 has waited 1 m 0 s in MPI_Recv at comm.c:20 for tag 2 from "
+              "rank 0; rank 0 has been in MPI_Finalize at solver.c:20 for 1 m 0 s; a message from rank 0 "
+              "with tag 2 on copy lies there unreceived\n");
+}
+
+static void test_any_source(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    job_at(&job, 0, "master", "pool.c", 12);
+    job_recv(&job, 0, WORLD, ANY, ANY);
+    for (int rank = 1; rank < 4; rank++) {
+        job_at(&job, rank, "worker", "pool.c", 50);
+        job_recv(&job, rank, WORLD, 0, 1);
+    }
+    job_expect(
+        &job, "deadlock: none of the 4 ranks can ever go on\n"
+              "receive_unmatched ranks 0: rank 0 has waited 1 m 0 s in MPI_Recv at pool.c:12 for any tag "
+              "from any rank, and no rank that could send it ever will\n"
+              "receive_unmatched ranks 1-3: ranks 1-3 have waited 1 m 0 s in MPI_Recv at pool.c:50 for tag 1 "
+              "from rank 0; rank 0 has waited 1 m 0 s at pool.c:12 for any tag from any rank\n");
+}
+
+/* A chain of ranks that leads into a circle: the circle is what explains. */
+static void test_chain(void)
+{
+    struct job_builder job;
+    job_init(&job, 6);
+    job_recv(&job, 0, WORLD, 1, 1);
+    job_recv(&job, 1, WORLD, 0, 1);
+    for (int rank = 2; rank < 6; rank++)
+        job_recv(&job, rank, WORLD, rank - 1, 1);
+    job_expect(&job,
+               "deadlock: none of the 6 ranks can ever go on\n"
+               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Recv for tag 1 "
+               "from rank 1 at solver.c:20, rank 1 in MPI_Recv for tag 1 from rank 0 at solver.c:20\n");
+}
+
+/* A message of the right sender under way: who waits for it may go on. */
+static void test_underway(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_recv(&job, 0, WORLD, 1, 7);
+    job_recv(&job, 1, WORLD, 0, 7);
+    job_channel(&job, 1, 0, WORLD, 3, 2);
+    job_expect(&job, "running: no rank is proven to be stuck\n");
+}
+
+/* A rendezvous send whose receive is posted, seen before it was told. */
+static void test_taken(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_send(&job, 0, WORLD, 1, 5, 100000);
+    job_channel(&job, 0, 1, WORLD, 1, 1);
+    job_recv(&job, 1, WORLD, 0, 6);
+    job_expect(&job, "running: no rank is proven to be stuck\n");
+}
+
+/* A waitall is an AND: one of its requests is enough to be stuck; a waitany an OR. */
+static void test_waits(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    job_wait(&job, 0, "MPI_Waitall", MPIQ_WAIT_ALL);
+    job_wait_receive(&job, 0, WORLD, 1, 1);
+    job_wait_receive(&job, 0, WORLD, 2, 1);
+    job_recv(&job, 1, WORLD, 0, 1);
+    job_expect(&job,
+               "deadlock: 2 of 3 ranks can never go on\n"
+               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Waitall for tag "
+               "1 from rank 1 at solver.c:20, rank 1 in MPI_Recv for tag 1 from rank 0 at solver.c:20\n");
+
+    job_init(&job, 3);
+    job_wait(&job, 0, "MPI_Waitany", MPIQ_WAIT_ANY);
+    job_wait_receive(&job, 0, WORLD, 1, 1);
+    job_wait_receive(&job, 0, WORLD, 2, 1);
+    job_recv(&job, 1, WORLD, 0, 1);
+    job_expect(
+        &job, "running: no rank is proven to be stuck\n"
+              "rank_elsewhere? ranks 2: rank 2 is computing at solver.c:20 (step); 2 ranks have waited up to "
+              "1 m 0 s for it\n");
+}
+
+/* An eager send that found no room at a rank outside MPI waits for it to come, no more. */
+static void test_eager(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_send(&job, 0, WORLD, 1, 1, 1000);
+    for (int look = 0; look < 2; look++) {
+        job.states[look][0]->operations[0].eager = true;
+        job.states[look][0]->threads[0].waits[0].operations[0].eager = true;
+    }
+    job_channel(&job, 0, 1, WORLD, 1, 0);
+    job_expect(
+        &job, "running: no rank is proven to be stuck\n"
+              "rank_elsewhere? ranks 1: rank 1 is computing at solver.c:20 (step); 1 rank has waited 1 m 0 s "
+              "for it\n");
+}
+
+static void test_truncation(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_send(&job, 0, WORLD, 1, 1, 100000);
+    job_channel(&job, 0, 1, WORLD, 1, 0);
+    job_recv(&job, 1, WORLD, 0, 1);
+    job_expect(&job,
+               "running: no rank is proven to be stuck\n"
+               "truncation? ranks 1: rank 1 has room for 40 bytes in its receive of tag 1 from rank 0, but "
+               "the message has 100000\n");
+}
+
+static void test_worlds(void)
+{
+    struct job_builder job;
+    job_init_worlds(&job, 4, 2);
+    int bridge = job_intercomm(&job, "bridge", 5, (int[]){0, 1}, 2, (int[]){2, 3}, 2);
+    job_at(&job, 0, "parent", "spawn.c", 10);
+    job_recv(&job, 0, bridge, 1, 1);
+    job_at(&job, 3, "child", "spawn.c", 80);
+    job_recv(&job, 3, bridge, 0, 1);
+    job_expect(&job,
+               "deadlock: 2 of 4 ranks can never go on\n"
+               "wait_cycle ranks 0,w1:1: 2 ranks wait for each other in a circle: rank 0 in MPI_Recv for tag "
+               "1 from rank w1:1 on bridge at spawn.c:10, rank w1:1 in MPI_Recv for tag 1 from rank 0 on "
+               "bridge at spawn.c:80\n");
+}
+
+static void test_probe(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_probe(&job, 0, WORLD, 1, 7);
+    job_recv(&job, 1, WORLD, 0, 7);
+    job_expect(&job,
+               "deadlock: none of the 2 ranks can ever go on\n"
+               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Probe for tag 7 "
+               "from rank 1 at solver.c:20, rank 1 in MPI_Recv for tag 7 from rank 0 at solver.c:20\n");
+}
+
+/* Without a record nobody knows which of its requests a rank waits for: one that may come is enough. */
+static void test_unpatched_choice(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    job_unpatched(&job);
+    job_operation(&job, 0, WORLD, MPIQ_OPERATION_RECEIVE, 2, 8, 40);
+    job_recv(&job, 0, WORLD, 1, 7);
+    job_recv(&job, 2, WORLD, 0, 7);
+    job_expect(&job,
+               "running: no rank is proven to be stuck\n"
+               "rank_elsewhere? ranks 1: rank 1 is computing at solver.c:20 (step); 2 ranks wait for it\n");
+}
+
+/* The receive that would take it asks for another tag. */
+static void test_send_near_miss(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_at(&job, 0, "push", "send.c", 10);
+    job_send(&job, 0, WORLD, 1, 5, 100000);
+    job_operation(&job, 1, WORLD, MPIQ_OPERATION_MESSAGE, 0, 5, 100000);
+    job_channel(&job, 0, 1, WORLD, 1, 1);
+    job_at(&job, 1, "pull", "send.c", 20);
+    job_recv(&job, 1, WORLD, 0, 6);
+    job_expect(
+        &job, "deadlock: none of the 2 ranks can ever go on\n"
+              "send_unmatched ranks 0: rank 0 has waited 1 m 0 s in MPI_Send at send.c:10 for rank 1 to "
+              "receive 100000 bytes with tag 5; rank 1 has waited 1 m 0 s at send.c:20 for tag 6 from rank "
+              "0\n"
+              "receive_unmatched ranks 1: rank 1 has waited 1 m 0 s in MPI_Recv at send.c:20 for tag 6 from "
+              "rank 0; rank 0 has waited 1 m 0 s at send.c:10 for rank 1 to receive 100000 bytes with tag 5; "
+              "a message from rank 0 with tag 5 lies there unreceived\n"
+              "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Send for rank 1 "
+              "to receive 100000 bytes with tag 5 at send.c:10, rank 1 in MPI_Recv for tag 6 from rank 0 at "
+              "send.c:20\n");
+}
+
+/* Messages to all, of ranks in two groups. */
+static void test_wildcard_between_groups(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    int bridge = job_intercomm(&job, "bridge", 5, (int[]){0, 1}, 2, (int[]){2, 3}, 2);
+    job_recv(&job, 0, bridge, ANY, 1);
+    job_recv(&job, 2, bridge, 0, 1);
+    job_recv(&job, 3, bridge, 0, 1);
+    job_expect(
+        &job, "deadlock: 3 of 4 ranks can never go on\n"
+              "receive_unmatched ranks 0: rank 0 has waited 1 m 0 s in MPI_Recv at solver.c:20 for tag 1 "
+              "from any rank on bridge, and no rank that could send it ever will\n"
+              "receive_unmatched ranks 2-3: ranks 2-3 have waited 1 m 0 s in MPI_Recv at solver.c:20 for tag "
+              "1 from rank 0 on bridge; rank 0 has waited 1 m 0 s at solver.c:20 for tag 1 from any rank on "
+              "bridge\n");
+}
+
+/* Something came in between the looks: what the queues say may be of before. */
+static void test_channel_moved(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_recv(&job, 0, WORLD, 1, 7);
+    job_recv(&job, 1, WORLD, 0, 7);
+    job.look = 1;
+    job_channel(&job, 1, 0, WORLD, 1, 0);
+    job.look = 2;
+    job_channel(&job, 1, 0, WORLD, 1, 1);
+    job_expect(&job, "running: the job makes progress\n");
+}
+
+/* The receiver counts in 16 bits. */
+static void test_channel_wraps(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_recv(&job, 0, WORLD, 1, 7);
+    job_recv(&job, 1, WORLD, 0, 7);
+    job_channel(&job, 1, 0, WORLD, 65536 + 40, 40);
+    job_expect(&job,
+               "deadlock: none of the 2 ranks can ever go on\n"
+               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Recv for tag 7 "
+               "from rank 1 at solver.c:20, rank 1 in MPI_Recv for tag 7 from rank 0 at solver.c:20\n");
+}
+
+int main(void)
+{
+    struct job_test tests[] = {
+        {"receive cycle", test_receive_cycle},
+        {"send cycle", test_send_cycle},
+        {"self wait", test_self_wait},
+        {"self communicator", test_self_communicator},
+        {"wrong tag", test_wrong_tag},
+        {"wrong source", test_wrong_source},
+        {"wrong communicator", test_wrong_communicator},
+        {"any source", test_any_source},
+        {"chain", test_chain},
+        {"underway", test_underway},
+        {"taken", test_taken},
+        {"waits", test_waits},
+        {"eager", test_eager},
+        {"truncation", test_truncation},
+        {"worlds", test_worlds},
+        {"probe", test_probe},
+        {"unpatched choice", test_unpatched_choice},
+        {"send near miss", test_send_near_miss},
+        {"wildcard between groups", test_wildcard_between_groups},
+        {"channel moved", test_channel_moved},
+        {"channel wraps", test_channel_wraps},
+    };
+    return job_run_tests("messages", tests, sizeof tests / sizeof *tests);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whole answers: what ranks do, and what the looks prove. */
+#include "job_builder.h"
+
+static void test_finished(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    for (int rank = 0; rank < 2; rank++)
+        job_phase(&job, rank, MPIQ_PHASE_FINALIZED);
+    job_expect(&job, "finished: no rank is in MPI any more\n");
+}
+
+static void test_gone(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 2; rank++) {
+        job_at(&job, rank, "step", "gone.c", 12);
+        job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
+    }
+    job_state(&job, 2, 'Z');
+    job_expect(&job,
+               "deadlock: 2 of 3 ranks can never go on\n"
+               "rank_gone ranks 2: rank 2 has ended; 2 ranks have waited up to 1 m 0 s for it\n"
+               "collective_incomplete ranks 0-1 missing 2 suspects 2: ranks 0-1 are in MPI_Barrier #3 at "
+               "gone.c:12; rank 2 is not: it has ended\n");
+}
+
+static void test_stopped(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 2; rank++)
+        job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
+    job_called(&job, 2, WORLD, "MPI_Barrier", 2);
+    job_state(&job, 2, 'T');
+    job_expect(
+        &job, "stalled: nothing moved between the two looks, and all who wait, wait in the end for ranks "
+              "that are stopped or asleep outside MPI\n"
+              "rank_stopped? ranks 2: rank 2 is stopped at solver.c:20 (step); 2 ranks have waited up to 1 m "
+              "0 s for it\n"
+              "collective_incomplete? ranks 0-1 missing 2 suspects 2: ranks 0-1 are in MPI_Barrier #3 at "
+              "solver.c:20; rank 2 is not: it is stopped at solver.c:20 (step)\n");
+}
+
+static void test_asleep(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 2; rank++)
+        job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
+    job_called(&job, 2, WORLD, "MPI_Barrier", 2);
+    job_at(&job, 2, "load", "io.c", 7);
+    job_state(&job, 2, 'S');
+    job_expect(
+        &job, "stalled: nothing moved between the two looks, and all who wait, wait in the end for ranks "
+              "that are stopped or asleep outside MPI\n"
+              "rank_elsewhere? ranks 2: rank 2 is asleep at io.c:7 (load); 2 ranks have waited up to 1 m 0 s "
+              "for it\n"
+              "collective_incomplete? ranks 0-1 missing 2 suspects 2: ranks 0-1 are in MPI_Barrier #3 at "
+              "solver.c:20; rank 2 is not: it is asleep at io.c:7 (load)\n");
+}
+
+static void test_computing(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 2; rank++)
+        job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
+    job_called(&job, 2, WORLD, "MPI_Barrier", 2);
+    job_expect(
+        &job, "running: no rank is proven to be stuck\n"
+              "rank_elsewhere? ranks 2: rank 2 is computing at solver.c:20 (step); 2 ranks have waited up to "
+              "1 m 0 s for it\n"
+              "collective_incomplete? ranks 0-1 missing 2 suspects 2: ranks 0-1 are in MPI_Barrier #3 at "
+              "solver.c:20; rank 2 is not: it is computing at solver.c:20 (step)\n");
+}
+
+static void test_unread(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 2; rank++)
+        job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
+    job.unread[2] = true;
+    job_expect(&job,
+               "unknown: nothing moved between the two looks, but what the ranks wait for could not all be "
+               "read: it may come at any moment\n");
+}
+
+/* A deadlocked part beside one that goes on. */
+static void test_part(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    job_recv(&job, 0, WORLD, 1, 7);
+    job_recv(&job, 1, WORLD, 0, 7);
+    job_polls(&job, 2);
+    job_expect(&job,
+               "deadlock: 2 of 4 ranks can never go on\n"
+               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Recv for tag 7 "
+               "from rank 1 at solver.c:20, rank 1 in MPI_Recv for tag 7 from rank 0 at solver.c:20\n");
+}
+
+static void test_one_look(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job.one_look = true;
+    job_recv(&job, 0, WORLD, 1, 7);
+    job_recv(&job, 1, WORLD, 0, 7);
+    job_expect(&job,
+               "unknown: the ranks wait, but they were not seen twice in the same wait: one look proves "
+               "nothing\n");
+}
+
+/* The same places, but other waits: a ping-pong at full speed. */
+static void test_ping_pong(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    for (int look = 1; look <= 2; look++) {
+        job.look = look;
+        job_recv(&job, 0, WORLD, 1, 7);
+        job_recv(&job, 1, WORLD, 0, 7);
+    }
+    job_expect(&job, "running: the job makes progress\n");
+}
+
+static void test_threads(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_recv(&job, 0, WORLD, 1, 7);
+    job_thread(&job, 0, 3);
+    job_recv(&job, 1, WORLD, 0, 7);
+    job_expect(&job, "running: no rank is proven to be stuck\n"); /* rank 0's other thread may send it */
+
+    job_init(&job, 2);
+    job_recv(&job, 0, WORLD, 1, 7);
+    job_thread(&job, 0, 3);
+    job_recv(&job, 0, WORLD, 1, 8);
+    job_recv(&job, 1, WORLD, 0, 7);
+    job_expect(&job,
+               "deadlock: none of the 2 ranks can ever go on\n"
+               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Recv for tag 7 "
+               "from rank 1 at solver.c:20, rank 1 in MPI_Recv for tag 7 from rank 0 at solver.c:20\n");
+}
+
+/* Core files: one look is all there is. */
+static void test_core(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job.one_look = true;
+    for (int rank = 0; rank < 2; rank++) {
+        job.states[0][rank]->core = true;
+        job_recv(&job, rank, WORLD, 1 - rank, 7);
+    }
+    job_expect(&job,
+               "deadlock: none of the 2 ranks can ever go on\n"
+               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Recv for tag 7 "
+               "from rank 1 at solver.c:20, rank 1 in MPI_Recv for tag 7 from rank 0 at solver.c:20\n");
+}
+
+/* More messages than a queue should hold, and a receiver that computes. */
+static void test_backlog(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    for (int i = 0; i < 1200; i++)
+        job_unexpected(&job, 1, WORLD, 0, 3, 8);
+    job_channel(&job, 0, 1, WORLD, 1200, 1200);
+    job_expect(
+        &job,
+        "running: no rank is proven to be stuck\n"
+        "unexpected_backlog? ranks 1: rank 1 holds 1200 messages that nobody has posted a receive for\n");
+}
+
+/* Rank 1 is waited for by all in the end, through a chain. */
+static void test_chain_to_sleeper(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    for (int rank = 0; rank < 3; rank++)
+        job_recv(&job, rank, WORLD, rank + 1, 7);
+    job_at(&job, 3, "load", "io.c", 7);
+    job_state(&job, 3, 'S');
+    job_expect(
+        &job, "stalled: nothing moved between the two looks, and all who wait, wait in the end for ranks "
+              "that are stopped or asleep outside MPI\n"
+              "rank_elsewhere? ranks 3: rank 3 is asleep at io.c:7 (load); 3 ranks have waited up to 1 m 0 s "
+              "for it\n");
+}
+
+/* Without a record: the same call at the same place, but another receive. */
+static void test_unpatched_ping_pong(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_unpatched(&job);
+    for (int look = 1; look <= 2; look++) {
+        job.look = look;
+        job_recv(&job, 0, WORLD, 1, 7);
+        job_recv(&job, 1, WORLD, 0, 7);
+    }
+    job_expect(&job, "running: the job makes progress\n");
+}
+
+int main(void)
+{
+    struct job_test tests[] = {
+        {"finished", test_finished},
+        {"gone", test_gone},
+        {"stopped", test_stopped},
+        {"asleep", test_asleep},
+        {"computing", test_computing},
+        {"unread", test_unread},
+        {"part", test_part},
+        {"one look", test_one_look},
+        {"ping pong", test_ping_pong},
+        {"threads", test_threads},
+        {"core", test_core},
+        {"backlog", test_backlog},
+        {"chain to sleeper", test_chain_to_sleeper},
+        {"unpatched ping pong", test_unpatched_ping_pong},
+    };
+    return job_run_tests("ranks", tests, sizeof tests / sizeof *tests);
+}
