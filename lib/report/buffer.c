@@ -28,7 +28,7 @@ char *mpiq_buffer_reserve(struct mpiq_buffer *buffer, size_t length)
             room *= 2;
         char *larger = realloc(buffer->bytes, room);
         if (!larger) {
-            buffer->failed = true;
+            mpiq_buffer_fail(buffer);
             return NULL;
         }
         buffer->bytes = larger;
@@ -84,7 +84,7 @@ void mpiq_buffer_printf(struct mpiq_buffer *buffer, const char *format, ...)
     va_end(arguments);
     if (length < 0) {
         text = NULL;
-        buffer->failed = true;
+        mpiq_buffer_fail(buffer);
         return;
     }
     mpiq_buffer_add(buffer, text, (size_t)length);
@@ -105,7 +105,7 @@ void mpiq_buffer_drain(struct mpiq_buffer *buffer, bool all)
         return;
     if (fwrite(buffer->bytes, 1, buffer->length, buffer->out) != buffer->length) {
         buffer->errnum = errno ? errno : EIO;
-        buffer->failed = true;
+        mpiq_buffer_fail(buffer);
     }
     buffer->length = 0;
 }

@@ -23,7 +23,21 @@ struct mpiq_buffer {
     FILE *out;  /* NULL: all stays in bytes */
     int errnum; /* of out */
     bool failed;
+    struct mpiq_buffer *owner; /* the one that this becomes a part of: it fails with it; NULL */
 };
+
+/* An empty one whose text is to become a part of another. */
+static inline struct mpiq_buffer mpiq_buffer_part(struct mpiq_buffer *owner)
+{
+    return (struct mpiq_buffer){.owner = owner};
+}
+
+/* Says that something which belongs into it could not be had. */
+static inline void mpiq_buffer_fail(struct mpiq_buffer *buffer)
+{
+    for (; buffer; buffer = buffer->owner)
+        buffer->failed = true;
+}
 
 void mpiq_buffer_deinit(struct mpiq_buffer *buffer);
 

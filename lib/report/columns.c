@@ -73,19 +73,22 @@ void mpiq_columns_row(struct mpiq_columns *columns, enum mpiq_style style)
     }
     scols_line_set_userdata(columns->line, (void *)mpiq_style_class(style));
     const char *sequence = style == MPIQ_STYLE_NONE ? "" : mpiq_style_sequence(columns->page, style);
+    bool colored = true;
     if (*sequence)
-        scols_line_set_color(columns->line, sequence);
+        colored = scols_line_set_color(columns->line, sequence) == 0;
+    if (!colored)
+        fail(columns);
 }
 
 void mpiq_columns_set_string(struct mpiq_columns *columns, size_t column, const char *text)
 {
-    struct mpiq_buffer plain _cleanup_(mpiq_buffer_deinit) = {0};
     if (!columns || !columns->line || !text || !*text)
         return;
+    struct mpiq_buffer plain _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&columns->page->out);
     mpiq_put_plain(&plain, text);
     const char *cell = mpiq_buffer_text(&plain);
     columns->used[column] = true;
-    if (plain.failed || scols_line_set_data(columns->line, column, cell) != 0)
+    if (scols_line_set_data(columns->line, column, cell) != 0)
         fail(columns);
 }
 
@@ -169,7 +172,7 @@ void mpiq_columns_print(struct mpiq_columns *columns, size_t indent, bool headin
     scols_table_set_termforce(columns->table, width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
     if (width > 0)
         scols_table_set_termwidth(columns->table, (size_t)width > indent ? (size_t)width - indent : 1);
-    if (scols_print_table_to_string(columns->table, &text) != 0) {
+    if (scols_print_table_to_string(columns->table, &text) != 0 || !text) {
         fail(columns);
         return;
     }

@@ -15,7 +15,6 @@
 static void put_line(struct mpiq_page *page, struct mpiq_buffer *text)
 {
     mpiq_layout_say(page, INDENT, "%s", mpiq_buffer_text(text));
-    page->out.failed |= text->failed;
     text->length = 0;
 }
 
@@ -37,7 +36,7 @@ static void put_sites(struct mpiq_page *page, const struct mpiq_finding *finding
         {.heading = "who", .wrap = true}, {.heading = "call"}, {.heading = "place"}};
     struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
         mpiq_columns_create(page, headings, sizeof headings / sizeof *headings);
-    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     size_t shown = shown_of(finding->site_count, most);
 
     for (size_t i = 0; i < shown; i++) {
@@ -59,11 +58,11 @@ static void put_sites(struct mpiq_page *page, const struct mpiq_finding *finding
 }
 
 /* Whether the sentence has all the places in it already. */
-static bool places_in_text(const struct mpiq_finding *finding)
+static bool places_in_text(struct mpiq_page *page, const struct mpiq_finding *finding)
 {
     for (size_t i = 0; i < finding->site_count; i++) {
         const struct mpiq_finding_site *site = &finding->sites[i];
-        struct mpiq_buffer place _cleanup_(mpiq_buffer_deinit) = {0};
+        struct mpiq_buffer place _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
         mpiq_put_place(&place, site->file, site->line, NULL, NULL);
         if (place.length == 0 || !finding->text || !strstr(finding->text, mpiq_buffer_text(&place)))
             return false;
@@ -85,7 +84,7 @@ static bool said_by_sites(const struct mpiq_finding *finding, const struct mpiq_
 
 static void put_calls(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     size_t shown = shown_of(finding->call_count, most);
     for (size_t i = 0; i < shown; i++) {
         if (said_by_sites(finding, &finding->calls[i]))
@@ -99,7 +98,7 @@ static void put_calls(struct mpiq_page *page, const struct mpiq_finding *finding
 
 static void put_values(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     size_t shown = shown_of(finding->value_count, most);
     for (size_t i = 0; i < shown; i++) {
         mpiq_buffer_printf(&text, "%s %s: ", finding->field ? finding->field : "value",
@@ -136,10 +135,10 @@ void mpiq_put_step(const struct mpiq_page *page, struct mpiq_buffer *buffer, con
 
 /* Whether each rank of a cycle does the same as the others, relative to itself; the rank that it waits for
    and why go to *relative. */
-static bool uniform_steps(const struct mpiq_page *page, const struct mpiq_finding *finding,
+static bool uniform_steps(struct mpiq_page *page, const struct mpiq_finding *finding,
                           struct mpiq_buffer *relative)
 {
-    struct mpiq_buffer other _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer other _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     for (size_t i = 0; i < finding->step_count; i++) {
         const struct mpiq_step *step = &finding->steps[i];
         struct mpiq_world_rank name = mpiq_job_world_rank(page->job, step->process);
@@ -148,8 +147,10 @@ static bool uniform_steps(const struct mpiq_page *page, const struct mpiq_findin
             name.world > 0 || step->waits_for.ranges[0].world > 0)
             return false;
         char *said _cleanup_free_ = NULL;
-        if (asprintf(&said, "rank %" PRIu32 ": %s", step->waits_for.ranges[0].first, step->why) < 0)
+        if (asprintf(&said, "rank %" PRIu32 ": %s", step->waits_for.ranges[0].first, step->why) < 0) {
             said = NULL;
+            mpiq_buffer_fail(&page->out);
+        }
         text->length = 0;
         mpiq_put_relative(text, said ? said : "", name.rank, page->job->worlds[0].size);
         if (!said || (i > 0 && strcmp(mpiq_buffer_text(relative), mpiq_buffer_text(&other)) != 0))
@@ -162,8 +163,8 @@ static bool uniform_steps(const struct mpiq_page *page, const struct mpiq_findin
 static bool put_uniform_steps(struct mpiq_page *page, const struct mpiq_finding *finding)
 {
     enum { WORTH_IT = 4 };
-    struct mpiq_buffer relative _cleanup_(mpiq_buffer_deinit) = {0};
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer relative _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     if (finding->step_count < WORTH_IT || !uniform_steps(page, finding, &relative))
         return false;
     mpiq_buffer_string(&text, "each rank r of them");
@@ -182,7 +183,7 @@ static bool put_uniform_steps(struct mpiq_page *page, const struct mpiq_finding 
 
 static void put_steps(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     size_t shown = shown_of(finding->step_count, most);
     if (shown == 0 || put_uniform_steps(page, finding))
         return;
@@ -231,7 +232,7 @@ static void put_miss(const struct mpiq_page *page, struct mpiq_buffer *text,
 
 static void put_misses(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     enum { MOST_MISSES = 3 };
     size_t shown = shown_of(finding->near_miss_count, most < MOST_MISSES ? most : MOST_MISSES);
     for (size_t i = 0; i < shown; i++) {
@@ -245,7 +246,7 @@ static void put_misses(struct mpiq_page *page, const struct mpiq_finding *findin
 
 void mpiq_put_finding(struct mpiq_page *page, const struct mpiq_finding *finding, size_t number, size_t most)
 {
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     char lead[32];
 
     snprintf(lead, sizeof lead, "%2zu. ", number);
@@ -258,11 +259,10 @@ void mpiq_put_finding(struct mpiq_page *page, const struct mpiq_finding *finding
                          (struct mpiq_line){.indent = INDENT, .hang = INDENT + 2, .style = MPIQ_STYLE_BAD},
                          mpiq_buffer_text(&text));
     }
-    if (finding->step_count == 0 && (number == 1 || !places_in_text(finding)))
+    if (finding->step_count == 0 && (number == 1 || !places_in_text(page, finding)))
         put_sites(page, finding, most);
     put_calls(page, finding, most);
     put_values(page, finding, most);
     put_steps(page, finding, most);
     put_misses(page, finding, most);
-    page->out.failed |= text.failed;
 }

@@ -48,7 +48,7 @@ static void count_losses(struct mpiq_page *page, struct losses *ret)
 static void put_help(struct mpiq_page *page, bool *headed, const struct mpiq_rank_set *ranks,
                      const char *text)
 {
-    struct mpiq_buffer line _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer line _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     if (!*headed)
         mpiq_layout_heading(page, "What would help");
     *headed = true;
@@ -58,7 +58,6 @@ static void put_help(struct mpiq_page *page, bool *headed, const struct mpiq_ran
     }
     mpiq_buffer_string(&line, text);
     mpiq_layout_say(page, 2, "%s", mpiq_buffer_text(&line));
-    page->out.failed |= line.failed;
 }
 
 void mpiq_show_help(struct mpiq_page *page)

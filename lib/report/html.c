@@ -50,7 +50,7 @@ static void close_section(struct mpiq_page *page)
 static void put_edge(struct mpiq_page *page, const struct mpiq_wait_picture *picture,
                      const struct mpiq_picture_edge *edge)
 {
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     const struct mpiq_rank_set *from = &picture->nodes[edge->from].ranks;
     mpiq_put_who(&text, from, MPIQ_MOST_RANGES);
     mpiq_buffer_string(&text, from->size == 1 ? " waits for " : " wait for ");
@@ -61,13 +61,12 @@ static void put_edge(struct mpiq_page *page, const struct mpiq_wait_picture *pic
     mpiq_buffer_printf(&text, "%s%s%s", *edge->label ? ": " : "", edge->label,
                        edge->more ? ", and more" : "");
     mpiq_layout_say(page, 2, "%s", mpiq_buffer_text(&text));
-    page->out.failed |= text.failed;
 }
 
 static void put_picture(struct mpiq_page *page)
 {
     struct mpiq_wait_picture picture _cleanup_(mpiq_wait_picture_deinit) = {0};
-    struct mpiq_buffer source _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer source _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     page->out.failed |= !mpiq_wait_picture_collect(page, &picture);
     if (page->out.failed || picture.edge_count == 0)
         return;

@@ -52,7 +52,7 @@ static void put_communicator(struct mpiq_json *json, uint32_t comm, bool collect
     const struct mpiq_job_state *job = json->page->job;
     const struct mpiq_job_communicator *row = &job->communicators[comm];
     struct mpiq_rank_set members _cleanup_(mpiq_rank_set_deinit) = {0};
-    struct mpiq_buffer context _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer context _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(json->out);
 
     if (!mpiq_job_communicator_members(job, comm, &members))
         json->out->failed = true;

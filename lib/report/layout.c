@@ -50,10 +50,9 @@ enum mpiq_style mpiq_verdict_style(enum mpiq_verdict verdict)
 
 void mpiq_put_html(struct mpiq_buffer *buffer, const char *string)
 {
-    struct mpiq_buffer plain _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer plain _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(buffer);
     mpiq_put_plain(&plain, string);
     const char *at = mpiq_buffer_text(&plain);
-    buffer->failed |= plain.failed;
     while (*at) {
         size_t harmless = strcspn(at, "&<>\"'");
         mpiq_buffer_add(buffer, at, harmless);
@@ -151,13 +150,12 @@ static void put_html_line(struct mpiq_page *page, struct mpiq_line line, const c
 
 void mpiq_layout_line(struct mpiq_page *page, struct mpiq_line line, const char *text)
 {
-    struct mpiq_buffer plain _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer plain _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     mpiq_put_plain(&plain, text);
     if (is_html(page))
         put_html_line(page, line, mpiq_buffer_text(&plain));
     else
         put_text_line(page, line, mpiq_buffer_text(&plain));
-    page->out.failed |= plain.failed;
 }
 
 void mpiq_layout_say(struct mpiq_page *page, size_t indent, const char *format, ...)
@@ -195,7 +193,7 @@ void mpiq_layout_verdict(struct mpiq_page *page)
     const struct mpiq_job_state *job = page->job;
     const struct mpiq_diagnosis *diagnosis = page->diagnosis;
     struct mpiq_library library = mpiq_page_library(page);
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
 
     mpiq_buffer_string(&text, ": ");
     if (diagnosis->text && *diagnosis->text)
@@ -213,5 +211,4 @@ void mpiq_layout_verdict(struct mpiq_page *page)
                                         .lead = mpiq_verdict_word(diagnosis->verdict),
                                         .lead_style = mpiq_verdict_style(diagnosis->verdict)},
                      mpiq_buffer_text(&text));
-    page->out.failed |= text.failed;
 }

@@ -77,7 +77,7 @@ void mpiq_put_ranks(struct mpiq_buffer *buffer, const struct mpiq_rank_set *set,
 {
     char *text _cleanup_free_ = mpiq_rank_set_text(set, most);
     if (!text)
-        buffer->failed = true;
+        mpiq_buffer_fail(buffer);
     mpiq_put_plain(buffer, text);
 }
 

@@ -43,7 +43,7 @@ static void put_title(struct mpiq_page *page, uint32_t comm)
 {
     const struct mpiq_job_communicator *row = &page->job->communicators[comm];
     struct mpiq_rank_set members _cleanup_(mpiq_rank_set_deinit) = {0};
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
 
     page->out.failed |= !mpiq_job_communicator_members(page->job, comm, &members);
     mpiq_layout_gap(page);
@@ -65,13 +65,12 @@ static void put_title(struct mpiq_page *page, uint32_t comm)
         mpiq_buffer_string(&text, ", freed");
     mpiq_buffer_char(&text, ')');
     mpiq_layout_line(page, title, mpiq_buffer_text(&text));
-    page->out.failed |= text.failed;
 }
 
 /* "ordered calls: 6 by ranks 0,2-63; 5 by rank 1": who is how far, whatever the calls are. */
 static void put_numbers(struct mpiq_page *page, const struct mpiq_call_counts *counts)
 {
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     if (counts->number_count < 2)
         return;
     size_t shown = counts->number_count > 6 ? 5 : counts->number_count;
@@ -87,12 +86,12 @@ static void put_numbers(struct mpiq_page *page, const struct mpiq_call_counts *c
         mpiq_put_who(&text, &last->ranks, MPIQ_MOST_RANGES);
     }
     mpiq_layout_say(page, 2, "%s", mpiq_buffer_text(&text));
-    page->out.failed |= text.failed;
 }
 
-static void put_row(struct mpiq_columns *table, const struct mpiq_call_count *row, bool first)
+static void put_row(struct mpiq_page *page, struct mpiq_columns *table, const struct mpiq_call_count *row,
+                    bool first)
 {
-    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     mpiq_columns_row(table, row->behind ? MPIQ_STYLE_BAD : MPIQ_STYLE_NONE);
     mpiq_columns_set_string(table, 0, first ? row->collective : "");
     mpiq_put_ranks(&cell, &row->ranks, MPIQ_MOST_RANGES);
@@ -104,14 +103,15 @@ static void put_row(struct mpiq_columns *table, const struct mpiq_call_count *ro
 }
 
 /* The rows of one collective; of many the highest and the lowest counts. */
-static void put_class(struct mpiq_columns *table, const struct mpiq_call_count *rows, size_t count)
+static void put_class(struct mpiq_page *page, struct mpiq_columns *table, const struct mpiq_call_count *rows,
+                      size_t count)
 {
     enum { HIGHEST = 4, LOWEST = 3 };
-    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     bool all = count <= HIGHEST + LOWEST + 1;
     for (size_t i = 0; i < count; i++) {
         if (all || i < HIGHEST || i >= count - LOWEST) {
-            put_row(table, &rows[i], i == 0);
+            put_row(page, table, &rows[i], i == 0);
         } else if (i == HIGHEST) {
             mpiq_columns_row(table, MPIQ_STYLE_NONE);
             mpiq_buffer_printf(&cell, "... %zu more lines", count - HIGHEST - LOWEST);
@@ -139,7 +139,7 @@ static void put_entry(struct mpiq_page *page, const struct entry *entry)
     for (size_t i = 1; i <= counts->row_count; i++) {
         if (i < counts->row_count && counts->rows[i].class == counts->rows[first].class)
             continue;
-        put_class(table, &counts->rows[first], i - first);
+        put_class(page, table, &counts->rows[first], i - first);
         first = i;
     }
     mpiq_columns_print(table, 2, true);
@@ -178,7 +178,7 @@ static void put_uncounted(struct mpiq_page *page)
 {
     const struct mpiq_job_state *job = page->job;
     struct mpiq_rank_set ranks _cleanup_(mpiq_rank_set_deinit) = {0};
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         struct mpiq_world_rank name = mpiq_job_world_rank(job, process);
@@ -193,7 +193,6 @@ static void put_uncounted(struct mpiq_page *page)
     mpiq_buffer_string(&text, ": mpiq doctor says why");
     mpiq_layout_gap(page);
     mpiq_layout_say(page, 0, "%s", mpiq_buffer_text(&text));
-    page->out.failed |= text.failed;
 }
 
 void mpiq_show_collectives(struct mpiq_page *page)

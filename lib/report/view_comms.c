@@ -49,7 +49,7 @@ static bool put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
 {
     const struct mpiq_job_communicator *row = &page->job->communicators[comm];
     struct mpiq_rank_set members _cleanup_(mpiq_rank_set_deinit) = {0};
-    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
 
     if (!mpiq_job_communicator_members(page->job, comm, &members))
         return false;

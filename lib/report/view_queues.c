@@ -132,7 +132,7 @@ static void put_blocked(const struct mpiq_page *page, struct mpiq_buffer *cell,
 static void put_row(struct mpiq_page *page, struct mpiq_columns *table, const struct mpiq_message_row *row,
                     const struct queue_words *words)
 {
-    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     const struct mpiq_job_operation *operation = row->example;
 
     mpiq_columns_row(table, mpiq_message_holds(operation) ? MPIQ_STYLE_BOLD : MPIQ_STYLE_NONE);
@@ -225,7 +225,7 @@ static void put_unknown(struct mpiq_page *page)
         struct mpiq_rank_set ranks;
     } reasons[MOST_REASONS + 1] = {0};
     size_t count = 0;
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
 
     for (uint32_t process = 0; process < page->job->process_count; process++) {
         const char *why = unknown_queues(page->job, mpiq_job_rank_of(page->job, process), &text);
@@ -254,7 +254,6 @@ static void put_unknown(struct mpiq_page *page)
         mpiq_rank_set_deinit(&reasons[i].ranks);
         free(reasons[i].text);
     }
-    page->out.failed |= text.failed;
 }
 
 /* Whether the queues of a rank that the page wants were read: "none" is no answer otherwise. */

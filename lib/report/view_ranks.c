@@ -55,7 +55,7 @@ void mpiq_show_ranks(struct mpiq_page *page)
         {.heading = "AT"},
         {.heading = "WAITING FOR", .wrap = true},
     };
-    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     struct mpiq_rank_set suspects _cleanup_(mpiq_rank_set_deinit) = {0};
     uint32_t count = page->diagnosis->rank_count;
 
@@ -73,5 +73,4 @@ void mpiq_show_ranks(struct mpiq_page *page)
         mpiq_columns_print(table, 0, true);
         mpiq_buffer_drain(&page->out, false);
     }
-    page->out.failed |= cell.failed;
 }

@@ -61,7 +61,7 @@ static void put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours 
     };
     struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
         mpiq_columns_create(page, headings, sizeof headings / sizeof *headings);
-    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     /* "and one more" would take the line that it saves. */
     size_t shown = all->count <= most + 1 ? all->count : most;
 
@@ -104,7 +104,7 @@ static void put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours 
 static void put_notes(struct mpiq_page *page, const char *heading, const struct mpiq_note *notes,
                       size_t count, size_t most)
 {
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     size_t shown = count <= most + 1 ? count : most;
     if (count == 0)
         return;

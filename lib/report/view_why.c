@@ -13,12 +13,11 @@
 
 static void put_numbered(struct mpiq_page *page, size_t number, const struct mpiq_step *step)
 {
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     char lead[32];
     snprintf(lead, sizeof lead, "%3zu. ", number);
     mpiq_put_step(page, &text, step);
     mpiq_layout_line(page, (struct mpiq_line){.hang = 7, .lead = lead}, mpiq_buffer_text(&text));
-    page->out.failed |= text.failed;
 }
 
 void mpiq_show_why(struct mpiq_page *page)

@@ -225,7 +225,7 @@ bool mpiq_wait_picture_collect(const struct mpiq_page *page, struct mpiq_wait_pi
 static void put_node(const struct mpiq_page *page, struct mpiq_buffer *buffer, size_t index,
                      const struct mpiq_picture_node *node)
 {
-    struct mpiq_buffer label _cleanup_(mpiq_buffer_deinit) = {0};
+    struct mpiq_buffer label _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(buffer);
     const struct mpiq_rank_diagnosis *rank = node->example;
     mpiq_put_who(&label, &node->ranks, MPIQ_MOST_RANGES);
     mpiq_buffer_char(&label, '\n');
@@ -235,7 +235,6 @@ static void put_node(const struct mpiq_page *page, struct mpiq_buffer *buffer, s
     mpiq_buffer_printf(buffer, "n%zu [%slabel=", index, node->suspect ? "color=\"#b00020\" penwidth=2 " : "");
     mpiq_put_dot_string(buffer, mpiq_buffer_text(&label));
     mpiq_buffer_string(buffer, "];\n");
-    buffer->failed |= label.failed;
 }
 
 void mpiq_put_picture_source(const struct mpiq_page *page, struct mpiq_buffer *buffer,
@@ -248,13 +247,12 @@ void mpiq_put_picture_source(const struct mpiq_page *page, struct mpiq_buffer *b
         put_node(page, buffer, i, &picture->nodes[i]);
     for (size_t i = 0; i < picture->edge_count; i++) {
         const struct mpiq_picture_edge *edge = &picture->edges[i];
-        struct mpiq_buffer label _cleanup_(mpiq_buffer_deinit) = {0};
+        struct mpiq_buffer label _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(buffer);
         mpiq_put_plain(&label, edge->label);
         mpiq_buffer_string(&label, edge->more ? " ..." : "");
         mpiq_buffer_printf(buffer, "n%" PRIu32 " -> n%" PRIu32 " [label=", edge->from, edge->to);
         mpiq_put_dot_string(buffer, mpiq_buffer_text(&label));
         mpiq_buffer_string(buffer, "];\n");
-        buffer->failed |= label.failed;
     }
     mpiq_buffer_string(buffer, "}\n");
 }
