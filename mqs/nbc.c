@@ -84,16 +84,16 @@ static int index_requests(struct nbc_requests *nbc)
     if (count == 0) {
         return mqs_ok;
     }
-    nbc->by_address = memory_allocate(count, sizeof *nbc->by_address);
-    nbc->by_message = memory_allocate(count, sizeof *nbc->by_message);
+    nbc->by_address = memory_allocate(count, sizeof(struct nbc_request *));
+    nbc->by_message = memory_allocate(count, sizeof(struct nbc_request *));
     if (nbc->by_address == NULL || nbc->by_message == NULL) {
         return ERROR_NO_STORE;
     }
     for (size_t i = 0; i < count; i++) {
         nbc->by_address[i] = nbc->by_message[i] = &items[i];
     }
-    qsort(nbc->by_address, count, sizeof *nbc->by_address, compare_addresses);
-    qsort(nbc->by_message, count, sizeof *nbc->by_message, compare_messages);
+    qsort(nbc->by_address, count, sizeof(struct nbc_request *), compare_addresses);
+    qsort(nbc->by_message, count, sizeof(struct nbc_request *), compare_messages);
     return mqs_ok;
 }
 
@@ -136,8 +136,8 @@ struct nbc_request *nbc_find(const mqs_process_info *info, mqs_taddr_t address)
     struct nbc_request **found = NULL;
 
     if (info->nbc.by_address != NULL) {
-        found =
-            bsearch(&wanted, info->nbc.by_address, info->nbc.list.count, sizeof wanted, compare_addresses);
+        found = bsearch(&wanted, info->nbc.by_address, info->nbc.list.count, sizeof(struct nbc_request *),
+                        compare_addresses);
     }
     return found == NULL ? NULL : *found;
 }
@@ -149,7 +149,8 @@ const struct nbc_request *nbc_of_message(const mqs_process_info *info, mqs_taddr
     struct nbc_request **found = NULL;
 
     if (info->nbc.by_message != NULL) {
-        found = bsearch(&wanted, info->nbc.by_message, info->nbc.list.count, sizeof wanted, compare_messages);
+        found = bsearch(&wanted, info->nbc.by_message, info->nbc.list.count, sizeof(struct nbc_request *),
+                        compare_messages);
     }
     return found == NULL ? NULL : *found;
 }

@@ -156,14 +156,14 @@ static int index_by_address(struct requests *requests)
     if (count == 0) {
         return mqs_ok;
     }
-    requests->by_address = memory_allocate(count, sizeof *requests->by_address);
+    requests->by_address = memory_allocate(count, sizeof(struct request *));
     if (requests->by_address == NULL) {
         return ERROR_NO_STORE;
     }
     for (size_t i = 0; i < count; i++) {
         requests->by_address[i] = &items[i];
     }
-    qsort(requests->by_address, count, sizeof *requests->by_address, compare_addresses);
+    qsort(requests->by_address, count, sizeof(struct request *), compare_addresses);
     return mqs_ok;
 }
 
@@ -197,8 +197,8 @@ static int order(struct requests *requests)
     if (count == 0) {
         return mqs_ok;
     }
-    requests->sends = memory_allocate(count, sizeof *requests->sends);
-    requests->receives = memory_allocate(count, sizeof *requests->receives);
+    requests->sends = memory_allocate(count, sizeof(struct request *));
+    requests->receives = memory_allocate(count, sizeof(struct request *));
     if (requests->sends == NULL || requests->receives == NULL) {
         return ERROR_NO_STORE;
     }
@@ -209,10 +209,10 @@ static int order(struct requests *requests)
             requests->receives[requests->receive_count++] = &items[i];
         }
     }
-    qsort(requests->receives, requests->receive_count, sizeof *requests->receives, compare_posted);
-    qsort(requests->sends, requests->send_count, sizeof *requests->sends, compare_posted);
+    qsort(requests->receives, requests->receive_count, sizeof(struct request *), compare_posted);
+    qsort(requests->sends, requests->send_count, sizeof(struct request *), compare_posted);
     unroll_sequences(requests->sends, requests->send_count);
-    qsort(requests->sends, requests->send_count, sizeof *requests->sends, compare_posted);
+    qsort(requests->sends, requests->send_count, sizeof(struct request *), compare_posted);
     return mqs_ok;
 }
 
@@ -341,7 +341,8 @@ const struct request *request_find(const struct requests *requests, mqs_taddr_t 
         return NULL;
     }
     key.address = address;
-    found = bsearch(&wanted, requests->by_address, requests->list.count, sizeof wanted, compare_addresses);
+    found = bsearch(&wanted, requests->by_address, requests->list.count, sizeof(struct request *),
+                    compare_addresses);
     return found == NULL ? NULL : *found;
 }
 
