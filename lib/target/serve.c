@@ -317,12 +317,34 @@ static const struct request *find_request(const char *line, size_t word)
     return NULL;
 }
 
-/* What our side takes is not on the other's account; but one that asks for ever is to end, too. */
-static void put_off(struct mpiq_pipe *pipe, int64_t duration)
+/* request is NULL for a word that is not known. */
+static struct mpiq_error *serve_request(struct server *server, const struct request *request, char *line,
+                                        size_t length)
 {
-    int64_t delay = duration < pipe->grace ? duration : pipe->grace;
+    size_t word = strcspn(line, " ");
+    struct outcome outcome;
+    if (!request)
+        outcome =
+            failed(mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "the wire: no such request is known here"));
+    else if (request->argument && word + 1 >= length)
+        outcome = misused("the request needs an argument");
+    else
+        outcome = request->serve(server, line[word] ? line + word + 1 : line + word);
+    if (outcome.failed)
+        outcome = say_error(server, outcome.failed);
+    return outcome.broken;
+}
+
+/* What our side took since then is not on the other's account; but one that asks for ever is to end, too. */
+static struct mpiq_error *keep_time(struct mpiq_pipe *pipe, int64_t begin)
+{
+    int64_t now = mpiq_monotonic_ns();
+    int64_t delay = now - begin < pipe->grace ? now - begin : pipe->grace;
     pipe->grace -= delay;
     pipe->deadline += delay;
+    return now <= pipe->deadline
+               ? NULL
+               : mpiq_error_create(MPIQ_ERROR_TIMEOUT, "the other side of the wire came to no end in time");
 }
 
 struct mpiq_error *mpiq_target_serve_pipe(struct mpiq_target *target, struct mpiq_pipe *pipe, pid_t direct,
@@ -339,26 +361,16 @@ struct mpiq_error *mpiq_target_serve_pipe(struct mpiq_target *target, struct mpi
         if (error || !line)
             break;
         int64_t begin = pipe->deadline ? mpiq_monotonic_ns() : 0;
-        size_t word = strcspn(line, " ");
-        const struct request *request = find_request(line, word);
+        const struct request *request = find_request(line, strcspn(line, " "));
         if (!request && other) {
             on = other(argument, line);
-            continue;
+        } else {
+            error = serve_request(&server, request, line, length);
+            on = !request || request->serve != serve_end;
         }
-        struct outcome outcome;
-        if (!request)
-            outcome =
-                failed(mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "the wire: no such request is known here"));
-        else if (request->argument && word + 1 >= length)
-            outcome = misused("the request needs an argument");
-        else
-            outcome = request->serve(&server, line[word] ? line + word + 1 : line + word);
-        if (outcome.failed)
-            outcome = say_error(&server, outcome.failed);
-        error = outcome.broken;
-        if (pipe->deadline)
-            put_off(pipe, mpiq_monotonic_ns() - begin);
-        on = !error && (!request || request->serve != serve_end);
+        if (!error && on && pipe->deadline)
+            error = keep_time(pipe, begin);
+        on = on && !error;
     }
     free(server.types);
     free(server.reply);

@@ -103,11 +103,16 @@ static void ends_in(struct mpiq_dll_host *host, int where, enum mpiq_error_code 
     if (!strstr(error->message, sentence))
         printf("\nis:  %s\nnot: %s\n", error->message, sentence);
     mpiq_error_destroy(error);
+    /* The time of a host that is short of it may be too short for a busy machine, too. */
+    error = look(host, 0, &state);
+    for (int i = 0; i < 20 && error && error->code == MPIQ_ERROR_TIMEOUT; i++) {
+        mpiq_error_destroy(error);
+        error = look(host, 0, &state);
+    }
+    CU_ASSERT_PTR_NULL_FATAL(error);
     /* Members are known by now, or not: both are right after a crash. */
-    char *text = read_well(host, 0);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"tag\":9"));
-    free(text);
+    CU_ASSERT_EQUAL(state->operations[0].tag, 9);
+    mpiq_rank_state_destroy(state);
 }
 
 static int open_descriptors(void)
