@@ -60,7 +60,7 @@ static int status_of(const struct request *request, int kind)
     if (kind == mqs_kind_message) {
         return mqs_st_matched; /* by its probe; its receive is still to come */
     }
-    if (request->complete == COMPLETE_DONE || request->state == REQUEST_INACTIVE) {
+    if (request_is_done(request) || request->state == REQUEST_INACTIVE) {
         return mqs_st_complete;
     }
     if (request_is_send(request)) {
@@ -127,7 +127,7 @@ void operation_complete_details(mqs_process_info *info)
     const struct request *request = request_find(&info->requests, info->details.request);
 
     if (request != NULL && request_is_send(request) && request->state == REQUEST_ACTIVE &&
-        request->complete != COMPLETE_DONE && is_eager(info, request)) {
+        !request_is_done(request) && is_eager(info, request)) {
         info->details.flags |= mqs_operation_eager;
     }
 }

@@ -16,6 +16,14 @@ bool request_is_send(const struct request *request)
     return request->pml_type == PML_SEND;
 }
 
+bool request_is_done(const struct request *request)
+{
+    if (request_is_send(request) && request->mode == MODE_BUFFERED && request->state == REQUEST_ACTIVE) {
+        return request->delivered;
+    }
+    return request->complete == COMPLETE_DONE;
+}
+
 bool request_is_internal(const struct request *request)
 {
     /* A receive from any tag is the user's own; the library always names its tags, all below that. */
@@ -59,6 +67,9 @@ static void decode(const mqs_process_info *info, mqs_taddr_t address, const unsi
     request->status_bytes = field_unsigned(info, status, AT_STATUS_BYTES);
     request->cancelled = field_unsigned(info, status, AT_STATUS_CANCELLED) != 0;
     request->freed = field_unsigned(info, bytes, AT_PML_FREED) != 0;
+    request->delivered = layout_has(&info->layout, AT_PML_COMPLETE)
+                             ? field_unsigned(info, bytes, AT_PML_COMPLETE) != 0
+                             : request->complete == COMPLETE_DONE;
     request->pml_type = (uint8_t)field_unsigned(info, bytes, AT_PML_TYPE);
     request->comm = (mqs_taddr_t)field_unsigned(info, bytes, AT_PML_COMM);
     request->datatype = (mqs_taddr_t)field_unsigned(info, bytes, AT_PML_DATATYPE);

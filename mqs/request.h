@@ -57,6 +57,7 @@ struct request {
     uint8_t mode;     /* enum send_mode, of a send */
     bool persistent;
     bool freed;
+    bool delivered; /* the PML is done with it */
     bool cancelled;
     bool receiver_known; /* a rendezvous send that its receiver has answered */
     bool acknowledged;   /* not waiting for the receiver's answer (or never needed it) */
@@ -91,5 +92,8 @@ int request_read(mqs_process_info *info, mqs_taddr_t address, struct request *re
 bool request_is_internal(const struct request *request);
 
 bool request_is_send(const struct request *request);
+
+/* Whether it has ended.  A buffered send is complete for its caller at once; it ends when it is delivered. */
+bool request_is_done(const struct request *request);
 
 #endif

@@ -207,8 +207,34 @@ static bool has_envelope(const struct ompi_mqs_wait *wait)
     return wait->kind >= OMPI_MQS_WAIT_SEND && wait->kind <= OMPI_MQS_WAIT_MRECV && wait->comm != 0;
 }
 
-static uint64_t count_operations(const struct ompi_mqs_wait *wait)
+/* MPI_Buffer_detach waits for every buffered send that is not delivered; it names none.  The next one from
+ *at on, or NULL. */
+static const struct request *next_buffered(const mqs_process_info *info, size_t *at)
 {
+    const struct request *items = info->requests.list.items;
+
+    while (*at < info->requests.list.count) {
+        const struct request *item = &items[(*at)++];
+
+        if (request_is_send(item) && item->mode == MODE_BUFFERED && item->state == REQUEST_ACTIVE &&
+            !request_is_done(item)) {
+            return item;
+        }
+    }
+    return NULL;
+}
+
+static uint64_t count_operations(const mqs_process_info *info, const struct ompi_mqs_wait *wait)
+{
+    if (wait->kind == OMPI_MQS_WAIT_BSEND_DETACH) {
+        uint64_t count = 0;
+        size_t at = 0;
+
+        while (next_buffered(info, &at) != NULL) {
+            count++;
+        }
+        return count;
+    }
     if (wait->count > 0) {
         return wait->requests == 0 ? 0 : wait->count;
     }
@@ -233,7 +259,7 @@ static int next_patched(mqs_process_info *info, mqs_wait *ret)
     } while (wait->kind == OMPI_MQS_WAIT_NONE);
 
     waits->wait = *wait;
-    waits->operations = count_operations(wait);
+    waits->operations = count_operations(info, wait);
     if (waits->operations > MAX_OPERATIONS) {
         waits->operations = 0;
         return ERROR_WAITS;
@@ -249,6 +275,9 @@ static int next_patched(mqs_process_info *info, mqs_wait *ret)
     ret->level = (int)waits->level - 1;
     ret->kind = (int)wait->kind;
     ret->need = wait->need > INT_MAX ? INT_MAX : (int)wait->need;
+    if (wait->kind == OMPI_MQS_WAIT_BSEND_DETACH) {
+        ret->need = (int)waits->operations; /* all that there are now */
+    }
     ret->operations = (int)waits->operations;
     ret->collective = waits->collective;
     ret->episode = wait->episode;
@@ -325,6 +354,14 @@ static int next_patched_operation(mqs_process_info *info, mqs_pending_operation 
     mqs_taddr_t address = (mqs_taddr_t)wait->requests;
     uint64_t at;
 
+    if (wait->kind == OMPI_MQS_WAIT_BSEND_DETACH) {
+        size_t next = (size_t)waits->next_operation;
+        const struct request *request = next_buffered(info, &next);
+
+        waits->next_operation = next;
+        return request == NULL ? mqs_end_of_list
+                               : operation_of_request(info, request, -1, ret, &info->details);
+    }
     if (waits->next_operation >= waits->operations) {
         return mqs_end_of_list;
     }

@@ -307,6 +307,7 @@ mqs_taddr_t made_up_mpi_request(struct made_up_mpi *mpi, const struct made_up_re
     put(mpi, status, "ompi_status_public_t", "MPI_TAG", (uint32_t)(r->status_tag == 0 ? -1 : r->status_tag));
     put(mpi, status, "ompi_status_public_t", "_ucount", r->status_bytes);
     put(mpi, address, "mca_pml_base_request_t", "req_type", (uint64_t)type);
+    put(mpi, address, "mca_pml_base_request_t", "req_pml_complete", r->delivered);
     put(mpi, address, "mca_pml_base_request_t", "req_comm", r->comm);
     put(mpi, address, "mca_pml_base_request_t", "req_datatype", mpi->integer);
     put(mpi, address, "mca_pml_base_request_t", "req_addr", 0xb0f0);

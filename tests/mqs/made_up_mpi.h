@@ -47,6 +47,7 @@ struct made_up_request {
     int type;  /* enum pml_type, 0: as send says */
     int state; /* enum request_state, 0: active */
     uint64_t complete;
+    bool delivered; /* req_pml_complete */
     bool persistent;
     mqs_taddr_t comm;
     int peer;

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run by gdb (serve_gdb): the wire for the inferior on descriptors 3 and 4, one request at a time."""
 
+import os
 import sys
 
 import gdb
 
-sys.path.insert(0, SOURCE)  # noqa: F821 - serve_gdb sets it
+sys.path.insert(0, os.environ["MPIQ_GDB_PLUGIN"])
 
 from mpiq_gdb import process, wire  # pylint: disable=wrong-import-position
 

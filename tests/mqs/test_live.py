@@ -347,6 +347,18 @@ def test_waits(jobs, line):
     assert jobs(line, "blocking").look(our_dll(), 1)["waits"] == []
 
 
+@pytest.mark.parametrize("line", LINES)
+def test_buffered_send_on_its_way(jobs, line):
+    """Complete for its caller, not delivered: what MPI_Buffer_detach waits for, though it names no request."""
+    look = jobs(line, "detach").look(our_dll(), 0)
+    (send,) = communicator(look, "MPI_COMM_WORLD")["sends"]
+    assert (send["tag"], send["kind"], send["status"]) == (55, BSEND, PENDING)
+    if "unpatched" not in line:
+        (wait,) = look["waits"]
+        assert (wait["call"], wait["need"]) == ("MPI_Buffer_detach", 1)
+        assert [op["request"] for op in wait["operations"]] == [send["request"]]
+
+
 @pytest.mark.parametrize("line", [line for line in LINES if "unpatched" in line])
 def test_waits_without_the_patch(jobs, line):
     """The requests that hold a sync object, and no made-up kind or thread."""

@@ -234,6 +234,9 @@ static void test_kinds(void)
         {{.send = true, .mode = 0}, mqs_kind_ssend, mqs_st_pending},
         {{.send = true, .mode = 3}, mqs_kind_rsend, mqs_st_pending},
         {{.send = true, .mode = 2}, mqs_kind_bsend, mqs_st_pending},
+        {{.send = true, .mode = 2, .complete = 1}, mqs_kind_bsend, mqs_st_pending}, /* for its caller alone */
+        {{.send = true, .mode = 2, .complete = 1, .delivered = true}, mqs_kind_bsend, mqs_st_complete},
+        {{.send = true, .mode = 4, .complete = 1}, mqs_kind_send, mqs_st_complete},
         {{.type = 2}, mqs_kind_receive, mqs_st_pending},
         {{.type = 4}, mqs_kind_probe, mqs_st_pending},
         {{.type = 6}, mqs_kind_probe, mqs_st_pending},

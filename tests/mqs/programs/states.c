@@ -170,6 +170,21 @@ static void communicators(void)
     stay();
 }
 
+/* Rank 0 takes its buffer back while a buffered send of tag 55 is on its way to rank 1. */
+static void detach(void)
+{
+    int room = (2 << 20) + MPI_BSEND_OVERHEAD;
+    char *buffer = malloc((size_t)room);
+
+    if (rank == 0) {
+        MPI_Buffer_attach(buffer, room);
+        MPI_Bsend(bytes, 1 << 20, MPI_CHAR, 1, 55, MPI_COMM_WORLD);
+        ready();
+        MPI_Buffer_detach(&buffer, &room);
+    }
+    stay();
+}
+
 /* "reversed" is made while some peers are strangers; on the world all of them are spoken to later. */
 static void strangers(void)
 {
@@ -306,6 +321,7 @@ int main(int argc, char **argv)
         {"session", session},
         {"thousand", thousand},
         {"strangers", strangers},
+        {"detach", detach},
         {"idle", stay},
     };
     const char *wanted = argc > 1 ? argv[1] : "";
