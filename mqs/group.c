@@ -282,12 +282,27 @@ int group_member(mqs_process_info *info, mqs_taddr_t group, int rank, mqs_proces
     struct group dense;
     mqs_taddr_t proc = 0;
     int width = info->layout.sizes.pointer_size;
-    int code = to_dense(info, group, &rank, 1, &dense);
+    int at = rank;
+    int code;
 
-    if (code == mqs_ok) {
-        code = fetch_pointer(info, dense.procs + (mqs_taddr_t)rank * (mqs_taddr_t)width, &proc);
+    if (info->last_member.valid && info->last_member.group == group && info->last_member.rank == rank) {
+        *ret = info->last_member.name;
+        return mqs_ok;
     }
-    return code == mqs_ok ? group_name_of(info, proc, ret) : code;
+    code = to_dense(info, group, &at, 1, &dense);
+    if (code == mqs_ok) {
+        code = fetch_pointer(info, dense.procs + (mqs_taddr_t)at * (mqs_taddr_t)width, &proc);
+    }
+    if (code == mqs_ok) {
+        code = group_name_of(info, proc, ret);
+    }
+    if (code == mqs_ok) {
+        info->last_member.valid = true;
+        info->last_member.group = group;
+        info->last_member.rank = rank;
+        info->last_member.name = *ret;
+    }
+    return code;
 }
 
 int group_check(mqs_process_info *info, mqs_taddr_t group, int count)

@@ -23,6 +23,8 @@ void process_clear(mqs_process_info *info)
     memset(&info->calls, 0, sizeof info->calls);
     memset(&info->process_calls, 0, sizeof info->process_calls);
     memset(&info->datatypes, 0, sizeof info->datatypes);
+    memset(&info->last_member, 0, sizeof info->last_member);
+    memset(&info->last_collective, 0, sizeof info->last_collective);
 }
 
 /* Debug information fills what no table told; asked again while something is missing, since components are

@@ -51,6 +51,19 @@ struct _mqs_process_info {
     struct requests requests;
     struct nbc_requests nbc;
 
+    /* What was asked last and is likely to be asked next: operations come by communicator and peer. */
+    struct {
+        bool valid;
+        mqs_taddr_t group;
+        int rank;
+        mqs_process_name name;
+    } last_member;
+    struct {
+        bool valid;
+        mqs_taddr_t comm;
+        int class_;
+    } last_collective;
+
     /* Iterators. */
     size_t current; /* index of the current communicator; communicators.count past the end */
     bool iterating;

@@ -410,7 +410,7 @@ void waits_clear(struct waits *waits)
     memset(waits, 0, sizeof *waits);
 }
 
-int waits_collective_on(mqs_process_info *info, mqs_taddr_t comm)
+static int find_collective_on(mqs_process_info *info, mqs_taddr_t comm)
 {
     const struct communicator *found = NULL;
     mqs_taddr_t parent;
@@ -439,4 +439,14 @@ int waits_collective_on(mqs_process_info *info, mqs_taddr_t comm)
         address = thread.next;
     }
     return class_;
+}
+
+int waits_collective_on(mqs_process_info *info, mqs_taddr_t comm)
+{
+    if (!info->last_collective.valid || info->last_collective.comm != comm) {
+        info->last_collective.class_ = find_collective_on(info, comm);
+        info->last_collective.comm = comm;
+        info->last_collective.valid = true;
+    }
+    return info->last_collective.class_;
 }
