@@ -348,6 +348,18 @@ def test_waits(jobs, line):
 
 
 @pytest.mark.parametrize("line", LINES)
+def test_eager_sends(jobs, line):
+    """One that only waits for room is told from one that waits for its receive; requests are told as they lie in the
+    library's chunks, several of them here."""
+    sends = communicator(jobs(line, "flood").look(our_dll(), 0), "MPI_COMM_WORLD")["sends"]
+    waiting = [op for op in sends if op["tag"] == 56 and op["status"] == PENDING]
+    assert len(waiting) > 100
+    assert {op["flags"] for op in waiting} == {EAGER}
+    assert with_tag(sends, 57)["flags"] == 0
+    assert [op["sequence"] for op in waiting] == sorted(op["sequence"] for op in waiting)
+
+
+@pytest.mark.parametrize("line", LINES)
 def test_buffered_send_on_its_way(jobs, line):
     """Complete for its caller, not delivered: what MPI_Buffer_detach waits for, though it names no request."""
     look = jobs(line, "detach").look(our_dll(), 0)

@@ -185,6 +185,21 @@ static void detach(void)
     stay();
 }
 
+/* Rank 0 floods rank 1, which is not in MPI, with 1,000 messages of 8 bytes, tag 56: for the last there is no
+   room; and with one of 1 MiB, tag 57. */
+static void flood(void)
+{
+    static MPI_Request request[1001];
+
+    if (rank == 0) {
+        for (int i = 0; i < 1000; i++) {
+            MPI_Isend(numbers, 2, MPI_INT, 1, 56, MPI_COMM_WORLD, &request[i]);
+        }
+        MPI_Isend(bytes, 1 << 20, MPI_CHAR, 1, 57, MPI_COMM_WORLD, &request[1000]);
+    }
+    stay();
+}
+
 /* "reversed" is made while some peers are strangers; on the world all of them are spoken to later. */
 static void strangers(void)
 {
@@ -322,6 +337,7 @@ int main(int argc, char **argv)
         {"thousand", thousand},
         {"strangers", strangers},
         {"detach", detach},
+        {"flood", flood},
         {"idle", stay},
     };
     const char *wanted = argc > 1 ? argv[1] : "";
