@@ -117,7 +117,7 @@ bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_j
     if (!mpiq_queues_known(&job->ranks[receiver->rank]))
         return true;
     const struct mpiq_job_channel *in = find_channel(job, receiver, sender);
-    if (in && in->moved)
+    if (in && in->expected_moved)
         return true;
     if (from && (from->gone || from->phase == MPIQ_PHASE_FINALIZED))
         return false;
@@ -128,7 +128,7 @@ bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_j
     if (!other) /* it has freed the communicator, so what it sent there has gone out and come in */
         return false;
     const struct mpiq_job_channel *out = find_channel(job, other, job->ranks[receiver->rank].process);
-    return (out && out->moved) || differ(out, in);
+    return (out && out->sent_moved) || differ(out, in);
 }
 
 bool mpiq_any_underway(struct mpiq_matching *matching, const struct mpiq_job_member *receiver)
@@ -145,7 +145,7 @@ bool mpiq_any_underway(struct mpiq_matching *matching, const struct mpiq_job_mem
             uint32_t own = job->ranks[member->rank].process;
             for (uint32_t j = 0; j < member->channel_count; j++) {
                 const struct mpiq_job_channel *channel = &job->channels[member->first_channel + j];
-                if (channel->moved)
+                if (channel->expected_moved)
                     matching->underway[i] = 1;
                 const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, channel->peer);
                 const struct mpiq_job_member *other =
@@ -153,7 +153,7 @@ bool mpiq_any_underway(struct mpiq_matching *matching, const struct mpiq_job_mem
                 if (!other)
                     continue;
                 const struct mpiq_job_channel *back = find_channel(job, other, own);
-                if (channel->moved || differ(channel, back))
+                if (channel->sent_moved || differ(channel, back))
                     matching->underway[other - job->members] = 1;
                 if (!back && differ(NULL, channel))
                     matching->underway[i] = 1;

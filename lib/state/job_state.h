@@ -103,7 +103,8 @@ struct mpiq_job_channel {
     uint32_t peer;
     uint32_t sent;
     uint32_t expected;
-    bool moved; /* not the same in both looks */
+    bool sent_moved; /* not the same in both looks */
+    bool expected_moved;
 };
 
 /* As mpiq_operation, with processes and the job's communicators.  `peer` is MPIQ_NONE for any source and

@@ -115,47 +115,44 @@ static bool add_operations(struct adding *adding, const struct mpiq_operation *o
     return true;
 }
 
-/* At a changed channel; the old list is in nearly the same order, so it is walked beside the new one. */
-static void compare_channels(const struct adding *adding, const struct mpiq_job_member *old,
-                             const struct mpiq_channel *news, size_t count, bool *moved)
+/* The first look's row of a peer.  Both lists are in the order of peers, so *at walks on; in any other order
+   rows are not found, and what is not found counts as moved. */
+static const struct mpiq_job_channel *old_channel(const struct adding *adding, const struct mpiq_job_member *old,
+                                                  uint32_t peer, uint32_t *at)
 {
     const struct mpiq_job_channel *olds = old ? &adding->job->channels[old->first_channel] : NULL;
-    uint32_t old_count = old ? old->channel_count : 0;
-    uint32_t at = 0;
-    for (size_t i = 0; i < count; i++) {
-        moved[i] = true;
-        for (uint32_t tried = 0; tried < old_count; tried++, at++) {
-            const struct mpiq_job_channel *channel = &olds[at % old_count];
-            if (channel->peer == (uint32_t)news[i].peer_local) {
-                moved[i] = channel->sent != news[i].sent || channel->expected != news[i].expected;
-                at = at % old_count + 1;
-                break;
-            }
-        }
-    }
+    while (old && *at < old->channel_count && olds[*at].peer < peer)
+        (*at)++;
+    return old && *at < old->channel_count && olds[*at].peer == peer ? &olds[*at] : NULL;
 }
 
 static bool add_channels(struct adding *adding, const struct mpiq_communicator *comm,
                          const struct mpiq_job_member *old, struct mpiq_job_member *member)
 {
+    enum { UNUSED = 1 }; /* number of the first message, of a channel that was not there */
     struct mpiq_job_state *job = adding->job;
-    bool *moved _cleanup_free_ = calloc(comm->channel_count + 1, sizeof *moved);
-    if (!moved)
+    size_t count = comm->channel_count;
+    struct mpiq_job_channel *rows _cleanup_free_ = calloc(count + 1, sizeof *rows);
+    if (!rows)
         return false;
-    if (adding->old)
-        compare_channels(adding, old, comm->channels, comm->channel_count, moved);
-    member->channel_count = (uint32_t)comm->channel_count;
-    member->first_channel = place(&job->channel_count, old ? old->first_channel : 0,
-                                  old ? old->channel_count : 0, comm->channel_count);
-    for (size_t i = 0; i < comm->channel_count; i++) {
+    uint32_t at = 0;
+    for (size_t i = 0; i < count; i++) {
         const struct mpiq_channel *channel = &comm->channels[i];
-        job->channels[member->first_channel + i] = (struct mpiq_job_channel){
-            .peer = (uint32_t)channel->peer_local,
+        uint32_t peer = (uint32_t)channel->peer_local;
+        const struct mpiq_job_channel *before = adding->old ? old_channel(adding, old, peer, &at) : NULL;
+        rows[i] = (struct mpiq_job_channel){
+            .peer = peer,
             .sent = channel->sent,
             .expected = channel->expected,
-            .moved = moved[i],
+            .sent_moved = adding->old && channel->sent != (before ? before->sent : UNUSED),
+            .expected_moved = adding->old && channel->expected != (before ? before->expected : UNUSED),
         };
     }
+    member->channel_count = (uint32_t)count;
+    member->first_channel =
+        place(&job->channel_count, old ? old->first_channel : 0, old ? old->channel_count : 0, count);
+    if (count > 0)
+        memcpy(&job->channels[member->first_channel], rows, count * sizeof *rows);
     return true;
 }
 
