@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <CUnit/Basic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "state/job_state.h"
+
+static void set_group(struct mpiq_group *group, uint64_t hash, const struct mpiq_name *names, uint32_t count)
+{
+    group->hash = hash;
+    group->count = count;
+    group->members = calloc(count, sizeof *names);
+    memcpy(group->members, names, count * sizeof *names);
+}
+
+static struct mpiq_rank_state *rank_state(uint32_t job, int rank, int size)
+{
+    struct mpiq_rank_state *state = mpiq_rank_state_create();
+    state->name = (struct mpiq_name){.job = job, .rank = rank};
+    state->world_size = size;
+    state->pid = 100 * (int)job + rank;
+    snprintf(state->host, sizeof state->host, "n%d", rank % 2);
+    snprintf(state->nspace, sizeof state->nspace, "%u", job);
+    struct mpiq_communicator *world = mpiq_rank_state_add_communicator(state);
+    world->flags = MPIQ_COMM_WORLD;
+    world->local_rank = rank;
+    world->handle = 0x100;
+    snprintf(world->name, sizeof world->name, "MPI_COMM_WORLD");
+    struct mpiq_name names[64];
+    for (int i = 0; i < size; i++)
+        names[i] = (struct mpiq_name){.job = job, .rank = i};
+    set_group(&world->local, 1000 + job, names, (uint32_t)size);
+    return state;
+}
+
+static struct mpiq_communicator *add_comm(struct mpiq_rank_state *state, uint64_t context, uint64_t hash,
+                                          int local_rank, const struct mpiq_name *names, uint32_t count)
+{
+    struct mpiq_communicator *comm = mpiq_rank_state_add_communicator(state);
+    comm->handle = 0x200 + context;
+    comm->context[1] = context;
+    comm->local_rank = local_rank;
+    set_group(&comm->local, hash, names, count);
+    return comm;
+}
+
+static void add(struct mpiq_job_state *job, int look, struct mpiq_rank_state *state)
+{
+    struct mpiq_error *error = mpiq_job_state_add(job, look, state);
+    CU_ASSERT_PTR_NULL(error);
+    mpiq_error_destroy(error);
+    mpiq_rank_state_destroy(state);
+}
+
+static void finish(struct mpiq_job_state *job)
+{
+    struct mpiq_error *error = mpiq_job_state_finish(job);
+    CU_ASSERT_PTR_NULL_FATAL(error);
+}
+
+static void refuse(struct mpiq_job_state *job, int look, struct mpiq_rank_state *state, const char *part)
+{
+    struct mpiq_error *error = mpiq_job_state_add(job, look, state);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(error);
+    CU_ASSERT_EQUAL(error->code, MPIQ_ERROR_CORRUPT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error->message, part));
+    mpiq_error_destroy(error);
+    mpiq_rank_state_destroy(state);
+}
+
+/* Two worlds, ranks in any order and not all of them: processes are in order all the same. */
+static void test_worlds(void)
+{
+    struct mpiq_job_state *job = mpiq_job_state_create();
+    add(job, 1, rank_state(12, 1, 2));
+    add(job, 1, rank_state(7, 2, 3));
+    add(job, 1, rank_state(7, 0, 3));
+    finish(job);
+    CU_ASSERT_EQUAL(job->world_count, 2);
+    CU_ASSERT_EQUAL(job->worlds[0].job, 7); /* "7" is before "12" */
+    CU_ASSERT_EQUAL(job->worlds[0].size, 3);
+    CU_ASSERT_EQUAL(job->worlds[0].present, 2);
+    CU_ASSERT_EQUAL(job->worlds[1].first, 3);
+    CU_ASSERT_EQUAL(job->process_count, 5);
+    CU_ASSERT_PTR_NULL(mpiq_job_rank_of(job, 1));
+    CU_ASSERT_EQUAL(mpiq_job_rank_of(job, 2)->pid, 702);
+    CU_ASSERT_EQUAL(mpiq_job_rank_of(job, 4)->pid, 1201);
+    CU_ASSERT_EQUAL(mpiq_job_process(job, 1, 1), 4);
+    CU_ASSERT_EQUAL(mpiq_job_process(job, 1, 2), MPIQ_NONE);
+    CU_ASSERT_EQUAL(mpiq_job_world_rank(job, 4).world, 1);
+    CU_ASSERT_EQUAL(mpiq_job_world_rank(job, 4).rank, 1);
+    CU_ASSERT_EQUAL(job->host_count, 2);
+    CU_ASSERT_STRING_EQUAL(mpiq_job_string(job, job->hosts[0]), "n0");
+    mpiq_job_state_destroy(job);
+}
+
+/* One communicator for all its members; another one for others under the same context. */
+static void test_communicators(void)
+{
+    struct mpiq_job_state *job = mpiq_job_state_create();
+    static const struct mpiq_name low[] = {{7, 0}, {7, 1}};
+    static const struct mpiq_name high[] = {{7, 3}, {7, 2}};
+    for (int rank = 3; rank >= 0; rank--) {
+        struct mpiq_rank_state *state = rank_state(7, rank, 4);
+        struct mpiq_communicator *self = mpiq_rank_state_add_communicator(state);
+        struct mpiq_name own = {7, rank};
+        self->flags = MPIQ_COMM_SELF;
+        self->context[1] = 1;
+        set_group(&self->local, 50 + (uint64_t)rank, &own, 1);
+        if (rank < 2)
+            add_comm(state, 4, 60, rank, low, 2);
+        else
+            add_comm(state, 4, 61, 3 - rank, high, 2);
+        add(job, 1, state);
+    }
+    finish(job);
+    CU_ASSERT_EQUAL(job->communicator_count, 4);
+    CU_ASSERT_STRING_EQUAL(mpiq_job_communicator_name(job, 0), "MPI_COMM_WORLD");
+    CU_ASSERT_STRING_EQUAL(mpiq_job_communicator_name(job, 1), "MPI_COMM_SELF");
+    CU_ASSERT_STRING_EQUAL(mpiq_job_communicator_name(job, 2), "communicator 4");
+    struct mpiq_rank_set members = {0};
+    mpiq_job_communicator_members(job, 2, &members);
+    mpiq_job_communicator_members(job, 3, &members);
+    char *text = mpiq_rank_set_text(&members, 0);
+    CU_ASSERT_STRING_EQUAL(text, "0-3");
+    free(text);
+    mpiq_rank_set_deinit(&members);
+    /* Members stand by local rank: of the upper half rank 3 is the first. */
+    const struct mpiq_job_communicator *upper = &job->communicators[3];
+    CU_ASSERT_EQUAL(job->ranks[job->members[upper->first_member].rank].process, 3);
+    const struct mpiq_job_member *member = mpiq_job_member_of(job, job->processes[2], 3);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(member);
+    CU_ASSERT_EQUAL(mpiq_job_local_process(job, member, false, 0), 3);
+    CU_ASSERT_EQUAL(mpiq_job_local_process(job, member, false, 1), 2);
+    CU_ASSERT_EQUAL(mpiq_job_local_process(job, member, false, 2), MPIQ_NONE);
+    CU_ASSERT_PTR_NULL(mpiq_job_member_of(job, job->processes[0], 3));
+    mpiq_job_state_destroy(job);
+}
+
+/* An intercommunicator is one thing seen from two sides; its hidden local one belongs to it. */
+static void test_intercommunicator(void)
+{
+    struct mpiq_job_state *job = mpiq_job_state_create();
+    static const struct mpiq_name sides[2][2] = {{{7, 0}, {7, 1}}, {{7, 2}, {7, 3}}};
+    for (int rank = 3; rank >= 0; rank--) {
+        struct mpiq_rank_state *state = rank_state(7, rank, 4);
+        int side = rank / 2;
+        struct mpiq_communicator *comm = add_comm(state, 5, 60 + (uint64_t)side, rank % 2, sides[side], 2);
+        comm->flags = MPIQ_COMM_INTER;
+        uint64_t handle = comm->handle;
+        set_group(&comm->remote, 61 - (uint64_t)side, sides[1 - side], 2);
+        struct mpiq_communicator *hidden = add_comm(state, 6, 60 + (uint64_t)side, rank % 2, sides[side], 2);
+        hidden->flags = MPIQ_COMM_INTERNAL;
+        hidden->parent = handle;
+        struct mpiq_operation *op = mpiq_rank_state_add_operation(state);
+        op->comm = 1;
+        op->kind = MPIQ_OPERATION_RECEIVE;
+        op->queue = MPIQ_QUEUE_RECEIVES;
+        op->peer_local = 1;
+        add(job, 1, state);
+    }
+    finish(job);
+    CU_ASSERT_EQUAL(job->communicator_count, 4);
+    CU_ASSERT_EQUAL(job->communicators[1].member_count, 4);
+    CU_ASSERT_EQUAL(job->groups[job->communicators[1].group].members[0], 0);
+    CU_ASSERT_EQUAL(job->communicators[2].user, 1);
+    CU_ASSERT_EQUAL(job->communicators[3].user, 1);
+    for (uint32_t process = 0; process < 4; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        CU_ASSERT_EQUAL(job->operations[rank->first_operation].peer, process < 2 ? 3 : 1);
+        CU_ASSERT_EQUAL(job->operations[rank->first_operation].comm, 1);
+    }
+    mpiq_job_state_destroy(job);
+}
+
+static struct mpiq_rank_state *waiting(uint64_t episode, uint32_t sent, uint32_t expected, uint64_t request)
+{
+    struct mpiq_rank_state *state = rank_state(7, 0, 2);
+    state->phase = MPIQ_PHASE_RUNNING;
+    state->cpu_ns = episode;
+    *mpiq_communicator_add_channel(&state->communicators[0]) =
+        (struct mpiq_channel){.peer_local = 1, .sent = sent, .expected = expected};
+    struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
+    thread->tid = 700;
+    thread->record = true;
+    struct mpiq_wait *wait = mpiq_thread_add_wait(thread);
+    wait->kind = MPIQ_WAIT_RECEIVE;
+    wait->episode = episode;
+    wait->comm = -1;
+    struct mpiq_operation *op = mpiq_rank_state_add_operation(state);
+    op->request = request;
+    op->kind = MPIQ_OPERATION_RECEIVE;
+    op->queue = MPIQ_QUEUE_RECEIVES;
+    op->peer_local = 1;
+    *mpiq_wait_add_operation(wait) = *op;
+    return state;
+}
+
+/* What is told apart between two looks. */
+static void test_two_looks(void)
+{
+    static const struct {
+        uint64_t episode;
+        uint32_t sent, expected;
+        uint64_t request;
+        int held, changed;
+    } cases[] = {
+        {5, 1, 1, 0x10, MPIQ_YES, 0},
+        {6, 1, 1, 0x10, MPIQ_NO, MPIQ_CHANGED_WAITS},
+        {5, 2, 1, 0x10, MPIQ_YES, MPIQ_CHANGED_CHANNELS},
+        {5, 1, 2, 0x10, MPIQ_YES, MPIQ_CHANGED_CHANNELS},
+        {5, 1, 1, 0x20, MPIQ_YES, MPIQ_CHANGED_QUEUES},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct mpiq_job_state *job = mpiq_job_state_create();
+        add(job, 1, waiting(5, 1, 1, 0x10));
+        add(job, 2, waiting(cases[i].episode, cases[i].sent, cases[i].expected, cases[i].request));
+        finish(job);
+        CU_ASSERT_EQUAL(job->rank_count, 1);
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, 0);
+        const struct mpiq_job_thread *thread = &job->threads[rank->first_thread];
+        CU_ASSERT_EQUAL(rank->looks, 3);
+        CU_ASSERT_EQUAL(rank->changed, cases[i].changed);
+        CU_ASSERT_EQUAL(thread->held, cases[i].held);
+        const struct mpiq_job_operation *op = &job->operations[rank->first_operation];
+        CU_ASSERT_EQUAL(op->request, cases[i].request);
+        CU_ASSERT(op->blocked);
+        const struct mpiq_job_member *member = mpiq_job_member_of(job, 0, 0);
+        const struct mpiq_job_channel *channel = &job->channels[member->first_channel];
+        CU_ASSERT_EQUAL(channel->sent_moved, cases[i].sent != 1);
+        CU_ASSERT_EQUAL(channel->expected_moved, cases[i].expected != 1);
+        CU_ASSERT(job->two_looks);
+        mpiq_job_state_destroy(job);
+    }
+}
+
+/* A rank that changed takes no second place, unless there is more of it. */
+static void test_room(void)
+{
+    struct mpiq_job_state *job = mpiq_job_state_create();
+    add(job, 1, waiting(5, 1, 1, 0x10));
+    add(job, 2, waiting(6, 2, 2, 0x20));
+    finish(job);
+    CU_ASSERT_EQUAL(job->operation_count, 2);
+    CU_ASSERT_EQUAL(job->thread_count, 1);
+    CU_ASSERT_EQUAL(job->wait_count, 1);
+    CU_ASSERT_EQUAL(job->member_count, 1);
+    mpiq_job_state_destroy(job);
+}
+
+static void test_refused(void)
+{
+    struct mpiq_job_state *job = mpiq_job_state_create();
+    add(job, 1, rank_state(7, 0, 2));
+    refuse(job, 1, rank_state(7, 0, 2), "two processes say that they are rank 0");
+    struct mpiq_rank_state *state = rank_state(7, 1, 2);
+    mpiq_rank_state_add_operation(state)->comm = 5;
+    refuse(job, 1, state, "an operation refers to what is not there");
+    state = rank_state(7, 1, 2);
+    struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
+    thread->user_frame = 3;
+    refuse(job, 1, state, "a stack");
+    state = rank_state(7, 1, 2);
+    mpiq_thread_add_wait(mpiq_rank_state_add_thread(state))->comm = 9;
+    refuse(job, 1, state, "a wait");
+    state = rank_state(7, 1, 2);
+    state->world_size = INT32_MAX;
+    refuse(job, 1, state, "more than can be");
+    finish(job);
+    CU_ASSERT_EQUAL(job->process_count, 2);
+    mpiq_job_state_destroy(job);
+}
+
+/* A rank that could not tell its name is there, but is no process of the job. */
+static void test_nameless(void)
+{
+    struct mpiq_job_state *job = mpiq_job_state_create();
+    struct mpiq_rank_state *state = mpiq_rank_state_create();
+    state->name.rank = -1;
+    state->pid = 4711;
+    add(job, 1, state);
+    add(job, 1, rank_state(7, 0, 1));
+    finish(job);
+    CU_ASSERT_EQUAL(job->rank_count, 2);
+    CU_ASSERT_EQUAL(job->process_count, 1);
+    CU_ASSERT_EQUAL(job->ranks[0].process, MPIQ_NONE);
+    mpiq_job_state_destroy(job);
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("job state", NULL, NULL);
+    CU_add_test(suite, "worlds", test_worlds);
+    CU_add_test(suite, "communicators", test_communicators);
+    CU_add_test(suite, "intercommunicators", test_intercommunicator);
+    CU_add_test(suite, "two looks", test_two_looks);
+    CU_add_test(suite, "room", test_room);
+    CU_add_test(suite, "refused", test_refused);
+    CU_add_test(suite, "nameless", test_nameless);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    unsigned failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    return failures > 0;
+}

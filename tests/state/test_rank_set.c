@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <CUnit/Basic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "state/rank_set.h"
+
+static void expect(const struct mpiq_rank_set *set, const char *wanted, uint64_t size)
+{
+    char *text = mpiq_rank_set_text(set, 0);
+    CU_ASSERT_STRING_EQUAL(text, wanted);
+    CU_ASSERT_EQUAL(set->size, size);
+    free(text);
+}
+
+static void test_ranges(void)
+{
+    struct mpiq_rank_set set = {0};
+    expect(&set, "", 0);
+    static const uint32_t ranks[] = {18, 3, 1, 2, 0, 18, 5, 4};
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
+        CU_ASSERT(mpiq_rank_set_add(&set, 0, ranks[i]));
+    expect(&set, "0-5,18", 7);
+    CU_ASSERT(mpiq_rank_set_add_range(&set, 0, 4, 20));
+    expect(&set, "0-20", 21);
+    CU_ASSERT(mpiq_rank_set_add(&set, 2, 0));
+    CU_ASSERT(mpiq_rank_set_add_range(&set, 1, 0, 3));
+    expect(&set, "0-20,w1:0-3,w2:0", 26);
+    CU_ASSERT(mpiq_rank_set_add_range(&set, 0, 22, 22));
+    expect(&set, "0-20,22,w1:0-3,w2:0", 27);
+    CU_ASSERT(mpiq_rank_set_contains(&set, 1, 3));
+    CU_ASSERT_FALSE(mpiq_rank_set_contains(&set, 1, 4));
+    CU_ASSERT_FALSE(mpiq_rank_set_contains(&set, 0, 21));
+    CU_ASSERT_FALSE(mpiq_rank_set_contains(&set, 3, 0));
+    mpiq_rank_set_deinit(&set);
+}
+
+/* Any order of adding gives the set that adding one by one to a list of flags gives. */
+static void test_against_flags(void)
+{
+    enum { RANKS = 40 };
+    uint32_t seed = 1;
+    for (int round = 0; round < 2000; round++) {
+        struct mpiq_rank_set set = {0};
+        bool flags[2][RANKS] = {0};
+        for (int i = 0; i < 12; i++) {
+            seed = seed * 1664525 + 1013904223;
+            uint32_t first = (seed >> 8) % RANKS;
+            uint32_t last = first + (seed >> 20) % 4;
+            uint32_t world = seed >> 31;
+            last = last < RANKS ? last : RANKS - 1;
+            mpiq_rank_set_add_range(&set, world, first, last);
+            for (uint32_t rank = first; rank <= last; rank++)
+                flags[world][rank] = true;
+        }
+        uint64_t size = 0;
+        bool same = true;
+        for (uint32_t world = 0; world < 2; world++) {
+            for (uint32_t rank = 0; rank < RANKS; rank++) {
+                same = same && mpiq_rank_set_contains(&set, world, rank) == flags[world][rank];
+                size += flags[world][rank];
+            }
+        }
+        CU_ASSERT(same);
+        CU_ASSERT_EQUAL(set.size, size);
+        char *text = mpiq_rank_set_text(&set, 0);
+        struct mpiq_rank_set read = {0};
+        CU_ASSERT_PTR_NULL(mpiq_rank_set_parse(text, &read));
+        CU_ASSERT(mpiq_rank_set_equal(&set, &read));
+        free(text);
+        mpiq_rank_set_deinit(&read);
+        mpiq_rank_set_deinit(&set);
+    }
+}
+
+static void test_short_text(void)
+{
+    struct mpiq_rank_set set = {0};
+    for (uint32_t rank = 0; rank < 20; rank += 2)
+        mpiq_rank_set_add(&set, 0, rank);
+    char *text = mpiq_rank_set_text(&set, 3);
+    CU_ASSERT_STRING_EQUAL(text, "0,2,4,… (10 in all)");
+    free(text);
+    mpiq_rank_set_deinit(&set);
+}
+
+static void test_parse(void)
+{
+    static const char *const bad[] = {"a",  "1-",  "-1",  "3-1", "1,",          ",1",   "1,,2",
+                                      "w1", "w1:", "w:1", "1 2", "99999999999", "1-2-3"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct mpiq_rank_set set = {0};
+        mpiq_rank_set_add(&set, 0, 7);
+        struct mpiq_error *error = mpiq_rank_set_parse(bad[i], &set);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(error);
+        CU_ASSERT_EQUAL(error->code, MPIQ_ERROR_USAGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error->message, bad[i]));
+        expect(&set, "7", 1);
+        mpiq_error_destroy(error);
+        mpiq_rank_set_deinit(&set);
+    }
+    struct mpiq_rank_set set = {0};
+    CU_ASSERT_PTR_NULL(mpiq_rank_set_parse("w1:2,5,0-3,w1:0-1", &set));
+    expect(&set, "0-3,5,w1:0-2", 8);
+    mpiq_rank_set_deinit(&set);
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("rank sets", NULL, NULL);
+    CU_add_test(suite, "ranges merge", test_ranges);
+    CU_add_test(suite, "in any order", test_against_flags);
+    CU_add_test(suite, "a short text", test_short_text);
+    CU_add_test(suite, "read from a text", test_parse);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    unsigned failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    return failures > 0;
+}
