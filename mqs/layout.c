@@ -95,11 +95,11 @@ static const struct {
     enum layout_slot member;
     enum layout_slot inner;
 } embedded[] = {
-    {AT_GROUP_SPARSE, AT_SPORADIC},    {AT_GROUP_SPARSE, AT_STRIDED},   {AT_GROUP_SPARSE, AT_BITMAP},
-    {AT_PROC_NAME, AT_NAME},           {AT_REQUEST_STATUS, AT_STATUS},  {AT_LIST_SENTINEL, AT_ITEM},
-    {AT_FREE_LIST_CHUNKS, AT_LIST},    {AT_OB1_COMM_WILD, AT_LIST},     {AT_OB1_PROC_POSTED, AT_LIST},
-    {AT_OB1_PROC_UNEXPECTED, AT_LIST}, {AT_FRAG_HEADER, AT_RENDEZVOUS}, {AT_FRAG_SEGMENTS, AT_SEGMENT},
-    {AT_LIBNBC_ACTIVE, AT_LIST},       {AT_ENDPOINT_EAGER, AT_BTLS},
+    {AT_GROUP_SPARSE, AT_SPORADIC},    {AT_GROUP_SPARSE, AT_STRIDED},       {AT_GROUP_SPARSE, AT_BITMAP},
+    {AT_PROC_NAME, AT_NAME},           {AT_REQUEST_STATUS, AT_STATUS},      {AT_LIST_SENTINEL, AT_ITEM},
+    {AT_FREE_LIST_CHUNKS, AT_LIST},    {AT_OB1_COMM_WILD, AT_LIST},         {AT_OB1_PROC_POSTED, AT_LIST},
+    {AT_OB1_PROC_UNEXPECTED, AT_LIST}, {AT_FRAG_HEADER, AT_RENDEZVOUS},     {AT_FRAG_SEGMENTS, AT_SEGMENT},
+    {AT_LIBNBC_ACTIVE, AT_LIST},       {AT_COMM_REQUEST_SCHEDULE, AT_LIST}, {AT_ENDPOINT_EAGER, AT_BTLS},
 };
 
 /* A structure that begins with another one of ours. */
@@ -107,10 +107,19 @@ static const struct {
     enum layout_slot derived;
     enum layout_slot base;
 } derived[] = {
-    {AT_FREE_ITEM, AT_ITEM}, {AT_REQUEST, AT_FREE_ITEM}, {AT_PML, AT_REQUEST},
-    {AT_SEND, AT_PML},       {AT_RECV, AT_PML},          {AT_HEADER, AT_HEADER_COMMON},
-    {AT_FRAG, AT_FREE_ITEM}, {AT_RENDEZVOUS, AT_HEADER}, {AT_OB1_SEND, AT_SEND},
-    {AT_NBC, AT_REQUEST},    {AT_TYPE, AT_OPAL_TYPE},
+    {AT_FREE_ITEM, AT_ITEM},
+    {AT_REQUEST, AT_FREE_ITEM},
+    {AT_PML, AT_REQUEST},
+    {AT_SEND, AT_PML},
+    {AT_RECV, AT_PML},
+    {AT_HEADER, AT_HEADER_COMMON},
+    {AT_FRAG, AT_FREE_ITEM},
+    {AT_RENDEZVOUS, AT_HEADER},
+    {AT_OB1_SEND, AT_SEND},
+    {AT_NBC, AT_REQUEST},
+    {AT_COMM_REQUEST, AT_REQUEST},
+    {AT_COMM_STEP, AT_ITEM},
+    {AT_TYPE, AT_OPAL_TYPE},
 };
 
 /* An object has a class and a count; one that is as small as these two together has nothing else. */

@@ -179,6 +179,11 @@ enum layout_group {
     X(NBC_TAG, "ompi_coll_libnbc_request_t", "tag", WORD, LIBNBC)                              \
     X(NBC_COUNT, "ompi_coll_libnbc_request_t", "req_count", WORD, LIBNBC)                      \
     X(NBC_ARRAY, "ompi_coll_libnbc_request_t", "req_array", POINTER, LIBNBC)                   \
+    X(COMM_REQUEST, "ompi_comm_request_t", "", ANY, OPTIONAL)                                  \
+    X(COMM_REQUEST_SCHEDULE, "ompi_comm_request_t", "schedule", ANY, OPTIONAL)                 \
+    X(COMM_STEP, "ompi_comm_request_item_t", "", ANY, OPTIONAL)                                \
+    X(COMM_STEP_REQUESTS, "ompi_comm_request_item_t", "subreqs", ANY, OPTIONAL)                \
+    X(COMM_STEP_COUNT, "ompi_comm_request_item_t", "subreq_count", WORD, OPTIONAL)             \
     X(ENDPOINT, "mca_bml_base_endpoint_t", "", ANY, OPTIONAL)                                  \
     X(ENDPOINT_EAGER, "mca_bml_base_endpoint_t", "btl_eager", ANY, OPTIONAL)                   \
     X(BTLS, "mca_bml_base_btl_array_t", "", ANY, OPTIONAL)                                     \

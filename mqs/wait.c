@@ -6,6 +6,7 @@
 
 #include "callbacks.h"
 #include "collective.h"
+#include "comm_request.h"
 #include "error.h"
 #include "process.h"
 #include "wait.h"
@@ -241,6 +242,20 @@ static uint64_t count_operations(const mqs_process_info *info, const struct ompi
     return wait->requests != 0 || has_envelope(wait) ? 1 : 0;
 }
 
+/* A wait for a communicator under construction is one for all requests of its current step. */
+static void look_inside(mqs_process_info *info, struct ompi_mqs_wait *wait)
+{
+    mqs_taddr_t array;
+    int count;
+
+    if (wait->kind == OMPI_MQS_WAIT_REQUEST && wait->count == 0 && wait->requests != 0 &&
+        comm_request_step(info, (mqs_taddr_t)wait->requests, &array, &count)) {
+        wait->requests = array;
+        wait->count = (uint64_t)count;
+        wait->need = (uint32_t)count;
+    }
+}
+
 static int next_patched(mqs_process_info *info, mqs_wait *ret)
 {
     struct waits *waits = &info->waits;
@@ -259,6 +274,8 @@ static int next_patched(mqs_process_info *info, mqs_wait *ret)
     } while (wait->kind == OMPI_MQS_WAIT_NONE);
 
     waits->wait = *wait;
+    look_inside(info, &waits->wait);
+    wait = &waits->wait;
     waits->operations = count_operations(info, wait);
     if (waits->operations > MAX_OPERATIONS) {
         waits->operations = 0;

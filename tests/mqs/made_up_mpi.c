@@ -89,6 +89,8 @@ static void declare_all(struct made_up *memory, bool line5)
         "mca_pml_ob1_recv_frag_t super:=opal_free_list_item_t hdr:=mca_pml_ob1_rendezvous_hdr_t "
         "num_segments:z "
         "range:p segments:=mca_btl_base_segment_t",
+        "ompi_comm_request_t super:=ompi_request_t context:p schedule:=opal_list_t",
+        "ompi_comm_request_item_t super:=opal_list_item_t callback:p subreqs:16 subreq_count:i",
         "ompi_coll_libnbc_component_t super:64 active_requests:=opal_list_t",
         "ompi_coll_libnbc_request_t super:=ompi_request_t comm:p tag:i req_count:i req_array:p",
     };
@@ -110,8 +112,7 @@ static void declare_all(struct made_up *memory, bool line5)
     }
 }
 
-/* An empty circular list at an address. */
-static void make_list(struct made_up_mpi *mpi, mqs_taddr_t list)
+void made_up_mpi_empty_list(struct made_up_mpi *mpi, mqs_taddr_t list)
 {
     mqs_taddr_t sentinel = list + (mqs_taddr_t)offset(mpi, "opal_list_t", "opal_list_sentinel");
 
@@ -147,7 +148,7 @@ static mqs_taddr_t make_free_list(struct made_up_mpi *mpi, mqs_taddr_t list, con
     mqs_taddr_t stride = round_up((mqs_taddr_t)size);
     mqs_taddr_t chunk;
 
-    make_list(mpi, list + (mqs_taddr_t)offset(mpi, "opal_free_list_t", "fl_allocations"));
+    made_up_mpi_empty_list(mpi, list + (mqs_taddr_t)offset(mpi, "opal_free_list_t", "fl_allocations"));
     put(mpi, list, "opal_free_list_t", "fl_num_per_alloc", 64);
     put(mpi, list, "opal_free_list_t", "fl_frag_size", (uint64_t)size);
     put(mpi, list, "opal_free_list_t", "fl_frag_alignment", ALIGNMENT);
@@ -224,7 +225,7 @@ mqs_taddr_t made_up_mpi_communicator(struct made_up_mpi *mpi, int index, const c
     put(mpi, comm, "ompi_communicator_t", "c_local_group", group);
     put(mpi, comm, "ompi_communicator_t", "c_remote_group", peers);
     put(mpi, comm, "ompi_communicator_t", "c_pml_comm", pml);
-    make_list(mpi, pml + (mqs_taddr_t)offset(mpi, "mca_pml_ob1_comm_t", "wild_receives"));
+    made_up_mpi_empty_list(mpi, pml + (mqs_taddr_t)offset(mpi, "mca_pml_ob1_comm_t", "wild_receives"));
     put(mpi, pml, "mca_pml_ob1_comm_t", "procs",
         made_up_allocate(mpi->memory, (size_t)count * (size_t)width));
     put(mpi, pml, "mca_pml_ob1_comm_t", "num_procs", (uint64_t)count);
@@ -247,8 +248,10 @@ mqs_taddr_t made_up_mpi_peer(struct made_up_mpi *mpi, mqs_taddr_t comm, int rank
 
     if (peer == 0) {
         peer = made_up_new(mpi->memory, "mca_pml_ob1_comm_proc_t");
-        make_list(mpi, peer + (mqs_taddr_t)offset(mpi, "mca_pml_ob1_comm_proc_t", "specific_receives"));
-        make_list(mpi, peer + (mqs_taddr_t)offset(mpi, "mca_pml_ob1_comm_proc_t", "unexpected_frags"));
+        made_up_mpi_empty_list(
+            mpi, peer + (mqs_taddr_t)offset(mpi, "mca_pml_ob1_comm_proc_t", "specific_receives"));
+        made_up_mpi_empty_list(
+            mpi, peer + (mqs_taddr_t)offset(mpi, "mca_pml_ob1_comm_proc_t", "unexpected_frags"));
         put(mpi, peer, "mca_pml_ob1_comm_proc_t", "expected_sequence", 1);
         put_pointer(mpi, slot, peer);
     }
@@ -363,7 +366,8 @@ struct made_up_mpi *made_up_mpi_create(int pointer_size, bool big_endian, bool l
     made_up_symbol(memory, "mca_pml_base_selected_component", variable);
 
     mpi->libnbc = made_up_new(memory, "ompi_coll_libnbc_component_t");
-    make_list(mpi, mpi->libnbc + (mqs_taddr_t)offset(mpi, "ompi_coll_libnbc_component_t", "active_requests"));
+    made_up_mpi_empty_list(
+        mpi, mpi->libnbc + (mqs_taddr_t)offset(mpi, "ompi_coll_libnbc_component_t", "active_requests"));
     made_up_symbol(memory, "mca_coll_libnbc_component", mpi->libnbc);
 
     mpi->procs = calloc((size_t)size, sizeof *mpi->procs);

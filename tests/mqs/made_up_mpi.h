@@ -72,7 +72,8 @@ mqs_taddr_t made_up_mpi_message(struct made_up_mpi *mpi, mqs_taddr_t comm, int s
 /* A fragment of those that came too early, not in any list yet. */
 mqs_taddr_t made_up_mpi_fragment(struct made_up_mpi *mpi, int source, int tag, uint64_t length, int sequence);
 
-/* Appends an item to a list. */
+/* Makes a list in zeroed memory; appends an item to one. */
+void made_up_mpi_empty_list(struct made_up_mpi *mpi, mqs_taddr_t list);
 void made_up_mpi_append(struct made_up_mpi *mpi, mqs_taddr_t list, mqs_taddr_t item);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "error.h"
 #include "made_up_mpi.h"
+#include "ompi_mqs.h"
 
 static struct made_up_mpi *mpi;
 static const mqs_extensions *more;
@@ -654,6 +655,80 @@ static void test_waits_of_an_unpatched_library(void)
     close_process();
 }
 
+#define PUT(address, type, member, value)                               \
+    made_up_put(mpi->memory, (address) + offsetof(struct type, member), \
+                (int)sizeof(((struct type *)0)->member), value)
+
+/* A patched library's root with one thread in one wait for one request. */
+static void wait_for(mqs_taddr_t request)
+{
+    mqs_taddr_t root = made_up_allocate(mpi->memory, sizeof(struct ompi_mqs_root));
+    mqs_taddr_t thread = made_up_allocate(mpi->memory, sizeof(struct ompi_mqs_thread));
+    mqs_taddr_t wait = thread + offsetof(struct ompi_mqs_thread, stack);
+
+    made_up_put_bytes(mpi->memory, root, OMPI_MQS_MAGIC, 8);
+    PUT(root, ompi_mqs_root, byte_order, OMPI_MQS_BYTE_ORDER);
+    PUT(root, ompi_mqs_root, version_major, OMPI_MQS_VERSION_MAJOR);
+    PUT(root, ompi_mqs_root, size, sizeof(struct ompi_mqs_root));
+    PUT(root, ompi_mqs_root, pointer_size, (uint64_t)made_up_size(mpi->memory, "pointer"));
+    PUT(root, ompi_mqs_root, jobid, MADE_UP_JOBID);
+    PUT(root, ompi_mqs_root, world_size, 4);
+    PUT(root, ompi_mqs_root, threads, thread);
+    made_up_symbol(mpi->memory, "ompi_mqs_root", root);
+    PUT(thread, ompi_mqs_thread, size, sizeof(struct ompi_mqs_thread));
+    PUT(thread, ompi_mqs_thread, tid, 77);
+    PUT(thread, ompi_mqs_thread, depth, 1);
+    PUT(wait, ompi_mqs_wait, kind, OMPI_MQS_WAIT_REQUEST);
+    PUT(wait, ompi_mqs_wait, need, 1);
+    PUT(wait, ompi_mqs_wait, requests, request);
+}
+
+static void test_communicator_under_construction(void)
+{
+    ALL_VARIANTS
+    {
+        mqs_pending_operation op;
+        mqs_process *process;
+        mqs_taddr_t request;
+        mqs_taddr_t step;
+        mqs_wait wait;
+
+        open_process(v, 4, 0);
+        request = made_up_new(mpi->memory, "ompi_comm_request_t");
+        step = made_up_new(mpi->memory, "ompi_comm_request_item_t");
+        made_up_set(mpi->memory, request, "ompi_request_t", "req_type", 7);
+        made_up_set(mpi->memory, step, "ompi_comm_request_item_t", "subreq_count", 2);
+        for (int i = 0; i < 2; i++) {
+            made_up_put(
+                mpi->memory,
+                step + (mqs_taddr_t)(made_up_offset(mpi->memory, "ompi_comm_request_item_t", "subreqs") +
+                                     i * v->pointer_size),
+                v->pointer_size,
+                made_up_mpi_request(mpi,
+                                    &(struct made_up_request){.comm = mpi->world, .peer = i + 1, .tag = 7}));
+        }
+        made_up_mpi_empty_list(
+            mpi, request + (mqs_taddr_t)made_up_offset(mpi->memory, "ompi_comm_request_t", "schedule"));
+        made_up_mpi_append(
+            mpi, request + (mqs_taddr_t)made_up_offset(mpi->memory, "ompi_comm_request_t", "schedule"), step);
+        wait_for(request);
+        set_up();
+        process = made_up_process(mpi->memory);
+        CU_ASSERT_EQUAL(more->setup_wait_iterator(process), mqs_ok);
+        CU_ASSERT_EQUAL(more->next_wait(process, &wait), mqs_ok);
+        CU_ASSERT_EQUAL(wait.need, 2);
+        CU_ASSERT_EQUAL(wait.operations, 2);
+        CU_ASSERT_STRING_EQUAL(wait.call, "MPI_Wait");
+        for (int i = 0; i < 2; i++) {
+            CU_ASSERT_EQUAL(more->next_wait_operation(process, &op), mqs_ok);
+            CU_ASSERT_EQUAL(op.desired_global_rank, i + 1);
+        }
+        CU_ASSERT_EQUAL(more->next_wait_operation(process, &op), mqs_end_of_list);
+        CU_ASSERT_EQUAL(more->next_wait(process, &wait), mqs_end_of_list);
+        close_process();
+    }
+}
+
 static void test_two_processes_at_once(void)
 {
     struct made_up_mpi *first;
@@ -710,6 +785,7 @@ int main(void)
     CU_ADD_TEST(suite, test_session_id);
     CU_ADD_TEST(suite, test_other_pml);
     CU_ADD_TEST(suite, test_waits_of_an_unpatched_library);
+    CU_ADD_TEST(suite, test_communicator_under_construction);
     CU_ADD_TEST(suite, test_two_processes_at_once);
     CU_ADD_TEST(suite, test_stripped_and_unpatched);
     CU_basic_set_mode(CU_BRM_NORMAL);
