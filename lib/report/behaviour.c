@@ -237,7 +237,6 @@ static struct mpiq_behaviour *line_of(struct collector *c, uint32_t process, str
     c->line_of[variant] = (uint32_t)ret->count;
     items[ret->count] = (struct mpiq_behaviour){
         .example = example,
-        .communicator = communicator_of(c->page, example),
         .varies = c->kinds[kind].exact > MOST_VARIANTS && c->kinds[kind].relative > MOST_VARIANTS,
         .since = -1,
     };

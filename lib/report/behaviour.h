@@ -16,7 +16,6 @@
 struct mpiq_behaviour {
     const struct mpiq_rank_diagnosis *example; /* of the first of the ranks: state, call, number, site */
     struct mpiq_rank_set ranks;
-    const char *communicator;     /* "": of none */
     char *what;                   /* what they wait for; NULL not known */
     bool varies;                  /* they wait for different things, and what is that of the first rank */
     bool suspect;                 /* a finding suspects one of them */

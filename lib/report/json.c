@@ -183,26 +183,6 @@ void mpiq_json_put_communicator(struct mpiq_json *json, uint32_t comm)
     mpiq_json_put_string(json, "communicator", mpiq_job_communicator_name(json->page->job, comm));
 }
 
-static const char *kind_word(uint8_t kind)
-{
-    static const char *const words[] = {
-#define WORD(id, word) [MPIQ_OPERATION_##id] = (word),
-        MPIQ_OPERATION_KINDS(WORD)
-#undef WORD
-    };
-    return words[kind];
-}
-
-static const char *status_word(uint8_t status)
-{
-    static const char *const words[] = {
-#define WORD(id, word) [MPIQ_STATUS_##id] = (word),
-        MPIQ_OPERATION_STATUSES(WORD)
-#undef WORD
-    };
-    return words[status];
-}
-
 static void put_peer(struct mpiq_json *json, const char *key, bool any, uint32_t process)
 {
     if (any)
@@ -228,8 +208,8 @@ void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_operation
     if (operation->bytes >= 0)
         mpiq_json_put_number(json, "bytes", operation->bytes);
     mpiq_json_put_string(json, "datatype", mpiq_job_string(job, operation->datatype));
-    mpiq_json_put_string(json, "status", status_word(operation->status));
-    mpiq_json_put_string(json, "kind", kind_word(operation->kind));
+    mpiq_json_put_string(json, "status", mpiq_operation_status_word(operation->status));
+    mpiq_json_put_string(json, "kind", mpiq_operation_kind_word(operation->kind));
     mpiq_json_put_bool(json, "persistent", operation->persistent);
     if (operation->buffer)
         mpiq_json_put_hex(json, "buffer", operation->buffer);

@@ -49,7 +49,7 @@ void mpiq_json_put_site(struct mpiq_json *json, uint32_t site);
 /* "comm" and "communicator": index and name. */
 void mpiq_json_put_communicator(struct mpiq_json *json, uint32_t comm);
 
-/* An operation, as a value; detail adds what only somebody who reads --all wants. */
+/* An operation, as a value. */
 void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_operation *operation);
 
 /* Sections of a report: json_findings.c, json_communicators.c, json_ranks.c. */

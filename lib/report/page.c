@@ -137,6 +137,19 @@ void mpiq_put_context(struct mpiq_buffer *buffer, const struct mpiq_job_communic
     mpiq_buffer_unsigned(buffer, comm->context[1]);
 }
 
+void mpiq_put_call(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+                   const struct mpiq_rank_diagnosis *rank)
+{
+    if (!rank->call)
+        return;
+    const char *communicator = mpiq_job_communicator_name(page->job, rank->comm);
+    mpiq_buffer_string(buffer, rank->call);
+    if (rank->number > 0)
+        mpiq_buffer_printf(buffer, " #%" PRId64, rank->number);
+    if (*communicator && strcmp(communicator, "MPI_COMM_WORLD") != 0)
+        mpiq_buffer_printf(buffer, " on %s", communicator);
+}
+
 void mpiq_put_count(struct mpiq_buffer *buffer, uint64_t count, const char *noun)
 {
     mpiq_buffer_unsigned(buffer, count);
@@ -173,6 +186,26 @@ struct mpiq_library mpiq_page_library(const struct mpiq_page *page)
             library.source = source;
     }
     return library;
+}
+
+const char *mpiq_operation_kind_word(uint8_t kind)
+{
+    static const char *const words[] = {
+#define WORD(id, word) [MPIQ_OPERATION_##id] = (word),
+        MPIQ_OPERATION_KINDS(WORD)
+#undef WORD
+    };
+    return words[kind];
+}
+
+const char *mpiq_operation_status_word(uint8_t status)
+{
+    static const char *const words[] = {
+#define WORD(id, word) [MPIQ_STATUS_##id] = (word),
+        MPIQ_OPERATION_STATUSES(WORD)
+#undef WORD
+    };
+    return words[status];
 }
 
 const char *mpiq_source_word(enum mpiq_source source)

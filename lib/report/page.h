@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * page - what one rendering works on, and the words that all views share.
- */
+/* page - what one rendering works on, and the words that all views share. */
 #ifndef MPIQ_REPORT_PAGE_H
 #define MPIQ_REPORT_PAGE_H
 
@@ -39,6 +37,9 @@ void mpiq_put_process(const struct mpiq_page *page, struct mpiq_buffer *buffer, 
 void mpiq_put_place(struct mpiq_buffer *buffer, const char *file, int32_t line, const char *function,
                     const char *object);
 void mpiq_put_site(const struct mpiq_page *page, struct mpiq_buffer *buffer, uint32_t site);
+/* "MPI_Bcast #6 on rows": the call that a rank is in; MPI_COMM_WORLD goes without saying. */
+void mpiq_put_call(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+                   const struct mpiq_rank_diagnosis *rank);
 /* "1 rank", "3 ranks": noun is the singular of one that takes an s. */
 void mpiq_put_count(struct mpiq_buffer *buffer, uint64_t count, const char *noun);
 
@@ -55,6 +56,9 @@ struct mpiq_library {
 };
 struct mpiq_library mpiq_page_library(const struct mpiq_page *page);
 
+/* Words of enums, as JSON has them. */
+const char *mpiq_operation_kind_word(uint8_t kind);
+const char *mpiq_operation_status_word(uint8_t status);
 const char *mpiq_source_word(enum mpiq_source source);
 
 #endif

@@ -4,9 +4,9 @@
  *
  * It renders what it is given and decides nothing: verdict, findings and chains come from lib/job, all else
  * from the job state.  Text says the most important thing first, ranks that do the same share a line, and
- * the report stays within a screen of MPIQ_REPORT_LINES for any number of ranks (as long as lines are not
- * wrapped to a width under some 80 columns).  What came from the processes
- * looked at (names, paths) never reaches a terminal with control characters in it.
+ * the report stays within a screen of MPIQ_REPORT_LINES for any number of ranks, unless the terminal is so
+ * narrow that all lines break.  What came from the processes looked at (names, paths) never reaches a
+ * terminal with control characters in it.
  *
  * The same job, diagnosis and options give the same bytes.
  */

@@ -195,25 +195,30 @@ static void put_uncounted(struct mpiq_page *page)
     mpiq_layout_say(page, 0, "%s", mpiq_buffer_text(&text));
 }
 
-void mpiq_show_collectives(struct mpiq_page *page)
+static void put_entries(struct mpiq_page *page, const struct entries *entries)
 {
-    struct entries entries _cleanup_(entries_deinit) = {0};
-    if (!collect(page, &entries)) {
-        page->out.failed = true;
-        return;
-    }
-    size_t shown =
-        page->options->ranks || entries.count <= MOST_COMMUNICATORS + 1 ? entries.count : MOST_COMMUNICATORS;
+    size_t shown = page->options->ranks || entries->count <= MOST_COMMUNICATORS + 1 ? entries->count
+                                                                                    : MOST_COMMUNICATORS;
     for (size_t i = 0; i < shown; i++)
-        put_entry(page, &entries.items[i]);
-    if (shown < entries.count) {
+        put_entry(page, &entries->items[i]);
+    if (shown < entries->count) {
         mpiq_layout_gap(page);
         mpiq_layout_say(page, 0, "%zu more communicators: --ranks LIST shows those of some ranks",
-                        entries.count - shown);
+                        entries->count - shown);
     }
-    if (entries.count == 0) {
+    if (entries->count == 0) {
         mpiq_layout_gap(page);
         mpiq_layout_say(page, 0, "No calls of collectives are known.");
     }
+}
+
+void mpiq_show_collectives(struct mpiq_page *page)
+{
+    struct entries entries = {0};
+    if (collect(page, &entries))
+        put_entries(page, &entries);
+    else
+        mpiq_buffer_fail(&page->out);
+    entries_deinit(&entries);
     put_uncounted(page);
 }

@@ -72,29 +72,12 @@ static const char *status_of(const struct mpiq_job_operation *operation)
         return "cancelled";
     if (operation->out_of_order)
         return "out of order";
-    switch (operation->status) {
-    case MPIQ_STATUS_PENDING:
-        return "pending";
-    case MPIQ_STATUS_MATCHED:
-        return "matched";
-    default:
-        return "complete";
-    }
-}
-
-static const char *kind_of(const struct mpiq_job_operation *operation)
-{
-    static const char *const words[] = {
-#define WORD(id, word) [MPIQ_OPERATION_##id] = (word),
-        MPIQ_OPERATION_KINDS(WORD)
-#undef WORD
-    };
-    return words[operation->kind];
+    return mpiq_operation_status_word(operation->status);
 }
 
 static void put_kind(struct mpiq_buffer *cell, const struct mpiq_job_operation *operation, const char *plain)
 {
-    const char *kind = kind_of(operation);
+    const char *kind = mpiq_operation_kind_word(operation->kind);
     if (strcmp(kind, plain) == 0)
         kind = "";
     mpiq_buffer_string(cell, kind);

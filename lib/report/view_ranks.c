@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `mpiq ranks`: one line a rank. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "report/columns.h"
 #include "report/views.h"
@@ -16,7 +13,6 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
     const struct mpiq_job_state *job = page->job;
     const struct mpiq_rank_diagnosis *diagnosis = &page->diagnosis->ranks[process];
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-    const char *communicator = diagnosis->call ? mpiq_job_communicator_name(job, diagnosis->comm) : "";
 
     mpiq_columns_row(table, suspect ? MPIQ_STYLE_BAD : MPIQ_STYLE_NONE);
     mpiq_put_process(page, cell, process);
@@ -26,11 +22,7 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
     mpiq_columns_set(table, 1, cell);
     mpiq_columns_set_string(table, 2, rank ? mpiq_job_string(job, rank->host) : NULL);
     mpiq_columns_set_string(table, 3, diagnosis->stuck ? "stuck" : mpiq_rank_doing_word(diagnosis->doing));
-    mpiq_buffer_string(cell, diagnosis->call);
-    if (diagnosis->call && diagnosis->number > 0)
-        mpiq_buffer_printf(cell, " #%" PRId64, diagnosis->number);
-    if (*communicator && strcmp(communicator, "MPI_COMM_WORLD") != 0)
-        mpiq_buffer_printf(cell, " on %s", communicator);
+    mpiq_put_call(page, cell, diagnosis);
     mpiq_columns_set(table, 4, cell);
     mpiq_put_duration(cell, diagnosis->since);
     mpiq_columns_set(table, 5, cell);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The report: findings, what the ranks do, what could not be read, what would help. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -21,16 +20,6 @@ static const struct mpiq_limits limit_sets[] = {
 /* A page of HTML may be longer than a screen. */
 static const struct mpiq_limits html_limits = {
     .findings = 40, .lines_first = 40, .lines_other = 10, .behaviours = 60, .notes = 40};
-
-static void put_call(struct mpiq_buffer *cell, const struct mpiq_behaviour *line)
-{
-    const struct mpiq_rank_diagnosis *rank = line->example;
-    mpiq_buffer_string(cell, rank->call);
-    if (rank->number > 0)
-        mpiq_buffer_printf(cell, " #%" PRId64, rank->number);
-    if (rank->call && *line->communicator && strcmp(line->communicator, "MPI_COMM_WORLD") != 0)
-        mpiq_buffer_printf(cell, " on %s", line->communicator);
-}
 
 /* What they wait for; where that is not the same for all, of the first of them. */
 static void put_what(const struct mpiq_page *page, struct mpiq_buffer *cell,
@@ -75,7 +64,7 @@ static void put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours 
         mpiq_columns_set(table, 0, &cell);
         mpiq_columns_set_string(table, 1,
                                 line->example->stuck ? "stuck" : mpiq_rank_doing_word(line->example->doing));
-        put_call(&cell, line);
+        mpiq_put_call(page, &cell, line->example);
         mpiq_columns_set(table, 2, &cell);
         mpiq_put_duration(&cell, line->since);
         mpiq_columns_set(table, 3, &cell);
