@@ -41,7 +41,7 @@ def pytest_generate_tests(metafunc):
     if "run" in metafunc.fixturenames:
         runs = [(case, line) for line in selected_lines() for case in corpus.load()
                 if case.on(line) and (FULL or (case.get("quick") and not case.two_hosts))]
-        metafunc.parametrize("run", runs, ids=[f"{line.name}-{case.name}" for case, line in runs])
+        metafunc.parametrize("run", runs, ids=[f"{line.name}-{case.family}-{case.name}" for case, line in runs])
 
 
 @pytest.fixture(scope="session")
