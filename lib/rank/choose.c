@@ -83,7 +83,7 @@ static struct mpiq_error *choose_ours(struct mpiq_target *target, char **ours, c
 {
     struct mpiq_error *error = NULL;
     if (!*ours)
-        error = mpiq_locate("MPIQ_MQS_DLL", "libompi_dbg_msgq.so", "lib/mpiq", "mqs", ours);
+        error = mpiq_locate("MPIQ_MQS_DLL", "libompi_dbg_msgq.so", MPIQ_LIB, "mqs", ours);
     if (!error) {
         *origin = MPIQ_DLL_OURS;
         *ret = strdup(*ours);

@@ -42,11 +42,13 @@ struct mpiq_dll_host {
     int socket;
     struct mpiq_pipe pipe;
     struct mpiq_group_table groups;
-    unsigned look;
+    unsigned look;    /* of the caller's */
+    unsigned request; /* number of the last one to the helper */
 };
 
 /* What the helper said beside its requests. */
 struct answer {
+    unsigned request; /* that it has to be for */
     struct mpiq_rank_state *state;
     struct mpiq_error *error; /* its own: the helper is as good as before */
     int crash;                /* signal; 0 none */
@@ -156,8 +158,7 @@ static struct mpiq_error *start_helper(struct mpiq_dll_host *host, uid_t user)
     char identity[32];
     int sockets[2];
 
-    struct mpiq_error *error =
-        mpiq_locate("MPIQ_DLL_HOST", "mpiq-dll-host", "libexec/mpiq", "lib/rank", &path);
+    struct mpiq_error *error = mpiq_locate("MPIQ_DLL_HOST", "mpiq-dll-host", MPIQ_LIBEXEC, "lib/rank", &path);
     if (error)
         return error;
     snprintf(memory, sizeof memory, "%llu", (unsigned long long)host->options.memory);
@@ -186,6 +187,7 @@ static struct mpiq_error *start_helper(struct mpiq_dll_host *host, uid_t user)
 static struct mpiq_error *send_look(struct mpiq_dll_host *host, const char *dll)
 {
     json_object *look = json_object_new_object();
+    json_object_object_add(look, "number", json_object_new_int64(++host->request));
     json_object_object_add(look, "dll", json_object_new_string(dll));
     json_object_object_add(look, "internal", json_object_new_boolean(!host->options.no_internal));
     _cleanup_free_ char *line = NULL;
@@ -223,20 +225,30 @@ static struct mpiq_error *begin(struct mpiq_dll_host *host, const char *dll, uid
 
 /* ---- listening -------------------------------------------------------------------------------------- */
 
+/* Past "WORD NUMBER " where the line begins with that word and the number of what was asked for; NULL. */
+static const char *answer_in(const struct answer *answer, const char *word, const char *line)
+{
+    char start[32];
+    size_t length = (size_t)snprintf(start, sizeof start, "%s %u ", word, answer->request);
+    return strncmp(line, start, length) == 0 ? line + length : NULL;
+}
+
 static bool on_line(void *argument, const char *line)
 {
     struct answer *answer = argument;
-    if (strncmp(line, "done ", 5) == 0) {
+    const char *text = answer_in(answer, "done", line);
+    if (text) {
         answer->ended = true;
-        answer->error = mpiq_rank_state_from_json(line + 5, strlen(line + 5), &answer->state);
+        answer->error = mpiq_rank_state_from_json(text, strlen(text), &answer->state);
         answer->nonsense = answer->error != NULL;
         return false;
     }
-    if (strncmp(line, "fail ", 5) == 0) {
+    text = answer_in(answer, "fail", line);
+    if (text) {
         char code[32] = "";
-        size_t length = strcspn(line + 5, " ");
-        snprintf(code, sizeof code, "%.*s", (int)(length < sizeof code ? length : sizeof code - 1), line + 5);
-        const char *text = line + 5 + length;
+        size_t length = strcspn(text, " ");
+        snprintf(code, sizeof code, "%.*s", (int)(length < sizeof code ? length : sizeof code - 1), text);
+        text += length;
         answer->ended = true;
         answer->error =
             mpiq_error_create(mpiq_error_code_of(code), "%s", *text ? text + 1 : "no reason was given");
@@ -311,26 +323,28 @@ static int await_helper(struct mpiq_dll_host *host)
 static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_target *target, pid_t direct,
                                    const char *dll, struct mpiq_rank_state **ret)
 {
-    struct answer answer = {0};
+    struct answer answer = {.request = host->request};
     struct mpiq_error *error = mpiq_target_serve_pipe(target, &host->pipe, direct, on_line, &answer);
     bool late = error && error->code == MPIQ_ERROR_TIMEOUT;
 
     if (late)
         ask_last_words(host, target, &answer);
     int status = late ? stop_helper(host) : -1;
-    if (answer.ended && !answer.nonsense) {
-        mpiq_error_destroy(error);
-        *ret = answer.state;
-        return mpiq_error_prefix(answer.error, "the message-queue library %s", dll);
-    }
     if (answer.ended) {
-        stop_helper(host);
         mpiq_error_destroy(error);
-        return mpiq_error_prefix(answer.error, "the message-queue library %s has left nonsense", dll);
+        if (answer.nonsense)
+            stop_helper(host);
+        *ret = answer.state;
+        return mpiq_error_prefix(answer.error, "the message-queue library %s%s", dll,
+                                 answer.nonsense ? " has left nonsense" : "");
     }
+    if (error && !late && !answer.crash) { /* what came over the wire made no sense, or could not be taken */
+        stop_helper(host);
+        return mpiq_error_prefix(error, "the helper with the message-queue library %s", dll);
+    }
+    mpiq_error_destroy(error);
     if (!late)
         status = await_helper(host);
-    mpiq_error_destroy(error);
     return explain_end(host, dll, status, &answer, late);
 }
 

@@ -2,6 +2,7 @@
 /* A DLL that crashes, in the ways there are. */
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "plain_dll.h"
@@ -18,6 +19,12 @@ static int overflow(volatile char *above)
     volatile char much[4096];
     much[0] = *above;
     return much[0] == 1 ? 0 : overflow(much) + much[0];
+}
+
+/* On the helper's wire, where a DLL has no business. */
+static int say(const char *line)
+{
+    return write(3, line, strlen(line)) > 0;
 }
 
 int misbehave(enum place place, int how, mqs_process *process, void *result)
@@ -40,15 +47,18 @@ int misbehave(enum place place, int how, mqs_process *process, void *result)
     case 5:
         __builtin_trap();
     case 6: /* half a line of its own on the wire */
-        if (write(3, "read 0x1", 8) > 0)
+        if (say("read 0x1"))
             abort();
         break;
     case 7:
         raise(SIGKILL);
         break;
-    default: /* a line of its own, and an end that looks like one */
-        if (write(3, "done {\"pid\": \"a lie\"}\n", 22) > 0)
+    case 8: /* an answer of its own, which is nonsense */
+        if (say("done 1 {\"pid\": \"a lie\"}\n"))
             pause();
+        break;
+    default: /* an answer to what nobody asked, and then it goes on */
+        say("done 99 {\"pid\": 1}\n");
         break;
     }
     return mqs_ok;

@@ -209,7 +209,16 @@ static void a_crash_is_a_sentence(void)
     ends_in(host, 76, MPIQ_ERROR_INTERNAL, "crashed (signal 6, Aborted) while reading pending sends");
     ends_in(host, 74, MPIQ_ERROR_INTERNAL, "ended (exit 3) without an answer");
     ends_in(host, 77, MPIQ_ERROR_INTERNAL, "was ended (signal 9, Killed)");
+    mpiq_dll_host_destroy(host);
+    CU_ASSERT_FALSE(has_children());
+}
+
+static void an_answer_of_the_dlls_own_is_none(void)
+{
+    struct mpiq_dll_host *host = host_of("crashing", 0, false);
     ends_in(host, 78, MPIQ_ERROR_CORRUPT, "has left nonsense: JSON: pid is not a whole number");
+    is(read_well(host, 19), good_later);
+    is(read_well(host, 0), good_later);
     mpiq_dll_host_destroy(host);
     CU_ASSERT_FALSE(has_children());
 }
@@ -435,6 +444,7 @@ int main(void)
         {"a host leaves nothing behind", a_host_leaves_nothing_behind},
         {"stacks and bare identity join", stacks_and_bare_identity_join},
         {"a crash is a sentence", a_crash_is_a_sentence},
+        {"an answer of the DLL's own is none", an_answer_of_the_dlls_own_is_none},
         {"a crash at load is one too", a_crash_at_load_is_one_too},
         {"a helper that died at rest is replaced", a_helper_that_died_at_rest_is_replaced},
         {"a loop ends in time", a_loop_ends_in_time},

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <json-c/json.h>
 #include <limits.h>
 #include <malloc.h>
@@ -158,7 +159,8 @@ static struct mpiq_error *find_dll(const char *path, struct mpiq_dll **ret)
     return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "too many message-queue libraries in one helper");
 }
 
-static struct mpiq_error *read_rank(const char *request, char **ret)
+/* *number is that of the look, which its answer repeats. */
+static struct mpiq_error *read_rank(const char *request, uint64_t *number, char **ret)
 {
     struct mpiq_look look = {.groups = &groups};
     struct mpiq_target *target = NULL;
@@ -168,6 +170,7 @@ static struct mpiq_error *read_rank(const char *request, char **ret)
 
     if (!path)
         error = mpiq_error_create(MPIQ_ERROR_USAGE, "the look names no message-queue library");
+    *number = json_object_get_uint64(json_object_object_get(options, "number"));
     look.internal = json_object_get_boolean(json_object_object_get(options, "internal"));
     if (!error)
         error = find_dll(path, &look.dll);
@@ -187,26 +190,23 @@ static struct mpiq_error *read_rank(const char *request, char **ret)
 static struct mpiq_error *serve_look(const char *request)
 {
     _cleanup_free_ char *json = NULL;
-    struct mpiq_error *answer = read_rank(request, &json);
+    uint64_t number = 0;
+    struct mpiq_error *answer = read_rank(request, &number, &json);
     if (!answer) {
         /* One write: what comes in pieces is waited for in pieces. */
-        size_t length = strlen(json);
-        char *line = realloc(json, length + 6);
-        if (!line)
-            return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory");
-        json = line;
-        memmove(line + 5, line, length);
-        memcpy(line, "done ", 5);
-        line[length + 5] = '\n';
-        return mpiq_pipe_write(&wire, line, length + 6);
+        _cleanup_free_ char *done = NULL;
+        int length = asprintf(&done, "done %" PRIu64 " %s\n", number, json);
+        return length < 0 ? mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory")
+                          : mpiq_pipe_write(&wire, done, (size_t)length);
     }
     _cleanup_free_ char *line = NULL;
     for (char *c = answer->message; *c; c++)
         *c = (unsigned char)*c < ' ' ? ' ' : *c;
-    int length = asprintf(&line, "fail %s %s\n", mpiq_error_word(answer->code), answer->message);
+    int length =
+        asprintf(&line, "fail %" PRIu64 " %s %s\n", number, mpiq_error_word(answer->code), answer->message);
     mpiq_error_destroy(answer);
     return length < 0 ? mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory")
-                      : mpiq_pipe_write(&wire, line, length);
+                      : mpiq_pipe_write(&wire, line, (size_t)length);
 }
 
 int main(int count, char **arguments)
