@@ -4,7 +4,8 @@
  *
  * OMPI_MQS_WAITING opens a wait that lasts to the end of the enclosing block; it belongs where the library
  * already knows that it must wait.  Waits nest (a progress callback may wait itself).  The time of a wait's
- * begin is written later, by ompi_mqs_sweep, into those that last: no clock is read on the way.
+ * begin is written some milliseconds later, by ompi_mqs_sweep, into those that last: no clock is read on the
+ * way.
  */
 #ifndef OMPI_MQS_WAIT_H
 #define OMPI_MQS_WAIT_H

@@ -8,9 +8,13 @@
 #include "ompi/mqs/thread_body.h"
 #include "ompi/mqs/wait.h"
 
-/* Calls of ompi_mqs_sweep between two real sweeps.  The progress engine makes one in eight polls, so a
-   wait is dated when it has polled some 4,000 to 8,000 times. */
-#define OMPI_MQS_SWEEP_EVERY 512u
+/*
+ * Between two sweeps: cycles where there is a counter of them (a few milliseconds), calls where there is none.
+ * Polls are no measure of time: where processes share a processor one may take longer than thousands
+ * elsewhere.
+ */
+#define OMPI_MQS_SWEEP_EVERY (UINT64_C(1) << 23)
+#define OMPI_MQS_SWEEP_EVERY_CALLS 512u
 
 struct ompi_mqs_thread *ompi_mqs_wait_begin_long(uint32_t kind, const volatile void *comm,
                                                  const volatile void *object)
@@ -44,20 +48,31 @@ static void ompi_mqs_sweep_thread(struct ompi_mqs_own_thread *thread)
     }
 }
 
+/* Whether a sweep is due. Threads that ask at once may all be told yes. */
+static int ompi_mqs_sweep_due(void)
+{
+    static uint64_t last;
+    uint64_t now, before = __atomic_load_n(&last, __ATOMIC_RELAXED);
+
+    ompi_mqs_stamp_cycles(&now);
+    if (0 == now) {
+        __atomic_store_n(&last, before + 1, __ATOMIC_RELAXED);
+        return 0 == before % OMPI_MQS_SWEEP_EVERY_CALLS;
+    }
+    if (now - before < OMPI_MQS_SWEEP_EVERY) {
+        return 0;
+    }
+    __atomic_store_n(&last, now, __ATOMIC_RELAXED);
+    return 1;
+}
+
 /* A low-priority callback of the progress engine; returns the events it handled, none. */
 static int ompi_mqs_sweep(void)
 {
-    static unsigned int calls;
     static char sweeping;
     struct ompi_mqs_thread *thread;
 
-    /* A lost count does no harm. */
-    if (0 != __atomic_load_n(&calls, __ATOMIC_RELAXED) % OMPI_MQS_SWEEP_EVERY) {
-        __atomic_store_n(&calls, __atomic_load_n(&calls, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
-        return 0;
-    }
-    __atomic_store_n(&calls, 1, __ATOMIC_RELAXED);
-    if (__atomic_test_and_set(&sweeping, __ATOMIC_ACQUIRE)) {
+    if (!ompi_mqs_sweep_due() || __atomic_test_and_set(&sweeping, __ATOMIC_ACQUIRE)) {
         return 0;
     }
     for (thread = (struct ompi_mqs_thread *) (uintptr_t) __atomic_load_n(&ompi_mqs_root.threads,
