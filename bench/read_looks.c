@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * read-looks - the time of looks at processes through lib/target/ alone: symbols, types, fields, status, threads
- * and stacks of each, as a message-queue DLL and a report need them.
+ * read-looks - the time of looks at processes through lib/target/ alone: symbols, types, fields, status,
+ * threads and stacks of each, as a message-queue DLL and a report need them.
  *
  *   read-looks [-l LOOKS] [-w WORKERS] [-n] PID…      (-n: no stacks)
  *
@@ -19,14 +19,19 @@
 
 #include "target/target.h"
 
-static const char *const symbols[] = {"MPIR_dll_name", "ompi_mpi_comm_world", "ompi_mpi_communicators",
-                                      "mca_pml_base_send_requests", "mca_pml_base_recv_requests", "mca_pml",
+static const char *const symbols[] = {"MPIR_dll_name",
+                                      "ompi_mpi_comm_world",
+                                      "ompi_mpi_communicators",
+                                      "mca_pml_base_send_requests",
+                                      "mca_pml_base_recv_requests",
+                                      "mca_pml",
                                       "ompi_mqs_root"};
 static const struct {
     const char *type;
     const char *members[6];
 } types[] = {
-    {"ompi_communicator_t", {"c_name", "c_contextid", "c_local_group", "c_remote_group", "c_my_rank", "c_pml_comm"}},
+    {"ompi_communicator_t",
+     {"c_name", "c_contextid", "c_local_group", "c_remote_group", "c_my_rank", "c_pml_comm"}},
     {"ompi_group_t", {"grp_proc_count", "grp_my_rank", "grp_proc_pointers", "grp_flags", NULL}},
     {"ompi_request_t", {"req_type", "req_status", "req_complete", "req_state", "req_f_to_c_index", NULL}},
     {"ompi_status_public_t", {"MPI_SOURCE", "MPI_TAG", "MPI_ERROR", "_ucount", "_cancelled", NULL}},
@@ -148,7 +153,8 @@ int main(int argc, char **argv)
         double end = now();
         struct rusage usage;
         getrusage(RUSAGE_SELF, &usage);
-        printf("{\"look\":%d,\"ranks\":%d,\"workers\":%d,\"ms\":%.1f,\"threads\":%d,\"frames\":%d,\"failures\":%d,"
+        printf("{\"look\":%d,\"ranks\":%d,\"workers\":%d,\"ms\":%.1f,\"threads\":%d,\"frames\":%d,"
+               "\"failures\":%d,"
                "\"user_ms\":%ld,\"system_ms\":%ld,\"peak_kib\":%ld}\n",
                look + 1, pid_count, workers, end - start, (int)threads_seen, (int)frames, (int)failures,
                usage.ru_utime.tv_sec * 1000 + usage.ru_utime.tv_usec / 1000,

@@ -22,8 +22,9 @@ bool mpiq_build_id_in_notes(const void *notes, size_t size, bool big_endian, str
         uint64_t room = 12 + name_room + ((description_size + 3) & ~(uint64_t)3);
         if (12 + name_room + description_size > size)
             return false;
-        if (word32(note + 8, big_endian) == NT_GNU_BUILD_ID && name_size == 4 && memcmp(note + 12, "GNU", 4) == 0
-            && description_size > 0 && description_size <= MPIQ_BUILD_ID_MAX) {
+        if (word32(note + 8, big_endian) == NT_GNU_BUILD_ID && name_size == 4 &&
+            memcmp(note + 12, "GNU", 4) == 0 && description_size > 0 &&
+            description_size <= MPIQ_BUILD_ID_MAX) {
             memcpy(ret->bytes, note + 12 + name_room, description_size);
             ret->size = description_size;
             return true;

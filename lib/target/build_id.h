@@ -21,7 +21,8 @@ typedef struct mpiq_error *mpiq_build_id_reader(void *argument, uint64_t address
 
 /* The build-id of the object whose file begins at start in some memory; false if it has none or cannot be
    read. */
-bool mpiq_build_id_read(mpiq_build_id_reader *read, void *argument, uint64_t start, struct mpiq_build_id *ret);
+bool mpiq_build_id_read(mpiq_build_id_reader *read, void *argument, uint64_t start,
+                        struct mpiq_build_id *ret);
 
 /* The build-id among size bytes of notes in that byte order; false if there is none. */
 bool mpiq_build_id_in_notes(const void *notes, size_t size, bool big_endian, struct mpiq_build_id *ret);

@@ -2,8 +2,8 @@
 /*
  * core - what is left of a process: its core file, and the files that it had mapped.
  *
- * A core seldom holds the code and constants that can be had from the mapped files.  They are taken from there
- * only if the file is the same: by the build-id in its first page, which the kernel and gcore do write.
+ * A core seldom holds the code and constants that can be had from the mapped files.  They are taken from
+ * there only if the file is the same: by the build-id in its first page, which the kernel and gcore do write.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -91,11 +91,12 @@ static struct mpiq_error *open_backing(struct core *core, const char *path, stru
         mpiq_error_destroy(error);
         error = mpiq_object_open_checked(path, path, &wanted, ret);
     }
-    /* A core without first pages (coredump_filter) leaves only the clock to tell a file that was built anew. */
+    /* A core without first pages (coredump_filter) leaves only the clock to tell a file that was built anew.
+     */
     if (!error && !wanted.size && (*ret)->modified_ns > core->file.modified_ns) {
-        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
-                                 "%s is newer than the core file, which does not tell the build-id of what was mapped",
-                                 path);
+        return mpiq_error_create(
+            MPIQ_ERROR_NOT_FOUND,
+            "%s is newer than the core file, which does not tell the build-id of what was mapped", path);
     }
     if (error && wanted.size && mpiq_object_open_by_build_id(&wanted, path, ret)) {
         mpiq_error_destroy(error);
@@ -105,7 +106,8 @@ static struct mpiq_error *open_backing(struct core *core, const char *path, stru
         char text[2 * MPIQ_BUILD_ID_MAX + 1];
         mpiq_build_id_text(&wanted, text);
         mpiq_error_destroy(error);
-        error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s, build-id %s, which the process had mapped, is not on this machine",
+        error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                  "%s, build-id %s, which the process had mapped, is not on this machine",
                                   path, text);
     }
     return error;
@@ -146,8 +148,10 @@ static struct mpiq_error *open_module(struct mpiq_target *target, const struct m
     return backing_object(core_of(target), mapping->path, ret);
 }
 
-/* From the mapped file what the core left out.  Memory that could be written to is not the file's any more. */
-static struct mpiq_error *read_backing(struct core *core, uint64_t address, size_t size, void *buffer, size_t *got)
+/* From the mapped file what the core left out.  Memory that could be written to is not the file's any more.
+ */
+static struct mpiq_error *read_backing(struct core *core, uint64_t address, size_t size, void *buffer,
+                                       size_t *got)
 {
     const struct mpiq_core_segment *segment = mpiq_core_segment_at(&core->file, address);
     const struct mpiq_mapping *mapping = mpiq_mappings_at(&core->file.mappings, address);
@@ -156,23 +160,27 @@ static struct mpiq_error *read_backing(struct core *core, uint64_t address, size
                                          (unsigned long long)address);
     }
     if (!mapping || mapping->path[0] != '/' || (segment && segment->writable)) {
-        return mpiq_error_create_address(MPIQ_ERROR_UNMAPPED, address,
-                                         "memory at 0x%llx was left out of the core file (before the next one: echo 0x3f > "
-                                         "/proc/self/coredump_filter in the job script)",
-                                         (unsigned long long)address);
+        return mpiq_error_create_address(
+            MPIQ_ERROR_UNMAPPED, address,
+            "memory at 0x%llx was left out of the core file (before the next one: echo 0x3f > "
+            "/proc/self/coredump_filter in the job script)",
+            (unsigned long long)address);
     }
-    struct mpiq_object *object;
+    struct mpiq_object *object = NULL;
     struct mpiq_error *error = backing_object(core, mapping->path, &object);
     if (error) {
         error->address = address;
-        return mpiq_error_prefix(error, "memory at 0x%llx is not in the core file", (unsigned long long)address);
+        return mpiq_error_prefix(error, "memory at 0x%llx is not in the core file",
+                                 (unsigned long long)address);
     }
     if (size > mapping->end - address)
         size = (size_t)(mapping->end - address);
-    ssize_t bytes = object->fd < 0 ? -1
-                                   : pread(object->fd, buffer, size, (off_t)(mapping->offset + (address - mapping->start)));
+    ssize_t bytes = !object || object->fd < 0 ? -1
+                                   : pread(object->fd, buffer, size,
+                                           (off_t)(mapping->offset + (address - mapping->start)));
     if (bytes <= 0) {
-        return mpiq_error_create_address(MPIQ_ERROR_UNMAPPED, address, "memory at 0x%llx lies behind the end of %s",
+        return mpiq_error_create_address(MPIQ_ERROR_UNMAPPED, address,
+                                         "memory at 0x%llx lies behind the end of %s",
                                          (unsigned long long)address, mapping->path);
     }
     *got = (size_t)bytes;
@@ -204,13 +212,14 @@ static struct mpiq_error *need_modules(struct core *core)
     if (!core->modules_read) {
         core->modules_read = true;
         /* The paths stay the core's. */
-        struct mpiq_mappings mappings = {.items = calloc(core->file.mappings.count + 1, sizeof *mappings.items),
+        struct mpiq_mappings mappings = {.items =
+                                             calloc(core->file.mappings.count + 1, sizeof *mappings.items),
                                          .count = core->file.mappings.count};
         if (!mappings.items)
             return no_memory();
         memcpy(mappings.items, core->file.mappings.items, mappings.count * sizeof *mappings.items);
-        core->modules_error = mpiq_modules_init(&core->modules, &core->target, 0, open_module, &mappings, core->file.auxv,
-                                                core->file.auxv_size);
+        core->modules_error = mpiq_modules_init(&core->modules, &core->target, 0, open_module, &mappings,
+                                                core->file.auxv, core->file.auxv_size);
     }
     return core->modules_error ? copy_error(core->modules_error) : NULL;
 }
@@ -237,19 +246,23 @@ static struct mpiq_error *core_sizes(struct mpiq_target *target, struct mpiq_tar
 static struct mpiq_error *core_status(struct mpiq_target *target, struct mpiq_target_status *ret)
 {
     const struct core *core = core_of(target);
-    struct mpiq_target_status status = {.pid = core->file.pid, .state = '?', .core = true, .uid = core->file.uid};
+    struct mpiq_target_status status = {
+        .pid = core->file.pid, .state = '?', .core = true, .uid = core->file.uid};
     /* The kernel writes the whole process's times for the first of its threads. */
     for (size_t i = 0; i < core->file.thread_count; i++) {
         if (core->file.threads[i].tid == core->file.pid)
             status.cpu_ns = core->file.threads[i].cpu_ns;
     }
     snprintf(status.executable, sizeof status.executable, "%s",
-             core->executable ? core->executable : core->main_path ? core->main_path : "");
+             core->executable  ? core->executable
+             : core->main_path ? core->main_path
+                               : "");
     *ret = status;
     return NULL;
 }
 
-static struct mpiq_error *core_threads(struct mpiq_target *target, struct mpiq_target_thread **ret, size_t *count)
+static struct mpiq_error *core_threads(struct mpiq_target *target, struct mpiq_target_thread **ret,
+                                       size_t *count)
 {
     const struct core *core = core_of(target);
     struct mpiq_target_thread *threads = calloc(core->file.thread_count, sizeof *threads);
@@ -285,7 +298,8 @@ static struct mpiq_error *core_stack(struct mpiq_target *target, pid_t tid, stru
     if (error)
         return error;
     const struct mpiq_register_layout *layout = mpiq_register_layout(core->file.machine);
-    struct mpiq_thread_copy copy = {.tid = tid, .registers = thread->registers, .stack = malloc(MPIQ_STACK_COPY)};
+    struct mpiq_thread_copy copy = {
+        .tid = tid, .registers = thread->registers, .stack = malloc(MPIQ_STACK_COPY)};
     if (!copy.stack)
         return no_memory();
     copy.stack_start = mpiq_register_at(&copy.registers, &core->file.words, layout->sp);
@@ -308,7 +322,8 @@ static struct mpiq_error *core_environment(struct mpiq_target *target, const cha
             : NULL;
     if (!segment)
         return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s does not hold the environment", core->file.path);
-    size_t size = end - segment->start < environment_limit ? (size_t)(end - segment->start) : environment_limit;
+    size_t size =
+        end - segment->start < environment_limit ? (size_t)(end - segment->start) : environment_limit;
     _cleanup_free_ char *text = malloc(size + 1);
     if (!text)
         return no_memory();

@@ -129,8 +129,8 @@ static struct mpiq_error *read_notes(struct mpiq_core_file *core, Elf *elf, cons
 {
     if (segment->p_filesz == 0)
         return NULL;
-    if (segment->p_offset > core->size || segment->p_filesz > core->size - segment->p_offset
-        || segment->p_filesz > notes_limit)
+    if (segment->p_offset > core->size || segment->p_filesz > core->size - segment->p_offset ||
+        segment->p_filesz > notes_limit)
         return corrupt(core, "its notes are cut off: the file is incomplete");
     Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)segment->p_offset, segment->p_filesz,
                                           segment->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
@@ -141,7 +141,8 @@ static struct mpiq_error *read_notes(struct mpiq_core_file *core, Elf *elf, cons
     struct mpiq_error *error = NULL;
     while (!error && (offset = gelf_getnote(data, offset, &note, &name_at, &bytes_at)) > 0) {
         const unsigned char *bytes = (const unsigned char *)data->d_buf + bytes_at;
-        if (note.n_namesz != sizeof "CORE" || memcmp((const char *)data->d_buf + name_at, "CORE", sizeof "CORE") != 0)
+        if (note.n_namesz != sizeof "CORE" ||
+            memcmp((const char *)data->d_buf + name_at, "CORE", sizeof "CORE") != 0)
             continue;
         if (note.n_type == NT_PRSTATUS)
             error = take_prstatus(core, bytes, note.n_descsz);
@@ -182,7 +183,8 @@ static struct mpiq_error *read_elf(struct mpiq_core_file *core, Elf *elf)
             return corrupt(core, "its program headers cannot be read");
         if (segment.p_type == PT_NOTE)
             error = read_notes(core, elf, &segment);
-        if (segment.p_type != PT_LOAD || segment.p_memsz == 0 || segment.p_vaddr + segment.p_memsz < segment.p_vaddr)
+        if (segment.p_type != PT_LOAD || segment.p_memsz == 0 ||
+            segment.p_vaddr + segment.p_memsz < segment.p_vaddr)
             continue;
         core->segments[core->segment_count++] = (struct mpiq_core_segment){
             .start = segment.p_vaddr,
@@ -209,10 +211,13 @@ static struct mpiq_error *add_vdso(struct mpiq_core_file *core)
     const struct mpiq_core_segment *segment;
     if (!core->mappings.items && !(core->mappings.items = calloc(1, sizeof *core->mappings.items)))
         return no_memory();
-    if (mpiq_auxv_find(&core->words, core->auxv, core->auxv_size, AT_SYSINFO_EHDR, &address)
-        && (segment = mpiq_core_segment_at(core, address))) {
-        core->mappings.items[core->mappings.count++] = (struct mpiq_mapping){
-            .start = segment->start, .end = segment->start + segment->size, .path = "[vdso]", .executable = true};
+    if (mpiq_auxv_find(&core->words, core->auxv, core->auxv_size, AT_SYSINFO_EHDR, &address) &&
+        (segment = mpiq_core_segment_at(core, address))) {
+        core->mappings.items[core->mappings.count++] =
+            (struct mpiq_mapping){.start = segment->start,
+                                  .end = segment->start + segment->size,
+                                  .path = "[vdso]",
+                                  .executable = true};
     }
     qsort(core->mappings.items, core->mappings.count, sizeof *core->mappings.items, compare_mappings);
     return NULL;
@@ -221,7 +226,7 @@ static struct mpiq_error *add_vdso(struct mpiq_core_file *core)
 struct mpiq_error *mpiq_core_file_open(const char *path, struct mpiq_core_file *ret)
 {
     struct mpiq_core_file core = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), .uid = (uid_t)-1};
-    struct stat file;
+    struct stat file = {0};
     if (core.fd < 0)
         return mpiq_error_create_os(errno, "cannot open %s", path);
     struct mpiq_error *error = NULL;
@@ -238,7 +243,7 @@ struct mpiq_error *mpiq_core_file_open(const char *path, struct mpiq_core_file *
         error = read_elf(&core, elf);
         elf_end(elf);
     }
-    if (!error && !core.thread_count)
+    if (!error && (!core.threads || !core.thread_count))
         error = corrupt(&core, "it has no threads");
     if (!error)
         error = add_vdso(&core);
@@ -246,7 +251,7 @@ struct mpiq_error *mpiq_core_file_open(const char *path, struct mpiq_core_file *
         mpiq_core_file_close(&core);
         return error;
     }
-    if (!core.pid)
+    if (!core.pid && core.threads)
         core.pid = core.threads[0].tid;
     *ret = core;
     return NULL;
@@ -278,8 +283,8 @@ const struct mpiq_core_segment *mpiq_core_segment_at(const struct mpiq_core_file
     return segment && address - segment->start < segment->size ? segment : NULL;
 }
 
-struct mpiq_error *mpiq_core_file_read(const struct mpiq_core_file *core, uint64_t address, size_t size, void *buffer,
-                                       size_t *got)
+struct mpiq_error *mpiq_core_file_read(const struct mpiq_core_file *core, uint64_t address, size_t size,
+                                       void *buffer, size_t *got)
 {
     const struct mpiq_core_segment *segment = mpiq_core_segment_at(core, address);
     *got = 0;
@@ -290,10 +295,11 @@ struct mpiq_error *mpiq_core_file_read(const struct mpiq_core_file *core, uint64
         size = (size_t)rest;
     uint64_t offset = segment->offset + inside;
     if (offset >= core->size || offset < segment->offset) {
-        return mpiq_error_create_address(MPIQ_ERROR_SHORT, address,
-                                         "%s is incomplete: memory at 0x%llx should be in it, but it ends after %llu "
-                                         "bytes (no room on the disk, or a limit: ulimit -c)",
-                                         core->path, (unsigned long long)address, (unsigned long long)core->size);
+        return mpiq_error_create_address(
+            MPIQ_ERROR_SHORT, address,
+            "%s is incomplete: memory at 0x%llx should be in it, but it ends after %llu "
+            "bytes (no room on the disk, or a limit: ulimit -c)",
+            core->path, (unsigned long long)address, (unsigned long long)core->size);
     }
     if (size > core->size - offset)
         size = (size_t)(core->size - offset);

@@ -2,8 +2,8 @@
 /*
  * core_file - an ELF core file as data: memory segments, mapped files, threads, who it was.
  *
- * The kernel's and gcore's.  Everything in it is untrusted: counts and offsets are held against the file's size.
- * It reads only what the core itself has; core.c adds the mapped files.
+ * The kernel's and gcore's.  Everything in it is untrusted: counts and offsets are held against the file's
+ * size. It reads only what the core itself has; core.c adds the mapped files.
  */
 #ifndef MPIQ_CORE_FILE_H
 #define MPIQ_CORE_FILE_H
@@ -51,7 +51,7 @@ void mpiq_core_file_close(struct mpiq_core_file *core);
 const struct mpiq_core_segment *mpiq_core_segment_at(const struct mpiq_core_file *core, uint64_t address);
 
 /* Copies what the core itself has at address: up to size bytes, *got of them; 0 if it has none there. */
-struct mpiq_error *mpiq_core_file_read(const struct mpiq_core_file *core, uint64_t address, size_t size, void *buffer,
-                                       size_t *got);
+struct mpiq_error *mpiq_core_file_read(const struct mpiq_core_file *core, uint64_t address, size_t size,
+                                       void *buffer, size_t *got);
 
 #endif

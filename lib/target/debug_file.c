@@ -63,8 +63,8 @@ static int by_debuglink(const struct mpiq_object *object)
     static const char *const places[][2] = {{"", ""}, {"", "/.debug"}, {debug_root, ""}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         _cleanup_free_ char *path = NULL;
-        if (asprintf(&path, "%s%.*s%s/%s", places[i][0], (int)(slash - object->path), object->path, places[i][1], link)
-            < 0)
+        if (asprintf(&path, "%s%.*s%s/%s", places[i][0], (int)(slash - object->path), object->path,
+                     places[i][1], link) < 0)
             return -1;
         if (strcmp(path, object->path) == 0)
             continue;
@@ -92,7 +92,8 @@ static int by_debuginfod(struct mpiq_object *object)
         void *userdata = NULL;
         dwfl_report_end(dwfl, NULL, NULL);
         if (module)
-            fd = dwfl_standard_find_debuginfo(module, &userdata, object->path, 0, object->path, NULL, 0, &name);
+            fd = dwfl_standard_find_debuginfo(module, &userdata, object->path, 0, object->path, NULL, 0,
+                                              &name);
         else
             close(own);
         free(name);

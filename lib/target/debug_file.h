@@ -10,8 +10,8 @@
 /* A descriptor of the debug file, which the caller closes; -1 if there is none. */
 int mpiq_debug_file_find(struct mpiq_object *object);
 
-/* Where distributions file what belongs to a build-id: suffix ".debug" for debug information, "" for the object
-   itself.  False if there is no such place. */
+/* Where distributions file what belongs to a build-id: suffix ".debug" for debug information, "" for the
+   object itself.  False if there is no such place. */
 bool mpiq_debug_file_path(const struct mpiq_build_id *build_id, const char *suffix, char *path, size_t size);
 
 #endif

@@ -32,7 +32,7 @@ struct dynamic {
 };
 
 /* Members that lie in different places in 32-bit and 64-bit structures. */
-#define AT(image, type, member)                                                                         \
+#define AT(image, type, member) \
     ((image)->words.size == 8 ? offsetof(Elf64_##type, member) : offsetof(Elf32_##type, member))
 #define SIZE(image, type) ((image)->words.size == 8 ? sizeof(Elf64_##type) : sizeof(Elf32_##type))
 
@@ -50,7 +50,8 @@ static struct mpiq_error *read_headers(struct image *image)
     uint64_t at = mpiq_word(&image->words, page + AT(image, Ehdr, e_phoff));
     uint64_t count = mpiq_word_sized(&image->words, page + AT(image, Ehdr, e_phnum), 2);
     uint64_t size = SIZE(image, Phdr), first = UINT64_MAX;
-    if (memcmp(page, ELFMAG, SELFMAG) != 0 || count > HEADER_LIMIT || at > sizeof page || count * size > sizeof page - at)
+    if (memcmp(page, ELFMAG, SELFMAG) != 0 || count > HEADER_LIMIT || at > sizeof page ||
+        count * size > sizeof page - at)
         return corrupt("the headers");
     for (uint64_t i = 0; i < count; i++) {
         const unsigned char *header = page + at + i * size;
@@ -72,7 +73,7 @@ static struct mpiq_error *read_headers(struct image *image)
         if (address - offset % 4096 < first)
             first = address & ~(uint64_t)4095;
     }
-    if (!image->load_count)
+    if (!image->load_count || !image->size)
         return corrupt("the program headers");
     image->bias = image->start - first;
     return NULL;
@@ -86,8 +87,8 @@ static uint64_t offset_of(const struct image *image, uint64_t address, uint64_t 
         address -= image->bias;
     for (int i = 0; i < image->load_count; i++) {
         const struct load *load = &image->loads[i];
-        if (address >= load->address && address - load->address < load->size
-            && size <= load->size - (address - load->address))
+        if (address >= load->address && address - load->address < load->size &&
+            size <= load->size - (address - load->address))
             return load->offset + (address - load->address);
     }
     return 0;
@@ -124,8 +125,8 @@ static uint64_t number_at(const struct image *image, uint64_t offset)
     return offset + 4 <= image->size ? mpiq_word_sized(&image->words, image->bytes + offset, 4) : 0;
 }
 
-/* How many symbols there are is written nowhere but in the hash tables: the last one is at the end of the longest
-   chain. */
+/* How many symbols there are is written nowhere but in the hash tables: the last one is at the end of the
+   longest chain. */
 static uint64_t count_symbols(const struct image *image, const struct dynamic *dynamic)
 {
     if (dynamic->hash)
@@ -142,8 +143,8 @@ static uint64_t count_symbols(const struct image *image, const struct dynamic *d
     }
     if (last < first)
         return first;
-    while (last < SYMBOL_LIMIT && chain_at + 4 * (last - first) < image->size
-           && !(number_at(image, chain_at + 4 * (last - first)) & 1))
+    while (last < SYMBOL_LIMIT && chain_at + 4 * (last - first) < image->size &&
+           !(number_at(image, chain_at + 4 * (last - first)) & 1))
         last++;
     return last + 1;
 }
@@ -151,7 +152,8 @@ static uint64_t count_symbols(const struct image *image, const struct dynamic *d
 static void put(const struct image *image, size_t at, int size, uint64_t value)
 {
     for (int i = 0; i < size; i++)
-        image->bytes[at + (size_t)(image->words.big_endian ? size - 1 - i : i)] = (unsigned char)(value >> 8 * i);
+        image->bytes[at + (size_t)(image->words.big_endian ? size - 1 - i : i)] =
+            (unsigned char)(value >> 8 * i);
 }
 
 static void put_section(const struct image *image, size_t table, int index, uint32_t name, uint32_t type,
@@ -174,9 +176,9 @@ static struct mpiq_error *add_sections(struct image *image)
     enum { COUNT = 5 };
     struct dynamic dynamic = read_dynamic(image);
     uint64_t symbols = count_symbols(image, &dynamic), entry = SIZE(image, Sym);
-    bool usable = dynamic.symbols && dynamic.strings && symbols <= SYMBOL_LIMIT
-                  && symbols * entry <= image->size - dynamic.symbols
-                  && dynamic.strings_size <= image->size - dynamic.strings;
+    bool usable = dynamic.symbols && dynamic.strings && symbols <= SYMBOL_LIMIT &&
+                  symbols * entry <= image->size - dynamic.symbols &&
+                  dynamic.strings_size <= image->size - dynamic.strings;
     bool versioned = usable && dynamic.versions && symbols * 2 <= image->size - dynamic.versions;
     size_t names_at = image->size, table = (names_at + sizeof names + 15) & ~(size_t)15;
     size_t size = table + COUNT * SIZE(image, Shdr);
@@ -208,7 +210,7 @@ struct mpiq_error *mpiq_image_read(struct mpiq_target *target, const struct mpiq
     struct mpiq_error *error = read_headers(&image);
     if (error)
         return error;
-    image.bytes = calloc(1, image.size);
+    image.bytes = calloc(1, image.size + 1);
     if (!image.bytes)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     for (int i = 0; i < image.load_count && !error; i++) {

@@ -84,15 +84,17 @@ static void read_ranges(struct mpiq_lines *lines, Dwarf *dwarf)
     lines->ranges_read = true;
     Dwarf_Off offset = 0, next;
     size_t header_size, capacity = 0;
-    for (int unit = 0; unit < UNIT_LIMIT && dwarf_nextcu(dwarf, offset, &next, &header_size, NULL, NULL, NULL) == 0
-                       && next > offset;
+    for (int unit = 0;
+         unit < UNIT_LIMIT && dwarf_nextcu(dwarf, offset, &next, &header_size, NULL, NULL, NULL) == 0 &&
+         next > offset;
          unit++, offset = next) {
         Dwarf_Die die;
         if (!dwarf_offdie(dwarf, offset + header_size, &die))
             continue;
         Dwarf_Addr base, start, end;
         ptrdiff_t position = 0;
-        for (int i = 0; i < UNIT_LIMIT && (position = dwarf_ranges(&die, position, &base, &start, &end)) > 0; i++) {
+        for (int i = 0; i < UNIT_LIMIT && (position = dwarf_ranges(&die, position, &base, &start, &end)) > 0;
+             i++) {
             if (lines->range_count == capacity) {
                 capacity = capacity ? capacity * 2 : 256;
                 struct range *larger = realloc(lines->ranges, capacity * sizeof *larger);
@@ -121,7 +123,8 @@ static bool find_unit(struct mpiq_lines *lines, Dwarf *dwarf, uint64_t address, 
         else
             high = middle;
     }
-    return low && address < lines->ranges[low - 1].end && dwarf_offdie(dwarf, lines->ranges[low - 1].unit, ret);
+    return low && address < lines->ranges[low - 1].end &&
+           dwarf_offdie(dwarf, lines->ranges[low - 1].unit, ret);
 }
 
 /* The chain of functions around address, outermost first: a subprogram and what was inlined into it. */
@@ -132,7 +135,8 @@ struct chain {
 
 static bool is_container(int tag)
 {
-    return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_class_type || tag == DW_TAG_structure_type;
+    return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_class_type ||
+           tag == DW_TAG_structure_type;
 }
 
 /* Goes down from parent along what holds address.  Functions within functions (Fortran's internal procedures)
@@ -164,7 +168,8 @@ static bool descend(Dwarf_Die *parent, uint64_t address, bool nested, int depth,
 static const char *function_name(Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
-    const char *name = dwarf_attr_integrate(die, DW_AT_name, &attribute) ? dwarf_formstring(&attribute) : NULL;
+    const char *name =
+        dwarf_attr_integrate(die, DW_AT_name, &attribute) ? dwarf_formstring(&attribute) : NULL;
     if (!name && dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute))
         name = dwarf_formstring(&attribute);
     return name;
@@ -176,7 +181,8 @@ static const char *file_name(struct mpiq_lines *lines, Dwarf_Die *unit, const ch
     Dwarf_Attribute attribute;
     if (!file || file[0] == '/')
         return file;
-    const char *directory = dwarf_attr(unit, DW_AT_comp_dir, &attribute) ? dwarf_formstring(&attribute) : NULL;
+    const char *directory =
+        dwarf_attr(unit, DW_AT_comp_dir, &attribute) ? dwarf_formstring(&attribute) : NULL;
     char *whole = NULL;
     if (!directory || asprintf(&whole, "%s/%s", directory, file) < 0)
         return file;
@@ -195,12 +201,13 @@ static void call_site(struct mpiq_lines *lines, Dwarf_Die *unit, Dwarf_Die *die,
     ret->line = 0;
     if (dwarf_attr(die, DW_AT_call_line, &attribute) && dwarf_formudata(&attribute, &number) == 0)
         ret->line = (int)number;
-    if (dwarf_attr(die, DW_AT_call_file, &attribute) && dwarf_formudata(&attribute, &number) == 0
-        && dwarf_getsrcfiles(unit, &files, &count) == 0 && number < count)
+    if (dwarf_attr(die, DW_AT_call_file, &attribute) && dwarf_formudata(&attribute, &number) == 0 &&
+        dwarf_getsrcfiles(unit, &files, &count) == 0 && number < count)
         ret->file = file_name(lines, unit, dwarf_filesrc(files, number, NULL, NULL));
 }
 
-static void from_dwarf(struct mpiq_lines *lines, Dwarf *dwarf, uint64_t address, struct mpiq_line *found, size_t *count)
+static void from_dwarf(struct mpiq_lines *lines, Dwarf *dwarf, uint64_t address, struct mpiq_line *found,
+                       size_t *count)
 {
     Dwarf_Die unit;
     if (!find_unit(lines, dwarf, address, &unit))
@@ -214,8 +221,8 @@ static void from_dwarf(struct mpiq_lines *lines, Dwarf *dwarf, uint64_t address,
     struct chain chain = {.count = 0};
     Dwarf_Die split, *whole = &unit;
     uint8_t type;
-    if (dwarf_cu_info(unit.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 && type == DW_UT_skeleton
-        && dwarf_tag(&split) > 0)
+    if (dwarf_cu_info(unit.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 && type == DW_UT_skeleton &&
+        dwarf_tag(&split) > 0)
         whole = &split; /* functions are in the .dwo file, lines are not */
     if (!descend(whole, address, false, 0, &chain))
         descend(whole, address, true, 0, &chain);
@@ -230,13 +237,14 @@ static void from_dwarf(struct mpiq_lines *lines, Dwarf *dwarf, uint64_t address,
         found[(*count)++] = here;
 }
 
-/* Nobody looks for the reason of a hang in the C library's source, and its debug file takes longer to decompress
-   than a whole look at a job: names are enough there. */
+/* Nobody looks for the reason of a hang in the C library's source, and its debug file takes longer to
+   decompress than a whole look at a job: names are enough there. */
 static bool is_c_library(const struct mpiq_object *object)
 {
     const char *slash = strrchr(object->path, '/');
     const char *name = slash ? slash + 1 : object->path;
-    return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "libc-2.", 7) == 0 || strncmp(name, "ld-linux", 8) == 0;
+    return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "libc-2.", 7) == 0 ||
+           strncmp(name, "ld-linux", 8) == 0;
 }
 
 static Dwarf *dwarf_of(struct mpiq_object *object)

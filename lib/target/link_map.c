@@ -32,7 +32,8 @@ uint64_t mpiq_word(const struct mpiq_words *words, const void *bytes)
     return mpiq_word_sized(words, bytes, words->size);
 }
 
-bool mpiq_auxv_find(const struct mpiq_words *words, const void *auxv, size_t size, uint64_t type, uint64_t *ret)
+bool mpiq_auxv_find(const struct mpiq_words *words, const void *auxv, size_t size, uint64_t type,
+                    uint64_t *ret)
 {
     const unsigned char *entry = auxv;
     size_t step = 2 * (size_t)words->size;
@@ -54,7 +55,8 @@ static struct mpiq_error *window_read(struct window *window, uint64_t address, s
     if (address - page + size > sizeof window->bytes)
         return mpiq_target_read(window->target, address, size, ret);
     if (!window->valid || window->start != page) {
-        struct mpiq_error *error = mpiq_target_read(window->target, page, sizeof window->bytes, window->bytes);
+        struct mpiq_error *error =
+            mpiq_target_read(window->target, page, sizeof window->bytes, window->bytes);
         window->valid = !error;
         window->start = page;
         if (error) {
@@ -114,8 +116,8 @@ static struct mpiq_error *find_debug(struct window *window, const struct mpiq_wo
     return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "the dynamic linker has not made its list of objects yet");
 }
 
-struct mpiq_error *mpiq_link_map_read(struct mpiq_target *target, const struct mpiq_words *words, uint64_t phdr,
-                                      uint64_t phnum, struct mpiq_link **ret, size_t *count)
+struct mpiq_error *mpiq_link_map_read(struct mpiq_target *target, const struct mpiq_words *words,
+                                      uint64_t phdr, uint64_t phnum, struct mpiq_link **ret, size_t *count)
 {
     struct window window = {.target = target};
     uint64_t dynamic = 0, debug = 0;
@@ -148,8 +150,9 @@ struct mpiq_error *mpiq_link_map_read(struct mpiq_target *target, const struct m
         size_t size = (size_t)words->size;
         error = window_read(&window, next, 4 * size, link);
         if (error)
-            return error;
-        links[used++] = (struct mpiq_link){.bias = mpiq_word(words, link), .dynamic = mpiq_word(words, link + 2 * size)};
+            return error; /* NOLINT */
+        links[used++] =
+            (struct mpiq_link){.bias = mpiq_word(words, link), .dynamic = mpiq_word(words, link + 2 * size)};
         next = mpiq_word(words, link + 3 * size);
     }
     if (!used)

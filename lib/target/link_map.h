@@ -24,14 +24,15 @@ uint64_t mpiq_word(const struct mpiq_words *words, const void *bytes);
 uint64_t mpiq_word_sized(const struct mpiq_words *words, const void *bytes, int size);
 
 /* The value of an entry of the auxiliary vector (size raw bytes); false if it is not there. */
-bool mpiq_auxv_find(const struct mpiq_words *words, const void *auxv, size_t size, uint64_t type, uint64_t *ret);
+bool mpiq_auxv_find(const struct mpiq_words *words, const void *auxv, size_t size, uint64_t type,
+                    uint64_t *ret);
 
 /*
  * The list, executable first, found through the program headers at phdr (phnum of them, AT_PHDR and AT_PHNUM)
- * and DT_DEBUG.  The caller frees *ret.  Errors: NOT_FOUND (statically linked, or not started yet), CORRUPT (a
- * list without end), those of reading.
+ * and DT_DEBUG.  The caller frees *ret.  Errors: NOT_FOUND (statically linked, or not started yet), CORRUPT
+ * (a list without end), those of reading.
  */
-struct mpiq_error *mpiq_link_map_read(struct mpiq_target *target, const struct mpiq_words *words, uint64_t phdr,
-                                      uint64_t phnum, struct mpiq_link **ret, size_t *count);
+struct mpiq_error *mpiq_link_map_read(struct mpiq_target *target, const struct mpiq_words *words,
+                                      uint64_t phdr, uint64_t phnum, struct mpiq_link **ret, size_t *count);
 
 #endif

@@ -25,7 +25,7 @@ struct live {
     pid_t pid;
     uint64_t start_time; /* of the process: another one with its pid is another process */
     bool start_known;
-    int memory;          /* /proc/PID/mem where process_vm_readv is forbidden, -1 otherwise */
+    int memory; /* /proc/PID/mem where process_vm_readv is forbidden, -1 otherwise */
     struct mpiq_modules modules;
     bool modules_read;
     bool modules_doubted; /* the process may have loaded others since */
@@ -66,7 +66,8 @@ static struct mpiq_error *live_read(struct mpiq_target *target, uint64_t address
     size_t done = 0;
     while (done < size) {
         struct iovec local = {.iov_base = (char *)buffer + done, .iov_len = size - done};
-        struct iovec remote = {.iov_base = (void *)(uintptr_t)(address + done), .iov_len = size - done};
+        struct iovec remote = {.iov_base = (void *)(uintptr_t)(address + done), /* NOLINT */
+                               .iov_len = size - done};
         ssize_t got = live->memory < 0 ? process_vm_readv(live->pid, &local, 1, &remote, 1, 0)
                                        : read_file(live, address + done, size - done, (char *)buffer + done);
         int errnum = errno;
@@ -91,7 +92,7 @@ static struct mpiq_error *live_read(struct mpiq_target *target, uint64_t address
             return gone;
         return mpiq_error_create_address(done ? MPIQ_ERROR_SHORT : MPIQ_ERROR_UNMAPPED, address + done,
                                          "process %d has no memory at 0x%llx", (int)live->pid,
-                                         (unsigned long long)(address + done));
+                                         (unsigned long long)address + done);
     }
     return NULL;
 }
@@ -111,7 +112,8 @@ static struct mpiq_error *read_modules(struct live *live)
         mpiq_mappings_deinit(&mappings);
         struct mpiq_error *gone = mpiq_permission_gone(live->pid);
         return gone ? gone
-                    : mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "process %d has no memory of its own (a kernel thread)",
+                    : mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
+                                        "process %d has no memory of its own (a kernel thread)",
                                         (int)live->pid);
     }
     char path[64];
@@ -134,9 +136,10 @@ static void drop_modules(struct live *live)
 
 static struct mpiq_error *need_modules(struct live *live)
 {
-    /* A process that waits has loaded nothing: its list of mappings, the dearest thing to read, need not be read
-       again. */
-    if (live->modules_doubted && live->modules_read && (live->modules_error || !mpiq_modules_current(&live->modules)))
+    /* A process that waits has loaded nothing: its list of mappings, the dearest thing to read, need not be
+       read again. */
+    if (live->modules_doubted && live->modules_read &&
+        (live->modules_error || !mpiq_modules_current(&live->modules)))
         drop_modules(live);
     live->modules_doubted = false;
     if (!live->modules_read) {
@@ -219,7 +222,8 @@ static uint64_t thread_time(pid_t pid, pid_t tid, uint64_t ticks_ns)
     return strtoull(text, NULL, 10);
 }
 
-static struct mpiq_error *live_threads(struct mpiq_target *target, struct mpiq_target_thread **ret, size_t *count)
+static struct mpiq_error *live_threads(struct mpiq_target *target, struct mpiq_target_thread **ret,
+                                       size_t *count)
 {
     struct live *live = live_of(target);
     _cleanup_free_ pid_t *tids = NULL;
@@ -277,7 +281,8 @@ static struct mpiq_error *live_environment(struct mpiq_target *target, const cha
             return NULL;
         }
     }
-    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s is not in the environment of process %d", name, (int)live->pid);
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s is not in the environment of process %d", name,
+                             (int)live->pid);
 }
 
 static struct mpiq_error *need_unwinder(struct live *live)

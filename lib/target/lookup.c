@@ -17,8 +17,10 @@ static struct mpiq_error *not_found(const struct mpiq_modules *modules, const ch
         }
     }
     if (!closed)
-        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no %s %s in any of the %zu objects", what, name, modules->count);
-    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no %s %s in any of %zu objects; %zu more cannot be used (%s)", what, name,
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no %s %s in any of the %zu objects", what, name,
+                                 modules->count);
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                             "no %s %s in any of %zu objects; %zu more cannot be used (%s)", what, name,
                              modules->count - closed, closed, first->message);
 }
 
@@ -41,8 +43,8 @@ struct mpiq_error *mpiq_modules_find_symbol(struct mpiq_modules *modules, const 
 struct mpiq_error *mpiq_modules_find_type(struct mpiq_modules *modules, const char *name,
                                           const struct mpiq_target_type **ret)
 {
-    /* Those that bring their DWARF first: separate files are the system's libraries', dear to open, and seldom
-       what is meant. */
+    /* Those that bring their DWARF first: separate files are the system's libraries', dear to open, and
+       seldom what is meant. */
     for (int separate = 0; separate < 2; separate++) {
         for (size_t i = 0; i < modules->count; i++) {
             struct mpiq_object *object = mpiq_module_object(modules, &modules->items[i]);

@@ -39,7 +39,7 @@ static struct mpiq_error *madeup_read(struct mpiq_target *target, uint64_t addre
         const struct mpiq_madeup_segment *segment = segment_at(what_of(target), address + done);
         if (!segment) {
             return mpiq_error_create_address(done ? MPIQ_ERROR_SHORT : MPIQ_ERROR_UNMAPPED, address + done,
-                                             "no memory at 0x%llx", (unsigned long long)(address + done));
+                                             "no memory at 0x%llx", (unsigned long long)address + done);
         }
         size_t inside = (size_t)(address + done - segment->address), part = segment->size - inside;
         if (part > size - done)
@@ -52,7 +52,8 @@ static struct mpiq_error *madeup_read(struct mpiq_target *target, uint64_t addre
 
 static struct mpiq_error *madeup_find_symbol(struct mpiq_target *target, const char *name, uint64_t *ret)
 {
-    for (const struct mpiq_madeup_symbol *symbol = what_of(target)->symbols; symbol && symbol->name; symbol++) {
+    for (const struct mpiq_madeup_symbol *symbol = what_of(target)->symbols; symbol && symbol->name;
+         symbol++) {
         if (strcmp(symbol->name, name) == 0) {
             *ret = symbol->address;
             return NULL;
@@ -82,10 +83,11 @@ static struct mpiq_error *madeup_find_type(struct mpiq_target *target, const cha
     return NULL;
 }
 
-static struct mpiq_error *madeup_field_offset(struct mpiq_target *target, const struct mpiq_target_type *handle,
-                                              const char *member, uint64_t *ret)
+static struct mpiq_error *madeup_field_offset(struct mpiq_target *target,
+                                              const struct mpiq_target_type *handle, const char *member,
+                                              uint64_t *ret)
 {
-    const struct mpiq_madeup_type *type = (const struct mpiq_madeup_type *)handle;
+    const struct mpiq_madeup_type *whole = (const struct mpiq_madeup_type *)handle, *type = whole;
     uint64_t offset = 0;
     const char *name = member;
     while (type) {
@@ -104,7 +106,7 @@ static struct mpiq_error *madeup_field_offset(struct mpiq_target *target, const 
         type = found->type ? type_named(what_of(target), found->type) : NULL;
     }
     return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no member %s in %s", member,
-                             ((const struct mpiq_madeup_type *)handle)->name);
+                             whole ? whole->name : "nothing");
 }
 
 static struct mpiq_error *madeup_type_size(struct mpiq_target *target, const struct mpiq_target_type *type,
@@ -127,7 +129,8 @@ static struct mpiq_error *madeup_status(struct mpiq_target *target, struct mpiq_
     return NULL;
 }
 
-static struct mpiq_error *madeup_threads(struct mpiq_target *target, struct mpiq_target_thread **ret, size_t *count)
+static struct mpiq_error *madeup_threads(struct mpiq_target *target, struct mpiq_target_thread **ret,
+                                         size_t *count)
 {
     const struct mpiq_madeup_thread *described = what_of(target)->threads;
     size_t used = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * madeup - a process that never ran, for tests: memory, symbols, types, threads, environment in one call, with
- * any word size and byte order.
+ * madeup - a process that never ran, for tests: memory, symbols, types, threads, environment in one call,
+ * with any word size and byte order.
  */
 #ifndef MPIQ_MADEUP_H
 #define MPIQ_MADEUP_H
@@ -56,8 +56,8 @@ extern const struct mpiq_target_sizes mpiq_madeup_64_big;
 extern const struct mpiq_target_sizes mpiq_madeup_32_little;
 extern const struct mpiq_target_sizes mpiq_madeup_32_big;
 
-/* What is described stays the caller's and must outlive the target; memory that the caller changes has changed
-   for the target. */
+/* What is described stays the caller's and must outlive the target; memory that the caller changes has
+   changed for the target. */
 struct mpiq_error *mpiq_target_madeup_create(const struct mpiq_madeup *what, struct mpiq_target **ret);
 
 /* Writes a number of size bytes (1, 2, 4, 8) as that machine has it. */

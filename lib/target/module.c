@@ -81,7 +81,8 @@ static struct mpiq_error *find_words(struct mpiq_modules *modules)
     }
     if (first_error)
         return first_error;
-    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no executable is mapped (a kernel thread, or a process that ended)");
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                             "no executable is mapped (a kernel thread, or a process that ended)");
 }
 
 static struct mpiq_words words_of(const struct mpiq_modules *modules)
@@ -128,7 +129,8 @@ bool mpiq_modules_current(const struct mpiq_modules *modules)
         return false;
     struct mpiq_error *error =
         mpiq_link_map_read(modules->target, &words, modules->phdr, modules->phnum, &links, &count);
-    bool same = !error && count == modules->link_count && memcmp(links, modules->links, count * sizeof *links) == 0;
+    bool same =
+        !error && count == modules->link_count && memcmp(links, modules->links, count * sizeof *links) == 0;
     mpiq_error_destroy(error);
     return same;
 }
@@ -179,13 +181,14 @@ static struct mpiq_error *from_mappings(struct mpiq_modules *modules)
 
 static int by_start(const void *a, const void *b)
 {
-    const struct mpiq_module *left = *(struct mpiq_module *const *)a, *right = *(struct mpiq_module *const *)b;
+    const struct mpiq_module *left = *(struct mpiq_module *const *)a,
+                             *right = *(struct mpiq_module *const *)b;
     return left->start < right->start ? -1 : left->start > right->start;
 }
 
 struct mpiq_error *mpiq_modules_init(struct mpiq_modules *ret, struct mpiq_target *target, pid_t pid,
-                                     mpiq_module_opener *open, struct mpiq_mappings *mappings, const void *auxv,
-                                     size_t auxv_size)
+                                     mpiq_module_opener *open, struct mpiq_mappings *mappings,
+                                     const void *auxv, size_t auxv_size)
 {
     struct mpiq_modules modules = {.target = target, .pid = pid, .open = open, .mappings = *mappings};
     *mappings = (struct mpiq_mappings){0};
@@ -195,8 +198,8 @@ struct mpiq_error *mpiq_modules_init(struct mpiq_modules *ret, struct mpiq_targe
         return error;
     }
     struct mpiq_words words = words_of(&modules);
-    if (mpiq_auxv_find(&words, auxv, auxv_size, AT_PHDR, &modules.phdr)
-        && mpiq_auxv_find(&words, auxv, auxv_size, AT_PHNUM, &modules.phnum))
+    if (mpiq_auxv_find(&words, auxv, auxv_size, AT_PHDR, &modules.phdr) &&
+        mpiq_auxv_find(&words, auxv, auxv_size, AT_PHNUM, &modules.phnum))
         error = from_links(&modules);
     if (error || !modules.count) {
         if (error)
@@ -205,7 +208,7 @@ struct mpiq_error *mpiq_modules_init(struct mpiq_modules *ret, struct mpiq_targe
         error = from_mappings(&modules);
     }
     if (!error && modules.count) {
-        modules.by_address = calloc(modules.count, sizeof *modules.by_address);
+        modules.by_address = calloc(modules.count, sizeof *modules.by_address); /* NOLINT */
         if (!modules.by_address)
             error = no_memory();
     }
@@ -213,10 +216,10 @@ struct mpiq_error *mpiq_modules_init(struct mpiq_modules *ret, struct mpiq_targe
         mpiq_modules_deinit(&modules);
         return error;
     }
-    for (size_t i = 0; i < modules.count; i++)
+    for (size_t i = 0; i < modules.count && modules.by_address; i++)
         modules.by_address[i] = &modules.items[i];
-    if (modules.count)
-        qsort(modules.by_address, modules.count, sizeof *modules.by_address, by_start);
+    if (modules.by_address)
+        qsort(modules.by_address, modules.count, sizeof *modules.by_address, by_start); /* NOLINT */
     *ret = modules;
     return NULL;
 }
@@ -256,9 +259,11 @@ static bool try_path(struct mpiq_modules *modules, struct mpiq_module *module, c
 {
     static const struct mpiq_build_id any = {.size = 0};
     struct mpiq_object *object = NULL;
-    struct mpiq_error *error = mpiq_object_open_checked(path, module->mapping->path, certain ? &any : wanted, &object);
+    struct mpiq_error *error =
+        mpiq_object_open_checked(path, module->mapping->path, certain ? &any : wanted, &object);
     if (!error && !certain && !wanted->size && object->inode != module->mapping->inode) {
-        error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s is not the file that process %d mapped: replaced since",
+        error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                  "%s is not the file that process %d mapped: replaced since",
                                   module->mapping->path, (int)modules->pid);
     }
     if (!error) {
@@ -301,8 +306,8 @@ static void open_file(struct mpiq_modules *modules, struct mpiq_module *module)
         if (try_path(modules, module, path, &wanted, !known))
             return;
     }
-    snprintf(path, sizeof path, "/proc/%d/map_files/%llx-%llx", (int)modules->pid, (unsigned long long)mapping->start,
-             (unsigned long long)mapping->end);
+    snprintf(path, sizeof path, "/proc/%d/map_files/%llx-%llx", (int)modules->pid,
+             (unsigned long long)mapping->start, (unsigned long long)mapping->end);
     if (try_path(modules, module, path, &wanted, true))
         return;
     if (module->main) {

@@ -4,8 +4,8 @@
  *
  * Works for any process whose memory can be read through its target and whose mappings are known (live and
  * core).  The order comes from the dynamic linker's own list (DT_DEBUG, r_debug), which is what a symbol
- * search has to follow; where there is none (static, not started yet, list damaged) the executable comes first
- * and the others by address.
+ * search has to follow; where there is none (static, not started yet, list damaged) the executable comes
+ * first and the others by address.
  *
  * An object is opened when it is first asked for, and only if it is what the process mapped: its build-id is
  * compared with the one in memory.  A file that was replaced or deleted since is taken from
@@ -20,9 +20,9 @@
 #include "target/target.h"
 
 struct mpiq_module {
-    uint64_t start;     /* of the mapping that holds the file's beginning */
-    uint64_t end;       /* after the last mapping of the file that belongs here */
-    uint64_t bias;      /* what to add to the object's own addresses */
+    uint64_t start;                     /* of the mapping that holds the file's beginning */
+    uint64_t end;                       /* after the last mapping of the file that belongs here */
+    uint64_t bias;                      /* what to add to the object's own addresses */
     const struct mpiq_mapping *mapping; /* the first one; of the list's mappings */
     struct mpiq_object *object;         /* NULL until opened */
     struct mpiq_error *error;           /* why it could not be; tried once */
@@ -38,22 +38,22 @@ struct mpiq_modules {
     pid_t pid;                  /* of a process of this machine, or 0 */
     mpiq_module_opener *open;   /* instead of the files of process pid, or NULL */
     struct mpiq_mappings mappings;
-    struct mpiq_module *items;  /* in link-map order */
+    struct mpiq_module *items; /* in link-map order */
     size_t count;
     struct mpiq_module **by_address;
-    struct mpiq_link *links;    /* the dynamic linker's list, or NULL: the order is that of addresses */
+    struct mpiq_link *links; /* the dynamic linker's list, or NULL: the order is that of addresses */
     size_t link_count;
-    uint64_t phdr, phnum;       /* AT_PHDR, AT_PHNUM */
+    uint64_t phdr, phnum; /* AT_PHDR, AT_PHNUM */
     int word_size;
     bool big_endian;
     unsigned machine;
 };
 
-/* Finds the modules.  mappings is taken over; open may be NULL for a live process.  auxv is the process's auxiliary vector as raw bytes in its own
-   word size and order, or NULL. */
+/* Finds the modules.  mappings is taken over; open may be NULL for a live process.  auxv is the process's
+   auxiliary vector as raw bytes in its own word size and order, or NULL. */
 struct mpiq_error *mpiq_modules_init(struct mpiq_modules *modules, struct mpiq_target *target, pid_t pid,
-                                     mpiq_module_opener *open, struct mpiq_mappings *mappings, const void *auxv,
-                                     size_t auxv_size);
+                                     mpiq_module_opener *open, struct mpiq_mappings *mappings,
+                                     const void *auxv, size_t auxv_size);
 void mpiq_modules_deinit(struct mpiq_modules *modules);
 
 /* Whether the dynamic linker's list is still the one that these modules were made from. */

@@ -31,7 +31,8 @@ void mpiq_object_unlock(void)
 
 static void read_build_id(struct mpiq_object *object, const GElf_Phdr *segment)
 {
-    Elf_Data *notes = elf_getdata_rawchunk(object->elf, (int64_t)segment->p_offset, segment->p_filesz, ELF_T_BYTE);
+    Elf_Data *notes =
+        elf_getdata_rawchunk(object->elf, (int64_t)segment->p_offset, segment->p_filesz, ELF_T_BYTE);
     if (notes && notes->d_buf)
         mpiq_build_id_in_notes(notes->d_buf, notes->d_size, object->big_endian, &object->build_id);
 }
@@ -118,8 +119,8 @@ static struct mpiq_object *find(const struct stat *file)
 {
     uint64_t modified = (uint64_t)file->st_mtim.tv_sec * 1000000000u + (uint64_t)file->st_mtim.tv_nsec;
     for (struct mpiq_object *object = registry; object; object = object->next) {
-        if (object->inode == file->st_ino && object->device == file->st_dev
-            && object->size == (uint64_t)file->st_size && object->modified_ns == modified)
+        if (object->inode == file->st_ino && object->device == file->st_dev &&
+            object->size == (uint64_t)file->st_size && object->modified_ns == modified)
             return object;
     }
     return NULL;
@@ -171,25 +172,27 @@ struct mpiq_error *mpiq_object_open(const char *path, const char *name, struct m
     return error;
 }
 
-struct mpiq_error *mpiq_object_open_checked(const char *path, const char *name, const struct mpiq_build_id *wanted,
-                                            struct mpiq_object **ret)
+struct mpiq_error *mpiq_object_open_checked(const char *path, const char *name,
+                                            const struct mpiq_build_id *wanted, struct mpiq_object **ret)
 {
-    struct mpiq_object *object;
+    struct mpiq_object *object = NULL;
     struct mpiq_error *error = mpiq_object_open(path, name, &object);
-    if (error)
+    if (error || !object)
         return error;
     if (wanted->size && !mpiq_build_id_equal(wanted, &object->build_id)) {
         char ours[2 * MPIQ_BUILD_ID_MAX + 1], theirs[2 * MPIQ_BUILD_ID_MAX + 1];
         mpiq_build_id_text(wanted, theirs);
         mpiq_build_id_text(&object->build_id, ours);
-        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%s is not the file that the process mapped: build-id %s there, %s here",
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                 "%s is not the file that the process mapped: build-id %s there, %s here",
                                  name, theirs, ours[0] ? ours : "none");
     }
     *ret = object;
     return NULL;
 }
 
-bool mpiq_object_open_by_build_id(const struct mpiq_build_id *wanted, const char *name, struct mpiq_object **ret)
+bool mpiq_object_open_by_build_id(const struct mpiq_build_id *wanted, const char *name,
+                                  struct mpiq_object **ret)
 {
     char path[PATH_MAX];
     if (!mpiq_debug_file_path(wanted, "", path, sizeof path))
@@ -209,7 +212,8 @@ static struct mpiq_object *find_image(const struct mpiq_object *like)
     return NULL;
 }
 
-struct mpiq_error *mpiq_object_from_image(void *image, size_t size, const char *name, struct mpiq_object **ret)
+struct mpiq_error *mpiq_object_from_image(void *image, size_t size, const char *name,
+                                          struct mpiq_object **ret)
 {
     mpiq_object_lock();
     elf_version(EV_CURRENT);
@@ -249,7 +253,8 @@ bool mpiq_object_has_own_dwarf(struct mpiq_object *object)
             GElf_Shdr header;
             const char *name =
                 gelf_getshdr(section, &header) ? elf_strptr(object->elf, names, header.sh_name) : NULL;
-            object->has_own_dwarf = name && (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0);
+            object->has_own_dwarf =
+                name && (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0);
         }
     }
     object->own_dwarf_tried = true;

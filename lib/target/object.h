@@ -9,9 +9,9 @@
  * Addresses here are the file's own (as in its program headers); a process adds its bias.
  *
  * Threads: libelf and libdw are not safe to use side by side, so all that touches an object's insides holds
- * the one lock of mpiq_object_lock, which may be taken again by its holder.  Functions that say "locked" expect
- * the caller to hold it; the others take it themselves.  What they return (names, types) may be read without it and stays valid until
- * mpiq_object_clear.
+ * the one lock of mpiq_object_lock, which may be taken again by its holder.  Functions that say "locked"
+ * expect the caller to hold it; the others take it themselves.  What they return (names, types) may be read
+ * without it and stays valid until mpiq_object_clear.
  */
 #ifndef MPIQ_OBJECT_H
 #define MPIQ_OBJECT_H
@@ -38,9 +38,9 @@ struct mpiq_object {
     struct mpiq_build_id build_id;
     int word_size; /* 4 or 8 */
     bool big_endian;
-    unsigned machine;   /* EM_… */
-    uint64_t first;     /* lowest mapped address, rounded down to a page */
-    uint64_t end;       /* highest, rounded up */
+    unsigned machine; /* EM_… */
+    uint64_t first;   /* lowest mapped address, rounded down to a page */
+    uint64_t end;     /* highest, rounded up */
 
     /* Private to object.c, symbols.c, types.c and lines.c. */
     int fd;
@@ -63,15 +63,18 @@ void mpiq_object_unlock(void);
 struct mpiq_error *mpiq_object_open(const char *path, const char *name, struct mpiq_object **ret);
 
 /* The same, but NOT_FOUND, with both build-ids, unless the file has the wanted one.  wanted->size 0: any. */
-struct mpiq_error *mpiq_object_open_checked(const char *path, const char *name, const struct mpiq_build_id *wanted,
-                                            struct mpiq_object **ret);
+struct mpiq_error *mpiq_object_open_checked(const char *path, const char *name,
+                                            const struct mpiq_build_id *wanted, struct mpiq_object **ret);
 
 /* From where distributions file executables and libraries by build-id; false if it is not there. */
-bool mpiq_object_open_by_build_id(const struct mpiq_build_id *wanted, const char *name, struct mpiq_object **ret);
+bool mpiq_object_open_by_build_id(const struct mpiq_build_id *wanted, const char *name,
+                                  struct mpiq_object **ret);
 
 /* An object whose file is out of reach, from size bytes of image as the file has them (the vdso, a deleted
-   library); image is taken over, also on failure.  One for every different image: by build-id if it has one. */
-struct mpiq_error *mpiq_object_from_image(void *image, size_t size, const char *name, struct mpiq_object **ret);
+   library); image is taken over, also on failure.  One for every different image: by build-id if it has one.
+ */
+struct mpiq_error *mpiq_object_from_image(void *image, size_t size, const char *name,
+                                          struct mpiq_object **ret);
 
 /* Whether the object's own file has DWARF, so that no other file need be found and decompressed. */
 bool mpiq_object_has_own_dwarf(struct mpiq_object *object);

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 
-/* What errnum from a system call that looks at pid means: ended (GONE), a zombie (GONE), or why it is forbidden
-   (PERMISSION). */
+/* What errnum from a system call that looks at pid means: ended (GONE), a zombie (GONE), or why it is
+   forbidden (PERMISSION). */
 struct mpiq_error *mpiq_permission_error(pid_t pid, int errnum);
 
 /* The same for PTRACE_SEIZE, which only one tracer at a time can do. */

@@ -69,10 +69,9 @@ struct mpiq_error *mpiq_proc_stat(pid_t pid, pid_t tid, struct mpiq_proc_stat *r
     struct mpiq_proc_stat stat = {0};
     int parent;
     unsigned long long user, system, start;
-    if (!name || !end || end < name
-        || sscanf(end + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu",
-                  &stat.state, &parent, &user, &system, &start)
-               != 5)
+    if (!name || !end || end < name ||
+        sscanf(end + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu",
+               &stat.state, &parent, &user, &system, &start) != 5)
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not as expected", path);
     snprintf(stat.name, sizeof stat.name, "%.*s", (int)(end - name - 1), name + 1);
     stat.parent = parent;
@@ -138,13 +137,13 @@ static bool parse_mapping(char *line, struct mpiq_mapping *ret)
 {
     struct mpiq_mapping mapping = {0};
     uint64_t device_major, device_minor;
-    if (!take_number(&line, 16, '-', &mapping.start) || !take_number(&line, 16, ' ', &mapping.end)
-        || strlen(line) < 5 || line[4] != ' ')
+    if (!take_number(&line, 16, '-', &mapping.start) || !take_number(&line, 16, ' ', &mapping.end) ||
+        strlen(line) < 5 || line[4] != ' ')
         return false;
     mapping.executable = line[2] == 'x';
     line += 5;
-    if (!take_number(&line, 16, ' ', &mapping.offset) || !take_number(&line, 16, ':', &device_major)
-        || !take_number(&line, 16, ' ', &device_minor))
+    if (!take_number(&line, 16, ' ', &mapping.offset) || !take_number(&line, 16, ':', &device_major) ||
+        !take_number(&line, 16, ' ', &device_minor))
         return false;
     mapping.device = makedev((unsigned)device_major, (unsigned)device_minor);
     if (!take_number(&line, 10, ' ', &mapping.inode))
@@ -161,7 +160,7 @@ struct mpiq_error *mpiq_proc_mappings(pid_t pid, struct mpiq_mappings *ret)
     _cleanup_free_ char *text = NULL;
     size_t size, lines = 1;
     struct mpiq_error *error = mpiq_proc_read(path, &text, &size);
-    if (error)
+    if (error || !text)
         return error;
     for (const char *c = text; (c = strchr(c, '\n')); c++)
         lines++;

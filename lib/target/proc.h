@@ -38,12 +38,12 @@ struct mpiq_proc_stat {
     char name[17];
     char state;
     pid_t parent;
-    uint64_t cpu_ns; /* to a clock tick */
+    uint64_t cpu_ns;     /* to a clock tick */
     uint64_t start_time; /* clock ticks since the system's start: tells a recycled pid */
 };
 
 /* Reads a whole file of /proc, whose size no one knows beforehand; a NUL follows the bytes.  The caller frees
-   *ret. */
+ *ret. */
 struct mpiq_error *mpiq_proc_read(const char *path, char **ret, size_t *size);
 
 /* tid 0: the process itself. */

@@ -3,15 +3,17 @@
 
 #include <elf.h>
 
-/* user_regs_struct: r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp ss … */
+/* user_regs_struct: r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp ss …
+ */
 static const uint16_t x86_64_dwarf[] = {
-    80,  96, 88, 40,  104, 112, 32, 152, /* rax rdx rcx rbx rsi rdi rbp rsp */
-    72,  64, 56, 48,  24,  16,  8,  0,   /* r8 … r15 */
-    128,                                 /* rip */
+    80,  96, 88, 40, 104, 112, 32, 152, /* rax rdx rcx rbx rsi rdi rbp rsp */
+    72,  64, 56, 48, 24,  16,  8,  0,   /* r8 … r15 */
+    128,                                /* rip */
 };
 
 /* ebx ecx edx esi edi ebp eax ds es fs gs orig_eax eip cs eflags esp ss */
-static const uint16_t i386_dwarf[] = {24, 4, 8, 0, 60, 20, 12, 16, 48}; /* eax ecx edx ebx esp ebp esi edi eip */
+static const uint16_t i386_dwarf[] = {24, 4,  8,  0, 60,
+                                      20, 12, 16, 48}; /* eax ecx edx ebx esp ebp esi edi eip */
 
 /* x0 … x30 sp pc pstate */
 static const uint16_t aarch64_dwarf[] = {
@@ -36,7 +38,8 @@ const struct mpiq_register_layout *mpiq_register_layout(unsigned machine)
     return NULL;
 }
 
-uint64_t mpiq_register_at(const struct mpiq_registers *registers, const struct mpiq_words *words, size_t offset)
+uint64_t mpiq_register_at(const struct mpiq_registers *registers, const struct mpiq_words *words,
+                          size_t offset)
 {
     return offset + (size_t)words->size <= registers->size ? mpiq_word(words, registers->bytes + offset) : 0;
 }

@@ -21,17 +21,18 @@ struct mpiq_registers {
 struct mpiq_register_layout {
     unsigned machine; /* EM_… */
     int word_size;
-    size_t size;      /* of the whole set */
+    size_t size; /* of the whole set */
     size_t pc;
     size_t sp;
-    int dwarf_count;  /* DWARF registers 0 … dwarf_count - 1 */
-    const uint16_t *dwarf; /* the offset of each */
+    int dwarf_count;           /* DWARF registers 0 … dwarf_count - 1 */
+    const uint16_t *dwarf;     /* the offset of each */
     size_t prstatus_registers; /* where pr_reg begins in a core's prstatus */
 };
 
 /* NULL: stacks of that machine cannot be unwound. */
 const struct mpiq_register_layout *mpiq_register_layout(unsigned machine);
 
-uint64_t mpiq_register_at(const struct mpiq_registers *registers, const struct mpiq_words *words, size_t offset);
+uint64_t mpiq_register_at(const struct mpiq_registers *registers, const struct mpiq_words *words,
+                          size_t offset);
 
 #endif

@@ -142,7 +142,8 @@ static struct mpiq_symbols *symbols_of(struct mpiq_object *object)
     return object->symbols;
 }
 
-bool mpiq_symbols_find(struct mpiq_object *object, enum mpiq_symbol_scope scope, const char *name, uint64_t *ret)
+bool mpiq_symbols_find(struct mpiq_object *object, enum mpiq_symbol_scope scope, const char *name,
+                       uint64_t *ret)
 {
     mpiq_object_lock();
     struct mpiq_symbols *symbols = symbols_of(object);
@@ -157,7 +158,8 @@ bool mpiq_symbols_find(struct mpiq_object *object, enum mpiq_symbol_scope scope,
                                    .global = scope != MPIQ_SYMBOL_LOCAL};
         if (scope == MPIQ_SYMBOL_GLOBAL)
             collect(symbols, object->elf, SHT_DYNSYM, &wish);
-        collect(symbols, scope == MPIQ_SYMBOL_DEBUG ? mpiq_object_debug_elf(object) : object->elf, SHT_SYMTAB, &wish);
+        collect(symbols, scope == MPIQ_SYMBOL_DEBUG ? mpiq_object_debug_elf(object) : object->elf, SHT_SYMTAB,
+                &wish);
     }
     bool found = mpiq_table_get(&symbols->scopes[scope], name, ret);
     mpiq_object_unlock();

@@ -13,7 +13,8 @@ enum mpiq_symbol_scope {
 
 /* Whether the object defines a data or function symbol of that name in that scope; its address (the object's
    own) goes to *ret.  Of several versions the default one counts. */
-bool mpiq_symbols_find(struct mpiq_object *object, enum mpiq_symbol_scope scope, const char *name, uint64_t *ret);
+bool mpiq_symbols_find(struct mpiq_object *object, enum mpiq_symbol_scope scope, const char *name,
+                       uint64_t *ret);
 
 /* Name of the function that holds address, or NULL; the object owns it.  Locked. */
 const char *mpiq_symbols_function(struct mpiq_object *object, uint64_t address);

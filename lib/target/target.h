@@ -39,18 +39,18 @@ struct mpiq_target_type;
 /* Who the process is and how it is doing, as the system tells it. */
 struct mpiq_target_status {
     pid_t pid;
-    char state;           /* as /proc/PID/stat: R S D T t Z X; '?' where nobody knows (core, remote) */
-    bool core;            /* it is dead: nothing will ever change */
-    bool traced;          /* somebody else traces it */
-    uid_t uid;            /* owner; (uid_t)-1 if not known */
-    uint64_t cpu_ns;      /* user and system time of all its threads; 0 if not known */
+    char state;      /* as /proc/PID/stat: R S D T t Z X; '?' where nobody knows (core, remote) */
+    bool core;       /* it is dead: nothing will ever change */
+    bool traced;     /* somebody else traces it */
+    uid_t uid;       /* owner; (uid_t)-1 if not known */
+    uint64_t cpu_ns; /* user and system time of all its threads; 0 if not known */
     char host[65];
-    char executable[4096];/* "" if not known */
+    char executable[4096]; /* "" if not known */
 };
 
 struct mpiq_target_thread {
     pid_t tid;
-    char state;           /* as above */
+    char state; /* as above */
     uint64_t cpu_ns;
     char name[17];
 };
@@ -58,17 +58,17 @@ struct mpiq_target_thread {
 /* One frame of a stack, innermost first; an inlined function is a frame of its own with the same pc. */
 struct mpiq_target_frame {
     uint64_t pc;
-    char *function;       /* NULL if not known */
-    char *file;           /* source file, NULL if not known */
-    int line;             /* 0 if not known */
-    char *object;         /* path of the mapped file, NULL if none */
+    char *function; /* NULL if not known */
+    char *file;     /* source file, NULL if not known */
+    int line;       /* 0 if not known */
+    char *object;   /* path of the mapped file, NULL if none */
     bool inlined;
 };
 
 struct mpiq_target_stack {
     struct mpiq_target_frame *frames;
     size_t count;
-    bool truncated;       /* the unwinder stopped early: `why` says why, or the depth limit was reached */
+    bool truncated; /* the unwinder stopped early: `why` says why, or the depth limit was reached */
     char *why;
 };
 
@@ -152,7 +152,8 @@ void mpiq_target_stack_deinit(struct mpiq_target_stack *stack);
  * wire: a target served at the other end of two descriptors (docs/WIRE.md), which stay the caller's.
  */
 struct mpiq_error *mpiq_target_live_create(pid_t pid, bool stop, struct mpiq_target **ret);
-struct mpiq_error *mpiq_target_core_create(const char *path, const char *executable, struct mpiq_target **ret);
+struct mpiq_error *mpiq_target_core_create(const char *path, const char *executable,
+                                           struct mpiq_target **ret);
 struct mpiq_error *mpiq_target_wire_create(int in, int out, struct mpiq_target **ret);
 
 /* Serves target on two descriptors until the other side says "end" or closes.  Lines that are not of the

@@ -84,8 +84,8 @@ static bool look(pid_t tid, struct stopped *ret, bool *gone)
 }
 
 /* Waits for a thread that was told to stop.  False: it has ended, or (*late) takes too long.
-   A thread that runs stops within microseconds; one that waits for its turn takes as long as that takes, and we
-   sleep between looks: whoever yields instead goes to the end of the same queue. */
+   A thread that runs stops within microseconds; one that waits for its turn takes as long as that takes, and
+   we sleep between looks: whoever yields instead goes to the end of the same queue. */
 static bool await(pid_t tid, uint64_t deadline, struct stopped *ret, bool *late)
 {
     bool gone = false;
@@ -113,7 +113,7 @@ static bool await(pid_t tid, uint64_t deadline, struct stopped *ret, bool *late)
 
 static void release(const struct stopped *stopped)
 {
-    ptrace(PTRACE_DETACH, stopped->tid, NULL, (void *)(intptr_t)stopped->signal);
+    ptrace(PTRACE_DETACH, stopped->tid, NULL, (void *)(intptr_t)stopped->signal); /* NOLINT */
 }
 
 /* A thread that ended while we traced it waits for us to take notice; not so our own child, which is somebody
@@ -129,17 +129,19 @@ static void collect(pid_t pid, pid_t tid)
 
 static struct mpiq_error *sleeps(pid_t pid, pid_t tid)
 {
-    return mpiq_error_create(MPIQ_ERROR_TIMEOUT,
-                             "thread %d of process %d does not stop: it is in uninterruptible sleep (a file system or "
-                             "device that does not answer, most likely), or finds no processor free",
-                             (int)tid, (int)pid);
+    return mpiq_error_create(
+        MPIQ_ERROR_TIMEOUT,
+        "thread %d of process %d does not stop: it is in uninterruptible sleep (a file system or "
+        "device that does not answer, most likely), or finds no processor free",
+        (int)tid, (int)pid);
 }
 
 static struct mpiq_error *gone(pid_t pid, pid_t tid)
 {
     struct mpiq_error *error = mpiq_permission_gone(pid);
-    return error ? error
-                 : mpiq_error_create(MPIQ_ERROR_GONE, "thread %d of process %d has ended", (int)tid, (int)pid);
+    return error
+               ? error
+               : mpiq_error_create(MPIQ_ERROR_GONE, "thread %d of process %d has ended", (int)tid, (int)pid);
 }
 
 /* Registers and stack of a thread that stands still. */
@@ -154,7 +156,8 @@ static struct mpiq_error *copy_stopped(const struct mpiq_tracer *tracer)
     struct mpiq_words words = {.size = tracer->layout->word_size};
     copy->stack_start = mpiq_register_at(&copy->registers, &words, tracer->layout->sp);
     struct iovec local = {.iov_base = copy->stack, .iov_len = MPIQ_STACK_COPY};
-    struct iovec remote = {.iov_base = (void *)(uintptr_t)copy->stack_start, .iov_len = MPIQ_STACK_COPY};
+    struct iovec remote = {.iov_base = (void *)(uintptr_t)copy->stack_start, /* NOLINT */
+                           .iov_len = MPIQ_STACK_COPY};
     ssize_t got = process_vm_readv(tracer->pid, &local, 1, &remote, 1, 0);
     copy->stack_size = got > 0 ? (size_t)got : 0;
     return NULL;
@@ -169,7 +172,8 @@ static struct stopped *find_frozen(const struct mpiq_tracer *tracer, pid_t tid)
     return NULL;
 }
 
-/* Stops a thread, copies, lets it run.  *late: it did not stop, and only our end makes the kernel forget it. */
+/* Stops a thread, copies, lets it run.  *late: it did not stop, and only our end makes the kernel forget it.
+ */
 static struct mpiq_error *copy_running(const struct mpiq_tracer *tracer, bool *late)
 {
     struct mpiq_proc_stat stat;
@@ -184,8 +188,8 @@ static struct mpiq_error *copy_running(const struct mpiq_tracer *tracer, bool *l
         return mpiq_permission_trace_error(tracer->pid, tracer->tid, errno);
     struct stopped stopped = {.tid = tracer->tid};
     uint64_t start = now();
-    if (ptrace(PTRACE_INTERRUPT, tracer->tid, NULL, NULL) != 0
-        || !await(tracer->tid, start + stop_limit_ns, &stopped, late)) {
+    if (ptrace(PTRACE_INTERRUPT, tracer->tid, NULL, NULL) != 0 ||
+        !await(tracer->tid, start + stop_limit_ns, &stopped, late)) {
         if (*late)
             return sleeps(tracer->pid, tracer->tid);
         collect(tracer->pid, tracer->tid);
@@ -334,8 +338,8 @@ struct mpiq_error *mpiq_tracer_create(pid_t pid, bool freeze_all, struct mpiq_tr
     return NULL;
 }
 
-struct mpiq_error *mpiq_tracer_copy(struct mpiq_tracer *tracer, pid_t tid, const struct mpiq_register_layout *layout,
-                                    struct mpiq_thread_copy *ret)
+struct mpiq_error *mpiq_tracer_copy(struct mpiq_tracer *tracer, pid_t tid,
+                                    const struct mpiq_register_layout *layout, struct mpiq_thread_copy *ret)
 {
     /* Room is made, and its pages, before anything stops. */
     struct mpiq_thread_copy copy = {.stack = malloc(MPIQ_STACK_COPY)};
@@ -364,6 +368,7 @@ struct mpiq_error *mpiq_tracer_copy(struct mpiq_tracer *tracer, pid_t tid, const
         pthread_cond_broadcast(&tracer->changed);
         while (tracer->request != NOTHING)
             pthread_cond_wait(&tracer->changed, &tracer->lock);
+        tracer->copy = NULL;
         error = mpiq_steal(tracer->error);
     }
     pthread_mutex_unlock(&tracer->lock);
@@ -371,8 +376,6 @@ struct mpiq_error *mpiq_tracer_copy(struct mpiq_tracer *tracer, pid_t tid, const
         mpiq_thread_copy_deinit(&copy);
         return error;
     }
-    unsigned char *smaller = realloc(copy.stack, copy.stack_size ? copy.stack_size : 1);
-    copy.stack = smaller ? smaller : copy.stack;
     *ret = copy;
     return NULL;
 }

@@ -28,10 +28,10 @@ struct mpiq_type_index {
     size_t unit_count;
     Elf_Data *info, *strings;
     bool big_endian;
-    bool names_hide; /* names may be elsewhere than in .debug_str and referred to in other ways */
+    bool names_hide;    /* names may be elsewhere than in .debug_str and referred to in other ways */
     bool names_unknown; /* … and not even in .debug_str (inline, split DWARF) */
-    bool may_be_split; /* some units may be in .dwo files */
-    bool indexed;    /* all units */
+    bool may_be_split;  /* some units may be in .dwo files */
+    bool indexed;       /* all units */
 };
 
 static void find_sections(struct mpiq_type_index *index)
@@ -45,9 +45,8 @@ static void find_sections(struct mpiq_type_index *index)
     Elf_Scn *section = NULL;
     while ((section = elf_nextscn(elf, section))) {
         GElf_Shdr section_header;
-        const char *name = gelf_getshdr(section, &section_header)
-                               ? elf_strptr(elf, names, section_header.sh_name)
-                               : NULL;
+        const char *name =
+            gelf_getshdr(section, &section_header) ? elf_strptr(elf, names, section_header.sh_name) : NULL;
         if (!name)
             continue;
         if (strncmp(name, ".zdebug_", 8) == 0)
@@ -79,9 +78,10 @@ static void find_units(struct mpiq_type_index *index)
     Dwarf_Off offset = 0, next;
     size_t header_size, capacity = 0;
     Dwarf_Half version;
-    while (index->unit_count < UNIT_LIMIT
-           && dwarf_next_unit(index->dwarf, offset, &next, &header_size, &version, NULL, NULL, NULL, NULL, NULL) == 0
-           && next > offset) {
+    while (index->unit_count < UNIT_LIMIT &&
+           dwarf_next_unit(index->dwarf, offset, &next, &header_size, &version, NULL, NULL, NULL, NULL,
+                           NULL) == 0 &&
+           next > offset) {
         if (index->unit_count == capacity) {
             capacity = capacity ? capacity * 2 : 64;
             struct unit *larger = realloc(index->units, capacity * sizeof *larger);
@@ -89,7 +89,8 @@ static void find_units(struct mpiq_type_index *index)
                 return;
             index->units = larger;
         }
-        index->units[index->unit_count++] = (struct unit){.start = offset, .end = next, .die = offset + header_size};
+        index->units[index->unit_count++] =
+            (struct unit){.start = offset, .end = next, .die = offset + header_size};
         offset = next;
     }
 }
@@ -99,7 +100,8 @@ static void find_units(struct mpiq_type_index *index)
 static bool writes_names_inline(struct mpiq_type_index *index)
 {
     Dwarf_Die die;
-    if (!index->unit_count || !dwarf_offdie(index->dwarf, index->units[0].die, &die) || dwarf_child(&die, &die) != 0)
+    if (!index->unit_count || !dwarf_offdie(index->dwarf, index->units[0].die, &die) ||
+        dwarf_child(&die, &die) != 0)
         return false;
     int visited = 0;
     do {
@@ -114,8 +116,8 @@ static bool writes_names_inline(struct mpiq_type_index *index)
 static void add(struct mpiq_type_index *index, enum mpiq_type_space space, Dwarf_Die *die)
 {
     const char *name = dwarf_diename(die);
-    if (!name || (space == MPIQ_TYPE_TAGGED && dwarf_hasattr(die, DW_AT_declaration))
-        || mpiq_table_get(&index->spaces[space], name, NULL))
+    if (!name || (space == MPIQ_TYPE_TAGGED && dwarf_hasattr(die, DW_AT_declaration)) ||
+        mpiq_table_get(&index->spaces[space], name, NULL))
         return;
     if (index->die_count == index->die_capacity) {
         size_t capacity = index->die_capacity ? index->die_capacity * 2 : 256;
@@ -185,7 +187,8 @@ static bool is_split(struct mpiq_type_index *index)
 {
     Dwarf_CU *unit = NULL;
     uint8_t type;
-    for (int i = 0; i < UNIT_LIMIT && dwarf_get_units(index->dwarf, unit, &unit, NULL, &type, NULL, NULL) == 0; i++) {
+    for (int i = 0;
+         i < UNIT_LIMIT && dwarf_get_units(index->dwarf, unit, &unit, NULL, &type, NULL, NULL) == 0; i++) {
         if (type == DW_UT_skeleton)
             return true;
     }
@@ -280,8 +283,8 @@ bool mpiq_type_index_find(struct mpiq_type_index *index, const char *name, enum 
     uint32_t offsets[OCCURRENCE_LIMIT];
     size_t count = index->names_unknown ? 0 : find_string(index, name, offsets);
     /* gcc writes names of less than four characters beside the type, others into .debug_str. */
-    bool may_hide = index->names_unknown || strlen(name) < 4 || count == OCCURRENCE_LIMIT
-                    || (index->names_hide && (count > 0 || index->alternate));
+    bool may_hide = index->names_unknown || strlen(name) < 4 || count == OCCURRENCE_LIMIT ||
+                    (index->names_hide && (count > 0 || index->alternate));
     if (may_hide) {
         index_all(index);
         return get(index, name, space, ret);

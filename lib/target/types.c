@@ -40,8 +40,8 @@ struct mpiq_types {
 
 static bool is_tagged(int tag)
 {
-    return tag == DW_TAG_structure_type || tag == DW_TAG_union_type || tag == DW_TAG_class_type
-           || tag == DW_TAG_enumeration_type;
+    return tag == DW_TAG_structure_type || tag == DW_TAG_union_type || tag == DW_TAG_class_type ||
+           tag == DW_TAG_enumeration_type;
 }
 
 /* Follows typedefs and qualifiers. */
@@ -49,8 +49,8 @@ static bool strip(Dwarf_Die *die)
 {
     for (int i = 0; i < TYPEDEF_LIMIT; i++) {
         int tag = dwarf_tag(die);
-        if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type
-            && tag != DW_TAG_restrict_type && tag != DW_TAG_atomic_type)
+        if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type &&
+            tag != DW_TAG_restrict_type && tag != DW_TAG_atomic_type)
             return tag > 0;
         Dwarf_Attribute attribute;
         Dwarf_Die next;
@@ -80,8 +80,8 @@ static bool lookup(struct mpiq_types *types, const char *name, Dwarf_Die *ret)
         if (strncmp(name, keywords[i], length) == 0)
             return mpiq_type_index_find(types->index, name + length, MPIQ_TYPE_TAGGED, ret);
     }
-    return (mpiq_type_index_find(types->index, name, MPIQ_TYPE_NAMED, ret) && complete(types, ret))
-           || mpiq_type_index_find(types->index, name, MPIQ_TYPE_TAGGED, ret);
+    return (mpiq_type_index_find(types->index, name, MPIQ_TYPE_NAMED, ret) && complete(types, ret)) ||
+           mpiq_type_index_find(types->index, name, MPIQ_TYPE_TAGGED, ret);
 }
 
 static void *grow(void *array, size_t count, size_t *capacity, size_t item)
@@ -97,9 +97,9 @@ static void *grow(void *array, size_t count, size_t *capacity, size_t item)
 
 static void remember_missing(struct mpiq_types *types, const char *name)
 {
-    char **larger = types->missing_count < TYPE_LIMIT ? grow(types->missing, types->missing_count,
-                                                             &types->missing_capacity, sizeof *larger)
-                                                      : NULL;
+    char **larger = types->missing_count < TYPE_LIMIT
+                        ? grow(types->missing, types->missing_count, &types->missing_capacity, sizeof *larger)
+                        : NULL;
     char *copy = larger ? strdup(name) : NULL;
     if (larger)
         types->missing = larger;
@@ -109,10 +109,11 @@ static void remember_missing(struct mpiq_types *types, const char *name)
     }
 }
 
-static const struct mpiq_type *remember(struct mpiq_types *types, struct mpiq_object *object, const char *name,
-                                        const Dwarf_Die *die)
+static const struct mpiq_type *remember(struct mpiq_types *types, struct mpiq_object *object,
+                                        const char *name, const Dwarf_Die *die)
 {
-    struct mpiq_type **larger = grow(types->found, types->count, &types->capacity, sizeof *larger);
+    struct mpiq_type **larger =
+        grow(types->found, types->count, &types->capacity, sizeof *larger); /* NOLINT */
     if (!larger)
         return NULL;
     types->found = larger;
@@ -154,7 +155,7 @@ const struct mpiq_type *mpiq_types_find(struct mpiq_object *object, const char *
     if (!types || !types->index)
         type = NULL;
     else if (mpiq_table_get(&types->by_name, name, &number))
-        type = number ? types->found[number - 1] : NULL;
+        type = number && types->found ? types->found[number - 1] : NULL;
     else if (lookup(types, name, &die))
         type = remember(types, object, name, &die);
     else
@@ -196,8 +197,8 @@ static bool member_offset(Dwarf_Die *die, uint64_t *ret)
     /* DWARF 2 wrote an expression that adds a constant. */
     Dwarf_Op *ops;
     size_t count;
-    if (dwarf_getlocation(&attribute, &ops, &count) == 0 && count == 1
-        && (ops[0].atom == DW_OP_plus_uconst || ops[0].atom == DW_OP_constu)) {
+    if (dwarf_getlocation(&attribute, &ops, &count) == 0 && count == 1 &&
+        (ops[0].atom == DW_OP_plus_uconst || ops[0].atom == DW_OP_constu)) {
         *ret = ops[0].number;
         return true;
     }
@@ -215,8 +216,8 @@ static void add_member(struct mpiq_type *type, const char *name, uint64_t offset
     type->members[type->member_count++] = (struct member){.name = name, .offset = offset, .type = *die};
 }
 
-static void read_members(struct mpiq_type *type, struct mpiq_types *types, Dwarf_Die *aggregate, uint64_t base,
-                         int depth)
+static void read_members(struct mpiq_type *type, struct mpiq_types *types, Dwarf_Die *aggregate,
+                         uint64_t base, int depth)
 {
     Dwarf_Die child;
     if (depth > NESTING_LIMIT || dwarf_child(aggregate, &child) != 0)
@@ -226,8 +227,8 @@ static void read_members(struct mpiq_type *type, struct mpiq_types *types, Dwarf
         Dwarf_Attribute attribute;
         Dwarf_Die member_type;
         uint64_t offset;
-        if (dwarf_tag(&child) != DW_TAG_member || !dwarf_attr_integrate(&child, DW_AT_type, &attribute)
-            || !dwarf_formref_die(&attribute, &member_type) || !member_offset(&child, &offset))
+        if (dwarf_tag(&child) != DW_TAG_member || !dwarf_attr_integrate(&child, DW_AT_type, &attribute) ||
+            !dwarf_formref_die(&attribute, &member_type) || !member_offset(&child, &offset))
             continue;
         const char *name = dwarf_diename(&child);
         if (name)

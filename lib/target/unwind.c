@@ -28,7 +28,8 @@ struct mpiq_unwinder {
 };
 
 /* libdwfl asks for a module's file when it first needs it: it is given the one that all processes share. */
-static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, char **file, Elf **elf)
+static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, char **file,
+                    Elf **elf)
 {
     (void)module;
     (void)name;
@@ -42,8 +43,8 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 }
 
 /* Unwinding needs .eh_frame, which is in the file itself; lines are found without libdwfl's modules. */
-static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, const char *file,
-                          const char *link, GElf_Word crc, char **ret)
+static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+                          const char *file, const char *link, GElf_Word crc, char **ret)
 {
     (void)module;
     (void)userdata;
@@ -81,7 +82,8 @@ static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *a
     const struct mpiq_thread_copy *copy = unwinder->copy;
     size_t size = (size_t)unwinder->words.size;
     unsigned char word[8];
-    if (address >= copy->stack_start && copy->stack_size >= size && address - copy->stack_start <= copy->stack_size - size) {
+    if (address >= copy->stack_start && copy->stack_size >= size &&
+        address - copy->stack_start <= copy->stack_size - size) {
         *ret = mpiq_word(&unwinder->words, copy->stack + (address - copy->stack_start));
         return true;
     }
@@ -104,7 +106,8 @@ static bool set_registers(Dwfl_Thread *thread, void *argument)
         if (!dwfl_thread_state_registers(thread, i, 1, &value))
             return false;
     }
-    dwfl_thread_state_register_pc(thread, mpiq_register_at(&unwinder->copy->registers, &unwinder->words, layout->pc));
+    dwfl_thread_state_register_pc(thread,
+                                  mpiq_register_at(&unwinder->copy->registers, &unwinder->words, layout->pc));
     return true;
 }
 
@@ -131,8 +134,8 @@ static Elf *report_modules(struct mpiq_unwinder *unwinder)
         struct mpiq_object *object = mpiq_module_object(unwinder->modules, module);
         if (!object)
             continue;
-        Dwfl_Module *reported = dwfl_report_module(unwinder->dwfl, module->mapping->path, object->first + module->bias,
-                                                   object->end + module->bias);
+        Dwfl_Module *reported = dwfl_report_module(unwinder->dwfl, module->mapping->path,
+                                                   object->first + module->bias, object->end + module->bias);
         void **userdata = NULL;
         if (!reported || !dwfl_module_info(reported, &userdata, NULL, NULL, NULL, NULL, NULL, NULL))
             continue;
@@ -148,7 +151,8 @@ struct mpiq_error *mpiq_unwinder_create(struct mpiq_modules *modules, struct mpi
 {
     const struct mpiq_register_layout *layout = mpiq_register_layout(modules->machine);
     if (!layout)
-        return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "stacks of this machine (ELF machine %u) cannot be unwound",
+        return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
+                                 "stacks of this machine (ELF machine %u) cannot be unwound",
                                  modules->machine);
     struct mpiq_unwinder *unwinder = calloc(1, sizeof *unwinder);
     if (!unwinder)
@@ -163,7 +167,8 @@ struct mpiq_error *mpiq_unwinder_create(struct mpiq_modules *modules, struct mpi
     const char *reason = attached ? NULL : elf ? dwfl_errmsg(-1) : "none of its objects can be opened";
     mpiq_object_unlock();
     if (!attached) {
-        struct mpiq_error *error = mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "stacks cannot be unwound: %s", reason);
+        struct mpiq_error *error =
+            mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "stacks cannot be unwound: %s", reason);
         mpiq_unwinder_destroy(unwinder);
         return error;
     }
@@ -203,8 +208,8 @@ static char *copy_text(const char *text)
     return text ? strdup(text) : NULL;
 }
 
-static bool add_frame(struct mpiq_target_stack *stack, size_t *capacity, uint64_t pc, const struct mpiq_line *line,
-                      const char *object)
+static bool add_frame(struct mpiq_target_stack *stack, size_t *capacity, uint64_t pc,
+                      const struct mpiq_line *line, const char *object)
 {
     if (stack->count == *capacity) {
         *capacity = *capacity ? *capacity * 2 : 32;
@@ -255,7 +260,8 @@ struct mpiq_error *mpiq_unwind(struct mpiq_unwinder *unwinder, const struct mpiq
                                struct mpiq_target_stack *ret)
 {
     if (copy->registers.size < unwinder->layout->size)
-        return mpiq_error_create(MPIQ_ERROR_SHORT, "the registers of thread %d are incomplete", (int)copy->tid);
+        return mpiq_error_create(MPIQ_ERROR_SHORT, "the registers of thread %d are incomplete",
+                                 (int)copy->tid);
     mpiq_object_lock();
     unwinder->copy = copy;
     unwinder->count = 0;

@@ -2,8 +2,8 @@
 /*
  * fuzz_target - ELF objects with their DWARF, core files, and the wire's lines, as an enemy would write them.
  *
- * The first byte says what the rest is: 0 an object, 1 a core file, 2 the server's lines to a client of the wire,
- * 3 the client's lines to a server.  Any end will do but a crash, a leak, an overrun or a loop.
+ * The first byte says what the rest is: 0 an object, 1 a core file, 2 the server's lines to a client of the
+ * wire, 3 the client's lines to a server.  Any end will do but a crash, a leak, an overrun or a loop.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -162,7 +162,8 @@ static void try_server(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static void (*const kinds[])(const uint8_t *data, size_t size) = {try_object, try_core, try_client, try_server};
+    static void (*const kinds[])(const uint8_t *data, size_t size) = {try_object, try_core, try_client,
+                                                                      try_server};
     if (size)
         kinds[data[0] % 4](data + 1, size - 1);
     return 0;

@@ -8,9 +8,9 @@
  *   wait      waits
  *   births    keeps making threads that end at once, and counts
  *   count     counts, as fast as it goes
- *   clock     looks at the clock for a second at a time and says "gap NANOSECONDS": the longest it stood still
- *   execs     becomes itself again (wait) on SIGUSR1
- *   sums      adds up a series with a timer's signals and children's ends between, and says "sum N signals M"
+ *   clock     looks at the clock for a second at a time and says "gap NANOSECONDS": the longest it stood
+ * still execs     becomes itself again (wait) on SIGUSR1 sums      adds up a series with a timer's signals
+ * and children's ends between, and says "sum N signals M"
  */
 #include "subject.h"
 

@@ -29,7 +29,8 @@ struct subject_record {
 enum subject_color { SUBJECT_RED, SUBJECT_GREEN = 7 };
 typedef enum subject_color subject_color;
 
-/* The function where the main thread waits, three inlined or called ones inside each other, and their lines. */
+/* The function where the main thread waits, three inlined or called ones inside each other, and their lines.
+ */
 #define SUBJECT_FUNCTIONS "subject_inner", "subject_middle", "subject_outer"
 
 #endif

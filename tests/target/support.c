@@ -58,7 +58,8 @@ struct subject subject_start(const char *path, const char *mode)
     close(ends[1]);
     subject.output = fdopen(ends[0], "r");
     int waiting, spinning;
-    if (!subject.output || fscanf(subject.output, "ready %" SCNx64 " %d %d", &subject.record, &waiting, &spinning) != 3) {
+    if (!subject.output ||
+        fscanf(subject.output, "ready %" SCNx64 " %d %d", &subject.record, &waiting, &spinning) != 3) {
         fprintf(stderr, "%s %s does not get ready\n", path, mode);
         abort();
     }
@@ -214,9 +215,12 @@ void check_types(struct mpiq_target *target)
         CU_ASSERT_EQUAL(offset, members[i].offset);
     }
     if (type) {
-        CHECK_ERROR(mpiq_target_field_offset(target, type, "nonsense", &offset), MPIQ_ERROR_NOT_FOUND, "nonsense");
-        CHECK_ERROR(mpiq_target_field_offset(target, type, "number.x", &offset), MPIQ_ERROR_NOT_FOUND, "number.x");
-        CHECK_ERROR(mpiq_target_field_offset(target, type, "point.", &offset), MPIQ_ERROR_NOT_FOUND, "point.");
+        CHECK_ERROR(mpiq_target_field_offset(target, type, "nonsense", &offset), MPIQ_ERROR_NOT_FOUND,
+                    "nonsense");
+        CHECK_ERROR(mpiq_target_field_offset(target, type, "number.x", &offset), MPIQ_ERROR_NOT_FOUND,
+                    "number.x");
+        CHECK_ERROR(mpiq_target_field_offset(target, type, "point.", &offset), MPIQ_ERROR_NOT_FOUND,
+                    "point.");
         CHECK_ERROR(mpiq_target_field_offset(target, type, "", &offset), MPIQ_ERROR_USAGE, "name");
     }
     for (int i = 0; i < 2; i++) {
@@ -226,10 +230,12 @@ void check_types(struct mpiq_target *target)
     }
 }
 
-static bool is_frame(const struct mpiq_target_frame *frame, const char *function, const char *marker, bool inlined)
+static bool is_frame(const struct mpiq_target_frame *frame, const char *function, const char *marker,
+                     bool inlined)
 {
-    return frame->function && strcmp(frame->function, function) == 0 && frame->inlined == inlined && frame->file
-           && strstr(frame->file, "subject.c") && frame->file[0] == '/' && frame->line == subject_line(marker);
+    return frame->function && strcmp(frame->function, function) == 0 && frame->inlined == inlined &&
+           frame->file && strstr(frame->file, "subject.c") && frame->file[0] == '/' &&
+           frame->line == subject_line(marker);
 }
 
 void check_stack(struct mpiq_target *target, const struct subject *subject)
@@ -237,7 +243,8 @@ void check_stack(struct mpiq_target *target, const struct subject *subject)
     struct mpiq_target_stack stack = {0};
     CHECK_OK(mpiq_target_stack(target, subject->pid, &stack));
     size_t at = 0;
-    while (at < stack.count && (!stack.frames[at].function || strcmp(stack.frames[at].function, "subject_inner") != 0))
+    while (at < stack.count &&
+           (!stack.frames[at].function || strcmp(stack.frames[at].function, "subject_inner") != 0))
         at++;
     CU_ASSERT(at + 6 < stack.count);
     if (at + 6 < stack.count) {
@@ -249,8 +256,8 @@ void check_stack(struct mpiq_target *target, const struct subject *subject)
         CU_ASSERT(is_frame(&stack.frames[at + 4], "subject_outer", "subject_outer(depth - 1) + 1", false));
         CU_ASSERT(is_frame(&stack.frames[at + 5], "main", "return subject_outer(2)", false));
     }
-    CU_ASSERT(stack.count && stack.frames[stack.count - 1].function
-              && strcmp(stack.frames[stack.count - 1].function, "_start") == 0);
+    CU_ASSERT(stack.count && stack.frames[stack.count - 1].function &&
+              strcmp(stack.frames[stack.count - 1].function, "_start") == 0);
     CU_ASSERT_FALSE(stack.truncated);
     mpiq_target_stack_deinit(&stack);
 
@@ -262,6 +269,6 @@ void check_stack(struct mpiq_target *target, const struct subject *subject)
     CU_ASSERT_FALSE(stack.truncated);
     mpiq_target_stack_deinit(&stack);
 
-    CHECK_ERROR(mpiq_target_stack(target, 1, &stack), target->ops->kind[0] == 'c' ? MPIQ_ERROR_NOT_FOUND : MPIQ_ERROR_GONE,
-                "1");
+    CHECK_ERROR(mpiq_target_stack(target, 1, &stack),
+                target->ops->kind[0] == 'c' ? MPIQ_ERROR_NOT_FOUND : MPIQ_ERROR_GONE, "1");
 }

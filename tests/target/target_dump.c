@@ -83,9 +83,9 @@ static struct mpiq_error *do_sizes(struct mpiq_target *target, char **words)
     struct mpiq_target_sizes sizes;
     struct mpiq_error *error = mpiq_target_sizes(target, &sizes);
     if (!error)
-        printf("short %d int %d long %d long long %d pointer %d bool %d size_t %d %s\n", sizes.short_size, sizes.int_size,
-               sizes.long_size, sizes.long_long_size, sizes.pointer_size, sizes.bool_size, sizes.size_t_size,
-               sizes.big_endian ? "big" : "little");
+        printf("short %d int %d long %d long long %d pointer %d bool %d size_t %d %s\n", sizes.short_size,
+               sizes.int_size, sizes.long_size, sizes.long_long_size, sizes.pointer_size, sizes.bool_size,
+               sizes.size_t_size, sizes.big_endian ? "big" : "little");
     return error;
 }
 
@@ -96,8 +96,8 @@ static struct mpiq_error *do_status(struct mpiq_target *target, char **words)
     struct mpiq_error *error = mpiq_target_status(target, &status);
     if (!error)
         printf("pid %d state %c core %d traced %d uid %d cpu %.6f s host %s executable %s\n", (int)status.pid,
-               status.state, status.core, status.traced, (int)status.uid, (double)status.cpu_ns / 1e9, status.host,
-               status.executable);
+               status.state, status.core, status.traced, (int)status.uid, (double)status.cpu_ns / 1e9,
+               status.host, status.executable);
     return error;
 }
 
@@ -169,9 +169,9 @@ static const struct {
     const char *name;
     struct mpiq_error *(*run)(struct mpiq_target *target, char **words);
 } commands[] = {
-    {"read", do_read},       {"symbol", do_symbol}, {"type", do_type},     {"types", do_types},
-    {"sizes", do_sizes},     {"status", do_status}, {"threads", do_threads}, {"stack", do_stack},
-    {"environment", do_environment},
+    {"read", do_read},       {"symbol", do_symbol}, {"type", do_type},
+    {"types", do_types},     {"sizes", do_sizes},   {"status", do_status},
+    {"threads", do_threads}, {"stack", do_stack},   {"environment", do_environment},
 };
 
 static struct mpiq_error *open_target(const char *what, bool stop, struct mpiq_target **ret)

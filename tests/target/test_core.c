@@ -44,7 +44,8 @@ struct dead {
 static struct dead prepare(const char *name)
 {
     struct dead dead = {.core = ""};
-    run("rm -rf %s/%s && mkdir %s/%s && cp %s %s/%s/program", scratch(), name, scratch(), name, path, scratch(), name);
+    run("rm -rf %s/%s && mkdir %s/%s && cp %s %s/%s/program", scratch(), name, scratch(), name, path,
+        scratch(), name);
     snprintf(dead.program, sizeof dead.program, "%s/%s/program", scratch(), name);
     return dead;
 }
@@ -160,9 +161,11 @@ static void a_missing_executable_is_named_by_its_build_id(void)
     CU_ASSERT_EQUAL(rename(dead.program, moved), 0);
 
     target = open_core(dead.core, NULL);
-    CHECK_ERROR(mpiq_target_read(target, address, 1, &byte), MPIQ_ERROR_NOT_FOUND, "which the process had mapped, is not");
+    CHECK_ERROR(mpiq_target_read(target, address, 1, &byte), MPIQ_ERROR_NOT_FOUND,
+                "which the process had mapped, is not");
     CHECK_ERROR(mpiq_target_read(target, address, 1, &byte), MPIQ_ERROR_NOT_FOUND, ", build-id ");
-    CHECK_ERROR(mpiq_target_find_symbol(target, "subject_constant", &address), MPIQ_ERROR_NOT_FOUND, dead.program);
+    CHECK_ERROR(mpiq_target_find_symbol(target, "subject_constant", &address), MPIQ_ERROR_NOT_FOUND,
+                dead.program);
     /* What the core holds is there all the same, and a library's symbols too. */
     CHECK_OK(mpiq_target_read(target, dead.subject.record, 1, &byte));
     CHECK_OK(mpiq_target_find_symbol(target, "getpid", &address));
@@ -183,7 +186,8 @@ static void a_different_executable_is_refused(void)
     struct mpiq_target *target = open_core(dead.core, NULL);
     CHECK_OK(mpiq_target_find_symbol(target, "subject_constant", &address));
     mpiq_target_destroy(target);
-    run("objcopy --strip-all %s %s.other && cp %s.other %s && printf 'int main(void){return 0;}' | cc -x c - -o %s",
+    run("objcopy --strip-all %s %s.other && cp %s.other %s && printf 'int main(void){return 0;}' | cc -x c - "
+        "-o %s",
         dead.program, dead.program, dead.program, dead.program, dead.program);
     target = open_core(dead.core, NULL);
     CHECK_ERROR(mpiq_target_read(target, address, 1, &byte), MPIQ_ERROR_NOT_FOUND, "build-id");
@@ -229,7 +233,8 @@ static void what_was_left_out_is_told_from_what_never_was(void)
     char byte;
     uint64_t address = 0;
     struct mpiq_target *target = open_core(dead.core, NULL);
-    CHECK_ERROR(mpiq_target_read(target, dead.subject.record, 1, &byte), MPIQ_ERROR_UNMAPPED, "coredump_filter");
+    CHECK_ERROR(mpiq_target_read(target, dead.subject.record, 1, &byte), MPIQ_ERROR_UNMAPPED,
+                "coredump_filter");
     CHECK_ERROR(mpiq_target_read(target, 4096, 1, &byte), MPIQ_ERROR_UNMAPPED, "had no memory at 0x1000");
     CHECK_OK(mpiq_target_find_symbol(target, "subject_record", &address));
     CU_ASSERT_EQUAL(address, dead.subject.record);
@@ -237,7 +242,8 @@ static void what_was_left_out_is_told_from_what_never_was(void)
     /* Without build-ids a file that is newer than the core cannot be the right one. */
     run("touch -d '1 hour' %s", dead.program);
     target = open_core(dead.core, NULL);
-    CHECK_ERROR(mpiq_target_find_symbol(target, "subject_record", &address), MPIQ_ERROR_NOT_FOUND, "newer than the core");
+    CHECK_ERROR(mpiq_target_find_symbol(target, "subject_record", &address), MPIQ_ERROR_NOT_FOUND,
+                "newer than the core");
     mpiq_target_destroy(target);
 }
 

@@ -133,8 +133,10 @@ static void what_is_not_mapped_is_named(void)
     error = mpiq_target_read(target, 0, 64, bytes);
     CU_ASSERT(error && error->code == MPIQ_ERROR_UNMAPPED && error->address == 0);
     mpiq_error_destroy(error);
-    CHECK_ERROR(mpiq_target_read(target, UINT64_MAX - 3, 64, bytes), MPIQ_ERROR_UNMAPPED, "0xfffffffffffffffc");
-    CHECK_ERROR(mpiq_target_read(target, UINT64_C(0xffff800000000000), 64, bytes), MPIQ_ERROR_UNMAPPED, "no memory");
+    CHECK_ERROR(mpiq_target_read(target, UINT64_MAX - 3, 64, bytes), MPIQ_ERROR_UNMAPPED,
+                "0xfffffffffffffffc");
+    CHECK_ERROR(mpiq_target_read(target, UINT64_C(0xffff800000000000), 64, bytes), MPIQ_ERROR_UNMAPPED,
+                "no memory");
     CHECK_OK(mpiq_target_read(target, 0, 0, NULL));
     mpiq_target_destroy(target);
     subject_end(&subject);
@@ -151,7 +153,8 @@ static void freezing_stops_all_and_ends_with_the_target(void)
     CHECK_OK(mpiq_target_stack(target, subject.spinning, &stack));
     bool found = false;
     for (size_t i = 0; i < stack.count; i++)
-        found = found || (stack.frames[i].function && strcmp(stack.frames[i].function, "spin_in_thread") == 0);
+        found =
+            found || (stack.frames[i].function && strcmp(stack.frames[i].function, "spin_in_thread") == 0);
     CU_ASSERT_TRUE(found);
     mpiq_target_stack_deinit(&stack);
     CHECK_ERROR(mpiq_target_stack(target, getpid(), &stack), MPIQ_ERROR_GONE, "has ended");
@@ -321,8 +324,8 @@ static void a_process_that_becomes_another_is_read_anew(void)
     usleep(20000); /* until it has set the signal's handler: said before */
     kill(subject.pid, SIGUSR1);
     int waiting, spinning;
-    CU_ASSERT_EQUAL_FATAL(fscanf(subject.output, " ready %lx %d %d", (unsigned long *)&subject.record, &waiting, &spinning),
-                          3);
+    CU_ASSERT_EQUAL_FATAL(
+        fscanf(subject.output, " ready %lx %d %d", (unsigned long *)&subject.record, &waiting, &spinning), 3);
     subject.waiting = waiting;
     subject.spinning = spinning;
     mpiq_target_forget(target);
@@ -349,10 +352,10 @@ static void another_users_process_is_refused_with_the_remedy(void)
         char byte;
         struct mpiq_error *unread = mpiq_target_read(target, subject.record, 1, &byte);
         struct mpiq_target_status status;
-        bool right = error && error->code == MPIQ_ERROR_PERMISSION
-                     && strstr(error->message, "belongs to root: run mpiq as root or as root") && unread
-                     && unread->code == MPIQ_ERROR_PERMISSION && !mpiq_target_status(target, &status)
-                     && status.uid == 0;
+        bool right = error && error->code == MPIQ_ERROR_PERMISSION &&
+                     strstr(error->message, "belongs to root: run mpiq as root or as root") && unread &&
+                     unread->code == MPIQ_ERROR_PERMISSION && !mpiq_target_status(target, &status) &&
+                     status.uid == 0;
         if (!right)
             fprintf(stderr, "%s\n", error ? error->message : "no error");
         _exit(right ? 0 : 1);
@@ -412,7 +415,8 @@ int main(int argc, char **argv)
         {"a traced process is read, and its tracer named", a_traced_process_is_read_and_its_tracer_named},
         {"the end of a process is told", the_end_of_a_process_is_told},
         {"a process that becomes another is read anew", a_process_that_becomes_another_is_read_anew},
-        {"another user's process is refused with the remedy", another_users_process_is_refused_with_the_remedy},
+        {"another user's process is refused with the remedy",
+         another_users_process_is_refused_with_the_remedy},
         {"no signal and no child is lost", no_signal_and_no_child_is_lost},
         CU_TEST_INFO_NULL,
     };

@@ -20,9 +20,11 @@ static void one_call_makes_a_process(void)
     static const char low[] = "abcd", high[] = "efgh";
     static const struct mpiq_madeup_segment segments[] = {{0x1000, 4, low}, {0x1004, 4, high}, {0}};
     static const struct mpiq_madeup_symbol symbols[] = {{"start", 0x1000}, {0}};
-    static const struct mpiq_madeup_member inner[] = {{"x", 4, NULL}, {0}}, outer[] = {{"in", 8, "inner"}, {0}};
+    static const struct mpiq_madeup_member inner[] = {{"x", 4, NULL}, {0}},
+                                           outer[] = {{"in", 8, "inner"}, {0}};
     static const struct mpiq_madeup_type types[] = {{"inner", 12, inner}, {"outer", 24, outer}, {0}};
-    static const struct mpiq_target_frame frames[] = {{.pc = 1, .function = (char *)"f", .line = 3}, {.pc = 2}, {0}};
+    static const struct mpiq_target_frame frames[] = {
+        {.pc = 1, .function = (char *)"f", .line = 3}, {.pc = 2}, {0}};
     static const struct mpiq_madeup_thread threads[] = {{7, 'S', 5, "main", frames}, {0}};
     static const char *const environment[] = {"A=1", "AB=2", NULL};
     struct mpiq_madeup what = {.segments = segments,
@@ -52,7 +54,8 @@ static void one_call_makes_a_process(void)
     CU_ASSERT_EQUAL(number, 12);
     CHECK_OK(mpiq_target_type_size(target, type, &number));
     CU_ASSERT_EQUAL(number, 24);
-    CHECK_ERROR(mpiq_target_field_offset(target, type, "in.y", &number), MPIQ_ERROR_NOT_FOUND, "in.y in outer");
+    CHECK_ERROR(mpiq_target_field_offset(target, type, "in.y", &number), MPIQ_ERROR_NOT_FOUND,
+                "in.y in outer");
     CHECK_ERROR(mpiq_target_find_type(target, "other", &type), MPIQ_ERROR_NOT_FOUND, "other");
 
     struct mpiq_target_thread *list = NULL;
@@ -81,7 +84,8 @@ static void slots_that_are_missing_say_so(void)
     struct mpiq_target_stack stack;
     size_t count;
     char *value;
-    CHECK_ERROR(mpiq_target_threads(&target, &threads, &count), MPIQ_ERROR_UNSUPPORTED, "a poor target has no threads");
+    CHECK_ERROR(mpiq_target_threads(&target, &threads, &count), MPIQ_ERROR_UNSUPPORTED,
+                "a poor target has no threads");
     CHECK_ERROR(mpiq_target_stack(&target, 1, &stack), MPIQ_ERROR_UNSUPPORTED, "no stacks");
     CHECK_ERROR(mpiq_target_environment(&target, "A", &value), MPIQ_ERROR_UNSUPPORTED, "no environment");
     mpiq_target_forget(&target);
@@ -155,16 +159,16 @@ static void a_damaged_list_is_an_error(void)
     size_t count = 0;
     draw(&picture, &mpiq_madeup_64_little);
     put(&picture, 0x500 + 24, BASE + 0x400); /* a ring */
-    CHECK_ERROR(mpiq_link_map_read(picture.target, &picture.words, BASE + 0x40, 2, &links, &count), MPIQ_ERROR_CORRUPT,
-                "does not end");
+    CHECK_ERROR(mpiq_link_map_read(picture.target, &picture.words, BASE + 0x40, 2, &links, &count),
+                MPIQ_ERROR_CORRUPT, "does not end");
     put(&picture, 0x500 + 24, 0x1234);
-    CHECK_ERROR(mpiq_link_map_read(picture.target, &picture.words, BASE + 0x40, 2, &links, &count), MPIQ_ERROR_UNMAPPED,
-                "0x1234");
+    CHECK_ERROR(mpiq_link_map_read(picture.target, &picture.words, BASE + 0x40, 2, &links, &count),
+                MPIQ_ERROR_UNMAPPED, "0x1234");
     put(&picture, 0x200 + 24, 0); /* before the linker ran */
-    CHECK_ERROR(mpiq_link_map_read(picture.target, &picture.words, BASE + 0x40, 2, &links, &count), MPIQ_ERROR_NOT_FOUND,
-                "has not made its list");
-    CHECK_ERROR(mpiq_link_map_read(picture.target, &picture.words, BASE + 0x40, 1, &links, &count), MPIQ_ERROR_NOT_FOUND,
-                "statically linked");
+    CHECK_ERROR(mpiq_link_map_read(picture.target, &picture.words, BASE + 0x40, 2, &links, &count),
+                MPIQ_ERROR_NOT_FOUND, "has not made its list");
+    CHECK_ERROR(mpiq_link_map_read(picture.target, &picture.words, BASE + 0x40, 1, &links, &count),
+                MPIQ_ERROR_NOT_FOUND, "statically linked");
     CU_ASSERT_PTR_NULL(links);
     mpiq_target_destroy(picture.target);
 }

@@ -101,13 +101,15 @@ static void a_separate_debug_file_is_found_by_debuglink(void)
     static const char *const places[] = {".", ".debug"};
     for (size_t i = 0; i < 2; i++) {
         compile("separate", "gcc -g");
-        run("cd %s/separate && mkdir -p %s && objcopy --only-keep-debug program %s/program.debug && strip program && "
+        run("cd %s/separate && mkdir -p %s && objcopy --only-keep-debug program %s/program.debug && strip "
+            "program && "
             "objcopy --add-gnu-debuglink=%s/program.debug program",
             scratch(), places[i], places[i], places[i]);
         check(ALL);
     }
     /* Of another build: not taken. */
-    run("cd %s/separate && printf 'int main(void){return 0;}' | gcc -g -x c - -o .debug/program.debug", scratch());
+    run("cd %s/separate && printf 'int main(void){return 0;}' | gcc -g -x c - -o .debug/program.debug",
+        scratch());
     struct subject subject = subject_start(program, "wait");
     struct mpiq_target *target = open_subject(&subject);
     const struct mpiq_target_type *type = NULL;
@@ -189,7 +191,8 @@ static void a_replaced_program_is_read_as_it_was(void)
 {
     compile("replaced", "gcc -g");
     struct subject subject = subject_start(program, "wait");
-    run("printf 'struct subject_record {char other[999];} subject_record; int main(void){return 0;}' | gcc -g -x c - -o %s.new && "
+    run("printf 'struct subject_record {char other[999];} subject_record; int main(void){return 0;}' | gcc "
+        "-g -x c - -o %s.new && "
         "mv %s.new %s",
         program, program, program);
     struct mpiq_target *target = open_subject(&subject);
@@ -206,11 +209,13 @@ static void another_mount_namespaces_program_is_read(void)
     char script[600];
     compile("namespace", "gcc -g");
     run("cd %s/namespace && mkdir inside outside && mv program inside && "
-        "printf 'struct subject_record {char other[999];} subject_record; int main(void){return 0;}' | gcc -g -x c - -o "
+        "printf 'struct subject_record {char other[999];} subject_record; int main(void){return 0;}' | gcc "
+        "-g -x c - -o "
         "outside/program",
         scratch());
     snprintf(script, sizeof script, "%s/namespace/start", scratch());
-    run("printf '#!/bin/sh\\nexec unshare -m sh -c \"mount --bind %s/namespace/inside %s/namespace/outside && exec "
+    run("printf '#!/bin/sh\\nexec unshare -m sh -c \"mount --bind %s/namespace/inside %s/namespace/outside "
+        "&& exec "
         "%s/namespace/outside/program wait\"' >%s && chmod +x %s",
         scratch(), scratch(), scratch(), script, script);
     if (system("unshare -m true 2>/dev/null") != 0) {
@@ -242,7 +247,8 @@ static void read_deleted_library(void)
     CHECK_OK(mpiq_target_read(target, data, sizeof value, &value));
     CU_ASSERT_EQUAL(value, 5);
     CHECK_OK(mpiq_target_find_symbol(target, "library_function", &address));
-    CHECK_ERROR(mpiq_target_find_symbol(target, "library_static", &address), MPIQ_ERROR_NOT_FOUND, "library_static");
+    CHECK_ERROR(mpiq_target_find_symbol(target, "library_static", &address), MPIQ_ERROR_NOT_FOUND,
+                "library_static");
     check_memory_and_symbols(target, &subject);
     check_stack(target, &subject);
     mpiq_target_destroy(target);
@@ -254,8 +260,10 @@ static void a_deleted_library_is_read_out_of_memory(void)
     static const char *const styles[] = {"gnu", "sysv"};
     for (size_t i = 0; i < 2; i++) {
         compile("library", "gcc -g -rdynamic");
-        run("chmod 777 %s %s/library && cd %s/library && printf 'static int library_static = 1; int library_data = 5; int "
-            "library_function(void){return library_data + library_static++;}' | gcc -g -shared -fPIC -Wl,--hash-style=%s -x c "
+        run("chmod 777 %s %s/library && cd %s/library && printf 'static int library_static = 1; int "
+            "library_data = 5; int "
+            "library_function(void){return library_data + library_static++;}' | gcc -g -shared -fPIC "
+            "-Wl,--hash-style=%s -x c "
             "- -o liblibrary.so",
             scratch(), scratch(), scratch(), styles[i]);
         fflush(stdout);
