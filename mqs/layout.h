@@ -61,7 +61,6 @@ enum layout_group {
     X(CID_SUB, "ompi_comm_extended_cid_t", "cid_sub", DOUBLE, OPTIONAL)                        \
     X(GROUP, "ompi_group_t", "", ANY, COMMUNICATORS)                                           \
     X(GROUP_COUNT, "ompi_group_t", "grp_proc_count", WORD, COMMUNICATORS)                      \
-    X(GROUP_MY_RANK, "ompi_group_t", "grp_my_rank", WORD, OPTIONAL)                            \
     X(GROUP_PROCS, "ompi_group_t", "grp_proc_pointers", POINTER, COMMUNICATORS)                \
     X(GROUP_FLAGS, "ompi_group_t", "grp_flags", WORD, COMMUNICATORS)                           \
     X(GROUP_PARENT, "ompi_group_t", "grp_parent_group_ptr", POINTER, OPTIONAL)                 \
@@ -101,7 +100,6 @@ enum layout_group {
     X(FREE_LIST_PER_ALLOC, "opal_free_list_t", "fl_num_per_alloc", SIZE, REQUESTS)             \
     X(FREE_LIST_FRAG_SIZE, "opal_free_list_t", "fl_frag_size", SIZE, REQUESTS)                 \
     X(FREE_LIST_ALIGNMENT, "opal_free_list_t", "fl_frag_alignment", SIZE, REQUESTS)            \
-    X(FREE_LIST_CLASS, "opal_free_list_t", "fl_frag_class", POINTER, OPTIONAL)                 \
     X(FREE_LIST_CHUNKS, "opal_free_list_t", "fl_allocations", ANY, REQUESTS)                   \
     X(FREE_ITEM, "opal_free_list_item_t", "", ANY, REQUESTS)                                   \
     X(REQUEST, "ompi_request_t", "", ANY, REQUESTS)                                            \
@@ -171,7 +169,6 @@ enum layout_group {
     X(OB1_SEND, "mca_pml_ob1_send_request_t", "", ANY, OPTIONAL)                               \
     X(OB1_SEND_ENDPOINT, "mca_pml_ob1_send_request_t", "req_endpoint", POINTER, OPTIONAL)      \
     X(OB1_SEND_RECEIVER, "mca_pml_ob1_send_request_t", "req_recv", POINTER, OPTIONAL)          \
-    X(OB1_SEND_STATE, "mca_pml_ob1_send_request_t", "req_state", WORD, OPTIONAL)               \
     X(LIBNBC, "ompi_coll_libnbc_component_t", "", ANY, LIBNBC)                                 \
     X(LIBNBC_ACTIVE, "ompi_coll_libnbc_component_t", "active_requests", ANY, LIBNBC)           \
     X(NBC, "ompi_coll_libnbc_request_t", "", ANY, LIBNBC)                                      \

@@ -98,7 +98,8 @@ static bool is_eager(mqs_process_info *info, const struct request *request)
         return false;
     }
     first = (mqs_taddr_t)field_unsigned(info, bytes + layout->offset[AT_ENDPOINT_EAGER], AT_BTLS_ARRAY);
-    if (first == 0 || fetch_structure(info, first, AT_BML_BTL, bytes) != mqs_ok) {
+    if (field_unsigned(info, bytes + layout->offset[AT_ENDPOINT_EAGER], AT_BTLS_COUNT) == 0 || first == 0 ||
+        fetch_structure(info, first, AT_BML_BTL, bytes) != mqs_ok) {
         return false;
     }
     btl = (mqs_taddr_t)field_unsigned(info, bytes, AT_BML_BTL_BTL);

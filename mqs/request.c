@@ -45,8 +45,6 @@ static void decode_send(const mqs_process_info *info, const unsigned char *bytes
     if (layout_has(layout, AT_OB1_SEND)) {
         request->endpoint = (mqs_taddr_t)field_unsigned(info, bytes, AT_OB1_SEND_ENDPOINT);
         request->receiver_known = field_unsigned(info, bytes, AT_OB1_SEND_RECEIVER) != 0;
-        request->acknowledged =
-            layout_has(layout, AT_OB1_SEND_STATE) && field_unsigned(info, bytes, AT_OB1_SEND_STATE) == 0;
     }
 }
 

@@ -29,7 +29,6 @@ enum send_mode { MODE_SYNCHRONOUS, MODE_COMPLETE, MODE_BUFFERED, MODE_READY, MOD
 
 #define ANY_SOURCE (-1)
 #define ANY_TAG (-1)
-#define PROC_NULL (-2)
 
 /* req_complete: pending, complete, or else the address of what a thread waits on. */
 #define COMPLETE_PENDING 0
@@ -60,7 +59,6 @@ struct request {
     bool delivered; /* the PML is done with it */
     bool cancelled;
     bool receiver_known; /* a rendezvous send that its receiver has answered */
-    bool acknowledged;   /* not waiting for the receiver's answer (or never needed it) */
 };
 
 struct requests {
