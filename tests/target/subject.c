@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -146,6 +147,18 @@ static void add_up(void)
     exit(0);
 }
 
+static void vfork_for_ever(void)
+{
+    pid_t parent = getpid();
+    if (vfork() == 0) {
+        /* Ends with its parent, whom nothing but a signal ends. */
+        syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+        while (syscall(SYS_getppid) == parent)
+            syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 10000000}, NULL);
+        _exit(0);
+    }
+}
+
 static void become_again(int number)
 {
     (void)number;
@@ -162,6 +175,8 @@ static inline __attribute__((always_inline)) void subject_inner(void)
         watch_clock();
     else if (strcmp(mode, "sums") == 0)
         add_up();
+    else if (strcmp(mode, "vforks") == 0)
+        vfork_for_ever();
     else if (strcmp(mode, "execs") == 0)
         signal(SIGUSR1, become_again);
     while (!subject_done)

@@ -66,10 +66,9 @@ struct subject subject_start(const char *path, const char *mode)
     subject.waiting = waiting;
     subject.spinning = spinning;
     /* It is said before the wait is entered. */
-    if (strcmp(mode, "wait") == 0) {
+    await_pause(&subject, subject.waiting);
+    if (strcmp(mode, "wait") == 0)
         await_pause(&subject, subject.pid);
-        await_pause(&subject, subject.waiting);
-    }
     return subject;
 }
 

@@ -2,11 +2,15 @@
 /* A running process: read, unwound, and none the worse for it.  test_live SUBJECT */
 #include <CUnit/Basic.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -366,6 +370,70 @@ static void another_users_process_is_refused_with_the_remedy(void)
     subject_end(&subject);
 }
 
+/* A thread whose child of vfork has not gone on yet sleeps uninterruptibly. */
+static void a_thread_in_uninterruptible_sleep_is_left_alone(void)
+{
+    struct subject subject = subject_start(path, "vforks");
+    for (int i = 0; i < 1000 && state_of(subject.pid) != 'D'; i++)
+        usleep(1000);
+    CU_ASSERT_EQUAL(state_of(subject.pid), 'D');
+    for (int stop = 0; stop < 2; stop++) {
+        struct mpiq_target *target = open_live(subject.pid, stop);
+        struct mpiq_target_stack stack;
+        check_memory_and_symbols(target, &subject);
+        CHECK_ERROR(mpiq_target_stack(target, subject.pid, &stack), MPIQ_ERROR_TIMEOUT,
+                    "uninterruptible sleep");
+        CHECK_OK(mpiq_target_stack(target, subject.waiting, &stack));
+        mpiq_target_stack_deinit(&stack);
+        mpiq_target_destroy(target);
+    }
+    check_runs(subject.pid);
+    subject_end(&subject);
+}
+
+/* Forbids system calls, as a container's filter does: process_vm_readv, and ptrace or not. */
+static void forbid(bool ptrace_too)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ptrace_too ? SYS_ptrace : SYS_process_vm_readv, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(3);
+}
+
+static void a_seccomp_filter_is_gone_round_or_named(void)
+{
+    for (int ptrace_too = 0; ptrace_too < 2; ptrace_too++) {
+        struct subject subject = subject_start(path, "wait");
+        fflush(stdout);
+        pid_t looker = fork();
+        if (looker == 0) {
+            forbid(ptrace_too);
+            unsigned before = CU_get_number_of_failures();
+            struct mpiq_target *target = open_live(subject.pid, false);
+            struct mpiq_target_stack stack;
+            check_memory_and_symbols(target, &subject);
+            if (ptrace_too)
+                CHECK_ERROR(mpiq_target_stack(target, subject.pid, &stack), MPIQ_ERROR_PERMISSION,
+                            "seccomp filter");
+            else
+                check_stack(target, &subject);
+            mpiq_target_destroy(target);
+            _exit(CU_get_number_of_failures() != before);
+        }
+        int status = -1;
+        waitpid(looker, &status, 0);
+        CU_ASSERT_EQUAL(status, 0);
+        subject_end(&subject);
+    }
+}
+
 /* Signals of its own keep arriving while it is looked at as fast as it goes. */
 static void no_signal_and_no_child_is_lost(void)
 {
@@ -417,6 +485,8 @@ int main(int argc, char **argv)
         {"a process that becomes another is read anew", a_process_that_becomes_another_is_read_anew},
         {"another user's process is refused with the remedy",
          another_users_process_is_refused_with_the_remedy},
+        {"a thread in uninterruptible sleep is left alone", a_thread_in_uninterruptible_sleep_is_left_alone},
+        {"a seccomp filter is gone round or named", a_seccomp_filter_is_gone_round_or_named},
         {"no signal and no child is lost", no_signal_and_no_child_is_lost},
         CU_TEST_INFO_NULL,
     };
