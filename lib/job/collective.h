@@ -25,7 +25,8 @@ enum mpiq_rule {
 enum mpiq_rule mpiq_collective_rule(int collective);
 
 /* Whether an argument must be the same on all members: of root and op where there is one; bytes where one
-   scalar decides (never for vectors, or where a place of MPI_IN_PLACE would not count). */
+   scalar decides, never for vectors: the record has the length of one block, with MPI_IN_PLACE and at roots
+   that of the other side. */
 bool mpiq_collective_has_root(int collective);
 bool mpiq_collective_has_op(int collective);
 bool mpiq_collective_has_bytes(int collective);

@@ -98,8 +98,8 @@ static uint8_t weigh(const struct mpiq_finding *finding)
     case MPIQ_FINDING_RANK_ELSEWHERE:
         base = 2;
         break;
-    case MPIQ_FINDING_COLLECTIVE_INCOMPLETE:
-        base = 3;
+    case MPIQ_FINDING_COLLECTIVE_INCOMPLETE: /* one that waits for the rest comes behind what explains it */
+        base = finding->weight ? 7 : 3;
         break;
     case MPIQ_FINDING_RECEIVE_UNMATCHED:
     case MPIQ_FINDING_SEND_UNMATCHED:

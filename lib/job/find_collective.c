@@ -96,7 +96,7 @@ static void collect_requests(struct instances *instances, uint32_t process, uint
         const struct mpiq_job_operation *op = &job->operations[wait->first_operation + i];
         uint32_t comm = MPIQ_NONE;
         const struct mpiq_job_call *call =
-            op->kind == MPIQ_OPERATION_COLLECTIVE
+            op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER
                 ? mpiq_outstanding_call(job, mpiq_job_rank_of(job, process), op->request, &comm)
                 : NULL;
         if (!call || call->done)
@@ -175,8 +175,8 @@ static bool is_missing(const struct mpiq_finder *finder, const struct roll_call 
     const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
     const struct mpiq_job_member *member =
         mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), roll->instance->comm);
-    if (!member)
-        return doing->doing == MPIQ_DOING_GONE;
+    if (!member) /* it has freed the communicator, unless none of its could be read */
+        return doing->doing == MPIQ_DOING_GONE || rank->member_count > 0;
     if (roll->instance->number > 0 && member->ordered >= 0)
         return member->ordered < roll->instance->number;
     if (roll->most > 0)
@@ -378,6 +378,8 @@ static void find_instance(struct instances *instances, const struct instance *in
     finding->comm = instance->comm;
     finding->number = instance->number;
     finding->proven = instance->stuck;
+    /* Those in it wait for a circle that they are no part of. */
+    finding->weight = instance->stuck && !instance->in_knot && finder->explanation->knot_count > 0;
     struct roll_call roll = {.instance = instance, .in = in};
     for (uint32_t at = instance->first; at; at = instances->entries[at - 1].next) {
         uint32_t process = instances->entries[at - 1].process;

@@ -101,10 +101,9 @@ uint32_t mpiq_actor(struct mpiq_wait_graph *graph, uint32_t process, bool intern
     return mpiq_graph_node(graph, MPIQ_KIND_INTERNAL, process, 0, 0);
 }
 
-static uint32_t build_internal(struct mpiq_wait_graph *graph, uint32_t process)
+/* Edges of the operations in the background of a process; false: there are none. */
+static bool add_background(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank)
 {
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(graph->job, process);
-    mpiq_graph_edge(graph, mpiq_rank_node(process), MPIQ_NONE);
     bool seen = false;
     for (uint32_t i = 0; i < rank->operation_count; i++) {
         uint32_t index = rank->first_operation + i;
@@ -114,7 +113,20 @@ static uint32_t build_internal(struct mpiq_wait_graph *graph, uint32_t process)
         mpiq_graph_edge(graph, child == MPIQ_NONE ? MPIQ_NODE_LIVE : child, index);
         seen = true;
     }
-    if (!seen) /* it stands between two rounds */
+    return seen;
+}
+
+static uint32_t build_background(struct mpiq_wait_graph *graph, uint32_t process)
+{
+    if (!add_background(graph, mpiq_job_rank_of(graph->job, process)))
+        mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
+    return 1;
+}
+
+static uint32_t build_internal(struct mpiq_wait_graph *graph, uint32_t process)
+{
+    mpiq_graph_edge(graph, mpiq_rank_node(process), MPIQ_NONE);
+    if (!add_background(graph, mpiq_job_rank_of(graph->job, process))) /* it stands between two rounds */
         mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
     return 1;
 }
@@ -174,6 +186,8 @@ static uint32_t build(struct mpiq_wait_graph *graph, uint32_t index)
         return build_rank(graph, node.subject);
     case MPIQ_KIND_INTERNAL:
         return build_internal(graph, node.subject);
+    case MPIQ_KIND_BACKGROUND:
+        return build_background(graph, node.subject);
     case MPIQ_KIND_THREAD:
         return mpiq_build_wait(graph, &graph->job->ranks[graph->thread_ranks[node.subject]],
                                &graph->job->threads[node.subject]);

@@ -110,17 +110,24 @@ static uint32_t receive_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
     return source_node(graph, rank, op);
 }
 
+/* A request that stands for many messages: what is known of the call, else of the traffic that it is made of.
+   That of other requests may be among it: then more has to be stuck than need be. */
 static uint32_t request_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                              const struct mpiq_job_operation *op)
 {
     uint32_t comm = MPIQ_NONE;
     const struct mpiq_job_call *call = mpiq_outstanding_call(graph->job, rank, op->request, &comm);
-    if (!call)
-        return MPIQ_NODE_UNKNOWN;
-    if (call->done)
+    if (call && call->done)
         return MPIQ_NONE;
-    const struct mpiq_call_shape *shape = &graph->job->shapes[call->shape];
-    return mpiq_collective_node(graph, rank, comm, shape->collective, shape->number, shape->root);
+    uint32_t node = MPIQ_NODE_UNKNOWN;
+    if (call) {
+        const struct mpiq_call_shape *shape = &graph->job->shapes[call->shape];
+        node = mpiq_collective_node(graph, rank, comm, shape->collective, shape->number, shape->root);
+    }
+    bool collective = call || op->collective >= 0;
+    if (node == MPIQ_NODE_UNKNOWN && collective && rank->queues == MPIQ_YES)
+        return mpiq_graph_node(graph, MPIQ_KIND_BACKGROUND, rank->process, 0, 0);
+    return node;
 }
 
 uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
@@ -233,6 +240,10 @@ static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_
     for (uint32_t i = 0; i < wait->operation_count; i++) {
         uint32_t operation = queued(job, rank, wait->first_operation + i);
         uint32_t child = mpiq_operation_node(graph, rank, operation, detach);
+        /* Communicators are made by requests that are no messages themselves. */
+        if (child == MPIQ_NODE_UNKNOWN && is_collective_wait(wait) && rank->queues == MPIQ_YES &&
+            job->operations[operation].kind == MPIQ_OPERATION_OTHER)
+            child = mpiq_graph_node(graph, MPIQ_KIND_BACKGROUND, rank->process, 0, 0);
         /* A request of the library's own (Comm_dup's, say) is as far as the call around it. */
         if (child == MPIQ_NODE_UNKNOWN && is_collective_wait(wait) &&
             !is_message(&job->operations[operation]))
