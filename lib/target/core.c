@@ -176,8 +176,8 @@ static struct mpiq_error *read_backing(struct core *core, uint64_t address, size
     if (size > mapping->end - address)
         size = (size_t)(mapping->end - address);
     ssize_t bytes = !object || object->fd < 0 ? -1
-                                   : pread(object->fd, buffer, size,
-                                           (off_t)(mapping->offset + (address - mapping->start)));
+                                              : pread(object->fd, buffer, size,
+                                                      (off_t)(mapping->offset + (address - mapping->start)));
     if (bytes <= 0) {
         return mpiq_error_create_address(MPIQ_ERROR_UNMAPPED, address,
                                          "memory at 0x%llx lies behind the end of %s",
@@ -215,8 +215,10 @@ static struct mpiq_error *need_modules(struct core *core)
         struct mpiq_mappings mappings = {.items =
                                              calloc(core->file.mappings.count + 1, sizeof *mappings.items),
                                          .count = core->file.mappings.count};
-        if (!mappings.items)
+        if (!mappings.items) {
+            core->modules_error = no_memory();
             return no_memory();
+        }
         memcpy(mappings.items, core->file.mappings.items, mappings.count * sizeof *mappings.items);
         core->modules_error = mpiq_modules_init(&core->modules, &core->target, 0, open_module, &mappings,
                                                 core->file.auxv, core->file.auxv_size);
@@ -330,7 +332,7 @@ static struct mpiq_error *core_environment(struct mpiq_target *target, const cha
     text[0] = '\0'; /* nothing before it belongs to it */
     struct mpiq_error *error = mpiq_target_read(target, end - size, size, text + 1);
     if (error)
-        return error; // cppcheck-suppress memleak
+        return error;                          // cppcheck-suppress memleak
     size_t length = strlen(name), last = size; /* text[last] ends the string that is looked at */
     while (last > 0 && text[last] == '\0') {
         size_t first = last;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* live - a running process of this machine, read on the run. */
+/*
+ * live - a running process of this machine, read on the run.
+ *
+ * A target is used by one thread at a time; different targets may be used side by side.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,9 +27,8 @@
 struct live {
     struct mpiq_target target;
     pid_t pid;
-    uint64_t start_time; /* of the process: another one with its pid is another process */
-    bool start_known;
-    int memory; /* /proc/PID/mem where process_vm_readv is forbidden, -1 otherwise */
+    uint64_t start_time; /* another process with its pid has another one */
+    int memory;          /* /proc/PID/mem where process_vm_readv is forbidden, -1 otherwise */
     struct mpiq_modules modules;
     bool modules_read;
     bool modules_doubted; /* the process may have loaded others since */
@@ -132,6 +135,20 @@ static void drop_modules(struct live *live)
         mpiq_modules_deinit(&live->modules);
     mpiq_error_destroy(mpiq_steal(live->modules_error));
     live->modules_read = false;
+    /* After an exec these are another program's. */
+    free(mpiq_steal(live->environment));
+    if (live->memory >= 0)
+        close(live->memory);
+    live->memory = -1;
+}
+
+/* Whether the pid has gone to another process, or to nobody. */
+static bool has_ended(const struct live *live)
+{
+    struct mpiq_proc_stat stat_line;
+    struct mpiq_error *error = mpiq_proc_stat(live->pid, 0, &stat_line);
+    mpiq_error_destroy(error);
+    return error || stat_line.start_time != live->start_time;
 }
 
 static struct mpiq_error *need_modules(struct live *live)
@@ -139,12 +156,14 @@ static struct mpiq_error *need_modules(struct live *live)
     /* A process that waits has loaded nothing: its list of mappings, the dearest thing to read, need not be
        read again. */
     if (live->modules_doubted && live->modules_read &&
-        (live->modules_error || !mpiq_modules_current(&live->modules)))
+        (live->modules_error || has_ended(live) || !mpiq_modules_current(&live->modules)))
         drop_modules(live);
     live->modules_doubted = false;
     if (!live->modules_read) {
         live->modules_read = true;
-        live->modules_error = read_modules(live);
+        live->modules_error = has_ended(live)
+                                  ? mpiq_error_create(MPIQ_ERROR_GONE, "process %d has ended", (int)live->pid)
+                                  : read_modules(live);
     }
     return live->modules_error ? copy_error(live->modules_error) : NULL;
 }
@@ -187,7 +206,7 @@ static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_ta
     struct mpiq_target_status status = {.pid = live->pid, .uid = (uid_t)-1};
     struct mpiq_proc_stat stat_line;
     struct mpiq_error *error = mpiq_proc_stat(live->pid, 0, &stat_line);
-    if (error || (live->start_known && stat_line.start_time != live->start_time)) {
+    if (error || stat_line.start_time != live->start_time) {
         mpiq_error_destroy(error);
         return mpiq_error_create(MPIQ_ERROR_GONE, "process %d has ended", (int)live->pid);
     }
@@ -323,9 +342,6 @@ static void live_destroy(struct mpiq_target *target)
     struct live *live = live_of(target);
     mpiq_tracer_destroy(live->tracer);
     drop_modules(live);
-    if (live->memory >= 0)
-        close(live->memory);
-    free(live->environment);
     free(live);
 }
 
@@ -362,7 +378,6 @@ struct mpiq_error *mpiq_target_live_create(pid_t pid, bool stop, struct mpiq_tar
     live->pid = pid;
     live->memory = -1;
     live->start_time = stat_line.start_time;
-    live->start_known = true;
     /* One that may not be stopped opens all the same: what fails later says why. */
     if (stop)
         error = mpiq_tracer_create(pid, true, &live->tracer);

@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -159,6 +160,12 @@ static struct mpiq_error *copy_stopped(const struct mpiq_tracer *tracer)
     struct iovec remote = {.iov_base = (void *)(uintptr_t)copy->stack_start, /* NOLINT */
                            .iov_len = MPIQ_STACK_COPY};
     ssize_t got = process_vm_readv(tracer->pid, &local, 1, &remote, 1, 0);
+    if (got < 0 && copy->stack_start <= INT64_MAX) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%d/mem", (int)tracer->pid);
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+        got = fd < 0 ? -1 : pread(fd, copy->stack, MPIQ_STACK_COPY, (off_t)copy->stack_start);
+    }
     copy->stack_size = got > 0 ? (size_t)got : 0;
     return NULL;
 }
@@ -356,9 +363,8 @@ struct mpiq_error *mpiq_tracer_copy(struct mpiq_tracer *tracer, pid_t tid,
         int errnum = start(tracer);
         pthread_mutex_lock(&tracer->lock);
         tracer->ended = errnum != 0;
-        if (errnum) {
+        if (errnum)
             error = mpiq_error_create_os(errnum, "cannot start a thread");
-        }
     }
     if (!error) {
         tracer->tid = tid;
