@@ -74,16 +74,16 @@ bool mpiq_never_acts(const struct mpiq_job_state *job, uint32_t process)
     return false;
 }
 
-static bool in_background(const struct mpiq_job_operation *op)
+static bool in_background(const struct mpiq_job_operation *op, bool any)
 {
-    return op->internal && !op->blocked && !op->inactive && op->status != MPIQ_STATUS_COMPLETE &&
+    return (op->internal || any) && !op->blocked && !op->inactive && op->status != MPIQ_STATUS_COMPLETE &&
            op->comm != MPIQ_NONE && (op->queue == MPIQ_QUEUE_SENDS || op->queue == MPIQ_QUEUE_RECEIVES);
 }
 
 static bool has_background(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
 {
     for (uint32_t i = 0; i < rank->operation_count; i++) {
-        if (in_background(&job->operations[rank->first_operation + i]))
+        if (in_background(&job->operations[rank->first_operation + i], false))
             return true;
     }
     for (uint32_t i = 0; i < rank->member_count; i++) {
@@ -101,13 +101,13 @@ uint32_t mpiq_actor(struct mpiq_wait_graph *graph, uint32_t process, bool intern
     return mpiq_graph_node(graph, MPIQ_KIND_INTERNAL, process, 0, 0);
 }
 
-/* Edges of the operations in the background of a process; false: there are none. */
-static bool add_background(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank)
+/* Edges of the operations in the background of a process (any: the user's, too); false: there are none. */
+static bool add_background(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank, bool any)
 {
     bool seen = false;
     for (uint32_t i = 0; i < rank->operation_count; i++) {
         uint32_t index = rank->first_operation + i;
-        if (!in_background(&graph->job->operations[index]))
+        if (!in_background(&graph->job->operations[index], any))
             continue;
         uint32_t child = mpiq_operation_node(graph, rank, index, false);
         mpiq_graph_edge(graph, child == MPIQ_NONE ? MPIQ_NODE_LIVE : child, index);
@@ -116,9 +116,9 @@ static bool add_background(struct mpiq_wait_graph *graph, const struct mpiq_job_
     return seen;
 }
 
-static uint32_t build_background(struct mpiq_wait_graph *graph, uint32_t process)
+static uint32_t build_background(struct mpiq_wait_graph *graph, uint32_t process, bool any)
 {
-    if (!add_background(graph, mpiq_job_rank_of(graph->job, process)))
+    if (!add_background(graph, mpiq_job_rank_of(graph->job, process), any))
         mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
     return 1;
 }
@@ -126,7 +126,8 @@ static uint32_t build_background(struct mpiq_wait_graph *graph, uint32_t process
 static uint32_t build_internal(struct mpiq_wait_graph *graph, uint32_t process)
 {
     mpiq_graph_edge(graph, mpiq_rank_node(process), MPIQ_NONE);
-    if (!add_background(graph, mpiq_job_rank_of(graph->job, process))) /* it stands between two rounds */
+    if (!add_background(graph, mpiq_job_rank_of(graph->job, process),
+                        false)) /* it stands between two rounds */
         mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
     return 1;
 }
@@ -187,7 +188,7 @@ static uint32_t build(struct mpiq_wait_graph *graph, uint32_t index)
     case MPIQ_KIND_INTERNAL:
         return build_internal(graph, node.subject);
     case MPIQ_KIND_BACKGROUND:
-        return build_background(graph, node.subject);
+        return build_background(graph, node.subject, node.extra);
     case MPIQ_KIND_THREAD:
         return mpiq_build_wait(graph, &graph->job->ranks[graph->thread_ranks[node.subject]],
                                &graph->job->threads[node.subject]);

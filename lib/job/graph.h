@@ -32,7 +32,8 @@ enum mpiq_node_kind {
     MPIQ_KIND_CONSTANT,
     MPIQ_KIND_RANK,       /* subject: process.  Its user's code goes on */
     MPIQ_KIND_INTERNAL,   /* process.  Its user's code goes on, or a collective in its background */
-    MPIQ_KIND_BACKGROUND, /* process.  Some traffic of the collectives in its background completes */
+    MPIQ_KIND_BACKGROUND, /* process.  Some traffic in its background completes: of
+                             collectives, with extra 1 any */
     MPIQ_KIND_THREAD,     /* thread.  Its wait ends */
     MPIQ_KIND_GROUP,      /* group.  Any member acts */
     MPIQ_KIND_INTERNAL_GROUP,

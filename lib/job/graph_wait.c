@@ -240,14 +240,15 @@ static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_
     for (uint32_t i = 0; i < wait->operation_count; i++) {
         uint32_t operation = queued(job, rank, wait->first_operation + i);
         uint32_t child = mpiq_operation_node(graph, rank, operation, detach);
-        /* Communicators are made by requests that are no messages themselves. */
-        if (child == MPIQ_NODE_UNKNOWN && is_collective_wait(wait) && rank->queues == MPIQ_YES &&
-            job->operations[operation].kind == MPIQ_OPERATION_OTHER)
-            child = mpiq_graph_node(graph, MPIQ_KIND_BACKGROUND, rank->process, 0, 0);
-        /* A request of the library's own (Comm_dup's, say) is as far as the call around it. */
+        /* A request of the library's own (Comm_dup's, say) is as far as the call around it; where nothing is
+           known of that, as its messages, which need not look internal: Comm_create_group's have the user's
+           tag. */
         if (child == MPIQ_NODE_UNKNOWN && is_collective_wait(wait) &&
-            !is_message(&job->operations[operation]))
+            !is_message(&job->operations[operation])) {
             child = call_node(graph, rank, thread);
+            if (child == MPIQ_NODE_UNKNOWN && rank->queues == MPIQ_YES)
+                child = mpiq_graph_node(graph, MPIQ_KIND_BACKGROUND, rank->process, 0, 1);
+        }
         if (child == MPIQ_NONE)
             done++;
         else
