@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checksum - a job that knows its right result: each round sends messages (eager and rendezvous) around a ring,
- * adds up what came, and compares the sum with what must have come.  It goes on until a file named "stop" is
- * there, and then says how it went.
+ * checksum - a job that knows its right result: each round sends messages (eager and rendezvous) around a
+ * ring, adds up what came, and compares the sum with what must have come.  It goes on until a file named
+ * "stop" is there, and then says how it went.
  */
 #include <fcntl.h>
 #include <mpi.h>

@@ -5,14 +5,14 @@
 #define WORLD MPI_COMM_WORLD
 
 /* All make the call once; the second time rank 1 waits for a message that nobody sends instead. */
-#define SKIPPED(id, call)                                                                               \
-    CASE(id##_skipped)                                                                                  \
-    {                                                                                                   \
-        (call);                                                                                         \
-        if (rank == 1)                                                                                  \
-            HANG(WAIT_FOR_NOBODY(0));                                                                   \
-        else                                                                                            \
-            HANG(call);                                                                                 \
+#define SKIPPED(id, call)             \
+    CASE(id##_skipped)                \
+    {                                 \
+        (call);                       \
+        if (rank == 1)                \
+            HANG(WAIT_FOR_NOBODY(0)); \
+        else                          \
+            HANG(call);               \
     }
 
 static int *whole(void)
@@ -74,16 +74,16 @@ CASE(two_skip_barrier)
 }
 
 /* Rank 1 makes them in the other order. */
-#define SWAPPED(id, first, second)                                                                      \
-    CASE(id##_swapped)                                                                                  \
-    {                                                                                                   \
-        if (rank == 1) {                                                                                \
-            HANG(second);                                                                               \
-            (first);                                                                                    \
-        } else {                                                                                        \
-            HANG(first);                                                                                \
-            (second);                                                                                   \
-        }                                                                                               \
+#define SWAPPED(id, first, second) \
+    CASE(id##_swapped)             \
+    {                              \
+        if (rank == 1) {           \
+            HANG(second);          \
+            (first);               \
+        } else {                   \
+            HANG(first);           \
+            (second);              \
+        }                          \
     }
 
 SWAPPED(barrier_allreduce, MPI_Barrier(WORLD),
@@ -96,7 +96,8 @@ SWAPPED(reduce_scatter_barrier, MPI_Reduce_scatter_block(small, small_received, 
         MPI_Barrier(WORLD))
 SWAPPED(large_bcast_reduce, MPI_Bcast(large, LARGE, MPI_INT, 0, WORLD),
         MPI_Reduce(large, large_received, LARGE, MPI_INT, MPI_SUM, 0, WORLD))
-SWAPPED(large_gather_scatter, MPI_Gather(large, LARGE / 4, MPI_INT, large_received, LARGE / 4, MPI_INT, 0, WORLD),
+SWAPPED(large_gather_scatter,
+        MPI_Gather(large, LARGE / 4, MPI_INT, large_received, LARGE / 4, MPI_INT, 0, WORLD),
         MPI_Scatter(large, LARGE / 4, MPI_INT, large_received, LARGE / 4, MPI_INT, 0, WORLD))
 
 /* Each rank another one. */

@@ -5,15 +5,15 @@
 #define WORLD MPI_COMM_WORLD
 
 /* Rank 1 waits for a message that nobody sends instead. */
-#define SKIPPED(id, call)                                                                               \
-    CASE(id##_skipped)                                                                                  \
-    {                                                                                                   \
-        MPI_Comm made;                                                                                  \
-                                                                                                        \
-        if (rank == 1)                                                                                  \
-            HANG(WAIT_FOR_NOBODY(0));                                                                   \
-        else                                                                                            \
-            HANG(call);                                                                                 \
+#define SKIPPED(id, call)             \
+    CASE(id##_skipped)                \
+    {                                 \
+        MPI_Comm made;                \
+                                      \
+        if (rank == 1)                \
+            HANG(WAIT_FOR_NOBODY(0)); \
+        else                          \
+            HANG(call);               \
     }
 
 static const int three = 3, periodic = 1;
@@ -148,7 +148,8 @@ CASE(intercomm_allreduce_skipped)
         HANG(MPI_Allreduce(small, small_received, 4, MPI_INT, MPI_SUM, across));
 }
 
-/* Local ranks of the other side: rank 0 waits for rank 3, rank 3 for rank 1, rank 1 for rank 2, and that for 0. */
+/* Local ranks of the other side: rank 0 waits for rank 3, rank 3 for rank 1, rank 1 for rank 2, and that for
+ * 0. */
 CASE(intercomm_receive_cycle)
 {
     static const int remote[4] = {1, 0, 0, 1};

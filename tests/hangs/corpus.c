@@ -103,7 +103,8 @@ static void open_runner(void)
     }
     if (progress_path) {
         int file = open(progress_path, O_RDWR | O_CLOEXEC);
-        void *map = mmap(NULL, PROGRESS_SLOTS * sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        void *map =
+            mmap(NULL, PROGRESS_SLOTS * sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 
         if (map == MAP_FAILED) {
             perror(progress_path);

@@ -36,7 +36,7 @@ extern int counts[16], offsets[16]; /* of v-variants: 1 each, one after the othe
 #define NOBODY 99
 
 /* Waits for a message that nobody sends. */
-#define WAIT_FOR_NOBODY(peer)                                                                           \
+#define WAIT_FOR_NOBODY(peer) \
     MPI_Recv(small_received, 1, MPI_INT, (peer), NOBODY, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
 
 /* The rank's next call is the one that hangs. */
@@ -63,13 +63,13 @@ struct corpus_case {
 
 void corpus_register(struct corpus_case *added);
 
-#define CORPUS_CASE(id, when)                                                                           \
-    static void id(void);                                                                               \
-    __attribute__((constructor)) static void id##_register(void)                                        \
-    {                                                                                                   \
-        static struct corpus_case added = {#id, id, when, NULL};                                        \
-        corpus_register(&added);                                                                        \
-    }                                                                                                   \
+#define CORPUS_CASE(id, when)                                    \
+    static void id(void);                                        \
+    __attribute__((constructor)) static void id##_register(void) \
+    {                                                            \
+        static struct corpus_case added = {#id, id, when, NULL}; \
+        corpus_register(&added);                                 \
+    }                                                            \
     static void id(void)
 
 /* A case: MPI is up before it, and MPI_Finalize follows. */

@@ -102,7 +102,8 @@ CASE(spawned_ping_pong)
         other = spawn("spawned_ping_pong", size);
     ready();
     for (;;) {
-        MPI_Sendrecv(small, 1, MPI_INT, rank, 1, small_received, 1, MPI_INT, rank, 1, other, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(small, 1, MPI_INT, rank, 1, small_received, 1, MPI_INT, rank, 1, other,
+                     MPI_STATUS_IGNORE);
         advance();
     }
 }

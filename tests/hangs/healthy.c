@@ -285,7 +285,8 @@ CASE(master_waits_for_some)
             MPI_Waitsome(size - 1, requests, &count, done, MPI_STATUSES_IGNORE);
             for (int i = 0; i < count; i++) {
                 send(1, done[i] + 1, 2);
-                MPI_Irecv(small_received + done[i] + 1, 1, MPI_INT, done[i] + 1, 1, WORLD, &requests[done[i]]);
+                MPI_Irecv(small_received + done[i] + 1, 1, MPI_INT, done[i] + 1, 1, WORLD,
+                          &requests[done[i]]);
             }
         } else {
             send(1, 0, 1);
@@ -435,7 +436,8 @@ CASE(receive_that_is_cancelled)
     {
         MPI_Irecv(small_received, 1, MPI_INT, MPI_ANY_SOURCE, NOBODY, WORLD, &request);
         for (int i = 0; i < 100; i++)
-            MPI_Sendrecv(small, 1, MPI_INT, NEXT, 1, small_received + 1, 1, MPI_INT, PREVIOUS, 1, WORLD, IGNORE);
+            MPI_Sendrecv(small, 1, MPI_INT, NEXT, 1, small_received + 1, 1, MPI_INT, PREVIOUS, 1, WORLD,
+                         IGNORE);
         MPI_Cancel(&request);
         MPI_Wait(&request, IGNORE);
     }

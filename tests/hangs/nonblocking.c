@@ -5,17 +5,17 @@
 #define WORLD MPI_COMM_WORLD
 
 /* Rank 1 never starts it and waits for a message that nobody sends. */
-#define SKIPPED(id, ...)                                                                                \
-    CASE(id##_skipped)                                                                                  \
-    {                                                                                                   \
-        MPI_Request request;                                                                            \
-                                                                                                        \
-        if (rank == 1) {                                                                                \
-            HANG(WAIT_FOR_NOBODY(0));                                                                   \
-        } else {                                                                                        \
-            __VA_ARGS__;                                                                                \
-            HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));                                                \
-        }                                                                                               \
+#define SKIPPED(id, ...)                                 \
+    CASE(id##_skipped)                                   \
+    {                                                    \
+        MPI_Request request;                             \
+                                                         \
+        if (rank == 1) {                                 \
+            HANG(WAIT_FOR_NOBODY(0));                    \
+        } else {                                         \
+            __VA_ARGS__;                                 \
+            HANG(MPI_Wait(&request, MPI_STATUS_IGNORE)); \
+        }                                                \
     }
 
 SKIPPED(ibarrier, MPI_Ibarrier(WORLD, &request))

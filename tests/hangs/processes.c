@@ -37,16 +37,16 @@ static void read_for_ever(void)
 }
 
 /* The others are in a barrier, and rank 1 does something else. */
-#define OTHERS_IN_BARRIER(id, what)                                                                     \
-    CASE(id)                                                                                            \
-    {                                                                                                   \
-        MPI_Barrier(WORLD);                                                                             \
-        if (rank == 1) {                                                                                \
-            ready();                                                                                    \
-            what;                                                                                       \
-        } else {                                                                                        \
-            HANG(MPI_Barrier(WORLD));                                                                   \
-        }                                                                                               \
+#define OTHERS_IN_BARRIER(id, what)   \
+    CASE(id)                          \
+    {                                 \
+        MPI_Barrier(WORLD);           \
+        if (rank == 1) {              \
+            ready();                  \
+            what;                     \
+        } else {                      \
+            HANG(MPI_Barrier(WORLD)); \
+        }                             \
     }
 
 OTHERS_IN_BARRIER(one_stopped, stop())
@@ -157,15 +157,15 @@ CASE(probes_for_ever)
 }
 
 /* Eager sends until there is no room, to a rank that is outside MPI and takes nothing in. */
-#define EAGER_WITHOUT_ROOM(id, what)                                                                    \
-    CASE(id)                                                                                            \
-    {                                                                                                   \
-        MPI_Barrier(WORLD);                                                                             \
-        ready();                                                                                        \
-        if (rank == 1)                                                                                  \
-            what;                                                                                       \
-        for (int i = 0; i < 100000; i++)                                                                \
-            MPI_Send(small, 16, MPI_INT, 1, 1, WORLD);                                                  \
+#define EAGER_WITHOUT_ROOM(id, what)                   \
+    CASE(id)                                           \
+    {                                                  \
+        MPI_Barrier(WORLD);                            \
+        ready();                                       \
+        if (rank == 1)                                 \
+            what;                                      \
+        for (int i = 0; i < 100000; i++)               \
+            MPI_Send(small, 16, MPI_INT, 1, 1, WORLD); \
     }
 
 EAGER_WITHOUT_ROOM(no_room_at_the_sleeper, sleep_for_ever())
