@@ -38,13 +38,13 @@ SKIPPED(graph_create, MPI_Graph_create(WORLD, 3, index_of, edges, 0, &made))
 CASE(dist_graph_create_skipped)
 {
     MPI_Comm made;
-    int left = (rank + 2) % 3, right = (rank + 1) % 3;
+    int left = (rank + 2) % 3, right = (rank + 1) % 3, weight = 1;
 
     if (rank == 1)
         HANG(WAIT_FOR_NOBODY(0));
     else
-        HANG(MPI_Dist_graph_create_adjacent(WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED,
-                                            MPI_INFO_NULL, 0, &made));
+        HANG(MPI_Dist_graph_create_adjacent(WORLD, 1, &left, &weight, 1, &right, &weight, MPI_INFO_NULL, 0,
+                                            &made));
 }
 
 CASE(comm_idup_skipped)

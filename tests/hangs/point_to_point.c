@@ -8,11 +8,6 @@
 #define IGNORE MPI_STATUS_IGNORE
 #define PROBED (&(MPI_Status){0})
 
-static int send_large(int peer, int tag)
-{
-    return MPI_Send(large, LARGE, MPI_INT, peer, tag, WORLD);
-}
-
 static int receive_large(int peer, int tag)
 {
     return MPI_Recv(large_received, LARGE, MPI_INT, peer, tag, WORLD, IGNORE);
