@@ -124,7 +124,7 @@ static uint32_t request_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
         const struct mpiq_call_shape *shape = &graph->job->shapes[call->shape];
         node = mpiq_collective_node(graph, rank, comm, shape->collective, shape->number, shape->root);
     }
-    bool collective = call || op->collective >= 0;
+    bool collective = call || op->kind == MPIQ_OPERATION_COLLECTIVE;
     if (node == MPIQ_NODE_UNKNOWN && collective && rank->queues == MPIQ_YES)
         return mpiq_graph_node(graph, MPIQ_KIND_BACKGROUND, rank->process, 0, 0);
     return node;
