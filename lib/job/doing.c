@@ -26,11 +26,10 @@ bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job
     return multiple || thread->held == MPIQ_YES || !any_held(job, rank);
 }
 
-bool mpiq_thread_sleeps(const struct mpiq_job_rank *rank, const struct mpiq_job_thread *thread)
+bool mpiq_thread_sleeps(const struct mpiq_job_thread *thread)
 {
     bool sleeps = thread->state == 'S' || thread->state == 'D';
-    return sleeps && !thread->in_mpi && thread->cpu_between_ns < COST_OF_A_LOOK_NS &&
-           !(rank->changed & MPIQ_CHANGED_STACKS);
+    return sleeps && !thread->in_mpi && thread->cpu_between_ns < COST_OF_A_LOOK_NS && !thread->turned;
 }
 
 double mpiq_waited(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
@@ -71,7 +70,7 @@ static enum mpiq_rank_doing thread_doing(const struct mpiq_job_state *job, const
         return MPIQ_DOING_BLOCKED;
     if (thread->in_mpi)
         return MPIQ_DOING_POLLING;
-    return mpiq_thread_sleeps(rank, thread) ? MPIQ_DOING_ASLEEP : MPIQ_DOING_COMPUTING;
+    return mpiq_thread_sleeps(thread) ? MPIQ_DOING_ASLEEP : MPIQ_DOING_COMPUTING;
 }
 
 static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,

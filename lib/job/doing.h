@@ -16,7 +16,7 @@ bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job
 
 /* Whether that thread was asleep outside MPI all the time between the looks, but for what the looks
    themselves cost it. */
-bool mpiq_thread_sleeps(const struct mpiq_job_rank *rank, const struct mpiq_job_thread *thread);
+bool mpiq_thread_sleeps(const struct mpiq_job_thread *thread);
 
 /* Seconds that a rank's thread is in its innermost wait; -1 not known. */
 double mpiq_waited(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,

@@ -17,6 +17,7 @@ struct instance {
     uint32_t count;
     bool in_knot;
     bool stuck;
+    bool held;     /* one of them was seen in it twice, or there was but one look */
     bool requests; /* they wait for a request of it */
 };
 
@@ -86,6 +87,9 @@ static void add(struct instances *instances, const struct instance *key, uint32_
     instance->count++;
     instance->in_knot = instance->in_knot || instances->finder->explanation->knot_of[thread] != MPIQ_NONE;
     instance->stuck = instance->stuck || mpiq_is_stuck(instances->finder->graph, thread);
+    const struct mpiq_job_state *job = instances->finder->job;
+    instance->held =
+        instance->held || job->threads[thread].held == MPIQ_YES || mpiq_job_rank_of(job, process)->looks != 3;
 }
 
 static void collect_requests(struct instances *instances, uint32_t process, uint32_t thread)
@@ -133,6 +137,13 @@ static void collect_thread(struct instances *instances, uint32_t process, uint32
     }
 }
 
+static bool waits(const struct mpiq_job_state *job, const struct mpiq_job_thread *thread)
+{
+    return thread->wait_count > 0 ||
+           (!thread->record && thread->in_mpi &&
+            mpiq_blocking_call(mpiq_job_string(job, thread->call)) != MPIQ_BLOCKING_NOT);
+}
+
 static void collect(struct instances *instances)
 {
     const struct mpiq_finder *finder = instances->finder;
@@ -140,9 +151,11 @@ static void collect(struct instances *instances)
     for (uint32_t process = 0; process < job->process_count && !finder->failed; process++) {
         const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        for (uint32_t i = 0; rank && doing->doing == MPIQ_DOING_BLOCKED && i < rank->thread_count; i++) {
+        /* Who came late into the call is in it, too, as long as somebody was seen in it twice. */
+        bool lives = doing->doing == MPIQ_DOING_BLOCKED || doing->doing == MPIQ_DOING_POLLING;
+        for (uint32_t i = 0; rank && lives && i < rank->thread_count; i++) {
             uint32_t thread = rank->first_thread + i;
-            if (thread == doing->thread || job->threads[thread].held == MPIQ_YES)
+            if (waits(job, &job->threads[thread]))
                 collect_thread(instances, process, thread);
         }
     }
@@ -453,7 +466,8 @@ void mpiq_find_collectives(struct mpiq_finder *finder)
     if (instances.count > 1)
         qsort(instances.list, instances.count, sizeof *instances.list, compare_instances);
     for (uint32_t i = 0; i < instances.count && i < MPIQ_MOST_FINDINGS && !finder->failed; i++)
-        find_instance(&instances, &instances.list[i], in, wanted);
+        if (instances.list[i].held)
+            find_instance(&instances, &instances.list[i], in, wanted);
     free(instances.list);
     free(instances.entries);
     mpiq_index_table_deinit(&instances.table);

@@ -155,8 +155,7 @@ static uint32_t build_rank(struct mpiq_wait_graph *graph, uint32_t process)
         if (graph->thread_nodes[index] != MPIQ_NONE) {
             mpiq_graph_edge(graph, graph->thread_nodes[index], MPIQ_NONE);
         } else if (mpiq_thread_may_act(job, rank, thread)) {
-            mpiq_graph_edge(graph, mpiq_thread_sleeps(rank, thread) ? MPIQ_NODE_ASLEEP : MPIQ_NODE_LIVE,
-                            MPIQ_NONE);
+            mpiq_graph_edge(graph, mpiq_thread_sleeps(thread) ? MPIQ_NODE_ASLEEP : MPIQ_NODE_LIVE, MPIQ_NONE);
         }
     }
     if (graph->edge_count == before)

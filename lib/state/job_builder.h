@@ -43,13 +43,14 @@ struct mpiq_job_builder {
     uint64_t *names;               /* of each rank: world and rank */
     struct mpiq_look_marks *marks; /* of each rank: its last look's */
     uint64_t *thread_marks;        /* of each thread: its wait; 0: it holds none */
+    uint64_t *thread_stacks;       /* of each thread: its frames */
     uint32_t *member_groups;       /* of each member: its own group */
     uint32_t *parents;             /* of each communicator: the one it serves; MPIQ_NONE */
     uint64_t **group_names;        /* of each group: count names; NULL not told */
 
     uint32_t world_capacity;
     uint32_t rank_capacity, name_capacity, marks_capacity;
-    uint32_t thread_capacity, thread_mark_capacity;
+    uint32_t thread_capacity, thread_mark_capacity, thread_stack_capacity;
     uint32_t wait_capacity;
     uint32_t operation_capacity;
     uint32_t group_capacity, group_name_capacity;
@@ -85,6 +86,8 @@ bool mpiq_job_intern_communicator(struct mpiq_job_state *job, const struct mpiq_
 
 /* What a look saw of a rank, part by part. */
 void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks *ret);
+/* A hash of a thread's frames. */
+uint64_t mpiq_stack_mark(const struct mpiq_thread *thread);
 /* The mark of the wait a thread is held in, 0 if it is in none: by its record, else by its stack. */
 uint64_t mpiq_wait_mark(const struct mpiq_thread *thread);
 /* Whether a wait seen on the stack alone can be told from the next one like it. */

@@ -38,6 +38,7 @@ void mpiq_job_builder_destroy(struct mpiq_job_builder *builder, uint32_t group_c
     free(builder->names);
     free(builder->marks);
     free(builder->thread_marks);
+    free(builder->thread_stacks);
     free(builder->member_groups);
     free(builder->parents);
     for (uint32_t i = 0; builder->group_names && i < group_count; i++)

@@ -174,6 +174,7 @@ struct mpiq_job_thread {
     char state;  /* R S D T t Z ? */
     bool record; /* the library keeps a record of it: no wait means that it does not wait */
     bool in_mpi; /* by its stack or its record */
+    bool turned; /* its stack was another one in the first look */
     bool helper; /* neither the user's code nor an MPI call is on its stack: a thread of the
                     library's own */
     int8_t held; /* enum mpiq_tristate: both looks saw it in one and the same wait.  By the

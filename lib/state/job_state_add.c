@@ -117,8 +117,8 @@ static bool add_operations(struct adding *adding, const struct mpiq_operation *o
 
 /* The first look's row of a peer.  Both lists are in the order of peers, so *at walks on; in any other order
    rows are not found, and what is not found counts as moved. */
-static const struct mpiq_job_channel *old_channel(const struct adding *adding, const struct mpiq_job_member *old,
-                                                  uint32_t peer, uint32_t *at)
+static const struct mpiq_job_channel *
+old_channel(const struct adding *adding, const struct mpiq_job_member *old, uint32_t peer, uint32_t *at)
 {
     const struct mpiq_job_channel *olds = old ? &adding->job->channels[old->first_channel] : NULL;
     while (old && *at < old->channel_count && olds[*at].peer < peer)
@@ -372,17 +372,21 @@ static bool add_threads(struct adding *adding, struct mpiq_job_rank *rank)
     struct mpiq_job_builder *builder = job->builder;
     size_t count = adding->state->thread_count;
     if (!MPIQ_RESERVE(job->threads, job->thread_count, builder->thread_capacity, count) ||
-        !MPIQ_RESERVE(builder->thread_marks, job->thread_count, builder->thread_mark_capacity, count))
+        !MPIQ_RESERVE(builder->thread_marks, job->thread_count, builder->thread_mark_capacity, count) ||
+        !MPIQ_RESERVE(builder->thread_stacks, job->thread_count, builder->thread_stack_capacity, count))
         return false;
     struct mpiq_job_thread *rows _cleanup_free_ = calloc(count + 1, sizeof *rows);
     uint64_t *marks _cleanup_free_ = calloc(count + 1, sizeof *marks);
-    if (!rows || !marks)
+    uint64_t *stacks _cleanup_free_ = calloc(count + 1, sizeof *stacks);
+    if (!rows || !marks || !stacks)
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct mpiq_thread *thread = &adding->state->threads[i];
         uint32_t index = 0;
         const struct mpiq_job_thread *old = old_thread(adding, thread->tid, &index);
         marks[i] = mpiq_wait_mark(thread);
+        stacks[i] = mpiq_stack_mark(thread);
+        rows[i].turned = old && builder->thread_stacks[index] != stacks[i];
         rows[i].tid = thread->tid;
         rows[i].cpu_ns = thread->cpu_ns;
         rows[i].cpu_between_ns = old && thread->cpu_ns > old->cpu_ns ? thread->cpu_ns - old->cpu_ns : 0;
@@ -396,6 +400,7 @@ static bool add_threads(struct adding *adding, struct mpiq_job_rank *rank)
     if (count > 0) {
         memcpy(&job->threads[rank->first_thread], rows, count * sizeof *rows);
         memcpy(&builder->thread_marks[rank->first_thread], marks, count * sizeof *marks);
+        memcpy(&builder->thread_stacks[rank->first_thread], stacks, count * sizeof *stacks);
     }
     return true;
 }

@@ -62,6 +62,14 @@ static void communicator_marks(const struct mpiq_communicator *comm, struct mpiq
     }
 }
 
+uint64_t mpiq_stack_mark(const struct mpiq_thread *thread)
+{
+    uint64_t hash = MPIQ_HASH_START;
+    for (size_t i = 0; i < thread->frame_count; i++)
+        hash = mpiq_hash(hash, thread->frames[i].pc);
+    return hash;
+}
+
 static void thread_marks(const struct mpiq_thread *thread, struct mpiq_look_marks *marks)
 {
     marks->waits = mpiq_hash(marks->waits, (uint32_t)thread->tid);
@@ -75,8 +83,7 @@ static void thread_marks(const struct mpiq_thread *thread, struct mpiq_look_mark
     marks->stacks = hash_string(mpiq_hash(marks->stacks, (uint32_t)thread->tid), thread->mpi_call);
     marks->stacks =
         mpiq_hash(marks->stacks, (uint64_t)(uint32_t)thread->mpi_frame << 32 | (uint32_t)thread->user_frame);
-    for (size_t i = 0; i < thread->frame_count; i++)
-        marks->stacks = mpiq_hash(marks->stacks, thread->frames[i].pc);
+    marks->stacks = mpiq_hash(marks->stacks, mpiq_stack_mark(thread));
 }
 
 void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks *ret)
