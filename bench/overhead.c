@@ -2,31 +2,109 @@
 /*
  * overhead.c - the calls whose cost bench/overhead looks at, CALLS times each, with 2 ranks.
  *
- *  overhead count CALLS    under callgrind: every call once around, receives that find their message there
+ *  overhead count CALLS    prints the instructions of each call, the least of CALLS: those of the MPI function
+ *                          itself for collectives, since waiting takes as long as it takes; all there are,
+ *                          down to the bottom, for a send or receive that does not wait (x86-64 alone)
  *  overhead time CALLS     natively: prints the median time of each call, and what the records take
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <link.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "ompi_mqs.h"
 
 static int rank, calls;
 static double in = 1, out;
 
-/* N messages are sent before any is received: neither side waits. */
-static void without_waiting(void)
+/* ---- counting: single steps of one call, each a signal to ourselves */
+
+static volatile unsigned long own_steps, all_steps;
+static uintptr_t own_begin, own_end;
+
+static void on_step(int number, siginfo_t *info, void *context)
 {
+    uintptr_t at = (uintptr_t) ((ucontext_t *) context)->uc_mcontext.gregs[REG_RIP];
+
+    (void) number, (void) info;
+    all_steps++;
+    own_steps += at >= own_begin && at < own_end;
+}
+
+static void stepping(int on)
+{
+    if (on) {
+        __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" : : : "memory", "cc");
+    } else {
+        __asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" : : : "memory", "cc");
+    }
+}
+
+/* Counts in the function of that name from now on. */
+static void begin_counting(const char *name)
+{
+    struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
+    void *function = dlsym(RTLD_DEFAULT, name);
+    ElfW(Sym) *symbol = NULL;
+    Dl_info info;
+
+    sigaction(SIGTRAP, &action, NULL);
+    if (NULL != function && dladdr1(function, &info, (void **) &symbol, RTLD_DL_SYMENT) && NULL != symbol) {
+        own_begin = (uintptr_t) function;
+        own_end = own_begin + symbol->st_size;
+    }
+}
+
+static void count_it(const char *name, void (*call)(void))
+{
+    unsigned long least = (unsigned long) -1;
+    int i;
+
+    begin_counting(name);
+    for (i = 0; i < calls; i++) {
+        own_steps = 0;
+        stepping(0 == rank); /* the other one goes at full speed, so that the wait is short */
+        call();
+        stepping(0);
+        least = own_steps < least ? own_steps : least;
+    }
+    if (0 == rank) {
+        printf("count %s %lu\n", name + 1, least);
+    }
+}
+
+static void send_one(int tag)
+{
+    MPI_Send(&in, 1, MPI_DOUBLE, 0, tag, MPI_COMM_WORLD);
+}
+
+static void receive_one(int tag)
+{
+    MPI_Recv(&out, 1, MPI_DOUBLE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* All messages are sent before any is received: neither side waits. */
+static void count_without_waiting(void)
+{
+    unsigned long least = (unsigned long) -1;
     int i, there = 0;
 
     if (1 == rank) {
         for (i = 0; i < calls; i++) {
-            MPI_Send(&in, 1, MPI_DOUBLE, 0, i, MPI_COMM_WORLD);
+            all_steps = 0;
+            stepping(1);
+            send_one(i);
+            stepping(0);
+            least = all_steps < least ? all_steps : least;
         }
+        printf("count MPI_Send %lu\n", least);
+        fflush(stdout);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (0 == rank) {
@@ -34,11 +112,18 @@ static void without_waiting(void)
             MPI_Iprobe(1, calls - 1, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
         }
         for (i = 0; i < calls; i++) {
-            MPI_Recv(&out, 1, MPI_DOUBLE, 1, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            all_steps = 0;
+            stepping(1);
+            receive_one(i);
+            stepping(0);
+            least = all_steps < least ? all_steps : least;
         }
+        printf("count MPI_Recv %lu\n", least);
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }
+
+/* ---- the calls */
 
 static void barrier(void)
 {
@@ -121,14 +206,12 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (0 == strcmp(argv[1], "count")) {
-        for (i = 0; i < calls; i++) {
-            barrier();
-            bcast();
-            allreduce();
-        }
-        without_waiting();
+        count_it("PMPI_Barrier", barrier);
+        count_it("PMPI_Bcast", bcast);
+        count_it("PMPI_Allreduce", allreduce);
+        count_without_waiting();
     } else {
-        for (i = 0; i < 1000; i++) {
+        for (i = 0; i < 100; i++) {
             allreduce();
         }
         time_it("MPI_Barrier", barrier);
