@@ -131,7 +131,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &rod.size);
     if (!parse(argc, argv, &options) || (options.hang && rod.size < 3)) {
         if (rod.rank == 0)
-            fprintf(stderr, "usage: solver [--steps N] [--pause MS] [--hang] [--ready FILE]; --hang needs 3 ranks\n");
+            fprintf(stderr,
+                    "usage: solver [--steps N] [--pause MS] [--hang] [--ready FILE]; --hang needs 3 ranks\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     if (rod.rank == 0)

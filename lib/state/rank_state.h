@@ -19,22 +19,22 @@
 
 /* A process by the library's own name. */
 struct mpiq_name {
-    uint32_t job;               /* the library's number of the job (MPI_COMM_WORLD) */
-    int32_t rank;               /* in that job's MPI_COMM_WORLD; -1: nobody, or not known */
+    uint32_t job; /* the library's number of the job (MPI_COMM_WORLD) */
+    int32_t rank; /* in that job's MPI_COMM_WORLD; -1: nobody, or not known */
 };
 
 enum mpiq_tristate { MPIQ_UNKNOWN = -1, MPIQ_NO = 0, MPIQ_YES = 1 };
 
 /* X(identifier, word in JSON) */
-#define MPIQ_OPERATION_KINDS(X)                                                                         \
-    X(SEND, "send")                                                                                     \
-    X(BSEND, "bsend")                                                                                   \
-    X(SSEND, "ssend")                                                                                   \
-    X(RSEND, "rsend")                                                                                   \
-    X(RECEIVE, "receive")                                                                               \
-    X(PROBE, "probe")                                                                                   \
-    X(MESSAGE, "message")                                                                               \
-    X(COLLECTIVE, "collective")                                                                         \
+#define MPIQ_OPERATION_KINDS(X) \
+    X(SEND, "send")             \
+    X(BSEND, "bsend")           \
+    X(SSEND, "ssend")           \
+    X(RSEND, "rsend")           \
+    X(RECEIVE, "receive")       \
+    X(PROBE, "probe")           \
+    X(MESSAGE, "message")       \
+    X(COLLECTIVE, "collective") \
     X(OTHER, "other")
 
 enum mpiq_operation_kind {
@@ -43,9 +43,9 @@ enum mpiq_operation_kind {
 #undef MPIQ_ENUM
 };
 
-#define MPIQ_OPERATION_STATUSES(X)                                                                      \
-    X(PENDING, "pending")                                                                               \
-    X(MATCHED, "matched")                                                                               \
+#define MPIQ_OPERATION_STATUSES(X) \
+    X(PENDING, "pending")          \
+    X(MATCHED, "matched")          \
     X(COMPLETE, "complete")
 
 enum mpiq_operation_status {
@@ -57,52 +57,52 @@ enum mpiq_operation_status {
 /* Which list an operation was found in. */
 enum mpiq_queue { MPIQ_QUEUE_SENDS, MPIQ_QUEUE_RECEIVES, MPIQ_QUEUE_UNEXPECTED, MPIQ_QUEUE_WAIT };
 
-#define MPIQ_ANY (-1)           /* of a local rank: any source */
+#define MPIQ_ANY (-1) /* of a local rank: any source */
 
 /* A message as one side sees it.  Lengths in bytes; -1 where not known. */
 struct mpiq_operation {
-    uint64_t request;           /* the library's request; 0: an unexpected message has none */
-    uint64_t sequence;          /* order of posting (of arrival) on this communicator */
+    uint64_t request;  /* the library's request; 0: an unexpected message has none */
+    uint64_t sequence; /* order of posting (of arrival) on this communicator */
     uint64_t buffer;
     int64_t bytes;
-    int64_t actual_bytes;       /* valid from matched on */
-    uint32_t comm;              /* index in the rank's communicators */
-    int32_t peer_local;         /* local rank of the other side; MPIQ_ANY */
-    struct mpiq_name peer;      /* rank -1 for any, or not known */
-    int32_t tag;                /* valid unless tag_any */
-    int32_t actual_local;       /* valid from matched on; -1 not known */
+    int64_t actual_bytes;  /* valid from matched on */
+    uint32_t comm;         /* index in the rank's communicators */
+    int32_t peer_local;    /* local rank of the other side; MPIQ_ANY */
+    struct mpiq_name peer; /* rank -1 for any, or not known */
+    int32_t tag;           /* valid unless tag_any */
+    int32_t actual_local;  /* valid from matched on; -1 not known */
     struct mpiq_name actual;
     int32_t actual_tag;
-    int16_t collective;         /* class of the collective it belongs to, -1 */
-    uint8_t kind;               /* enum mpiq_operation_kind */
-    uint8_t status;             /* enum mpiq_operation_status */
-    uint8_t queue;              /* enum mpiq_queue */
+    int16_t collective; /* class of the collective it belongs to, -1 */
+    uint8_t kind;       /* enum mpiq_operation_kind */
+    uint8_t status;     /* enum mpiq_operation_status */
+    uint8_t queue;      /* enum mpiq_queue */
     bool tag_any;
     bool persistent;
-    bool inactive;              /* persistent, not started */
-    bool internal;              /* a collective's traffic, not the user's */
-    bool eager;                 /* a send that needs but room; a message that came whole */
+    bool inactive; /* persistent, not started */
+    bool internal; /* a collective's traffic, not the user's */
+    bool eager;    /* a send that needs but room; a message that came whole */
     bool system_buffer;
     bool freed;
-    bool out_of_order;          /* unexpected, and an earlier one is still missing */
+    bool out_of_order; /* unexpected, and an earlier one is still missing */
     bool cancelled;
-    const char *datatype;       /* name, interned in the rank state; NULL not known */
+    const char *datatype; /* name, interned in the rank state; NULL not known */
 };
 
 /* One collective call: a ring entry, or outstanding. */
 struct mpiq_call {
-    int64_t number;             /* running number from 1; 0: unordered */
+    int64_t number; /* running number from 1; 0: unordered */
     int64_t count;
-    int64_t bytes;              /* count × datatype size; -1 not known */
-    int64_t begin_ns;           /* since the epoch; 0 not known */
+    int64_t bytes;    /* count × datatype size; -1 not known */
+    int64_t begin_ns; /* since the epoch; 0 not known */
     uint64_t caller;
-    uint64_t request;           /* 0: blocking */
+    uint64_t request; /* 0: blocking */
     int32_t root;
     int32_t tid;
-    int16_t collective;         /* class: see mpiq_rank_state.collective_names */
+    int16_t collective; /* class: see mpiq_rank_state.collective_names */
     bool done;
-    const char *datatype;       /* name; NULL not known */
-    const char *op;             /* name of a predefined one; NULL otherwise */
+    const char *datatype; /* name; NULL not known */
+    const char *op;       /* name of a predefined one; NULL otherwise */
 };
 
 struct mpiq_coll_count {
@@ -113,10 +113,10 @@ struct mpiq_coll_count {
 
 /* Members in rank order.  Kept once for all ranks of a look by hash: see `group` of the communicator. */
 struct mpiq_group {
-    uint64_t hash;              /* of the members' names; never 0: computed by the reader where the library
-                                   does not keep it, FNV-1a as ompi_mqs.h says */
+    uint64_t hash; /* of the members' names; never 0: computed by the reader where the library
+                      does not keep it, FNV-1a as ompi_mqs.h says */
     uint32_t count;
-    struct mpiq_name *members;  /* NULL: this hash's members were sent with an earlier rank of the look */
+    struct mpiq_name *members; /* NULL: this hash's members were sent with an earlier rank of the look */
 };
 
 struct mpiq_channel {
@@ -136,18 +136,18 @@ enum {
 
 struct mpiq_communicator {
     uint64_t handle;
-    uint64_t context[2];        /* the same on all members; two disjoint communicators may share it */
+    uint64_t context[2]; /* the same on all members; two disjoint communicators may share it */
     char name[64];
     int32_t local_rank;
-    uint32_t flags;             /* MPIQ_COMM_ */
-    uint64_t parent;            /* handle of the one an internal one serves; 0 */
+    uint32_t flags;  /* MPIQ_COMM_ */
+    uint64_t parent; /* handle of the one an internal one serves; 0 */
     struct mpiq_group local;
-    struct mpiq_group remote;   /* count 0 for an intracommunicator */
-    int64_t ordered;            /* running number of the last ordered call; -1 not kept */
-    int64_t nonblocking;        /* non-blocking collectives started; -1 not known */
+    struct mpiq_group remote;       /* count 0 for an intracommunicator */
+    int64_t ordered;                /* running number of the last ordered call; -1 not kept */
+    int64_t nonblocking;            /* non-blocking collectives started; -1 not known */
     struct mpiq_coll_count *counts; /* those not 0 */
     size_t count_count;
-    struct mpiq_call *calls;    /* the ring, newest first */
+    struct mpiq_call *calls; /* the ring, newest first */
     size_t call_count;
     struct mpiq_call *outstanding;
     size_t outstanding_count;
@@ -156,22 +156,22 @@ struct mpiq_communicator {
 };
 
 /* Numbered as enum ompi_mqs_wait_kind (include/ompi_mqs.h). */
-#define MPIQ_WAIT_KINDS(X)                                                                              \
-    X(NONE, "none")                                                                                     \
-    X(REQUEST, "request")                                                                               \
-    X(ALL, "all")                                                                                       \
-    X(ANY, "any")                                                                                       \
-    X(SOME, "some")                                                                                     \
-    X(SEND, "send")                                                                                     \
-    X(RECEIVE, "receive")                                                                               \
-    X(PROBE, "probe")                                                                                   \
-    X(MPROBE, "mprobe")                                                                                 \
-    X(MRECV, "mrecv")                                                                                   \
-    X(BSEND_DETACH, "bsend-detach")                                                                     \
-    X(RMA, "rma")                                                                                       \
-    X(SHARED, "shared")                                                                                 \
-    X(INIT, "init")                                                                                     \
-    X(FINALIZE, "finalize")                                                                             \
+#define MPIQ_WAIT_KINDS(X)          \
+    X(NONE, "none")                 \
+    X(REQUEST, "request")           \
+    X(ALL, "all")                   \
+    X(ANY, "any")                   \
+    X(SOME, "some")                 \
+    X(SEND, "send")                 \
+    X(RECEIVE, "receive")           \
+    X(PROBE, "probe")               \
+    X(MPROBE, "mprobe")             \
+    X(MRECV, "mrecv")               \
+    X(BSEND_DETACH, "bsend-detach") \
+    X(RMA, "rma")                   \
+    X(SHARED, "shared")             \
+    X(INIT, "init")                 \
+    X(FINALIZE, "finalize")         \
     X(CONNECT, "connect")
 
 enum mpiq_wait_kind {
@@ -183,21 +183,21 @@ enum mpiq_wait_kind {
 /* One wait of a thread; they nest, level 0 outermost, and only the innermost holds the thread. */
 struct mpiq_wait {
     int32_t level;
-    uint8_t kind;               /* enum mpiq_wait_kind */
-    int16_t collective;         /* class of the collective call around it; -1 none */
-    int32_t need;               /* how many of its operations suffice */
-    uint64_t episode;           /* differs for every wait of this thread */
-    int64_t begin_ns;           /* since the epoch; 0: not stamped */
-    int32_t comm;               /* index in communicators of the wait; -1: the operations say it */
-    int32_t collective_comm;    /* index of the one the collective was called on; -1 */
-    char call[48];              /* "MPI_Recv"; "" not known */
+    uint8_t kind;                      /* enum mpiq_wait_kind */
+    int16_t collective;                /* class of the collective call around it; -1 none */
+    int32_t need;                      /* how many of its operations suffice */
+    uint64_t episode;                  /* differs for every wait of this thread */
+    int64_t begin_ns;                  /* since the epoch; 0: not stamped */
+    int32_t comm;                      /* index in communicators of the wait; -1: the operations say it */
+    int32_t collective_comm;           /* index of the one the collective was called on; -1 */
+    char call[48];                     /* "MPI_Recv"; "" not known */
     struct mpiq_operation *operations; /* queue MPIQ_QUEUE_WAIT */
     size_t operation_count;
 };
 
 struct mpiq_frame {
     uint64_t pc;
-    const char *function;       /* interned; NULL not known */
+    const char *function; /* interned; NULL not known */
     const char *file;
     const char *object;
     int32_t line;
@@ -206,32 +206,32 @@ struct mpiq_frame {
 
 struct mpiq_thread {
     int32_t tid;
-    char state;                 /* R S D T t Z ? */
-    bool record;                /* a patched library's record of this thread exists: no waits means not waiting */
+    char state;  /* R S D T t Z ? */
+    bool record; /* a patched library's record of this thread exists: no waits means not waiting */
     uint64_t cpu_ns;
-    struct mpiq_wait *waits;    /* outermost first */
+    struct mpiq_wait *waits; /* outermost first */
     size_t wait_count;
-    struct mpiq_frame *frames;  /* innermost first; NULL: not read */
+    struct mpiq_frame *frames; /* innermost first; NULL: not read */
     size_t frame_count;
-    int32_t mpi_frame;          /* index of the frame of the MPI function the user called (its outermost:
-                                   PMPI_ and MPI_ spellings); -1: this thread is not in MPI */
-    int32_t user_frame;         /* index of the frame that called it, or the innermost one of the user's; -1 */
-    char mpi_call[48];          /* "MPI_Bcast": from the stack; "" */
+    int32_t mpi_frame;  /* index of the frame of the MPI function the user called (its outermost:
+                           PMPI_ and MPI_ spellings); -1: this thread is not in MPI */
+    int32_t user_frame; /* index of the frame that called it, or the innermost one of the user's; -1 */
+    char mpi_call[48];  /* "MPI_Bcast": from the stack; "" */
 };
 
 /* What could not be read, in a sentence, and where. */
 struct mpiq_problem {
-    uint8_t code;               /* enum mpiq_error_code */
-    const char *what;           /* "queues", "collectives", "stack", "memory", … */
+    uint8_t code;     /* enum mpiq_error_code */
+    const char *what; /* "queues", "collectives", "stack", "memory", … */
     const char *text;
 };
 
-#define MPIQ_PHASES(X)                                                                                  \
-    X(UNKNOWN, "unknown")                                                                               \
-    X(LOADED, "loaded")                                                                                 \
-    X(INITIALIZING, "initializing")                                                                     \
-    X(RUNNING, "running")                                                                               \
-    X(FINALIZING, "finalizing")                                                                         \
+#define MPIQ_PHASES(X)              \
+    X(UNKNOWN, "unknown")           \
+    X(LOADED, "loaded")             \
+    X(INITIALIZING, "initializing") \
+    X(RUNNING, "running")           \
+    X(FINALIZING, "finalizing")     \
     X(FINALIZED, "finalized")
 
 enum mpiq_phase {
@@ -241,10 +241,10 @@ enum mpiq_phase {
 };
 
 /* Where the state came from: "patched" (library's tables), "debug-info", "stack" (neither), "none". */
-#define MPIQ_SOURCES(X)                                                                                 \
-    X(NONE, "none")                                                                                     \
-    X(PATCHED, "patched")                                                                               \
-    X(DEBUG_INFO, "debug-info")                                                                         \
+#define MPIQ_SOURCES(X)         \
+    X(NONE, "none")             \
+    X(PATCHED, "patched")       \
+    X(DEBUG_INFO, "debug-info") \
     X(STACK, "stack")
 
 enum mpiq_source {
@@ -255,25 +255,25 @@ enum mpiq_source {
 
 struct mpiq_rank_state {
     struct mpiq_name name;
-    int32_t world_size;         /* 0 not known */
+    int32_t world_size; /* 0 not known */
     int32_t pid;
     char host[65];
-    char executable[256];       /* base name and as much of the path as fits */
-    char library[64];           /* "Open MPI 4.1.4" */
+    char executable[256]; /* base name and as much of the path as fits */
+    char library[64];     /* "Open MPI 4.1.4" */
     char pml[48];
     char nspace[256];
-    uint8_t phase;              /* enum mpiq_phase */
-    uint8_t source;             /* enum mpiq_source */
-    int8_t thread_level;        /* 0-3; -1 not known */
-    int8_t recording;           /* enum mpiq_tristate: collective state is kept */
-    int8_t queues;              /* MPIQ_YES: message queues were read; MPIQ_NO: this PML's cannot be;
-                                   MPIQ_UNKNOWN: could not be read (see problems) */
+    uint8_t phase;       /* enum mpiq_phase */
+    uint8_t source;      /* enum mpiq_source */
+    int8_t thread_level; /* 0-3; -1 not known */
+    int8_t recording;    /* enum mpiq_tristate: collective state is kept */
+    int8_t queues;       /* MPIQ_YES: message queues were read; MPIQ_NO: this PML's cannot be;
+                            MPIQ_UNKNOWN: could not be read (see problems) */
     bool core;
-    bool gone;                  /* the process has ended, or is a zombie */
+    bool gone; /* the process has ended, or is a zombie */
     bool traced;
-    char process_state;         /* R S D T t Z X ? */
+    char process_state; /* R S D T t Z X ? */
     uint64_t cpu_ns;
-    int64_t taken_ns;           /* when it was read, since the epoch; 0 not known (a core file) */
+    int64_t taken_ns; /* when it was read, since the epoch; 0 not known (a core file) */
 
     struct mpiq_communicator *communicators;
     size_t communicator_count;
@@ -281,12 +281,12 @@ struct mpiq_rank_state {
     size_t operation_count;
     struct mpiq_thread *threads;
     size_t thread_count;
-    struct mpiq_call *process_calls;   /* init, finalize */
+    struct mpiq_call *process_calls; /* init, finalize */
     size_t process_call_count;
     struct mpiq_problem *problems;
     size_t problem_count;
 
-    void *strings;              /* owner of the interned strings; private to rank_state.c */
+    void *strings; /* owner of the interned strings; private to rank_state.c */
 };
 
 /* An empty one, all fields not known.  NULL without memory. */

@@ -24,14 +24,14 @@ static void counted(const struct ompi_mqs_collectives *record, const struct ompi
     unsigned int i;
 
     for (i = 0; i < record->classes; i++) {
-        uint32_t due = before->counts[i].calls + ((int) i == class ? 1 : 0);
+        uint32_t due = before->counts[i].calls + ((int)i == class ? 1 : 0);
 
         CHECK(record->counts[i].calls == due, "after %s: %s counts %u, not %u", class_names[class],
               class_names[i], record->counts[i].calls, due);
         CHECK(record->counts[i].active == before->counts[i].active, "after %s: %s is active",
               class_names[class], class_names[i]);
     }
-    CHECK(calls_so_far(record) == calls_so_far(before) + (uint64_t) ordered, "%s: ordered %lu",
+    CHECK(calls_so_far(record) == calls_so_far(before) + (uint64_t)ordered, "%s: ordered %lu",
           class_names[class], calls_so_far(record) - calls_so_far(before));
     if (ordered) {
         CHECK(newest(record)->collective == class, "%s: the ring says %s", class_names[class],
@@ -42,21 +42,21 @@ static void counted(const struct ompi_mqs_collectives *record, const struct ompi
     }
 }
 
-#define ON(comm, id, ...)                                                                       \
-    do {                                                                                        \
-        struct ompi_mqs_collectives before = *record_of(comm);                                  \
-        __VA_ARGS__;                                                                            \
-        counted(record_of(comm), &before, OMPI_MQS_##id, class_orders[OMPI_MQS_##id] == 'O');   \
+#define ON(comm, id, ...)                                                                     \
+    do {                                                                                      \
+        struct ompi_mqs_collectives before = *record_of(comm);                                \
+        __VA_ARGS__;                                                                          \
+        counted(record_of(comm), &before, OMPI_MQS_##id, class_orders[OMPI_MQS_##id] == 'O'); \
     } while (0)
 
-#define ON_PROCESS(id, ...)                                                                     \
-    do {                                                                                        \
-        struct ompi_mqs_collectives before = *process_record();                                 \
-        __VA_ARGS__;                                                                            \
-        CHECK(process_record()->counts[OMPI_MQS_##id].calls ==                                  \
-                  before.counts[OMPI_MQS_##id].calls + 1, "%s", #id);                           \
-        CHECK(0 == process_record()->counts[OMPI_MQS_##id].active, "%s is active", #id);        \
-        CHECK(calls_so_far(process_record()) == calls_so_far(&before) + 1, "%s", #id);          \
+#define ON_PROCESS(id, ...)                                                                                  \
+    do {                                                                                                     \
+        struct ompi_mqs_collectives before = *process_record();                                              \
+        __VA_ARGS__;                                                                                         \
+        CHECK(process_record()->counts[OMPI_MQS_##id].calls == before.counts[OMPI_MQS_##id].calls + 1, "%s", \
+              #id);                                                                                          \
+        CHECK(0 == process_record()->counts[OMPI_MQS_##id].active, "%s is active", #id);                     \
+        CHECK(calls_so_far(process_record()) == calls_so_far(&before) + 1, "%s", #id);                       \
     } while (0)
 
 static uint64_t hash_of(MPI_Comm comm)
@@ -87,8 +87,7 @@ static void communicators(void)
     CHECK(hash_of(half) != hash_of(MPI_COMM_WORLD) || size == 1, "hash of a half");
     ON(MPI_COMM_WORLD, comm_split_type,
        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, info, &node));
-    ON(half, intercomm_create,
-       MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, mine ? size / 2 : 0, 3, &inter));
+    ON(half, intercomm_create, MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, mine ? size / 2 : 0, 3, &inter));
     CHECK(hash_of(inter) == hash_of(half), "hash of an intercommunicator's own side");
     CHECK(0 != record_of(inter)->remote_hash && record_of(inter)->remote_hash != hash_of(half),
           "hash of its other side");
@@ -121,14 +120,13 @@ static void windows(void)
     void *base;
 
     MPI_Info_create(&info);
-    ON(MPI_COMM_WORLD, win_create, MPI_Win_create(memory, sizeof(memory), 4, MPI_INFO_NULL, MPI_COMM_WORLD,
-                                                  &win));
+    ON(MPI_COMM_WORLD, win_create,
+       MPI_Win_create(memory, sizeof(memory), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     ON(MPI_COMM_WORLD, win_allocate,
        MPI_Win_allocate(16, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &allocated));
     ON(MPI_COMM_WORLD, win_allocate_shared,
        MPI_Win_allocate_shared(16, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &shared));
-    ON(MPI_COMM_WORLD, win_create_dynamic,
-       MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic));
+    ON(MPI_COMM_WORLD, win_create_dynamic, MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic));
     ON_PROCESS(win_fence, MPI_Win_fence(0, win));
     ON_PROCESS(win_set_info, MPI_Win_set_info(win, info));
     ON_PROCESS(win_free, MPI_Win_free(&win));
@@ -149,8 +147,8 @@ static void files(void)
         made = mkstemp(name);
     }
     MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, MPI_COMM_WORLD);
-    ON(MPI_COMM_WORLD, file_open, MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE,
-                                                MPI_INFO_NULL, &file));
+    ON(MPI_COMM_WORLD, file_open,
+       MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file));
     ON_PROCESS(file_set_size, MPI_File_set_size(file, 64));
     ON_PROCESS(file_preallocate, MPI_File_preallocate(file, 64));
     ON_PROCESS(file_set_view, MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
@@ -189,7 +187,7 @@ static void persistent(MPI_Comm comm, int class, MPI_Request *request, uint64_t 
         } else {
             MPI_Startall(1, again);
         }
-        CHECK(record->counts[class].calls == (uint32_t) round + 1, "%s", class_names[class]);
+        CHECK(record->counts[class].calls == (uint32_t)round + 1, "%s", class_names[class]);
         for (flag = 0; round < 2 && !flag;) {
             MPI_Test(request, &flag, MPI_STATUS_IGNORE);
         }
@@ -228,13 +226,13 @@ int main(int argc, char **argv)
 {
     CHECK(OMPI_MQS_PHASE_LOADED == root()->phase, "phase %u", root()->phase);
     CHECK(0 == memcmp(root()->magic, OMPI_MQS_MAGIC, 8), "magic");
-    CHECK((uint32_t) getpid() == root()->pid, "pid %u", root()->pid);
+    CHECK((uint32_t)getpid() == root()->pid, "pid %u", root()->pid);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     CHECK(OMPI_MQS_PHASE_RUNNING == root()->phase, "phase %u", root()->phase);
-    CHECK((uint32_t) rank == root()->vpid, "vpid %u", root()->vpid);
-    CHECK((uint32_t) size == root()->world_size, "size %u", root()->world_size);
+    CHECK((uint32_t)rank == root()->vpid, "vpid %u", root()->vpid);
+    CHECK((uint32_t)size == root()->world_size, "size %u", root()->world_size);
     CHECK(0 == strcmp("ob1", root()->pml), "pml %s", root()->pml);
     CHECK('\0' != root()->nspace[0], "no namespace");
     CHECK(1 == process_record()->counts[OMPI_MQS_init].calls, "MPI_Init");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * every_collective.c - calls each collective of MPI 3.1 that moves data, blocking and not, on MPI_COMM_WORLD, a
- * dup, split halves, an intercommunicator where the standard allows it, MPI_COMM_SELF, and with count 0;
+ * every_collective.c - calls each collective of MPI 3.1 that moves data, blocking and not, on MPI_COMM_WORLD,
+ * a dup, split halves, an intercommunicator where the standard allows it, MPI_COMM_SELF, and with count 0;
  * after each the counts of all classes, the ring's newest entry and the running number must be exact.
  *
  * Run with 2, 4, 6 or 8 ranks.  Every rank gives every call the same, largest possible buffers.
@@ -22,7 +22,7 @@ struct place {
     MPI_Comm comm;
     int inter;
     int count;
-    int root;       /* as this rank gives it */
+    int root; /* as this rank gives it */
 };
 
 struct expected {
@@ -59,13 +59,13 @@ static struct expected typed(const struct place *at)
 {
     struct expected want = {0, MPI_INT, MPI_OP_NULL, -1};
 
-    (void) at;
+    (void)at;
     return want;
 }
 
 static ompi_mqs_addr_t handle(const void *object, const void *none)
 {
-    return object == none ? 0 : (uintptr_t) object;
+    return object == none ? 0 : (uintptr_t)object;
 }
 
 /* What the last call left behind, compared with what there was before. */
@@ -78,48 +78,47 @@ static void compare(const struct place *at, int class, const struct ompi_mqs_col
     Dl_info caller, here;
 
     for (i = 0; i < record->classes; i++) {
-        uint32_t due = before->counts[i].calls + ((int) i == class ? 1 : 0);
+        uint32_t due = before->counts[i].calls + ((int)i == class ? 1 : 0);
 
-        CHECK(record->counts[i].calls == due, "%s on %s: %s counts %u, not %u", class_names[class],
-              at->name, class_names[i], record->counts[i].calls, due);
+        CHECK(record->counts[i].calls == due, "%s on %s: %s counts %u, not %u", class_names[class], at->name,
+              class_names[i], record->counts[i].calls, due);
         CHECK(record->counts[i].active == 0, "%s on %s: %s is active", class_names[class], at->name,
               class_names[i]);
     }
     CHECK(calls_so_far(record) == calls_so_far(before) + 1, "%s on %s: number %lu after %lu",
           class_names[class], at->name, calls_so_far(record), calls_so_far(before));
-    CHECK(ompi_mqs_ring_number(record->position, (uint32_t) (call - record->ring)) == calls_so_far(record),
+    CHECK(ompi_mqs_ring_number(record->position, (uint32_t)(call - record->ring)) == calls_so_far(record),
           "%s on %s", class_names[class], at->name);
     CHECK(call->collective == class, "%s on %s: the ring says %s", class_names[class], at->name,
           class_names[call->collective]);
     CHECK(call->flags & OMPI_MQS_CALL_ORDERED, "%s on %s", class_names[class], at->name);
     CHECK(call->count == want.count, "%s on %s: count %ld, not %ld", class_names[class], at->name,
-          (long) call->count, (long) want.count);
+          (long)call->count, (long)want.count);
     CHECK(call->root == want.root, "%s on %s: root %d, not %d", class_names[class], at->name, call->root,
           want.root);
     CHECK(call->datatype == handle(want.datatype, MPI_DATATYPE_NULL), "%s on %s: datatype",
           class_names[class], at->name);
     CHECK(call->op == handle(want.op, MPI_OP_NULL), "%s on %s: op", class_names[class], at->name);
-    CHECK(dladdr((void *) (uintptr_t) call->caller, &caller) && dladdr((void *) compare, &here) &&
+    CHECK(dladdr((void *)(uintptr_t)call->caller, &caller) && dladdr((void *)compare, &here) &&
               caller.dli_fbase == here.dli_fbase,
           "%s on %s: the caller is not this program", class_names[class], at->name);
     CHECK(record->outstanding == 0, "%s on %s: still outstanding", class_names[class], at->name);
 }
 
-#define TRY(at, id, want, ...)                                                  \
-    do {                                                                        \
-        struct ompi_mqs_collectives before = *record_of((at)->comm);            \
-        __VA_ARGS__;                                                            \
-        compare((at), OMPI_MQS_##id, &before, (want));                          \
+#define TRY(at, id, want, ...)                                       \
+    do {                                                             \
+        struct ompi_mqs_collectives before = *record_of((at)->comm); \
+        __VA_ARGS__;                                                 \
+        compare((at), OMPI_MQS_##id, &before, (want));               \
     } while (0)
 
 /* The blocking one, then the non-blocking one: the same arguments, and a request that is waited for. */
-#define BOTH(at, id, Name, iName, want, ...)                                    \
-    do {                                                                        \
-        MPI_Request request;                                                    \
-        TRY(at, id, want, MPI_##Name(__VA_ARGS__, (at)->comm));                 \
-        TRY(at, i##id, want,                                                    \
-            MPI_##iName(__VA_ARGS__, (at)->comm, &request);                     \
-            MPI_Wait(&request, MPI_STATUS_IGNORE));                             \
+#define BOTH(at, id, Name, iName, want, ...)                                 \
+    do {                                                                     \
+        MPI_Request request;                                                 \
+        TRY(at, id, want, MPI_##Name(__VA_ARGS__, (at)->comm));              \
+        TRY(at, i##id, want, MPI_##iName(__VA_ARGS__, (at)->comm, &request); \
+            MPI_Wait(&request, MPI_STATUS_IGNORE));                          \
     } while (0)
 
 static void everywhere(const struct place *at)
@@ -180,8 +179,8 @@ static void neighbours(const struct place *at)
          MPI_INT);
     BOTH(at, neighbor_alltoallv, Neighbor_alltoallv, Ineighbor_alltoallv, typed(at), in, counts, starts,
          MPI_INT, out, counts, starts, MPI_INT);
-    BOTH(at, neighbor_alltoallw, Neighbor_alltoallw, Ineighbor_alltoallw, nothing, in, counts, astarts,
-         types, out, counts, astarts, types);
+    BOTH(at, neighbor_alltoallw, Neighbor_alltoallw, Ineighbor_alltoallw, nothing, in, counts, astarts, types,
+         out, counts, astarts, types);
 }
 
 static void visit(struct place at, const char *name, int count)
@@ -193,7 +192,7 @@ static void visit(struct place at, const char *name, int count)
     for (i = 0; i < RANKS * 2; i++) {
         counts[i] = count;
         starts[i] = i * count;
-        wstarts[i] = i * count * (int) sizeof(int);
+        wstarts[i] = i * count * (int)sizeof(int);
         astarts[i] = wstarts[i];
         types[i] = MPI_INT;
     }

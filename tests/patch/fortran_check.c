@@ -12,7 +12,7 @@ int fortran_check(void)
     CHECK(2 == record->counts[OMPI_MQS_bcast].calls, "%u", record->counts[OMPI_MQS_bcast].calls);
     CHECK(2 == record->counts[OMPI_MQS_iallreduce].calls, "%u", record->counts[OMPI_MQS_iallreduce].calls);
     CHECK(0 == record->counts[OMPI_MQS_iallreduce].active, "active");
-    CHECK(6 == calls_so_far(record), "%lu", (unsigned long) calls_so_far(record));
+    CHECK(6 == calls_so_far(record), "%lu", (unsigned long)calls_so_far(record));
     CHECK(1 == process_record()->counts[OMPI_MQS_init].calls, "MPI_Init");
     return finish("fortran");
 }

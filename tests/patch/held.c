@@ -2,8 +2,8 @@
 /*
  * held.c - holds one rank inside each collective and looks at it from another thread of the same process: the
  * class is active, the thread's record names the communicator, and what it waits for has an episode that
- * stays.  Then the other rank comes, and nothing is active any more.  Non-blocking ones are held from their call
- * to their completion, which is brought about in each of the ways there are.
+ * stays.  Then the other rank comes, and nothing is active any more.  Non-blocking ones are held from their
+ * call to their completion, which is brought about in each of the ways there are.
  *
  * Run with 2 ranks and a file for the two to agree in: held FILE.  Rank 1 is held; rank 0 waits for its word.
  */
@@ -47,21 +47,21 @@ static void *watch(void *argument)
     uint64_t episode;
     int i;
 
-    while (0 == *(volatile const uint32_t *) &count->active) {
+    while (0 == *(volatile const uint32_t *)&count->active) {
         nap();
     }
     if (sight->wait) {
-        while (0 == *(volatile const uint32_t *) &thread->depth) {
+        while (0 == *(volatile const uint32_t *)&thread->depth) {
             nap();
         }
-        for (i = 0; i < 5000 && 0 == *(volatile const uint64_t *) &thread->stack[0].begin_ns; i++) {
+        for (i = 0; i < 5000 && 0 == *(volatile const uint64_t *)&thread->stack[0].begin_ns; i++) {
             nap();
         }
         CHECK(0 != thread->stack[0].begin_ns, "%s: the wait is not dated", class_names[sight->class]);
-        CHECK(thread->collective == (uint32_t) sight->class, "%s: the thread is in %s",
+        CHECK(thread->collective == (uint32_t)sight->class, "%s: the thread is in %s",
               class_names[sight->class], class_names[thread->collective]);
-        CHECK(thread->collectives == (uintptr_t) record, "%s", class_names[sight->class]);
-        CHECK(record->comm == (uintptr_t) comm, "%s", class_names[sight->class]);
+        CHECK(thread->collectives == (uintptr_t)record, "%s", class_names[sight->class]);
+        CHECK(record->comm == (uintptr_t)comm, "%s", class_names[sight->class]);
         CHECK(newest(record)->collective == sight->class, "%s", class_names[sight->class]);
         episode = thread->stack[0].episode;
         nap();
@@ -97,19 +97,19 @@ static void ended(int class)
     CHECK(0 == record_of(comm)->outstanding, "%s is outstanding after its end", class_names[class]);
 }
 
-#define HOLD(id, call)                                                  \
-    do {                                                                \
-        struct sight sight = {0, OMPI_MQS_##id, 1};                     \
-        pthread_t watcher;                                              \
-        if (0 == rank) {                                                \
-            come();                                                     \
-            call;                                                       \
-        } else {                                                        \
-            watcher = begin_watch(&sight);                              \
-            call;                                                       \
-            pthread_join(watcher, NULL);                                \
-        }                                                               \
-        ended(OMPI_MQS_##id);                                           \
+#define HOLD(id, call)                              \
+    do {                                            \
+        struct sight sight = {0, OMPI_MQS_##id, 1}; \
+        pthread_t watcher;                          \
+        if (0 == rank) {                            \
+            come();                                 \
+            call;                                   \
+        } else {                                    \
+            watcher = begin_watch(&sight);          \
+            call;                                   \
+            pthread_join(watcher, NULL);            \
+        }                                           \
+        ended(OMPI_MQS_##id);                       \
     } while (0)
 
 static void *wait_elsewhere(void *request)
@@ -154,20 +154,20 @@ static void complete(MPI_Request *request, int way)
     }
 }
 
-#define HOLD_REQUEST(id, ...)                                           \
-    do {                                                                \
-        struct sight sight = {0, OMPI_MQS_##id, 0};                     \
-        MPI_Request request;                                            \
-        int way = way_of_completion++;                                  \
-        if (0 == rank) {                                                \
-            come();                                                     \
-            __VA_ARGS__;                                                \
-        } else {                                                        \
-            __VA_ARGS__;                                                \
-            watch_once(&sight);                                         \
-        }                                                               \
-        complete(&request, way);                                        \
-        ended(OMPI_MQS_##id);                                           \
+#define HOLD_REQUEST(id, ...)                       \
+    do {                                            \
+        struct sight sight = {0, OMPI_MQS_##id, 0}; \
+        MPI_Request request;                        \
+        int way = way_of_completion++;              \
+        if (0 == rank) {                            \
+            come();                                 \
+            __VA_ARGS__;                            \
+        } else {                                    \
+            __VA_ARGS__;                            \
+            watch_once(&sight);                     \
+        }                                           \
+        complete(&request, way);                    \
+        ended(OMPI_MQS_##id);                       \
     } while (0)
 
 static int way_of_completion;
@@ -176,7 +176,7 @@ static int way_of_completion;
 static void watch_once(struct sight *sight)
 {
     const struct ompi_mqs_collectives *record = record_of(comm);
-    const struct ompi_mqs_outstanding *first = (void *) (uintptr_t) record->outstanding;
+    const struct ompi_mqs_outstanding *first = (void *)(uintptr_t)record->outstanding;
     const struct ompi_mqs_thread *thread = thread_of(my_tid());
 
     CHECK(1 == record->counts[sight->class].active, "%s: active %u", class_names[sight->class],
@@ -226,15 +226,14 @@ static void non_blocking(void)
     way_of_completion = 0;
     HOLD_REQUEST(ibcast, MPI_Ibcast(in, 1, MPI_INT, 0, comm, &request));
     HOLD_REQUEST(iallgather, MPI_Iallgather(in, 1, MPI_INT, out, 1, MPI_INT, comm, &request));
-    HOLD_REQUEST(iallgatherv,
-                 MPI_Iallgatherv(in, 1, MPI_INT, out, counts, starts, MPI_INT, comm, &request));
+    HOLD_REQUEST(iallgatherv, MPI_Iallgatherv(in, 1, MPI_INT, out, counts, starts, MPI_INT, comm, &request));
     HOLD_REQUEST(iallreduce, MPI_Iallreduce(in, out, 1, MPI_INT, MPI_SUM, comm, &request));
     way_of_completion = 0;
     HOLD_REQUEST(ialltoall, MPI_Ialltoall(in, 1, MPI_INT, out, 1, MPI_INT, comm, &request));
-    HOLD_REQUEST(ialltoallv, MPI_Ialltoallv(in, counts, starts, MPI_INT, out, counts, starts, MPI_INT, comm,
-                                            &request));
-    HOLD_REQUEST(ialltoallw, MPI_Ialltoallw(in, counts, wstarts, types, out, counts, wstarts, types, comm,
-                                            &request));
+    HOLD_REQUEST(ialltoallv,
+                 MPI_Ialltoallv(in, counts, starts, MPI_INT, out, counts, starts, MPI_INT, comm, &request));
+    HOLD_REQUEST(ialltoallw,
+                 MPI_Ialltoallw(in, counts, wstarts, types, out, counts, wstarts, types, comm, &request));
     HOLD_REQUEST(ireduce, MPI_Ireduce(in, out, 1, MPI_INT, MPI_SUM, 1, comm, &request));
     way_of_completion = 0;
     HOLD_REQUEST(igather, MPI_Igather(in, 1, MPI_INT, out, 1, MPI_INT, 1, comm, &request));
@@ -244,8 +243,7 @@ static void non_blocking(void)
     way_of_completion = 0;
     HOLD_REQUEST(iscan, MPI_Iscan(in, out, 1, MPI_INT, MPI_SUM, comm, &request));
     HOLD_REQUEST(iexscan, MPI_Iexscan(in, out, 1, MPI_INT, MPI_SUM, comm, &request));
-    HOLD_REQUEST(ireduce_scatter,
-                 MPI_Ireduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm, &request));
+    HOLD_REQUEST(ireduce_scatter, MPI_Ireduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm, &request));
     HOLD_REQUEST(ireduce_scatter_block,
                  MPI_Ireduce_scatter_block(in, out, 1, MPI_INT, MPI_SUM, comm, &request));
 }
@@ -262,10 +260,9 @@ static void neighbours(void)
          MPI_Neighbor_alltoallw(in, counts, astarts, types, out, counts, astarts, types, comm));
     HOLD_REQUEST(ineighbor_allgather,
                  MPI_Ineighbor_allgather(in, 1, MPI_INT, out, 1, MPI_INT, comm, &request));
-    HOLD_REQUEST(ineighbor_allgatherv, MPI_Ineighbor_allgatherv(in, 1, MPI_INT, out, counts, starts, MPI_INT,
-                                                                comm, &request));
-    HOLD_REQUEST(ineighbor_alltoall,
-                 MPI_Ineighbor_alltoall(in, 1, MPI_INT, out, 1, MPI_INT, comm, &request));
+    HOLD_REQUEST(ineighbor_allgatherv,
+                 MPI_Ineighbor_allgatherv(in, 1, MPI_INT, out, counts, starts, MPI_INT, comm, &request));
+    HOLD_REQUEST(ineighbor_alltoall, MPI_Ineighbor_alltoall(in, 1, MPI_INT, out, 1, MPI_INT, comm, &request));
     HOLD_REQUEST(ineighbor_alltoallv, MPI_Ineighbor_alltoallv(in, counts, starts, MPI_INT, out, counts,
                                                               starts, MPI_INT, comm, &request));
     way_of_completion = 0;

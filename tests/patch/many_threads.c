@@ -19,7 +19,7 @@ static MPI_Win windows[THREADS];
 
 static void *work(void *argument)
 {
-    int mine = (int) (intptr_t) argument;
+    int mine = (int)(intptr_t)argument;
     MPI_Comm comm = comms[mine], dup;
     MPI_Request request;
     int in = 1, out = 0;
@@ -68,17 +68,17 @@ int main(int argc, char **argv)
         MPI_Win_allocate(8, 1, MPI_INFO_NULL, comms[i], &base, &windows[i]);
     }
     for (i = 0; i < THREADS; i++) {
-        pthread_create(&threads[i], NULL, work, (void *) (intptr_t) i);
+        pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i);
     }
     for (i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
     }
     for (i = 0; i < THREADS; i++) {
         const struct ompi_mqs_collectives *record = record_of(comms[i]);
-        uint32_t made = (uint32_t) ((calls + 999) / 1000);
+        uint32_t made = (uint32_t)((calls + 999) / 1000);
 
         for (k = 0; k < 4; k++) {
-            uint32_t due = (uint32_t) (calls / 4 + (k < calls % 4));
+            uint32_t due = (uint32_t)(calls / 4 + (k < calls % 4));
 
             CHECK(record->counts[classes[k]].calls == due, "%s: %u, not %u", class_names[classes[k]],
                   record->counts[classes[k]].calls, due);
@@ -86,14 +86,14 @@ int main(int argc, char **argv)
         }
         CHECK(record->counts[OMPI_MQS_comm_dup].calls == made, "dups");
         /* One more: the window was allocated on it. */
-        CHECK(calls_so_far(record) == (uint64_t) calls + made + 1, "ordered: %lu",
-              (unsigned long) calls_so_far(record));
+        CHECK(calls_so_far(record) == (uint64_t)calls + made + 1, "ordered: %lu",
+              (unsigned long)calls_so_far(record));
         CHECK(0 == record->outstanding, "outstanding");
         fences += made;
     }
     CHECK(process_record()->counts[OMPI_MQS_win_fence].calls == fences, "fences");
     CHECK(0 == process_record()->counts[OMPI_MQS_win_fence].active, "a fence is active");
-    for (at = (void *) (uintptr_t) root()->threads; NULL != at; at = (void *) (uintptr_t) at->next) {
+    for (at = (void *)(uintptr_t)root()->threads; NULL != at; at = (void *)(uintptr_t)at->next) {
         live += 0 != at->tid;
     }
     CHECK(1 == live, "%d threads have records", live);

@@ -24,7 +24,7 @@ int main(int argc, char **argv)
         CHECK(0 == process_record()->counts[i].calls, "%s counts", class_names[i]);
     }
     CHECK(OMPI_MQS_PHASE_RUNNING == root()->phase, "phase %u", root()->phase);
-    CHECK((uint32_t) rank == root()->vpid, "vpid %u", root()->vpid);
+    CHECK((uint32_t)rank == root()->vpid, "vpid %u", root()->vpid);
     CHECK(NULL != row_of("ompi_request_t", "req_complete"), "no layout rows");
     MPI_Comm_free(&dup);
     return finish("off");

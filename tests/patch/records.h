@@ -24,15 +24,15 @@
 
 static int failures, checks;
 
-#define CHECK(condition, ...)                                                                          \
-    do {                                                                                               \
-        checks++;                                                                                      \
-        if (!(condition)) {                                                                            \
-            failures++;                                                                                \
-            fprintf(stderr, "%s:%d: not so: %s: ", __FILE__, __LINE__, #condition);                    \
-            fprintf(stderr, __VA_ARGS__);                                                              \
-            fputc('\n', stderr);                                                                       \
-        }                                                                                              \
+#define CHECK(condition, ...)                                                       \
+    do {                                                                            \
+        checks++;                                                                   \
+        if (!(condition)) {                                                         \
+            failures++;                                                             \
+            fprintf(stderr, "%s:%d: not so: %s: ", __FILE__, __LINE__, #condition); \
+            fprintf(stderr, __VA_ARGS__);                                           \
+            fputc('\n', stderr);                                                    \
+        }                                                                           \
     } while (0)
 
 static const char *const class_names[] = {
@@ -66,9 +66,8 @@ static const struct ompi_mqs_row *row_of(const char *structure, const char *memb
     const struct ompi_mqs_table *table;
     uint64_t i;
 
-    for (table = (void *) (uintptr_t) root()->tables; NULL != table;
-         table = (void *) (uintptr_t) table->next) {
-        const struct ompi_mqs_row *rows = (void *) (uintptr_t) table->rows;
+    for (table = (void *)(uintptr_t)root()->tables; NULL != table; table = (void *)(uintptr_t)table->next) {
+        const struct ompi_mqs_row *rows = (void *)(uintptr_t)table->rows;
 
         for (i = 0; i < table->row_count; i++) {
             if (0 == strcmp(rows[i].structure, structure) && 0 == strcmp(rows[i].member, member)) {
@@ -88,12 +87,12 @@ static inline struct ompi_mqs_collectives *record_of(MPI_Comm comm)
         fprintf(stderr, "no layout row for c_mqs\n");
         exit(2);
     }
-    return *(struct ompi_mqs_collectives **) ((char *) comm + row->offset);
+    return *(struct ompi_mqs_collectives **)((char *)comm + row->offset);
 }
 
 static inline struct ompi_mqs_collectives *process_record(void)
 {
-    return (void *) (uintptr_t) root()->process;
+    return (void *)(uintptr_t)root()->process;
 }
 
 /* The newest call of a record's ring. */
@@ -111,15 +110,15 @@ static inline struct ompi_mqs_thread *thread_of(uint32_t tid)
 {
     struct ompi_mqs_thread *thread;
 
-    for (thread = (void *) (uintptr_t) root()->threads; NULL != thread && thread->tid != tid;
-         thread = (void *) (uintptr_t) thread->next) {
+    for (thread = (void *)(uintptr_t)root()->threads; NULL != thread && thread->tid != tid;
+         thread = (void *)(uintptr_t)thread->next) {
     }
     return thread;
 }
 
 static inline uint32_t my_tid(void)
 {
-    return (uint32_t) syscall(SYS_gettid);
+    return (uint32_t)syscall(SYS_gettid);
 }
 
 static inline unsigned int outstanding_of(const struct ompi_mqs_collectives *record)
@@ -128,7 +127,7 @@ static inline unsigned int outstanding_of(const struct ompi_mqs_collectives *rec
     unsigned int count = 0;
 
     for (at = record->outstanding; 0 != at && count < OMPI_MQS_MAX_OUTSTANDING;
-         at = ((struct ompi_mqs_outstanding *) (uintptr_t) at)->next) {
+         at = ((struct ompi_mqs_outstanding *)(uintptr_t)at)->next) {
         count++;
     }
     return count;

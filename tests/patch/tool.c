@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tool.c - a program with a profiling layer of its own, which calls MPI inside MPI: outer calls count once. */
+/* tool.c - a program with a profiling layer of its own, which calls MPI inside MPI: outer calls count once.
+ */
 #include "records.h"
 
 static int tool_calls;
@@ -23,7 +24,7 @@ static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *ret, 
 {
     int one = 1, sum;
 
-    (void) key, (void) extra, (void) value, (void) ret;
+    (void)key, (void)extra, (void)value, (void)ret;
     PMPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
     *flag = 0;
     return MPI_SUCCESS;
@@ -49,6 +50,6 @@ int main(int argc, char **argv)
     MPI_Comm_dup(comm, &dup);
     CHECK(1 == record->counts[OMPI_MQS_comm_dup].calls, "%u", record->counts[OMPI_MQS_comm_dup].calls);
     CHECK(0 == record->counts[OMPI_MQS_allreduce].calls, "a call inside a call counts");
-    CHECK(4 == calls_so_far(record), "%lu calls", (unsigned long) calls_so_far(record));
+    CHECK(4 == calls_so_far(record), "%lu calls", (unsigned long)calls_so_far(record));
     return finish("tool");
 }

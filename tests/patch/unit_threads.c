@@ -34,7 +34,7 @@ static void check(int good, const char *what, unsigned long found)
 
 static int own_callback(struct ompi_request_t *request)
 {
-    __atomic_add_fetch((int *) request->req_complete_cb_data, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch((int *)request->req_complete_cb_data, 1, __ATOMIC_RELAXED);
     return OMPI_SUCCESS;
 }
 
@@ -54,7 +54,7 @@ static void *completer(void *argument)
 {
     int i, k;
 
-    (void) argument;
+    (void)argument;
     while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
         for (i = 0; i < WORKERS; i++) {
             for (k = 0; k < REQUESTS; k++) {
@@ -125,7 +125,7 @@ static void hand_over(int mine, struct ompi_request_t *request)
 
 static void *worker(void *argument)
 {
-    int mine = (int) (intptr_t) argument, i, callbacks = 0;
+    int mine = (int)(intptr_t)argument, i, callbacks = 0;
     struct communicator *comm = &comms[mine];
     struct ompi_request_t own, *request;
 
@@ -150,7 +150,7 @@ static void *worker(void *argument)
             }
         }
     }
-    check(callbacks == ROUNDS / 2, "callbacks", (unsigned long) callbacks);
+    check(callbacks == ROUNDS / 2, "callbacks", (unsigned long)callbacks);
     return NULL;
 }
 
@@ -159,8 +159,7 @@ static void check_communicator(const struct ompi_mqs_collectives *record)
     unsigned int i;
 
     check(ROUNDS == record->counts[OMPI_MQS_bcast].calls, "bcasts", record->counts[OMPI_MQS_bcast].calls);
-    check(0 == record->counts[OMPI_MQS_barrier].calls, "inner calls",
-          record->counts[OMPI_MQS_barrier].calls);
+    check(0 == record->counts[OMPI_MQS_barrier].calls, "inner calls", record->counts[OMPI_MQS_barrier].calls);
     check(ROUNDS / 4 == record->counts[OMPI_MQS_comm_dup].calls, "dups",
           record->counts[OMPI_MQS_comm_dup].calls);
     check(ROUNDS / 2 == record->counts[OMPI_MQS_ibarrier].calls, "ibarriers",
@@ -169,9 +168,8 @@ static void check_communicator(const struct ompi_mqs_collectives *record)
         check(0 == record->counts[i].active, "active", record->counts[i].active);
     }
     check(0 == record->outstanding, "outstanding", record->outstanding);
-    check(ROUNDS + ROUNDS / 4 + ROUNDS / 2 + ROUNDS / 16 ==
-              record->position / sizeof(struct ompi_mqs_call), "ordered",
-          record->position / sizeof(struct ompi_mqs_call));
+    check(ROUNDS + ROUNDS / 4 + ROUNDS / 2 + ROUNDS / 16 == record->position / sizeof(struct ompi_mqs_call),
+          "ordered", record->position / sizeof(struct ompi_mqs_call));
 }
 
 static void check_end(void)
@@ -188,8 +186,8 @@ static void check_end(void)
           ompi_mqs_process.counts[OMPI_MQS_win_fence].calls);
     check(0 == ompi_mqs_process.counts[OMPI_MQS_win_fence].active, "active fences",
           ompi_mqs_process.counts[OMPI_MQS_win_fence].active);
-    for (thread = (void *) (uintptr_t) ompi_mqs_root.threads; NULL != thread;
-         thread = (void *) (uintptr_t) thread->next) {
+    for (thread = (void *)(uintptr_t)ompi_mqs_root.threads; NULL != thread;
+         thread = (void *)(uintptr_t)thread->next) {
         live += 0 != thread->tid;
         check(0 == thread->depth, "depth", thread->depth);
     }
@@ -216,7 +214,7 @@ int main(void)
     }
     pthread_create(&other, NULL, completer, NULL);
     for (i = 0; i < WORKERS; i++) {
-        pthread_create(&workers[i], NULL, worker, (void *) (intptr_t) i);
+        pthread_create(&workers[i], NULL, worker, (void *)(intptr_t)i);
     }
     for (i = 0; i < WORKERS; i++) {
         pthread_join(workers[i], NULL);

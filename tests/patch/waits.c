@@ -26,7 +26,7 @@ struct sight {
     uint32_t kind;
     uint32_t need;
     uint64_t count;
-    const void *requests;   /* the array; NULL: one request, whose address is not known beforehand */
+    const void *requests; /* the array; NULL: one request, whose address is not known beforehand */
     int with_peer, peer, tag;
     const void *object;
 };
@@ -44,26 +44,26 @@ static void *watch(void *argument)
     int i;
 
     /* Its outermost wait, held still by rank 0. */
-    for (i = 0; i < 20000 && !(0 != *(volatile uint32_t *) &thread->depth &&
-                               wait->kind == sight->kind &&
-                               0 != *(volatile const uint64_t *) &wait->begin_ns); i++) {
+    for (i = 0; i < 20000 && !(0 != *(volatile uint32_t *)&thread->depth && wait->kind == sight->kind &&
+                               0 != *(volatile const uint64_t *)&wait->begin_ns);
+         i++) {
         nap();
     }
     CHECK(i < 20000, "%s: never seen waiting: depth %u kind %u begin %lu", sight->name, thread->depth,
-          wait->kind, (unsigned long) wait->begin_ns);
+          wait->kind, (unsigned long)wait->begin_ns);
     CHECK(wait->need == sight->need, "%s: needs %u", sight->name, wait->need);
-    CHECK(wait->count == sight->count, "%s: count %lu", sight->name, (unsigned long) wait->count);
+    CHECK(wait->count == sight->count, "%s: count %lu", sight->name, (unsigned long)wait->count);
     if (NULL != sight->requests) {
-        CHECK(wait->requests == (uintptr_t) sight->requests, "%s: requests", sight->name);
+        CHECK(wait->requests == (uintptr_t)sight->requests, "%s: requests", sight->name);
     } else if (OMPI_MQS_WAIT_RMA != sight->kind && OMPI_MQS_WAIT_BSEND_DETACH != sight->kind) {
         CHECK(0 != wait->requests, "%s: no request", sight->name);
     }
     if (sight->with_peer) {
-        CHECK(wait->comm == (uintptr_t) comm, "%s: communicator", sight->name);
+        CHECK(wait->comm == (uintptr_t)comm, "%s: communicator", sight->name);
         CHECK(wait->peer == sight->peer && wait->tag == sight->tag, "%s: peer %d tag %d", sight->name,
               wait->peer, wait->tag);
     }
-    CHECK(wait->object == (uintptr_t) sight->object, "%s: object", sight->name);
+    CHECK(wait->object == (uintptr_t)sight->object, "%s: object", sight->name);
     CHECK(0 != wait->episode && wait->episode <= thread->episodes, "%s: episode", sight->name);
     CHECK(root()->last.ns >= wait->begin_ns && 0 != root()->last.cycles, "%s: the root's moment",
           sight->name);
@@ -80,21 +80,21 @@ static void come(void)
 }
 
 /* Rank 1 does CALL and is looked at; then rank 0, which saw that happen, does RELEASE. */
-#define HOLD(call, release, ...)                                        \
-    do {                                                                \
-        struct sight sight = {__VA_ARGS__};                             \
-        pthread_t watcher;                                              \
-        if (0 == rank) {                                                \
-            come();                                                     \
-            release;                                                    \
-        } else {                                                        \
-            sight.tid = my_tid();                                       \
-            pthread_create(&watcher, NULL, watch, &sight);              \
-            call;                                                       \
-            pthread_join(watcher, NULL);                                \
+#define HOLD(call, release, ...)                                                     \
+    do {                                                                             \
+        struct sight sight = {__VA_ARGS__};                                          \
+        pthread_t watcher;                                                           \
+        if (0 == rank) {                                                             \
+            come();                                                                  \
+            release;                                                                 \
+        } else {                                                                     \
+            sight.tid = my_tid();                                                    \
+            pthread_create(&watcher, NULL, watch, &sight);                           \
+            call;                                                                    \
+            pthread_join(watcher, NULL);                                             \
             CHECK(0 == thread_of(my_tid())->depth, "%s: still waiting", sight.name); \
-        }                                                               \
-        MPI_Barrier(MPI_COMM_WORLD);                                    \
+        }                                                                            \
+        MPI_Barrier(MPI_COMM_WORLD);                                                 \
     } while (0)
 
 #define SEND(tag) MPI_Send(buffer, 1, MPI_CHAR, 1, (tag), comm)
@@ -107,14 +107,14 @@ static void blocking(void)
     HOLD(MPI_Recv(buffer, 1, MPI_CHAR, 0, 11, comm, MPI_STATUS_IGNORE), SEND(11), .name = "recv",
          .kind = OMPI_MQS_WAIT_RECEIVE, .need = 1, .with_peer = 1, .peer = 0, .tag = 11);
     HOLD(MPI_Recv(buffer, 1, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, MPI_STATUS_IGNORE), SEND(12),
-         .name = "recv any", .kind = OMPI_MQS_WAIT_RECEIVE, .need = 1, .with_peer = 1,
-         .peer = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG);
-    HOLD(MPI_Send(buffer, LARGE, MPI_CHAR, 0, 13, comm), TAKE(13), .name = "send",
-         .kind = OMPI_MQS_WAIT_SEND, .need = 1, .with_peer = 1, .peer = 0, .tag = 13);
-    HOLD(MPI_Ssend(buffer, 1, MPI_CHAR, 0, 14, comm), TAKE(14), .name = "ssend",
-         .kind = OMPI_MQS_WAIT_SEND, .need = 1, .with_peer = 1, .peer = 0, .tag = 14);
-    HOLD(MPI_Probe(0, 15, comm, MPI_STATUS_IGNORE), SEND(15), .name = "probe",
-         .kind = OMPI_MQS_WAIT_PROBE, .need = 1, .with_peer = 1, .peer = 0, .tag = 15);
+         .name = "recv any", .kind = OMPI_MQS_WAIT_RECEIVE, .need = 1, .with_peer = 1, .peer = MPI_ANY_SOURCE,
+         .tag = MPI_ANY_TAG);
+    HOLD(MPI_Send(buffer, LARGE, MPI_CHAR, 0, 13, comm), TAKE(13), .name = "send", .kind = OMPI_MQS_WAIT_SEND,
+         .need = 1, .with_peer = 1, .peer = 0, .tag = 13);
+    HOLD(MPI_Ssend(buffer, 1, MPI_CHAR, 0, 14, comm), TAKE(14), .name = "ssend", .kind = OMPI_MQS_WAIT_SEND,
+         .need = 1, .with_peer = 1, .peer = 0, .tag = 14);
+    HOLD(MPI_Probe(0, 15, comm, MPI_STATUS_IGNORE), SEND(15), .name = "probe", .kind = OMPI_MQS_WAIT_PROBE,
+         .need = 1, .with_peer = 1, .peer = 0, .tag = 15);
     if (1 == rank) {
         MPI_Recv(buffer, 1, MPI_CHAR, 0, 15, comm, MPI_STATUS_IGNORE);
     }
@@ -137,15 +137,15 @@ static void several(void)
     if (1 == rank) {
         MPI_Irecv(buffer, 1, MPI_CHAR, 0, 20, comm, &requests[0]);
     }
-    HOLD(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), SEND(20), .name = "wait",
-         .kind = OMPI_MQS_WAIT_REQUEST, .need = 1);
+    HOLD(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), SEND(20), .name = "wait", .kind = OMPI_MQS_WAIT_REQUEST,
+         .need = 1);
     if (1 == rank) {
         for (i = 0; i < 3; i++) {
             MPI_Irecv(buffer + i, 1, MPI_CHAR, 0, 21 + i, comm, &requests[i]);
         }
     }
-    HOLD(MPI_Waitall(4, requests, statuses), SEND(21); SEND(22); SEND(23), .name = "waitall",
-         .kind = OMPI_MQS_WAIT_ALL, .need = 3, .count = 4, .requests = requests);
+    HOLD(MPI_Waitall(4, requests, statuses), SEND(21); SEND(22);
+         SEND(23), .name = "waitall", .kind = OMPI_MQS_WAIT_ALL, .need = 3, .count = 4, .requests = requests);
     if (1 == rank) {
         for (i = 0; i < 2; i++) {
             MPI_Irecv(buffer + i, 1, MPI_CHAR, 0, 24 + i, comm, &requests[i]);
@@ -168,11 +168,11 @@ static void others(void)
     if (1 == rank) {
         MPI_Bsend(buffer, LARGE, MPI_CHAR, 0, 30, comm);
     }
-    HOLD(MPI_Buffer_detach(&back, &size), TAKE(30), .name = "detach",
-         .kind = OMPI_MQS_WAIT_BSEND_DETACH, .need = 1);
+    HOLD(MPI_Buffer_detach(&back, &size), TAKE(30), .name = "detach", .kind = OMPI_MQS_WAIT_BSEND_DETACH,
+         .need = 1);
     MPI_Win_create(memory, sizeof(memory), 1, MPI_INFO_NULL, comm, &win);
-    HOLD(MPI_Win_fence(0, win), MPI_Win_fence(0, win), .name = "fence", .kind = OMPI_MQS_WAIT_RMA,
-         .need = 1, .object = win);
+    HOLD(MPI_Win_fence(0, win), MPI_Win_fence(0, win), .name = "fence", .kind = OMPI_MQS_WAIT_RMA, .need = 1,
+         .object = win);
     MPI_Win_free(&win);
 }
 
@@ -208,7 +208,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "waits: needs a file to agree in\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    CHECK((uint32_t) provided == root()->thread_level, "thread level %u", root()->thread_level);
+    CHECK((uint32_t)provided == root()->thread_level, "thread level %u", root()->thread_level);
     seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     blocking();
