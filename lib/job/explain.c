@@ -238,7 +238,7 @@ bool mpiq_explain(const struct mpiq_wait_graph *graph, struct mpiq_explanation *
         if (mpiq_is_stuck(graph, i) && !search.order[graph->thread_nodes[i]])
             search_from(&search, ret->chosen, graph->thread_nodes[i]);
     }
-    good = good && find_knots(&search, ret);
+    good = good && find_knots(&search, ret) && mpiq_explanation_shrink(graph, ret);
     search_deinit(&search);
     return good;
 }

@@ -3,8 +3,8 @@
  * explain - the part of what never goes on that explains all of it.
  *
  * Of each node that is proven never to happen as few children are chosen as prove it; where that choice
- * leads in the end are knots (those in one wait for each other and for nobody outside) and dead ends (they
- * wait for who has gone).  Everything else waits for them.
+ * leads in the end are knots (those in one wait for each other and for nobody outside, and none of them can
+ * be dropped) and dead ends (they wait for who has gone).  Everything else waits for them.
  */
 #ifndef MPIQ_EXPLAIN_H
 #define MPIQ_EXPLAIN_H
@@ -27,6 +27,8 @@ struct mpiq_explanation {
 
 /* False without memory; deinit either way. */
 bool mpiq_explain(const struct mpiq_wait_graph *graph, struct mpiq_explanation *ret);
+/* Drops from each knot the ranks that it does not need (explain_shrink.c; mpiq_explain calls it). */
+bool mpiq_explanation_shrink(const struct mpiq_wait_graph *graph, struct mpiq_explanation *explanation);
 void mpiq_explanation_deinit(struct mpiq_explanation *explanation);
 
 /* The next thread on the way from a thread to the end: one of the rank that `chosen` leads to; MPIQ_NONE

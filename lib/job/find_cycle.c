@@ -95,6 +95,20 @@ static bool has_choice(const struct mpiq_wait_graph *graph, const uint32_t *thre
     return false;
 }
 
+/* Of several operations that a thread needs all of, the one that leads round the circle; MPIQ_NONE: there is
+   no such choice. */
+static uint32_t leading_operation(const struct mpiq_finder *finder, uint32_t thread)
+{
+    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    for (uint32_t i = 0; node->need == node->edge_count && i < node->edge_count; i++) {
+        const struct mpiq_edge *edge = &graph->edges[node->first_edge + i];
+        if (edge->child == finder->explanation->chosen[graph->thread_nodes[thread]])
+            return edge->operation;
+    }
+    return MPIQ_NONE;
+}
+
 static const char *why(const struct mpiq_finder *finder, uint32_t thread)
 {
     const struct mpiq_job_state *job = finder->job;
@@ -104,6 +118,10 @@ static const char *why(const struct mpiq_finder *finder, uint32_t thread)
     if (in.collective >= 0)
         return mpiq_words_call(finder->arena, job, mpiq_collective_name(in.collective), in.number, in.comm);
     const char *what = mpiq_words_waits_for(finder->arena, finder->graph, thread);
+    uint32_t operation = leading_operation(finder, thread);
+    if (operation != MPIQ_NONE)
+        what = mpiq_words_operation(finder->arena, job, &job->ranks[finder->graph->thread_ranks[thread]],
+                                    operation);
     if (!call)
         call = "MPI";
     return what[0] ? WORDS(finder->arena, "%s for %s", call, what) : call;

@@ -107,6 +107,8 @@ MUTATIONS = [
      "(sender ? sender->sent : 1) > (receiver ? receiver->expected : 1)"),
     ("reduce: a node happens once `need` of its children do", "lib/job/graph.c",
      "if (missing[parent] > 0 && --missing[parent] == 0)", "if (missing[parent] > 0 && --missing[parent] <= 1)"),
+    ("explain: no rank can be dropped from the explanation", "lib/job/explain_shrink.c",
+     "    if (holds_thread(part))\n        return;\n", ""),
     ("explain: what is chosen is proven", "lib/job/explain.c",
      "        if (graph->nodes[child].may)\n            continue;\n        if (is_dead(graph, child))",
      "        if (is_dead(graph, child))"),

@@ -330,6 +330,22 @@ static void test_channel_moved(void)
     job_expect(&job, "running: the job makes progress\n");
 }
 
+/* Rank 0 waits for 1 and for 2, 1 for 2, 2 for 0: 1 is not needed to close the circle. */
+static void test_shortest_circle(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    job_wait(&job, 0, "MPI_Waitall", MPIQ_WAIT_ALL);
+    job_wait_receive(&job, 0, WORLD, 1, 1);
+    job_wait_receive(&job, 0, WORLD, 2, 1);
+    job_recv(&job, 1, WORLD, 2, 1);
+    job_recv(&job, 2, WORLD, 0, 1);
+    job_expect(&job,
+               "deadlock: none of the 3 ranks can ever go on\n"
+               "wait_cycle ranks 0,2: 2 ranks wait for each other in a circle: rank 0 in MPI_Waitall for tag "
+               "1 from rank 2 at solver.c:20, rank 2 in MPI_Recv for tag 1 from rank 0 at solver.c:20\n");
+}
+
 /* The receiver counts in 16 bits. */
 static void test_channel_wraps(void)
 {
@@ -367,6 +383,7 @@ int main(void)
         {"send near miss", test_send_near_miss},
         {"wildcard between groups", test_wildcard_between_groups},
         {"channel moved", test_channel_moved},
+        {"shortest circle", test_shortest_circle},
         {"channel wraps", test_channel_wraps},
     };
     return job_run_tests("messages", tests, sizeof tests / sizeof *tests);
