@@ -35,7 +35,9 @@ struct live {
     struct mpiq_error *modules_error;
     struct mpiq_unwinder *unwinder; /* of modules, made when the first stack is wanted */
     struct mpiq_error *unwinder_error;
-    struct mpiq_tracer *tracer; /* likewise; from the beginning if the process is frozen */
+    struct mpiq_tracer *tracer;        /* likewise; from the beginning if the process is frozen */
+    struct mpiq_target_thread *before; /* frozen: its threads as they were before we froze them; else NULL */
+    size_t before_count;
     char *environment;
     size_t environment_size;
 };
@@ -200,6 +202,16 @@ static uint64_t cpu_time(pid_t pid, uint64_t ticks_ns)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* How a thread does, or did before we froze it: our own stop is no news about the process. */
+static char state_of(const struct live *live, pid_t tid, char now)
+{
+    for (size_t i = 0; now == 't' && i < live->before_count; i++) {
+        if (live->before[i].tid == tid)
+            return live->before[i].state;
+    }
+    return now == 't' && live->before ? 'R' : now; /* born since: it was running when it was stopped */
+}
+
 static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_target_status *ret)
 {
     struct live *live = live_of(target);
@@ -210,9 +222,9 @@ static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_ta
         mpiq_error_destroy(error);
         return mpiq_error_create(MPIQ_ERROR_GONE, "process %d has ended", (int)live->pid);
     }
-    status.state = stat_line.state;
+    status.state = state_of(live, live->pid, stat_line.state);
     status.cpu_ns = stat_line.state == 'Z' ? stat_line.cpu_ns : cpu_time(live->pid, stat_line.cpu_ns);
-    status.traced = mpiq_proc_status_number(live->pid, "TracerPid") > 0;
+    status.traced = !live->before && mpiq_proc_status_number(live->pid, "TracerPid") > 0;
     long uid = mpiq_proc_status_number(live->pid, "Uid");
     if (uid >= 0)
         status.uid = (uid_t)uid;
@@ -267,7 +279,7 @@ static struct mpiq_error *live_threads(struct mpiq_target *target, struct mpiq_t
         }
         struct mpiq_target_thread *thread = &threads[used++];
         thread->tid = tids[i];
-        thread->state = stat_line.state;
+        thread->state = state_of(live, tids[i], stat_line.state);
         thread->cpu_ns = thread_time(live->pid, tids[i], stat_line.cpu_ns);
         memcpy(thread->name, stat_line.name, sizeof thread->name);
     }
@@ -342,7 +354,25 @@ static void live_destroy(struct mpiq_target *target)
     struct live *live = live_of(target);
     mpiq_tracer_destroy(live->tracer);
     drop_modules(live);
+    free(live->before);
     free(live);
+}
+
+/* Freezes the process and keeps how its threads did before. */
+static struct mpiq_error *freeze(struct live *live)
+{
+    struct mpiq_target_thread *before = NULL;
+    size_t count = 0;
+    struct mpiq_error *error = live_threads(&live->target, &before, &count);
+    if (!error)
+        error = mpiq_tracer_create(live->pid, true, &live->tracer);
+    if (error) {
+        free(before);
+        return error;
+    }
+    live->before = before;
+    live->before_count = count;
+    return NULL;
 }
 
 static const struct mpiq_target_ops live_ops = {
@@ -380,7 +410,7 @@ struct mpiq_error *mpiq_target_live_create(pid_t pid, bool stop, struct mpiq_tar
     live->start_time = stat_line.start_time;
     /* One that may not be stopped opens all the same: what fails later says why. */
     if (stop)
-        error = mpiq_tracer_create(pid, true, &live->tracer);
+        error = freeze(live);
     if (error) {
         mpiq_debug("target", "not stopped: %s", error->message);
         mpiq_error_destroy(error);
