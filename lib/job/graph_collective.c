@@ -79,7 +79,7 @@ uint32_t mpiq_build_world(struct mpiq_wait_graph *graph, uint32_t world, bool fi
         const struct mpiq_rank_diagnosis *doing = &graph->diagnosis->ranks[process];
         enum mpiq_blocking blocking = mpiq_blocking_call(doing->call);
         bool there = finalize ? rank->phase >= MPIQ_PHASE_FINALIZING || blocking == MPIQ_BLOCKING_FINALIZE
-                              : rank->phase != MPIQ_PHASE_LOADED;
+                              : rank->phase > MPIQ_PHASE_LOADED || doing->call;
         if (there && doing->doing != MPIQ_DOING_GONE)
             continue;
         if (there && finalize && rank->phase == MPIQ_PHASE_FINALIZED)
