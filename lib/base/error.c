@@ -14,8 +14,8 @@ static const char *const words[] = {
 
 static struct mpiq_error no_memory = {.code = MPIQ_ERROR_NO_MEMORY, .message = "out of memory"};
 
-static struct mpiq_error *create(enum mpiq_error_code code, const char *suffix, const char *format,
-                                 va_list args)
+__attribute__((format(printf, 3, 0))) static struct mpiq_error *
+create(enum mpiq_error_code code, const char *suffix, const char *format, va_list args)
 {
     char *sentence = NULL;
     if (vasprintf(&sentence, format, args) < 0)
