@@ -17,12 +17,39 @@
 /* A plain store that another thread of the process may see: ompi_mqs_sweep reads these members. */
 #define ompi_mqs_store(address, value) __atomic_store_n((address), (value), __ATOMIC_RELAXED)
 
-/* Publishes a wait; NULL with recording off.  Out of line: what a function grows by where it waits must not
-   change what the compiler does with it where it does not. */
-OMPI_DECLSPEC struct ompi_mqs_thread *ompi_mqs_wait_begin(uint32_t kind, uint32_t need,
-                                                          const volatile void *requests, uint64_t count,
-                                                          const volatile void *comm, int peer, int tag,
-                                                          const volatile void *object);
+OMPI_MQS_INLINE struct ompi_mqs_thread *ompi_mqs_wait_begin(uint32_t kind, uint32_t need,
+                                                            const volatile void *requests, uint64_t count,
+                                                            const volatile void *comm, int peer, int tag,
+                                                            const volatile void *object)
+{
+    struct ompi_mqs_thread *self = ompi_mqs_self;
+    uint32_t depth;
+
+    if (OMPI_MQS_RARELY(0 == self->tid)) {
+        self = ompi_mqs_thread_join();
+        if (NULL == self) {
+            return NULL;
+        }
+    }
+    depth = self->depth;
+    if (depth < OMPI_MQS_WAIT_DEPTH) {
+        struct ompi_mqs_wait *wait = &self->stack[depth];
+
+        wait->kind = kind;
+        wait->need = need;
+        ompi_mqs_store(&wait->begin_ns, 0);
+        ompi_mqs_store(&wait->episode, ++self->episodes);
+        wait->requests = ompi_mqs_address(requests);
+        wait->count = count;
+        wait->comm = ompi_mqs_address(comm);
+        wait->peer = peer;
+        wait->tag = tag;
+        wait->object = ompi_mqs_address(object);
+    }
+    OMPI_MQS_ORDER();
+    ompi_mqs_store(&self->depth, depth + 1);
+    return self;
+}
 
 OMPI_MQS_INLINE void ompi_mqs_wait_end(struct ompi_mqs_thread **waiting)
 {

@@ -16,39 +16,6 @@
 #define OMPI_MQS_SWEEP_EVERY (UINT64_C(1) << 23)
 #define OMPI_MQS_SWEEP_EVERY_CALLS 512u
 
-struct ompi_mqs_thread *ompi_mqs_wait_begin(uint32_t kind, uint32_t need, const volatile void *requests,
-                                            uint64_t count, const volatile void *comm, int peer, int tag,
-                                            const volatile void *object)
-{
-    struct ompi_mqs_thread *self = ompi_mqs_self;
-    uint32_t depth;
-
-    if (OMPI_MQS_RARELY(0 == self->tid)) {
-        self = ompi_mqs_thread_join();
-        if (NULL == self) {
-            return NULL;
-        }
-    }
-    depth = self->depth;
-    if (depth < OMPI_MQS_WAIT_DEPTH) {
-        struct ompi_mqs_wait *wait = &self->stack[depth];
-
-        wait->kind = kind;
-        wait->need = need;
-        ompi_mqs_store(&wait->begin_ns, 0);
-        ompi_mqs_store(&wait->episode, ++self->episodes);
-        wait->requests = ompi_mqs_address(requests);
-        wait->count = count;
-        wait->comm = ompi_mqs_address(comm);
-        wait->peer = peer;
-        wait->tag = tag;
-        wait->object = ompi_mqs_address(object);
-    }
-    OMPI_MQS_ORDER();
-    ompi_mqs_store(&self->depth, depth + 1);
-    return self;
-}
-
 struct ompi_mqs_thread *ompi_mqs_wait_begin_long(uint32_t kind, const volatile void *comm,
                                                  const volatile void *object)
 {
