@@ -15,7 +15,7 @@ needs_gdbserver = pytest.mark.skipif(shutil.which("gdbserver") is None, reason="
 
 # What one asks about a rank, wherever it is.
 REQUESTS = ["hello 1", "status", "threads", "environment OMPI_COMM_WORLD_RANK", "symbol ompi_mpi_comm_world",
-            "type struct ompi_communicator_t", "field {5} c_my_rank", "symbol MPIR_dll_name", "read {7} 64",
+            "type struct ompi_communicator_t", "field {5} c_my_rank", "symbol MPIR_dll_name", "read {7} 256",
             "environment NO_SUCH_VARIABLE"]
 
 
