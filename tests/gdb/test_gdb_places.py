@@ -121,7 +121,7 @@ def test_stripped_library(wire, line, program, tmp_path):
     with HungJob(line, command, RANKS) as job:
         job.stuck()
         pid = job.pids[1]
-        answer, _ = wire.ask(["symbol ompi_mpi_comm_world", "symbol MPIR_dll_name", "read {1} 64",
+        answer, _ = wire.ask(["symbol ompi_mpi_comm_world", "symbol MPIR_dll_name", "read {1} 256",
                               "type struct ompi_communicator_t", "symbol PMPI_Recv", "stack %d" % pid,
                               "type int", "sizes"], pid=pid)
     said = answer["wires"][0]

@@ -65,7 +65,7 @@ def test_copied_symbol_is_the_executable_s(wire, hung, program):
 def test_symbols(wire, hung):
     said = replies(wire, hung.pids[1], [
         "symbol MPIR_dll_name", "symbol take_step", "symbol PMPI_Recv", "symbol malloc",
-        "symbol no_such_thing", "symbol late", "symbol x + 1", "read {0} 64"])
+        "symbol no_such_thing", "symbol late", "symbol x + 1", "read {0} 256"])
     for reply in said[:4]:
         assert re.fullmatch("ok 0x[0-9a-f]+", reply)
     assert said[4] == "err not-found no symbol no_such_thing"
