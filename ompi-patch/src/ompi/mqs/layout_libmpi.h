@@ -26,6 +26,7 @@
 #include "opal/class/opal_lifo.h"
 #include "opal/class/opal_list.h"
 #include "opal/class/opal_pointer_array.h"
+#include "opal/datatype/opal_datatype_internal.h"
 
 static const struct ompi_mqs_row ompi_mqs_rows_libmpi[] = {
     OMPI_MQS_SIZE(ompi_communicator_t)
@@ -155,10 +156,44 @@ static const struct ompi_mqs_row ompi_mqs_rows_libmpi[] = {
     OMPI_MQS_MEMBER(opal_datatype_t, flags)
     OMPI_MQS_MEMBER(opal_datatype_t, id)
     OMPI_MQS_MEMBER(opal_datatype_t, size)
+    OMPI_MQS_MEMBER(opal_datatype_t, true_lb)
+    OMPI_MQS_MEMBER(opal_datatype_t, true_ub)
+    OMPI_MQS_MEMBER(opal_datatype_t, lb)
+    OMPI_MQS_MEMBER(opal_datatype_t, ub)
+    OMPI_MQS_MEMBER(opal_datatype_t, nbElems)
     OMPI_MQS_MEMBER(opal_datatype_t, name)
+    OMPI_MQS_MEMBER(opal_datatype_t, desc)
+    OMPI_MQS_MEMBER(opal_datatype_t, opt_desc)
+    OMPI_MQS_SIZE(dt_type_desc_t)
+    OMPI_MQS_MEMBER(dt_type_desc_t, length)
+    OMPI_MQS_MEMBER(dt_type_desc_t, used)
+    OMPI_MQS_MEMBER(dt_type_desc_t, desc)
+    /* An entry of a description is one of three, told apart by the type in their common beginning. */
+    OMPI_MQS_TYPE_SIZE(union dt_elem_desc, dt_elem_desc)
+    OMPI_MQS_SIZE(ddt_elem_id_description)
+    OMPI_MQS_MEMBER(ddt_elem_id_description, flags)
+    OMPI_MQS_MEMBER(ddt_elem_id_description, type)
+    OMPI_MQS_SIZE(ddt_elem_desc)
+    OMPI_MQS_MEMBER(ddt_elem_desc, common)
+    OMPI_MQS_MEMBER(ddt_elem_desc, count)
+    OMPI_MQS_MEMBER(ddt_elem_desc, blocklen)
+    OMPI_MQS_MEMBER(ddt_elem_desc, extent)
+    OMPI_MQS_MEMBER(ddt_elem_desc, disp)
+    OMPI_MQS_SIZE(ddt_loop_desc)
+    OMPI_MQS_MEMBER(ddt_loop_desc, common)
+    OMPI_MQS_MEMBER(ddt_loop_desc, items)
+    OMPI_MQS_MEMBER(ddt_loop_desc, loops)
+    OMPI_MQS_MEMBER(ddt_loop_desc, extent)
+    OMPI_MQS_SIZE(ddt_endloop_desc)
+    OMPI_MQS_MEMBER(ddt_endloop_desc, common)
+    OMPI_MQS_MEMBER(ddt_endloop_desc, items)
+    OMPI_MQS_MEMBER(ddt_endloop_desc, size)
+    OMPI_MQS_MEMBER(ddt_endloop_desc, first_elem_disp)
     OMPI_MQS_SIZE(ompi_datatype_t)
     OMPI_MQS_MEMBER(ompi_datatype_t, super)
     OMPI_MQS_MEMBER(ompi_datatype_t, id)
+    OMPI_MQS_MEMBER(ompi_datatype_t, d_f_to_c_index)
+    OMPI_MQS_MEMBER(ompi_datatype_t, args)
     OMPI_MQS_MEMBER(ompi_datatype_t, name)
     OMPI_MQS_SIZE(ompi_predefined_datatype_t)
     OMPI_MQS_SIZE(ompi_op_t)
@@ -217,6 +252,10 @@ static const struct ompi_mqs_row ompi_mqs_rows_libmpi[] = {
     OMPI_MQS_CONSTANT(MCA_PML_BASE_SEND_READY)
     OMPI_MQS_CONSTANT(MCA_COLL_BASE_TAG_NONBLOCKING_BASE)
     OMPI_MQS_CONSTANT(OPAL_DATATYPE_FLAG_PREDEFINED)
+    OMPI_MQS_CONSTANT(OPAL_DATATYPE_FLAG_COMMITTED)
+    OMPI_MQS_CONSTANT(OPAL_DATATYPE_FLAG_DATA)
+    OMPI_MQS_CONSTANT(OPAL_DATATYPE_LOOP)
+    OMPI_MQS_CONSTANT(OPAL_DATATYPE_END_LOOP)
     OMPI_MQS_CONSTANT(OMPI_OP_FLAGS_INTRINSIC)
 };
 
@@ -233,6 +272,7 @@ static void ompi_mqs_layout_libmpi_add(void)
     ompi_mqs_symbol_set("ompi_request_f_to_c_table", &ompi_request_f_to_c_table);
     ompi_mqs_symbol_set("ompi_request_null", &ompi_request_null);
     ompi_mqs_symbol_set("ompi_request_empty", &ompi_request_empty);
+    ompi_mqs_symbol_set("opal_datatype_basicDatatypes", opal_datatype_basicDatatypes);
     ompi_mqs_symbol_set("mca_pml_base_send_requests", &mca_pml_base_send_requests);
     ompi_mqs_symbol_set("mca_pml_base_recv_requests", &mca_pml_base_recv_requests);
 #if OMPI_MAJOR_VERSION >= 5
