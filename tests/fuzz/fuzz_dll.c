@@ -3,13 +3,14 @@
  * fuzz_dll - breaks the memory of a made-up or recorded process and has the DLL read all of it, twice.
  *
  * Input: one byte that chooses the process, then changes of ten bytes: where (4, as an index into all its
- * bytes), what (1), how wide (1), value (4).  The DLL must neither crash nor leak nor take more than 64 MiB,
- * and libFuzzer sees to it that it ends in time.
+ * bytes), what (1), how wide (1), value (4).  The DLL must neither crash nor leak, nor hold more than 64 MiB,
+ * nor compute for more than a second, opening and two looks together.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "limit.h"
 #include "mqs/made_up.h"
 #include "mqs/scenes.h"
 #include "mqs/walk.h"
@@ -82,11 +83,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     made_up_counts()->peak = made_up_counts()->allocated;
+    limit_begin();
     if (made_up_open(scene) == 0) {
         walk_all(scene);
         walk_all(scene);
     }
     made_up_close(scene);
+    limit_end();
     if (made_up_counts()->blocks != 0 || made_up_counts()->peak > MEMORY_LIMIT) {
         abort();
     }

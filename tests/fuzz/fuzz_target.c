@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "limit.h"
 #include "target/lines.h"
 #include "target/madeup.h"
 #include "target/object.h"
@@ -164,7 +165,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const kinds[])(const uint8_t *data, size_t size) = {try_object, try_core, try_client,
                                                                       try_server};
+    limit_begin();
     if (size)
         kinds[data[0] % 4](data + 1, size - 1);
+    limit_end();
     return 0;
 }
