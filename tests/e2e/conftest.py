@@ -71,7 +71,7 @@ def solver(line, programs):
     return line.compile([SOLVER], programs / line.name / "solver")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def hung(line, solver):
     """The solver after its wrong turn; for tests that leave it as it is."""
     with SolverJob(line, solver, "--hang") as job:
@@ -80,7 +80,7 @@ def hung(line, solver):
         yield job
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def running(line, solver):
     """The solver, which goes on for longer than any test."""
     with SolverJob(line, solver, "--steps", "100000000") as job:

@@ -42,7 +42,7 @@ def program(line, build_folder):
     return line.compile([HERE / "wrong_turn.c"], build_folder / ("wrong_turn-" + line.name))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def hung(line, program):
     """A job of four ranks that hangs, for the tests that leave it as it is."""
     with HungJob(line, [program], RANKS) as job:
@@ -56,7 +56,7 @@ def own_hung(line, program):
         yield job.stuck()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cores(hung, tmp_path_factory):
     """Core files of ranks 1 and 2."""
     folder = tmp_path_factory.mktemp("cores")
