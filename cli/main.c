@@ -11,9 +11,14 @@
 #include "run.h"
 #include "say.h"
 
-static int terminal_width(void)
+/* COLUMNS, for those who show the text elsewhere, else the terminal's; 0: as wide as it gets. */
+static int width_of_text(void)
 {
     struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    int wanted = columns ? atoi(columns) : 0;
+    if (wanted > 0)
+        return wanted;
     if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
         return 0;
     return size.ws_col;
@@ -58,7 +63,7 @@ static int answer(struct command_line *line, struct mpiq_job *job)
         return error ? say_error(error) : EXIT_FINE;
     }
     char *text = NULL;
-    line->render.width = terminal_width();
+    line->render.width = width_of_text();
     struct mpiq_error *error = mpiq_job_render(job, view_of(line->command), &line->render, &text);
     if (error)
         return say_error(error);

@@ -29,6 +29,7 @@ static const char help[] =
     "  --json             all of it, as JSON\n"
     "  --html FILE        the report as a page, in FILE\n"
     "  --ranks LIST       only these ranks, as in 0-3,7\n"
+    "  --comm NAME        of collectives and comms: only this communicator, by name or number\n"
     "  --all              the library's internal traffic too\n"
     "  --stop             freeze each process while it is read\n"
     "  --pause SECONDS    between the two looks\n"
@@ -43,6 +44,7 @@ enum {
     OPTION_JSON = 256,
     OPTION_HTML,
     OPTION_RANKS,
+    OPTION_COMM,
     OPTION_ALL,
     OPTION_STOP,
     OPTION_PAUSE,
@@ -57,6 +59,7 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, OPTION_JSON},
     {"html", required_argument, NULL, OPTION_HTML},
     {"ranks", required_argument, NULL, OPTION_RANKS},
+    {"comm", required_argument, NULL, OPTION_COMM},
     {"all", no_argument, NULL, OPTION_ALL},
     {"stop", no_argument, NULL, OPTION_STOP},
     {"pause", required_argument, NULL, OPTION_PAUSE},
@@ -125,6 +128,9 @@ static int take_option(int option, struct command_line *line)
         return -1;
     case OPTION_RANKS:
         line->render.ranks = optarg;
+        return -1;
+    case OPTION_COMM:
+        line->render.comm = optarg;
         return -1;
     case OPTION_ALL:
         line->render.all = true;

@@ -21,7 +21,8 @@ enum command {
     COMMAND_RUN
 };
 
-enum { MAX_WIRES = 64 };
+/* As many processes as one debugger may hold. */
+enum { MAX_WIRES = 4096 };
 
 struct command_line {
     enum command command;

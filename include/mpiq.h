@@ -89,12 +89,13 @@ struct mpiq_render_options {
     bool all;               /* internal traffic too */
     bool color;             /* with the terminal's escape sequences */
     int width;              /* of the terminal, 0: as wide as it gets */
+    const char *comm;       /* of MPIQ_VIEW_COLLECTIVES and _COMMS: only these, by name or number; NULL: all */
 };
 
 #define MPIQ_RENDER_OPTIONS_DEFAULT {.size = sizeof(struct mpiq_render_options)}
 
-/* The view as text, ending in a line break, which the caller frees.  USAGE for a rank that does not exist or
-   ranks that are no list. */
+/* The view as text, ending in a line break, which the caller frees.  USAGE for a rank or a communicator that
+   does not exist, or ranks that are no list. */
 struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view view,
                                    const struct mpiq_render_options *options, char **ret);
 

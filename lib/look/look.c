@@ -107,6 +107,30 @@ static struct mpiq_error *decide(struct mpiq_job *job)
     return error;
 }
 
+static const char *first_problem(const struct mpiq_rank_state *state)
+{
+    return state->problem_count > 0 ? state->problems[0].text : "its rank is not known";
+}
+
+/* That one of them is a rank at least: of other processes there is nothing to say but why not. */
+static struct mpiq_error *check_ranks(const struct mpiq_look_sources *sources)
+{
+    const struct mpiq_rank_state *first = NULL;
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct mpiq_rank_state *state = sources->items[i].looks[0];
+        if (state && state->name.rank >= 0)
+            return NULL;
+        first = first ? first : state;
+    }
+    if (!first || sources->kept_count > 0)
+        return NULL;
+    if (!first->executable[0])
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no rank can be read: %s", first_problem(first));
+    const char *slash = strrchr(first->executable, '/');
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "process %d (%s) is no rank of an MPI job, or not yet: %s",
+                             (int)first->pid, slash ? slash + 1 : first->executable, first_problem(first));
+}
+
 /* Options as this library knows them, whatever size the caller's have. */
 static struct mpiq_options known_options(const struct mpiq_options *given)
 {
@@ -124,6 +148,8 @@ struct mpiq_error *mpiq_job_look(const struct mpiq_options *given, struct mpiq_j
     struct mpiq_error *error = mpiq_sources_init(&options, &job->sources);
     if (!error)
         error = read_twice(&options, &job->sources);
+    if (!error)
+        error = check_ranks(&job->sources);
     if (!error)
         error = decide(job);
     if (error) {
@@ -182,7 +208,8 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
                                              .color = options.color,
                                              .all = options.all,
                                              .width = options.width,
-                                             .ranks = options.ranks ? &only : NULL};
+                                             .ranks = options.ranks ? &only : NULL,
+                                             .comm = options.comm};
         error = mpiq_report_render(job->state, job->diagnosis, view, chain, &report, ret);
     }
     mpiq_chain_destroy(chain);

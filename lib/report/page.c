@@ -2,6 +2,7 @@
 #include "report/page.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +26,17 @@ bool mpiq_page_suspects(const struct mpiq_page *page, struct mpiq_rank_set *set)
     return true;
 }
 
+static bool is_called(const struct mpiq_job_state *job, uint32_t comm, const char *wanted)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%" PRIu32, comm);
+    return strcmp(wanted, mpiq_job_communicator_name(job, comm)) == 0 || strcmp(wanted, number) == 0;
+}
+
 bool mpiq_page_wants_communicator(const struct mpiq_page *page, uint32_t comm)
 {
+    if (page->options->comm)
+        return is_called(page->job, comm, page->options->comm);
     return page->options->all || !(page->job->communicators[comm].flags & MPIQ_COMM_INTERNAL);
 }
 

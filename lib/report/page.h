@@ -18,7 +18,7 @@ struct mpiq_page {
 bool mpiq_page_wants(const struct mpiq_page *page, uint32_t process);
 /* Adds the ranks that findings suspect to *set; false without memory. */
 bool mpiq_page_suspects(const struct mpiq_page *page, struct mpiq_rank_set *set);
-/* Whether they ask for this communicator: internal ones only with `all`. */
+/* Whether they ask for this communicator: internal ones only with `all`, or by name. */
 bool mpiq_page_wants_communicator(const struct mpiq_page *page, uint32_t comm);
 
 /* Each of these adds to a buffer, nothing where there is nothing to say. */

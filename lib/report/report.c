@@ -29,8 +29,25 @@ static void text_view(struct mpiq_page *page, enum mpiq_view view)
     }
 }
 
+/* That the communicator asked for by name is one of the job's. */
+static struct mpiq_error *check_communicator(const struct mpiq_page *page)
+{
+    for (uint32_t comm = 0; page->options->comm && comm < page->job->communicator_count; comm++) {
+        if (mpiq_page_wants_communicator(page, comm))
+            return NULL;
+    }
+    return page->options->comm
+               ? mpiq_error_create(MPIQ_ERROR_USAGE,
+                                   "the job has no communicator '%s': mpiq comms lists those it has",
+                                   page->options->comm)
+               : NULL;
+}
+
 static struct mpiq_error *render(struct mpiq_page *page, enum mpiq_view view, char **ret)
 {
+    struct mpiq_error *error = check_communicator(page);
+    if (error)
+        return error;
     if (view == MPIQ_VIEW_WHY && page->options->format != MPIQ_FORMAT_HTML && !page->chain)
         return mpiq_error_create(MPIQ_ERROR_USAGE, "the chain from a rank to the cause needs a rank");
     switch (page->options->format) {

@@ -72,6 +72,9 @@ static struct mpiq_error *forbidden(pid_t pid, int errnum)
     if (geteuid() != 0 && owner >= 0 && (uid_t)owner != geteuid()) {
         char name[64];
         user_name((uid_t)owner, name, sizeof name);
+        if (owner == 0)
+            return mpiq_error_create(MPIQ_ERROR_PERMISSION, "process %d belongs to root: run mpiq as root",
+                                     (int)pid);
         return mpiq_error_create(MPIQ_ERROR_PERMISSION, "process %d belongs to %s: run mpiq as %s or as root",
                                  (int)pid, name, name);
     }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The main job: the example solver has taken its wrong turn, and mpiq says why it hangs."""
+import os
 import socket
 import time
 
@@ -156,6 +157,25 @@ def test_internal_traffic_on_request(hung, mpiq):
 
 def test_only_some_ranks(hung, mpiq):
     assert [rank["rank"] for rank in mpiq.json("--ranks", "1-2", hung.pid)["ranks"]] == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["MPI_COMM_SELF", "1"])
+def test_only_one_communicator(name, hung, mpiq):
+    """By its name, and by its number among the communicators."""
+    every = mpiq.json("comms", hung.pid)["communicators"]
+    wanted = [comm["name"] for comm in every if name in (comm["name"], str(comm["comm"]))]
+    assert 0 < len(wanted) < len(every)
+    for view in ("comms", "collectives"):
+        found = mpiq.json(view, "--comm", name, hung.pid)["communicators"]
+        assert [comm["name"] for comm in found] == wanted
+    assert "MPI_COMM_WORLD" not in mpiq("comms", "--comm", "MPI_COMM_SELF", hung.pid).out
+
+
+def test_width_of_the_text(hung, mpiq):
+    """As whoever shows it says: COLUMNS."""
+    text = mpiq(hung.pid, env={**os.environ, "COLUMNS": "80"}).out
+    assert max(map(len, text.splitlines())) <= 80
+    assert max(map(len, mpiq(hung.pid).out.splitlines())) > 80
 
 
 def test_color_on_request(hung, mpiq):

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Wrong usage, nothing to be read, and jobs that do not hang."""
+import os
+import re
+import shutil
 import subprocess
 import sys
 
 import pytest
+from answers import Mpiq
 
 
 @pytest.fixture
@@ -43,6 +47,12 @@ def test_rank_that_is_not_there(hung, mpiq):
     assert "99" in answer.err
 
 
+def test_communicator_that_is_not_there(hung, mpiq):
+    answer = mpiq("collectives", "--comm", "MPI_COMM_NOBODY", hung.pid)
+    assert (answer.status, answer.out) == (2, "")
+    assert "MPI_COMM_NOBODY" in answer.err and "mpiq comms" in answer.err
+
+
 def test_help(mpiq):
     answer = mpiq("--help")
     assert (answer.status, answer.err) == (0, "")
@@ -51,9 +61,19 @@ def test_help(mpiq):
 
 def test_process_without_mpi(no_mpi, mpiq):
     answer = mpiq(no_mpi)
-    assert answer.status == 3
-    assert "MPI" in answer.out + answer.err
-    assert "deadlock" not in answer.out
+    assert (answer.status, answer.out) == (3, "")
+    assert re.fullmatch(rf"mpiq: process {no_mpi} \(python3[.0-9]*\) is no rank of an MPI job, or not yet: there is no "
+                        r"MPI library in this process .*; .* name one with --dll\n", answer.err), answer.err
+
+
+def test_process_of_root(no_mpi, mpiq):
+    """As nobody: one sentence, with what to do."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("only root can be somebody else, with setpriv")
+    nobody = Mpiq("setpriv")
+    answer = nobody("--reuid", "65534", "--regid", "65534", "--clear-groups", mpiq.path, no_mpi)
+    assert (answer.status, answer.out) == (3, "")
+    assert answer.err == f"mpiq: no rank can be read: process {no_mpi} belongs to root: run mpiq as root\n"
 
 
 def test_process_that_is_gone(mpiq):
