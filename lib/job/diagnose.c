@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "job/doing.h"
 #include "job/find.h"
+#include "job/order.h"
 
 void mpiq_finder_add(struct mpiq_finder *finder, struct mpiq_rank_set *set, uint32_t process)
 {
@@ -79,95 +80,6 @@ bool mpiq_finder_stuck(const struct mpiq_finder *finder, uint32_t process)
             return true;
     }
     return false;
-}
-
-/* What is certain, and nearest to the cause, comes first. */
-static uint8_t weigh(const struct mpiq_finding *finding)
-{
-    bool near_miss = finding->near_miss_count > 0;
-    uint8_t base = 0;
-    switch (finding->kind) {
-    case MPIQ_FINDING_COLLECTIVE_MISMATCH:
-        base = 0;
-        break;
-    case MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH:
-        base = 1;
-        break;
-    case MPIQ_FINDING_RANK_GONE:
-    case MPIQ_FINDING_RANK_STOPPED:
-    case MPIQ_FINDING_RANK_ELSEWHERE:
-        base = 2;
-        break;
-    case MPIQ_FINDING_COLLECTIVE_INCOMPLETE: /* one that waits for the rest comes behind what explains it */
-        base = finding->weight ? 7 : 3;
-        break;
-    case MPIQ_FINDING_RECEIVE_UNMATCHED:
-    case MPIQ_FINDING_SEND_UNMATCHED:
-        base = near_miss ? 4 : 6;
-        break;
-    case MPIQ_FINDING_WAIT_CYCLE: /* one through a collective says little beside what it leads through */
-        base = finding->weight ? 7 : 5;
-        break;
-    case MPIQ_FINDING_TRUNCATION:
-        base = 8;
-        break;
-    case MPIQ_FINDING_REQUEST_LEAK:
-        base = 9;
-        break;
-    case MPIQ_FINDING_UNEXPECTED_BACKLOG:
-        base = 10;
-        break;
-    }
-    return base + (finding->proven ? 0 : 16);
-}
-
-static bool is_subset(const struct mpiq_rank_set *set, const struct mpiq_rank_set *of)
-{
-    for (uint32_t i = 0; i < set->count; i++) {
-        for (uint32_t rank = set->ranges[i].first; rank <= set->ranges[i].last; rank++) {
-            if (!mpiq_rank_set_contains(of, set->ranges[i].world, rank))
-                return false;
-        }
-    }
-    return true;
-}
-
-/* Whether a circle of messages alone says the same already. */
-static bool is_said(const struct mpiq_diagnosis *diagnosis, const struct mpiq_finding *finding)
-{
-    if ((finding->kind != MPIQ_FINDING_RECEIVE_UNMATCHED && finding->kind != MPIQ_FINDING_SEND_UNMATCHED) ||
-        finding->near_miss_count > 0)
-        return false;
-    for (size_t i = 0; i < diagnosis->finding_count; i++) {
-        const struct mpiq_finding *cycle = &diagnosis->findings[i];
-        if (cycle->kind == MPIQ_FINDING_WAIT_CYCLE && cycle->weight == 0 &&
-            is_subset(&finding->ranks, &cycle->ranks))
-            return true;
-    }
-    return false;
-}
-
-/* Few findings, and equal ones stay in their order: an insertion. */
-static void sort_findings(struct mpiq_diagnosis *diagnosis)
-{
-    for (size_t i = diagnosis->finding_count; i-- > 0;) {
-        if (!is_said(diagnosis, &diagnosis->findings[i]))
-            continue;
-        struct mpiq_finding said = diagnosis->findings[i];
-        memmove(&diagnosis->findings[i], &diagnosis->findings[i + 1],
-                (diagnosis->finding_count - 1 - i) * sizeof said);
-        diagnosis->findings[diagnosis->finding_count - 1] = said;
-        mpiq_diagnosis_drop_finding(diagnosis);
-    }
-    for (size_t i = 0; i < diagnosis->finding_count; i++)
-        diagnosis->findings[i].weight = weigh(&diagnosis->findings[i]);
-    for (size_t i = 1; i < diagnosis->finding_count; i++) {
-        struct mpiq_finding moved = diagnosis->findings[i];
-        size_t at = i;
-        for (; at > 0 && diagnosis->findings[at - 1].weight > moved.weight; at--)
-            diagnosis->findings[at] = diagnosis->findings[at - 1];
-        diagnosis->findings[at] = moved;
-    }
 }
 
 static void describe_ranks(struct mpiq_finder *finder)
@@ -394,7 +306,7 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job, struct mpiq_d
         mpiq_diagnosis_destroy(diagnosis);
         return no_memory();
     }
-    sort_findings(diagnosis);
+    mpiq_order_findings(job, diagnosis);
     *ret = diagnosis;
     return NULL;
 }

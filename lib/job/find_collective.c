@@ -273,7 +273,7 @@ static const char *circle(struct mpiq_finder *finder, const bool *in, uint32_t p
 }
 
 /* "rank 1 is not: it has waited …": those who do alike in one clause. */
-static const char *clauses(struct mpiq_finder *finder, const struct mpiq_finding *finding, const bool *in)
+static const char *clauses(struct mpiq_finder *finder, struct mpiq_finding *finding, const bool *in)
 {
     enum { MOST_CLAUSES = 3, MOST_LOOKED_AT = 64 };
     struct {
@@ -320,12 +320,13 @@ static const char *clauses(struct mpiq_finder *finder, const struct mpiq_finding
     }
     for (uint32_t i = 0; i <= MOST_CLAUSES; i++)
         mpiq_rank_set_deinit(&groups[i].ranks);
-    if (count > MOST_CLAUSES || missing->size > MOST_LOOKED_AT)
+    finding->whole = count <= MOST_CLAUSES && missing->size <= MOST_LOOKED_AT;
+    if (!finding->whole)
         text = WORDS(finder->arena, "%s; others do other things", text);
     return text;
 }
 
-static const char *sentence(struct mpiq_finder *finder, const struct mpiq_finding *finding, bool requests,
+static const char *sentence(struct mpiq_finder *finder, struct mpiq_finding *finding, bool requests,
                             const bool *in)
 {
     struct mpiq_arena *arena = finder->arena;

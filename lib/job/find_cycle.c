@@ -54,27 +54,47 @@ static bool same_call(const struct mpiq_finder *finder, uint32_t a, uint32_t b)
            in_a.comm != MPIQ_NONE && in_a.number == in_b.number;
 }
 
-static bool waits_for_collective(const struct mpiq_wait_graph *graph, uint32_t thread)
+/* The call that a thread is in, or that a request of its wait is of; false: there is none. */
+static bool call_of(const struct mpiq_finder *finder, uint32_t thread, uint32_t *comm, int64_t *number)
 {
+    const struct mpiq_wait_graph *graph = finder->graph;
+    struct mpiq_thread_collective in;
+    mpiq_thread_collective(finder->job, &finder->job->ranks[graph->thread_ranks[thread]],
+                           &finder->job->threads[thread], &in);
+    *comm = in.comm;
+    *number = in.number;
+    if (in.collective >= 0)
+        return true;
     const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
     for (uint32_t i = 0; i < node->edge_count; i++) {
-        uint8_t kind = graph->nodes[graph->edges[node->first_edge + i].child].kind;
-        if (kind == MPIQ_KIND_ENTERED || kind == MPIQ_KIND_LOWER)
-            return true;
+        const struct mpiq_node *child = &graph->nodes[graph->edges[node->first_edge + i].child];
+        if (child->kind != MPIQ_KIND_ENTERED && child->kind != MPIQ_KIND_LOWER)
+            continue;
+        *comm = child->subject;
+        *number = child->number;
+        return true;
     }
     return false;
 }
 
-static bool goes_through_collective(const struct mpiq_finder *finder, const uint32_t *threads, uint32_t count)
+/* Collectives that a circle leads through: 0, 1, or 2 for more than one. */
+static uint8_t collectives_on(const struct mpiq_finder *finder, const uint32_t *threads, uint32_t count)
 {
+    uint32_t first_comm = MPIQ_NONE;
+    int64_t first_number = 0;
+    uint8_t found = 0;
     for (uint32_t i = 0; i < count; i++) {
-        struct mpiq_thread_collective in;
-        mpiq_thread_collective(finder->job, &finder->job->ranks[finder->graph->thread_ranks[threads[i]]],
-                               &finder->job->threads[threads[i]], &in);
-        if (in.collective >= 0 || waits_for_collective(finder->graph, threads[i]))
-            return true;
+        uint32_t comm;
+        int64_t number;
+        if (!call_of(finder, threads[i], &comm, &number))
+            continue;
+        if (found && (comm != first_comm || number != first_number))
+            return 2;
+        first_comm = comm;
+        first_number = number;
+        found = 1;
     }
-    return false;
+    return found;
 }
 
 /* Any of several would do: then there is more to it than a circle. */
@@ -200,7 +220,7 @@ static void find_cycle(struct mpiq_finder *finder, const struct mpiq_knot *knot,
         mpiq_diagnosis_drop_finding(finder->diagnosis);
         return;
     }
-    finding->weight = goes_through_collective(finder, &threads[walk.start], length);
+    finding->weight = collectives_on(finder, &threads[walk.start], length);
     uint32_t before = MPIQ_NONE;
     uint32_t steps = 0;
     for (uint32_t i = 0; i < length && !finder->failed; i++) {

@@ -17,6 +17,10 @@ struct camp {
 
 enum { MOST_CAMPS = 8 };
 
+/* What all members must give alike. */
+enum field { CLASS, ROOT, OP, BYTES, FIELDS };
+static const char *const field_names[] = {[ROOT] = "root", [OP] = "op", [BYTES] = "bytes"};
+
 struct camps {
     struct camp list[MOST_CAMPS];
     uint32_t count;
@@ -79,6 +83,20 @@ static void add_ranks(struct mpiq_finder *finder, const struct camps *camps, str
             }
         }
     }
+}
+
+/* Whether that call was found to differ already, by those who wait in another one. */
+static bool is_known(const struct mpiq_finder *finder, uint32_t comm, int64_t number, enum field field)
+{
+    for (size_t i = 0; i < finder->diagnosis->finding_count; i++) {
+        const struct mpiq_finding *finding = &finder->diagnosis->findings[i];
+        enum mpiq_finding_kind kind =
+            field == CLASS ? MPIQ_FINDING_COLLECTIVE_MISMATCH : MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH;
+        if (finding->kind == kind && finding->comm == comm && finding->number == number &&
+            (field == CLASS || finding->field == field_names[field]))
+            return true;
+    }
+    return false;
 }
 
 static struct mpiq_finding *new_finding(struct mpiq_finder *finder, enum mpiq_finding_kind kind,
@@ -189,9 +207,6 @@ static const struct mpiq_call_shape *shape_at(const struct mpiq_job_state *job,
     return call ? &job->shapes[call->shape] : NULL;
 }
 
-enum field { CLASS, ROOT, OP, BYTES, FIELDS };
-static const char *const field_names[] = {[ROOT] = "root", [OP] = "op", [BYTES] = "bytes"};
-
 static bool field_of(const struct mpiq_call_shape *shape, enum field field, bool inter, int64_t *ret)
 {
     switch (field) {
@@ -252,6 +267,8 @@ static bool compare_field(struct mpiq_finder *finder, uint32_t index, int64_t nu
     if (camps.count < 2)
         return false;
     qsort(camps.list, camps.count, sizeof *camps.list, compare_camps);
+    if (is_known(finder, index, number, field))
+        return true;
     if (field == CLASS)
         say_classes(finder, index, number, proven, &camps);
     else
@@ -266,12 +283,12 @@ bool mpiq_find_mismatches(struct mpiq_finder *finder, uint32_t comm, int64_t num
     for (int64_t at = first; at <= number; at++) {
         if (is_uniform(finder->job, &finder->job->communicators[comm], at))
             continue;
-        bool found = compare_field(finder, comm, at, CLASS, proven);
+        bool mixed = compare_field(finder, comm, at, CLASS, proven);
+        bool found = mixed;
         for (int field = ROOT; !found && field < FIELDS; field++)
             found = compare_field(finder, comm, at, (enum field)field, proven);
         if (found) /* what follows may follow from it */
-            return at == number || finder->diagnosis->findings[finder->diagnosis->finding_count - 1].kind ==
-                                       MPIQ_FINDING_COLLECTIVE_MISMATCH;
+            return at == number || mixed;
     }
     return false;
 }

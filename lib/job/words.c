@@ -7,21 +7,12 @@
 
 #include "base/cleanup.h"
 #include "job/collective.h"
+#include "state/duration.h"
 
 const char *mpiq_words_duration(struct mpiq_arena *arena, double seconds)
 {
-    if (seconds < 0)
-        return "";
-    if (seconds < 10)
-        return WORDS(arena, "%.1f s", seconds);
-    uint64_t whole = (uint64_t)seconds;
-    if (whole < 60)
-        return WORDS(arena, "%" PRIu64 " s", whole);
-    if (whole < 3600)
-        return WORDS(arena, "%" PRIu64 " m %" PRIu64 " s", whole / 60, whole % 60);
-    if (whole < 48 * 3600)
-        return WORDS(arena, "%" PRIu64 " h %" PRIu64 " m", whole / 3600, whole / 60 % 60);
-    return WORDS(arena, "%" PRIu64 " days %" PRIu64 " h", whole / 86400, whole / 3600 % 24);
+    char text[MPIQ_DURATION_ROOM];
+    return mpiq_words_or(mpiq_arena_string(arena, mpiq_duration_text(seconds, text)));
 }
 
 static const char *base_name(const char *path)

@@ -122,6 +122,7 @@ struct mpiq_finding {
     enum mpiq_finding_kind kind;
     bool proven;                   /* the ranks can never go on; otherwise it is what was seen */
     uint8_t weight;                /* the order of findings: private to lib/job */
+    bool whole;                    /* `text` says what each missing rank does: private to lib/job */
     uint32_t comm;                 /* in communicators; MPIQ_NONE: not of one */
     const char *collective;        /* "MPI_Bcast"; NULL */
     int64_t number;                /* running number of the call; 0: not known, or none */

@@ -107,6 +107,19 @@ bool mpiq_rank_set_contains(const struct mpiq_rank_set *set, uint32_t world, uin
     return at < set->count && set->ranges[at].world == world && set->ranges[at].first <= rank;
 }
 
+bool mpiq_rank_set_includes(const struct mpiq_rank_set *set, const struct mpiq_rank_set *part)
+{
+    for (uint32_t i = 0; i < part->count; i++) {
+        const struct mpiq_rank_range *range = &part->ranges[i];
+        uint32_t at = search(set, key(range->world, range->first));
+        /* Ranges do not touch: one of them has the whole of it or none has. */
+        if (at == set->count || set->ranges[at].world != range->world ||
+            set->ranges[at].first > range->first || set->ranges[at].last < range->last)
+            return false;
+    }
+    return true;
+}
+
 bool mpiq_rank_set_equal(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b)
 {
     return a->count == b->count &&
