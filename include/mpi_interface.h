@@ -410,6 +410,46 @@ typedef struct {
     uint32_t expected;        /* next one it expects from it */
 } mqs_channel;
 
+/* What an element of a datatype is, for a debugger that shows contents. */
+enum mqs_element_kind {
+    mqs_element_bytes,          /* of no known kind */
+    mqs_element_character,
+    mqs_element_signed,
+    mqs_element_unsigned,       /* MPI_BYTE too */
+    mqs_element_floating,
+    mqs_element_complex,        /* two floating ones of half the size */
+    mqs_element_boolean,
+    mqs_element_wide_character
+};
+
+typedef struct {
+    int64_t size;               /* bytes of data in one; -1: not known */
+    int64_t lower;              /* lower bound: where one begins, from the buffer's address */
+    int64_t extent;             /* from one to the next of several; with the lower bound, its upper one */
+    int predefined;
+    int committed;
+    char name[64];              /* "" if it has none */
+    char text[256];             /* how it was made, for a person to read; "" if not known or predefined */
+} mqs_datatype_details;
+
+/* Elements of one kind, in the order of the type map: `count` blocks of `length` elements side by side. */
+typedef struct {
+    int kind;                   /* enum mqs_element_kind */
+    int size;                   /* bytes of one element */
+    int64_t displacement;       /* bytes of the first, from the buffer's address */
+    int64_t length;
+    int64_t count;
+    int64_t stride;             /* bytes from one block to the next */
+} mqs_datatype_block;
+
+typedef struct {
+    int source;
+    int tag;
+    int error;                  /* -1: not known */
+    int cancelled;
+    int64_t bytes;              /* received; -1: not known */
+} mqs_status_details;
+
 enum mqs_option {
     mqs_option_internal = 1   /* value 1: operation iterators show internal traffic too */
 };
@@ -441,6 +481,13 @@ typedef struct mqs_extensions {
     /* calls that have no communicator (init, finalize): as next_call, on a list of their own */
     int (*setup_process_call_iterator)(mqs_process *);
     int (*next_process_call)(mqs_process *, mqs_collective_call *);
+    /* Handles, as the program holds them.  The DLL cannot tell a wrong one from a right one in every case. */
+    int (*get_handle_name)(mqs_process *, mqs_taddr_t handle, char name[64]);    /* MPI_COMM_NULL, … */
+    int (*get_request)(mqs_process *, mqs_taddr_t handle, mqs_pending_operation *); /* then its details */
+    int (*get_group)(mqs_process *, mqs_taddr_t handle, int room, mqs_process_name *, int *size);
+    int (*get_status)(mqs_process *, mqs_taddr_t address, mqs_status_details *);
+    int (*setup_datatype_iterator)(mqs_process *, mqs_taddr_t handle, mqs_datatype_details *);
+    int (*next_datatype_block)(mqs_process *, mqs_datatype_block *);
 } mqs_extensions;
 
 /* Static; NULL never.  Optional: look it up with dlsym. */

@@ -9,6 +9,7 @@
 #include "entry_points.h"
 #include "error.h"
 #include "group.h"
+#include "handle.h"
 #include "identity.h"
 #include "process.h"
 
@@ -242,6 +243,12 @@ EXPORT const mqs_extensions *mqs_get_extensions(void)
         next_wait_operation,
         setup_process_call_iterator,
         next_process_call,
+        handle_name,
+        handle_request,
+        handle_group,
+        handle_status,
+        handle_setup_datatype_iterator,
+        handle_next_datatype_block,
     };
 
     return &table;

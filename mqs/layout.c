@@ -166,14 +166,20 @@ void layout_check(struct layout *layout)
     }
 }
 
-void layout_add_debug_info(struct layout *layout, mqs_image *image, const mqs_image_callbacks *callbacks)
+static bool is_datatypes(enum layout_group group)
+{
+    return group == GROUP_DATATYPES || group == GROUP_CONSTRUCTORS;
+}
+
+static void add_debug_info(struct layout *layout, mqs_image *image, const mqs_image_callbacks *callbacks,
+                           bool datatypes)
 {
     for (int first = 0; first < AT_END; first = end_of_structure(first)) {
         int end = end_of_structure(first);
         mqs_type *type;
         int size;
 
-        if (layout->offset[first] >= 0) {
+        if (layout->offset[first] >= 0 || is_datatypes(rows[first].group) != datatypes) {
             continue;
         }
         /* The interface takes char *, and no debugger writes to it. */
@@ -198,6 +204,16 @@ void layout_add_debug_info(struct layout *layout, mqs_image *image, const mqs_im
         layout->source = mqs_layout_debug_info;
     }
     layout_check(layout);
+}
+
+void layout_add_debug_info(struct layout *layout, mqs_image *image, const mqs_image_callbacks *callbacks)
+{
+    add_debug_info(layout, image, callbacks, false);
+}
+
+void layout_add_datatypes(struct layout *layout, mqs_image *image, const mqs_image_callbacks *callbacks)
+{
+    add_debug_info(layout, image, callbacks, true);
 }
 
 /* A pointer may share its place with a number of 8 bytes (opal_ptr_t): it lies at the start. */

@@ -37,7 +37,9 @@ enum layout_group {
     GROUP_REQUESTS,
     GROUP_OB1, /* unexpected messages, probes, channels */
     GROUP_LIBNBC,
-    GROUP_OPTIONAL /* each reader asks layout_has */
+    GROUP_DATATYPES,    /* what datatypes consist of, and how they were made: debug information is asked */
+    GROUP_CONSTRUCTORS, /* when somebody wants to know */
+    GROUP_OPTIONAL      /* each reader asks layout_has */
 };
 
 /* X(slot, structure, member, kind, group); an empty member is the structure's size.  Rows of a structure
@@ -113,6 +115,7 @@ enum layout_group {
     X(STATUS_TAG, "ompi_status_public_t", "MPI_TAG", WORD, REQUESTS)                           \
     X(STATUS_CANCELLED, "ompi_status_public_t", "_cancelled", WORD, OPTIONAL)                  \
     X(STATUS_BYTES, "ompi_status_public_t", "_ucount", SIZE, REQUESTS)                         \
+    X(STATUS_ERROR, "ompi_status_public_t", "MPI_ERROR", WORD, OPTIONAL)                       \
     X(PML, "mca_pml_base_request_t", "", ANY, REQUESTS)                                        \
     X(PML_COMPLETE, "mca_pml_base_request_t", "req_pml_complete", WORD, OPTIONAL)              \
     X(PML_FREED, "mca_pml_base_request_t", "req_free_called", WORD, REQUESTS)                  \
@@ -132,8 +135,35 @@ enum layout_group {
     X(RECV_BYTES, "mca_pml_base_recv_request_t", "req_bytes_packed", SIZE, REQUESTS)           \
     X(OPAL_TYPE, "opal_datatype_t", "", ANY, OPTIONAL)                                         \
     X(OPAL_TYPE_SIZE, "opal_datatype_t", "size", SIZE, OPTIONAL)                               \
+    X(OPAL_TYPE_FLAGS, "opal_datatype_t", "flags", HALF, OPTIONAL)                             \
+    X(OPAL_TYPE_LOWER, "opal_datatype_t", "lb", SIZE, OPTIONAL)                                \
+    X(OPAL_TYPE_UPPER, "opal_datatype_t", "ub", SIZE, OPTIONAL)                                \
+    X(OPAL_TYPE_NAME, "opal_datatype_t", "name", ANY, OPTIONAL)                                \
+    X(OPAL_TYPE_DESCRIPTION, "opal_datatype_t", "desc", ANY, OPTIONAL)                         \
     X(TYPE, "ompi_datatype_t", "", ANY, OPTIONAL)                                              \
     X(TYPE_NAME, "ompi_datatype_t", "name", ANY, OPTIONAL)                                     \
+    X(TYPE_ARGUMENTS, "ompi_datatype_t", "args", POINTER, OPTIONAL)                            \
+    X(DESCRIPTION, "dt_type_desc_t", "", ANY, DATATYPES)                                       \
+    X(DESCRIPTION_USED, "dt_type_desc_t", "used", SIZE, DATATYPES)                             \
+    X(DESCRIPTION_ENTRIES, "dt_type_desc_t", "desc", POINTER, DATATYPES)                       \
+    X(ENTRY, "ddt_elem_id_description", "", ANY, DATATYPES)                                    \
+    X(ENTRY_TYPE, "ddt_elem_id_description", "type", HALF, DATATYPES)                          \
+    X(ELEMENT, "ddt_elem_desc", "", ANY, DATATYPES)                                            \
+    X(ELEMENT_COUNT, "ddt_elem_desc", "count", WORD, DATATYPES)                                \
+    X(ELEMENT_LENGTH, "ddt_elem_desc", "blocklen", SIZE, DATATYPES)                            \
+    X(ELEMENT_STRIDE, "ddt_elem_desc", "extent", SIZE, DATATYPES)                              \
+    X(ELEMENT_DISPLACEMENT, "ddt_elem_desc", "disp", SIZE, DATATYPES)                          \
+    X(LOOP, "ddt_loop_desc", "", ANY, DATATYPES)                                               \
+    X(LOOP_COUNT, "ddt_loop_desc", "loops", WORD, DATATYPES)                                   \
+    X(LOOP_EXTENT, "ddt_loop_desc", "extent", SIZE, DATATYPES)                                 \
+    X(ARGUMENTS, "ompi_datatype_args_t", "", ANY, CONSTRUCTORS)                                \
+    X(ARGUMENTS_COMBINER, "ompi_datatype_args_t", "create_type", WORD, OPTIONAL)               \
+    X(ARGUMENTS_INTEGER_COUNT, "ompi_datatype_args_t", "ci", WORD, OPTIONAL)                   \
+    X(ARGUMENTS_ADDRESS_COUNT, "ompi_datatype_args_t", "ca", WORD, OPTIONAL)                   \
+    X(ARGUMENTS_DATATYPE_COUNT, "ompi_datatype_args_t", "cd", WORD, OPTIONAL)                  \
+    X(ARGUMENTS_INTEGERS, "ompi_datatype_args_t", "i", POINTER, OPTIONAL)                      \
+    X(ARGUMENTS_ADDRESSES, "ompi_datatype_args_t", "a", POINTER, OPTIONAL)                     \
+    X(ARGUMENTS_DATATYPES, "ompi_datatype_args_t", "d", POINTER, OPTIONAL)                     \
     X(OP, "ompi_op_t", "", ANY, OPTIONAL)                                                      \
     X(OP_NAME, "ompi_op_t", "o_name", ANY, OPTIONAL)                                           \
     X(COMPONENT, "mca_base_component_t", "", ANY, OPTIONAL)                                    \
@@ -217,9 +247,10 @@ struct layout {
 /* Empty; sizes are the target's. */
 void layout_init(struct layout *layout, const mqs_target_type_sizes *sizes);
 
-/* Asks the debugger's type callbacks for every structure that has nothing yet: structures of components
-   that were not loaded the last time are found now. */
+/* Asks the debugger's type callbacks for every structure that has nothing yet, all but those of datatypes
+   or those alone: structures of components that were not loaded the last time are found now. */
 void layout_add_debug_info(struct layout *layout, mqs_image *image, const mqs_image_callbacks *callbacks);
+void layout_add_datatypes(struct layout *layout, mqs_image *image, const mqs_image_callbacks *callbacks);
 
 /* Takes one row of a table; rows that nobody here reads are ignored, as are those that fail the checks. */
 void layout_add_row(struct layout *layout, const char *structure, const char *member, uint32_t offset,

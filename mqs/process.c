@@ -19,6 +19,7 @@ void process_clear(mqs_process_info *info)
     messages_clear(&info->messages);
     channels_clear(&info->channels);
     waits_clear(&info->waits);
+    datatype_map_clear(&info->datatype_map);
     memset(&info->operations, 0, sizeof info->operations);
     memset(&info->calls, 0, sizeof info->calls);
     memset(&info->process_calls, 0, sizeof info->process_calls);
@@ -61,6 +62,19 @@ void process_find_han(mqs_process_info *info)
     info->layout.source = source;
 }
 
+void process_find_datatypes(mqs_process_info *info)
+{
+    enum mqs_layout_source source = info->layout.source;
+
+    if (info->datatypes_asked || (layout_has_group(&info->layout, GROUP_DATATYPES) &&
+                                  layout_has_group(&info->layout, GROUP_CONSTRUCTORS))) {
+        return;
+    }
+    info->datatypes_asked = true;
+    layout_add_datatypes(&info->layout, info->image, info->image_callbacks);
+    info->layout.source = source;
+}
+
 int process_begin(mqs_process_info *info)
 {
     int code;
@@ -91,6 +105,7 @@ int process_refresh(mqs_process_info *info)
         return code;
     }
     info->fresh = true;
+    info->settled = info->communicators.list.count > 0 && info->self_known && info->pml[0] != '\0';
     return mqs_ok;
 }
 

@@ -12,6 +12,7 @@
 #include "collective.h"
 #include "communicator.h"
 #include "datatype.h"
+#include "datatype_map.h"
 #include "fetch.h"
 #include "layout.h"
 #include "mpi_interface.h"
@@ -37,15 +38,19 @@ struct _mqs_process_info {
     bool show_internal; /* mqs_option_internal */
     struct layout layout;
     bool han_asked;
+    bool datatypes_asked;
     struct symbols symbols;
+
+    /* Who it is; once it has communicators, not asked again. */
+    bool settled;
+    mqs_process_name self;
+    bool self_known;
+    char pml[48]; /* "" if not known */
 
     /* One look. */
     bool fresh; /* process_refresh has succeeded */
     struct fetch_cache cache;
     struct root root;
-    mqs_process_name self;
-    bool self_known;
-    char pml[48]; /* "" if not known */
     struct datatype_cache datatypes;
     struct communicators communicators;
     struct requests requests;
@@ -73,6 +78,7 @@ struct _mqs_process_info {
     struct calls process_calls;
     struct channels channels;
     struct waits waits;
+    struct datatype_map datatype_map;
     mqs_operation_details details; /* of the operation returned last */
     bool details_valid;
 
@@ -96,6 +102,9 @@ int process_queues(const mqs_process_info *info);
 
 /* han's structures, from debug information if there is any and no table has them. */
 void process_find_han(mqs_process_info *info);
+
+/* What datatypes consist of, likewise. */
+void process_find_datatypes(mqs_process_info *info);
 
 /* Frees all that a look holds. */
 void process_clear(mqs_process_info *info);

@@ -20,7 +20,14 @@
     X(ompi_proc_local_proc)            \
     X(ompi_mpi_state)                  \
     X(ompi_mpi_thread_provided)        \
-    X(ompi_version_string)
+    X(ompi_version_string)             \
+    X(opal_datatype_basicDatatypes)    \
+    X(ompi_mpi_comm_null)              \
+    X(ompi_mpi_group_null)             \
+    X(ompi_mpi_group_empty)            \
+    X(ompi_mpi_datatype_null)          \
+    X(ompi_request_null)               \
+    X(ompi_request_empty)
 
 enum symbol {
 #define SYMBOL_ENUM(name) SYMBOL_##name,
