@@ -10,6 +10,14 @@
 /* mqs_fetch_data counts in int; no array of ours needs more at once. */
 #define FETCH_AT_ONCE (1 << 24)
 
+/* Block sizes, largest first, and their sets in the cache. */
+static const struct {
+    size_t size;
+    size_t sets;
+} levels[] = {{4 * FETCH_LARGE, 2}, {FETCH_LARGE, 4}, {FETCH_PAGE, FETCH_SETS - 6}};
+
+#define LEVELS (sizeof levels / sizeof levels[0])
+
 static void clear_set(struct fetch_slot *set, bool keep_failures)
 {
     for (int i = 0; i < FETCH_WAYS; i++) {
@@ -23,12 +31,18 @@ static void clear_set(struct fetch_slot *set, bool keep_failures)
 
 void fetch_cache_clear(struct fetch_cache *cache)
 {
-    /* Blocks that are not mapped whole rarely become so: that is remembered, since pages serve as well. */
-    for (int i = 0; i < FETCH_BLOCK_SETS; i++) {
-        clear_set(cache->blocks[i], true);
+    size_t set = 0;
+
+    for (size_t i = 0; i < cache->range_count; i++) {
+        memory_free(cache->ranges[i].bytes);
+        cache->ranges[i].bytes = NULL;
+        cache->ranges[i].tried = false;
     }
-    for (int i = 0; i < FETCH_PAGE_SETS; i++) {
-        clear_set(cache->pages[i], false);
+    /* Blocks that are not mapped whole rarely become so: that is remembered, since pages serve as well. */
+    for (size_t level = 0; level < LEVELS; level++) {
+        for (size_t i = 0; i < levels[level].sets; i++) {
+            clear_set(cache->sets[set++], level + 1 < LEVELS);
+        }
     }
 }
 
@@ -75,22 +89,68 @@ static const unsigned char *set_get(mqs_process_info *info, struct fetch_slot *s
     return slot->bytes;
 }
 
+void fetch_expect(mqs_process_info *info, mqs_taddr_t address, size_t size)
+{
+    struct fetch_cache *cache = &info->cache;
+    mqs_taddr_t end = (address + size + FETCH_PAGE - 1) & ~(mqs_taddr_t)(FETCH_PAGE - 1);
+    struct fetch_range *range = &cache->ranges[cache->range_count];
+
+    address &= ~(mqs_taddr_t)(FETCH_PAGE - 1);
+    if (cache->range_count < FETCH_RANGES && end > address) {
+        range->address = address;
+        range->size = (size_t)(end - address);
+        cache->range_count++;
+    }
+}
+
+/* The bytes from address on of an expected range; NULL if there is none. */
+static const unsigned char *expected(mqs_process_info *info, mqs_taddr_t address, size_t *length)
+{
+    for (size_t i = 0; i < info->cache.range_count; i++) {
+        struct fetch_range *range = &info->cache.ranges[i];
+
+        if (address < range->address || address - range->address >= range->size) {
+            continue;
+        }
+        if (!range->tried) {
+            range->tried = true;
+            range->bytes = memory_allocate(1, range->size);
+            if (range->bytes != NULL &&
+                fetch_direct(info, range->address, range->size, range->bytes) != mqs_ok) {
+                memory_free(range->bytes);
+                range->bytes = NULL;
+            }
+        }
+        if (range->bytes != NULL) {
+            *length = range->size - (size_t)(address - range->address);
+            return range->bytes + (address - range->address);
+        }
+    }
+    return NULL;
+}
+
 /* The readable bytes from address on that are in the cache or can be taken there; NULL if none are. */
 static const unsigned char *cached(mqs_process_info *info, mqs_taddr_t address, size_t *length)
 {
-    struct fetch_cache *cache = &info->cache;
-    size_t offset = (size_t)(address % FETCH_BLOCK);
-    const unsigned char *bytes =
-        set_get(info, cache->blocks[address / FETCH_BLOCK % FETCH_BLOCK_SETS], address - offset, FETCH_BLOCK);
+    struct fetch_slot(*sets)[FETCH_WAYS] = info->cache.sets;
+    const unsigned char *known = expected(info, address, length);
 
-    *length = FETCH_BLOCK - offset;
-    if (bytes == NULL) {
-        offset = (size_t)(address % FETCH_PAGE);
-        bytes =
-            set_get(info, cache->pages[address / FETCH_PAGE % FETCH_PAGE_SETS], address - offset, FETCH_PAGE);
-        *length = FETCH_PAGE - offset;
+    if (known != NULL) {
+        return known;
     }
-    return bytes == NULL ? NULL : bytes + offset;
+    for (size_t level = 0; level < LEVELS; level++) {
+        size_t size = levels[level].size;
+        size_t offset = (size_t)(address % size);
+        const unsigned char *bytes =
+            set_get(info, sets[address / size % levels[level].sets], address - offset, size);
+
+        if (bytes != NULL) {
+            *length = size - offset;
+            return bytes + offset;
+        }
+        sets += levels[level].sets;
+    }
+    return NULL;
 }
 
 int fetch_bytes(mqs_process_info *info, mqs_taddr_t address, size_t size, void *buffer)
@@ -103,7 +163,7 @@ int fetch_bytes(mqs_process_info *info, mqs_taddr_t address, size_t size, void *
     if (address == 0 || address + size < address) {
         return ERROR_READ;
     }
-    if (size > FETCH_BLOCK) {
+    if (size > FETCH_LARGE) {
         return fetch_direct(info, address, size, out);
     }
     while (size > 0) {

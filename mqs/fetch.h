@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fetch - bytes of the process, through a cache of pages that lives as long as a look, and numbers out of
+ * fetch - bytes of the process, through a cache of blocks that lives as long as a look, and numbers out of
  * them.
  *
- * Small reads are served from whole blocks: what lies side by side in the library's heap is fetched once.
- * Where a block is not mapped whole its pages are tried, and where a target knows no pages the exact range.
- * Large reads (arrays, chunks of requests) go straight to the caller's buffer.
+ * A call costs a debugger more than the bytes it brings, so small reads are served from large blocks: what
+ * lies near each other in the library's heap is fetched once.  Where a block is not mapped whole a smaller
+ * one is tried, down to a page, and where a target knows no pages the exact range.  Large reads (arrays,
+ * chunks of requests) go straight to the caller's buffer.
  */
 #ifndef MQS_FETCH_H
 #define MQS_FETCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "layout.h"
 #include "mpi_interface.h"
 
-#define FETCH_BLOCK 65536
 #define FETCH_PAGE 4096
+#define FETCH_LARGE 65536 /* reads above it are not kept */
 
-/* Sets of ways: 4 MiB of blocks and 1 MiB of pages a process at most. */
+/* Sets of ways; fetch.c says which block sizes have how many: 7 MiB a process at most. */
 #define FETCH_WAYS 8
-#define FETCH_BLOCK_SETS 8
-#define FETCH_PAGE_SETS 32
+#define FETCH_SETS 38
 
 struct fetch_slot {
     mqs_taddr_t address;
@@ -30,11 +31,26 @@ struct fetch_slot {
     uint64_t used;        /* when, by the cache's clock; 0: empty */
 };
 
+/* Memory that is known to be mapped whole, so that it needs no trying. */
+#define FETCH_RANGES 4
+
+struct fetch_range {
+    mqs_taddr_t address;
+    size_t size;
+    unsigned char *bytes;
+    bool tried; /* in this look */
+};
+
 struct fetch_cache {
-    struct fetch_slot blocks[FETCH_BLOCK_SETS][FETCH_WAYS];
-    struct fetch_slot pages[FETCH_PAGE_SETS][FETCH_WAYS];
+    struct fetch_range ranges[FETCH_RANGES];
+    size_t range_count;
+    struct fetch_slot sets[FETCH_SETS][FETCH_WAYS];
     uint64_t clock;
 };
+
+/* Says that the pages around these bytes are mapped whole: from now on they are fetched together, in each
+   look in which any of them is asked for.  A range too many is ignored. */
+void fetch_expect(mqs_process_info *info, mqs_taddr_t address, size_t size);
 
 /* Drops all bytes. */
 void fetch_cache_clear(struct fetch_cache *cache);

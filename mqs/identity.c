@@ -56,8 +56,11 @@ static void read_pml(mqs_process_info *info)
 
 void identity_read(mqs_process_info *info)
 {
-    read_name(info);
-    read_pml(info);
+    /* A root is there anyhow; from the library's own variables it takes reads. */
+    if (!info->settled || info->root.present) {
+        read_name(info);
+        read_pml(info);
+    }
 }
 
 static int read_int(mqs_process_info *info, enum symbol symbol, int *ret)

@@ -89,6 +89,7 @@ int process_begin(mqs_process_info *info)
     if (!layout_has_group(&info->layout, GROUP_COMMUNICATORS)) {
         return ERROR_LAYOUT;
     }
+    symbol_expect(info);
     identity_read(info);
     return mqs_ok;
 }

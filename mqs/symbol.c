@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
 #include <string.h>
 
 #include "process.h"
@@ -37,6 +38,65 @@ void symbol_add(struct symbols *symbols, const char *name, mqs_taddr_t address)
             symbols->address[i] = address;
         }
     }
+}
+
+/* A library's variables lie no further apart than this, and its neighbours' further. */
+#define SAME_LIBRARY (1 << 19)
+
+struct variable {
+    mqs_taddr_t address;
+    mqs_taddr_t end;
+};
+
+static int compare_variables(const void *a, const void *b)
+{
+    const struct variable *left = a;
+    const struct variable *right = b;
+
+    return (left->address > right->address) - (left->address < right->address);
+}
+
+void symbol_expect(mqs_process_info *info)
+{
+    static const struct {
+        enum symbol symbol;
+        enum layout_slot structure; /* AT_END: a pointer */
+    } wanted[] = {
+        {SYMBOL_ompi_mpi_communicators, AT_ARRAY},
+        {SYMBOL_ompi_mpi_comm_world, AT_COMM},
+        {SYMBOL_ompi_mpi_comm_self, AT_COMM},
+        {SYMBOL_ompi_mpi_comm_null, AT_COMM},
+        {SYMBOL_mca_pml_base_send_requests, AT_FREE_LIST},
+        {SYMBOL_mca_pml_base_recv_requests, AT_FREE_LIST},
+        {SYMBOL_mca_pml_base_selected_component, AT_COMPONENT},
+        {SYMBOL_ompi_proc_local_proc, AT_END},
+    };
+    struct variable found[sizeof wanted / sizeof wanted[0]];
+    size_t count = 0;
+
+    if (info->symbols.expected) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        struct variable *variable = &found[count];
+        int size = wanted[i].structure == AT_END ? info->layout.sizes.pointer_size
+                                                 : info->layout.size[wanted[i].structure];
+
+        if (symbol_find(info, wanted[i].symbol, &variable->address)) {
+            variable->end = variable->address + (mqs_taddr_t)size;
+            count++;
+        }
+    }
+    qsort(found, count, sizeof found[0], compare_variables);
+    for (size_t first = 0, end; first < count; first = end) {
+        mqs_taddr_t last = found[first].end;
+
+        for (end = first + 1; end < count && found[end].end - found[first].address < SAME_LIBRARY; end++) {
+            last = found[end].end > last ? found[end].end : last;
+        }
+        fetch_expect(info, found[first].address, (size_t)(last - found[first].address));
+    }
+    info->symbols.expected = count > 0;
 }
 
 void symbol_retry(struct symbols *symbols)

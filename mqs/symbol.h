@@ -22,6 +22,8 @@
     X(ompi_mpi_thread_provided)        \
     X(ompi_version_string)             \
     X(opal_datatype_basicDatatypes)    \
+    X(ompi_mpi_comm_world)             \
+    X(ompi_mpi_comm_self)              \
     X(ompi_mpi_comm_null)              \
     X(ompi_mpi_group_null)             \
     X(ompi_mpi_group_empty)            \
@@ -40,6 +42,7 @@ enum symbol {
 struct symbols {
     mqs_taddr_t address[SYMBOL_END]; /* 0: not found */
     bool failed[SYMBOL_END];         /* in this look: not asked again */
+    bool expected;                   /* symbol_expect has been through */
 };
 
 /* False if it is not there (yet). */
@@ -47,6 +50,10 @@ bool symbol_find(mqs_process_info *info, enum symbol symbol, mqs_taddr_t *ret);
 
 /* A patched library's list, entry by entry; before the debugger is asked. */
 void symbol_add(struct symbols *symbols, const char *name, mqs_taddr_t address);
+
+/* Has the variables that every look reads fetched together, those side by side: what lies between two of one
+   library is mapped.  Once the layout is complete. */
+void symbol_expect(mqs_process_info *info);
 
 /* A new look: what was not there may be now. */
 void symbol_retry(struct symbols *symbols);
