@@ -40,12 +40,28 @@ static int32_t find_own_frame(const struct mpiq_rank_state *state, const struct 
     return in_library;
 }
 
+/* A function whose last deed is to call another one leaves no frame, and MPI_Init and MPI_Finalize are
+   written so: their bodies tell them (ompi_mpi_finalize). */
+static bool is_body(const struct mpiq_frame *frame, char *name, size_t size)
+{
+    static const char *const bodies[][2] = {{"_mpi_init", "MPI_Init"}, {"_mpi_finalize", "MPI_Finalize"}};
+    size_t length = frame->function ? strlen(frame->function) : 0;
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        size_t ending = strlen(bodies[i][0]);
+        if (length > ending && strcmp(frame->function + length - ending, bodies[i][0]) == 0)
+            return (size_t)snprintf(name, size, "%s", bodies[i][1]) < size;
+    }
+    return false;
+}
+
 /* The outermost MPI function is the one that the user called: what a tool or the library calls in turn lies
    further in. */
 static void find_call(const struct mpiq_rank_state *state, struct mpiq_thread *thread)
 {
     for (size_t i = thread->frame_count; i-- > 0;) {
-        if (is_mpi(&thread->frames[i], thread->mpi_call, sizeof thread->mpi_call)) {
+        const struct mpiq_frame *frame = &thread->frames[i];
+        if (is_mpi(frame, thread->mpi_call, sizeof thread->mpi_call) ||
+            is_body(frame, thread->mpi_call, sizeof thread->mpi_call)) {
             thread->mpi_frame = (int32_t)i;
             if (i + 1 < thread->frame_count)
                 thread->user_frame = (int32_t)i + 1;
