@@ -151,6 +151,25 @@ static struct tally take_stock(const struct mpiq_finder *finder)
     return tally;
 }
 
+/* Why nobody can tell whether the held ones may go on. */
+static const char *what_is_unknown(struct mpiq_finder *finder, bool all_read)
+{
+    const struct mpiq_wait_graph *graph = finder->graph;
+    struct mpiq_rank_set ranks _cleanup_(mpiq_rank_set_deinit) = {0};
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const struct mpiq_node *node = &graph->nodes[i];
+        bool unknown = false;
+        for (uint32_t j = 0; node->kind == MPIQ_KIND_THREAD && j < node->edge_count; j++)
+            unknown = unknown || graph->edges[node->first_edge + j].child == MPIQ_NODE_UNKNOWN;
+        if (unknown)
+            mpiq_finder_add(finder, &ranks, finder->job->ranks[graph->thread_ranks[node->subject]].process);
+    }
+    if (ranks.size == 0)
+        return all_read ? "what the ranks wait for could not all be read" : "not all ranks could be read";
+    return WORDS(finder->arena, "who can end what %s %s for could not be read",
+                 mpiq_words_ranks(finder->arena, &ranks), ranks.size > 1 ? "wait" : "waits");
+}
+
 static void verdict(struct mpiq_finder *finder)
 {
     struct mpiq_diagnosis *diagnosis = finder->diagnosis;
@@ -182,8 +201,8 @@ static void verdict(struct mpiq_finder *finder)
     } else if (tally.held > 0 && !tally.progress && tally.active == 0 && tally.known == 0) {
         diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
         diagnosis->text =
-            "nothing moved between the two looks, but what the ranks wait for could not all be read: it may "
-            "come at any moment";
+            WORDS(arena, "nothing moved between the two looks, but %s: it may come at any moment",
+                  what_is_unknown(finder, tally.read == all));
     } else {
         diagnosis->verdict = MPIQ_VERDICT_RUNNING;
         diagnosis->text = tally.progress ? "the job makes progress" : "no rank is proven to be stuck";

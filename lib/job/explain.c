@@ -251,14 +251,34 @@ void mpiq_explanation_deinit(struct mpiq_explanation *explanation)
     free(explanation->chosen);
 }
 
+uint32_t mpiq_chosen_child(const struct mpiq_wait_graph *graph, const struct mpiq_explanation *explanation,
+                           uint32_t index, uint32_t process)
+{
+    const struct mpiq_node *node = &graph->nodes[index];
+    uint32_t chosen = explanation->chosen[index];
+    if (node->kind != MPIQ_KIND_GROUP && node->kind != MPIQ_KIND_INTERNAL_GROUP)
+        return chosen;
+    for (uint32_t i = 0; i < node->edge_count; i++) {
+        uint32_t child = graph->edges[node->first_edge + i].child;
+        bool own = child == mpiq_rank_node(process) ||
+                   (graph->nodes[child].kind == MPIQ_KIND_INTERNAL && graph->nodes[child].subject == process);
+        if (child == chosen && !own)
+            return chosen;
+        if (child != chosen && !own && !graph->nodes[child].may)
+            return child;
+    }
+    return chosen;
+}
+
 uint32_t mpiq_next_thread(const struct mpiq_wait_graph *graph, const struct mpiq_explanation *explanation,
                           uint32_t thread, uint32_t *process)
 {
     *process = MPIQ_NONE;
     uint32_t node = graph->thread_nodes[thread];
+    uint32_t own = process_of(graph, thread);
     /* From the thread over groups and collectives to a rank, and from it to its thread. */
     for (uint32_t steps = 0; node != MPIQ_NONE && steps < graph->node_count; steps++) {
-        node = explanation->chosen[node];
+        node = mpiq_chosen_child(graph, explanation, node, own);
         if (node == MPIQ_NONE || node == MPIQ_NODE_DEAD)
             return MPIQ_NONE;
         const struct mpiq_node *row = &graph->nodes[node];

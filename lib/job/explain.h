@@ -31,6 +31,11 @@ bool mpiq_explain(const struct mpiq_wait_graph *graph, struct mpiq_explanation *
 bool mpiq_explanation_shrink(const struct mpiq_wait_graph *graph, struct mpiq_explanation *explanation);
 void mpiq_explanation_deinit(struct mpiq_explanation *explanation);
 
+/* The child that a node is led to the end by, on the way from a thread of that process: who waits for anybody
+   of a group is led to somebody else before it is led to itself. */
+uint32_t mpiq_chosen_child(const struct mpiq_wait_graph *graph, const struct mpiq_explanation *explanation,
+                           uint32_t index, uint32_t process);
+
 /* The next thread on the way from a thread to the end: one of the rank that `chosen` leads to; MPIQ_NONE
    where it ends.  *process: that rank's process, MPIQ_NONE if the end is none. */
 uint32_t mpiq_next_thread(const struct mpiq_wait_graph *graph, const struct mpiq_explanation *explanation,

@@ -68,9 +68,10 @@ static bool call_of(const struct mpiq_finder *finder, uint32_t thread, uint32_t 
     const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
     for (uint32_t i = 0; i < node->edge_count; i++) {
         const struct mpiq_node *child = &graph->nodes[graph->edges[node->first_edge + i].child];
-        if (child->kind != MPIQ_KIND_ENTERED && child->kind != MPIQ_KIND_LOWER)
+        bool world = child->kind == MPIQ_KIND_FINALIZE || child->kind == MPIQ_KIND_INITIALIZE;
+        if (!world && child->kind != MPIQ_KIND_ENTERED && child->kind != MPIQ_KIND_LOWER)
             continue;
-        *comm = child->subject;
+        *comm = world ? MPIQ_NONE : child->subject;
         *number = child->number;
         return true;
     }

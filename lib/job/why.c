@@ -20,6 +20,7 @@ static bool follow(const struct mpiq_wait_graph *graph, const struct mpiq_explan
                    uint32_t node, struct way *way)
 {
     bool *seen _cleanup_free_ = calloc((size_t)graph->node_count + 1, sizeof *seen);
+    uint32_t process = MPIQ_NONE;
     if (!seen)
         return false;
     while (node != MPIQ_NONE) {
@@ -27,7 +28,9 @@ static bool follow(const struct mpiq_wait_graph *graph, const struct mpiq_explan
         if (seen[node])
             break;
         seen[node] = true;
-        node = explanation->chosen[node];
+        if (graph->nodes[node].kind == MPIQ_KIND_THREAD)
+            process = graph->job->ranks[graph->thread_ranks[graph->nodes[node].subject]].process;
+        node = mpiq_chosen_child(graph, explanation, node, process);
     }
     return true;
 }

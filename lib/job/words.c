@@ -129,6 +129,17 @@ static uint32_t held_by(const struct mpiq_wait_graph *graph, uint32_t thread, ui
     return count;
 }
 
+/* What a wait is for that has no operations: its kind is all that the library keeps. */
+static const char *unseen(const struct mpiq_job_state *job, const struct mpiq_job_thread *thread)
+{
+    const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, thread);
+    if (wait && wait->kind == MPIQ_WAIT_RMA)
+        return "a lock or an epoch of a window";
+    if (wait && wait->kind == MPIQ_WAIT_CONNECT)
+        return "a connection through the launcher";
+    return "";
+}
+
 const char *mpiq_words_waits_for(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph,
                                  uint32_t thread)
 {
@@ -138,7 +149,7 @@ const char *mpiq_words_waits_for(struct mpiq_arena *arena, const struct mpiq_wai
     uint32_t first = MPIQ_NONE;
     uint32_t count = held_by(graph, thread, &first);
     if (count == 0)
-        return "";
+        return unseen(graph->job, &graph->job->threads[thread]);
     const struct mpiq_job_rank *rank = &graph->job->ranks[graph->thread_ranks[thread]];
     const char *what = mpiq_words_operation(arena, graph->job, rank, first);
     if (count == 1)
