@@ -83,6 +83,17 @@ static int doctor(struct command_line *line)
     return EXIT_FINE;
 }
 
+static int ask(struct command_line *line)
+{
+    char *text = NULL;
+    struct mpiq_error *error = mpiq_ask(&line->look, line->question, &text);
+    if (error)
+        return say_error(error);
+    puts(text);
+    free(text);
+    return EXIT_FINE;
+}
+
 static int look(struct command_line *line)
 {
     struct progress progress;
@@ -108,6 +119,8 @@ int main(int argc, char **argv)
         return doctor(&line);
     case COMMAND_RUN:
         return run(&line);
+    case COMMAND_ASK:
+        return ask(&line);
     default:
         return look(&line);
     }

@@ -81,6 +81,7 @@ static const struct {
     {"report", COMMAND_REPORT}, {"why", COMMAND_WHY},           {"collectives", COMMAND_COLLECTIVES},
     {"queues", COMMAND_QUEUES}, {"comms", COMMAND_COMMS},       {"ranks", COMMAND_RANKS},
     {"doctor", COMMAND_DOCTOR}, {"snapshot", COMMAND_SNAPSHOT}, {"run", COMMAND_RUN},
+    {"ask", COMMAND_ASK},
 };
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
@@ -198,6 +199,11 @@ static int check(int argc, char **argv, struct command_line *line)
         if (optind == argc)
             return refuse("why needs a rank: mpiq why 3");
         line->render.rank = argv[optind++];
+    }
+    if (line->command == COMMAND_ASK) {
+        if (optind == argc)
+            return refuse("ask needs a question");
+        line->question = argv[optind++];
     }
     if (line->command == COMMAND_SNAPSHOT && !line->output)
         return refuse("snapshot needs a file: mpiq snapshot -o job.mpiq");

@@ -18,7 +18,8 @@ enum command {
     COMMAND_RANKS,
     COMMAND_SNAPSHOT,
     COMMAND_DOCTOR,
-    COMMAND_RUN
+    COMMAND_RUN,
+    COMMAND_ASK /* gdb's commands ask: see docs/WIRE.md */
 };
 
 /* As many processes as one debugger may hold. */
@@ -28,11 +29,12 @@ struct command_line {
     enum command command;
     struct mpiq_options look;
     struct mpiq_render_options render;
-    const char *output; /* of snapshot -o and --html; NULL */
-    double hang_after;  /* of run, in seconds */
-    bool keep;          /* of run: let the hung job live */
-    char **program;     /* of run: what follows "--", ends with NULL */
-    const char *color;  /* "auto", "always", "never" */
+    const char *question; /* of ask */
+    const char *output;   /* of snapshot -o and --html; NULL */
+    double hang_after;    /* of run, in seconds */
+    bool keep;            /* of run: let the hung job live */
+    char **program;       /* of run: what follows "--", ends with NULL */
+    const char *color;    /* "auto", "always", "never" */
     struct mpiq_wire wires[MAX_WIRES];
 };
 

@@ -102,6 +102,11 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
 /* Writes what was read to a file: envelopes, never payload.  Replaces the file in one step or leaves it. */
 struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *path);
 
+/* A question about one process, the first wire or else the first target of options, as gdb's commands ask it:
+   what a handle stands for, what is in a queue, what a message holds.  Question and answer are JSON
+   (docs/WIRE.md, "Questions"); the caller frees the answer. */
+struct mpiq_error *mpiq_ask(const struct mpiq_options *options, const char *question, char **ret);
+
 /* What this machine and, with targets, this job allow, and what would help; the caller frees the text. */
 struct mpiq_error *mpiq_doctor(const struct mpiq_options *options, char **ret);
 

@@ -42,13 +42,16 @@ struct mpiq_dll_host {
     int socket;
     struct mpiq_pipe pipe;
     struct mpiq_group_table groups;
-    unsigned look;    /* of the caller's */
-    unsigned request; /* number of the last one to the helper */
+    unsigned look;        /* of the caller's */
+    unsigned request;     /* number of the last one to the helper */
+    const char *question; /* JSON, while one is asked instead of a look */
 };
 
 /* What the helper said beside its requests. */
 struct answer {
     unsigned request; /* that it has to be for */
+    bool asked;       /* a question: what comes is text */
+    char *text;       /* of the answer to a question */
     struct mpiq_rank_state *state;
     struct mpiq_error *error; /* its own: the helper is as good as before */
     int crash;                /* signal; 0 none */
@@ -190,6 +193,8 @@ static struct mpiq_error *send_look(struct mpiq_dll_host *host, const char *dll)
     json_object_object_add(look, "number", json_object_new_int64(++host->request));
     json_object_object_add(look, "dll", json_object_new_string(dll));
     json_object_object_add(look, "internal", json_object_new_boolean(!host->options.no_internal));
+    if (host->question)
+        json_object_object_add(look, "question", json_tokener_parse(host->question));
     _cleanup_free_ char *line = NULL;
     int length = asprintf(&line, "look %s\n", json_object_to_json_string_ext(look, JSON_C_TO_STRING_PLAIN));
     json_object_put(look);
@@ -239,6 +244,10 @@ static bool on_line(void *argument, const char *line)
     const char *text = answer_in(answer, "done", line);
     if (text) {
         answer->ended = true;
+        if (answer->asked) {
+            answer->text = strdup(text);
+            return false;
+        }
         answer->error = mpiq_rank_state_from_json(text, strlen(text), &answer->state);
         answer->nonsense = answer->error != NULL;
         return false;
@@ -321,9 +330,9 @@ static int await_helper(struct mpiq_dll_host *host)
 
 /* Serves the helper until it has its answer; an error leaves no helper, unless it is the helper's own. */
 static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_target *target, pid_t direct,
-                                   const char *dll, struct mpiq_rank_state **ret)
+                                   const char *dll, struct mpiq_rank_state **ret, char **text)
 {
-    struct answer answer = {.request = host->request};
+    struct answer answer = {.request = host->request, .asked = host->question != NULL};
     struct mpiq_error *error = mpiq_target_serve_pipe(target, &host->pipe, direct, on_line, &answer);
     bool late = error && error->code == MPIQ_ERROR_TIMEOUT;
 
@@ -334,7 +343,10 @@ static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_targe
         mpiq_error_destroy(error);
         if (answer.nonsense)
             stop_helper(host);
-        *ret = answer.state;
+        if (answer.asked)
+            *text = answer.text;
+        else
+            *ret = answer.state;
         return mpiq_error_prefix(answer.error, "the message-queue library %s%s", dll,
                                  answer.nonsense ? " has left nonsense" : "");
     }
@@ -375,22 +387,49 @@ static uid_t user_for(const struct mpiq_target_status *status, enum mpiq_dll_ori
     return status->uid;
 }
 
-struct mpiq_error *mpiq_dll_host_read(struct mpiq_dll_host *host, struct mpiq_target *target,
-                                      struct mpiq_rank_state **ret)
+/* A look, or the question that the host holds. */
+static struct mpiq_error *ask_helper(struct mpiq_dll_host *host, struct mpiq_target *target,
+                                     struct mpiq_target_status *status, struct mpiq_rank_state **ret,
+                                     char **text)
 {
     _cleanup_free_ char *dll = NULL;
     enum mpiq_dll_origin origin = MPIQ_DLL_EXPLICIT;
-    struct mpiq_target_status status;
-    struct mpiq_rank_state *state = NULL;
 
     struct mpiq_error *error = mpiq_rank_choose_kept(target, host->dll, &host->ours, &dll, &origin);
     if (!error)
-        error = mpiq_target_status(target, &status);
+        error = mpiq_target_status(target, status);
     if (!error)
-        error = begin(host, dll, user_for(&status, origin));
+        error = begin(host, dll, user_for(status, origin));
     bool live = !error && strcmp(target->ops->kind, "live") == 0;
     if (!error)
-        error = converse(host, target, live ? status.pid : -1, dll, &state);
+        error = converse(host, target, live ? status->pid : -1, dll, ret, text);
+    return error;
+}
+
+struct mpiq_error *mpiq_dll_host_ask(struct mpiq_dll_host *host, struct mpiq_target *target,
+                                     const char *question, char **ret)
+{
+    struct mpiq_target_status status;
+    struct mpiq_rank_state *none = NULL;
+    char *text = NULL;
+
+    host->question = question;
+    struct mpiq_error *error = ask_helper(host, target, &status, &none, &text);
+    host->question = NULL;
+    if (!error && !text)
+        error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for an answer");
+    if (!error)
+        *ret = text;
+    return error;
+}
+
+struct mpiq_error *mpiq_dll_host_read(struct mpiq_dll_host *host, struct mpiq_target *target,
+                                      struct mpiq_rank_state **ret)
+{
+    struct mpiq_target_status status;
+    struct mpiq_rank_state *state = NULL;
+
+    struct mpiq_error *error = ask_helper(host, target, &status, &state, NULL);
     if (error)
         return error;
     for (size_t i = 0; i < state->communicator_count; i++) {

@@ -50,6 +50,14 @@ void mpiq_dll_host_begin_look(struct mpiq_dll_host *host);
 struct mpiq_error *mpiq_dll_host_read(struct mpiq_dll_host *host, struct mpiq_target *target,
                                       struct mpiq_rank_state **ret);
 
+/*
+ * A question about one process that no rank state holds the answer to, because nobody wants it of all ranks
+ * (what a handle stands for) or because it is payload: docs/WIRE.md, "Questions".  Question and answer are
+ * JSON; the caller frees *ret.
+ */
+struct mpiq_error *mpiq_dll_host_ask(struct mpiq_dll_host *host, struct mpiq_target *target,
+                                     const char *question, char **ret);
+
 /* Whose DLL a process gets. */
 enum mpiq_dll_origin {
     MPIQ_DLL_EXPLICIT,  /* as the user asked */

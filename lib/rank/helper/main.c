@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "ask.h"
 #include "base/debug.h"
 #include "look.h"
 #include "target/pipe.h"
@@ -159,6 +160,23 @@ static struct mpiq_error *find_dll(const char *path, struct mpiq_dll **ret)
     return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "too many message-queue libraries in one helper");
 }
 
+/* The state of the rank, or the answer to the question that the request holds. */
+static struct mpiq_error *look_or_answer(struct mpiq_look *look, json_object *options, char **ret)
+{
+    json_object *question = json_object_object_get(options, "question");
+    json_object *answer = NULL;
+    struct mpiq_error *error = question ? mpiq_ask_answer(look, question, &answer) : mpiq_look_read(look);
+    if (!error && !question)
+        error = mpiq_rank_state_to_json(look->state, ret);
+    if (!error && question) {
+        *ret = strdup(json_object_to_json_string_ext(answer, JSON_C_TO_STRING_PLAIN));
+        json_object_put(answer);
+        if (!*ret)
+            error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for an answer");
+    }
+    return error;
+}
+
 /* *number is that of the look, which its answer repeats. */
 static struct mpiq_error *read_rank(const char *request, uint64_t *number, char **ret)
 {
@@ -178,9 +196,7 @@ static struct mpiq_error *read_rank(const char *request, uint64_t *number, char 
         error = mpiq_target_wire_pipe_create(&wire, &target);
     look.target = target;
     if (!error)
-        error = mpiq_look_read(&look);
-    if (!error)
-        error = mpiq_rank_state_to_json(look.state, ret);
+        error = look_or_answer(&look, options, ret);
     mpiq_rank_state_destroy(look.state);
     mpiq_target_destroy(target);
     json_object_put(options);
