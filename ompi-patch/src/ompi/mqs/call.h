@@ -24,6 +24,10 @@
 
 struct ompi_request_t;
 
+/* Words of a record that are written in one store, whatever members they hold. */
+typedef uint32_t __attribute__((may_alias)) ompi_mqs_word_t;
+typedef int32_t __attribute__((may_alias)) ompi_mqs_signed_word_t;
+
 struct ompi_mqs_guard {
     struct ompi_mqs_thread *self;   /* NULL: nothing to end */
     uint32_t collective;
@@ -66,11 +70,11 @@ ompi_mqs_call_begin(struct ompi_mqs_collectives *record, uint32_t collective, in
     OMPI_MQS_ORDER();
     record->position += sizeof(*call);
     call = (struct ompi_mqs_call *) ((char *) record->ring + position % sizeof(record->ring));
-    *(uint32_t __attribute__((may_alias)) *) &call->collective =
+    *(ompi_mqs_word_t *) &call->collective =
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
         collective | OMPI_MQS_CALL_ORDERED << 16;
     /* Counts are ints and never negative here: the upper half of the slot stays as it was made, 0. */
-    *(int32_t __attribute__((may_alias)) *) &call->count = count;
+    *(ompi_mqs_signed_word_t *) &call->count = count;
 #else
         collective << 16 | OMPI_MQS_CALL_ORDERED;
     call->count = count;

@@ -15,6 +15,7 @@
 #include "ompi/file/file.h"
 #include "ompi/group/group.h"
 #include "ompi/mca/coll/base/coll_tags.h"
+#include "ompi/mca/coll/coll.h"
 #include "ompi/mca/pml/base/pml_base_recvreq.h"
 #include "ompi/mca/pml/base/pml_base_request.h"
 #include "ompi/mca/pml/base/pml_base_sendreq.h"
@@ -25,7 +26,9 @@
 #include "opal/class/opal_free_list.h"
 #include "opal/class/opal_lifo.h"
 #include "opal/class/opal_list.h"
+#include "opal/class/opal_object.h"
 #include "opal/class/opal_pointer_array.h"
+#include "opal/mca/mca.h"
 #include "opal/datatype/opal_datatype_internal.h"
 
 static const struct ompi_mqs_row ompi_mqs_rows_libmpi[] = {
@@ -82,6 +85,10 @@ static const struct ompi_mqs_row ompi_mqs_rows_libmpi[] = {
     OMPI_MQS_TYPE_MEMBER(opal_process_name_t, opal_process_name_t, vpid)
 
     OMPI_MQS_SIZE(opal_object_t)
+    OMPI_MQS_MEMBER(opal_object_t, obj_class)
+    OMPI_MQS_MEMBER(opal_object_t, obj_reference_count)
+    OMPI_MQS_SIZE(opal_class_t)
+    OMPI_MQS_MEMBER(opal_class_t, cls_name)
     OMPI_MQS_SIZE(opal_pointer_array_t)
     OMPI_MQS_MEMBER(opal_pointer_array_t, lowest_free)
     OMPI_MQS_MEMBER(opal_pointer_array_t, number_free)
@@ -200,6 +207,14 @@ static const struct ompi_mqs_row ompi_mqs_rows_libmpi[] = {
     OMPI_MQS_MEMBER(ompi_op_t, o_name)
     OMPI_MQS_MEMBER(ompi_op_t, o_flags)
     OMPI_MQS_MEMBER(ompi_op_t, o_f_to_c_index)
+
+    OMPI_MQS_TYPE_SIZE(mca_base_component_t, mca_base_component_t)
+    OMPI_MQS_TYPE_MEMBER(mca_base_component_t, mca_base_component_t, mca_component_name)
+    OMPI_MQS_SIZE(mca_coll_base_comm_coll_t)
+    OMPI_MQS_MEMBER(mca_coll_base_comm_coll_t, coll_allreduce_module)
+    OMPI_MQS_MEMBER(mca_coll_base_comm_coll_t, coll_barrier_module)
+    OMPI_MQS_MEMBER(mca_coll_base_comm_coll_t, coll_bcast_module)
+    OMPI_MQS_MEMBER(mca_coll_base_comm_coll_t, coll_reduce_module)
 
     OMPI_MQS_SIZE(ompi_win_t)
     OMPI_MQS_MEMBER(ompi_win_t, w_name)

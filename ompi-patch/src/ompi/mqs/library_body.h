@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 
 #include "ompi/communicator/communicator.h"
+#include "ompi/debuggers/debuggers.h"
 #include "ompi/group/group.h"
 #include "ompi/mqs/call_body.h"
 #include "ompi/mqs/request_body.h"
@@ -36,6 +37,18 @@ static void ompi_mqs_copy_name(char *target, size_t size, const char *name)
     memcpy(target, name, length);
 }
 
+/* Fills mpimsgq_dll_locations, and registers the parameter that says where to search.  With every start of
+   MPI, not only below a debugger: one may attach later.  Once: a debugger may hold on to the list. */
+static void ompi_mqs_announce_dll(void)
+{
+    static bool announced = false;
+
+    if (!announced) {
+        announced = true;
+        ompi_debugger_setup_dlls();
+    }
+}
+
 void ompi_mqs_register_params(void)
 {
     (void) mca_base_var_register("ompi", "mpi", "mqs", "record",
@@ -48,6 +61,7 @@ void ompi_mqs_register_params(void)
                                  "(Yama) would only let its parent (0: no, 1: yes)",
                                  MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0, OPAL_INFO_LVL_3,
                                  MCA_BASE_VAR_SCOPE_READONLY, &ompi_mqs_allow_ptrace);
+    ompi_mqs_announce_dll();
     ompi_mqs_root.recording = ompi_mqs_record;
     if (!ompi_mqs_record) {
         /* MPI_Init was entered before this could be known. */

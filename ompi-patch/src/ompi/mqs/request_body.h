@@ -313,6 +313,9 @@ void ompi_mqs_request_forget(struct ompi_request_t *request)
     struct ompi_mqs_template **link;
     struct ompi_mqs_template *template;
 
+    if (!REQUEST_COMPLETE(request)) {
+        return; /* under way: its component refuses to free it */
+    }
     ompi_mqs_lock();
     for (link = &ompi_mqs_templates[ompi_mqs_bucket(request)];
          NULL != *link && (*link)->request != request; link = &(*link)->next) {
