@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the selected part of the corpus, a few jobs side by side, while pytest asks for one result after another.
 
-MPIQ_CORPUS          full: every case, 50 looks at each that does not hang; else the quick part
+MPIQ_CORPUS          full: every case on every line, 50 looks at each that does not hang; quick: a part of them on
+                     the patched lines; else every case on those and that part on the others
 MPIQ_CORPUS_LOOKS    how many looks at each that does not hang
-MPIQ_CORPUS_JOBS     how many jobs at a time (default: as many as there are processors, at most 4)
-MPIQ_CORPUS_TABLE    a file that gets the table of results too
+MPIQ_CORPUS_JOBS     how many jobs at a time (default: one more than processors, at most 4)
+MPIQ_CORPUS_TABLE    a file that gets the table of results (docs/CORPUS.md)
+MPIQ_CORPUS_RESULTS  a file that keeps results, so that the table has those of several runs
 MPIQ_CORPUS_FAILURES a file that gets every wrong answer with what was expected
 """
 import concurrent.futures
@@ -21,9 +23,10 @@ sys.path[:0] = [str(HERE)]
 
 import corpus # noqa: E402
 import job as jobs # noqa: E402
+import table # noqa: E402
 
-FULL = os.environ.get("MPIQ_CORPUS") == "full"
-LOOKS_AT_HEALTHY = int(os.environ.get("MPIQ_CORPUS_LOOKS") or (50 if FULL else 4))
+PART = os.environ.get("MPIQ_CORPUS") or "usual"
+LOOKS_AT_HEALTHY = int(os.environ.get("MPIQ_CORPUS_LOOKS") or (50 if PART == "full" else 4))
 
 
 def pytest_configure():
@@ -31,16 +34,16 @@ def pytest_configure():
     signal.signal(signal.SIGTERM, lambda *_: (jobs.end_all(), os._exit(128 + signal.SIGTERM)))
 
 
-def selected_lines():
-    """The quick part runs on the patched libraries only."""
-    found = jobs.lines()
-    return [line for line in found.values() if FULL or line.patched]
+def is_selected(case, line):
+    if not case.on(line):
+        return False
+    small = case.get("quick", False) and not case.two_hosts
+    return PART == "full" or small and (line.patched or PART == "usual") or line.patched and PART == "usual"
 
 
 def pytest_generate_tests(metafunc):
     if "run" in metafunc.fixturenames:
-        runs = [(case, line) for line in selected_lines() for case in corpus.load()
-                if case.on(line) and (FULL or (case.get("quick") and not case.two_hosts))]
+        runs = [(case, line) for line in jobs.lines().values() for case in corpus.load() if is_selected(case, line)]
         metafunc.parametrize("run", runs, ids=[f"{line.name}-{case.family}-{case.name}" for case, line in runs])
 
 
@@ -59,7 +62,7 @@ def outcome(request, mpiq, tmp_path_factory):
             if "run" in getattr(getattr(item, "callspec", None), "params", {})]
     directory = tmp_path_factory.mktemp("corpus")
     no_two_hosts = jobs.why_no_two_hosts()
-    workers = int(os.environ.get("MPIQ_CORPUS_JOBS") or min(4, os.cpu_count() or 1))
+    workers = int(os.environ.get("MPIQ_CORPUS_JOBS") or min(4, 1 + (os.cpu_count() or 1)))
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         programs = {(line.name, family): pool.submit(corpus.compile_family, line, family, directory)
                     for line in {id(line): line for _, line in runs}.values() for family in corpus.families()}
@@ -91,16 +94,12 @@ def pytest_terminal_summary(terminalreporter):
     if not results:
         return
     terminalreporter.section("corpus")
-    text = corpus.table(results)
-    terminalreporter.write_line(text)
-    hung = [result for result in results if result.case.firsts]
-    terminalreporter.write_line(
-        f"{len(results)} runs, {sum(result.looks for result in results)} looks, "
-        f"{sum(bool(result.wrong_verdict) for result in results)} wrong verdicts, "
-        f"{sum(bool(result.trouble) for result in results)} that did not run; "
-        f"first finding right in {sum(not result.wrong_first for result in hung)} of {len(hung)}")
+    rows = [table.as_row(result) for result in results]
+    terminalreporter.write_line(f"{table.cases(rows)}\n\n{table.sums(rows)}")
+    if os.environ.get("MPIQ_CORPUS_RESULTS"):
+        rows = table.merged(results, os.environ["MPIQ_CORPUS_RESULTS"])
     if os.environ.get("MPIQ_CORPUS_TABLE"):
-        pathlib.Path(os.environ["MPIQ_CORPUS_TABLE"]).write_text(text + "\n", encoding="utf-8")
+        pathlib.Path(os.environ["MPIQ_CORPUS_TABLE"]).write_text(table.document(rows), encoding="utf-8")
     if os.environ.get("MPIQ_CORPUS_FAILURES"):
         pathlib.Path(os.environ["MPIQ_CORPUS_FAILURES"]).write_text(failures(), encoding="utf-8")
 

@@ -204,6 +204,14 @@ class Job:
             if time.monotonic() > end:
                 raise JobError(f"processes {sorted(waiting)} have neither spun nor slept in {seconds} s")
 
+    def step_back(self):
+        """Leaves the processors to those who look: ranks that hang spin for nothing."""
+        for pid in self.ready:
+            try:
+                os.setpriority(os.PRIO_PROCESS, pid, 19)
+            except OSError:
+                pass # it has ended
+
     def wait_for_state(self, count, state, seconds=60):
         """Until that many of the job's ranks are in that state (R S D T t Z) and all have begun: their pids."""
         end = time.monotonic() + seconds

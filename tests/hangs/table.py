@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The results of the corpus as Markdown: a row for each case, a column for each line, and the sums.
+
+A result is kept as a plain dictionary (as_row), so that runs of single lines can be put together in one table.
+"""
+import json
+import pathlib
+
+import job as jobs
+
+INTRODUCTION = """\
+<!-- SPDX-License-Identifier: BSD-3-Clause -->
+<!-- Written by tests/hangs: see below. -->
+# The corpus: what mpiq says of programs that hang, and of programs that do not
+
+Each case is a small MPI program in [tests/hangs](../tests/hangs), started by mpirun and looked at while it runs; what
+mpiq has to say stands beside it in a `.toml` file. `@two_hosts`: with its ranks on two emulated hosts.
+
+A cell has the verdict. **named** means that the first finding names the ranks and the call at fault, as expected; else
+what it lacks is said. `4.1-stock` and `5.0-stock` are builds with `-g` and without the patch: what is *not kept* there
+(running numbers, names of non-blocking collectives, waiting times) and so cannot be said is given in brackets. A
+verdict may be weaker there (`running` or `unknown` in place of `deadlock`), never stronger.
+
+To make this file again, with prefixes as `./dev test` has them (`MPIQ_OMPI_41`, `MPIQ_OMPI_50`, `…_STOCK`, `MPIQ`):
+
+    MPIQ_CORPUS=full MPIQ_CORPUS_RESULTS=results.json MPIQ_CORPUS_TABLE=docs/CORPUS.md \\
+        python3 -m pytest tests/hangs
+
+It may be done line by line: results are added to `results.json`. `./dev test` runs every case on the patched libraries
+with fewer looks, and a part of them on the unpatched ones.
+"""
+
+
+def as_row(result):
+    """One result as plain data."""
+    case = result.case
+    return {"line": result.line.name, "family": case.family, "name": case.name, "expected": case.verdicts,
+            "verdict": result.verdict, "looks": result.looks, "healthy": case.healthy, "hangs": bool(case.firsts),
+            "wrong_verdict": bool(result.wrong_verdict), "named": bool(case.firsts) and not result.wrong_first,
+            "lost": list(result.lost), "trouble": bool(result.trouble)}
+
+
+def merged(results, path):
+    """Rows of these results and of those kept in a file, which is brought up to date."""
+    file = pathlib.Path(path)
+    kept = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
+    rows = {(row["line"], row["name"]): row for row in kept}
+    rows.update({(result.line.name, result.case.name): as_row(result) for result in results})
+    file.write_text(json.dumps(list(rows.values()), indent=1), encoding="utf-8")
+    return list(rows.values())
+
+
+def markdown(rows):
+    """Rows of text as a Markdown table; the first one is its head."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["| " + " | ".join(text.ljust(width) for text, width in zip(row, widths)) + " |" for row in rows]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
+
+
+def line_names(rows):
+    return [name for name in jobs.PREFIX_VARIABLES if any(row["line"] == name for row in rows)]
+
+
+def cases(rows):
+    """A row for each case."""
+    names = line_names(rows)
+    by_case = {}
+    for row in rows:
+        by_case.setdefault((row["family"], row["name"], "/".join(row["expected"])), {})[row["line"]] = row
+    return markdown([["case", "expected"] + names] +
+                    [[f"{family}: {name}", expected] + [cell(by_line.get(line)) for line in names]
+                     for (family, name, expected), by_line in by_case.items()])
+
+
+def cell(row):
+    """One result in a few words."""
+    if row is None:
+        return "-"
+    if row["trouble"]:
+        return "did not run"
+    text = (row["verdict"] or "no answer") + (" WRONG" if row["wrong_verdict"] else "")
+    if row["hangs"]:
+        lost = [word for word in row["lost"] if row["line"].endswith("-stock") or word != "time"]
+        text += ", named" if row["named"] else ", not named"
+        text += f" [no {', '.join(lost)}]" if lost else ""
+    if row["healthy"]:
+        text += f" ({row['looks']} looks)"
+    return text
+
+
+SUMS = [
+    ("programs that hang", lambda rows: len(hung(rows))),
+    ("… verdict as with the patch", lambda rows: sum(row["verdict"] in row["expected"] for row in hung(rows))),
+    ("… first finding names ranks and call", lambda rows: sum(row["named"] for row in hung(rows))),
+    ("… with a waiting time", lambda rows: sum("time" not in row["lost"] for row in hung(rows))),
+    ("… with all else that is expected", lambda rows: sum(not set(row["lost"]) - {"time"} for row in hung(rows))),
+    ("programs that do not hang", lambda rows: sum(row["healthy"] for row in rows)),
+    ("… looks at them", lambda rows: sum(row["looks"] for row in rows if row["healthy"])),
+    ("… of them false deadlocks", lambda rows: sum(row["verdict"] == "deadlock" for row in rows if row["healthy"])),
+    ("others (cannot be proven, or end by themselves)",
+     lambda rows: sum(not row["healthy"] and not row["hangs"] for row in rows)),
+    ("wrong verdicts", lambda rows: sum(row["wrong_verdict"] for row in rows)),
+    ("did not run", lambda rows: sum(row["trouble"] for row in rows)),
+]
+
+
+def hung(rows):
+    return [row for row in rows if row["hangs"]]
+
+
+def sums(rows):
+    """A row for each question, a column for each line."""
+    names = line_names(rows)
+    by_line = [[row for row in rows if row["line"] == name] for name in names]
+    return markdown([[""] + names] + [[title] + [str(count(of_line)) for of_line in by_line] for title, count in SUMS])
+
+
+def document(rows):
+    return f"{INTRODUCTION}\n## Sums\n\n{sums(rows)}\n\n## Cases\n\n{cases(rows)}\n"
