@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whatever happens to mpiq or to gdb, the job goes on and comes to the right result."""
+import contextlib
 import os
 import pathlib
 import random
@@ -59,17 +60,30 @@ def assert_nothing_stopped(job):
         time.sleep(0.05)
 
 
+def program(pid):
+    """The name of a process's program; empty once it has ended."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
 def end_marked(mark):
-    """What is left of those that carry the mark a while after they should have ended."""
+    """What is left of those that carry the mark a while after they should have ended.
+
+    Not gdb's own children: it forks one to learn what ptrace can do, which stops itself and stays so where gdb
+    is killed at that moment."""
     end = time.monotonic() + 10
-    while time.monotonic() < end:
+    while True:
         left = jobs.marked_processes(mark)
-        if not left:
-            return []
+        if not left or time.monotonic() > end:
+            break
         time.sleep(0.05)
+    programs = {pid: program(pid) for pid in left}
     for pid in left:
-        os.kill(pid, signal.SIGKILL)
-    return left
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return [f"{pid} {name}" for pid, name in programs.items() if name not in ("", "gdb")]
 
 
 def kill_at_random_moments(job, start, longest, seed):
