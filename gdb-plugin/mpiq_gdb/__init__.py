@@ -20,7 +20,7 @@ def load():
     """Registers the commands, settings and convenience functions with gdb."""
     from . import settings
     from . import report, why, collectives, queues, comms, ranks, snapshot
-    from . import attach, rank, functions
-    for module in (settings, report, why, collectives, queues, comms, ranks, snapshot, attach, rank,
+    from . import message, attach, rank, functions
+    for module in (settings, report, why, collectives, queues, comms, ranks, snapshot, message, attach, rank,
                    functions):
         module.register()

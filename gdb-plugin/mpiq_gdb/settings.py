@@ -111,12 +111,20 @@ system call of the rank return EINTR."""
         return "Other ranks are %s while they are read." % ("stopped" if self.value else "not stopped")
 
 
+def dll_options():
+    """The choice of the DLL, as options of mpiq."""
+    return ["--dll", gdb.parameter("mpi dll")] if gdb.parameter("mpi dll") else []
+
+
+def internal():
+    """Whether the library's own traffic is wanted."""
+    return bool(gdb.parameter("mpi internal"))
+
+
 def options():
     """What is set, as options of mpiq."""
-    ret = []
-    if gdb.parameter("mpi dll"):
-        ret += ["--dll", gdb.parameter("mpi dll")]
-    if gdb.parameter("mpi internal"):
+    ret = dll_options()
+    if internal():
         ret.append("--all")
     if gdb.parameter("mpi stop"):
         ret.append("--stop")

@@ -79,6 +79,7 @@ static json_object *convert(struct mpiq_look *look, const mqs_pending_operation 
         add_address(ret, "datatype", details.datatype);
         ADD_TEXT(ret, "datatype_name", details.datatype_name);
         add_number(ret, "count", details.count);
+        add_address(ret, "sequence", details.sequence);
         for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
             json_object_object_add(ret, flags[i].name, json_object_new_boolean(details.flags & flags[i].bit));
         if (details.peer_known) {
