@@ -112,7 +112,12 @@ static const char *nearly(struct mpiq_finder *finder, const struct mpiq_finding 
                 : WORDS(arena, "%s waits for one", mpiq_words_rank(arena, finder->job, miss_->process));
     const char *tag = op->tag_any ? "any tag" : WORDS(arena, "tag %d", op->tag);
     const char *how;
+    const char *place = "there";
     switch (miss_->differs) {
+    case MPIQ_MISS_DESTINATION:
+        how = WORDS(arena, " with %s", tag);
+        place = WORDS(arena, "at %s", mpiq_words_rank(arena, finder->job, miss_->holder));
+        break;
     case MPIQ_MISS_TAG:
         how = WORDS(arena, " with %s", tag);
         break;
@@ -123,7 +128,8 @@ static const char *nearly(struct mpiq_finder *finder, const struct mpiq_finding 
         how = receive ? WORDS(arena, " with %s", tag)
                       : WORDS(arena, " with %s from %s", tag, mpiq_words_rank(arena, finder->job, op->peer));
     }
-    return WORDS(arena, "; %s%s%s", what, how, receive ? " lies there unreceived" : "");
+    return receive ? WORDS(arena, "; %s%s lies %s unreceived", what, how, place)
+                   : WORDS(arena, "; %s%s", what, how);
 }
 
 /* Why nobody answers: what the rank it waits for does. */
@@ -216,6 +222,39 @@ static void add(struct collection *collection, const struct alike *alike)
         receive_misses(finder, finding, process, op);
 }
 
+/* Messages that would have done, had they not gone to another rank: of receives from one rank that nothing
+   else comes near to.  All ranks' messages are gone through once. */
+static void find_astray(struct collection *collection)
+{
+    struct mpiq_finder *finder = collection->finder;
+    const struct mpiq_job_state *job = finder->job;
+    bool wanted[MPIQ_MOST_FINDINGS] = {0};
+    bool any = false;
+    for (uint32_t i = 0; i < collection->count; i++) {
+        const struct mpiq_job_operation *receive = &job->operations[collection->first[i].operation];
+        wanted[i] = mpiq_is_receive(receive) && !receive->any && !collection->first[i].peers_differ &&
+                    finder->diagnosis->findings[collection->findings[i]].near_miss_count == 0;
+        any = any || wanted[i];
+    }
+    for (uint32_t process = 0; any && process < job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
+            const struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
+            uint32_t partner = finder->diagnosis->partner[rank->first_operation + i];
+            bool taken = partner != MPIQ_NONE && !mpiq_is_send(&job->operations[partner]);
+            if (op->queue != MPIQ_QUEUE_UNEXPECTED || op->internal || taken)
+                continue;
+            for (uint32_t j = 0; j < collection->count; j++) {
+                const struct alike *alike = &collection->first[j];
+                if (wanted[j] && job->ranks[finder->graph->thread_ranks[alike->thread]].process != process &&
+                    mpiq_fits(&job->operations[alike->operation], op->comm, op->peer, op->tag))
+                    near_miss(finder, &finder->diagnosis->findings[collection->findings[j]],
+                              MPIQ_MISS_DESTINATION, op->peer, process, rank->first_operation + i);
+            }
+        }
+    }
+}
+
 /* Whether a thread's wait is part of the explanation: in a knot, or for somebody who is dead. */
 static bool explains(const struct mpiq_finder *finder, uint32_t thread)
 {
@@ -251,6 +290,7 @@ void mpiq_find_messages(struct mpiq_finder *finder)
             }
         }
     }
+    find_astray(&collection);
     for (uint32_t i = 0; i < collection.count && !finder->failed; i++)
         describe(finder, &finder->diagnosis->findings[collection.findings[i]], &collection.first[i]);
 }

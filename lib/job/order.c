@@ -7,7 +7,8 @@
 
 static uint8_t weigh(const struct mpiq_finding *finding)
 {
-    bool near_miss = finding->near_miss_count > 0;
+    /* One that went to another rank may well have been meant for it. */
+    bool near_miss = finding->near_miss_count > 0 && finding->near_misses[0].differs != MPIQ_MISS_DESTINATION;
     uint8_t base = 0;
     switch (finding->kind) {
     case MPIQ_FINDING_COLLECTIVE_MISMATCH:

@@ -15,6 +15,26 @@ static void put_queue(struct mpiq_json *json, const char *key, const struct mpiq
     mpiq_json_close(json, ']');
 }
 
+/* By which handle this process knows each of its communicators. */
+static void put_communicators(struct mpiq_json *json, const struct mpiq_job_rank *rank)
+{
+    const struct mpiq_job_state *job = json->page->job;
+    mpiq_json_key(json, "communicators");
+    mpiq_json_open(json, '[');
+    for (uint32_t i = 0; i < rank->member_count; i++) {
+        const struct mpiq_job_member *member = &job->members[job->member_order[rank->first_member + i]];
+        if (!member->handle || !mpiq_page_wants_communicator(json->page, member->comm))
+            continue;
+        mpiq_json_open(json, '{');
+        mpiq_json_put_number(json, "comm", member->comm);
+        if (member->local_rank >= 0)
+            mpiq_json_put_number(json, "local_rank", member->local_rank);
+        mpiq_json_put_hex(json, "handle", member->handle);
+        mpiq_json_close(json, '}');
+    }
+    mpiq_json_close(json, ']');
+}
+
 static void put_rank(struct mpiq_json *json, uint32_t process)
 {
     const struct mpiq_job_state *job = json->page->job;
@@ -44,6 +64,8 @@ static void put_rank(struct mpiq_json *json, uint32_t process)
         put_queue(json, "receives", rank, MPIQ_QUEUE_RECEIVES);
         put_queue(json, "unexpected", rank, MPIQ_QUEUE_UNEXPECTED);
     }
+    if (rank && rank->member_count > 0)
+        put_communicators(json, rank);
     mpiq_json_close(json, '}');
 }
 

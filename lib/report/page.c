@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "state/duration.h"
 
 bool mpiq_page_wants(const struct mpiq_page *page, uint32_t process)
 {
@@ -66,21 +67,8 @@ void mpiq_put_plain(struct mpiq_buffer *buffer, const char *string)
 
 void mpiq_put_duration(struct mpiq_buffer *buffer, double seconds)
 {
-    if (!(seconds >= 0))
-        return;
-    if (seconds < 9.95) {
-        mpiq_buffer_printf(buffer, "%.1f s", seconds);
-        return;
-    }
-    uint64_t whole = seconds < 1e15 ? (uint64_t)(seconds + 0.5) : (uint64_t)1e15;
-    if (whole < 60)
-        mpiq_buffer_printf(buffer, "%" PRIu64 " s", whole);
-    else if (whole < 3600)
-        mpiq_buffer_printf(buffer, "%" PRIu64 " m %" PRIu64 " s", whole / 60, whole % 60);
-    else if (whole < 86400)
-        mpiq_buffer_printf(buffer, "%" PRIu64 " h %" PRIu64 " m", whole / 3600, whole / 60 % 60);
-    else
-        mpiq_buffer_printf(buffer, "%" PRIu64 " d %" PRIu64 " h", whole / 86400, whole / 3600 % 24);
+    char text[MPIQ_DURATION_ROOM];
+    mpiq_buffer_string(buffer, mpiq_duration_text(seconds, text));
 }
 
 void mpiq_put_ranks(struct mpiq_buffer *buffer, const struct mpiq_rank_set *set, uint32_t most)

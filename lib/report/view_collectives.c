@@ -203,7 +203,8 @@ static void put_entries(struct mpiq_page *page, const struct entries *entries)
         put_entry(page, &entries->items[i]);
     if (shown < entries->count) {
         mpiq_layout_gap(page);
-        mpiq_layout_say(page, 0, "%zu more communicators: --comm NAME shows one, --ranks LIST those of some ranks",
+        mpiq_layout_say(page, 0,
+                        "%zu more communicators: --comm NAME shows one, --ranks LIST those of some ranks",
                         entries->count - shown);
     }
     if (entries->count == 0) {

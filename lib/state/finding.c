@@ -163,7 +163,16 @@ const char *mpiq_rank_doing_word(enum mpiq_rank_doing doing)
 
 const char *mpiq_miss_word(uint32_t differs)
 {
-    return differs == MPIQ_MISS_TAG ? "tag" : differs == MPIQ_MISS_SOURCE ? "source" : "communicator";
+    switch (differs) {
+    case MPIQ_MISS_TAG:
+        return "tag";
+    case MPIQ_MISS_SOURCE:
+        return "source";
+    case MPIQ_MISS_DESTINATION:
+        return "destination";
+    default:
+        return "communicator";
+    }
 }
 
 struct mpiq_finding *mpiq_diagnosis_add_finding(struct mpiq_diagnosis *diagnosis, enum mpiq_finding_kind kind)

@@ -110,6 +110,7 @@ struct mpiq_step {
 #define MPIQ_MISS_TAG 1u
 #define MPIQ_MISS_SOURCE 2u
 #define MPIQ_MISS_COMMUNICATOR 4u
+#define MPIQ_MISS_DESTINATION 8u /* it went to another rank */
 
 struct mpiq_near_miss {
     uint32_t differs;   /* one of MPIQ_MISS_; the word is mpiq_miss_word's */
@@ -206,7 +207,7 @@ const char *mpiq_verdict_word(enum mpiq_verdict verdict);
 int mpiq_verdict_exit(enum mpiq_verdict verdict);
 const char *mpiq_finding_word(enum mpiq_finding_kind kind);
 const char *mpiq_rank_doing_word(enum mpiq_rank_doing doing);
-const char *mpiq_miss_word(uint32_t differs); /* "tag", "source", "communicator" */
+const char *mpiq_miss_word(uint32_t differs); /* "tag", "source", "communicator", "destination" */
 
 /* Building, for lib/job.  An empty diagnosis; each of the others adds a zeroed element with its indexes
    "none", valid until the next one of its kind.  All NULL without memory. */
