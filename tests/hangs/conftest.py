@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the selected part of the corpus, a few jobs side by side, while pytest asks for one result after another.
 
-MPIQ_CORPUS          full: every case on every line, 50 looks at each that does not hang; quick: a part of them on
-                     the patched lines; else every case on those and that part on the others
+MPIQ_CORPUS          full: 50 looks at each case that does not hang; quick: some cases, on the patched lines alone;
+                     else every case on every line
 MPIQ_CORPUS_LOOKS    how many looks at each that does not hang
 MPIQ_CORPUS_JOBS     how many jobs at a time (default: one more than processors, at most 4)
 MPIQ_CORPUS_TABLE    a file that gets the table of results (docs/CORPUS.md)
@@ -35,10 +35,8 @@ def pytest_configure():
 
 
 def is_selected(case, line):
-    if not case.on(line):
-        return False
-    small = case.get("quick", False) and not case.two_hosts
-    return PART == "full" or small and (line.patched or PART == "usual") or line.patched and PART == "usual"
+    small = case.get("quick") and not case.two_hosts and line.patched
+    return case.on(line) and (small or PART != "quick")
 
 
 def pytest_generate_tests(metafunc):

@@ -13,7 +13,7 @@ A family's .toml file has a table for each case of its .c file, over the family'
   lines      the release lines that have it (default: all)
   spawned    how many ranks are started by the program itself
   healthy    it never ends and never hangs: looked at again and again
-  quick      belongs to the small part of the corpus that each test run makes on unpatched libraries
+  quick      belongs to the small part of the corpus: MPIQ_CORPUS=quick
   two_hosts  runs once more with its ranks on two emulated hosts
 """
 import concurrent.futures

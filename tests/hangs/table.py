@@ -26,8 +26,8 @@ To make this file again, with prefixes as `./dev test` has them (`MPIQ_OMPI_41`,
     MPIQ_CORPUS=full MPIQ_CORPUS_RESULTS=results.json MPIQ_CORPUS_TABLE=docs/CORPUS.md \\
         python3 -m pytest tests/hangs
 
-It may be done line by line: results are added to `results.json`. `./dev test` runs every case on the patched libraries
-with fewer looks, and a part of them on the unpatched ones.
+It may be done line by line: results are added to `results.json`. `./dev test` runs all of it with 4 looks in place of 50
+at each program that does not hang, and prints the tables.
 """
 
 
