@@ -110,11 +110,44 @@ static void read_environment(int directory, struct mpiq_process *process)
     process->local_size = number(variable(text, length, "OMPI_COMM_WORLD_LOCAL_SIZE"), 0);
 }
 
-static bool maps_mpi(int directory)
+static bool maps_mpi(pid_t pid)
 {
+    char path[32];
     size_t length;
-    _cleanup_free_ char *text = read_file(directory, "maps", &length);
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    _cleanup_free_ char *text = read_file(AT_FDCWD, path, &length);
     return !text || strstr(text, "/libmpi.") || strstr(text, "/libmpi_") || strstr(text, "/libmpich");
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct mpiq_process *a = *(struct mpiq_process *const *)left,
+                              *b = *(struct mpiq_process *const *)right;
+    int order = strcmp(a->nspace, b->nspace);
+    return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* A rank alone with its name is the rank, whatever it maps: the list of mappings, the dearest file of all, is
+   read of those alone that share one (wrappers, children). */
+static struct mpiq_error *tell_ranks_apart(struct mpiq_process_table *table)
+{
+    struct mpiq_process **ranks = calloc(table->count + 1, sizeof *ranks); /* NOLINT */
+    size_t count = 0;
+    if (!ranks)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->processes[i].nspace)
+            ranks[count++] = &table->processes[i];
+    }
+    if (count > 0)
+        qsort(ranks, count, sizeof *ranks, by_name); /* NOLINT */
+    for (size_t i = 0; i < count; i++) {
+        bool alone = (i == 0 || by_name(&ranks[i - 1], &ranks[i]) != 0) &&
+                     (i + 1 == count || by_name(&ranks[i], &ranks[i + 1]) != 0);
+        ranks[i]->maps_mpi = alone || maps_mpi(ranks[i]->pid);
+    }
+    free(ranks);
+    return NULL;
 }
 
 static bool read_process(int proc, const char *name, struct mpiq_process *process)
@@ -127,8 +160,6 @@ static bool read_process(int proc, const char *name, struct mpiq_process *proces
     process->uid = status.st_uid;
     read_executable(directory, process);
     read_environment(directory, process);
-    if (process->nspace)
-        process->maps_mpi = maps_mpi(directory);
     return true;
 }
 
@@ -164,8 +195,12 @@ struct mpiq_error *mpiq_process_table_init(struct mpiq_process_table *ret)
     closedir(proc);
     if (table.count > 0)
         qsort(table.processes, table.count, sizeof *table.processes, by_pid);
-    *ret = table;
-    return NULL;
+    struct mpiq_error *error = tell_ranks_apart(&table);
+    if (error)
+        mpiq_process_table_deinit(&table);
+    else
+        *ret = table;
+    return error;
 }
 
 void mpiq_process_table_deinit(struct mpiq_process_table *table)
