@@ -187,7 +187,22 @@ static struct mpiq_error *start_helper(struct mpiq_dll_host *host, uid_t user)
     return NULL;
 }
 
-static struct mpiq_error *send_look(struct mpiq_dll_host *host, const char *dll)
+/* What a DLL for Open MPI asks first of all, so that it need not: a question waits for two turns of the
+   processor, on a machine whose ranks spin. */
+static json_object *known_replies(struct mpiq_target *target, pid_t direct)
+{
+    static const char *const requests[] = {"hello 1", "sizes", "symbol ompi_mqs_root"};
+    json_object *known = json_object_new_object();
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        _cleanup_free_ char *reply = mpiq_target_reply(target, direct, requests[i]);
+        if (reply)
+            json_object_object_add(known, requests[i], json_object_new_string(reply));
+    }
+    return known;
+}
+
+static struct mpiq_error *send_look(struct mpiq_dll_host *host, struct mpiq_target *target, pid_t direct,
+                                    const char *dll)
 {
     json_object *look = json_object_new_object();
     json_object_object_add(look, "number", json_object_new_int64(++host->request));
@@ -195,6 +210,7 @@ static struct mpiq_error *send_look(struct mpiq_dll_host *host, const char *dll)
     json_object_object_add(look, "internal", json_object_new_boolean(!host->options.no_internal));
     if (host->question)
         json_object_object_add(look, "question", json_tokener_parse(host->question));
+    json_object_object_add(look, "known", known_replies(target, direct));
     _cleanup_free_ char *line = NULL;
     int length = asprintf(&line, "look %s\n", json_object_to_json_string_ext(look, JSON_C_TO_STRING_PLAIN));
     json_object_put(look);
@@ -211,11 +227,12 @@ static void set_deadline(struct mpiq_dll_host *host)
 }
 
 /* With a helper that runs as user, and has been told what to do. */
-static struct mpiq_error *begin(struct mpiq_dll_host *host, const char *dll, uid_t user)
+static struct mpiq_error *begin(struct mpiq_dll_host *host, struct mpiq_target *target, pid_t direct,
+                                const char *dll, uid_t user)
 {
     if (host->pid > 0 && host->user == user) {
         set_deadline(host);
-        struct mpiq_error *error = send_look(host, dll);
+        struct mpiq_error *error = send_look(host, target, direct, dll);
         if (!error)
             return NULL;
         mpiq_error_destroy(error); /* it ended while nobody asked: a new one does as well */
@@ -225,7 +242,7 @@ static struct mpiq_error *begin(struct mpiq_dll_host *host, const char *dll, uid
     if (error)
         return error;
     set_deadline(host);
-    return send_look(host, dll);
+    return send_look(host, target, direct, dll);
 }
 
 /* ---- listening -------------------------------------------------------------------------------------- */
@@ -398,11 +415,11 @@ static struct mpiq_error *ask_helper(struct mpiq_dll_host *host, struct mpiq_tar
     struct mpiq_error *error = mpiq_rank_choose_kept(target, host->dll, &host->ours, &dll, &origin);
     if (!error)
         error = mpiq_target_status(target, status);
+    pid_t direct = !error && strcmp(target->ops->kind, "live") == 0 ? status->pid : -1;
     if (!error)
-        error = begin(host, dll, user_for(status, origin));
-    bool live = !error && strcmp(target->ops->kind, "live") == 0;
+        error = begin(host, target, direct, dll, user_for(status, origin));
     if (!error)
-        error = converse(host, target, live ? status->pid : -1, dll, ret, text);
+        error = converse(host, target, direct, dll, ret, text);
     return error;
 }
 

@@ -151,8 +151,8 @@ struct mpiq_error *mpiq_link_map_read(struct mpiq_target *target, const struct m
         error = window_read(&window, next, 4 * size, link);
         if (error)
             return error; /* NOLINT */
-        links[used++] =
-            (struct mpiq_link){.bias = mpiq_word(words, link), .dynamic = mpiq_word(words, link + 2 * size)};
+        links[used++] = (struct mpiq_link){
+            .address = next, .bias = mpiq_word(words, link), .dynamic = mpiq_word(words, link + 2 * size)};
         next = mpiq_word(words, link + 3 * size);
     }
     if (!used)
@@ -160,4 +160,16 @@ struct mpiq_error *mpiq_link_map_read(struct mpiq_target *target, const struct m
     *ret = mpiq_steal(links);
     *count = used;
     return NULL;
+}
+
+bool mpiq_link_is_last(struct mpiq_target *target, const struct mpiq_words *words,
+                       const struct mpiq_link *last)
+{
+    unsigned char link[32];
+    size_t size = (size_t)words->size;
+    struct mpiq_error *error = mpiq_target_read(target, last->address, 4 * size, link);
+    bool same = !error && mpiq_word(words, link) == last->bias &&
+                mpiq_word(words, link + 2 * size) == last->dynamic && mpiq_word(words, link + 3 * size) == 0;
+    mpiq_error_destroy(error);
+    return same;
 }

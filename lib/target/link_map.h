@@ -10,6 +10,7 @@
 #include "target/target.h"
 
 struct mpiq_link {
+    uint64_t address; /* of the entry itself */
     uint64_t bias;    /* l_addr */
     uint64_t dynamic; /* l_ld: an address inside the object */
 };
@@ -34,5 +35,10 @@ bool mpiq_auxv_find(const struct mpiq_words *words, const void *auxv, size_t siz
  */
 struct mpiq_error *mpiq_link_map_read(struct mpiq_target *target, const struct mpiq_words *words,
                                       uint64_t phdr, uint64_t phnum, struct mpiq_link **ret, size_t *count);
+
+/* Whether last is still the end of its list: the linker appends what it loads.  (What was unloaded in between
+   goes unnoticed: nothing of it is asked for any more.) */
+bool mpiq_link_is_last(struct mpiq_target *target, const struct mpiq_words *words,
+                       const struct mpiq_link *last);
 
 #endif

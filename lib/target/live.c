@@ -224,10 +224,11 @@ static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_ta
     }
     status.state = state_of(live, live->pid, stat_line.state);
     status.cpu_ns = stat_line.state == 'Z' ? stat_line.cpu_ns : cpu_time(live->pid, stat_line.cpu_ns);
-    status.traced = !live->before && mpiq_proc_status_number(live->pid, "TracerPid") > 0;
-    long uid = mpiq_proc_status_number(live->pid, "Uid");
-    if (uid >= 0)
-        status.uid = (uid_t)uid;
+    long numbers[2];
+    mpiq_proc_status_numbers(live->pid, (const char *const[]){"TracerPid", "Uid"}, numbers);
+    status.traced = !live->before && numbers[0] > 0;
+    if (numbers[1] >= 0)
+        status.uid = (uid_t)numbers[1];
     gethostname(status.host, sizeof status.host - 1);
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/exe", (int)live->pid);
@@ -243,9 +244,8 @@ static uint64_t thread_time(pid_t pid, pid_t tid, uint64_t ticks_ns)
 {
     char path[80];
     snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
-    _cleanup_free_ char *text = NULL;
-    size_t size;
-    struct mpiq_error *error = mpiq_proc_read(path, &text, &size);
+    char text[128];
+    struct mpiq_error *error = mpiq_proc_read_line(path, text, sizeof text);
     if (error) {
         mpiq_error_destroy(error);
         return ticks_ns;

@@ -123,16 +123,8 @@ static struct mpiq_error *from_links(struct mpiq_modules *modules)
 bool mpiq_modules_current(const struct mpiq_modules *modules)
 {
     struct mpiq_words words = words_of(modules);
-    _cleanup_free_ struct mpiq_link *links = NULL;
-    size_t count = 0;
-    if (!modules->links)
-        return false;
-    struct mpiq_error *error =
-        mpiq_link_map_read(modules->target, &words, modules->phdr, modules->phnum, &links, &count);
-    bool same =
-        !error && count == modules->link_count && memcmp(links, modules->links, count * sizeof *links) == 0;
-    mpiq_error_destroy(error);
-    return same;
+    return modules->links &&
+           mpiq_link_is_last(modules->target, &words, &modules->links[modules->link_count - 1]);
 }
 
 static int main_first(const void *a, const void *b)
@@ -297,6 +289,10 @@ static void open_file(struct mpiq_modules *modules, struct mpiq_module *module)
 {
     const struct mpiq_mapping *mapping = module->mapping;
     struct mpiq_build_id wanted = {.size = 0};
+    module->object =
+        mapping->deleted ? NULL : mpiq_object_mapped(mapping->device, mapping->inode, mapping->path);
+    if (module->object)
+        return;
     bool known = mpiq_build_id_read(read_memory, modules->target, module->start, &wanted);
     if (!mapping->deleted && try_path(modules, module, mapping->path, &wanted, false))
         return;

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "target/debug_file.h"
 #include "target/lines.h"
+#include "target/pipe.h"
 #include "target/symbols.h"
 #include "target/types.h"
 
@@ -120,10 +121,27 @@ static struct mpiq_object *find(const struct stat *file)
     uint64_t modified = (uint64_t)file->st_mtim.tv_sec * 1000000000u + (uint64_t)file->st_mtim.tv_nsec;
     for (struct mpiq_object *object = registry; object; object = object->next) {
         if (object->inode == file->st_ino && object->device == file->st_dev &&
-            object->size == (uint64_t)file->st_size && object->modified_ns == modified)
+            object->size == (uint64_t)file->st_size && object->modified_ns == modified) {
+            object->seen_ns = mpiq_monotonic_ns();
             return object;
+        }
     }
     return NULL;
+}
+
+/* The ranks of a look map the same files: they are not looked at anew for each. */
+static const int64_t moment_ns = 1000000000;
+
+struct mpiq_object *mpiq_object_mapped(uint64_t device, uint64_t inode, const char *path)
+{
+    int64_t now = mpiq_monotonic_ns();
+    mpiq_object_lock();
+    struct mpiq_object *object = registry;
+    while (object && (object->inode != inode || object->device != device || object->error ||
+                      now - object->seen_ns > moment_ns || strcmp(object->path, path) != 0))
+        object = object->next;
+    mpiq_object_unlock();
+    return inode ? object : NULL;
 }
 
 static struct mpiq_error *open_new(const char *path, const char *name, struct mpiq_object **ret)
@@ -144,6 +162,7 @@ static struct mpiq_error *open_new(const char *path, const char *name, struct mp
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     }
     object->fd = fd;
+    object->seen_ns = mpiq_monotonic_ns();
     object->device = file.st_dev;
     object->inode = file.st_ino;
     object->size = (uint64_t)file.st_size;

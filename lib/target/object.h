@@ -33,6 +33,7 @@ struct mpiq_object {
     struct mpiq_object *next; /* in the registry */
     char *path;
     uint64_t device, inode, size, modified_ns; /* what identifies the file; all 0 for one out of memory */
+    int64_t seen_ns;                           /* CLOCK_MONOTONIC when the file was last looked at */
     struct mpiq_error *error; /* not NULL: it could not be opened, and nothing below is set */
 
     struct mpiq_build_id build_id;
@@ -62,7 +63,12 @@ void mpiq_object_unlock(void);
    file), remembered.  The object belongs to the registry. */
 struct mpiq_error *mpiq_object_open(const char *path, const char *name, struct mpiq_object **ret);
 
-/* The same, but NOT_FOUND, with both build-ids, unless the file has the wanted one.  wanted->size 0: any. */
+/* The object of a file that is mapped, by what the kernel says of the mapping, if it was opened at that path
+   and found unchanged a moment ago; else NULL. */
+struct mpiq_object *mpiq_object_mapped(uint64_t device, uint64_t inode, const char *path);
+
+/* As mpiq_object_open, but NOT_FOUND, with both build-ids, unless the file has the wanted one.  wanted->size
+ * 0: any. */
 struct mpiq_error *mpiq_object_open_checked(const char *path, const char *name,
                                             const struct mpiq_build_id *wanted, struct mpiq_object **ret);
 

@@ -52,6 +52,21 @@ struct mpiq_error *mpiq_proc_read(const char *path, char **ret, size_t *size)
     return NULL;
 }
 
+struct mpiq_error *mpiq_proc_read_line(const char *path, char *ret, size_t size)
+{
+    _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return mpiq_error_create_os(errno, "cannot open %s", path);
+    ssize_t got;
+    do
+        got = read(fd, ret, size - 1);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return mpiq_error_create_os(errno, "cannot read %s", path);
+    ret[got] = '\0';
+    return NULL;
+}
+
 struct mpiq_error *mpiq_proc_stat(pid_t pid, pid_t tid, struct mpiq_proc_stat *ret)
 {
     char path[64];
@@ -59,9 +74,8 @@ struct mpiq_error *mpiq_proc_stat(pid_t pid, pid_t tid, struct mpiq_proc_stat *r
         snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, (int)tid);
     else
         snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    _cleanup_free_ char *text = NULL;
-    size_t size;
-    struct mpiq_error *error = mpiq_proc_read(path, &text, &size);
+    char text[1024];
+    struct mpiq_error *error = mpiq_proc_read_line(path, text, sizeof text);
     if (error)
         return error;
     /* The name is in parentheses and may hold some itself. */
@@ -81,22 +95,33 @@ struct mpiq_error *mpiq_proc_stat(pid_t pid, pid_t tid, struct mpiq_proc_stat *r
     return NULL;
 }
 
-long mpiq_proc_status_number(pid_t pid, const char *name)
+static long number_in(const char *text, const char *name)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    _cleanup_free_ char *text = NULL;
-    size_t size, length = strlen(name);
-    struct mpiq_error *error = mpiq_proc_read(path, &text, &size);
-    if (error) {
-        mpiq_error_destroy(error);
-        return -1;
-    }
+    size_t length = strlen(name);
     for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
         if (strncmp(line, name, length) == 0 && line[length] == ':')
             return strtol(line + length + 1, NULL, 10);
     }
     return -1;
+}
+
+void mpiq_proc_status_numbers(pid_t pid, const char *const names[2], long ret[2])
+{
+    char path[64];
+    _cleanup_free_ char *text = NULL;
+    size_t size;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    struct mpiq_error *error = mpiq_proc_read(path, &text, &size);
+    for (int i = 0; i < 2; i++)
+        ret[i] = error || !names[i] ? -1 : number_in(text, names[i]);
+    mpiq_error_destroy(error);
+}
+
+long mpiq_proc_status_number(pid_t pid, const char *name)
+{
+    long numbers[2];
+    mpiq_proc_status_numbers(pid, (const char *const[]){name, NULL}, numbers);
+    return numbers[0];
 }
 
 void mpiq_mapping_set_path(struct mpiq_mapping *mapping, char *path)

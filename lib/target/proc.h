@@ -46,11 +46,17 @@ struct mpiq_proc_stat {
  *ret. */
 struct mpiq_error *mpiq_proc_read(const char *path, char **ret, size_t *size);
 
+/* The same of a file of one line, at most size - 1 bytes of it, in one read. */
+struct mpiq_error *mpiq_proc_read_line(const char *path, char *ret, size_t size);
+
 /* tid 0: the process itself. */
 struct mpiq_error *mpiq_proc_stat(pid_t pid, pid_t tid, struct mpiq_proc_stat *ret);
 
 /* A number after "NAME:" in /proc/PID/status (Uid, TracerPid, Seccomp), -1 if there is none. */
 long mpiq_proc_status_number(pid_t pid, const char *name);
+
+/* Two of them at once. */
+void mpiq_proc_status_numbers(pid_t pid, const char *const names[2], long ret[2]);
 
 struct mpiq_error *mpiq_proc_mappings(pid_t pid, struct mpiq_mappings *ret);
 /* Sets the path, after cutting " (deleted)" off and undoing the kernel's "\012" for a newline in place. */

@@ -15,7 +15,8 @@
 
 struct server {
     struct mpiq_target *target;
-    struct mpiq_pipe *pipe;
+    struct mpiq_pipe *pipe; /* NULL: the reply is kept in aside */
+    char *aside;
     pid_t direct;                          /* -1: not known yet */
     const struct mpiq_target_type **types; /* by identifier */
     size_t type_count;
@@ -56,6 +57,11 @@ static struct outcome say(struct server *server, const char *format, ...)
     va_end(args);
     if (length < 0)
         return broken(mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory to answer on the wire"));
+    if (!server->pipe) {
+        free(server->aside);
+        server->aside = mpiq_steal(line);
+        return broken(NULL);
+    }
     return broken(mpiq_pipe_write(server->pipe, line, (size_t)length));
 }
 
@@ -333,6 +339,21 @@ static struct mpiq_error *serve_request(struct server *server, const struct requ
     if (outcome.failed)
         outcome = say_error(server, outcome.failed);
     return outcome.broken;
+}
+
+char *mpiq_target_reply(struct mpiq_target *target, pid_t direct, const char *request)
+{
+    struct server server = {.target = target, .direct = direct};
+    _cleanup_free_ char *line = strdup(request);
+    const struct request *found = find_request(request, strcspn(request, " "));
+    char *reply = NULL;
+    if (line && found && found->serve != serve_read)
+        mpiq_error_destroy(serve_request(&server, found, line, strlen(line)));
+    if (server.aside && strncmp(server.aside, "ok ", 3) == 0)
+        reply = strndup(server.aside + 3, strcspn(server.aside + 3, "\n"));
+    free(server.aside);
+    free(server.types);
+    return reply;
 }
 
 /* What our side took since then is not on the other's account; but one that asks for ever is to end, too. */

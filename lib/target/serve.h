@@ -12,4 +12,8 @@
 struct mpiq_error *mpiq_target_serve_pipe(struct mpiq_target *target, struct mpiq_pipe *pipe, pid_t direct,
                                           bool (*other)(void *argument, const char *line), void *argument);
 
+/* What stands after "ok" in the reply to a request that has one and asks for no memory; NULL where the reply
+   is an error.  The caller frees it. */
+char *mpiq_target_reply(struct mpiq_target *target, pid_t direct, const char *request);
+
 #endif

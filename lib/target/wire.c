@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 
 #include "base/cleanup.h"
+#include "target/kept.h"
 #include "target/target.h"
 
 /* One read on the wire; a larger one is made of several. */
@@ -32,6 +33,8 @@ struct wire {
     struct mpiq_error *broken; /* why nothing more can be asked */
     pid_t direct;              /* 0: memory comes over the wire, too */
     struct mpiq_target_type *types;
+    struct mpiq_kept kept;
+    bool still; /* the other side holds the process still: its memory may be kept */
 };
 
 static struct wire *wire_of(struct mpiq_target *target)
@@ -52,6 +55,8 @@ static struct mpiq_error *nonsense(struct wire *wire, const char *asked)
     return give_up(wire, mpiq_error_create(MPIQ_ERROR_CORRUPT, "the wire: no sensible reply to \"%.*s\"",
                                            (int)strcspn(asked, "\n"), asked));
 }
+
+/* ---- asking ----------------------------------------------------------------------------------------- */
 
 /* Asks, and gives what stands after "ok" (at most one space dropped), valid until the next request. */
 static struct mpiq_error *ask(struct wire *wire, char **ret, const char *format, ...)
@@ -90,6 +95,27 @@ static struct mpiq_error *ask(struct wire *wire, char **ret, const char *format,
     return mpiq_error_create(mpiq_error_code_of(code), "%s", line && *line ? line : "no reason was given");
 }
 
+/* The same for what does not change until the target is told to forget: asked once.  The request goes without
+   its line end. */
+static struct mpiq_error *ask_once(struct wire *wire, char **ret, const char *request)
+{
+    *ret = mpiq_kept_reply(&wire->kept, request);
+    if (*ret)
+        return NULL;
+    struct mpiq_error *error = ask(wire, ret, "%s\n", request);
+    if (!error)
+        mpiq_kept_add_reply(&wire->kept, request, *ret);
+    return error;
+}
+
+static struct mpiq_error *ask_once_about(struct wire *wire, char **ret, const char *what, const char *name)
+{
+    _cleanup_free_ char *request = NULL;
+    if (asprintf(&request, "%s %s", what, name) < 0)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a request");
+    return ask_once(wire, ret, request);
+}
+
 /* ---- memory ----------------------------------------------------------------------------------------- */
 
 static int digit(char c)
@@ -121,6 +147,28 @@ static struct mpiq_error *read_piece(struct wire *wire, uint64_t address, size_t
     return NULL;
 }
 
+/* A reply costs what a question costs, however long it is: whole pages are asked for, and kept.  False: not
+   to be had so. */
+static bool read_page(struct wire *wire, uint64_t address, size_t size, unsigned char *bytes)
+{
+    uint64_t start = address & ~((uint64_t)MPIQ_KEPT_PAGE - 1);
+    if (!wire->still || address - start + size > MPIQ_KEPT_PAGE)
+        return false;
+    const unsigned char *page = mpiq_kept_page(&wire->kept, start);
+    if (!page) {
+        unsigned char *fresh = malloc(MPIQ_KEPT_PAGE);
+        struct mpiq_error *error = fresh ? read_piece(wire, start, MPIQ_KEPT_PAGE, fresh) : NULL;
+        if (error || !fresh) {
+            mpiq_error_destroy(error);
+            free(fresh);
+            return false;
+        }
+        page = mpiq_kept_add_page(&wire->kept, start, fresh);
+    }
+    memcpy(bytes, page + (address - start), size);
+    return true;
+}
+
 static struct mpiq_error *missing(pid_t pid, uint64_t address, size_t got)
 {
     return mpiq_error_create_address(got > 0 ? MPIQ_ERROR_SHORT : MPIQ_ERROR_UNMAPPED, address + got,
@@ -141,6 +189,8 @@ static struct mpiq_error *wire_read(struct mpiq_target *target, uint64_t address
         /* Not allowed, or gone: the other side can, or knows what to say. */
         wire->direct = 0;
     }
+    if (read_page(wire, address, size, buffer))
+        return NULL;
     for (size_t done = 0; done < size;) {
         size_t piece = size - done < READ_MAX ? size - done : READ_MAX;
         struct mpiq_error *error = read_piece(wire, address + done, piece, (unsigned char *)buffer + done);
@@ -167,7 +217,7 @@ static struct mpiq_error *wire_find_symbol(struct mpiq_target *target, const cha
     char *reply = NULL;
     struct mpiq_error *error = check_name(name);
     if (!error)
-        error = ask(wire, &reply, "symbol %s\n", name);
+        error = ask_once_about(wire, &reply, "symbol", name);
     if (!error && !mpiq_pipe_number(mpiq_pipe_word(&reply), ret))
         error = nonsense(wire, "symbol");
     return error;
@@ -183,7 +233,7 @@ static struct mpiq_error *wire_find_type(struct mpiq_target *target, const char 
 
     struct mpiq_error *error = check_name(name);
     if (!error)
-        error = ask(wire, &reply, "type %s\n", name);
+        error = ask_once_about(wire, &reply, "type", name);
     if (error)
         return error;
     if (!mpiq_pipe_number(mpiq_pipe_word(&reply), &id) || !mpiq_pipe_number(mpiq_pipe_word(&reply), &size))
@@ -207,9 +257,11 @@ static struct mpiq_error *wire_field_offset(struct mpiq_target *target, const st
 {
     struct wire *wire = wire_of(target);
     char *reply = NULL;
+    char what[32];
+    snprintf(what, sizeof what, "field %" PRIu64, type->id);
     struct mpiq_error *error = check_name(member);
     if (!error)
-        error = ask(wire, &reply, "field %" PRIu64 " %s\n", type->id, member);
+        error = ask_once_about(wire, &reply, what, member);
     if (!error && !mpiq_pipe_number(mpiq_pipe_word(&reply), ret))
         error = nonsense(wire, "field");
     return error;
@@ -229,7 +281,7 @@ static struct mpiq_error *wire_sizes(struct mpiq_target *target, struct mpiq_tar
     char *reply = NULL;
     int sizes[7];
 
-    struct mpiq_error *error = ask(wire, &reply, "sizes\n");
+    struct mpiq_error *error = ask_once(wire, &reply, "sizes");
     if (error)
         return error;
     for (int i = 0; i < 7; i++) {
@@ -407,8 +459,10 @@ static struct mpiq_error *wire_environment(struct mpiq_target *target, const cha
 
 static void wire_forget(struct mpiq_target *target)
 {
+    struct wire *wire = wire_of(target);
     char *reply = NULL;
-    mpiq_error_destroy(ask(wire_of(target), &reply, "forget\n"));
+    mpiq_kept_clear(&wire->kept);
+    mpiq_error_destroy(ask(wire, &reply, "forget\n"));
 }
 
 static void wire_destroy(struct mpiq_target *target)
@@ -419,6 +473,7 @@ static void wire_destroy(struct mpiq_target *target)
         wire->types = type->next;
         free(type);
     }
+    mpiq_kept_clear(&wire->kept);
     mpiq_error_destroy(wire->broken);
     mpiq_pipe_deinit(&wire->own);
     free(wire);
@@ -451,7 +506,7 @@ static struct mpiq_error *say_hello(struct wire *wire)
     uint64_t version = 0;
     uint64_t direct = 0;
 
-    struct mpiq_error *error = ask(wire, &reply, "hello 1\n");
+    struct mpiq_error *error = ask_once(wire, &reply, "hello 1");
     if (error)
         return mpiq_error_prefix(error, "cannot begin on the wire");
     if (!mpiq_pipe_number(mpiq_pipe_word(&reply), &version) ||
@@ -461,11 +516,25 @@ static struct mpiq_error *say_hello(struct wire *wire)
         return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
                                  "the wire's other side speaks version %" PRIu64 ", not 1", version);
     wire->direct = (pid_t)direct;
+    /* Whose memory the client may not read itself is a core file, or held still by a debugger. */
+    wire->still = !direct;
     return NULL;
 }
 
+static void take_known(struct wire *wire, json_object *known)
+{
+    if (!json_object_is_type(known, json_type_object))
+        return;
+    json_object_object_foreach(known, request, reply)
+    {
+        if (json_object_is_type(reply, json_type_string))
+            mpiq_kept_add_reply(&wire->kept, request, json_object_get_string(reply));
+    }
+}
+
 /* pipe NULL: one of its own, over two descriptors. */
-static struct mpiq_error *create(struct mpiq_pipe *pipe, int in, int out, struct mpiq_target **ret)
+static struct mpiq_error *create(struct mpiq_pipe *pipe, int in, int out, json_object *known,
+                                 struct mpiq_target **ret)
 {
     struct wire *wire = calloc(1, sizeof *wire);
     if (!wire)
@@ -473,6 +542,7 @@ static struct mpiq_error *create(struct mpiq_pipe *pipe, int in, int out, struct
     wire->target.ops = &ops;
     mpiq_pipe_init(&wire->own, in, out);
     wire->pipe = pipe ? pipe : &wire->own;
+    take_known(wire, known);
     struct mpiq_error *error = say_hello(wire);
     if (error)
         wire_destroy(&wire->target);
@@ -481,12 +551,13 @@ static struct mpiq_error *create(struct mpiq_pipe *pipe, int in, int out, struct
     return error;
 }
 
-struct mpiq_error *mpiq_target_wire_pipe_create(struct mpiq_pipe *pipe, struct mpiq_target **ret)
+struct mpiq_error *mpiq_target_wire_pipe_create(struct mpiq_pipe *pipe, json_object *known,
+                                                struct mpiq_target **ret)
 {
-    return create(pipe, -1, -1, ret);
+    return create(pipe, -1, -1, known, ret);
 }
 
 struct mpiq_error *mpiq_target_wire_create(int in, int out, struct mpiq_target **ret)
 {
-    return create(NULL, in, out, ret);
+    return create(NULL, in, out, NULL, ret);
 }

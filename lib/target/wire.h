@@ -7,8 +7,12 @@
 #include "target/pipe.h"
 #include "target/target.h"
 
-/* As mpiq_target_wire_create; pipe must outlive the target. */
-struct mpiq_error *mpiq_target_wire_pipe_create(struct mpiq_pipe *pipe, struct mpiq_target **ret);
+struct json_object;
+
+/* As mpiq_target_wire_create; pipe must outlive the target.  known, an object or NULL, has requests that need
+   not be made, with what their replies say after "ok". */
+struct mpiq_error *mpiq_target_wire_pipe_create(struct mpiq_pipe *pipe, struct json_object *known,
+                                                struct mpiq_target **ret);
 
 /* The pid whose memory the wire's server lets its client read itself; 0 if it does not, or target is no wire.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <CUnit/Basic.h>
+#include <json-c/json.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 
 #include "made_up.h"
 #include "target/pipe.h"
+#include "target/serve.h"
 #include "target/wire.h"
 
 /* ---- a made-up target, served by a thread ----------------------------------------------------------- */
@@ -385,6 +387,68 @@ static void json_that_is_none_is_seen(void)
     close_client(target);
 }
 
+/* "ok " and a page of bytes 7. */
+static void say_page(char *to)
+{
+    strcpy(to, "ok ");
+    for (int i = 0; i < 4096; i++)
+        strcat(to + 2 * i, "07");
+    strcat(to, "\n");
+}
+
+static void what_stands_still_is_asked_once(void)
+{
+    static char replies[32768];
+    uint64_t address = 0;
+    unsigned char bytes[16] = {0};
+    strcpy(replies, "ok 1 0\nok 0x10\n");
+    say_page(replies + strlen(replies));
+    strcat(replies, "ok\nok 0x20\nerr unmapped it has gone\nok 0909\n");
+    struct mpiq_target *target = client_of(replies);
+    for (int i = 0; i < 3; i++)
+        WORKS(mpiq_target_find_symbol(target, "here", &address));
+    CU_ASSERT_EQUAL(address, 0x10);
+    WORKS(mpiq_target_read(target, 0x5004, sizeof bytes, bytes));
+    WORKS(mpiq_target_read(target, 0x5ff0, sizeof bytes, bytes));
+    CU_ASSERT_EQUAL(bytes[15], 7);
+    /* All of that may have changed; and where a page is not to be had, its bytes may be. */
+    mpiq_target_forget(target);
+    WORKS(mpiq_target_find_symbol(target, "here", &address));
+    CU_ASSERT_EQUAL(address, 0x20);
+    WORKS(mpiq_target_read(target, 0x5004, 2, bytes));
+    CU_ASSERT_EQUAL(bytes[1], 9);
+    /* There is no reply any more. */
+    FAILS(mpiq_target_find_symbol(target, "there", &address), MPIQ_ERROR_GONE);
+    close_client(target);
+}
+
+static void what_is_known_is_not_asked(void)
+{
+    struct mpiq_target *target = NULL;
+    struct mpiq_target_sizes sizes = {0};
+    struct mpiq_pipe pipe;
+    json_object *known = json_object_new_object();
+    made_up_init(&made_up);
+    static const char *const requests[] = {"hello 1", "sizes", "symbol nobody", "read 0x1000 4"};
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        char *reply = mpiq_target_reply(&made_up.target, 0, requests[i]);
+        CU_ASSERT_EQUAL(reply != NULL, i < 2); /* no error, and no memory */
+        if (reply)
+            json_object_object_add(known, requests[i], json_object_new_string(reply));
+        free(reply);
+    }
+    connect_pipes();
+    close(server_out);
+    mpiq_pipe_init(&pipe, client_in, client_out);
+    WORKS(mpiq_target_wire_pipe_create(&pipe, known, &target));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(target);
+    WORKS(mpiq_target_sizes(target, &sizes));
+    CU_ASSERT_EQUAL(sizes.pointer_size, 8);
+    json_object_put(known);
+    close_client(target);
+    mpiq_pipe_deinit(&pipe);
+}
+
 static void another_version_is_refused(void)
 {
     struct mpiq_target *target = NULL;
@@ -472,6 +536,8 @@ int main(void)
         {"a zero byte or half a line ends it", a_zero_byte_or_half_a_line_ends_it},
         {"replies that are none are seen", replies_that_are_none_are_seen},
         {"JSON that is none is seen", json_that_is_none_is_seen},
+        {"what stands still is asked once", what_stands_still_is_asked_once},
+        {"what is known is not asked", what_is_known_is_not_asked},
         {"another version is refused", another_version_is_refused},
         {"a side that has closed sends no signal", a_side_that_has_closed_sends_no_signal},
         {"a deadline ends the waiting", a_deadline_ends_the_waiting},

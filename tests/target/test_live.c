@@ -360,7 +360,7 @@ static void another_users_process_is_refused_with_the_remedy(void)
         struct mpiq_error *unread = mpiq_target_read(target, subject.record, 1, &byte);
         struct mpiq_target_status status;
         bool right = error && error->code == MPIQ_ERROR_PERMISSION &&
-                     strstr(error->message, "belongs to root: run mpiq as root or as root") && unread &&
+                     strstr(error->message, "belongs to root: run mpiq as root") && unread &&
                      unread->code == MPIQ_ERROR_PERMISSION && !mpiq_target_status(target, &status) &&
                      status.uid == 0;
         if (!right)

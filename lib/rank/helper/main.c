@@ -193,7 +193,7 @@ static struct mpiq_error *read_rank(const char *request, uint64_t *number, char 
     if (!error)
         error = find_dll(path, &look.dll);
     if (!error)
-        error = mpiq_target_wire_pipe_create(&wire, &target);
+        error = mpiq_target_wire_pipe_create(&wire, json_object_object_get(options, "known"), &target);
     look.target = target;
     if (!error)
         error = look_or_answer(&look, options, ret);
