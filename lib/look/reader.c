@@ -65,11 +65,13 @@ static struct mpiq_error *open_target(const struct mpiq_options *options, struct
 }
 
 static struct mpiq_error *read_open(struct worker *worker, struct mpiq_look_source *source,
-                                    struct mpiq_rank_state **ret)
+                                    const struct mpiq_rank_state *before, struct mpiq_rank_state **ret)
 {
     const struct mpiq_options *options = worker->reader->options;
+    const struct mpiq_stack_options stacks = {.before = before};
     mpiq_target_forget(source->target);
-    struct mpiq_error *error = mpiq_rank_read(worker->host, source->target, options->stacks, ret);
+    struct mpiq_error *error =
+        mpiq_rank_read(worker->host, source->target, options->stacks ? &stacks : NULL, ret);
     /* What is frozen runs on as soon as it has been read. */
     if (options->stop && source->pid > 0 && !source->wire) {
         mpiq_target_destroy(source->target);
@@ -98,8 +100,10 @@ static struct mpiq_error *read_source(struct worker *worker, struct mpiq_look_so
         error = NULL;
     }
     int world_size = worker->reader->sources->world_size;
+    if (!error && source->gone)
+        return read_gone(source, world_size, ret);
     if (!error)
-        return source->gone ? read_gone(source, world_size, ret) : read_open(worker, source, ret);
+        return read_open(worker, source, look == 2 ? source->looks[0] : NULL, ret);
 
     /* A file that is no core file, or the like: part of the answer. */
     struct mpiq_error *fault = read_gone(source, world_size, ret);

@@ -83,6 +83,9 @@ uint32_t mpiq_rank_job_of(const char *nspace);
 
 struct mpiq_stack_options {
     bool all_threads; /* false: where the library keeps records of threads, those alone and the first */
+    /* An earlier look at the same process, or NULL: a thread that is in the same wait (the same episode)
+       stands where it stood, and is not stopped again. */
+    const struct mpiq_rank_state *before;
 };
 
 /*
@@ -92,10 +95,10 @@ struct mpiq_stack_options {
 void mpiq_rank_add_stacks(struct mpiq_target *target, struct mpiq_rank_state *state,
                           const struct mpiq_stack_options *options);
 
-/* All of it: the DLL's view, or the bare one with the reason among the problems; then the stacks.  An error
-   only without memory. */
-struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target *target, bool stacks,
-                                  struct mpiq_rank_state **ret);
+/* All of it: the DLL's view, or the bare one with the reason among the problems; then the stacks, with these
+   options, if not NULL.  An error only without memory. */
+struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target *target,
+                                  const struct mpiq_stack_options *stacks, struct mpiq_rank_state **ret);
 
 /* The MPI function that a symbol is, as the standard spells it: "MPI_Recv" of PMPI_Recv, mpi_recv_,
    MPI_RECV, ompi_recv_f, mpi_recv_f08_; false if it is none. */

@@ -123,6 +123,40 @@ static bool is_wanted(const struct mpiq_rank_state *state, const struct mpiq_thr
     return thread->wait_count > 0 || thread->tid == state->pid;
 }
 
+/* Whether it has not moved since: a wait's number is no other's. */
+static bool same_waits(const struct mpiq_thread *before, const struct mpiq_thread *thread)
+{
+    if (before->tid != thread->tid || before->wait_count != thread->wait_count || thread->wait_count == 0)
+        return false;
+    for (size_t i = 0; i < thread->wait_count; i++) {
+        const struct mpiq_wait *a = &before->waits[i], *b = &thread->waits[i];
+        if (!b->episode || a->episode != b->episode || a->level != b->level || a->kind != b->kind)
+            return false;
+    }
+    return true;
+}
+
+static bool copy_stack(const struct mpiq_rank_state *before, struct mpiq_rank_state *state,
+                       struct mpiq_thread *thread)
+{
+    const struct mpiq_thread *same = NULL;
+    for (size_t i = 0; before && i < before->thread_count && !same; i++)
+        same = same_waits(&before->threads[i], thread) ? &before->threads[i] : NULL;
+    if (!same || !same->frame_count)
+        return false;
+    for (size_t i = 0; i < same->frame_count; i++) {
+        struct mpiq_frame *frame = mpiq_thread_add_frame(thread);
+        if (!frame)
+            break;
+        *frame = same->frames[i];
+        frame->function = mpiq_rank_state_intern(state, frame->function);
+        frame->file = mpiq_rank_state_intern(state, frame->file);
+        frame->object = mpiq_rank_state_intern(state, frame->object);
+    }
+    find_call(state, thread);
+    return true;
+}
+
 static void add_stack(struct mpiq_target *target, struct mpiq_rank_state *state, struct mpiq_thread *thread)
 {
     struct mpiq_target_stack stack = {0};
@@ -174,6 +208,8 @@ void mpiq_rank_add_stacks(struct mpiq_target *target, struct mpiq_rank_state *st
     for (size_t i = 0; i < state->thread_count; i++) {
         struct mpiq_thread *thread = &state->threads[i];
         if (thread->tid <= 0 || thread->frames || !is_wanted(state, thread, options))
+            continue;
+        if (options && copy_stack(options->before, state, thread))
             continue;
         if (taken++ == STACKS_MAX) {
             mpiq_rank_state_problem(state, "stack",
@@ -262,8 +298,8 @@ void mpiq_rank_place_waits(struct mpiq_rank_state *state)
 /* ---- all of it
  * ------------------------------------------------------------------------------------------------ */
 
-struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target *target, bool stacks,
-                                  struct mpiq_rank_state **ret)
+struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target *target,
+                                  const struct mpiq_stack_options *stacks, struct mpiq_rank_state **ret)
 {
     struct mpiq_rank_state *state = NULL;
     struct mpiq_error *error = mpiq_dll_host_read(host, target, &state);
@@ -276,7 +312,7 @@ struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target
         mpiq_rank_state_problem(state, "library", error);
     }
     if (stacks && !state->gone)
-        mpiq_rank_add_stacks(target, state, NULL);
+        mpiq_rank_add_stacks(target, state, stacks);
     else
         mpiq_rank_place_waits(state);
     if (state->source == MPIQ_SOURCE_NONE) {

@@ -37,7 +37,8 @@ static struct mpiq_error *dump(struct mpiq_dll_host *host, struct mpiq_target *t
 {
     struct mpiq_rank_state *state = NULL;
     char *json = NULL;
-    struct mpiq_error *error = mpiq_rank_read(host, target, stacks && !all, &state);
+    struct mpiq_error *error =
+        mpiq_rank_read(host, target, stacks && !all ? &(struct mpiq_stack_options){0} : NULL, &state);
     if (error)
         return error;
     if (all)

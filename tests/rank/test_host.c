@@ -166,7 +166,7 @@ static void stacks_and_bare_identity_join(void)
     struct mpiq_rank_state *state = NULL;
     struct mpiq_dll_host *host = host_of("good", 0, false);
     made_up_init(&made_up);
-    mpiq_error_destroy(mpiq_rank_read(host, &made_up.target, true, &state));
+    mpiq_error_destroy(mpiq_rank_read(host, &made_up.target, &(struct mpiq_stack_options){0}, &state));
     CU_ASSERT_PTR_NOT_NULL_FATAL(state);
     CU_ASSERT_EQUAL_FATAL(state->thread_count, 2);
     CU_ASSERT_EQUAL(state->threads[0].mpi_frame, 2);
@@ -179,7 +179,7 @@ static void stacks_and_bare_identity_join(void)
 
     /* No DLL at all: who it is, and why there is no more. */
     host = host_of("no_such", 0, false);
-    mpiq_error_destroy(mpiq_rank_read(host, &made_up.target, true, &state));
+    mpiq_error_destroy(mpiq_rank_read(host, &made_up.target, &(struct mpiq_stack_options){0}, &state));
     CU_ASSERT_EQUAL(state->name.rank, 3);
     CU_ASSERT_EQUAL(state->name.job, 77);
     CU_ASSERT_EQUAL(state->source, MPIQ_SOURCE_STACK);
