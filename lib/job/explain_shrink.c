@@ -10,8 +10,9 @@
 #include "base/cleanup.h"
 #include "job/explain.h"
 
-/* Larger knots stay as they are: trying each rank would take too long, and nobody reads them whole. */
-enum { MOST_NODES = 512, MOST_EDGES = 8192 };
+/* In larger knots trying each rank would take too long: a circle without a short cut is looked for instead,
+   in as many as get a finding. */
+enum { MOST_NODES = 512, MOST_EDGES = 8192, MOST_CIRCLES = 16 };
 
 struct part {
     const struct mpiq_wait_graph *graph;
@@ -152,20 +153,158 @@ static void shrink(struct part *part, struct mpiq_explanation *explanation, stru
     knot->thread_count = kept;
 }
 
+/* A circle among nodes of which one child is enough to prove them: `path` in order, each leading to the next.
+ */
+struct circle {
+    const struct mpiq_wait_graph *graph;
+    const struct mpiq_explanation *explanation;
+    uint32_t knot;
+    uint32_t *path; /* room for all nodes; the queue of the search before */
+    uint32_t count;
+    uint32_t *from;     /* of each node the one before; MPIQ_NONE */
+    uint32_t *position; /* of each node in the path, plus one */
+};
+
+/* Whether the search goes on at a child. */
+static bool leads_on(const struct circle *circle, uint32_t child)
+{
+    const struct mpiq_node *node = &circle->graph->nodes[child];
+    return child >= MPIQ_NODE_CONSTANTS && !node->may && node->need == node->edge_count &&
+           (node->kind != MPIQ_KIND_THREAD || circle->explanation->knot_of[node->subject] == circle->knot);
+}
+
+/* The shortest way from a node back to itself, breadth first; MPIQ_NONE: there is none, else its last node.
+ */
+static uint32_t way_back(struct circle *circle, uint32_t start)
+{
+    const struct mpiq_wait_graph *graph = circle->graph;
+    uint32_t last = MPIQ_NONE;
+    uint32_t count = 0;
+    circle->path[count++] = start;
+    for (uint32_t i = 0; last == MPIQ_NONE && i < count; i++) {
+        const struct mpiq_node *node = &graph->nodes[circle->path[i]];
+        for (uint32_t j = 0; j < node->edge_count; j++) {
+            uint32_t child = graph->edges[node->first_edge + j].child;
+            if (child == start) {
+                last = circle->path[i];
+                break;
+            }
+            if (circle->from[child] != MPIQ_NONE || !leads_on(circle, child))
+                continue;
+            circle->from[child] = circle->path[i];
+            circle->path[count++] = child;
+        }
+    }
+    circle->count = count; /* to be forgotten again */
+    return last;
+}
+
+/* Cuts the circle at its shortest way back: what is left has no other one. */
+static void cut(struct circle *circle)
+{
+    const struct mpiq_wait_graph *graph = circle->graph;
+    uint32_t first = 0;
+    uint32_t last = circle->count - 1;
+    for (uint32_t i = 0; i < circle->count; i++)
+        circle->position[circle->path[i]] = i + 1;
+    for (uint32_t i = 0; i < circle->count; i++) {
+        const struct mpiq_node *node = &graph->nodes[circle->path[i]];
+        for (uint32_t j = 0; j < node->edge_count; j++) {
+            uint32_t at = circle->position[graph->edges[node->first_edge + j].child];
+            if (at > 0 && at - 1 <= i && i - (at - 1) < last - first) {
+                first = at - 1;
+                last = i;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < circle->count; i++)
+        circle->position[circle->path[i]] = 0;
+    circle->count = last - first + 1;
+    memmove(circle->path, &circle->path[first], circle->count * sizeof *circle->path);
+}
+
+/* Leaves of a knot the threads of one circle, if there is one that leads through no choice. */
+static void keep_circle(struct circle *circle, struct mpiq_explanation *explanation, struct mpiq_knot *knot)
+{
+    const struct mpiq_wait_graph *graph = circle->graph;
+    uint32_t *threads = &explanation->threads[knot->first_thread];
+    uint32_t start = graph->thread_nodes[threads[0]];
+    uint32_t last = leads_on(circle, start) ? way_back(circle, start) : MPIQ_NONE;
+    uint32_t seen = circle->count;
+    uint32_t length = 0;
+    for (uint32_t node = last; node != MPIQ_NONE && node != start; node = circle->from[node])
+        length++;
+    /* The way is written behind the queue's end, then the queue is forgotten. */
+    uint32_t *way = &circle->path[seen];
+    for (uint32_t node = last, i = length; last != MPIQ_NONE && i > 0; node = circle->from[node])
+        way[i--] = node;
+    way[0] = start;
+    for (uint32_t i = 0; i < seen; i++)
+        circle->from[circle->path[i]] = MPIQ_NONE;
+    circle->count = 0;
+    if (last == MPIQ_NONE)
+        return;
+    memmove(circle->path, way, ((size_t)length + 1) * sizeof *way);
+    circle->count = length + 1;
+    cut(circle);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < circle->count; i++) {
+        explanation->chosen[circle->path[i]] = circle->path[(i + 1) % circle->count];
+        circle->position[circle->path[i]] = 1;
+    }
+    for (uint32_t i = 0; i < knot->thread_count; i++) {
+        if (circle->position[graph->thread_nodes[threads[i]]])
+            threads[kept++] = threads[i];
+        else
+            explanation->knot_of[threads[i]] = MPIQ_NONE;
+    }
+    knot->thread_count = kept;
+    for (uint32_t i = 0; i < circle->count; i++)
+        circle->position[circle->path[i]] = 0;
+}
+
+static bool shrink_large(const struct mpiq_wait_graph *graph, struct mpiq_explanation *explanation,
+                         const uint32_t *knots, uint32_t count)
+{
+    size_t size = (size_t)graph->node_count + 1;
+    uint32_t *path _cleanup_free_ = malloc(2 * size * sizeof *path);
+    uint32_t *from _cleanup_free_ = malloc(size * sizeof *from);
+    uint32_t *position _cleanup_free_ = calloc(size, sizeof *position);
+    if (!path || !from || !position)
+        return false;
+    memset(from, 0xff, size * sizeof *from);
+    for (uint32_t i = 0; i < count; i++) {
+        struct circle circle = {.graph = graph,
+                                .explanation = explanation,
+                                .knot = knots[i],
+                                .path = path,
+                                .from = from,
+                                .position = position};
+        keep_circle(&circle, explanation, &explanation->knots[knots[i]]);
+    }
+    return true;
+}
+
 bool mpiq_explanation_shrink(const struct mpiq_wait_graph *graph, struct mpiq_explanation *explanation)
 {
     struct part *part _cleanup_free_ = malloc(sizeof *part);
     bool *inside _cleanup_free_ = calloc((size_t)graph->node_count + 1, sizeof *inside);
     if (!part || !inside)
         return false;
+    uint32_t large[MOST_CIRCLES];
+    uint32_t large_count = 0;
     for (uint32_t i = 0; i < explanation->knot_count; i++) {
         struct mpiq_knot *knot = &explanation->knots[i];
         *part = (struct part){.graph = graph, .inside = inside};
-        if (knot->thread_count > 1 &&
-            gather(part, explanation->chosen, graph->thread_nodes[explanation->threads[knot->first_thread]]))
-            shrink(part, explanation, knot);
+        if (knot->thread_count > 1) {
+            if (gather(part, explanation->chosen,
+                       graph->thread_nodes[explanation->threads[knot->first_thread]]))
+                shrink(part, explanation, knot);
+            else if (large_count < MOST_CIRCLES)
+                large[large_count++] = i;
+        }
         for (uint32_t j = 0; j < part->count; j++)
             inside[part->nodes[j]] = false;
     }
-    return true;
+    return large_count == 0 || shrink_large(graph, explanation, large, large_count);
 }
