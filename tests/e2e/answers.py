@@ -41,8 +41,8 @@ class Mpiq:
 
     def start(self, *arguments, **options):
         """Leaves it running: its Popen."""
-        return subprocess.Popen([self.path, *map(str, arguments)], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+        options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **options}
+        return subprocess.Popen([self.path, *map(str, arguments)], stdin=subprocess.DEVNULL, **options)
 
 
 def line_of(source, text):
