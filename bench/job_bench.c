@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_bench RANKS - one made-up hang of that many ranks, ten operations each: time and memory of making the
- * job state, of matching and diagnosis, and of the report.  One line of the table that bench/job prints.
+ * job_bench RANKS [report] - one made-up hang of that many ranks, ten operations each: time and memory of
+ * making the job state, of matching and diagnosis, and of the report.  One line of the table that bench/job
+ * prints; and, if asked for, the report.
  *
  * All ranks but one are in MPI_Allreduce #7, each waiting for internal traffic of its tree's parent; one
  * waits for a tag that nobody sends.  Beside that each rank has three receives posted to its right, three
@@ -170,6 +171,7 @@ int main(int argc, char **argv)
     struct mpiq_rank_state *state = make(ranks);
     struct mpiq_job_state *job = mpiq_job_state_create();
     double start = now();
+    double start_cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     struct mpiq_name *members = state->communicators[0].local.members;
     for (int look = 1; look <= 2; look++) {
         for (int rank = 0; rank < ranks; rank++) {
@@ -194,8 +196,9 @@ int main(int argc, char **argv)
     unsigned lines = 0;
     for (const char *at = report; *at; at++)
         lines += *at == '\n';
-    printf("%9d %8.2f %10.2f %8.2f %8.2f %8.2f %8ld %6u  %s\n", ranks, made - start, diagnosed - made,
-           rendered - diagnosed, rendered - made, cpu, usage.ru_maxrss / 1024, lines,
+    printf("%9d | %8.2f %8.2f | %8.2f %8.2f %8.2f %8.2f | %8.2f %8.2f | %6ld %6u  %s\n", ranks, made - start,
+           made_cpu - start_cpu, diagnosed - made, rendered - diagnosed, rendered - made, cpu,
+           rendered - start, cpu + made_cpu - start_cpu, usage.ru_maxrss / 1024, lines,
            mpiq_verdict_word(diagnosis->verdict));
     if (argc > 2)
         fputs(report, stdout);

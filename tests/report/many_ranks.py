@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The reports of a 512-rank and of a 10^6-rank made-up hang: at most 50 lines, and every word of them right.
+
+Usage: many_ranks.py JOB_BENCH.  All ranks but one are in MPI_Allreduce #7; that one, a third of the way through
+them, waits for a tag that rank 0 never sends (bench/job_bench.c).  Matching, diagnosis and report are all real.
+"""
+import subprocess
+import sys
+
+MOST_LINES = 50
+
+EXPECTED = """\
+deadlock: none of the {ranks} ranks can ever go on ({ranks} of {ranks} ranks read, Open MPI 4.1.4, patched)
+
+ 1. {others} ranks are in MPI_Allreduce #7 at solver.c:88; rank {lost} is not: it has waited 1.0 s at solver.c:71 for \
+tag 99 from rank 0, which is itself in that Allreduce
+     look first at rank {lost}
+     {all_but:{wide}}  in MPI_Allreduce  at solver.c:88 norm
+     {only:{wide}}  in MPI_Recv       at solver.c:71 refine
+
+What the ranks do
+  RANKS{gap}  STATE  CALL              FOR    AT                  WAITING FOR
+  {lost:<{narrow}}  stuck  MPI_Recv          1.0 s  solver.c:71 refine  tag 99 from rank 0
+  {most}  stuck  MPI_Allreduce #7  1.0 s  solver.c:88 norm    ranks 0-{parents}
+"""
+
+
+def report_of(program, ranks):
+    done = subprocess.run([program, str(ranks), "report"], capture_output=True, text=True, check=True)
+    return done.stdout.split("\n", 1)[1]
+
+
+def main():
+    wrong = 0
+    for ranks in (512, 1000000):
+        report = report_of(sys.argv[1], ranks)
+        lost = ranks // 3
+        most = f"0-{lost - 1},{lost + 1}-{ranks - 1}"
+        wanted = EXPECTED.format(ranks=ranks, others=ranks - 1, lost=lost, only=f"rank {lost}", most=most,
+                                 all_but=f"ranks {most}", wide=len(f"ranks {most}"), narrow=len(most),
+                                 gap=" " * (len(most) - len("RANKS")), parents=ranks // 2 - 1)
+        lines = report.count("\n")
+        if lines > MOST_LINES or report != wanted:
+            print(f"{ranks} ranks, {lines} lines:\n{report}\nwanted:\n{wanted}")
+            wrong += 1
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
