@@ -18,9 +18,9 @@ FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 def load():
     """Registers the commands, settings and convenience functions with gdb."""
-    from . import settings
+    from . import process, settings
     from . import report, why, collectives, queues, comms, ranks, snapshot
-    from . import message, attach, rank, functions
-    for module in (settings, report, why, collectives, queues, comms, ranks, snapshot, message, attach, rank,
-                   functions):
+    from . import message, attach, rank, functions, handles
+    for module in (process, settings, report, why, collectives, queues, comms, ranks, snapshot, message,
+                   attach, rank, functions, handles):
         module.register()

@@ -8,7 +8,7 @@ import time
 
 import gdb
 
-from . import command, inferiors, job
+from . import command, inferiors, job, mpiq
 
 _PROGRESS_SECONDS = 1.0
 
@@ -50,7 +50,7 @@ def attach_process(pid, what):
     """gdb's attach to pid in an inferior of its own, which is selected then; a GdbError names `what`."""
     inferior, new = _empty_inferior(pid)
     try:
-        with _quietly(), inferiors.Selection():
+        with mpiq.undisturbed(), _quietly(), inferiors.Selection():
             gdb.execute("inferior %d" % inferior.num, to_string=True)
             gdb.execute("attach %d" % pid, to_string=True)
     except gdb.error as error:

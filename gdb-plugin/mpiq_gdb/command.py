@@ -48,12 +48,17 @@ def of_look(options):
     return ret
 
 
+def is_pattern(word):
+    """Whether the shell would look for files of that name."""
+    return glob.has_magic(word)
+
+
 def _expanded(targets):
     """gdb has no shell before it: patterns and ~ in names of files are ours to resolve."""
     ret = []
     for word in targets:
         path = os.path.expanduser(word)
-        ret += sorted(glob.glob(path)) if glob.has_magic(path) else [path]
+        ret += sorted(glob.glob(path)) if is_pattern(path) else [path]
         if not ret:
             raise gdb.GdbError("no file is called %s" % word)
     return ret

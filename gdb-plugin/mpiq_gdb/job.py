@@ -12,8 +12,9 @@ import gdb
 
 from . import command, inferiors
 
-# What the last report said: {rank: (pid, host)} of the first world.
+# What the last report said: {rank: (pid, host)} of the first world, and names of communicators.
 _known = {}
+_communicators = ["MPI_COMM_WORLD"]
 
 
 @contextlib.contextmanager
@@ -41,6 +42,10 @@ def learn(answer):
     if ranks:
         _known.clear()
         _known.update(ranks)
+    names = [comm.get("name") for comm in report.get("communicators", ()) if isinstance(comm, dict)]
+    for name in names:
+        if name and name not in _communicators:
+            _communicators.append(name)
     return report
 
 
@@ -93,3 +98,9 @@ def complete_rank(text, word):
         ranks.update(range(inferiors.size_of(inferior) or 0))
         break
     return [str(rank) for rank in sorted(ranks) if str(rank).startswith(word or text.split(" ")[-1])]
+
+
+def complete_communicator(text, word):
+    """Names of communicators that begin with text, from where word begins; of what is known already."""
+    start = len(text) - len(word or "")
+    return [name[start:] for name in sorted(_communicators) if name.startswith(text) and " " not in name]

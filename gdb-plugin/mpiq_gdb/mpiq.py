@@ -4,6 +4,7 @@
 gdb may be called by its main thread alone, so there is one loop over everything: the wires and mpiq's
 output."""
 
+import contextlib
 import os
 import select
 import shutil
@@ -12,8 +13,7 @@ import subprocess
 
 import gdb
 
-from . import FOLDER, inferiors
-from .process import Process
+from . import FOLDER, inferiors, process
 from .wire import Connection, ProtocolError, Server
 
 _PIECE = 1 << 16
@@ -54,6 +54,14 @@ class Answer:
         return self.status not in (0, 1)
 
 
+def _environment():
+    """mpiq's: as wide as gdb is set to print, which is not what the terminal library has left there."""
+    ret = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    if gdb.parameter("width"):
+        ret["COLUMNS"] = str(gdb.parameter("width"))
+    return ret
+
+
 class _Run:
     """One mpiq process and the connections that it is served."""
 
@@ -82,7 +90,7 @@ class _Run:
         their_in, replies = os.pipe()
         requests, their_out = os.pipe()
         self.theirs += [their_in, their_out]
-        self.connections.append(Connection(Server(Process(inferior)), requests, replies))
+        self.connections.append(Connection(Server(process.of(inferior)), requests, replies))
         return "%d,%d" % (their_in, their_out)
 
     def _start(self, command):
@@ -91,7 +99,7 @@ class _Run:
         mask = signal.pthread_sigmask(signal.SIG_SETMASK, [])
         try:
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE, pass_fds=self.theirs,
+                                    stderr=subprocess.PIPE, pass_fds=self.theirs, env=_environment(),
                                     start_new_session=True)
         except OSError as error:
             raise gdb.GdbError("%s cannot be started: %s" % (command[0], error.strerror))
@@ -165,9 +173,29 @@ class _Run:
         self.process.stderr.close()
 
 
+# Above 0 while an inferior is served: what gdb prints meanwhile is for nobody, and must not ask mpiq.
+_runs = 0
+
+
+def is_running():
+    """Whether mpiq is being served now."""
+    return _runs > 0
+
+
+@contextlib.contextmanager
+def undisturbed():
+    """What gdb prints in it asks mpiq nothing."""
+    global _runs
+    _runs += 1
+    try:
+        yield
+    finally:
+        _runs -= 1
+
+
 def run(arguments, served):
     """Runs mpiq with those arguments, serves it those inferiors; an Answer, or a GdbError."""
-    with inferiors.Selection():
+    with undisturbed(), inferiors.Selection():
         if served:
             # The names that mpiq asks for are C's, wherever the user's program is stopped.
             gdb.execute("set language c", to_string=True)

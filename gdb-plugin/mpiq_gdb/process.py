@@ -42,11 +42,29 @@ def tid_of(thread):
     return thread.ptid[1] or thread.ptid[2] or thread.ptid[0]
 
 
+# What gdb has found of an inferior's symbols and types, for as long as it has the same files open.
+_kept = {}
+
+
+def of(inferior):
+    """The Process of an inferior: the same one as long as gdb has the same files of it open."""
+    kept = _kept.get(inferior.num)
+    if kept is None or kept.inferior != inferior or kept.pid != inferior.pid:
+        kept = _kept[inferior.num] = Process(inferior)
+    return kept
+
+
+def forget(*_):
+    """gdb has opened or closed a file."""
+    _kept.clear()
+
+
 class Process:
     """An inferior.  Every function may move gdb's selection: the caller holds an inferiors.Selection."""
 
     def __init__(self, inferior):
         self.inferior = inferior
+        self.pid = inferior.pid
         self.kind = inferiors.kind(inferior)
         self.direct = inferiors.direct_pid(inferior)
         self._types = []
@@ -180,3 +198,9 @@ class Process:
 
     def forget(self):
         """An inferior that gdb has stopped does not move, and gdb itself forgets when it resumes it."""
+
+
+def register():
+    for event in ("new_objfile", "free_objfile", "clear_objfiles", "exited", "inferior_deleted"):
+        if hasattr(gdb.events, event):
+            getattr(gdb.events, event).connect(forget)

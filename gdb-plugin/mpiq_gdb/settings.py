@@ -30,7 +30,7 @@ class ShowPrefix(gdb.Command):
     def invoke(self, argument, from_tty):
         if argument:
             raise gdb.GdbError('Undefined show mpi command: "%s".  Try "help show mpi".' % argument)
-        for setting in ("mpiq", "dll", "internal", "stop"):
+        for setting in ("mpiq", "dll", "internal", "stop", "handles"):
             gdb.write("%s:  " % setting)
             gdb.execute("show mpi %s" % setting)
 
@@ -111,6 +111,23 @@ system call of the rank return EINTR."""
         return "Other ranks are %s while they are read." % ("stopped" if self.value else "not stopped")
 
 
+class Handles(_Quiet):
+    """Whether MPI's handles are printed as what they stand for.
+
+A communicator with its name, a request with its envelope, a datatype with how it was
+made, a group with its ranks, a status with its sender.  "print/r" shows one plain."""
+
+    set_doc = "Set whether MPI's handles are printed as what they stand for."
+    show_doc = "Show whether MPI's handles are printed as what they stand for."
+
+    def __init__(self):
+        super().__init__("mpi handles", gdb.COMMAND_SUPPORT, gdb.PARAM_BOOLEAN)
+        self.value = True
+
+    def get_show_string(self, value):
+        return "MPI's handles are printed %s." % ("as what they stand for" if self.value else "plain")
+
+
 def dll_options():
     """The choice of the DLL, as options of mpiq."""
     return ["--dll", gdb.parameter("mpi dll")] if gdb.parameter("mpi dll") else []
@@ -132,5 +149,5 @@ def options():
 
 
 def register():
-    for command in (MpiPrefix, SetPrefix, ShowPrefix, MpiqPath, DllPath, Internal, Stop):
+    for command in (MpiPrefix, SetPrefix, ShowPrefix, MpiqPath, DllPath, Internal, Stop, Handles):
         command()

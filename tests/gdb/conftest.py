@@ -44,7 +44,7 @@ def program(line, build_folder):
 
 @pytest.fixture(scope="module")
 def hung(line, program):
-    """A job of four ranks that hangs, for the tests that leave it as it is."""
+    """A job of eight ranks that hangs, for the tests that leave it as it is."""
     with HungJob(line, [program], RANKS) as job:
         yield job.stuck()
 

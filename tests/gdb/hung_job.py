@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A job that hangs, by rank."""
+import pathlib
+
 import gdb_session
 import job as jobs
 
-RANKS = 4
+HERE = pathlib.Path(__file__).resolve().parent
+
+RANKS = 8
 
 
 class HungJob(jobs.Job):

@@ -17,7 +17,7 @@ from test_gdb_trouble import is_free, wait_for
 _TIME = re.compile(r"\b\d+(\.\d+)? (ms|s|m|h|d)\b( \d+ (ms|s|m|h)\b)*")
 
 ONE_LINE_EACH = [("collectives", []), ("queues", []), ("queues", ["--all"]), ("comms", []), ("ranks", []),
-                 ("why", ["0"])]
+                 ("why", ["0"]), ("why", ["1"]), ("ranks", ["--ranks", "0-3"])]
 
 
 def timeless(text):
@@ -87,6 +87,25 @@ def test_report(mpiq, hung):
     agree(both)
 
 
+def test_collectives_of_one_communicator(mpiq, hung):
+    def both():
+        answer, _ = gdb_says(mpiq, hung.pids[1], "mpi collectives MPI_COMM_WORLD")
+        return timeless(mpiq_says(mpiq, "collectives", "--comm", "MPI_COMM_WORLD", hung.pid)), timeless(answer)
+
+    agree(both)
+    _, said = gdb_says(mpiq, hung.pids[1], "mpi collectives MPI_COMM_ELSE", "mpi collectives a b")
+    assert "the job has no communicator 'MPI_COMM_ELSE'" in said.err
+    assert "takes one communicator, not 2" in said.err
+
+
+def test_completion_knows_communicators(mpiq, hung):
+    answer, _ = gdb_says(mpiq, hung.pids[1], "complete mpi collectives MPI_", "mpi report", "echo <after>\\n",
+                         "complete mpi collectives MPI_")
+    before, after = answer.split("<after>\n")
+    assert before.startswith("mpi collectives MPI_COMM_WORLD\n")
+    assert "mpi collectives MPI_COMM_SELF\n" in after
+
+
 def test_queues_of_ranks(mpiq, hung):
     expected = mpiq_says(mpiq, "queues", "--ranks", "2", hung.pid)
     answer, _ = gdb_says(mpiq, hung.pids[1], "mpi queues 2")
@@ -135,7 +154,7 @@ def test_snapshot(mpiq, hung, tmp_path):
 def test_core_files(mpiq, hung, cores):
     """Of cores nobody has attached to, and of those that gdb has open."""
     program = "/proc/%d/exe" % hung.pids[1]
-    # Two ranks of four, unpatched, may be too little to say more than what they do.
+    # Two ranks of the job, unpatched, may be too little to say more than what they do.
     expected = mpiq_says(mpiq, "report", *cores.values(), statuses=(1, 3))
     pattern = cores[1].parent / "core.*"
     answer, said = gdb_says(mpiq, None, "mpi report %s" % pattern)
@@ -153,6 +172,31 @@ def test_gdbserver(mpiq, hung):
                             "target remote | gdbserver --attach - %d 2>/dev/null" % hung.pids[1],
                             "echo <mark>\\n", "mpi report")
     assert timeless(expected) in timeless(answer), said.both
+
+
+@needs_gdbserver
+@pytest.mark.parametrize("command, arguments", ONE_LINE_EACH)
+def test_gdbserver_says_the_same(mpiq, hung, command, arguments):
+    def both():
+        answer, _ = gdb_says(mpiq, None, "set sysroot /",
+                             "target remote | gdbserver --attach - %d 2>/dev/null" % hung.pids[1],
+                             "echo <mark>\\n", " ".join(["mpi", command, *arguments]))
+        return (timeless(mpiq_says(mpiq, command, *arguments, hung.pid)),
+                timeless(answer.split("<mark>\n")[1]))
+
+    agree(both)
+
+
+@pytest.mark.parametrize("command, arguments", [("report", []), *ONE_LINE_EACH])
+def test_cores_say_the_same(mpiq, hung, cores, command, arguments):
+    """Of several cores that nobody has opened, for every command."""
+    pattern = cores[1].parent / "core.*"
+    expected = mpiq_says(mpiq, command, *arguments, *cores.values(), statuses=(0, 1, 3))
+    answer, said = gdb_says(mpiq, None, " ".join(["mpi", command, *arguments, str(pattern)]))
+    if command == "why" and arguments == ["0"]:
+        assert "rank 0" in said.err + answer
+        return
+    assert timeless(answer) == timeless(expected), said.err
 
 
 def test_no_mpi_process(mpiq):

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import gdb_session
+from hung_job import RANKS
 
 PLUGIN = gdb_session.LOADER.parent
 COMMANDS = ["attach", "collectives", "comms", "detach", "queues", "rank", "ranks", "report", "snapshot",
@@ -108,5 +109,5 @@ def test_completion(wire, hung):
                            **wire.variables())
     lines = said.out.splitlines()
     assert "mpi report" in lines
-    assert ["mpi rank %d" % rank for rank in range(4)] == [line for line in lines if line[:9] == "mpi rank "]
+    assert ["mpi rank %d" % rank for rank in range(RANKS)] == [line for line in lines if line[:9] == "mpi rank "]
     assert "mpi why 2" in lines and "mpi why 3" not in lines

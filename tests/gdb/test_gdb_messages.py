@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What messages hold, and what handles stand for: of a patched library and of one built with -g, and of a
+process wherever gdb has it from."""
+import pytest
+
+import gdb_session
+import job as jobs
+from hung_job import HERE, HungJob
+from test_gdb_job import gdb_says
+from test_gdb_places import needs_gdbserver
+
+PARTICLES = ["[0] = {int = 7, double[3] = {0.5, 1.5, 2.5}, char[8] = \"left\\000\\000\\000\"}",
+             "[1] = {int = 9, double[3] = {-1, -2, -3}, char[8] = \"right\\000\\000\"}"]
+
+# Rank 0's sends in the order in which they were posted: a piece of the envelope, the datatype, the contents.
+SENDS = [
+    ("synchronous send to rank 1, tag 11, MPI_COMM_WORLD: 2 particle, 72 bytes, pending",
+     "2 x particle, resized to 40 bytes, of (struct of 1 MPI_INT, 3 MPI_DOUBLE, 8 MPI_CHAR)", PARTICLES),
+    ("tag 12, ", "1 x vector of 3 blocks, stride 4, of 1 MPI_DOUBLE", ["double[3] = {12, 22, 32}"]),
+    ("tag 14, ", "1 x vector of 2 blocks, stride 20 bytes, of 1 (vector of 2 blocks, stride 2, of 1 MPI_INT)",
+     ["int[4] = {100, 102, 105, 107}"]),
+    ("tag 15, ", "2 x MPI_C_DOUBLE_COMPLEX", ["complex double[2] = {1 + 2i, 3 - 4i}"]),
+    ("tag 16, ", "2 x MPI_DOUBLE_INT", ["[0] = {double = 0.25, int = 3}", "[1] = {double = 0.75, int = 1}"]),
+    ("tag 17, ", "1 x vector of 20000 blocks, stride 2, of 1 MPI_INT", ["int[20000] = {0, 1, 2, 3, 4, 5, "]),
+    ("buffered send to rank 1, tag 18, ", "1 x vector of 20000 blocks, stride 2, of 1 MPI_INT",
+     ["The library's copy at 0x", "int[20000] = {"]),
+]
+
+HANDLES = {
+    "side": "side, rank 0 of 2, context id ",
+    "nobody": "MPI_COMM_NULL",
+    "nothing": "MPI_REQUEST_NULL",
+    "particle": "particle: resized to 40 bytes, of (struct of 1 MPI_INT, 3 MPI_DOUBLE, 8 MPI_CHAR)",
+    "column": "vector of 3 blocks, stride 4, of 1 MPI_DOUBLE",
+    "first": "receive from rank 1, tag 10, 6 MPI_DOUBLE: pending",
+    "requests[1]": "receive from any rank, tag 13, 2 MPI_INT: pending",
+    "members": "2 ranks: 0-1",
+    "status": "from rank 1, tag 30, 8 bytes",
+}
+
+
+@pytest.fixture(scope="module", params=["4.1", "5.0", "4.1-stock", "5.0-stock"])
+def job(request, tmp_path_factory):
+    """envelopes, hung: of the patched libraries and of the unpatched ones that were built with -g."""
+    line = jobs.lines().get(request.param)
+    if line is None:
+        pytest.skip("%s names no Open MPI" % jobs.PREFIX_VARIABLES[request.param])
+    program = line.compile([HERE / "envelopes.c"], tmp_path_factory.mktemp("programs") / "envelopes", "-O0")
+    with HungJob(line, [program], 2) as job:
+        yield job.stuck()
+
+
+def check_sends(answer):
+    at = 0
+    for envelope, datatype, contents in SENDS:
+        for piece in (envelope, datatype, *contents):
+            at = answer.find(piece, at)
+            assert at >= 0, (piece, answer)
+
+
+SHOW_SENDS = ["mpi message 0 sends %d" % number for number in range(len(SENDS))]
+
+
+def test_sends(mpiq, job):
+    answer, _ = gdb_says(mpiq, job.pids[0], *SHOW_SENDS)
+    check_sends(answer)
+
+
+def test_sends_of_a_rank_that_is_not_attached(mpiq, job):
+    answer, said = gdb_says(mpiq, job.pids[1], *SHOW_SENDS)
+    check_sends(answer)
+    assert "Inferior 2" not in said.both
+
+
+@needs_gdbserver
+def test_sends_through_gdbserver(mpiq, job):
+    answer, _ = gdb_says(mpiq, None, "set sysroot /",
+                         "target remote | gdbserver --attach - %d 2>/dev/null" % job.pids[0], *SHOW_SENDS)
+    check_sends(answer)
+
+
+def test_core(mpiq, job, tmp_path):
+    core = job.make_core(0, tmp_path)
+    answer, _ = gdb_says(mpiq, None, *SHOW_SENDS, "mpi rank 0", *["print %s" % name for name in HANDLES],
+                         arguments=["/proc/%d/exe" % job.pids[0], core])
+    check_sends(answer)
+    assert "MPI_COMM_NULL" in answer and "2 ranks: 0-1" in answer
+
+
+def test_receives(mpiq, job):
+    answer, _ = gdb_says(mpiq, job.pids[0], "mpi message 0 receives", "mpi message 0 receives 0",
+                         "set print elements 2", "mpi message 0 receives 0")
+    assert "   1  receive from any rank, tag 13, side: 2 MPI_INT, 8 bytes, pending\n" in answer
+    assert "6 x MPI_DOUBLE\nThe receive's buffer, as it is now, at 0x" in answer
+    assert "\ndouble[6] = {1, 2, 3, 4, 5, 6}\n" in answer
+    assert "\ndouble[6] = {1, 2...}\n" in answer
+
+
+def test_unexpected(mpiq, job):
+    """The one whose sender has gone on is bytes, until somebody says what it is; of the other one the sender
+    knows."""
+    answer, _ = gdb_says(mpiq, job.pids[0], "mpi message 0 unexpected 0", "mpi message 0 unexpected 0 as int",
+                         "mpi message 0 unexpected 1")
+    assert "message from rank 1, tag 20, MPI_COMM_WORLD: 12 bytes, pending" in answer
+    assert "Its datatype is known to the sender alone" in answer
+    assert "byte[12] = {0x47, 0x0, 0x0, 0x0, 0x48, " in answer
+    assert "int [3] = {71, 72, 73}" in answer
+    assert "As its sender has it, rank 1, whose send is still pending:\n5 x MPI_LONG\n" in answer
+    assert "long[5] = {1000, 2000, 3000, 4000, 5000}" in answer
+
+
+def test_as_a_type_of_the_program(mpiq, job):
+    answer, _ = gdb_says(mpiq, job.pids[0], "mpi message 0 sends 0 as struct particle")
+    assert "{id = 9, position = {-1, -2, -3}, name = \"right\\000\\000\"}" in answer
+
+
+@pytest.mark.parametrize("command, sentence", [
+    ("mpi message", "mpi message takes a rank, a queue"),
+    ("mpi message 0 left 0", "there is no queue 'left': sends, receives or unexpected"),
+    ("mpi message 0 sends 99", "rank 0 has 7 pending sends, numbered from 0"),
+    ("mpi message 1 receives 0", "rank 1 has no posted receives"),
+    ("mpi message 5 sends 0", "there is no rank 5: mpiq knows ranks 0 to 1 of this job"),
+    ("mpi message 0 sends 0 as struct nothing", "'struct nothing' is no type here"),
+    ("mpi message 0 unexpected 0 as struct particle", "hold no whole struct particle, which has 40"),
+])
+def test_what_is_not_there(mpiq, job, command, sentence):
+    answer, said = gdb_says(mpiq, job.pids[0], command, "echo gdb is alive\\n")
+    assert sentence in said.err
+    assert "gdb is alive" in answer
+
+
+def test_handles(mpiq, job):
+    """Each is printed as what it stands for, and plain if that is wanted."""
+    answer, _ = gdb_says(mpiq, job.pids[0], "mpi rank 0", *["print %s" % name for name in HANDLES],
+                         "print/r nothing", "set mpi handles off", "print side", "print nobody")
+    lines = [text for text in answer.splitlines() if text.startswith("$")]
+    for text, (name, wanted) in zip(lines, HANDLES.items()):
+        assert wanted in text, (name, text)
+    for text in lines[len(HANDLES):]:
+        assert "MPI_COMM_NULL" not in text and "side" not in text and "MPI_REQUEST_NULL" not in text
+    assert len(lines) == len(HANDLES) + 3
+
+
+def test_handles_that_stand_for_nothing(mpiq, job):
+    """They are printed as gdb prints them, and nothing else happens."""
+    answer, said = gdb_says(mpiq, job.pids[0], "mpi rank 0", "print (MPI_Comm) 0", "print (MPI_Request) 64",
+                            "print (MPI_Datatype) &status", "print (MPI_Group) -1", "print *(MPI_Status *) 8")
+    assert "$1 = (MPI_Comm) 0x0\n" in answer
+    assert "$2 = (MPI_Request) 0x40\n" in answer
+    assert "Cannot access memory at address 0x8" in said.err
+
+
+def test_handles_without_mpiq(job):
+    said = gdb_session.run(["mpi rank 0", "frame function hang", "print nobody"], pid=job.pids[0],
+                           PATH="/usr/bin:/bin")
+    assert "$1 = (MPI_Comm) 0x" in said.out
