@@ -63,55 +63,77 @@ static int walk_chunk(mqs_process_info *info, mqs_taddr_t first, uint64_t count,
     return mqs_ok;
 }
 
-int free_list_walk(mqs_process_info *info, mqs_taddr_t address, size_t size, size_t limit,
-                   free_list_visit visit, void *argument)
+/* Addresses of the chunks, oldest first. */
+static int read_chunks(mqs_process_info *info, mqs_taddr_t list, struct vector *ret)
 {
-    struct free_list list;
     struct list_walk walk;
-    struct vector chunks = {NULL, 0, 0};
-    unsigned char *buffer;
-    uint64_t later;
-    uint64_t room;
-    int code = read_head(info, address, size, limit, &list);
+    int code = list_start(info, list, MAX_CHUNKS, &walk);
 
-    if (code != mqs_ok || list.allocated == 0) {
-        return code;
-    }
-    code =
-        list_start(info, address + (mqs_taddr_t)info->layout.offset[AT_FREE_LIST_CHUNKS], MAX_CHUNKS, &walk);
     while (code == mqs_ok) {
         mqs_taddr_t chunk;
 
         code = list_next(info, &walk, &chunk);
         if (code == mqs_ok) {
-            mqs_taddr_t *item = vector_add(&chunks, sizeof *item, MAX_CHUNKS + 64);
+            mqs_taddr_t *item = vector_add(ret, sizeof *item, MAX_CHUNKS + 64);
 
-            code = item == NULL ? ERROR_NO_STORE : mqs_ok;
-            if (item != NULL) {
-                *item = chunk;
+            if (item == NULL) {
+                return ERROR_NO_STORE;
             }
+            *item = chunk;
         }
     }
-    room = AT_ONCE / list.stride == 0 ? 1 : AT_ONCE / list.stride;
-    room = room < list.allocated ? room : list.allocated;
-    buffer = code == mqs_end_of_list ? memory_allocate((size_t)room, (size_t)list.stride) : NULL;
     if (code == mqs_end_of_list) {
-        code = buffer == NULL ? ERROR_NO_STORE : mqs_ok;
+        return mqs_ok;
     }
-    /* Chunks do not say how many items they hold: all but the first hold per_alloc, and the first what is
-       left of all. */
-    later = chunks.count == 0 ? 0 : (chunks.count - 1) * list.per_alloc;
-    if (code == mqs_ok && (chunks.count == 0 || list.per_alloc > limit || later >= list.allocated)) {
-        code = ERROR_REQUESTS;
-    }
-    for (size_t i = 0; code == mqs_ok && i < chunks.count; i++) {
-        mqs_taddr_t chunk = ((mqs_taddr_t *)chunks.items)[i] + (mqs_taddr_t)info->layout.size[AT_FREE_ITEM];
-        uint64_t count = i == 0 ? list.allocated - later : list.per_alloc;
+    return code == ERROR_TOO_MANY ? ERROR_REQUESTS : code;
+}
 
-        chunk = (chunk + (mqs_taddr_t)list.alignment - 1) & ~((mqs_taddr_t)list.alignment - 1);
-        code = walk_chunk(info, chunk, count, list.stride, buffer, room, visit, argument);
+/* Chunks do not say how many items they hold: all but the first hold per_alloc, and the first what is left of
+   all. */
+static int walk_chunks(mqs_process_info *info, const struct free_list *list, const struct vector *chunks,
+                       free_list_visit visit, void *argument)
+{
+    uint64_t later = chunks->count == 0 ? 0 : (chunks->count - 1) * list->per_alloc;
+    uint64_t room = AT_ONCE / list->stride == 0 ? 1 : AT_ONCE / list->stride;
+    unsigned char *buffer;
+    int code = mqs_ok;
+
+    if (chunks->count == 0 || later >= list->allocated) {
+        return ERROR_REQUESTS;
+    }
+    room = room < list->allocated ? room : list->allocated;
+    buffer = memory_allocate((size_t)room, (size_t)list->stride);
+    if (buffer == NULL) {
+        return ERROR_NO_STORE;
+    }
+    for (size_t i = 0; code == mqs_ok && i < chunks->count; i++) {
+        mqs_taddr_t chunk = ((mqs_taddr_t *)chunks->items)[i] + (mqs_taddr_t)info->layout.size[AT_FREE_ITEM];
+        uint64_t count = i == 0 ? list->allocated - later : list->per_alloc;
+
+        chunk = (chunk + (mqs_taddr_t)list->alignment - 1) & ~((mqs_taddr_t)list->alignment - 1);
+        code = walk_chunk(info, chunk, count, list->stride, buffer, room, visit, argument);
     }
     memory_free(buffer);
+    return code;
+}
+
+int free_list_walk(mqs_process_info *info, mqs_taddr_t address, size_t size, size_t limit,
+                   free_list_visit visit, void *argument)
+{
+    struct vector chunks = {NULL, 0, 0};
+    struct free_list list;
+    int code = read_head(info, address, size, limit, &list);
+
+    if (code != mqs_ok || list.allocated == 0) {
+        return code;
+    }
+    if (list.per_alloc > limit) {
+        return ERROR_REQUESTS;
+    }
+    code = read_chunks(info, address + (mqs_taddr_t)info->layout.offset[AT_FREE_LIST_CHUNKS], &chunks);
+    if (code == mqs_ok) {
+        code = walk_chunks(info, &list, &chunks, visit, argument);
+    }
     vector_clear(&chunks);
     return code;
 }

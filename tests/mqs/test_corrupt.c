@@ -120,7 +120,7 @@ static void test_request_lists(void)
                             (mqs_taddr_t)at("opal_list_item_t", "opal_list_next"),
                         8);
     put(first, "opal_list_item_t", "opal_list_next", first); /* a cycle past the sentinel */
-    CU_ASSERT_EQUAL(finish(), ERROR_TOO_MANY);
+    CU_ASSERT_EQUAL(finish(), ERROR_REQUESTS);
 }
 
 static void test_posted_cycle(void)

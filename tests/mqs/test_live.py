@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the DLL says of real jobs, on each release line, patched and not; and that the release's own DLL,
-driven alike, gets each of these wrong."""
+"""What the DLL says of real jobs, on each release line, patched and not; test_stock.py shows what of it the
+release's own DLL gets wrong."""
 
 import os
 import subprocess
 
 import pytest
 
-from live import PREFIXES, Job, built, communicator, gdb_server, our_dll, stock_dll, with_tag
+from live import PREFIXES, Job, built, communicator, gdb_server, our_dll, with_tag
 
 PENDING, MATCHED, COMPLETE = range(3)
 SEND, BSEND, SSEND, RSEND, RECEIVE, PROBE, MESSAGE, COLLECTIVE = range(8)
@@ -20,11 +20,9 @@ LINES = list(PREFIXES)
 class Looks:
     """A job seen by one DLL."""
 
-    def __init__(self, job, dll, stock):
+    def __init__(self, job, dll):
         self.job = job
         self.dll = dll
-        self.stock = stock
-        self.line = job.line
 
     def at(self, rank, *options):
         return self.job.look(self.dll, rank, *options)
@@ -136,80 +134,38 @@ def check_spawned(looks):
     assert [(op["peer_local"], op["peer"]) for op in receives] == [(0, -1)]
 
 
-# case, check, whether the stock DLL is known to fail it
 CHECKS = [
-    ("unexpected", check_unexpected, True),
-    ("waitall", check_waitall, True),
-    ("probe", check_probe, True),
-    ("mprobe", check_mprobe, True),
-    ("requests", check_posted_order, True),
-    ("requests", check_states, True),
-    ("requests", check_wildcards, True),
-    ("sends", check_system_buffer, False),
-    ("sends", check_datatype_name, True),
-    ("sends", check_terminated, False),
-    ("communicators", check_world_ranks, True),
-    ("communicators", check_intercommunicator, True),
-    ("communicators", check_no_null_communicator, True),
-    ("later", check_later, True),
-    ("spawn", check_spawned, True),
-    ("session", check_session, True),
+    ("unexpected", check_unexpected),
+    ("waitall", check_waitall),
+    ("probe", check_probe),
+    ("mprobe", check_mprobe),
+    ("requests", check_posted_order),
+    ("requests", check_states),
+    ("requests", check_wildcards),
+    ("sends", check_system_buffer),
+    ("sends", check_datatype_name),
+    ("sends", check_terminated),
+    ("communicators", check_world_ranks),
+    ("communicators", check_intercommunicator),
+    ("communicators", check_no_null_communicator),
+    ("later", check_later),
+    ("spawn", check_spawned),
+    ("session", check_session),
 ]
-RANKS = {"spawn": (2, 3)}
-
-
-@pytest.fixture(scope="module")
-def jobs():
-    """Jobs that several tests look at; a case is started once a line."""
-    started = {}
-
-    def get(line, case):
-        if (line, case) not in started:
-            size, expected = RANKS.get(case, (4, None))
-            job = Job(line, case, size, expected=expected)
-            job.line = line
-            started[line, case] = job
-        return started[line, case]
-
-    yield get
-    for job in started.values():
-        job.end()
-
-
 def names(rows):
-    return ["%s-%s" % (case, check.__name__[6:]) for case, check, _ in rows]
+    return ["%s-%s" % (case, check.__name__[6:]) for case, check in rows]
 
 
 @pytest.mark.parametrize("line", LINES)
-@pytest.mark.parametrize("case,check,stock_fails", CHECKS, ids=names(CHECKS))
-def test_ours(jobs, line, case, check, stock_fails):
+@pytest.mark.parametrize("case,check", CHECKS, ids=names(CHECKS))
+def test_ours(jobs, line, case, check):
     if case == "session" and line.startswith("4.1"):
         pytest.skip("4.1 has no sessions")
     if case == "later":
         with Job(line, case) as job:
-            job.line = line
-            check(Looks(job, our_dll(), False))
+            check(Looks(job, our_dll()))
         return
-    check(Looks(jobs(line, case), our_dll(), False))
-
-
-FAILS = [row for row in CHECKS if row[2]]
-
-
-@pytest.mark.parametrize("line", [line for line in LINES if "unpatched" in line])
-@pytest.mark.parametrize("case,check,stock_fails", FAILS, ids=names(FAILS))
-def test_stock_is_wrong(jobs, line, case, check, stock_fails):
-    """The checks above can fail, and do with the release's own DLL."""
-    if case == "session" and line.startswith("4.1"):
-        pytest.skip("4.1 has no sessions")
-    if case == "later":
-        with Job(line, case) as job:
-            job.line = line
-            with pytest.raises((AssertionError, KeyError)):
-                check(Looks(job, stock_dll(line), True))
-        return
-    with pytest.raises((AssertionError, KeyError)):
-        check(Looks(jobs(line, case), stock_dll(line), True))
+    check(Looks(jobs(line, case), our_dll()))
 
 
 # What only the extension tells.

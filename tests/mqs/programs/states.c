@@ -4,6 +4,7 @@
  * stays there.  What each case leaves behind is told beside it.
  */
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,6 +238,82 @@ static void later(void)
     stay();
 }
 
+/* Rank 0 has been heard by rank 1.  At its first SIGUSR1 it sends tags 120 (5 bytes) and 121 (1 MiB), and
+   says ready again; rank 1 takes them in at its own first one, and does likewise. */
+static void early(void)
+{
+    MPI_Request request;
+
+    signal(SIGUSR1, wake);
+    if (rank == 0) {
+        MPI_Send(numbers, 1, MPI_INT, 1, 119, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+        MPI_Recv(numbers, 1, MPI_INT, 0, 119, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    ready();
+    while (!woken) {
+        usleep(10000);
+    }
+    if (rank == 0) {
+        MPI_Send(bytes, 5, MPI_CHAR, 1, 120, MPI_COMM_WORLD);
+        MPI_Isend(bytes, 1 << 20, MPI_CHAR, 1, 121, MPI_COMM_WORLD, &request);
+    } else {
+        take_in(0.3);
+    }
+    stay();
+}
+
+static void *in_thread(void *argument)
+{
+    int tag = *(const int *)argument;
+
+    if (tag == 112) {
+        MPI_Ssend(numbers, 3, MPI_INT, 1, tag, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv(numbers, 2, MPI_INT, tag - 109, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    return NULL;
+}
+
+/* MPI_THREAD_MULTIPLE: threads of rank 0 are in MPI_Recv from 1 (tag 110) and from 2 (111), in MPI_Ssend to 1
+   (112), and the first one in MPI_Waitall for two receives from 3 (113, 114). */
+static void threads(void)
+{
+    static const int tags[] = {110, 111, 112};
+    MPI_Request request[2];
+    pthread_t thread;
+
+    if (rank == 0) {
+        for (int i = 0; i < 3; i++) {
+            pthread_create(&thread, NULL, in_thread, (void *)&tags[i]);
+        }
+        for (int i = 0; i < 2; i++) {
+            MPI_Irecv(&numbers[i], 1, MPI_INT, 3, 113 + i, MPI_COMM_WORLD, &request[i]);
+        }
+        ready();
+        MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+    }
+    stay();
+}
+
+/* Communicators come and go before the last of them and a non-blocking barrier that rank 1 is not in. */
+static void freed(void)
+{
+    MPI_Request request;
+    MPI_Comm comm;
+
+    for (int i = 0; i < 3; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        if (i < 2) {
+            MPI_Comm_free(&comm);
+        }
+    }
+    if (rank != 1) {
+        MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    }
+    stay();
+}
+
 /* A non-blocking broadcast whose root, rank 1, does not take part; before it two that are done. */
 static void nonblocking(void)
 {
@@ -338,11 +415,16 @@ int main(int argc, char **argv)
         {"strangers", strangers},
         {"detach", detach},
         {"flood", flood},
+        {"early", early},
+        {"threads", threads},
+        {"freed", freed},
         {"idle", stay},
     };
     const char *wanted = argc > 1 ? argv[1] : "";
 
-    MPI_Init(&argc, &argv);
+    int level = strcmp(wanted, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+
+    MPI_Init_thread(&argc, &argv, level, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (strcmp(wanted, "spawn") == 0) {
