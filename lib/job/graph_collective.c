@@ -50,7 +50,7 @@ uint32_t mpiq_collective_node(struct mpiq_wait_graph *graph, const struct mpiq_j
         break;
     case MPIQ_RULE_ROOT: {
         uint32_t process = mpiq_job_local_process(job, member, true, root);
-        if (process == MPIQ_NONE || (!inter && root == member->local_rank))
+        if (process == MPIQ_NONE)
             return MPIQ_NODE_LIVE;
         enum progress progress = progress_of(graph, process, comm, number, collective);
         return progress == COMING  ? mpiq_rank_node(process)

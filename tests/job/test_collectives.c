@@ -23,11 +23,11 @@ static void test_bcast_and_receive(void)
     job_recv(&job, 1, WORLD, 63, 99);
     job_unexpected(&job, 2, WORLD, 1, 98, 4);
     job_channel(&job, 1, 2, WORLD, 1, 1);
-    job_expect(
-        &job, "deadlock: none of the 64 ranks can ever go on\n"
-              "collective_incomplete ranks 0,2-63 missing 1 suspects 1: 63 ranks are in MPI_Bcast #6 at "
-              "solver.c:88; rank 1 is not: it has waited 3 h 12 m at solver.c:71 for tag 99 from rank 63, "
-              "which is itself in that Bcast\n");
+    job_expect(&job,
+               "deadlock: none of the 64 ranks can ever go on\n"
+               "collective_incomplete ranks 0,2-63 missing 1 suspects 1: 63 ranks are in MPI_Bcast #6 at "
+               "solver.c:88; rank 1 is not: it has waited 3 h 12 m at solver.c:71 for tag 99 from rank 63, "
+               "which is itself in that Bcast\n");
 }
 
 static void test_mismatch(void)
@@ -270,12 +270,11 @@ static void test_nonblocking(void)
     job_called(&job, 2, WORLD, "MPI_Bcast", 3);
     job_at(&job, 2, "lost", "nb.c", 60);
     job_recv(&job, 2, WORLD, 0, 4);
-    job_expect(
-        &job,
-        "deadlock: none of the 3 ranks can ever go on\n"
-        "collective_incomplete ranks 0-1 missing 2 suspects 2: ranks 0-1 wait for MPI_Ibarrier #4 at "
-        "nb.c:44; rank 2 is not: it has waited 1 m 0 s at nb.c:60 for tag 4 from rank 0, which is "
-        "itself in that Ibarrier\n");
+    job_expect(&job,
+               "deadlock: none of the 3 ranks can ever go on\n"
+               "collective_incomplete ranks 0-1 missing 2 suspects 2: ranks 0-1 wait for MPI_Ibarrier #4 at "
+               "nb.c:44; rank 2 is not: it has waited 1 m 0 s at nb.c:60 for tag 4 from rank 0, which is "
+               "itself in that Ibarrier\n");
 }
 
 static void test_unpatched(void)
@@ -366,6 +365,68 @@ static void test_background(void)
               "that Barrier\n");
 }
 
+/* Of two groups each waits for the other one alone. */
+static void test_intercommunicator(void)
+{
+    static const int left[] = {0, 1};
+    static const int right[] = {2, 3};
+    struct job_builder job;
+    job_init(&job, 4);
+    int across = job_intercomm(&job, "across", 5, left, 2, right, 2);
+    for (int rank = 0; rank < 4; rank++) {
+        if (rank != 2)
+            job_collective(&job, rank, across, "MPI_Barrier", 1, ANY);
+    }
+    job_at(&job, 2, "lost", "other.c", 5);
+    job_recv(&job, 2, WORLD, 0, 9);
+    job_expect(&job, "deadlock: 3 of 4 ranks can never go on\n"
+                     "collective_incomplete ranks 0-1,3 missing 2 suspects 2: ranks 0-1,3 are in MPI_Barrier "
+                     "#1 on across at solver.c:20; rank 2 is not: it has waited 1 m 0 s at other.c:5 for tag "
+                     "9 from rank 0, which is itself in that Barrier\n");
+}
+
+/* What a library does inside a call, on a communicator of its own, is the call that the user made. */
+static void test_hidden_communicator(void)
+{
+    static const int members[] = {0, 1, 2};
+    struct job_builder job;
+    job_init(&job, 3);
+    job_unpatched(&job);
+    int hidden = job_comm(&job, "", 9, members, 3);
+    for (int rank = 0; rank < 3; rank++) {
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *state = job.states[look][rank];
+            state->communicators[hidden].flags |= MPIQ_COMM_INTERNAL;
+            state->communicators[hidden].parent = state->communicators[WORLD].handle;
+        }
+        if (rank > 0)
+            job_collective(&job, rank, hidden, "MPI_Bcast", 1, 0);
+    }
+    job_at(&job, 0, "lost", "other.c", 5);
+    job_recv(&job, 0, WORLD, 1, 9);
+    job_expect(
+        &job,
+        "deadlock: none of the 3 ranks can ever go on\n"
+        "collective_incomplete ranks 1-2 missing 0 suspects 0: ranks 1-2 are in MPI_Bcast at solver.c:20; "
+        "rank 0 is not: it is waiting at other.c:5 for tag 9 from rank 1, which is itself in that Bcast\n");
+}
+
+/* Neighbours are not known where no traffic is seen: nothing is proven by those who are none. */
+static void test_neighbourhood(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    job_collective(&job, 0, WORLD, "MPI_Neighbor_allgather", 1, ANY);
+    job_collective(&job, 1, WORLD, "MPI_Neighbor_allgather", 1, ANY);
+    job_at(&job, 2, "lost", "other.c", 5);
+    job_recv(&job, 2, WORLD, 0, 9);
+    job_expect(&job, "unknown: nothing moved between the two looks, but who can end what ranks 0-1 wait for "
+                     "could not be read: it may come at any moment\n"
+                     "collective_incomplete? ranks 0-1 missing 2 suspects 2: ranks 0-1 are in "
+                     "MPI_Neighbor_allgather #1 at solver.c:20; rank 2 is not: it has waited 1 m 0 s at "
+                     "other.c:5 for tag 9 from rank 0, which is itself in that Neighbor_allgather\n");
+}
+
 int main(void)
 {
     struct job_test tests[] = {
@@ -387,6 +448,9 @@ int main(void)
         {"forced scan", test_forced_scan},
         {"forced reduce", test_forced_reduce},
         {"background", test_background},
+        {"intercommunicator", test_intercommunicator},
+        {"hidden communicator", test_hidden_communicator},
+        {"neighbourhood", test_neighbourhood},
     };
     return job_run_tests("collectives", tests, sizeof tests / sizeof *tests);
 }

@@ -451,6 +451,49 @@ static void test_channel_wraps(void)
                "from rank 1 at solver.c:20, rank 1 in MPI_Recv for tag 7 from rank 0 at solver.c:20\n");
 }
 
+/* A buffered send is done as soon as it is posted. */
+static void test_buffered(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_wait(&job, 0, "MPI_Wait", MPIQ_WAIT_REQUEST);
+    job_wait_send(&job, 0, WORLD, 1, 5, 100000);
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_rank_state *state = job.states[look][0];
+        state->operations[0].kind = state->threads[0].waits[0].operations[0].kind = MPIQ_OPERATION_BSEND;
+    }
+    job_state(&job, 1, 'S');
+    job_expect(&job, "running: no rank is proven to be stuck\n");
+}
+
+/* What only its owner knows how to complete may be complete any moment. */
+static void test_generalized_request(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_wait(&job, 0, "MPI_Wait", MPIQ_WAIT_REQUEST);
+    job_wait_receive(&job, 0, WORLD, 1, 5);
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_rank_state *state = job.states[look][0];
+        state->threads[0].waits[0].operations[0].kind = MPIQ_OPERATION_OTHER;
+        state->operation_count = 0;
+    }
+    job_recv(&job, 1, WORLD, 0, 9);
+    job_expect(&job, "unknown: nothing moved between the two looks, but who can end what rank 0 waits for "
+                     "could not be read: it may come at any moment\n");
+}
+
+/* Who holds a lock is nowhere to be seen. */
+static void test_window_lock(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_wait(&job, 0, "MPI_Win_lock", MPIQ_WAIT_RMA);
+    job_recv(&job, 1, WORLD, 0, 9);
+    job_expect(&job, "unknown: nothing moved between the two looks, but who can end what rank 0 waits for "
+                     "could not be read: it may come at any moment\n");
+}
+
 int main(void)
 {
     struct job_test tests[] = {
@@ -481,6 +524,9 @@ int main(void)
         {"wrong destination", test_wrong_destination},
         {"internal wildcard", test_internal_wildcard},
         {"channel wraps", test_channel_wraps},
+        {"buffered", test_buffered},
+        {"generalized request", test_generalized_request},
+        {"window lock", test_window_lock},
     };
     return job_run_tests("messages", tests, sizeof tests / sizeof *tests);
 }

@@ -84,9 +84,8 @@ static void test_unread(void)
     for (int rank = 0; rank < 2; rank++)
         job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
     job.unread[2] = true;
-    job_expect(&job,
-               "unknown: nothing moved between the two looks, but not all ranks could be read: it may "
-               "come at any moment\n");
+    job_expect(&job, "unknown: nothing moved between the two looks, but not all ranks could be read: it may "
+                     "come at any moment\n");
 }
 
 /* A deadlocked part beside one that goes on. */
