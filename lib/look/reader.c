@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/debug.h"
 #include "rank/rank.h"
 
 enum { MAX_WORKERS = 32, PROGRESS_MS = 100 };
@@ -209,6 +210,8 @@ struct mpiq_error *mpiq_reader_look(struct mpiq_reader *reader, struct mpiq_look
 {
     size_t started = 0;
     size_t wanted = sources->count < reader->worker_count ? sources->count : reader->worker_count;
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
     reader->sources = sources;
     reader->look = look;
     reader->next = reader->done = 0;
@@ -222,6 +225,9 @@ struct mpiq_error *mpiq_reader_look(struct mpiq_reader *reader, struct mpiq_look
     watch(reader);
     for (size_t i = 0; i < started; i++)
         pthread_join(reader->workers[i].thread, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    mpiq_debug("look", "look %d of %zu ranks took %.1f ms", look, sources->count,
+               (double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) / 1e6);
     struct mpiq_error *error = reader->error;
     reader->error = NULL;
     return error;

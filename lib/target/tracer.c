@@ -202,10 +202,12 @@ static struct mpiq_error *copy_running(const struct mpiq_tracer *tracer, bool *l
         collect(tracer->pid, tracer->tid);
         return gone(tracer->pid, tracer->tid);
     }
+    uint64_t seen = now();
     error = copy_stopped(tracer);
     release(&stopped);
-    mpiq_debug("stop", "thread %d stood still for at most %llu us", (int)tracer->tid,
-               (unsigned long long)(now() - start) / 1000);
+    uint64_t end = now();
+    mpiq_debug("stop", "thread %d stood still for %llu us, at most %llu", (int)tracer->tid,
+               (unsigned long long)(end - seen) / 1000, (unsigned long long)(end - start) / 1000);
     return error;
 }
 
