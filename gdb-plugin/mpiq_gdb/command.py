@@ -8,7 +8,7 @@ import sys
 
 import gdb
 
-from . import inferiors, mpiq, settings, symbols
+from . import inferiors, mpiq, process, settings, symbols
 
 # mpiq takes no more wires than this in one run.
 MAX_SERVED = 64
@@ -114,6 +114,9 @@ def ask(subcommand, options=(), targets=()):
     chosen = chosen_inferior()
     pid = inferiors.direct_pid(chosen)
     answer = mpiq.run(arguments + ([str(pid)] if pid else []), _served(chosen))
+    if answer.failed and not answer.output and pid and process.is_zombie(pid):
+        raise gdb.GdbError("process %d, inferior %d, has ended, and nothing of its job is left to read"
+                           % (pid, chosen.num))
     if answer.status == 3 and not _has_mpi(chosen):
         answer.messages += ("inferior %d, process %d (%s), has no MPI library loaded: it is no rank of a "
                             "job, or not yet\n" % (chosen.num, chosen.pid, chosen.progspace.filename))

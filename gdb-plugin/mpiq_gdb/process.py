@@ -29,7 +29,8 @@ def _cpu_ns(path):
         return None
 
 
-def _is_zombie(pid):
+def is_zombie(pid):
+    """Whether a process of this machine has ended; a zombie too."""
     try:
         with open("/proc/%d/stat" % pid, encoding="utf-8", errors="replace") as file:
             return file.read().rpartition(")")[2].split()[0] in "ZX"
@@ -156,7 +157,7 @@ class Process:
             here = "/proc/%d" % self.direct
             ret["cpu_ns"] = _cpu_ns(here + "/stat") or 0
             ret["host"] = socket.gethostname()
-            if _is_zombie(self.direct):
+            if is_zombie(self.direct):
                 ret["state"] = "Z"
             else:
                 ret["uid"] = os.stat(here).st_uid

@@ -6,11 +6,11 @@ import shutil
 import subprocess
 
 import gdb_session
-from hung_job import RANKS
+from hung_job import RANKS, HungJob
 
 PLUGIN = gdb_session.LOADER.parent
-COMMANDS = ["attach", "collectives", "comms", "detach", "queues", "rank", "ranks", "report", "snapshot",
-            "why"]
+COMMANDS = ["attach", "collectives", "comms", "detach", "message", "queues", "rank", "ranks", "report",
+            "snapshot", "why"]
 
 
 def loaded_library(pid):
@@ -67,6 +67,28 @@ def test_loaded_with_libmpi(hung, tmp_path):
                                    "set auto-load safe-path %s:%s" % (tmp_path, PLUGIN)])
     assert "What is stuck in the MPI job, and why." in said.out
     assert "Why one rank waits" in said.out
+
+
+def test_beside_libmpi(line, program, tmp_path):
+    """What beside-libmpi writes is loaded where gdb trusts the library's folder, and only there."""
+    library = tmp_path / "prefix" / "lib"
+    library.mkdir(parents=True)
+    for file in line.prefix.glob("lib/libmpi.so.*"):
+        if not file.name.endswith(".py"):
+            shutil.copy(file, library, follow_symlinks=False)
+    done = subprocess.run([PLUGIN / "beside-libmpi", library.parent], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("add-auto-load-safe-path %s\n" % library)
+    with HungJob(line, ["env", "LD_LIBRARY_PATH=%s" % library, program], RANKS) as job:
+        pid = job.stuck().pids[1]
+        assert loaded_library(pid).startswith(str(library))
+        said = gdb_session.run(["help mpi report"], pid=pid, load=False,
+                               before=["add-auto-load-safe-path %s" % library])
+        assert "What is stuck in the MPI job, and why." in said.out, said.both
+        said = gdb_session.run(["help mpi report"], pid=pid, load=False)
+        assert "What is stuck" not in said.out
+        assert "auto-loading has been declined" in said.err
+    done = subprocess.run([PLUGIN / "beside-libmpi", tmp_path], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "there is no libmpi.so in" in done.stderr
 
 
 def test_copied_loader_says_what_is_missing(tmp_path):

@@ -46,8 +46,8 @@ def job(request, tmp_path_factory):
     if line is None:
         pytest.skip("%s names no Open MPI" % jobs.PREFIX_VARIABLES[request.param])
     program = line.compile([HERE / "envelopes.c"], tmp_path_factory.mktemp("programs") / "envelopes", "-O0")
-    with HungJob(line, [program], 2) as job:
-        yield job.stuck()
+    with HungJob(line, [program], 2) as hanging:
+        yield hanging.stuck()
 
 
 def check_sends(answer):

@@ -9,8 +9,23 @@ import time
 import pytest
 
 import gdb_session
+import job as jobs
+from hung_job import RANKS, HungJob
 
 SECONDS = 60
+
+
+def children_of(pid):
+    """Processes that a gdb has started with a session of their own: mpiq."""
+    found = []
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            found.append(int(stat.parent.name))
+    return found
 
 
 def wait_for(condition, what):
@@ -151,6 +166,78 @@ def test_wrong_usage(wire, hung, command, sentence):
     said = gdb_session.run([command, ALIVE], pid=hung.pids[1], **wire.variables())
     assert sentence in said.err
     assert "gdb is alive" in said.out
+
+
+def test_running_inferior_of_a_non_stop_session(wire, own_hung):
+    """gdb has the prompt while the rank runs, as front ends have it.  (gdb 13 leaves such a process stopped
+    when it ends: the job is not for others.)"""
+    said = gdb_session.run(["attach %d &" % own_hung.pids[1], "shell sleep 1", "continue &", "mpi report",
+                            "mpi message 1", "print $mpi_rank()", ALIVE],
+                           before=["set non-stop on", "set mi-async on"], **wire.variables())
+    assert said.err.count("inferior 1 is running: stop it first") == 3, said.both
+    assert "gdb is alive" in said.out
+
+
+def test_no_dll(mpiq, hung):
+    said = gdb_session.run(["set mpi dll /nowhere/dll.so", "mpi report", "mpi message 1", "mpi rank 1", ALIVE],
+                           pid=hung.pids[1], MPIQ=mpiq)
+    assert "there is no message-queue library /nowhere/dll.so" in said.out
+    assert "the pending sends of rank 1 cannot be read: there is no message-queue library" in said.err
+    assert "the wrong turn" in said.out
+    assert "gdb is alive" in said.out
+
+
+def test_no_queues_in_the_image(mpiq, line, program, tmp_path):
+    """A library that is stripped and keeps no tables: what can be told is told, and why no more."""
+    from test_gdb_places import stripped_copy # not on top: that module takes from this one by way of others
+    stock = jobs.lines().get(line.name + "-stock")
+    if stock is None:
+        pytest.skip("no unpatched Open MPI %s is named" % line.name)
+    library = stripped_copy(stock, tmp_path)
+    command = ["env", "LD_LIBRARY_PATH=%s" % library,
+               "OMPI_MCA_mca_base_component_path=%s" % (library / "openmpi"), program]
+    with HungJob(stock, command, RANKS) as job:
+        job.stuck()
+        said = gdb_session.run(["mpi report", "mpi message 1", "mpi rank 1", "frame function take_step", ALIVE],
+                               pid=job.pids[1], MPIQ=mpiq)
+        assert is_free(job.pids[1])
+    assert "only stacks could be read" in said.out, said.both
+    assert "the pending sends of rank 1 cannot be read: " in said.err
+    assert "the wrong turn" in said.out
+    assert "gdb is alive" in said.out
+
+
+def test_rank_that_has_just_ended(mpiq, own_hung):
+    """Under gdb, and beside it: mpirun ends the others then, but those that gdb holds."""
+    pid, other = own_hung.pids[1], own_hung.pids[2]
+    said = gdb_session.run(["mpi report", "shell kill -9 %d" % other, "shell sleep 1", "mpi report", "mpi rank 2",
+                            "mpi message 2", "shell kill -9 %d" % pid, "shell sleep 1", "mpi report",
+                            "mpi message 1", "mpi rank 1", ALIVE], pid=pid, MPIQ=mpiq)
+    assert "cannot attach to rank 2, process %d: " % other in said.err or "rank 2 has no process" in said.err
+    assert "gone" in said.out or "has ended" in said.both
+    assert "has ended" in said.err
+    assert "gdb is alive" in said.out
+
+
+def test_interrupt_of_mpiq_itself(mpiq, hung):
+    """^C while the real mpiq reads: none of its processes is left, the job goes on."""
+    pid = hung.pids[1]
+    command = gdb_session.command_line(["echo begin\\n", "mpi report --pause 30", ALIVE, "info threads"])
+    command[4:4] = ["-p", str(pid)]
+    with subprocess.Popen(command, env=gdb_session.environment(MPIQ=mpiq), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as gdb:
+        try:
+            wait_for(lambda: children_of(gdb.pid), "mpiq was not started")
+            of_mpiq = children_of(gdb.pid)
+            time.sleep(1)
+            gdb.send_signal(signal.SIGINT)
+            out, _ = gdb.communicate(timeout=SECONDS)
+        finally:
+            gdb.kill()
+    assert "interrupted: mpiq has been ended, the job is as it was" in out
+    assert "gdb is alive" in out
+    assert all(is_gone(child) for child in of_mpiq)
+    assert all(is_free(rank) for rank in hung.pids.values())
 
 
 def test_process_killed_under_gdb(wire, own_hung):
