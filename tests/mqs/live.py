@@ -156,3 +156,11 @@ def with_tag(operations, tag):
 def gdb_server(pid):
     """gdb, attached to the process, as the wire's server."""
     return [str(HERE / "serve_gdb"), str(pid)]
+
+
+def in_gdb(pid, command):
+    """One command; what comes after it is said only if it succeeded."""
+    script = "python gdb.execute('%s'); print('it is done')" % command
+    done = subprocess.run(["gdb", "-nx", "-batch", "-ex", "set debuginfod enabled off", "-p", str(pid), "-ex", script],
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert "it is done" in done.stdout, done.stderr[-500:]

@@ -3,12 +3,12 @@
  * mqs_client - a debugger in little: hosts any message-queue DLL, walks all that the interface gives, and
  * prints it as JSON.  Includes mpi_interface.h alone and reaches the process over the wire.
  *
- *     mqs_client [--internal] [--forum] [--looks N] [--between COMMAND] [--record FILE] DLL SERVER
- * [ARGUMENT…]
+ *     mqs_client [--internal] [--forum] [--stripped] [--looks N] [--between COMMAND] [--record FILE]
+ *         DLL SERVER [ARGUMENT…]
  *
- * --forum leaves out what the DLL has beyond the Forum's functions.  COMMAND is run between two looks; FILE
- * gets what was asked and answered (tests/mqs/made_up.h). SERVER speaks the wire on its standard input and
- * output.
+ * --forum leaves out what the DLL has beyond the Forum's functions; --stripped knows no types.  COMMAND is
+ * run between two looks; FILE gets what was asked and answered (tests/mqs/made_up.h).  SERVER speaks the wire
+ * on its standard input and output.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -489,6 +489,7 @@ int main(int argc, char **argv)
     const char *record = NULL;
     int internal = 0;
     int forum = 0;
+    int stripped = 0;
     int looks = 1;
     int code;
 
@@ -498,6 +499,8 @@ int main(int argc, char **argv)
             internal = 1;
         } else if (strcmp(argv[0], "--forum") == 0) {
             forum = 1;
+        } else if (strcmp(argv[0], "--stripped") == 0) {
+            stripped = 1;
         } else if (strcmp(argv[0], "--looks") == 0 && argc > 2) {
             looks = atoi(argv[1]);
             argv++;
@@ -515,10 +518,9 @@ int main(int argc, char **argv)
         }
     }
     if (argc < 3) {
-        fprintf(
-            stderr,
-            "usage: mqs_client [--internal] [--forum] [--looks N] [--between COMMAND] [--record FILE] DLL "
-            "SERVER [ARGUMENT...]\n");
+        fprintf(stderr,
+                "usage: mqs_client [--internal] [--forum] [--stripped] [--looks N] [--between COMMAND] "
+                "[--record FILE] DLL SERVER [ARGUMENT...]\n");
         return 2;
     }
     load(argv[0]);
@@ -530,6 +532,9 @@ int main(int argc, char **argv)
     image = wire_process_image(process);
     if (record != NULL) {
         wire_process_record(process, record);
+    }
+    if (stripped) {
+        wire_process_strip(process);
     }
 
     open_(NULL, '{');

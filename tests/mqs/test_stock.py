@@ -14,7 +14,7 @@ import time
 import pytest
 
 import test_live
-from live import AS_ROOT, PREFIXES, Job, built, communicator, our_dll, prefix, stock_dll
+from live import AS_ROOT, PREFIXES, Job, built, communicator, in_gdb, our_dll, prefix, stock_dll
 
 WRONG = (AssertionError, KeyError)
 PATIENCE = 120
@@ -187,14 +187,6 @@ def raise_sequence(job):
 def break_list(job):
     first = "mca_pml_base_recv_requests.fl_allocations.opal_list_sentinel.opal_list_next"
     in_gdb(job.pids[0], "set var %s->opal_list_next = %s" % (first, first))
-
-
-def in_gdb(pid, command):
-    """One command; what comes after it is said only if it succeeded."""
-    script = "python gdb.execute('%s'); print('it is done')" % command
-    done = subprocess.run(["gdb", "-nx", "-batch", "-ex", "set debuginfod enabled off", "-p", str(pid), "-ex", script],
-                          capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert "it is done" in done.stdout, done.stderr[-500:]
 
 
 Item = collections.namedtuple("Item", "case check prepare")

@@ -56,6 +56,7 @@ def test_hidden_communicators_of_han(line):
             # A rank of the hidden communicator, told as a rank of the world.
             assert len(inner) == 1 and inner[0]["peer"] in range(4) and inner[0]["peer"] != rank
             if "unpatched" not in line:
+                assert look["types_asked"] == 0
                 (wait,) = look["waits"]
                 assert wait["call"] == "MPI_Bcast"
                 assert wait["collective_comm"] == world["handle"]

@@ -21,6 +21,8 @@ mqs_process *wire_process_start(char **command);
 /* Writes down what is asked and answered from now on, as C strings of the wire's lines (made_up_from_record).
    Reads of whole pages are refused meanwhile, so that the record holds what was needed and little else. */
 void wire_process_record(mqs_process *process, const char *path);
+/* From now on no type is known, as in a library without debug information. */
+void wire_process_strip(mqs_process *process);
 mqs_image *wire_process_image(mqs_process *process);
 struct wire_counts *wire_process_counts(mqs_process *process);
 void wire_process_forget(mqs_process *process);
