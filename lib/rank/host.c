@@ -456,7 +456,7 @@ struct mpiq_error *mpiq_dll_host_read(struct mpiq_dll_host *host, struct mpiq_ta
     /* It may have ended over the reading. */
     if (state->problem_count > 0)
         mpiq_error_destroy(mpiq_target_status(target, &status));
-    mpiq_rank_add_status(&status, state);
+    mpiq_rank_add_status(target, &status, state);
     if (state->name.rank < 0 || state->nspace[0] == '\0')
         mpiq_rank_identify(target, state);
     *ret = state;

@@ -98,7 +98,17 @@ static void copy_end(char *to, size_t size, const char *path)
     memcpy(to, path, strlen(path) + 1);
 }
 
-void mpiq_rank_add_status(const struct mpiq_target_status *status, struct mpiq_rank_state *state)
+/* As the launcher called it, where the system does not say. */
+static void add_host(struct mpiq_target *target, struct mpiq_rank_state *state)
+{
+    static const char *const hosts[] = {"PMIX_HOSTNAME", "SLURMD_NODENAME", NULL};
+    _cleanup_free_ char *host = first_variable(target, hosts);
+    if (host)
+        snprintf(state->host, sizeof state->host, "%s", host);
+}
+
+void mpiq_rank_add_status(struct mpiq_target *target, const struct mpiq_target_status *status,
+                          struct mpiq_rank_state *state)
 {
     state->pid = status->pid;
     state->process_state = status->state;
@@ -109,6 +119,8 @@ void mpiq_rank_add_status(const struct mpiq_target_status *status, struct mpiq_r
     state->gone = !status->core && (status->state == 'Z' || status->state == 'X');
     state->cpu_ns = status->cpu_ns;
     snprintf(state->host, sizeof state->host, "%s", status->host);
+    if (!state->host[0])
+        add_host(target, state);
     copy_end(state->executable, sizeof state->executable, status->executable);
 }
 
@@ -121,7 +133,7 @@ struct mpiq_error *mpiq_rank_read_bare(struct mpiq_target *target, struct mpiq_r
     struct mpiq_target_status status;
     struct mpiq_error *error = mpiq_target_status(target, &status);
     if (!error) {
-        mpiq_rank_add_status(&status, state);
+        mpiq_rank_add_status(target, &status, state);
     } else {
         state->gone = error->code == MPIQ_ERROR_GONE;
         mpiq_rank_state_problem(state, "status", error);

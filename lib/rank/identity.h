@@ -10,8 +10,9 @@
    stays.  What the environment does not say stays unknown, and so does all where there is no environment. */
 void mpiq_rank_identify(struct mpiq_target *target, struct mpiq_rank_state *state);
 
-/* What the system says: pid, host, executable, state, processor time. */
-void mpiq_rank_add_status(const struct mpiq_target_status *status, struct mpiq_rank_state *state);
+/* What the system says: pid, host (else what the launcher calls it), executable, state, processor time. */
+void mpiq_rank_add_status(struct mpiq_target *target, const struct mpiq_target_status *status,
+                          struct mpiq_rank_state *state);
 
 /* Nanoseconds since the epoch. */
 int64_t mpiq_now_ns(void);

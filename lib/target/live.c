@@ -202,6 +202,15 @@ static uint64_t cpu_time(pid_t pid, uint64_t ticks_ns)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* Whether the process has our host name; in a container of its own (or if nobody may know) it may not. */
+static bool is_of_our_host(pid_t pid)
+{
+    char path[64];
+    struct stat own, its;
+    snprintf(path, sizeof path, "/proc/%d/ns/uts", (int)pid);
+    return stat("/proc/self/ns/uts", &own) != 0 || stat(path, &its) != 0 || own.st_ino == its.st_ino;
+}
+
 /* How a thread does, or did before we froze it: our own stop is no news about the process. */
 static char state_of(const struct live *live, pid_t tid, char now)
 {
@@ -229,7 +238,8 @@ static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_ta
     status.traced = !live->before && numbers[0] > 0;
     if (numbers[1] >= 0)
         status.uid = (uid_t)numbers[1];
-    gethostname(status.host, sizeof status.host - 1);
+    if (is_of_our_host(live->pid))
+        gethostname(status.host, sizeof status.host - 1);
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/exe", (int)live->pid);
     ssize_t length = readlink(path, status.executable, sizeof status.executable - 1);

@@ -44,7 +44,7 @@ struct mpiq_target_status {
     bool traced;     /* somebody else traces it */
     uid_t uid;       /* owner; (uid_t)-1 if not known */
     uint64_t cpu_ns; /* user and system time of all its threads; 0 if not known */
-    char host[65];
+    char host[65]; /* "" if not known (core, a host name of the process's own) */
     char executable[4096]; /* "" if not known */
 };
 

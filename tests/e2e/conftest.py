@@ -2,6 +2,8 @@
 """What the end-to-end tests need: mpiq, Open MPI of each line, the example solver, running and hung."""
 import os
 import pathlib
+import shutil
+import subprocess
 import sys
 import time
 
@@ -78,6 +80,19 @@ def hung(line, solver):
         job.wait_for_last_step()
         job.stand_still()
         yield job
+
+
+@pytest.fixture(scope="module")
+def cores(hung, tmp_path_factory):
+    """A core file of each rank, in the order of ranks."""
+    if shutil.which("gcore") is None:
+        pytest.skip("gcore is not installed: it comes with gdb")
+    directory = tmp_path_factory.mktemp("cores")
+    for rank, pid in sorted(hung.pids.items()):
+        done = subprocess.run(["gcore", "-o", directory / f"core-{rank}", str(pid)], capture_output=True,
+                              text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+    return sorted(directory.glob("core-*"))
 
 
 @pytest.fixture(scope="module")

@@ -1,23 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is left of a job: its core files say the same as the job did."""
-import shutil
-import subprocess
-
-import pytest
 from answers import without_times
-
-
-@pytest.fixture(scope="module")
-def cores(hung, tmp_path_factory):
-    """A core file of each rank, in the order of ranks."""
-    if shutil.which("gcore") is None:
-        pytest.skip("gcore is not installed: it comes with gdb")
-    directory = tmp_path_factory.mktemp("cores")
-    for rank, pid in sorted(hung.pids.items()):
-        done = subprocess.run(["gcore", "-o", directory / f"core-{rank}", str(pid)], capture_output=True,
-                              text=True, timeout=120, check=False)
-        assert done.returncode == 0, done.stderr
-    return sorted(directory.glob("core-*"))
 
 
 def test_cores_say_what_the_job_said(cores, hung, mpiq):
