@@ -182,6 +182,21 @@ int fetch_bytes(mqs_process_info *info, mqs_taddr_t address, size_t size, void *
     return mqs_ok;
 }
 
+int fetch_exact(mqs_process_info *info, mqs_taddr_t address, size_t size, void *buffer)
+{
+    size_t length = 0;
+    const unsigned char *known = expected(info, address, &length);
+
+    if (address == 0 || address + size < address) {
+        return ERROR_READ;
+    }
+    if (known == NULL || length < size) {
+        return fetch_direct(info, address, size, buffer);
+    }
+    memcpy(buffer, known, size);
+    return mqs_ok;
+}
+
 int fetch_structure(mqs_process_info *info, mqs_taddr_t address, enum layout_slot size_row, void *buffer)
 {
     if (!layout_has(&info->layout, size_row)) {

@@ -58,6 +58,9 @@ void fetch_cache_clear(struct fetch_cache *cache);
 /* All bytes, or ERROR_READ and nothing is promised of the buffer. */
 int fetch_bytes(mqs_process_info *info, mqs_taddr_t address, size_t size, void *buffer);
 
+/* The same for what is read once and lies apart from all else: no more than these bytes are fetched. */
+int fetch_exact(mqs_process_info *info, mqs_taddr_t address, size_t size, void *buffer);
+
 /* A structure of the layout; its size row must be there.  The buffer takes LAYOUT_MAX_STRUCT bytes. */
 int fetch_structure(mqs_process_info *info, mqs_taddr_t address, enum layout_slot size_row, void *buffer);
 

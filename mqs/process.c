@@ -81,6 +81,7 @@ int process_begin(mqs_process_info *info)
 
     process_clear(info);
     symbol_retry(&info->symbols);
+    symbol_expect(info);
     code = root_read(info);
     if (code != mqs_ok) {
         return code;
@@ -89,7 +90,6 @@ int process_begin(mqs_process_info *info)
     if (!layout_has_group(&info->layout, GROUP_COMMUNICATORS)) {
         return ERROR_LAYOUT;
     }
-    symbol_expect(info);
     identity_read(info);
     return mqs_ok;
 }

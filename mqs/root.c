@@ -131,7 +131,7 @@ static int read_rows(mqs_process_info *info, mqs_taddr_t rows, uint64_t count, u
     if (bytes == NULL) {
         return ERROR_NO_STORE;
     }
-    code = fetch_bytes(info, rows, (size_t)count * row_size, bytes);
+    code = fetch_exact(info, rows, (size_t)count * row_size, bytes);
     for (uint64_t i = 0; code == mqs_ok && i < count; i++) {
         const unsigned char *row = bytes + i * row_size;
         char structure[OMPI_MQS_NAME];
@@ -146,44 +146,42 @@ static int read_rows(mqs_process_info *info, mqs_taddr_t rows, uint64_t count, u
     return code;
 }
 
+/* The library puts a new table in front of the others. */
 static int read_tables(mqs_process_info *info)
 {
-    mqs_taddr_t address = (mqs_taddr_t)info->root.record.tables;
-    mqs_taddr_t tables[OMPI_MQS_MAX_TABLES];
-    unsigned char bytes[sizeof(struct ompi_mqs_table)];
+    mqs_taddr_t newest = (mqs_taddr_t)info->root.record.tables;
+    unsigned char tables[OMPI_MQS_MAX_TABLES][sizeof(struct ompi_mqs_table)];
     size_t count = 0;
 
-    for (mqs_taddr_t at = address; at != 0; count++) {
+    if (newest == info->root.newest_table) {
+        return mqs_ok;
+    }
+    for (mqs_taddr_t at = newest; at != 0; count++) {
         int code;
 
         if (count == OMPI_MQS_MAX_TABLES) {
             return ERROR_ROOT_CORRUPT;
         }
-        tables[count] = at;
-        code =
-            record_fetch(info, at, offsetof(struct ompi_mqs_table, size), sizeof bytes, sizeof bytes, bytes);
+        code = fetch_exact(info, at, sizeof tables[count], tables[count]);
         if (code != mqs_ok) {
             return code;
         }
-        at = (mqs_taddr_t)RECORD(info, bytes, ompi_mqs_table, next);
-    }
-    if (count == info->root.tables_read) {
-        return mqs_ok; /* nothing has been loaded or unloaded since */
+        if (RECORD(info, tables[count], ompi_mqs_table, size) < sizeof tables[count]) {
+            return ERROR_ROOT_CORRUPT;
+        }
+        at = (mqs_taddr_t)RECORD(info, tables[count], ompi_mqs_table, next);
     }
     for (size_t i = 0; i < count; i++) {
-        int code = fetch_bytes(info, tables[i], sizeof bytes, bytes);
+        int code = read_rows(info, (mqs_taddr_t)RECORD(info, tables[i], ompi_mqs_table, rows),
+                             RECORD(info, tables[i], ompi_mqs_table, row_count),
+                             (uint32_t)RECORD(info, tables[i], ompi_mqs_table, row_size));
 
-        if (code == mqs_ok) {
-            code = read_rows(info, (mqs_taddr_t)RECORD(info, bytes, ompi_mqs_table, rows),
-                             RECORD(info, bytes, ompi_mqs_table, row_count),
-                             (uint32_t)RECORD(info, bytes, ompi_mqs_table, row_size));
-        }
         if (code != mqs_ok) {
             return code;
         }
     }
     layout_check(&info->layout);
-    info->root.tables_read = count;
+    info->root.newest_table = newest;
     return mqs_ok;
 }
 

@@ -16,7 +16,7 @@
 struct root {
     bool present;                /* a patched library, of a version that we know */
     struct ompi_mqs_root record; /* in our byte order; strings terminated */
-    size_t tables_read;          /* tables taken into the layout so far */
+    mqs_taddr_t newest_table;    /* of those that are in the layout */
 };
 
 /* Reads the root and what tables it has gained; mqs_ok also where the library is not patched. */

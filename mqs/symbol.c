@@ -43,6 +43,8 @@ void symbol_add(struct symbols *symbols, const char *name, mqs_taddr_t address)
 /* A library's variables lie no further apart than this, and its neighbours' further. */
 #define SAME_LIBRARY (1 << 19)
 
+#define LEAST 8 /* bytes of any variable */
+
 struct variable {
     mqs_taddr_t address;
     mqs_taddr_t end;
@@ -58,18 +60,20 @@ static int compare_variables(const void *a, const void *b)
 
 void symbol_expect(mqs_process_info *info)
 {
+    /* With room for what is known of them: more might not be mapped. */
     static const struct {
         enum symbol symbol;
-        enum layout_slot structure; /* AT_END: a pointer */
+        size_t size;
     } wanted[] = {
-        {SYMBOL_ompi_mpi_communicators, AT_ARRAY},
-        {SYMBOL_ompi_mpi_comm_world, AT_COMM},
-        {SYMBOL_ompi_mpi_comm_self, AT_COMM},
-        {SYMBOL_ompi_mpi_comm_null, AT_COMM},
-        {SYMBOL_mca_pml_base_send_requests, AT_FREE_LIST},
-        {SYMBOL_mca_pml_base_recv_requests, AT_FREE_LIST},
-        {SYMBOL_mca_pml_base_selected_component, AT_COMPONENT},
-        {SYMBOL_ompi_proc_local_proc, AT_END},
+        {SYMBOL_ompi_mqs_root, sizeof(struct ompi_mqs_root)},
+        {SYMBOL_ompi_mpi_communicators, LEAST},
+        {SYMBOL_ompi_mpi_comm_world, LEAST},
+        {SYMBOL_ompi_mpi_comm_self, LEAST},
+        {SYMBOL_ompi_mpi_comm_null, LEAST},
+        {SYMBOL_mca_pml_base_send_requests, LEAST},
+        {SYMBOL_mca_pml_base_recv_requests, LEAST},
+        {SYMBOL_mca_pml_base_selected_component, LEAST},
+        {SYMBOL_ompi_proc_local_proc, LEAST},
     };
     struct variable found[sizeof wanted / sizeof wanted[0]];
     size_t count = 0;
@@ -79,11 +83,9 @@ void symbol_expect(mqs_process_info *info)
     }
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         struct variable *variable = &found[count];
-        int size = wanted[i].structure == AT_END ? info->layout.sizes.pointer_size
-                                                 : info->layout.size[wanted[i].structure];
 
         if (symbol_find(info, wanted[i].symbol, &variable->address)) {
-            variable->end = variable->address + (mqs_taddr_t)size;
+            variable->end = variable->address + (mqs_taddr_t)wanted[i].size;
             count++;
         }
     }

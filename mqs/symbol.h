@@ -52,7 +52,7 @@ bool symbol_find(mqs_process_info *info, enum symbol symbol, mqs_taddr_t *ret);
 void symbol_add(struct symbols *symbols, const char *name, mqs_taddr_t address);
 
 /* Has the variables that every look reads fetched together, those side by side: what lies between two of one
-   library is mapped.  Once the layout is complete. */
+   library is mapped. */
 void symbol_expect(mqs_process_info *info);
 
 /* A new look: what was not there may be now. */
