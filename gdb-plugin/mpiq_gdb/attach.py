@@ -170,12 +170,12 @@ needs only one.  "mpi rank N" goes to rank N."""
         except KeyboardInterrupt:
             raise gdb.GdbError("interrupted: %d inferiors hold a process; mpi detach lets go those that mpi "
                                "attach has made" % len(inferiors.attached()))
+        if not done:
+            raise gdb.GdbError("\n".join(failures))
         gdb.write("Attached to %s.  mpi rank N goes to one, mpi detach lets them go.\n"
                   % (_ranks_text(done) if done == len(ranks) else "%d of %d ranks" % (done, len(ranks))))
         for failure in failures:
             gdb.write(failure + "\n", gdb.STDERR)
-        if not done:
-            raise gdb.GdbError("no rank could be attached")
 
     @staticmethod
     def _ranks(known, words):
@@ -211,8 +211,8 @@ RANKS is a list such as 0-3,7; without it all that these commands attached."""
             ranks = set(job.ranks_of(",".join(gdb.string_to_argv(argument))))
             made = [inferior for inferior in made if inferiors.rank_of(inferior) in ranks]
         if not made:
-            raise gdb.GdbError("mpi attach has attached nothing of that here; detach lets go what gdb itself "
-                               "attached")
+            raise gdb.GdbError("%s attached by mpi attach or mpi rank; gdb's own detach lets go what gdb was "
+                               "started with" % ("none of these ranks is" if argument.strip() else "no rank is"))
         with _quietly():
             self._leave(made)
             for inferior in made:

@@ -10,7 +10,8 @@ Usage: mpi queues [RANKS]... [--all] [--json] [FILE]...
 
 RANKS, such as 0-3,7, leaves out the others.  With --all (or "set mpi internal on")
 the messages that collectives are made of are shown too.  FILE is a core file or a
-snapshot."""
+snapshot.  "mpi message RANK" lists a rank's messages one by one, and shows what they
+hold."""
 
     subcommand = "queues"
 

@@ -7,11 +7,23 @@ import gdb
 class MpiPrefix(gdb.Command):
     """Why an MPI job hangs: the ranks of the job that gdb is attached to, side by side.
 
-Attach gdb to one rank of a job that hangs, or open its core file, then type
-"mpi report".  The other ranks are read without stopping them."""
+Attach gdb to any one rank of a job that hangs, or open its core file.  Then
+    mpi report      says why the job hangs, and which rank to look at first
+    mpi rank 1      goes to that rank, to the line of your program that waits
+    info locals     and gdb's other commands are about that rank from then on
+    mpi detach      lets it go
+The other ranks are read without stopping them; "mpi rank" stops the one it goes to.
+$mpi_rank(), $mpi_size() and $mpi_pid(RANK) are functions for expressions, "help set
+mpi" lists the settings, and MPI's handles are printed as what they stand for."""
 
     def __init__(self):
         super().__init__("mpi", gdb.COMMAND_STATUS, gdb.COMPLETE_NONE, True)
+
+    def invoke(self, argument, from_tty):
+        self.dont_repeat()
+        if argument:
+            raise gdb.GdbError('Undefined mpi command: "%s".  Try "help mpi".' % argument)
+        gdb.execute("help mpi")
 
 
 class SetPrefix(gdb.Command):

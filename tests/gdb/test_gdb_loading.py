@@ -24,6 +24,8 @@ def test_source():
     for command in COMMANDS:
         assert "\nmpi %s -- " % command in said.out
     assert said.err == ""
+    assert "mpi rank 1      goes to that rank" in said.out
+    assert gdb_session.run(["mpi"]).out == gdb_session.run(["help mpi"]).out
 
 
 def test_help_of_each():

@@ -133,9 +133,10 @@ def test_nothing_attached(wire, command):
     assert "gdb is alive" in said.out
 
 
-def test_running_inferior(wire, hung):
+def test_running_inferior(wire, own_hung):
+    """(gdb 13 leaves such a process stopped when it ends: the job is not for others.)"""
     said = gdb_session.run(["set confirm off", "continue &", "mpi report", "mpi rank 1", ALIVE],
-                           pid=hung.pids[1], **wire.variables())
+                           pid=own_hung.pids[1], **wire.variables())
     assert said.err.count("inferior 1 is running: stop it first (^C or interrupt), then ask again") == 2
     assert "gdb is alive" in said.out
 
@@ -158,7 +159,9 @@ def test_mpiq_that_is_none(hung, tmp_path):
     ("mpi snapshot", "mpi snapshot needs a file: mpi snapshot job.mpiq"),
     ("mpi rank x", "mpi rank takes one rank: mpi rank 3"),
     ("mpi report /nowhere/core.*", "no file is called /nowhere/core.*"),
-    ("mpi detach", "mpi attach has attached nothing"),
+    ("mpi detach", "no rank is attached by mpi attach or mpi rank"),
+    ("mpi detach 1", "none of these ranks is attached by mpi attach or mpi rank"),
+    ("mpi nothing", "Undefined mpi command: \"nothing\""),
     ("mpi attach 3-1", "3-1 is no range of ranks"),
     ("mpi attach what", "'what' is no list of ranks such as 0-3,7"),
 ])
@@ -169,8 +172,7 @@ def test_wrong_usage(wire, hung, command, sentence):
 
 
 def test_running_inferior_of_a_non_stop_session(wire, own_hung):
-    """gdb has the prompt while the rank runs, as front ends have it.  (gdb 13 leaves such a process stopped
-    when it ends: the job is not for others.)"""
+    """gdb has the prompt while the rank runs, as front ends have it."""
     said = gdb_session.run(["attach %d &" % own_hung.pids[1], "shell sleep 1", "continue &", "mpi report",
                             "mpi message 1", "print $mpi_rank()", ALIVE],
                            before=["set non-stop on", "set mi-async on"], **wire.variables())
