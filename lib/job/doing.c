@@ -29,7 +29,10 @@ bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job
 bool mpiq_thread_sleeps(const struct mpiq_job_thread *thread)
 {
     bool sleeps = thread->state == 'S' || thread->state == 'D';
-    return sleeps && !thread->in_mpi && thread->cpu_between_ns < COST_OF_A_LOOK_NS && !thread->turned;
+    /* Inside of MPI, too, where its record says that it does not wait there: in a user's operation, in a
+     * file. */
+    bool elsewhere = !thread->in_mpi || (thread->record && thread->wait_count == 0);
+    return sleeps && elsewhere && thread->cpu_between_ns < COST_OF_A_LOOK_NS && !thread->turned;
 }
 
 double mpiq_waited(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
@@ -68,9 +71,9 @@ static enum mpiq_rank_doing thread_doing(const struct mpiq_job_state *job, const
                  (!thread->record && thread->in_mpi && mpiq_blocking_call(call) != MPIQ_BLOCKING_NOT);
     if (waits && (thread->held == MPIQ_YES || rank->looks != 3))
         return MPIQ_DOING_BLOCKED;
-    if (thread->in_mpi)
-        return MPIQ_DOING_POLLING;
-    return mpiq_thread_sleeps(thread) ? MPIQ_DOING_ASLEEP : MPIQ_DOING_COMPUTING;
+    if (mpiq_thread_sleeps(thread))
+        return MPIQ_DOING_ASLEEP;
+    return thread->in_mpi ? MPIQ_DOING_POLLING : MPIQ_DOING_COMPUTING;
 }
 
 static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,

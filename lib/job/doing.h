@@ -14,8 +14,8 @@ void mpiq_doing(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnos
 bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                          const struct mpiq_job_thread *thread);
 
-/* Whether that thread was asleep outside MPI all the time between the looks, but for what the looks
-   themselves cost it. */
+/* Whether that thread was asleep all the time between the looks, but for what the looks themselves cost it,
+   and not in one of MPI's waits. */
 bool mpiq_thread_sleeps(const struct mpiq_job_thread *thread);
 
 /* Seconds that a rank's thread is in its innermost wait; -1 not known. */

@@ -278,6 +278,7 @@ static const char *clauses(struct mpiq_finder *finder, struct mpiq_finding *find
     enum { MOST_CLAUSES = 3, MOST_LOOKED_AT = 64 };
     struct {
         const char *does;
+        const char *deed;
         struct mpiq_rank_set ranks;
         uint32_t first;
     } groups[MOST_CLAUSES + 1] = {0};
@@ -289,15 +290,18 @@ static const char *clauses(struct mpiq_finder *finder, struct mpiq_finding *find
             if (looked++ >= MOST_LOOKED_AT)
                 break;
             uint32_t process = mpiq_job_process(finder->job, missing->ranges[i].world, rank);
-            const char *does =
-                WORDS(finder->arena, "%s%s", mpiq_words_does(finder->arena, finder->graph, process, false),
-                      circle(finder, in, process, finding->collective));
+            const char *which = circle(finder, in, process, finding->collective);
+            const char *deed =
+                WORDS(finder->arena, "%s%s", mpiq_words_deed(finder->arena, finder->graph, process), which);
             uint32_t group = 0;
-            while (group < count && strcmp(groups[group].does, does) != 0)
+            while (group < count && strcmp(groups[group].deed, deed) != 0)
                 group++;
             if (group == count && count <= MOST_CLAUSES) {
                 groups[count].first = process;
-                groups[count++].does = does;
+                groups[count].deed = deed;
+                groups[count++].does =
+                    WORDS(finder->arena, "%s%s",
+                          mpiq_words_does(finder->arena, finder->graph, process, false), which);
             }
             if (group < count)
                 mpiq_finder_add(finder, &groups[group].ranks, process);

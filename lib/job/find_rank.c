@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "job/collective.h"
+#include "job/doing.h"
 #include "job/find.h"
 
 /* Ranks that do the same at the same place. */
@@ -12,7 +13,8 @@ struct flock {
     enum mpiq_rank_doing doing;
     uint32_t site;
     struct mpiq_rank_set ranks;
-    uint32_t first; /* process */
+    uint32_t first;  /* process */
+    uint32_t thread; /* a thread beside the one that says what the rank does; MPIQ_NONE: that one */
 };
 
 /* Nodes that held threads wait for, near or far. */
@@ -103,7 +105,7 @@ static void say_flock(struct mpiq_finder *finder, const struct flock *flock)
         return;
     }
     struct mpiq_arena *arena = finder->arena;
-    mpiq_finder_site(finder, finding, flock->first, MPIQ_NONE);
+    mpiq_finder_site(finder, finding, flock->first, flock->thread);
     if (finding->site_count > 0) {
         mpiq_rank_set_deinit(&finding->sites[0].ranks);
         finder->failed = finder->failed || !mpiq_rank_set_add_set(&finding->sites[0].ranks, &flock->ranks);
@@ -112,8 +114,13 @@ static void say_flock(struct mpiq_finder *finder, const struct flock *flock)
     finding->proven = flock->doing == MPIQ_DOING_GONE && waiters.stuck;
     bool plural = flock->ranks.size > 1;
     const char *duration = mpiq_words_duration(arena, waiters.since);
-    finding->text = WORDS(arena, "%s %s", mpiq_words_ranks(arena, &flock->ranks),
-                          mpiq_words_does(arena, finder->graph, flock->first, plural));
+    if (flock->thread == MPIQ_NONE)
+        finding->text = WORDS(arena, "%s %s", mpiq_words_ranks(arena, &flock->ranks),
+                              mpiq_words_does(arena, finder->graph, flock->first, plural));
+    else
+        finding->text = WORDS(arena, "a thread of %s%s %s", plural ? "each of " : "",
+                              mpiq_words_ranks(arena, &flock->ranks),
+                              mpiq_words_sleeps(arena, finder->job, flock->thread));
     if (waiters.count > 0)
         finding->text =
             WORDS(arena, "%s; %llu %s%s%s for %s", finding->text, (unsigned long long)waiters.count,
@@ -137,6 +144,26 @@ static bool is_worth(enum mpiq_rank_doing doing, bool waited_for)
     }
 }
 
+/* A thread that sleeps while another one of its rank waits in MPI, and that may yet act for it. */
+static uint32_t sleeping_thread(const struct mpiq_finder *finder, uint32_t process)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
+        if (finder->graph->thread_nodes[rank->first_thread + i] == MPIQ_NONE && mpiq_thread_sleeps(thread) &&
+            mpiq_thread_may_act(job, rank, thread))
+            return rank->first_thread + i;
+    }
+    return MPIQ_NONE;
+}
+
+static bool same_flock(const struct flock *a, const struct flock *b)
+{
+    return a->doing == b->doing && (a->thread == MPIQ_NONE) == (b->thread == MPIQ_NONE) &&
+           (a->site == b->site || a->doing == MPIQ_DOING_GONE);
+}
+
 void mpiq_find_ranks(struct mpiq_finder *finder)
 {
     const struct mpiq_wait_graph *graph = finder->graph;
@@ -153,16 +180,25 @@ void mpiq_find_ranks(struct mpiq_finder *finder)
                   finder->diagnosis->ranks[process].doing != MPIQ_DOING_UNREADABLE;
     for (uint32_t process = 0; living > 0 && process < finder->job->process_count; process++) {
         const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
-        if (!is_worth(rank->doing, marked[mpiq_rank_node(process)]))
+        bool waited_for = marked[mpiq_rank_node(process)];
+        struct flock flock = {
+            .doing = rank->doing, .site = rank->site, .first = process, .thread = MPIQ_NONE};
+        if (rank->doing == MPIQ_DOING_BLOCKED && waited_for) {
+            flock.thread = sleeping_thread(finder, process);
+            if (flock.thread == MPIQ_NONE)
+                continue;
+            flock.doing = MPIQ_DOING_ASLEEP;
+            flock.site = finder->job->threads[flock.thread].site;
+        } else if (!is_worth(rank->doing, waited_for)) {
             continue;
+        }
         uint32_t at = 0;
-        while (at < count && (flocks[at].doing != rank->doing ||
-                              (flocks[at].site != rank->site && rank->doing != MPIQ_DOING_GONE)))
+        while (at < count && !same_flock(&flocks[at], &flock))
             at++;
         if (at == MPIQ_MOST_FINDINGS)
             continue;
         if (at == count)
-            flocks[count++] = (struct flock){.doing = rank->doing, .site = rank->site, .first = process};
+            flocks[count++] = flock;
         mpiq_finder_add(finder, &flocks[at].ranks, process);
     }
     for (uint32_t i = 0; i < count; i++) {

@@ -67,6 +67,20 @@ uint32_t mpiq_collective_node(struct mpiq_wait_graph *graph, const struct mpiq_j
     return mpiq_graph_node(graph, MPIQ_KIND_ENTERED, comm, number, side);
 }
 
+/* Whether a rank that has called MPI_Finalize is held before its last fence: by what an attribute's deletion
+   does, or by the library's own messages. */
+static bool is_before_fence(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+{
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
+        const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, thread);
+        if (wait && wait->kind != MPIQ_WAIT_FINALIZE && thread->held == MPIQ_YES &&
+            mpiq_blocking_call(mpiq_job_string(job, thread->call)) == MPIQ_BLOCKING_FINALIZE)
+            return true;
+    }
+    return false;
+}
+
 uint32_t mpiq_build_world(struct mpiq_wait_graph *graph, uint32_t world, bool finalize)
 {
     const struct mpiq_job_state *job = graph->job;
@@ -80,6 +94,8 @@ uint32_t mpiq_build_world(struct mpiq_wait_graph *graph, uint32_t world, bool fi
         enum mpiq_blocking blocking = mpiq_blocking_call(doing->call);
         bool there = finalize ? rank->phase >= MPIQ_PHASE_FINALIZING || blocking == MPIQ_BLOCKING_FINALIZE
                               : rank->phase > MPIQ_PHASE_LOADED || doing->call;
+        if (there && finalize && is_before_fence(job, rank))
+            there = false;
         if (there && doing->doing != MPIQ_DOING_GONE)
             continue;
         if (there && finalize && rank->phase == MPIQ_PHASE_FINALIZED)

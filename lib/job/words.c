@@ -161,32 +161,44 @@ const char *mpiq_words_waits_for(struct mpiq_arena *arena, const struct mpiq_wai
                  node->need == 1 ? "any of" : "all of", count, what);
 }
 
-/* Where a rank outside MPI is: "computing at step.c:12 (advance)", "asleep in nanosleep() at io.c:5". */
-static const char *outside(struct mpiq_arena *arena, const struct mpiq_job_state *job,
-                           const struct mpiq_rank_diagnosis *rank, const char *word)
+/* Where somebody is who does not wait in MPI: "computing at step.c:12 (advance)", "asleep in nanosleep() at
+   io.c:5". */
+static const char *at_place(struct mpiq_arena *arena, const struct mpiq_job_state *job, const char *word,
+                            uint32_t site, uint32_t innermost)
 {
-    const char *place = mpiq_words_place(arena, job, rank->site);
+    const char *place = mpiq_words_place(arena, job, site);
     const char *inner = "";
-    if (rank->thread != MPIQ_NONE && rank->doing == MPIQ_DOING_ASLEEP) {
-        uint32_t site = job->threads[rank->thread].innermost;
-        const char *function = site == MPIQ_NONE ? NULL : mpiq_job_string(job, job->sites[site].function);
-        if (function && site != rank->site)
-            inner = WORDS(arena, " in %s()", function);
-    }
     const char *function =
-        rank->site == MPIQ_NONE ? NULL : mpiq_job_string(job, job->sites[rank->site].function);
+        innermost == MPIQ_NONE ? NULL : mpiq_job_string(job, job->sites[innermost].function);
+    if (function && innermost != site)
+        inner = WORDS(arena, " in %s()", function);
+    function = site == MPIQ_NONE ? NULL : mpiq_job_string(job, job->sites[site].function);
     bool named = function && place[0] && !strchr(place, '(');
     return WORDS(arena, "%s%s%s%s%s%s%s", word, inner, place[0] ? " at " : "", place, named ? " (" : "",
                  named ? function : "", named ? ")" : "");
 }
 
+static const char *outside(struct mpiq_arena *arena, const struct mpiq_job_state *job,
+                           const struct mpiq_rank_diagnosis *rank, const char *word)
+{
+    bool asleep = rank->thread != MPIQ_NONE && rank->doing == MPIQ_DOING_ASLEEP;
+    return at_place(arena, job, word, rank->site, asleep ? job->threads[rank->thread].innermost : MPIQ_NONE);
+}
+
+const char *mpiq_words_sleeps(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t thread)
+{
+    const struct mpiq_job_thread *row = &job->threads[thread];
+    return at_place(arena, job, "is asleep", row->site != MPIQ_NONE ? row->site : row->innermost,
+                    row->innermost);
+}
+
 static const char *waiting(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph,
-                           const struct mpiq_rank_diagnosis *rank, bool plural)
+                           const struct mpiq_rank_diagnosis *rank, bool plural, double since)
 {
     const struct mpiq_job_state *job = graph->job;
     const char *place = mpiq_words_place(arena, job, rank->site);
     const char *for_what = rank->thread == MPIQ_NONE ? "" : mpiq_words_waits_for(arena, graph, rank->thread);
-    const char *duration = mpiq_words_duration(arena, rank->since);
+    const char *duration = mpiq_words_duration(arena, since);
     enum mpiq_blocking blocking = mpiq_blocking_call(rank->call);
     bool collective = blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE ||
                       blocking == MPIQ_BLOCKING_INIT;
@@ -204,8 +216,8 @@ static const char *waiting(struct mpiq_arena *arena, const struct mpiq_wait_grap
                  for_what);
 }
 
-const char *mpiq_words_does(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t process,
-                            bool plural)
+static const char *does(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t process,
+                        bool plural, double since)
 {
     const struct mpiq_rank_diagnosis *rank = &graph->diagnosis->ranks[process];
     const char *is = plural ? "are" : "is";
@@ -213,7 +225,7 @@ const char *mpiq_words_does(struct mpiq_arena *arena, const struct mpiq_wait_gra
     case MPIQ_DOING_UNREADABLE:
         return "could not be read";
     case MPIQ_DOING_BLOCKED:
-        return waiting(arena, graph, rank, plural);
+        return waiting(arena, graph, rank, plural, since);
     case MPIQ_DOING_POLLING:
         return outside(arena, graph->job, rank,
                        rank->call ? WORDS(arena, "%s in %s", is, rank->call) : WORDS(arena, "%s in MPI", is));
@@ -227,4 +239,15 @@ const char *mpiq_words_does(struct mpiq_arena *arena, const struct mpiq_wait_gra
         return plural ? "have ended" : "has ended";
     }
     return "";
+}
+
+const char *mpiq_words_does(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t process,
+                            bool plural)
+{
+    return does(arena, graph, process, plural, graph->diagnosis->ranks[process].since);
+}
+
+const char *mpiq_words_deed(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t process)
+{
+    return does(arena, graph, process, false, -1);
 }

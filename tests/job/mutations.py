@@ -106,6 +106,8 @@ MUTATIONS = [
      "kin ? (enum mpiq_rule)kin->rule : MPIQ_RULE_NOBODY;", "kin ? (enum mpiq_rule)kin->rule : MPIQ_RULE_ALL;"),
     ("collective: MPI_Finalize waits for all", "lib/job/graph_collective.c",
      "        mpiq_graph_edge(graph, mpiq_rank_node(process), MPIQ_NONE);\n        edges++;", ""),
+    ("collective: who is held before the last fence has to come to it", "lib/job/graph_collective.c",
+     "if (there && finalize && is_before_fence(job, rank))", "if (false)"),
     ("never: gone or in the last fence", "lib/job/graph.c",
      "if (mpiq_never_acts(job, process)) {", "if (false) {"),
     ("any moment: unread ranks", "lib/job/graph.c",

@@ -207,6 +207,51 @@ static void test_unpatched_ping_pong(void)
     job_expect(&job, "running: the job makes progress\n");
 }
 
+/* A thread that sleeps beside the one that waits may yet send what all wait for. */
+static void test_sleeping_thread(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_recv(&job, 0, WORLD, 1, 7);
+    job_thread(&job, 0, 3);
+    job_state(&job, 0, 'S');
+    for (int look = 0; look < 2; look++)
+        job.states[look][0]->process_state = 'R';
+    job_recv(&job, 1, WORLD, 0, 7);
+    job_expect(&job, "stalled: nothing moved between the two looks, and all who wait, wait in the end for "
+                     "ranks that are stopped or asleep outside MPI\n"
+                     "rank_elsewhere? ranks 0: a thread of rank 0 is asleep at solver.c:30 (worker); 2 ranks "
+                     "have waited up to 1 m 0 s for it\n");
+}
+
+/* In a call of MPI, but not in one of its waits: in a user's operation, say. */
+static void test_asleep_inside_mpi(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_polls(&job, 0);
+    job_state(&job, 0, 'S');
+    job_recv(&job, 1, WORLD, 0, 7);
+    job_expect(&job, "stalled: nothing moved between the two looks, and all who wait, wait in the end for "
+                     "ranks that are stopped or asleep outside MPI\n"
+                     "rank_elsewhere? ranks 0: rank 0 is asleep in MPI_Test() at solver.c:20 (step); 1 rank "
+                     "has waited 1 m 0 s for it\n");
+}
+
+/* Rank 0 is in MPI_Finalize and not in its last fence: an attribute's deletion waits for a message. */
+static void test_before_the_fence(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    job_wait(&job, 0, "MPI_Finalize", MPIQ_WAIT_RECEIVE);
+    job_wait_receive(&job, 0, WORLD, 1, 9);
+    job_finalize(&job, 1);
+    job_finalize(&job, 2);
+    job_expect(&job, "deadlock: none of the 3 ranks can ever go on\n"
+                     "receive_unmatched ranks 0: rank 0 has waited 1 m 0 s in MPI_Finalize at solver.c:20 "
+                     "for tag 9 from rank 1; rank 1 has been in MPI_Finalize at solver.c:20 for 1 m 0 s\n");
+}
+
 int main(void)
 {
     struct job_test tests[] = {
@@ -220,6 +265,9 @@ int main(void)
         {"one look", test_one_look},
         {"ping pong", test_ping_pong},
         {"threads", test_threads},
+        {"sleeping thread", test_sleeping_thread},
+        {"asleep inside MPI", test_asleep_inside_mpi},
+        {"before the fence", test_before_the_fence},
         {"core", test_core},
         {"backlog", test_backlog},
         {"chain to sleeper", test_chain_to_sleeper},
