@@ -181,11 +181,22 @@ static bool put_uniform_steps(struct mpiq_page *page, const struct mpiq_finding 
     return true;
 }
 
+/* Whether the sentence spells all the steps already. */
+static bool steps_in_text(struct mpiq_page *page, const struct mpiq_finding *finding)
+{
+    for (size_t i = 0; i < finding->step_count; i++) {
+        const char *why = finding->steps[i].why;
+        if (!why || !finding->text || !strstr(finding->text, why))
+            return false;
+    }
+    return places_in_text(page, finding);
+}
+
 static void put_steps(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     size_t shown = shown_of(finding->step_count, most);
-    if (shown == 0 || put_uniform_steps(page, finding))
+    if (shown == 0 || steps_in_text(page, finding) || put_uniform_steps(page, finding))
         return;
     for (size_t i = 0; i < shown; i++) {
         mpiq_put_step(page, &text, &finding->steps[i]);
