@@ -317,3 +317,13 @@ CASE(file_write_all_skipped)
     else
         HANG(MPI_File_write_all(opened, small, SMALL, MPI_INT, MPI_STATUS_IGNORE));
 }
+
+/* A fence is for those who have the window, but no barrier of the communicator it was made from. */
+CASE(fence_or_barrier)
+{
+    MPI_Win window = make_window();
+
+    if (rank == 1)
+        HANG(MPI_Barrier(WORLD));
+    HANG(MPI_Win_fence(0, window));
+}

@@ -452,3 +452,48 @@ CASE(needle_in_a_haystack)
         HANG(MPI_Recv(small, 1, MPI_INT, 0, 8, WORLD, IGNORE));
     }
 }
+
+/* The message for rank 1 goes to rank 2, which has no use for it. */
+CASE(wrong_destination)
+{
+    if (rank == 0)
+        MPI_Send(small, 1, MPI_INT, 2, 7, WORLD);
+    if (rank == 1)
+        HANG(MPI_Recv(small_received, 1, MPI_INT, 0, 7, WORLD, IGNORE));
+    HANG(MPI_Barrier(WORLD));
+}
+
+/* Rank 0 counts on a result of each worker; the last one has none. */
+CASE(any_source_one_short)
+{
+    if (rank > 0 && rank < size - 1)
+        MPI_Send(small, 1, MPI_INT, 0, 3, WORLD);
+    ready();
+    for (int i = 1; rank == 0 && i < size; i++)
+        MPI_Recv(small_received, 1, MPI_INT, MPI_ANY_SOURCE, 3, WORLD, IGNORE);
+    MPI_Barrier(WORLD);
+}
+
+/* What a matched probe has taken no other receive gets. */
+CASE(matched_probe_kept)
+{
+    MPI_Message message;
+
+    if (rank == 0) {
+        MPI_Send(small, 1, MPI_INT, 1, 4, WORLD);
+        HANG(MPI_Recv(small_received, 1, MPI_INT, 1, 5, WORLD, IGNORE));
+    } else {
+        MPI_Mprobe(0, 4, WORLD, &message, IGNORE);
+        HANG(MPI_Recv(small_received, 1, MPI_INT, 0, 4, WORLD, IGNORE));
+    }
+}
+
+/* A shift to the right, in which rank 0 alone believes that the ends are joined. */
+CASE(one_end_is_periodic)
+{
+    int right = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
+
+    HANG(MPI_Sendrecv(small, 1, MPI_INT, right, 1, small_received, 1, MPI_INT, rank > 0 ? rank - 1 : size - 1,
+                      1, WORLD, IGNORE));
+    HANG(MPI_Barrier(WORLD));
+}

@@ -187,3 +187,48 @@ CASE(all_asleep)
     MPI_Barrier(WORLD);
     HANG(sleep_for_ever());
 }
+
+static void dozing_sum(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    (void)in;
+    (void)inout;
+    (void)length;
+    (void)type;
+    ready();
+    sleep_for_ever();
+}
+
+/* An operation of the user's that does not return: its rank is in MPI and yet asleep. */
+CASE(asleep_in_an_operation)
+{
+    MPI_Op dozing;
+
+    MPI_Op_create(dozing_sum, 1, &dozing);
+    if (rank > 0)
+        ready();
+    MPI_Reduce(small, small_received, 1, MPI_INT, dozing, 0, WORLD);
+    MPI_Barrier(WORLD);
+}
+
+/* Rank 1 turns round until rank 0 writes to memory that they share; rank 0 waits for it in a barrier. */
+CASE(spins_on_shared_memory)
+{
+    MPI_Win window;
+    MPI_Comm node;
+    MPI_Aint bytes;
+    int unit;
+    volatile int *flag;
+    void *base;
+
+    MPI_Comm_split_type(WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Win_allocate_shared(rank == 0 ? sizeof(int) : 0, sizeof(int), MPI_INFO_NULL, node, &base, &window);
+    MPI_Win_shared_query(window, 0, &bytes, &unit, &base);
+    flag = base;
+    if (rank == 0)
+        *flag = 0;
+    MPI_Barrier(WORLD);
+    ready();
+    while (rank == 1 && *flag == 0)
+        ;
+    MPI_Barrier(WORLD);
+}

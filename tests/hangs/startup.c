@@ -78,3 +78,26 @@ CASE_BEFORE_INIT(finalized_and_asleep)
     MPI_Finalize();
     HANG(sleep_for_ever());
 }
+
+static int receive_last_word(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm;
+    (void)keyval;
+    (void)value;
+    (void)extra;
+    return HANG(WAIT_FOR_NOBODY(1)), MPI_SUCCESS;
+}
+
+/* Rank 0 tidies up as MPI_COMM_SELF is freed, with a message that rank 1 no longer sends. */
+CASE(receive_in_finalize)
+{
+    int keyval;
+
+    if (rank > 0) {
+        HANG(MPI_Finalize());
+        return;
+    }
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, receive_last_word, &keyval, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, keyval, &keyval);
+    MPI_Finalize();
+}

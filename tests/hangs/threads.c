@@ -147,3 +147,23 @@ CASE_THREADS(one_thread_blocked_one_plays)
     start(ping_pong, NULL);
     HANG(MPI_Recv(small, 1, MPI_INT, 1 - rank, 6, WORLD, MPI_STATUS_IGNORE));
 }
+
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+
+static void *answer_under_a_lock(void *argument)
+{
+    (void)argument;
+    pthread_mutex_lock(&held);
+    MPI_Send(small, 1, MPI_INT, 1 - rank, 6, WORLD);
+    return NULL;
+}
+
+/* Rank 0 waits under a lock that its other thread needs before it sends what rank 1 waits for. */
+CASE_THREADS(receive_under_a_lock)
+{
+    if (rank == 0) {
+        pthread_mutex_lock(&held);
+        start(answer_under_a_lock, NULL);
+    }
+    HANG(MPI_Recv(small_received, 1, MPI_INT, 1 - rank, 6, WORLD, MPI_STATUS_IGNORE));
+}
