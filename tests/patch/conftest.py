@@ -25,6 +25,7 @@ class Library:
         self.prefix = pathlib.Path(prefix)
         self.work = work
         self.built = {}
+        self.environment = {}
 
     def build(self, source, *options, compiler="mpicc"):
         """The program made of a source of this folder, built once."""
@@ -37,15 +38,27 @@ class Library:
             self.built[key] = program
         return self.built[key]
 
-    def run(self, ranks, program, *arguments, mca=(), environment=None, timeout=120):
-        """The finished mpirun; its output is on stdout, errors with it."""
+    def start(self, ranks, program, *arguments, mca=(), environment=None):
+        """An mpirun under way; its output is on stdout, errors with it."""
         command = [self.prefix / "bin" / "mpirun", "-n", str(ranks), "--oversubscribe",
                    "--mca", "mpi_yield_when_idle", "1"]
         for name, value in mca:
             command += ["--mca", name, value]
-        return subprocess.run([*command, program, *map(str, arguments)], check=False, timeout=timeout,
-                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env={**os.environ, **AS_ROOT, **(environment or {})})
+        return subprocess.Popen([*command, program, *map(str, arguments)], text=True, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+                                env={**os.environ, **AS_ROOT, **self.environment, **(environment or {})})
+
+    def run(self, ranks, program, *arguments, timeout=120, **options):
+        """The finished mpirun."""
+        with self.start(ranks, program, *arguments, **options) as job:
+            try:
+                output = job.communicate(timeout=timeout)[0]
+            except subprocess.TimeoutExpired:
+                # Not killed: mpirun takes its ranks along.
+                job.terminate()
+                output = job.communicate(timeout=30)[0]
+                raise AssertionError(f"not through after {timeout} s: {output}") from None
+            return subprocess.CompletedProcess(job.args, job.returncode, output)
 
     def passes(self, ranks, program, *arguments, **options):
         """Runs a program that checks itself and must say that nothing failed."""

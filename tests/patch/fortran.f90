@@ -1,45 +1,29 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! fortran.f90 - calls from Fortran, through mpif.h's, mpi's and mpi_f08's bindings alike: counted once each.
-module calls_08
-  use mpi_f08
-contains
-  subroutine from_f08()
-    integer :: value, total
-    type(MPI_Request) :: request
-    value = 1
-    call MPI_Barrier(MPI_COMM_WORLD)
-    call MPI_Bcast(value, 1, MPI_INTEGER, 0, MPI_COMM_WORLD)
-    call MPI_Iallreduce(value, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request)
-    call MPI_Wait(request, MPI_STATUS_IGNORE)
-  end subroutine
-end module
-
-module calls_90
-  use mpi
-contains
-  subroutine from_f90()
-    integer :: value, total, request, ierr
-    value = 1
-    call MPI_Barrier(MPI_COMM_WORLD, ierr)
-    call MPI_Bcast(value, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
-    call MPI_Iallreduce(value, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request, ierr)
-    call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
-  end subroutine
-end module
-
+! fortran.f90 - calls from Fortran through mpif.h's bindings: counted once each, active until they complete.
 program fortran
-  use mpi
-  use calls_08, only: from_f08
-  use calls_90, only: from_f90
   implicit none
+  include 'mpif.h'
   interface
-    integer(c_int) function fortran_check() bind(C)
+    integer(c_int) function fortran_check(rounds) bind(C)
+      use iso_c_binding, only: c_int
+      integer(c_int), value :: rounds
+    end function
+    integer(c_int) function fortran_active() bind(C)
       use iso_c_binding, only: c_int
     end function
   end interface
-  integer :: ierr
+  integer :: value, total, request, ierr
+  logical :: flag
+  value = 1
   call MPI_Init(ierr)
-  call from_f90()
-  call from_f08()
-  if (fortran_check() /= 0) stop 1
+  call MPI_Barrier(MPI_COMM_WORLD, ierr)
+  call MPI_Bcast(value, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  call MPI_Iallreduce(value, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request, ierr)
+  flag = .false.
+  do while (.not. flag)
+    if (fortran_active() > 1) stop 2
+    call MPI_Test(request, flag, MPI_STATUS_IGNORE, ierr)
+  end do
+  if (fortran_active() /= 0) stop 3
+  if (fortran_check(1) /= 0) stop 1
 end program

@@ -21,8 +21,8 @@ def test_constructors_windows_files_and_persistent_ones(library):
     library.passes(2, library.build("constructors.c"))
 
 
-def test_a_held_rank_is_active_until_it_is_not(library, agreement):
-    library.passes(2, library.build("held.c"), agreement)
+def test_a_held_rank_is_active_until_it_is_not(library, agreement, tmp_path):
+    library.passes(2, library.build("held.c"), agreement, tmp_path / "opened")
 
 
 @pytest.mark.parametrize("level", [1, 3])
@@ -52,9 +52,10 @@ def test_yama_is_asked(library):
     library.passes(2, library.build("constructors.c"), mca=[("mpi_mqs_allow_ptrace", "1")])
 
 
-def test_from_fortran(library):
-    if not (library.prefix / "lib" / "libmpi_mpifh.so").exists():
-        pytest.skip(f"the patched Open MPI {library.line} has no Fortran bindings (build --with-fortran)")
+@pytest.mark.parametrize("source, library_needed", [("fortran.f90", "libmpi_mpifh.so"),
+                                                    ("fortran_modules.f90", "libmpi_usempif08.so")])
+def test_from_fortran(library, source, library_needed):
+    if not (library.prefix / "lib" / library_needed).exists():
+        pytest.skip(f"the patched Open MPI {library.line} has no {library_needed} (build --with-fortran)")
     check = library.build("fortran_check.c", "-c", "-fPIC")
-    program = library.build("fortran.f90", str(check), compiler="mpifort")
-    library.passes(2, program)
+    library.passes(2, library.build(source, str(check), compiler="mpifort"))

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The program's own ledger against what our DLL reads of the process from outside, after every single call."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+FIELDS = ("collective", "number", "count", "datatype", "op", "root")
+
+
+def built(name):
+    build = os.environ.get("MPIQ_BUILD")
+    if not build:
+        pytest.skip("MPIQ_BUILD does not name the build directory")
+    path = pathlib.Path(build, name)
+    if not path.exists():
+        pytest.skip(f"{path} is not built")
+    return path
+
+
+def as_told(look, handle):
+    """What a look of the DLL says of a communicator, in the words of the ledger."""
+    found = [comm for comm in look["communicators"] if comm["handle"] == handle]
+    assert len(found) == 1, f"{len(found)} communicators have the handle {handle}"
+    comm = found[0]
+    return {"handle": handle, "collectives": comm["collectives"], "ordered": comm["ordered"],
+            "recent": [{field: call[field] for field in FIELDS} for call in comm["recent"]],
+            "process_calls": [call["collective"] for call in look["process_calls"]]}
+
+
+class Reader:
+    """A program that stops after its calls, on one rank, and a debugger that looks at it there."""
+
+    def __init__(self, library, directory, rank):
+        self.library = library
+        self.directory = directory
+        self.rank = rank
+        for name in ("said", "go"):
+            os.mkfifo(directory / name)
+
+    def run(self, ranks, program, stops, *arguments, dll=None):
+        """[(what the ledger says, what the DLL says)], one for each stop."""
+        expected = self.directory / "expected"
+        # Held open, so that neither side's end ends the other.
+        said = os.open(self.directory / "said", os.O_RDWR)
+        go = os.open(self.directory / "go", os.O_RDWR)
+        job = self.library.start(ranks, program, *arguments, environment={
+            "MPIQ_READER": str(self.directory), "MPIQ_READER_RANK": str(self.rank)})
+        try:
+            pid = b""
+            while not pid.endswith(b"\n"): # not a byte more: the next line is the shell's
+                pid += os.read(said, 1)
+            take = f"IFS= read -r line < {self.directory}/said && printf '%s\\n' \"$line\" >> {expected}"
+            subprocess.run(["sh", "-c", take], check=True, timeout=60)
+            command = [built("tests/mqs/mqs_client"), "--looks", str(stops), "--between",
+                       f"printf x > {self.directory}/go && {take}",
+                       dll or built("mqs/libompi_dbg_msgq.so"), built("tests/mqs/mqs_serve_live"), int(pid)]
+            done = subprocess.run(list(map(str, command)), check=False, text=True, timeout=300,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            assert done.returncode == 0, done.stderr
+            os.write(go, b"x")
+            output = job.communicate(timeout=60)[0]
+            assert job.returncode == 0 and " 0 failed" in output, output
+        finally:
+            if job.poll() is None:
+                job.terminate() # and its ranks with it
+            job.wait()
+            os.close(said)
+            os.close(go)
+        told = [json.loads(line) for line in expected.read_text().splitlines()]
+        looks = json.loads(done.stdout)["looks"]
+        assert len(told) == len(looks) == stops
+        return [(line, as_told(look, line["handle"])) for line, look in zip(told, looks)]
+
+
+def stops_of(library, ranks, program):
+    done = library.run(ranks, program)
+    assert done.returncode == 0, done.stdout
+    return int(done.stdout.split("stops: ")[1].split()[0])
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("source", ["every_collective.c", "constructors.c"])
+def test_the_dll_reads_what_was_called(library, tmp_path, source, rank):
+    program = library.build(source)
+    stops = stops_of(library, 2, program)
+    assert stops > 20
+    for at, (told, read) in enumerate(Reader(library, tmp_path, rank).run(2, program, stops)):
+        assert read == told, f"stop {at + 1} of {stops}"
