@@ -83,18 +83,10 @@ def rank_inferior(rank):
 def attach_known(processes, rank):
     """The inferior of a rank out of {rank: (pid, host)}, attached if it is not yet; a GdbError if that cannot
     be."""
-    if rank not in processes:
-        raise gdb.GdbError("there is no rank %d: mpiq knows ranks 0 to %d of this job"
-                           % (rank, max(processes)))
-    pid, host = processes[rank]
+    pid = job.pid_here(processes, rank)
     for inferior in inferiors.attached(): # a launcher that puts no rank into the environment
-        if inferior.pid == pid and job.is_here(host):
+        if inferior.pid == pid:
             return inferior
-    if not job.is_here(host):
-        raise gdb.GdbError("rank %d is process %d on %s: attach to it there, or through a gdbserver"
-                           % (rank, pid, host))
-    if not pid:
-        raise gdb.GdbError("rank %d has no process any more" % rank)
     return attach_process(pid, "rank %d, process %d" % (rank, pid))
 
 

@@ -10,9 +10,6 @@ import gdb
 
 from . import inferiors, mpiq, process, settings, symbols
 
-# mpiq takes no more wires than this in one run.
-MAX_SERVED = 64
-
 _RANKS = re.compile(r"(w\d+:)?\d+(-\d+)?(,(w\d+:)?\d+(-\d+)?)*\Z")
 _WITH_VALUE = ("--ranks", "--dll", "--color", "--pause", "--html", "-o", "--output", "--comm")
 
@@ -75,10 +72,7 @@ def _served(chosen):
         if inferior.num != chosen.num and job and inferiors.namespace_of(inferior) != job:
             continue
         ret.append(inferior)
-    if len(ret) > MAX_SERVED:
-        gdb.write("mpi: gdb serves %d of its %d inferiors; mpiq reads the others without their stacks\n"
-                  % (MAX_SERVED, len(ret)), gdb.STDERR)
-    return ret[:MAX_SERVED]
+    return ret
 
 
 def chosen_inferior():

@@ -53,8 +53,8 @@ def _complex(data, part):
 
 
 def _shown(data, kind, size, total=None):
-    """Elements of one kind that lie side by side, with their type: double[3] = {…}, int = 7.  total: how many
-    there are, if data is but their beginning."""
+    """Elements of one kind that lie side by side, with their type: double[3] = {…}, int = 7.  total: how
+    many there are, if data is but their beginning."""
     single, pieces, name = _type(kind, size)
     count = max(total or 0, len(data) // size)
     data = data[:_fits(size)]
@@ -132,7 +132,9 @@ def lines(answer):
     there = min(there, max(count, 0))
     if datatype["predefined"] and len(blocks) == 1: # an array of them
         parts = [where.of_element(number, blocks)[0] for number in range(there)]
-        return [_shown(b"".join(data for _, _, data in parts), parts[0][0], parts[0][1], count)] if parts else []
+        if not parts:
+            return []
+        return [_shown(b"".join(data for _, _, data in parts), parts[0][0], parts[0][1], count)]
     if count == 1:
         ret = [_element_text(where.of_element(0, blocks))] if there else []
     else:

@@ -44,7 +44,7 @@ def _of_group(answer):
     members = answer["members"]
     here = answer.get("job")
     if any(job != here for job, _ in members):
-        return words.count_of(answer["size"], "process") if answer["size"] == 1 else "%d processes" % answer["size"]
+        return "%d process%s" % (answer["size"], "" if answer["size"] == 1 else "es")
     more = ", …" if len(members) < answer["size"] else ""
     ranks = words.ranges([rank for _, rank in members])
     return "%s%s%s%s" % (words.count_of(answer["size"], "rank"), ": " if ranks else "", ranks, more)

@@ -20,10 +20,19 @@ _communicators = ["MPI_COMM_WORLD"]
 @contextlib.contextmanager
 def kept_look(options=()):
     """A look at the job in a file, for as long as the context lasts; a GdbError if nothing can be read."""
-    with tempfile.TemporaryDirectory(prefix="mpiq-gdb-") as folder:
-        path = os.path.join(folder, "look.mpiq")
+    try:
+        folder = tempfile.mkdtemp(prefix="mpiq-gdb-")
+    except OSError as error:
+        raise gdb.GdbError("no folder can be made for what mpiq reads: %s" % error)
+    path = os.path.join(folder, "look.mpiq")
+    try:
         command.check(command.ask("snapshot", command.of_look(options) + ["-o", path]), "mpi")
         yield path
+    finally:
+        with contextlib.suppress(OSError): # by name: there may be no descriptor left to list it
+            os.unlink(path)
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
 
 
 def _ranks_in(report):
@@ -64,6 +73,19 @@ def processes():
     if pid and pid in (one for one, _ in _known.values()):
         return dict(_known)
     return ask_processes()
+
+
+def pid_here(known, rank):
+    """The process of a rank out of {rank: (pid, host)}; a GdbError if there is none on this machine."""
+    if rank not in known:
+        raise gdb.GdbError("there is no rank %d: mpiq knows ranks 0 to %d of this job" % (rank, max(known)))
+    pid, host = known[rank]
+    if not is_here(host):
+        raise gdb.GdbError("rank %d is process %d on %s: attach to it there, or through a gdbserver"
+                           % (rank, pid, host))
+    if not pid:
+        raise gdb.GdbError("rank %d has no process any more" % rank)
+    return pid
 
 
 def is_here(host):

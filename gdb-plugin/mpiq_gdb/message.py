@@ -6,7 +6,8 @@ import gdb
 from . import command, contents, inferiors, job, question, settings, words
 
 _QUEUES = {"sends": "pending sends", "receives": "posted receives", "unexpected": "unexpected messages"}
-_USAGE = "mpi message takes a rank, a queue (sends, receives, unexpected) and a number: mpi message 3 receives 0"
+_USAGE = ("mpi message takes a rank, a queue (sends, receives, unexpected) and a number: "
+          "mpi message 3 receives 0")
 
 
 class _Asked:
@@ -19,15 +20,10 @@ class _Asked:
         self.pid = None
         if self.inferior is not None:
             if inferiors.is_running(self.inferior):
-                raise gdb.GdbError("rank %d, inferior %d, is running: stop it first" % (rank, self.inferior.num))
-            return
-        known = job.processes()
-        if rank not in known:
-            raise gdb.GdbError("there is no rank %d: mpiq knows ranks 0 to %d of this job" % (rank, max(known)))
-        self.pid, host = known[rank]
-        if not self.pid or not job.is_here(host):
-            raise gdb.GdbError("rank %d cannot be asked from here: it is process %d on %s"
-                               % (rank, self.pid, host or "another host"))
+                raise gdb.GdbError("rank %d, inferior %d, is running: stop it first"
+                                   % (rank, self.inferior.num))
+        else:
+            self.pid = job.pid_here(job.processes(), rank)
 
     def ask(self, what, **more):
         asked = dict(more, ask=what, internal=settings.internal())
@@ -106,8 +102,8 @@ def _write_contents(answer):
         name = datatype["name"] or ("" if how else "an unnamed datatype")
         gdb.write("%d x %s%s%s\n" % (operation["count"], name, ", " if name and how else "", how))
     if operation.get("packed") and operation.get("kind") == "bsend":
-        gdb.write("The library's copy at 0x%x; what was sent ahead with its announcement is no longer in it:\n"
-                  % operation["buffer"])
+        gdb.write("The library's copy at 0x%x; what was sent ahead with its announcement is no longer in "
+                  "it:\n" % operation["buffer"])
     elif operation.get("buffer"):
         gdb.write("%s 0x%x:\n" % ("The receive's buffer, as it is now, at"
                                   if operation.get("kind") == "receive" else "At", operation["buffer"]))
@@ -124,7 +120,8 @@ def _show(rank, name, number, type_name):
     data = bytes.fromhex(answer.get("data", ""))
     if type_name:
         if not data:
-            raise gdb.GdbError("nothing of the message is here: %s" % answer.get("problem", "it has no bytes"))
+            raise gdb.GdbError("nothing of the message is here: %s"
+                               % answer.get("problem", "it has no bytes"))
         gdb.write(contents.as_type(data, type_name) + "\n")
         return
     if name == "unexpected":

@@ -13,7 +13,7 @@ import subprocess
 
 import gdb
 
-from . import FOLDER, inferiors, process
+from . import FOLDER, inferiors, process, words
 from .wire import Connection, ProtocolError, Server
 
 _PIECE = 1 << 16
@@ -74,6 +74,10 @@ class _Run:
             for inferior in served:
                 wires += ["--wire", self._connect(inferior)]
             self.process = self._start([find()] + arguments[:1] + wires + arguments[1:])
+        except OSError as error: # of a pipe: each inferior takes four of gdb's descriptors
+            self._close()
+            raise gdb.GdbError("%s cannot be served to mpiq: %s (ulimit -n raises the limit of descriptors)"
+                               % (words.count_of(len(served), "inferior"), error.strerror))
         except BaseException:
             self._close()
             raise

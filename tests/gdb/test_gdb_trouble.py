@@ -141,6 +141,23 @@ def test_running_inferior(wire, own_hung):
     assert "gdb is alive" in said.out
 
 
+def test_no_descriptors_left(wire, hung, tmp_path):
+    few = "python import os, resource; resource.setrlimit(resource.RLIMIT_NOFILE, (%s, 4096))"
+    used = "int(max(os.listdir('/proc/self/fd'), key=int)) + 3"
+    said = gdb_session.run([few % used, "mpi report", "mpi ranks", ALIVE], pid=hung.pids[1], TMPDIR=tmp_path,
+                           **wire.variables())
+    assert not list(tmp_path.glob("mpiq-gdb-*"))
+    assert said.err.count("1 inferior cannot be served to mpiq: Too many open files (ulimit -n raises") == 2
+    assert "gdb is alive" in said.out
+
+
+def test_no_temporary_folder(wire, hung):
+    said = gdb_session.run(["mpi report", ALIVE], pid=hung.pids[1],
+                           before=["python import tempfile; tempfile.tempdir = '/proc'"], **wire.variables())
+    assert "no folder can be made for what mpiq reads: " in said.err
+    assert "gdb is alive" in said.out
+
+
 def test_no_mpiq(hung):
     said = gdb_session.run(["mpi report", ALIVE], pid=hung.pids[1], PATH="/usr/bin:/bin")
     assert "mpiq is not on PATH: set mpi mpiq PATH tells where it is" in said.err
