@@ -41,6 +41,7 @@ struct mpiq_dll_host {
     uid_t user; /* whom it runs as; SAME_USER: us */
     int socket;
     struct mpiq_pipe pipe;
+    unsigned late; /* ranks in a row for which the DLL came to no end */
     struct mpiq_group_table groups;
     unsigned look;        /* of the caller's */
     unsigned request;     /* number of the last one to the helper */
@@ -219,9 +220,15 @@ static struct mpiq_error *send_look(struct mpiq_dll_host *host, struct mpiq_targ
     return mpiq_pipe_write(&host->pipe, line, (size_t)length);
 }
 
+/* A DLL that came to no end for one rank will hardly do so for the next: patience wears out. */
+static double seconds_for(const struct mpiq_dll_host *host)
+{
+    return host->options.seconds / (1 + 4 * host->late);
+}
+
 static void set_deadline(struct mpiq_dll_host *host)
 {
-    int64_t time = (int64_t)(host->options.seconds * 1e9);
+    int64_t time = (int64_t)(seconds_for(host) * 1e9);
     host->pipe.deadline = mpiq_monotonic_ns() + time;
     host->pipe.grace = GRACE * time;
 }
@@ -306,8 +313,8 @@ static struct mpiq_error *explain_end(const struct mpiq_dll_host *host, const ch
     const char *phase = answer->phase[0] ? answer->phase : "at work";
     if (late) {
         return mpiq_error_create(MPIQ_ERROR_TIMEOUT,
-                                 "the message-queue library %s came to no end within %g s, while %s", dll,
-                                 host->options.seconds, phase);
+                                 "the message-queue library %s came to no end within %.2g s, while %s", dll,
+                                 seconds_for(host), phase);
     }
     int number = answer->crash ? answer->crash : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (number && answer->phase[0]) {
@@ -357,6 +364,7 @@ static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_targe
         ask_last_words(host, target, &answer);
     int status = late ? stop_helper(host) : -1;
     if (answer.ended) {
+        host->late = 0;
         mpiq_error_destroy(error);
         if (answer.nonsense)
             stop_helper(host);
@@ -374,7 +382,9 @@ static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_targe
     mpiq_error_destroy(error);
     if (!late)
         status = await_helper(host);
-    return explain_end(host, dll, status, &answer, late);
+    error = explain_end(host, dll, status, &answer, late);
+    host->late += late;
+    return error;
 }
 
 /* ---- what comes of it ------------------------------------------------------------------------------- */

@@ -24,8 +24,10 @@
 struct mpiq_dll_host;
 
 struct mpiq_dll_host_options {
-    const char *dll;  /* path of the DLL for every rank; NULL: chosen for each (mpiq_rank_choose_dll) */
-    double seconds;   /* the DLL may take for one rank, and ten times as much the target for it; 0: 10 */
+    const char *dll; /* path of the DLL for every rank; NULL: chosen for each (mpiq_rank_choose_dll) */
+    /* The DLL may take for one rank, and ten times as much the target for it; 0: 10.  Less after ranks for
+       which it took longer. */
+    double seconds;
     uint64_t memory;  /* bytes of address space the helper may have; 0: 2 GiB */
     bool all_members; /* every group of every state has its members; false: as struct mpiq_group says */
     bool no_internal; /* leave out the traffic of collectives */

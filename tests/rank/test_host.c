@@ -263,6 +263,15 @@ static void a_loop_ends_in_time(void)
     ends_in(host, 21, MPIQ_ERROR_TIMEOUT, "came to no end within 0.3 s, while preparing for the process");
     ends_in(host, 42, MPIQ_ERROR_TIMEOUT, "came to no end within 0.3 s, while reading a communicator");
     ends_in(host, 73, MPIQ_ERROR_TIMEOUT, "came to no end within 0.3 s, while reading pending sends");
+    /* One rank after another: patience wears out. */
+    static const char *const within[] = {"within 0.3 s", "within 0.06 s", "within 0.033 s"};
+    for (size_t i = 0; i < sizeof within / sizeof *within; i++) {
+        struct mpiq_rank_state *state = NULL;
+        struct mpiq_error *error = look(host, 21, &state);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(error);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error->message, within[i]));
+        mpiq_error_destroy(error);
+    }
     mpiq_dll_host_destroy(host);
     CU_ASSERT_FALSE(has_children());
 }

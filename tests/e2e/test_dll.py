@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpiq --dll: the release's own message-queue library is read, a bad one costs no more than its answer."""
+import os
+import pathlib
+import signal
+import time
+import uuid
+
+import job as jobs
+import pytest
+from conftest import SOLVER, SolverJob
+from test_harmless import end_marked
+
+
+@pytest.fixture(scope="module", params=["4.1-stock", "5.0-stock"])
+def stock(request, programs):
+    """The hung solver on an unpatched library, and that library's own DLL."""
+    line = jobs.lines().get(request.param)
+    dll = line and line.prefix / "lib" / "openmpi" / "libompi_dbg_msgq.so"
+    if not line or not dll.exists():
+        pytest.skip(f"{jobs.PREFIX_VARIABLES[request.param]} names no Open MPI with its DLL")
+    solver = line.compile([SOLVER], programs / line.name / "solver")
+    with SolverJob(line, solver, "--hang") as job:
+        job.wait_for_last_step()
+        job.stand_still()
+        yield job, dll
+
+
+def bad(name):
+    build = os.environ.get("MPIQ_BUILD")
+    path = pathlib.Path(build or "/nonexistent") / "tests" / "rank" / f"{name}_dll.so"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not built, or MPIQ_BUILD does not name the build directory")
+    return path
+
+
+def test_the_stock_dll_by_mpiq(stock, mpiq):
+    job, dll = stock
+    comms = mpiq.json("comms", "--dll", dll, job.pid)["communicators"]
+    assert {comm["name"]: comm["members"] for comm in comms}["MPI_COMM_WORLD"] == "0-3"
+    ranks = mpiq.json("queues", "--dll", dll, job.pid)["ranks"]
+    assert [len(rank["receives"]) for rank in ranks] == [0, 1, 0, 0]
+    posted = ranks[1]["receives"][0]
+    assert (posted["peer"], posted["tag"], posted["bytes"]) == (3, 99, 8)
+    assert posted["communicator"] == "MPI_COMM_WORLD"
+
+
+# What each does, by place and manner (tests/rank/plain_dll.h), and how it is told.
+@pytest.mark.parametrize("name, where, words", [
+    ("crashing", "11", "crashed (signal 11, Segmentation fault) while preparing for the program"),
+    ("crashing", "22", "crashed (signal 6, Aborted) while preparing for the process"),
+    ("looping", "21", "came to no end within"),
+    ("lying", "11", "the program cannot be prepared for reading: error 4242"),
+])
+def test_a_bad_dll(name, where, words, hung, mpiq):
+    """No rank is left out: what it is doing is known from its stack, and why there is no more is said."""
+    begin = time.monotonic()
+    mark = f"mpiq-{uuid.uuid4().hex}"
+    answer = mpiq("--dll", bad(name), hung.pid, env={**os.environ, "MPIQ_TEST_WHERE": where, "MPIQ_TEST_JOB": mark})
+    assert answer.status in (0, 3), answer.out + answer.err
+    assert "deadlock" not in answer.out.splitlines()[0]
+    assert "4 of 4 ranks" in answer.out
+    assert words in " ".join(answer.out.split()), answer.out
+    assert "MPI_Bcast" in answer.out and "MPI_Recv" in answer.out
+    assert time.monotonic() - begin < 58
+    assert end_marked(mark) == []
+
+
+def test_a_looping_dll_ends_with_mpiq(hung, mpiq):
+    """However mpiq ends, and whatever the helper's DLL is at."""
+    for number in (signal.SIGKILL, signal.SIGINT):
+        mark = f"mpiq-{uuid.uuid4().hex}"
+        process = mpiq.start("--dll", bad("looping"), hung.pid,
+                             env={**os.environ, "MPIQ_TEST_WHERE": "21", "MPIQ_TEST_JOB": mark})
+        end = time.monotonic() + 30
+        while len(jobs.marked_processes(mark)) < 2:
+            assert time.monotonic() < end and process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(number)
+        process.wait(10)
+        assert end_marked(mark) == []
