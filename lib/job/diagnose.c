@@ -162,7 +162,7 @@ static const char *what_is_unknown(struct mpiq_finder *finder, bool all_read)
         for (uint32_t j = 0; node->kind == MPIQ_KIND_THREAD && j < node->edge_count; j++)
             unknown = unknown || graph->edges[node->first_edge + j].child == MPIQ_NODE_UNKNOWN;
         if (unknown)
-            mpiq_finder_add(finder, &ranks, finder->job->ranks[graph->thread_ranks[node->subject]].process);
+            mpiq_finder_add(finder, &ranks, mpiq_thread_process(graph, node->subject));
     }
     if (ranks.size == 0)
         return all_read ? "what the ranks wait for could not all be read" : "not all ranks could be read";

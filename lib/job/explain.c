@@ -110,18 +110,13 @@ static void search_from(struct search *search, const uint32_t *chosen, uint32_t 
     }
 }
 
-static uint32_t process_of(const struct mpiq_wait_graph *graph, uint32_t thread)
-{
-    return graph->job->ranks[graph->thread_ranks[thread]].process;
-}
-
 static int compare_threads(const void *left, const void *right, void *context)
 {
     const struct mpiq_wait_graph *graph = context;
     uint32_t a = *(const uint32_t *)left;
     uint32_t b = *(const uint32_t *)right;
-    uint32_t process_a = process_of(graph, a);
-    uint32_t process_b = process_of(graph, b);
+    uint32_t process_a = mpiq_thread_process(graph, a);
+    uint32_t process_b = mpiq_thread_process(graph, b);
     if (process_a != process_b)
         return process_a < process_b ? -1 : 1;
     return a < b ? -1 : a > b;
@@ -275,7 +270,7 @@ uint32_t mpiq_next_thread(const struct mpiq_wait_graph *graph, const struct mpiq
 {
     *process = MPIQ_NONE;
     uint32_t node = graph->thread_nodes[thread];
-    uint32_t own = process_of(graph, thread);
+    uint32_t own = mpiq_thread_process(graph, thread);
     /* From the thread over groups and collectives to a rank, and from it to its thread. */
     for (uint32_t steps = 0; node != MPIQ_NONE && steps < graph->node_count; steps++) {
         node = mpiq_chosen_child(graph, explanation, node, own);

@@ -61,7 +61,7 @@ static uint32_t process_of(const struct mpiq_wait_graph *graph, uint32_t index)
     case MPIQ_KIND_BACKGROUND:
         return node->subject;
     case MPIQ_KIND_THREAD:
-        return graph->job->ranks[graph->thread_ranks[node->subject]].process;
+        return mpiq_thread_process(graph, node->subject);
     default:
         return MPIQ_NONE;
     }

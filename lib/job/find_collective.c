@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives that not all have come to: who is in, who is not, and what those do instead. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "job/collective.h"
 #include "job/find.h"
+#include "job/grow.h"
 
 /* One call of a collective, by those who are blocked in it. */
 struct instance {
@@ -38,19 +40,6 @@ struct instances {
     uint32_t entry_capacity;
 };
 
-static bool grow(void **array, uint32_t count, uint32_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    uint32_t larger = 2 * *capacity + 64;
-    void *memory = realloc(*array, larger * size);
-    if (!memory)
-        return false;
-    *array = memory;
-    *capacity = larger;
-    return true;
-}
-
 static struct instance *instance_of(struct instances *instances, const struct instance *key)
 {
     uint64_t hash = mpiq_hash(MPIQ_HASH_START, (uint64_t)key->comm << 32 | key->world);
@@ -62,7 +51,8 @@ static struct instance *instance_of(struct instances *instances, const struct in
             (key->number > 0 || known->collective == key->collective))
             return known;
     }
-    if (!grow((void **)&instances->list, instances->count, &instances->capacity, sizeof *instances->list) ||
+    if (!mpiq_grow((void **)&instances->list, &instances->capacity, instances->count,
+                   sizeof *instances->list) ||
         !mpiq_index_table_add(&instances->table, hash, instances->count)) {
         instances->finder->failed = true;
         return NULL;
@@ -74,8 +64,8 @@ static struct instance *instance_of(struct instances *instances, const struct in
 static void add(struct instances *instances, const struct instance *key, uint32_t process, uint32_t thread)
 {
     struct instance *instance = instance_of(instances, key);
-    if (!instance || !grow((void **)&instances->entries, instances->entry_count, &instances->entry_capacity,
-                           sizeof *instances->entries)) {
+    if (!instance || !mpiq_grow((void **)&instances->entries, &instances->entry_capacity,
+                                instances->entry_count, sizeof *instances->entries)) {
         instances->finder->failed = true;
         return;
     }
@@ -334,15 +324,11 @@ static const char *sentence(struct mpiq_finder *finder, struct mpiq_finding *fin
                             const bool *in)
 {
     struct mpiq_arena *arena = finder->arena;
-    const char *place =
-        finding->site_count == 1 || finding->sites[0].ranks.size == finding->ranks.size
-            ? finding->sites[0].file && finding->sites[0].line > 0
-                  ? WORDS(arena, " at %s:%d",
-                          strrchr(finding->sites[0].file, '/') ? strrchr(finding->sites[0].file, '/') + 1
-                                                               : finding->sites[0].file,
-                          finding->sites[0].line)
-                  : ""
-            : "";
+    const struct mpiq_finding_site *first = &finding->sites[0];
+    bool one_place = finding->site_count == 1 || first->ranks.size == finding->ranks.size;
+    const char *place = one_place && first->file && first->line > 0
+                            ? WORDS(arena, " at %s:%" PRId32, mpiq_words_base_name(first->file), first->line)
+                            : "";
     return WORDS(arena, "%s %s %s %s%s; %s", mpiq_words_ranks(arena, &finding->ranks),
                  finding->ranks.size > 1 ? (requests ? "wait" : "are")
                  : requests              ? "waits"

@@ -37,11 +37,6 @@ static bool walk_knot(const struct mpiq_finder *finder, const struct mpiq_knot *
     return closed;
 }
 
-static uint32_t process_of(const struct mpiq_finder *finder, uint32_t thread)
-{
-    return finder->job->ranks[finder->graph->thread_ranks[thread]].process;
-}
-
 /* Whether two threads are in one and the same collective call. */
 static bool same_call(const struct mpiq_finder *finder, uint32_t a, uint32_t b)
 {
@@ -130,24 +125,6 @@ static uint32_t leading_operation(const struct mpiq_finder *finder, uint32_t thr
     return MPIQ_NONE;
 }
 
-static const char *why(const struct mpiq_finder *finder, uint32_t thread)
-{
-    const struct mpiq_job_state *job = finder->job;
-    struct mpiq_thread_collective in;
-    mpiq_thread_collective(job, &job->ranks[finder->graph->thread_ranks[thread]], &job->threads[thread], &in);
-    const char *call = mpiq_job_string(job, job->threads[thread].call);
-    if (in.collective >= 0)
-        return mpiq_words_call(finder->arena, job, mpiq_collective_name(in.collective), in.number, in.comm);
-    const char *what = mpiq_words_waits_for(finder->arena, finder->graph, thread);
-    uint32_t operation = leading_operation(finder, thread);
-    if (operation != MPIQ_NONE)
-        what = mpiq_words_operation(finder->arena, job, &job->ranks[finder->graph->thread_ranks[thread]],
-                                    operation);
-    if (!call)
-        call = "MPI";
-    return what[0] ? WORDS(finder->arena, "%s for %s", call, what) : call;
-}
-
 static struct mpiq_step *add_step(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t thread)
 {
     struct mpiq_step *step = mpiq_finding_add_step(finding);
@@ -155,8 +132,8 @@ static struct mpiq_step *add_step(struct mpiq_finder *finder, struct mpiq_findin
         finder->failed = true;
         return NULL;
     }
-    step->process = process_of(finder, thread);
-    step->why = why(finder, thread);
+    step->process = mpiq_thread_process(finder->graph, thread);
+    step->why = mpiq_words_wait(finder->arena, finder->graph, thread, leading_operation(finder, thread));
     step->site = finder->job->threads[thread].site;
     step->since = mpiq_waited(finder->job, &finder->job->ranks[finder->graph->thread_ranks[thread]],
                               &finder->job->threads[thread]);
@@ -233,7 +210,7 @@ static void find_cycle(struct mpiq_finder *finder, const struct mpiq_knot *knot,
         if (finding->step_count < MPIQ_MOST_STEPS)
             add_step(finder, finding, thread);
         else
-            mpiq_finder_add(finder, &finding->ranks, process_of(finder, thread));
+            mpiq_finder_add(finder, &finding->ranks, mpiq_thread_process(finder->graph, thread));
     }
     for (size_t i = 0; i < finding->step_count; i++) {
         uint32_t next = finding->steps[(i + 1) % finding->step_count].process;

@@ -210,7 +210,7 @@ static void add(struct collection *collection, const struct alike *alike)
     struct mpiq_finding *finding = &finder->diagnosis->findings[collection->findings[at]];
     if (job->operations[collection->first[at].operation].peer != op->peer)
         collection->first[at].peers_differ = true;
-    uint32_t process = job->ranks[finder->graph->thread_ranks[alike->thread]].process;
+    uint32_t process = mpiq_thread_process(finder->graph, alike->thread);
     mpiq_finder_add(finder, &finding->ranks, process);
     mpiq_finder_site(finder, finding, process, alike->thread);
     mpiq_finder_since(finder, finding, process, alike->thread);
@@ -246,7 +246,7 @@ static void find_astray(struct collection *collection)
                 continue;
             for (uint32_t j = 0; j < collection->count; j++) {
                 const struct alike *alike = &collection->first[j];
-                if (wanted[j] && job->ranks[finder->graph->thread_ranks[alike->thread]].process != process &&
+                if (wanted[j] && mpiq_thread_process(finder->graph, alike->thread) != process &&
                     mpiq_fits(&job->operations[alike->operation], op->comm, op->peer, op->tag))
                     near_miss(finder, &finder->diagnosis->findings[collection->findings[j]],
                               MPIQ_MISS_DESTINATION, op->peer, process, rank->first_operation + i);

@@ -70,7 +70,7 @@ static bool count_waiters(const struct mpiq_finder *finder, const struct flock *
         const struct mpiq_node *node = &graph->nodes[queue[i]];
         /* Who is stuck anyhow does not wait for one who may come. */
         if (node->kind == MPIQ_KIND_THREAD && (node->may || flock->doing == MPIQ_DOING_GONE)) {
-            uint32_t process = finder->job->ranks[graph->thread_ranks[node->subject]].process;
+            uint32_t process = mpiq_thread_process(graph, node->subject);
             double since = finder->diagnosis->ranks[process].since;
             ret->count += process != last;
             ret->since = since > ret->since ? since : ret->since;

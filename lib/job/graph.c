@@ -8,18 +8,13 @@
 #include "base/cleanup.h"
 #include "job/collective.h"
 #include "job/doing.h"
+#include "job/grow.h"
 
 static uint32_t append_node(struct mpiq_wait_graph *graph, struct mpiq_node node)
 {
-    if (graph->node_count == graph->node_capacity) {
-        uint32_t capacity = graph->node_capacity + graph->node_capacity / 2 + 64;
-        struct mpiq_node *nodes = realloc(graph->nodes, capacity * sizeof *nodes);
-        if (!nodes) {
-            graph->failed = true;
-            return MPIQ_NODE_LIVE;
-        }
-        graph->nodes = nodes;
-        graph->node_capacity = capacity;
+    if (!mpiq_grow((void **)&graph->nodes, &graph->node_capacity, graph->node_count, sizeof node)) {
+        graph->failed = true;
+        return MPIQ_NODE_LIVE;
     }
     graph->nodes[graph->node_count] = node;
     return graph->node_count++;
@@ -45,15 +40,9 @@ uint32_t mpiq_graph_node(struct mpiq_wait_graph *graph, enum mpiq_node_kind kind
 
 void mpiq_graph_edge(struct mpiq_wait_graph *graph, uint32_t child, uint32_t operation)
 {
-    if (graph->edge_count == graph->edge_capacity) {
-        uint32_t capacity = graph->edge_capacity + graph->edge_capacity / 2 + 64;
-        struct mpiq_edge *edges = realloc(graph->edges, capacity * sizeof *edges);
-        if (!edges || capacity < graph->edge_capacity) {
-            graph->failed = true;
-            return;
-        }
-        graph->edges = edges;
-        graph->edge_capacity = capacity;
+    if (!mpiq_grow((void **)&graph->edges, &graph->edge_capacity, graph->edge_count, sizeof *graph->edges)) {
+        graph->failed = true;
+        return;
     }
     graph->edges[graph->edge_count++] = (struct mpiq_edge){.child = child, .operation = operation};
 }

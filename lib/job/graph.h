@@ -91,6 +91,11 @@ static inline uint32_t mpiq_rank_node(uint32_t process)
     return MPIQ_NODE_CONSTANTS + process;
 }
 
+static inline uint32_t mpiq_thread_process(const struct mpiq_wait_graph *graph, uint32_t thread)
+{
+    return graph->job->ranks[graph->thread_ranks[thread]].process;
+}
+
 /* Whether a thread is proven never to go on. */
 static inline bool mpiq_is_stuck(const struct mpiq_wait_graph *graph, uint32_t thread)
 {

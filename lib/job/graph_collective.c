@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "job/collective.h"
 #include "job/graph.h"
+#include "job/grow.h"
 
 /* Which group has to come, as the extra of an ENTERED node. */
 enum { WHOLE, REMOTE_GROUP, FIRST_GROUP };
@@ -135,15 +136,9 @@ static void add_comers(struct mpiq_wait_graph *graph, struct comers *comers, uin
         bool gone = graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE && !member;
         if (!gone && (!member || member->ordered < 0))
             continue;
-        if (comers->count == comers->capacity) {
-            uint32_t capacity = 2 * comers->capacity + 64;
-            struct comer *list = realloc(comers->list, capacity * sizeof *list);
-            if (!list) {
-                graph->failed = true;
-                return;
-            }
-            comers->list = list;
-            comers->capacity = capacity;
+        if (!mpiq_grow((void **)&comers->list, &comers->capacity, comers->count, sizeof *comers->list)) {
+            graph->failed = true;
+            return;
         }
         comers->list[comers->count++] =
             (struct comer){.ordered = gone ? 0 : member->ordered, .process = process};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "job/grow.h"
 
 /* A message that a receive may take. */
 struct message {
@@ -33,19 +34,6 @@ struct work {
     uint32_t run_count;
     uint32_t run_capacity;
 };
-
-static bool grow(void **array, uint32_t *capacity, uint32_t count, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    uint32_t larger = 2 * *capacity + 16;
-    void *memory = realloc(*array, larger * size);
-    if (!memory)
-        return false;
-    *array = memory;
-    *capacity = larger;
-    return true;
-}
 
 static bool is_pending(const struct mpiq_job_operation *op)
 {
@@ -199,7 +187,7 @@ static void sort(struct message *messages, uint32_t count)
 static bool add_message(struct message **array, uint32_t *count, uint32_t *capacity,
                         const struct mpiq_job_operation *op, uint32_t operation, uint32_t sender)
 {
-    if (!grow((void **)array, capacity, *count, sizeof **array))
+    if (!mpiq_grow((void **)array, capacity, *count, sizeof **array))
         return false;
     (*array)[*count] = (struct message){
         .comm = op->comm,
@@ -316,7 +304,7 @@ static bool make_runs(struct work *work)
             work->runs[work->run_count - 1].end++;
             continue;
         }
-        if (!grow((void **)&work->runs, &work->run_capacity, work->run_count, sizeof *work->runs))
+        if (!mpiq_grow((void **)&work->runs, &work->run_capacity, work->run_count, sizeof *work->runs))
             return false;
         work->runs[work->run_count++] = (struct run){.head = i, .end = i + 1};
     }

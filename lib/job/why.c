@@ -29,7 +29,7 @@ static bool follow(const struct mpiq_wait_graph *graph, const struct mpiq_explan
             break;
         seen[node] = true;
         if (graph->nodes[node].kind == MPIQ_KIND_THREAD)
-            process = graph->job->ranks[graph->thread_ranks[graph->nodes[node].subject]].process;
+            process = mpiq_thread_process(graph, graph->nodes[node].subject);
         node = mpiq_chosen_child(graph, explanation, node, process);
     }
     return true;
@@ -102,18 +102,6 @@ static bool add_waits_for(const struct mpiq_wait_graph *graph, const struct way 
     return true;
 }
 
-static const char *reason(const struct mpiq_wait_graph *graph, struct mpiq_arena *arena, uint32_t thread)
-{
-    const struct mpiq_job_state *job = graph->job;
-    struct mpiq_thread_collective in;
-    mpiq_thread_collective(job, &job->ranks[graph->thread_ranks[thread]], &job->threads[thread], &in);
-    if (in.collective >= 0)
-        return mpiq_words_call(arena, job, mpiq_collective_name(in.collective), in.number, in.comm);
-    const char *call = mpiq_job_string(job, job->threads[thread].call);
-    const char *what = mpiq_words_waits_for(arena, graph, thread);
-    return WORDS(arena, "%s%s%s", call ? call : "MPI", what[0] ? " for " : "", what);
-}
-
 /* Whether the way ends at a process that an earlier step has. */
 static bool closes(struct mpiq_chain *chain, uint32_t process)
 {
@@ -137,14 +125,14 @@ static bool add_steps(const struct mpiq_wait_graph *graph, const struct way *way
             return true;
         if (node->kind != MPIQ_KIND_THREAD)
             continue;
-        uint32_t process = graph->job->ranks[graph->thread_ranks[node->subject]].process;
+        uint32_t process = mpiq_thread_process(graph, node->subject);
         if (i + 1 == way->count && closes(chain, process))
             return true;
         struct mpiq_step *step = mpiq_chain_add_step(chain);
         if (!step || !add_waits_for(graph, way, i, &step->waits_for))
             return false;
         step->process = process;
-        step->why = reason(graph, chain->arena, node->subject);
+        step->why = mpiq_words_wait(chain->arena, graph, node->subject, MPIQ_NONE);
         step->site = graph->job->threads[node->subject].site;
         step->since = graph->diagnosis->ranks[process].since;
     }

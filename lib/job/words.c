@@ -15,7 +15,7 @@ const char *mpiq_words_duration(struct mpiq_arena *arena, double seconds)
     return mpiq_words_or(mpiq_arena_string(arena, mpiq_duration_text(seconds, text)));
 }
 
-static const char *base_name(const char *path)
+const char *mpiq_words_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
@@ -29,7 +29,7 @@ const char *mpiq_words_place(struct mpiq_arena *arena, const struct mpiq_job_sta
     const char *file = mpiq_job_string(job, row->file);
     const char *function = mpiq_job_string(job, row->function);
     if (file && row->line > 0)
-        return WORDS(arena, "%s:%" PRId32, base_name(file), row->line);
+        return WORDS(arena, "%s:%" PRId32, mpiq_words_base_name(file), row->line);
     return function ? WORDS(arena, "%s()", function) : "";
 }
 
@@ -159,6 +159,21 @@ const char *mpiq_words_waits_for(struct mpiq_arena *arena, const struct mpiq_wai
         return WORDS(arena, "one of %" PRIu32 " requests, the first of them %s", count, what);
     return WORDS(arena, "%s %" PRIu32 " requests, the first of them %s",
                  node->need == 1 ? "any of" : "all of", count, what);
+}
+
+const char *mpiq_words_wait(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t thread,
+                            uint32_t operation)
+{
+    const struct mpiq_job_state *job = graph->job;
+    const struct mpiq_job_rank *rank = &job->ranks[graph->thread_ranks[thread]];
+    struct mpiq_thread_collective in;
+    mpiq_thread_collective(job, rank, &job->threads[thread], &in);
+    if (in.collective >= 0)
+        return mpiq_words_call(arena, job, mpiq_collective_name(in.collective), in.number, in.comm);
+    const char *call = mpiq_job_string(job, job->threads[thread].call);
+    const char *what = operation != MPIQ_NONE ? mpiq_words_operation(arena, job, rank, operation)
+                                              : mpiq_words_waits_for(arena, graph, thread);
+    return WORDS(arena, "%s%s%s", call ? call : "MPI", what[0] ? " for " : "", what);
 }
 
 /* Where somebody is who does not wait in MPI: "computing at step.c:12 (advance)", "asleep in nanosleep() at

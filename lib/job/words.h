@@ -23,6 +23,9 @@ const char *mpiq_words_duration(struct mpiq_arena *arena, double seconds);
 /* "solver.c:71", "step()", "" if nothing is known. */
 const char *mpiq_words_place(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t site);
 
+/* The last part of a path. */
+const char *mpiq_words_base_name(const char *path);
+
 /* "rank 5", "ranks 0,2", and from five on "63 ranks". */
 const char *mpiq_words_ranks(struct mpiq_arena *arena, const struct mpiq_rank_set *set);
 /* "5", "0-4" as in a list. */
@@ -45,6 +48,11 @@ const char *mpiq_words_operation(struct mpiq_arena *arena, const struct mpiq_job
 /* What a held thread waits for, "" if that cannot be said. */
 const char *mpiq_words_waits_for(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph,
                                  uint32_t thread);
+
+/* Call and reason of a held thread: "MPI_Bcast #6", "MPI_Recv for tag 99 from rank 63"; of several operations
+   that one, if it is not MPIQ_NONE. */
+const char *mpiq_words_wait(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t thread,
+                            uint32_t operation);
 
 /* What a rank does, after its name and "it" or "they": "has waited 3 h 12 m at solver.c:71 for …". */
 const char *mpiq_words_does(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t process,
