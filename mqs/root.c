@@ -116,6 +116,15 @@ static int read_symbols(mqs_process_info *info)
     return mqs_ok;
 }
 
+/* The tables of the library itself lie together, those of what it loads each in an object of its own. */
+static bool is_beside_root(mqs_process_info *info, mqs_taddr_t address)
+{
+    mqs_taddr_t root = 0;
+
+    return symbol_find(info, SYMBOL_ompi_mqs_root, &root) && address < root + SAME_LIBRARY &&
+           root < address + SAME_LIBRARY;
+}
+
 static int read_rows(mqs_process_info *info, mqs_taddr_t rows, uint64_t count, uint32_t row_size)
 {
     unsigned char *bytes;
@@ -131,7 +140,8 @@ static int read_rows(mqs_process_info *info, mqs_taddr_t rows, uint64_t count, u
     if (bytes == NULL) {
         return ERROR_NO_STORE;
     }
-    code = fetch_exact(info, rows, (size_t)count * row_size, bytes);
+    code =
+        (is_beside_root(info, rows) ? fetch_bytes : fetch_exact)(info, rows, (size_t)count * row_size, bytes);
     for (uint64_t i = 0; code == mqs_ok && i < count; i++) {
         const unsigned char *row = bytes + i * row_size;
         char structure[OMPI_MQS_NAME];

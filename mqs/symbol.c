@@ -40,9 +40,6 @@ void symbol_add(struct symbols *symbols, const char *name, mqs_taddr_t address)
     }
 }
 
-/* A library's variables lie no further apart than this, and its neighbours' further. */
-#define SAME_LIBRARY (1 << 19)
-
 #define LEAST 8 /* bytes of any variable */
 
 struct variable {

@@ -31,6 +31,9 @@
     X(ompi_request_null)               \
     X(ompi_request_empty)
 
+/* A library's variables lie no further apart than this, and its neighbours' mostly further. */
+#define SAME_LIBRARY (1 << 19)
+
 enum symbol {
 #define SYMBOL_ENUM(name) SYMBOL_##name,
     SYMBOLS(SYMBOL_ENUM)
