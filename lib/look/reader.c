@@ -73,6 +73,10 @@ static struct mpiq_error *read_open(struct worker *worker, struct mpiq_look_sour
     mpiq_target_forget(source->target);
     struct mpiq_error *error =
         mpiq_rank_read(worker->host, source->target, options->stacks ? &stacks : NULL, ret);
+    const struct mpiq_error *loose = mpiq_target_live_not_frozen(source->target);
+    if (!error && loose)
+        mpiq_rank_state_problem(*ret, "stop",
+                                mpiq_error_create(loose->code, "not frozen: %s", loose->message));
     /* What is frozen runs on as soon as it has been read. */
     if (options->stop && source->pid > 0 && !source->wire) {
         mpiq_target_destroy(source->target);

@@ -38,6 +38,7 @@ struct live {
     struct mpiq_tracer *tracer;        /* likewise; from the beginning if the process is frozen */
     struct mpiq_target_thread *before; /* frozen: its threads as they were before we froze them; else NULL */
     size_t before_count;
+    struct mpiq_error *not_frozen; /* why it runs on though it was to be frozen */
     char *environment;
     size_t environment_size;
 };
@@ -365,6 +366,7 @@ static void live_destroy(struct mpiq_target *target)
     mpiq_tracer_destroy(live->tracer);
     drop_modules(live);
     free(live->before);
+    mpiq_error_destroy(live->not_frozen);
     free(live);
 }
 
@@ -420,11 +422,12 @@ struct mpiq_error *mpiq_target_live_create(pid_t pid, bool stop, struct mpiq_tar
     live->start_time = stat_line.start_time;
     /* One that may not be stopped opens all the same: what fails later says why. */
     if (stop)
-        error = freeze(live);
-    if (error) {
-        mpiq_debug("target", "not stopped: %s", error->message);
-        mpiq_error_destroy(error);
-    }
+        live->not_frozen = freeze(live);
     *ret = &live->target;
     return NULL;
+}
+
+const struct mpiq_error *mpiq_target_live_not_frozen(struct mpiq_target *target)
+{
+    return target->ops == &live_ops ? live_of(target)->not_frozen : NULL;
 }

@@ -43,12 +43,14 @@ static void user_name(uid_t uid, char *text, size_t size)
         snprintf(text, size, "user %u", (unsigned)uid);
 }
 
+const char *mpiq_permission_yama = "/proc/sys/kernel/yama/ptrace_scope";
+
 /* Yama's setting, or -1 where the kernel has no Yama. */
 static int ptrace_scope(void)
 {
     _cleanup_free_ char *text = NULL;
     size_t size;
-    struct mpiq_error *error = mpiq_proc_read("/proc/sys/kernel/yama/ptrace_scope", &text, &size);
+    struct mpiq_error *error = mpiq_proc_read(mpiq_permission_yama, &text, &size);
     if (error) {
         mpiq_error_destroy(error);
         return -1;

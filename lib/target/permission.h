@@ -17,4 +17,7 @@ struct mpiq_error *mpiq_permission_trace_error(pid_t pid, pid_t tid, int errnum)
 /* GONE if the process has ended or is a zombie, else NULL. */
 struct mpiq_error *mpiq_permission_gone(pid_t pid);
 
+/* The file that holds Yama's setting: for tests on kernels without it. */
+extern const char *mpiq_permission_yama;
+
 #endif

@@ -39,12 +39,12 @@ struct mpiq_target_type;
 /* Who the process is and how it is doing, as the system tells it. */
 struct mpiq_target_status {
     pid_t pid;
-    char state;      /* as /proc/PID/stat: R S D T t Z X; '?' where nobody knows (core, remote) */
-    bool core;       /* it is dead: nothing will ever change */
-    bool traced;     /* somebody else traces it */
-    uid_t uid;       /* owner; (uid_t)-1 if not known */
-    uint64_t cpu_ns; /* user and system time of all its threads; 0 if not known */
-    char host[65]; /* "" if not known (core, a host name of the process's own) */
+    char state;            /* as /proc/PID/stat: R S D T t Z X; '?' where nobody knows (core, remote) */
+    bool core;             /* it is dead: nothing will ever change */
+    bool traced;           /* somebody else traces it */
+    uid_t uid;             /* owner; (uid_t)-1 if not known */
+    uint64_t cpu_ns;       /* user and system time of all its threads; 0 if not known */
+    char host[65];         /* "" if not known (core, a host name of the process's own) */
     char executable[4096]; /* "" if not known */
 };
 
@@ -152,6 +152,9 @@ void mpiq_target_stack_deinit(struct mpiq_target_stack *stack);
  * wire: a target served at the other end of two descriptors (docs/WIRE.md), which stay the caller's.
  */
 struct mpiq_error *mpiq_target_live_create(pid_t pid, bool stop, struct mpiq_target **ret);
+/* Why a live process that was to be frozen is not: it is read all the same.  NULL if it is, or nobody asked
+   for it. */
+const struct mpiq_error *mpiq_target_live_not_frozen(struct mpiq_target *target);
 struct mpiq_error *mpiq_target_core_create(const char *path, const char *executable,
                                            struct mpiq_target **ret);
 struct mpiq_error *mpiq_target_wire_create(int in, int out, struct mpiq_target **ret);

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -74,6 +75,25 @@ def test_process_of_root(no_mpi, mpiq):
     answer = nobody("--reuid", "65534", "--regid", "65534", "--clear-groups", mpiq.path, no_mpi)
     assert (answer.status, answer.out) == (3, "")
     assert answer.err == f"mpiq: no rank can be read: process {no_mpi} belongs to root: run mpiq as root\n"
+
+
+def test_rank_that_cannot_be_frozen(hung, mpiq):
+    """Somebody else traces it: said for that rank, which is read all the same, and so are the others."""
+    if shutil.which("gdb") is None:
+        pytest.skip("gdb is not installed")
+    pid = hung.pids[2]
+    with subprocess.Popen(["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-p", str(pid),
+                           "-ex", "echo here\\n", "-ex", "shell sleep 60"], stdout=subprocess.PIPE, text=True,
+                          start_new_session=True) as gdb:
+        try:
+            while gdb.stdout.readline() != "here\n":
+                assert gdb.poll() is None
+            text = " ".join(mpiq("--stop", hung.pid).out.split())
+        finally:
+            os.killpg(gdb.pid, signal.SIGKILL)
+    assert f"rank 2: stop: not frozen: process {pid} is traced by gdb (process {gdb.pid}), and only one" in text
+    assert "4 of 4 ranks read" in text
+    assert mpiq(hung.pid).status == 1 # it goes on hanging
 
 
 def test_process_that_is_gone(mpiq):

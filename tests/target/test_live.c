@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "support.h"
 #include "target/object.h"
+#include "target/permission.h"
 #include "target/proc.h"
 
 static const char *path;
@@ -373,6 +374,58 @@ static void another_users_process_is_refused_with_the_remedy(void)
     subject_end(&subject);
 }
 
+/* In a process of nobody's, about another of nobody's: what is said where Yama is set so. */
+static bool yama_is_told(pid_t pid)
+{
+    static const struct {
+        const char *scope, *says, *remedy;
+    } rows[] = {
+        {"1\n", "ptrace_scope is 1", "--mca mpi_mqs_allow_ptrace 1"},
+        {"2\n", "lets only root look", "run mpiq as root"},
+        {"3\n", "until the next boot", "core file"},
+        {"0\n", "may not be looked at (", "as root on the host"},
+    };
+    char file[] = "/tmp/mpiq-yama-XXXXXX";
+    int fd = mkstemp(file);
+    bool right = fd >= 0;
+    mpiq_permission_yama = file;
+    for (size_t i = 0; right && i < sizeof rows / sizeof *rows; i++) {
+        right = pwrite(fd, rows[i].scope, 2, 0) == 2;
+        struct mpiq_error *error = mpiq_permission_error(pid, EPERM);
+        right = right && error->code == MPIQ_ERROR_PERMISSION && strstr(error->message, rows[i].says) &&
+                strstr(error->message, rows[i].remedy);
+        if (!right)
+            fprintf(stderr, "%s\n", error->message);
+        mpiq_error_destroy(error);
+    }
+    unlink(file);
+    return right;
+}
+
+static void yama_is_named_with_the_remedy(void)
+{
+    if (geteuid() != 0)
+        return;
+    fflush(stdout);
+    pid_t looker = fork();
+    if (looker == 0) {
+        if (setgid(65534) != 0 || setuid(65534) != 0)
+            _exit(2);
+        prctl(PR_SET_DUMPABLE, 1); /* lost with root's rights: and undumpable is another reason */
+        pid_t other = fork();
+        if (other == 0) {
+            pause();
+            _exit(0);
+        }
+        bool right = yama_is_told(other);
+        kill(other, SIGKILL);
+        _exit(right ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(looker, &status, 0);
+    CU_ASSERT_EQUAL(status, 0);
+}
+
 /* A thread whose child of vfork has not gone on yet sleeps uninterruptibly. */
 static void a_thread_in_uninterruptible_sleep_is_left_alone(void)
 {
@@ -488,6 +541,7 @@ int main(int argc, char **argv)
         {"a process that becomes another is read anew", a_process_that_becomes_another_is_read_anew},
         {"another user's process is refused with the remedy",
          another_users_process_is_refused_with_the_remedy},
+        {"Yama is named with the remedy", yama_is_named_with_the_remedy},
         {"a thread in uninterruptible sleep is left alone", a_thread_in_uninterruptible_sleep_is_left_alone},
         {"a seccomp filter is gone round or named", a_seccomp_filter_is_gone_round_or_named},
         {"no signal and no child is lost", no_signal_and_no_child_is_lost},
