@@ -30,7 +30,8 @@
     X(POSTED, "a list of posted receives is corrupt, or changed while it was read")                          \
     X(UNEXPECTED, "a list of unexpected messages is corrupt, or changed while it was read")                  \
     X(COLLECTIVES, "a communicator's collective state is corrupt, or changed while it was read")             \
-    X(DATATYPE, "a datatype is corrupt, or the handle is none")                                              \
+    X(DATATYPE, "a datatype is corrupt, or changed while it was read")                                       \
+    X(HANDLE, "there is nothing of that kind at that handle")                                                \
     X(WAITS, "the list of waiting threads is corrupt, or changed while it was read")                         \
     X(TOO_MANY, "there is more than the message-queue DLL is ready to read: the memory may be corrupt")
 

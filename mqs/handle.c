@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +29,31 @@ static int begin(mqs_process *process, mqs_process_info **ret)
 
     *ret = info;
     return info == NULL ? ERROR_ARGUMENT : process_ensure(info);
+}
+
+/* Whether the object at a handle says that it is of a class with that ending: most of what is no handle does
+   not.  True where the library's objects cannot be asked. */
+static bool is_object(mqs_process_info *info, mqs_taddr_t handle, const char *ending)
+{
+    unsigned char bytes[LAYOUT_MAX_STRUCT];
+    char name[64];
+    mqs_taddr_t class_;
+    size_t length;
+
+    if (!layout_has(&info->layout, AT_OBJECT_CLASS) || !layout_has(&info->layout, AT_CLASS_NAME)) {
+        return true;
+    }
+    if (fetch_structure(info, handle, AT_OBJECT, bytes) != mqs_ok) {
+        return false;
+    }
+    class_ = (mqs_taddr_t)field_unsigned(info, bytes, AT_OBJECT_CLASS);
+    if (class_ == 0 || fetch_structure(info, class_, AT_CLASS, bytes) != mqs_ok ||
+        fetch_string(info, (mqs_taddr_t)field_unsigned(info, bytes, AT_CLASS_NAME), name, sizeof name) !=
+            mqs_ok) {
+        return false;
+    }
+    length = strlen(name);
+    return length >= strlen(ending) && strcmp(name + length - strlen(ending), ending) == 0;
 }
 
 int handle_name(mqs_process *process, mqs_taddr_t handle, char name[64])
@@ -60,6 +86,9 @@ int handle_request(mqs_process *process, mqs_taddr_t handle, mqs_pending_operati
     if (!layout_has(&info->layout, AT_REQUEST)) {
         return ERROR_LAYOUT;
     }
+    if (!is_object(info, handle, "request_t")) {
+        return ERROR_HANDLE;
+    }
     code = operation_of_address(info, handle, -1, 0, ret, &info->details);
     info->details_valid = code == mqs_ok;
     return code;
@@ -74,6 +103,9 @@ int handle_group(mqs_process *process, mqs_taddr_t handle, int room, mqs_process
 
     if (code != mqs_ok || size == NULL || room < 0 || (room > 0 && names == NULL)) {
         return code != mqs_ok ? code : ERROR_ARGUMENT;
+    }
+    if (!is_object(info, handle, "group_t")) {
+        return ERROR_HANDLE;
     }
     code = group_size(info, handle, &count);
     if (code == mqs_ok && count > 0) {
@@ -132,7 +164,7 @@ int handle_setup_datatype_iterator(mqs_process *process, mqs_taddr_t handle, mqs
     if (code != mqs_ok || ret == NULL) {
         return ret == NULL ? ERROR_ARGUMENT : code;
     }
-    return datatype_map_set_up(info, handle, ret);
+    return is_object(info, handle, "datatype_t") ? datatype_map_set_up(info, handle, ret) : ERROR_HANDLE;
 }
 
 int handle_next_datatype_block(mqs_process *process, mqs_datatype_block *ret)

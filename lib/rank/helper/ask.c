@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "state/utf8.h"
 
 /* Members of a group that an answer lists. */
 #define MEMBERS_LISTED (1 << 16)
@@ -35,13 +36,20 @@ static void add_address(json_object *to, const char *name, uint64_t value)
     json_object_object_add(to, name, json_object_new_uint64(value));
 }
 
-static void add_text(json_object *to, const char *name, const char *text, size_t size)
+void mpiq_ask_add_text(json_object *to, const char *name, const char *text, size_t size)
 {
     char copy[512];
     mpiq_copy_text(copy, sizeof copy, text, size);
+    /* What a wrong handle points at may be anything, and JSON is UTF-8. */
+    for (size_t i = 0; copy[i];) {
+        size_t length = mpiq_utf8_length((const unsigned char *)copy + i, strlen(copy + i));
+        if (length == 0)
+            copy[i] = '?';
+        i += length ? length : 1;
+    }
     json_object_object_add(to, name, json_object_new_string(copy));
 }
-#define ADD_TEXT(to, name, text) add_text(to, name, text, sizeof(text))
+#define ADD_TEXT(to, name, text) mpiq_ask_add_text(to, name, text, sizeof(text))
 
 static const char *text_of(json_object *question, const char *name)
 {
@@ -126,7 +134,8 @@ static struct mpiq_error *queue_of(json_object *question, int *ret)
 }
 
 /* The operations of a queue on the current communicator, appended to list. */
-static int list_operations(struct mpiq_look *look, int queue, const char *communicator, json_object *list)
+static int list_operations(struct mpiq_look *look, int queue, const mqs_communicator *communicator,
+                           json_object *list)
 {
     struct mpiq_dll *dll = look->dll;
     mqs_pending_operation plain;
@@ -140,7 +149,7 @@ static int list_operations(struct mpiq_look *look, int queue, const char *commun
         if (look->operations++ == MPIQ_OPERATIONS_MAX)
             return err_no_store;
         json_object *one = convert(look, &plain);
-        json_object_object_add(one, "communicator", json_object_new_string(communicator));
+        ADD_TEXT(one, "communicator", communicator->name);
         json_object_array_add(list, one);
     }
     return code;
@@ -176,9 +185,7 @@ struct queue_list {
 static int add_queue(struct mpiq_look *look, const mqs_communicator *plain, void *argument)
 {
     struct queue_list *queue = argument;
-    char name[sizeof plain->name + 1];
-    mpiq_copy_text(name, sizeof name, plain->name, sizeof plain->name);
-    int code = list_operations(look, queue->queue, name, queue->list);
+    int code = list_operations(look, queue->queue, plain, queue->list);
     return code == mqs_end_of_list ? mqs_ok : code;
 }
 

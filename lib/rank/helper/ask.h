@@ -22,6 +22,9 @@ void mpiq_ask_add_datatype(struct mpiq_look *look, mqs_taddr_t handle, json_obje
 void mpiq_ask_add_data(struct mpiq_look *look, uint64_t buffer, bool packed, int64_t count, int64_t bytes,
                        int64_t elements, json_object *ret);
 
+/* A DLL's text of at most size bytes, terminated or not; what is not UTF-8 becomes '?'. */
+void mpiq_ask_add_text(json_object *to, const char *name, const char *text, size_t size);
+
 /* "DOING: the DLL's sentence for code (what a callback stumbled over)". */
 struct mpiq_error *mpiq_ask_error(struct mpiq_look *look, int code, const char *doing);
 

@@ -48,7 +48,6 @@ void mpiq_ask_add_datatype(struct mpiq_look *look, mqs_taddr_t handle, json_obje
     const mqs_extensions *extensions = &look->dll->extensions;
     mqs_datatype_details details = {0};
     mqs_datatype_block block;
-    char text[512];
 
     int code = extensions->setup_datatype_iterator && extensions->next_datatype_block
                    ? extensions->setup_datatype_iterator(&look->process, handle, &details)
@@ -65,10 +64,8 @@ void mpiq_ask_add_datatype(struct mpiq_look *look, mqs_taddr_t handle, json_obje
         if (code == mqs_ok)
             json_object_array_add(blocks, convert_block(&block));
     }
-    mpiq_copy_text(text, sizeof text, details.name, sizeof details.name);
-    json_object_object_add(type, "name", json_object_new_string(text));
-    mpiq_copy_text(text, sizeof text, details.text, sizeof details.text);
-    json_object_object_add(type, "text", json_object_new_string(text));
+    mpiq_ask_add_text(type, "name", details.name, sizeof details.name);
+    mpiq_ask_add_text(type, "text", details.text, sizeof details.text);
     add_number(type, "size", details.size);
     add_number(type, "lower", details.lower);
     add_number(type, "extent", details.extent);
