@@ -176,6 +176,35 @@ static void add_stack(struct mpiq_target *target, struct mpiq_rank_state *state,
     mpiq_target_stack_deinit(&stack);
 }
 
+/* In a container the library knows threads by other numbers than the system does out here. */
+static int32_t outer_of(const struct mpiq_target_thread *threads, size_t count, int32_t tid)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (threads[i].inner > 0 && threads[i].inner == tid)
+            return threads[i].tid;
+    }
+    return tid;
+}
+
+static void renumber_calls(const struct mpiq_target_thread *threads, size_t count, struct mpiq_call *calls,
+                           size_t call_count)
+{
+    for (size_t i = 0; i < call_count; i++)
+        calls[i].tid = outer_of(threads, count, calls[i].tid);
+}
+
+static void renumber(const struct mpiq_target_thread *threads, size_t count, struct mpiq_rank_state *state)
+{
+    for (size_t i = 0; i < state->thread_count; i++)
+        state->threads[i].tid = outer_of(threads, count, state->threads[i].tid);
+    for (size_t i = 0; i < state->communicator_count; i++) {
+        struct mpiq_communicator *comm = &state->communicators[i];
+        renumber_calls(threads, count, comm->calls, comm->call_count);
+        renumber_calls(threads, count, comm->outstanding, comm->outstanding_count);
+    }
+    renumber_calls(threads, count, state->process_calls, state->process_call_count);
+}
+
 /* Adds what the system knows of the threads. */
 static struct mpiq_error *add_threads(struct mpiq_target *target, struct mpiq_rank_state *state)
 {
@@ -185,6 +214,7 @@ static struct mpiq_error *add_threads(struct mpiq_target *target, struct mpiq_ra
     if (error)
         return error;
     bool records = has_records(state);
+    renumber(threads, count, state);
     for (size_t i = 0; i < count; i++) {
         struct mpiq_thread *thread = find_thread(state, threads[i].tid);
         if (!thread)

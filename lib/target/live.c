@@ -203,13 +203,15 @@ static uint64_t cpu_time(pid_t pid, uint64_t ticks_ns)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Whether the process has our host name; in a container of its own (or if nobody may know) it may not. */
-static bool is_of_our_host(pid_t pid)
+/* Whether the process shares that namespace with us ("uts": the host name, "pid"); in a container it may not.
+   True also where nobody may know. */
+static bool shares(pid_t pid, const char *nspace)
 {
-    char path[64];
+    char own_path[64], path[64];
     struct stat own, its;
-    snprintf(path, sizeof path, "/proc/%d/ns/uts", (int)pid);
-    return stat("/proc/self/ns/uts", &own) != 0 || stat(path, &its) != 0 || own.st_ino == its.st_ino;
+    snprintf(own_path, sizeof own_path, "/proc/self/ns/%s", nspace);
+    snprintf(path, sizeof path, "/proc/%d/ns/%s", (int)pid, nspace);
+    return stat(own_path, &own) != 0 || stat(path, &its) != 0 || own.st_ino == its.st_ino;
 }
 
 /* How a thread does, or did before we froze it: our own stop is no news about the process. */
@@ -239,7 +241,7 @@ static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_ta
     status.traced = !live->before && numbers[0] > 0;
     if (numbers[1] >= 0)
         status.uid = (uid_t)numbers[1];
-    if (is_of_our_host(live->pid))
+    if (shares(live->pid, "uts"))
         gethostname(status.host, sizeof status.host - 1);
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/exe", (int)live->pid);
@@ -281,6 +283,7 @@ static struct mpiq_error *live_threads(struct mpiq_target *target, struct mpiq_t
     struct mpiq_target_thread *threads = calloc(tid_count + 1, sizeof *threads);
     if (!threads)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    bool ours = shares(live->pid, "pid");
     for (size_t i = 0; i < tid_count; i++) {
         struct mpiq_proc_stat stat_line;
         error = mpiq_proc_stat(live->pid, tids[i], &stat_line);
@@ -290,6 +293,7 @@ static struct mpiq_error *live_threads(struct mpiq_target *target, struct mpiq_t
         }
         struct mpiq_target_thread *thread = &threads[used++];
         thread->tid = tids[i];
+        thread->inner = ours ? 0 : mpiq_proc_inner_tid(live->pid, tids[i]);
         thread->state = state_of(live, tids[i], stat_line.state);
         thread->cpu_ns = thread_time(live->pid, tids[i], stat_line.cpu_ns);
         memcpy(thread->name, stat_line.name, sizeof thread->name);

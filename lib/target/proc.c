@@ -124,6 +124,23 @@ long mpiq_proc_status_number(pid_t pid, const char *name)
     return numbers[0];
 }
 
+pid_t mpiq_proc_inner_tid(pid_t pid, pid_t tid)
+{
+    char path[80];
+    _cleanup_free_ char *text = NULL;
+    size_t size;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/status", (int)pid, (int)tid);
+    struct mpiq_error *error = mpiq_proc_read(path, &text, &size);
+    mpiq_error_destroy(error);
+    /* From our namespace's inwards. */
+    char *numbers = error ? NULL : strstr(text, "\nNSpid:");
+    if (!numbers)
+        return 0;
+    numbers[1 + strcspn(numbers + 1, "\n")] = '\0';
+    const char *last = strrchr(numbers, '\t');
+    return last ? (pid_t)strtol(last + 1, NULL, 10) : 0;
+}
+
 void mpiq_mapping_set_path(struct mpiq_mapping *mapping, char *path)
 {
     static const char suffix[] = " (deleted)";

@@ -55,6 +55,9 @@ struct mpiq_error *mpiq_proc_stat(pid_t pid, pid_t tid, struct mpiq_proc_stat *r
 /* A number after "NAME:" in /proc/PID/status (Uid, TracerPid, Seccomp), -1 if there is none. */
 long mpiq_proc_status_number(pid_t pid, const char *name);
 
+/* The number that a thread has in its own namespace of pids; 0 if that cannot be known. */
+pid_t mpiq_proc_inner_tid(pid_t pid, pid_t tid);
+
 /* Two of them at once. */
 void mpiq_proc_status_numbers(pid_t pid, const char *const names[2], long ret[2]);
 

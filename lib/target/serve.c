@@ -241,6 +241,8 @@ static struct outcome serve_threads(struct server *server, char *rest)
     for (size_t i = 0; i < count; i++) {
         json_object *object = json_object_new_object();
         json_object_object_add(object, "tid", json_object_new_int(threads[i].tid));
+        if (threads[i].inner)
+            json_object_object_add(object, "inner", json_object_new_int(threads[i].inner));
         add_letter(object, "state", threads[i].state);
         json_object_object_add(object, "cpu_ns", json_object_new_uint64(threads[i].cpu_ns));
         add_string(object, "name", threads[i].name);

@@ -50,7 +50,8 @@ struct mpiq_target_status {
 
 struct mpiq_target_thread {
     pid_t tid;
-    char state; /* as above */
+    pid_t inner; /* as the process itself numbers it, in a container; 0: likewise */
+    char state;  /* as above */
     uint64_t cpu_ns;
     char name[17];
 };

@@ -382,6 +382,7 @@ static struct mpiq_error *wire_threads(struct mpiq_target *target, struct mpiq_t
     for (size_t i = 0; i < length; i++) {
         json_object *object = json_object_array_get_idx(array, i);
         threads[i].tid = (pid_t)number_in(object, "tid", 0, INT32_MAX, 0);
+        threads[i].inner = (pid_t)number_in(object, "inner", 0, INT32_MAX, 0);
         threads[i].state = letter_in(object, "state");
         threads[i].cpu_ns = (uint64_t)number_in(object, "cpu_ns", 0, INT64_MAX, 0);
         copy_string(threads[i].name, sizeof threads[i].name, string_in(object, "name"));
