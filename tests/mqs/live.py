@@ -130,12 +130,13 @@ class Job:
         self.end()
 
     def look(self, dll, rank, *options, server=None, patience=PATIENCE):
-        """What a DLL says of a rank: the last look of mqs_client, with what it said before the first."""
+        """What a DLL says of a rank: the last look of mqs_client (self.looks: all), with what it said before the first."""
         command = [str(built("tests/mqs/mqs_client")), *options, str(dll)]
         command += server(self.pids[rank]) if server else [str(built("tests/mqs/mqs_serve_live")), str(self.pids[rank])]
         result = subprocess.run(command, capture_output=True, text=True, timeout=patience, check=False, env=self.environment)
         assert result.returncode == 0, result.stderr
         said = json.loads(result.stdout)
+        self.looks = said.get("looks", [])
         look = said["looks"][-1] if said.get("looks") else {"communicators": []}
         look["said"] = {name: value for name, value in said.items() if name != "looks"}
         return look

@@ -42,6 +42,11 @@ void made_up_set_gap(struct made_up *made_up, size_t gap)
     made_up->gap = gap;
 }
 
+void made_up_run(struct made_up *made_up, uint64_t seed)
+{
+    made_up->motion = seed * 2 + 1;
+}
+
 struct segment *made_up_add_segment(struct made_up *made_up, mqs_taddr_t address, size_t size)
 {
     struct segment *segment;

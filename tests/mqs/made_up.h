@@ -27,6 +27,9 @@ void made_up_destroy(struct made_up *made_up);
 mqs_taddr_t made_up_allocate(struct made_up *made_up, size_t size);
 void made_up_set_gap(struct made_up *made_up, size_t gap);
 
+/* From now on it runs: before each fetch a few of its bytes change, as this number's random ones say. */
+void made_up_run(struct made_up *made_up, uint64_t seed);
+
 void made_up_put(struct made_up *made_up, mqs_taddr_t address, int width, uint64_t value);
 void made_up_put_bytes(struct made_up *made_up, mqs_taddr_t address, const void *bytes, size_t size);
 void made_up_put_text(struct made_up *made_up, mqs_taddr_t address, const char *text);

@@ -96,11 +96,38 @@ static mqs_image *get_image(mqs_process *process)
     return &process->owner->image;
 }
 
+static uint64_t next_random(struct made_up *made_up)
+{
+    made_up->motion = made_up->motion * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return made_up->motion >> 33;
+}
+
+/* What a running process does: a word becomes a small number, a pointer elsewhere, or something else. */
+static void move(struct made_up *made_up)
+{
+    uint64_t kind = next_random(made_up) % 4;
+    size_t index = next_random(made_up) % made_up_bytes(made_up) & ~(size_t)7;
+    uint64_t value = next_random(made_up);
+
+    if (kind == 3) {
+        return;
+    }
+    value = kind == 0   ? value % 8
+            : kind == 1 ? made_up_address(made_up, value % made_up_bytes(made_up)) & ~UINT64_C(7)
+                        : value;
+    for (size_t i = 0; i < 8 && index + i < made_up_bytes(made_up); i++) {
+        *made_up_byte(made_up, index + i) = (unsigned char)(value >> 8 * i);
+    }
+}
+
 static int fetch_data(mqs_process *process, mqs_taddr_t address, int size, void *buffer)
 {
     const unsigned char *bytes;
 
     counts.fetches++;
+    if (process->owner->motion != 0) {
+        move(process->owner);
+    }
     if (size < 0) {
         return 100;
     }

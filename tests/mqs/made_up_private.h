@@ -55,6 +55,7 @@ struct made_up {
     bool big_endian;
     bool stripped;
     size_t gap;
+    uint64_t motion; /* state of its random numbers; 0: it stands still */
     struct segment *segments;
     size_t segment_count;
     struct mqs_type_ types[MAX_TYPES];

@@ -252,6 +252,51 @@ static void test_root(void)
     CU_ASSERT_EQUAL(finish(), ERROR_ROOT_CORRUPT);
 }
 
+/* A process that runs while it is read: its lists and counts change between any two reads. */
+static void test_moving(void)
+{
+    unsigned failed = 0;
+
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        start();
+        made_up_set_gap(mpi->memory, 4096); /* so that much is read bit by bit */
+        for (int i = 0; i < 20; i++) {
+            made_up_mpi_request(mpi,
+                                &(struct made_up_request){
+                                    .send = i % 2 == 0, .comm = mpi->world, .peer = 1 + i % 2, .tag = i});
+            made_up_mpi_message(mpi, mpi->world, 1 + i % 3, i, 10, 1 + i / 3);
+        }
+        root();
+        made_up_run(mpi->memory, seed);
+        failed += finish() != mqs_ok;
+    }
+    CU_ASSERT(failed > 50); /* it does move */
+}
+
+/* A list that ends, or turns back, before it has the length that it gives is as long as it is. */
+static void test_truncated(void)
+{
+    mqs_taddr_t peer;
+    mqs_taddr_t sentinel;
+
+    start();
+    made_up_mpi_message(mpi, mpi->world, 1, 1, 10, 1);
+    made_up_mpi_message(mpi, mpi->world, 1, 2, 10, 2);
+    peer =
+        made_up_mpi_peer(mpi, mpi->world, 1) + (mqs_taddr_t)at("mca_pml_ob1_comm_proc_t", "unexpected_frags");
+    sentinel = peer + (mqs_taddr_t)at("opal_list_t", "opal_list_sentinel");
+    put(sentinel, "opal_list_item_t", "opal_list_next", 0);
+    CU_ASSERT_EQUAL(finish(), ERROR_UNEXPECTED);
+    start();
+    made_up_mpi_message(mpi, mpi->world, 1, 1, 10, 1);
+    made_up_mpi_message(mpi, mpi->world, 1, 2, 10, 2);
+    peer =
+        made_up_mpi_peer(mpi, mpi->world, 1) + (mqs_taddr_t)at("mca_pml_ob1_comm_proc_t", "unexpected_frags");
+    sentinel = peer + (mqs_taddr_t)at("opal_list_t", "opal_list_sentinel");
+    put(sentinel, "opal_list_item_t", "opal_list_next", sentinel);
+    CU_ASSERT_EQUAL(finish(), mqs_ok);
+}
+
 static void test_out_of_memory(void)
 {
     /* Every allocation in turn fails: never a crash, never a leak. */
@@ -319,6 +364,8 @@ int main(void)
     CU_ADD_TEST(suite, test_unexpected);
     CU_ADD_TEST(suite, test_members_outside_their_structure);
     CU_ADD_TEST(suite, test_root);
+    CU_ADD_TEST(suite, test_moving);
+    CU_ADD_TEST(suite, test_truncated);
     CU_ADD_TEST(suite, test_out_of_memory);
     CU_ADD_TEST(suite, test_wrong_calls);
     CU_basic_set_mode(CU_BRM_NORMAL);

@@ -423,6 +423,28 @@ def test_tables_are_enough(jobs, line, case, rank):
         assert stripped[what] == look[what]
 
 
+def errors(said):
+    """Every error in what mqs_client printed."""
+    if isinstance(said, dict):
+        if set(said) == {"code", "text"}:
+            return [said]
+        said = list(said.values())
+    return [error for part in said for error in errors(part)] if isinstance(said, list) else []
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_process_that_runs(line):
+    """Read while it runs, look after look: what has moved under the reader ends in a code with its sentence."""
+    with Job(line, "busy", 2) as job:
+        job.look(our_dll(), 0, "--internal", "--looks", "60")
+        found = errors(job.looks)
+        assert len(job.looks) == 60
+        moved = [error["code"] for error in found if error["code"] != 1]  # 1: not kept, moving or not
+        assert all(code >= 200 for code in moved) and all(len(error["text"]) > 20 for error in found)
+        # Many looks are fast enough to see it whole.
+        assert sum(all(error["code"] == 1 for error in errors(look)) for look in job.looks) > 10
+
+
 KINDS = ("send", "bsend", "ssend", "rsend", "receive", "probe", "message", "collective", "other")
 
 

@@ -296,6 +296,29 @@ static void threads(void)
     stay();
 }
 
+/* Never stays: messages of all sizes, collectives, communicators and requests come and go. */
+static void busy(void)
+{
+    int next = (rank + 1) % size, last = (rank + size - 1) % size;
+
+    ready();
+    for (int i = 0;; i++) {
+        MPI_Request request[40];
+        MPI_Comm comm;
+
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        for (int k = 0; k < 20; k++) {
+            MPI_Isend(bytes, k % 5 == 0 ? 100000 : 8, MPI_CHAR, next, k, comm, &request[k]);
+        }
+        for (int k = 0; k < 20; k++) {
+            MPI_Irecv(bytes, 100000, MPI_CHAR, last, 19 - k, comm, &request[20 + k]);
+        }
+        MPI_Waitall(40, request, MPI_STATUSES_IGNORE);
+        MPI_Bcast(numbers, 100, MPI_INT, i % size, comm);
+        MPI_Comm_free(&comm);
+    }
+}
+
 /* Communicators come and go before the last of them and a non-blocking barrier that rank 1 is not in. */
 static void freed(void)
 {
@@ -418,6 +441,7 @@ int main(int argc, char **argv)
         {"early", early},
         {"threads", threads},
         {"freed", freed},
+        {"busy", busy},
         {"idle", stay},
     };
     const char *wanted = argc > 1 ? argv[1] : "";
