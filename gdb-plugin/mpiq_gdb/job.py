@@ -60,7 +60,7 @@ def learn(answer):
 
 def ask_processes(targets=()):
     """{rank: (pid, host)} of the job of targets, or of the chosen inferior; a GdbError if there is none."""
-    answer = command.ask("ranks", ["--json"], targets)
+    answer = command.ask("ranks", ["--json", "--pause", "0"], targets) # who they are, not how they do
     if not learn(answer).get("ranks"):
         command.check(answer, "mpi")
         raise gdb.GdbError("mpiq found no ranks%s" % (" of " + targets[0] if targets else ""))

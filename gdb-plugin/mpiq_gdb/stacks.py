@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Stacks of an inferior's threads."""
 
+import os
 import re
 
 import gdb
@@ -26,7 +27,9 @@ def source(frame):
     place = frame.find_sal()
     if place is None or place.symtab is None:
         return None, 0
-    return place.symtab.filename, place.line
+    file = place.symtab.filename
+    # As other ranks have it, which mpiq reads: with the folder that it was compiled in.
+    return file if os.path.isabs(file) else place.symtab.fullname(), place.line
 
 
 def symtabs(thread):

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 import gdb_session
-from hung_job import RANKS, HungJob
+from hung_job import HERE, RANKS, HungJob
 from test_gdb_places import needs_gdbserver
 from test_gdb_trouble import is_free, wait_for
 
@@ -104,6 +104,21 @@ def test_completion_knows_communicators(mpiq, hung):
     before, after = answer.split("<after>\n")
     assert before.startswith("mpi collectives MPI_COMM_WORLD\n")
     assert "mpi collectives MPI_COMM_SELF\n" in after
+
+
+def test_program_compiled_by_a_relative_name(mpiq, line, tmp_path):
+    """The rank that gdb has and those that mpiq reads are at the same line of the same file."""
+    (tmp_path / "wrong_turn.c").write_text((HERE / "wrong_turn.c").read_text(encoding="utf-8"), encoding="utf-8")
+    subprocess.run([line.command("mpicc"), "-g", "-O1", "-o", "wrong_turn", "wrong_turn.c"], cwd=tmp_path, check=True)
+    with HungJob(line, [tmp_path / "wrong_turn"], RANKS) as job:
+        job.stuck()
+
+        def both():
+            answer, _ = gdb_says(mpiq, job.pids[0], "mpi report")
+            return (timeless(mpiq_says(mpiq, "report", job.pid)),
+                    timeless(answer.rpartition("\nThe suspect is ")[0]))
+
+        agree(both)
 
 
 def test_queues_of_ranks(mpiq, hung):
