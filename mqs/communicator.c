@@ -99,6 +99,36 @@ static uint64_t own_slot(const mqs_process_info *info, const unsigned char *byte
                                                     : comm->context[1];
 }
 
+/* What its structure says: all but the name and the sizes of its groups. */
+static void decode(mqs_process_info *info, const unsigned char *bytes, struct communicator *ret)
+{
+    ret->flags = (uint32_t)field_unsigned(info, bytes, AT_COMM_FLAGS);
+    ret->my_rank = (int)field_signed(info, bytes, AT_COMM_MY_RANK);
+    ret->local_group = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_LOCAL_GROUP);
+    ret->remote_group = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_REMOTE_GROUP);
+    ret->local_comm = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_LOCAL_COMM);
+    ret->pml_comm = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_PML_COMM);
+    ret->coll = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_COLL);
+    ret->collectives = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_MQS);
+    ret->nbc_tag = (int32_t)field_signed(info, bytes, AT_COMM_NBC_TAG);
+    ret->references = (int)field_signed(info, bytes, AT_OBJECT_REFERENCES);
+    ret->inter = (ret->flags & FLAG_INTER) != 0;
+    ret->world = ret->index == INDEX_WORLD && (ret->flags & FLAG_INTRINSIC) != 0;
+    ret->self = ret->index == INDEX_SELF && (ret->flags & FLAG_INTRINSIC) != 0;
+    read_context(info, bytes, ret);
+}
+
+/* Whether a slot of the library's table has a communicator that the process can use: not MPI_COMM_NULL, not
+   one that is being made or taken apart and has no members to speak of, nor one that holds the place of
+   another that is being made from it. */
+static bool is_usable(const mqs_process_info *info, const unsigned char *bytes,
+                      const struct communicator *comm)
+{
+    return !((comm->flags & FLAG_INTRINSIC) != 0 && comm->my_rank == RANK_OF_COMM_NULL) &&
+           comm->local_group != 0 && !(comm->inter && comm->remote_group == 0) &&
+           own_slot(info, bytes, comm) == comm->index;
+}
+
 static int read_one(mqs_process_info *info, mqs_taddr_t address, uint32_t index)
 {
     unsigned char bytes[LAYOUT_MAX_STRUCT];
@@ -112,34 +142,14 @@ static int read_one(mqs_process_info *info, mqs_taddr_t address, uint32_t index)
     memset(&read, 0, sizeof read);
     read.address = address;
     read.index = index;
-    read.flags = (uint32_t)field_unsigned(info, bytes, AT_COMM_FLAGS);
-    read.my_rank = (int)field_signed(info, bytes, AT_COMM_MY_RANK);
-    if ((read.flags & FLAG_INTRINSIC) != 0 && read.my_rank == RANK_OF_COMM_NULL) {
-        return mqs_ok; /* MPI_COMM_NULL */
-    }
-    read.local_group = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_LOCAL_GROUP);
-    read.remote_group = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_REMOTE_GROUP);
-    read.local_comm = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_LOCAL_COMM);
-    read.pml_comm = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_PML_COMM);
-    read.coll = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_COLL);
-    read.collectives = (mqs_taddr_t)field_unsigned(info, bytes, AT_COMM_MQS);
-    read.nbc_tag = (int32_t)field_signed(info, bytes, AT_COMM_NBC_TAG);
-    read.references = (int)field_signed(info, bytes, AT_OBJECT_REFERENCES);
-    read.inter = (read.flags & FLAG_INTER) != 0;
-    if (read.local_group == 0 || (read.inter && read.remote_group == 0)) {
-        return mqs_ok; /* being made, or taken apart: it has no members to speak of */
+    decode(info, bytes, &read);
+    if (!is_usable(info, bytes, &read)) {
+        return mqs_ok;
     }
     if (read.remote_group == 0) {
         read.remote_group = read.local_group;
     }
-    read_context(info, bytes, &read);
-    if (own_slot(info, bytes, &read) != index) {
-        return mqs_ok; /* it holds the place of one that is being made from it */
-    }
-    read.world = index == INDEX_WORLD && (read.flags & FLAG_INTRINSIC) != 0;
-    read.self = index == INDEX_SELF && (read.flags & FLAG_INTRINSIC) != 0;
     read_name(info, bytes, &read);
-
     code = group_size(info, read.local_group, &read.size);
     if (code == mqs_ok && read.inter) {
         code = group_size(info, read.remote_group, &read.remote_size);

@@ -26,7 +26,8 @@ int list_start(mqs_process_info *info, mqs_taddr_t address, size_t limit, struct
     return mqs_ok;
 }
 
-int list_next_known(struct list_walk *walk, mqs_taddr_t following, mqs_taddr_t *ret)
+/* The next item, for a caller who knows which one follows it. */
+static int next_known(struct list_walk *walk, mqs_taddr_t following, mqs_taddr_t *ret)
 {
     mqs_taddr_t item = walk->next;
 
@@ -54,7 +55,31 @@ int list_next(mqs_process_info *info, struct list_walk *walk, mqs_taddr_t *ret)
             return code;
         }
     }
-    return list_next_known(walk, following, ret);
+    return next_known(walk, following, ret);
+}
+
+int list_visit_all(mqs_process_info *info, mqs_taddr_t address, size_t limit, int corrupt, list_visit visit,
+                   void *argument)
+{
+    struct list_walk walk;
+    int code = list_start(info, address, limit, &walk);
+
+    while (code == mqs_ok) {
+        mqs_taddr_t next = 0;
+        mqs_taddr_t item;
+
+        if (walk.next != walk.end && walk.next != 0) {
+            code = visit(info, argument, walk.next, &next);
+            if (code != mqs_ok) {
+                return code;
+            }
+        }
+        code = next_known(&walk, next, &item);
+    }
+    if (code == mqs_end_of_list) {
+        return mqs_ok;
+    }
+    return code == ERROR_TOO_MANY ? corrupt : code;
 }
 
 bool cycle_check(struct cycle *cycle, mqs_taddr_t next)

@@ -23,8 +23,14 @@ int list_start(mqs_process_info *info, mqs_taddr_t address, size_t limit, struct
 /* The next item, or mqs_end_of_list; ERROR_READ or ERROR_TOO_MANY for a corrupt one. */
 int list_next(mqs_process_info *info, struct list_walk *walk, mqs_taddr_t *ret);
 
-/* The same for a caller who has the current item's bytes: no read. */
-int list_next_known(struct list_walk *walk, mqs_taddr_t following, mqs_taddr_t *ret);
+/* What is done with an item: it is read whole, and so says which one follows it.  Anything but mqs_ok ends
+   the walk and is its result. */
+typedef int (*list_visit)(mqs_process_info *info, void *argument, mqs_taddr_t item, mqs_taddr_t *next);
+
+/* Visits the items of the list at `address` in turn; `corrupt` if it is longer than it says, or than `limit`.
+ */
+int list_visit_all(mqs_process_info *info, mqs_taddr_t address, size_t limit, int corrupt, list_visit visit,
+                   void *argument);
 
 /*
  * Finds cycles in a list that gives no length, in as many steps again as the cycle is long: an address is

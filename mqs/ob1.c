@@ -2,7 +2,6 @@
 #include "callbacks.h"
 #include "error.h"
 #include "group.h"
-#include "list.h"
 #include "ob1.h"
 #include "process.h"
 
@@ -75,37 +74,15 @@ int ob1_walk_peers(mqs_process_info *info, const struct communicator *comm, ob1_
     return code;
 }
 
-static int walk_list(mqs_process_info *info, mqs_taddr_t list, ob1_posted_visit visit)
-{
-    struct list_walk walk;
-    int code = list_start(info, list, MAX_POSTED, &walk);
-
-    while (code == mqs_ok) {
-        mqs_taddr_t next = 0;
-        mqs_taddr_t item;
-
-        if (walk.next != walk.end && walk.next != 0) {
-            code = visit(info, walk.next, &next);
-            if (code != mqs_ok) {
-                return code;
-            }
-        }
-        code = list_next_known(&walk, next, &item);
-    }
-    if (code == mqs_end_of_list) {
-        return mqs_ok;
-    }
-    return code == ERROR_TOO_MANY ? ERROR_POSTED : code;
-}
-
 static int visit_specific(mqs_process_info *info, void *argument, const struct ob1_peer *peer)
 {
-    const ob1_posted_visit *visit = argument;
+    const list_visit *visit = argument;
 
-    return walk_list(info, peer->address + (mqs_taddr_t)info->layout.offset[AT_OB1_PROC_POSTED], *visit);
+    return list_visit_all(info, peer->address + (mqs_taddr_t)info->layout.offset[AT_OB1_PROC_POSTED],
+                          MAX_POSTED, ERROR_POSTED, *visit, NULL);
 }
 
-int ob1_walk_posted(mqs_process_info *info, ob1_posted_visit visit)
+int ob1_walk_posted(mqs_process_info *info, list_visit visit)
 {
     int code = mqs_ok;
 
@@ -115,7 +92,8 @@ int ob1_walk_posted(mqs_process_info *info, ob1_posted_visit visit)
         if (comm->pml_comm == 0) {
             continue;
         }
-        code = walk_list(info, comm->pml_comm + (mqs_taddr_t)info->layout.offset[AT_OB1_COMM_WILD], visit);
+        code = list_visit_all(info, comm->pml_comm + (mqs_taddr_t)info->layout.offset[AT_OB1_COMM_WILD],
+                              MAX_POSTED, ERROR_POSTED, visit, NULL);
         if (code == mqs_ok) {
             code = ob1_walk_peers(info, comm, visit_specific, &visit);
         }

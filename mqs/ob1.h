@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "communicator.h"
+#include "list.h"
 #include "mpi_interface.h"
 
 /* One peer's state, fetched. */
@@ -28,10 +29,7 @@ typedef int (*ob1_peer_visit)(mqs_process_info *info, void *argument, const stru
 int ob1_walk_peers(mqs_process_info *info, const struct communicator *comm, ob1_peer_visit visit,
                    void *argument);
 
-/* What is done with a posted receive: says which one follows it in its list. */
-typedef int (*ob1_posted_visit)(mqs_process_info *info, mqs_taddr_t address, mqs_taddr_t *next);
-
-/* Visits every posted receive of every communicator. */
-int ob1_walk_posted(mqs_process_info *info, ob1_posted_visit visit);
+/* Visits every posted receive of every communicator; the visit has no argument. */
+int ob1_walk_posted(mqs_process_info *info, list_visit visit);
 
 #endif

@@ -226,12 +226,13 @@ static int order(struct requests *requests)
 }
 
 /* A posted receive that is in no chunk: a probe's, on a stack. */
-static int visit_posted(mqs_process_info *info, mqs_taddr_t address, mqs_taddr_t *next)
+static int visit_posted(mqs_process_info *info, void *argument, mqs_taddr_t address, mqs_taddr_t *next)
 {
     const struct request *known = request_find(&info->requests, address);
     struct request request;
     int code;
 
+    (void)argument;
     if (known != NULL) {
         *next = known->next;
         return mqs_ok;

@@ -81,29 +81,11 @@ static int add_message(mqs_process_info *info, mqs_taddr_t fragment, const struc
     return mqs_ok;
 }
 
-static int read_unexpected(mqs_process_info *info, const struct ob1_peer *peer)
+static int visit_unexpected(mqs_process_info *info, void *argument, mqs_taddr_t fragment, mqs_taddr_t *next)
 {
-    struct list_walk walk;
-    int code = list_start(info, peer->address + (mqs_taddr_t)info->layout.offset[AT_OB1_PROC_UNEXPECTED],
-                          MAX_MESSAGES, &walk);
+    mqs_taddr_t range;
 
-    while (code == mqs_ok) {
-        mqs_taddr_t next = 0;
-        mqs_taddr_t range;
-        mqs_taddr_t item;
-
-        if (walk.next != walk.end && walk.next != 0) {
-            code = add_message(info, walk.next, peer, false, &next, &range);
-            if (code != mqs_ok) {
-                return code;
-            }
-        }
-        code = list_next_known(&walk, next, &item);
-    }
-    if (code == mqs_end_of_list) {
-        return mqs_ok;
-    }
-    return code == ERROR_TOO_MANY ? ERROR_UNEXPECTED : code;
+    return add_message(info, fragment, argument, false, next, &range);
 }
 
 /* A ring of messages; *left is what may still come from this peer. */
@@ -143,11 +125,13 @@ static int compare_sequences(const void *a, const void *b)
 
 static int read_from(mqs_process_info *info, void *argument, const struct ob1_peer *peer)
 {
+    struct ob1_peer sender = *peer;
     struct vector *list = &info->messages.list;
     size_t before = list->count;
     size_t early;
     size_t left = 0x10000; /* as many numbers as there are */
-    int code = read_unexpected(info, peer);
+    int code = list_visit_all(info, peer->address + (mqs_taddr_t)info->layout.offset[AT_OB1_PROC_UNEXPECTED],
+                              MAX_MESSAGES, ERROR_UNEXPECTED, visit_unexpected, &sender);
 
     (void)argument;
     early = list->count;
