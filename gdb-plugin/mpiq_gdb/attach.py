@@ -70,11 +70,8 @@ def rank_inferior(rank):
     inferior = inferiors.of_rank(rank, chosen)
     if inferior is not None:
         return inferior
-    how = inferiors.kind(chosen)
-    if how == "core":
-        raise gdb.GdbError("rank %d has no core open here: add-inferior -no-connection -exec PROGRAM, "
-                           "inferior N and core FILE open it" % rank)
-    if how == "remote":
+    job.refuse_core(chosen, rank)
+    if inferiors.kind(chosen) == "remote":
         raise gdb.GdbError("rank %d is not attached here: gdb cannot attach to it through another rank's "
                            "gdbserver; give it one of its own" % rank)
     return attach_known(job.processes(), rank)

@@ -55,8 +55,9 @@ def _expanded(targets):
     ret = []
     for word in targets:
         path = os.path.expanduser(word)
-        ret += sorted(glob.glob(path)) if is_pattern(path) else [path]
-        if not ret:
+        found = sorted(glob.glob(path)) if is_pattern(path) else [path]
+        ret += found
+        if not found:
             raise gdb.GdbError("no file is called %s" % word)
     return ret
 

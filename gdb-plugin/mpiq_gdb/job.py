@@ -75,6 +75,13 @@ def processes():
     return ask_processes()
 
 
+def refuse_core(chosen, rank):
+    """A GdbError if what is looked at are core files: whatever runs now is another job than theirs."""
+    if inferiors.kind(chosen) == "core":
+        raise gdb.GdbError("rank %d has no core open here: add-inferior -no-connection -exec PROGRAM, "
+                           "inferior N and core FILE open it" % rank)
+
+
 def pid_here(known, rank):
     """The process of a rank out of {rank: (pid, host)}; a GdbError if there is none on this machine."""
     if rank not in known:

@@ -6,6 +6,7 @@ import gdb
 from . import command, contents, inferiors, job, question, settings, words
 
 _QUEUES = {"sends": "pending sends", "receives": "posted receives", "unexpected": "unexpected messages"}
+_SENDS = ("send", "bsend", "ssend", "rsend")
 _USAGE = ("mpi message takes a rank, a queue (sends, receives, unexpected) and a number: "
           "mpi message 3 receives 0")
 
@@ -22,8 +23,12 @@ class _Asked:
             if inferiors.is_running(self.inferior):
                 raise gdb.GdbError("rank %d, inferior %d, is running: stop it first"
                                    % (rank, self.inferior.num))
-        else:
-            self.pid = job.pid_here(job.processes(), rank)
+            return
+        job.refuse_core(chosen, rank)
+        if not inferiors.direct_pid(chosen):
+            raise gdb.GdbError("rank %d is not attached here, and the job runs on another machine: give it a "
+                               "gdbserver of its own" % rank)
+        self.pid = job.pid_here(job.processes(), rank)
 
     def ask(self, what, **more):
         asked = dict(more, ask=what, internal=settings.internal())
@@ -87,6 +92,7 @@ def _senders_view(rank, message):
         for number, send in enumerate(sender.queue("sends")):
             if (send.get("tag") == message.get("tag") and send.get("bytes") == message.get("bytes")
                     and send.get("peer") == rank.rank
+                    and send.get("communicator") == message.get("communicator")
                     and send.get("sequence", 0) & 0xffff == message.get("sequence", 0) & 0xffff):
                 return sender, _answer(sender, "sends", number)
     except (gdb.GdbError, question.Unanswered):
@@ -136,7 +142,8 @@ def _show(rank, name, number, type_name):
         else:
             gdb.write("Only its announcement is here.\n")
         return
-    _write_contents(answer)
+    if operation.get("kind") in ("receive", *_SENDS): # a probe takes nothing
+        _write_contents(answer)
 
 
 class Message(gdb.Command):

@@ -85,6 +85,8 @@ def test_core(mpiq, job, tmp_path):
                          arguments=["/proc/%d/exe" % job.pids[0], core])
     check_sends(answer)
     assert "MPI_COMM_NULL" in answer and "2 ranks: 0-1" in answer
+    _, said = gdb_says(mpiq, None, "mpi message 1", arguments=["/proc/%d/exe" % job.pids[0], core])
+    assert "rank 1 has no core open here" in said.err
 
 
 def test_receives(mpiq, job):
