@@ -3,7 +3,8 @@
  * fuzz_target - ELF objects with their DWARF, core files, and the wire's lines, as an enemy would write them.
  *
  * The first byte says what the rest is: 0 an object, 1 a core file, 2 the server's lines to a client of the
- * wire, 3 the client's lines to a server.  Any end will do but a crash, a leak, an overrun or a loop.
+ * wire, 3 the client's lines to a server, 4 a core file with its program behind it (four bytes before them
+ * say, lowest first, where it begins).  Any end will do but a crash, a leak, an overrun or a loop.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -109,18 +110,37 @@ static int feed(const uint8_t *data, size_t size)
     return fd;
 }
 
-static void try_core(const uint8_t *data, size_t size)
+static void look_at_core(int core, int program)
 {
-    char path[64];
+    char path[64], executable[64];
     struct mpiq_target *target = NULL;
-    int fd = feed(data, size);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    struct mpiq_error *error = mpiq_target_core_create(path, NULL, &target);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", core);
+    snprintf(executable, sizeof executable, "/proc/self/fd/%d", program);
+    struct mpiq_error *error = mpiq_target_core_create(path, program >= 0 ? executable : NULL, &target);
     if (!error)
         ask_target(target);
     mpiq_error_destroy(error);
-    close(fd);
+    close(core);
+    if (program >= 0)
+        close(program);
     mpiq_object_clear();
+}
+
+static void try_core(const uint8_t *data, size_t size)
+{
+    look_at_core(feed(data, size), -1);
+}
+
+static void try_core_and_program(const uint8_t *data, size_t size)
+{
+    if (size < 4)
+        return;
+    size_t at = data[0] | (size_t)data[1] << 8 | (size_t)data[2] << 16 | (size_t)data[3] << 24;
+    data += 4;
+    size -= 4;
+    if (at > size)
+        at = size;
+    look_at_core(feed(data, at), feed(data + at, size - at));
 }
 
 static void try_client(const uint8_t *data, size_t size)
@@ -164,10 +184,10 @@ static void try_server(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const kinds[])(const uint8_t *data, size_t size) = {try_object, try_core, try_client,
-                                                                      try_server};
+                                                                      try_server, try_core_and_program};
     limit_begin();
     if (size)
-        kinds[data[0] % 4](data + 1, size - 1);
+        kinds[data[0] % 5](data + 1, size - 1);
     limit_end();
     return 0;
 }
