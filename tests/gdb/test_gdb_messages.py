@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What messages hold, and what handles stand for: of a patched library and of one built with -g, and of a
 process wherever gdb has it from."""
+import pathlib
+
 import pytest
 
 import gdb_session
 import job as jobs
 from hung_job import HERE, HungJob
 from test_gdb_job import gdb_says
-from test_gdb_places import needs_gdbserver
+from test_gdb_places import needs_gdbserver, stripped_copy
 
 PARTICLES = ["[0] = {int = 7, double[3] = {0.5, 1.5, 2.5}, char[8] = \"left\\000\\000\\000\"}",
              "[1] = {int = 9, double[3] = {-1, -2, -3}, char[8] = \"right\\000\\000\"}"]
@@ -156,3 +158,20 @@ def test_handles_without_mpiq(job):
     said = gdb_session.run(["mpi rank 0", "frame function hang", "print nobody"], pid=job.pids[0],
                            PATH="/usr/bin:/bin")
     assert "$1 = (MPI_Comm) 0x" in said.out
+
+
+def test_stripped_patched_library(mpiq, line, tmp_path):
+    """The library's own tables say as much as debug information."""
+    library = stripped_copy(line, tmp_path)
+    program = line.compile([HERE / "envelopes.c"], tmp_path / "envelopes", "-O0")
+    command = ["env", "LD_LIBRARY_PATH=%s" % library,
+               "OMPI_MCA_mca_base_component_path=%s" % (library / "openmpi"), program]
+    with HungJob(line, command, 2) as hanging:
+        hanging.stuck()
+        answer, _ = gdb_says(mpiq, hanging.pids[0], *SHOW_SENDS, "mpi rank 0", "echo <handles>\\n",
+                             *["print %s" % name for name in HANDLES])
+        assert str(library) in (pathlib.Path("/proc/%d/maps" % hanging.pids[0])).read_text(encoding="utf-8")
+    sends, handles = answer.split("<handles>\n")
+    check_sends(sends)
+    for wanted in HANDLES.values():
+        assert wanted in handles
