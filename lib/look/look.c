@@ -112,6 +112,15 @@ static const char *first_problem(const struct mpiq_rank_state *state)
     return state->problem_count > 0 ? state->problems[0].text : "its rank is not known";
 }
 
+static const char *call_of(const struct mpiq_rank_state *state)
+{
+    for (size_t i = 0; i < state->thread_count; i++) {
+        if (state->threads[i].mpi_call[0])
+            return state->threads[i].mpi_call;
+    }
+    return NULL;
+}
+
 /* That one of them is a rank at least: of other processes there is nothing to say but why not. */
 static struct mpiq_error *check_ranks(const struct mpiq_look_sources *sources)
 {
@@ -127,8 +136,14 @@ static struct mpiq_error *check_ranks(const struct mpiq_look_sources *sources)
     if (!first->executable[0])
         return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no rank can be read: %s", first_problem(first));
     const char *slash = strrchr(first->executable, '/');
+    const char *program = slash ? slash + 1 : first->executable;
+    const char *call = call_of(first);
+    if (call)
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                 "process %d (%s) is in %s, but its rank is not known: %s", (int)first->pid,
+                                 program, call, first_problem(first));
     return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "process %d (%s) is no rank of an MPI job, or not yet: %s",
-                             (int)first->pid, slash ? slash + 1 : first->executable, first_problem(first));
+                             (int)first->pid, program, first_problem(first));
 }
 
 /* Options as this library knows them, whatever size the caller's have. */
