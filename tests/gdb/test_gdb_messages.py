@@ -2,6 +2,8 @@
 """What messages hold, and what handles stand for: of a patched library and of one built with -g, and of a
 process wherever gdb has it from."""
 import pathlib
+import re
+import subprocess
 
 import pytest
 
@@ -152,6 +154,21 @@ def test_handles_that_stand_for_nothing(mpiq, job):
     assert "$1 = (MPI_Comm) 0x0\n" in answer
     assert "$2 = (MPI_Request) 0x40\n" in answer
     assert "Cannot access memory at address 0x8" in said.err
+
+
+def test_machine_interface(mpiq, job):
+    """A front end shows them too: among the variables of a frame, and as a variable of its own."""
+    commands = "-enable-pretty-printing\n-target-attach %d\n-interpreter-exec console \"mpi rank 0\"\n" \
+               "-stack-list-variables --simple-values\n-var-create - * side\n-interpreter-exec console " \
+               "\"mpi message 0 sends 0\"\n-target-detach\n-gdb-exit\n" % job.pids[0]
+    command = ["gdb", "-nx", "-q", "-i=mi3", "-iex", "set debuginfod enabled off", "-iex",
+               "source %s" % gdb_session.LOADER]
+    done = subprocess.run(command, input=commands, env=gdb_session.environment(MPIQ=mpiq, TERM="xterm"), text=True,
+                          capture_output=True, timeout=gdb_session.SECONDS, check=False)
+    assert re.search(r'name="nobody",type="MPI_Comm",value="0x[0-9a-f]+ MPI_COMM_NULL"', done.stdout), done.stdout
+    assert re.search(r'name="var1",.*value="0x[0-9a-f]+ side, rank 0 of 2, context id ', done.stdout)
+    assert '~"[1] = {int = 9, double[3] = {-1, -2, -3}' in done.stdout
+    assert "\\033" not in done.stdout
 
 
 def test_handles_without_mpiq(job):
