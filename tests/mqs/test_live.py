@@ -119,9 +119,11 @@ def check_no_null_communicator(looks):
 
 
 def check_later(looks):
-    """The second look, after a communicator was made."""
-    look = looks.at(0, "--looks", "2", "--between", "kill -USR1 %s; sleep 1" % " ".join(
-        str(pid) for pid in looks.job.pids.values()))
+    """The second look, after a communicator was made: all ranks say ready once more then."""
+    job = looks.job
+    made = "kill -USR1 %s; until [ $(grep -c ^ready %s) -eq 8 ]; do sleep 0.1; done" % (
+        " ".join(str(pid) for pid in job.pids.values()), job.output)
+    look = looks.at(0, "--looks", "2", "--between", made)
     assert communicator(look, "later")["group"] == [3, 2, 1, 0]
     assert communicator(look, "MPI_COMM_WORLD")["group"] == [0, 1, 2, 3]
 
