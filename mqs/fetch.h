@@ -21,7 +21,8 @@
 #define FETCH_PAGE 4096
 #define FETCH_LARGE 65536 /* reads above it are not kept */
 
-/* Sets of ways; fetch.c says which block sizes have how many: 7 MiB a process at most, and 2 MiB of ranges. */
+/* Sets of ways; fetch.c says which block sizes have how many: 7 MiB a process at most, and 2 MiB of ranges.
+ */
 #define FETCH_WAYS 8
 #define FETCH_SETS 38
 

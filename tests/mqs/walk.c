@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include "walk.h"
 
@@ -23,6 +24,30 @@ static void check(int fine)
     }
 }
 
+/* What a debugger asks of handles that it found: wrong ones, too, so any answer will do. */
+static void walk_handles(mqs_process *process, const mqs_extensions *more, mqs_taddr_t request,
+                         mqs_taddr_t datatype)
+{
+    mqs_datatype_details details;
+    mqs_process_name names[16];
+    mqs_status_details status;
+    mqs_datatype_block block;
+    mqs_pending_operation op;
+    char name[64];
+    int size;
+
+    more->get_handle_name(process, datatype, name);
+    more->get_request(process, request, &op);
+    more->get_request(process, datatype, &op);
+    more->get_group(process, request, 16, names, &size);
+    more->get_status(process, request, &status);
+    if (more->setup_datatype_iterator(process, datatype, &details) == mqs_ok) {
+        for (int i = 0; i < 1000 && more->next_datatype_block(process, &block) == mqs_ok; i++) {
+            check(memchr(details.text, '\0', sizeof details.text) != NULL);
+        }
+    }
+}
+
 static void walk_operations(mqs_process *process, int class_, const mqs_extensions *more)
 {
     mqs_operation_details details;
@@ -35,8 +60,8 @@ static void walk_operations(mqs_process *process, int class_, const mqs_extensio
     while (note(mqs_next_operation(process, &op)) == mqs_ok) {
         check(++count < ENOUGH);
         check(op.status >= mqs_st_pending && op.status <= mqs_st_complete);
-        if (more != NULL) {
-            note(more->get_operation_details(process, &details));
+        if (more != NULL && note(more->get_operation_details(process, &details)) == mqs_ok && count < 8) {
+            walk_handles(process, more, details.request, details.datatype);
         }
     }
 }
