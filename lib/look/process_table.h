@@ -25,8 +25,8 @@ struct mpiq_process {
     int rank;             /* PMIX_RANK, -1 */
     int world_size;       /* OMPI_COMM_WORLD_SIZE, 0: not known */
     int local_size;       /* OMPI_COMM_WORLD_LOCAL_SIZE, 0: not known */
-    bool maps_mpi;        /* a library of MPI is mapped (or the maps may not be read), or no other has its rank */
-    bool readable;        /* its environment could be read */
+    bool maps_mpi; /* a library of MPI is mapped (or the maps may not be read), or no other has its rank */
+    bool readable; /* its environment could be read */
 };
 
 struct mpiq_process_table {
