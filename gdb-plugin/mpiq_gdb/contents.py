@@ -84,34 +84,38 @@ class _Bytes:
         return self.data[at:at + size] if at >= 0 else b""
 
     def of_element(self, number, blocks):
-        """[(kind, size of one, bytes)]; what was not read is left out."""
+        """[(kind, size of one, bytes, how many there are)]; no more bytes than are shown."""
         ret = []
         packed_at = number * self.size
         for block in blocks:
             whole = block["length"] * block["size"]
-            pieces = []
+            most = _fits(block["size"])
+            data = b""
             for turn in range(block["count"]):
-                at = packed_at if self.packed else (number * self.extent + block["displacement"]
-                                                    + turn * block["stride"] - self.start)
-                pieces.append(self._piece(at, whole))
-                packed_at += whole
-            ret.append((block["kind"], block["size"], b"".join(pieces)))
+                at = packed_at + turn * whole if self.packed else (
+                    number * self.extent + block["displacement"] + turn * block["stride"] - self.start)
+                piece = self._piece(at, whole)
+                data += piece
+                if not piece or len(data) >= most: # the rest was not read, or is not shown
+                    break
+            packed_at += block["count"] * whole
+            ret.append((block["kind"], block["size"], data, block["length"] * block["count"]))
         return ret
 
 
 def _joined(parts):
     """Neighbours of one kind as one, if all are of that kind: a vector of vectors is one array."""
-    if len({(kind, size) for kind, size, _ in parts}) == 1:
-        return [(parts[0][0], parts[0][1], b"".join(data for _, _, data in parts))]
+    if len({(kind, size) for kind, size, _, _ in parts}) == 1:
+        return [(*parts[0][:2], b"".join(part[2] for part in parts), sum(part[3] for part in parts))]
     return parts
 
 
 def _element_text(parts):
-    parts = [(kind, size, data[:len(data) - len(data) % size]) for kind, size, data in parts]
+    parts = [(kind, size, data[:len(data) - len(data) % size], total) for kind, size, data, total in parts]
     parts = [part for part in _joined(parts) if part[2]] if parts else []
+    shown = [_shown(data, kind, size, total) for kind, size, data, total in parts[:limit()]]
     if len(parts) == 1:
-        return _shown(parts[0][2], parts[0][0], parts[0][1])
-    shown = [_shown(data, kind, size) for kind, size, data in parts[:limit()]]
+        return shown[0]
     return "{%s%s}" % (", ".join(shown), ", ..." if len(parts) > len(shown) else "")
 
 
@@ -129,12 +133,12 @@ def lines(answer):
         there = there or (1 if where.data else 0)
     else:
         there = answer.get("elements", 0)
-    there = min(there, max(count, 0))
+    there = min(there, max(count, 0), limit() + 1)
     if datatype["predefined"] and len(blocks) == 1: # an array of them
         parts = [where.of_element(number, blocks)[0] for number in range(there)]
         if not parts:
             return []
-        return [_shown(b"".join(data for _, _, data in parts), parts[0][0], parts[0][1], count)]
+        return [_shown(b"".join(part[2] for part in parts), parts[0][0], parts[0][1], count)]
     if count == 1:
         ret = [_element_text(where.of_element(0, blocks))] if there else []
     else:

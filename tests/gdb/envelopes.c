@@ -20,7 +20,7 @@ struct particle {
     char name[8];
 };
 
-enum { PAIRS = 20000, REQUESTS = 9 };
+enum { PAIRS = 20000, REQUESTS = 10, WIDE = 1 << 20 };
 
 static struct particle particles[2] = {{7, {0.5, 1.5, 2.5}, "left"}, {9, {-1, -2, -3}, "right"}};
 static double expected[6] = {1, 2, 3, 4, 5, 6};
@@ -28,6 +28,7 @@ static double matrix[3][4] = {{11, 12, 13, 14}, {21, 22, 23, 24}, {31, 32, 33, 3
 static int grid[8] = {100, 101, 102, 103, 104, 105, 106, 107};
 static double complex wave[2] = {1 + 2 * I, 3 - 4 * I};
 static int pairs[PAIRS][2];
+static int wide[WIDE]; /* more than anybody is shown */
 static int small[3] = {71, 72, 73};
 static long numbers[5] = {1000, 2000, 3000, 4000, 5000};
 static struct {
@@ -71,6 +72,7 @@ static void hang(int rank, MPI_Comm side)
 {
     MPI_Datatype particle = make_particle(), column = make_vector(3, 1, 4, MPI_DOUBLE);
     MPI_Datatype firsts = make_vector(PAIRS, 1, 2, MPI_INT), corner = make_vector(2, 1, 2, MPI_INT), corners;
+    MPI_Datatype every = make_vector(WIDE / 4, 1, 4, MPI_INT);
     MPI_Comm nobody = MPI_COMM_NULL;
     MPI_Request requests[REQUESTS], nothing = MPI_REQUEST_NULL, first;
     MPI_Group members;
@@ -92,7 +94,10 @@ static void hang(int rank, MPI_Comm side)
         MPI_Issend(wave, 2, MPI_C_DOUBLE_COMPLEX, 1, 15, MPI_COMM_WORLD, &requests[5]);
         MPI_Issend(worst, 2, MPI_DOUBLE_INT, 1, 16, MPI_COMM_WORLD, &requests[6]);
         MPI_Issend(pairs, 1, firsts, 1, 17, MPI_COMM_WORLD, &requests[7]);
-        MPI_Ibsend(pairs, 1, firsts, 1, 18, MPI_COMM_WORLD, &requests[8]);
+        for (int i = 0; i < WIDE; i++)
+            wide[i] = -i;
+        MPI_Issend(wide, 1, every, 1, 19, MPI_COMM_WORLD, &requests[8]);
+        MPI_Ibsend(pairs, 1, firsts, 1, 18, MPI_COMM_WORLD, &requests[9]);
     } else {
         MPI_Send(small, 3, MPI_INT, 0, 20, MPI_COMM_WORLD);
         MPI_Issend(numbers, 5, MPI_LONG, 0, 21, MPI_COMM_WORLD, &requests[0]);

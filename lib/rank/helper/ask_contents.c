@@ -164,11 +164,10 @@ void mpiq_ask_add_data(struct mpiq_look *look, uint64_t buffer, bool packed, int
     /* As many whole elements as fit into what is read. */
     __int128 one = span.end - span.first;
     __int128 step = extent < 0 ? -(__int128)extent : extent;
-    if (one > DATA_MAX) {
-        json_object_object_add(
-            ret, "problem",
-            json_object_new_string("one element of the datatype covers more than can be shown"));
-        return;
+    if (one > DATA_MAX) { /* its beginning */
+        count = 1;
+        span.end = span.first + DATA_MAX;
+        one = DATA_MAX;
     }
     if (step > 0 && (__int128)(count - 1) * step + one > DATA_MAX)
         count = (int64_t)((DATA_MAX - one) / step) + 1;
