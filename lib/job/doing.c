@@ -29,9 +29,9 @@ bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job
 bool mpiq_thread_sleeps(const struct mpiq_job_thread *thread)
 {
     bool sleeps = thread->state == 'S' || thread->state == 'D';
-    /* Inside of MPI, too, where its record says that it does not wait there: in a user's operation, in a
-     * file. */
-    bool elsewhere = !thread->in_mpi || (thread->record && thread->wait_count == 0);
+    /* Inside of MPI, too, in the user's own code (a reduction's operation) or in the kernel (a file). */
+    bool waits = !thread->record || thread->wait_count > 0;
+    bool elsewhere = !thread->in_mpi || (!waits && (thread->calls_back || thread->state == 'D'));
     return sleeps && elsewhere && thread->cpu_between_ns < COST_OF_A_LOOK_NS && !thread->turned;
 }
 

@@ -98,6 +98,37 @@ static bool differ(const struct mpiq_job_channel *sender, const struct mpiq_job_
     return (uint16_t)(sender ? sender->sent : 1) != (uint16_t)(receiver ? receiver->expected : 1);
 }
 
+/* Processor time of a thread between the looks that is more than what they cost it: it went round in MPI. */
+enum { POLLED_NS = 2000000 };
+
+/* Whether a rank has taken in what had come, and sent what it had to, between the looks: it turned round in
+   one and the same wait for a while.  Core files are taken as a job that hangs. */
+static bool has_polled(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+{
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
+        if (thread->held == MPIQ_YES && thread->cpu_between_ns >= POLLED_NS)
+            return true;
+    }
+    return rank->core;
+}
+
+static bool has_ended(const struct mpiq_job_rank *rank)
+{
+    return rank->gone || rank->phase == MPIQ_PHASE_FINALIZED;
+}
+
+/* Whether what a rank sent before its count of it went may still come: of one that has ended until the
+   receiver has looked, of one that has freed the communicator until both have; on another host nobody can
+   tell. */
+static bool may_still_come(const struct mpiq_job_state *job, const struct mpiq_job_rank *from,
+                           const struct mpiq_job_rank *to)
+{
+    if (!has_polled(job, to))
+        return true;
+    return !has_ended(from) && (from->host != to->host || !has_polled(job, from));
+}
+
 bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_job_member *receiver,
                            uint32_t sender)
 {
@@ -107,16 +138,63 @@ bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_j
     const struct mpiq_job_channel *in = find_channel(job, receiver, sender);
     if (in && in->expected_moved)
         return true;
-    if (from && (from->gone || from->phase == MPIQ_PHASE_FINALIZED))
-        return false;
+    if (from && has_ended(from))
+        return may_still_come(job, from, &job->ranks[receiver->rank]);
     if (!from || !mpiq_queues_known(from))
         return true;
     const struct mpiq_job_member *other =
         mpiq_job_member_of(job, (uint32_t)(from - job->ranks), receiver->comm);
-    if (!other) /* it has freed the communicator, so what it sent there has gone out and come in */
-        return false;
+    if (!other) /* it has freed the communicator, and with it the count of what it sent there */
+        return may_still_come(job, from, &job->ranks[receiver->rank]);
     const struct mpiq_job_channel *out = find_channel(job, other, job->ranks[receiver->rank].process);
     return (out && out->sent_moved) || differ(out, in);
+}
+
+/* What is known of those of a communicator's groups whose counts are gone. */
+struct leavers {
+    const struct mpiq_job_rank *ended; /* one of them; NULL: none */
+    const struct mpiq_job_rank *freed; /* the same of those that live */
+    bool unknown;                      /* one of them may have something to send that it has not sent */
+};
+
+static void add_leavers(const struct mpiq_job_state *job, uint32_t comm, uint32_t index,
+                        struct leavers *leavers)
+{
+    const struct mpiq_job_group *group = index == MPIQ_NONE ? NULL : &job->groups[index];
+    for (uint32_t i = 0; group && group->members && i < group->count; i++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, group->members[i]);
+        if (!rank || mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm))
+            continue;
+        if (has_ended(rank)) {
+            leavers->ended = rank;
+            continue;
+        }
+        leavers->unknown = leavers->unknown || !has_polled(job, rank) ||
+                           (leavers->freed && leavers->freed->host != rank->host);
+        leavers->freed = rank;
+    }
+}
+
+/* Receivers of any source to whom those may have sent something whose counts are gone. */
+static void mark_leavers(const struct mpiq_matching *matching)
+{
+    const struct mpiq_job_state *job = matching->job;
+    for (uint32_t i = 0; i < job->communicator_count; i++) {
+        const struct mpiq_job_communicator *comm = &job->communicators[i];
+        uint64_t size = (uint64_t)(comm->group == MPIQ_NONE ? 0 : job->groups[comm->group].count) +
+                        (comm->remote == MPIQ_NONE ? 0 : job->groups[comm->remote].count);
+        struct leavers leavers = {0};
+        if (comm->member_count < size) {
+            add_leavers(job, i, comm->group, &leavers);
+            add_leavers(job, i, comm->remote, &leavers);
+        }
+        for (uint32_t j = 0; (leavers.ended || leavers.freed) && j < comm->member_count; j++) {
+            const struct mpiq_job_rank *to = &job->ranks[job->members[comm->first_member + j].rank];
+            if (leavers.unknown || (leavers.ended && may_still_come(job, leavers.ended, to)) ||
+                (leavers.freed && may_still_come(job, leavers.freed, to)))
+                matching->underway[comm->first_member + j] = 1;
+        }
+    }
 }
 
 bool mpiq_any_underway(struct mpiq_matching *matching, const struct mpiq_job_member *receiver)
@@ -128,6 +206,7 @@ bool mpiq_any_underway(struct mpiq_matching *matching, const struct mpiq_job_mem
         matching->underway = calloc((size_t)job->member_count + 1, 1);
         if (!matching->underway)
             return true;
+        mark_leavers(matching);
         for (uint32_t i = 0; i < job->member_count; i++) {
             const struct mpiq_job_member *member = &job->members[i];
             uint32_t own = job->ranks[member->rank].process;

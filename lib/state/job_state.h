@@ -171,15 +171,16 @@ struct mpiq_job_thread {
     uint32_t innermost;  /* in sites: the innermost frame; MPIQ_NONE */
     uint32_t first_wait; /* in waits: outermost first; the last one holds the thread */
     uint32_t wait_count;
-    char state;  /* R S D T t Z ? */
-    bool record; /* the library keeps a record of it: no wait means that it does not wait */
-    bool in_mpi; /* by its stack or its record */
-    bool turned; /* its stack was another one in the first look */
-    bool helper; /* neither the user's code nor an MPI call is on its stack: a thread of the
-                    library's own */
-    int8_t held; /* enum mpiq_tristate: both looks saw it in one and the same wait.  By the
-                    episode; without a record by its stack, its requests' numbers and the
-                    channels (MPIQ_YES only if all of them agree) */
+    char state;      /* R S D T t Z ? */
+    bool record;     /* the library keeps a record of it: no wait means that it does not wait */
+    bool in_mpi;     /* by its stack or its record */
+    bool calls_back; /* the user's code runs inside of its MPI call: an operation, an attribute's deletion */
+    bool turned;     /* its stack was another one in the first look */
+    bool helper;     /* neither the user's code nor an MPI call is on its stack: a thread of the
+                        library's own */
+    int8_t held;     /* enum mpiq_tristate: both looks saw it in one and the same wait.  By the
+                        episode; without a record by its stack, its requests' numbers and the
+                        channels (MPIQ_YES only if all of them agree) */
 };
 
 /* What changed in a rank between the looks. */

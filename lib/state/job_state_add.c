@@ -346,6 +346,16 @@ static bool is_helper(const struct mpiq_thread *thread)
            thread->wait_count == 0;
 }
 
+static bool calls_back(const struct mpiq_rank_state *state, const struct mpiq_thread *thread)
+{
+    for (int32_t i = 0; i < thread->mpi_frame; i++) {
+        const char *object = thread->frames[i].object;
+        if (object && strcmp(object, state->executable) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool describe_thread(struct adding *adding, const struct mpiq_thread *thread,
                             struct mpiq_job_thread *row)
 {
@@ -357,6 +367,7 @@ static bool describe_thread(struct adding *adding, const struct mpiq_thread *thr
         call = thread->waits[thread->wait_count - 1].call;
     row->in_mpi = thread->mpi_frame >= 0 || thread->wait_count > 0 || thread->mpi_call[0];
     row->helper = is_helper(thread);
+    row->calls_back = calls_back(adding->state, thread);
     row->state = thread->state ? thread->state : '?';
     row->record = thread->record;
     row->site = row->innermost = MPIQ_NONE;

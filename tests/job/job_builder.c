@@ -66,7 +66,7 @@ static void init_state(struct job_builder *job, int rank, int look)
     state->recording = MPIQ_YES;
     state->queues = MPIQ_YES;
     state->process_state = 'R';
-    state->cpu_ns = 1000000 * (uint64_t)(look + 1);
+    state->cpu_ns = 100000000 * (uint64_t)(look + 1);
     state->taken_ns = NOW + look;
     int *members = calloc((size_t)size, sizeof *members);
     for (int i = 0; i < size; i++)

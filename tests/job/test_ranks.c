@@ -231,6 +231,8 @@ static void test_asleep_inside_mpi(void)
     job_init(&job, 2);
     job_polls(&job, 0);
     job_state(&job, 0, 'S');
+    for (int look = 0; look < 2; look++)
+        job.states[look][0]->threads[0].state = 'D';
     job_recv(&job, 1, WORLD, 0, 7);
     job_expect(&job, "stalled: nothing moved between the two looks, and all who wait, wait in the end for "
                      "ranks that are stopped or asleep outside MPI\n"
@@ -252,6 +254,45 @@ static void test_before_the_fence(void)
                      "for tag 9 from rank 1; rank 1 has been in MPI_Finalize at solver.c:20 for 1 m 0 s\n");
 }
 
+/* What a rank sent before it freed the communicator nobody can count any more: only that both have turned
+   round in MPI since then shows that nothing is under way. */
+static void test_freed_communicator(void)
+{
+    static const int members[] = {0, 1};
+    for (int slow = 0; slow < 3; slow++) {
+        struct job_builder job;
+        job_init(&job, 3);
+        int made = job_comm(&job, "made", 5, members, 2);
+        job_recv(&job, 0, made, 1, 7);
+        job_recv(&job, 1, WORLD, 0, 9);
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *state = job.states[look][1];
+            state->communicators[made].context[0] = 77; /* it has another one by now */
+            if (slow < 2)
+                job.states[look][slow]->threads[0].cpu_ns = 5;
+        }
+        job_expect(&job, slow < 2
+                             ? "running: no rank is proven to be stuck\n"
+                             : "deadlock: 2 of 3 ranks can never go on\n"
+                               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in "
+                               "MPI_Recv for tag 7 from rank 1 on made at solver.c:20, rank 1 in MPI_Recv "
+                               "for tag 9 from rank 0 at solver.c:20\n");
+    }
+}
+
+/* The same of one who has ended: what it sent may still have to be taken in. */
+static void test_gone_and_not_looked(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_recv(&job, 0, WORLD, 1, 7);
+    job_state(&job, 1, 'Z');
+    for (int look = 0; look < 2; look++)
+        job.states[look][0]->threads[0].cpu_ns = 5;
+    job_expect(&job, "running: no rank is proven to be stuck\n"
+                     "rank_gone? ranks 1: rank 1 has ended\n");
+}
+
 int main(void)
 {
     struct job_test tests[] = {
@@ -268,6 +309,8 @@ int main(void)
         {"sleeping thread", test_sleeping_thread},
         {"asleep inside MPI", test_asleep_inside_mpi},
         {"before the fence", test_before_the_fence},
+        {"freed communicator", test_freed_communicator},
+        {"gone and not looked", test_gone_and_not_looked},
         {"core", test_core},
         {"backlog", test_backlog},
         {"chain to sleeper", test_chain_to_sleeper},
