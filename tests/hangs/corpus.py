@@ -16,7 +16,6 @@ A family's .toml file has a table for each case of its .c file, over the family'
   quick      belongs to the small part of the corpus: MPIQ_CORPUS=quick
   two_hosts  runs once more with its ranks on two emulated hosts
 """
-import concurrent.futures
 import dataclasses
 import itertools
 import json
@@ -34,11 +33,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 # A look at a small job takes far less; one that takes longer has itself hung.
 LOOK_SECONDS = 60
-# A hung job's answer is the same at each look; the first looks may still see it move.
-LOOKS_AT_HUNG = 3
-# A look mostly sleeps between its two readings, so several at once cost little.  Short pauses are the hard ones:
-# what moves has less time to show it.
-LOOKS_AT_ONCE = 4
+# A hung job's answer is the same at each look; the first looks may still see it move, or not have turned round
+# yet where processors are few: seconds between the two readings of each look.
+PAUSES_AT_HUNG = [None, None, 1, 3]
+# Seconds between the two readings of the looks at a job that does not hang.  Short ones are hard: what moves has
+# little time to show it.  One look after the other: a second one would find ranks stopped by the first.
 PAUSES = [None, 0.05, 0.01, 0]
 
 RANKS = ("ranks", "missing", "suspects")
@@ -262,14 +261,19 @@ def judge(result, seen, hasty=False):
     return answer
 
 
+def pause_option(pause):
+    return [] if pause is None else ["--pause", str(pause)]
+
+
 def watch_hung(result, job, mpiq):
-    for _ in range(LOOKS_AT_HUNG):
-        answer = judge(result, look(mpiq, job.pid))
+    for pause in PAUSES_AT_HUNG:
+        answer = judge(result, look(mpiq, job.pid, *pause_option(pause)))
         if answer is None:
             continue
         result.wrong_first, result.lost = wrong_first(result.case, answer)
-        good = not result.wrong_verdict and result.verdict in result.case.verdicts
-        if good or result.verdict != "running":
+        if not result.wrong_verdict and result.verdict in result.case.verdicts:
+            break
+        if result.verdict in ("deadlock", "stalled") or not result.line.patched:
             break
     job.listen()
     came_out = {rank for rank in job.through if (0, rank) in result.case.stuck}
@@ -279,13 +283,11 @@ def watch_hung(result, job, mpiq):
 
 def watch_healthy(result, job, mpiq, looks):
     before = job.progress()
-    pauses = [PAUSES[i % len(PAUSES)] for i in range(looks)]
-    with concurrent.futures.ThreadPoolExecutor(LOOKS_AT_ONCE) as pool:
-        seen = pool.map(lambda pause: look(mpiq, job.pid, *([] if pause is None else ["--pause", str(pause)])), pauses)
-        for pause, one in zip(pauses, seen):
-            judge(result, one, pause is not None)
-            if result.wrong_verdict:
-                break
+    for i in range(looks):
+        pause = PAUSES[i % len(PAUSES)]
+        judge(result, look(mpiq, job.pid, *pause_option(pause)), pause is not None)
+        if result.wrong_verdict:
+            break
     if job.process.poll() is not None:
         result.trouble = f"the job ended with {job.process.returncode} while mpiq looked at it:\n{job.output()}"
     elif not result.wrong_verdict and sum(job.progress()) == sum(before) and result.seconds > 10:
