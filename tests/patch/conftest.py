@@ -34,7 +34,8 @@ class Library:
             program = self.work / f"{pathlib.Path(source).stem}-{len(self.built)}"
             flags = ["-std=gnu17", "-Wall", "-Wextra"] if compiler == "mpicc" else []
             subprocess.run([self.prefix / "bin" / compiler, *flags, "-g", f"-I{ROOT / 'include'}",
-                            HERE / source, *options, "-o", program, "-ldl", "-pthread"], check=True)
+                            HERE / source, *options, "-o", program, "-ldl", "-pthread"], check=True,
+                           env={**os.environ, **self.environment})
             self.built[key] = program
         return self.built[key]
 
