@@ -56,9 +56,9 @@ def run(prefix, program, test):
     """(pass, fail or timeout; what it printed)."""
     mark = uuid.uuid4().hex
     limit = min(2 * PATIENCE, max(PATIENCE, int(test.options.get("timeLimit", 0))))
-    if test.options.get("resultTest") == "TestErrFatal":
-        limit = PATIENCE
-    with subprocess.Popen([*mpirun(prefix, test.ranks), str(program), *test.args], text=True, errors="replace",
+    # A program that is to be ended by mpirun itself.
+    ended = ["--timeout", test.options.get("timeLimit", "10")] if test.options.get("resultTest") == "TestErrFatal" else []
+    with subprocess.Popen([*mpirun(prefix, test.ranks), *ended, str(program), *test.args], text=True, errors="replace",
                           cwd=program.parent, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True,
                           env={**environment(prefix), MARK: mark}) as job:
