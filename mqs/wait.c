@@ -242,14 +242,15 @@ static uint64_t count_operations(const mqs_process_info *info, const struct ompi
     return wait->requests != 0 || has_envelope(wait) ? 1 : 0;
 }
 
-/* A wait for a communicator under construction is one for all requests of its current step. */
+/* A call's wait for its communicator under construction is one for all requests of its current step.  Where
+   the user waits for such a request (MPI_Comm_idup's), it is that one, which the call is known by. */
 static void look_inside(mqs_process_info *info, struct ompi_mqs_wait *wait)
 {
     mqs_taddr_t array;
     int count;
 
-    if (wait->kind == OMPI_MQS_WAIT_REQUEST && wait->count == 0 && wait->requests != 0 &&
-        comm_request_step(info, (mqs_taddr_t)wait->requests, &array, &count)) {
+    if (info->waits.thread.in_collective && wait->kind == OMPI_MQS_WAIT_REQUEST && wait->count == 0 &&
+        wait->requests != 0 && comm_request_step(info, (mqs_taddr_t)wait->requests, &array, &count)) {
         wait->requests = array;
         wait->count = (uint64_t)count;
         wait->need = (uint32_t)count;
