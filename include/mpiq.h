@@ -53,7 +53,7 @@ struct mpiq_options {
     double pause;                   /* seconds between the looks; negative: the default */
     bool stop;                      /* freeze each process while it is read */
     bool stacks;                    /* read stacks: where in the source */
-    unsigned threads;               /* ranks read side by side; 0: one a processor */
+    unsigned threads;               /* ranks read side by side; 0: as many as the machine and the job ask for */
     /* Called now and then from the calling thread with what is going on, in a few words; may be NULL. */
     void (*progress)(void *argument, const char *text);
     void *argument;

@@ -145,10 +145,21 @@ static void *work(void *argument)
     return NULL;
 }
 
-static size_t choose_worker_count(const struct mpiq_options *options)
+/* Among ranks that spin, more of them than processors, a worker mostly waits: for its turn, for its helper's,
+   for that of a thread which is to stop.  So there are several a processor, if there are ranks enough to make
+   up for the start of their helpers. */
+static size_t choose_worker_count(const struct mpiq_options *options, size_t ranks)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t count = options->threads ? options->threads : processors > 0 ? (size_t)processors : 1;
+    enum { A_PROCESSOR = 4, RANKS_A_WORKER = 8 };
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t processors = online > 0 ? (size_t)online : 1;
+    size_t count = ranks / RANKS_A_WORKER;
+    if (options->threads)
+        count = options->threads;
+    else if (count < processors)
+        count = processors;
+    else if (count > A_PROCESSOR * processors)
+        count = A_PROCESSOR * processors;
     return count < MAX_WORKERS ? count : MAX_WORKERS;
 }
 
@@ -162,7 +173,7 @@ struct mpiq_error *mpiq_reader_create(const struct mpiq_options *options, struct
     pthread_mutex_init(&reader->lock, NULL);
     pthread_cond_init(&reader->finished, NULL);
     struct mpiq_error *error = NULL;
-    for (size_t wanted = choose_worker_count(options); reader->worker_count < wanted && !error;) {
+    while (reader->worker_count < MAX_WORKERS && !error) {
         struct worker *worker = &reader->workers[reader->worker_count];
         worker->reader = reader;
         error = mpiq_dll_host_create(&host_options, &worker->host);
@@ -213,7 +224,8 @@ static void watch(struct mpiq_reader *reader)
 struct mpiq_error *mpiq_reader_look(struct mpiq_reader *reader, struct mpiq_look_sources *sources, int look)
 {
     size_t started = 0;
-    size_t wanted = sources->count < reader->worker_count ? sources->count : reader->worker_count;
+    size_t wanted = choose_worker_count(reader->options, sources->count);
+    wanted = sources->count < wanted ? sources->count : wanted;
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     reader->sources = sources;
