@@ -359,8 +359,9 @@ static void test_waits_of_an_unpatched_library(void)
     made_up_put(mpi->memory, (address) + offsetof(struct type, member), \
                 (int)sizeof(((struct type *)0)->member), value)
 
-/* A patched library's root with one thread in one wait for one request. */
-static void wait_for(mqs_taddr_t request)
+/* A patched library's root with one thread in one wait for one request, inside of a collective call or not.
+ */
+static void wait_for(mqs_taddr_t request, bool in_call)
 {
     mqs_taddr_t root = made_up_allocate(mpi->memory, sizeof(struct ompi_mqs_root));
     mqs_taddr_t thread = made_up_allocate(mpi->memory, sizeof(struct ompi_mqs_thread));
@@ -378,12 +379,15 @@ static void wait_for(mqs_taddr_t request)
     PUT(thread, ompi_mqs_thread, size, sizeof(struct ompi_mqs_thread));
     PUT(thread, ompi_mqs_thread, tid, 77);
     PUT(thread, ompi_mqs_thread, depth, 1);
+    if (in_call)
+        PUT(thread, ompi_mqs_thread, collectives, root);
     PUT(wait, ompi_mqs_wait, kind, OMPI_MQS_WAIT_REQUEST);
     PUT(wait, ompi_mqs_wait, need, 1);
     PUT(wait, ompi_mqs_wait, requests, request);
 }
 
-static void test_communicator_under_construction(void)
+/* The call itself waits for the requests of its step, the user for the call's request. */
+static void communicator_under_construction(bool in_call)
 {
     ALL_VARIANTS
     {
@@ -411,22 +415,30 @@ static void test_communicator_under_construction(void)
             mpi, request + (mqs_taddr_t)made_up_offset(mpi->memory, "ompi_comm_request_t", "schedule"));
         made_up_mpi_append(
             mpi, request + (mqs_taddr_t)made_up_offset(mpi->memory, "ompi_comm_request_t", "schedule"), step);
-        wait_for(request);
+        wait_for(request, in_call);
         set_up();
         process = made_up_process(mpi->memory);
         CU_ASSERT_EQUAL(more->setup_wait_iterator(process), mqs_ok);
         CU_ASSERT_EQUAL(more->next_wait(process, &wait), mqs_ok);
-        CU_ASSERT_EQUAL(wait.need, 2);
-        CU_ASSERT_EQUAL(wait.operations, 2);
-        CU_ASSERT_STRING_EQUAL(wait.call, "MPI_Wait");
-        for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(wait.need, in_call ? 2 : 1);
+        CU_ASSERT_EQUAL(wait.operations, in_call ? 2 : 1);
+        if (!in_call)
+            CU_ASSERT_STRING_EQUAL(wait.call, "MPI_Wait");
+        for (int i = 0; i < wait.operations; i++) {
             CU_ASSERT_EQUAL(more->next_wait_operation(process, &op), mqs_ok);
-            CU_ASSERT_EQUAL(op.desired_global_rank, i + 1);
+            if (in_call)
+                CU_ASSERT_EQUAL(op.desired_global_rank, i + 1);
         }
         CU_ASSERT_EQUAL(more->next_wait_operation(process, &op), mqs_end_of_list);
         CU_ASSERT_EQUAL(more->next_wait(process, &wait), mqs_end_of_list);
         close_process();
     }
+}
+
+static void test_communicator_under_construction(void)
+{
+    communicator_under_construction(true);
+    communicator_under_construction(false);
 }
 
 int main(void)
