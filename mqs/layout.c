@@ -122,21 +122,8 @@ static const struct {
     {AT_TYPE, AT_OPAL_TYPE},
 };
 
-/* An object has a class and a count; one that is as small as these two together has nothing else. */
-static void complete_object(struct layout *layout)
-{
-    int pointer = layout->sizes.pointer_size;
-
-    if (layout_has(layout, AT_OBJECT) && layout->size[AT_OBJECT] == 2 * pointer &&
-        !layout_has(layout, AT_OBJECT_CLASS) && !layout_has(layout, AT_OBJECT_REFERENCES)) {
-        layout->offset[AT_OBJECT_CLASS] = 0;
-        layout->offset[AT_OBJECT_REFERENCES] = pointer;
-    }
-}
-
 void layout_check(struct layout *layout)
 {
-    complete_object(layout);
     for (size_t i = 0; i < sizeof derived / sizeof derived[0]; i++) {
         if (layout->size[derived[i].derived] < layout->size[derived[i].base]) {
             layout->offset[derived[i].derived] = -1;
