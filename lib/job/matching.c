@@ -101,8 +101,8 @@ static bool differ(const struct mpiq_job_channel *sender, const struct mpiq_job_
 /* Processor time of a thread between the looks that is more than what they cost it: it went round in MPI. */
 enum { POLLED_NS = 2000000 };
 
-/* Whether a rank has taken in what had come, and sent what it had to, between the looks: it turned round in
-   one and the same wait for a while.  Core files are taken as a job that hangs. */
+/* Whether a rank has taken in all that had come by the first look: it turned round in one and the same wait
+   between the two.  Core files are taken as a job that hangs. */
 static bool has_polled(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
 {
     for (uint32_t i = 0; i < rank->thread_count; i++) {
@@ -118,15 +118,15 @@ static bool has_ended(const struct mpiq_job_rank *rank)
     return rank->gone || rank->phase == MPIQ_PHASE_FINALIZED;
 }
 
-/* Whether what a rank sent before its count of it went may still come: of one that has ended until the
-   receiver has looked, of one that has freed the communicator until both have; on another host nobody can
-   tell. */
+/* Whether what a rank sent may still come whose count of it is gone: it has ended, or has freed the
+   communicator, which it cannot before its sends have gone out.  If that was so in the first look already,
+   then all is there, and the receiver need but look; on its way from another host it may be for as long as it
+   likes. */
 static bool may_still_come(const struct mpiq_job_state *job, const struct mpiq_job_rank *from,
                            const struct mpiq_job_rank *to)
 {
-    if (!has_polled(job, to))
-        return true;
-    return !has_ended(from) && (from->host != to->host || !has_polled(job, from));
+    bool before = from->core || (from->looks == 3 && !(from->changed & MPIQ_CHANGED_STATE));
+    return !before || !has_polled(job, to) || (!has_ended(from) && from->host != to->host);
 }
 
 bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_job_member *receiver,
@@ -150,11 +150,12 @@ bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_j
     return (out && out->sent_moved) || differ(out, in);
 }
 
-/* What is known of those of a communicator's groups whose counts are gone. */
+/* Of a communicator's groups, those whose counts are gone: for each receiver they are alike but for what one
+   of each sort stands for. */
 struct leavers {
-    const struct mpiq_job_rank *ended; /* one of them; NULL: none */
-    const struct mpiq_job_rank *freed; /* the same of those that live */
-    bool unknown;                      /* one of them may have something to send that it has not sent */
+    const struct mpiq_job_rank *ended; /* NULL: none */
+    const struct mpiq_job_rank *freed;
+    bool any_may; /* whatever the receiver did, one of them may have something under way */
 };
 
 static void add_leavers(const struct mpiq_job_state *job, uint32_t comm, uint32_t index,
@@ -165,12 +166,13 @@ static void add_leavers(const struct mpiq_job_state *job, uint32_t comm, uint32_
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, group->members[i]);
         if (!rank || mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm))
             continue;
+        if (rank->looks != 3 || rank->changed & MPIQ_CHANGED_STATE)
+            leavers->any_may = leavers->any_may || !rank->core;
         if (has_ended(rank)) {
             leavers->ended = rank;
             continue;
         }
-        leavers->unknown = leavers->unknown || !has_polled(job, rank) ||
-                           (leavers->freed && leavers->freed->host != rank->host);
+        leavers->any_may = leavers->any_may || (leavers->freed && leavers->freed->host != rank->host);
         leavers->freed = rank;
     }
 }
@@ -190,7 +192,7 @@ static void mark_leavers(const struct mpiq_matching *matching)
         }
         for (uint32_t j = 0; (leavers.ended || leavers.freed) && j < comm->member_count; j++) {
             const struct mpiq_job_rank *to = &job->ranks[job->members[comm->first_member + j].rank];
-            if (leavers.unknown || (leavers.ended && may_still_come(job, leavers.ended, to)) ||
+            if (leavers.any_may || (leavers.ended && may_still_come(job, leavers.ended, to)) ||
                 (leavers.freed && may_still_come(job, leavers.freed, to)))
                 matching->underway[comm->first_member + j] = 1;
         }

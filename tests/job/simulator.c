@@ -136,7 +136,7 @@ static void put_collective(struct simulator *sim, int *group)
 void sim_make(struct simulator *sim, uint64_t seed, bool patched)
 {
     memset(sim, 0, sizeof *sim);
-    sim->seed = seed;
+    sim->seed = sim->seed_of_job = seed;
     sim->patched = patched;
     sim->ranks = 2 + below(sim, SIM_RANKS - 1);
     int group = 0;
@@ -326,6 +326,15 @@ static bool progress(struct simulator *sim, int rank)
     return drain(sim, rank);
 }
 
+/* The same in a wait: a rank goes round there until its turn is over, or something happens. */
+static bool go_round(struct simulator *sim, int rank)
+{
+    enum { ONE_THING_NS = 10000, TURN_NS = 3000000 };
+    bool moved = progress(sim, rank);
+    sim->rank[rank].cpu_ns += moved ? ONE_THING_NS : TURN_NS;
+    return moved;
+}
+
 /* Steps. */
 
 static bool in_group(const struct sim_request *request, int group)
@@ -446,7 +455,7 @@ bool sim_step_rank(struct simulator *sim, int rank)
             row->episode++;
             return true;
         }
-        return !all_end(sim) && progress(sim, rank);
+        return !all_end(sim) && go_round(sim, rank);
     case SIM_WAIT:
     case SIM_PROBE:
     case SIM_SHARED:
@@ -466,7 +475,7 @@ bool sim_step_rank(struct simulator *sim, int rank)
         row->episode++;
         return true;
     }
-    return progress(sim, rank);
+    return go_round(sim, rank);
 }
 
 void sim_step(struct simulator *sim)
@@ -648,6 +657,7 @@ static void look_at_thread(const struct simulator *sim, int rank, struct mpiq_ra
     thread->tid = state->pid;
     thread->state = 'R';
     thread->record = sim->patched;
+    thread->cpu_ns = row->cpu_ns;
     thread->mpi_frame = -1;
     thread->user_frame = 0;
     mpiq_thread_add_frame(thread)->pc = 0x400;
@@ -676,12 +686,46 @@ static void look_at_probe(const struct simulator *sim, int rank, struct mpiq_ran
     *mpiq_rank_state_add_operation(state) = op;
 }
 
+/* Whether a rank has done all that it ever does on the second communicator, and the others all that they do
+   with it there: then it may have freed it, whatever of its messages is still under way. */
+static bool has_freed(const struct simulator *sim, int rank)
+{
+    const int comm = 1;
+    const struct sim_rank *row = &sim->rank[rank];
+    if (sim->seed_of_job % 2)
+        return false;
+    for (int other = 0; other < sim->ranks; other++) {
+        const struct sim_rank *peer = &sim->rank[other];
+        for (int i = peer->at; i < peer->length; i++) {
+            const struct sim_step *step = &peer->program[i];
+            bool message = step->kind == SIM_SEND || step->kind == SIM_RECEIVE || step->kind == SIM_PROBE;
+            if (message && step->comm == comm &&
+                (other == rank || (step->kind == SIM_SEND && step->peer == rank)))
+                return false;
+        }
+        for (int i = 0; i < SIM_REQUESTS; i++) {
+            const struct sim_request *request = &peer->requests[i];
+            if (request->used && request->comm == comm &&
+                (other == rank || (request->send && request->peer == rank)))
+                return false;
+        }
+        if (sim->channel[other][rank][comm].count > 0 || sim->channel[rank][other][comm].outbox_count > 0)
+            return false;
+    }
+    for (int i = 0; i < row->unexpected_count; i++) {
+        if (row->unexpected[i].comm == comm)
+            return false;
+    }
+    return true;
+}
+
 static void add_communicators(const struct simulator *sim, int rank, struct mpiq_rank_state *state)
 {
     for (int comm = 0; comm < SIM_COMMS; comm++) {
         struct mpiq_communicator *row = mpiq_rank_state_add_communicator(state);
         row->handle = 0x10 + (uint64_t)comm;
-        row->context[1] = comm ? 3 : 0;
+        row->context[1] =
+            comm ? has_freed(sim, rank) ? 100 + (uint64_t)rank : 3 : 0; /* or another one by now */
         row->flags = comm ? 0 : MPIQ_COMM_WORLD;
         row->local_rank = rank;
         row->ordered = sim->patched ? 0 : -1;

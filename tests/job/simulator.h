@@ -81,12 +81,14 @@ struct sim_rank {
     int64_t entered;                /* collective calls so far */
     bool inside;                    /* a collective call */
     const char *calls[SIM_PROGRAM]; /* which, by their number */
+    uint64_t cpu_ns;                /* of going round in waits: much where there is nothing to do */
 };
 
 struct simulator {
     int ranks;
     bool patched;
     uint64_t seed;
+    uint64_t seed_of_job; /* the first one */
     uint64_t requests;
     struct sim_rank rank[SIM_RANKS];
     struct sim_channel channel[SIM_RANKS][SIM_RANKS][SIM_COMMS]; /* from, to */

@@ -19,10 +19,13 @@ static struct simulator sim;
 static struct simulator before;
 static bool complaining;
 
-static struct mpiq_diagnosis *look_twice(struct mpiq_job_state **job, int pause)
+/* at_rest: those who wait go round between the looks, though nothing happens. */
+static struct mpiq_diagnosis *look_twice(struct mpiq_job_state **job, int pause, bool at_rest)
 {
     *job = mpiq_job_state_create();
     for (int look = 1; look <= 2; look++) {
+        for (int rank = 0; at_rest && look == 2 && rank < sim.ranks; rank++)
+            sim_step_rank(&sim, rank);
         for (int rank = 0; rank < sim.ranks; rank++) {
             struct mpiq_rank_state *state = sim_look(&sim, rank, look, pause);
             mpiq_error_destroy(mpiq_job_state_add(*job, look, state));
@@ -64,7 +67,7 @@ static bool can_be_proven(void)
 static bool check_looks(uint64_t seed, int pause, bool at_rest, unsigned *proven)
 {
     struct mpiq_job_state *job;
-    struct mpiq_diagnosis *diagnosis = look_twice(&job, pause);
+    struct mpiq_diagnosis *diagnosis = look_twice(&job, pause, at_rest);
     struct simulator now = sim;
     sim_settle(&sim);
     bool good = true;
