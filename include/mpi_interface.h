@@ -3,7 +3,7 @@
  * mpi_interface.h - between a debugger and the message-queue DLL of an MPI library.
  *
  * The first part is the MPI Forum's message-queue interface as every debugger in the field speaks it: the
- * names, types, sizes and values are fixed by the binaries that exist, and tests/mqs/test_abi.c holds them
+ * names, types, sizes and values are fixed by the binaries that exist, and tests/mqs/test_abi.py holds them
  * against Open MPI's own header.  The second part is the collective extension; the third a table of what
  * goes beyond, behind one optional symbol, which a debugger that does not know it never sees.
  *
