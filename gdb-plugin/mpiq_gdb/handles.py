@@ -11,7 +11,7 @@ from . import inferiors, mpiq, question, words
 _KINDS = {"MPI_Comm": "communicator", "MPI_Request": "request", "MPI_Datatype": "datatype",
           "MPI_Group": "group", "MPI_Status": "status"}
 
-# {(inferior, pid, kind, address, DLL): text or None}, of this stop.
+# {(inferior, pid, kind, address, DLL, mpiq): text or None}, of this stop.
 _said = {}
 
 
@@ -79,7 +79,7 @@ def describe(kind, address):
     inferior = gdb.selected_inferior()
     if inferiors.kind(inferior) is None or not address:
         return None
-    key = (inferior.num, inferior.pid, kind, address, gdb.parameter("mpi dll"))
+    key = (inferior.num, inferior.pid, kind, address, gdb.parameter("mpi dll"), gdb.parameter("mpi mpiq"))
     if key not in _said:
         _said[key] = _ask(inferior, kind, address)
     return _said[key]
