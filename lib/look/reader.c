@@ -77,6 +77,9 @@ static struct mpiq_error *read_open(struct worker *worker, struct mpiq_look_sour
     if (!error && loose)
         mpiq_rank_state_problem(*ret, "stop",
                                 mpiq_error_create(loose->code, "not frozen: %s", loose->message));
+    /* What it needs no more it need not hold until the next look. */
+    if (source->pid > 0 && !source->wire)
+        mpiq_target_forget(source->target);
     /* What is frozen runs on as soon as it has been read. */
     if (options->stop && source->pid > 0 && !source->wire) {
         mpiq_target_destroy(source->target);

@@ -361,7 +361,13 @@ static struct mpiq_error *live_stack(struct mpiq_target *target, pid_t tid, stru
 
 static void live_forget(struct mpiq_target *target)
 {
-    live_of(target)->modules_doubted = true;
+    struct live *live = live_of(target);
+    live->modules_doubted = true;
+    /* Both are made in no time, and a look at many processes has many. */
+    mpiq_unwinder_destroy(mpiq_steal(live->unwinder));
+    if (!live->before)
+        mpiq_tracer_destroy(mpiq_steal(live->tracer));
+    free(mpiq_steal(live->environment));
 }
 
 static void live_destroy(struct mpiq_target *target)

@@ -178,6 +178,32 @@ static int by_start(const void *a, const void *b)
     return left->start < right->start ? -1 : left->start > right->start;
 }
 
+/* Of all mappings only those that modules begin with: a process has hundreds, and a look hundreds of
+ * processes. */
+static struct mpiq_error *keep_mappings(struct mpiq_modules *modules)
+{
+    size_t size = 1;
+    for (size_t i = 0; i < modules->count; i++)
+        size += strlen(modules->items[i].mapping->path) + 1;
+    struct mpiq_mappings kept = {.items = calloc(modules->count + 1, sizeof *kept.items),
+                                 .text = malloc(size)};
+    if (!kept.items || !kept.text) {
+        mpiq_mappings_deinit(&kept);
+        return no_memory();
+    }
+    char *path = kept.text;
+    for (size_t i = 0; i < modules->count; i++) {
+        kept.items[i] = *modules->items[i].mapping;
+        kept.items[i].path = strcpy(path, kept.items[i].path);
+        path += strlen(path) + 1;
+        modules->items[i].mapping = &kept.items[i];
+    }
+    kept.count = modules->count;
+    mpiq_mappings_deinit(&modules->mappings);
+    modules->mappings = kept;
+    return NULL;
+}
+
 struct mpiq_error *mpiq_modules_init(struct mpiq_modules *ret, struct mpiq_target *target, pid_t pid,
                                      mpiq_module_opener *open, struct mpiq_mappings *mappings,
                                      const void *auxv, size_t auxv_size)
@@ -199,6 +225,8 @@ struct mpiq_error *mpiq_modules_init(struct mpiq_modules *ret, struct mpiq_targe
         mpiq_error_destroy(error);
         error = from_mappings(&modules);
     }
+    if (!error)
+        error = keep_mappings(&modules);
     if (!error && modules.count) {
         modules.by_address = calloc(modules.count, sizeof *modules.by_address); /* NOLINT */
         if (!modules.by_address)

@@ -34,11 +34,11 @@ typedef struct mpiq_error *mpiq_module_opener(struct mpiq_target *target, const 
                                               struct mpiq_object **ret);
 
 struct mpiq_modules {
-    struct mpiq_target *target; /* reads memory */
-    pid_t pid;                  /* of a process of this machine, or 0 */
-    mpiq_module_opener *open;   /* instead of the files of process pid, or NULL */
-    struct mpiq_mappings mappings;
-    struct mpiq_module *items; /* in link-map order */
+    struct mpiq_target *target;    /* reads memory */
+    pid_t pid;                     /* of a process of this machine, or 0 */
+    mpiq_module_opener *open;      /* instead of the files of process pid, or NULL */
+    struct mpiq_mappings mappings; /* those of the modules, in their order */
+    struct mpiq_module *items;     /* in link-map order */
     size_t count;
     struct mpiq_module **by_address;
     struct mpiq_link *links; /* the dynamic linker's list, or NULL: the order is that of addresses */
