@@ -54,12 +54,23 @@ static void read_pml(mqs_process_info *info)
     }
 }
 
-void identity_read(mqs_process_info *info)
+/* A root is there anyhow; from the library's own variables it takes reads. */
+static bool is_settled(const mqs_process_info *info)
 {
-    /* A root is there anyhow; from the library's own variables it takes reads. */
-    if (!info->settled || info->root.present) {
-        read_name(info);
+    return info->settled && !info->root.present;
+}
+
+void identity_read_pml(mqs_process_info *info)
+{
+    if (!is_settled(info)) {
         read_pml(info);
+    }
+}
+
+void identity_read_name(mqs_process_info *info)
+{
+    if (!is_settled(info)) {
+        read_name(info);
     }
 }
 

@@ -7,8 +7,9 @@
 
 #include "mpi_interface.h"
 
-/* Own name and PML, which the rest of a look stands on. */
-void identity_read(mqs_process_info *info);
+/* What the rest of a look stands on: the PML, and the process's own name. */
+void identity_read_pml(mqs_process_info *info);
+void identity_read_name(mqs_process_info *info);
 
 int identity_get(mqs_process_info *info, mqs_process_identity *ret);
 

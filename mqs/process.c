@@ -90,7 +90,7 @@ int process_begin(mqs_process_info *info)
     if (!layout_has_group(&info->layout, GROUP_COMMUNICATORS)) {
         return ERROR_LAYOUT;
     }
-    identity_read(info);
+    identity_read_pml(info);
     return mqs_ok;
 }
 
@@ -99,6 +99,7 @@ int process_refresh(mqs_process_info *info)
     int code = process_begin(info);
 
     if (code == mqs_ok) {
+        identity_read_name(info);
         code = communicators_read(info);
     }
     if (code != mqs_ok) {

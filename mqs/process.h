@@ -85,7 +85,7 @@ struct _mqs_process_info {
     char message[320]; /* for mqs_process_has_queues */
 };
 
-/* What everything else stands on: root, layout, who the process is.  Drops what was read before. */
+/* What everything else stands on: root, layout, PML.  Drops what was read before. */
 int process_begin(mqs_process_info *info);
 
 /* Begins a look.  On failure the process has no communicators, and all that needs them returns the code. */

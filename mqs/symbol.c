@@ -40,7 +40,8 @@ void symbol_add(struct symbols *symbols, const char *name, mqs_taddr_t address)
     }
 }
 
-#define LEAST 8 /* bytes of any variable */
+#define LEAST 8        /* bytes of any variable */
+#define PREDEFINED 512 /* that the library reserves for a predefined handle, however much it uses */
 
 struct variable {
     mqs_taddr_t address;
@@ -64,9 +65,9 @@ void symbol_expect(mqs_process_info *info)
     } wanted[] = {
         {SYMBOL_ompi_mqs_root, sizeof(struct ompi_mqs_root)},
         {SYMBOL_ompi_mpi_communicators, LEAST},
-        {SYMBOL_ompi_mpi_comm_world, LEAST},
-        {SYMBOL_ompi_mpi_comm_self, LEAST},
-        {SYMBOL_ompi_mpi_comm_null, LEAST},
+        {SYMBOL_ompi_mpi_comm_world, PREDEFINED},
+        {SYMBOL_ompi_mpi_comm_self, PREDEFINED},
+        {SYMBOL_ompi_mpi_comm_null, PREDEFINED},
         {SYMBOL_mca_pml_base_send_requests, LEAST},
         {SYMBOL_mca_pml_base_recv_requests, LEAST},
         {SYMBOL_mca_pml_base_selected_component, LEAST},
