@@ -99,7 +99,7 @@ static bool differ(const struct mpiq_job_channel *sender, const struct mpiq_job_
 }
 
 /* Processor time of a thread between the looks that is more than what they cost it: it went round in MPI. */
-enum { POLLED_NS = 2000000 };
+enum { POLLED_NS = 1000000 };
 
 /* Whether a rank has taken in all that had come by the first look: it turned round in one and the same wait
    between the two.  Core files are taken as a job that hangs. */
