@@ -22,7 +22,8 @@ def test_constructors_windows_files_and_persistent_ones(library):
 
 
 def test_a_held_rank_is_active_until_it_is_not(library, agreement, tmp_path):
-    library.passes(2, library.build("held.c"), agreement, tmp_path / "opened")
+    # Hundreds of holds, each until its wait is dated.
+    library.passes(2, library.build("held.c"), agreement, tmp_path / "opened", timeout=600)
 
 
 @pytest.mark.parametrize("level", [1, 3])
