@@ -118,6 +118,13 @@ static bool has_ended(const struct mpiq_job_rank *rank)
     return rank->gone || rank->phase == MPIQ_PHASE_FINALIZED;
 }
 
+/* Whether a rank was in the first look what it is now; who had ended by then is not looked at again. */
+static bool was_before(const struct mpiq_job_rank *rank)
+{
+    bool ended = has_ended(rank) && rank->looks == 1;
+    return ended || rank->core || (rank->looks == 3 && !(rank->changed & MPIQ_CHANGED_STATE));
+}
+
 /* Whether what a rank sent may still come whose count of it is gone: it has ended, or has freed the
    communicator, which it cannot before its sends have gone out.  If that was so in the first look already,
    then all is there, and the receiver need but look; on its way from another host it may be for as long as it
@@ -125,8 +132,7 @@ static bool has_ended(const struct mpiq_job_rank *rank)
 static bool may_still_come(const struct mpiq_job_state *job, const struct mpiq_job_rank *from,
                            const struct mpiq_job_rank *to)
 {
-    bool before = from->core || (from->looks == 3 && !(from->changed & MPIQ_CHANGED_STATE));
-    return !before || !has_polled(job, to) || (!has_ended(from) && from->host != to->host);
+    return !was_before(from) || !has_polled(job, to) || (!has_ended(from) && from->host != to->host);
 }
 
 bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_job_member *receiver,
@@ -166,8 +172,7 @@ static void add_leavers(const struct mpiq_job_state *job, uint32_t comm, uint32_
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, group->members[i]);
         if (!rank || mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm))
             continue;
-        if (rank->looks != 3 || rank->changed & MPIQ_CHANGED_STATE)
-            leavers->any_may = leavers->any_may || !rank->core;
+        leavers->any_may = leavers->any_may || !was_before(rank);
         if (has_ended(rank)) {
             leavers->ended = rank;
             continue;

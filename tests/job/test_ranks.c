@@ -298,6 +298,14 @@ static void test_gone_and_not_looked(void)
         job.states[look][0]->threads[0].cpu_ns = 5;
     job_expect(&job, "running: no rank is proven to be stuck\n"
                      "rank_gone? ranks 1: rank 1 has ended\n");
+
+    job_init(&job, 2);
+    job_recv(&job, 0, WORLD, 1, 7);
+    job.look = 2;
+    job_state(&job, 1, 'Z'); /* it ended between the looks */
+    job_phase(&job, 1, MPIQ_PHASE_UNKNOWN);
+    job_expect(&job, "running: the job makes progress\n"
+                     "rank_gone? ranks 1: rank 1 has ended\n");
 }
 
 int main(void)
