@@ -299,7 +299,12 @@ static struct mpiq_error *core_stack(struct mpiq_target *target, pid_t tid, stru
         error = copy_error(core->unwinder_error);
     if (error)
         return error;
+    /* Of the core itself: what it has mapped may claim to be of another machine. */
     const struct mpiq_register_layout *layout = mpiq_register_layout(core->file.machine);
+    if (!layout)
+        return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
+                                 "stacks of this machine (ELF machine %u) cannot be unwound",
+                                 core->file.machine);
     struct mpiq_thread_copy copy = {
         .tid = tid, .registers = thread->registers, .stack = malloc(MPIQ_STACK_COPY)};
     if (!copy.stack)
