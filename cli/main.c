@@ -42,18 +42,32 @@ static enum mpiq_view view_of(enum command command)
     }
 }
 
-/* Writes text to the file of --html, or to stdout. */
-static int put_out(const struct command_line *line, const char *text)
+/* Writes text to a file, or to stdout if path is NULL. */
+static int put_out(const char *path, const char *text)
 {
-    FILE *file = line->output ? fopen(line->output, "w") : stdout;
+    FILE *file = path ? fopen(path, "w") : stdout;
     bool written = file && fputs(text, file) >= 0;
     if (file)
         written &= (file == stdout ? fflush(file) : fclose(file)) == 0;
     if (!written) {
-        fprintf(stderr, "mpiq: cannot write the answer to %s: %m\n", line->output ? line->output : "stdout");
+        fprintf(stderr, "mpiq: cannot write the answer to %s: %m\n", path ? path : "stdout");
         return EXIT_NOTHING_READ;
     }
     return EXIT_FINE;
+}
+
+/* The same look as JSON, in the file of --json-to. */
+static int answer_json(const struct command_line *line, struct mpiq_job *job)
+{
+    struct mpiq_render_options render = line->render;
+    char *text = NULL;
+    render.format = MPIQ_FORMAT_JSON;
+    struct mpiq_error *error = mpiq_job_render(job, view_of(line->command), &render, &text);
+    if (error)
+        return say_error(error);
+    int status = put_out(line->json, text);
+    free(text);
+    return status;
 }
 
 static int answer(struct command_line *line, struct mpiq_job *job)
@@ -67,8 +81,10 @@ static int answer(struct command_line *line, struct mpiq_job *job)
     struct mpiq_error *error = mpiq_job_render(job, view_of(line->command), &line->render, &text);
     if (error)
         return say_error(error);
-    int status = put_out(line, text);
+    int status = put_out(line->output, text);
     free(text);
+    if (status == EXIT_FINE && line->json)
+        status = answer_json(line, job);
     return status == EXIT_FINE ? mpiq_job_exit_status(job) : status;
 }
 

@@ -42,6 +42,7 @@ static const char help[] =
 
 enum {
     OPTION_JSON = 256,
+    OPTION_JSON_TO,
     OPTION_HTML,
     OPTION_RANKS,
     OPTION_COMM,
@@ -67,7 +68,8 @@ static const struct option long_options[] = {
     {"color", required_argument, NULL, OPTION_COLOR},
     {"hang-after", required_argument, NULL, OPTION_HANG_AFTER},
     {"keep", no_argument, NULL, OPTION_KEEP},
-    {"wire", required_argument, NULL, OPTION_WIRE}, /* gdb's: see docs/WIRE.md */
+    {"json-to", required_argument, NULL, OPTION_JSON_TO}, /* gdb's too */
+    {"wire", required_argument, NULL, OPTION_WIRE},       /* gdb's: see docs/WIRE.md */
     {"output", required_argument, NULL, 'o'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -122,6 +124,9 @@ static int take_option(int option, struct command_line *line)
     switch (option) {
     case OPTION_JSON:
         line->render.format = MPIQ_FORMAT_JSON;
+        return -1;
+    case OPTION_JSON_TO:
+        line->json = optarg;
         return -1;
     case OPTION_HTML:
         line->render.format = MPIQ_FORMAT_HTML;

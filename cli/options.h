@@ -30,6 +30,7 @@ struct command_line {
     struct mpiq_options look;
     struct mpiq_render_options render;
     const char *question; /* of ask */
+    const char *json;     /* of --json-to; NULL */
     const char *output;   /* of snapshot -o and --html; NULL */
     double hang_after;    /* of run, in seconds */
     bool keep;            /* of run: let the hung job live */

@@ -34,17 +34,6 @@ def split_words(argument):
     return options, rest
 
 
-def of_look(options):
-    """Those of the options that say how to look, not what to show of it."""
-    ret = []
-    for word, value in zip(options, list(options[1:]) + [None]):
-        if word in ("--pause", "--dll") and value is not None:
-            ret += [word, value]
-        elif word == "--stop" or word.startswith(("--pause=", "--dll=")):
-            ret.append(word)
-    return ret
-
-
 def is_pattern(word):
     """Whether the shell would look for files of that name."""
     return glob.has_magic(word)

@@ -18,15 +18,14 @@ _communicators = ["MPI_COMM_WORLD"]
 
 
 @contextlib.contextmanager
-def kept_look(options=()):
-    """A look at the job in a file, for as long as the context lasts; a GdbError if nothing can be read."""
+def scratch_file():
+    """The name of a file that mpiq may write, for as long as the context lasts."""
     try:
         folder = tempfile.mkdtemp(prefix="mpiq-gdb-")
     except OSError as error:
         raise gdb.GdbError("no folder can be made for what mpiq reads: %s" % error)
-    path = os.path.join(folder, "look.mpiq")
+    path = os.path.join(folder, "report.json")
     try:
-        command.check(command.ask("snapshot", command.of_look(options) + ["-o", path]), "mpi")
         yield path
     finally:
         with contextlib.suppress(OSError): # by name: there may be no descriptor left to list it
@@ -41,10 +40,10 @@ def _ranks_in(report):
             if isinstance(entry["rank"], int)}
 
 
-def learn(answer):
-    """The report in an answer of --json, its ranks remembered for later commands; {} if it is none."""
+def learn(text):
+    """The report in JSON that mpiq has written, its ranks remembered for later commands; {} if it is none."""
     try:
-        report = json.loads(answer.output)
+        report = json.loads(text)
         ranks = _ranks_in(report)
     except (ValueError, KeyError, TypeError, AttributeError):
         return {}
@@ -58,10 +57,19 @@ def learn(answer):
     return report
 
 
+def learn_file(path):
+    """The same out of a file; {} if mpiq has not written it."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return learn(file.read())
+    except (OSError, ValueError):
+        return {}
+
+
 def ask_processes(targets=()):
     """{rank: (pid, host)} of the job of targets, or of the chosen inferior; a GdbError if there is none."""
     answer = command.ask("ranks", ["--json", "--pause", "0"], targets) # who they are, not how they do
-    if not learn(answer).get("ranks"):
+    if not learn(answer.output).get("ranks"):
         command.check(answer, "mpi")
         raise gdb.GdbError("mpiq found no ranks%s" % (" of " + targets[0] if targets else ""))
     return dict(_known)

@@ -41,11 +41,11 @@ a launcher or of a rank, core files (core.*), or snapshots."""
             super().invoke(argument, from_tty)
             return
         # One look, shown twice: as text for the person, as JSON for the ranks to go to.
-        with job.kept_look(options) as kept:
-            text = command.ask("report", ["--color", command.color(from_tty)] + options, [kept])
+        with job.scratch_file() as kept:
+            text = command.ask("report", ["--color", command.color(from_tty), "--json-to", kept] + options)
             command.check(text, "mpi report")
             gdb.write(text.output)
-            found = suspects(job.learn(command.ask("report", ["--json"], [kept])))
+            found = suspects(job.learn_file(kept))
         if found and inferiors.attached():
             gdb.write("\n" + _way_to(found))
 

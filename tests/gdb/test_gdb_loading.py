@@ -57,30 +57,40 @@ def test_settings_are_passed_on(wire, hung):
     assert arguments[arguments.index("--dll") + 1] == "/lib/x.so"
 
 
-def test_loaded_with_libmpi(hung, tmp_path):
-    """gdb finds a link beside the library, or where it looks for scripts, and loads the commands once."""
-    pid = hung.pids[0]
-    script = pathlib.Path("%s%s-gdb.py" % (tmp_path, loaded_library(pid)))
-    script.parent.mkdir(parents=True)
-    script.symlink_to(gdb_session.LOADER)
-    said = gdb_session.run(["help mpi report", "add-inferior -no-connection", "inferior 2",
-                            "attach %d" % hung.pids[1], "help mpi why"], pid=pid, load=False,
-                           before=["set auto-load scripts-directory %s" % tmp_path,
-                                   "set auto-load safe-path %s:%s" % (tmp_path, PLUGIN)])
-    assert "What is stuck in the MPI job, and why." in said.out
+def copy_libmpi(line, folder):
+    """The line's libmpi in a folder of its own, whatever lies beside the line's."""
+    library = folder / "prefix" / "lib"
+    library.mkdir(parents=True)
+    for file in line.prefix.glob("lib/libmpi.so.*"):
+        if not file.name.endswith(".py"):
+            shutil.copy(file, library, follow_symlinks=False)
+    return library
+
+
+def job_with(library, line, program):
+    """A job that runs with a copied libmpi."""
+    return HungJob(line, ["env", "LD_LIBRARY_PATH=%s" % library, program], RANKS)
+
+
+def test_loaded_with_libmpi(line, program, tmp_path):
+    """gdb finds a link to the loader beside the library, and loads the commands once."""
+    library = copy_libmpi(line, tmp_path)
+    with job_with(library, line, program) as job:
+        pids = job.stuck().pids
+        pathlib.Path(loaded_library(pids[0]) + "-gdb.py").symlink_to(gdb_session.LOADER)
+        said = gdb_session.run(["help mpi report", "add-inferior -no-connection", "inferior 2",
+                                "attach %d" % pids[1], "help mpi why"], pid=pids[0], load=False,
+                               before=["set auto-load safe-path %s:%s" % (library, PLUGIN)])
+    assert "What is stuck in the MPI job, and why." in said.out, said.both
     assert "Why one rank waits" in said.out
 
 
 def test_beside_libmpi(line, program, tmp_path):
     """What beside-libmpi writes is loaded where gdb trusts the library's folder, and only there."""
-    library = tmp_path / "prefix" / "lib"
-    library.mkdir(parents=True)
-    for file in line.prefix.glob("lib/libmpi.so.*"):
-        if not file.name.endswith(".py"):
-            shutil.copy(file, library, follow_symlinks=False)
+    library = copy_libmpi(line, tmp_path)
     done = subprocess.run([PLUGIN / "beside-libmpi", library.parent], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("add-auto-load-safe-path %s\n" % library)
-    with HungJob(line, ["env", "LD_LIBRARY_PATH=%s" % library, program], RANKS) as job:
+    with job_with(library, line, program) as job:
         pid = job.stuck().pids[1]
         assert loaded_library(pid).startswith(str(library))
         said = gdb_session.run(["help mpi report"], pid=pid, load=False,
