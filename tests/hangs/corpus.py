@@ -35,7 +35,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 LOOK_SECONDS = 60
 # A hung job's answer is the same at each look; the first looks may still see it move, or not have turned round
 # yet where processors are few: seconds between the two readings of each look.
-PAUSES_AT_HUNG = [None, None, 1, 3]
+PAUSES_AT_HUNG = [None, None, 1, 3, 10]
 # Seconds between the two readings of the looks at a job that does not hang.  Short ones are hard: what moves has
 # little time to show it.  One look after the other: a second one would find ranks stopped by the first.
 PAUSES = [None, 0.05, 0.01, 0]
