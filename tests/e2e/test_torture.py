@@ -47,7 +47,7 @@ def look(job, mpiq, seed, mark):
             process.kill()
             process.wait()
             return "killed"
-    status = process.wait(60)
+    status = process.wait(180) # a machine may be busy
     # Another of us may just hold a rank still, which is no news about the job.
     held = status == 1 and re.match(r'stalled: |{"schema":1,"verdict":"stalled"', said.read_text())
     return "held" if held else status
