@@ -11,7 +11,7 @@ import uuid
 AS_ROOT = {name: "1" for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
                                   "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")}
 MARK = "MPIQ_CONFORMANCE_RUN"
-PATIENCE = 60 # seconds, and at most twice that for a program that asks for it
+PATIENCE = 60 # seconds for the little that is no test
 GOOD = re.compile(r"^\s*(no errors|test passed)\s*$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -21,13 +21,15 @@ def environment(prefix):
 
 
 def mpirun(prefix, ranks):
-    return [str(prefix / "bin" / "mpirun"), "-n", str(ranks), "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+    return [str(prefix / "bin" / "mpirun"), "-n", str(ranks), "--oversubscribe",
+            "--mca", "mpi_yield_when_idle", "1"]
 
 
 def library_of(prefix, program):
     """The libmpi that a program gets when it is started below prefix."""
-    done = subprocess.run([*mpirun(prefix, 1), "-x", "LD_TRACE_LOADED_OBJECTS=1", str(program)], text=True, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, env=environment(prefix))
+    done = subprocess.run([*mpirun(prefix, 1), "-x", "LD_TRACE_LOADED_OBJECTS=1", str(program)], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, check=False,
+                          env=environment(prefix))
     found = re.search(r"libmpi\.so\S* => (\S+)", done.stdout)
     return pathlib.Path(found[1]).resolve() if found else None
 
@@ -52,13 +54,14 @@ def result(test, status, output):
     return "pass" if good and (status == 0) == (judge != "TestStatusNoErrors") else "fail"
 
 
-def run(prefix, program, test):
-    """(pass, fail or timeout; what it printed)."""
+def run(prefix, program, test, patience):
+    """(pass, fail or timeout; what it printed). patience: seconds, and twice that where a list asks for more."""
     mark = uuid.uuid4().hex
-    limit = min(2 * PATIENCE, max(PATIENCE, int(test.options.get("timeLimit", 0))))
-    # A program that is to be ended by mpirun itself.
-    ended = ["--timeout", test.options.get("timeLimit", "10")] if test.options.get("resultTest") == "TestErrFatal" else []
-    with subprocess.Popen([*mpirun(prefix, test.ranks), *ended, str(program), *test.args], text=True, errors="replace",
+    limit = min(2 * patience, max(patience, int(test.options.get("timeLimit", 0))))
+    command = [*mpirun(prefix, test.ranks), str(program), *test.args]
+    if test.options.get("resultTest") == "TestErrFatal": # to be ended by mpirun itself
+        command[1:1] = ["--timeout", test.options.get("timeLimit", "10")]
+    with subprocess.Popen(command, text=True, errors="replace",
                           cwd=program.parent, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True,
                           env={**environment(prefix), MARK: mark}) as job:

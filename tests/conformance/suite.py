@@ -68,7 +68,8 @@ class Programs:
         self.path.mkdir(parents=True)
         say(f"configuring the suite for {self.prefix.name}")
         if not logged([self.suite / "configure", f"--with-mpi={self.prefix}", "--disable-fortran", "--disable-cxx",
-                       "--disable-romio", "CFLAGS=-O1 -w", f"CPPFLAGS={REMOVED}"], self.log, cwd=self.path, env=self.environment):
+                       "--disable-romio", "CFLAGS=-O1 -w", f"CPPFLAGS={REMOVED}"], self.log, cwd=self.path,
+                      env=self.environment):
             sys.exit(f"conformance: the suite's configure failed: {self.log} says why")
         for folder in ("dtpools", "util"):
             if not logged(["make", "-C", folder], self.log, cwd=self.path, env=self.environment):
