@@ -208,7 +208,7 @@ class Job:
         """Leaves the processors to those who look: ranks that hang spin for nothing."""
         for pid in self.ready:
             try:
-                os.setpriority(os.PRIO_PROCESS, pid, 19)
+                os.setpriority(os.PRIO_PROCESS, pid, 10)
             except OSError:
                 pass # it has ended
 
