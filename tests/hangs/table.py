@@ -19,7 +19,8 @@ mpiq has to say stands beside it in a `.toml` file. `@two_hosts`: with its ranks
 A cell has the verdict. **named** means that the first finding names the ranks and the call at fault, as expected; else
 what it lacks is said. `4.1-stock` and `5.0-stock` are builds with `-g` and without the patch: what is *not kept* there
 (running numbers, names of non-blocking collectives, waiting times) and so cannot be said is given in brackets. A
-verdict may be weaker there (`running` or `unknown` in place of `deadlock`), never stronger.
+verdict may be weaker there (`running` or `unknown` in place of `deadlock`), never stronger. The library stamps a wait
+once it has polled some thousand times: on a busy machine the waiting time may be missing with the patch, too.
 
 To make this file again, with prefixes as `./dev test` has them (`MPIQ_OMPI_41`, `MPIQ_OMPI_50`, `…_STOCK`, `MPIQ`):
 
