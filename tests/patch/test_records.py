@@ -50,7 +50,7 @@ def test_recording_off_records_nothing(library):
 
 def test_yama_is_asked(library):
     """The second parameter is known and harmless where there is no Yama."""
-    library.passes(2, library.build("constructors.c"), mca=[("mpi_mqs_allow_ptrace", "1")])
+    library.passes(2, library.build("tool.c"), mca=[("mpi_mqs_allow_ptrace", "1")])
 
 
 @pytest.mark.parametrize("source, library_needed", [("fortran.f90", "libmpi_mpifh.so"),
