@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ranks of a job, with their queues, as JSON. */
+#include "base/cleanup.h"
 #include "report/json.h"
 
 static void put_queue(struct mpiq_json *json, const char *key, const struct mpiq_job_rank *rank,
@@ -35,6 +36,34 @@ static void put_communicators(struct mpiq_json *json, const struct mpiq_job_rank
     mpiq_json_close(json, ']');
 }
 
+static void put_problem(struct mpiq_json *json, const char *what, const char *text)
+{
+    mpiq_json_open(json, '{');
+    mpiq_json_put_string(json, "what", what);
+    mpiq_json_put_string(json, "text", text);
+    mpiq_json_close(json, '}');
+}
+
+/* What is missing in this rank's row, and why. */
+static void put_problems(struct mpiq_json *json, const struct mpiq_job_rank *rank)
+{
+    const struct mpiq_job_state *job = json->page->job;
+    if (rank->problem_count == 0 && rank->queues != MPIQ_NO)
+        return;
+    mpiq_json_key(json, "problems");
+    mpiq_json_open(json, '[');
+    if (rank->queues == MPIQ_NO) {
+        struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = {0};
+        mpiq_put_no_queues(json->page, &text, rank);
+        put_problem(json, "queues", mpiq_buffer_text(&text));
+    }
+    for (uint32_t i = 0; i < rank->problem_count; i++) {
+        const struct mpiq_job_problem *problem = &job->problems[rank->first_problem + i];
+        put_problem(json, mpiq_job_string(job, problem->what), mpiq_job_string(job, problem->text));
+    }
+    mpiq_json_close(json, ']');
+}
+
 static void put_rank(struct mpiq_json *json, uint32_t process)
 {
     const struct mpiq_job_state *job = json->page->job;
@@ -66,6 +95,8 @@ static void put_rank(struct mpiq_json *json, uint32_t process)
     }
     if (rank && rank->member_count > 0)
         put_communicators(json, rank);
+    if (rank)
+        put_problems(json, rank);
     mpiq_json_close(json, '}');
 }
 

@@ -128,6 +128,13 @@ void mpiq_put_site(const struct mpiq_page *page, struct mpiq_buffer *buffer, uin
                    mpiq_job_string(page->job, place->function), mpiq_job_string(page->job, place->object));
 }
 
+void mpiq_put_no_queues(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+                        const struct mpiq_job_rank *rank)
+{
+    const char *pml = mpiq_job_string(page->job, rank->pml);
+    mpiq_buffer_printf(buffer, "no information: PML %s", pml ? pml : "not known");
+}
+
 void mpiq_put_context(struct mpiq_buffer *buffer, const struct mpiq_job_communicator *comm)
 {
     if (comm->context[0] > 0)

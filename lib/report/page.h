@@ -43,6 +43,10 @@ void mpiq_put_call(const struct mpiq_page *page, struct mpiq_buffer *buffer,
 /* "1 rank", "3 ranks": noun is the singular of one that takes an s. */
 void mpiq_put_count(struct mpiq_buffer *buffer, uint64_t count, const char *noun);
 
+/* Why the DLL has no queues of a rank: "no information: PML ucx". */
+void mpiq_put_no_queues(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+                        const struct mpiq_job_rank *rank);
+
 /* A communicator's context id: "5", or "2:5" where it has two parts. */
 void mpiq_put_context(struct mpiq_buffer *buffer, const struct mpiq_job_communicator *comm);
 

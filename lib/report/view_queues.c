@@ -174,17 +174,17 @@ static void put_queue(struct mpiq_page *page, const struct queue_words *words)
 }
 
 /* The sentence on a rank whose queues are not known, or NULL. */
-static const char *unknown_queues(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+static const char *unknown_queues(const struct mpiq_page *page, const struct mpiq_job_rank *rank,
                                   struct mpiq_buffer *text)
 {
+    const struct mpiq_job_state *job = page->job;
     text->length = 0;
     if (rank && rank->queues == MPIQ_YES)
         return NULL;
     if (!rank) {
         mpiq_buffer_string(text, "not read");
     } else if (rank->queues == MPIQ_NO) {
-        const char *pml = mpiq_job_string(job, rank->pml);
-        mpiq_buffer_printf(text, "no information: PML %s", pml ? pml : "not known");
+        mpiq_put_no_queues(page, text, rank);
     } else {
         const char *why = NULL;
         for (uint32_t i = 0; i < rank->problem_count; i++) {
@@ -211,7 +211,7 @@ static void put_unknown(struct mpiq_page *page)
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
 
     for (uint32_t process = 0; process < page->job->process_count; process++) {
-        const char *why = unknown_queues(page->job, mpiq_job_rank_of(page->job, process), &text);
+        const char *why = unknown_queues(page, mpiq_job_rank_of(page->job, process), &text);
         size_t i = 0;
         if (!why || !mpiq_page_wants(page, process))
             continue;

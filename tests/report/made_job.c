@@ -462,6 +462,9 @@ struct made_job made_mixture(void)
             state->process_state = 'Z';
             state->queues = MPIQ_UNKNOWN;
             state->recording = MPIQ_UNKNOWN;
+            mpiq_rank_state_problem(
+                state, "queues",
+                mpiq_error_create(MPIQ_ERROR_CORRUPT, "the list of requests runs in a circle"));
         }
         if (rank == 5) {
             state->source = MPIQ_SOURCE_DEBUG_INFO;
