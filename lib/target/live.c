@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "target/module.h"
+#include "target/peer.h"
 #include "target/permission.h"
 #include "target/proc.h"
 #include "target/target.h"
@@ -224,12 +225,21 @@ static char state_of(const struct live *live, pid_t tid, char now)
     return now == 't' && live->before ? 'R' : now; /* born since: it was running when it was stopped */
 }
 
+/* As mpiq_proc_stat, but a stop by another mpiq is waited out. */
+static struct mpiq_error *stat_of(pid_t pid, pid_t tid, struct mpiq_proc_stat *ret)
+{
+    struct mpiq_error *error = mpiq_proc_stat(pid, tid, ret);
+    if (!error && ret->state == 't' && mpiq_peer_await(tid ? tid : pid))
+        error = mpiq_proc_stat(pid, tid, ret);
+    return error;
+}
+
 static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_target_status *ret)
 {
     struct live *live = live_of(target);
     struct mpiq_target_status status = {.pid = live->pid, .uid = (uid_t)-1};
     struct mpiq_proc_stat stat_line;
-    struct mpiq_error *error = mpiq_proc_stat(live->pid, 0, &stat_line);
+    struct mpiq_error *error = stat_of(live->pid, 0, &stat_line);
     if (error || stat_line.start_time != live->start_time) {
         mpiq_error_destroy(error);
         return mpiq_error_create(MPIQ_ERROR_GONE, "process %d has ended", (int)live->pid);
@@ -238,7 +248,7 @@ static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_ta
     status.cpu_ns = stat_line.state == 'Z' ? stat_line.cpu_ns : cpu_time(live->pid, stat_line.cpu_ns);
     long numbers[2];
     mpiq_proc_status_numbers(live->pid, (const char *const[]){"TracerPid", "Uid"}, numbers);
-    status.traced = !live->before && numbers[0] > 0;
+    status.traced = !live->before && numbers[0] > 0 && !mpiq_peer_is((pid_t)numbers[0]);
     if (numbers[1] >= 0)
         status.uid = (uid_t)numbers[1];
     if (shares(live->pid, "uts"))
@@ -286,7 +296,7 @@ static struct mpiq_error *live_threads(struct mpiq_target *target, struct mpiq_t
     bool ours = shares(live->pid, "pid");
     for (size_t i = 0; i < tid_count; i++) {
         struct mpiq_proc_stat stat_line;
-        error = mpiq_proc_stat(live->pid, tids[i], &stat_line);
+        error = stat_of(live->pid, tids[i], &stat_line);
         if (error) { /* ended since */
             mpiq_error_destroy(error);
             continue;

@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/debug.h"
+#include "target/peer.h"
 #include "target/permission.h"
 #include "target/proc.h"
 
@@ -22,7 +23,7 @@
    its turn; one in uninterruptible sleep never does. */
 static const uint64_t stop_limit_ns = 1000000000u;
 /* How often the list of threads is read again until nobody new is on it. */
-enum { FREEZE_ROUNDS = 100 };
+enum { FREEZE_ROUNDS = 100, SEIZE_TRIES = 5 };
 
 struct stopped {
     pid_t tid;
@@ -179,6 +180,20 @@ static struct stopped *find_frozen(const struct mpiq_tracer *tracer, pid_t tid)
     return NULL;
 }
 
+/* As ptrace's SEIZE; another mpiq that has the thread is waited out. */
+static bool seize(pid_t tid)
+{
+    for (int tries = 0;; tries++) {
+        if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) == 0)
+            return true;
+        int errnum = errno;
+        bool again = errnum == EPERM && tries < SEIZE_TRIES && mpiq_peer_await(tid);
+        errno = errnum;
+        if (!again)
+            return false;
+    }
+}
+
 /* Stops a thread, copies, lets it run.  *late: it did not stop, and only our end makes the kernel forget it.
  */
 static struct mpiq_error *copy_running(const struct mpiq_tracer *tracer, bool *late)
@@ -191,7 +206,7 @@ static struct mpiq_error *copy_running(const struct mpiq_tracer *tracer, bool *l
     }
     if (stat.state == 'D')
         return sleeps(tracer->pid, tracer->tid);
-    if (ptrace(PTRACE_SEIZE, tracer->tid, NULL, NULL) != 0)
+    if (!seize(tracer->tid))
         return mpiq_permission_trace_error(tracer->pid, tracer->tid, errno);
     struct stopped stopped = {.tid = tracer->tid};
     uint64_t start = now();
@@ -240,7 +255,7 @@ static ssize_t freeze_round(struct mpiq_tracer *tracer, struct mpiq_error **erro
             tracer->frozen = larger;
             tracer->frozen_capacity = capacity;
         }
-        if (ptrace(PTRACE_SEIZE, tids[i], NULL, NULL) != 0) {
+        if (!seize(tids[i])) {
             if (errno != ESRCH) /* a thread that ended meanwhile is nobody's concern */
                 *error = mpiq_permission_trace_error(tracer->pid, tids[i], errno);
             continue;

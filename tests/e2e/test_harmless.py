@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 import time
 import uuid
 
@@ -137,3 +138,24 @@ def test_gdb_killed(checksum):
 
     kill_at_random_moments(checksum, start_gdb, 2, 2)
     assert_right_result(checksum)
+
+
+def test_two_at_once(hung, mpiq):
+    """Somebody else's mpiq at work on the same ranks is no stop of theirs, and keeps nobody from an answer."""
+    done = threading.Event()
+
+    def look_again_and_again():
+        while not done.is_set():
+            mpiq("--stop", "--pause", "0", hung.pid)
+
+    other = threading.Thread(target=look_again_and_again)
+    other.start()
+    try:
+        for options in [[], ["--stop"]] * LOOKS:
+            report = mpiq.json(*options, "--pause", "0.01", hung.pid)
+            assert report["verdict"] == "deadlock"
+            assert {rank["state"] for rank in report["ranks"]} == {"blocked"}
+            assert not report["notes"]
+    finally:
+        done.set()
+        other.join()
