@@ -5,10 +5,9 @@ import subprocess
 
 import job as jobs
 import pytest
-from answers import ROOT, line_of
-from conftest import SolverJob
+from answers import line_of
+from solver_job import SOLVER, SolverJob
 
-SOURCE = ROOT / "examples" / "solver.c"
 BOX = """#!/bin/sh
 exec unshare --mount --uts --pid --fork --kill-child --mount-proc sh -c '
     mount -t tmpfs none /mnt && cp {program} /mnt/solver && hostname box && exec {mpirun} "$@"' sh "$@"
@@ -50,4 +49,4 @@ def test_job_in_a_container(boxed, options, mpiq):
     first = report["findings"][0]
     assert (first["kind"], first["ranks"], first["missing"]) == ("collective_incomplete", "0,2-3", "1")
     assert {(site["ranks"], site["line"]) for site in first["sites"]} == {
-        ("0,2-3", line_of(SOURCE, "MPI_Bcast(parameters")), ("1", line_of(SOURCE, "MPI_Recv(&answer"))}
+        ("0,2-3", line_of(SOLVER, "MPI_Bcast(parameters")), ("1", line_of(SOLVER, "MPI_Recv(&answer"))}

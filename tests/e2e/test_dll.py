@@ -8,7 +8,7 @@ import uuid
 
 import job as jobs
 import pytest
-from conftest import SOLVER, SolverJob
+from solver_job import SOLVER, SolverJob
 from test_harmless import end_marked
 
 

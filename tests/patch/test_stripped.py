@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from conftest import AS_ROOT, PREFIXES, ROOT, Library
+from patched import AS_ROOT, PREFIXES, ROOT, Library
 from test_through_dll import built, compare
 
 

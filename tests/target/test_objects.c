@@ -267,12 +267,16 @@ static void a_deleted_library_is_read_out_of_memory(void)
             "- -o liblibrary.so",
             scratch(), scratch(), scratch(), styles[i]);
         fflush(stdout);
+        subject_line("");
         pid_t looker = fork();
         if (looker == 0) {
             if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
                 _exit(2);
             unsigned before = CU_get_number_of_failures();
             read_deleted_library();
+            for (CU_pFailureRecord failure = CU_get_failure_list(); failure; failure = failure->pNext)
+                fprintf(stderr, "%s:%u: %s\n", failure->strFileName, failure->uiLineNumber,
+                        failure->strCondition);
             _exit(CU_get_number_of_failures() != before);
         }
         int status = -1;
