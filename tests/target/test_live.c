@@ -286,7 +286,8 @@ static void a_traced_process_is_read_and_its_tracer_named(void)
     CU_ASSERT_TRUE(status.traced);
     check_memory_and_symbols(target, &subject);
     struct mpiq_target_stack stack;
-    CHECK_ERROR(mpiq_target_stack(target, subject.pid, &stack), MPIQ_ERROR_PERMISSION, "is traced by debugger");
+    CHECK_ERROR(mpiq_target_stack(target, subject.pid, &stack), MPIQ_ERROR_PERMISSION,
+                "is traced by debugger");
     mpiq_target_destroy(target);
     kill(tracer, SIGKILL);
     waitpid(tracer, NULL, 0);
