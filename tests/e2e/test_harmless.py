@@ -123,20 +123,26 @@ def test_mpiq_not_killed(options, checksum, mpiq):
     assert_right_result(checksum)
 
 
-def test_gdb_killed(checksum):
+def test_gdb_killed(checksum, tmp_path):
     """gdb dies with our commands at work in it: the rank goes on."""
     if shutil.which("gdb") is None:
         pytest.skip("gdb is not installed")
     rank = next(pid for pid, rank in checksum.ready.items() if rank == 1)
 
+    # Not before: gdb itself, killed as it attaches, leaves the process stopped.
     def start_gdb(mark):
-        return subprocess.Popen(
+        attached = tmp_path / mark
+        process = subprocess.Popen(
             ["gdb", "-q", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-p", str(rank),
+             "-ex", f"shell touch {attached}",
              "-ex", f"source {ROOT / 'gdb-plugin' / 'mpi.py'}", "-ex", "mpi report"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env={**os.environ, "MPIQ_TEST_JOB": mark})
+        while not attached.exists() and process.poll() is None:
+            time.sleep(0.005)
+        return process
 
-    kill_at_random_moments(checksum, start_gdb, 2, 2)
+    kill_at_random_moments(checksum, start_gdb, 0.5, 2)
     assert_right_result(checksum)
 
 

@@ -6,7 +6,6 @@ import concurrent.futures
 import os
 import pathlib
 import random
-import re
 import subprocess
 import time
 import uuid
@@ -20,7 +19,6 @@ RANKS = 3
 SECONDS = int(os.environ.get("MPIQ_TORTURE", "8"))
 LOOKS = SECONDS * 1000 // 60
 AT_ONCE = 2
-LONGEST = 0.3
 OPTIONS = [[], ["--stop"], ["--json"], ["--stop", "--json"]]
 
 
@@ -33,38 +31,46 @@ def sturdy(request, line, programs):
         yield job
 
 
-def look(job, mpiq, seed, mark):
-    """One look; "killed", or mpiq's exit status."""
-    generator = random.Random(seed)
-    said = job.directory / f"look-{seed}"
-    with open(said, "wb") as out:
-        process = mpiq.start("--pause", "0.02", *OPTIONS[seed % len(OPTIONS)], job.pid, stdout=out,
-                             env={**os.environ, "MPIQ_TEST_JOB": mark})
-    if generator.random() < 0.5:
-        try:
-            process.wait(generator.uniform(0, LONGEST))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            return "killed"
-    status = process.wait(180) # a machine may be busy
-    # Another of us may just hold a rank still, which is no news about the job.
-    held = status == 1 and re.match(r'stalled: |{"schema":1,"verdict":"stalled"', said.read_text())
-    return "held" if held else status
+class Looks:
+    """Looks at a job, of which half are to be killed in their course."""
+
+    def __init__(self, job, mpiq, mark):
+        self.job = job
+        self.mpiq = mpiq
+        self.mark = mark
+        self.seconds = [0.1] # that each lasted which was let be
+
+    def one(self, seed):
+        """"killed", or mpiq's exit status."""
+        generator = random.Random(seed)
+        begin = time.monotonic()
+        process = self.mpiq.start("--pause", "0.02", *OPTIONS[seed % len(OPTIONS)], self.job.pid,
+                                  env={**os.environ, "MPIQ_TEST_JOB": self.mark})
+        if generator.random() < 0.5:
+            try:
+                return process.wait(generator.uniform(0, self.seconds[-1]))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                return "killed"
+        status = process.wait(180) # a machine may be busy
+        self.seconds.append(time.monotonic() - begin)
+        return status
 
 
 def test_torture(sturdy, mpiq):
     begin = time.monotonic()
     mark = f"mpiq-{uuid.uuid4().hex}"
+    looks = Looks(sturdy, mpiq, mark)
     ends = []
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         while len(ends) < LOOKS or time.monotonic() < begin + SECONDS:
             assert sturdy.process.poll() is None, sturdy.output()
             seeds = range(len(ends), len(ends) + 10 * AT_ONCE)
-            ends += pool.map(lambda seed: look(sturdy, mpiq, seed, mark), seeds)
+            ends += pool.map(looks.one, seeds)
     spent = time.monotonic() - begin
-    # 0: it runs.  3: two that look at once are in each other's way.
-    assert set(ends) <= {0, 3, "held", "killed"}, ends
+    # 0: it runs, however many look at it.
+    assert set(ends) <= {0, "killed"}, ends
     assert ends.count("killed") > len(ends) // 5 and ends.count(0) > len(ends) // 5
     assert end_marked(mark) == []
     assert_nothing_stopped(sturdy)
