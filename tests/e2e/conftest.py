@@ -49,6 +49,7 @@ def hung(line, solver):
     with SolverJob(line, solver, "--hang") as job:
         job.wait_for_last_step()
         job.stand_still()
+        job.step_back()
         yield job
 
 

@@ -17,6 +17,7 @@ class HungJob(jobs.Job):
         """Itself, once all of its ranks stay where they are."""
         self.wait_ready()
         self.stand_still()
+        self.step_back()
         return self
 
     @property

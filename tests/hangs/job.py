@@ -5,6 +5,7 @@ Used by tests/hangs and tests/e2e.  Nothing here sleeps to be lucky: ranks say "
 stands still when each rank has spun for a while (or slept) since then.
 """
 import atexit
+import contextlib
 import mmap
 import os
 import pathlib
@@ -207,10 +208,10 @@ class Job:
     def step_back(self):
         """Leaves the processors to those who look: ranks that hang spin for nothing."""
         for pid in self.ready:
-            try:
+            with contextlib.suppress(OSError): # it has ended
                 os.setpriority(os.PRIO_PROCESS, pid, 10)
-            except OSError:
-                pass # it has ended
+            with contextlib.suppress(OSError): # a kernel that groups by session, where the above is not heard outside
+                pathlib.Path(f"/proc/{pid}/autogroup").write_text("10", encoding="ascii")
 
     def wait_for_state(self, count, state, seconds=60):
         """Until that many of the job's ranks are in that state (R S D T t Z) and all have begun: their pids."""
