@@ -96,6 +96,14 @@ def why_no_two_hosts():
     return None if done.returncode == 0 else f"cannot emulate a second host: {done.stderr.strip()}"
 
 
+def step_back(pid, niceness=10):
+    """Lets others go before a process, within its session and, where the kernel groups by session, outside."""
+    with contextlib.suppress(OSError): # it has ended
+        os.setpriority(os.PRIO_PROCESS, pid, niceness)
+    with contextlib.suppress(OSError): # no such groups
+        pathlib.Path(f"/proc/{pid}/autogroup").write_text(str(niceness), encoding="ascii")
+
+
 class Job:
     """A running mpirun.  A context manager: leaving it ends every process of the job."""
 
@@ -208,10 +216,7 @@ class Job:
     def step_back(self):
         """Leaves the processors to those who look: ranks that hang spin for nothing."""
         for pid in self.ready:
-            with contextlib.suppress(OSError): # it has ended
-                os.setpriority(os.PRIO_PROCESS, pid, 10)
-            with contextlib.suppress(OSError): # a kernel that groups by session, where the above is not heard outside
-                pathlib.Path(f"/proc/{pid}/autogroup").write_text("10", encoding="ascii")
+            step_back(pid)
 
     def wait_for_state(self, count, state, seconds=60):
         """Until that many of the job's ranks are in that state (R S D T t Z) and all have begun: their pids."""

@@ -11,6 +11,7 @@ import tempfile
 import time
 
 import pytest
+from job import step_back
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -90,6 +91,7 @@ class Job:
         pids = {int(rank): int(pid) for rank, pid in self.ready()}
         for pid in pids.values():
             self._settle(pid)
+            step_back(pid)
         return pids
 
     @staticmethod
