@@ -245,14 +245,13 @@ static bool search_references(struct mpiq_type_index *index, uint32_t string, co
         struct unit *unit = unit_at(index, (Dwarf_Off)(at - start));
         if (!unit)
             return false;
-        if (unit->indexed) {
-            at = start + unit->end; /* its types are in the table, where get() did not find the name */
-            continue;
+        /* The types of an indexed one are in the table, where get() did not find the name. */
+        if (!unit->indexed) {
+            index_unit(index, unit);
+            if (get(index, name, space, ret))
+                return true;
         }
-        index_unit(index, unit);
-        if (get(index, name, space, ret))
-            return true;
-        at = start + unit->end;
+        at = unit->end < index->info->d_size ? start + unit->end : end; /* a header may say anything */
     }
     return false;
 }
