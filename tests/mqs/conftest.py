@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs that several tests of a module look at."""
-import pathlib
-import sys
-
 import pytest
-
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "hangs"))
-
-from live import Job # noqa: E402
+from live import Job
 
 SIZES = {"spawn": (2, 3)}
 

@@ -7,13 +7,17 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
 import pytest
-from job import step_back
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "hangs"))
+
+from job import step_back # noqa: E402
+
 ROOT = HERE.parent.parent
 PREFIXES = {
     "4.1": "MPIQ_OMPI_41",
