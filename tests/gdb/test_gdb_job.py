@@ -230,7 +230,8 @@ def test_no_mpi_process(mpiq):
         finally:
             other.kill()
     assert "process %d (/usr/bin/sleep), has no MPI library loaded" % other.pid in said.err, said.both
-    assert "unknown" in answer
+    assert "process %d (sleep) is no rank of an MPI job" % other.pid in said.err, said.both
+    assert answer == ""
     assert "no rank 0" in said.err or "found no ranks" in said.err, said.both
 
 
