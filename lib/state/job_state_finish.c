@@ -315,7 +315,8 @@ static void finish_operations(struct mpiq_job_state *job, const uint32_t *member
             struct mpiq_job_channel *channel = &job->channels[member->first_channel + j];
             channel->peer = mpiq_job_local_process(job, member, true, (int32_t)channel->peer);
         }
-        sort_channels(&job->channels[member->first_channel], member->channel_count);
+        if (member->channel_count > 0)
+            sort_channels(&job->channels[member->first_channel], member->channel_count);
     }
 }
 
