@@ -434,12 +434,7 @@ struct mpiq_error *mpiq_ask_answer(struct mpiq_look *look, json_object *question
     int code = look->dll->mqs_setup_image(&look->image, &mpiq_image_callbacks);
     error = code == mqs_ok ? with_process(look, question, reply)
                            : mpiq_ask_error(look, code, "the program cannot be prepared for reading");
-    if (look->image.info)
-        look->dll->mqs_destroy_image_info(look->image.info);
-    mpiq_callbacks_forget_types();
-    mpiq_error_destroy(look->trouble);
-    look->trouble = NULL;
-    mpiq_look_phase = "at rest";
+    mpiq_look_forget_image(look);
     if (error)
         json_object_put(reply);
     else

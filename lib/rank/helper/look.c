@@ -60,6 +60,17 @@ static void add_problem(struct mpiq_look *look, const char *what, struct mpiq_er
         mpiq_rank_state_problem(state, what, error);
 }
 
+void mpiq_look_forget_image(struct mpiq_look *look)
+{
+    mpiq_look_phase = "forgetting the program";
+    if (look->image.info)
+        look->dll->mqs_destroy_image_info(look->image.info);
+    mpiq_callbacks_forget_types();
+    mpiq_error_destroy(look->trouble);
+    look->trouble = NULL;
+    mpiq_look_phase = "at rest";
+}
+
 void mpiq_look_problem(struct mpiq_look *look, const char *what, int code, const char *doing)
 {
     struct mpiq_error *trouble = look->trouble;
@@ -212,12 +223,6 @@ struct mpiq_error *mpiq_look_read(struct mpiq_look *look)
         mpiq_look_problem(look, "queues", code, "the program cannot be prepared for reading");
     else
         read_image(look);
-    mpiq_look_phase = "forgetting the program";
-    if (look->image.info)
-        look->dll->mqs_destroy_image_info(look->image.info);
-    mpiq_callbacks_forget_types();
-    mpiq_error_destroy(look->trouble);
-    look->trouble = NULL;
-    mpiq_look_phase = "at rest";
+    mpiq_look_forget_image(look);
     return NULL;
 }

@@ -101,6 +101,8 @@ void mpiq_callbacks_forget_types(void);
 
 /* look.c: all of it.  The state has what could be read, and says what could not. */
 struct mpiq_error *mpiq_look_read(struct mpiq_look *look);
+/* Ends what the DLL keeps of the image, and what was remembered for it; the helper is at rest again. */
+void mpiq_look_forget_image(struct mpiq_look *look);
 /* "PATH: DOING: what the DLL says to code, and what it stumbled over" as a problem of the state. */
 void mpiq_look_problem(struct mpiq_look *look, const char *what, int code, const char *doing);
 /* A DLL's text in a field of ours: terminated. */
