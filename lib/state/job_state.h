@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "state/group_json.h"
 #include "state/rank_set.h"
 #include "state/rank_state.h"
 
@@ -279,8 +280,9 @@ struct mpiq_job_state {
     struct mpiq_job_builder *builder; /* private to job_state.c; NULL once finished */
 };
 
-/* More processes than these, in all worlds together, are not believed. */
-#define MPIQ_JOB_MAX_PROCESSES (1u << 24)
+/* More processes than these, in all worlds together, are not believed: a job of so many takes memory and time
+   for each, read or not. */
+#define MPIQ_JOB_MAX_PROCESSES MPIQ_GROUP_MAX
 
 /* An empty one.  NULL without memory. */
 struct mpiq_job_state *mpiq_job_state_create(void);
