@@ -190,7 +190,8 @@ static void build_entered(struct mpiq_wait_graph *graph, const uint32_t *nodes, 
         add_comers(graph, comers, first.subject, comm->group);
     if (first.extra == REMOTE_GROUP)
         add_comers(graph, comers, first.subject, comm->remote);
-    qsort(comers->list, comers->count, sizeof *comers->list, compare_comers);
+    if (comers->count > 0)
+        qsort(comers->list, comers->count, sizeof *comers->list, compare_comers);
     uint32_t next = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct mpiq_node *node = &graph->nodes[nodes[i]];
