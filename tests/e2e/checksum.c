@@ -4,14 +4,14 @@
  * ring, adds up what came, and compares the sum with what must have come.  It goes on until a file named
  * "stop" is there, and then says how it went.
  */
-#include <fcntl.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "ready.h"
 
 enum { SMALL = 16, LARGE = 50000, EVERY = 10, STRIDE = 997, LONGEST_LIFE_S = 600 };
 
@@ -66,17 +66,6 @@ static void doze(void)
 
     while (nanosleep(&rest, &rest) != 0)
         ;
-}
-
-static void say_ready(int rank)
-{
-    const char *path = getenv("MPIQ_CORPUS_READY");
-    int file = path ? open(path, O_WRONLY | O_APPEND) : -1;
-
-    if (file >= 0) {
-        dprintf(file, "ready %d %d\n", rank, (int)getpid());
-        close(file);
-    }
 }
 
 int main(int argc, char **argv)

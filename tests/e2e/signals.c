@@ -5,7 +5,6 @@
  * to tell the others.  It goes on until a file named "stop" is there, and then says how it went.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -17,6 +16,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "ready.h"
 
 enum { LONGEST_LIFE_S = 600, CHILD_EVERY = 8, TICK_NS = 2000000 };
 
@@ -119,17 +120,6 @@ static bool play_round(int round, int rank, int size)
     if (round % CHILD_EVERY == 0)
         have_child(round);
     return sum == (int64_t)size * round * 31 + (int64_t)size * (size - 1) / 2;
-}
-
-static void say_ready(int rank)
-{
-    const char *path = getenv("MPIQ_CORPUS_READY");
-    int file = path ? open(path, O_WRONLY | O_APPEND) : -1;
-
-    if (file >= 0) {
-        dprintf(file, "ready %d %d\n", rank, (int)getpid());
-        close(file);
-    }
 }
 
 /* Whether every signal came once, and every tick was counted: the kernel does so for a timer that a stopped

@@ -7,12 +7,12 @@
  * PID" as tests/hangs/job.py expects it.
  */
 #include <complex.h>
-#include <fcntl.h>
 #include <mpi.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+
+#include "ready.h"
 
 struct particle {
     int id;
@@ -35,17 +35,6 @@ static struct {
     double value;
     int rank;
 } worst[2] = {{0.25, 3}, {0.75, 1}};
-
-static void say_ready(int rank)
-{
-    char line[64];
-    int length = snprintf(line, sizeof line, "ready %d %d\n", rank, (int)getpid());
-    const char *path = getenv("MPIQ_CORPUS_READY");
-    int fifo = path ? open(path, O_WRONLY | O_CLOEXEC) : -1;
-    if (fifo < 0 || write(fifo, line, length) != length)
-        perror("envelopes: cannot say ready");
-    close(fifo);
-}
 
 static MPI_Datatype make_particle(void)
 {

@@ -109,7 +109,8 @@ def test_completion_knows_communicators(mpiq, hung):
 def test_program_compiled_by_a_relative_name(mpiq, line, tmp_path):
     """The rank that gdb has and those that mpiq reads are at the same line of the same file."""
     (tmp_path / "wrong_turn.c").write_text((HERE / "wrong_turn.c").read_text(encoding="utf-8"), encoding="utf-8")
-    subprocess.run([line.command("mpicc"), "-g", "-O1", "-o", "wrong_turn", "wrong_turn.c"], cwd=tmp_path, check=True)
+    subprocess.run([line.command("mpicc"), "-g", "-O1", f"-I{HERE.parent}", "-o", "wrong_turn", "wrong_turn.c"],
+                   cwd=tmp_path, check=True)
     with HungJob(line, [tmp_path / "wrong_turn"], RANKS) as job:
         job.stuck()
 

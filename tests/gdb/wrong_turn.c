@@ -8,27 +8,16 @@
  * all ranks end, and rank 0 prints the sum over what they got.  Says "ready RANK PID" as tests/hangs/job.py
  * expects it.
  */
-#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
+
+#include "ready.h"
 
 struct step {
     int number;
     double residual;
 };
-
-static void say_ready(int rank)
-{
-    char line[64];
-    int length = snprintf(line, sizeof line, "ready %d %d\n", rank, (int)getpid());
-    const char *path = getenv("MPIQ_CORPUS_READY");
-    int fifo = path ? open(path, O_WRONLY | O_CLOEXEC) : -1;
-    if (fifo < 0 || write(fifo, line, length) != length)
-        perror("wrong_turn: cannot say ready");
-    close(fifo);
-}
 
 static int take_step(struct step *step, int rank, int size, const char *release)
 {

@@ -21,6 +21,7 @@ import time
 import uuid
 
 HERE = pathlib.Path(__file__).resolve().parent
+TESTS = HERE.parent # ready.h is there
 
 # Prefixes by release line, patched and not, as the environment gives them.
 PREFIX_VARIABLES = {
@@ -69,7 +70,8 @@ class Line:
     def compile(self, sources, executable, *options):
         """Compiles with the prefix's mpicc unless the executable is newer than all it is made from."""
         sources = [pathlib.Path(source) for source in sources]
-        made_from = sources + [header for source in sources for header in source.parent.glob("*.h")]
+        folders = {TESTS, *(source.parent for source in sources)}
+        made_from = sources + [header for folder in folders for header in folder.glob("*.h")]
         made_from.append(pathlib.Path(self.command("mpicc")))
         executable = pathlib.Path(executable)
         newest = max(file.stat().st_mtime for file in made_from)
@@ -77,7 +79,7 @@ class Line:
             return executable
         executable.parent.mkdir(parents=True, exist_ok=True)
         command = [self.command("mpicc"), "-g", "-O1", "-fno-inline", "-fno-optimize-sibling-calls", "-Wall",
-                   "-Wextra", "-pthread", *options, "-o", str(executable), *map(str, sources)]
+                   "-Wextra", "-pthread", f"-I{TESTS}", *options, "-o", str(executable), *map(str, sources)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise JobError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")

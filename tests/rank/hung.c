@@ -6,18 +6,8 @@
  * MPI_Bcast with root 1.  Before that everybody has posted two receives and made a communicator.
  */
 #include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-static void say_ready(int rank)
-{
-    FILE *fifo = fopen(getenv("MPIQ_CORPUS_READY"), "w");
-    if (!fifo)
-        abort();
-    fprintf(fifo, "ready %d %d\n", rank, (int)getpid());
-    fclose(fifo);
-}
+#include "ready.h"
 
 static void take_turn(int rank, int *numbers)
 {
