@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hung - a job whose ranks wait for ever: rank 1 for a message, all others for it in MPI_Allreduce. */
 #include <mpi.h>
-#include <stdio.h>
+
+#include "begin.h"
 
 static void step(int rank)
 {
@@ -15,14 +16,7 @@ static void step(int rank)
 
 int main(int argc, char **argv)
 {
-    int rank;
-
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Barrier(MPI_COMM_WORLD);
-    printf("ready\n");
-    fflush(stdout);
-    step(rank);
+    step(begin(&argc, &argv));
     MPI_Finalize();
     return 0;
 }

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "begin.h"
+
 enum { STOPS_MAX = 100000, GAP_NS = 2000, LONGEST_LIFE_S = 120 };
 
 static long long now_ns(void)
@@ -60,14 +62,7 @@ static void watch(void)
 
 int main(int argc, char **argv)
 {
-    int rank;
-
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Barrier(MPI_COMM_WORLD);
-    printf("ready\n");
-    fflush(stdout);
-    if (rank == 0)
+    if (begin(&argc, &argv) == 0)
         watch();
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
