@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <CUnit/Basic.h>
 #include <errno.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "suite.h"
 
 static void codes_and_words_are_one_list(void)
 {
@@ -58,11 +58,5 @@ int main(void)
         {"nothing is fine", nothing_is_fine},
         CU_TEST_INFO_NULL,
     };
-    CU_SuiteInfo suites[] = {{"error", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
-    if (CU_initialize_registry() != CUE_SUCCESS || CU_register_suites(suites) != CUE_SUCCESS)
-        return 1;
-    CU_basic_run_tests();
-    unsigned failed = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failed > 0;
+    return suite_run("error", tests);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "job_builder.h"
 
-#include <CUnit/Basic.h>
+#include <CUnit/CUnit.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -517,17 +517,4 @@ void job_expect(struct job_builder *job, const char *wanted)
         printf("\n--- wanted\n%s--- got\n%s---\n", wanted, answer);
     free(answer);
     job_deinit(job);
-}
-
-int job_run_tests(const char *suite, const struct job_test *tests, size_t count)
-{
-    CU_initialize_registry();
-    CU_pSuite added = CU_add_suite(suite, NULL, NULL);
-    for (size_t i = 0; i < count; i++)
-        CU_add_test(added, tests[i].name, tests[i].run);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures > 0;
 }

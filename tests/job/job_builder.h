@@ -82,12 +82,4 @@ char *job_answer(struct job_builder *job);
 /* Asserts that the answer is that, shows both where it is not, and deinits job. */
 void job_expect(struct job_builder *job, const char *wanted);
 
-struct job_test {
-    const char *name;
-    void (*run)(void);
-};
-
-/* Runs them as a suite; what main returns. */
-int job_run_tests(const char *suite, const struct job_test *tests, size_t count);
-
 #endif

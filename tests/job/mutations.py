@@ -169,7 +169,7 @@ class Mutants:
         self.source, self.build, self.work = source, build, work
         archives = ["tests/job/libjob_builder.a", "lib/job/libmpiq_job.a", "lib/state/libmpiq_state.a", "lib/libmpiq_base.a"]
         packages = run(["pkg-config", "--cflags", "--libs", "json-c", "libzstd"]).stdout.split()
-        self.flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-w", f"-I{source}/include", f"-I{source}/lib"]
+        self.flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-w", f"-I{source}/include", f"-I{source}/lib", f"-I{source}/tests"]
         self.libraries = [*[str(build / archive) for archive in archives], *packages, "-lcunit", "-lpthread"]
 
     def caught_by(self, path, text):

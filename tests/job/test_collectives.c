@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "job_builder.h"
+#include "suite.h"
 
 /* 63 ranks in MPI_Bcast, the root of it waits for one of them. */
 static void test_bcast_and_receive(void)
@@ -429,7 +430,7 @@ static void test_neighbourhood(void)
 
 int main(void)
 {
-    struct job_test tests[] = {
+    CU_TestInfo tests[] = {
         {"bcast and receive", test_bcast_and_receive},
         {"mismatch", test_mismatch},
         {"wrong root", test_wrong_root},
@@ -451,6 +452,7 @@ int main(void)
         {"intercommunicator", test_intercommunicator},
         {"hidden communicator", test_hidden_communicator},
         {"neighbourhood", test_neighbourhood},
+        CU_TEST_INFO_NULL,
     };
-    return job_run_tests("collectives", tests, sizeof tests / sizeof *tests);
+    return suite_run("collectives", tests);
 }

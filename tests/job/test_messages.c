@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole answers: sends, receives, probes and what they wait for. */
 #include "job_builder.h"
+#include "suite.h"
 
 /* Head to head: both receive first. */
 static void test_receive_cycle(void)
@@ -496,7 +497,7 @@ static void test_window_lock(void)
 
 int main(void)
 {
-    struct job_test tests[] = {
+    CU_TestInfo tests[] = {
         {"receive cycle", test_receive_cycle},
         {"send cycle", test_send_cycle},
         {"self wait", test_self_wait},
@@ -527,6 +528,7 @@ int main(void)
         {"buffered", test_buffered},
         {"generalized request", test_generalized_request},
         {"window lock", test_window_lock},
+        CU_TEST_INFO_NULL,
     };
-    return job_run_tests("messages", tests, sizeof tests / sizeof *tests);
+    return suite_run("messages", tests);
 }

@@ -5,11 +5,11 @@
  *
  * Usage: test_random [CASES [FIRST SEED]]
  */
-#include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "model.h"
+#include "suite.h"
 
 static uint64_t cases = 100000;
 static uint64_t first_seed = 1;
@@ -68,6 +68,6 @@ int main(int argc, char **argv)
         cases = strtoull(argv[1], NULL, 10);
     if (argc > 2)
         first_seed = strtoull(argv[2], NULL, 10);
-    const struct job_test tests[] = {{"as the reference says", test_reference}};
-    return job_run_tests("random jobs", tests, 1);
+    CU_TestInfo tests[] = {{"as the reference says", test_reference}, CU_TEST_INFO_NULL};
+    return suite_run("random jobs", tests);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "job_builder.h"
+#include "suite.h"
 
 static void test_finished(void)
 {
@@ -310,7 +311,7 @@ static void test_gone_and_not_looked(void)
 
 int main(void)
 {
-    struct job_test tests[] = {
+    CU_TestInfo tests[] = {
         {"finished", test_finished},
         {"gone", test_gone},
         {"stopped", test_stopped},
@@ -330,6 +331,7 @@ int main(void)
         {"backlog", test_backlog},
         {"chain to sleeper", test_chain_to_sleeper},
         {"unpatched ping pong", test_unpatched_ping_pong},
+        CU_TEST_INFO_NULL,
     };
-    return job_run_tests("ranks", tests, sizeof tests / sizeof *tests);
+    return suite_run("ranks", tests);
 }

@@ -5,13 +5,13 @@
  *
  * Usage: test_torn [CASES [FIRST SEED]]
  */
-#include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "job_builder.h"
 #include "simulator.h"
+#include "suite.h"
 
 static uint64_t cases = 20000;
 static uint64_t first_seed = 1;
@@ -124,6 +124,6 @@ int main(int argc, char **argv)
         cases = strtoull(argv[1], NULL, 10);
     if (argc > 2)
         first_seed = strtoull(argv[2], NULL, 10);
-    const struct job_test tests[] = {{"nobody is said to be stuck who goes on", test_torn_looks}};
-    return job_run_tests("torn looks", tests, 1);
+    CU_TestInfo tests[] = {{"nobody is said to be stuck who goes on", test_torn_looks}, CU_TEST_INFO_NULL};
+    return suite_run("torn looks", tests);
 }

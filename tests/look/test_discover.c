@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* discover on process tables written as literals: no process is looked at. */
-#include <CUnit/Basic.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "look/discover.h"
+#include "suite.h"
 
 enum { SHELL = 10, LAUNCHER = 100, OTHER_LAUNCHER = 200 };
 
@@ -184,11 +184,5 @@ int main(void)
         {"this process is in the table", this_process_is_in_the_table},
         CU_TEST_INFO_NULL,
     };
-    CU_SuiteInfo suites[] = {{"discover", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
-    if (CU_initialize_registry() != CUE_SUCCESS || CU_register_suites(suites) != CUE_SUCCESS)
-        return 1;
-    CU_basic_run_tests();
-    unsigned failed = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failed > 0;
+    return suite_run("discover", tests);
 }

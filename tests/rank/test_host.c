@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The helper with DLLs good and bad: MPIQ_TEST_DLLS is the folder that they were built in. */
-#include <CUnit/Basic.h>
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +12,7 @@
 #include "base/cleanup.h"
 #include "made_up.h"
 #include "rank/rank.h"
+#include "suite.h"
 
 /* ---- helpers ---------------------------------------------------------------------------------------- */
 
@@ -465,11 +465,5 @@ int main(void)
         {"MPI functions are told", mpi_functions_are_told},
         CU_TEST_INFO_NULL,
     };
-    CU_SuiteInfo suites[] = {{"host", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
-    if (CU_initialize_registry() != CUE_SUCCESS || CU_register_suites(suites) != CUE_SUCCESS)
-        return 1;
-    CU_basic_run_tests();
-    unsigned failed = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failed > 0;
+    return suite_run("host", tests);
 }

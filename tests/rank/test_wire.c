@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <CUnit/Basic.h>
 #include <json-c/json.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "made_up.h"
+#include "suite.h"
 #include "target/pipe.h"
 #include "target/serve.h"
 #include "target/wire.h"
@@ -544,11 +544,5 @@ int main(void)
         {"a line has a longest length", a_line_has_a_longest_length},
         CU_TEST_INFO_NULL,
     };
-    CU_SuiteInfo suites[] = {{"wire", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
-    if (CU_initialize_registry() != CUE_SUCCESS || CU_register_suites(suites) != CUE_SUCCESS)
-        return 1;
-    CU_basic_run_tests();
-    unsigned failed = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failed > 0;
+    return suite_run("wire", tests);
 }

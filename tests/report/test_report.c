@@ -3,7 +3,6 @@
  * test_report EXPECTED [--write] - made-up jobs as text and JSON, compared whole with the files in the folder
  * EXPECTED; --write makes those files anew, to be read before they are committed.
  */
-#include <CUnit/Basic.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "base/cleanup.h"
 #include "made_job.h"
 #include "report/report.h"
+#include "suite.h"
 
 static const char *expected_folder;
 static bool write_expected;
@@ -321,15 +321,9 @@ int main(int argc, char **argv)
         {"the other views of many ranks are short", the_other_views_of_many_ranks_are_short},
         CU_TEST_INFO_NULL,
     };
-    CU_SuiteInfo suites[] = {{"report", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
     if (argc < 2)
         return 2;
     expected_folder = argv[1];
     write_expected = argc > 2 && strcmp(argv[2], "--write") == 0;
-    if (CU_initialize_registry() != CUE_SUCCESS || CU_register_suites(suites) != CUE_SUCCESS)
-        return 1;
-    CU_basic_run_tests();
-    unsigned failed = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failed > 0;
+    return suite_run("report", tests);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <CUnit/Basic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "state/rank_set.h"
+#include "suite.h"
 
 static void expect(const struct mpiq_rank_set *set, const char *wanted, uint64_t size)
 {
@@ -107,15 +107,12 @@ static void test_parse(void)
 
 int main(void)
 {
-    CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("rank sets", NULL, NULL);
-    CU_add_test(suite, "ranges merge", test_ranges);
-    CU_add_test(suite, "in any order", test_against_flags);
-    CU_add_test(suite, "a short text", test_short_text);
-    CU_add_test(suite, "read from a text", test_parse);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures > 0;
+    CU_TestInfo tests[] = {
+        {"ranges merge", test_ranges},
+        {"in any order", test_against_flags},
+        {"a short text", test_short_text},
+        {"read from a text", test_parse},
+        CU_TEST_INFO_NULL,
+    };
+    return suite_run("rank sets", tests);
 }

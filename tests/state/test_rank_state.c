@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <CUnit/Basic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "state/rank_state.h"
+#include "suite.h"
 
 /* ---- helpers ---------------------------------------------------------------------------------------- */
 
@@ -478,11 +478,5 @@ int main(void)
         {"classes have names and kinds", classes_have_names_and_kinds},
         CU_TEST_INFO_NULL,
     };
-    CU_SuiteInfo suites[] = {{"rank state", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
-    if (CU_initialize_registry() != CUE_SUCCESS || CU_register_suites(suites) != CUE_SUCCESS)
-        return 1;
-    CU_basic_run_tests();
-    unsigned failed = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failed > 0;
+    return suite_run("rank state", tests);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Core files: the kernel's and gcore's give what the process gave; what is missing is named.
    test_core SUBJECT; 77 if neither kind can be made here. */
-#include <CUnit/Basic.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "suite.h"
 #include "support.h"
 #include "target/object.h"
 
@@ -260,10 +260,8 @@ static void other_files_are_no_cores(void)
 
 int main(int argc, char **argv)
 {
-    static char real[4096];
-    if (argc < 2 || !realpath(argv[1], real))
+    if (argc < 2 || !(path = realpath(argv[1], NULL)))
         return 2;
-    path = real;
     if (!has_gcore() && !kernel_writes_files()) {
         printf("skipped: no gcore here, and the kernel's core_pattern writes no files\n");
         return 77;
@@ -278,13 +276,8 @@ int main(int argc, char **argv)
         {"other files are no cores", other_files_are_no_cores},
         CU_TEST_INFO_NULL,
     };
-    CU_SuiteInfo suites[] = {{"core target", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
-    if (CU_initialize_registry() != CUE_SUCCESS || CU_register_suites(suites) != CUE_SUCCESS)
-        return 1;
-    CU_basic_run_tests();
-    unsigned failed = CU_get_number_of_failures();
-    CU_cleanup_registry();
+    int status = suite_run("core target", tests);
     mpiq_object_clear();
     run("rm -rf %s", scratch());
-    return failed > 0;
+    return status;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A running process: read, unwound, and none the worse for it.  test_live SUBJECT */
-#include <CUnit/Basic.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "suite.h"
 #include "support.h"
 #include "target/object.h"
 #include "target/permission.h"
@@ -525,10 +525,8 @@ static void no_signal_and_no_child_is_lost(void)
 
 int main(int argc, char **argv)
 {
-    static char real[4096];
-    if (argc < 2 || !realpath(argv[1], real))
+    if (argc < 2 || !(path = realpath(argv[1], NULL)))
         return 2;
-    path = real;
     CU_TestInfo tests[] = {
         {"everything is read on the run", everything_is_read_on_the_run},
         {"status and threads are told", status_and_threads_are_told},
@@ -549,12 +547,7 @@ int main(int argc, char **argv)
         {"no signal and no child is lost", no_signal_and_no_child_is_lost},
         CU_TEST_INFO_NULL,
     };
-    CU_SuiteInfo suites[] = {{"live target", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
-    if (CU_initialize_registry() != CUE_SUCCESS || CU_register_suites(suites) != CUE_SUCCESS)
-        return 1;
-    CU_basic_run_tests();
-    unsigned failed = CU_get_number_of_failures();
-    CU_cleanup_registry();
+    int status = suite_run("live target", tests);
     mpiq_object_clear();
-    return failed > 0;
+    return status;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Made-up processes, and on them the dynamic linker's list and build-ids of machines that are not at hand. */
-#include <CUnit/Basic.h>
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/table.h"
+#include "suite.h"
 #include "support.h"
 #include "target/build_id.h"
 #include "target/link_map.h"
@@ -233,11 +233,5 @@ int main(void)
         {"tables keep what was added first", tables_keep_what_was_added_first},
         CU_TEST_INFO_NULL,
     };
-    CU_SuiteInfo suites[] = {{"made-up targets", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
-    if (CU_initialize_registry() != CUE_SUCCESS || CU_register_suites(suites) != CUE_SUCCESS)
-        return 1;
-    CU_basic_run_tests();
-    unsigned failed = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failed > 0;
+    return suite_run("made-up targets", tests);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* However the subject was compiled, linked, stripped, moved or deleted: it is read.
    test_objects SUBJECT SOURCE_FOLDER */
-#include <CUnit/Basic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "suite.h"
 #include "support.h"
 #include "target/object.h"
 
@@ -308,10 +308,8 @@ static void processes_side_by_side_share_objects(void)
 
 int main(int argc, char **argv)
 {
-    static char real[4096];
-    if (argc < 3 || !realpath(argv[1], real))
+    if (argc < 3 || !(path = realpath(argv[1], NULL)))
         return 2;
-    path = real;
     sources = argv[2];
     CU_TestInfo tests[] = {
         {"every way to compile", every_way_to_compile},
@@ -328,13 +326,8 @@ int main(int argc, char **argv)
         {"processes side by side share objects", processes_side_by_side_share_objects},
         CU_TEST_INFO_NULL,
     };
-    CU_SuiteInfo suites[] = {{"objects", NULL, NULL, NULL, NULL, tests}, CU_SUITE_INFO_NULL};
-    if (CU_initialize_registry() != CUE_SUCCESS || CU_register_suites(suites) != CUE_SUCCESS)
-        return 1;
-    CU_basic_run_tests();
-    unsigned failed = CU_get_number_of_failures();
-    CU_cleanup_registry();
+    int status = suite_run("objects", tests);
     mpiq_object_clear();
     run("rm -rf %s", scratch());
-    return failed > 0;
+    return status;
 }
