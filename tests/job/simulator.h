@@ -89,7 +89,6 @@ struct simulator {
     bool patched;
     uint64_t seed;
     uint64_t seed_of_job; /* the first one */
-    uint64_t requests;
     struct sim_rank rank[SIM_RANKS];
     struct sim_channel channel[SIM_RANKS][SIM_RANKS][SIM_COMMS]; /* from, to */
 };
