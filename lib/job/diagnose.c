@@ -289,12 +289,38 @@ static void notes(struct mpiq_finder *finder)
                 note->text = WORDS(finder->arena, "%s%s%s", what ? what : "", what ? ": " : "",
                                    text ? text : "could not be read");
             }
-            mpiq_finder_add(finder, &diagnosis->notes[at].ranks, process);
+            mpiq_finder_add(finder, &diagnosis->notes[first + at].ranks, process);
         }
     }
 }
 
 static struct mpiq_error *no_memory(void)
+/* What was asked for and is no rank: a file that is cut off, a program without MPI.  Each says it for itself,
+   since no rank's number can. */
+static void strangers(struct mpiq_finder *finder)
+{
+    const struct mpiq_job_state *job = finder->job;
+    enum { MOST_STRANGERS = 32 };
+    for (uint32_t i = 0, told = 0; i < job->rank_count && told < MOST_STRANGERS; i++) {
+        const struct mpiq_job_rank *rank = &job->ranks[i];
+        if (rank->process != MPIQ_NONE)
+            continue;
+        const char *text =
+            rank->problem_count > 0 ? mpiq_job_string(job, job->problems[rank->first_problem].text) : NULL;
+        const char *program = mpiq_job_string(job, rank->executable);
+        struct mpiq_note *note = mpiq_diagnosis_add_note(finder->diagnosis);
+        if (!note) {
+            finder->failed = true;
+            return;
+        }
+        text = text ? text : "its rank is not known";
+        note->text = rank->pid == 0 ? WORDS(finder->arena, "no rank, and left out: %s", text)
+                                    : WORDS(finder->arena, "process %d (%s) is no rank, and left out: %s",
+                                            rank->pid, program ? mpiq_words_base_name(program) : "?", text);
+        told++;
+    }
+}
+
 {
     return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory: the job cannot be diagnosed");
 }
@@ -315,8 +341,17 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job, struct mpiq_d
     finder.explanation = &explanation;
     finder.failed = !diagnosis->graph || !mpiq_explain(diagnosis->graph, &explanation);
     void (*const finders[])(struct mpiq_finder *) = {
-        mpiq_find_collectives, mpiq_find_messages, mpiq_find_cycles, mpiq_find_truncations, mpiq_find_ranks,
-        mpiq_find_leftovers,   describe_ranks,     verdict,          assumptions,           notes,
+        mpiq_find_collectives,
+        mpiq_find_messages,
+        mpiq_find_cycles,
+        mpiq_find_truncations,
+        mpiq_find_ranks,
+        mpiq_find_leftovers,
+        describe_ranks,
+        verdict,
+        assumptions,
+        notes,
+        strangers,
     };
     for (size_t i = 0; i < sizeof finders / sizeof *finders && !finder.failed; i++)
         finders[i](&finder);

@@ -52,7 +52,7 @@ static void put_help(struct mpiq_page *page, bool *headed, const struct mpiq_ran
     if (!*headed)
         mpiq_layout_heading(page, "What would help");
     *headed = true;
-    if (ranks && ranks->size < page->job->rank_count) {
+    if (ranks && ranks->size < mpiq_job_ranks_read(page->job)) {
         mpiq_put_who(&line, ranks, MPIQ_MOST_RANGES);
         mpiq_buffer_string(&line, ": ");
     }

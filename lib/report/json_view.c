@@ -28,7 +28,7 @@ static void put_job(struct mpiq_json *json)
     mpiq_json_key(json, "job");
     mpiq_json_open(json, '{');
     mpiq_json_put_number(json, "size", job->process_count);
-    mpiq_json_put_number(json, "ranks_seen", job->rank_count);
+    mpiq_json_put_number(json, "ranks_seen", mpiq_job_ranks_read(job));
     mpiq_json_put_string(json, "mpi", library.name);
     mpiq_json_put_string(json, "source", mpiq_source_word(library.source));
     mpiq_json_key(json, "hosts");

@@ -198,12 +198,12 @@ void mpiq_layout_verdict(struct mpiq_page *page)
     mpiq_buffer_string(&text, ": ");
     if (diagnosis->text && *diagnosis->text)
         mpiq_buffer_printf(&text, "%s ", diagnosis->text);
-    mpiq_buffer_printf(&text, "(%" PRIu32 " of ", job->rank_count);
+    mpiq_buffer_printf(&text, "(%" PRIu32 " of ", mpiq_job_ranks_read(job));
     mpiq_put_count(&text, job->process_count, "rank");
     mpiq_buffer_string(&text, " read");
     if (library.name)
         mpiq_buffer_printf(&text, ", %s", library.name);
-    if (job->rank_count > 0)
+    if (mpiq_job_ranks_read(job) > 0)
         mpiq_buffer_printf(&text, ", %s", source_phrase(library.source));
     mpiq_buffer_char(&text, ')');
     mpiq_layout_line(page,

@@ -62,6 +62,14 @@ struct mpiq_world_rank mpiq_job_world_rank(const struct mpiq_job_state *job, uin
     };
 }
 
+uint32_t mpiq_job_ranks_read(const struct mpiq_job_state *job)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < job->world_count; i++)
+        count += job->worlds[i].present;
+    return count;
+}
+
 uint32_t mpiq_job_process(const struct mpiq_job_state *job, uint32_t world, uint32_t rank)
 {
     return world < job->world_count && rank < job->worlds[world].size ? job->worlds[world].first + rank

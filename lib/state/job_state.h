@@ -202,7 +202,7 @@ struct mpiq_job_rank {
     uint64_t cpu_ns;
     uint64_t cpu_between_ns; /* spent between the looks */
     int64_t taken_ns;        /* when it was read last, since the epoch */
-    uint32_t process;        /* MPIQ_NONE: it could not tell its own name */
+    uint32_t process;        /* MPIQ_NONE: no rank that anybody knows of: a broken file, another program */
     int32_t pid;
     mpiq_string_id host;
     mpiq_string_id executable;
@@ -291,7 +291,8 @@ void mpiq_job_state_destroy(struct mpiq_job_state *job);
 
 /* Adds what look 1 or 2 saw of a rank; copies what it needs, so state stays the caller's.  All of a rank's
    looks in order; ranks in any order.  A second state of the same rank and look is refused
-   (MPIQ_ERROR_CORRUPT: two processes say that they are that rank), as is one with indexes out of range. */
+   (MPIQ_ERROR_CORRUPT: it is there twice, or two processes say that they are that rank), as is one with
+   indexes out of range. */
 struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
                                       const struct mpiq_rank_state *state);
 
@@ -312,6 +313,9 @@ struct mpiq_world_rank {
 struct mpiq_world_rank mpiq_job_world_rank(const struct mpiq_job_state *job, uint32_t process);
 /* And back; MPIQ_NONE if there is no such rank. */
 uint32_t mpiq_job_process(const struct mpiq_job_state *job, uint32_t world, uint32_t rank);
+
+/* How many of the job's processes were read, those that have ended included: `ranks` has others too. */
+uint32_t mpiq_job_ranks_read(const struct mpiq_job_state *job);
 
 /* The rank state's row of a process; NULL if it was not read. */
 static inline const struct mpiq_job_rank *mpiq_job_rank_of(const struct mpiq_job_state *job, uint32_t process)

@@ -517,7 +517,8 @@ static uint32_t rank_row(struct mpiq_job_state *job, const struct mpiq_rank_stat
     if (name == MPIQ_NO_NAME) /* known by its process alone */
         hash = mpiq_hash_bytes(mpiq_hash(hash, (uint32_t)state->pid), state->host, strlen(state->host));
     uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_index_table_next(&builder->ranks, hash, &cursor)) != MPIQ_NONE;) {
+    bool told = name != MPIQ_NO_NAME || state->pid != 0; /* of a broken file nothing tells two apart */
+    for (uint32_t i; told && (i = mpiq_index_table_next(&builder->ranks, hash, &cursor)) != MPIQ_NONE;) {
         if (builder->names[i] == name && (name != MPIQ_NO_NAME || job->ranks[i].pid == state->pid))
             return i;
     }
@@ -541,6 +542,24 @@ static uint32_t rank_row(struct mpiq_job_state *job, const struct mpiq_rank_stat
     return row;
 }
 
+static struct mpiq_error *refuse_double(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                                        const struct mpiq_rank_state *state)
+{
+    bool same = strcmp(rank->host ? mpiq_job_string(job, rank->host) : "", state->host) == 0;
+    const char *host = rank->host ? mpiq_job_string(job, rank->host) : "an unknown host";
+    if (state->name.rank < 0)
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "process %d on %s is there twice: name it once",
+                                 state->pid, host);
+    if (rank->pid == state->pid && same)
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT,
+                                 "rank %d (process %d on %s) is there twice: name it once, in one snapshot, "
+                                 "one core file or by its pid",
+                                 state->name.rank, state->pid, host);
+    return mpiq_error_create(MPIQ_ERROR_CORRUPT,
+                             "two processes say that they are rank %d of one job: %d on %s and %d on %s",
+                             state->name.rank, rank->pid, host, state->pid, state->host);
+}
+
 struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
                                       const struct mpiq_rank_state *state)
 {
@@ -556,10 +575,7 @@ struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
         return no_memory();
     struct mpiq_job_rank rank = job->ranks[row];
     if (rank.looks >= look)
-        return mpiq_error_create(
-            MPIQ_ERROR_CORRUPT, "two processes say that they are rank %d of one job: %d on %s and %d on %s",
-            state->name.rank, rank.pid, rank.host ? mpiq_job_string(job, rank.host) : "an unknown host",
-            state->pid, state->host);
+        return refuse_double(job, &rank, state);
 
     struct mpiq_job_rank old = rank;
     struct adding adding = {.job = job, .state = state, .old = rank.looks ? &old : NULL, .row = row};

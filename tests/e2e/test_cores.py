@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is left of a job: its core files say the same as the job did."""
+import os
+
 from answers import without_times
 
 
@@ -25,3 +27,16 @@ def test_one_core_of_four(cores, mpiq):
     assert answer.json["verdict"] in ("unknown", "running")
     assert answer.json["job"]["size"] == 4
     assert answer.json["job"]["ranks_seen"] == 1
+
+
+def test_files_that_are_no_whole_cores(cores, mpiq, tmp_path):
+    """Each is said to be one, and none costs the ranks that can be read, nor is counted among them."""
+    for name, size in (("tiny", 100), ("cut", 100000)):
+        (tmp_path / name).write_bytes(cores[0].open("rb").read(size))
+    answer = mpiq(*cores, tmp_path / "tiny", tmp_path / "cut", os.getpid())
+    assert answer.status == 1, answer.err
+    assert "(4 of 4 ranks read," in answer.out
+    notes = answer.out[answer.out.index("What could not be read"):]
+    for name in ("tiny: ", "cut: ", f"process {os.getpid()} (python"):
+        assert name in notes, answer.out
+    assert mpiq("--json", *cores, tmp_path / "tiny").json["job"]["ranks_seen"] == 4

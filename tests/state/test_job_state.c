@@ -253,7 +253,10 @@ static void test_refused(void)
 {
     struct mpiq_job_state *job = mpiq_job_state_create();
     add(job, 1, rank_state(7, 0, 2));
-    refuse(job, 1, rank_state(7, 0, 2), "two processes say that they are rank 0");
+    refuse(job, 1, rank_state(7, 0, 2), "rank 0 (process 700 on n0) is there twice");
+    struct mpiq_rank_state *other = rank_state(7, 0, 2);
+    other->pid = 4711;
+    refuse(job, 1, other, "two processes say that they are rank 0 of one job: 700 on n0 and 4711 on n0");
     struct mpiq_rank_state *state = rank_state(7, 1, 2);
     mpiq_rank_state_add_operation(state)->comm = 5;
     refuse(job, 1, state, "an operation refers to what is not there");
@@ -272,17 +275,27 @@ static void test_refused(void)
     mpiq_job_state_destroy(job);
 }
 
-/* A rank that could not tell its name is there, but is no process of the job. */
+static struct mpiq_rank_state *nameless(int pid)
+{
+    struct mpiq_rank_state *state = mpiq_rank_state_create();
+    state->name.rank = -1;
+    state->pid = pid;
+    return state;
+}
+
+/* What could not tell its rank is there, but is no process of the job; nor is any number of broken files. */
 static void test_nameless(void)
 {
     struct mpiq_job_state *job = mpiq_job_state_create();
-    struct mpiq_rank_state *state = mpiq_rank_state_create();
-    state->name.rank = -1;
-    state->pid = 4711;
-    add(job, 1, state);
+    add(job, 1, nameless(4711));
     add(job, 1, rank_state(7, 0, 1));
+    add(job, 1, nameless(0));
+    add(job, 1, nameless(0));
+    add(job, 2, nameless(4711));
+    refuse(job, 1, nameless(4711), "process 4711 on");
     finish(job);
-    CU_ASSERT_EQUAL(job->rank_count, 2);
+    CU_ASSERT_EQUAL(job->rank_count, 4);
+    CU_ASSERT_EQUAL(mpiq_job_ranks_read(job), 1);
     CU_ASSERT_EQUAL(job->process_count, 1);
     CU_ASSERT_EQUAL(job->ranks[0].process, MPIQ_NONE);
     mpiq_job_state_destroy(job);
