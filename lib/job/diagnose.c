@@ -289,12 +289,11 @@ static void notes(struct mpiq_finder *finder)
                 note->text = WORDS(finder->arena, "%s%s%s", what ? what : "", what ? ": " : "",
                                    text ? text : "could not be read");
             }
-            mpiq_finder_add(finder, &diagnosis->notes[first + at].ranks, process);
+            mpiq_finder_add(finder, &diagnosis->notes[at].ranks, process);
         }
     }
 }
 
-static struct mpiq_error *no_memory(void)
 /* What was asked for and is no rank: a file that is cut off, a program without MPI.  Each says it for itself,
    since no rank's number can. */
 static void strangers(struct mpiq_finder *finder)
@@ -321,6 +320,7 @@ static void strangers(struct mpiq_finder *finder)
     }
 }
 
+static struct mpiq_error *no_memory(void)
 {
     return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory: the job cannot be diagnosed");
 }
