@@ -53,8 +53,22 @@ void mpiq_snapshot_abandon(struct mpiq_snapshot_writer *writer)
     writer_destroy(writer);
 }
 
+/* What a snapshot takes the place of is a file: for root it might else be /dev/null. */
+static struct mpiq_error *check_place(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) < 0 || S_ISREG(status.st_mode))
+        return NULL;
+    return mpiq_error_create(MPIQ_ERROR_USAGE,
+                             "the snapshot cannot be written to %s, which is %s: name a file", path,
+                             S_ISDIR(status.st_mode) ? "a directory" : "no regular file");
+}
+
 static struct mpiq_error *open_temporary(struct mpiq_snapshot_writer *writer)
 {
+    struct mpiq_error *error = check_place(writer->path);
+    if (error)
+        return error;
     int fd = mkstemp(writer->temporary); /* mode 0600 */
     if (fd < 0)
         return mpiq_error_create_os(errno, "the snapshot %s cannot be written", writer->path);

@@ -109,6 +109,9 @@ static void test_whole_or_not(void)
     CU_ASSERT_EQUAL(system(command), 0);
     refused(mpiq_snapshot_create("/nonexistent/directory/file", &writer), MPIQ_ERROR_NOT_FOUND,
             "cannot be written");
+    refused(mpiq_snapshot_create(directory, &writer), MPIQ_ERROR_USAGE, "a directory");
+    CU_ASSERT_EQUAL(mkfifo(path_of("pipe"), 0600), 0);
+    refused(mpiq_snapshot_create(path_of("pipe"), &writer), MPIQ_ERROR_USAGE, "no regular file");
 }
 
 static void test_refused(void)
