@@ -58,7 +58,7 @@ static void test_reference(void)
             return;
         }
     }
-    printf("%llu jobs, %u stuck ranks ", (unsigned long long)cases, stuck);
+    printf("%llu jobs, %u stuck ranks\n", (unsigned long long)cases, stuck);
     CU_ASSERT(stuck > cases / 4); /* the random jobs are worth something */
 }
 

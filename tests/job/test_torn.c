@@ -112,7 +112,7 @@ static void test_torn_looks(void)
     unsigned settled = 0;
     for (uint64_t i = 0; i < cases && !complaining; i++)
         try_job(first_seed + i, &moving, &settled);
-    printf("%llu jobs, proven stuck %u times while others moved, %u at rest ", (unsigned long long)cases,
+    printf("%llu jobs, proven stuck %u times while others moved, %u at rest\n", (unsigned long long)cases,
            moving, settled);
     CU_ASSERT(moving > cases / 20);
     CU_ASSERT(settled > cases / 4);

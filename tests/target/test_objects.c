@@ -28,7 +28,7 @@ static bool has(const char *tool)
     snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", tool);
     if (system(command) == 0)
         return true;
-    printf("skipped: no %s here ", tool);
+    printf("skipped: no %s here\n", tool);
     return false;
 }
 
@@ -43,18 +43,24 @@ static struct mpiq_target *open_subject(const struct subject *subject)
 
 enum { MEMORY = 1, TYPES = 2, STACK = 4, ALL = 7 };
 
-static void check(int what)
+/* Reads the subject, which runs, and ends it. */
+static void check_subject(struct subject *subject, int what)
 {
-    struct subject subject = subject_start(program, "wait");
-    struct mpiq_target *target = open_subject(&subject);
+    struct mpiq_target *target = open_subject(subject);
     if (what & MEMORY)
-        check_memory_and_symbols(target, &subject);
+        check_memory_and_symbols(target, subject);
     if (what & TYPES)
         check_types(target);
     if (what & STACK)
-        check_stack(target, &subject);
+        check_stack(target, subject);
     mpiq_target_destroy(target);
-    subject_end(&subject);
+    subject_end(subject);
+}
+
+static void check(int what)
+{
+    struct subject subject = subject_start(program, "wait");
+    check_subject(&subject, what);
 }
 
 static void every_way_to_compile(void)
@@ -124,7 +130,7 @@ static void a_separate_debug_file_is_found_by_debuglink(void)
 static void a_debug_file_is_had_from_debuginfod(void)
 {
     if (system("ldconfig -p | grep -q libdebuginfod") != 0) {
-        printf("skipped: no libdebuginfod here ");
+        printf("skipped: no libdebuginfod here\n");
         return;
     }
     compile("server", "gcc -g -rdynamic");
@@ -178,12 +184,7 @@ static void a_deleted_program_is_read(void)
     compile("deleted", "gcc -g");
     struct subject subject = subject_start(program, "wait");
     run("rm %s", program);
-    struct mpiq_target *target = open_subject(&subject);
-    check_memory_and_symbols(target, &subject);
-    check_types(target);
-    check_stack(target, &subject);
-    mpiq_target_destroy(target);
-    subject_end(&subject);
+    check_subject(&subject, ALL);
 }
 
 /* What a person does while the job hangs: builds it anew. */
@@ -195,12 +196,7 @@ static void a_replaced_program_is_read_as_it_was(void)
         "-g -x c - -o %s.new && "
         "mv %s.new %s",
         program, program, program);
-    struct mpiq_target *target = open_subject(&subject);
-    check_memory_and_symbols(target, &subject);
-    check_types(target);
-    check_stack(target, &subject);
-    mpiq_target_destroy(target);
-    subject_end(&subject);
+    check_subject(&subject, ALL);
 }
 
 /* The path leads to another file for us than for it, as with a rank in a container. */
@@ -219,16 +215,11 @@ static void another_mount_namespaces_program_is_read(void)
         "%s/namespace/outside/program wait\"' >%s && chmod +x %s",
         scratch(), scratch(), scratch(), script, script);
     if (system("unshare -m true 2>/dev/null") != 0) {
-        printf("skipped: no mount namespaces here ");
+        printf("skipped: no mount namespaces here\n");
         return;
     }
     struct subject subject = subject_start(script, "wait");
-    struct mpiq_target *target = open_subject(&subject);
-    check_memory_and_symbols(target, &subject);
-    check_types(target);
-    check_stack(target, &subject);
-    mpiq_target_destroy(target);
-    subject_end(&subject);
+    check_subject(&subject, ALL);
 }
 
 /* Without root's ways to a deleted file: it is put together from the process's memory. */
