@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <CUnit/Basic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "state/job_state.h"
+#include "suite.h"
 
 static void set_group(struct mpiq_group *group, uint64_t hash, const struct mpiq_name *names, uint32_t count)
 {
@@ -303,18 +303,15 @@ static void test_nameless(void)
 
 int main(void)
 {
-    CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("job state", NULL, NULL);
-    CU_add_test(suite, "worlds", test_worlds);
-    CU_add_test(suite, "communicators", test_communicators);
-    CU_add_test(suite, "intercommunicators", test_intercommunicator);
-    CU_add_test(suite, "two looks", test_two_looks);
-    CU_add_test(suite, "room", test_room);
-    CU_add_test(suite, "refused", test_refused);
-    CU_add_test(suite, "nameless", test_nameless);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures > 0;
+    CU_TestInfo tests[] = {
+        {"worlds", test_worlds},
+        {"communicators", test_communicators},
+        {"intercommunicators", test_intercommunicator},
+        {"two looks", test_two_looks},
+        {"room", test_room},
+        {"refused", test_refused},
+        {"nameless", test_nameless},
+        CU_TEST_INFO_NULL,
+    };
+    return suite_run("job state", tests);
 }

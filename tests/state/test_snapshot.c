@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <CUnit/Basic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include <unistd.h>
 
 #include "state/snapshot.h"
+#include "suite.h"
 
 static char directory[] = "/tmp/mpiq-snapshot-XXXXXX";
 
@@ -170,17 +170,13 @@ int main(void)
 {
     if (!mkdtemp(directory))
         return 1;
-    CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("snapshots", NULL, NULL);
-    CU_add_test(suite, "merged", test_merge);
-    CU_add_test(suite, "whole or not at all", test_whole_or_not);
-    CU_add_test(suite, "refused", test_refused);
-    CU_add_test(suite, "damaged", test_damaged);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
+    CU_TestInfo tests[] = {
+        {"merged", test_merge},    {"whole or not at all", test_whole_or_not},
+        {"refused", test_refused}, {"damaged", test_damaged},
+        CU_TEST_INFO_NULL,
+    };
+    int status = suite_run("snapshots", tests);
     char command[64];
     snprintf(command, sizeof command, "rm -r %s", directory);
-    return system(command) != 0 || failures > 0;
+    return system(command) != 0 ? 1 : status;
 }
