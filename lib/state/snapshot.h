@@ -18,8 +18,8 @@
 struct mpiq_snapshot_writer;
 
 /* Starts a snapshot in a new file beside path, which is put in its place by finish: a half-written one
-   never has the name.  The file is the user's alone (mode 0600).  USAGE if path is a directory, a device or the
-   like: only a file is replaced. */
+   never has the name.  The file is the user's alone (mode 0600).  USAGE if path is a directory, a device or
+   the like: only a file is replaced. */
 struct mpiq_error *mpiq_snapshot_create(const char *path, struct mpiq_snapshot_writer **ret);
 struct mpiq_error *mpiq_snapshot_add(struct mpiq_snapshot_writer *writer, int look,
                                      const struct mpiq_rank_state *state);
