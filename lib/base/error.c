@@ -27,8 +27,11 @@ create(enum mpiq_error_code code, const char *suffix, const char *format, va_lis
     }
     error->code = code;
     error->message = sentence;
-    if (suffix && asprintf(&error->message, "%s: %s", sentence, suffix) >= 0)
+    char *whole = NULL;
+    if (suffix && asprintf(&whole, "%s: %s", sentence, suffix) >= 0) {
         free(sentence);
+        error->message = whole;
+    }
     return error;
 }
 
