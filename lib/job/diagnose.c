@@ -267,29 +267,30 @@ static void notes(struct mpiq_finder *finder)
     struct mpiq_diagnosis *diagnosis = finder->diagnosis;
     enum { MOST_NOTES = 32 };
     struct note_key keys[MOST_NOTES];
+    const size_t first = diagnosis->note_count;
+    size_t kept = 0;
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         for (uint32_t i = 0; rank && i < rank->problem_count; i++) {
             const struct mpiq_job_problem *problem = &job->problems[rank->first_problem + i];
             size_t at = 0;
-            while (at < diagnosis->note_count &&
-                   (keys[at].what != problem->what || keys[at].text != problem->text))
+            while (at < kept && (keys[at].what != problem->what || keys[at].text != problem->text))
                 at++;
             if (at == MOST_NOTES)
                 continue;
-            if (at == diagnosis->note_count) {
+            if (at == kept) {
                 struct mpiq_note *note = mpiq_diagnosis_add_note(diagnosis);
                 if (!note) {
                     finder->failed = true;
                     return;
                 }
-                keys[at] = (struct note_key){.what = problem->what, .text = problem->text};
+                keys[kept++] = (struct note_key){.what = problem->what, .text = problem->text};
                 const char *what = mpiq_job_string(job, problem->what);
                 const char *text = mpiq_job_string(job, problem->text);
                 note->text = WORDS(finder->arena, "%s%s%s", what ? what : "", what ? ": " : "",
                                    text ? text : "could not be read");
             }
-            mpiq_finder_add(finder, &diagnosis->notes[at].ranks, process);
+            mpiq_finder_add(finder, &diagnosis->notes[first + at].ranks, process);
         }
     }
 }
