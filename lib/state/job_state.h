@@ -86,7 +86,7 @@ struct mpiq_call_shape {
     int64_t count;
     int64_t bytes; /* -1 not known */
     int32_t root;
-    int16_t collective;
+    int32_t collective; /* no narrower: shapes are compared as bytes, so there is no padding */
     mpiq_string_id datatype;
     mpiq_string_id op;
 };
