@@ -104,6 +104,8 @@ static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_r
         ret->doing = MPIQ_DOING_STOPPED;
     if (!best || !best->in_mpi)
         return;
+    if (ret->doing == MPIQ_DOING_BLOCKED || ret->doing == MPIQ_DOING_STOPPED)
+        ret->since = mpiq_waited(job, rank, best);
     struct mpiq_thread_collective in;
     mpiq_thread_collective(job, rank, best, &in);
     ret->number = in.number;
@@ -115,8 +117,6 @@ static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_r
             comm = job->operations[wait->first_operation].comm;
         ret->comm = comm == MPIQ_NONE ? MPIQ_NONE : job->communicators[comm].user;
     }
-    if (ret->doing == MPIQ_DOING_BLOCKED || ret->doing == MPIQ_DOING_STOPPED)
-        ret->since = mpiq_waited(job, rank, best);
 }
 
 void mpiq_doing(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnosis)

@@ -45,7 +45,7 @@ static struct instance *instance_of(struct instances *instances, const struct in
     uint64_t hash = mpiq_hash(MPIQ_HASH_START, (uint64_t)key->comm << 32 | key->world);
     hash = mpiq_hash(mpiq_hash(hash, (uint64_t)key->number), key->number > 0 ? 0 : (uint64_t)key->collective);
     uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_index_table_next(&instances->table, hash, &cursor)) != MPIQ_NONE;) {
+    for (uint32_t i; (i = mpiq_index_table_next(&instances->table, hash, &cursor)) < instances->count;) {
         struct instance *known = &instances->list[i];
         if (known->comm == key->comm && known->world == key->world && known->number == key->number &&
             (key->number > 0 || known->collective == key->collective))
@@ -400,7 +400,7 @@ static void find_instance(struct instances *instances, const struct instance *in
     if (wanted_by(finder, instances, instance, in, wanted))
         roll.wanted = wanted;
     /* Entries were chained as they came, ascending: the last one is the first of the chain. */
-    uint32_t *order _cleanup_free_ = malloc(((size_t)instance->count + 1) * sizeof *order);
+    uint32_t *order _cleanup_free_ = calloc((size_t)instance->count + 1, sizeof *order);
     if (!order) {
         finder->failed = true;
         return;

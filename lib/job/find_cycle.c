@@ -176,8 +176,10 @@ static void find_cycle(struct mpiq_finder *finder, const struct mpiq_knot *knot,
     struct walk walk;
     bool closed = walk_knot(finder, knot, position, &walk);
     uint32_t *threads _cleanup_free_ = walk.threads;
-    if (!threads)
+    if (!threads) {
         finder->failed = true;
+        return;
+    }
     if (!closed || has_choice(finder->graph, &threads[walk.start], walk.count - walk.start))
         return;
     struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_WAIT_CYCLE);

@@ -193,18 +193,21 @@ static void say_argument(struct mpiq_finder *finder, uint32_t comm, int64_t numb
               mpiq_words_call(finder->arena, finder->job, finding->collective, number, comm), given, text);
 }
 
-/* Call of a number: in most rings the entries are numbered without a gap, so it is where it must be. */
-static const struct mpiq_call_shape *shape_at(const struct mpiq_job_state *job,
-                                              const struct mpiq_job_member *member, int64_t number)
+/* Shape of the call of a number, MPIQ_NONE where it has not come yet or is not known any more.  In most rings
+   the entries are numbered without a gap, so it is where it must be. */
+static uint32_t shape_at(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
+                         int64_t number)
 {
     int64_t at = member->ordered - number;
-    if (at >= 0 && at < (int64_t)member->call_count) {
-        const struct mpiq_call_shape *shape = &job->shapes[job->calls[member->first_call + at].shape];
-        if (shape->number == number)
+    if (at < 0)
+        return MPIQ_NONE;
+    if (at < (int64_t)member->call_count) {
+        uint32_t shape = job->calls[member->first_call + at].shape;
+        if (job->shapes[shape].number == number)
             return shape;
     }
     const struct mpiq_job_call *call = mpiq_numbered_call(job, member, number);
-    return call ? &job->shapes[call->shape] : NULL;
+    return call ? call->shape : MPIQ_NONE;
 }
 
 static bool field_of(const struct mpiq_call_shape *shape, enum field field, bool inter, int64_t *ret)
@@ -232,14 +235,13 @@ static bool field_of(const struct mpiq_call_shape *shape, enum field field, bool
 static bool is_uniform(const struct mpiq_job_state *job, const struct mpiq_job_communicator *comm,
                        int64_t number)
 {
-    const struct mpiq_call_shape *first = NULL;
+    uint32_t first = MPIQ_NONE;
     for (uint32_t i = 0; i < comm->member_count; i++) {
         const struct mpiq_job_member *member = &job->members[comm->first_member + i];
-        const struct mpiq_call_shape *shape =
-            member->ordered >= number ? shape_at(job, member, number) : NULL;
-        if (!shape)
+        uint32_t shape = shape_at(job, member, number);
+        if (shape == MPIQ_NONE)
             continue;
-        if (first && first != shape)
+        if (first != MPIQ_NONE && first != shape)
             return false;
         first = shape;
     }
@@ -256,12 +258,12 @@ static bool compare_field(struct mpiq_finder *finder, uint32_t index, int64_t nu
     for (uint32_t i = 0; i < comm->member_count; i++) {
         const struct mpiq_job_member *member = &job->members[comm->first_member + i];
         uint32_t process = job->ranks[member->rank].process;
-        const struct mpiq_call_shape *shape =
-            member->ordered >= number ? shape_at(job, member, number) : NULL;
+        uint32_t shape = shape_at(job, member, number);
         int64_t value;
-        if (!shape || process == MPIQ_NONE || !field_of(shape, field, comm->remote != MPIQ_NONE, &value))
+        if (shape == MPIQ_NONE || process == MPIQ_NONE ||
+            !field_of(&job->shapes[shape], field, comm->remote != MPIQ_NONE, &value))
             continue;
-        collective = shape->collective;
+        collective = job->shapes[shape].collective;
         join(finder, &camps, value, process);
     }
     if (camps.count < 2)

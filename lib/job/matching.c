@@ -68,7 +68,7 @@ static bool collect_incoming(struct mpiq_matching *matching)
             for (uint32_t i = 2; i < job->process_count + 2; i++)
                 first[i] += first[i - 1];
             matching->incoming =
-                malloc(((size_t)first[job->process_count + 1] + 1) * sizeof *matching->incoming);
+                calloc((size_t)first[job->process_count + 1] + 1, sizeof *matching->incoming);
             if (!matching->incoming)
                 return false;
         }

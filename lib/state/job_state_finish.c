@@ -216,9 +216,9 @@ static bool finish_members(struct mpiq_job_state *job, const uint32_t *comm_map,
         total += job->communicators[i].member_count;
         job->communicators[i].member_count = 0;
     }
-    uint32_t *order _cleanup_free_ = malloc((total + 1) * sizeof *order);
-    struct mpiq_job_member *sorted = malloc((total + 1) * sizeof *sorted);
-    uint32_t *by_rank = malloc((total + 1) * sizeof *by_rank);
+    uint32_t *order _cleanup_free_ = calloc((size_t)total + 1, sizeof *order);
+    struct mpiq_job_member *sorted = calloc((size_t)total + 1, sizeof *sorted);
+    uint32_t *by_rank = malloc(((size_t)total + 1) * sizeof *by_rank);
     if (!order || !sorted || !by_rank) {
         free(sorted);
         free(by_rank);
