@@ -18,19 +18,20 @@ static struct mpiq_error *no_memory(void)
     return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
 }
 
-static struct mpiq_error *add_source(struct mpiq_look_sources *sources, struct mpiq_look_source **ret)
+/* NULL: there is no memory. */
+static struct mpiq_look_source *add_source(struct mpiq_look_sources *sources)
 {
     if (sources->count == sources->capacity) {
         size_t room = sources->capacity ? sources->capacity * 2 : 64;
         struct mpiq_look_source *larger = reallocarray(sources->items, room, sizeof *larger);
         if (!larger)
-            return no_memory();
+            return NULL;
         sources->items = larger;
         sources->capacity = room;
     }
-    *ret = &sources->items[sources->count++];
-    **ret = (struct mpiq_look_source){.rank = -1};
-    return NULL;
+    struct mpiq_look_source *source = &sources->items[sources->count++];
+    *source = (struct mpiq_look_source){.rank = -1};
+    return source;
 }
 
 /* A process counts once, however often it is named. */
@@ -45,10 +46,9 @@ static bool has_pid(const struct mpiq_look_sources *sources, pid_t pid)
 
 static struct mpiq_error *add_rank(struct mpiq_look_sources *sources, const struct mpiq_found_rank *found)
 {
-    struct mpiq_look_source *source = NULL;
-    struct mpiq_error *error = add_source(sources, &source);
-    if (error)
-        return error;
+    struct mpiq_look_source *source = add_source(sources);
+    if (!source)
+        return no_memory();
     source->pid = found->pid;
     source->rank = found->rank;
     source->nspace = found->nspace ? strdup(found->nspace) : NULL;
@@ -128,11 +128,10 @@ static struct mpiq_error *add_file(struct mpiq_look_sources *sources, const char
             "%s is neither a core file nor a snapshot of mpiq%s: name a pid, core files or "
             "snapshots",
             path, elf ? " (it is a program)" : "");
-    struct mpiq_look_source *source = NULL;
-    struct mpiq_error *error = add_source(sources, &source);
-    if (!error && !(source->path = strdup(path)))
-        error = no_memory();
-    return error;
+    struct mpiq_look_source *source = add_source(sources);
+    if (!source || !(source->path = strdup(path)))
+        return no_memory();
+    return NULL;
 }
 
 static struct mpiq_error *add_target(struct mpiq_look_sources *sources, const char *word)
@@ -165,10 +164,10 @@ static struct mpiq_error *add_wire(struct mpiq_look_sources *sources, const stru
             source = &sources->items[i];
     }
     if (!source)
-        error = add_source(sources, &source);
-    if (error) {
+        source = add_source(sources);
+    if (!source) {
         mpiq_target_destroy(target);
-        return error;
+        return no_memory();
     }
     source->wire = wire;
     source->target = target;

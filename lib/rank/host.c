@@ -356,7 +356,7 @@ static int await_helper(struct mpiq_dll_host *host)
 static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_target *target, pid_t direct,
                                    const char *dll, struct mpiq_rank_state **ret, char **text)
 {
-    struct answer answer = {.request = host->request, .asked = host->question != NULL};
+    struct answer answer = {.request = host->request, .asked = text != NULL};
     struct mpiq_error *error = mpiq_target_serve_pipe(target, &host->pipe, direct, on_line, &answer);
     bool late = error && error->code == MPIQ_ERROR_TIMEOUT;
 
@@ -368,7 +368,7 @@ static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_targe
         mpiq_error_destroy(error);
         if (answer.nonsense)
             stop_helper(host);
-        if (answer.asked)
+        if (text)
             *text = answer.text;
         else
             *ret = answer.state;
@@ -457,7 +457,7 @@ struct mpiq_error *mpiq_dll_host_read(struct mpiq_dll_host *host, struct mpiq_ta
     struct mpiq_rank_state *state = NULL;
 
     struct mpiq_error *error = ask_helper(host, target, &status, &state, NULL);
-    if (error)
+    if (!state) /* it comes alone or an error does */
         return error;
     for (size_t i = 0; i < state->communicator_count; i++) {
         settle_group(host, &state->communicators[i].local);

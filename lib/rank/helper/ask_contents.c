@@ -131,9 +131,13 @@ static char *hex_of(const unsigned char *bytes, size_t size)
 static void add_bytes(struct mpiq_look *look, uint64_t address, size_t size, json_object *ret)
 {
     _cleanup_free_ unsigned char *bytes = malloc(size + 1);
-    struct mpiq_error *error =
-        bytes ? mpiq_target_read(look->target, address, size, bytes)
-              : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for %zu bytes of a message", size);
+    if (!bytes) {
+        add_problem(ret, mpiq_error_create(MPIQ_ERROR_NO_MEMORY,
+                                           "the buffer cannot be read: no memory for %zu bytes of a message",
+                                           size));
+        return;
+    }
+    struct mpiq_error *error = mpiq_target_read(look->target, address, size, bytes);
     if (error) {
         add_problem(ret, mpiq_error_prefix(error, "the buffer cannot be read"));
         return;

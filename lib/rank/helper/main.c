@@ -184,14 +184,12 @@ static struct mpiq_error *read_rank(const char *request, uint64_t *number, char 
     struct mpiq_target *target = NULL;
     json_object *options = json_tokener_parse(request);
     const char *path = json_object_get_string(json_object_object_get(options, "dll"));
-    struct mpiq_error *error = NULL;
 
-    if (!path)
-        error = mpiq_error_create(MPIQ_ERROR_USAGE, "the look names no message-queue library");
     *number = json_object_get_uint64(json_object_object_get(options, "number"));
     look.internal = json_object_get_boolean(json_object_object_get(options, "internal"));
-    if (!error)
-        error = find_dll(path, &look.dll);
+    struct mpiq_error *error =
+        path ? find_dll(path, &look.dll)
+             : mpiq_error_create(MPIQ_ERROR_USAGE, "the look names no message-queue library");
     if (!error)
         error = mpiq_target_wire_pipe_create(&wire, json_object_object_get(options, "known"), &target);
     look.target = target;
