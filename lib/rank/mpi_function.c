@@ -43,9 +43,10 @@ static bool spell(const char *rest, char *ret, size_t size)
 bool mpiq_mpi_function(const char *symbol, char *ret, size_t size)
 {
     char name[80];
-    if (!symbol || strlen(symbol) >= sizeof name)
+    size_t length = symbol ? strlen(symbol) : sizeof name;
+    if (length >= sizeof name)
         return false;
-    strcpy(name, symbol);
+    memcpy(name, symbol, length + 1);
 
     /* C: MPI_Recv, PMPI_Recv. */
     const char *c_name = name[0] == 'P' ? name + 1 : name;
@@ -68,12 +69,10 @@ bool mpiq_mpi_function(const char *symbol, char *ret, size_t size)
         }
     }
     const char *rest = name;
-    if (strncasecmp(rest, "pmpi_", 5) == 0)
+    if (strncasecmp(rest, "pmpi_", 5) == 0 || (f && strncmp(rest, "ompi_", 5) == 0))
         rest += 5;
     else if (strncasecmp(rest, "mpi_", 4) == 0)
         rest += 4;
-    else if (strncmp(rest, "ompi_", 5) == 0 && f)
-        rest += 5;
     else
         return false;
     return spell(rest, ret, size);

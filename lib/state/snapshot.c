@@ -92,8 +92,9 @@ struct mpiq_error *mpiq_snapshot_create(const char *path, struct mpiq_snapshot_w
     writer->context = ZSTD_createCCtx();
     writer->buffer_size = ZSTD_CStreamOutSize();
     writer->buffer = malloc(writer->buffer_size);
-    if (asprintf(&writer->temporary, "%s.XXXXXX", path) < 0)
-        writer->temporary = NULL;
+    char *temporary = NULL;
+    if (asprintf(&temporary, "%s.XXXXXX", path) >= 0)
+        writer->temporary = temporary;
     struct mpiq_error *error = NULL;
     if (!writer->path || !writer->context || !writer->buffer || !writer->temporary)
         error = no_memory();

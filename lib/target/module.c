@@ -194,8 +194,9 @@ static struct mpiq_error *keep_mappings(struct mpiq_modules *modules)
     char *path = kept.text;
     for (size_t i = 0; i < modules->count; i++) {
         kept.items[i] = *modules->items[i].mapping;
-        kept.items[i].path = strcpy(path, kept.items[i].path);
-        path += strlen(path) + 1;
+        size_t length = strlen(kept.items[i].path) + 1;
+        kept.items[i].path = memcpy(path, kept.items[i].path, length);
+        path += length;
         modules->items[i].mapping = &kept.items[i];
     }
     kept.count = modules->count;
