@@ -42,20 +42,6 @@ static enum mpiq_view view_of(enum command command)
     }
 }
 
-/* Writes text to a file, or to stdout if path is NULL. */
-static int put_out(const char *path, const char *text)
-{
-    FILE *file = path ? fopen(path, "w") : stdout;
-    bool written = file && fputs(text, file) >= 0;
-    if (file)
-        written &= (file == stdout ? fflush(file) : fclose(file)) == 0;
-    if (!written) {
-        fprintf(stderr, "mpiq: cannot write the answer to %s: %m\n", path ? path : "stdout");
-        return EXIT_NOTHING_READ;
-    }
-    return EXIT_FINE;
-}
-
 /* The same look as JSON, in the file of --json-to. */
 static int answer_json(const struct command_line *line, struct mpiq_job *job)
 {
@@ -81,7 +67,7 @@ static int answer(struct command_line *line, struct mpiq_job *job)
     struct mpiq_error *error = mpiq_job_render(job, view_of(line->command), &line->render, &text);
     if (error)
         return say_error(error);
-    int status = put_out(line->output, text);
+    int status = put_out(line->html, text);
     free(text);
     if (status == EXIT_FINE && line->json)
         status = answer_json(line, job);
@@ -94,9 +80,9 @@ static int doctor(struct command_line *line)
     struct mpiq_error *error = mpiq_doctor(&line->look, &text);
     if (error)
         return say_error(error);
-    fputs(text, stdout);
+    int status = put_out(NULL, text);
     free(text);
-    return EXIT_FINE;
+    return status;
 }
 
 static int ask(struct command_line *line)
@@ -105,9 +91,11 @@ static int ask(struct command_line *line)
     struct mpiq_error *error = mpiq_ask(&line->look, line->question, &text);
     if (error)
         return say_error(error);
-    puts(text);
+    int status = put_out(NULL, text);
+    if (status == EXIT_FINE)
+        status = put_out(NULL, "\n");
     free(text);
-    return EXIT_FINE;
+    return status;
 }
 
 static int look(struct command_line *line)

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "say.h"
+
 static const char help[] =
     "usage: mpiq [COMMAND] [OPTION…] [TARGET…]\n"
     "\n"
@@ -38,7 +40,9 @@ static const char help[] =
     "  --hang-after SEC   of run: look this often (60)\n"
     "  --keep             of run: leave the hung job alive\n"
     "\n"
-    "Exit status: 0 running or finished, 1 deadlock or stalled, 2 wrong usage, 3 nothing could be read.\n";
+    "Exit status: 0 running or finished, 1 deadlock or stalled, 2 wrong usage, 3 nothing could be read, or "
+    "too\n"
+    "little to tell.  snapshot and doctor: 0 if they could do it; run: the command's own, 1 if it hung.\n";
 
 enum {
     OPTION_JSON = 256,
@@ -129,13 +133,12 @@ static int take_option(int option, struct command_line *line)
         line->json = optarg;
         return -1;
     case OPTION_HTML:
-        line->render.format = MPIQ_FORMAT_HTML;
-        line->output = optarg;
+        line->html = optarg;
         return -1;
     case OPTION_RANKS:
         line->render.ranks = optarg;
         return -1;
-    case OPTION_COMM:
+    case OPTION_COMM: /* collectives and comms take it: see check_options */
         line->render.comm = optarg;
         return -1;
     case OPTION_ALL:
@@ -148,6 +151,7 @@ static int take_option(int option, struct command_line *line)
         return parse_seconds(optarg, &line->look.pause) ? -1
                                                         : refuse("--pause takes seconds, not '%s'", optarg);
     case OPTION_HANG_AFTER:
+        line->hang_given = true;
         return parse_seconds(optarg, &line->hang_after)
                    ? -1
                    : refuse("--hang-after takes seconds, not '%s'", optarg);
@@ -168,15 +172,27 @@ static int take_option(int option, struct command_line *line)
         line->output = optarg;
         return -1;
     case 'h':
-        fputs(help, stdout);
-        return EXIT_FINE;
+        return put_out(NULL, help);
     case 'V':
-        puts("mpiq " MPIQ_VERSION);
-        return EXIT_FINE;
-    default: /* getopt has said what is wrong */
-        fputs("mpiq: mpiq --help shows the usage\n", stderr);
-        return EXIT_USAGE;
+        return put_out(NULL, "mpiq " MPIQ_VERSION "\n");
+    default:
+        return EXIT_USAGE; /* refuse_option says which */
     }
+}
+
+/* What getopt could not make sense of: word is where it has come to. */
+static int refuse_option(int option, const char *word)
+{
+    if (optopt > 0 && optopt < OPTION_JSON && option == '?')
+        return refuse("there is no option '-%c'", optopt);
+    if (option == ':')
+        return refuse("%s needs a value", word);
+    if (optopt)
+        return refuse("%.*s takes no value", (int)strcspn(word, "="), word);
+    int like = 0;
+    for (const struct option *row = long_options; row->name && word[0] == '-'; row++)
+        like += strncmp(row->name, word + strspn(word, "-"), strcspn(word + strspn(word, "-"), "=")) == 0;
+    return refuse(like > 1 ? "'%s' may be several options" : "there is no option '%s'", word);
 }
 
 static bool is_pid_or_file(const char *word)
@@ -198,8 +214,32 @@ static int take_command(int argc, char **argv, struct command_line *line)
     return is_pid_or_file(word) ? -1 : refuse("there is no command '%s'", word);
 }
 
+/* What would go unheeded is said: somebody wanted something by it. */
+static int check_options(const struct command_line *line)
+{
+    bool look = line->command != COMMAND_SNAPSHOT && line->command != COMMAND_DOCTOR;
+    if (line->command != COMMAND_RUN && (line->keep || line->hang_given))
+        return refuse("%s goes with run only", line->keep ? "--keep" : "--hang-after");
+    if (line->command != COMMAND_COLLECTIVES && line->command != COMMAND_COMMS && line->render.comm)
+        return refuse("--comm goes with collectives and comms only");
+    if (line->command != COMMAND_SNAPSHOT && line->output)
+        return refuse("-o goes with snapshot only");
+    if (!look && (line->html || line->render.format == MPIQ_FORMAT_JSON))
+        return refuse("%s has no answer in %s", line->command == COMMAND_DOCTOR ? "doctor" : "snapshot",
+                      line->html ? "HTML" : "JSON");
+    if (!look && line->render.ranks)
+        return refuse("%s is about all ranks: it takes no --ranks",
+                      line->command == COMMAND_DOCTOR ? "doctor" : "snapshot");
+    if (line->html && line->render.format == MPIQ_FORMAT_JSON)
+        return refuse("--json or --html: one of them");
+    return -1;
+}
+
 static int check(int argc, char **argv, struct command_line *line)
 {
+    int status = check_options(line);
+    if (status >= 0)
+        return status;
     if (line->command == COMMAND_WHY) {
         if (optind == argc)
             return refuse("why needs a rank: mpiq why 3");
@@ -212,8 +252,6 @@ static int check(int argc, char **argv, struct command_line *line)
     }
     if (line->command == COMMAND_SNAPSHOT && !line->output)
         return refuse("snapshot needs a file: mpiq snapshot -o job.mpiq");
-    if (line->command != COMMAND_SNAPSHOT && line->output && line->render.format != MPIQ_FORMAT_HTML)
-        return refuse("-o goes with snapshot only");
     if (line->command == COMMAND_RUN) {
         if (optind == argc)
             return refuse("run needs a command: mpiq run -- mpirun -n 4 ./solver");
@@ -245,9 +283,11 @@ int parse_command_line(int argc, char **argv, struct command_line *ret)
     bool run = argc > 1 && strcmp(argv[1], "run") == 0;
     int skip = run ? 1 : 0, option, status = -1;
     optind = 1;
-    while (status < 0 &&
-           (option = getopt_long(argc - skip, argv + skip, run ? "+o:hV" : "o:hV", long_options, NULL)) != -1)
-        status = take_option(option, ret);
+    opterr = 0;
+    while (status < 0 && (option = getopt_long(argc - skip, argv + skip, run ? "+:o:hV" : ":o:hV",
+                                               long_options, NULL)) != -1)
+        status = option == '?' || option == ':' ? refuse_option(option, argv[skip + optind - 1])
+                                                : take_option(option, ret);
     optind += skip;
     if (run)
         ret->command = COMMAND_RUN;
@@ -256,6 +296,8 @@ int parse_command_line(int argc, char **argv, struct command_line *ret)
     if (status >= 0)
         return status;
     ret->look.wires = ret->wires;
+    if (ret->html && ret->render.format != MPIQ_FORMAT_JSON)
+        ret->render.format = MPIQ_FORMAT_HTML;
     ret->render.color = wants_color(ret);
     return check(argc, argv, ret);
 }

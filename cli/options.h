@@ -31,8 +31,10 @@ struct command_line {
     struct mpiq_render_options render;
     const char *question; /* of ask */
     const char *json;     /* of --json-to; NULL */
-    const char *output;   /* of snapshot -o and --html; NULL */
+    const char *output;   /* of snapshot -o; NULL */
+    const char *html;     /* of --html; NULL */
     double hang_after;    /* of run, in seconds */
+    bool hang_given;      /* it was said */
     bool keep;            /* of run: let the hung job live */
     char **program;       /* of run: what follows "--", ends with NULL */
     const char *color;    /* "auto", "always", "never" */

@@ -28,12 +28,24 @@ def no_mpi():
     ["snapshot"],
     ["run"],
     ["-o", "somewhere"],
+    ["--js"],
+    ["--json=yes"],
+    ["--pause"],
+    ["--keep"],
+    ["--hang-after", "3"],
+    ["queues", "--comm", "MPI_COMM_WORLD"],
+    ["--json", "--html", "page.html"],
+    ["snapshot", "-o", "file", "--json"],
+    ["snapshot", "-o", "file", "--html", "page.html"],
+    ["snapshot", "-o", "file", "--ranks", "0"],
+    ["doctor", "--json"],
 ])
 def test_wrong_usage(arguments, mpiq):
     answer = mpiq(*arguments)
     assert answer.status == 2
     assert answer.out == ""
-    assert "mpiq --help" in answer.err
+    assert answer.err.startswith("mpiq: ") and answer.err.endswith(" (mpiq --help shows the usage)\n")
+    assert answer.err.count("\n") == 1
 
 
 def test_ranks_that_are_no_list(hung, mpiq):
@@ -58,6 +70,14 @@ def test_help(mpiq):
     answer = mpiq("--help")
     assert (answer.status, answer.err) == (0, "")
     assert answer.out.startswith("usage: mpiq")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
+def test_answer_that_cannot_be_written(arguments, mpiq):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        answer = subprocess.run([mpiq.path, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert answer.returncode == 3
+    assert answer.stderr == "mpiq: cannot write the answer to stdout: No space left on device\n"
 
 
 def test_process_without_mpi(no_mpi, mpiq):
