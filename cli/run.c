@@ -15,18 +15,21 @@
 enum { GRACE_SECONDS = 5 };
 
 static pid_t launcher;
+static bool complained; /* of a look that cannot be: once is enough */
 
-/* What a person does to mpiq run is meant for the job. */
-static void pass_on(int number)
+/* What a person does to mpiq run is meant for the job.  What the terminal sends (^C) the job has got itself,
+   and twice is more than it should: mpirun then gives up on ending its ranks in good order. */
+static void pass_on(int number, siginfo_t *info, void *context)
 {
-    if (launcher > 0)
+    (void)context;
+    if (launcher > 0 && info->si_code != SI_KERNEL)
         kill(launcher, number);
 }
 
 static void pass_signals_on(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-    struct sigaction action = {.sa_handler = pass_on};
+    struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         sigaction(numbers[i], &action, NULL);
 }
@@ -60,6 +63,22 @@ static void end_job(void)
     }
 }
 
+/* In the file of --html, else on stderr: stdout is the job's. */
+static void tell(const struct command_line *line, const char *text)
+{
+    if (!line->html)
+        fputs(text, stderr);
+    else if (put_out(line->html, text) == EXIT_FINE)
+        fprintf(stderr, "mpiq: the job hangs: %s says why\n", line->html);
+}
+
+/* Waiting times pass in every report: what a person reads again begins with another verdict. */
+static bool same_verdict(const char *a, const char *b)
+{
+    size_t length = strcspn(a, "\n");
+    return length == strcspn(b, "\n") && memcmp(a, b, length) == 0;
+}
+
 /* Looks at the job; true: it hangs, and the report is told if it is not the one told before. */
 static bool report_if_stuck(struct command_line *line, char **told)
 {
@@ -74,15 +93,25 @@ static bool report_if_stuck(struct command_line *line, char **told)
     bool stuck = !error && mpiq_job_exit_status(job) == EXIT_STUCK;
     if (stuck)
         error = mpiq_job_render(job, MPIQ_VIEW_REPORT, &line->render, &text);
-    if (text && (!*told || strcmp(text, *told) != 0)) {
-        fputs(text, stderr);
+    if (!error && !stuck) {
+        free(*told);
+        *told = NULL;
+    }
+    if (text && (!*told || !same_verdict(text, *told))) {
+        tell(line, text);
         free(*told);
         *told = text;
         text = NULL;
     }
     free(text);
-    /* Not started yet, between two programs, just ended: none of that is news. */
-    mpiq_error_destroy(error);
+    /* Not started yet, between two programs, just ended: none of that is news.  A command line that cannot
+       ever work is. */
+    if (error && mpiq_error_is_usage(error) && !complained) {
+        complained = true;
+        say_error(error);
+    } else {
+        mpiq_error_destroy(error);
+    }
     mpiq_job_destroy(job);
     return stuck;
 }

@@ -7,7 +7,7 @@
 
 /* Runs line->program with our own standard streams.  Returns its exit status, or 128 and the signal that
    ended it as a shell does; once it hangs, the report goes to stderr, the job is ended (unless line->keep:
-   then the next look follows only after the report has changed) and EXIT_STUCK is returned. */
+   then another report follows only when the verdict has changed) and EXIT_STUCK is returned. */
 int run(struct command_line *line);
 
 #endif
