@@ -95,7 +95,7 @@ struct mpiq_render_options {
 #define MPIQ_RENDER_OPTIONS_DEFAULT {.size = sizeof(struct mpiq_render_options)}
 
 /* The view as text, ending in a line break, which the caller frees.  USAGE for a rank or a communicator that
-   does not exist, or ranks that are no list. */
+   does not exist, or ranks that are no list or none of the job's. */
 struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view view,
                                    const struct mpiq_render_options *options, char **ret);
 

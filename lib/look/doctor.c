@@ -174,44 +174,66 @@ static void tell_library(FILE *out, const struct census *census)
     }
 }
 
-static void tell_problems(FILE *out, const struct mpiq_look_sources *sources)
+/* What is wrong with one rank or more, each thing once. */
+struct problems {
+    FILE *out;
+    const char *told[10];
+    size_t count;
+};
+
+static void tell_problems(struct problems *problems, const struct mpiq_rank_state *state)
 {
-    enum { MOST = 10 };
-    const char *told[MOST];
-    size_t told_count = 0;
-    for (size_t i = 0; i < sources->count; i++) {
-        const struct mpiq_rank_state *state = sources->items[i].looks[0];
-        for (size_t k = 0; state && k < state->problem_count; k++) {
-            bool known = false;
-            for (size_t m = 0; m < told_count; m++)
-                known |= strcmp(told[m], state->problems[k].text) == 0;
-            if (known || told_count == MOST)
-                continue;
-            told[told_count++] = state->problems[k].text;
-            fprintf(out, "%-5s rank %d: %s: %s\n", "bad", state->name.rank, state->problems[k].what,
-                    state->problems[k].text);
-        }
+    for (size_t k = 0; k < state->problem_count; k++) {
+        const struct mpiq_problem *problem = &state->problems[k];
+        bool known = problems->count == sizeof problems->told / sizeof *problems->told;
+        for (size_t m = 0; m < problems->count; m++)
+            known |= strcmp(problems->told[m], problem->text) == 0;
+        if (known)
+            continue;
+        problems->told[problems->count++] = problem->text;
+        fprintf(problems->out, "%-5s ", "bad");
+        if (state->name.rank >= 0)
+            fprintf(problems->out, "rank %d: ", state->name.rank);
+        else if (state->pid > 0)
+            fprintf(problems->out, "process %d, which is no rank: ", state->pid);
+        fprintf(problems->out, "%s: %s\n", problem->what, problem->text);
     }
+}
+
+/* The first look at each, of processes and of what snapshots keep. */
+static const struct mpiq_rank_state *first_look(const struct mpiq_look_sources *sources, size_t index)
+{
+    if (index < sources->count)
+        return sources->items[index].looks[0];
+    const struct mpiq_kept_state *kept = &sources->kept[index - sources->count];
+    return kept->look == 1 ? kept->state : NULL;
 }
 
 void mpiq_doctor_job(FILE *out, const struct mpiq_look_sources *sources)
 {
     struct census census = {0};
+    struct problems problems = {.out = out};
     char text[256];
-    for (size_t i = 0; i < sources->count; i++) {
-        if (sources->items[i].looks[0])
-            count_rank(&census, sources->items[i].looks[0]);
+    size_t count = sources->count + sources->kept_count;
+    for (size_t i = 0; i < count; i++) {
+        const struct mpiq_rank_state *state = first_look(sources, i);
+        if (state && state->name.rank >= 0)
+            count_rank(&census, state);
     }
     fputs("This job\n", out);
     snprintf(text, sizeof text, "%zu rank%s found here%s", census.ranks, census.ranks == 1 ? "" : "s",
              census.gone ? ", some of them have ended" : "");
-    tell(out, "ok", text, NULL);
-    if (census.ranks > 0)
+    tell(out, census.ranks > 0 ? "ok" : "bad", text, NULL);
+    if (census.ranks > census.gone)
         tell_library(out, &census);
     if (census.user_frames > 0 && census.lines == 0)
         tell(out, "note", "the program has no line numbers: the report names functions only",
              "compile it with -g");
     else if (census.lines > 0)
         tell(out, "ok", "source lines of the program are known", NULL);
-    tell_problems(out, sources);
+    for (size_t i = 0; i < count; i++) {
+        const struct mpiq_rank_state *state = first_look(sources, i);
+        if (state)
+            tell_problems(&problems, state);
+    }
 }

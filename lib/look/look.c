@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/cleanup.h"
@@ -154,13 +155,26 @@ static struct mpiq_options known_options(const struct mpiq_options *given)
     return options;
 }
 
+/* A path that leads nowhere is a slip of the hand, and no rank could be read with it. */
+static struct mpiq_error *check_dll(const struct mpiq_options *options)
+{
+    struct stat status;
+    if (!options->dll || (stat(options->dll, &status) == 0 && S_ISREG(status.st_mode)))
+        return NULL;
+    return mpiq_error_create(MPIQ_ERROR_USAGE,
+                             "there is no message-queue library '%s': --dll takes the path of one",
+                             options->dll);
+}
+
 struct mpiq_error *mpiq_job_look(const struct mpiq_options *given, struct mpiq_job **ret)
 {
     struct mpiq_options options = known_options(given);
     struct mpiq_job *job = calloc(1, sizeof *job);
     if (!job)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-    struct mpiq_error *error = mpiq_sources_init(&options, &job->sources);
+    struct mpiq_error *error = check_dll(&options);
+    if (!error)
+        error = mpiq_sources_init(&options, &job->sources);
     if (!error)
         error = read_twice(&options, &job->sources);
     if (!error)
@@ -190,17 +204,48 @@ int mpiq_job_exit_status(const struct mpiq_job *job)
     return mpiq_verdict_exit(job->diagnosis->verdict);
 }
 
+/* "its ranks are 0-3,w1:0": what somebody may ask for who asked for what is not there. */
+static struct mpiq_error *no_such_rank(const struct mpiq_job *job, const char *text)
+{
+    struct mpiq_rank_set all = {0};
+    for (uint32_t i = 0; i < job->state->world_count; i++) {
+        if (job->state->worlds[i].size > 0)
+            mpiq_rank_set_add_range(&all, i, 0, job->state->worlds[i].size - 1);
+    }
+    char *ranks = mpiq_rank_set_text(&all, 0);
+    struct mpiq_error *error =
+        mpiq_error_create(MPIQ_ERROR_USAGE, "the job has no rank %s: %s %s", text,
+                          all.size == 1 ? "its only one is" : "its ranks are", ranks ? ranks : "others");
+    free(ranks);
+    mpiq_rank_set_deinit(&all);
+    return error;
+}
+
+/* The ranks that text names, of which there is one at least. */
+static struct mpiq_error *find_ranks(const struct mpiq_job *job, const char *text, struct mpiq_rank_set *ret)
+{
+    struct mpiq_error *error = mpiq_rank_set_parse(text, ret);
+    if (!error && ret->size == 0)
+        error = mpiq_error_create(MPIQ_ERROR_USAGE,
+                                  "an empty list of ranks shows nothing: it reads like 0-15,18");
+    for (uint32_t i = 0; !error && i < ret->count; i++) {
+        if (mpiq_job_process(job->state, ret->ranges[i].world, ret->ranges[i].first) != MPIQ_NONE)
+            return NULL;
+    }
+    return error ? error : no_such_rank(job, text);
+}
+
 /* The chain of the one rank that text names. */
 static struct mpiq_error *find_chain(const struct mpiq_job *job, const char *text, struct mpiq_chain **ret)
 {
     struct mpiq_rank_set set = {0};
     struct mpiq_error *error = mpiq_rank_set_parse(text ? text : "", &set);
     if (!error && set.size != 1)
-        error = mpiq_error_create(MPIQ_ERROR_USAGE, "'%s' is not one rank", text ? text : "");
+        error = mpiq_error_create(MPIQ_ERROR_USAGE, "'%s' is not one rank: why takes one, as in mpiq why 3", text ? text : "");
     if (!error) {
         uint32_t process = mpiq_job_process(job->state, set.ranges[0].world, set.ranges[0].first);
         if (process == MPIQ_NONE)
-            error = mpiq_error_create(MPIQ_ERROR_USAGE, "the job has no rank %s", text);
+            error = no_such_rank(job, text);
         else
             error = mpiq_why(job->state, job->diagnosis, process, ret);
     }
@@ -215,7 +260,7 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
     memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
     struct mpiq_rank_set only = {0};
     struct mpiq_chain *chain = NULL;
-    struct mpiq_error *error = options.ranks ? mpiq_rank_set_parse(options.ranks, &only) : NULL;
+    struct mpiq_error *error = options.ranks ? find_ranks(job, options.ranks, &only) : NULL;
     if (!error && view == MPIQ_VIEW_WHY)
         error = find_chain(job, options.rank, &chain);
     if (!error) {
@@ -256,7 +301,9 @@ struct mpiq_error *mpiq_doctor(const struct mpiq_options *given, char **ret)
     if (!out)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     mpiq_doctor_machine(out);
-    struct mpiq_error *error = mpiq_sources_init(&options, &sources);
+    struct mpiq_error *error = check_dll(&options);
+    if (!error)
+        error = mpiq_sources_init(&options, &sources);
     if (!error)
         error = mpiq_reader_create(&options, &reader);
     if (!error)
@@ -269,8 +316,10 @@ struct mpiq_error *mpiq_doctor(const struct mpiq_options *given, char **ret)
     mpiq_sources_deinit(&sources);
     if (fclose(out) != 0 && !error)
         error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-    /* That there is no job is no fault of a healthy machine; a wrong target is one of the caller's. */
-    if (error && error->code == MPIQ_ERROR_NOT_FOUND && options.target_count == 0) {
+    /* That there is no job, or more than one, is no fault of a healthy machine; a wrong target is one of the
+       caller's. */
+    if (error && !options.dll && options.target_count == 0 && options.wire_count == 0 &&
+        (error->code == MPIQ_ERROR_NOT_FOUND || error->code == MPIQ_ERROR_USAGE)) {
         mpiq_error_destroy(error);
         error = NULL;
     }

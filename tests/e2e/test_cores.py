@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is left of a job: its core files say the same as the job did."""
-import os
+import subprocess
 
 from answers import without_times
 
@@ -33,10 +33,12 @@ def test_files_that_are_no_whole_cores(cores, mpiq, tmp_path):
     """Each is said to be one, and none costs the ranks that can be read, nor is counted among them."""
     for name, size in (("tiny", 100), ("cut", 100000)):
         (tmp_path / name).write_bytes(cores[0].open("rb").read(size))
-    answer = mpiq(*cores, tmp_path / "tiny", tmp_path / "cut", os.getpid())
+    with subprocess.Popen(["sleep", "600"]) as other:
+        answer = mpiq(*cores, tmp_path / "tiny", tmp_path / "cut", other.pid)
+        other.kill()
     assert answer.status == 1, answer.err
     assert "(4 of 4 ranks read," in answer.out
     notes = answer.out[answer.out.index("What could not be read"):]
-    for name in ("tiny: ", "cut: ", f"process {os.getpid()} (python"):
+    for name in ("tiny: ", "cut: ", f"process {other.pid} (sleep)"):
         assert name in notes, answer.out
     assert mpiq("--json", *cores, tmp_path / "tiny").json["job"]["ranks_seen"] == 4

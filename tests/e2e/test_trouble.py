@@ -54,10 +54,45 @@ def test_ranks_that_are_no_list(hung, mpiq):
     assert "one" in answer.err
 
 
-def test_rank_that_is_not_there(hung, mpiq):
-    answer = mpiq("why", "99", hung.pid)
-    assert answer.status == 2
-    assert "99" in answer.err
+@pytest.mark.parametrize("arguments", [["why", "99"], ["--ranks", "99"], ["queues", "--json", "--ranks", "99"]],
+                         ids=" ".join)
+def test_rank_that_is_not_there(arguments, hung, mpiq):
+    answer = mpiq(*arguments, hung.pid)
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err == "mpiq: the job has no rank 99: its ranks are 0-3\n"
+
+
+def test_library_that_is_not_there(hung, mpiq, tmp_path):
+    """Not a job that runs well, of which nothing could be read."""
+    for path in (tmp_path / "no.so", tmp_path, ""):
+        answer = mpiq("--dll", path, hung.pid)
+        assert (answer.status, answer.out) == (2, "")
+        assert answer.err == f"mpiq: there is no message-queue library '{path}': --dll takes the path of one\n"
+
+
+def test_doctor_among_several_jobs(hung, running, mpiq):
+    """The machine is told all the same."""
+    answer = mpiq("doctor")
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.startswith("This machine\n")
+    for job in (hung, running):
+        assert f"mpiq {job.pid} (" in answer.out
+
+
+def test_doctor_of_no_rank(no_mpi, mpiq, tmp_path):
+    file = tmp_path / "core"
+    file.write_bytes(b"\x7fELF\2\1\1" + bytes(9) + b"\4\0\x3e\0\1" + bytes(43))
+    answer = mpiq("doctor", no_mpi, file)
+    assert (answer.status, answer.err) == (0, "")
+    assert "\nbad   0 ranks found here\n" in answer.out
+    assert f"\nbad   process {no_mpi}, which is no rank: " in answer.out
+    assert "/core: it has no threads" in answer.out
+    assert "rank -1" not in answer.out
+
+
+def test_doctor_of_a_snapshot(hung, mpiq, tmp_path):
+    mpiq("snapshot", "-o", tmp_path / "job.mpiq", hung.pid)
+    assert "\nok    4 ranks found here\n" in mpiq("doctor", tmp_path / "job.mpiq").out
 
 
 def test_communicator_that_is_not_there(hung, mpiq):
@@ -72,7 +107,7 @@ def test_help(mpiq):
     assert answer.out.startswith("usage: mpiq")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["doctor"]])
 def test_answer_that_cannot_be_written(arguments, mpiq):
     with open("/dev/full", "w", encoding="ascii") as full:
         answer = subprocess.run([mpiq.path, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
