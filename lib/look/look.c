@@ -241,7 +241,8 @@ static struct mpiq_error *find_chain(const struct mpiq_job *job, const char *tex
     struct mpiq_rank_set set = {0};
     struct mpiq_error *error = mpiq_rank_set_parse(text ? text : "", &set);
     if (!error && set.size != 1)
-        error = mpiq_error_create(MPIQ_ERROR_USAGE, "'%s' is not one rank: why takes one, as in mpiq why 3", text ? text : "");
+        error = mpiq_error_create(MPIQ_ERROR_USAGE, "'%s' is not one rank: why takes one, as in mpiq why 3",
+                                  text ? text : "");
     if (!error) {
         uint32_t process = mpiq_job_process(job->state, set.ranges[0].world, set.ranges[0].first);
         if (process == MPIQ_NONE)
