@@ -118,6 +118,7 @@ struct tally {
     uint64_t unreadable; /* of those read */
     uint64_t active;     /* ranks computing or polling */
     uint64_t known;      /* held threads that may go on by what is known */
+    uint64_t blind;      /* ranks in MPI of which stacks are all there is, and those did not move */
     bool progress;
     bool awake; /* a held thread may go on though sleepers sleep */
 };
@@ -138,6 +139,9 @@ static struct tally take_stock(const struct mpiq_finder *finder)
         tally.unreadable += !ended && doing->doing == MPIQ_DOING_UNREADABLE;
         tally.active +=
             !ended && (doing->doing == MPIQ_DOING_COMPUTING || doing->doing == MPIQ_DOING_POLLING);
+        tally.blind += !ended && doing->doing == MPIQ_DOING_POLLING &&
+                       !(rank->changed & MPIQ_CHANGED_STACKS) &&
+                       (rank->source == MPIQ_SOURCE_STACK || rank->source == MPIQ_SOURCE_NONE);
         tally.progress = tally.progress || rank->changed & MPIQ_CHANGED_PROGRESS;
     }
     for (uint32_t i = 0; i < finder->graph->node_count; i++) {
@@ -198,6 +202,11 @@ static void verdict(struct mpiq_finder *finder)
         diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
         diagnosis->text =
             "the ranks wait, but they were not seen twice in the same wait: one look proves nothing";
+    } else if (!tally.progress && tally.blind > 0 && tally.blind + tally.finished == tally.read) {
+        diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
+        diagnosis->text =
+            "the ranks are in the same calls in both looks, but of MPI's own state nothing could be "
+            "read that tells whether they go on";
     } else if (tally.held > 0 && !tally.progress && tally.active == 0 && tally.known == 0) {
         diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
         diagnosis->text =

@@ -53,12 +53,13 @@ def test_the_stock_dll_by_mpiq(stock, mpiq):
     ("lying", "11", "the program cannot be prepared for reading: error 4242"),
 ])
 def test_a_bad_dll(name, where, words, hung, mpiq):
-    """No rank is left out: what it is doing is known from its stack, and why there is no more is said."""
+    """No rank is left out: what it is doing is known from its stack, and why there is no more is said.  That
+    ranks which are seen in a call twice run on, nobody says."""
     begin = time.monotonic()
     mark = f"mpiq-{uuid.uuid4().hex}"
     answer = mpiq("--dll", bad(name), hung.pid, env={**os.environ, "MPIQ_TEST_WHERE": where, "MPIQ_TEST_JOB": mark})
-    assert answer.status in (0, 3), answer.out + answer.err
-    assert "deadlock" not in answer.out.splitlines()[0]
+    assert answer.status == 3, answer.out + answer.err
+    assert answer.out.startswith("unknown: ")
     assert "4 of 4 ranks" in answer.out
     assert words in " ".join(answer.out.split()), answer.out
     assert "MPI_Bcast" in answer.out and "MPI_Recv" in answer.out
