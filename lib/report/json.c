@@ -191,7 +191,8 @@ static void put_peer(struct mpiq_json *json, const char *key, bool any, uint32_t
         mpiq_json_put_process(json, key, process);
 }
 
-void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_operation *operation)
+void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_rank *rank,
+                         const struct mpiq_job_operation *operation)
 {
     const struct mpiq_job_state *job = json->page->job;
     mpiq_json_open(json, '{');
@@ -214,7 +215,9 @@ void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_operation
     if (operation->buffer)
         mpiq_json_put_hex(json, "buffer", operation->buffer);
     mpiq_json_put_bool(json, "system_buffer", operation->system_buffer);
-    mpiq_json_put_bool(json, "blocked", operation->blocked);
+    /* A library that is not patched keeps no record of it: where no wait is seen there may be one. */
+    if (operation->blocked || (rank && rank->source == MPIQ_SOURCE_PATCHED))
+        mpiq_json_put_bool(json, "blocked", operation->blocked);
     if (operation->status != MPIQ_STATUS_PENDING) {
         mpiq_json_put_process(json, "actual_peer", operation->actual);
         if (operation->actual_local >= 0 || operation->actual != MPIQ_NONE)

@@ -49,8 +49,9 @@ void mpiq_json_put_site(struct mpiq_json *json, uint32_t site);
 /* "comm" and "communicator": index and name. */
 void mpiq_json_put_communicator(struct mpiq_json *json, uint32_t comm);
 
-/* An operation, as a value. */
-void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_operation *operation);
+/* An operation of that rank (NULL: not known whose), as a value. */
+void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_rank *rank,
+                         const struct mpiq_job_operation *operation);
 
 /* Sections of a report: json_findings.c, json_communicators.c, json_ranks.c. */
 void mpiq_json_findings(struct mpiq_json *json);

@@ -63,12 +63,22 @@ static void put_steps(struct mpiq_json *json, const struct mpiq_step *steps, siz
     mpiq_json_close(json, ']');
 }
 
+static const struct mpiq_job_rank *owner(const struct mpiq_job_state *job, uint32_t operation)
+{
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        const struct mpiq_job_rank *rank = &job->ranks[i];
+        if (operation >= rank->first_operation && operation - rank->first_operation < rank->operation_count)
+            return rank;
+    }
+    return NULL;
+}
+
 static void put_operation(struct mpiq_json *json, const char *key, uint32_t operation)
 {
     if (operation >= json->page->job->operation_count)
         return;
     mpiq_json_key(json, key);
-    mpiq_json_operation(json, &json->page->job->operations[operation]);
+    mpiq_json_operation(json, owner(json->page->job, operation), &json->page->job->operations[operation]);
 }
 
 static void put_near_misses(struct mpiq_json *json, const struct mpiq_finding *finding)

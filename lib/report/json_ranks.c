@@ -11,7 +11,7 @@ static void put_queue(struct mpiq_json *json, const char *key, const struct mpiq
     mpiq_json_open(json, '[');
     for (uint32_t i = 0; i < rank->operation_count; i++, operation++) {
         if (operation->queue == queue && (json->page->options->all || !operation->internal))
-            mpiq_json_operation(json, operation);
+            mpiq_json_operation(json, rank, operation);
     }
     mpiq_json_close(json, ']');
 }

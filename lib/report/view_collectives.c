@@ -2,6 +2,7 @@
 /* `mpiq collectives`: for each communicator how often who called what, and who is in it. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "report/call_counts.h"
@@ -173,6 +174,39 @@ static bool collect(const struct mpiq_page *page, struct entries *ret)
     return true;
 }
 
+/* Which MPI calls such ranks are in, by their stacks: of the collectives among them this is all there is. */
+static void put_calls(struct mpiq_page *page, const struct mpiq_rank_set *ranks)
+{
+    enum { MOST_CALLS = 8 };
+    struct {
+        const char *call;
+        struct mpiq_rank_set ranks;
+    } calls[MOST_CALLS] = {0};
+    size_t count = 0;
+    const struct mpiq_job_state *job = page->job;
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        const char *call = page->diagnosis->ranks[process].call;
+        struct mpiq_world_rank name = mpiq_job_world_rank(job, process);
+        if (!call || !mpiq_rank_set_contains(ranks, name.world, name.rank))
+            continue;
+        size_t i = 0;
+        while (i < count && strcmp(calls[i].call, call) != 0)
+            i++;
+        if (i == MOST_CALLS)
+            continue;
+        calls[i].call = call;
+        count += i == count;
+        if (!mpiq_rank_set_add(&calls[i].ranks, name.world, name.rank))
+            page->out.failed = true;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
+        mpiq_put_who(&text, &calls[i].ranks, MPIQ_MOST_RANGES);
+        mpiq_layout_say(page, 2, "now in %s: %s", calls[i].call, mpiq_buffer_text(&text));
+        mpiq_rank_set_deinit(&calls[i].ranks);
+    }
+}
+
 /* Ranks whose library counts nothing: their absence from the tables is no zero. */
 static void put_uncounted(struct mpiq_page *page)
 {
@@ -193,6 +227,7 @@ static void put_uncounted(struct mpiq_page *page)
     mpiq_buffer_string(&text, ": mpiq doctor says why");
     mpiq_layout_gap(page);
     mpiq_layout_say(page, 0, "%s", mpiq_buffer_text(&text));
+    put_calls(page, &ranks);
 }
 
 static void put_entries(struct mpiq_page *page, const struct entries *entries)

@@ -26,6 +26,16 @@ def stock(request, programs):
         yield job, dll
 
 
+def test_what_such_a_library_does_not_record(stock, mpiq):
+    """No receive is said not to be waited for, and who is in a collective is told by the stacks."""
+    job, _ = stock
+    posted = mpiq.json("queues", job.pid)["ranks"][1]["receives"][0]
+    assert posted.get("blocked", True)
+    text = mpiq("collectives", job.pid).out
+    assert "How often collectives were called is not known of ranks 0-3" in text
+    assert "\n  now in MPI_Bcast: ranks 0,2-3\n  now in MPI_Recv: rank 1\n" in text
+
+
 def bad(name):
     build = os.environ.get("MPIQ_BUILD")
     path = pathlib.Path(build or "/nonexistent") / "tests" / "rank" / f"{name}_dll.so"
