@@ -2,7 +2,11 @@
 /*
  * rank-dump - the rank state of a process, a core file, or whatever is at the other end of the wire, as JSON.
  *
- * rank-dump [--dll PATH] [--no-stacks] [--all-threads] [--stop] [--times N] PID | CORE | IN,OUT
+ * rank-dump [--dll PATH] [--no-stacks] [--all-threads] [--stop] [--times N] [--seconds S]
+ *           PID | CORE | IN,OUT...
+ *
+ * --times: reads all of them that often, prints the first, and how long each round took on standard error.
+ * --seconds: how long a DLL may take to answer; a loop is longer.
  *
  * Exit: 0 a state was printed, 1 none could be read, 2 usage.
  */
@@ -92,8 +96,10 @@ int main(int count, char **arguments)
         }
     }
     if (optind >= count) {
-        fprintf(stderr,
-                "usage: rank-dump [--dll PATH] [--no-stacks] [--all-threads] [--stop] PID|CORE|IN,OUT...\n");
+        fprintf(
+            stderr,
+            "usage: rank-dump [--dll PATH] [--no-stacks] [--all-threads] [--stop] [--times N] [--seconds S] "
+            "PID|CORE|IN,OUT...\n");
         return 2;
     }
     struct mpiq_dll_host *host = NULL;
