@@ -6,6 +6,7 @@
 
 /* Ranks that were read in one of the ways that see less, by what would have seen more. */
 struct losses {
+    struct mpiq_rank_set unread;
     struct mpiq_rank_set unpatched;
     struct mpiq_rank_set stacks_only;
     struct mpiq_rank_set not_recording;
@@ -15,6 +16,7 @@ struct losses {
 
 static void losses_deinit(struct losses *losses)
 {
+    mpiq_rank_set_deinit(&losses->unread);
     mpiq_rank_set_deinit(&losses->unpatched);
     mpiq_rank_set_deinit(&losses->stacks_only);
     mpiq_rank_set_deinit(&losses->not_recording);
@@ -26,9 +28,11 @@ static void count_losses(struct mpiq_page *page, struct losses *ret)
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         struct mpiq_rank_set *set = NULL;
-        if (!rank || rank->gone)
+        if (rank && rank->gone)
             continue;
-        if (rank->source == MPIQ_SOURCE_DEBUG_INFO)
+        if (!rank)
+            set = &ret->unread;
+        else if (rank->source == MPIQ_SOURCE_DEBUG_INFO)
             set = &ret->unpatched;
         else if (rank->source == MPIQ_SOURCE_STACK)
             set = &ret->stacks_only;
@@ -37,6 +41,8 @@ static void count_losses(struct mpiq_page *page, struct losses *ret)
         struct mpiq_world_rank name = mpiq_job_world_rank(job, process);
         if (set && !mpiq_rank_set_add(set, name.world, name.rank))
             page->out.failed = true;
+        if (!rank)
+            continue;
         uint32_t site = page->diagnosis->ranks[process].site;
         if (page->diagnosis->ranks[process].call && site < job->site_count) {
             ret->lines |= job->sites[site].file != 0;
@@ -45,6 +51,7 @@ static void count_losses(struct mpiq_page *page, struct losses *ret)
     }
 }
 
+/* Of `ranks`, unless that is all who were read. */
 static void put_help(struct mpiq_page *page, bool *headed, const struct mpiq_rank_set *ranks,
                      const char *text)
 {
@@ -66,6 +73,15 @@ void mpiq_show_help(struct mpiq_page *page)
     bool headed = false;
 
     count_losses(page, &losses);
+    if (losses.unread.size > 0) {
+        struct mpiq_buffer who _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
+        mpiq_buffer_string(&who, "to read ");
+        mpiq_put_who(&who, &losses.unread, MPIQ_MOST_RANGES);
+        mpiq_buffer_string(
+            &who, ", too, name their core files; or, where they run on other hosts, mpiq snapshot -o FILE "
+                  "there and mpiq report on all the files here");
+        put_help(page, &headed, NULL, mpiq_buffer_text(&who));
+    }
     if (losses.unpatched.size > 0)
         put_help(page, &headed, &losses.unpatched,
                  "this MPI library is not patched: how often each collective was called, the names of "
