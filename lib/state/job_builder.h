@@ -67,6 +67,12 @@ struct mpiq_job_builder {
 
 void mpiq_job_builder_destroy(struct mpiq_job_builder *builder, uint32_t group_count);
 
+/* Whether what a state refers to is there: it may come from a file.  MPIQ_ERROR_CORRUPT, or NULL. */
+struct mpiq_error *mpiq_job_check_state(const struct mpiq_rank_state *state);
+/* The error for a state of a rank, or of a process that is none, which is there already. */
+struct mpiq_error *mpiq_job_refuse_double(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                                          const struct mpiq_rank_state *state);
+
 /* Room for `more` elements after `count` in *array; false without memory or where indexes end. */
 bool mpiq_job_reserve(void **array, uint32_t count, uint32_t *capacity, uint64_t more, size_t size);
 #define MPIQ_RESERVE(array, count, capacity, more) \

@@ -20,42 +20,6 @@ static struct mpiq_error *no_memory(void)
     return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory: the job's state does not fit");
 }
 
-/* A state may come from a file: its indexes are looked at before they are used. */
-static struct mpiq_error *check(const struct mpiq_rank_state *state)
-{
-    const char *bad = NULL;
-    for (size_t i = 0; i < state->operation_count; i++) {
-        if (state->operations[i].comm >= state->communicator_count)
-            bad = "an operation";
-    }
-    for (size_t i = 0; i < state->thread_count; i++) {
-        const struct mpiq_thread *thread = &state->threads[i];
-        if (thread->mpi_frame >= (int64_t)thread->frame_count ||
-            thread->user_frame >= (int64_t)thread->frame_count)
-            bad = "a stack";
-        for (size_t j = 0; j < thread->wait_count; j++) {
-            const struct mpiq_wait *wait = &thread->waits[j];
-            if (wait->comm >= (int64_t)state->communicator_count ||
-                wait->collective_comm >= (int64_t)state->communicator_count)
-                bad = "a wait";
-            for (size_t k = 0; k < wait->operation_count; k++) {
-                uint32_t comm = wait->operations[k].comm;
-                if (comm >= state->communicator_count && comm != MPIQ_NONE)
-                    bad = "an operation of a wait";
-            }
-        }
-    }
-    if (!bad && state->world_size <= (int64_t)MPIQ_JOB_MAX_PROCESSES)
-        return NULL;
-    if (!bad)
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT,
-                                 "rank %d (process %d on %s) says that its job has %d ranks: "
-                                 "more than can be",
-                                 state->name.rank, state->pid, state->host, state->world_size);
-    return mpiq_error_create(MPIQ_ERROR_CORRUPT, "rank %d (process %d on %s): %s refers to what is not there",
-                             state->name.rank, state->pid, state->host, bad);
-}
-
 /* Where `count` rows go: over the first look's where they fit, else at the end. */
 static uint32_t place(uint32_t *total, uint32_t old_first, uint32_t old_count, size_t count)
 {
@@ -542,31 +506,13 @@ static uint32_t rank_row(struct mpiq_job_state *job, const struct mpiq_rank_stat
     return row;
 }
 
-static struct mpiq_error *refuse_double(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
-                                        const struct mpiq_rank_state *state)
-{
-    bool same = strcmp(rank->host ? mpiq_job_string(job, rank->host) : "", state->host) == 0;
-    const char *host = rank->host ? mpiq_job_string(job, rank->host) : "an unknown host";
-    if (state->name.rank < 0)
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "process %d on %s is there twice: name it once",
-                                 state->pid, host);
-    if (rank->pid == state->pid && same)
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT,
-                                 "rank %d (process %d on %s) is there twice: name it once, in one snapshot, "
-                                 "one core file or by its pid",
-                                 state->name.rank, state->pid, host);
-    return mpiq_error_create(MPIQ_ERROR_CORRUPT,
-                             "two processes say that they are rank %d of one job: %d on %s and %d on %s",
-                             state->name.rank, rank->pid, host, state->pid, state->host);
-}
-
 struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
                                       const struct mpiq_rank_state *state)
 {
     if (job->finished || (look != 1 && look != 2))
         return mpiq_error_create(MPIQ_ERROR_INTERNAL,
                                  "a job state was added to after its end, or with look %d", look);
-    struct mpiq_error *error = check(state);
+    struct mpiq_error *error = mpiq_job_check_state(state);
     if (error)
         return error;
     memset(job->builder->cache, 0, sizeof job->builder->cache);
@@ -575,7 +521,7 @@ struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
         return no_memory();
     struct mpiq_job_rank rank = job->ranks[row];
     if (rank.looks >= look)
-        return refuse_double(job, &rank, state);
+        return mpiq_job_refuse_double(job, &rank, state);
 
     struct mpiq_job_rank old = rank;
     struct adding adding = {.job = job, .state = state, .old = rank.looks ? &old : NULL, .row = row};
