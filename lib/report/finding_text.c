@@ -241,18 +241,48 @@ static void put_miss(const struct mpiq_page *page, struct mpiq_buffer *text,
     put_envelope(page, text, miss);
 }
 
+enum { MOST_MISSES = 3 };
+
+/* Near misses that read the same, such as a message sent again and again. */
+struct like_misses {
+    struct mpiq_buffer text;
+    size_t count;
+};
+
+static void put_like_misses(struct mpiq_page *page, struct like_misses *like)
+{
+    if (like->count > 1)
+        mpiq_buffer_string(&like->text, " (several of them)"); /* no finding keeps all of very many */
+    put_line(page, &like->text);
+    mpiq_buffer_deinit(&like->text);
+}
+
 static void put_misses(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
-    enum { MOST_MISSES = 3 };
-    size_t shown = shown_of(finding->near_miss_count, most < MOST_MISSES ? most : MOST_MISSES);
-    for (size_t i = 0; i < shown; i++) {
+    struct like_misses likes[MOST_MISSES + 1];
+    size_t room = shown_of(finding->near_miss_count, most < MOST_MISSES ? most : MOST_MISSES);
+    size_t count = 0, told = 0;
+    for (size_t i = 0; i < finding->near_miss_count; i++) {
         if (finding->near_misses[i].operation >= page->job->operation_count)
             continue;
         put_miss(page, &text, &finding->near_misses[i]);
-        put_line(page, &text);
+        size_t k = 0;
+        while (k < count && strcmp(mpiq_buffer_text(&likes[k].text), mpiq_buffer_text(&text)) != 0)
+            k++;
+        if (k == count && count < room && count < sizeof likes / sizeof *likes) {
+            likes[count] = (struct like_misses){.text = mpiq_buffer_part(&page->out)};
+            mpiq_buffer_string(&likes[count++].text, mpiq_buffer_text(&text));
+        }
+        if (k < count) {
+            likes[k].count++;
+            told++;
+        }
+        text.length = 0;
     }
-    put_rest(page, finding->near_miss_count, shown, "like that");
+    for (size_t k = 0; k < count; k++)
+        put_like_misses(page, &likes[k]);
+    put_rest(page, finding->near_miss_count, told, "like that");
 }
 
 void mpiq_put_finding(struct mpiq_page *page, const struct mpiq_finding *finding, size_t number, size_t most)
