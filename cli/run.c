@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "say.h"
 
 enum { GRACE_SECONDS = 5 };
@@ -39,8 +40,15 @@ static bool ended_within(double seconds, int *status)
 {
     struct timespec step = {.tv_nsec = 50 * 1000 * 1000};
     for (double waited = 0;; waited += 0.05) {
-        pid_t done = waitpid(launcher, status, WNOHANG);
-        if (done == launcher || (done < 0 && errno == ECHILD))
+        int ended;
+        pid_t done;
+        while ((done = waitpid(-1, &ended, WNOHANG)) > 0) {
+            if (done != launcher) /* what a script has left behind */
+                continue;
+            *status = ended;
+            return true;
+        }
+        if (done < 0 && errno == ECHILD)
             return true;
         if (waited >= seconds)
             return false;
@@ -51,16 +59,6 @@ static bool ended_within(double seconds, int *status)
 static int exit_status(int status)
 {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-static void end_job(void)
-{
-    int status;
-    kill(launcher, SIGTERM);
-    if (!ended_within(GRACE_SECONDS, &status)) {
-        kill(launcher, SIGKILL);
-        waitpid(launcher, &status, 0);
-    }
 }
 
 /* In the file of --html, else on stderr: stdout is the job's. */
@@ -121,6 +119,7 @@ int run(struct command_line *line)
     char *told = NULL;
     int status = 0;
     line->render.color = line->render.color && isatty(STDERR_FILENO);
+    children_adopt();
     launcher = fork();
     if (launcher < 0) {
         fprintf(stderr, "mpiq: cannot start %s: %m\n", line->program[0]);
@@ -135,7 +134,7 @@ int run(struct command_line *line)
     while (!ended_within(line->hang_after, &status)) {
         if (!report_if_stuck(line, &told) || line->keep)
             continue;
-        end_job();
+        children_end(GRACE_SECONDS);
         free(told);
         return EXIT_STUCK;
     }

@@ -49,7 +49,22 @@ def test_a_job_that_hangs(run, solver, tmp_path):
     said = (tmp_path / "err").read_text()
     assert said.startswith("deadlock: none of the 3 ranks can ever go on"), said
     assert said.count("deadlock:") == 1
-    wait_for(lambda: all(jobs.process_state(pid) in (None, "Z") for pid in jobs.marked_processes(process.mark)))
+    assert [pid for pid in jobs.marked_processes(process.mark) if jobs.process_state(pid) not in (None, "Z")] == []
+
+
+def test_a_script_whose_job_hangs(line, mpiq, solver, tmp_path):
+    """The script is ended, and so is the job that it leaves behind."""
+    mark = f"mpiq-{uuid.uuid4().hex}"
+    script = tmp_path / "job.sh"
+    script.write_text(f"#!/bin/sh\n{line.command('mpirun')} --oversubscribe -n 3 {solver} --hang\necho went on\n")
+    script.chmod(0o755)
+    try:
+        answer = mpiq("run", "--hang-after", "1", "--", script,
+                      env={**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": mark})
+        assert (answer.status, answer.out) == (1, "")
+        assert [pid for pid in jobs.marked_processes(mark) if jobs.process_state(pid) not in (None, "Z")] == []
+    finally:
+        end_marked(mark)
 
 
 def test_a_page_of_a_job_that_hangs(run, solver, tmp_path):
