@@ -200,7 +200,7 @@ def test_running_inferior_of_a_non_stop_session(wire, own_hung):
 def test_no_dll(mpiq, hung):
     said = gdb_session.run(["set mpi dll /nowhere/dll.so", "mpi report", "mpi message 1", "mpi rank 1", ALIVE],
                            pid=hung.pids[1], MPIQ=mpiq)
-    assert "there is no message-queue library /nowhere/dll.so" in said.out
+    assert "there is no message-queue library '/nowhere/dll.so'" in said.err
     assert "the pending sends of rank 1 cannot be read: there is no message-queue library" in said.err
     assert "the wrong turn" in said.out
     assert "gdb is alive" in said.out
