@@ -192,16 +192,23 @@ enum ompi_mqs_collective {
         OMPI_MQS_COLLECTIVE_COUNT
 };
 
+/* Of ompi_mqs_thread.collective: not said there. */
+#define OMPI_MQS_COLLECTIVE_NEWEST 0xffffffffu
+
 /* Bits of ompi_mqs_call.flags. */
 #define OMPI_MQS_CALL_ORDERED 1u  /* it took a running number */
 #define OMPI_MQS_CALL_REQUEST 4u  /* non-blocking or persistent: it lives on in a request */
 #define OMPI_MQS_CALL_START 8u    /* a start of a persistent one (those take no number; its _init call did) */
+#define OMPI_MQS_CALL_NO_COUNT 16u/* it has no count and no datatype */
+#define OMPI_MQS_CALL_NO_OP 32u
+#define OMPI_MQS_CALL_NO_ROOT 64u
 
 /*
- * One collective call, as the caller made it.  What a call does not have is 0, a root it does not have -1.
+ * One collective call, as the caller made it.  What a call does not have is 0, a root it does not have -1;
+ * where a flag says that it does not have it, the member is not written and may hold anything.
  *
  * Whether a call of a ring has ended is not written into it (the record must cost the caller nothing).
- * A blocking one is under way while its class has active > 0 and it is the newest of its class in the
+ * A blocking one is under way while its class has an active call and it is the newest of its class in the
  * ring; a non-blocking one while an entry of the outstanding list has its number.
  */
 struct ompi_mqs_call {
@@ -229,8 +236,14 @@ struct ompi_mqs_outstanding {
 
 struct ompi_mqs_count {
     uint32_t calls;             /* so far; wraps */
-    uint32_t active;            /* how many have not ended: 0 or 1 for a blocking one of a communicator */
+    uint32_t ended;             /* of those, in whatever order; wraps */
 };
+
+/* How many calls of the class are active: at most 1 of a blocking one on one communicator. */
+static inline uint32_t ompi_mqs_active(struct ompi_mqs_count count)
+{
+    return count.calls - count.ended;
+}
 
 /*
  * What one communicator remembers; its address is in the member c_mqs of the library's communicator.
@@ -245,16 +258,25 @@ struct ompi_mqs_collectives {
     ompi_mqs_addr_t comm;       /* the library's communicator; 0 in ompi_mqs_root.process */
     uint64_t group_hash;        /* of the local group's members, see ompi_mqs_hash_*; 0: not computed */
     uint64_t remote_hash;       /* of the remote group's, 0 for an intracommunicator */
-    uint64_t position;          /* calls put into the ring so far, times sizeof(struct ompi_mqs_call) */
+    uint64_t position;          /* calls put into the ring so far, times OMPI_MQS_POSITION: its low byte says
+                                   where in the ring, in units of 4 bytes, the next one goes */
     ompi_mqs_addr_t outstanding;/* first struct ompi_mqs_outstanding, newest first */
     struct ompi_mqs_call ring[OMPI_MQS_RING];
     struct ompi_mqs_count counts[OMPI_MQS_COLLECTIVE_COUNT];
 };
 
+#define OMPI_MQS_POSITION (sizeof(struct ompi_mqs_call) / 4) /* 16 calls of 16 are the 256 of a byte */
+
+/* Calls put into a ring so far. */
+static inline uint64_t ompi_mqs_ring_calls(uint64_t position)
+{
+    return position / OMPI_MQS_POSITION;
+}
+
 /* The running number of the call in ring[slot] of a communicator, 0 if none has been put there yet. */
 static inline uint64_t ompi_mqs_ring_number(uint64_t position, uint32_t slot)
 {
-    uint64_t calls = position / sizeof(struct ompi_mqs_call);
+    uint64_t calls = ompi_mqs_ring_calls(position);
     uint64_t back = (calls - 1 - slot) % OMPI_MQS_RING; /* how many calls ago, the last one being 0 */
 
     return calls <= back ? 0 : calls - back;
@@ -309,7 +331,9 @@ struct ompi_mqs_thread {
     uint32_t size;              /* bytes of this record */
     uint32_t tid;               /* kernel thread id, 0: free */
     uint32_t depth;             /* waits nested now; of more than OMPI_MQS_WAIT_DEPTH the first are kept */
-    uint32_t collective;        /* of the outermost collective call, valid while collectives is not 0 */
+    uint32_t collective;        /* of the outermost collective call, valid while collectives is not 0;
+                                   OMPI_MQS_COLLECTIVE_NEWEST: the newest in that record's ring that is not
+                                   OMPI_MQS_CALL_REQUEST */
     ompi_mqs_addr_t collectives;/* where that call is recorded (struct ompi_mqs_collectives, which names its
                                    communicator); 0 outside collective calls.  A non-blocking one counts
                                    here only until its call returns */

@@ -56,7 +56,7 @@ int collective_read(mqs_process_info *info, mqs_taddr_t address, struct collecti
 /* Calls put into the ring so far: all ordered ones of a communicator. */
 static uint64_t ring_calls(const struct collectives *state)
 {
-    return state->position / sizeof(struct ompi_mqs_call);
+    return ompi_mqs_ring_calls(state->position);
 }
 
 int64_t collective_ordered(const struct collectives *state)
@@ -84,8 +84,11 @@ int collective_count(mqs_process_info *info, const struct collectives *state, in
     }
     code = fetch_counts(info, state, class_, 1, bytes);
     if (code == mqs_ok) {
-        *calls = (uint32_t)RECORD(info, bytes, ompi_mqs_count, calls);
-        *active = (uint32_t)RECORD(info, bytes, ompi_mqs_count, active);
+        const struct ompi_mqs_count both = {(uint32_t)RECORD(info, bytes, ompi_mqs_count, calls),
+                                            (uint32_t)RECORD(info, bytes, ompi_mqs_count, ended)};
+
+        *calls = both.calls;
+        *active = ompi_mqs_active(both);
     }
     return code;
 }
@@ -110,13 +113,20 @@ int64_t collective_nonblocking(mqs_process_info *info, const struct collectives 
 
 static void decode_call(mqs_process_info *info, const unsigned char *bytes, mqs_collective_call *ret)
 {
+    unsigned flags = (unsigned)RECORD(info, bytes, ompi_mqs_call, flags);
+
     memset(ret, 0, sizeof *ret);
     ret->collective = (int)RECORD(info, bytes, ompi_mqs_call, collective);
     ret->number = (int64_t)RECORD(info, bytes, ompi_mqs_call, number);
-    ret->count = (int64_t)RECORD(info, bytes, ompi_mqs_call, count);
-    ret->datatype = (mqs_taddr_t)RECORD(info, bytes, ompi_mqs_call, datatype);
-    ret->op = (mqs_taddr_t)RECORD(info, bytes, ompi_mqs_call, op);
-    ret->root = (int)(int32_t)RECORD(info, bytes, ompi_mqs_call, root);
+    if ((flags & OMPI_MQS_CALL_NO_COUNT) == 0) {
+        ret->count = (int64_t)RECORD(info, bytes, ompi_mqs_call, count);
+        ret->datatype = (mqs_taddr_t)RECORD(info, bytes, ompi_mqs_call, datatype);
+    }
+    if ((flags & OMPI_MQS_CALL_NO_OP) == 0) {
+        ret->op = (mqs_taddr_t)RECORD(info, bytes, ompi_mqs_call, op);
+    }
+    ret->root =
+        (flags & OMPI_MQS_CALL_NO_ROOT) != 0 ? -1 : (int)(int32_t)RECORD(info, bytes, ompi_mqs_call, root);
     ret->tid = (int)RECORD(info, bytes, ompi_mqs_call, tid);
     ret->caller = (mqs_taddr_t)RECORD(info, bytes, ompi_mqs_call, caller);
     ret->begin_ns = root_time(&info->root, RECORD(info, bytes, ompi_mqs_call, begin_cycles));
@@ -147,21 +157,43 @@ static bool is_under_way(mqs_process_info *info, struct calls *calls, const mqs_
     return collective_count(info, &calls->state, call->collective, &count, &active) == mqs_ok && active > 0;
 }
 
+static int fetch_slot(mqs_process_info *info, const struct collectives *state, uint64_t back,
+                      unsigned char *bytes)
+{
+    uint64_t slot = (ring_calls(state) - 1 - back) % OMPI_MQS_RING;
+
+    return fetch_bytes(info,
+                       state->address + (mqs_taddr_t)(offsetof(struct ompi_mqs_collectives, ring) +
+                                                      slot * sizeof(struct ompi_mqs_call)),
+                       sizeof(struct ompi_mqs_call), bytes);
+}
+
+int collective_newest_blocking(mqs_process_info *info, const struct collectives *state)
+{
+    for (uint64_t back = 0; back < OMPI_MQS_RING && back < ring_calls(state); back++) {
+        unsigned char bytes[sizeof(struct ompi_mqs_call)];
+
+        if (fetch_slot(info, state, back, bytes) != mqs_ok) {
+            break;
+        }
+        if ((RECORD(info, bytes, ompi_mqs_call, flags) & OMPI_MQS_CALL_REQUEST) == 0) {
+            return (int)RECORD(info, bytes, ompi_mqs_call, collective);
+        }
+    }
+    return -1;
+}
+
 static int next_of_ring(mqs_process_info *info, struct calls *calls, mqs_collective_call *ret)
 {
     unsigned char bytes[sizeof(struct ompi_mqs_call)];
     uint64_t number = ring_calls(&calls->state) - calls->next;
-    uint64_t slot = (number - 1) % OMPI_MQS_RING;
     uint16_t flags;
     int code;
 
     if (calls->left == 0) {
         return mqs_end_of_list;
     }
-    code = fetch_bytes(info,
-                       calls->state.address +
-                           (mqs_taddr_t)(offsetof(struct ompi_mqs_collectives, ring) + slot * sizeof bytes),
-                       sizeof bytes, bytes);
+    code = fetch_slot(info, &calls->state, calls->next, bytes);
     if (code != mqs_ok) {
         return code;
     }

@@ -53,6 +53,9 @@ int64_t collective_ordered(const struct collectives *state);
 /* Non-blocking calls so far, of all classes; -1 if they cannot be read. */
 int64_t collective_nonblocking(mqs_process_info *info, const struct collectives *state);
 
+/* Class of the last call on it that was not non-blocking or persistent; -1 if the ring has none. */
+int collective_newest_blocking(mqs_process_info *info, const struct collectives *state);
+
 int calls_set_up(mqs_process_info *info, struct calls *calls, mqs_taddr_t comm, mqs_taddr_t collectives,
                  bool outstanding);
 int calls_next(mqs_process_info *info, struct calls *calls, mqs_collective_call *ret);

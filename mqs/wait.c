@@ -41,6 +41,7 @@ static int read_thread(mqs_process_info *info, mqs_taddr_t address, struct threa
     unsigned char bytes[sizeof(struct ompi_mqs_thread)];
     struct collectives state;
     mqs_taddr_t collectives;
+    uint32_t collective;
     int code = record_fetch(info, address, offsetof(struct ompi_mqs_thread, size), THREAD_LEAST, sizeof bytes,
                             bytes);
 
@@ -50,7 +51,7 @@ static int read_thread(mqs_process_info *info, mqs_taddr_t address, struct threa
     ret->next = (mqs_taddr_t)RECORD(info, bytes, ompi_mqs_thread, next);
     ret->tid = (int)RECORD(info, bytes, ompi_mqs_thread, tid);
     ret->depth = (uint32_t)RECORD(info, bytes, ompi_mqs_thread, depth);
-    ret->collective = (uint32_t)RECORD(info, bytes, ompi_mqs_thread, collective);
+    collective = (uint32_t)RECORD(info, bytes, ompi_mqs_thread, collective);
     collectives = (mqs_taddr_t)RECORD(info, bytes, ompi_mqs_thread, collectives);
     if (ret->depth > OMPI_MQS_WAIT_DEPTH) {
         ret->depth = OMPI_MQS_WAIT_DEPTH;
@@ -60,7 +61,14 @@ static int read_thread(mqs_process_info *info, mqs_taddr_t address, struct threa
         collectives = 0;
     }
     ret->in_collective = collectives != 0;
-    ret->comm = collective_read(info, collectives, &state) == mqs_ok ? state.comm : 0;
+    ret->comm = 0;
+    ret->collective = collective == OMPI_MQS_COLLECTIVE_NEWEST ? -1 : (int)collective;
+    if (collective_read(info, collectives, &state) == mqs_ok) {
+        ret->comm = state.comm;
+        if (collective == OMPI_MQS_COLLECTIVE_NEWEST) {
+            ret->collective = collective_newest_blocking(info, &state);
+        }
+    }
     for (uint32_t i = 0; i < ret->depth; i++) {
         decode_wait(info, bytes + offsetof(struct ompi_mqs_thread, stack) + i * sizeof(struct ompi_mqs_wait),
                     &ret->stack[i]);
@@ -285,7 +293,7 @@ static int next_patched(mqs_process_info *info, mqs_wait *ret)
     waits->collective = -1;
     waits->collective_comm = 0;
     if (waits->thread.in_collective) {
-        waits->collective = (int)waits->thread.collective;
+        waits->collective = waits->thread.collective;
         waits->collective_comm = waits->thread.comm;
         name = collective_name(waits->collective);
     }
@@ -447,12 +455,12 @@ static int find_collective_on(mqs_process_info *info, mqs_taddr_t comm)
         if (read_thread(info, address, &thread) != mqs_ok) {
             return -1;
         }
-        if (thread.in_collective && thread.comm != 0 &&
+        if (thread.in_collective && thread.collective >= 0 && thread.comm != 0 &&
             (thread.comm == comm || (parent != 0 && thread.comm == parent))) {
-            if (class_ >= 0 && class_ != (int)thread.collective) {
+            if (class_ >= 0 && class_ != thread.collective) {
                 return -1;
             }
-            class_ = (int)thread.collective;
+            class_ = thread.collective;
         }
         address = thread.next;
     }

@@ -23,8 +23,8 @@ struct thread_record {
     mqs_taddr_t next;
     int tid;
     uint32_t depth;
-    uint32_t collective;
     bool in_collective; /* so that collective and comm hold */
+    int collective;     /* -1: not known */
     mqs_taddr_t comm;   /* that it was called on; 0: none */
     struct ompi_mqs_wait stack[OMPI_MQS_WAIT_DEPTH];
 };

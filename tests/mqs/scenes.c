@@ -86,7 +86,7 @@ static void put_patched(struct made_up_mpi *mpi, mqs_taddr_t request)
     PUT(state, ompi_mqs_collectives, size, sizeof(struct ompi_mqs_collectives));
     PUT(state, ompi_mqs_collectives, classes, OMPI_MQS_COLLECTIVE_COUNT);
     PUT(state, ompi_mqs_collectives, comm, mpi->world);
-    PUT(state, ompi_mqs_collectives, position, 3 * sizeof(struct ompi_mqs_call));
+    PUT(state, ompi_mqs_collectives, position, 3 * OMPI_MQS_POSITION);
     PUT(state, ompi_mqs_collectives, outstanding, outstanding);
     for (unsigned i = 0; i < 3; i++, call += sizeof(struct ompi_mqs_call)) {
         PUT(call, ompi_mqs_call, collective, i);

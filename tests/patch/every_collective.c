@@ -83,7 +83,7 @@ static void compare(const struct place *at, int class, const struct ompi_mqs_col
                     struct expected want)
 {
     const struct ompi_mqs_collectives *record = record_of(at->comm);
-    const struct ompi_mqs_call *call = newest(record);
+    const struct ompi_mqs_call call = newest(record);
     unsigned int i;
     Dl_info caller, here;
 
@@ -92,24 +92,24 @@ static void compare(const struct place *at, int class, const struct ompi_mqs_col
 
         CHECK(record->counts[i].calls == due, "%s on %s: %s counts %u, not %u", class_names[class], at->name,
               class_names[i], record->counts[i].calls, due);
-        CHECK(record->counts[i].active == 0, "%s on %s: %s is active", class_names[class], at->name,
+        CHECK(ompi_mqs_active(record->counts[i]) == 0, "%s on %s: %s is active", class_names[class], at->name,
               class_names[i]);
     }
     CHECK(calls_so_far(record) == calls_so_far(before) + 1, "%s on %s: number %lu after %lu",
           class_names[class], at->name, calls_so_far(record), calls_so_far(before));
-    CHECK(ompi_mqs_ring_number(record->position, (uint32_t)(call - record->ring)) == calls_so_far(record),
-          "%s on %s", class_names[class], at->name);
-    CHECK(call->collective == class, "%s on %s: the ring says %s", class_names[class], at->name,
-          class_names[call->collective]);
-    CHECK(call->flags & OMPI_MQS_CALL_ORDERED, "%s on %s", class_names[class], at->name);
-    CHECK(call->count == want.count, "%s on %s: count %ld, not %ld", class_names[class], at->name,
-          (long)call->count, (long)want.count);
-    CHECK(call->root == want.root, "%s on %s: root %d, not %d", class_names[class], at->name, call->root,
-          want.root);
-    CHECK(call->datatype == handle(want.datatype, MPI_DATATYPE_NULL), "%s on %s: datatype",
+    CHECK(ompi_mqs_ring_number(record->position, newest_slot(record)) == calls_so_far(record), "%s on %s",
           class_names[class], at->name);
-    CHECK(call->op == handle(want.op, MPI_OP_NULL), "%s on %s: op", class_names[class], at->name);
-    CHECK(dladdr((void *)(uintptr_t)call->caller, &caller) && dladdr((void *)compare, &here) &&
+    CHECK(call.collective == class, "%s on %s: the ring says %s", class_names[class], at->name,
+          class_names[call.collective]);
+    CHECK(call.flags & OMPI_MQS_CALL_ORDERED, "%s on %s", class_names[class], at->name);
+    CHECK(call.count == want.count, "%s on %s: count %ld, not %ld", class_names[class], at->name,
+          (long)call.count, (long)want.count);
+    CHECK(call.root == want.root, "%s on %s: root %d, not %d", class_names[class], at->name, call.root,
+          want.root);
+    CHECK(call.datatype == handle(want.datatype, MPI_DATATYPE_NULL), "%s on %s: datatype", class_names[class],
+          at->name);
+    CHECK(call.op == handle(want.op, MPI_OP_NULL), "%s on %s: op", class_names[class], at->name);
+    CHECK(dladdr((void *)(uintptr_t)call.caller, &caller) && dladdr((void *)compare, &here) &&
               caller.dli_fbase == here.dli_fbase,
           "%s on %s: the caller is not this program", class_names[class], at->name);
     CHECK(record->outstanding == 0, "%s on %s: still outstanding", class_names[class], at->name);
@@ -130,11 +130,12 @@ static void starts_count(const struct place *at, int class, MPI_Request *request
         MPI_Start(request);
         CHECK(record->counts[class].calls == before + round, "%s on %s: counts %u after start %u",
               class_names[class], at->name, record->counts[class].calls - before, round);
-        CHECK(record->counts[class].active == outstanding_of(record), "%s on %s: active %u, outstanding %u",
-              class_names[class], at->name, record->counts[class].active, outstanding_of(record));
+        CHECK(ompi_mqs_active(record->counts[class]) == outstanding_of(record),
+              "%s on %s: active %u, outstanding %u", class_names[class], at->name,
+              ompi_mqs_active(record->counts[class]), outstanding_of(record));
         MPI_Wait(request, MPI_STATUS_IGNORE);
-        CHECK(record->counts[class].active == 0 && record->outstanding == 0, "%s on %s: active after a wait",
-              class_names[class], at->name);
+        CHECK(ompi_mqs_active(record->counts[class]) == 0 && record->outstanding == 0,
+              "%s on %s: active after a wait", class_names[class], at->name);
         ledger_start(at->comm, class);
     }
     CHECK(calls_so_far(record) == numbers, "%s on %s: starts take numbers", class_names[class], at->name);

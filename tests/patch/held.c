@@ -59,6 +59,16 @@ static int becomes(const volatile uint32_t *word)
     return 0 != *word;
 }
 
+static int becomes_active(const struct ompi_mqs_count *count)
+{
+    int i;
+
+    for (i = 0; i < PATIENCE && 0 == ompi_mqs_active(*(const volatile struct ompi_mqs_count *)count); i++) {
+        nap();
+    }
+    return 0 != ompi_mqs_active(*count);
+}
+
 static void *watch(void *argument)
 {
     const struct sight *sight = argument;
@@ -70,21 +80,21 @@ static void *watch(void *argument)
     uint64_t episode;
     int i;
 
-    CHECK(becomes(&count->active), "%s is not active", name);
+    CHECK(becomes_active(count), "%s is not active", name);
     thread = thread_of(sight->tid);
     CHECK(becomes(&thread->depth), "%s does not wait", name);
     for (i = 0; i < PATIENCE && 0 == *(volatile const uint64_t *)&thread->stack[0].begin_ns; i++) {
         nap();
     }
     CHECK(0 != thread->stack[0].begin_ns, "%s: the wait is not dated", name);
-    CHECK(thread->collective == (uint32_t)sight->class, "%s: the thread is in %s", name,
-          class_names[thread->collective]);
     CHECK(thread->collectives == (uintptr_t)record, "%s", name);
-    CHECK(newest(home)->collective == sight->class, "%s", name);
+    CHECK(class_of(thread) == (uint32_t)sight->class, "%s: the thread is in %s", name,
+          class_names[class_of(thread)]);
+    CHECK(newest(home).collective == sight->class, "%s", name);
     episode = thread->stack[0].episode;
     nap();
     CHECK(thread->stack[0].episode == episode && thread->depth > 0, "%s: the wait moves", name);
-    CHECK(1 == count->active, "%s: active %u", name, count->active);
+    CHECK(1 == ompi_mqs_active(*count), "%s: active %u", name, ompi_mqs_active(*count));
     atomic_fetch_add(&agreement->seen, 1);
     return NULL;
 }
@@ -109,7 +119,7 @@ static pthread_t begin_watch(struct sight *sight)
 
 static void ended_on(const struct ompi_mqs_collectives *record, int class)
 {
-    CHECK(0 == record->counts[class].active, "%s is active after its end", class_names[class]);
+    CHECK(0 == ompi_mqs_active(record->counts[class]), "%s is active after its end", class_names[class]);
     CHECK(0 == record->outstanding, "%s is outstanding after its end", class_names[class]);
 }
 
@@ -269,7 +279,8 @@ static void watch_once(int class, MPI_Request *request, enum start start)
     const char *name = class_names[class];
     MPI_Request same = *request;
 
-    CHECK(1 == record->counts[class].active, "%s: active %u", name, record->counts[class].active);
+    CHECK(1 == ompi_mqs_active(record->counts[class]), "%s: active %u", name,
+          ompi_mqs_active(record->counts[class]));
     CHECK(1 == outstanding_of(record), "%s: %u are outstanding", name, outstanding_of(record));
     if (NULL != first) {
         CHECK(first->call.collective == class, "%s: outstanding is %s", name,
@@ -282,7 +293,8 @@ static void watch_once(int class, MPI_Request *request, enum start start)
     }
     CHECK(0 == thread->collectives, "%s: the thread is still inside", name);
     CHECK(MPI_SUCCESS != MPI_Request_free(&same), "%s: may be freed under way", name);
-    CHECK(1 == record->counts[class].active && 1 == outstanding_of(record), "%s: over when refused", name);
+    CHECK(1 == ompi_mqs_active(record->counts[class]) && 1 == outstanding_of(record), "%s: over when refused",
+          name);
     atomic_fetch_add(&agreement->seen, 1);
 }
 

@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 
             CHECK(record->counts[classes[k]].calls == due, "%s: %u, not %u", class_names[classes[k]],
                   record->counts[classes[k]].calls, due);
-            CHECK(0 == record->counts[classes[k]].active, "%s is active", class_names[classes[k]]);
+            CHECK(0 == ompi_mqs_active(record->counts[classes[k]]), "%s is active", class_names[classes[k]]);
         }
         CHECK(record->counts[OMPI_MQS_comm_dup].calls == made, "dups");
         /* One more: the window was allocated on it. */
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
         fences += made;
     }
     CHECK(process_record()->counts[OMPI_MQS_win_fence].calls == fences, "fences");
-    CHECK(0 == process_record()->counts[OMPI_MQS_win_fence].active, "a fence is active");
+    CHECK(0 == ompi_mqs_active(process_record()->counts[OMPI_MQS_win_fence]), "a fence is active");
     for (at = (void *)(uintptr_t)root()->threads; NULL != at; at = (void *)(uintptr_t)at->next) {
         live += 0 != at->tid;
     }

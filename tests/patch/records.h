@@ -95,15 +95,40 @@ static inline struct ompi_mqs_collectives *process_record(void)
     return (void *)(uintptr_t)root()->process;
 }
 
-/* The newest call of a record's ring. */
-static inline const struct ompi_mqs_call *newest(const struct ompi_mqs_collectives *record)
-{
-    return &record->ring[(record->position / sizeof(struct ompi_mqs_call) - 1) % OMPI_MQS_RING];
-}
-
 static inline uint64_t calls_so_far(const struct ompi_mqs_collectives *record)
 {
-    return record->position / sizeof(struct ompi_mqs_call);
+    return ompi_mqs_ring_calls(record->position);
+}
+
+static inline uint32_t newest_slot(const struct ompi_mqs_collectives *record)
+{
+    return (uint32_t)((calls_so_far(record) - 1) % OMPI_MQS_RING);
+}
+
+/* The newest call of a record's ring, with what it does not have as 0 and -1. */
+static inline struct ompi_mqs_call newest(const struct ompi_mqs_collectives *record)
+{
+    struct ompi_mqs_call call = record->ring[newest_slot(record)];
+
+    if (call.flags & OMPI_MQS_CALL_NO_COUNT) {
+        call.count = 0;
+        call.datatype = 0;
+    }
+    if (call.flags & OMPI_MQS_CALL_NO_OP) {
+        call.op = 0;
+    }
+    if (call.flags & OMPI_MQS_CALL_NO_ROOT) {
+        call.root = -1;
+    }
+    return call;
+}
+
+/* What a thread that is inside a collective call is in. */
+static inline uint32_t class_of(const struct ompi_mqs_thread *thread)
+{
+    const struct ompi_mqs_collectives *record = (void *)(uintptr_t)thread->collectives;
+
+    return OMPI_MQS_COLLECTIVE_NEWEST == thread->collective ? newest(record).collective : thread->collective;
 }
 
 static inline struct ompi_mqs_thread *thread_of(uint32_t tid)

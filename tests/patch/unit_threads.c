@@ -165,11 +165,11 @@ static void check_communicator(const struct ompi_mqs_collectives *record)
     check(ROUNDS / 2 == record->counts[OMPI_MQS_ibarrier].calls, "ibarriers",
           record->counts[OMPI_MQS_ibarrier].calls);
     for (i = 0; i < OMPI_MQS_COLLECTIVE_COUNT; i++) {
-        check(0 == record->counts[i].active, "active", record->counts[i].active);
+        check(0 == ompi_mqs_active(record->counts[i]), "active", ompi_mqs_active(record->counts[i]));
     }
     check(0 == record->outstanding, "outstanding", record->outstanding);
-    check(ROUNDS + ROUNDS / 4 + ROUNDS / 2 + ROUNDS / 16 == record->position / sizeof(struct ompi_mqs_call),
-          "ordered", record->position / sizeof(struct ompi_mqs_call));
+    check(ROUNDS + ROUNDS / 4 + ROUNDS / 2 + ROUNDS / 16 == ompi_mqs_ring_calls(record->position), "ordered",
+          ompi_mqs_ring_calls(record->position));
 }
 
 static void check_end(void)
@@ -184,8 +184,8 @@ static void check_end(void)
     }
     check(WORKERS * ROUNDS / 4 == ompi_mqs_process.counts[OMPI_MQS_win_fence].calls, "fences",
           ompi_mqs_process.counts[OMPI_MQS_win_fence].calls);
-    check(0 == ompi_mqs_process.counts[OMPI_MQS_win_fence].active, "active fences",
-          ompi_mqs_process.counts[OMPI_MQS_win_fence].active);
+    check(0 == ompi_mqs_active(ompi_mqs_process.counts[OMPI_MQS_win_fence]), "active fences",
+          ompi_mqs_active(ompi_mqs_process.counts[OMPI_MQS_win_fence]));
     for (thread = (void *)(uintptr_t)ompi_mqs_root.threads; NULL != thread;
          thread = (void *)(uintptr_t)thread->next) {
         live += 0 != thread->tid;

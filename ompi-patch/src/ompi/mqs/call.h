@@ -17,6 +17,13 @@
 #ifndef OMPI_MQS_CALL_H
 #define OMPI_MQS_CALL_H
 
+/* x86-64 says some things in assembler, to save the caller instructions; the compiler says them elsewhere. */
+#if defined(__x86_64__) && !defined(__ILP32__) && defined(__GNUC__)
+#define OMPI_MQS_ASSEMBLER 1
+#else
+#define OMPI_MQS_ASSEMBLER 0
+#endif
+
 #include "ompi/mqs/thread.h"
 #include "ompi/mqs/wait.h"
 
@@ -24,12 +31,12 @@
 
 struct ompi_request_t;
 
-/* Words of a record that are written in one store, whatever members they hold. */
+/* Words of a record that are written or counted in one go, whatever members they hold. */
 typedef uint32_t __attribute__((may_alias)) ompi_mqs_word_t;
 typedef int32_t __attribute__((may_alias)) ompi_mqs_signed_word_t;
 
 struct ompi_mqs_guard {
-    struct ompi_mqs_thread *self;   /* NULL: nothing to end */
+    struct ompi_mqs_collectives *record;    /* NULL: nothing to end */
     uint32_t collective;
 };
 
@@ -46,62 +53,102 @@ struct ompi_mqs_arguments {
    to be recorded. */
 OMPI_DECLSPEC struct ompi_mqs_thread *ompi_mqs_call_begin_slowly(void) __attribute__((cold));
 
+/* The same for OMPI_MQS_ENTER, whose function would otherwise have to keep its arguments from a call that
+   happens once in a thread's life. */
+OMPI_MQS_INLINE struct ompi_mqs_thread *ompi_mqs_call_begin_aside(void)
+{
+#if OMPI_MQS_ASSEMBLER
+    struct ompi_mqs_thread *self;
+
+    __asm__ volatile("call ompi_mqs_call_begin_keeping"
+                     : "=a"(self)
+                     :
+                     : "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
+                       "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+    return self;
+#else
+    return ompi_mqs_call_begin_slowly();
+#endif
+}
+
+/* if (NULL == pointer) goto label; but so that the compiler does not make two ways through the function out of
+   it: jumps and loads of zeros, when nothing is recorded. */
+#if OMPI_MQS_ASSEMBLER
+#define OMPI_MQS_IF_NULL_GOTO(pointer, label) \
+    __asm__ goto("test %0, %0\n\tje %l[" #label "]" : : "r"(pointer) : "cc" : label)
+#else
+#define OMPI_MQS_IF_NULL_GOTO(pointer, label) \
+    do {                                      \
+        if (NULL == (pointer)) {              \
+            goto label;                       \
+        }                                     \
+    } while (0)
+#endif
+
+/* Where the next call goes in a ring. */
+OMPI_MQS_INLINE struct ompi_mqs_call *ompi_mqs_ring_next(struct ompi_mqs_collectives *record)
+{
+    return (struct ompi_mqs_call *) ((ompi_mqs_word_t *) record->ring + (uint8_t) record->position);
+}
+
 OMPI_MQS_INLINE struct ompi_mqs_guard
-ompi_mqs_call_begin(struct ompi_mqs_collectives *record, uint32_t collective, int count,
+ompi_mqs_call_begin(struct ompi_mqs_collectives *record, uint32_t collective, uint32_t flags, int count,
                     const void *datatype, const void *op, int root)
 {
-    struct ompi_mqs_guard guard = {NULL, collective};
+    struct ompi_mqs_guard guard = {record, collective};
     struct ompi_mqs_thread *self;
     struct ompi_mqs_call *call;
-    uint64_t position;
 
-    if (NULL == record) {
-        return guard;
-    }
+    OMPI_MQS_IF_NULL_GOTO(record, nothing);
     self = ompi_mqs_self;
     if (OMPI_MQS_RARELY(0 != self->collectives)) {
-        self = ompi_mqs_call_begin_slowly();
+        self = ompi_mqs_call_begin_aside();
         if (NULL == self) {
-            return guard;
+            guard.record = NULL;
+            goto nothing;
         }
     }
-    /* Between loads and stores of the same word, so that each increment is one instruction on memory. */
-    position = record->position;
+    call = ompi_mqs_ring_next(record);
+    /* After the load of the same word, so that the increment is one instruction on memory. */
     OMPI_MQS_ORDER();
-    record->position += sizeof(*call);
-    call = (struct ompi_mqs_call *) ((char *) record->ring + position % sizeof(record->ring));
+    record->position += OMPI_MQS_POSITION;
     *(ompi_mqs_word_t *) &call->collective =
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        collective | OMPI_MQS_CALL_ORDERED << 16;
-    /* Counts are ints and never negative here: the upper half of the slot stays as it was made, 0. */
-    *(ompi_mqs_signed_word_t *) &call->count = count;
+        collective | flags << 16;
 #else
-        collective << 16 | OMPI_MQS_CALL_ORDERED;
-    call->count = count;
+        collective << 16 | flags;
 #endif
-    call->root = root;
-    call->datatype = ompi_mqs_address(datatype);
-    call->op = ompi_mqs_address(op);
+    if (0 == (flags & OMPI_MQS_CALL_NO_COUNT)) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        /* Counts are ints and never negative here: the upper half of the slot stays as it was made, 0. */
+        *(ompi_mqs_signed_word_t *) &call->count = count;
+#else
+        call->count = count;
+#endif
+        call->datatype = ompi_mqs_address(datatype);
+    }
+    if (0 == (flags & OMPI_MQS_CALL_NO_ROOT)) {
+        call->root = root;
+    }
+    if (0 == (flags & OMPI_MQS_CALL_NO_OP)) {
+        call->op = ompi_mqs_address(op);
+    }
     call->caller = ompi_mqs_address(__builtin_return_address(0));
     ompi_mqs_stamp_cycles(&call->begin_cycles);
     record->counts[collective].calls++;
-    OMPI_MQS_ORDER();
-    record->counts[collective].active++;
-    self->collective = collective;
     self->collectives = ompi_mqs_address(record);
     OMPI_MQS_ORDER();
-    guard.self = self;
+nothing:
     return guard;
 }
 
 OMPI_MQS_INLINE void ompi_mqs_call_end(struct ompi_mqs_guard *guard)
 {
-    struct ompi_mqs_thread *self = guard->self;
-
-    if (NULL != self) {
-        ((struct ompi_mqs_collectives *) (uintptr_t) self->collectives)->counts[guard->collective].active--;
-        self->collectives = 0;
-    }
+    OMPI_MQS_IF_NULL_GOTO(guard->record, nothing);
+    guard->record->counts[guard->collective].ended++;
+    ompi_mqs_self->collectives = 0;
+nothing:
+    return;
 }
 
 /* The same out of line, for a communicator's record, or the process's own if record is NULL; ordered says
@@ -140,7 +187,15 @@ enum ompi_mqs_order_of { OMPI_MQS_COLLECTIVES(OMPI_MQS_ORDER_OF) };
 
 #define OMPI_MQS_ENTER(id, comm, count, datatype, op, root)                                             \
     struct ompi_mqs_guard mqs_guard __attribute__((cleanup(ompi_mqs_call_end), unused)) =              \
-        ompi_mqs_call_begin(OMPI_MQS_RECORD(comm), OMPI_MQS_##id, (count), (datatype), (op), (root));
+        ompi_mqs_call_begin(OMPI_MQS_RECORD(comm), OMPI_MQS_##id,                                       \
+                            OMPI_MQS_CALL_ORDERED |                                                     \
+                                (OMPI_MQS_LACKS(datatype, NULL) ? OMPI_MQS_CALL_NO_COUNT : 0) |         \
+                                (OMPI_MQS_LACKS(op, NULL) ? OMPI_MQS_CALL_NO_OP : 0) |                  \
+                                (OMPI_MQS_LACKS(root, -1) ? OMPI_MQS_CALL_NO_ROOT : 0),                 \
+                            (count), (datatype), (op), (root));
+
+/* Whether an argument says, as it is compiled, that the call has none. */
+#define OMPI_MQS_LACKS(argument, none) (__builtin_constant_p(argument) && (none) == (argument))
 
 #define OMPI_MQS_ENTER_RARE(id, comm, count, datatype, op, root)                                        \
     struct ompi_mqs_guard mqs_guard __attribute__((cleanup(ompi_mqs_call_end_rare), unused)) =         \

@@ -16,6 +16,48 @@ struct ompi_mqs_thread *ompi_mqs_call_begin_slowly(void)
     return ompi_mqs_thread_join();
 }
 
+#if OMPI_MQS_ASSEMBLER
+/* ompi_mqs_call_begin_slowly for a caller that has not saved what a call may change: only rax does.  The
+   stack is aligned here because the compiler does not see a call there. */
+__asm__(".pushsection .text\n"
+        ".hidden ompi_mqs_call_begin_keeping\n"
+        ".globl ompi_mqs_call_begin_keeping\n"
+        ".type ompi_mqs_call_begin_keeping, @function\n"
+        "ompi_mqs_call_begin_keeping:\n"
+        ".cfi_startproc\n"
+        "push %rbp\n"
+        ".cfi_def_cfa_offset 16\n"
+        ".cfi_offset %rbp, -16\n"
+        "mov %rsp, %rbp\n"
+        ".cfi_def_cfa_register %rbp\n"
+        "push %rcx\n"
+        "push %rdx\n"
+        "push %rsi\n"
+        "push %rdi\n"
+        "push %r8\n"
+        "push %r9\n"
+        "push %r10\n"
+        "push %r11\n"
+        "and $-16, %rsp\n"
+        "call ompi_mqs_call_begin_slowly@PLT\n"
+        "lea -64(%rbp), %rsp\n"
+        "pop %r11\n"
+        "pop %r10\n"
+        "pop %r9\n"
+        "pop %r8\n"
+        "pop %rdi\n"
+        "pop %rsi\n"
+        "pop %rdx\n"
+        "pop %rcx\n"
+        "pop %rbp\n"
+        ".cfi_restore %rbp\n"
+        ".cfi_def_cfa %rsp, 8\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size ompi_mqs_call_begin_keeping, . - ompi_mqs_call_begin_keeping\n"
+        ".popsection\n");
+#endif
+
 /* The calling thread's record if it may begin a call now. */
 static struct ompi_mqs_thread *ompi_mqs_call_self(void)
 {
@@ -44,10 +86,10 @@ static uint64_t ompi_mqs_ring_put(struct ompi_mqs_collectives *record, const str
     struct ompi_mqs_collectives *home = call->flags & OMPI_MQS_CALL_ORDERED ? record : &ompi_mqs_process;
     struct ompi_mqs_call *slot;
 
-    slot = (struct ompi_mqs_call *) ((char *) home->ring + home->position % sizeof(home->ring));
+    slot = ompi_mqs_ring_next(home);
     *slot = *call;
-    home->position += sizeof(*slot);
-    return call->flags & OMPI_MQS_CALL_ORDERED ? home->position / sizeof(*slot) : 0;
+    home->position += OMPI_MQS_POSITION;
+    return call->flags & OMPI_MQS_CALL_ORDERED ? ompi_mqs_ring_calls(home->position) : 0;
 }
 
 /* Counts that several threads may touch: read at any time, written under the lock. */
@@ -77,27 +119,20 @@ ompi_mqs_call_begin_rare(struct ompi_mqs_collectives *record, uint32_t collectiv
     ompi_mqs_lock();
     (void) ompi_mqs_ring_put(record, &call);
     ompi_mqs_count_add(&home->counts[collective].calls, 1);
-    ompi_mqs_count_add(&home->counts[collective].active, 1);
     ompi_mqs_unlock();
-    self->collective = collective;
-    self->collectives = ompi_mqs_address(home);
-    OMPI_MQS_ORDER();
-    guard.self = self;
+    ompi_mqs_thread_inside(self, collective, home);
+    guard.record = home;
     return guard;
 }
 
 void ompi_mqs_call_end_rare(struct ompi_mqs_guard *guard)
 {
-    struct ompi_mqs_thread *self = guard->self;
-
     /* The call may have ended its communicator, and the record with it. */
-    if (NULL != self && 0 != self->collectives) {
-        struct ompi_mqs_collectives *home = (struct ompi_mqs_collectives *) (uintptr_t) self->collectives;
-
+    if (NULL != guard->record && ompi_mqs_self->collectives == ompi_mqs_address(guard->record)) {
         ompi_mqs_lock();
-        ompi_mqs_count_add(&home->counts[guard->collective].active, -1u);
+        ompi_mqs_count_add(&guard->record->counts[guard->collective].ended, 1);
         ompi_mqs_unlock();
-        self->collectives = 0;
+        ompi_mqs_thread_outside(ompi_mqs_self);
     }
 }
 
@@ -127,7 +162,7 @@ static void ompi_mqs_collectives_destroy(struct ompi_mqs_collectives *record)
     }
     ompi_mqs_outstanding_orphan(record);
     if (ompi_mqs_self->collectives == ompi_mqs_address(record)) {
-        ompi_mqs_self->collectives = 0;
+        ompi_mqs_thread_outside(ompi_mqs_self);
     }
     free(record);
 }

@@ -76,7 +76,6 @@ static void ompi_mqs_pending_publish(struct ompi_mqs_pending *pending, struct om
     OMPI_MQS_ORDER();
     home->outstanding = ompi_mqs_address(pending);
     ompi_mqs_count_add(&count->calls, 1);
-    ompi_mqs_count_add(&count->active, 1);
 }
 
 /* The opposite; the record becomes free.  Under the lock. */
@@ -89,7 +88,7 @@ static void ompi_mqs_pending_retire(struct ompi_mqs_pending *pending)
              link = &((struct ompi_mqs_outstanding *) (uintptr_t) *link)->next) {
         }
         *link = pending->record.next;
-        ompi_mqs_count_add(&pending->home->counts[pending->record.call.collective].active, -1u);
+        ompi_mqs_count_add(&pending->home->counts[pending->record.call.collective].ended, 1);
         pending->home = NULL;
     }
     pending->record.request = 0;
@@ -216,13 +215,11 @@ ompi_mqs_request_begin(struct ompi_mqs_collectives *record, uint32_t collective,
     }
     ompi_mqs_unlock();
     ompi_mqs_own(self)->pending = pending;
-    self->collective = collective;
-    self->collectives = ompi_mqs_address(home);
-    OMPI_MQS_ORDER();
+    ompi_mqs_thread_inside(self, collective, home);
     /* Tells a call that failed, which leaves the request alone, from one that set it. */
     guard.before = *request;
     *request = NULL;
-    guard.call.self = self;
+    guard.call.record = home;
     return guard;
 }
 
@@ -236,7 +233,7 @@ static void ompi_mqs_template_add(struct ompi_mqs_request_guard *guard, struct o
         return;
     }
     made->request = request;
-    made->home = (struct ompi_mqs_collectives *) (uintptr_t) guard->call.self->collectives;
+    made->home = guard->call.record;
     ompi_mqs_call_fill(&made->call, guard->call.collective, OMPI_MQS_CALL_REQUEST | OMPI_MQS_CALL_START,
                        &guard->arguments);
     ompi_mqs_lock();
@@ -247,11 +244,11 @@ static void ompi_mqs_template_add(struct ompi_mqs_request_guard *guard, struct o
 
 void ompi_mqs_request_end(struct ompi_mqs_request_guard *guard)
 {
-    struct ompi_mqs_thread *self = guard->call.self;
+    struct ompi_mqs_thread *self = ompi_mqs_self;
     struct ompi_request_t *request;
     struct ompi_mqs_pending *pending;
 
-    if (NULL == self) {
+    if (NULL == guard->call.record) {
         return;
     }
     request = *guard->request;
@@ -272,7 +269,7 @@ void ompi_mqs_request_end(struct ompi_mqs_request_guard *guard)
         ompi_mqs_pending_attach(pending, request);
         ompi_mqs_request_settle(request);
     }
-    self->collectives = 0;
+    ompi_mqs_thread_outside(self);
 }
 
 void ompi_mqs_request_starting(struct ompi_request_t *request, const void *caller)

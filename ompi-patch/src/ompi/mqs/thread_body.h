@@ -89,6 +89,23 @@ static pthread_once_t ompi_mqs_threads_once = PTHREAD_ONCE_INIT;
 static pthread_key_t ompi_mqs_threads_key;
 static int ompi_mqs_threads_have_key;
 
+/* The thread is in no collective call; the next one may be one that does not say its class here. */
+static void ompi_mqs_thread_outside(struct ompi_mqs_thread *self)
+{
+    self->collectives = 0;
+    OMPI_MQS_ORDER();
+    self->collective = OMPI_MQS_COLLECTIVE_NEWEST;
+}
+
+static void ompi_mqs_thread_inside(struct ompi_mqs_thread *self, uint32_t collective,
+                                   struct ompi_mqs_collectives *home)
+{
+    self->collective = collective;
+    OMPI_MQS_ORDER();
+    self->collectives = ompi_mqs_address(home);
+    OMPI_MQS_ORDER();
+}
+
 /* At a thread's end its record becomes free; the thread may still call MPI out of a later destructor. */
 static void ompi_mqs_thread_leave(void *record)
 {
@@ -97,7 +114,7 @@ static void ompi_mqs_thread_leave(void *record)
     ompi_mqs_self = &ompi_mqs_nobody;
     ompi_mqs_lock();
     __atomic_store_n(&self->depth, 0, __ATOMIC_RELAXED);
-    self->collectives = 0;
+    ompi_mqs_thread_outside(self);
     self->tid = 0;
     ompi_mqs_unlock();
 }
@@ -146,6 +163,7 @@ struct ompi_mqs_thread *ompi_mqs_thread_join(void)
         }
         self = &made->record;
         self->size = sizeof(made->record);
+        self->collective = OMPI_MQS_COLLECTIVE_NEWEST;
         self->tid = tid;
         ompi_mqs_lock();
         self->next = ompi_mqs_root.threads;
