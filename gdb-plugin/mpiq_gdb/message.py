@@ -76,9 +76,9 @@ def _answer(rank, name, number):
     except question.Unanswered as problem:
         there = len(rank.queue(name))
         if number >= there:
-            raise gdb.GdbError("rank %d has %s%s" % (rank.rank, "no " + _QUEUES[name] if not there else
-                                                     "%d %s" % (there, _QUEUES[name]),
-                                                     "" if not there else ", numbered from 0"))
+            raise gdb.GdbError("rank %d has no %s" % (rank.rank, _QUEUES[name]) if not there else
+                               "rank %d has no number %d among its %s: the last one is %d" %
+                               (rank.rank, number, _QUEUES[name], there - 1))
         raise gdb.GdbError("the message cannot be read: %s" % problem)
 
 

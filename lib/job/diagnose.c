@@ -210,7 +210,8 @@ static void verdict(struct mpiq_finder *finder)
     } else if (tally.held > 0 && !tally.progress && tally.active == 0 && tally.known == 0) {
         diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
         diagnosis->text =
-            WORDS(arena, "nothing moved between the two looks, but %s: it may come at any moment",
+            WORDS(arena, "%s, but %s: it may come at any moment",
+                  finder->job->two_looks ? "nothing moved between the two looks" : "nothing is seen to go on",
                   what_is_unknown(finder, tally.read == all));
     } else {
         diagnosis->verdict = MPIQ_VERDICT_RUNNING;

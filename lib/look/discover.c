@@ -166,10 +166,15 @@ static struct mpiq_error *several(const struct candidates *all, uid_t uid)
 {
     char text[1024] = "";
     size_t used = 0;
-    for (size_t i = 0; i < all->count && used < sizeof text - 1; i++) {
+    size_t unsaid = 0;
+    for (size_t i = 0; i < all->count; i++) {
         const struct candidate *first = &all->items[i];
         if (first->job != i || (uid != (uid_t)-1 && first->process->uid != uid))
             continue;
+        if (used > sizeof text / 2) {
+            unsaid++;
+            continue;
+        }
         size_t ranks = 0;
         for (size_t k = 0; k < all->count; k++)
             ranks += all->items[k].job == i;
@@ -178,6 +183,9 @@ static struct mpiq_error *several(const struct candidates *all, uid_t uid)
                              first->process->executable, ranks, ranks == 1 ? "" : "s");
         used += wrote > 0 ? (size_t)wrote : 0;
     }
+    if (unsaid)
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "several MPI jobs run here, say which one:%s, and %zu more",
+                                 text, unsaid);
     return mpiq_error_create(MPIQ_ERROR_USAGE, "several MPI jobs run here, say which one:%s", text);
 }
 

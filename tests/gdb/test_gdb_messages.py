@@ -124,7 +124,7 @@ def test_as_a_type_of_the_program(mpiq, job):
 NOT_THERE = {
     "mpi message": "mpi message takes a rank, a queue",
     "mpi message 0 left 0": "there is no queue 'left': sends, receives or unexpected",
-    "mpi message 0 sends 99": "rank 0 has 8 pending sends, numbered from 0",
+    "mpi message 0 sends 99": "rank 0 has no number 99 among its pending sends: the last one is 7",
     "mpi message 1 receives 0": "rank 1 has no posted receives",
     "mpi message 5 sends 0": "there is no rank 5: mpiq knows ranks 0 to 1 of this job",
     "mpi message 0 sends 0 as struct nothing": "'struct nothing' is no type here",
