@@ -129,26 +129,39 @@ static const unsigned char *expected(mqs_process_info *info, mqs_taddr_t address
     return NULL;
 }
 
+/* Where Linux puts a process's first stack, the top 16 GiB of 47 or 48 bits of addresses (x86-64, arm64).
+   Little of a stack is in use, so a large block is rarely mapped whole, and a look below its end makes the
+   kernel (6.5 and later) write a warning to its log. */
+static bool in_first_stack(mqs_taddr_t address)
+{
+    uint64_t top = (uint64_t)address >> 34;
+
+    return top == UINT64_C(0x7fffffffffff) >> 34 || top == UINT64_C(0xffffffffffff) >> 34;
+}
+
 /* The readable bytes from address on that are in the cache or can be taken there; NULL if none are. */
 static const unsigned char *cached(mqs_process_info *info, mqs_taddr_t address, size_t *length)
 {
     struct fetch_slot(*sets)[FETCH_WAYS] = info->cache.sets;
     const unsigned char *known = expected(info, address, length);
+    bool pages = in_first_stack(address);
 
     if (known != NULL) {
         return known;
     }
-    for (size_t level = 0; level < LEVELS; level++) {
+    for (size_t level = 0; level < LEVELS; sets += levels[level++].sets) {
         size_t size = levels[level].size;
         size_t offset = (size_t)(address % size);
-        const unsigned char *bytes =
-            set_get(info, sets[address / size % levels[level].sets], address - offset, size);
+        const unsigned char *bytes;
 
+        if (pages && size > FETCH_PAGE) {
+            continue;
+        }
+        bytes = set_get(info, sets[address / size % levels[level].sets], address - offset, size);
         if (bytes != NULL) {
             *length = size - offset;
             return bytes + offset;
         }
-        sets += levels[level].sets;
     }
     return NULL;
 }

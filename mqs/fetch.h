@@ -5,8 +5,8 @@
  *
  * A call costs a debugger more than the bytes it brings, so small reads are served from large blocks: what
  * lies near each other in the library's heap is fetched once.  Where a block is not mapped whole a smaller
- * one is tried, down to a page, and where a target knows no pages the exact range.  Large reads (arrays,
- * chunks of requests) go straight to the caller's buffer.
+ * one is tried, down to a page (on the stack at once), and where a target knows no pages the exact range.
+ * Large reads (arrays, chunks of requests) go straight to the caller's buffer.
  */
 #ifndef MQS_FETCH_H
 #define MQS_FETCH_H
