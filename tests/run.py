@@ -6,6 +6,7 @@ Usage: tests/run.py BUILD.  MPIQ_QUICK leaves out the tests that need an MPI job
 """
 import os
 import re
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as xml
@@ -61,6 +62,8 @@ def run_pytest(build):
 def main():
     """Prints the sum on the last line, and fails if anything failed or nothing ran."""
     build = os.path.abspath(sys.argv[1])
+    # A shell that runs this in the background has it ignored, and so would all that is started here.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     counts = [sum(pair) for pair in zip(run_units(build), run_pytest(build))]
     print("{} passed, {} failed, {} skipped".format(*counts), flush=True)
     sys.exit(0 if counts[1] == 0 and counts[0] > 0 else 1)

@@ -25,6 +25,7 @@ import re
 import subprocess
 import time
 import tomllib
+import warnings
 
 import job as jobs
 import schema
@@ -228,19 +229,28 @@ def wrong_first(case, answer):
     return "; ".join(best.values()) or wrong_sites(first), lost
 
 
+def run_job(result, case, line, executable, mpiq, looks_at_healthy):
+    with jobs.Job(line, [executable, case.program], case.ranks, two_hosts=case.two_hosts) as job:
+        job.wait_ready(case.ranks + case.get("spawned", 0))
+        if case.healthy:
+            watch_healthy(result, job, mpiq, looks_at_healthy)
+        else:
+            job.stand_still()
+            job.step_back()
+            watch_hung(result, job, mpiq)
+
+
 def run(case, line, executable, mpiq, looks_at_healthy):
-    """Starts the case, looks at it and ends it."""
+    """Starts the case, looks at it and ends it. What its own MPI brings down before the first look (4.1's
+    MPI_Finalize does now and then) is started once more."""
     result = Result(case, line)
     began = time.monotonic()
     try:
-        with jobs.Job(line, [executable, case.program], case.ranks, two_hosts=case.two_hosts) as job:
-            job.wait_ready(case.ranks + case.get("spawned", 0))
-            if case.healthy:
-                watch_healthy(result, job, mpiq, looks_at_healthy)
-            else:
-                job.stand_still()
-                job.step_back()
-                watch_hung(result, job, mpiq)
+        try:
+            run_job(result, case, line, executable, mpiq, looks_at_healthy)
+        except jobs.NotBegun as error:
+            warnings.warn(f"{case.name} is started again: {error}")
+            run_job(result, case, line, executable, mpiq, looks_at_healthy)
     except jobs.JobError as error:
         result.trouble = str(error)
     result.seconds = time.monotonic() - began

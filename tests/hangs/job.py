@@ -55,6 +55,10 @@ class JobError(Exception):
     """The job did not do what a test needs it to do; says what, with its output."""
 
 
+class NotBegun(JobError):
+    """The job ended of itself before it was looked at."""
+
+
 class Line:
     """One installed Open MPI: a release line, patched or not."""
 
@@ -194,7 +198,7 @@ class Job:
         while len(self.ready) < count:
             self.listen(0.05)
             if self.process.poll() is not None and len(self.ready) < count:
-                raise JobError(f"the job ended with {self.process.returncode} before all ranks were ready:\n"
+                raise NotBegun(f"the job ended with {self.process.returncode} before all ranks were ready:\n"
                                f"{self.output()}")
             if time.monotonic() > end:
                 raise JobError(f"only ranks {sorted(self.ready.values())} were ready after {seconds} s:\n{self.output()}")
