@@ -184,8 +184,7 @@ static struct mpiq_error *several(const struct candidates *all, uid_t uid)
         used += wrote > 0 ? (size_t)wrote : 0;
     }
     if (unsaid)
-        return mpiq_error_create(MPIQ_ERROR_USAGE,
-                                 "several MPI jobs run here, say which one:%s, and %zu more", text, unsaid);
+        snprintf(text + used, sizeof text - used, ", and %zu more", unsaid);
     return mpiq_error_create(MPIQ_ERROR_USAGE, "several MPI jobs run here, say which one:%s", text);
 }
 
