@@ -16,7 +16,7 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "hangs"))
 
-from job import step_back # noqa: E402
+from job import AS_ROOT, step_back # noqa: E402
 
 ROOT = HERE.parent.parent
 PREFIXES = {
@@ -25,7 +25,6 @@ PREFIXES = {
     "4.1 unpatched": "MPIQ_OMPI_41_STOCK",
     "5.0 unpatched": "MPIQ_OMPI_50_STOCK",
 }
-AS_ROOT = {name + "ALLOW_RUN_AS_ROOT" + end: "1" for name in ("OMPI_", "PRTE_") for end in ("", "_CONFIRM")}
 PATIENCE = 60
 
 
