@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     double made = now();
     double made_cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     struct mpiq_diagnosis *diagnosis = NULL;
-    check(mpiq_diagnose(job, &diagnosis));
+    check(mpiq_diagnose(job, NULL, &diagnosis));
     double diagnosed = now();
     struct mpiq_report_options options = {0};
     char *report _cleanup_free_ = NULL;

@@ -141,7 +141,7 @@ static struct tally take_stock(const struct mpiq_finder *finder)
             !ended && (doing->doing == MPIQ_DOING_COMPUTING || doing->doing == MPIQ_DOING_POLLING);
         tally.blind += !ended && doing->doing == MPIQ_DOING_POLLING &&
                        !(rank->changed & MPIQ_CHANGED_STACKS) &&
-                       (rank->source == MPIQ_SOURCE_STACK || rank->source == MPIQ_SOURCE_NONE);
+                       (rank->source == MPIQ_SOURCE_STACKS || rank->source == MPIQ_SOURCE_NONE);
         tally.progress = tally.progress || rank->changed & MPIQ_CHANGED_PROGRESS;
     }
     for (uint32_t i = 0; i < finder->graph->node_count; i++) {
@@ -336,8 +336,10 @@ static struct mpiq_error *no_memory(void)
     return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory: the job cannot be diagnosed");
 }
 
-struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job, struct mpiq_diagnosis **ret)
+struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
+                                 const struct mpiq_diagnose_options *options, struct mpiq_diagnosis **ret)
 {
+    (void)options;
     if (!job->finished)
         return mpiq_error_create(MPIQ_ERROR_INTERNAL, "a job state is diagnosed before its end");
     struct mpiq_diagnosis *diagnosis = mpiq_diagnosis_create(job->process_count, job->operation_count);

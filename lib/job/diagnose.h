@@ -11,9 +11,19 @@
 #include "state/finding.h"
 #include "state/job_state.h"
 
-/* Diagnoses a finished job.  The caller destroys *ret; job must outlive it.  Fails only without memory, or
-   for a job state that is not finished; a job of which nothing was read is the verdict `unknown`. */
-struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job, struct mpiq_diagnosis **ret);
+/* All in seconds. */
+struct mpiq_diagnose_options {
+    double stall_after; /* a job without progress for longer is stalled; 0: MPIQ_STALL_AFTER */
+    double watched; /* how long this job was watched before the last look; 0: two looks are all there is */
+    double still;   /* for how long of that, up to the last look, nothing moved at all */
+};
+#define MPIQ_STALL_AFTER 60.0
+
+/* Diagnoses a finished job.  options may be NULL: the defaults.  The caller destroys *ret; job must outlive
+   it.  Fails only on allocation failure, or for a job state that is not finished; a job of which nothing was
+   read is the verdict `unknown`. */
+struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
+                                 const struct mpiq_diagnose_options *options, struct mpiq_diagnosis **ret);
 
 /* The chain from a process to the cause, at most a hundred steps long.  The caller destroys *ret. */
 struct mpiq_error *mpiq_why(const struct mpiq_job_state *job, const struct mpiq_diagnosis *diagnosis,

@@ -223,6 +223,12 @@ static bool is_collective_wait(const struct mpiq_job_wait *wait)
     switch ((enum mpiq_wait_kind)wait->kind) {
     case MPIQ_WAIT_RMA:
     case MPIQ_WAIT_CONNECT:
+    case MPIQ_WAIT_START:
+    case MPIQ_WAIT_COMPLETE:
+    case MPIQ_WAIT_WAIT:
+    case MPIQ_WAIT_LOCK:
+    case MPIQ_WAIT_UNLOCK:
+    case MPIQ_WAIT_FLUSH:
         return false;
     default:
         return wait->collective >= 0;

@@ -12,6 +12,7 @@ static uint8_t weigh(const struct mpiq_finding *finding)
     uint8_t base = 0;
     switch (finding->kind) {
     case MPIQ_FINDING_COLLECTIVE_MISMATCH:
+    case MPIQ_FINDING_COLLECTIVE_OVERLAP:
         base = 0;
         break;
     case MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH:
@@ -25,8 +26,12 @@ static uint8_t weigh(const struct mpiq_finding *finding)
     case MPIQ_FINDING_COLLECTIVE_INCOMPLETE: /* one that waits for the rest comes behind what explains it */
         base = finding->weight ? 7 : 3;
         break;
+    case MPIQ_FINDING_WINDOW_WAIT:
+        base = 4;
+        break;
     case MPIQ_FINDING_RECEIVE_UNMATCHED:
     case MPIQ_FINDING_SEND_UNMATCHED:
+    case MPIQ_FINDING_POLLING_UNMATCHED:
         base = near_miss ? 4 : 6;
         break;
     case MPIQ_FINDING_WAIT_CYCLE: /* one through a collective says little beside what it leads through */
@@ -40,6 +45,12 @@ static uint8_t weigh(const struct mpiq_finding *finding)
         break;
     case MPIQ_FINDING_UNEXPECTED_BACKLOG:
         base = 10;
+        break;
+    case MPIQ_FINDING_MESSAGE_LOST:
+    case MPIQ_FINDING_TYPE_MISMATCH:
+    case MPIQ_FINDING_NOT_FREED:
+    case MPIQ_FINDING_STACKS_DIFFER:
+        base = 11;
         break;
     }
     return base + (finding->proven ? 0 : 16);

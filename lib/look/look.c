@@ -104,7 +104,7 @@ static struct mpiq_error *decide(struct mpiq_job *job)
     if (!error)
         error = mpiq_job_state_finish(job->state);
     if (!error)
-        error = mpiq_diagnose(job->state, &job->diagnosis);
+        error = mpiq_diagnose(job->state, NULL, &job->diagnosis);
     return error;
 }
 

@@ -347,7 +347,7 @@ struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target
         mpiq_rank_place_waits(state);
     if (state->source == MPIQ_SOURCE_NONE) {
         for (size_t i = 0; i < state->thread_count; i++)
-            state->source = state->threads[i].frames ? MPIQ_SOURCE_STACK : state->source;
+            state->source = state->threads[i].frames ? MPIQ_SOURCE_STACKS : state->source;
     }
     *ret = state;
     return NULL;

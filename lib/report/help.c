@@ -34,7 +34,7 @@ static void count_losses(struct mpiq_page *page, struct losses *ret)
             set = &ret->unread;
         else if (rank->source == MPIQ_SOURCE_DEBUG_INFO)
             set = &ret->unpatched;
-        else if (rank->source == MPIQ_SOURCE_STACK)
+        else if (rank->source == MPIQ_SOURCE_STACKS)
             set = &ret->stacks_only;
         else if (rank->source == MPIQ_SOURCE_PATCHED && rank->recording == MPIQ_NO)
             set = &ret->not_recording;

@@ -181,7 +181,7 @@ static const char *source_phrase(enum mpiq_source source)
         return "patched";
     case MPIQ_SOURCE_DEBUG_INFO:
         return "not patched";
-    case MPIQ_SOURCE_STACK:
+    case MPIQ_SOURCE_STACKS:
         return "only stacks could be read";
     default:
         return "MPI's state could not be read";

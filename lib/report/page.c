@@ -170,14 +170,14 @@ struct mpiq_library mpiq_page_library(const struct mpiq_page *page)
     struct mpiq_library library = {.name = NULL, .source = MPIQ_SOURCE_NONE};
     mpiq_string_id name = 0;
     uint32_t votes = 0;
-    uint32_t sources[MPIQ_SOURCE_STACK + 1] = {0};
+    uint32_t sources[MPIQ_SOURCE_STACKS + 1] = {0};
 
     /* The majority by Boyer and Moore: one pass, and any library will do where none has one. */
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         if (!rank)
             continue;
-        if (rank->source <= MPIQ_SOURCE_STACK)
+        if (rank->source <= MPIQ_SOURCE_STACKS)
             sources[rank->source]++;
         if (!rank->library)
             continue;
@@ -186,7 +186,7 @@ struct mpiq_library mpiq_page_library(const struct mpiq_page *page)
         votes = name == rank->library ? votes + 1 : votes - 1;
     }
     library.name = mpiq_job_string(job, name);
-    for (enum mpiq_source source = MPIQ_SOURCE_NONE; source <= MPIQ_SOURCE_STACK; source++) {
+    for (enum mpiq_source source = MPIQ_SOURCE_NONE; source <= MPIQ_SOURCE_STACKS; source++) {
         if (sources[source] > sources[library.source])
             library.source = source;
     }

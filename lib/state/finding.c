@@ -73,6 +73,9 @@ static void finding_deinit(struct mpiq_finding *finding)
     free(finding->values);
     steps_deinit(finding->steps, finding->step_count);
     free(finding->near_misses);
+    for (size_t i = 0; i < finding->evidence_count; i++)
+        mpiq_rank_set_deinit(&finding->evidence[i].ranks);
+    free(finding->evidence);
 }
 
 static void notes_deinit(struct mpiq_note *notes, size_t count)
@@ -141,6 +144,15 @@ static const char *const doing_words[] = {
 #define DOING(id, word) WORD(MPIQ_DOING_, id, word)
     MPIQ_RANK_DOINGS(DOING)};
 
+static const char *const part_words[] = {
+#define PART(id, word) WORD(MPIQ_PART_, id, word)
+    MPIQ_WAIT_PARTS(PART)};
+
+const char *mpiq_wait_part_word(enum mpiq_wait_part_kind kind)
+{
+    return part_words[kind];
+}
+
 const char *mpiq_verdict_word(enum mpiq_verdict verdict)
 {
     return verdict_words[verdict];
@@ -184,6 +196,9 @@ struct mpiq_finding *mpiq_diagnosis_add_finding(struct mpiq_diagnosis *diagnosis
         finding->since = -1;
         finding->operation = MPIQ_NONE;
         finding->other = MPIQ_NONE;
+        finding->never_started = MPIQ_NONE;
+        finding->window = MPIQ_NONE;
+        finding->consequence_of = MPIQ_NONE;
         finding->text = "";
     }
     return finding;
@@ -236,6 +251,17 @@ struct mpiq_near_miss *mpiq_finding_add_near_miss(struct mpiq_finding *finding)
     if (miss)
         *miss = (struct mpiq_near_miss){.process = MPIQ_NONE, .holder = MPIQ_NONE, .operation = MPIQ_NONE};
     return miss;
+}
+
+struct mpiq_evidence *mpiq_finding_add_evidence(struct mpiq_finding *finding)
+{
+    struct mpiq_evidence *evidence = APPEND(finding, evidence, evidence_count);
+    if (evidence) {
+        evidence->site = MPIQ_NONE;
+        evidence->started = MPIQ_NONE;
+        evidence->since = -1;
+    }
+    return evidence;
 }
 
 struct mpiq_note *mpiq_diagnosis_add_assumption(struct mpiq_diagnosis *diagnosis)

@@ -20,7 +20,7 @@
 /* X(identifier, word in text and JSON, exit code) */
 #define MPIQ_VERDICTS(X)       \
     X(DEADLOCK, "deadlock", 1) \
-    X(STALLED, "stalled", 1)   \
+    X(STALLED, "stalled", 4)   \
     X(RUNNING, "running", 0)   \
     X(FINISHED, "finished", 0) \
     X(UNKNOWN, "unknown", 3)
@@ -38,7 +38,11 @@ enum mpiq_verdict {
    WAIT_CYCLE                      steps
    RECEIVE_UNMATCHED, SEND_UNMATCHED   comm, operation, near_misses
    TRUNCATION                      comm, operation (the receive), other (the message)
-   REQUEST_LEAK, UNEXPECTED_BACKLOG    comm where it is one
+   COLLECTIVE_OVERLAP              comm, calls
+   WINDOW_WAIT                     window, comm, missing, suspects
+   POLLING_UNMATCHED               comm, operation, near_misses
+   STACKS_DIFFER                   calls, smallest group first
+   REQUEST_LEAK, UNEXPECTED_BACKLOG, MESSAGE_LOST, TYPE_MISMATCH, NOT_FREED    comm where it is one
    RANK_GONE, RANK_STOPPED, RANK_ELSEWHERE   nothing more */
 #define MPIQ_FINDING_KINDS(X)                                       \
     X(COLLECTIVE_INCOMPLETE, "collective_incomplete")               \
@@ -52,7 +56,14 @@ enum mpiq_verdict {
     X(RANK_STOPPED, "rank_stopped")                                 \
     X(RANK_ELSEWHERE, "rank_elsewhere")                             \
     X(REQUEST_LEAK, "request_leak")                                 \
-    X(UNEXPECTED_BACKLOG, "unexpected_backlog")
+    X(UNEXPECTED_BACKLOG, "unexpected_backlog")                     \
+    X(COLLECTIVE_OVERLAP, "collective_overlap")                     \
+    X(WINDOW_WAIT, "window_wait")                                   \
+    X(POLLING_UNMATCHED, "polling_unmatched")                       \
+    X(STACKS_DIFFER, "stacks_differ")                               \
+    X(MESSAGE_LOST, "message_lost")                                 \
+    X(TYPE_MISMATCH, "type_mismatch")                               \
+    X(NOT_FREED, "not_freed")
 
 enum mpiq_finding_kind {
 #define MPIQ_ENUM(id, word) MPIQ_FINDING_##id,
@@ -74,6 +85,76 @@ enum mpiq_rank_doing {
 #define MPIQ_ENUM(id, word) MPIQ_DOING_##id,
     MPIQ_RANK_DOINGS(MPIQ_ENUM)
 #undef MPIQ_ENUM
+};
+
+/* X(identifier, word): what a rank may wait for. */
+#define MPIQ_WAIT_PARTS(X)      \
+    X(RECEIVE, "receive")       \
+    X(SEND, "send")             \
+    X(PROBE, "probe")           \
+    X(COLLECTIVE, "collective") \
+    X(WINDOW, "window")         \
+    X(LAUNCHER, "launcher")     \
+    X(REQUEST, "request")
+
+enum mpiq_wait_part_kind {
+#define MPIQ_ENUM(id, word) MPIQ_PART_##id,
+    MPIQ_WAIT_PARTS(MPIQ_ENUM)
+#undef MPIQ_ENUM
+};
+
+/* Ranks as a borrowed array of ranges, ascending: what a rank set holds. */
+struct mpiq_ranks {
+    const struct mpiq_rank_range *ranges;
+    uint32_t count; /* of ranges */
+    uint64_t size;  /* of ranks */
+};
+
+/* One thing that a rank, or each rank of a class, waits for. */
+struct mpiq_wait_part {
+    enum mpiq_wait_part_kind kind;
+    bool any; /* RECEIVE, PROBE: from any source */
+    bool tag_any;
+    bool internal; /* traffic of a collective's own */
+    bool relative; /* of a class of ranks: the peer of rank r is rank r + offset; `peer` is the first one's */
+    bool wraps;    /* relative: modulo the size of the communicator */
+    int32_t offset;
+    uint32_t peer; /* process; MPIQ_NONE: any, none, not known, or differs from rank to rank */
+    int32_t tag;
+    int64_t bytes;           /* -1 not known */
+    uint32_t comm;           /* in communicators; MPIQ_NONE */
+    uint32_t window;         /* in windows; MPIQ_NONE */
+    const char *collective;  /* COLLECTIVE: "MPI_Bcast"; NULL */
+    int64_t number;          /* COLLECTIVE: its running number; 0 */
+    uint64_t request;        /* 0: none */
+    uint32_t operation;      /* in operations: the one that says it; MPIQ_NONE */
+    uint32_t started;        /* in sites: where the request or collective was started; MPIQ_NONE */
+    struct mpiq_ranks ranks; /* who could end this part: the peer, the members that have not come */
+};
+
+/* What a rank waits for.  Lives in the diagnosis's arena; alike ranks may share one. */
+struct mpiq_waits_for {
+    bool all;     /* all parts are needed; otherwise any one suffices */
+    bool guessed; /* without a record of the wait: one of the parts, it is not known which */
+    const struct mpiq_wait_part *parts;
+    uint32_t part_count;
+    uint32_t more;           /* parts beyond those listed */
+    uint32_t done;           /* requests of the same wait that are complete */
+    struct mpiq_ranks ranks; /* who could end it, all parts together */
+    const char *text;        /* "tag 99 from rank 63", "ranks 0 and 2 to enter it" */
+};
+
+/* One line of evidence: these ranks are in that call at that place, since then, for that. */
+struct mpiq_evidence {
+    struct mpiq_rank_set ranks;
+    enum mpiq_rank_doing doing;
+    const char *call; /* "MPI_Waitall"; NULL: not in MPI, or not known */
+    uint32_t site;    /* in sites: where they wait, or are; MPIQ_NONE */
+    uint32_t started; /* in sites: where what they wait for was started, if elsewhere; MPIQ_NONE */
+    double since;     /* seconds; -1 not known */
+    const struct mpiq_waits_for *wait; /* NULL: for nothing, or not known */
+    const char *note;                  /* what else there is to say of them: "has moved on; an unreceived
+                                          message from rank 0 has tag 41 (4 bytes)"; NULL */
 };
 
 /* JSON's sites[]: these ranks are in that call at that place. */
@@ -142,9 +223,14 @@ struct mpiq_finding {
     size_t step_count;
     struct mpiq_near_miss *near_misses;
     size_t near_miss_count;
-    uint32_t operation; /* in operations; MPIQ_NONE */
-    uint32_t other;     /* in operations; MPIQ_NONE */
-    const char *text;   /* one plain sentence (a few clauses), without a full stop at the end */
+    uint32_t operation;      /* in operations; MPIQ_NONE */
+    uint32_t other;          /* in operations; MPIQ_NONE */
+    uint32_t never_started;  /* in operations: the inactive persistent request that would answer; MPIQ_NONE */
+    uint32_t window;         /* in windows; MPIQ_NONE */
+    uint32_t consequence_of; /* index of the finding it follows from; MPIQ_NONE: it is a cause */
+    struct mpiq_evidence *evidence; /* one for each class of ranks, the waiting ones first */
+    size_t evidence_count;
+    const char *text; /* one plain sentence (a few clauses), without a full stop at the end */
 };
 
 /* What one process does, as a report shows it.  Its queues are in the job state. */
@@ -160,6 +246,7 @@ struct mpiq_rank_diagnosis {
     int64_t number;   /* of the collective call; 0 */
     const char *what; /* what it waits for, "tag 99 from rank 63"; where a rank outside MPI is;
                          NULL */
+    const struct mpiq_waits_for *waits_for; /* NULL: for nothing, or not known */
 };
 
 /* Something the answer rests on, or that could not be read, about these ranks. */
@@ -206,6 +293,7 @@ void mpiq_chain_destroy(struct mpiq_chain *chain);
 const char *mpiq_verdict_word(enum mpiq_verdict verdict);
 int mpiq_verdict_exit(enum mpiq_verdict verdict);
 const char *mpiq_finding_word(enum mpiq_finding_kind kind);
+const char *mpiq_wait_part_word(enum mpiq_wait_part_kind kind);
 const char *mpiq_rank_doing_word(enum mpiq_rank_doing doing);
 const char *mpiq_miss_word(uint32_t differs); /* "tag", "source", "communicator", "destination" */
 
@@ -221,6 +309,7 @@ struct mpiq_finding_call *mpiq_finding_add_call(struct mpiq_finding *finding);
 struct mpiq_finding_value *mpiq_finding_add_value(struct mpiq_finding *finding);
 struct mpiq_step *mpiq_finding_add_step(struct mpiq_finding *finding);
 struct mpiq_near_miss *mpiq_finding_add_near_miss(struct mpiq_finding *finding);
+struct mpiq_evidence *mpiq_finding_add_evidence(struct mpiq_finding *finding);
 struct mpiq_note *mpiq_diagnosis_add_assumption(struct mpiq_diagnosis *diagnosis);
 struct mpiq_note *mpiq_diagnosis_add_note(struct mpiq_diagnosis *diagnosis);
 struct mpiq_chain *mpiq_chain_create(void);

@@ -47,8 +47,15 @@ const struct mpiq_communicator mpiq_communicator_unknown = {
     .nonblocking = -1,
 };
 
-const struct mpiq_wait mpiq_wait_unknown = {.collective = -1, .comm = -1, .collective_comm = -1};
-const struct mpiq_thread mpiq_thread_unknown = {.state = '?', .mpi_frame = -1, .user_frame = -1};
+const struct mpiq_place mpiq_place_unknown = {0};
+const struct mpiq_window_lock mpiq_window_lock_unknown = {.target_local = -1};
+const struct mpiq_local_rank mpiq_local_rank_unknown = {.local = -1};
+const struct mpiq_window mpiq_window_unknown = {.local_rank = -1};
+const struct mpiq_past_call mpiq_past_call_unknown = {.comm = -1, .peer_local = -1, .tag = -1, .bytes = -1};
+const struct mpiq_wait mpiq_wait_unknown = {
+    .collective = -1, .comm = -1, .collective_comm = -1, .window = -1, .window_target = -1};
+const struct mpiq_thread mpiq_thread_unknown = {
+    .state = '?', .system_call = -1, .mpi_frame = -1, .user_frame = -1};
 
 const struct mpiq_rank_state mpiq_rank_state_unknown = {
     .name = NOBODY,
@@ -56,6 +63,7 @@ const struct mpiq_rank_state mpiq_rank_state_unknown = {
     .recording = MPIQ_UNKNOWN,
     .queues = MPIQ_UNKNOWN,
     .process_state = '?',
+    .io_bytes = -1,
 };
 
 /* ---- strings: a set, so that what every frame repeats is there once --------------------------------- */
@@ -145,6 +153,13 @@ static void destroy_communicator(struct mpiq_communicator *comm)
     free(comm->channels);
 }
 
+static void destroy_window(struct mpiq_window *window)
+{
+    free(window->locks);
+    free(window->access_group);
+    free(window->exposure_group);
+}
+
 static void destroy_thread(struct mpiq_thread *thread)
 {
     for (size_t i = 0; i < thread->wait_count; i++)
@@ -165,6 +180,10 @@ void mpiq_rank_state_destroy(struct mpiq_rank_state *state)
     free(state->threads);
     free(state->operations);
     free(state->process_calls);
+    for (size_t i = 0; i < state->window_count; i++)
+        destroy_window(&state->windows[i]);
+    free(state->windows);
+    free(state->history);
     free(state->problems);
     destroy_strings(state->strings);
     free(state);
@@ -226,6 +245,37 @@ struct mpiq_channel *mpiq_communicator_add_channel(struct mpiq_communicator *com
 struct mpiq_call *mpiq_rank_state_add_process_call(struct mpiq_rank_state *state)
 {
     return APPEND(state, process_calls, process_call_count, mpiq_call_unknown);
+}
+
+struct mpiq_window *mpiq_rank_state_add_window(struct mpiq_rank_state *state)
+{
+    return APPEND(state, windows, window_count, mpiq_window_unknown);
+}
+
+struct mpiq_window_lock *mpiq_window_add_lock(struct mpiq_window *window)
+{
+    return APPEND(window, locks, lock_count, mpiq_window_lock_unknown);
+}
+
+bool mpiq_window_add_access(struct mpiq_window *window, int32_t local_rank)
+{
+    struct mpiq_local_rank *rank = APPEND(window, access_group, access_count, mpiq_local_rank_unknown);
+    if (rank)
+        rank->local = local_rank;
+    return rank;
+}
+
+bool mpiq_window_add_exposure(struct mpiq_window *window, int32_t local_rank)
+{
+    struct mpiq_local_rank *rank = APPEND(window, exposure_group, exposure_count, mpiq_local_rank_unknown);
+    if (rank)
+        rank->local = local_rank;
+    return rank;
+}
+
+struct mpiq_past_call *mpiq_rank_state_add_past_call(struct mpiq_rank_state *state)
+{
+    return APPEND(state, history, history_count, mpiq_past_call_unknown);
 }
 
 void mpiq_rank_state_problem(struct mpiq_rank_state *state, const char *what, struct mpiq_error *error)

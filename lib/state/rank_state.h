@@ -54,6 +54,13 @@ enum mpiq_operation_status {
 #undef MPIQ_ENUM
 };
 
+/* A place in the source, by the debug information; strings interned, NULL and 0 not known. */
+struct mpiq_place {
+    const char *function;
+    const char *file;
+    int32_t line;
+};
+
 /* Which list an operation was found in. */
 enum mpiq_queue { MPIQ_QUEUE_SENDS, MPIQ_QUEUE_RECEIVES, MPIQ_QUEUE_UNEXPECTED, MPIQ_QUEUE_WAIT };
 
@@ -64,6 +71,7 @@ struct mpiq_operation {
     uint64_t request;  /* the library's request; 0: an unexpected message has none */
     uint64_t sequence; /* order of posting (of arrival) on this communicator */
     uint64_t buffer;
+    uint64_t caller; /* return address of the MPI call that started it; 0 not known */
     int64_t bytes;
     int64_t actual_bytes;  /* valid from matched on */
     uint32_t comm;         /* index in the rank's communicators */
@@ -86,7 +94,8 @@ struct mpiq_operation {
     bool freed;
     bool out_of_order; /* unexpected, and an earlier one is still missing */
     bool cancelled;
-    const char *datatype; /* name, interned in the rank state; NULL not known */
+    const char *datatype;      /* name, interned in the rank state; NULL not known */
+    struct mpiq_place started; /* what `caller` resolves to */
 };
 
 /* One collective call: a ring entry, or outstanding. */
@@ -101,8 +110,9 @@ struct mpiq_call {
     int32_t tid;
     int16_t collective; /* class: see mpiq_rank_state.collective_names */
     bool done;
-    const char *datatype; /* name; NULL not known */
-    const char *op;       /* name of a predefined one; NULL otherwise */
+    const char *datatype;      /* name; NULL not known */
+    const char *op;            /* name of a predefined one; NULL otherwise */
+    struct mpiq_place started; /* what `caller` resolves to */
 };
 
 struct mpiq_coll_count {
@@ -153,6 +163,76 @@ struct mpiq_communicator {
     size_t outstanding_count;
     struct mpiq_channel *channels;
     size_t channel_count;
+    char made_by[48];       /* "MPI_Comm_dup": the call that made it; "" not known */
+    uint64_t made_caller;   /* return address of that call; 0 not known */
+    struct mpiq_place made; /* what it resolves to */
+};
+
+/* X(identifier, word): how far this rank lets others into its window, and what it does in theirs. */
+#define MPIQ_WINDOW_EXPOSURES(X) \
+    X(NONE, "none")              \
+    X(FENCE, "fence")            \
+    X(POST, "post")
+
+enum mpiq_window_exposure {
+#define MPIQ_ENUM(id, word) MPIQ_EXPOSURE_##id,
+    MPIQ_WINDOW_EXPOSURES(MPIQ_ENUM)
+#undef MPIQ_ENUM
+};
+
+#define MPIQ_WINDOW_ACCESSES(X) \
+    X(NONE, "none")             \
+    X(FENCE, "fence")           \
+    X(START, "start")           \
+    X(LOCK, "lock")             \
+    X(LOCK_ALL, "lock_all")
+
+enum mpiq_window_access {
+#define MPIQ_ENUM(id, word) MPIQ_ACCESS_##id,
+    MPIQ_WINDOW_ACCESSES(MPIQ_ENUM)
+#undef MPIQ_ENUM
+};
+
+#define MPIQ_LOCK_TYPES(X) \
+    X(NONE, "none")        \
+    X(SHARED, "shared")    \
+    X(EXCLUSIVE, "exclusive")
+
+enum mpiq_lock_type {
+#define MPIQ_ENUM(id, word) MPIQ_LOCK_##id,
+    MPIQ_LOCK_TYPES(MPIQ_ENUM)
+#undef MPIQ_ENUM
+};
+
+/* A lock that a rank holds, or wants, at another. */
+struct mpiq_window_lock {
+    int32_t target_local; /* -1: all of them */
+    uint8_t type;         /* enum mpiq_lock_type */
+    bool held;            /* otherwise it is asked for and not granted */
+};
+
+struct mpiq_local_rank {
+    int32_t local;
+};
+
+/* A window as one rank sees it.  Local ranks are those of the window's communicator. */
+struct mpiq_window {
+    uint64_t handle;
+    uint64_t id[2]; /* the same on all members */
+    char name[64];
+    uint32_t comm; /* index in the rank's communicators */
+    int32_t local_rank;
+    uint8_t exposure; /* enum mpiq_window_exposure */
+    uint8_t access;   /* enum mpiq_window_access */
+    struct mpiq_window_lock *locks;
+    size_t lock_count;
+    struct mpiq_local_rank *access_group; /* of MPI_Win_start, without those it is done with */
+    size_t access_count;
+    struct mpiq_local_rank *exposure_group; /* of MPI_Win_post, without those that have completed */
+    size_t exposure_count;
+    char made_by[48]; /* "MPI_Win_create"; "" not known */
+    uint64_t made_caller;
+    struct mpiq_place made;
 };
 
 /* Numbered as enum ompi_mqs_wait_kind (include/ompi_mqs.h). */
@@ -172,7 +252,15 @@ struct mpiq_communicator {
     X(SHARED, "shared")             \
     X(INIT, "init")                 \
     X(FINALIZE, "finalize")         \
-    X(CONNECT, "connect")
+    X(CONNECT, "connect")           \
+    X(FENCE, "fence")               \
+    X(START, "start")               \
+    X(COMPLETE, "complete")         \
+    X(WAIT, "wait")                 \
+    X(LOCK, "lock")                 \
+    X(UNLOCK, "unlock")             \
+    X(FLUSH, "flush")               \
+    X(WIN_FREE, "win-free")
 
 enum mpiq_wait_kind {
 #define MPIQ_ENUM(id, word) MPIQ_WAIT_##id,
@@ -183,14 +271,17 @@ enum mpiq_wait_kind {
 /* One wait of a thread; they nest, level 0 outermost, and only the innermost holds the thread. */
 struct mpiq_wait {
     int32_t level;
-    uint8_t kind;                      /* enum mpiq_wait_kind */
-    int16_t collective;                /* class of the collective call around it; -1 none */
-    int32_t need;                      /* how many of its operations suffice */
-    uint64_t episode;                  /* differs for every wait of this thread */
-    int64_t begin_ns;                  /* since the epoch; 0: not stamped */
-    int32_t comm;                      /* index in communicators of the wait; -1: the operations say it */
-    int32_t collective_comm;           /* index of the one the collective was called on; -1 */
-    char call[48];                     /* "MPI_Recv"; "" not known */
+    uint8_t kind;            /* enum mpiq_wait_kind */
+    int16_t collective;      /* class of the collective call around it; -1 none */
+    int32_t need;            /* how many of its operations suffice */
+    uint64_t episode;        /* differs for every wait of this thread */
+    int64_t begin_ns;        /* since the epoch; 0: not stamped */
+    int32_t comm;            /* index in communicators of the wait; -1: the operations say it */
+    int32_t collective_comm; /* index of the one the collective was called on; -1 */
+    char call[48];           /* "MPI_Recv"; "" not known */
+    int32_t window;          /* index in windows; -1: not of one, or not known */
+    int32_t window_target;   /* local rank in the window whose lock or answer it waits for; -1: all */
+    uint8_t lock_type;       /* enum mpiq_lock_type, of kind lock */
     struct mpiq_operation *operations; /* queue MPIQ_QUEUE_WAIT */
     size_t operation_count;
 };
@@ -204,10 +295,25 @@ struct mpiq_frame {
     bool inlined;
 };
 
+/* In which system call a thread sleeps, by the kernel's own record (/proc/PID/task/TID/syscall). */
+#define MPIQ_SLEEPS(X)                                                                        \
+    X(UNKNOWN, "unknown")                                                                     \
+    X(PRIVATE_FUTEX, "private-futex") /* without a timeout: its own process alone wakes it */ \
+    X(TIMED_FUTEX, "timed-futex")                                                             \
+    X(OTHER, "other")
+
+enum mpiq_sleep {
+#define MPIQ_ENUM(id, word) MPIQ_SLEEP_##id,
+    MPIQ_SLEEPS(MPIQ_ENUM)
+#undef MPIQ_ENUM
+};
+
 struct mpiq_thread {
     int32_t tid;
-    char state;  /* R S D T t Z ? */
-    bool record; /* a patched library's record of this thread exists: no waits means not waiting */
+    char state;          /* R S D T t Z ? */
+    uint8_t sleep;       /* enum mpiq_sleep */
+    int32_t system_call; /* its number; -1: in none, or not known */
+    bool record;         /* a patched library's record of this thread exists: no waits means not waiting */
     uint64_t cpu_ns;
     struct mpiq_wait *waits; /* outermost first */
     size_t wait_count;
@@ -217,6 +323,20 @@ struct mpiq_thread {
                            PMPI_ and MPI_ spellings); -1: this thread is not in MPI */
     int32_t user_frame; /* index of the frame that called it, or the innermost one of the user's; -1 */
     char mpi_call[48];  /* "MPI_Bcast": from the stack; "" */
+};
+
+/* One MPI call of a thread's past. */
+struct mpiq_past_call {
+    const char *call;   /* "MPI_Send"; interned */
+    int64_t begin_ns;   /* since the epoch */
+    int64_t end_ns;     /* 0: still in it */
+    int32_t comm;       /* index in communicators; -1: none, or not known */
+    int32_t peer_local; /* -1: none, any, or not known */
+    int32_t tag;        /* -1: none, any, or not known */
+    int64_t bytes;      /* -1 not known */
+    int32_t tid;
+    uint64_t caller;
+    struct mpiq_place place; /* what `caller` resolves to */
 };
 
 /* What could not be read, in a sentence, and where. */
@@ -240,12 +360,14 @@ enum mpiq_phase {
 #undef MPIQ_ENUM
 };
 
-/* Where the state came from: "patched" (library's tables), "debug-info", "stack" (neither), "none". */
+/* How the state was read: the level of what is known (the design's table). */
 #define MPIQ_SOURCES(X)         \
     X(NONE, "none")             \
     X(PATCHED, "patched")       \
-    X(DEBUG_INFO, "debug-info") \
-    X(STACK, "stack")
+    X(RECORDER, "recorder")     \
+    X(DEBUG_INFO, "debug info") \
+    X(LAYOUTS, "layouts")       \
+    X(STACKS, "stacks")
 
 enum mpiq_source {
 #define MPIQ_ENUM(id, word) MPIQ_SOURCE_##id,
@@ -273,7 +395,11 @@ struct mpiq_rank_state {
     bool traced;
     char process_state; /* R S D T t Z X ? */
     uint64_t cpu_ns;
-    int64_t taken_ns; /* when it was read, since the epoch; 0 not known (a core file) */
+    uint64_t children_cpu_ns; /* processor time of its live children: external programs that it runs */
+    int64_t io_bytes;         /* read and written so far; -1 not known */
+    int64_t taken_ns;         /* when it was read, since the epoch; 0 not known (a core file) */
+    char last_mpi_call[48];   /* of a rank outside MPI, the call it was in last; "" not known */
+    int64_t last_mpi_end_ns;  /* when that one ended, since the epoch; 0 not known */
 
     struct mpiq_communicator *communicators;
     size_t communicator_count;
@@ -283,6 +409,10 @@ struct mpiq_rank_state {
     size_t thread_count;
     struct mpiq_call *process_calls; /* init, finalize */
     size_t process_call_count;
+    struct mpiq_window *windows;
+    size_t window_count;
+    struct mpiq_past_call *history; /* newest last */
+    size_t history_count;
     struct mpiq_problem *problems;
     size_t problem_count;
 
@@ -310,6 +440,12 @@ struct mpiq_call *mpiq_communicator_add_call(struct mpiq_communicator *comm);
 struct mpiq_call *mpiq_communicator_add_outstanding(struct mpiq_communicator *comm);
 struct mpiq_channel *mpiq_communicator_add_channel(struct mpiq_communicator *comm);
 struct mpiq_call *mpiq_rank_state_add_process_call(struct mpiq_rank_state *state);
+struct mpiq_window *mpiq_rank_state_add_window(struct mpiq_rank_state *state);
+struct mpiq_window_lock *mpiq_window_add_lock(struct mpiq_window *window);
+/* To the group of MPI_Win_start and to that of MPI_Win_post; false without memory. */
+bool mpiq_window_add_access(struct mpiq_window *window, int32_t local_rank);
+bool mpiq_window_add_exposure(struct mpiq_window *window, int32_t local_rank);
+struct mpiq_past_call *mpiq_rank_state_add_past_call(struct mpiq_rank_state *state);
 
 /* Notes what could not be read; takes ownership of error, NULL is fine and does nothing. */
 void mpiq_rank_state_problem(struct mpiq_rank_state *state, const char *what, struct mpiq_error *error);

@@ -17,6 +17,10 @@ static const char *const operation_statuses[] = {MPIQ_OPERATION_STATUSES(WORD)};
 static const char *const queues[] = {"sends", "receives", "unexpected", "wait"};
 static const char *const wait_kinds[] = {MPIQ_WAIT_KINDS(WORD)};
 static const char *const phases[] = {MPIQ_PHASES(WORD)};
+static const char *const exposures[] = {MPIQ_WINDOW_EXPOSURES(WORD)};
+static const char *const accesses[] = {MPIQ_WINDOW_ACCESSES(WORD)};
+static const char *const lock_types[] = {MPIQ_LOCK_TYPES(WORD)};
+static const char *const sleeps[] = {MPIQ_SLEEPS(WORD)};
 static const char *const sources[] = {MPIQ_SOURCES(WORD)};
 static const char *const errors[] = {MPIQ_ERRORS(WORD)};
 static const char *const comm_flags[] = {"inter", "internal", "freed", "self", "world", "topology"};
@@ -110,6 +114,10 @@ static const char *read_flags(struct mpiq_parser *parser, void *member)
         .key = key_, .type = MPIQ_FIELD_LIST, MEMBER(structure, member),       \
         .count_offset = offsetof(struct structure, count_), .record = &record_ \
     }
+#define INSIDE(structure, member_, record_)                                                        \
+    {                                                                                              \
+        .key = #member_, .type = MPIQ_FIELD_RECORD, MEMBER(structure, member_), .record = &record_ \
+    }
 #define CUSTOM(structure, member, how)                                                              \
     {                                                                                               \
         .key = #member, .type = MPIQ_FIELD_CUSTOM, MEMBER(structure, member), .write = write_##how, \
@@ -126,6 +134,10 @@ static const char *read_flags(struct mpiq_parser *parser, void *member)
         .unknown = &unknown_, .check = check_                                               \
     }
 
+static const struct mpiq_field place_fields[] = {
+    FIELD(mpiq_place, function, STRING), FIELD(mpiq_place, file, STRING), FIELD(mpiq_place, line, SIGNED)};
+static const struct mpiq_record place_record = RECORD(mpiq_place, place_fields, mpiq_place_unknown, NULL);
+
 #define OPERATION_FIELDS                                                                              \
     FIELD(mpiq_operation, comm, UNSIGNED), WORDS(mpiq_operation, kind, operation_kinds),              \
         WORDS(mpiq_operation, status, operation_statuses), FIELD(mpiq_operation, peer_local, SIGNED), \
@@ -139,7 +151,8 @@ static const char *read_flags(struct mpiq_parser *parser, void *member)
         FIELD(mpiq_operation, internal, BOOL), FIELD(mpiq_operation, eager, BOOL),                    \
         FIELD(mpiq_operation, system_buffer, BOOL), FIELD(mpiq_operation, freed, BOOL),               \
         FIELD(mpiq_operation, out_of_order, BOOL), FIELD(mpiq_operation, cancelled, BOOL),            \
-        FIELD(mpiq_operation, datatype, STRING)
+        FIELD(mpiq_operation, datatype, STRING), FIELD(mpiq_operation, caller, HEX),                  \
+        INSIDE(mpiq_operation, started, place_record)
 
 static const struct mpiq_field operation_fields[] = {{.key = "queue",
                                                       .type = MPIQ_FIELD_ENUM,
@@ -161,7 +174,8 @@ static const struct mpiq_field call_fields[] = {CUSTOM(mpiq_call, collective, co
                                                 FIELD(mpiq_call, tid, SIGNED),
                                                 FIELD(mpiq_call, begin_ns, SIGNED),
                                                 FIELD(mpiq_call, caller, HEX),
-                                                FIELD(mpiq_call, request, HEX)};
+                                                FIELD(mpiq_call, request, HEX),
+                                                INSIDE(mpiq_call, started, place_record)};
 
 static const struct mpiq_field count_fields[] = {CUSTOM(mpiq_coll_count, collective, collective),
                                                  FIELD(mpiq_coll_count, count, UNSIGNED),
@@ -229,8 +243,55 @@ static const char *check_wait(struct mpiq_reader *reader, const void *element, c
     if (!is_index(wait->comm, state->communicator_count))
         return "is not the index of a communicator";
     *key = "collective_comm";
-    return is_index(wait->collective_comm, state->communicator_count) ? NULL
-                                                                      : "is not the index of a communicator";
+    if (!is_index(wait->collective_comm, state->communicator_count))
+        return "is not the index of a communicator";
+    *key = "window";
+    return wait->window < -1 ? "is not the index of a window" : NULL;
+}
+
+static bool are_ranks(const struct mpiq_local_rank *ranks, size_t rank_count, uint32_t count)
+{
+    for (size_t i = 0; i < rank_count; i++) {
+        if (ranks[i].local < 0 || !in_group(ranks[i].local, count))
+            return false;
+    }
+    return true;
+}
+
+static const char *check_window(struct mpiq_reader *reader, const void *element, const char **key)
+{
+    const struct mpiq_rank_state *state = reader->state;
+    const struct mpiq_window *window = element;
+    *key = "comm";
+    if (window->comm >= state->communicator_count)
+        return "is not the index of a communicator";
+    uint32_t count = state->communicators[window->comm].local.count;
+    *key = "local_rank";
+    if (!in_group(window->local_rank, count))
+        return "is not a rank of the window";
+    *key = "locks";
+    for (size_t i = 0; i < window->lock_count; i++) {
+        if (!in_group(window->locks[i].target_local, count))
+            return "name a rank that the window does not have";
+    }
+    *key = "access_group";
+    if (!are_ranks(window->access_group, window->access_count, count))
+        return "names a rank that the window does not have";
+    *key = "exposure_group";
+    return are_ranks(window->exposure_group, window->exposure_count, count)
+               ? NULL
+               : "names a rank that the window does not have";
+}
+
+static const char *check_past_call(struct mpiq_reader *reader, const void *element, const char **key)
+{
+    const struct mpiq_rank_state *state = reader->state;
+    const struct mpiq_past_call *call = element;
+    *key = "comm";
+    if (!is_index(call->comm, state->communicator_count))
+        return "is not the index of a communicator";
+    *key = "peer_local";
+    return call->peer_local < -1 ? "is not a rank" : NULL;
 }
 
 static const char *check_thread(struct mpiq_reader *reader, const void *element, const char **key)
@@ -255,7 +316,19 @@ static const char *check_rank_state(struct mpiq_reader *reader, const void *elem
     if (state->recording < MPIQ_UNKNOWN || state->recording > MPIQ_YES)
         return "is not -1, 0 or 1";
     *key = "queues_read";
-    return state->queues < MPIQ_UNKNOWN || state->queues > MPIQ_YES ? "is not -1, 0 or 1" : NULL;
+    if (state->queues < MPIQ_UNKNOWN || state->queues > MPIQ_YES)
+        return "is not -1, 0 or 1";
+    *key = "io_bytes";
+    if (state->io_bytes < -1)
+        return "is not a number of bytes";
+    *key = "threads";
+    for (size_t i = 0; i < state->thread_count; i++) {
+        for (size_t j = 0; j < state->threads[i].wait_count; j++) {
+            if (!is_index(state->threads[i].waits[j].window, state->window_count))
+                return "wait for a window that is not there";
+        }
+    }
+    return NULL;
 }
 
 /* ---- the records, inner ones first ------------------------------------------------------------------ */
@@ -287,9 +360,46 @@ static const struct mpiq_field communicator_fields[] = {
     LIST(mpiq_communicator, "counts", counts, count_count, count_record),
     LIST(mpiq_communicator, "calls", calls, call_count, call_record),
     LIST(mpiq_communicator, "outstanding", outstanding, outstanding_count, call_record),
-    LIST(mpiq_communicator, "channels", channels, channel_count, channel_record)};
+    LIST(mpiq_communicator, "channels", channels, channel_count, channel_record),
+    FIELD(mpiq_communicator, made_by, ARRAY),
+    FIELD(mpiq_communicator, made_caller, HEX),
+    INSIDE(mpiq_communicator, made, place_record)};
 static const struct mpiq_record communicator_record =
     RECORD(mpiq_communicator, communicator_fields, mpiq_communicator_unknown, check_communicator);
+
+static const struct mpiq_field window_lock_fields[] = {FIELD(mpiq_window_lock, target_local, SIGNED),
+                                                       WORDS(mpiq_window_lock, type, lock_types),
+                                                       FIELD(mpiq_window_lock, held, BOOL)};
+static const struct mpiq_record window_lock_record =
+    RECORD(mpiq_window_lock, window_lock_fields, mpiq_window_lock_unknown, NULL);
+static const struct mpiq_field local_rank_fields[] = {FIELD(mpiq_local_rank, local, SIGNED)};
+static const struct mpiq_record local_rank_record =
+    RECORD(mpiq_local_rank, local_rank_fields, mpiq_local_rank_unknown, NULL);
+static const struct mpiq_field window_fields[] = {
+    FIELD(mpiq_window, handle, HEX),
+    CUSTOM(mpiq_window, id, context),
+    FIELD(mpiq_window, name, ARRAY),
+    FIELD(mpiq_window, comm, UNSIGNED),
+    FIELD(mpiq_window, local_rank, SIGNED),
+    WORDS(mpiq_window, exposure, exposures),
+    WORDS(mpiq_window, access, accesses),
+    LIST(mpiq_window, "locks", locks, lock_count, window_lock_record),
+    LIST(mpiq_window, "access_group", access_group, access_count, local_rank_record),
+    LIST(mpiq_window, "exposure_group", exposure_group, exposure_count, local_rank_record),
+    FIELD(mpiq_window, made_by, ARRAY),
+    FIELD(mpiq_window, made_caller, HEX),
+    INSIDE(mpiq_window, made, place_record)};
+static const struct mpiq_record window_record =
+    RECORD(mpiq_window, window_fields, mpiq_window_unknown, check_window);
+
+static const struct mpiq_field past_call_fields[] = {
+    FIELD(mpiq_past_call, call, STRING),       FIELD(mpiq_past_call, begin_ns, SIGNED),
+    FIELD(mpiq_past_call, end_ns, SIGNED),     FIELD(mpiq_past_call, comm, SIGNED),
+    FIELD(mpiq_past_call, peer_local, SIGNED), FIELD(mpiq_past_call, tag, SIGNED),
+    FIELD(mpiq_past_call, bytes, SIGNED),      FIELD(mpiq_past_call, tid, SIGNED),
+    FIELD(mpiq_past_call, caller, HEX),        INSIDE(mpiq_past_call, place, place_record)};
+static const struct mpiq_record past_call_record =
+    RECORD(mpiq_past_call, past_call_fields, mpiq_past_call_unknown, check_past_call);
 
 static const struct mpiq_field wait_fields[] = {
     FIELD(mpiq_wait, level, SIGNED),
@@ -301,12 +411,17 @@ static const struct mpiq_field wait_fields[] = {
     FIELD(mpiq_wait, begin_ns, SIGNED),
     FIELD(mpiq_wait, comm, SIGNED),
     FIELD(mpiq_wait, collective_comm, SIGNED),
+    FIELD(mpiq_wait, window, SIGNED),
+    FIELD(mpiq_wait, window_target, SIGNED),
+    WORDS(mpiq_wait, lock_type, lock_types),
     LIST(mpiq_wait, "operations", operations, operation_count, wait_operation_record)};
 static const struct mpiq_record wait_record = RECORD(mpiq_wait, wait_fields, mpiq_wait_unknown, check_wait);
 
 static const struct mpiq_field thread_fields[] = {
     FIELD(mpiq_thread, tid, SIGNED),
     FIELD(mpiq_thread, state, LETTER),
+    WORDS(mpiq_thread, sleep, sleeps),
+    FIELD(mpiq_thread, system_call, SIGNED),
     FIELD(mpiq_thread, record, BOOL),
     FIELD(mpiq_thread, cpu_ns, UNSIGNED),
     LIST(mpiq_thread, "waits", waits, wait_count, wait_record),
@@ -336,10 +451,16 @@ static const struct mpiq_field rank_state_fields[] = {
     FIELD(mpiq_rank_state, traced, BOOL),
     NAMED(mpiq_rank_state, "state", process_state, LETTER),
     FIELD(mpiq_rank_state, cpu_ns, UNSIGNED),
+    FIELD(mpiq_rank_state, children_cpu_ns, UNSIGNED),
+    FIELD(mpiq_rank_state, io_bytes, SIGNED),
     FIELD(mpiq_rank_state, taken_ns, SIGNED),
+    FIELD(mpiq_rank_state, last_mpi_call, ARRAY),
+    FIELD(mpiq_rank_state, last_mpi_end_ns, SIGNED),
     LIST(mpiq_rank_state, "communicators", communicators, communicator_count, communicator_record),
     LIST(mpiq_rank_state, "operations", operations, operation_count, operation_record),
     LIST(mpiq_rank_state, "threads", threads, thread_count, thread_record),
+    LIST(mpiq_rank_state, "windows", windows, window_count, window_record),
+    LIST(mpiq_rank_state, "history", history, history_count, past_call_record),
     LIST(mpiq_rank_state, "process_calls", process_calls, process_call_count, call_record),
     LIST(mpiq_rank_state, "problems", problems, problem_count, problem_record)};
 static const struct mpiq_record rank_state_record =

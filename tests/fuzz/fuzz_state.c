@@ -93,7 +93,7 @@ static void try_job(const char *text, size_t size)
     if (job && !error)
         error = mpiq_job_state_finish(job);
     if (job && !error)
-        error = mpiq_diagnose(job, &diagnosis);
+        error = mpiq_diagnose(job, NULL, &diagnosis);
     mpiq_error_destroy(error);
     mpiq_diagnosis_destroy(diagnosis);
     mpiq_job_state_destroy(job);

@@ -46,7 +46,7 @@ RANKS = ("ranks", "missing", "suspects")
 # What came of the runs of this session, in order.
 results = []
 
-EXIT_STATUS = {"deadlock": 1, "stalled": 1, "running": 0, "finished": 0, "unknown": 3}
+EXIT_STATUS = {"deadlock": 1, "stalled": 4, "running": 0, "finished": 0, "unknown": 3}
 
 
 @dataclasses.dataclass(frozen=True)

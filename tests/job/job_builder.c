@@ -474,7 +474,7 @@ struct mpiq_diagnosis *job_diagnose(struct job_builder *job, struct mpiq_job_sta
     }
     fail(mpiq_job_state_finish(*ret));
     struct mpiq_diagnosis *diagnosis = NULL;
-    fail(mpiq_diagnose(*ret, &diagnosis));
+    fail(mpiq_diagnose(*ret, NULL, &diagnosis));
     return diagnosis;
 }
 

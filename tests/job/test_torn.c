@@ -34,7 +34,7 @@ static struct mpiq_diagnosis *look_twice(struct mpiq_job_state **job, int pause,
     }
     mpiq_error_destroy(mpiq_job_state_finish(*job));
     struct mpiq_diagnosis *diagnosis = NULL;
-    mpiq_error_destroy(mpiq_diagnose(*job, &diagnosis));
+    mpiq_error_destroy(mpiq_diagnose(*job, NULL, &diagnosis));
     return diagnosis;
 }
 

@@ -58,7 +58,7 @@ static char *text_of(struct mpiq_rank_state *state)
     "\"local_rank\":3,\"local\":{\"hash\":\"0xd11271806cabb25\",\"count\":8" members "}}]"
 #define PROCESS                                                                                         \
     "{\"name\":[77,3],\"world_size\":8,\"pid\":4711,\"host\":\"n1\",\"executable\":\"/home/me/a.out\"," \
-    "\"namespace\":\"77\",\"source\":\"debug-info\",\"queues_read\":1,\"traced\":true,\"state\":\"S\"," \
+    "\"namespace\":\"77\",\"source\":\"debug info\",\"queues_read\":1,\"traced\":true,\"state\":\"S\"," \
     "\"cpu_ns\":5,"
 #define SEND                                                                                         \
     ",\"operations\":[{\"queue\":\"sends\",\"peer_local\":5,\"peer\":[77,5],\"tag\":9,\"bytes\":40," \
@@ -182,7 +182,7 @@ static void stacks_and_bare_identity_join(void)
     mpiq_error_destroy(mpiq_rank_read(host, &made_up.target, &(struct mpiq_stack_options){0}, &state));
     CU_ASSERT_EQUAL(state->name.rank, 3);
     CU_ASSERT_EQUAL(state->name.job, 77);
-    CU_ASSERT_EQUAL(state->source, MPIQ_SOURCE_STACK);
+    CU_ASSERT_EQUAL(state->source, MPIQ_SOURCE_STACKS);
     CU_ASSERT_STRING_EQUAL(state->threads[0].mpi_call, "MPI_Recv");
     CU_ASSERT_EQUAL_FATAL(state->problem_count, 1);
     CU_ASSERT_STRING_EQUAL(state->problems[0].what, "library");

@@ -87,7 +87,7 @@ def test_who_they_are(line, states):
     assert {state["phase"] for state in states} == {"running"}
     assert {state["pml"] for state in states} == {"ob1"}
     assert all(state["library"].startswith("Open MPI " + line.release) for state in states)
-    assert {state["source"] for state in states} == {"patched" if line.patched else "debug-info"}
+    assert {state["source"] for state in states} == {"patched" if line.patched else "debug info"}
     assert {state.get("recording") for state in states} == ({1} if line.patched else {None})
 
 
@@ -175,7 +175,7 @@ def test_a_bad_dll_costs_no_more_than_its_answer(hung):
                      env={**os.environ, "MPIQ_TEST_CRASH_AT_LOAD": "1"})
     state = states[0]
     assert state["name"][1] == 1
-    assert state["source"] == "stack"
+    assert state["source"] == "stacks"
     assert state["threads"][0]["mpi_call"] == "MPI_Recv"
     assert "crashed (signal 6, Aborted) while being loaded" in state["problems"][0]["text"]
 

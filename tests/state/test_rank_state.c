@@ -45,7 +45,8 @@ static const char everything[] =
     "{\"name\":[7,1],\"world_size\":4,\"pid\":4711,\"host\":\"n1\",\"executable\":\"/tmp/a \\\"b\\\"\","
     "\"library\":\"Open MPI 4.1.4\",\"pml\":\"ob1\",\"namespace\":\"7\",\"phase\":\"running\","
     "\"source\":\"patched\",\"thread_level\":3,\"recording\":1,\"queues_read\":1,\"core\":true,\"gone\":true,"
-    "\"traced\":true,\"state\":\"R\",\"cpu_ns\":12,\"taken_ns\":1795263125907622157,"
+    "\"traced\":true,\"state\":\"R\",\"cpu_ns\":12,\"children_cpu_ns\":13,\"io_bytes\":14,"
+    "\"taken_ns\":1795263125907622157,\"last_mpi_call\":\"MPI_Barrier\",\"last_mpi_end_ns\":15,"
     "\"communicators\":[{\"handle\":\"0xffffffffffffffff\",\"context\":[\"0x0\",\"0x3\"],"
     "\"name\":\"MPI_COMM_WORLD\",\"flags\":[\"inter\",\"internal\",\"freed\",\"self\",\"world\",\"topology\"]"
     ","
@@ -57,22 +58,32 @@ static const char everything[] =
     "\"calls\":[{\"collective\":\"MPI_Bcast\",\"number\":6,\"done\":true,\"count\":-3,\"bytes\":40,"
     "\"datatype\":\"MPI_INT\",\"op\":\"MPI_SUM\",\"root\":-4,\"tid\":4712,\"begin_ns\":5,\"caller\":"
     "\"0x401000\","
-    "\"request\":\"0x20\"}],"
+    "\"request\":\"0x20\",\"started\":{\"function\":\"step\",\"file\":\"x.c\",\"line\":57}}],"
     "\"outstanding\":[{\"collective\":\"MPI_Ibarrier\",\"request\":\"0x20\"}],"
-    "\"channels\":[{\"peer_local\":2,\"sent\":65536,\"expected\":3}]}],"
+    "\"channels\":[{\"peer_local\":2,\"sent\":65536,\"expected\":3}],"
+    "\"made_by\":\"MPI_Comm_dup\",\"made_caller\":\"0x2\",\"made\":{\"file\":\"x.c\",\"line\":8}}],"
     "\"operations\":[{\"queue\":\"unexpected\",\"kind\":\"message\",\"status\":\"matched\",\"peer_local\":1,"
     "\"peer\":[7,3],\"tag\":-17,\"tag_any\":true,\"bytes\":0,\"actual_local\":2,\"actual\":[7,2],"
     "\"actual_tag\":9,\"actual_bytes\":8,\"sequence\":4,\"request\":\"0x30\",\"buffer\":\"0x40\","
     "\"collective\":\"MPI_Barrier\",\"persistent\":true,\"inactive\":true,\"internal\":true,\"eager\":true,"
-    "\"system_buffer\":true,\"freed\":true,\"out_of_order\":true,\"cancelled\":true,\"datatype\":\"MPI_INT\"}"
-    "],"
-    "\"threads\":[{\"tid\":4711,\"state\":\"S\",\"record\":true,\"cpu_ns\":3,"
+    "\"system_buffer\":true,\"freed\":true,\"out_of_order\":true,\"cancelled\":true,\"datatype\":\"MPI_INT\","
+    "\"caller\":\"0x3\",\"started\":{\"function\":\"step\",\"file\":\"x.c\",\"line\":57}}],"
+    "\"threads\":[{\"tid\":4711,\"state\":\"S\",\"sleep\":\"private-futex\",\"system_call\":202,\"record\":"
+    "true,\"cpu_ns\":3,"
     "\"waits\":[{\"level\":1,\"kind\":\"all\",\"call\":\"MPI_Waitall\",\"collective\":\"MPI_Allreduce\","
     "\"need\":2,\"episode\":18446744073709551615,\"begin_ns\":9,\"comm\":0,\"collective_comm\":0,"
+    "\"window\":0,\"window_target\":2,\"lock_type\":\"exclusive\","
     "\"operations\":[{\"kind\":\"ssend\",\"peer_local\":0}]}],"
     "\"frames\":[{\"pc\":\"0x401020\",\"function\":\"MPI_Waitall\",\"file\":\"x.c\",\"line\":3,"
     "\"object\":\"/lib/libmpi.so\",\"inlined\":true},{}],"
     "\"mpi_frame\":0,\"user_frame\":1,\"mpi_call\":\"MPI_Waitall\"}],"
+    "\"windows\":[{\"handle\":\"0x50\",\"id\":[\"0x1\",\"0x2\"],\"name\":\"field\",\"local_rank\":2,"
+    "\"exposure\":\"post\",\"access\":\"lock_all\",\"locks\":[{\"type\":\"shared\"},"
+    "{\"target_local\":3,\"type\":\"exclusive\",\"held\":true}],\"access_group\":[{\"local\":0}],"
+    "\"exposure_group\":[{\"local\":1},{\"local\":2}],\"made_by\":\"MPI_Win_create\","
+    "\"made_caller\":\"0x4\",\"made\":{\"line\":9}}],"
+    "\"history\":[{\"call\":\"MPI_Send\",\"begin_ns\":1,\"end_ns\":2,\"comm\":0,\"peer_local\":1,\"tag\":3,"
+    "\"bytes\":4,\"tid\":5,\"caller\":\"0x6\",\"place\":{\"line\":7}}],"
     "\"process_calls\":[{\"collective\":\"MPI_Init\",\"done\":true}],"
     "\"problems\":[{\"code\":\"permission\",\"what\":\"stack\",\"text\":\"no \\u0001 ä\"}]}";
 
@@ -209,6 +220,15 @@ static void complaints_name_the_place(void)
         {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":9},\"flags\":[\"inter\"],"
          "\"remote\":{\"hash\":2,\"count\":1}}],\"operations\":[{\"queue\":\"sends\",\"actual_local\":1}]}",
          "JSON: operations[0].actual_local is not a rank of the communicator"},
+        {"{\"threads\":[{\"waits\":[{\"window\":0}]}]}", "JSON: threads wait for a window that is not there"},
+        {"{\"windows\":[{\"comm\":0}]}", "JSON: windows[0].comm is not the index of a communicator"},
+        {"{\"communicators\":[{\"local\":{\"hash\":\"0x1\",\"count\":3}}],"
+         "\"windows\":[{\"locks\":[{\"target_local\":3}]}]}",
+         "JSON: windows[0].locks name a rank that the window does not have"},
+        {"{\"communicators\":[{\"local\":{\"hash\":\"0x1\",\"count\":3}}],"
+         "\"windows\":[{\"access_group\":[{}]}]}",
+         "JSON: windows[0].access_group names a rank that the window does not have"},
+        {"{\"history\":[{\"comm\":0}]}", "JSON: history[0].comm is not the index of a communicator"},
         {"{\"threads\":[{\"mpi_frame\":0}]}", "JSON: threads[0].mpi_frame is not the index of a frame"},
         {"{\"threads\":[{\"waits\":[{\"comm\":0}]}]}",
          "JSON: threads[0].waits[0].comm is not the index of a communicator"},

@@ -241,7 +241,7 @@ static struct mpiq_thread *thread_of(struct mpiq_rank_state *state, int tid)
 static void read_wait(struct mpiq_look *look, const mqs_wait *from)
 {
     struct mpiq_thread *thread = thread_of(look->state, from->tid > 0 ? from->tid : 0);
-    if (!thread || from->kind < MPIQ_WAIT_NONE || from->kind > MPIQ_WAIT_CONNECT)
+    if (!thread || from->kind < MPIQ_WAIT_NONE || from->kind > MPIQ_WAIT_WIN_FREE)
         return;
     /* A wait of no kind for nothing says only that there is a record of the thread. */
     if (from->kind == MPIQ_WAIT_NONE && from->operations <= 0)
