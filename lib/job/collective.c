@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct kin {
+struct traits {
     const char *name; /* of the blocking one, after MPI_ */
     uint8_t rule;
     bool root;
@@ -13,9 +13,9 @@ struct kin {
     bool bytes;
 };
 
-/* The non-blocking and persistent kin follow the blocking one.  What is not here forces nobody: one may
+/* Non-blocking and persistent ones follow the blocking one.  What is not here forces nobody: one may
    leave MPI_Comm_free alone, and neighbours are not known. */
-static const struct kin family[] = {
+static const struct traits all_traits[] = {
     {"Barrier", MPIQ_RULE_ALL, false, false, false},
     {"Bcast", MPIQ_RULE_ROOT, true, false, true},
     {"Allgather", MPIQ_RULE_ALL, false, false, true},
@@ -51,7 +51,7 @@ static const struct kin family[] = {
     {"File_open", MPIQ_RULE_ALL, false, false, false},
 };
 
-static const struct kin *kin_of(int collective)
+static const struct traits *traits_of(int collective)
 {
     const char *name = mpiq_collective_name(collective);
     if (!name || strncmp(name, "MPI_", 4) != 0)
@@ -68,35 +68,35 @@ static const struct kin *kin_of(int collective)
     size_t length = strlen(base);
     if (kind == 'P' && length > 5)
         base[length - 5] = '\0';
-    for (size_t i = 0; i < sizeof family / sizeof *family; i++) {
-        if (strcmp(family[i].name, base) == 0)
-            return &family[i];
+    for (size_t i = 0; i < sizeof all_traits / sizeof *all_traits; i++) {
+        if (strcmp(all_traits[i].name, base) == 0)
+            return &all_traits[i];
     }
     return NULL;
 }
 
 enum mpiq_rule mpiq_collective_rule(int collective)
 {
-    const struct kin *kin = kin_of(collective);
-    return kin ? (enum mpiq_rule)kin->rule : MPIQ_RULE_NOBODY;
+    const struct traits *traits = traits_of(collective);
+    return traits ? (enum mpiq_rule)traits->rule : MPIQ_RULE_NOBODY;
 }
 
 bool mpiq_collective_has_root(int collective)
 {
-    const struct kin *kin = kin_of(collective);
-    return kin && kin->root;
+    const struct traits *traits = traits_of(collective);
+    return traits && traits->root;
 }
 
 bool mpiq_collective_has_op(int collective)
 {
-    const struct kin *kin = kin_of(collective);
-    return kin && kin->op;
+    const struct traits *traits = traits_of(collective);
+    return traits && traits->op;
 }
 
 bool mpiq_collective_has_bytes(int collective)
 {
-    const struct kin *kin = kin_of(collective);
-    return kin && kin->bytes;
+    const struct traits *traits = traits_of(collective);
+    return traits && traits->bytes;
 }
 
 enum mpiq_blocking mpiq_blocking_call(const char *name)

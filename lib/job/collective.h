@@ -37,7 +37,7 @@ enum mpiq_blocking {
     MPIQ_BLOCKING_RECEIVE, /* receive, probe */
     MPIQ_BLOCKING_SEND,
     MPIQ_BLOCKING_BOTH,     /* MPI_Sendrecv */
-    MPIQ_BLOCKING_REQUESTS, /* MPI_Wait and its kin */
+    MPIQ_BLOCKING_REQUESTS, /* MPI_Wait, MPI_Waitall and so on */
     MPIQ_BLOCKING_COLLECTIVE,
     MPIQ_BLOCKING_INIT,
     MPIQ_BLOCKING_FINALIZE

@@ -127,16 +127,16 @@ struct naming {
     const struct mpiq_explanation *explanation;
 };
 
-static int compare_knots(const void *left, const void *right, void *context)
+static int compare_closed_sets(const void *left, const void *right, void *context)
 {
     const struct naming *naming = context;
-    uint32_t a = naming->explanation->threads[((const struct mpiq_knot *)left)->first_thread];
-    uint32_t b = naming->explanation->threads[((const struct mpiq_knot *)right)->first_thread];
+    uint32_t a = naming->explanation->threads[((const struct mpiq_closed_set *)left)->first_thread];
+    uint32_t b = naming->explanation->threads[((const struct mpiq_closed_set *)right)->first_thread];
     return compare_threads(&a, &b, (void *)naming->graph);
 }
 
 /* Threads of the components that no chosen edge leaves. */
-static bool find_knots(const struct search *search, struct mpiq_explanation *ret)
+static bool find_closed_sets(const struct search *search, struct mpiq_explanation *ret)
 {
     const struct mpiq_wait_graph *graph = search->graph;
     bool *left _cleanup_free_ = calloc((size_t)search->component_count + 1, sizeof *left);
@@ -157,19 +157,19 @@ static bool find_knots(const struct search *search, struct mpiq_explanation *ret
             count[search->component[node] + 1]++;
     }
     for (uint32_t i = 1; i <= search->component_count; i++) {
-        ret->knot_count += count[i] > 0;
+        ret->closed_set_count += count[i] > 0;
         count[i] += count[i - 1];
     }
     ret->thread_count = count[search->component_count];
     ret->threads = calloc((size_t)ret->thread_count + 1, sizeof *ret->threads);
-    ret->knots = calloc((size_t)ret->knot_count + 1, sizeof *ret->knots);
-    if (!ret->threads || !ret->knots)
+    ret->closed_sets = calloc((size_t)ret->closed_set_count + 1, sizeof *ret->closed_sets);
+    if (!ret->threads || !ret->closed_sets)
         return false;
-    uint32_t knot = 0;
+    uint32_t set = 0;
     for (uint32_t i = 0; i < search->component_count; i++) {
         if (count[i + 1] > count[i])
-            ret->knots[knot++] =
-                (struct mpiq_knot){.first_thread = count[i], .thread_count = count[i + 1] - count[i]};
+            ret->closed_sets[set++] =
+                (struct mpiq_closed_set){.first_thread = count[i], .thread_count = count[i + 1] - count[i]};
     }
     for (uint32_t i = 0; i < graph->job->thread_count; i++) {
         uint32_t node = graph->thread_nodes[i];
@@ -177,13 +177,13 @@ static bool find_knots(const struct search *search, struct mpiq_explanation *ret
             ret->threads[count[search->component[node]]++] = i;
     }
     struct naming naming = {.graph = graph, .explanation = ret};
-    for (uint32_t i = 0; i < ret->knot_count; i++)
-        qsort_r(&ret->threads[ret->knots[i].first_thread], ret->knots[i].thread_count, sizeof *ret->threads,
-                compare_threads, (void *)graph);
-    qsort_r(ret->knots, ret->knot_count, sizeof *ret->knots, compare_knots, &naming);
-    for (uint32_t i = 0; i < ret->knot_count; i++) {
-        for (uint32_t j = 0; j < ret->knots[i].thread_count; j++)
-            ret->knot_of[ret->threads[ret->knots[i].first_thread + j]] = i;
+    for (uint32_t i = 0; i < ret->closed_set_count; i++)
+        qsort_r(&ret->threads[ret->closed_sets[i].first_thread], ret->closed_sets[i].thread_count,
+                sizeof *ret->threads, compare_threads, (void *)graph);
+    qsort_r(ret->closed_sets, ret->closed_set_count, sizeof *ret->closed_sets, compare_closed_sets, &naming);
+    for (uint32_t i = 0; i < ret->closed_set_count; i++) {
+        for (uint32_t j = 0; j < ret->closed_sets[i].thread_count; j++)
+            ret->closed_set_of[ret->threads[ret->closed_sets[i].first_thread + j]] = i;
     }
     return true;
 }
@@ -220,10 +220,10 @@ bool mpiq_explain(const struct mpiq_wait_graph *graph, struct mpiq_explanation *
 {
     *ret = (struct mpiq_explanation){0};
     ret->chosen = malloc(((size_t)graph->node_count + 1) * sizeof *ret->chosen);
-    ret->knot_of = malloc(((size_t)graph->job->thread_count + 1) * sizeof *ret->knot_of);
-    if (!ret->chosen || !ret->knot_of)
+    ret->closed_set_of = malloc(((size_t)graph->job->thread_count + 1) * sizeof *ret->closed_set_of);
+    if (!ret->chosen || !ret->closed_set_of)
         return false;
-    memset(ret->knot_of, 0xff, ((size_t)graph->job->thread_count + 1) * sizeof *ret->knot_of);
+    memset(ret->closed_set_of, 0xff, ((size_t)graph->job->thread_count + 1) * sizeof *ret->closed_set_of);
     for (uint32_t i = 0; i < graph->node_count; i++)
         ret->chosen[i] =
             graph->nodes[i].may || graph->nodes[i].kind == MPIQ_KIND_CONSTANT ? MPIQ_NONE : choose(graph, i);
@@ -233,7 +233,7 @@ bool mpiq_explain(const struct mpiq_wait_graph *graph, struct mpiq_explanation *
         if (mpiq_is_stuck(graph, i) && !search.order[graph->thread_nodes[i]])
             search_from(&search, ret->chosen, graph->thread_nodes[i]);
     }
-    good = good && find_knots(&search, ret) && mpiq_explanation_shrink(graph, ret);
+    good = good && find_closed_sets(&search, ret) && mpiq_explanation_shrink(graph, ret);
     search_deinit(&search);
     return good;
 }
@@ -241,8 +241,8 @@ bool mpiq_explain(const struct mpiq_wait_graph *graph, struct mpiq_explanation *
 void mpiq_explanation_deinit(struct mpiq_explanation *explanation)
 {
     free(explanation->threads);
-    free(explanation->knots);
-    free(explanation->knot_of);
+    free(explanation->closed_sets);
+    free(explanation->closed_set_of);
     free(explanation->chosen);
 }
 

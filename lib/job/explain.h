@@ -3,7 +3,7 @@
  * explain - the part of what never goes on that explains all of it.
  *
  * Of each node that is proven never to happen as few children are chosen as prove it; where that choice
- * leads in the end are knots (those in one wait for each other and for nobody outside, and none of them can
+ * leads in the end are sets (those in one wait for each other and for nobody outside, and none of them can
  * be dropped) and dead ends (they wait for who has gone).  Everything else waits for them.
  */
 #ifndef MPIQ_EXPLAIN_H
@@ -11,23 +11,23 @@
 
 #include "job/graph.h"
 
-struct mpiq_knot {
+struct mpiq_closed_set {
     uint32_t first_thread; /* in threads below; ascending by process */
     uint32_t thread_count;
 };
 
 struct mpiq_explanation {
-    uint32_t *threads; /* of all knots */
+    uint32_t *threads; /* of all sets */
     uint32_t thread_count;
-    struct mpiq_knot *knots; /* by their first thread's process */
-    uint32_t knot_count;
-    uint32_t *knot_of; /* of each thread of the job; MPIQ_NONE: in none */
-    uint32_t *chosen;  /* of each node the child it is led to the end by; MPIQ_NONE: it may happen */
+    struct mpiq_closed_set *closed_sets; /* by their first thread's process */
+    uint32_t closed_set_count;
+    uint32_t *closed_set_of; /* of each thread of the job; MPIQ_NONE: in none */
+    uint32_t *chosen;        /* of each node the child it is led to the end by; MPIQ_NONE: it may happen */
 };
 
 /* False without memory; deinit either way. */
 bool mpiq_explain(const struct mpiq_wait_graph *graph, struct mpiq_explanation *ret);
-/* Drops from each knot the ranks that it does not need (explain_shrink.c; mpiq_explain calls it). */
+/* Drops from each set the ranks that it does not need (explain_shrink.c; mpiq_explain calls it). */
 bool mpiq_explanation_shrink(const struct mpiq_wait_graph *graph, struct mpiq_explanation *explanation);
 void mpiq_explanation_deinit(struct mpiq_explanation *explanation);
 

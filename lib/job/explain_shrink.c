@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A knot is closed: nobody in it waits for somebody outside.  But who waits for all of several has been led
- * along one of them, and another one may close a smaller circle.  So ranks are dropped from it, one after
+ * A closed set is closed: nobody in it waits for somebody outside.  But who waits for all of several has been
+ * led along one of them, and another one may close a smaller circle.  So ranks are dropped from it, one after
  * another, as long as something closed is left.
  */
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "job/explain.h"
 
-/* In larger knots trying each rank would take too long: a circle without a short cut is looked for instead,
+/* In larger sets trying each rank would take too long: a circle without a short cut is looked for instead,
    in as many as get a finding. */
 enum { MOST_NODES = 512, MOST_EDGES = 8192, MOST_CIRCLES = 16 };
 
@@ -26,8 +26,8 @@ static bool is_dead(const struct part *part, uint32_t node)
     return part->inside[node] || node == MPIQ_NODE_DEAD;
 }
 
-/* All nodes of a knot: along what was chosen, where one child proves it, else along all that never happen.
-   False: more than are looked at. */
+/* All nodes of a closed set: along what was chosen, where one child proves it, else along all that never
+   happen. False: more than are looked at. */
 static bool gather(struct part *part, const uint32_t *chosen, uint32_t start)
 {
     uint32_t edges = 0;
@@ -129,10 +129,10 @@ static void choose_again(const struct part *part, uint32_t *chosen)
     }
 }
 
-static void shrink(struct part *part, struct mpiq_explanation *explanation, struct mpiq_knot *knot)
+static void shrink(struct part *part, struct mpiq_explanation *explanation, struct mpiq_closed_set *set)
 {
     const struct mpiq_wait_graph *graph = part->graph;
-    uint32_t *threads = &explanation->threads[knot->first_thread];
+    uint32_t *threads = &explanation->threads[set->first_thread];
     close_again(part);
     if (!holds_thread(part))
         return;
@@ -144,13 +144,13 @@ static void shrink(struct part *part, struct mpiq_explanation *explanation, stru
     }
     choose_again(part, explanation->chosen);
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < knot->thread_count; i++) {
+    for (uint32_t i = 0; i < set->thread_count; i++) {
         if (part->inside[graph->thread_nodes[threads[i]]])
             threads[kept++] = threads[i];
         else
-            explanation->knot_of[threads[i]] = MPIQ_NONE;
+            explanation->closed_set_of[threads[i]] = MPIQ_NONE;
     }
-    knot->thread_count = kept;
+    set->thread_count = kept;
 }
 
 /* A circle among nodes of which one child is enough to prove them: `path` in order, each leading to the next.
@@ -158,7 +158,7 @@ static void shrink(struct part *part, struct mpiq_explanation *explanation, stru
 struct circle {
     const struct mpiq_wait_graph *graph;
     const struct mpiq_explanation *explanation;
-    uint32_t knot;
+    uint32_t set;
     uint32_t *path; /* room for all nodes; the queue of the search before */
     uint32_t count;
     uint32_t *from;     /* of each node the one before; MPIQ_NONE */
@@ -170,7 +170,8 @@ static bool leads_on(const struct circle *circle, uint32_t child)
 {
     const struct mpiq_node *node = &circle->graph->nodes[child];
     return child >= MPIQ_NODE_CONSTANTS && !node->may && node->need == node->edge_count &&
-           (node->kind != MPIQ_KIND_THREAD || circle->explanation->knot_of[node->subject] == circle->knot);
+           (node->kind != MPIQ_KIND_THREAD ||
+            circle->explanation->closed_set_of[node->subject] == circle->set);
 }
 
 /* The shortest way from a node back to itself, breadth first; MPIQ_NONE: there is none, else its last node.
@@ -223,11 +224,12 @@ static void cut(struct circle *circle)
     memmove(circle->path, &circle->path[first], circle->count * sizeof *circle->path);
 }
 
-/* Leaves of a knot the threads of one circle, if there is one that leads through no choice. */
-static void keep_circle(struct circle *circle, struct mpiq_explanation *explanation, struct mpiq_knot *knot)
+/* Leaves of a closed set the threads of one circle, if there is one that leads through no choice. */
+static void keep_circle(struct circle *circle, struct mpiq_explanation *explanation,
+                        struct mpiq_closed_set *set)
 {
     const struct mpiq_wait_graph *graph = circle->graph;
-    uint32_t *threads = &explanation->threads[knot->first_thread];
+    uint32_t *threads = &explanation->threads[set->first_thread];
     uint32_t start = graph->thread_nodes[threads[0]];
     uint32_t last = leads_on(circle, start) ? way_back(circle, start) : MPIQ_NONE;
     uint32_t seen = circle->count;
@@ -252,19 +254,19 @@ static void keep_circle(struct circle *circle, struct mpiq_explanation *explanat
         explanation->chosen[circle->path[i]] = circle->path[(i + 1) % circle->count];
         circle->position[circle->path[i]] = 1;
     }
-    for (uint32_t i = 0; i < knot->thread_count; i++) {
+    for (uint32_t i = 0; i < set->thread_count; i++) {
         if (circle->position[graph->thread_nodes[threads[i]]])
             threads[kept++] = threads[i];
         else
-            explanation->knot_of[threads[i]] = MPIQ_NONE;
+            explanation->closed_set_of[threads[i]] = MPIQ_NONE;
     }
-    knot->thread_count = kept;
+    set->thread_count = kept;
     for (uint32_t i = 0; i < circle->count; i++)
         circle->position[circle->path[i]] = 0;
 }
 
 static bool shrink_large(const struct mpiq_wait_graph *graph, struct mpiq_explanation *explanation,
-                         const uint32_t *knots, uint32_t count)
+                         const uint32_t *sets, uint32_t count)
 {
     size_t size = (size_t)graph->node_count + 1;
     uint32_t *path _cleanup_free_ = malloc(2 * size * sizeof *path);
@@ -276,11 +278,11 @@ static bool shrink_large(const struct mpiq_wait_graph *graph, struct mpiq_explan
     for (uint32_t i = 0; i < count; i++) {
         struct circle circle = {.graph = graph,
                                 .explanation = explanation,
-                                .knot = knots[i],
+                                .set = sets[i],
                                 .path = path,
                                 .from = from,
                                 .position = position};
-        keep_circle(&circle, explanation, &explanation->knots[knots[i]]);
+        keep_circle(&circle, explanation, &explanation->closed_sets[sets[i]]);
     }
     return true;
 }
@@ -293,13 +295,13 @@ bool mpiq_explanation_shrink(const struct mpiq_wait_graph *graph, struct mpiq_ex
         return false;
     uint32_t large[MOST_CIRCLES];
     uint32_t large_count = 0;
-    for (uint32_t i = 0; i < explanation->knot_count; i++) {
-        struct mpiq_knot *knot = &explanation->knots[i];
+    for (uint32_t i = 0; i < explanation->closed_set_count; i++) {
+        struct mpiq_closed_set *set = &explanation->closed_sets[i];
         *part = (struct part){.graph = graph, .inside = inside};
-        if (knot->thread_count > 1) {
+        if (set->thread_count > 1) {
             if (gather(part, explanation->chosen,
-                       graph->thread_nodes[explanation->threads[knot->first_thread]]))
-                shrink(part, explanation, knot);
+                       graph->thread_nodes[explanation->threads[set->first_thread]]))
+                shrink(part, explanation, set);
             else if (large_count < MOST_CIRCLES)
                 large[large_count++] = i;
         }

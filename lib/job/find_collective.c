@@ -17,7 +17,7 @@ struct instance {
     int collective;
     uint32_t first; /* last one added: index in entries, plus one */
     uint32_t count;
-    bool in_knot;
+    bool in_closed_set;
     bool stuck;
     bool held;     /* one of them was seen in it twice, or there was but one look */
     bool requests; /* they wait for a request of it */
@@ -75,7 +75,8 @@ static void add(struct instances *instances, const struct instance *key, uint32_
         (struct entry){.process = process, .thread = thread, .next = instance->first};
     instance->first = ++instances->entry_count;
     instance->count++;
-    instance->in_knot = instance->in_knot || instances->finder->explanation->knot_of[thread] != MPIQ_NONE;
+    instance->in_closed_set =
+        instance->in_closed_set || instances->finder->explanation->closed_set_of[thread] != MPIQ_NONE;
     instance->stuck = instance->stuck || mpiq_is_stuck(instances->finder->graph, thread);
     const struct mpiq_job_state *job = instances->finder->job;
     instance->held =
@@ -268,7 +269,7 @@ static const char *clauses(struct mpiq_finder *finder, struct mpiq_finding *find
     enum { MOST_CLAUSES = 3, MOST_LOOKED_AT = 64 };
     struct {
         const char *does;
-        const char *deed;
+        const char *behaviour;
         struct mpiq_rank_set ranks;
         uint32_t first;
     } groups[MOST_CLAUSES + 1] = {0};
@@ -281,14 +282,14 @@ static const char *clauses(struct mpiq_finder *finder, struct mpiq_finding *find
                 break;
             uint32_t process = mpiq_job_process(finder->job, missing->ranges[i].world, rank);
             const char *which = circle(finder, in, process, finding->collective);
-            const char *deed =
-                WORDS(finder->arena, "%s%s", mpiq_words_deed(finder->arena, finder->graph, process), which);
+            const char *behaviour = WORDS(finder->arena, "%s%s",
+                                          mpiq_words_behaviour(finder->arena, finder->graph, process), which);
             uint32_t group = 0;
-            while (group < count && strcmp(groups[group].deed, deed) != 0)
+            while (group < count && strcmp(groups[group].behaviour, behaviour) != 0)
                 group++;
             if (group == count && count <= MOST_CLAUSES) {
                 groups[count].first = process;
-                groups[count].deed = deed;
+                groups[count].behaviour = behaviour;
                 groups[count++].does =
                     WORDS(finder->arena, "%s%s",
                           mpiq_words_does(finder->arena, finder->graph, process, false), which);
@@ -383,7 +384,8 @@ static void find_instance(struct instances *instances, const struct instance *in
     finding->number = instance->number;
     finding->proven = instance->stuck;
     /* Those in it wait for a circle that they are no part of. */
-    finding->weight = instance->stuck && !instance->in_knot && finder->explanation->knot_count > 0;
+    finding->weight =
+        instance->stuck && !instance->in_closed_set && finder->explanation->closed_set_count > 0;
     struct roll_call roll = {.instance = instance, .in = in};
     for (uint32_t at = instance->first; at; at = instances->entries[at - 1].next) {
         uint32_t process = instances->entries[at - 1].process;
@@ -433,8 +435,8 @@ static int compare_instances(const void *left, const void *right)
 {
     const struct instance *a = left;
     const struct instance *b = right;
-    if (a->in_knot != b->in_knot)
-        return a->in_knot ? -1 : 1;
+    if (a->in_closed_set != b->in_closed_set)
+        return a->in_closed_set ? -1 : 1;
     if (a->stuck != b->stuck)
         return a->stuck ? -1 : 1;
     if (a->count != b->count)

@@ -8,7 +8,7 @@
 #include "job/doing.h"
 #include "job/find.h"
 
-/* Threads of a knot in the order of waiting, from *start on in a circle. */
+/* Threads of a closed set in the order of waiting, from *start on in a circle. */
 struct walk {
     uint32_t *threads;
     uint32_t count;
@@ -16,16 +16,16 @@ struct walk {
 };
 
 /* position: of each thread of the job where it stands in the walk, plus one. */
-static bool walk_knot(const struct mpiq_finder *finder, const struct mpiq_knot *knot, uint32_t *position,
-                      struct walk *ret)
+static bool walk_closed_set(const struct mpiq_finder *finder, const struct mpiq_closed_set *set,
+                            uint32_t *position, struct walk *ret)
 {
-    ret->threads = malloc(((size_t)knot->thread_count + 1) * sizeof *ret->threads);
+    ret->threads = malloc(((size_t)set->thread_count + 1) * sizeof *ret->threads);
     ret->count = 0;
     if (!ret->threads)
         return false;
-    uint32_t thread = finder->explanation->threads[knot->first_thread];
+    uint32_t thread = finder->explanation->threads[set->first_thread];
     uint32_t process;
-    while (thread != MPIQ_NONE && !position[thread] && ret->count < knot->thread_count) {
+    while (thread != MPIQ_NONE && !position[thread] && ret->count < set->thread_count) {
         ret->threads[ret->count++] = thread;
         position[thread] = ret->count;
         thread = mpiq_next_thread(finder->graph, finder->explanation, thread, &process);
@@ -171,10 +171,10 @@ static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding, u
     finding->text = WORDS(arena, "%u ranks wait for each other in a circle: %s", length, text);
 }
 
-static void find_cycle(struct mpiq_finder *finder, const struct mpiq_knot *knot, uint32_t *position)
+static void find_cycle(struct mpiq_finder *finder, const struct mpiq_closed_set *set, uint32_t *position)
 {
     struct walk walk;
-    bool closed = walk_knot(finder, knot, position, &walk);
+    bool closed = walk_closed_set(finder, set, position, &walk);
     uint32_t *threads _cleanup_free_ = walk.threads;
     if (!threads) {
         finder->failed = true;
@@ -226,7 +226,7 @@ void mpiq_find_cycles(struct mpiq_finder *finder)
 {
     uint32_t *position _cleanup_free_ = calloc((size_t)finder->job->thread_count + 1, sizeof *position);
     finder->failed = finder->failed || !position;
-    for (uint32_t i = 0; i < finder->explanation->knot_count && i < MPIQ_MOST_FINDINGS && !finder->failed;
-         i++)
-        find_cycle(finder, &finder->explanation->knots[i], position);
+    for (uint32_t i = 0;
+         i < finder->explanation->closed_set_count && i < MPIQ_MOST_FINDINGS && !finder->failed; i++)
+        find_cycle(finder, &finder->explanation->closed_sets[i], position);
 }

@@ -255,10 +255,10 @@ static void find_astray(struct collection *collection)
     }
 }
 
-/* Whether a thread's wait is part of the explanation: in a knot, or for somebody who is dead. */
+/* Whether a thread's wait is part of the explanation: in a closed set, or for somebody who is dead. */
 static bool explains(const struct mpiq_finder *finder, uint32_t thread)
 {
-    if (finder->explanation->knot_of[thread] != MPIQ_NONE)
+    if (finder->explanation->closed_set_of[thread] != MPIQ_NONE)
         return true;
     uint32_t process;
     return mpiq_next_thread(finder->graph, finder->explanation, thread, &process) == MPIQ_NONE;

@@ -10,67 +10,69 @@
 #include "job/find.h"
 
 /* Ranks that gave one value (a class, a root, an operation, a length). */
-struct camp {
+struct value_group {
     int64_t value;
     struct mpiq_rank_set ranks;
 };
 
-enum { MOST_CAMPS = 8 };
+enum { MOST_GROUPS = 8 };
 
 /* What all members must give alike. */
 enum field { CLASS, ROOT, OP, BYTES, FIELDS };
 static const char *const field_names[] = {[ROOT] = "root", [OP] = "op", [BYTES] = "bytes"};
 
-struct camps {
-    struct camp list[MOST_CAMPS];
+struct value_groups {
+    struct value_group list[MOST_GROUPS];
     uint32_t count;
 };
 
-static void camps_deinit(struct camps *camps)
+static void value_groups_deinit(struct value_groups *groups)
 {
-    for (uint32_t i = 0; i < camps->count; i++)
-        mpiq_rank_set_deinit(&camps->list[i].ranks);
+    for (uint32_t i = 0; i < groups->count; i++)
+        mpiq_rank_set_deinit(&groups->list[i].ranks);
 }
 
-static void join(struct mpiq_finder *finder, struct camps *camps, int64_t value, uint32_t process)
+static void join(struct mpiq_finder *finder, struct value_groups *groups, int64_t value, uint32_t process)
 {
     uint32_t i = 0;
-    while (i < camps->count && camps->list[i].value != value)
+    while (i < groups->count && groups->list[i].value != value)
         i++;
-    if (i == MOST_CAMPS)
+    if (i == MOST_GROUPS)
         return;
-    if (i == camps->count)
-        camps->list[camps->count++].value = value;
-    mpiq_finder_add(finder, &camps->list[i].ranks, process);
+    if (i == groups->count)
+        groups->list[groups->count++].value = value;
+    mpiq_finder_add(finder, &groups->list[i].ranks, process);
 }
 
-/* Larger camps first; then by value. */
-static int compare_camps(const void *left, const void *right)
+/* Larger groups first; then by value. */
+static int compare_value_groups(const void *left, const void *right)
 {
-    const struct camp *a = left;
-    const struct camp *b = right;
+    const struct value_group *a = left;
+    const struct value_group *b = right;
     if (a->ranks.size != b->ranks.size)
         return a->ranks.size > b->ranks.size ? -1 : 1;
     return a->value < b->value ? -1 : a->value > b->value;
 }
 
 /* Those whom a majority contradicts; nobody where there is none. */
-static void suspect(struct mpiq_finder *finder, const struct camps *camps, struct mpiq_finding *finding)
+static void suspect(struct mpiq_finder *finder, const struct value_groups *groups,
+                    struct mpiq_finding *finding)
 {
     uint64_t total = 0;
-    for (uint32_t i = 0; i < camps->count; i++)
-        total += camps->list[i].ranks.size;
-    for (uint32_t i = 1; i < camps->count && 2 * camps->list[0].ranks.size > total; i++) {
-        if (!mpiq_rank_set_add_set(&finding->suspects, &camps->list[i].ranks))
+    for (uint32_t i = 0; i < groups->count; i++)
+        total += groups->list[i].ranks.size;
+    for (uint32_t i = 1; i < groups->count && 2 * groups->list[0].ranks.size > total; i++) {
+        if (!mpiq_rank_set_add_set(&finding->suspects, &groups->list[i].ranks))
             finder->failed = true;
     }
 }
 
-static void add_ranks(struct mpiq_finder *finder, const struct camps *camps, struct mpiq_finding *finding)
+static void add_ranks(struct mpiq_finder *finder, const struct value_groups *groups,
+                      struct mpiq_finding *finding)
 {
     enum { MOST_LOOKED_AT = 4096 };
-    for (uint32_t i = 0; i < camps->count; i++) {
-        const struct mpiq_rank_set *set = &camps->list[i].ranks;
+    for (uint32_t i = 0; i < groups->count; i++) {
+        const struct mpiq_rank_set *set = &groups->list[i].ranks;
         if (!mpiq_rank_set_add_set(&finding->ranks, set))
             finder->failed = true;
         uint32_t looked = 0;
@@ -100,7 +102,8 @@ static bool is_known(const struct mpiq_finder *finder, uint32_t comm, int64_t nu
 }
 
 static struct mpiq_finding *new_finding(struct mpiq_finder *finder, enum mpiq_finding_kind kind,
-                                        uint32_t comm, int64_t number, bool proven, const struct camps *camps)
+                                        uint32_t comm, int64_t number, bool proven,
+                                        const struct value_groups *groups)
 {
     struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, kind);
     if (!finding) {
@@ -110,13 +113,14 @@ static struct mpiq_finding *new_finding(struct mpiq_finder *finder, enum mpiq_fi
     finding->comm = comm;
     finding->number = number;
     finding->proven = proven;
-    add_ranks(finder, camps, finding);
-    suspect(finder, camps, finding);
+    add_ranks(finder, groups, finding);
+    suspect(finder, groups, finding);
     return finding;
 }
 
 /* Where the first of them is, if it is still in that call. */
-static const char *camp_place(struct mpiq_finder *finder, const struct mpiq_rank_set *ranks, const char *call)
+static const char *group_place(struct mpiq_finder *finder, const struct mpiq_rank_set *ranks,
+                               const char *call)
 {
     uint32_t process = mpiq_job_process(finder->job, ranks->ranges[0].world, ranks->ranges[0].first);
     const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
@@ -127,24 +131,24 @@ static const char *camp_place(struct mpiq_finder *finder, const struct mpiq_rank
 
 /* "63 ranks made MPI_Bcast, rank 1 MPI_Barrier of call #6". */
 static void say_classes(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven,
-                        const struct camps *camps)
+                        const struct value_groups *groups)
 {
     struct mpiq_finding *finding =
-        new_finding(finder, MPIQ_FINDING_COLLECTIVE_MISMATCH, comm, number, proven, camps);
+        new_finding(finder, MPIQ_FINDING_COLLECTIVE_MISMATCH, comm, number, proven, groups);
     const char *text = "";
-    for (uint32_t i = 0; finding && i < camps->count; i++) {
+    for (uint32_t i = 0; finding && i < groups->count; i++) {
         struct mpiq_finding_call *call = mpiq_finding_add_call(finding);
-        const char *name = mpiq_collective_name((int)camps->list[i].value);
-        if (!call || !mpiq_rank_set_add_set(&call->ranks, &camps->list[i].ranks)) {
+        const char *name = mpiq_collective_name((int)groups->list[i].value);
+        if (!call || !mpiq_rank_set_add_set(&call->ranks, &groups->list[i].ranks)) {
             finder->failed = true;
             return;
         }
         call->collective = name ? name : "a collective";
-        const char *place = camp_place(finder, &camps->list[i].ranks, call->collective);
+        const char *place = group_place(finder, &groups->list[i].ranks, call->collective);
         text = WORDS(finder->arena, "%s%s%s called %s%s%s", text,
-                     i == 0                 ? ""
-                     : i + 1 < camps->count ? ", "
-                                            : " and ",
+                     i == 0                  ? ""
+                     : i + 1 < groups->count ? ", "
+                                             : " and ",
                      mpiq_words_ranks(finder->arena, &call->ranks), call->collective, place[0] ? " at " : "",
                      place);
     }
@@ -163,22 +167,22 @@ static const char *value_text(struct mpiq_finder *finder, const char *field, int
 }
 
 static void say_argument(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven,
-                         int collective, const char *field, const struct camps *camps)
+                         int collective, const char *field, const struct value_groups *groups)
 {
     struct mpiq_finding *finding =
-        new_finding(finder, MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH, comm, number, proven, camps);
+        new_finding(finder, MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH, comm, number, proven, groups);
     const char *text = "";
-    for (uint32_t i = 0; finding && i < camps->count; i++) {
+    for (uint32_t i = 0; finding && i < groups->count; i++) {
         struct mpiq_finding_value *value = mpiq_finding_add_value(finding);
-        if (!value || !mpiq_rank_set_add_set(&value->ranks, &camps->list[i].ranks)) {
+        if (!value || !mpiq_rank_set_add_set(&value->ranks, &groups->list[i].ranks)) {
             finder->failed = true;
             return;
         }
-        value->value = value_text(finder, field, camps->list[i].value);
+        value->value = value_text(finder, field, groups->list[i].value);
         text = WORDS(finder->arena, "%s%s%s by %s", text,
-                     i == 0                 ? ""
-                     : i + 1 < camps->count ? ", "
-                                            : " and ",
+                     i == 0                  ? ""
+                     : i + 1 < groups->count ? ", "
+                                             : " and ",
                      value->value, mpiq_words_ranks(finder->arena, &value->ranks));
     }
     if (!finding)
@@ -253,7 +257,7 @@ static bool compare_field(struct mpiq_finder *finder, uint32_t index, int64_t nu
 {
     const struct mpiq_job_state *job = finder->job;
     const struct mpiq_job_communicator *comm = &job->communicators[index];
-    struct camps camps _cleanup_(camps_deinit) = {0};
+    struct value_groups groups _cleanup_(value_groups_deinit) = {0};
     int collective = -1;
     for (uint32_t i = 0; i < comm->member_count; i++) {
         const struct mpiq_job_member *member = &job->members[comm->first_member + i];
@@ -264,17 +268,17 @@ static bool compare_field(struct mpiq_finder *finder, uint32_t index, int64_t nu
             !field_of(&job->shapes[shape], field, comm->remote != MPIQ_NONE, &value))
             continue;
         collective = job->shapes[shape].collective;
-        join(finder, &camps, value, process);
+        join(finder, &groups, value, process);
     }
-    if (camps.count < 2)
+    if (groups.count < 2)
         return false;
-    qsort(camps.list, camps.count, sizeof *camps.list, compare_camps);
+    qsort(groups.list, groups.count, sizeof *groups.list, compare_value_groups);
     if (is_known(finder, index, number, field))
         return true;
     if (field == CLASS)
-        say_classes(finder, index, number, proven, &camps);
+        say_classes(finder, index, number, proven, &groups);
     else
-        say_argument(finder, index, number, proven, collective, field_names[field], &camps);
+        say_argument(finder, index, number, proven, collective, field_names[field], &groups);
     return true;
 }
 

@@ -9,7 +9,7 @@
 #include "job/find.h"
 
 /* Ranks that do the same at the same place. */
-struct flock {
+struct behaviour_group {
     enum mpiq_rank_doing doing;
     uint32_t site;
     struct mpiq_rank_set ranks;
@@ -47,8 +47,9 @@ struct waiters {
     bool stuck;
 };
 
-/* Who waits, near or far, for any of a flock. */
-static bool count_waiters(const struct mpiq_finder *finder, const struct flock *flock, struct waiters *ret)
+/* Who waits, near or far, for any of a group. */
+static bool count_waiters(const struct mpiq_finder *finder, const struct behaviour_group *group,
+                          struct waiters *ret)
 {
     const struct mpiq_wait_graph *graph = finder->graph;
     bool *marked _cleanup_free_ = calloc((size_t)graph->node_count + 1, sizeof *marked);
@@ -57,8 +58,8 @@ static bool count_waiters(const struct mpiq_finder *finder, const struct flock *
     *ret = (struct waiters){.since = -1};
     if (!marked || !queue)
         return false;
-    for (uint32_t i = 0; i < flock->ranks.count; i++) {
-        const struct mpiq_rank_range *range = &flock->ranks.ranges[i];
+    for (uint32_t i = 0; i < group->ranks.count; i++) {
+        const struct mpiq_rank_range *range = &group->ranks.ranges[i];
         for (uint32_t rank = range->first; rank <= range->last; rank++) {
             uint32_t node = mpiq_rank_node(mpiq_job_process(finder->job, range->world, rank));
             marked[node] = true;
@@ -69,7 +70,7 @@ static bool count_waiters(const struct mpiq_finder *finder, const struct flock *
     for (uint32_t i = 0; i < count; i++) {
         const struct mpiq_node *node = &graph->nodes[queue[i]];
         /* Who is stuck anyhow does not wait for one who may come. */
-        if (node->kind == MPIQ_KIND_THREAD && (node->may || flock->doing == MPIQ_DOING_GONE)) {
+        if (node->kind == MPIQ_KIND_THREAD && (node->may || group->doing == MPIQ_DOING_GONE)) {
             uint32_t process = mpiq_thread_process(graph, node->subject);
             double since = finder->diagnosis->ranks[process].since;
             ret->count += process != last;
@@ -87,40 +88,40 @@ static bool count_waiters(const struct mpiq_finder *finder, const struct flock *
     return true;
 }
 
-static void say_flock(struct mpiq_finder *finder, const struct flock *flock)
+static void say_behaviour(struct mpiq_finder *finder, const struct behaviour_group *group)
 {
     struct waiters waiters;
-    enum mpiq_finding_kind kind = flock->doing == MPIQ_DOING_GONE      ? MPIQ_FINDING_RANK_GONE
-                                  : flock->doing == MPIQ_DOING_STOPPED ? MPIQ_FINDING_RANK_STOPPED
+    enum mpiq_finding_kind kind = group->doing == MPIQ_DOING_GONE      ? MPIQ_FINDING_RANK_GONE
+                                  : group->doing == MPIQ_DOING_STOPPED ? MPIQ_FINDING_RANK_STOPPED
                                                                        : MPIQ_FINDING_RANK_ELSEWHERE;
-    if (!count_waiters(finder, flock, &waiters)) {
+    if (!count_waiters(finder, group, &waiters)) {
         finder->failed = true;
         return;
     }
     if (kind == MPIQ_FINDING_RANK_ELSEWHERE && waiters.count == 0)
         return;
     struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, kind);
-    if (!finding || !mpiq_rank_set_add_set(&finding->ranks, &flock->ranks)) {
+    if (!finding || !mpiq_rank_set_add_set(&finding->ranks, &group->ranks)) {
         finder->failed = true;
         return;
     }
     struct mpiq_arena *arena = finder->arena;
-    mpiq_finder_site(finder, finding, flock->first, flock->thread);
+    mpiq_finder_site(finder, finding, group->first, group->thread);
     if (finding->site_count > 0) {
         mpiq_rank_set_deinit(&finding->sites[0].ranks);
-        finder->failed = finder->failed || !mpiq_rank_set_add_set(&finding->sites[0].ranks, &flock->ranks);
+        finder->failed = finder->failed || !mpiq_rank_set_add_set(&finding->sites[0].ranks, &group->ranks);
     }
     finding->since = waiters.since;
-    finding->proven = flock->doing == MPIQ_DOING_GONE && waiters.stuck;
-    bool plural = flock->ranks.size > 1;
+    finding->proven = group->doing == MPIQ_DOING_GONE && waiters.stuck;
+    bool plural = group->ranks.size > 1;
     const char *duration = mpiq_words_duration(arena, waiters.since);
-    if (flock->thread == MPIQ_NONE)
-        finding->text = WORDS(arena, "%s %s", mpiq_words_ranks(arena, &flock->ranks),
-                              mpiq_words_does(arena, finder->graph, flock->first, plural));
+    if (group->thread == MPIQ_NONE)
+        finding->text = WORDS(arena, "%s %s", mpiq_words_ranks(arena, &group->ranks),
+                              mpiq_words_does(arena, finder->graph, group->first, plural));
     else
         finding->text = WORDS(arena, "a thread of %s%s %s", plural ? "each of " : "",
-                              mpiq_words_ranks(arena, &flock->ranks),
-                              mpiq_words_sleeps(arena, finder->job, flock->thread));
+                              mpiq_words_ranks(arena, &group->ranks),
+                              mpiq_words_sleeps(arena, finder->job, group->thread));
     if (waiters.count > 0)
         finding->text =
             WORDS(arena, "%s; %llu %s%s%s for %s", finding->text, (unsigned long long)waiters.count,
@@ -158,7 +159,7 @@ static uint32_t sleeping_thread(const struct mpiq_finder *finder, uint32_t proce
     return MPIQ_NONE;
 }
 
-static bool same_flock(const struct flock *a, const struct flock *b)
+static bool same_behaviour(const struct behaviour_group *a, const struct behaviour_group *b)
 {
     return a->doing == b->doing && (a->thread == MPIQ_NONE) == (b->thread == MPIQ_NONE) &&
            (a->site == b->site || a->doing == MPIQ_DOING_GONE);
@@ -167,7 +168,7 @@ static bool same_flock(const struct flock *a, const struct flock *b)
 void mpiq_find_ranks(struct mpiq_finder *finder)
 {
     const struct mpiq_wait_graph *graph = finder->graph;
-    struct flock flocks[MPIQ_MOST_FINDINGS] = {0};
+    struct behaviour_group groups[MPIQ_MOST_FINDINGS] = {0};
     uint32_t count = 0;
     bool *marked _cleanup_free_ = calloc((size_t)graph->node_count + 1, sizeof *marked);
     if (!marked || !mark_waited_for(graph, marked)) {
@@ -181,30 +182,30 @@ void mpiq_find_ranks(struct mpiq_finder *finder)
     for (uint32_t process = 0; living > 0 && process < finder->job->process_count; process++) {
         const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
         bool waited_for = marked[mpiq_rank_node(process)];
-        struct flock flock = {
+        struct behaviour_group group = {
             .doing = rank->doing, .site = rank->site, .first = process, .thread = MPIQ_NONE};
         if (rank->doing == MPIQ_DOING_BLOCKED && waited_for) {
-            flock.thread = sleeping_thread(finder, process);
-            if (flock.thread == MPIQ_NONE)
+            group.thread = sleeping_thread(finder, process);
+            if (group.thread == MPIQ_NONE)
                 continue;
-            flock.doing = MPIQ_DOING_ASLEEP;
-            flock.site = finder->job->threads[flock.thread].site;
+            group.doing = MPIQ_DOING_ASLEEP;
+            group.site = finder->job->threads[group.thread].site;
         } else if (!is_worth(rank->doing, waited_for)) {
             continue;
         }
         uint32_t at = 0;
-        while (at < count && !same_flock(&flocks[at], &flock))
+        while (at < count && !same_behaviour(&groups[at], &group))
             at++;
         if (at == MPIQ_MOST_FINDINGS)
             continue;
         if (at == count)
-            flocks[count++] = flock;
-        mpiq_finder_add(finder, &flocks[at].ranks, process);
+            groups[count++] = group;
+        mpiq_finder_add(finder, &groups[at].ranks, process);
     }
     for (uint32_t i = 0; i < count; i++) {
         if (!finder->failed)
-            say_flock(finder, &flocks[i]);
-        mpiq_rank_set_deinit(&flocks[i].ranks);
+            say_behaviour(finder, &groups[i]);
+        mpiq_rank_set_deinit(&groups[i].ranks);
     }
 }
 

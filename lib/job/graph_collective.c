@@ -112,18 +112,19 @@ uint32_t mpiq_build_world(struct mpiq_wait_graph *graph, uint32_t world, bool fi
 }
 
 /* A member of the group that has to come, and how many calls it has made. */
-struct comer {
+struct pending_member {
     int64_t ordered;
     uint32_t process;
 };
 
-struct comers {
-    struct comer *list;
+struct pending_members {
+    struct pending_member *list;
     uint32_t count;
     uint32_t capacity;
 };
 
-static void add_comers(struct mpiq_wait_graph *graph, struct comers *comers, uint32_t comm, uint32_t index)
+static void add_pending(struct mpiq_wait_graph *graph, struct pending_members *pending, uint32_t comm,
+                        uint32_t index)
 {
     const struct mpiq_job_state *job = graph->job;
     const struct mpiq_job_group *group = index == MPIQ_NONE ? NULL : &job->groups[index];
@@ -136,34 +137,34 @@ static void add_comers(struct mpiq_wait_graph *graph, struct comers *comers, uin
         bool gone = graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE && !member;
         if (!gone && (!member || member->ordered < 0))
             continue;
-        if (!mpiq_grow((void **)&comers->list, &comers->capacity, comers->count, sizeof *comers->list)) {
+        if (!mpiq_grow((void **)&pending->list, &pending->capacity, pending->count, sizeof *pending->list)) {
             graph->failed = true;
             return;
         }
-        comers->list[comers->count++] =
-            (struct comer){.ordered = gone ? 0 : member->ordered, .process = process};
+        pending->list[pending->count++] =
+            (struct pending_member){.ordered = gone ? 0 : member->ordered, .process = process};
     }
 }
 
-static int compare_comers(const void *left, const void *right)
+static int compare_pending(const void *left, const void *right)
 {
-    const struct comer *a = left;
-    const struct comer *b = right;
+    const struct pending_member *a = left;
+    const struct pending_member *b = right;
     if (a->ordered != b->ordered)
         return a->ordered < b->ordered ? -1 : 1;
     return a->process < b->process ? -1 : a->process > b->process;
 }
 
 /* Whether somebody spent that number on another collective than those who wait in it. */
-static bool is_mixed(const struct mpiq_wait_graph *graph, const struct comers *comers, uint32_t comm,
-                     int64_t number)
+static bool is_mixed(const struct mpiq_wait_graph *graph, const struct pending_members *pending,
+                     uint32_t comm, int64_t number)
 {
     const struct mpiq_job_state *job = graph->job;
     int first = -1;
-    for (uint32_t i = 0; i < comers->count; i++) {
-        if (comers->list[i].ordered < number)
+    for (uint32_t i = 0; i < pending->count; i++) {
+        if (pending->list[i].ordered < number)
             continue;
-        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, comers->list[i].process);
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, pending->list[i].process);
         const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm);
         const struct mpiq_job_call *call = member ? mpiq_numbered_call(job, member, number) : NULL;
         int collective = call ? job->shapes[call->shape].collective : -1;
@@ -181,26 +182,26 @@ enum { MOST_MIXED = 8 };
 /* Nodes of one communicator and side, by number: each adds those who have come to the one before but not to
    it, so that all together have as many edges as members. */
 static void build_entered(struct mpiq_wait_graph *graph, const uint32_t *nodes, uint32_t count,
-                          struct comers *comers)
+                          struct pending_members *pending)
 {
     const struct mpiq_node first = graph->nodes[nodes[0]];
     const struct mpiq_job_communicator *comm = &graph->job->communicators[first.subject];
-    comers->count = 0;
+    pending->count = 0;
     if (first.extra != REMOTE_GROUP)
-        add_comers(graph, comers, first.subject, comm->group);
+        add_pending(graph, pending, first.subject, comm->group);
     if (first.extra == REMOTE_GROUP)
-        add_comers(graph, comers, first.subject, comm->remote);
-    if (comers->count > 0)
-        qsort(comers->list, comers->count, sizeof *comers->list, compare_comers);
+        add_pending(graph, pending, first.subject, comm->remote);
+    if (pending->count > 0)
+        qsort(pending->list, pending->count, sizeof *pending->list, compare_pending);
     uint32_t next = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct mpiq_node *node = &graph->nodes[nodes[i]];
         uint32_t start = graph->edge_count;
         if (i > 0)
             mpiq_graph_edge(graph, nodes[i - 1], MPIQ_NONE);
-        for (; next < comers->count && comers->list[next].ordered < node->number; next++)
-            mpiq_graph_edge(graph, mpiq_rank_node(comers->list[next].process), MPIQ_NONE);
-        if (i < MOST_MIXED && is_mixed(graph, comers, first.subject, node->number))
+        for (; next < pending->count && pending->list[next].ordered < node->number; next++)
+            mpiq_graph_edge(graph, mpiq_rank_node(pending->list[next].process), MPIQ_NONE);
+        if (i < MOST_MIXED && is_mixed(graph, pending, first.subject, node->number))
             mpiq_graph_edge(graph, MPIQ_NODE_DEAD, MPIQ_NONE);
         if (graph->edge_count == start) /* all are there: it may end at any moment */
             mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
@@ -266,7 +267,7 @@ static bool together(const struct mpiq_node *a, const struct mpiq_node *b)
 void mpiq_build_collectives(struct mpiq_wait_graph *graph)
 {
     uint32_t *nodes _cleanup_free_ = malloc(((size_t)graph->node_count + 1) * sizeof *nodes);
-    struct comers comers = {0};
+    struct pending_members pending = {0};
     uint32_t count = 0;
     for (uint32_t i = 0; nodes && i < graph->node_count; i++) {
         if (graph->nodes[i].kind == MPIQ_KIND_ENTERED || graph->nodes[i].kind == MPIQ_KIND_LOWER)
@@ -280,10 +281,10 @@ void mpiq_build_collectives(struct mpiq_wait_graph *graph)
         while (end < count && together(&graph->nodes[nodes[i]], &graph->nodes[nodes[end]]))
             end++;
         if (graph->nodes[nodes[i]].kind == MPIQ_KIND_ENTERED)
-            build_entered(graph, &nodes[i], end - i, &comers);
+            build_entered(graph, &nodes[i], end - i, &pending);
         else
             build_lower(graph, &nodes[i], end - i);
         i = end;
     }
-    free(comers.list);
+    free(pending.list);
 }

@@ -158,47 +158,47 @@ bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_j
 
 /* Of a communicator's groups, those whose counts are gone: for each receiver they are alike but for what one
    of each sort stands for. */
-struct leavers {
+struct departed {
     const struct mpiq_job_rank *ended; /* NULL: none */
     const struct mpiq_job_rank *freed;
     bool any_may; /* whatever the receiver did, one of them may have something under way */
 };
 
-static void add_leavers(const struct mpiq_job_state *job, uint32_t comm, uint32_t index,
-                        struct leavers *leavers)
+static void add_departed(const struct mpiq_job_state *job, uint32_t comm, uint32_t index,
+                         struct departed *departed)
 {
     const struct mpiq_job_group *group = index == MPIQ_NONE ? NULL : &job->groups[index];
     for (uint32_t i = 0; group && group->members && i < group->count; i++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, group->members[i]);
         if (!rank || mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm))
             continue;
-        leavers->any_may = leavers->any_may || !was_before(rank);
+        departed->any_may = departed->any_may || !was_before(rank);
         if (has_ended(rank)) {
-            leavers->ended = rank;
+            departed->ended = rank;
             continue;
         }
-        leavers->any_may = leavers->any_may || (leavers->freed && leavers->freed->host != rank->host);
-        leavers->freed = rank;
+        departed->any_may = departed->any_may || (departed->freed && departed->freed->host != rank->host);
+        departed->freed = rank;
     }
 }
 
 /* Receivers of any source to whom those may have sent something whose counts are gone. */
-static void mark_leavers(const struct mpiq_matching *matching)
+static void mark_departed(const struct mpiq_matching *matching)
 {
     const struct mpiq_job_state *job = matching->job;
     for (uint32_t i = 0; i < job->communicator_count; i++) {
         const struct mpiq_job_communicator *comm = &job->communicators[i];
         uint64_t size = (uint64_t)(comm->group == MPIQ_NONE ? 0 : job->groups[comm->group].count) +
                         (comm->remote == MPIQ_NONE ? 0 : job->groups[comm->remote].count);
-        struct leavers leavers = {0};
+        struct departed departed = {0};
         if (comm->member_count < size) {
-            add_leavers(job, i, comm->group, &leavers);
-            add_leavers(job, i, comm->remote, &leavers);
+            add_departed(job, i, comm->group, &departed);
+            add_departed(job, i, comm->remote, &departed);
         }
-        for (uint32_t j = 0; (leavers.ended || leavers.freed) && j < comm->member_count; j++) {
+        for (uint32_t j = 0; (departed.ended || departed.freed) && j < comm->member_count; j++) {
             const struct mpiq_job_rank *to = &job->ranks[job->members[comm->first_member + j].rank];
-            if (leavers.any_may || (leavers.ended && may_still_come(job, leavers.ended, to)) ||
-                (leavers.freed && may_still_come(job, leavers.freed, to)))
+            if (departed.any_may || (departed.ended && may_still_come(job, departed.ended, to)) ||
+                (departed.freed && may_still_come(job, departed.freed, to)))
                 matching->underway[comm->first_member + j] = 1;
         }
     }
@@ -213,7 +213,7 @@ bool mpiq_any_underway(struct mpiq_matching *matching, const struct mpiq_job_mem
         matching->underway = calloc((size_t)job->member_count + 1, 1);
         if (!matching->underway)
             return true;
-        mark_leavers(matching);
+        mark_departed(matching);
         for (uint32_t i = 0; i < job->member_count; i++) {
             const struct mpiq_job_member *member = &job->members[i];
             uint32_t own = job->ranks[member->rank].process;

@@ -262,7 +262,8 @@ const char *mpiq_words_does(struct mpiq_arena *arena, const struct mpiq_wait_gra
     return does(arena, graph, process, plural, graph->diagnosis->ranks[process].since);
 }
 
-const char *mpiq_words_deed(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t process)
+const char *mpiq_words_behaviour(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph,
+                                 uint32_t process)
 {
     return does(arena, graph, process, false, -1);
 }

@@ -59,7 +59,8 @@ const char *mpiq_words_does(struct mpiq_arena *arena, const struct mpiq_wait_gra
                             bool plural);
 
 /* The same without how long, for telling whether two do alike. */
-const char *mpiq_words_deed(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t process);
+const char *mpiq_words_behaviour(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph,
+                                 uint32_t process);
 
 /* "is asleep in futex() at pool.c:12 (worker)", of a thread. */
 const char *mpiq_words_sleeps(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t thread);
