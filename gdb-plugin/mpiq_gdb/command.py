@@ -10,12 +10,12 @@ import gdb
 
 from . import inferiors, mpiq, process, settings, symbols
 
-_RANKS = re.compile(r"(w\d+:)?\d+(-\d+)?(,(w\d+:)?\d+(-\d+)?)*\Z")
+_RANKS = re.compile(r"(w\d+:)?\d+(-\d+(:\d+)?)?(,(w\d+:)?\d+(-\d+(:\d+)?)?)*\Z")
 _WITH_VALUE = ("--ranks", "--dll", "--color", "--pause", "--html", "-o", "--output", "--comm")
 
 
 def is_ranks(word):
-    """Whether word is a list of ranks such as 0-3,7."""
+    """Whether word is a list of ranks such as 0-3,7 or 0-46:2."""
     return _RANKS.match(word) is not None
 
 

@@ -109,16 +109,17 @@ def is_here(host):
 
 
 def ranks_of(text):
-    """The ranks of a list such as 0-3,7; a GdbError if it is none."""
-    if not re.match(r"\d+(-\d+)?(,\d+(-\d+)?)*\Z", text):
-        raise gdb.GdbError("'%s' is no list of ranks such as 0-3,7" % text)
+    """The ranks of a list such as 0-3,7 or 0-46:2; raises GdbError if it is none."""
+    if not re.match(r"\d+(-\d+(:\d+)?)?(,\d+(-\d+(:\d+)?)?)*\Z", text):
+        raise gdb.GdbError("'%s' is not a list of ranks such as 0-3,7 or 0-46:2" % text)
     ret = []
     for part in text.split(","):
-        first, _, last = part.partition("-")
-        first, last = int(first), int(last or first)
-        if last < first or last - first > 1 << 20:
-            raise gdb.GdbError("%s is no range of ranks" % part)
-        ret += range(first, last + 1)
+        ends, _, stride = part.partition(":")
+        first, _, last = ends.partition("-")
+        first, last, stride = int(first), int(last or first), int(stride or 1)
+        if last < first or last - first > 1 << 20 or stride == 0:
+            raise gdb.GdbError("%s is not a range of ranks" % part)
+        ret += range(first, last + 1, stride)
     return ret
 
 

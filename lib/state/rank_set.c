@@ -91,8 +91,32 @@ bool mpiq_rank_set_add(struct mpiq_rank_set *set, uint32_t world, uint32_t rank)
     return mpiq_rank_set_add_range(set, world, rank, rank);
 }
 
+/* Adds the ranges of both in ascending order, so that each goes to the end of *ret. */
+static bool merge(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b, struct mpiq_rank_set *ret)
+{
+    for (uint32_t i = 0, k = 0; i < a->count || k < b->count;) {
+        bool first = k == b->count || (i < a->count && key(a->ranges[i].world, a->ranges[i].first) <
+                                                           key(b->ranges[k].world, b->ranges[k].first));
+        const struct mpiq_rank_range *range = first ? &a->ranges[i++] : &b->ranges[k++];
+        if (!mpiq_rank_set_add_range(ret, range->world, range->first, range->last))
+            return false;
+    }
+    return true;
+}
+
 bool mpiq_rank_set_add_set(struct mpiq_rank_set *set, const struct mpiq_rank_set *other)
 {
+    enum { FEW = 4 }; /* inserting so many one by one is cheaper */
+    if (set->count > 0 && other->count > FEW) {
+        struct mpiq_rank_set merged = {0};
+        if (!merge(set, other, &merged)) {
+            mpiq_rank_set_deinit(&merged);
+            return false;
+        }
+        mpiq_rank_set_deinit(set);
+        *set = merged;
+        return true;
+    }
     for (uint32_t i = 0; i < other->count; i++) {
         const struct mpiq_rank_range *range = &other->ranges[i];
         if (!mpiq_rank_set_add_range(set, range->world, range->first, range->last))
@@ -126,6 +150,43 @@ bool mpiq_rank_set_equal(const struct mpiq_rank_set *a, const struct mpiq_rank_s
            (a->count == 0 || memcmp(a->ranges, b->ranges, a->count * sizeof *a->ranges) == 0);
 }
 
+static bool is_single(const struct mpiq_rank_range *range)
+{
+    return range->first == range->last;
+}
+
+/* How many ranges from `at` on are single ranks at equal distances. */
+static uint32_t strided(const struct mpiq_rank_set *set, uint32_t at)
+{
+    const struct mpiq_rank_range *begin = &set->ranges[at];
+    uint32_t left = set->count - at;
+    if (left < 2 || !is_single(begin) || begin[1].world != begin->world)
+        return 1;
+    uint32_t stride = begin[1].first - begin->first;
+    uint32_t length = 1;
+    while (length < left && is_single(&begin[length]) && begin[length].world == begin->world &&
+           begin[length].first - begin[length - 1].first == stride)
+        length++;
+    return length;
+}
+
+/* Writes the ranges from `at` on that make one item of the text; returns how many they are. */
+static uint32_t put_item(FILE *stream, const struct mpiq_rank_set *set, uint32_t at)
+{
+    enum { WORTH_A_STRIDE = 4 }; /* "1,3,5" reads better than "1-5:2" */
+    const struct mpiq_rank_range *range = &set->ranges[at];
+    uint32_t length = strided(set, at);
+    if (range->world > 0)
+        fprintf(stream, "w%" PRIu32 ":", range->world);
+    if (length >= WORTH_A_STRIDE) {
+        fprintf(stream, "%" PRIu32 "-%" PRIu32 ":%" PRIu32, range->first, range[length - 1].last,
+                range[1].first - range->first);
+        return length;
+    }
+    fprintf(stream, is_single(range) ? "%" PRIu32 : "%" PRIu32 "-%" PRIu32, range->first, range->last);
+    return 1;
+}
+
 char *mpiq_rank_set_text(const struct mpiq_rank_set *set, uint32_t most)
 {
     char *text = NULL;
@@ -133,18 +194,15 @@ char *mpiq_rank_set_text(const struct mpiq_rank_set *set, uint32_t most)
     FILE *stream = open_memstream(&text, &size);
     if (!stream)
         return NULL;
-    for (uint32_t i = 0; i < set->count; i++) {
-        const struct mpiq_rank_range *range = &set->ranges[i];
-        if (most > 0 && i == most) {
+    uint32_t items = 0;
+    for (uint32_t i = 0; i < set->count; items++) {
+        if (most > 0 && items == most) {
             fprintf(stream, ",… (%" PRIu64 " in all)", set->size);
             break;
         }
-        if (i > 0)
+        if (items > 0)
             fputc(',', stream);
-        if (range->world > 0)
-            fprintf(stream, "w%" PRIu32 ":", range->world);
-        fprintf(stream, range->first == range->last ? "%" PRIu32 : "%" PRIu32 "-%" PRIu32, range->first,
-                range->last);
+        i += put_item(stream, set, i);
     }
     if (fclose(stream) != 0) {
         free(text);
@@ -167,31 +225,73 @@ static bool number(const char **at, uint32_t *ret)
     return true;
 }
 
+/* One item of a list, "3", "0-15", "0-46:2", "w1:0-3"; false if it is none.  *ret's last is a rank of it. */
+static bool parse_item(const char **at, struct mpiq_rank_range *ret, uint32_t *stride)
+{
+    *ret = (struct mpiq_rank_range){0};
+    *stride = 1;
+    if (**at == 'w') {
+        ++*at;
+        if (!number(at, &ret->world) || *(*at)++ != ':')
+            return false;
+    }
+    if (!number(at, &ret->first))
+        return false;
+    ret->last = ret->first;
+    if (**at != '-')
+        return true;
+    ++*at;
+    if (!number(at, &ret->last) || ret->last < ret->first)
+        return false;
+    if (**at != ':')
+        return true;
+    ++*at;
+    if (!number(at, stride) || *stride == 0)
+        return false;
+    ret->last -= (ret->last - ret->first) % *stride;
+    return true;
+}
+
+/* Adds the ranks of an item; `budget` bounds how many separate ones a short text may stand for. */
+static struct mpiq_error *add_item(struct mpiq_rank_set *set, struct mpiq_rank_range item, uint32_t stride,
+                                   uint32_t *budget)
+{
+    struct mpiq_rank_set ranks _cleanup_(mpiq_rank_set_deinit) = {0};
+    bool good = true;
+    if (stride == 1) {
+        good = mpiq_rank_set_add_range(&ranks, item.world, item.first, item.last);
+    } else {
+        uint32_t count = (item.last - item.first) / stride + 1;
+        if (count > *budget)
+            return mpiq_error_create(MPIQ_ERROR_USAGE,
+                                     "a list of ranks may not name more than %" PRIu32 " ranks with strides",
+                                     MPIQ_RANK_SET_MAX_STRIDED);
+        *budget -= count;
+        for (uint32_t i = 0; i < count && good; i++)
+            good = mpiq_rank_set_add(&ranks, item.world, item.first + i * stride);
+    }
+    good = good && mpiq_rank_set_add_set(set, &ranks);
+    return good ? NULL : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+}
+
 static struct mpiq_error *parse(const char *text, struct mpiq_rank_set *set)
 {
+    uint32_t budget = MPIQ_RANK_SET_MAX_STRIDED;
+    struct mpiq_error *error = NULL;
     const char *at = text;
-    while (*at) {
-        struct mpiq_rank_range range = {0};
-        bool good = true;
-        if (*at == 'w') {
-            at++;
-            good = number(&at, &range.world) && *at++ == ':';
-        }
-        good = good && number(&at, &range.first);
-        range.last = range.first;
-        if (good && *at == '-') {
-            at++;
-            good = number(&at, &range.last) && range.last >= range.first;
-        }
-        if (!good || (*at && *at != ',') || (*at == ',' && !at[1]))
+    while (*at && !error) {
+        struct mpiq_rank_range item;
+        uint32_t stride;
+        if (!parse_item(&at, &item, &stride) || (*at && *at != ',') || (*at == ',' && !at[1]))
             return mpiq_error_create(
                 MPIQ_ERROR_USAGE,
-                "\"%s\" is no list of ranks: it reads like 0-15,18 or, of another world, w1:0-3", text);
-        if (!mpiq_rank_set_add_range(set, range.world, range.first, range.last))
-            return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+                "\"%s\" is not a list of ranks: write 0-15,18 or, with a stride, 0-46:2; "
+                "ranks of another world as w1:0-3",
+                text);
+        error = add_item(set, item, stride, &budget);
         at += *at == ',';
     }
-    return NULL;
+    return error;
 }
 
 struct mpiq_error *mpiq_rank_set_parse(const char *text, struct mpiq_rank_set *set)

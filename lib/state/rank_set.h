@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_set - a set of ranks as ranges, the way a person reads it: "0-15,18", of other worlds "w1:0-3".
+ * rank_set - a set of ranks, written as a person reads it: "0-15,18", every second rank "0-46:2", ranks of
+ * other worlds "w1:0-3".
  *
  * A rank is (index of its world, rank in that world's MPI_COMM_WORLD).  Sets are values: a zeroed one is
  * empty, mpiq_rank_set_deinit frees what one holds.
@@ -40,12 +41,16 @@ bool mpiq_rank_set_contains(const struct mpiq_rank_set *set, uint32_t world, uin
 bool mpiq_rank_set_includes(const struct mpiq_rank_set *set, const struct mpiq_rank_set *part);
 bool mpiq_rank_set_equal(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b);
 
-/* The text, "" for the empty set; the caller frees it, NULL without memory.  most: how many ranges are
-   spelled out (0: all); of more, the text ends in ",… (N in all)". */
+/* The text, "" for the empty set; the caller frees it, NULL without memory.  Four or more single ranks at
+   equal distances are one item with a stride.  most: how many items are spelled out (0: all); a longer text
+   ends in ",… (N in all)". */
 char *mpiq_rank_set_text(const struct mpiq_rank_set *set, uint32_t most);
 
+/* Ranks that the items with a stride of one text may name in all. */
+#define MPIQ_RANK_SET_MAX_STRIDED (UINT32_C(1) << 24)
+
 /* Reads such a text ("" is the empty set) and adds what it names to *set; MPIQ_ERROR_USAGE with a sentence
-   otherwise, and *set is as before. */
+   otherwise, and *set is as before.  A stride may miss the range's end: "0-47:2" is 0-46:2. */
 struct mpiq_error *mpiq_rank_set_parse(const char *text, struct mpiq_rank_set *set);
 
 #endif

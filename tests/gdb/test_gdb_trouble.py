@@ -179,8 +179,8 @@ def test_mpiq_that_is_none(hung, tmp_path):
     ("mpi detach", "no rank is attached by mpi attach or mpi rank"),
     ("mpi detach 1", "none of these ranks is attached by mpi attach or mpi rank"),
     ("mpi nothing", "Undefined mpi command: \"nothing\""),
-    ("mpi attach 3-1", "3-1 is no range of ranks"),
-    ("mpi attach what", "'what' is no list of ranks such as 0-3,7"),
+    ("mpi attach 3-1", "3-1 is not a range of ranks"),
+    ("mpi attach what", "'what' is not a list of ranks such as 0-3,7 or 0-46:2"),
 ])
 def test_wrong_usage(wire, hung, command, sentence):
     said = gdb_session.run([command, ALIVE], pid=hung.pids[1], **wire.variables())

@@ -77,17 +77,60 @@ static void test_short_text(void)
 {
     struct mpiq_rank_set set = {0};
     for (uint32_t rank = 0; rank < 20; rank += 2)
-        mpiq_rank_set_add(&set, 0, rank);
+        mpiq_rank_set_add(&set, 0, rank * rank);
     char *text = mpiq_rank_set_text(&set, 3);
-    CU_ASSERT_STRING_EQUAL(text, "0,2,4,… (10 in all)");
+    CU_ASSERT_STRING_EQUAL(text, "0,4,16,… (10 in all)");
     free(text);
+    mpiq_rank_set_deinit(&set);
+}
+
+static void test_strides(void)
+{
+    static const struct {
+        const char *read;
+        const char *written;
+        uint64_t size;
+    } rows[] = {
+        {"0-46:2", "0-46:2", 24},
+        {"0-47:2", "0-46:2", 24},
+        {"0,2,4", "0,2,4", 3},
+        {"0,2,4,6", "0-6:2", 4},
+        {"0,5,7,9,11,13", "0,5-13:2", 6},
+        {"0-2,4,6,8,10", "0-2,4-10:2", 7},
+        {"1-9:2,0-8:2", "0-9", 10},
+        {"3-30:9,w1:3-30:9", "3-30:9,w1:3-30:9", 8},
+        {"0-9:3,w1:12,w1:15", "0-9:3,w1:12,w1:15", 6},
+        {"5-5:7", "5", 1},
+        {"0-8:1", "0-8", 9},
+        {"0,4,8,12,20,28,36", "0-12:4,20,28,36", 7},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mpiq_rank_set set = {0};
+        CU_ASSERT_PTR_NULL(mpiq_rank_set_parse(rows[i].read, &set));
+        expect(&set, rows[i].written, rows[i].size);
+        mpiq_rank_set_deinit(&set);
+    }
+}
+
+/* Few words may not ask for all the memory there is, nor for hours. */
+static void test_strides_are_bounded(void)
+{
+    struct mpiq_rank_set set = {0};
+    struct mpiq_error *error = mpiq_rank_set_parse("0-2147483646:2", &set);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(error);
+    CU_ASSERT_EQUAL(error->code, MPIQ_ERROR_USAGE);
+    mpiq_error_destroy(error);
+    CU_ASSERT_EQUAL(set.size, 0);
+    CU_ASSERT_PTR_NULL(mpiq_rank_set_parse("0-4000000:4,2-4000000:4", &set));
+    expect(&set, "0-4000000:2", 2000001);
     mpiq_rank_set_deinit(&set);
 }
 
 static void test_parse(void)
 {
-    static const char *const bad[] = {"a",  "1-",  "-1",  "3-1", "1,",          ",1",   "1,,2",
-                                      "w1", "w1:", "w:1", "1 2", "99999999999", "1-2-3"};
+    static const char *const bad[] = {"a",    "1-",    "-1",     "3-1",     "1,",          ",1",    "1,,2",
+                                      "w1",   "w1:",   "w:1",    "1 2",     "99999999999", "1-2-3", "1:2",
+                                      "0-4:", "0-4:0", "0-4:-1", "0-4:2:2", "w0-4:2"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct mpiq_rank_set set = {0};
         mpiq_rank_set_add(&set, 0, 7);
@@ -111,6 +154,8 @@ int main(void)
         {"ranges merge", test_ranges},
         {"in any order", test_against_flags},
         {"a short text", test_short_text},
+        {"strides", test_strides},
+        {"strides are bounded", test_strides_are_bounded},
         {"read from a text", test_parse},
         CU_TEST_INFO_NULL,
     };
