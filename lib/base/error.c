@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
+
 static const char *const words[] = {
 #define WORD(id, word) [MPIQ_ERROR_##id] = (word),
     MPIQ_ERRORS(WORD)
@@ -14,11 +16,23 @@ static const char *const words[] = {
 
 static struct mpiq_error no_memory = {.code = MPIQ_ERROR_NO_MEMORY, .message = "out of memory"};
 
+/* As vasprintf, with everything escaped that a terminal would obey: a sentence often holds a name that came
+   from another process or file.  NULL on allocation failure. */
+__attribute__((format(printf, 1, 0))) static char *sentence_of(const char *format, va_list args)
+{
+    char *raw = NULL;
+    if (vasprintf(&raw, format, args) < 0)
+        return NULL;
+    char *escaped = mpiq_escape_string(MPIQ_ESCAPE_TEXT, raw);
+    free(raw);
+    return escaped;
+}
+
 __attribute__((format(printf, 3, 0))) static struct mpiq_error *
 create(enum mpiq_error_code code, const char *suffix, const char *format, va_list args)
 {
-    char *sentence = NULL;
-    if (vasprintf(&sentence, format, args) < 0)
+    char *sentence = sentence_of(format, args);
+    if (!sentence)
         return &no_memory;
     struct mpiq_error *error = calloc(1, sizeof *error);
     if (!error) {
@@ -90,12 +104,11 @@ struct mpiq_error *mpiq_error_prefix(struct mpiq_error *error, const char *forma
 {
     if (!error || error == &no_memory)
         return error;
-    char *prefix = NULL;
     va_list args;
     va_start(args, format);
-    int length = vasprintf(&prefix, format, args);
+    char *prefix = sentence_of(format, args);
     va_end(args);
-    if (length < 0)
+    if (!prefix)
         return error;
     char *whole = NULL;
     if (asprintf(&whole, "%s: %s", prefix, error->message) >= 0) {

@@ -37,7 +37,7 @@ struct mpiq_error {
     enum mpiq_error_code code;
     int errnum;       /* errno behind it, or 0 */
     uint64_t address; /* in the target, or 0 */
-    char *message;    /* the sentence, without a full stop at the end */
+    char *message;    /* the sentence, without a full stop at the end; safe to print (base/escape.h) */
 };
 
 /* A new error with that sentence.  Never NULL: without memory a static one, which destroy knows. */

@@ -9,9 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/escape.h"
+
 static void tell(FILE *out, const char *how, const char *what, const char *remedy)
 {
-    fprintf(out, "%-5s %s\n", how, what);
+    fprintf(out, "%-5s ", how);
+    mpiq_escape_write(MPIQ_ESCAPE_TEXT, what, out);
+    fputc('\n', out);
     if (remedy)
         fprintf(out, "      -> %s\n", remedy);
 }
@@ -196,7 +200,10 @@ static void tell_problems(struct problems *problems, const struct mpiq_rank_stat
             fprintf(problems->out, "rank %d: ", state->name.rank);
         else if (state->pid > 0)
             fprintf(problems->out, "process %d, which is no rank: ", state->pid);
-        fprintf(problems->out, "%s: %s\n", problem->what, problem->text);
+        mpiq_escape_write(MPIQ_ESCAPE_TEXT, problem->what, problems->out);
+        fputs(": ", problems->out);
+        mpiq_escape_write(MPIQ_ESCAPE_TEXT, problem->text, problems->out);
+        fputc('\n', problems->out);
     }
 }
 

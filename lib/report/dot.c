@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/debug.h"
+#include "report/page.h"
 
 #define LONGEST_MS 20000
 #define LARGEST_PICTURE ((off_t)16 << 20)
@@ -106,14 +107,6 @@ bool mpiq_dot_svg(const char *source, struct mpiq_buffer *ret)
 void mpiq_put_dot_string(struct mpiq_buffer *buffer, const char *string)
 {
     mpiq_buffer_char(buffer, '"');
-    for (const char *at = string; *at; at++) {
-        if (*at == '\n') {
-            mpiq_buffer_string(buffer, "\\n");
-            continue;
-        }
-        if (*at == '"' || *at == '\\')
-            mpiq_buffer_char(buffer, '\\');
-        mpiq_buffer_char(buffer, *at);
-    }
+    mpiq_put_escaped(buffer, MPIQ_ESCAPE_DOT, string);
     mpiq_buffer_char(buffer, '"');
 }

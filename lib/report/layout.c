@@ -50,16 +50,7 @@ enum mpiq_style mpiq_verdict_style(enum mpiq_verdict verdict)
 
 void mpiq_put_html(struct mpiq_buffer *buffer, const char *string)
 {
-    struct mpiq_buffer plain _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(buffer);
-    mpiq_put_plain(&plain, string);
-    const char *at = mpiq_buffer_text(&plain);
-    while (*at) {
-        size_t harmless = strcspn(at, "&<>\"'");
-        mpiq_buffer_add(buffer, at, harmless);
-        at += harmless;
-        if (*at)
-            mpiq_buffer_printf(buffer, "&#%d;", *at++);
-    }
+    mpiq_put_escaped(buffer, MPIQ_ESCAPE_HTML, string);
 }
 
 void mpiq_layout_gap(struct mpiq_page *page)

@@ -41,28 +41,29 @@ bool mpiq_page_wants_communicator(const struct mpiq_page *page, uint32_t comm)
     return page->options->all || !(page->job->communicators[comm].flags & MPIQ_COMM_INTERNAL);
 }
 
-void mpiq_put_plain(struct mpiq_buffer *buffer, const char *string)
+void mpiq_put_escaped(struct mpiq_buffer *buffer, enum mpiq_escape format, const char *string)
 {
     const char *at = string ? string : "";
-    while (*at) {
-        size_t plain = 0;
-        while (at[plain] >= ' ' && at[plain] < '\177')
-            plain++;
+    size_t left = strlen(at);
+    while (left > 0) {
+        char escaped[MPIQ_ESCAPE_ROOM];
+        size_t length = 0;
+        size_t plain = mpiq_escape_plain(at, left);
         mpiq_buffer_add(buffer, at, plain);
         at += plain;
-        if (!*at)
+        left -= plain;
+        if (left == 0)
             break;
-        if (strncmp(at, "…", strlen("…")) == 0) {
-            mpiq_buffer_string(buffer, "...");
-            at += strlen("…");
-            continue;
-        }
-        /* One mark for a character, not for each of its bytes. */
-        mpiq_buffer_char(buffer, '?');
-        at++;
-        while ((*at & 0xc0) == 0x80)
-            at++;
+        size_t used = mpiq_escape_character(format, at, left, escaped, &length);
+        mpiq_buffer_add(buffer, escaped, length);
+        at += used;
+        left -= used;
     }
+}
+
+void mpiq_put_plain(struct mpiq_buffer *buffer, const char *string)
+{
+    mpiq_put_escaped(buffer, MPIQ_ESCAPE_TEXT, string);
 }
 
 void mpiq_put_duration(struct mpiq_buffer *buffer, double seconds)

@@ -3,6 +3,7 @@
 #ifndef MPIQ_REPORT_PAGE_H
 #define MPIQ_REPORT_PAGE_H
 
+#include "base/escape.h"
 #include "report/buffer.h"
 #include "report/report.h"
 
@@ -22,8 +23,8 @@ bool mpiq_page_suspects(const struct mpiq_page *page, struct mpiq_rank_set *set)
 bool mpiq_page_wants_communicator(const struct mpiq_page *page, uint32_t comm);
 
 /* Each of these adds to a buffer, nothing where there is nothing to say. */
-/* As ASCII: "..." for the one character that our own sentences have, '?' for others and for control
-   characters. */
+/* Escaped for where it is shown (base/escape.h); plain is for a terminal: ASCII. */
+void mpiq_put_escaped(struct mpiq_buffer *buffer, enum mpiq_escape format, const char *string);
 void mpiq_put_plain(struct mpiq_buffer *buffer, const char *string);
 /* "3 h 12 m"; nothing for less than 0: not known. */
 void mpiq_put_duration(struct mpiq_buffer *buffer, double seconds);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/utf8.h"
+#include "base/utf8.h"
 
 /* Deeper than anything of ours nests. */
 #define DEPTH_MAX 32

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/utf8.h"
+#include "base/escape.h"
 
 static void append(struct mpiq_text *text, const char *bytes, size_t length)
 {
@@ -86,33 +86,23 @@ void mpiq_text_bool(struct mpiq_text *text, bool value)
 
 void mpiq_text_string(struct mpiq_text *text, const char *string, size_t length)
 {
-    const unsigned char *s = (const unsigned char *)string;
     size_t left = strnlen(string, length);
 
     before_value(text);
     append(text, "\"", 1);
     while (left > 0) {
-        size_t plain = 0;
-        while (plain < left && s[plain] >= 0x20 && s[plain] < 0x7f && s[plain] != '"' && s[plain] != '\\')
-            plain++;
-        append(text, (const char *)s, plain);
-        s += plain;
+        char escaped[MPIQ_ESCAPE_ROOM];
+        size_t used = 0;
+        size_t plain = mpiq_escape_plain(string, left);
+        append(text, string, plain);
+        string += plain;
         left -= plain;
         if (left == 0)
             break;
-        char escaped[8];
-        size_t used = mpiq_utf8_length(s, left);
-        if (used > 1) {
-            append(text, (const char *)s, used);
-        } else if (used == 1 && (*s == '"' || *s == '\\')) {
-            append(text, escaped, (size_t)snprintf(escaped, sizeof escaped, "\\%c", *s));
-        } else {
-            append(text, escaped,
-                   (size_t)snprintf(escaped, sizeof escaped, "\\u%04x", used ? (unsigned)*s : 0xfffdu));
-            used = 1;
-        }
-        s += used;
-        left -= used;
+        plain = mpiq_escape_character(MPIQ_ESCAPE_JSON, string, left, escaped, &used);
+        append(text, escaped, used);
+        string += plain;
+        left -= plain;
     }
     append(text, "\"", 1);
 }

@@ -49,12 +49,23 @@ static void nothing_is_fine(void)
     CU_ASSERT_PTR_NULL(mpiq_error_prefix(NULL, "rank 1"));
 }
 
+static void names_in_a_sentence_are_escaped(void)
+{
+    struct mpiq_error *error =
+        mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no %s", "\033]52;c;eA==\a\nmpiq: fine");
+    CU_ASSERT_STRING_EQUAL(error->message, "no \\x1b]52;c;eA==\\x07\\nmpiq: fine");
+    error = mpiq_error_prefix(error, "%s", "a\342\200\256b");
+    CU_ASSERT_STRING_EQUAL(error->message, "a\\u202eb: no \\x1b]52;c;eA==\\x07\\nmpiq: fine");
+    mpiq_error_destroy(error);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         {"codes and words are one list", codes_and_words_are_one_list},
         {"a sentence keeps its facts", a_sentence_keeps_its_facts},
         {"errno decides the code", errno_decides_the_code},
+        {"names in a sentence are escaped", names_in_a_sentence_are_escaped},
         {"nothing is fine", nothing_is_fine},
         CU_TEST_INFO_NULL,
     };

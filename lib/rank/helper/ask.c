@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "state/utf8.h"
+#include "base/utf8.h"
 
 /* Members of a group that an answer lists. */
 #define MEMBERS_LISTED (1 << 16)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* utf8 - characters as bytes, RFC 3629. */
-#ifndef MPIQ_STATE_UTF8_H
-#define MPIQ_STATE_UTF8_H
+#ifndef MPIQ_BASE_UTF8_H
+#define MPIQ_BASE_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>
