@@ -38,19 +38,25 @@ struct mpiq_job_builder {
     struct mpiq_index_table groups;
     struct mpiq_index_table communicators;
     struct mpiq_index_table ranks;
+    struct mpiq_index_table windows;
     struct mpiq_string_cache cache[32]; /* of one rank state's interned strings */
 
     uint64_t *names;               /* of each rank: world and rank */
     struct mpiq_look_marks *marks; /* of each rank: its last look's */
     uint64_t *thread_marks;        /* of each thread: its wait; 0: it holds none */
     uint64_t *thread_stacks;       /* of each thread: its frames */
+    uint8_t *thread_sleeps;        /* of each thread: enum mpiq_sleep, as this look saw it */
+    int64_t *rank_io;              /* of each rank: bytes read and written so far; -1 */
+    uint64_t *rank_children;       /* of each rank: its children's processor time */
     uint32_t *member_groups;       /* of each member: its own group */
     uint32_t *parents;             /* of each communicator: the one it serves; MPIQ_NONE */
     uint64_t **group_names;        /* of each group: count names; NULL not told */
 
     uint32_t world_capacity;
     uint32_t rank_capacity, name_capacity, marks_capacity;
-    uint32_t thread_capacity, thread_mark_capacity, thread_stack_capacity;
+    uint32_t thread_capacity, thread_mark_capacity, thread_stack_capacity, thread_sleep_capacity;
+    uint32_t rank_io_capacity, rank_children_capacity;
+    uint32_t window_capacity, window_view_capacity, window_lock_capacity, window_rank_capacity;
     uint32_t wait_capacity;
     uint32_t operation_capacity;
     uint32_t group_capacity, group_name_capacity;
@@ -83,12 +89,21 @@ bool mpiq_job_intern(struct mpiq_job_state *job, const char *string, mpiq_string
 /* As above for a pointer that stays the same for one rank state. */
 bool mpiq_job_intern_cached(struct mpiq_job_state *job, const char *string, mpiq_string_id *ret);
 bool mpiq_job_intern_site(struct mpiq_job_state *job, const struct mpiq_frame *frame, uint32_t *ret);
+/* MPIQ_NONE for a place of which nothing is known. */
+bool mpiq_job_intern_place(struct mpiq_job_state *job, const struct mpiq_place *place, uint32_t *ret);
 bool mpiq_job_intern_shape(struct mpiq_job_state *job, const struct mpiq_call *call, uint32_t *ret);
 /* World and rank of a name; MPIQ_NO_NAME where the name is nobody's. */
 bool mpiq_job_intern_name(struct mpiq_job_state *job, struct mpiq_name name, uint64_t *ret);
 bool mpiq_job_intern_group(struct mpiq_job_state *job, const struct mpiq_group *group, uint32_t *ret);
 bool mpiq_job_intern_communicator(struct mpiq_job_state *job, const struct mpiq_communicator *comm,
                                   uint32_t local, uint32_t remote, uint32_t *ret);
+
+/* job_window.c: the windows of one rank state; row: in ranks, first_member: of the state's communicators.
+   And the final order of all.  False on allocation failure. */
+bool mpiq_job_add_windows(struct mpiq_job_state *job, const struct mpiq_rank_state *state, uint32_t row,
+                          uint32_t first_member, struct mpiq_job_rank *rank);
+bool mpiq_job_finish_windows(struct mpiq_job_state *job, const uint32_t *comm_map,
+                             const uint32_t *member_map);
 
 /* What a look saw of a rank, part by part. */
 void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks *ret);

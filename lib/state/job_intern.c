@@ -39,6 +39,10 @@ void mpiq_job_builder_destroy(struct mpiq_job_builder *builder, uint32_t group_c
     free(builder->marks);
     free(builder->thread_marks);
     free(builder->thread_stacks);
+    free(builder->thread_sleeps);
+    free(builder->rank_io);
+    free(builder->rank_children);
+    mpiq_index_table_deinit(&builder->windows);
     free(builder->member_groups);
     free(builder->parents);
     for (uint32_t i = 0; builder->group_names && i < group_count; i++)
@@ -110,6 +114,13 @@ bool mpiq_job_intern_site(struct mpiq_job_state *job, const struct mpiq_frame *f
     job->sites[job->site_count] = site;
     *ret = job->site_count++;
     return true;
+}
+
+bool mpiq_job_intern_place(struct mpiq_job_state *job, const struct mpiq_place *place, uint32_t *ret)
+{
+    struct mpiq_frame frame = {.function = place->function, .file = place->file, .line = place->line};
+    *ret = MPIQ_NONE;
+    return (!place->function && !place->file) || mpiq_job_intern_site(job, &frame, ret);
 }
 
 bool mpiq_job_intern_shape(struct mpiq_job_state *job, const struct mpiq_call *call, uint32_t *ret)
@@ -233,6 +244,7 @@ bool mpiq_job_intern_communicator(struct mpiq_job_state *job, const struct mpiq_
         .group = low,
         .remote = high,
         .user = index,
+        .made = MPIQ_NONE,
     };
     builder->parents[index] = MPIQ_NONE;
     job->communicator_count++;

@@ -42,6 +42,10 @@ void mpiq_job_state_destroy(struct mpiq_job_state *job)
     free(job->calls);
     free(job->shapes);
     free(job->channels);
+    free(job->windows);
+    free(job->window_views);
+    free(job->window_locks);
+    free(job->window_ranks);
     free(job->sites);
     free(job->problems);
     free(job->hosts);

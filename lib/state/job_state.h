@@ -58,6 +58,42 @@ struct mpiq_job_communicator {
                               one it serves; itself if that is not known */
     uint32_t first_member; /* in members: those read, by (group, local rank) */
     uint32_t member_count;
+    mpiq_string_id made_by; /* "MPI_Comm_dup": the call that made it; 0 not known */
+    uint32_t made;          /* in sites: where that was; MPIQ_NONE */
+};
+
+/* One window of the job. */
+struct mpiq_job_window {
+    uint64_t id[2];
+    mpiq_string_id name; /* the user's, else "window 3" */
+    mpiq_string_id made_by;
+    uint32_t made;       /* in sites; MPIQ_NONE */
+    uint32_t comm;       /* in communicators: whose local ranks it speaks of */
+    uint32_t first_view; /* in window_views: by process */
+    uint32_t view_count;
+};
+
+/* What one rank has open, holds and wants at a window. */
+struct mpiq_job_window_view {
+    uint32_t rank;   /* in ranks */
+    uint32_t window; /* in windows */
+    uint32_t member; /* in members: of the window's communicator */
+    int32_t local_rank;
+    uint32_t first_lock; /* in window_locks */
+    uint32_t lock_count;
+    uint32_t first_access; /* in window_ranks: of MPI_Win_start, those it is not done with */
+    uint32_t access_count;
+    uint32_t first_exposure; /* in window_ranks: of MPI_Win_post, those that have not completed */
+    uint32_t exposure_count;
+    uint8_t exposure; /* enum mpiq_window_exposure */
+    uint8_t access;   /* enum mpiq_window_access */
+};
+
+struct mpiq_job_window_lock {
+    uint32_t target; /* process; MPIQ_NONE: all, or not known */
+    uint8_t type;    /* enum mpiq_lock_type */
+    bool held;       /* otherwise it is asked for and not granted */
+    bool all;        /* of all members */
 };
 
 /* What one rank knows of one communicator. */
@@ -95,6 +131,7 @@ struct mpiq_job_call {
     int64_t begin_ns; /* since the epoch; 0 not known */
     uint64_t request; /* 0: blocking */
     uint32_t shape;   /* in shapes */
+    uint32_t started; /* in sites: who called it; MPIQ_NONE */
     int32_t tid : 31;
     bool done : 1;
 };
@@ -124,6 +161,7 @@ struct mpiq_job_operation {
     int32_t actual_local;
     int32_t actual_tag;
     mpiq_string_id datatype;
+    uint32_t started;   /* in sites: where it was started; MPIQ_NONE */
     int16_t collective; /* class of the collective it belongs to; -1 */
     uint8_t kind;       /* enum mpiq_operation_kind */
     uint8_t status : 4; /* enum mpiq_operation_status */
@@ -159,8 +197,11 @@ struct mpiq_job_wait {
     int32_t need;             /* how many of its operations suffice */
     uint32_t first_operation;
     uint32_t operation_count;
-    int16_t collective; /* class; -1 none */
-    uint8_t kind;       /* enum mpiq_wait_kind */
+    uint32_t window;        /* in windows; MPIQ_NONE */
+    uint32_t window_target; /* process whose lock or answer it waits for; MPIQ_NONE: all, or not known */
+    int16_t collective;     /* class; -1 none */
+    uint8_t kind;           /* enum mpiq_wait_kind */
+    uint8_t lock_type;      /* enum mpiq_lock_type */
 };
 
 struct mpiq_job_thread {
@@ -172,9 +213,11 @@ struct mpiq_job_thread {
     uint32_t innermost;  /* in sites: the innermost frame; MPIQ_NONE */
     uint32_t first_wait; /* in waits: outermost first; the last one holds the thread */
     uint32_t wait_count;
-    char state;      /* R S D T t Z ? */
-    bool record;     /* the library keeps a record of it: no wait means that it does not wait */
-    bool in_mpi;     /* by its stack or its record */
+    int32_t system_call; /* its number; -1: in none, or not known */
+    uint8_t sleep;       /* enum mpiq_sleep: in that sleep from the first look to the second; else unknown */
+    char state;          /* R S D T t Z ? */
+    bool record;         /* the library keeps a record of it: no wait means that it does not wait */
+    bool in_mpi;         /* by its stack or its record */
     bool calls_back; /* the user's code runs inside of its MPI call: an operation, an attribute's deletion */
     bool turned;     /* its stack was another one in the first look */
     bool helper;     /* neither the user's code nor an MPI call is on its stack: a thread of the
@@ -200,9 +243,13 @@ enum {
 /* One rank that was read, as its last look saw it. */
 struct mpiq_job_rank {
     uint64_t cpu_ns;
-    uint64_t cpu_between_ns; /* spent between the looks */
-    int64_t taken_ns;        /* when it was read last, since the epoch */
-    uint32_t process;        /* MPIQ_NONE: no rank that anybody knows of: a broken file, another program */
+    uint64_t cpu_between_ns;          /* spent between the looks */
+    uint64_t children_cpu_between_ns; /* by external programs that it runs */
+    int64_t io_between;               /* bytes read and written between the looks; -1 not known */
+    int64_t taken_ns;                 /* when it was read last, since the epoch */
+    int64_t last_mpi_end_ns;          /* of a rank outside MPI, when its last call there ended; 0 not known */
+    mpiq_string_id last_mpi_call;     /* that call; 0 not known */
+    uint32_t process; /* MPIQ_NONE: no rank that anybody knows of: a broken file, another program */
     int32_t pid;
     mpiq_string_id host;
     mpiq_string_id executable;
@@ -218,6 +265,8 @@ struct mpiq_job_rank {
     uint32_t call_count;
     uint32_t first_problem;
     uint32_t problem_count;
+    uint32_t first_view; /* of its windows; only while ranks are added */
+    uint32_t view_count;
     uint8_t phase;       /* enum mpiq_phase */
     uint8_t source;      /* enum mpiq_source */
     uint8_t looks;       /* 1: first, 2: second, 3: both; of a core file one is all there is */
@@ -267,6 +316,14 @@ struct mpiq_job_state {
     uint32_t shape_count;
     struct mpiq_job_channel *channels;
     uint32_t channel_count;
+    struct mpiq_job_window *windows; /* by communicator and id */
+    uint32_t window_count;
+    struct mpiq_job_window_view *window_views; /* by window and process */
+    uint32_t window_view_count;
+    struct mpiq_job_window_lock *window_locks;
+    uint32_t window_lock_count;
+    uint32_t *window_ranks; /* processes */
+    uint32_t window_rank_count;
     struct mpiq_site *sites;
     uint32_t site_count;
     struct mpiq_job_problem *problems;
@@ -337,6 +394,10 @@ bool mpiq_job_communicator_members(const struct mpiq_job_state *job, uint32_t co
    remote is true, of its own otherwise; MPIQ_NONE if there is none. */
 uint32_t mpiq_job_local_process(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
                                 bool remote, int32_t local_rank);
+
+/* What a process has at a window; NULL: it is no member, or was not read. */
+const struct mpiq_job_window_view *mpiq_job_window_view_of(const struct mpiq_job_state *job, uint32_t process,
+                                                           uint32_t window);
 
 /* What a rank knows of a communicator; NULL: it is no member, or was not read. */
 const struct mpiq_job_member *mpiq_job_member_of(const struct mpiq_job_state *job, uint32_t rank,

@@ -13,6 +13,7 @@ struct adding {
     struct mpiq_job_rank *old; /* as the first look left it; NULL: there is none */
     uint32_t row;              /* in ranks */
     uint32_t first_member;     /* of this state's communicators */
+    uint32_t first_view;       /* of this state's windows */
 };
 
 static struct mpiq_error *no_memory(void)
@@ -65,7 +66,8 @@ static bool add_operation(struct adding *adding, const struct mpiq_operation *op
         .out_of_order = op->out_of_order,
         .cancelled = op->cancelled,
     };
-    return mpiq_job_intern_cached(adding->job, op->datatype, &ret->datatype);
+    return mpiq_job_intern_cached(adding->job, op->datatype, &ret->datatype) &&
+           mpiq_job_intern_place(adding->job, &op->started, &ret->started);
 }
 
 static bool add_operations(struct adding *adding, const struct mpiq_operation *ops, size_t count, bool waits,
@@ -130,7 +132,8 @@ static bool add_calls(struct adding *adding, const struct mpiq_call *calls, size
             .tid = calls[i].tid & INT32_C(0x3fffffff),
             .done = calls[i].done,
         };
-        if (!mpiq_job_intern_shape(adding->job, &calls[i], &call->shape))
+        if (!mpiq_job_intern_shape(adding->job, &calls[i], &call->shape) ||
+            !mpiq_job_intern_place(adding->job, &calls[i].started, &call->started))
             return false;
     }
     return true;
@@ -175,7 +178,9 @@ static bool add_communicator(struct adding *adding, const struct mpiq_communicat
         return false;
     struct mpiq_job_communicator *joint = &job->communicators[member->comm];
     joint->flags |= comm->flags & ~(unsigned)MPIQ_COMM_FREED;
-    if (!joint->name && !mpiq_job_intern(job, comm->name, &joint->name))
+    if ((!joint->name && !mpiq_job_intern(job, comm->name, &joint->name)) ||
+        (!joint->made_by && !mpiq_job_intern(job, comm->made_by, &joint->made_by)) ||
+        (joint->made == MPIQ_NONE && !mpiq_job_intern_place(job, &comm->made, &joint->made)))
         return false;
 
     if (!MPIQ_RESERVE(job->counts, job->count_count, job->builder->count_capacity, comm->count_count) ||
@@ -266,8 +271,11 @@ static bool add_waits(struct adding *adding, const struct mpiq_thread *thread, s
             .operation_count = (uint32_t)wait->operation_count,
             .first_operation = place(&job->operation_count, before.first_operation, before.operation_count,
                                      wait->operation_count),
+            .window = wait->window < 0 ? MPIQ_NONE : adding->first_view + (uint32_t)wait->window,
+            .window_target = (uint32_t)wait->window_target,
             .collective = wait->collective,
             .kind = wait->kind,
+            .lock_type = wait->lock_type,
         };
         if (!mpiq_job_intern(job, wait->call, &copy->call) ||
             !add_operations(adding, wait->operations, wait->operation_count, true, copy->first_operation))
@@ -302,6 +310,17 @@ static int8_t held(const struct adding *adding, const struct mpiq_thread *thread
         return MPIQ_NO;
     unsigned progress = MPIQ_CHANGED_QUEUES | MPIQ_CHANGED_CALLS | MPIQ_CHANGED_CHANNELS | MPIQ_CHANGED_STATE;
     return thread->record || !(changed & progress) ? MPIQ_YES : MPIQ_NO;
+}
+
+/* The sleep that a thread was in from the first look to the second: the same in both, at the same place, and
+   no more processor time in between than a look itself costs. */
+static uint8_t sleep_between(const struct adding *adding, const struct mpiq_thread *thread,
+                             const struct mpiq_job_thread *old, uint32_t index, bool turned)
+{
+    enum { COST_OF_A_LOOK_NS = 1000000 };
+    bool still = old && !turned && adding->job->builder->thread_sleeps[index] == thread->sleep &&
+                 thread->cpu_ns - old->cpu_ns < COST_OF_A_LOOK_NS;
+    return still ? thread->sleep : MPIQ_SLEEP_UNKNOWN;
 }
 
 static bool is_helper(const struct mpiq_thread *thread)
@@ -348,12 +367,14 @@ static bool add_threads(struct adding *adding, struct mpiq_job_rank *rank)
     size_t count = adding->state->thread_count;
     if (!MPIQ_RESERVE(job->threads, job->thread_count, builder->thread_capacity, count) ||
         !MPIQ_RESERVE(builder->thread_marks, job->thread_count, builder->thread_mark_capacity, count) ||
-        !MPIQ_RESERVE(builder->thread_stacks, job->thread_count, builder->thread_stack_capacity, count))
+        !MPIQ_RESERVE(builder->thread_stacks, job->thread_count, builder->thread_stack_capacity, count) ||
+        !MPIQ_RESERVE(builder->thread_sleeps, job->thread_count, builder->thread_sleep_capacity, count))
         return false;
     struct mpiq_job_thread *rows _cleanup_free_ = calloc(count + 1, sizeof *rows);
     uint64_t *marks _cleanup_free_ = calloc(count + 1, sizeof *marks);
     uint64_t *stacks _cleanup_free_ = calloc(count + 1, sizeof *stacks);
-    if (!rows || !marks || !stacks)
+    uint8_t *sleeps _cleanup_free_ = calloc(count + 1, sizeof *sleeps);
+    if (!rows || !marks || !stacks || !sleeps)
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct mpiq_thread *thread = &adding->state->threads[i];
@@ -366,6 +387,9 @@ static bool add_threads(struct adding *adding, struct mpiq_job_rank *rank)
         rows[i].cpu_ns = thread->cpu_ns;
         rows[i].cpu_between_ns = old && thread->cpu_ns > old->cpu_ns ? thread->cpu_ns - old->cpu_ns : 0;
         rows[i].held = held(adding, thread, marks[i], rank->changed);
+        sleeps[i] = thread->sleep;
+        rows[i].sleep = sleep_between(adding, thread, old, index, rows[i].turned);
+        rows[i].system_call = thread->system_call;
         if (!describe_thread(adding, thread, &rows[i]) || !add_waits(adding, thread, &rows[i], old))
             return false;
     }
@@ -376,6 +400,7 @@ static bool add_threads(struct adding *adding, struct mpiq_job_rank *rank)
         memcpy(&job->threads[rank->first_thread], rows, count * sizeof *rows);
         memcpy(&builder->thread_marks[rank->first_thread], marks, count * sizeof *marks);
         memcpy(&builder->thread_stacks[rank->first_thread], stacks, count * sizeof *stacks);
+        memcpy(&builder->thread_sleeps[rank->first_thread], sleeps, count * sizeof *sleeps);
     }
     return true;
 }
@@ -406,6 +431,14 @@ static bool describe_rank(const struct adding *adding, struct mpiq_job_rank *ran
     rank->cpu_between_ns =
         adding->old && state->cpu_ns > adding->old->cpu_ns ? state->cpu_ns - adding->old->cpu_ns : 0;
     rank->cpu_ns = state->cpu_ns;
+    uint64_t *children = &adding->job->builder->rank_children[adding->row];
+    int64_t *io = &adding->job->builder->rank_io[adding->row];
+    rank->children_cpu_between_ns =
+        adding->old && state->children_cpu_ns > *children ? state->children_cpu_ns - *children : 0;
+    rank->io_between = adding->old && state->io_bytes >= 0 && *io >= 0 ? state->io_bytes - *io : -1;
+    *children = state->children_cpu_ns;
+    *io = state->io_bytes;
+    rank->last_mpi_end_ns = state->last_mpi_end_ns;
     rank->taken_ns = state->taken_ns;
     rank->pid = state->pid;
     rank->phase = state->phase;
@@ -421,8 +454,17 @@ static bool describe_rank(const struct adding *adding, struct mpiq_job_rank *ran
     struct mpiq_job_state *job = adding->job;
     return mpiq_job_intern(job, state->host, &rank->host) &&
            mpiq_job_intern(job, state->executable, &rank->executable) &&
+           mpiq_job_intern(job, state->last_mpi_call, &rank->last_mpi_call) &&
            mpiq_job_intern(job, state->library, &rank->library) &&
            mpiq_job_intern(job, state->pml, &rank->pml);
+}
+
+static bool add_windows(struct adding *adding, struct mpiq_job_rank *rank)
+{
+    if (!mpiq_job_add_windows(adding->job, adding->state, adding->row, adding->first_member, rank))
+        return false;
+    adding->first_view = rank->first_view;
+    return true;
 }
 
 static bool add_all(struct adding *adding, struct mpiq_job_rank *rank)
@@ -443,7 +485,7 @@ static bool add_all(struct adding *adding, struct mpiq_job_rank *rank)
                              adding->old ? adding->old->call_count : 0, state->process_call_count);
     return add_operations(adding, state->operations, state->operation_count, false, rank->first_operation) &&
            add_calls(adding, state->process_calls, state->process_call_count, rank->first_call) &&
-           add_threads(adding, rank) && add_problems(adding, rank);
+           add_windows(adding, rank) && add_threads(adding, rank) && add_problems(adding, rank);
 }
 
 /* The second look saw what the first one saw: only times move on. */
@@ -454,6 +496,8 @@ static void same_again(struct adding *adding, struct mpiq_job_rank *rank)
         const struct mpiq_thread *thread = &state->threads[i];
         struct mpiq_job_thread *row = &adding->job->threads[rank->first_thread + i];
         row->held = held(adding, thread, mpiq_wait_mark(thread), 0);
+        row->sleep = sleep_between(adding, thread, row, rank->first_thread + i, false);
+        row->system_call = thread->system_call;
         row->state = thread->state ? thread->state : '?';
         row->cpu_between_ns = thread->cpu_ns > row->cpu_ns ? thread->cpu_ns - row->cpu_ns : 0;
         row->cpu_ns = thread->cpu_ns;
@@ -490,6 +534,8 @@ static uint32_t rank_row(struct mpiq_job_state *job, const struct mpiq_rank_stat
     if (!MPIQ_RESERVE(job->ranks, row, builder->rank_capacity, 1) ||
         !MPIQ_RESERVE(builder->names, row, builder->name_capacity, 1) ||
         !MPIQ_RESERVE(builder->marks, row, builder->marks_capacity, 1) ||
+        !MPIQ_RESERVE(builder->rank_io, row, builder->rank_io_capacity, 1) ||
+        !MPIQ_RESERVE(builder->rank_children, row, builder->rank_children_capacity, 1) ||
         !mpiq_index_table_add(&builder->ranks, hash, row))
         return MPIQ_NONE;
     job->ranks[row] = (struct mpiq_job_rank){.process = MPIQ_NONE};

@@ -20,7 +20,8 @@ struct mpiq_error *mpiq_job_check_state(const struct mpiq_rank_state *state)
         for (size_t j = 0; j < thread->wait_count; j++) {
             const struct mpiq_wait *wait = &thread->waits[j];
             if (wait->comm >= (int64_t)state->communicator_count ||
-                wait->collective_comm >= (int64_t)state->communicator_count)
+                wait->collective_comm >= (int64_t)state->communicator_count ||
+                wait->window >= (int64_t)state->window_count)
                 bad = "a wait";
             for (size_t k = 0; k < wait->operation_count; k++) {
                 uint32_t comm = wait->operations[k].comm;
@@ -28,6 +29,10 @@ struct mpiq_error *mpiq_job_check_state(const struct mpiq_rank_state *state)
                     bad = "an operation of a wait";
             }
         }
+    }
+    for (size_t i = 0; i < state->window_count; i++) {
+        if (state->windows[i].comm >= state->communicator_count)
+            bad = "a window";
     }
     if (!bad && state->world_size <= (int64_t)MPIQ_JOB_MAX_PROCESSES)
         return NULL;

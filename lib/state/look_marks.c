@@ -86,6 +86,27 @@ static void thread_marks(const struct mpiq_thread *thread, struct mpiq_look_mark
     marks->stacks = mpiq_hash(marks->stacks, mpiq_stack_mark(thread));
 }
 
+static uint64_t hash_ranks(uint64_t hash, const struct mpiq_local_rank *ranks, size_t count)
+{
+    hash = mpiq_hash(hash, count);
+    for (size_t i = 0; i < count; i++)
+        hash = mpiq_hash(hash, (uint32_t)ranks[i].local);
+    return hash;
+}
+
+static uint64_t hash_window(uint64_t hash, const struct mpiq_window *window)
+{
+    hash = mpiq_hash(mpiq_hash(hash, window->id[0]), window->id[1]);
+    hash = mpiq_hash(hash, (uint64_t)window->comm << 16 | (uint64_t)window->exposure << 8 | window->access);
+    for (size_t i = 0; i < window->lock_count; i++) {
+        const struct mpiq_window_lock *lock = &window->locks[i];
+        hash = mpiq_hash(hash, (uint64_t)(uint32_t)lock->target_local << 8 | (uint64_t)lock->type << 1 |
+                                   (uint64_t)lock->held);
+    }
+    hash = hash_ranks(hash, window->access_group, window->access_count);
+    return hash_ranks(hash, window->exposure_group, window->exposure_count);
+}
+
 void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks *ret)
 {
     struct mpiq_look_marks marks = {0};
@@ -94,6 +115,8 @@ void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks
         communicator_marks(&state->communicators[i], &marks);
     for (size_t i = 0; i < state->process_call_count; i++)
         marks.calls = hash_call(marks.calls, &state->process_calls[i]);
+    for (size_t i = 0; i < state->window_count; i++)
+        marks.calls = hash_window(marks.calls, &state->windows[i]);
     marks.queues = mpiq_hash(MPIQ_HASH_START, state->operation_count);
     for (size_t i = 0; i < state->operation_count; i++)
         marks.queues = hash_operation(marks.queues, &state->operations[i]);
