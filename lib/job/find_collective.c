@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "job/collective.h"
 #include "job/find.h"
-#include "job/grow.h"
+#include "base/array.h"
 
 /* One call of a collective, by those who are blocked in it. */
 struct instance {
@@ -31,7 +31,7 @@ struct entry {
 
 struct instances {
     struct mpiq_finder *finder;
-    struct mpiq_index_table table;
+    struct mpiq_hash_table table;
     struct instance *list;
     uint32_t count;
     uint32_t capacity;
@@ -45,15 +45,14 @@ static struct instance *instance_of(struct instances *instances, const struct in
     uint64_t hash = mpiq_hash(MPIQ_HASH_START, (uint64_t)key->comm << 32 | key->world);
     hash = mpiq_hash(mpiq_hash(hash, (uint64_t)key->number), key->number > 0 ? 0 : (uint64_t)key->collective);
     uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_index_table_next(&instances->table, hash, &cursor)) < instances->count;) {
+    for (uint32_t i; (i = mpiq_hash_table_next(&instances->table, hash, &cursor)) < instances->count;) {
         struct instance *known = &instances->list[i];
         if (known->comm == key->comm && known->world == key->world && known->number == key->number &&
             (key->number > 0 || known->collective == key->collective))
             return known;
     }
-    if (!mpiq_grow((void **)&instances->list, &instances->capacity, instances->count,
-                   sizeof *instances->list) ||
-        !mpiq_index_table_add(&instances->table, hash, instances->count)) {
+    if (!mpiq_array_reserve(&instances->list, &instances->capacity, instances->count + 1) ||
+        !mpiq_hash_table_add(&instances->table, hash, instances->count)) {
         instances->finder->failed = true;
         return NULL;
     }
@@ -64,8 +63,8 @@ static struct instance *instance_of(struct instances *instances, const struct in
 static void add(struct instances *instances, const struct instance *key, uint32_t process, uint32_t thread)
 {
     struct instance *instance = instance_of(instances, key);
-    if (!instance || !mpiq_grow((void **)&instances->entries, &instances->entry_capacity,
-                                instances->entry_count, sizeof *instances->entries)) {
+    if (!instance ||
+        !mpiq_array_reserve(&instances->entries, &instances->entry_capacity, instances->entry_count + 1)) {
         instances->finder->failed = true;
         return;
     }
@@ -463,5 +462,5 @@ void mpiq_find_collectives(struct mpiq_finder *finder)
             find_instance(&instances, &instances.list[i], in, wanted);
     free(instances.list);
     free(instances.entries);
-    mpiq_index_table_deinit(&instances.table);
+    mpiq_hash_table_deinit(&instances.table);
 }

@@ -8,11 +8,11 @@
 #include "base/cleanup.h"
 #include "job/collective.h"
 #include "job/doing.h"
-#include "job/grow.h"
+#include "base/array.h"
 
 static uint32_t append_node(struct mpiq_wait_graph *graph, struct mpiq_node node)
 {
-    if (!mpiq_grow((void **)&graph->nodes, &graph->node_capacity, graph->node_count, sizeof node)) {
+    if (!mpiq_array_reserve(&graph->nodes, &graph->node_capacity, graph->node_count + 1)) {
         graph->failed = true;
         return MPIQ_NODE_LIVE;
     }
@@ -26,21 +26,21 @@ uint32_t mpiq_graph_node(struct mpiq_wait_graph *graph, enum mpiq_node_kind kind
     uint64_t hash = mpiq_hash(MPIQ_HASH_START, (uint64_t)kind << 32 | subject);
     hash = mpiq_hash(mpiq_hash(hash, (uint64_t)number), extra);
     uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_index_table_next(&graph->others, hash, &cursor)) != MPIQ_NONE;) {
+    for (uint32_t i; (i = mpiq_hash_table_next(&graph->others, hash, &cursor)) != MPIQ_NONE;) {
         const struct mpiq_node *node = &graph->nodes[i];
         if (node->kind == kind && node->subject == subject && node->number == number && node->extra == extra)
             return i;
     }
     struct mpiq_node node = {.kind = kind, .subject = subject, .number = number, .extra = extra};
     uint32_t index = append_node(graph, node);
-    if (!graph->failed && !mpiq_index_table_add(&graph->others, hash, index))
+    if (!graph->failed && !mpiq_hash_table_add(&graph->others, hash, index))
         graph->failed = true;
     return index;
 }
 
 void mpiq_graph_edge(struct mpiq_wait_graph *graph, uint32_t child, uint32_t operation)
 {
-    if (!mpiq_grow((void **)&graph->edges, &graph->edge_capacity, graph->edge_count, sizeof *graph->edges)) {
+    if (!mpiq_array_reserve(&graph->edges, &graph->edge_capacity, graph->edge_count + 1)) {
         graph->failed = true;
         return;
     }
@@ -327,6 +327,6 @@ void mpiq_wait_graph_destroy(struct mpiq_wait_graph *graph)
     free(graph->thread_ranks);
     free(graph->parents);
     free(graph->first_parent);
-    mpiq_index_table_deinit(&graph->others);
+    mpiq_hash_table_deinit(&graph->others);
     free(graph);
 }

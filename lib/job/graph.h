@@ -14,7 +14,7 @@
 
 #include "job/matching.h"
 #include "state/finding.h"
-#include "state/index_table.h"
+#include "base/hash_table.h"
 #include "state/job_state.h"
 
 /* The first nodes are constants: why something may happen, or never will.  After them come the processes'
@@ -72,12 +72,12 @@ struct mpiq_wait_graph {
     struct mpiq_edge *edges;
     uint32_t edge_count;
     uint32_t edge_capacity;
-    uint32_t *thread_nodes;         /* of each thread; MPIQ_NONE: it is not held */
-    uint32_t *thread_ranks;         /* of each thread its rank, in ranks */
-    uint32_t *parents;              /* nodes that have an edge to a node: parents[first_parent[node]] up to */
-    uint32_t *first_parent;         /* first_parent[node + 1] */
-    struct mpiq_index_table others; /* all further nodes by kind, subject, number and extra */
-    bool failed;                    /* no memory */
+    uint32_t *thread_nodes;        /* of each thread; MPIQ_NONE: it is not held */
+    uint32_t *thread_ranks;        /* of each thread its rank, in ranks */
+    uint32_t *parents;             /* nodes that have an edge to a node: parents[first_parent[node]] up to */
+    uint32_t *first_parent;        /* first_parent[node + 1] */
+    struct mpiq_hash_table others; /* all further nodes by kind, subject, number and extra */
+    bool failed;                   /* no memory */
 };
 
 /* Builds and reduces it.  diagnosis: its `ranks` say what each rank does; its `partner` gets filled.

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "job/collective.h"
 #include "job/graph.h"
-#include "job/grow.h"
+#include "base/array.h"
 
 /* Which group has to come, as the extra of an ENTERED node. */
 enum { WHOLE, REMOTE_GROUP, FIRST_GROUP };
@@ -137,7 +137,7 @@ static void add_pending(struct mpiq_wait_graph *graph, struct pending_members *p
         bool gone = graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE && !member;
         if (!gone && (!member || member->ordered < 0))
             continue;
-        if (!mpiq_grow((void **)&pending->list, &pending->capacity, pending->count, sizeof *pending->list)) {
+        if (!mpiq_array_reserve(&pending->list, &pending->capacity, pending->count + 1)) {
             graph->failed = true;
             return;
         }

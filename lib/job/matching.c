@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "job/grow.h"
+#include "base/array.h"
 
 /* A message that a receive may take. */
 struct message {
@@ -273,7 +273,7 @@ static void sort(struct message *messages, uint32_t count)
 static bool add_message(struct message **array, uint32_t *count, uint32_t *capacity,
                         const struct mpiq_job_operation *op, uint32_t operation, uint32_t sender)
 {
-    if (!mpiq_grow((void **)array, capacity, *count, sizeof **array))
+    if (!mpiq_array_reserve(array, capacity, *count + 1))
         return false;
     (*array)[*count] = (struct message){
         .comm = op->comm,
@@ -390,7 +390,7 @@ static bool make_runs(struct work *work)
             work->runs[work->run_count - 1].end++;
             continue;
         }
-        if (!mpiq_grow((void **)&work->runs, &work->run_capacity, work->run_count, sizeof *work->runs))
+        if (!mpiq_array_reserve(&work->runs, &work->run_capacity, work->run_count + 1))
             return false;
         work->runs[work->run_count++] = (struct run){.head = i, .end = i + 1};
     }

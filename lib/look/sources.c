@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "look/discover.h"
 #include "state/snapshot.h"
@@ -21,14 +22,8 @@ static struct mpiq_error *no_memory(void)
 /* NULL: there is no memory. */
 static struct mpiq_look_source *add_source(struct mpiq_look_sources *sources)
 {
-    if (sources->count == sources->capacity) {
-        size_t room = sources->capacity ? sources->capacity * 2 : 64;
-        struct mpiq_look_source *larger = reallocarray(sources->items, room, sizeof *larger);
-        if (!larger)
-            return NULL;
-        sources->items = larger;
-        sources->capacity = room;
-    }
+    if (!mpiq_array_reserve(&sources->items, &sources->capacity, sources->count + 1))
+        return NULL;
     struct mpiq_look_source *source = &sources->items[sources->count++];
     *source = (struct mpiq_look_source){.rank = -1};
     return source;
@@ -97,14 +92,8 @@ static struct mpiq_error *add_process(struct mpiq_look_sources *sources, pid_t p
 static struct mpiq_error *keep_state(void *context, int look, struct mpiq_rank_state **state)
 {
     struct mpiq_look_sources *sources = context;
-    if (sources->kept_count == sources->kept_capacity) {
-        size_t room = sources->kept_capacity ? sources->kept_capacity * 2 : 64;
-        struct mpiq_kept_state *larger = reallocarray(sources->kept, room, sizeof *larger);
-        if (!larger)
-            return no_memory();
-        sources->kept = larger;
-        sources->kept_capacity = room;
-    }
+    if (!mpiq_array_reserve(&sources->kept, &sources->kept_capacity, sources->kept_count + 1))
+        return no_memory();
     sources->kept[sources->kept_count++] = (struct mpiq_kept_state){look, mpiq_steal(*state)};
     return NULL;
 }

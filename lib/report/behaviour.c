@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/grow.h"
-#include "state/index_table.h"
+#include "base/array.h"
+#include "base/hash_table.h"
 
 /* Lines into which ranks that wait at one place for different things are split. */
 #define MOST_VARIANTS 3
@@ -32,10 +32,10 @@ struct collector {
     const struct mpiq_page *page;
     struct kind *kinds;
     size_t kind_count;
-    struct mpiq_index_table kind_table;
+    struct mpiq_hash_table kind_table;
     struct variant *variants;
     size_t variant_count;
-    struct mpiq_index_table variant_table;
+    struct mpiq_hash_table variant_table;
     uint32_t *kind_of; /* by process; MPIQ_NONE: not wanted */
     uint32_t *line_of; /* by variant: its behaviour; MPIQ_NONE none yet */
     struct mpiq_rank_set suspects;
@@ -45,11 +45,11 @@ struct collector {
 static void collector_deinit(struct collector *c)
 {
     free(c->kinds);
-    mpiq_index_table_deinit(&c->kind_table);
+    mpiq_hash_table_deinit(&c->kind_table);
     for (size_t i = 0; i < c->variant_count; i++)
         free(c->variants[i].text);
     free(c->variants);
-    mpiq_index_table_deinit(&c->variant_table);
+    mpiq_hash_table_deinit(&c->variant_table);
     free(c->kind_of);
     free(c->line_of);
     mpiq_rank_set_deinit(&c->suspects);
@@ -90,15 +90,15 @@ static uint32_t kind_of(struct collector *c, uint32_t process)
     hash = hash_string(hash, communicator_of(c->page, rank));
 
     uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_index_table_next(&c->kind_table, hash, &cursor)) != UINT32_MAX;) {
+    for (uint32_t i; (i = mpiq_hash_table_next(&c->kind_table, hash, &cursor)) != UINT32_MAX;) {
         if (i < c->kind_count && same_kind(c->page, &ranks[c->kinds[i].process], rank))
             return i;
     }
-    struct kind *kinds = mpiq_grown(c->kinds, c->kind_count, sizeof *kinds);
+    struct kind *kinds = mpiq_array_grown(c->kinds, c->kind_count, sizeof *kinds);
     if (!kinds)
         return MPIQ_NONE;
     c->kinds = kinds;
-    if (!mpiq_index_table_add(&c->kind_table, hash, (uint32_t)c->kind_count))
+    if (!mpiq_hash_table_add(&c->kind_table, hash, (uint32_t)c->kind_count))
         return MPIQ_NONE;
     kinds[c->kind_count] = (struct kind){
         .process = process,
@@ -114,16 +114,16 @@ static uint32_t variant_of(struct collector *c, uint32_t kind, const char *text,
     uint64_t hash = hash_string(mpiq_hash(MPIQ_HASH_START, kind), text);
     uint64_t cursor = hash;
     *made = false;
-    for (uint32_t i; (i = mpiq_index_table_next(&c->variant_table, hash, &cursor)) != UINT32_MAX;) {
+    for (uint32_t i; (i = mpiq_hash_table_next(&c->variant_table, hash, &cursor)) != UINT32_MAX;) {
         if (c->variants[i].kind == kind && strcmp(c->variants[i].text, text) == 0)
             return i;
     }
-    struct variant *variants = mpiq_grown(c->variants, c->variant_count, sizeof *variants);
+    struct variant *variants = mpiq_array_grown(c->variants, c->variant_count, sizeof *variants);
     if (!variants)
         return MPIQ_NONE;
     c->variants = variants;
     char *copy = strdup(text);
-    if (!copy || !mpiq_index_table_add(&c->variant_table, hash, (uint32_t)c->variant_count)) {
+    if (!copy || !mpiq_hash_table_add(&c->variant_table, hash, (uint32_t)c->variant_count)) {
         free(copy);
         return MPIQ_NONE;
     }
@@ -229,7 +229,7 @@ static struct mpiq_behaviour *line_of(struct collector *c, uint32_t process, str
         return NULL;
     if (c->line_of[variant] != MPIQ_NONE)
         return &ret->items[c->line_of[variant]];
-    struct mpiq_behaviour *items = mpiq_grown(ret->items, ret->count, sizeof *items);
+    struct mpiq_behaviour *items = mpiq_array_grown(ret->items, ret->count, sizeof *items);
     if (!items)
         return NULL;
     ret->items = items;

@@ -5,22 +5,22 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "report/grow.h"
-#include "state/index_table.h"
+#include "base/array.h"
+#include "base/hash_table.h"
 
 struct collector {
     const struct mpiq_page *page;
     const struct mpiq_job_communicator *comm;
     struct mpiq_call_counts *ret;
-    struct mpiq_index_table rows;
-    struct mpiq_index_table numbers;
+    struct mpiq_hash_table rows;
+    struct mpiq_hash_table numbers;
     int64_t most; /* the highest running number; INT64_MAX: one is not known, so counts alone tell */
 };
 
 static void collector_deinit(struct collector *c)
 {
-    mpiq_index_table_deinit(&c->rows);
-    mpiq_index_table_deinit(&c->numbers);
+    mpiq_hash_table_deinit(&c->rows);
+    mpiq_hash_table_deinit(&c->numbers);
 }
 
 static bool add_to(struct mpiq_rank_set *set, const struct mpiq_job_state *job, uint32_t process)
@@ -42,14 +42,14 @@ static bool add_count(struct collector *c, const struct mpiq_job_member *member,
     uint64_t hash = mpiq_hash(MPIQ_HASH_START, (uint64_t)(uint16_t)count.collective << 33 |
                                                    (uint64_t)count.active << 32 | count.count);
     uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_index_table_next(&c->rows, hash, &cursor)) != UINT32_MAX;) {
+    for (uint32_t i; (i = mpiq_hash_table_next(&c->rows, hash, &cursor)) != UINT32_MAX;) {
         struct mpiq_call_count *row = &ret->rows[i];
         if (row->class != count.collective || row->count != count.count || row->active != count.active)
             continue;
         row->behind |= member->ordered < c->most;
         return add_to(&row->ranks, c->page->job, process);
     }
-    struct mpiq_call_count *rows = mpiq_grown(ret->rows, ret->row_count, sizeof *rows);
+    struct mpiq_call_count *rows = mpiq_array_grown(ret->rows, ret->row_count, sizeof *rows);
     if (!rows)
         return false;
     ret->rows = rows;
@@ -58,7 +58,7 @@ static bool add_count(struct collector *c, const struct mpiq_job_member *member,
                                                     .count = count.count,
                                                     .active = count.active,
                                                     .behind = member->ordered < c->most};
-    if (!mpiq_index_table_add(&c->rows, hash, (uint32_t)ret->row_count))
+    if (!mpiq_hash_table_add(&c->rows, hash, (uint32_t)ret->row_count))
         return false;
     return add_to(&rows[ret->row_count++].ranks, c->page->job, process);
 }
@@ -68,16 +68,16 @@ static bool add_number(struct collector *c, uint32_t process, int64_t number)
     struct mpiq_call_counts *ret = c->ret;
     uint64_t hash = mpiq_hash(MPIQ_HASH_START, (uint64_t)number);
     uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_index_table_next(&c->numbers, hash, &cursor)) != UINT32_MAX;) {
+    for (uint32_t i; (i = mpiq_hash_table_next(&c->numbers, hash, &cursor)) != UINT32_MAX;) {
         if (ret->numbers[i].number == number)
             return add_to(&ret->numbers[i].ranks, c->page->job, process);
     }
-    struct mpiq_call_number *numbers = mpiq_grown(ret->numbers, ret->number_count, sizeof *numbers);
+    struct mpiq_call_number *numbers = mpiq_array_grown(ret->numbers, ret->number_count, sizeof *numbers);
     if (!numbers)
         return false;
     ret->numbers = numbers;
     numbers[ret->number_count] = (struct mpiq_call_number){.number = number};
-    if (!mpiq_index_table_add(&c->numbers, hash, (uint32_t)ret->number_count))
+    if (!mpiq_hash_table_add(&c->numbers, hash, (uint32_t)ret->number_count))
         return false;
     return add_to(&numbers[ret->number_count++].ranks, c->page->job, process);
 }
@@ -113,7 +113,7 @@ static bool add_zero(struct collector *c, int16_t class, uint64_t callers, uint6
     struct mpiq_call_counts *ret = c->ret;
     if (callers >= keepers)
         return true;
-    struct mpiq_call_count *rows = mpiq_grown(ret->rows, ret->row_count, sizeof *rows);
+    struct mpiq_call_count *rows = mpiq_array_grown(ret->rows, ret->row_count, sizeof *rows);
     if (!rows)
         return false;
     ret->rows = rows;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/grow.h"
+#include "base/array.h"
 
 /* Kinds that differ in tag or length alone and are told apart. */
 #define MOST_SIBLINGS 6
@@ -12,8 +12,8 @@
 void mpiq_message_kinds_deinit(struct mpiq_message_kinds *kinds)
 {
     free(kinds->items);
-    mpiq_index_table_deinit(&kinds->table);
-    mpiq_index_table_deinit(&kinds->families);
+    mpiq_hash_table_deinit(&kinds->table);
+    mpiq_hash_table_deinit(&kinds->families);
 }
 
 bool mpiq_message_holds(const struct mpiq_job_operation *operation)
@@ -101,7 +101,7 @@ static bool add_to_family(struct mpiq_message_kinds *kinds, uint64_t hash, uint3
     struct mpiq_message_kind *kind = &kinds->items[index];
     const struct mpiq_job_operation *operation = &kinds->page->job->operations[kind->operation];
     uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_index_table_next(&kinds->families, hash, &cursor)) != UINT32_MAX;) {
+    for (uint32_t i; (i = mpiq_hash_table_next(&kinds->families, hash, &cursor)) != UINT32_MAX;) {
         if (same_family(kinds, &kinds->items[i], &kind->waiter, operation)) {
             kind->family = i;
             kinds->items[i].siblings++;
@@ -110,7 +110,7 @@ static bool add_to_family(struct mpiq_message_kinds *kinds, uint64_t hash, uint3
     }
     kind->family = index;
     kind->siblings = 1;
-    return mpiq_index_table_add(&kinds->families, hash, index);
+    return mpiq_hash_table_add(&kinds->families, hash, index);
 }
 
 uint32_t mpiq_message_kinds_add(struct mpiq_message_kinds *kinds, uint32_t process, uint32_t operation)
@@ -121,19 +121,19 @@ uint32_t mpiq_message_kinds_add(struct mpiq_message_kinds *kinds, uint32_t proce
     uint64_t family = family_hash(row, &waiter);
     uint64_t hash = mpiq_hash(mpiq_hash(family, (uint64_t)row->bytes), (uint64_t)tag_of(row));
     uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_index_table_next(&kinds->table, hash, &cursor)) != UINT32_MAX;) {
+    for (uint32_t i; (i = mpiq_hash_table_next(&kinds->table, hash, &cursor)) != UINT32_MAX;) {
         if (i < kinds->count && same_envelope(&operations[kinds->items[i].operation], row) &&
             same_family(kinds, &kinds->items[i], &waiter, row))
             return i;
     }
-    struct mpiq_message_kind *items = mpiq_grown(kinds->items, kinds->count, sizeof *items);
+    struct mpiq_message_kind *items = mpiq_array_grown(kinds->items, kinds->count, sizeof *items);
     if (!items)
         return MPIQ_NONE;
     kinds->items = items;
     uint32_t index = (uint32_t)kinds->count;
     items[index] = (struct mpiq_message_kind){.process = process, .operation = operation, .waiter = waiter};
     kinds->count++;
-    if (!mpiq_index_table_add(&kinds->table, hash, index) || !add_to_family(kinds, family, index))
+    if (!mpiq_hash_table_add(&kinds->table, hash, index) || !add_to_family(kinds, family, index))
         return MPIQ_NONE;
     return index;
 }

@@ -9,7 +9,7 @@
 #define MPIQ_REPORT_MESSAGE_KIND_H
 
 #include "report/page.h"
-#include "state/index_table.h"
+#include "base/hash_table.h"
 
 /* Who waits for an operation. */
 struct mpiq_waiter {
@@ -35,8 +35,8 @@ struct mpiq_message_kinds {
     const struct mpiq_page *page;
     struct mpiq_message_kind *items;
     size_t count;
-    struct mpiq_index_table table;
-    struct mpiq_index_table families;
+    struct mpiq_hash_table table;
+    struct mpiq_hash_table families;
 };
 void mpiq_message_kinds_deinit(struct mpiq_message_kinds *kinds);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/grow.h"
+#include "base/array.h"
 #include "report/message_kind.h"
 
 /* Peers, or distances to them, that are told apart. */
@@ -32,7 +32,7 @@ struct collector {
     struct spread *spreads; /* by kind */
     struct variant *variants;
     size_t variant_count;
-    struct mpiq_index_table variant_table;
+    struct mpiq_hash_table variant_table;
     uint32_t *kind_of; /* by operation, of those of this queue */
     struct mpiq_message_rows *ret;
 };
@@ -42,7 +42,7 @@ static void collector_deinit(struct collector *c)
     mpiq_message_kinds_deinit(&c->kinds);
     free(c->spreads);
     free(c->variants);
-    mpiq_index_table_deinit(&c->variant_table);
+    mpiq_hash_table_deinit(&c->variant_table);
     free(c->kind_of);
 }
 
@@ -59,16 +59,16 @@ static struct variant *variant_of(struct collector *c, uint32_t kind, enum mpiq_
     uint64_t hash = mpiq_hash(mpiq_hash(MPIQ_HASH_START, (uint64_t)form << 32 | kind), (uint64_t)value);
     uint64_t cursor = hash;
     *made = false;
-    for (uint32_t i; (i = mpiq_index_table_next(&c->variant_table, hash, &cursor)) != UINT32_MAX;) {
+    for (uint32_t i; (i = mpiq_hash_table_next(&c->variant_table, hash, &cursor)) != UINT32_MAX;) {
         struct variant *variant = &c->variants[i];
         if (variant->kind == kind && variant->form == form && variant->value == value)
             return variant;
     }
-    struct variant *variants = mpiq_grown(c->variants, c->variant_count, sizeof *variants);
+    struct variant *variants = mpiq_array_grown(c->variants, c->variant_count, sizeof *variants);
     if (!variants)
         return NULL;
     c->variants = variants;
-    if (!mpiq_index_table_add(&c->variant_table, hash, (uint32_t)c->variant_count))
+    if (!mpiq_hash_table_add(&c->variant_table, hash, (uint32_t)c->variant_count))
         return NULL;
     variants[c->variant_count] =
         (struct variant){.kind = kind, .form = form, .value = value, .row = MPIQ_NONE};
@@ -159,7 +159,7 @@ static struct mpiq_message_row *row_of(struct collector *c, uint32_t process, ui
         return NULL;
     if (variant->row != MPIQ_NONE)
         return &c->ret->items[variant->row];
-    struct mpiq_message_row *items = mpiq_grown(c->ret->items, c->ret->count, sizeof *items);
+    struct mpiq_message_row *items = mpiq_array_grown(c->ret->items, c->ret->count, sizeof *items);
     if (!items)
         return NULL;
     c->ret->items = items;

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "report/behaviour.h"
 #include "report/dot.h"
-#include "report/grow.h"
+#include "base/array.h"
 
 /* Ranks that are nodes of their own: more are hard to look at. */
 #define MOST_SINGLE_RANKS 12
@@ -47,7 +47,7 @@ static bool meet(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b)
 static struct mpiq_picture_node *add_node(struct mpiq_wait_picture *picture,
                                           const struct mpiq_rank_diagnosis *example, bool suspect)
 {
-    struct mpiq_picture_node *nodes = mpiq_grown(picture->nodes, picture->node_count, sizeof *nodes);
+    struct mpiq_picture_node *nodes = mpiq_array_grown(picture->nodes, picture->node_count, sizeof *nodes);
     if (!nodes)
         return NULL;
     picture->nodes = nodes;
@@ -118,7 +118,7 @@ static bool add_edge(struct mpiq_wait_picture *picture, uint32_t from, uint32_t 
     }
     if (picture->edge_count == MOST_EDGES)
         return true;
-    struct mpiq_picture_edge *edges = mpiq_grown(picture->edges, picture->edge_count, sizeof *edges);
+    struct mpiq_picture_edge *edges = mpiq_array_grown(picture->edges, picture->edge_count, sizeof *edges);
     if (!edges)
         return false;
     picture->edges = edges;

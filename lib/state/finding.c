@@ -4,20 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "state/arena.h"
 
 /* Appends a zeroed element to an array whose room is the power of two at or above its count. */
 static void *append(void **array, size_t *count, size_t size)
 {
-    if ((*count & (*count - 1)) == 0) {
-        void *larger = realloc(*array, (*count ? 2 * *count : 1) * size);
-        if (!larger)
-            return NULL;
-        *array = larger;
-    }
-    void *element = (char *)*array + *count * size;
-    memset(element, 0, size);
-    (*count)++;
+    void *element = mpiq_array_append(array, count, size);
+    if (element)
+        memset(element, 0, size);
     return element;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 struct run {
     struct mpiq_name first;
     int64_t length;
@@ -135,13 +137,8 @@ static const char *add_run(struct mpiq_parser *parser, struct mpiq_group *group,
     if ((uint64_t)run->length > parser->budget || overflows)
         return "has too many members";
     parser->budget -= (uint64_t)run->length;
-    while (*count + (size_t)run->length >= *room) {
-        *room = *room ? *room * 2 : 16;
-        struct mpiq_name *grown = reallocarray(group->members, *room, sizeof *grown);
-        if (!grown)
-            return "finds no memory for its members";
-        group->members = grown;
-    }
+    if (!mpiq_array_reserve(&group->members, room, *count + (size_t)run->length + 1))
+        return "finds no memory for its members";
     for (int64_t i = 0; i < run->length; i++)
         group->members[(*count)++] = name_at(run, i);
     return NULL;

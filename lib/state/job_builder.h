@@ -9,7 +9,8 @@
 #ifndef MPIQ_JOB_BUILDER_H
 #define MPIQ_JOB_BUILDER_H
 
-#include "state/index_table.h"
+#include "base/array.h"
+#include "base/hash_table.h"
 #include "state/job_state.h"
 
 /* Hashes of what a look saw of a rank, part by part: equal hashes are equal parts. */
@@ -32,13 +33,13 @@ struct mpiq_string_cache {
 };
 
 struct mpiq_job_builder {
-    struct mpiq_index_table strings;
-    struct mpiq_index_table sites;
-    struct mpiq_index_table shapes;
-    struct mpiq_index_table groups;
-    struct mpiq_index_table communicators;
-    struct mpiq_index_table ranks;
-    struct mpiq_index_table windows;
+    struct mpiq_hash_table strings;
+    struct mpiq_hash_table sites;
+    struct mpiq_hash_table shapes;
+    struct mpiq_hash_table groups;
+    struct mpiq_hash_table communicators;
+    struct mpiq_hash_table ranks;
+    struct mpiq_hash_table windows;
     struct mpiq_string_cache cache[32]; /* of one rank state's interned strings */
 
     uint64_t *names;               /* of each rank: world and rank */
@@ -79,10 +80,9 @@ struct mpiq_error *mpiq_job_check_state(const struct mpiq_rank_state *state);
 struct mpiq_error *mpiq_job_refuse_double(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                                           const struct mpiq_rank_state *state);
 
-/* Room for `more` elements after `count` in *array; false without memory or where indexes end. */
-bool mpiq_job_reserve(void **array, uint32_t count, uint32_t *capacity, uint64_t more, size_t size);
+/* Room for `more` elements after `count` in an array; false on allocation failure or where indexes end. */
 #define MPIQ_RESERVE(array, count, capacity, more) \
-    mpiq_job_reserve((void **)&(array), (count), &(capacity), (more), sizeof *(array))
+    mpiq_array_reserve(&(array), &(capacity), (size_t)(count) + (more))
 
 /* Interned: false without memory.  NULL and "" are 0. */
 bool mpiq_job_intern(struct mpiq_job_state *job, const char *string, mpiq_string_id *ret);

@@ -5,36 +5,16 @@
 
 #include "state/job_builder.h"
 
-bool mpiq_job_reserve(void **array, uint32_t count, uint32_t *capacity, uint64_t more, size_t size)
-{
-    uint64_t wanted = count + more;
-    if (wanted <= *capacity)
-        return true;
-    if (wanted >= MPIQ_NONE)
-        return false;
-    uint64_t larger = *capacity + *capacity / 2 + 16;
-    if (larger < wanted)
-        larger = wanted;
-    if (larger >= MPIQ_NONE)
-        larger = MPIQ_NONE - 1;
-    void *memory = realloc(*array, larger * size);
-    if (!memory)
-        return false;
-    *array = memory;
-    *capacity = (uint32_t)larger;
-    return true;
-}
-
 void mpiq_job_builder_destroy(struct mpiq_job_builder *builder, uint32_t group_count)
 {
     if (!builder)
         return;
-    mpiq_index_table_deinit(&builder->strings);
-    mpiq_index_table_deinit(&builder->sites);
-    mpiq_index_table_deinit(&builder->shapes);
-    mpiq_index_table_deinit(&builder->groups);
-    mpiq_index_table_deinit(&builder->communicators);
-    mpiq_index_table_deinit(&builder->ranks);
+    mpiq_hash_table_deinit(&builder->strings);
+    mpiq_hash_table_deinit(&builder->sites);
+    mpiq_hash_table_deinit(&builder->shapes);
+    mpiq_hash_table_deinit(&builder->groups);
+    mpiq_hash_table_deinit(&builder->communicators);
+    mpiq_hash_table_deinit(&builder->ranks);
     free(builder->names);
     free(builder->marks);
     free(builder->thread_marks);
@@ -42,7 +22,7 @@ void mpiq_job_builder_destroy(struct mpiq_job_builder *builder, uint32_t group_c
     free(builder->thread_sleeps);
     free(builder->rank_io);
     free(builder->rank_children);
-    mpiq_index_table_deinit(&builder->windows);
+    mpiq_hash_table_deinit(&builder->windows);
     free(builder->member_groups);
     free(builder->parents);
     for (uint32_t i = 0; builder->group_names && i < group_count; i++)
@@ -60,7 +40,7 @@ bool mpiq_job_intern(struct mpiq_job_state *job, const char *string, mpiq_string
     struct mpiq_job_builder *builder = job->builder;
     uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, string, strlen(string));
     uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_index_table_next(&builder->strings, hash, &cursor)) != MPIQ_NONE;) {
+    for (uint32_t i; (i = mpiq_hash_table_next(&builder->strings, hash, &cursor)) != MPIQ_NONE;) {
         if (strcmp(job->strings[i], string) == 0) {
             *ret = i;
             return true;
@@ -71,7 +51,7 @@ bool mpiq_job_intern(struct mpiq_job_state *job, const char *string, mpiq_string
     if (job->string_count == 0)
         job->strings[job->string_count++] = NULL;
     char *copy = strdup(string);
-    if (!copy || !mpiq_index_table_add(&builder->strings, hash, job->string_count)) {
+    if (!copy || !mpiq_hash_table_add(&builder->strings, hash, job->string_count)) {
         free(copy);
         return false;
     }
@@ -102,14 +82,14 @@ bool mpiq_job_intern_site(struct mpiq_job_state *job, const struct mpiq_frame *f
     struct mpiq_job_builder *builder = job->builder;
     uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, &site, sizeof site);
     uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_index_table_next(&builder->sites, hash, &cursor)) != MPIQ_NONE;) {
+    for (uint32_t i; (i = mpiq_hash_table_next(&builder->sites, hash, &cursor)) != MPIQ_NONE;) {
         if (memcmp(&job->sites[i], &site, sizeof site) == 0) {
             *ret = i;
             return true;
         }
     }
     if (!MPIQ_RESERVE(job->sites, job->site_count, builder->site_capacity, 1) ||
-        !mpiq_index_table_add(&builder->sites, hash, job->site_count))
+        !mpiq_hash_table_add(&builder->sites, hash, job->site_count))
         return false;
     job->sites[job->site_count] = site;
     *ret = job->site_count++;
@@ -138,14 +118,14 @@ bool mpiq_job_intern_shape(struct mpiq_job_state *job, const struct mpiq_call *c
     struct mpiq_job_builder *builder = job->builder;
     uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, &shape, sizeof shape);
     uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_index_table_next(&builder->shapes, hash, &cursor)) != MPIQ_NONE;) {
+    for (uint32_t i; (i = mpiq_hash_table_next(&builder->shapes, hash, &cursor)) != MPIQ_NONE;) {
         if (memcmp(&job->shapes[i], &shape, sizeof shape) == 0) {
             *ret = i;
             return true;
         }
     }
     if (!MPIQ_RESERVE(job->shapes, job->shape_count, builder->shape_capacity, 1) ||
-        !mpiq_index_table_add(&builder->shapes, hash, job->shape_count))
+        !mpiq_hash_table_add(&builder->shapes, hash, job->shape_count))
         return false;
     job->shapes[job->shape_count] = shape;
     *ret = job->shape_count++;
@@ -192,7 +172,7 @@ bool mpiq_job_intern_group(struct mpiq_job_state *job, const struct mpiq_group *
     uint64_t hash = mpiq_hash(group->hash, group->count);
     uint64_t cursor = hash;
     uint32_t index;
-    while ((index = mpiq_index_table_next(&builder->groups, hash, &cursor)) != MPIQ_NONE) {
+    while ((index = mpiq_hash_table_next(&builder->groups, hash, &cursor)) != MPIQ_NONE) {
         if (job->groups[index].hash == group->hash && job->groups[index].count == group->count)
             break;
     }
@@ -200,7 +180,7 @@ bool mpiq_job_intern_group(struct mpiq_job_state *job, const struct mpiq_group *
         index = job->group_count;
         if (!MPIQ_RESERVE(job->groups, index, builder->group_capacity, 1) ||
             !MPIQ_RESERVE(builder->group_names, index, builder->group_name_capacity, 1) ||
-            !mpiq_index_table_add(&builder->groups, hash, index))
+            !mpiq_hash_table_add(&builder->groups, hash, index))
             return false;
         job->groups[index] = (struct mpiq_job_group){.hash = group->hash, .count = group->count};
         builder->group_names[index] = NULL;
@@ -224,7 +204,7 @@ bool mpiq_job_intern_communicator(struct mpiq_job_state *job, const struct mpiq_
     hash = mpiq_hash(hash, self ? 1 : comm->context[1]);
     hash = mpiq_hash(hash, (uint64_t)low << 32 | high);
     uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_index_table_next(&builder->communicators, hash, &cursor)) != MPIQ_NONE;) {
+    for (uint32_t i; (i = mpiq_hash_table_next(&builder->communicators, hash, &cursor)) != MPIQ_NONE;) {
         const struct mpiq_job_communicator *known = &job->communicators[i];
         bool same = self ? known->flags & MPIQ_COMM_SELF
                          : known->context[0] == comm->context[0] && known->context[1] == comm->context[1] &&
@@ -237,7 +217,7 @@ bool mpiq_job_intern_communicator(struct mpiq_job_state *job, const struct mpiq_
     uint32_t index = job->communicator_count;
     if (!MPIQ_RESERVE(job->communicators, index, builder->communicator_capacity, 1) ||
         !MPIQ_RESERVE(builder->parents, index, builder->parent_capacity, 1) ||
-        !mpiq_index_table_add(&builder->communicators, hash, index))
+        !mpiq_hash_table_add(&builder->communicators, hash, index))
         return false;
     job->communicators[index] = (struct mpiq_job_communicator){
         .context = {comm->context[0], comm->context[1]},

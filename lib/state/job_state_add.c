@@ -526,7 +526,7 @@ static uint32_t rank_row(struct mpiq_job_state *job, const struct mpiq_rank_stat
         hash = mpiq_hash_bytes(mpiq_hash(hash, (uint32_t)state->pid), state->host, strlen(state->host));
     uint64_t cursor = hash;
     bool told = name != MPIQ_NO_NAME || state->pid != 0; /* of a broken file nothing tells two apart */
-    for (uint32_t i; told && (i = mpiq_index_table_next(&builder->ranks, hash, &cursor)) != MPIQ_NONE;) {
+    for (uint32_t i; told && (i = mpiq_hash_table_next(&builder->ranks, hash, &cursor)) != MPIQ_NONE;) {
         if (builder->names[i] == name && (name != MPIQ_NO_NAME || job->ranks[i].pid == state->pid))
             return i;
     }
@@ -536,7 +536,7 @@ static uint32_t rank_row(struct mpiq_job_state *job, const struct mpiq_rank_stat
         !MPIQ_RESERVE(builder->marks, row, builder->marks_capacity, 1) ||
         !MPIQ_RESERVE(builder->rank_io, row, builder->rank_io_capacity, 1) ||
         !MPIQ_RESERVE(builder->rank_children, row, builder->rank_children_capacity, 1) ||
-        !mpiq_index_table_add(&builder->ranks, hash, row))
+        !mpiq_hash_table_add(&builder->ranks, hash, row))
         return MPIQ_NONE;
     job->ranks[row] = (struct mpiq_job_rank){.process = MPIQ_NONE};
     builder->names[row] = name;

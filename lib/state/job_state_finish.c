@@ -322,9 +322,9 @@ static void finish_operations(struct mpiq_job_state *job, const uint32_t *member
 
 /* Marks what the threads of a rank wait for among its queues. */
 static bool finish_blocked(struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
-                           struct mpiq_index_table *requests)
+                           struct mpiq_hash_table *requests)
 {
-    mpiq_index_table_clear(requests);
+    mpiq_hash_table_clear(requests);
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
         if (thread->wait_count == 0)
@@ -332,7 +332,7 @@ static bool finish_blocked(struct mpiq_job_state *job, const struct mpiq_job_ran
         const struct mpiq_job_wait *wait = &job->waits[thread->first_wait + thread->wait_count - 1];
         for (uint32_t j = 0; j < wait->operation_count; j++) {
             uint64_t request = job->operations[wait->first_operation + j].request;
-            if (request && !mpiq_index_table_add(requests, mpiq_hash(MPIQ_HASH_START, request), j))
+            if (request && !mpiq_hash_table_add(requests, mpiq_hash(MPIQ_HASH_START, request), j))
                 return false;
         }
     }
@@ -340,7 +340,7 @@ static bool finish_blocked(struct mpiq_job_state *job, const struct mpiq_job_ran
         struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
         uint64_t hash = mpiq_hash(MPIQ_HASH_START, op->request);
         uint64_t cursor = hash;
-        op->blocked = op->request && mpiq_index_table_next(requests, hash, &cursor) != MPIQ_NONE;
+        op->blocked = op->request && mpiq_hash_table_next(requests, hash, &cursor) != MPIQ_NONE;
     }
     return true;
 }
@@ -374,7 +374,7 @@ struct mpiq_error *mpiq_job_state_finish(struct mpiq_job_state *job)
     uint32_t *first_of _cleanup_free_ = calloc(job->world_count + 1, sizeof *first_of);
     uint32_t *comm_map _cleanup_free_ = calloc(job->communicator_count + 1, sizeof *comm_map);
     uint32_t *member_map _cleanup_free_ = calloc(job->member_count + 1, sizeof *member_map);
-    struct mpiq_index_table requests _cleanup_(mpiq_index_table_deinit) = {0};
+    struct mpiq_hash_table requests _cleanup_(mpiq_hash_table_deinit) = {0};
     if (!first_of || !comm_map || !member_map)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     struct mpiq_error *error = finish_worlds(job, first_of);

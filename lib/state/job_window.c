@@ -16,7 +16,7 @@ static bool intern_window(struct mpiq_job_state *job, const struct mpiq_window *
     uint64_t hash = mpiq_hash(mpiq_hash(MPIQ_HASH_START, comm), window->id[0]);
     hash = mpiq_hash(hash, window->id[1]);
     uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_index_table_next(&builder->windows, hash, &cursor)) != MPIQ_NONE;) {
+    for (uint32_t i; (i = mpiq_hash_table_next(&builder->windows, hash, &cursor)) != MPIQ_NONE;) {
         const struct mpiq_job_window *known = &job->windows[i];
         if (known->comm == comm && known->id[0] == window->id[0] && known->id[1] == window->id[1]) {
             *ret = i;
@@ -24,7 +24,7 @@ static bool intern_window(struct mpiq_job_state *job, const struct mpiq_window *
         }
     }
     if (!MPIQ_RESERVE(job->windows, job->window_count, builder->window_capacity, 1) ||
-        !mpiq_index_table_add(&builder->windows, hash, job->window_count))
+        !mpiq_hash_table_add(&builder->windows, hash, job->window_count))
         return false;
     job->windows[job->window_count] = (struct mpiq_job_window){
         .id = {window->id[0], window->id[1]},

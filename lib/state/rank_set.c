@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 void mpiq_rank_set_deinit(struct mpiq_rank_set *set)
@@ -36,19 +37,6 @@ static uint32_t search(const struct mpiq_rank_set *set, uint64_t wanted)
     return low;
 }
 
-static bool reserve(struct mpiq_rank_set *set)
-{
-    if (set->count < set->capacity)
-        return true;
-    uint32_t capacity = set->capacity ? 2 * set->capacity : 4;
-    struct mpiq_rank_range *ranges = realloc(set->ranges, capacity * sizeof *ranges);
-    if (!ranges)
-        return false;
-    set->ranges = ranges;
-    set->capacity = capacity;
-    return true;
-}
-
 bool mpiq_rank_set_add_range(struct mpiq_rank_set *set, uint32_t world, uint32_t first, uint32_t last)
 {
     if (first > last)
@@ -67,7 +55,7 @@ bool mpiq_rank_set_add_range(struct mpiq_rank_set *set, uint32_t world, uint32_t
         removed += (uint64_t)range->last - range->first + 1;
     }
     if (to == from) {
-        if (!reserve(set))
+        if (!mpiq_array_reserve(&set->ranges, &set->capacity, set->count + 1))
             return false;
         memmove(&set->ranges[from + 1], &set->ranges[from], (set->count - from) * sizeof *set->ranges);
         set->count++;

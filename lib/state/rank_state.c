@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/hash_table.h"
 #include "ompi_mqs.h"
 #include "state/rank_state_private.h"
 
@@ -69,50 +71,20 @@ const struct mpiq_rank_state mpiq_rank_state_unknown = {
 /* ---- strings: a set, so that what every frame repeats is there once --------------------------------- */
 
 struct strings {
-    char **slots;
-    size_t room; /* a power of two */
-    size_t count;
+    char **items;
+    uint32_t count;
+    uint32_t capacity;
+    struct mpiq_hash_table by_hash;
 };
-
-static size_t hash_string(const char *string)
-{
-    uint64_t hash = OMPI_MQS_HASH_START;
-    while (*string)
-        hash = (hash ^ (unsigned char)*string++) * OMPI_MQS_HASH_PRIME;
-    return (size_t)(hash ^ hash >> 32);
-}
-
-static char **find_slot(char **slots, size_t room, const char *string)
-{
-    size_t slot = hash_string(string) & (room - 1);
-    while (slots[slot] && strcmp(slots[slot], string) != 0)
-        slot = (slot + 1) & (room - 1);
-    return &slots[slot];
-}
-
-static bool grow_strings(struct strings *strings)
-{
-    size_t room = strings->room ? strings->room * 2 : 64;
-    char **slots = calloc(room, sizeof *slots);
-    if (!slots)
-        return false;
-    for (size_t i = 0; i < strings->room; i++) {
-        if (strings->slots[i])
-            *find_slot(slots, room, strings->slots[i]) = strings->slots[i];
-    }
-    free(strings->slots);
-    strings->slots = slots;
-    strings->room = room;
-    return true;
-}
 
 static void destroy_strings(struct strings *strings)
 {
     if (!strings)
         return;
-    for (size_t i = 0; i < strings->room; i++)
-        free(strings->slots[i]);
-    free(strings->slots);
+    for (uint32_t i = 0; i < strings->count; i++)
+        free(strings->items[i]);
+    free(strings->items);
+    mpiq_hash_table_deinit(&strings->by_hash);
     free(strings);
 }
 
@@ -123,14 +95,22 @@ const char *mpiq_rank_state_intern(struct mpiq_rank_state *state, const char *st
         return NULL;
     if (!strings)
         state->strings = strings = calloc(1, sizeof *strings);
-    if (!strings || (strings->count * 2 >= strings->room && !grow_strings(strings)))
+    if (!strings)
         return NULL;
-    char **slot = find_slot(strings->slots, strings->room, string);
-    if (!*slot) {
-        *slot = strdup(string);
-        strings->count += *slot != NULL;
+    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, string, strlen(string));
+    uint64_t cursor = hash;
+    uint32_t i;
+    while ((i = mpiq_hash_table_next(&strings->by_hash, hash, &cursor)) != UINT32_MAX) {
+        if (strcmp(strings->items[i], string) == 0)
+            return strings->items[i];
     }
-    return *slot;
+    char *copy = strdup(string);
+    if (!copy || !mpiq_array_reserve(&strings->items, &strings->capacity, strings->count + 1) ||
+        !mpiq_hash_table_add(&strings->by_hash, hash, strings->count)) {
+        free(copy);
+        return NULL;
+    }
+    return strings->items[strings->count++] = copy;
 }
 
 /* ---- the record ------------------------------------------------------------------------------------- */

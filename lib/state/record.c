@@ -5,19 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 void *mpiq_list_append(void *list, size_t *count, size_t size, const void *unknown)
 {
-    char **elements = list;
-    if ((*count & (*count - 1)) == 0) {
-        size_t room = *count ? *count * 2 : 1;
-        char *grown = reallocarray(*elements, room, size);
-        if (!grown)
-            return NULL;
-        *elements = grown;
-    }
-    void *element = *elements + *count * size;
-    memcpy(element, unknown, size);
-    (*count)++;
+    void *element = mpiq_array_append(list, count, size);
+    if (element)
+        memcpy(element, unknown, size);
     return element;
 }
 

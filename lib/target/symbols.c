@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/table.h"
+#include "base/name_table.h"
 
 struct mpiq_function {
     uint64_t start;
@@ -14,7 +14,7 @@ struct mpiq_function {
 };
 
 struct mpiq_symbols {
-    struct mpiq_table scopes[3];
+    struct mpiq_name_table scopes[3];
     bool read[3];
     struct mpiq_function *functions; /* ascending start */
     size_t function_count, function_capacity;
@@ -86,7 +86,7 @@ static void add_function(struct mpiq_symbols *symbols, const GElf_Sym *symbol, c
 
 /* Which symbols a pass over a table collects. */
 struct symbol_wish {
-    struct mpiq_table *table; /* NULL: functions by address */
+    struct mpiq_name_table *table; /* NULL: functions by address */
     bool local, global;
 };
 
@@ -121,9 +121,9 @@ static void take(struct mpiq_symbols *symbols, const struct symbol_source *sourc
     if (at && at > name && !(name = plain_name(symbols, name, at)))
         return;
     if (is_default)
-        mpiq_table_set(wish->table, name, symbol.st_value);
+        mpiq_name_table_set(wish->table, name, symbol.st_value);
     else
-        mpiq_table_add(wish->table, name, symbol.st_value);
+        mpiq_name_table_add(wish->table, name, symbol.st_value);
 }
 
 static void collect(struct mpiq_symbols *symbols, Elf *elf, unsigned type, const struct symbol_wish *wish)
@@ -161,7 +161,7 @@ bool mpiq_symbols_find(struct mpiq_object *object, enum mpiq_symbol_scope scope,
         collect(symbols, scope == MPIQ_SYMBOL_DEBUG ? mpiq_object_debug_elf(object) : object->elf, SHT_SYMTAB,
                 &wish);
     }
-    bool found = mpiq_table_get(&symbols->scopes[scope], name, ret);
+    bool found = mpiq_name_table_get(&symbols->scopes[scope], name, ret);
     mpiq_object_unlock();
     return found;
 }
@@ -222,7 +222,7 @@ void mpiq_symbols_destroy(struct mpiq_symbols *symbols)
     if (!symbols)
         return;
     for (size_t i = 0; i < sizeof symbols->scopes / sizeof *symbols->scopes; i++)
-        mpiq_table_deinit(&symbols->scopes[i]);
+        mpiq_name_table_deinit(&symbols->scopes[i]);
     for (size_t i = 0; i < symbols->owned_count; i++)
         free(symbols->owned[i]);
     free(symbols->owned);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/debug.h"
-#include "base/table.h"
+#include "base/name_table.h"
 
 /* A name that occurs more often than this in .debug_str (as the end of others) is not searched for. */
 enum { OCCURRENCE_LIMIT = 64, UNIT_LIMIT = 1000000 };
@@ -21,7 +21,7 @@ struct unit {
 struct mpiq_type_index {
     Dwarf *dwarf;
     struct mpiq_type_index *alternate; /* dwz's common file, or NULL */
-    struct mpiq_table spaces[2];       /* name -> index in dies */
+    struct mpiq_name_table spaces[2];  /* name -> index in dies */
     Dwarf_Die *dies;                   /* of .debug_info, .debug_types and .dwo files alike */
     size_t die_count, die_capacity;
     struct unit *units;
@@ -117,7 +117,7 @@ static void add(struct mpiq_type_index *index, enum mpiq_type_space space, Dwarf
 {
     const char *name = dwarf_diename(die);
     if (!name || (space == MPIQ_TYPE_TAGGED && dwarf_hasattr(die, DW_AT_declaration)) ||
-        mpiq_table_get(&index->spaces[space], name, NULL))
+        mpiq_name_table_get(&index->spaces[space], name, NULL))
         return;
     if (index->die_count == index->die_capacity) {
         size_t capacity = index->die_capacity ? index->die_capacity * 2 : 256;
@@ -128,7 +128,7 @@ static void add(struct mpiq_type_index *index, enum mpiq_type_space space, Dwarf
         index->die_capacity = capacity;
     }
     index->dies[index->die_count] = *die;
-    if (mpiq_table_add(&index->spaces[space], name, index->die_count))
+    if (mpiq_name_table_add(&index->spaces[space], name, index->die_count))
         index->die_count++;
 }
 
@@ -198,7 +198,7 @@ static bool is_split(struct mpiq_type_index *index)
 static bool get(struct mpiq_type_index *index, const char *name, enum mpiq_type_space space, Dwarf_Die *ret)
 {
     uint64_t number;
-    if (!mpiq_table_get(&index->spaces[space], name, &number))
+    if (!mpiq_name_table_get(&index->spaces[space], name, &number))
         return false;
     *ret = index->dies[number];
     return true;
@@ -301,7 +301,7 @@ void mpiq_type_index_destroy(struct mpiq_type_index *index)
         return;
     mpiq_type_index_destroy(index->alternate);
     for (size_t i = 0; i < sizeof index->spaces / sizeof *index->spaces; i++)
-        mpiq_table_deinit(&index->spaces[i]);
+        mpiq_name_table_deinit(&index->spaces[i]);
     free(index->dies);
     free(index->units);
     free(index);

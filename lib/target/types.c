@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/debug.h"
-#include "base/table.h"
+#include "base/name_table.h"
 #include "target/type_index.h"
 
 /* A typedef of a typedef of … ends; so do structs inside structs. */
@@ -30,7 +30,7 @@ struct mpiq_type {
 };
 
 struct mpiq_types {
-    struct mpiq_table by_name; /* of what was asked for: index + 1 of found, 0: there is none */
+    struct mpiq_name_table by_name; /* of what was asked for: index + 1 of found, 0: there is none */
     struct mpiq_type **found;
     size_t count, capacity;
     char **missing; /* names that by_name holds with 0 */
@@ -105,7 +105,7 @@ static void remember_missing(struct mpiq_types *types, const char *name)
         types->missing = larger;
     if (copy) {
         types->missing[types->missing_count++] = copy;
-        mpiq_table_add(&types->by_name, copy, 0);
+        mpiq_name_table_add(&types->by_name, copy, 0);
     }
 }
 
@@ -128,7 +128,7 @@ static const struct mpiq_type *remember(struct mpiq_types *types, struct mpiq_ob
     type->has_size = dwarf_aggregate_size(&type->die, &size) == 0;
     type->size = type->has_size ? size : 0;
     types->found[types->count++] = type;
-    mpiq_table_add(&types->by_name, type->name, types->count);
+    mpiq_name_table_add(&types->by_name, type->name, types->count);
     return type;
 }
 
@@ -154,7 +154,7 @@ const struct mpiq_type *mpiq_types_find(struct mpiq_object *object, const char *
     Dwarf_Die die;
     if (!types || !types->index)
         type = NULL;
-    else if (mpiq_table_get(&types->by_name, name, &number))
+    else if (mpiq_name_table_get(&types->by_name, name, &number))
         type = number && types->found ? types->found[number - 1] : NULL;
     else if (lookup(types, name, &die))
         type = remember(types, object, name, &die);
@@ -296,7 +296,7 @@ void mpiq_types_destroy(struct mpiq_types *types)
         free(types->missing[i]);
     free(types->found);
     free(types->missing);
-    mpiq_table_deinit(&types->by_name);
+    mpiq_name_table_deinit(&types->by_name);
     mpiq_type_index_destroy(types->index);
     free(types);
 }

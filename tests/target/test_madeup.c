@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/table.h"
 #include "suite.h"
 #include "support.h"
 #include "target/build_id.h"
@@ -202,26 +201,6 @@ static void build_ids_are_found_and_checked(void)
     }
 }
 
-static void tables_keep_what_was_added_first(void)
-{
-    struct mpiq_table table = {0};
-    static char names[3000][8];
-    uint64_t value = 0;
-    CU_ASSERT_FALSE(mpiq_table_get(&table, "0", &value));
-    for (size_t i = 0; i < 3000; i++) {
-        snprintf(names[i], sizeof names[i], "%zu", i);
-        CU_ASSERT_TRUE(mpiq_table_add(&table, names[i], i));
-        CU_ASSERT_TRUE(mpiq_table_add(&table, names[i], 77777));
-    }
-    CU_ASSERT_EQUAL(table.count, 3000);
-    for (size_t i = 0; i < 3000; i++)
-        CU_ASSERT(mpiq_table_get(&table, names[i], &value) && value == i);
-    CU_ASSERT_TRUE(mpiq_table_set(&table, "17", 4));
-    CU_ASSERT(mpiq_table_get(&table, "17", &value) && value == 4);
-    CU_ASSERT_FALSE(mpiq_table_get(&table, "3000", NULL));
-    mpiq_table_deinit(&table);
-}
-
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -230,7 +209,6 @@ int main(void)
         {"the linker's list is read on every machine", the_linkers_list_is_read_on_every_machine},
         {"a damaged list is an error", a_damaged_list_is_an_error},
         {"build-ids are found and checked", build_ids_are_found_and_checked},
-        {"tables keep what was added first", tables_keep_what_was_added_first},
         CU_TEST_INFO_NULL,
     };
     return suite_run("made-up targets", tests);

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * index_table - finds an element of an array by a hash: the elements stay the caller's, here are their
+ * hash_table - finds an element of an array by a hash: the elements stay the caller's, here are their
  * hashes and indexes.
  *
  *     uint64_t cursor = hash;
- *     for (uint32_t i; (i = mpiq_index_table_next(table, hash, &cursor)) != UINT32_MAX;)
+ *     for (uint32_t i; (i = mpiq_hash_table_next(table, hash, &cursor)) != UINT32_MAX;)
  *         if (elements[i] is the one) …
  */
-#ifndef MPIQ_INDEX_TABLE_H
-#define MPIQ_INDEX_TABLE_H
+#ifndef MPIQ_HASH_TABLE_H
+#define MPIQ_HASH_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct mpiq_index_slot {
+struct mpiq_hash_slot {
     uint64_t hash;
     uint32_t index; /* plus one; 0: free */
 };
 
-struct mpiq_index_table {
-    struct mpiq_index_slot *slots;
+struct mpiq_hash_table {
+    struct mpiq_hash_slot *slots;
     size_t capacity; /* a power of two, or 0 */
     size_t count;
 };
 
 /* All zeros is an empty table. */
-void mpiq_index_table_deinit(struct mpiq_index_table *table);
+void mpiq_hash_table_deinit(struct mpiq_hash_table *table);
 /* Empties it, keeps its memory. */
-void mpiq_index_table_clear(struct mpiq_index_table *table);
+void mpiq_hash_table_clear(struct mpiq_hash_table *table);
 /* False without memory.  Does not look whether the index is there already. */
-bool mpiq_index_table_add(struct mpiq_index_table *table, uint64_t hash, uint32_t index);
+bool mpiq_hash_table_add(struct mpiq_hash_table *table, uint64_t hash, uint32_t index);
 /* The next index with that hash; UINT32_MAX: no more.  *cursor starts as hash. */
-uint32_t mpiq_index_table_next(const struct mpiq_index_table *table, uint64_t hash, uint64_t *cursor);
+uint32_t mpiq_hash_table_next(const struct mpiq_hash_table *table, uint64_t hash, uint64_t *cursor);
 
 /* Mixes a value into a hash; start with MPIQ_HASH_START. */
 #define MPIQ_HASH_START UINT64_C(0x9e3779b97f4a7c15)

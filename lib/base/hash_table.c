@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "state/index_table.h"
+#include "base/hash_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void mpiq_index_table_deinit(struct mpiq_index_table *table)
+void mpiq_hash_table_deinit(struct mpiq_hash_table *table)
 {
     free(table->slots);
-    *table = (struct mpiq_index_table){0};
+    *table = (struct mpiq_hash_table){0};
 }
 
-void mpiq_index_table_clear(struct mpiq_index_table *table)
+void mpiq_hash_table_clear(struct mpiq_hash_table *table)
 {
     if (table->count > 0)
         memset(table->slots, 0, table->capacity * sizeof *table->slots);
     table->count = 0;
 }
 
-static void put(struct mpiq_index_table *table, struct mpiq_index_slot slot)
+static void put(struct mpiq_hash_table *table, struct mpiq_hash_slot slot)
 {
     size_t at = slot.hash & (table->capacity - 1);
     while (table->slots[at].index)
@@ -25,10 +25,10 @@ static void put(struct mpiq_index_table *table, struct mpiq_index_slot slot)
     table->slots[at] = slot;
 }
 
-bool mpiq_index_table_add(struct mpiq_index_table *table, uint64_t hash, uint32_t index)
+bool mpiq_hash_table_add(struct mpiq_hash_table *table, uint64_t hash, uint32_t index)
 {
     if (2 * (table->count + 1) > table->capacity) {
-        struct mpiq_index_table larger = {.capacity = table->capacity ? 2 * table->capacity : 16};
+        struct mpiq_hash_table larger = {.capacity = table->capacity ? 2 * table->capacity : 16};
         larger.slots = calloc(larger.capacity, sizeof *larger.slots);
         if (!larger.slots)
             return false;
@@ -40,17 +40,17 @@ bool mpiq_index_table_add(struct mpiq_index_table *table, uint64_t hash, uint32_
         table->slots = larger.slots;
         table->capacity = larger.capacity;
     }
-    put(table, (struct mpiq_index_slot){.hash = hash, .index = index + 1});
+    put(table, (struct mpiq_hash_slot){.hash = hash, .index = index + 1});
     table->count++;
     return true;
 }
 
-uint32_t mpiq_index_table_next(const struct mpiq_index_table *table, uint64_t hash, uint64_t *cursor)
+uint32_t mpiq_hash_table_next(const struct mpiq_hash_table *table, uint64_t hash, uint64_t *cursor)
 {
     if (!table->capacity)
         return UINT32_MAX;
     for (;;) {
-        const struct mpiq_index_slot *slot = &table->slots[*cursor & (table->capacity - 1)];
+        const struct mpiq_hash_slot *slot = &table->slots[*cursor & (table->capacity - 1)];
         if (!slot->index)
             return UINT32_MAX;
         (*cursor)++;
