@@ -9,7 +9,7 @@
 #define MPIQ_REPORT_JSON_H
 
 #include "report/page.h"
-#include "state/text.h"
+#include "base/json_text.h"
 
 struct mpiq_json {
     const struct mpiq_page *page;

@@ -9,9 +9,9 @@
 #ifndef MPIQ_STATE_GROUP_JSON_H
 #define MPIQ_STATE_GROUP_JSON_H
 
-#include "state/parser.h"
+#include "base/json_parser.h"
 #include "state/rank_state.h"
-#include "state/text.h"
+#include "base/json_text.h"
 
 /* Members of one group, and of all groups of a text: a run of them is a few bytes, which without a bound
    could ask for any memory.  The parser's budget begins with it.  A fuzzing build takes less: its limits of

@@ -7,7 +7,7 @@
 #include "state/rank_state.h"
 #include "state/rank_state_private.h"
 #include "state/record.h"
-#include "state/text.h"
+#include "base/json_text.h"
 
 /* ---- words ------------------------------------------------------------------------------------------ */
 

@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "state/parser.h"
-#include "state/text.h"
+#include "base/json_parser.h"
+#include "base/json_text.h"
 
 enum mpiq_field_type {
     MPIQ_FIELD_BOOL,

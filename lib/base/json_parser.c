@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "state/parser.h"
+#include "base/json_parser.h"
 
 #include <stdlib.h>
 #include <string.h>

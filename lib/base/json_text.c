@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "state/text.h"
+#include "base/json_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
