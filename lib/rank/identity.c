@@ -118,6 +118,8 @@ void mpiq_rank_add_status(struct mpiq_target *target, const struct mpiq_target_s
     state->traced = status->traced;
     state->gone = !status->core && (status->state == 'Z' || status->state == 'X');
     state->cpu_ns = status->cpu_ns;
+    state->children_cpu_ns = status->children_cpu_ns;
+    state->io_bytes = status->io_bytes;
     snprintf(state->host, sizeof state->host, "%s", status->host);
     if (!state->host[0])
         add_host(target, state);

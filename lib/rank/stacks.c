@@ -205,6 +205,20 @@ static void renumber(const struct mpiq_target_thread *threads, size_t count, str
     renumber_calls(threads, count, state->process_calls, state->process_call_count);
 }
 
+static uint8_t sleep_of(uint8_t sleep)
+{
+    switch ((enum mpiq_target_sleep)sleep) {
+    case MPIQ_TARGET_SLEEP_PRIVATE_FUTEX:
+        return MPIQ_SLEEP_PRIVATE_FUTEX;
+    case MPIQ_TARGET_SLEEP_TIMED_FUTEX:
+        return MPIQ_SLEEP_TIMED_FUTEX;
+    case MPIQ_TARGET_SLEEP_OTHER:
+        return MPIQ_SLEEP_OTHER;
+    default:
+        return MPIQ_SLEEP_UNKNOWN;
+    }
+}
+
 /* Adds what the system knows of the threads. */
 static struct mpiq_error *add_threads(struct mpiq_target *target, struct mpiq_rank_state *state)
 {
@@ -221,6 +235,8 @@ static struct mpiq_error *add_threads(struct mpiq_target *target, struct mpiq_ra
             return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for %zu threads", count);
         thread->state = threads[i].state;
         thread->cpu_ns = threads[i].cpu_ns;
+        thread->sleep = sleep_of(threads[i].sleep);
+        thread->system_call = threads[i].system_call;
         thread->record = records;
     }
     return NULL;

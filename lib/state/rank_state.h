@@ -395,7 +395,7 @@ struct mpiq_rank_state {
     bool traced;
     char process_state; /* R S D T t Z X ? */
     uint64_t cpu_ns;
-    uint64_t children_cpu_ns; /* processor time of its live children: external programs that it runs */
+    uint64_t children_cpu_ns; /* processor time of the programs that it has started, ended ones included */
     int64_t io_bytes;         /* read and written so far; -1 not known */
     int64_t taken_ns;         /* when it was read, since the epoch; 0 not known (a core file) */
     char last_mpi_call[48];   /* of a rank outside MPI, the call it was in last; "" not known */

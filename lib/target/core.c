@@ -249,7 +249,7 @@ static struct mpiq_error *core_status(struct mpiq_target *target, struct mpiq_ta
 {
     const struct core *core = core_of(target);
     struct mpiq_target_status status = {
-        .pid = core->file.pid, .state = '?', .core = true, .uid = core->file.uid};
+        .pid = core->file.pid, .state = '?', .core = true, .uid = core->file.uid, .io_bytes = -1};
     /* The kernel writes the whole process's times for the first of its threads. */
     for (size_t i = 0; i < core->file.thread_count; i++) {
         if (core->file.threads[i].tid == core->file.pid)
@@ -273,6 +273,7 @@ static struct mpiq_error *core_threads(struct mpiq_target *target, struct mpiq_t
     for (size_t i = 0; i < core->file.thread_count; i++) {
         threads[i].tid = core->file.threads[i].tid;
         threads[i].state = '?';
+        threads[i].system_call = -1;
         threads[i].cpu_ns = core->file.threads[i].cpu_ns;
         if (threads[i].tid == core->file.pid)
             memcpy(threads[i].name, core->file.name, sizeof threads[i].name);

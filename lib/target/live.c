@@ -17,6 +17,7 @@
 
 #include "base/cleanup.h"
 #include "base/debug.h"
+#include "target/activity.h"
 #include "target/module.h"
 #include "target/peer.h"
 #include "target/permission.h"
@@ -225,6 +226,18 @@ static char state_of(const struct live *live, pid_t tid, char now)
     return now == 't' && live->before ? 'R' : now; /* born since: it was running when it was stopped */
 }
 
+/* In what a thread sleeps, or did before we froze it. */
+static void add_sleep(const struct live *live, struct mpiq_target_thread *thread)
+{
+    mpiq_activity_sleep(live->pid, thread);
+    for (size_t i = 0; i < live->before_count; i++) {
+        if (live->before[i].tid == thread->tid) {
+            thread->sleep = live->before[i].sleep;
+            thread->system_call = live->before[i].system_call;
+        }
+    }
+}
+
 /* As mpiq_proc_stat, but a stop by another mpiq is waited out. */
 static struct mpiq_error *stat_of(pid_t pid, pid_t tid, struct mpiq_proc_stat *ret)
 {
@@ -246,6 +259,7 @@ static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_ta
     }
     status.state = state_of(live, live->pid, stat_line.state);
     status.cpu_ns = stat_line.state == 'Z' ? stat_line.cpu_ns : cpu_time(live->pid, stat_line.cpu_ns);
+    mpiq_activity_of(live->pid, &status.children_cpu_ns, &status.io_bytes);
     long numbers[2];
     mpiq_proc_status_numbers(live->pid, (const char *const[]){"TracerPid", "Uid"}, numbers);
     status.traced = !live->before && numbers[0] > 0 && !mpiq_peer_is((pid_t)numbers[0]);
@@ -306,6 +320,7 @@ static struct mpiq_error *live_threads(struct mpiq_target *target, struct mpiq_t
         thread->inner = ours ? 0 : mpiq_proc_inner_tid(live->pid, tids[i]);
         thread->state = state_of(live, tids[i], stat_line.state);
         thread->cpu_ns = thread_time(live->pid, tids[i], stat_line.cpu_ns);
+        add_sleep(live, thread);
         memcpy(thread->name, stat_line.name, sizeof thread->name);
     }
     *ret = threads;

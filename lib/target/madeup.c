@@ -126,6 +126,8 @@ static struct mpiq_error *madeup_sizes(struct mpiq_target *target, struct mpiq_t
 static struct mpiq_error *madeup_status(struct mpiq_target *target, struct mpiq_target_status *ret)
 {
     *ret = what_of(target)->status;
+    if (!ret->io_bytes)
+        ret->io_bytes = -1;
     return NULL;
 }
 
@@ -143,6 +145,7 @@ static struct mpiq_error *madeup_threads(struct mpiq_target *target, struct mpiq
         threads[i].tid = described[i].tid;
         threads[i].state = described[i].state;
         threads[i].cpu_ns = described[i].cpu_ns;
+        threads[i].system_call = -1;
         if (described[i].name)
             strncpy(threads[i].name, described[i].name, sizeof threads[i].name - 1);
     }

@@ -83,13 +83,17 @@ struct mpiq_error *mpiq_proc_stat(pid_t pid, pid_t tid, struct mpiq_proc_stat *r
     struct mpiq_proc_stat stat = {0};
     int parent;
     unsigned long long user, system, start;
+    long long children_user, children_system;
     if (!name || !end || end < name ||
-        sscanf(end + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu",
-               &stat.state, &parent, &user, &system, &start) != 5)
+        sscanf(end + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld %*d %*d %*d %*d %llu",
+               &stat.state, &parent, &user, &system, &children_user, &children_system, &start) != 7)
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not as expected", path);
     snprintf(stat.name, sizeof stat.name, "%.*s", (int)(end - name - 1), name + 1);
     stat.parent = parent;
-    stat.cpu_ns = (user + system) * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+    uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+    stat.cpu_ns = (user + system) * tick_ns;
+    if (children_user >= 0 && children_system >= 0)
+        stat.children_ns = ((uint64_t)children_user + (uint64_t)children_system) * tick_ns;
     stat.start_time = start;
     *ret = stat;
     return NULL;

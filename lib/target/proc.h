@@ -38,8 +38,9 @@ struct mpiq_proc_stat {
     char name[17];
     char state;
     pid_t parent;
-    uint64_t cpu_ns;     /* to a clock tick */
-    uint64_t start_time; /* clock ticks since the system's start: tells a recycled pid */
+    uint64_t cpu_ns;      /* to a clock tick */
+    uint64_t children_ns; /* of children that have ended and were waited for, to a clock tick */
+    uint64_t start_time;  /* clock ticks since the system's start: tells a recycled pid */
 };
 
 /* Reads a whole file of /proc, whose size no one knows beforehand; a NUL follows the bytes.  The caller frees

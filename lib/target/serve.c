@@ -224,6 +224,9 @@ static struct outcome serve_status(struct server *server, char *rest)
     if (status.uid != (uid_t)-1)
         json_object_object_add(object, "uid", json_object_new_int64(status.uid));
     json_object_object_add(object, "cpu_ns", json_object_new_uint64(status.cpu_ns));
+    json_object_object_add(object, "children_cpu_ns", json_object_new_uint64(status.children_cpu_ns));
+    if (status.io_bytes >= 0)
+        json_object_object_add(object, "io_bytes", json_object_new_int64(status.io_bytes));
     add_string(object, "host", status.host);
     add_string(object, "executable", status.executable);
     return say_json(server, object);
@@ -245,6 +248,10 @@ static struct outcome serve_threads(struct server *server, char *rest)
             json_object_object_add(object, "inner", json_object_new_int(threads[i].inner));
         add_letter(object, "state", threads[i].state);
         json_object_object_add(object, "cpu_ns", json_object_new_uint64(threads[i].cpu_ns));
+        if (threads[i].system_call >= 0) {
+            json_object_object_add(object, "system_call", json_object_new_int(threads[i].system_call));
+            json_object_object_add(object, "sleep", json_object_new_int(threads[i].sleep));
+        }
         add_string(object, "name", threads[i].name);
         json_object_array_add(array, object);
     }

@@ -39,19 +39,33 @@ struct mpiq_target_type;
 /* Who the process is and how it is doing, as the system tells it. */
 struct mpiq_target_status {
     pid_t pid;
-    char state;            /* as /proc/PID/stat: R S D T t Z X; '?' where nobody knows (core, remote) */
-    bool core;             /* it is dead: nothing will ever change */
-    bool traced;           /* somebody else traces it */
-    uid_t uid;             /* owner; (uid_t)-1 if not known */
-    uint64_t cpu_ns;       /* user and system time of all its threads; 0 if not known */
+    char state;      /* as /proc/PID/stat: R S D T t Z X; '?' where nobody knows (core, remote) */
+    bool core;       /* it is dead: nothing will ever change */
+    bool traced;     /* somebody else traces it */
+    uid_t uid;       /* owner; (uid_t)-1 if not known */
+    uint64_t cpu_ns; /* user and system time of all its threads; 0 if not known */
+    /* Processor time of the programs that it has started, those that have ended included; 0 if not known. */
+    uint64_t children_cpu_ns;
+    int64_t io_bytes;      /* read and written by it and by those; -1 if not known */
     char host[65];         /* "" if not known (core, a host name of the process's own) */
     char executable[4096]; /* "" if not known */
 };
 
+/* In which system call a thread sleeps. */
+enum mpiq_target_sleep {
+    MPIQ_TARGET_SLEEP_UNKNOWN,
+    MPIQ_TARGET_SLEEP_PRIVATE_FUTEX, /* without a timeout: only its own process can wake it */
+    MPIQ_TARGET_SLEEP_TIMED_FUTEX,
+    MPIQ_TARGET_SLEEP_OTHER,
+    MPIQ_TARGET_SLEEP_COUNT
+};
+
 struct mpiq_target_thread {
     pid_t tid;
-    pid_t inner; /* as the process itself numbers it, in a container; 0: likewise */
-    char state;  /* as above */
+    pid_t inner;         /* as the process itself numbers it, in a container; 0: likewise */
+    char state;          /* as above */
+    uint8_t sleep;       /* enum mpiq_target_sleep */
+    int32_t system_call; /* its number; -1: in none, or not known */
     uint64_t cpu_ns;
     char name[17];
 };

@@ -360,6 +360,8 @@ static struct mpiq_error *wire_status(struct mpiq_target *target, struct mpiq_ta
     ret->traced = bool_in(object, "traced");
     ret->uid = (uid_t)number_in(object, "uid", 0, UINT32_MAX, (uid_t)-1);
     ret->cpu_ns = (uint64_t)number_in(object, "cpu_ns", 0, INT64_MAX, 0);
+    ret->children_cpu_ns = (uint64_t)number_in(object, "children_cpu_ns", 0, INT64_MAX, 0);
+    ret->io_bytes = number_in(object, "io_bytes", 0, INT64_MAX, -1);
     copy_string(ret->host, sizeof ret->host, string_in(object, "host"));
     copy_string(ret->executable, sizeof ret->executable, string_in(object, "executable"));
     json_object_put(object);
@@ -385,6 +387,8 @@ static struct mpiq_error *wire_threads(struct mpiq_target *target, struct mpiq_t
         threads[i].inner = (pid_t)number_in(object, "inner", 0, INT32_MAX, 0);
         threads[i].state = letter_in(object, "state");
         threads[i].cpu_ns = (uint64_t)number_in(object, "cpu_ns", 0, INT64_MAX, 0);
+        threads[i].system_call = (int32_t)number_in(object, "system_call", 0, INT32_MAX, -1);
+        threads[i].sleep = (uint8_t)number_in(object, "sleep", 0, MPIQ_TARGET_SLEEP_COUNT - 1, 0);
         copy_string(threads[i].name, sizeof threads[i].name, string_in(object, "name"));
     }
     json_object_put(array);

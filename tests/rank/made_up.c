@@ -80,8 +80,8 @@ static struct mpiq_error *made_up_sizes(struct mpiq_target *target, struct mpiq_
 static struct mpiq_error *made_up_status(struct mpiq_target *target, struct mpiq_target_status *ret)
 {
     (void)target;
-    *ret =
-        (struct mpiq_target_status){.pid = 4711, .state = 'S', .traced = true, .uid = (uid_t)-1, .cpu_ns = 5};
+    *ret = (struct mpiq_target_status){
+        .pid = 4711, .state = 'S', .traced = true, .uid = (uid_t)-1, .cpu_ns = 5, .io_bytes = -1};
     snprintf(ret->host, sizeof ret->host, "n1");
     snprintf(ret->executable, sizeof ret->executable, "/home/me/a.out");
     return NULL;

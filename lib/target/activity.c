@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "target/activity.h"
+
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/cleanup.h"
+#include "target/proc.h"
+
+/* A rank that starts more programs than that at a time is busy without doubt. */
+enum { DESCENDANT_LIMIT = 256 };
+
+/* The processes to visit: those found so far, in the order found. */
+struct descendants {
+    pid_t pids[DESCENDANT_LIMIT];
+    size_t count;
+};
+
+/* The kernel lists a thread's children; a process's are those of all its threads. */
+static void add_children(pid_t pid, struct descendants *found)
+{
+    _cleanup_free_ pid_t *tids = NULL;
+    size_t count = 0;
+    mpiq_error_destroy(mpiq_proc_threads(pid, &tids, &count));
+    for (size_t i = 0; i < count; i++) {
+        char path[64], text[4096];
+        snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)tids[i]);
+        struct mpiq_error *error = mpiq_proc_read_line(path, text, sizeof text);
+        char *at = error ? NULL : text, *next;
+        mpiq_error_destroy(error);
+        for (long child; at && (child = strtol(at, &next, 10)) > 0 && next != at; at = next) {
+            if (found->count < DESCENDANT_LIMIT)
+                found->pids[found->count++] = (pid_t)child;
+        }
+    }
+}
+
+static int64_t io_of(pid_t pid)
+{
+    char path[64];
+    _cleanup_free_ char *text = NULL;
+    size_t size;
+    snprintf(path, sizeof path, "/proc/%d/io", (int)pid);
+    struct mpiq_error *error = mpiq_proc_read(path, &text, &size);
+    unsigned long long bytes_read, bytes_written;
+    bool known = !error && sscanf(text, "rchar: %llu wchar: %llu", &bytes_read, &bytes_written) == 2;
+    mpiq_error_destroy(error);
+    uint64_t sum = known ? bytes_read + bytes_written : 0;
+    return known && sum <= INT64_MAX ? (int64_t)sum : -1;
+}
+
+void mpiq_activity_of(pid_t pid, uint64_t *children_cpu_ns, int64_t *io_bytes)
+{
+    struct mpiq_proc_stat stat_line;
+    struct descendants found = {.count = 0};
+    struct mpiq_error *error = mpiq_proc_stat(pid, 0, &stat_line);
+    uint64_t cpu_ns = error ? 0 : stat_line.children_ns; /* of those that have ended */
+    mpiq_error_destroy(error);
+    int64_t bytes = io_of(pid);
+    add_children(pid, &found);
+    for (size_t i = 0; i < found.count; i++) {
+        error = mpiq_proc_stat(found.pids[i], 0, &stat_line);
+        if (!error)
+            cpu_ns += stat_line.cpu_ns + stat_line.children_ns;
+        mpiq_error_destroy(error);
+        int64_t more = bytes >= 0 ? io_of(found.pids[i]) : -1;
+        if (more > 0 && bytes <= INT64_MAX - more)
+            bytes += more;
+        add_children(found.pids[i], &found);
+    }
+    *children_cpu_ns = cpu_ns;
+    *io_bytes = bytes;
+}
+
+/* How the futex call with these arguments sleeps: one for threads of the same process and without a timeout
+   is woken by the same process alone. */
+static enum mpiq_target_sleep futex_sleep(const uint64_t arguments[6])
+{
+    uint64_t operation = arguments[1] & (uint64_t)FUTEX_CMD_MASK;
+    bool waits = operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET || operation == FUTEX_LOCK_PI ||
+                 operation == FUTEX_WAIT_REQUEUE_PI;
+    if (!waits)
+        return MPIQ_TARGET_SLEEP_OTHER;
+    if (arguments[3])
+        return MPIQ_TARGET_SLEEP_TIMED_FUTEX;
+    return arguments[1] & FUTEX_PRIVATE_FLAG ? MPIQ_TARGET_SLEEP_PRIVATE_FUTEX : MPIQ_TARGET_SLEEP_OTHER;
+}
+
+void mpiq_activity_sleep(pid_t pid, struct mpiq_target_thread *thread)
+{
+    thread->sleep = MPIQ_TARGET_SLEEP_UNKNOWN;
+    thread->system_call = -1;
+    if (thread->state != 'S')
+        return;
+    char path[80], text[256];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)pid, (int)thread->tid);
+    struct mpiq_error *error = mpiq_proc_read_line(path, text, sizeof text);
+    if (error) {
+        mpiq_error_destroy(error);
+        return;
+    }
+    /* "202 0x7f… 0x80 0x0 0x0 0x0 0x0 0xSP 0xPC"; "running"; "-1 0xSP 0xPC" outside of any call. */
+    char *at = text, *next;
+    long number = strtol(at, &next, 10);
+    if (next == at || number < 0 || number > INT32_MAX)
+        return;
+    uint64_t arguments[6];
+    for (size_t i = 0; i < 6; i++) {
+        at = next;
+        arguments[i] = strtoull(at, &next, 16);
+        if (next == at)
+            return;
+    }
+    thread->system_call = (int32_t)number;
+    thread->sleep = number == SYS_futex ? futex_sleep(arguments) : MPIQ_TARGET_SLEEP_OTHER;
+}
