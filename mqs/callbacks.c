@@ -16,7 +16,7 @@ const mqs_basic_callbacks *callbacks_basic(void)
     return basic;
 }
 
-void *memory_allocate(size_t count, size_t size)
+void *heap_allocate(size_t count, size_t size)
 {
     void *memory;
 
@@ -30,7 +30,7 @@ void *memory_allocate(size_t count, size_t size)
     return memory;
 }
 
-void memory_free(void *memory)
+void heap_free(void *memory)
 {
     if (basic != NULL && memory != NULL) {
         basic->mqs_free_fp(memory);

@@ -15,9 +15,9 @@ void callbacks_set(const mqs_basic_callbacks *callbacks);
 const mqs_basic_callbacks *callbacks_basic(void);
 
 /* Zeroed memory of the debugger's, or NULL; count times size is checked. */
-void *memory_allocate(size_t count, size_t size);
+void *heap_allocate(size_t count, size_t size);
 
 /* NULL is fine. */
-void memory_free(void *memory);
+void heap_free(void *memory);
 
 #endif

@@ -5,7 +5,6 @@
 #include "callbacks.h"
 #include "error.h"
 #include "fetch.h"
-#include "process.h"
 
 /* mqs_fetch_data counts in int; no array of ours needs more at once. */
 #define FETCH_AT_ONCE (1 << 24)
@@ -24,7 +23,7 @@ static void clear_set(struct fetch_slot *set, bool keep_failures)
         if (keep_failures && set[i].bytes == NULL) {
             continue;
         }
-        memory_free(set[i].bytes);
+        heap_free(set[i].bytes);
         memset(&set[i], 0, sizeof set[i]);
     }
 }
@@ -34,7 +33,7 @@ void fetch_cache_clear(struct fetch_cache *cache)
     size_t set = 0;
 
     for (size_t i = 0; i < cache->range_count; i++) {
-        memory_free(cache->ranges[i].bytes);
+        heap_free(cache->ranges[i].bytes);
         cache->ranges[i].bytes = NULL;
         cache->ranges[i].tried = false;
     }
@@ -46,12 +45,12 @@ void fetch_cache_clear(struct fetch_cache *cache)
     }
 }
 
-static int fetch_direct(mqs_process_info *info, mqs_taddr_t address, size_t size, unsigned char *buffer)
+static int fetch_direct(struct fetch *fetch, mqs_taddr_t address, size_t size, unsigned char *buffer)
 {
     while (size > 0) {
         size_t part = size > FETCH_AT_ONCE ? FETCH_AT_ONCE : size;
 
-        if (info->callbacks->mqs_fetch_data_fp(info->process, address, (int)part, buffer) != mqs_ok) {
+        if (fetch->callbacks->mqs_fetch_data_fp(fetch->process, address, (int)part, buffer) != mqs_ok) {
             return ERROR_READ;
         }
         address += part;
@@ -63,14 +62,14 @@ static int fetch_direct(mqs_process_info *info, mqs_taddr_t address, size_t size
 
 /* The `size` bytes at an aligned address, from their set; NULL if they cannot be read.  What was used least
    recently makes room. */
-static const unsigned char *set_get(mqs_process_info *info, struct fetch_slot *set, mqs_taddr_t address,
+static const unsigned char *set_get(struct fetch *fetch, struct fetch_slot *set, mqs_taddr_t address,
                                     size_t size)
 {
     struct fetch_slot *slot = &set[0];
 
     for (int i = 0; i < FETCH_WAYS; i++) {
         if (set[i].used != 0 && set[i].address == address) {
-            set[i].used = ++info->cache.clock;
+            set[i].used = ++fetch->cache.clock;
             return set[i].bytes;
         }
         if (set[i].used < slot->used) {
@@ -78,20 +77,20 @@ static const unsigned char *set_get(mqs_process_info *info, struct fetch_slot *s
         }
     }
     if (slot->bytes == NULL) {
-        slot->bytes = memory_allocate(1, size);
+        slot->bytes = heap_allocate(1, size);
     }
     slot->address = address;
-    slot->used = ++info->cache.clock;
-    if (slot->bytes != NULL && fetch_direct(info, address, size, slot->bytes) != mqs_ok) {
-        memory_free(slot->bytes);
+    slot->used = ++fetch->cache.clock;
+    if (slot->bytes != NULL && fetch_direct(fetch, address, size, slot->bytes) != mqs_ok) {
+        heap_free(slot->bytes);
         slot->bytes = NULL;
     }
     return slot->bytes;
 }
 
-void fetch_expect(mqs_process_info *info, mqs_taddr_t address, size_t size)
+void fetch_expect(struct fetch *fetch, mqs_taddr_t address, size_t size)
 {
-    struct fetch_cache *cache = &info->cache;
+    struct fetch_cache *cache = &fetch->cache;
     mqs_taddr_t end = (address + size + FETCH_PAGE - 1) & ~(mqs_taddr_t)(FETCH_PAGE - 1);
     struct fetch_range *range = &cache->ranges[cache->range_count];
 
@@ -104,20 +103,20 @@ void fetch_expect(mqs_process_info *info, mqs_taddr_t address, size_t size)
 }
 
 /* The bytes from address on of an expected range; NULL if there is none. */
-static const unsigned char *expected(mqs_process_info *info, mqs_taddr_t address, size_t *length)
+static const unsigned char *expected(struct fetch *fetch, mqs_taddr_t address, size_t *length)
 {
-    for (size_t i = 0; i < info->cache.range_count; i++) {
-        struct fetch_range *range = &info->cache.ranges[i];
+    for (size_t i = 0; i < fetch->cache.range_count; i++) {
+        struct fetch_range *range = &fetch->cache.ranges[i];
 
         if (address < range->address || address - range->address >= range->size) {
             continue;
         }
         if (!range->tried) {
             range->tried = true;
-            range->bytes = memory_allocate(1, range->size);
+            range->bytes = heap_allocate(1, range->size);
             if (range->bytes != NULL &&
-                fetch_direct(info, range->address, range->size, range->bytes) != mqs_ok) {
-                memory_free(range->bytes);
+                fetch_direct(fetch, range->address, range->size, range->bytes) != mqs_ok) {
+                heap_free(range->bytes);
                 range->bytes = NULL;
             }
         }
@@ -140,10 +139,10 @@ static bool in_first_stack(mqs_taddr_t address)
 }
 
 /* The readable bytes from address on that are in the cache or can be taken there; NULL if none are. */
-static const unsigned char *cached(mqs_process_info *info, mqs_taddr_t address, size_t *length)
+static const unsigned char *cached(struct fetch *fetch, mqs_taddr_t address, size_t *length)
 {
-    struct fetch_slot(*sets)[FETCH_WAYS] = info->cache.sets;
-    const unsigned char *known = expected(info, address, length);
+    struct fetch_slot(*sets)[FETCH_WAYS] = fetch->cache.sets;
+    const unsigned char *known = expected(fetch, address, length);
     bool pages = in_first_stack(address);
 
     if (known != NULL) {
@@ -157,7 +156,7 @@ static const unsigned char *cached(mqs_process_info *info, mqs_taddr_t address, 
         if (pages && size > FETCH_PAGE) {
             continue;
         }
-        bytes = set_get(info, sets[address / size % levels[level].sets], address - offset, size);
+        bytes = set_get(fetch, sets[address / size % levels[level].sets], address - offset, size);
         if (bytes != NULL) {
             *length = size - offset;
             return bytes + offset;
@@ -166,7 +165,7 @@ static const unsigned char *cached(mqs_process_info *info, mqs_taddr_t address, 
     return NULL;
 }
 
-int fetch_bytes(mqs_process_info *info, mqs_taddr_t address, size_t size, void *buffer)
+int fetch_bytes(struct fetch *fetch, mqs_taddr_t address, size_t size, void *buffer)
 {
     unsigned char *out = buffer;
 
@@ -177,14 +176,14 @@ int fetch_bytes(mqs_process_info *info, mqs_taddr_t address, size_t size, void *
         return ERROR_READ;
     }
     if (size > FETCH_LARGE) {
-        return fetch_direct(info, address, size, out);
+        return fetch_direct(fetch, address, size, out);
     }
     while (size > 0) {
         size_t part;
-        const unsigned char *bytes = cached(info, address, &part);
+        const unsigned char *bytes = cached(fetch, address, &part);
 
         if (bytes == NULL) {
-            return fetch_direct(info, address, size, out);
+            return fetch_direct(fetch, address, size, out);
         }
         part = part < size ? part : size;
         memcpy(out, bytes, part);
@@ -195,37 +194,29 @@ int fetch_bytes(mqs_process_info *info, mqs_taddr_t address, size_t size, void *
     return mqs_ok;
 }
 
-int fetch_exact(mqs_process_info *info, mqs_taddr_t address, size_t size, void *buffer)
+int fetch_exact(struct fetch *fetch, mqs_taddr_t address, size_t size, void *buffer)
 {
     size_t length = 0;
-    const unsigned char *known = expected(info, address, &length);
+    const unsigned char *known = expected(fetch, address, &length);
 
     if (address == 0 || address + size < address) {
         return ERROR_READ;
     }
     if (known == NULL || length < size) {
-        return fetch_direct(info, address, size, buffer);
+        return fetch_direct(fetch, address, size, buffer);
     }
     memcpy(buffer, known, size);
     return mqs_ok;
 }
 
-int fetch_structure(mqs_process_info *info, mqs_taddr_t address, enum layout_slot size_row, void *buffer)
-{
-    if (!layout_has(&info->layout, size_row)) {
-        return ERROR_LAYOUT;
-    }
-    return fetch_bytes(info, address, (size_t)info->layout.size[size_row], buffer);
-}
-
-int fetch_pointer(mqs_process_info *info, mqs_taddr_t address, mqs_taddr_t *ret)
+int fetch_pointer(struct fetch *fetch, mqs_taddr_t address, mqs_taddr_t *ret)
 {
     unsigned char bytes[8];
-    int width = info->layout.sizes.pointer_size;
-    int code = fetch_bytes(info, address, (size_t)width, bytes);
+    int width = fetch->pointer_size;
+    int code = fetch_bytes(fetch, address, (size_t)width, bytes);
 
     if (code == mqs_ok) {
-        *ret = (mqs_taddr_t)number_unsigned(info, bytes, width);
+        *ret = (mqs_taddr_t)number_unsigned(fetch, bytes, width);
     }
     return code;
 }
@@ -240,7 +231,7 @@ void text_copy(char *buffer, size_t size, const unsigned char *bytes, size_t len
     memset(buffer + i, 0, size - i);
 }
 
-int fetch_string(mqs_process_info *info, mqs_taddr_t address, char *buffer, size_t size)
+int fetch_string(struct fetch *fetch, mqs_taddr_t address, char *buffer, size_t size)
 {
     size_t done = 0;
 
@@ -250,7 +241,7 @@ int fetch_string(mqs_process_info *info, mqs_taddr_t address, char *buffer, size
 
         part = part > sizeof bytes ? sizeof bytes : part;
         part = part > size - 1 - done ? size - 1 - done : part;
-        if (fetch_bytes(info, address, part, bytes) != mqs_ok) {
+        if (fetch_bytes(fetch, address, part, bytes) != mqs_ok) {
             if (done == 0) {
                 return ERROR_READ;
             }
@@ -267,7 +258,7 @@ int fetch_string(mqs_process_info *info, mqs_taddr_t address, char *buffer, size
     return mqs_ok;
 }
 
-uint64_t number_unsigned(const mqs_process_info *info, const unsigned char *bytes, int width)
+uint64_t number_unsigned(const struct fetch *fetch, const unsigned char *bytes, int width)
 {
     uint8_t one;
     uint16_t two;
@@ -276,25 +267,25 @@ uint64_t number_unsigned(const mqs_process_info *info, const unsigned char *byte
 
     switch (width) {
     case 1:
-        info->callbacks->mqs_target_to_host_fp(info->process, bytes, &one, 1);
+        fetch->callbacks->mqs_target_to_host_fp(fetch->process, bytes, &one, 1);
         return one;
     case 2:
-        info->callbacks->mqs_target_to_host_fp(info->process, bytes, &two, 2);
+        fetch->callbacks->mqs_target_to_host_fp(fetch->process, bytes, &two, 2);
         return two;
     case 4:
-        info->callbacks->mqs_target_to_host_fp(info->process, bytes, &four, 4);
+        fetch->callbacks->mqs_target_to_host_fp(fetch->process, bytes, &four, 4);
         return four;
     case 8:
-        info->callbacks->mqs_target_to_host_fp(info->process, bytes, &eight, 8);
+        fetch->callbacks->mqs_target_to_host_fp(fetch->process, bytes, &eight, 8);
         return eight;
     default:
         return 0;
     }
 }
 
-int64_t number_signed(const mqs_process_info *info, const unsigned char *bytes, int width)
+int64_t number_signed(const struct fetch *fetch, const unsigned char *bytes, int width)
 {
-    uint64_t value = number_unsigned(info, bytes, width);
+    uint64_t value = number_unsigned(fetch, bytes, width);
 
     switch (width) {
     case 1:
@@ -306,20 +297,4 @@ int64_t number_signed(const mqs_process_info *info, const unsigned char *bytes, 
     default:
         return (int64_t)value;
     }
-}
-
-uint64_t field_unsigned(const mqs_process_info *info, const unsigned char *structure, enum layout_slot slot)
-{
-    if (!layout_has(&info->layout, slot)) {
-        return 0;
-    }
-    return number_unsigned(info, structure + info->layout.offset[slot], layout_width(&info->layout, slot));
-}
-
-int64_t field_signed(const mqs_process_info *info, const unsigned char *structure, enum layout_slot slot)
-{
-    if (!layout_has(&info->layout, slot)) {
-        return 0;
-    }
-    return number_signed(info, structure + info->layout.offset[slot], layout_width(&info->layout, slot));
 }

@@ -15,7 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "layout.h"
 #include "mpi_interface.h"
 
 #define FETCH_PAGE 4096
@@ -49,38 +48,39 @@ struct fetch_cache {
     uint64_t clock;
 };
 
+/* One process as the debugger shows it.  A zeroed cache is empty. */
+struct fetch {
+    mqs_process *process;
+    const mqs_process_callbacks *callbacks;
+    int pointer_size; /* the target's: 4 or 8 */
+    struct fetch_cache cache;
+};
+
 /* Says that the pages around these bytes are mapped whole: from now on they are fetched together, in each
    look in which any of them is asked for.  A range too many is ignored. */
-void fetch_expect(mqs_process_info *info, mqs_taddr_t address, size_t size);
+void fetch_expect(struct fetch *fetch, mqs_taddr_t address, size_t size);
 
 /* Drops all bytes. */
 void fetch_cache_clear(struct fetch_cache *cache);
 
 /* All bytes, or ERROR_READ and nothing is promised of the buffer. */
-int fetch_bytes(mqs_process_info *info, mqs_taddr_t address, size_t size, void *buffer);
+int fetch_bytes(struct fetch *fetch, mqs_taddr_t address, size_t size, void *buffer);
 
 /* The same for what is read once and lies apart from all else: no more than these bytes are fetched. */
-int fetch_exact(mqs_process_info *info, mqs_taddr_t address, size_t size, void *buffer);
-
-/* A structure of the layout; its size row must be there.  The buffer takes LAYOUT_MAX_STRUCT bytes. */
-int fetch_structure(mqs_process_info *info, mqs_taddr_t address, enum layout_slot size_row, void *buffer);
+int fetch_exact(struct fetch *fetch, mqs_taddr_t address, size_t size, void *buffer);
 
 /* One pointer. */
-int fetch_pointer(mqs_process_info *info, mqs_taddr_t address, mqs_taddr_t *ret);
+int fetch_pointer(struct fetch *fetch, mqs_taddr_t address, mqs_taddr_t *ret);
 
 /* A string into a buffer of size bytes, always terminated, cut if it is longer; control characters become
    '?'.  Stops at the end of readable memory. */
-int fetch_string(mqs_process_info *info, mqs_taddr_t address, char *buffer, size_t size);
+int fetch_string(struct fetch *fetch, mqs_taddr_t address, char *buffer, size_t size);
 
 /* An array of bytes that was fetched, as a string, likewise. */
 void text_copy(char *buffer, size_t size, const unsigned char *bytes, size_t length);
 
 /* A number of 1, 2, 4 or 8 bytes in the target's byte order. */
-uint64_t number_unsigned(const mqs_process_info *info, const unsigned char *bytes, int width);
-int64_t number_signed(const mqs_process_info *info, const unsigned char *bytes, int width);
-
-/* A member of a structure that was fetched whole; 0 where the layout has no such row. */
-uint64_t field_unsigned(const mqs_process_info *info, const unsigned char *structure, enum layout_slot slot);
-int64_t field_signed(const mqs_process_info *info, const unsigned char *structure, enum layout_slot slot);
+uint64_t number_unsigned(const struct fetch *fetch, const unsigned char *bytes, int width);
+int64_t number_signed(const struct fetch *fetch, const unsigned char *bytes, int width);
 
 #endif

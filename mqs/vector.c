@@ -13,7 +13,7 @@ void *vector_add(struct vector *vector, size_t item_size, size_t limit)
     }
     if (vector->count == vector->capacity) {
         size_t capacity = vector->capacity == 0 ? FIRST_CAPACITY : vector->capacity * 2;
-        void *items = memory_allocate(capacity, item_size);
+        void *items = heap_allocate(capacity, item_size);
 
         if (items == NULL) {
             return NULL;
@@ -21,7 +21,7 @@ void *vector_add(struct vector *vector, size_t item_size, size_t limit)
         if (vector->count > 0) {
             memcpy(items, vector->items, vector->count * item_size);
         }
-        memory_free(vector->items);
+        heap_free(vector->items);
         vector->items = items;
         vector->capacity = capacity;
     }
@@ -31,6 +31,6 @@ void *vector_add(struct vector *vector, size_t item_size, size_t limit)
 
 void vector_clear(struct vector *vector)
 {
-    memory_free(vector->items);
+    heap_free(vector->items);
     memset(vector, 0, sizeof *vector);
 }

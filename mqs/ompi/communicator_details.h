@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * communicator_details - what goes beyond the Forum's interface on one communicator.
+ */
+#ifndef MQS_OMPI_COMMUNICATOR_DETAILS_H
+#define MQS_OMPI_COMMUNICATOR_DETAILS_H
+
+#include "communicator.h"
+#include "library.h"
+#include "mpi_interface.h"
+
+int communicator_details(struct library *library, const struct communicator *communicator,
+                         mqs_communicator_details *ret);
+
+#endif

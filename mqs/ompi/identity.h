@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * identity - who the process is, what library it runs, how far it has come.
+ */
+#ifndef MQS_OMPI_IDENTITY_H
+#define MQS_OMPI_IDENTITY_H
+
+#include "library.h"
+#include "mpi_interface.h"
+
+int identity_get(struct library *library, mqs_process_identity *ret);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "error.h"
+#include "memory.h"
+
+int fetch_structure(struct memory *memory, mqs_taddr_t address, enum layout_slot size_row, void *buffer)
+{
+    if (!layout_has(&memory->layout, size_row)) {
+        return ERROR_LAYOUT;
+    }
+    return fetch_bytes(&memory->fetch, address, (size_t)memory->layout.size[size_row], buffer);
+}
+
+uint64_t field_unsigned(const struct memory *memory, const unsigned char *structure, enum layout_slot slot)
+{
+    const struct layout *layout = &memory->layout;
+
+    if (!layout_has(layout, slot)) {
+        return 0;
+    }
+    return number_unsigned(&memory->fetch, structure + layout->offset[slot], layout_width(layout, slot));
+}
+
+int64_t field_signed(const struct memory *memory, const unsigned char *structure, enum layout_slot slot)
+{
+    const struct layout *layout = &memory->layout;
+
+    if (!layout_has(layout, slot)) {
+        return 0;
+    }
+    return number_signed(&memory->fetch, structure + layout->offset[slot], layout_width(layout, slot));
+}
+
+void memory_complete_layout(struct memory *memory)
+{
+    struct layout *layout = &memory->layout;
+    enum mqs_layout_source source = layout->source;
+    bool tables = source == mqs_layout_tables;
+
+    if (tables && layout_has_group(layout, GROUP_COMMUNICATORS)) {
+        return;
+    }
+    if (!layout_has_group(layout, GROUP_COMMUNICATORS) || !layout_has_group(layout, GROUP_REQUESTS) ||
+        !layout_has_group(layout, GROUP_OB1) || !layout_has_group(layout, GROUP_LIBNBC)) {
+        layout_add_debug_info(layout, memory->symbols.image, memory->symbols.callbacks);
+    }
+    if (tables) {
+        layout->source = source;
+    }
+}
+
+void memory_find_han(struct memory *memory)
+{
+    struct layout *layout = &memory->layout;
+    enum mqs_layout_source source = layout->source;
+
+    /* Only lines with a c_index use han on their own accord; debug information may take its time. */
+    if (memory->han_asked || source != mqs_layout_tables || layout_has(layout, AT_HAN) ||
+        !layout_has(layout, AT_COMM_INDEX)) {
+        return;
+    }
+    memory->han_asked = true;
+    layout_add_debug_info(layout, memory->symbols.image, memory->symbols.callbacks);
+    layout->source = source;
+}
+
+void memory_find_datatypes(struct memory *memory)
+{
+    struct layout *layout = &memory->layout;
+    enum mqs_layout_source source = layout->source;
+
+    if (memory->datatypes_asked ||
+        (layout_has_group(layout, GROUP_DATATYPES) && layout_has_group(layout, GROUP_CONSTRUCTORS))) {
+        return;
+    }
+    memory->datatypes_asked = true;
+    layout_add_datatypes(layout, memory->symbols.image, memory->symbols.callbacks);
+    layout->source = source;
+}
