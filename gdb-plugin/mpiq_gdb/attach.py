@@ -8,7 +8,7 @@ import time
 
 import gdb
 
-from . import command, inferiors, job, mpiq
+from . import command, inferiors, job, mpiq, world
 
 _PROGRESS_SECONDS = 1.0
 
@@ -67,7 +67,7 @@ def rank_inferior(rank):
     """The inferior of a rank of the chosen inferior's job, attached if it is not yet; a GdbError if that
     cannot be."""
     chosen = command.chosen_inferior()
-    inferior = inferiors.of_rank(rank, chosen)
+    inferior = world.of_rank(rank, chosen)
     if inferior is not None:
         return inferior
     job.refuse_core(chosen, rank)
@@ -198,7 +198,7 @@ RANKS is a list such as 0-3,7; without it all that these commands attached."""
         made = [inferior for inferior in gdb.inferiors() if inferior.num in _made and inferior.pid]
         if argument.strip():
             ranks = set(job.ranks_of(",".join(gdb.string_to_argv(argument))))
-            made = [inferior for inferior in made if inferiors.rank_of(inferior) in ranks]
+            made = [inferior for inferior in made if world.rank_of(inferior) in ranks]
         if not made:
             raise gdb.GdbError("%s attached by mpi attach or mpi rank; gdb's own detach lets go what gdb was "
                                "started with" % ("none of these ranks is" if argument.strip() else "no rank is"))

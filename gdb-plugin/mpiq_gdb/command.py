@@ -8,7 +8,7 @@ import sys
 
 import gdb
 
-from . import inferiors, mpiq, process, settings, symbols
+from . import inferiors, mpiq, process, settings, symbols, world
 
 _RANKS = re.compile(r"(w\d+:)?\d+(-\d+(:\d+)?)?(,(w\d+:)?\d+(-\d+(:\d+)?)?)*\Z")
 _WITH_VALUE = ("--ranks", "--dll", "--color", "--pause", "--html", "-o", "--output", "--comm")
@@ -54,12 +54,12 @@ def _expanded(targets):
 def _served(chosen):
     """The inferiors that mpiq is served when chosen is looked at: those of its job, chosen first."""
     core = inferiors.kind(chosen) == "core"
-    job = inferiors.namespace_of(chosen)
+    job = world.namespace_of(chosen)
     ret = []
     for inferior in inferiors.attached():
         if inferiors.is_running(inferior) or (inferiors.kind(inferior) == "core") != core:
             continue
-        if inferior.num != chosen.num and job and inferiors.namespace_of(inferior) != job:
+        if inferior.num != chosen.num and job and world.namespace_of(inferior) != job:
             continue
         ret.append(inferior)
     return ret

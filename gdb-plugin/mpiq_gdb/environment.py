@@ -3,6 +3,8 @@
 
 import gdb
 
+from . import inferiors, types
+
 _PAGE = 4096
 _MAX_VARIABLES = 65536
 _MAX_STRING = 1 << 20
@@ -43,7 +45,6 @@ def _words(inferior, address, size, order):
 
 def _of_memory(inferior):
     """Through the C library's variable; it starts as what the process was started with."""
-    from . import inferiors, types
     with inferiors.Selection():
         inferiors.switch(inferior)
         size = gdb.lookup_type("char").pointer().sizeof
@@ -60,7 +61,6 @@ def _of_proc(pid):
 
 def variable(inferior, name):
     """A variable's value, or None; gdb.error or OSError where it cannot be read."""
-    from . import inferiors
     native = inferiors.kind(inferior) == "native"
     start = name.encode() + b"="
     for entry in _of_proc(inferior.pid) if native else _of_memory(inferior):

@@ -3,7 +3,7 @@
 
 import gdb
 
-from . import command, inferiors, job
+from . import command, job, world
 
 
 class RankFunction(gdb.Function):
@@ -14,7 +14,7 @@ class RankFunction(gdb.Function):
 
     def invoke(self):
         chosen = command.chosen_inferior()
-        rank = inferiors.rank_of(chosen)
+        rank = world.rank_of(chosen)
         if rank is None: # a launcher that does not put it into the environment
             rank = next((rank for rank, (pid, _) in job.processes().items() if pid == chosen.pid), None)
         if rank is None:
@@ -29,7 +29,7 @@ class SizeFunction(gdb.Function):
         super().__init__("mpi_size")
 
     def invoke(self):
-        size = inferiors.size_of(command.chosen_inferior())
+        size = world.size_of(command.chosen_inferior())
         return len(job.processes()) if size is None else size
 
 

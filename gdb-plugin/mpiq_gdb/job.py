@@ -10,7 +10,7 @@ import tempfile
 
 import gdb
 
-from . import command, inferiors
+from . import command, inferiors, world
 
 # What the last report said: {rank: (pid, host)} of the first world, and names of communicators.
 _known = {}
@@ -133,7 +133,7 @@ def complete_rank(text, word):
     """Ranks that begin with word, of what is known already: a completion starts no process."""
     ranks = set(_known)
     for inferior in inferiors.attached():
-        ranks.update(range(inferiors.size_of(inferior) or 0))
+        ranks.update(range(world.size_of(inferior) or 0))
         break
     return [str(rank) for rank in sorted(ranks) if str(rank).startswith(word or text.split(" ")[-1])]
 

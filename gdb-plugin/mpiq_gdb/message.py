@@ -3,7 +3,7 @@
 
 import gdb
 
-from . import command, contents, inferiors, job, question, settings, words
+from . import command, contents, inferiors, job, question, settings, words, world
 
 _QUEUES = {"sends": "pending sends", "receives": "posted receives", "unexpected": "unexpected messages"}
 _SENDS = ("send", "bsend", "ssend", "rsend")
@@ -17,7 +17,7 @@ class _Asked:
     def __init__(self, rank):
         chosen = command.chosen_inferior()
         self.rank = rank
-        self.inferior = inferiors.of_rank(rank, chosen)
+        self.inferior = world.of_rank(rank, chosen)
         self.pid = None
         if self.inferior is not None:
             if inferiors.is_running(self.inferior):

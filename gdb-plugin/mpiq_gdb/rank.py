@@ -3,7 +3,7 @@
 
 import gdb
 
-from . import attach, command, inferiors, job, user_frame
+from . import attach, command, inferiors, job, user_frame, world
 
 
 class Rank(gdb.Command):
@@ -27,7 +27,7 @@ rank that is selected now."""
             inferior = attach.rank_inferior(rank)
         else:
             inferior = command.chosen_inferior()
-            rank = inferiors.rank_of(inferior)
+            rank = world.rank_of(inferior)
         if inferiors.is_running(inferior):
             raise gdb.GdbError("rank %s, inferior %d, is running: stop it first" % (rank, inferior.num))
         user_frame.select(inferior)
