@@ -109,228 +109,6 @@ static void describe_ranks(struct mpiq_finder *finder)
     }
 }
 
-/* What the verdict is made of. */
-struct tally {
-    uint64_t read;
-    uint64_t held;       /* threads blocked in both looks */
-    uint64_t blocked;    /* ranks */
-    uint64_t finished;   /* ranks gone or finalized */
-    uint64_t unreadable; /* of those read */
-    uint64_t active;     /* ranks computing or polling */
-    uint64_t known;      /* held threads that may go on by what is known */
-    uint64_t blind;      /* ranks in MPI of which stacks are all there is, and those did not move */
-    bool progress;
-    bool awake; /* a held thread may go on though sleepers sleep */
-};
-
-static struct tally take_stock(const struct mpiq_finder *finder)
-{
-    const struct mpiq_job_state *job = finder->job;
-    struct tally tally = {0};
-    for (uint32_t process = 0; process < job->process_count; process++) {
-        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        if (!rank)
-            continue;
-        const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
-        tally.read++;
-        bool ended = doing->doing == MPIQ_DOING_GONE || rank->phase == MPIQ_PHASE_FINALIZED;
-        tally.finished += ended;
-        tally.blocked += !ended && doing->doing == MPIQ_DOING_BLOCKED;
-        tally.unreadable += !ended && doing->doing == MPIQ_DOING_UNREADABLE;
-        tally.active +=
-            !ended && (doing->doing == MPIQ_DOING_COMPUTING || doing->doing == MPIQ_DOING_POLLING);
-        tally.blind += !ended && doing->doing == MPIQ_DOING_POLLING &&
-                       !(rank->changed & MPIQ_CHANGED_STACKS) &&
-                       (rank->source == MPIQ_SOURCE_STACKS || rank->source == MPIQ_SOURCE_NONE);
-        tally.progress = tally.progress || rank->changed & MPIQ_CHANGED_PROGRESS;
-    }
-    for (uint32_t i = 0; i < finder->graph->node_count; i++) {
-        const struct mpiq_node *node = &finder->graph->nodes[i];
-        if (node->kind != MPIQ_KIND_THREAD)
-            continue;
-        tally.held++;
-        tally.known += node->may_known;
-        tally.awake = tally.awake || node->may_awake;
-    }
-    return tally;
-}
-
-/* Why nobody can tell whether the held ones may go on. */
-static const char *what_is_unknown(struct mpiq_finder *finder, bool all_read)
-{
-    const struct mpiq_wait_graph *graph = finder->graph;
-    struct mpiq_rank_set ranks _cleanup_(mpiq_rank_set_deinit) = {0};
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        const struct mpiq_node *node = &graph->nodes[i];
-        bool unknown = false;
-        for (uint32_t j = 0; node->kind == MPIQ_KIND_THREAD && j < node->edge_count; j++)
-            unknown = unknown || graph->edges[node->first_edge + j].child == MPIQ_NODE_UNKNOWN;
-        if (unknown)
-            mpiq_finder_add(finder, &ranks, mpiq_thread_process(graph, node->subject));
-    }
-    if (ranks.size == 0)
-        return all_read ? "what the ranks wait for could not all be read" : "not all ranks could be read";
-    return WORDS(finder->arena, "who can end what %s %s for could not be read",
-                 mpiq_words_ranks(finder->arena, &ranks), ranks.size > 1 ? "wait" : "waits");
-}
-
-static void verdict(struct mpiq_finder *finder)
-{
-    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
-    struct mpiq_arena *arena = finder->arena;
-    struct tally tally = take_stock(finder);
-    unsigned long long stuck = diagnosis->stuck.size;
-    unsigned long long all = finder->job->process_count;
-    if (stuck > 0) {
-        diagnosis->verdict = MPIQ_VERDICT_DEADLOCK;
-        diagnosis->text = all == 1       ? "the only rank can never go on"
-                          : stuck == all ? WORDS(arena, "none of the %llu ranks can ever go on", all)
-                                         : WORDS(arena, "%llu of %llu ranks can never go on", stuck, all);
-    } else if (tally.read == 0 || tally.unreadable == tally.read) {
-        diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
-        diagnosis->text =
-            tally.read == 0 ? "no rank could be read" : "nothing could be read of what the ranks do";
-    } else if (tally.finished == tally.read && tally.read == all) {
-        diagnosis->verdict = MPIQ_VERDICT_FINISHED;
-        diagnosis->text = "no rank is in MPI any more";
-    } else if (tally.held > 0 && !tally.progress && !tally.awake) {
-        diagnosis->verdict = MPIQ_VERDICT_STALLED;
-        diagnosis->text =
-            "nothing moved between the two looks, and all who wait, wait in the end for ranks that are "
-            "stopped or asleep outside MPI";
-    } else if (tally.blocked > 0 && tally.held == 0 && tally.active == 0) {
-        diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
-        diagnosis->text =
-            "the ranks wait, but they were not seen twice in the same wait: one look proves nothing";
-    } else if (!tally.progress && tally.blind > 0 && tally.blind + tally.finished == tally.read) {
-        diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
-        diagnosis->text =
-            "the ranks are in the same calls in both looks, but of MPI's own state nothing could be "
-            "read that tells whether they go on";
-    } else if (tally.held > 0 && !tally.progress && tally.active == 0 && tally.known == 0) {
-        diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
-        diagnosis->text =
-            WORDS(arena, "%s, but %s: it may come at any moment",
-                  finder->job->two_looks ? "nothing moved between the two looks" : "nothing is seen to go on",
-                  what_is_unknown(finder, tally.read == all));
-    } else {
-        diagnosis->verdict = MPIQ_VERDICT_RUNNING;
-        diagnosis->text = tally.progress ? "the job makes progress" : "no rank is proven to be stuck";
-    }
-}
-
-static void assume(struct mpiq_finder *finder, const struct mpiq_rank_set *ranks, const char *text)
-{
-    if (ranks->size == 0)
-        return;
-    struct mpiq_note *note = mpiq_diagnosis_add_assumption(finder->diagnosis);
-    if (!note || !mpiq_rank_set_add_set(&note->ranks, ranks)) {
-        finder->failed = true;
-        return;
-    }
-    note->text = text;
-}
-
-static void assumptions(struct mpiq_finder *finder)
-{
-    const struct mpiq_job_state *job = finder->job;
-    struct mpiq_rank_set unread _cleanup_(mpiq_rank_set_deinit) = {0};
-    struct mpiq_rank_set once _cleanup_(mpiq_rank_set_deinit) = {0};
-    struct mpiq_rank_set cores _cleanup_(mpiq_rank_set_deinit) = {0};
-    struct mpiq_rank_set silent _cleanup_(mpiq_rank_set_deinit) = {0};
-    for (uint32_t process = 0; process < job->process_count; process++) {
-        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
-        if (!rank) {
-            mpiq_finder_add(finder, &unread, process);
-            continue;
-        }
-        if (doing->doing == MPIQ_DOING_GONE)
-            continue;
-        if (rank->core)
-            mpiq_finder_add(finder, &cores, process);
-        else if (rank->looks != 3)
-            mpiq_finder_add(finder, &once, process);
-        const struct mpiq_job_thread *thread =
-            doing->thread == MPIQ_NONE ? NULL : &job->threads[doing->thread];
-        if (thread && doing->doing == MPIQ_DOING_BLOCKED && !thread->record)
-            mpiq_finder_add(finder, &silent, process);
-    }
-    assume(finder, &unread, "not read: they are taken to be able to act at any moment");
-    assume(finder, &once, "looked at once: nothing is proven of them");
-    assume(finder, &cores,
-           "core files hold one moment of each rank: they are taken as one moment of a job that hangs");
-    assume(finder, &silent,
-           "their library keeps no record of what a thread waits for: it is taken to be one of all the "
-           "operations that its call may be waiting for");
-}
-
-struct note_key {
-    mpiq_string_id what;
-    mpiq_string_id text;
-};
-
-/* What could not be read: one note for all ranks that say the same. */
-static void notes(struct mpiq_finder *finder)
-{
-    const struct mpiq_job_state *job = finder->job;
-    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
-    enum { MOST_NOTES = 32 };
-    struct note_key keys[MOST_NOTES];
-    const size_t first = diagnosis->note_count;
-    size_t kept = 0;
-    for (uint32_t process = 0; process < job->process_count; process++) {
-        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        for (uint32_t i = 0; rank && i < rank->problem_count; i++) {
-            const struct mpiq_job_problem *problem = &job->problems[rank->first_problem + i];
-            size_t at = 0;
-            while (at < kept && (keys[at].what != problem->what || keys[at].text != problem->text))
-                at++;
-            if (at == MOST_NOTES)
-                continue;
-            if (at == kept) {
-                struct mpiq_note *note = mpiq_diagnosis_add_note(diagnosis);
-                if (!note) {
-                    finder->failed = true;
-                    return;
-                }
-                keys[kept++] = (struct note_key){.what = problem->what, .text = problem->text};
-                const char *what = mpiq_job_string(job, problem->what);
-                const char *text = mpiq_job_string(job, problem->text);
-                note->text = WORDS(finder->arena, "%s%s%s", what ? what : "", what ? ": " : "",
-                                   text ? text : "could not be read");
-            }
-            mpiq_finder_add(finder, &diagnosis->notes[first + at].ranks, process);
-        }
-    }
-}
-
-/* What was asked for and is no rank: a file that is cut off, a program without MPI.  Each says it for itself,
-   since no rank's number can. */
-static void strangers(struct mpiq_finder *finder)
-{
-    const struct mpiq_job_state *job = finder->job;
-    enum { MOST_STRANGERS = 32 };
-    for (uint32_t i = 0, told = 0; i < job->rank_count && told < MOST_STRANGERS; i++) {
-        const struct mpiq_job_rank *rank = &job->ranks[i];
-        if (rank->process != MPIQ_NONE)
-            continue;
-        const char *text =
-            rank->problem_count > 0 ? mpiq_job_string(job, job->problems[rank->first_problem].text) : NULL;
-        const char *program = mpiq_job_string(job, rank->executable);
-        struct mpiq_note *note = mpiq_diagnosis_add_note(finder->diagnosis);
-        if (!note) {
-            finder->failed = true;
-            return;
-        }
-        text = text ? text : "its rank is not known";
-        note->text = rank->pid == 0 ? WORDS(finder->arena, "no rank, and left out: %s", text)
-                                    : WORDS(finder->arena, "process %d (%s) is no rank, and left out: %s",
-                                            rank->pid, program ? mpiq_words_base_name(program) : "?", text);
-        told++;
-    }
-}
-
 static struct mpiq_error *no_memory(void)
 {
     return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory: the job cannot be diagnosed");
@@ -339,7 +117,6 @@ static struct mpiq_error *no_memory(void)
 struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
                                  const struct mpiq_diagnose_options *options, struct mpiq_diagnosis **ret)
 {
-    (void)options;
     if (!job->finished)
         return mpiq_error_create(MPIQ_ERROR_INTERNAL, "a job state is diagnosed before its end");
     struct mpiq_diagnosis *diagnosis = mpiq_diagnosis_create(job->process_count, job->operation_count);
@@ -348,23 +125,19 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
     mpiq_doing(job, diagnosis);
     struct mpiq_explanation explanation = {0};
     struct mpiq_finder finder = {.job = job, .diagnosis = diagnosis, .arena = diagnosis->arena};
+    if (options)
+        finder.options = *options;
+    if (finder.options.stall_after <= 0)
+        finder.options.stall_after = MPIQ_STALL_AFTER;
     diagnosis->graph = mpiq_wait_graph_create(job, diagnosis);
     diagnosis->graph_destroy = mpiq_wait_graph_destroy;
     finder.graph = diagnosis->graph;
     finder.explanation = &explanation;
     finder.failed = !diagnosis->graph || !mpiq_explain(diagnosis->graph, &explanation);
     void (*const finders[])(struct mpiq_finder *) = {
-        mpiq_find_collectives,
-        mpiq_find_messages,
-        mpiq_find_cycles,
-        mpiq_find_truncations,
-        mpiq_find_ranks,
-        mpiq_find_leftovers,
-        describe_ranks,
-        verdict,
-        assumptions,
-        notes,
-        strangers,
+        mpiq_find_collectives, mpiq_find_messages,  mpiq_find_cycles,    mpiq_find_truncations,
+        mpiq_find_ranks,       mpiq_find_leftovers, describe_ranks,      mpiq_find_verdict,
+        mpiq_find_assumptions, mpiq_find_notes,     mpiq_find_strangers,
     };
     for (size_t i = 0; i < sizeof finders / sizeof *finders && !finder.failed; i++)
         finders[i](&finder);

@@ -3,6 +3,7 @@
 #ifndef MPIQ_FIND_H
 #define MPIQ_FIND_H
 
+#include "job/diagnose.h"
 #include "job/explain.h"
 #include "job/words.h"
 
@@ -13,7 +14,8 @@ struct mpiq_finder {
     const struct mpiq_explanation *explanation;
     struct mpiq_diagnosis *diagnosis;
     struct mpiq_arena *arena; /* the diagnosis's */
-    bool failed;              /* no memory */
+    struct mpiq_diagnose_options options;
+    bool failed; /* an allocation failed */
 };
 
 /* No more findings of one kind than these: the rest would say the same of other ranks. */
@@ -25,6 +27,11 @@ void mpiq_find_cycles(struct mpiq_finder *finder);
 void mpiq_find_truncations(struct mpiq_finder *finder);
 void mpiq_find_ranks(struct mpiq_finder *finder);
 void mpiq_find_leftovers(struct mpiq_finder *finder);
+/* The verdict, from the findings and what each rank does; then what the answer rests on. */
+void mpiq_find_verdict(struct mpiq_finder *finder);
+void mpiq_find_assumptions(struct mpiq_finder *finder);
+void mpiq_find_notes(struct mpiq_finder *finder);
+void mpiq_find_strangers(struct mpiq_finder *finder);
 
 /* Arguments and classes of the calls with one running number, and of those shortly before it, that do not fit
    together.  True: it explains why members wait in it. */

@@ -286,12 +286,13 @@ static bool reduce(struct mpiq_wait_graph *graph)
     if (!invert(graph) || !missing || !queue)
         return false;
     enum {
-        AWAKE = 1u << MPIQ_NODE_LIVE | 1u << MPIQ_NODE_UNKNOWN,
-        ASLEEP = 1u << MPIQ_NODE_ASLEEP | 1u << MPIQ_NODE_STOPPED
+        RUNNING = 1u << MPIQ_NODE_LIVE | 1u << MPIQ_NODE_UNKNOWN | 1u << MPIQ_NODE_ASLEEP,
+        STOPPED = 1u << MPIQ_NODE_STOPPED,
+        KNOWN = 1u << MPIQ_NODE_LIVE | 1u << MPIQ_NODE_ASLEEP | STOPPED
     };
-    reach(graph, missing, queue, AWAKE | ASLEEP, offsetof(struct mpiq_node, may));
-    reach(graph, missing, queue, AWAKE, offsetof(struct mpiq_node, may_awake));
-    reach(graph, missing, queue, 1u << MPIQ_NODE_LIVE | ASLEEP, offsetof(struct mpiq_node, may_known));
+    reach(graph, missing, queue, RUNNING | STOPPED, offsetof(struct mpiq_node, may));
+    reach(graph, missing, queue, RUNNING, offsetof(struct mpiq_node, may_unstopped));
+    reach(graph, missing, queue, KNOWN, offsetof(struct mpiq_node, may_known));
     return true;
 }
 

@@ -51,10 +51,10 @@ struct mpiq_node {
     uint32_t need; /* of its children */
     uint32_t subject;
     uint32_t extra;
-    uint8_t kind;   /* enum mpiq_node_kind */
-    bool may;       /* it may happen */
-    bool may_awake; /* it may happen though all who sleep or are stopped stay so */
-    bool may_known; /* it may happen by what is known */
+    uint8_t kind;       /* enum mpiq_node_kind */
+    bool may;           /* it may happen */
+    bool may_unstopped; /* it may happen though all who are stopped stay so */
+    bool may_known;     /* it may happen by what is known */
 };
 
 struct mpiq_edge {

@@ -56,8 +56,7 @@ bool mpiq_fits(const struct mpiq_job_operation *receive, uint32_t comm, uint32_t
 /* Whether the channels and the unexpected messages of a rank are known. */
 static inline bool mpiq_queues_known(const struct mpiq_job_rank *rank)
 {
-    return rank->queues == MPIQ_YES &&
-           (rank->source == MPIQ_SOURCE_PATCHED || rank->source == MPIQ_SOURCE_DEBUG_INFO);
+    return rank->queues == MPIQ_YES && rank->source != MPIQ_SOURCE_STACKS && rank->source != MPIQ_SOURCE_NONE;
 }
 
 static inline bool mpiq_is_send(const struct mpiq_job_operation *op)

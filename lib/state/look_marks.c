@@ -150,6 +150,6 @@ uint64_t mpiq_wait_mark(const struct mpiq_thread *thread)
 
 bool mpiq_can_tell_waits(const struct mpiq_rank_state *state)
 {
-    return state->queues == MPIQ_YES &&
-           (state->source == MPIQ_SOURCE_PATCHED || state->source == MPIQ_SOURCE_DEBUG_INFO);
+    return state->queues == MPIQ_YES && state->source != MPIQ_SOURCE_STACKS &&
+           state->source != MPIQ_SOURCE_NONE;
 }

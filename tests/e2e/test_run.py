@@ -47,7 +47,7 @@ def test_a_job_that_hangs(run, solver, tmp_path):
     process = run([], [solver, "--hang"])
     assert process.wait(60) == 1
     said = (tmp_path / "err").read_text()
-    assert said.startswith("deadlock: none of the 3 ranks can ever go on"), said
+    assert said.startswith("deadlock: none of the 3 ranks can continue"), said
     assert said.count("deadlock:") == 1
     assert [pid for pid in jobs.marked_processes(process.mark) if jobs.process_state(pid) not in (None, "Z")] == []
 

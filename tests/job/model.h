@@ -53,7 +53,7 @@ struct model {
 /* A random one; the same seed gives the same. */
 void model_make(struct model *model, uint64_t seed);
 
-/* Which ranks can never go on. */
+/* Which ranks can never continue. */
 void model_reference(const struct model *model, bool stuck[MOST_RANKS]);
 
 /* The same as a job state. */

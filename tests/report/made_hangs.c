@@ -27,7 +27,7 @@ static struct mpiq_rank_state *wrong_turn_rank(uint32_t rank, uint32_t size)
 
 static void wrong_turn_ranks(struct made_job *made, uint32_t last)
 {
-    made->diagnosis->text = words(made, "%u ranks can never go on", (unsigned)last + 1);
+    made->diagnosis->text = words(made, "%u ranks can never continue", (unsigned)last + 1);
     for (uint32_t rank = 0; rank <= last; rank++) {
         struct mpiq_rank_diagnosis *row = &made->diagnosis->ranks[rank];
         row->stuck = row->cause = true;
@@ -123,7 +123,7 @@ struct made_job made_ring(uint32_t size)
         add_rank(job, state);
     }
     struct made_job made = finished(job, MPIQ_VERDICT_DEADLOCK);
-    made.diagnosis->text = words(&made, "%u ranks can never go on", (unsigned)size);
+    made.diagnosis->text = words(&made, "%u ranks can never continue", (unsigned)size);
     must_be(mpiq_rank_set_add_range(&made.diagnosis->stuck, 0, 0, size - 1));
     struct mpiq_finding *finding = must(mpiq_diagnosis_add_finding(made.diagnosis, MPIQ_FINDING_WAIT_CYCLE));
     finding->proven = true;
@@ -172,7 +172,7 @@ struct made_job made_chaos(uint32_t size)
         add_rank(job, state);
     }
     struct made_job made = finished(job, MPIQ_VERDICT_DEADLOCK);
-    made.diagnosis->text = words(&made, "%u ranks can never go on", (unsigned)size);
+    made.diagnosis->text = words(&made, "%u ranks can never continue", (unsigned)size);
     for (uint32_t rank = 0; rank < size; rank++) {
         struct mpiq_rank_diagnosis *row = &made.diagnosis->ranks[rank];
         row->stuck = true;

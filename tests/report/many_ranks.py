@@ -11,7 +11,7 @@ import sys
 MOST_LINES = 50
 
 EXPECTED = """\
-deadlock: none of the {ranks} ranks can ever go on ({ranks} of {ranks} ranks read, Open MPI 4.1.4, patched)
+deadlock: none of the {ranks} ranks can continue ({ranks} of {ranks} ranks read, Open MPI 4.1.4, patched)
 
  1. {others} ranks are in MPI_Allreduce #7 at solver.c:88; rank {lost} is not: it has waited 1.0 s at solver.c:71 for \
 tag 99 from rank 0, which is itself in that Allreduce

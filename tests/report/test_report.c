@@ -267,20 +267,20 @@ static void fits(struct made_job made, const char *name, const char *verdict)
 
 static void five_hundred_ranks_fit_a_screen(void)
 {
-    fits(made_wrong_turn(512), "wrong-turn-512-report.txt", "deadlock: 512 ranks can never go on");
-    fits(made_ring(512), "ring-512-report.txt", "deadlock: 512 ranks can never go on");
+    fits(made_wrong_turn(512), "wrong-turn-512-report.txt", "deadlock: 512 ranks can never continue");
+    fits(made_ring(512), "ring-512-report.txt", "deadlock: 512 ranks can never continue");
 }
 
 static void a_million_ranks_fit_a_screen(void)
 {
     fits(made_wrong_turn(1000000), "wrong-turn-1000000-report.txt",
-         "deadlock: 1000000 ranks can never go on");
-    fits(made_ring(1000000), "ring-1000000-report.txt", "deadlock: 1000000 ranks can never go on");
+         "deadlock: 1000000 ranks can never continue");
+    fits(made_ring(1000000), "ring-1000000-report.txt", "deadlock: 1000000 ranks can never continue");
 }
 
 static void however_different_the_ranks_are(void)
 {
-    fits(made_chaos(512), "chaos-512-report.txt", "deadlock: 512 ranks can never go on");
+    fits(made_chaos(512), "chaos-512-report.txt", "deadlock: 512 ranks can never continue");
 }
 
 static void the_other_views_of_many_ranks_are_short(void)

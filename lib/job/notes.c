@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an answer rests on, and what could not be read. */
+#include "base/cleanup.h"
+#include "job/doing.h"
+#include "job/find.h"
+
+static void assume(struct mpiq_finder *finder, const struct mpiq_rank_set *ranks, const char *text)
+{
+    if (ranks->size == 0)
+        return;
+    struct mpiq_note *note = mpiq_diagnosis_add_assumption(finder->diagnosis);
+    if (!note || !mpiq_rank_set_add_set(&note->ranks, ranks)) {
+        finder->failed = true;
+        return;
+    }
+    note->text = text;
+}
+
+void mpiq_find_assumptions(struct mpiq_finder *finder)
+{
+    const struct mpiq_job_state *job = finder->job;
+    struct mpiq_rank_set unread _cleanup_(mpiq_rank_set_deinit) = {0};
+    struct mpiq_rank_set once _cleanup_(mpiq_rank_set_deinit) = {0};
+    struct mpiq_rank_set cores _cleanup_(mpiq_rank_set_deinit) = {0};
+    struct mpiq_rank_set silent _cleanup_(mpiq_rank_set_deinit) = {0};
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
+        if (!rank) {
+            mpiq_finder_add(finder, &unread, process);
+            continue;
+        }
+        if (doing->doing == MPIQ_DOING_GONE)
+            continue;
+        if (rank->core)
+            mpiq_finder_add(finder, &cores, process);
+        else if (rank->looks != 3)
+            mpiq_finder_add(finder, &once, process);
+        const struct mpiq_job_thread *thread =
+            doing->thread == MPIQ_NONE ? NULL : &job->threads[doing->thread];
+        if (thread && doing->doing == MPIQ_DOING_BLOCKED && !thread->record)
+            mpiq_finder_add(finder, &silent, process);
+    }
+    assume(finder, &unread, "not read: they are taken to be able to act at any moment");
+    assume(finder, &once, "looked at once: nothing is proven of them");
+    assume(finder, &cores,
+           "core files hold one moment of each rank: they are taken as one moment of a job that hangs");
+    assume(finder, &silent,
+           "their library keeps no record of what a thread waits for: it is taken to be one of all the "
+           "operations that its call may be waiting for");
+}
+
+struct note_key {
+    mpiq_string_id what;
+    mpiq_string_id text;
+};
+
+/* What could not be read: one note for all ranks that say the same. */
+void mpiq_find_notes(struct mpiq_finder *finder)
+{
+    const struct mpiq_job_state *job = finder->job;
+    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    enum { MOST_NOTES = 32 };
+    struct note_key keys[MOST_NOTES];
+    const size_t first = diagnosis->note_count;
+    size_t kept = 0;
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        for (uint32_t i = 0; rank && i < rank->problem_count; i++) {
+            const struct mpiq_job_problem *problem = &job->problems[rank->first_problem + i];
+            size_t at = 0;
+            while (at < kept && (keys[at].what != problem->what || keys[at].text != problem->text))
+                at++;
+            if (at == MOST_NOTES)
+                continue;
+            if (at == kept) {
+                struct mpiq_note *note = mpiq_diagnosis_add_note(diagnosis);
+                if (!note) {
+                    finder->failed = true;
+                    return;
+                }
+                keys[kept++] = (struct note_key){.what = problem->what, .text = problem->text};
+                const char *what = mpiq_job_string(job, problem->what);
+                const char *text = mpiq_job_string(job, problem->text);
+                note->text = WORDS(finder->arena, "%s%s%s", what ? what : "", what ? ": " : "",
+                                   text ? text : "could not be read");
+            }
+            mpiq_finder_add(finder, &diagnosis->notes[first + at].ranks, process);
+        }
+    }
+}
+
+/* What was asked for and is no rank: a file that is cut off, a program without MPI.  Each says it for itself,
+   since no rank's number can. */
+void mpiq_find_strangers(struct mpiq_finder *finder)
+{
+    const struct mpiq_job_state *job = finder->job;
+    enum { MOST_STRANGERS = 32 };
+    for (uint32_t i = 0, told = 0; i < job->rank_count && told < MOST_STRANGERS; i++) {
+        const struct mpiq_job_rank *rank = &job->ranks[i];
+        if (rank->process != MPIQ_NONE)
+            continue;
+        const char *text =
+            rank->problem_count > 0 ? mpiq_job_string(job, job->problems[rank->first_problem].text) : NULL;
+        const char *program = mpiq_job_string(job, rank->executable);
+        struct mpiq_note *note = mpiq_diagnosis_add_note(finder->diagnosis);
+        if (!note) {
+            finder->failed = true;
+            return;
+        }
+        text = text ? text : "its rank is not known";
+        note->text = rank->pid == 0 ? WORDS(finder->arena, "no rank, and left out: %s", text)
+                                    : WORDS(finder->arena, "process %d (%s) is no rank, and left out: %s",
+                                            rank->pid, program ? mpiq_words_base_name(program) : "?", text);
+        told++;
+    }
+}

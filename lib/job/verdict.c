@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The verdict: what all that was seen comes to, in a word and a sentence. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "job/collective.h"
+#include "job/doing.h"
+#include "job/find.h"
+
+/* Processor time of children between the looks from which on they work. */
+enum { CHILDREN_WORK_NS = 1000000 };
+
+/* Seconds, more than any wait takes. */
+#define LONG 1e18
+
+/* What the verdict is made of. */
+struct tally {
+    uint64_t read;
+    uint64_t held;      /* threads blocked in both looks */
+    uint64_t blocked;   /* ranks */
+    uint64_t finished;  /* ranks gone or finalized */
+    uint64_t computing; /* threads outside MPI that run */
+    uint64_t polling;
+    uint64_t unreadable; /* of those read */
+    uint64_t working;    /* ranks whose children use the processor, or that read or write files */
+    uint64_t known;      /* held threads that may go on by what is known */
+    uint64_t stacks;     /* living ranks of which stacks are all there is */
+    uint64_t stacks_in_mpi;
+    double still;  /* seconds since the newest sign of progress that is known of; 0: not known */
+    bool progress; /* MPI's state changed between the looks */
+    bool stopped;  /* all held threads wait in the end for stopped ranks */
+};
+
+/* Whether a sleep may end by itself, from the kernel's record of the system call; true where it is not known.
+   Only a sleep that may not says anything of the time before the looks: who naps is asleep in most looks. */
+static bool may_be_nap(const struct mpiq_job_thread *thread)
+{
+    enum { READ = 0, PAUSE = 34, WAIT4 = 61, FLOCK = 73, WAITID = 247 }; /* of x86-64 */
+    if (thread->sleep == MPIQ_SLEEP_PRIVATE_FUTEX)
+        return false;
+    if (thread->sleep != MPIQ_SLEEP_OTHER)
+        return true;
+#ifdef __x86_64__
+    return thread->system_call != READ && thread->system_call != PAUSE && thread->system_call != WAIT4 &&
+           thread->system_call != FLOCK && thread->system_call != WAITID;
+#else
+    return true;
+#endif
+}
+
+/* For how many seconds nothing is known to have happened in a living rank, by the library's own times; 0: not
+   known. */
+static double rank_still(const struct mpiq_job_rank *rank, const struct mpiq_rank_diagnosis *doing)
+{
+    switch (doing->doing) {
+    case MPIQ_DOING_STOPPED:
+        return LONG;
+    case MPIQ_DOING_BLOCKED:
+        return doing->since;
+    case MPIQ_DOING_ASLEEP:
+        if (rank->last_mpi_end_ns > 0 && rank->taken_ns > rank->last_mpi_end_ns)
+            return (double)(rank->taken_ns - rank->last_mpi_end_ns) / 1e9;
+        return LONG; /* its waiters say how long */
+    default:
+        return 0;
+    }
+}
+
+/* What the threads do that are not held in MPI and may yet act. */
+static void add_threads(struct tally *tally, const struct mpiq_finder *finder,
+                        const struct mpiq_job_rank *rank)
+{
+    const struct mpiq_job_state *job = finder->job;
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
+        if (thread->held == MPIQ_YES || !mpiq_thread_may_act(job, rank, thread))
+            continue;
+        if (!mpiq_thread_sleeps(thread))
+            tally->computing += !thread->in_mpi;
+        else if (may_be_nap(thread))
+            tally->still = 0;
+    }
+}
+
+static void add_rank(struct tally *tally, const struct mpiq_finder *finder, uint32_t process)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
+    const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
+    tally->read++;
+    tally->progress = tally->progress || rank->changed & MPIQ_CHANGED_PROGRESS;
+    if (doing->doing == MPIQ_DOING_GONE || rank->phase == MPIQ_PHASE_FINALIZED) {
+        tally->finished++;
+        return;
+    }
+    tally->blocked += doing->doing == MPIQ_DOING_BLOCKED;
+    tally->unreadable += doing->doing == MPIQ_DOING_UNREADABLE;
+    tally->computing += doing->doing == MPIQ_DOING_COMPUTING && rank->thread_count == 0;
+    tally->polling += doing->doing == MPIQ_DOING_POLLING;
+    bool outside = doing->doing == MPIQ_DOING_ASLEEP || doing->doing == MPIQ_DOING_COMPUTING;
+    tally->working += rank->children_cpu_between_ns >= CHILDREN_WORK_NS || (outside && rank->io_between > 0);
+    if (rank->source == MPIQ_SOURCE_STACKS || rank->source == MPIQ_SOURCE_NONE) {
+        tally->stacks++;
+        tally->stacks_in_mpi += doing->call != NULL;
+    }
+    double still = rank->looks == 3 || rank->core ? rank_still(rank, doing) : 0;
+    if (still < tally->still)
+        tally->still = still > 0 ? still : 0;
+    if (doing->doing != MPIQ_DOING_STOPPED)
+        add_threads(tally, finder, rank);
+}
+
+static struct tally take_stock(const struct mpiq_finder *finder)
+{
+    const struct mpiq_job_state *job = finder->job;
+    struct tally tally = {.still = LONG, .stopped = true};
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        if (mpiq_job_rank_of(job, process))
+            add_rank(&tally, finder, process);
+    }
+    for (uint32_t i = 0; i < finder->graph->node_count; i++) {
+        const struct mpiq_node *node = &finder->graph->nodes[i];
+        if (node->kind != MPIQ_KIND_THREAD)
+            continue;
+        tally.held++;
+        tally.known += node->may_known;
+        tally.stopped = tally.stopped && !node->may_unstopped;
+    }
+    tally.stopped = tally.stopped && tally.held > 0;
+    if (tally.blocked == 0 || tally.still >= LONG)
+        tally.still = 0; /* nobody's waiting time says anything */
+    if (finder->options.still > tally.still)
+        tally.still = finder->options.still;
+    return tally;
+}
+
+/* Why it cannot be told whether the held ones may go on. */
+static const char *what_is_unknown(struct mpiq_finder *finder, bool all_read)
+{
+    const struct mpiq_wait_graph *graph = finder->graph;
+    struct mpiq_rank_set ranks _cleanup_(mpiq_rank_set_deinit) = {0};
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const struct mpiq_node *node = &graph->nodes[i];
+        bool unknown = false;
+        for (uint32_t j = 0; node->kind == MPIQ_KIND_THREAD && j < node->edge_count; j++)
+            unknown = unknown || graph->edges[node->first_edge + j].child == MPIQ_NODE_UNKNOWN;
+        if (unknown)
+            mpiq_finder_add(finder, &ranks, mpiq_thread_process(graph, node->subject));
+    }
+    if (ranks.size == 0)
+        return all_read ? "not everything that the ranks wait for could be read"
+                        : "not all ranks could be read";
+    return WORDS(finder->arena, "what could release %s was not readable",
+                 mpiq_words_ranks(finder->arena, &ranks));
+}
+
+/* "rank 3 is computing; 5 ranks have waited up to 2.0 s for it": of the first finding about such a rank. */
+static const char *who_is_waited_for(const struct mpiq_finder *finder)
+{
+    for (size_t i = 0; i < finder->diagnosis->finding_count; i++) {
+        if (finder->diagnosis->findings[i].kind == MPIQ_FINDING_RANK_ELSEWHERE)
+            return finder->diagnosis->findings[i].text;
+    }
+    return NULL;
+}
+
+static const char *library(const struct mpiq_finder *finder)
+{
+    const struct mpiq_job_state *job = finder->job;
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        if (job->ranks[i].library)
+            return mpiq_job_string(job, job->ranks[i].library);
+    }
+    return NULL;
+}
+
+static void say(struct mpiq_finder *finder, enum mpiq_verdict verdict, const char *text)
+{
+    finder->diagnosis->verdict = verdict;
+    finder->diagnosis->text = text;
+}
+
+static void say_stuck(struct mpiq_finder *finder)
+{
+    unsigned long long stuck = finder->diagnosis->stuck.size;
+    unsigned long long all = finder->job->process_count;
+    say(finder, MPIQ_VERDICT_DEADLOCK,
+        all == 1       ? "the only rank can never continue"
+        : stuck == all ? WORDS(finder->arena, "none of the %llu ranks can continue", all)
+                       : WORDS(finder->arena, "%llu of %llu ranks can never continue", stuck, all));
+}
+
+/* No proof, and no progress between the looks. */
+static bool is_stalled(const struct mpiq_finder *finder, const struct tally *tally)
+{
+    bool all_seen = tally->read == finder->job->process_count && tally->unreadable == 0;
+    if (tally->progress || tally->computing > 0 || tally->working > 0 || !all_seen ||
+        tally->finished == tally->read)
+        return false;
+    if (tally->stopped && tally->polling == 0)
+        return true;
+    return tally->still >= finder->options.stall_after;
+}
+
+static void say_stalled(struct mpiq_finder *finder, const struct tally *tally)
+{
+    const char *time = mpiq_words_duration(finder->arena, tally->still);
+    say(finder, MPIQ_VERDICT_STALLED,
+        tally->stopped ? "nothing moves: all ranks that wait, wait for ranks that are stopped"
+                       : WORDS(finder->arena,
+                               "nothing has moved for %s, but no rank is proven to be stuck for good", time));
+}
+
+void mpiq_find_verdict(struct mpiq_finder *finder)
+{
+    struct tally tally = take_stock(finder);
+    uint64_t all = finder->job->process_count;
+    if (finder->diagnosis->stuck.size > 0) {
+        say_stuck(finder);
+    } else if (tally.read == 0 || tally.unreadable == tally.read) {
+        say(finder, MPIQ_VERDICT_UNKNOWN,
+            tally.read == 0 ? "no rank could be read" : "what the ranks do could not be read");
+    } else if (tally.finished == tally.read && tally.read == all) {
+        say(finder, MPIQ_VERDICT_FINISHED, "no rank is in MPI any more");
+    } else if (tally.stacks_in_mpi > 0 && tally.stacks + tally.finished == tally.read) {
+        const char *name = library(finder);
+        say(finder, MPIQ_VERDICT_UNKNOWN,
+            WORDS(finder->arena, "only stacks could be read%s%s%s, so nothing can be proven",
+                  name ? " (" : "", name ? name : "", name ? ")" : ""));
+    } else if (is_stalled(finder, &tally)) {
+        say_stalled(finder, &tally);
+    } else if (tally.blocked > 0 && tally.held == 0 && tally.computing == 0 && tally.polling == 0) {
+        say(finder, MPIQ_VERDICT_UNKNOWN,
+            "the ranks wait, but they were not seen twice in the same wait: one look proves nothing");
+    } else if (tally.held > 0 && !tally.progress && tally.computing == 0 && tally.polling == 0 &&
+               tally.known == 0) {
+        say(finder, MPIQ_VERDICT_UNKNOWN,
+            WORDS(finder->arena, "cannot tell whether the ranks are stuck: %s",
+                  what_is_unknown(finder, tally.read == all)));
+    } else {
+        const char *who = tally.progress ? NULL : who_is_waited_for(finder);
+        say(finder, MPIQ_VERDICT_RUNNING,
+            who              ? who
+            : tally.progress ? "the job makes progress"
+                             : "no rank is proven to be stuck");
+    }
+}
