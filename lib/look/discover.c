@@ -6,10 +6,14 @@
 
 #include "base/cleanup.h"
 
+/* Ranks of one world on one machine: whoever says that there are more is not believed. */
+enum { WORLD_HERE_MAX = 1 << 16 };
+
 /* A rank's process with the job it was found to belong to. */
 struct candidate {
     const struct mpiq_process *process;
     pid_t launcher; /* nearest ancestor that is no part of the job */
+    bool launched;  /* that is a launcher by its name, or is not seen */
     size_t job;     /* index of the first candidate of the same job */
 };
 
@@ -31,7 +35,8 @@ static bool is_launcher(const char *executable)
 
 static bool same_rank(const struct mpiq_process *a, const struct mpiq_process *b)
 {
-    return a->rank == b->rank && a->nspace && b->nspace && strcmp(a->nspace, b->nspace) == 0;
+    return a->uid == b->uid && a->rank == b->rank && a->nspace && b->nspace &&
+           strcmp(a->nspace, b->nspace) == 0;
 }
 
 /* Wrappers lead to the rank and its children inherit the environment: the rank is the outermost process
@@ -56,19 +61,30 @@ static bool is_rank(const struct mpiq_process_table *table, const struct mpiq_pr
     return true;
 }
 
-static pid_t launcher_of(const struct mpiq_process_table *table, const struct mpiq_process *process)
+static struct candidate candidate_of(const struct mpiq_process_table *table, const struct mpiq_process *process)
 {
     const struct mpiq_process *parent = mpiq_process_table_find(table, process->parent);
     while (parent && parent->nspace && !is_launcher(parent->executable))
         parent = mpiq_process_table_find(table, parent->parent);
-    return parent ? parent->pid : 0;
+    return (struct candidate){
+        .process = process,
+        .launcher = parent ? parent->pid : 0,
+        .launched = !parent || parent->pid == 1 || is_launcher(parent->executable),
+    };
 }
 
-/* Ranks of one namespace are one job, and so are namespaces under one launcher (spawned worlds). */
+/*
+ * Namespaces of one user under one launcher are one job (spawned worlds), and so are ranks of one user and one
+ * namespace under several daemons.  Whoever else has that namespace has copied it.
+ */
 static bool same_job(const struct candidate *a, const struct candidate *b)
 {
-    return strcmp(a->process->nspace, b->process->nspace) == 0 ||
-           (a->launcher > 1 && a->launcher == b->launcher);
+    if (a->process->uid != b->process->uid)
+        return false;
+    if (a->launcher > 1 && a->launcher == b->launcher)
+        return true;
+    bool launched = a->launched && b->launched;
+    return strcmp(a->process->nspace, b->process->nspace) == 0 && (launched || a->launcher == b->launcher);
 }
 
 static void join_jobs(struct candidates *all)
@@ -96,8 +112,7 @@ static struct mpiq_error *collect(const struct mpiq_process_table *table, struct
     for (size_t i = 0; i < table->count; i++) {
         const struct mpiq_process *process = &table->processes[i];
         if (is_rank(table, process))
-            ret->items[ret->count++] =
-                (struct candidate){.process = process, .launcher = launcher_of(table, process)};
+            ret->items[ret->count++] = candidate_of(table, process);
     }
     join_jobs(ret);
     return NULL;
@@ -112,24 +127,51 @@ static int by_namespace_and_rank(const void *left, const void *right)
     return order ? order : (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* Two processes may share a rank (a child that called exec): the older one is kept. */
-static void drop_doubles(struct mpiq_found_job *job)
+/* Which of two processes of one name is the rank, nobody can tell: it is neither, and the name says why. */
+static void merge_doubles(struct mpiq_found_job *job)
 {
     size_t kept = 0;
     for (size_t i = 0; i < job->count; i++) {
         struct mpiq_found_rank *rank = &job->ranks[i];
-        if (kept > 0 && rank->nspace && rank->rank == job->ranks[kept - 1].rank &&
-            strcmp(rank->nspace, job->ranks[kept - 1].nspace) == 0)
+        struct mpiq_found_rank *last = kept > 0 ? &job->ranks[kept - 1] : NULL;
+        if (last && rank->rank == last->rank && strcmp(rank->nspace, last->nspace) == 0) {
+            last->other = last->other ? last->other : rank->pid;
             free(rank->nspace);
-        else
+        } else {
             job->ranks[kept++] = *rank;
+        }
     }
     job->count = kept;
 }
 
+/* What the launcher told the ranks of the first namespace: the word of most of them, as each can change its
+   own. */
+static void agree_on_size(const struct candidates *all, struct mpiq_found_job *job)
+{
+    size_t best = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct mpiq_process *process = all->items[i].process;
+        if (all->items[i].job != job->index || strcmp(process->nspace, job->ranks[0].nspace) != 0)
+            continue;
+        size_t votes = 0;
+        for (size_t k = 0; k < all->count; k++) {
+            const struct mpiq_process *other = all->items[k].process;
+            votes += all->items[k].job == job->index && other->world_size == process->world_size &&
+                     other->local_size == process->local_size &&
+                     strcmp(other->nspace, process->nspace) == 0;
+        }
+        if (votes <= best)
+            continue;
+        best = votes;
+        job->world_size = process->world_size;
+        job->whole = process->world_size > 0 && process->world_size <= WORLD_HERE_MAX &&
+                     process->local_size == process->world_size;
+    }
+}
+
 static struct mpiq_error *take_job(const struct candidates *all, size_t index, struct mpiq_found_job *ret)
 {
-    struct mpiq_found_job job = {.ranks = calloc(all->count, sizeof *job.ranks)};
+    struct mpiq_found_job job = {.ranks = calloc(all->count, sizeof *job.ranks), .index = index};
     if (!job.ranks)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < all->count; i++) {
@@ -140,14 +182,8 @@ static struct mpiq_error *take_job(const struct candidates *all, size_t index, s
             .pid = process->pid, .rank = process->rank, .nspace = strdup(process->nspace)};
     }
     qsort(job.ranks, job.count, sizeof *job.ranks, by_namespace_and_rank);
-    drop_doubles(&job);
-    for (size_t i = 0; i < all->count; i++) {
-        const struct mpiq_process *process = all->items[i].process;
-        if (strcmp(process->nspace, job.ranks[0].nspace) == 0) {
-            job.world_size = process->world_size;
-            job.whole = process->world_size > 0 && process->local_size == process->world_size;
-        }
-    }
+    merge_doubles(&job);
+    agree_on_size(all, &job);
     *ret = job;
     return NULL;
 }

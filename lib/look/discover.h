@@ -11,6 +11,7 @@
 
 struct mpiq_found_rank {
     pid_t pid;
+    pid_t other;  /* another process that says it is this rank: which of them is, nobody can tell; 0: none */
     int rank;     /* in its namespace; -1: started without a launcher */
     char *nspace; /* NULL: started without a launcher */
 };
@@ -19,7 +20,8 @@ struct mpiq_found_rank {
 struct mpiq_found_job {
     struct mpiq_found_rank *ranks;
     size_t count;
-    int world_size; /* of the first namespace; 0 not known */
+    size_t index;   /* discover's own */
+    int world_size; /* of the first namespace, as most of its ranks say; 0 not known */
     bool whole;     /* the launcher put all of the first namespace on this machine: a rank that is
                        not in the list has ended */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "look/reader.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,16 +9,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/debug.h"
 #include "rank/rank.h"
 
 enum { MAX_WORKERS = 32, PROGRESS_MS = 100 };
 
-/* One thread's own: a helper lives from look to look. */
+/* One thread's own.  Thread and helper live from look to look: the helper ends with the thread that started
+   it. */
 struct worker {
     struct mpiq_reader *reader;
     struct mpiq_dll_host *host;
     pthread_t thread;
+    bool started;
+    unsigned begun; /* looks that it has taken part in, or let go by */
 };
 
 struct mpiq_reader {
@@ -27,9 +32,14 @@ struct mpiq_reader {
 
     /* Of the look that is going on; behind the lock. */
     pthread_mutex_t lock;
-    pthread_cond_t finished; /* a source is done */
+    pthread_cond_t begin;    /* of a look, or the end of all */
+    pthread_cond_t finished; /* a source is done, or a worker */
     struct mpiq_look_sources *sources;
     int look;
+    unsigned begun; /* looks so far */
+    bool ended;     /* there are no more */
+    size_t wanted;  /* workers of this look */
+    size_t at_work; /* of them */
     size_t next;
     size_t done;
     struct mpiq_error *error; /* the first one of our own */
@@ -100,7 +110,11 @@ static struct mpiq_error *read_source(struct worker *worker, struct mpiq_look_so
     struct mpiq_rank_state **ret = &source->looks[look - 1];
     if (look == 2 && !changes(source))
         return NULL;
-    if (!source->gone && !source->target)
+    if (source->other)
+        error = mpiq_error_create(MPIQ_ERROR_CORRUPT,
+                                  "processes %d and %d both say that they are rank %d: neither is read",
+                                  (int)source->pid, (int)source->other, source->rank);
+    else if (!source->gone && !source->target)
         error = open_target(worker->reader->options, source);
     if (error && error->code == MPIQ_ERROR_GONE) {
         source->gone = true;
@@ -126,12 +140,11 @@ static struct mpiq_error *read_source(struct worker *worker, struct mpiq_look_so
     return NULL;
 }
 
-static void *work(void *argument)
+/* Under the lock, which is open while a source is read. */
+static void read_sources(struct worker *worker)
 {
-    struct worker *worker = argument;
     struct mpiq_reader *reader = worker->reader;
     mpiq_dll_host_begin_look(worker->host);
-    pthread_mutex_lock(&reader->lock);
     while (reader->next < reader->sources->count && !reader->error) {
         struct mpiq_look_source *source = &reader->sources->items[reader->next++];
         pthread_mutex_unlock(&reader->lock);
@@ -142,6 +155,25 @@ static void *work(void *argument)
         else
             mpiq_error_destroy(error);
         reader->done++;
+        pthread_cond_signal(&reader->finished);
+    }
+}
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    struct mpiq_reader *reader = worker->reader;
+    pthread_mutex_lock(&reader->lock);
+    for (;;) {
+        while (!reader->ended && worker->begun == reader->begun)
+            pthread_cond_wait(&reader->begin, &reader->lock);
+        if (reader->ended)
+            break;
+        worker->begun = reader->begun;
+        if ((size_t)(worker - reader->workers) >= reader->wanted)
+            continue;
+        read_sources(worker);
+        reader->at_work--;
         pthread_cond_signal(&reader->finished);
     }
     pthread_mutex_unlock(&reader->lock);
@@ -174,6 +206,7 @@ struct mpiq_error *mpiq_reader_create(const struct mpiq_options *options, struct
     struct mpiq_dll_host_options host_options = {.dll = options->dll};
     reader->options = options;
     pthread_mutex_init(&reader->lock, NULL);
+    pthread_cond_init(&reader->begin, NULL);
     pthread_cond_init(&reader->finished, NULL);
     struct mpiq_error *error = NULL;
     while (reader->worker_count < MAX_WORKERS && !error) {
@@ -194,8 +227,16 @@ void mpiq_reader_destroy(struct mpiq_reader *reader)
 {
     if (!reader)
         return;
-    for (size_t i = 0; i < reader->worker_count; i++)
+    pthread_mutex_lock(&reader->lock);
+    reader->ended = true;
+    pthread_cond_broadcast(&reader->begin);
+    pthread_mutex_unlock(&reader->lock);
+    for (size_t i = 0; i < reader->worker_count; i++) {
         mpiq_dll_host_destroy(reader->workers[i].host);
+        if (reader->workers[i].started)
+            pthread_join(reader->workers[i].thread, NULL);
+    }
+    pthread_cond_destroy(&reader->begin);
     pthread_cond_destroy(&reader->finished);
     pthread_mutex_destroy(&reader->lock);
     free(reader);
@@ -206,7 +247,7 @@ static void watch(struct mpiq_reader *reader)
 {
     char text[80];
     pthread_mutex_lock(&reader->lock);
-    while (reader->done < reader->sources->count && !reader->error) {
+    while (reader->at_work > 0) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += PROGRESS_MS * 1000000L;
@@ -224,30 +265,39 @@ static void watch(struct mpiq_reader *reader)
     pthread_mutex_unlock(&reader->lock);
 }
 
-struct mpiq_error *mpiq_reader_look(struct mpiq_reader *reader, struct mpiq_look_sources *sources, int look)
+/* As many threads as can be had, `wanted` at most; how many there are. */
+static size_t start_workers(struct mpiq_reader *reader, size_t wanted)
 {
     size_t started = 0;
+    for (; started < wanted; started++) {
+        struct worker *worker = &reader->workers[started];
+        worker->started = worker->started || pthread_create(&worker->thread, NULL, work, worker) == 0;
+        if (!worker->started)
+            break;
+    }
+    return started;
+}
+
+struct mpiq_error *mpiq_reader_look(struct mpiq_reader *reader, struct mpiq_look_sources *sources, int look)
+{
     size_t wanted = choose_worker_count(reader->options, sources->count);
     wanted = sources->count < wanted ? sources->count : wanted;
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
+    wanted = start_workers(reader, wanted);
+    if (wanted == 0 && sources->count > 0)
+        return mpiq_error_create_os(EAGAIN, "cannot start a thread");
+    pthread_mutex_lock(&reader->lock);
     reader->sources = sources;
     reader->look = look;
     reader->next = reader->done = 0;
-    for (; started < wanted; started++) {
-        struct worker *worker = &reader->workers[started];
-        if (pthread_create(&worker->thread, NULL, work, worker) != 0)
-            break;
-    }
-    if (started == 0 && wanted > 0)
-        work(&reader->workers[0]);
+    reader->wanted = reader->at_work = wanted;
+    reader->begun++;
+    pthread_cond_broadcast(&reader->begin);
+    pthread_mutex_unlock(&reader->lock);
     watch(reader);
-    for (size_t i = 0; i < started; i++)
-        pthread_join(reader->workers[i].thread, NULL);
     clock_gettime(CLOCK_MONOTONIC, &end);
     mpiq_debug("look", "look %d of %zu ranks took %.1f ms", look, sources->count,
                (double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) / 1e6);
-    struct mpiq_error *error = reader->error;
-    reader->error = NULL;
-    return error;
+    return mpiq_steal(reader->error);
 }

@@ -48,6 +48,7 @@ static struct mpiq_error *add_rank(struct mpiq_look_sources *sources, const stru
     source->rank = found->rank;
     source->nspace = found->nspace ? strdup(found->nspace) : NULL;
     source->gone = found->pid == 0;
+    source->other = found->other;
     return NULL;
 }
 

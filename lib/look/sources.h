@@ -25,6 +25,7 @@ struct mpiq_look_source {
     int rank;                     /* as the environment says; -1 */
     char *nspace;                 /* as the environment says; NULL */
     bool gone;                    /* there is no such process any more */
+    pid_t other;                  /* as struct mpiq_found_rank: then neither is read */
     struct mpiq_rank_state *looks[2];
 };
 

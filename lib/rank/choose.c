@@ -3,12 +3,12 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "rank/choose.h"
 #include "rank/locate.h"
 #include "rank/rank.h"
+#include "rank/trust.h"
 
 /* MPIR_dll_name is a character array of the library's; more than a path it cannot be. */
 #define NAME_MAX_BYTES 1024
@@ -40,13 +40,26 @@ static struct mpiq_error *read_string(struct mpiq_target *target, uint64_t addre
             return NULL;
         length += piece;
     }
-    return mpiq_error_create_address(MPIQ_ERROR_CORRUPT, address, "the announced name has no end");
+    return mpiq_error_create_address(MPIQ_ERROR_CORRUPT, address, "the announced name is not terminated");
 }
 
-static struct mpiq_error *choose_announced(struct mpiq_target *target, char **ret)
+/* Opens the file; what a process announces only if nobody but root and we could have written it. */
+static struct mpiq_error *take(const char *path, enum mpiq_dll_origin origin, struct mpiq_chosen_dll *ret)
+{
+    struct mpiq_chosen_dll dll = {.path = strdup(path), .descriptor = -1, .origin = origin};
+    if (!dll.path)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    struct mpiq_error *error = mpiq_trust_open(path, origin == MPIQ_DLL_ANNOUNCED, &dll.descriptor);
+    if (error)
+        mpiq_chosen_dll_deinit(&dll);
+    else
+        *ret = dll;
+    return error;
+}
+
+static struct mpiq_error *choose_announced(struct mpiq_target *target, struct mpiq_chosen_dll *ret)
 {
     char path[NAME_MAX_BYTES];
-    struct stat file;
     uint64_t address = 0;
 
     struct mpiq_error *error = mpiq_target_find_symbol(target, "MPIR_dll_name", &address);
@@ -61,72 +74,53 @@ static struct mpiq_error *choose_announced(struct mpiq_target *target, char **re
     error = read_string(target, address, path, sizeof path);
     if (error)
         return mpiq_error_prefix(error, "MPIR_dll_name");
-    if (path[0] != '/' || stat(path, &file) < 0)
+    if (path[0] != '/' || access(path, F_OK) < 0)
         return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
                                  "the process announces the message-queue library \"%s\", "
                                  "which is not there; name one with --dll",
                                  path);
-    if (!S_ISREG(file.st_mode) || (file.st_uid != 0 && file.st_uid != geteuid())) {
-        return mpiq_error_create(
-            MPIQ_ERROR_PERMISSION,
-            "the process announces the message-queue library %s, whose owner is neither root nor "
-            "you; if you trust it, name it with --dll",
-            path);
-    }
-    *ret = strdup(path);
-    return *ret ? NULL : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a path");
+    error = mpiq_trust_process(target);
+    return error ? error : take(path, MPIQ_DLL_ANNOUNCED, ret);
 }
 
 /* Our own, or without it what the process announces: the library's own will have to do. */
-static struct mpiq_error *choose_ours(struct mpiq_target *target, char **ours, char **ret,
-                                      enum mpiq_dll_origin *origin)
+static struct mpiq_error *choose_ours(struct mpiq_target *target, char **ours, struct mpiq_chosen_dll *ret)
 {
     struct mpiq_error *error = NULL;
     if (!*ours)
         error = mpiq_locate("MPIQ_MQS_DLL", "libompi_dbg_msgq.so", MPIQ_LIB, "mqs", ours);
-    if (!error) {
-        *origin = MPIQ_DLL_OURS;
-        *ret = strdup(*ours);
-        return *ret ? NULL : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a path");
-    }
-    *origin = MPIQ_DLL_ANNOUNCED;
+    if (!error)
+        return take(*ours, MPIQ_DLL_OURS, ret);
     struct mpiq_error *second = choose_announced(target, ret);
     mpiq_error_destroy(second ? second : error);
     return second ? error : NULL;
 }
 
-static struct mpiq_error *choose_explicit(const char *path, char **ret)
-{
-    *ret = realpath(path, NULL);
-    return *ret ? NULL
-                : mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "there is no message-queue library %s", path);
-}
-
-struct mpiq_error *mpiq_rank_choose_kept(struct mpiq_target *target, const char *explicit_path, char **ours,
-                                         char **ret, enum mpiq_dll_origin *origin)
+struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target, const char *explicit_path, char **ours,
+                                        struct mpiq_chosen_dll *ret)
 {
     struct mpiq_error *trouble = NULL;
 
-    *origin = MPIQ_DLL_EXPLICIT;
-    if (explicit_path)
-        return choose_explicit(explicit_path, ret);
+    if (explicit_path) {
+        char path[PATH_MAX];
+        if (!realpath(explicit_path, path))
+            return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "there is no message-queue library %s",
+                                     explicit_path);
+        return take(path, MPIQ_DLL_EXPLICIT, ret);
+    }
     /* One that is not patched has no root, one that is stripped still has its communicators. */
     bool open_mpi = has_symbol(target, "ompi_mqs_root", &trouble) ||
                     (!trouble && has_symbol(target, "ompi_mpi_communicators", &trouble)) ||
                     (!trouble && has_symbol(target, "ompi_mpi_comm_world", &trouble));
     if (trouble)
         return trouble;
-    if (open_mpi)
-        return choose_ours(target, ours, ret, origin);
-    *origin = MPIQ_DLL_ANNOUNCED;
-    return choose_announced(target, ret);
+    return open_mpi ? choose_ours(target, ours, ret) : choose_announced(target, ret);
 }
 
-struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target, const char *explicit_path, char **ret,
-                                        enum mpiq_dll_origin *origin)
+void mpiq_chosen_dll_deinit(struct mpiq_chosen_dll *dll)
 {
-    char *ours = NULL;
-    struct mpiq_error *error = mpiq_rank_choose_kept(target, explicit_path, &ours, ret, origin);
-    free(ours);
-    return error;
+    free(dll->path);
+    if (dll->descriptor >= 0)
+        close(dll->descriptor);
+    *dll = (struct mpiq_chosen_dll){.descriptor = -1};
 }

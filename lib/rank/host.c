@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* host - our side of the helper that runs a message-queue DLL. */
 #include <errno.h>
+#include <fcntl.h>
 #include <json-c/json.h>
 #include <pwd.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,10 +18,12 @@
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "rank/choose.h"
+#include "rank/confine.h"
 #include "rank/groups.h"
 #include "rank/identity.h"
 #include "rank/locate.h"
 #include "rank/rank.h"
+#include "state/group_hash.h"
 #include "target/pipe.h"
 #include "target/serve.h"
 
@@ -31,14 +35,14 @@
 #define GRACE 10
 #define SAME_USER ((uid_t)-1)
 
-extern char **environ;
-
 struct mpiq_dll_host {
     struct mpiq_dll_host_options options;
-    char *dll;  /* that of the options */
-    char *ours; /* our own, once it was looked for */
-    pid_t pid;  /* of the helper; 0: none runs */
-    uid_t user; /* whom it runs as; SAME_USER: us */
+    char *dll;    /* that of the options */
+    char *ours;   /* our own, once it was looked for */
+    pid_t pid;    /* of the helper; 0: none runs */
+    uid_t user;   /* whom it runs as; SAME_USER: us */
+    dev_t device; /* of the DLL that it has loaded */
+    ino_t inode;
     int socket;
     struct mpiq_pipe pipe;
     unsigned late; /* ranks in a row for which the DLL came to no end */
@@ -121,26 +125,32 @@ void mpiq_dll_host_begin_look(struct mpiq_dll_host *host)
 
 /* ---- starting --------------------------------------------------------------------------------------- */
 
-static int spawn(const char *path, char **arguments, int socket, pid_t *ret)
+static int spawn(const char *path, char **arguments, int socket, int dll, pid_t *ret)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
     sigset_t ordinary;
 
+    _cleanup_free_ char **environment = mpiq_confine_environment();
+    /* Neither may lie where the other has to go. */
+    _cleanup_close_ int high_socket = fcntl(socket, F_DUPFD_CLOEXEC, 5);
+    _cleanup_close_ int high_dll = fcntl(dll, F_DUPFD_CLOEXEC, 5);
+    if (!environment || high_socket < 0 || high_dll < 0)
+        return environment ? errno : ENOMEM;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, socket, 3);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 4);
+    posix_spawn_file_actions_adddup2(&actions, high_socket, 3);
+    posix_spawn_file_actions_adddup2(&actions, high_dll, 4);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 5);
     posix_spawnattr_init(&attributes);
     sigemptyset(&none);
     sigfillset(&ordinary);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &ordinary);
-    /* A group of its own: ^C is for mpiq, whose end is the helper's. */
-    posix_spawnattr_setpgroup(&attributes, 0);
+    /* A session of its own: ^C is for mpiq, whose end is the helper's, and the terminal, too. */
     posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    int errnum = posix_spawn(ret, path, &actions, &attributes, arguments, environ);
+                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+    int errnum = posix_spawn(ret, path, &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return errnum;
@@ -155,10 +165,11 @@ static gid_t group_of(uid_t user)
     return found ? found->pw_gid : (gid_t)user;
 }
 
-static struct mpiq_error *start_helper(struct mpiq_dll_host *host, uid_t user)
+static struct mpiq_error *start_helper(struct mpiq_dll_host *host, int dll, uid_t user)
 {
     _cleanup_free_ char *path = NULL;
     char memory[32];
+    char parent[32];
     char identity[32];
     int sockets[2];
 
@@ -167,11 +178,14 @@ static struct mpiq_error *start_helper(struct mpiq_dll_host *host, uid_t user)
         return error;
     snprintf(memory, sizeof memory, "%llu", (unsigned long long)host->options.memory);
     snprintf(identity, sizeof identity, "%u:%u", (unsigned)user, (unsigned)group_of(user));
-    char *arguments[] = {
-        path, (char *)"--memory", memory, user != SAME_USER ? (char *)"--user" : NULL, identity, NULL};
+    snprintf(parent, sizeof parent, "%d", (int)getpid());
+    char *arguments[] = {path,     (char *)"--memory",
+                         memory,   (char *)"--parent",
+                         parent,   user != SAME_USER ? (char *)"--user" : NULL,
+                         identity, NULL};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
         return mpiq_error_create_os(errno, "cannot make a connection to a helper");
-    int errnum = spawn(path, arguments, sockets[1], &host->pid);
+    int errnum = spawn(path, arguments, sockets[1], dll, &host->pid);
     close(sockets[1]);
     if (errnum) {
         close(sockets[0]);
@@ -235,21 +249,26 @@ static void set_deadline(struct mpiq_dll_host *host)
 
 /* With a helper that runs as user, and has been told what to do. */
 static struct mpiq_error *begin(struct mpiq_dll_host *host, struct mpiq_target *target, pid_t direct,
-                                const char *dll, uid_t user)
+                                const struct mpiq_chosen_dll *dll, uid_t user)
 {
-    if (host->pid > 0 && host->user == user) {
+    struct stat file;
+    if (fstat(dll->descriptor, &file) < 0)
+        return mpiq_error_create_os(errno, "the message-queue library %s", dll->path);
+    if (host->pid > 0 && host->user == user && host->device == file.st_dev && host->inode == file.st_ino) {
         set_deadline(host);
-        struct mpiq_error *error = send_look(host, target, direct, dll);
+        struct mpiq_error *error = send_look(host, target, direct, dll->path);
         if (!error)
             return NULL;
         mpiq_error_destroy(error); /* it ended while nobody asked: a new one does as well */
     }
     stop_helper(host);
-    struct mpiq_error *error = start_helper(host, user);
+    struct mpiq_error *error = start_helper(host, dll->descriptor, user);
     if (error)
         return error;
+    host->device = file.st_dev;
+    host->inode = file.st_ino;
     set_deadline(host);
-    return send_look(host, target, direct, dll);
+    return send_look(host, target, direct, dll->path);
 }
 
 /* ---- listening -------------------------------------------------------------------------------------- */
@@ -313,7 +332,7 @@ static struct mpiq_error *explain_end(const struct mpiq_dll_host *host, const ch
     const char *phase = answer->phase[0] ? answer->phase : "at work";
     if (late) {
         return mpiq_error_create(MPIQ_ERROR_TIMEOUT,
-                                 "the message-queue library %s came to no end within %.2g s, while %s", dll,
+                                 "the message-queue library %s timed out after %.2g s, while %s", dll,
                                  seconds_for(host), phase);
     }
     int number = answer->crash ? answer->crash : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -373,7 +392,7 @@ static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_targe
         else
             *ret = answer.state;
         return mpiq_error_prefix(answer.error, "the message-queue library %s%s", dll,
-                                 answer.nonsense ? " has left nonsense" : "");
+                                 answer.nonsense ? " sent a malformed reply" : "");
     }
     if (error && !late && !answer.crash) { /* what came over the wire made no sense, or could not be taken */
         stop_helper(host);
@@ -391,8 +410,10 @@ static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_targe
 
 static void settle_group(struct mpiq_dll_host *host, struct mpiq_group *group)
 {
-    if (group->members)
+    if (group->members) {
+        group->hash = mpiq_group_hash(group->members, group->count); /* whatever the helper says */
         mpiq_group_table_add(&host->groups, group);
+    }
     struct mpiq_kept_group *kept = mpiq_group_table_find(&host->groups, group->hash, group->count);
     if (!kept)
         return;
@@ -406,10 +427,10 @@ static void settle_group(struct mpiq_dll_host *host, struct mpiq_group *group)
     kept->look = host->look;
 }
 
-/* Whom the helper has to be: somebody else's process is not read with somebody else's code as root. */
-static uid_t user_for(const struct mpiq_target_status *status, enum mpiq_dll_origin origin)
+/* Whom the helper has to be: nobody else's process is read as root, whoever wrote the code. */
+static uid_t user_for(const struct mpiq_target_status *status)
 {
-    if (geteuid() != 0 || status->uid == 0 || status->uid == (uid_t)-1 || origin == MPIQ_DLL_OURS)
+    if (geteuid() != 0 || status->uid == 0 || status->uid == (uid_t)-1)
         return SAME_USER;
     return status->uid;
 }
@@ -419,17 +440,17 @@ static struct mpiq_error *ask_helper(struct mpiq_dll_host *host, struct mpiq_tar
                                      struct mpiq_target_status *status, struct mpiq_rank_state **ret,
                                      char **text)
 {
-    _cleanup_free_ char *dll = NULL;
-    enum mpiq_dll_origin origin = MPIQ_DLL_EXPLICIT;
+    struct mpiq_chosen_dll dll = {.descriptor = -1};
 
-    struct mpiq_error *error = mpiq_rank_choose_kept(target, host->dll, &host->ours, &dll, &origin);
+    struct mpiq_error *error = mpiq_rank_choose_dll(target, host->dll, &host->ours, &dll);
     if (!error)
         error = mpiq_target_status(target, status);
     pid_t direct = !error && strcmp(target->ops->kind, "live") == 0 ? status->pid : -1;
     if (!error)
-        error = begin(host, target, direct, dll, user_for(status, origin));
+        error = begin(host, target, direct, &dll, user_for(status));
     if (!error)
-        error = converse(host, target, direct, dll, ret, text);
+        error = converse(host, target, direct, dll.path, ret, text);
+    mpiq_chosen_dll_deinit(&dll);
     return error;
 }
 

@@ -5,7 +5,8 @@
  * The DLL, anybody's, runs in a helper process (mpiq-dll-host) that sees the target over the wire; one
  * helper serves many ranks, one after another.  A DLL that crashes, loops, eats memory or lies ends in a
  * sentence for that rank, and the helper is started anew for the next.  Threads of the caller may each use
- * a host of their own side by side; a host is used by one thread at a time.
+ * a host of their own side by side; a host is used by one thread at a time, and its helper ends with the
+ * thread that made it read.
  *
  * It leaves to others: what the states of several ranks mean together (lib/job), which ranks there are
  * (lib/look).
@@ -24,9 +25,9 @@
 struct mpiq_dll_host;
 
 struct mpiq_dll_host_options {
-    const char *dll; /* path of the DLL for every rank; NULL: chosen for each (mpiq_rank_choose_dll) */
-    /* The DLL may take for one rank, and ten times as much the target for it; 0: 10.  Less after ranks for
-       which it took longer. */
+    const char *dll; /* path of the DLL for every rank; NULL: chosen for each (choose.h) */
+    /* Seconds the DLL may spend on one rank (0 means 10).  Time our own target needs to answer does not
+       count, up to ten times that.  After a rank for which it took too long, the next ones get less. */
     double seconds;
     uint64_t memory;  /* bytes of address space the helper may have; 0: 2 GiB */
     bool all_members; /* every group of every state has its members; false: as struct mpiq_group says */
@@ -59,21 +60,6 @@ struct mpiq_error *mpiq_dll_host_read(struct mpiq_dll_host *host, struct mpiq_ta
  */
 struct mpiq_error *mpiq_dll_host_ask(struct mpiq_dll_host *host, struct mpiq_target *target,
                                      const char *question, char **ret);
-
-/* Whose DLL a process gets. */
-enum mpiq_dll_origin {
-    MPIQ_DLL_EXPLICIT,  /* as the user asked */
-    MPIQ_DLL_OURS,      /* for Open MPI */
-    MPIQ_DLL_ANNOUNCED, /* MPIR_dll_name of the process */
-};
-
-/*
- * The DLL for target: explicit_path if not NULL, else ours (MPIQ_MQS_DLL, else where it is installed or
- * built) if the process has Open MPI, else the one the process announces, if root or the user who runs us
- * owns the file.  The caller frees *ret.  NOT_FOUND says that no MPI library is there, or no DLL.
- */
-struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target, const char *explicit_path, char **ret,
-                                        enum mpiq_dll_origin *origin);
 
 /* What is known without a DLL: who it is, from its environment (PMIX_RANK, PMIX_NAMESPACE,
    OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE; MPICH's PMI_RANK, PMI_SIZE), and how it is doing. */

@@ -10,6 +10,8 @@
 #include <zstd.h>
 
 #include "base/cleanup.h"
+#include "state/group_hash.h"
+#include "base/hash_table.h"
 
 #define MAGIC "mpiq snapshot "
 enum {
@@ -177,8 +179,19 @@ bool mpiq_is_snapshot(const char *path)
     return file && read_version(file) > 0;
 }
 
+/* What a file calls a group, and what it is. */
+struct group_name {
+    uint64_t given;
+    uint64_t computed;
+    uint32_t count;
+};
+
 struct reader {
     const char *path;
+    struct mpiq_hash_table names; /* of group_names, by the given hash */
+    struct group_name *group_names;
+    uint32_t group_name_count;
+    uint32_t group_name_room;
     mpiq_snapshot_callback *callback;
     void *context;
     char *line; /* the part of a line that has come so far */
@@ -193,6 +206,58 @@ static struct mpiq_error *corrupt(const struct reader *reader, const char *what)
                              reader->path, (unsigned long long)reader->states, what);
 }
 
+/* ---- groups ----------------------------------------------------------------------------------------- */
+
+static const struct group_name *find_group_name(const struct reader *reader, uint64_t given, uint32_t count)
+{
+    uint64_t cursor = given;
+    for (uint32_t i; (i = mpiq_hash_table_next(&reader->names, given, &cursor)) != MPIQ_NONE;) {
+        if (reader->group_names[i].given == given && reader->group_names[i].count == count)
+            return &reader->group_names[i];
+    }
+    return NULL;
+}
+
+static bool add_group_name(struct reader *reader, const struct group_name *name)
+{
+    if (reader->group_name_count == reader->group_name_room) {
+        uint32_t room = reader->group_name_room ? reader->group_name_room * 2 : 16;
+        struct group_name *larger = reallocarray(reader->group_names, room, sizeof *larger);
+        if (!larger)
+            return false;
+        reader->group_names = larger;
+        reader->group_name_room = room;
+    }
+    if (!mpiq_hash_table_add(&reader->names, name->given, reader->group_name_count))
+        return false;
+    reader->group_names[reader->group_name_count++] = *name;
+    return true;
+}
+
+/* A file's word for a group holds within the file alone: beyond it, its members tell. */
+static bool name_group(struct reader *reader, struct mpiq_group *group)
+{
+    const struct group_name *known = find_group_name(reader, group->hash, group->count);
+    if (group->members) {
+        struct group_name name = {group->hash, mpiq_group_hash(group->members, group->count), group->count};
+        group->hash = name.computed;
+        return known || add_group_name(reader, &name);
+    }
+    if (known)
+        group->hash = known->computed;
+    return true;
+}
+
+static bool name_groups(struct reader *reader, struct mpiq_rank_state *state)
+{
+    for (size_t i = 0; i < state->communicator_count; i++) {
+        if (!name_group(reader, &state->communicators[i].local) ||
+            !name_group(reader, &state->communicators[i].remote))
+            return false;
+    }
+    return true;
+}
+
 static struct mpiq_error *take_line(struct reader *reader)
 {
     if (reader->length < 2 || (reader->line[0] != '1' && reader->line[0] != '2') || reader->line[1] != ' ')
@@ -202,7 +267,8 @@ static struct mpiq_error *take_line(struct reader *reader)
     if (error)
         return mpiq_error_prefix(error, "the snapshot %s is damaged after %llu ranks", reader->path,
                                  (unsigned long long)reader->states);
-    error = reader->callback(reader->context, reader->line[0] - '0', &state);
+    error = name_groups(reader, state) ? reader->callback(reader->context, reader->line[0] - '0', &state)
+                                       : no_memory();
     mpiq_rank_state_destroy(state);
     reader->states++;
     reader->length = 0;
@@ -297,6 +363,8 @@ struct mpiq_error *mpiq_snapshot_each(const char *path, mpiq_snapshot_callback *
     struct reader reader = {.path = path, .callback = callback, .context = context};
     struct mpiq_error *error = read_all(&reader, file);
     free(reader.line);
+    free(reader.group_names);
+    mpiq_hash_table_deinit(&reader.names);
     return error;
 }
 

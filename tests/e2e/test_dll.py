@@ -59,7 +59,7 @@ def test_the_stock_dll_by_mpiq(stock, mpiq):
 @pytest.mark.parametrize("name, where, words", [
     ("crashing", "11", "crashed (signal 11, Segmentation fault) while preparing for the program"),
     ("crashing", "22", "crashed (signal 6, Aborted) while preparing for the process"),
-    ("looping", "21", "came to no end within"),
+    ("looping", "21", "timed out after"),
     ("lying", "11", "the program cannot be prepared for reading: error 4242"),
 ])
 def test_a_bad_dll(name, where, words, hung, mpiq):

@@ -55,7 +55,7 @@ static char *text_of(struct mpiq_rank_state *state)
 
 #define WORLD(members)                                                                                      \
     "\"communicators\":[{\"context\":[\"0x0\",\"0x11\"],\"name\":\"MPI_COMM_WORLD\",\"flags\":[\"world\"]," \
-    "\"local_rank\":3,\"local\":{\"hash\":\"0xd11271806cabb25\",\"count\":8" members "}}]"
+    "\"local_rank\":3,\"local\":{\"hash\":\"0xd79fdea282f2d2d0\",\"count\":8" members "}}]"
 #define PROCESS                                                                                         \
     "{\"name\":[77,3],\"world_size\":8,\"pid\":4711,\"host\":\"n1\",\"executable\":\"/home/me/a.out\"," \
     "\"namespace\":\"77\",\"source\":\"debug info\",\"queues_read\":1,\"traced\":true,\"state\":\"S\"," \
@@ -216,7 +216,7 @@ static void a_crash_is_a_sentence(void)
 static void an_answer_of_the_dlls_own_is_none(void)
 {
     struct mpiq_dll_host *host = host_of("crashing", 0, false);
-    ends_in(host, 78, MPIQ_ERROR_CORRUPT, "has left nonsense: JSON: pid is not a whole number");
+    ends_in(host, 78, MPIQ_ERROR_CORRUPT, "sent a malformed reply: JSON: pid is not a whole number");
     is(read_well(host, 19), good_later);
     is(read_well(host, 0), good_later);
     mpiq_dll_host_destroy(host);
@@ -260,11 +260,11 @@ static void a_helper_that_died_at_rest_is_replaced(void)
 static void a_loop_ends_in_time(void)
 {
     struct mpiq_dll_host *host = host_of("looping", 0.3, false);
-    ends_in(host, 21, MPIQ_ERROR_TIMEOUT, "came to no end within 0.3 s, while preparing for the process");
-    ends_in(host, 42, MPIQ_ERROR_TIMEOUT, "came to no end within 0.3 s, while reading a communicator");
-    ends_in(host, 73, MPIQ_ERROR_TIMEOUT, "came to no end within 0.3 s, while reading pending sends");
+    ends_in(host, 21, MPIQ_ERROR_TIMEOUT, "timed out after 0.3 s, while preparing for the process");
+    ends_in(host, 42, MPIQ_ERROR_TIMEOUT, "timed out after 0.3 s, while reading a communicator");
+    ends_in(host, 73, MPIQ_ERROR_TIMEOUT, "timed out after 0.3 s, while reading pending sends");
     /* One rank after another: patience wears out. */
-    static const char *const within[] = {"within 0.3 s", "within 0.06 s", "within 0.033 s"};
+    static const char *const within[] = {"after 0.3 s", "after 0.06 s", "after 0.033 s"};
     for (size_t i = 0; i < sizeof within / sizeof *within; i++) {
         struct mpiq_rank_state *state = NULL;
         struct mpiq_error *error = look(host, 21, &state);
@@ -366,6 +366,27 @@ static void a_dll_of_another_kind_is_refused(void)
     }
 }
 
+/* ---- confined --------------------------------------------------------------------------------------- */
+
+static void a_dll_cannot_reach_beyond_its_process(void)
+{
+#ifndef __SANITIZE_ADDRESS__ /* which needs most of what is forbidden */
+    struct mpiq_dll_host *host = host_of("escaping", 20, false);
+    struct mpiq_rank_state *state = NULL;
+    CU_ASSERT_PTR_NULL_FATAL(look(host, 41, &state));
+    CU_ASSERT_STRING_EQUAL(state->communicators[0].name, "escaped:");
+    mpiq_rank_state_destroy(state);
+    setenv("MPIQ_SECRET", "not for others", 1);
+    mpiq_dll_host_destroy(host);
+    host = host_of("escaping", 20, false);
+    CU_ASSERT_PTR_NULL_FATAL(look(host, 42, &state));
+    /* Directory, variables, a group of its own, MiB of memory, core files, descriptors. */
+    CU_ASSERT_STRING_EQUAL(state->communicators[0].name, "/ 0 1 256 0 64");
+    mpiq_rank_state_destroy(state);
+    mpiq_dll_host_destroy(host);
+#endif
+}
+
 /* ---- side by side ----------------------------------------------------------------------------------- */
 
 static void *read_many(void *argument)
@@ -457,6 +478,7 @@ int main(void)
         {"a crash at load is one too", a_crash_at_load_is_one_too},
         {"a helper that died at rest is replaced", a_helper_that_died_at_rest_is_replaced},
         {"a loop ends in time", a_loop_ends_in_time},
+        {"a DLL cannot reach beyond its process", a_dll_cannot_reach_beyond_its_process},
         {"memory has a limit", memory_has_a_limit},
         {"a list without end is cut", a_list_without_end_is_cut},
         {"what cannot be is not believed", what_cannot_be_is_not_believed},

@@ -5,25 +5,9 @@
 
 #include "base/cleanup.h"
 #include "look.h"
-#include "ompi_mqs.h"
+#include "state/group_hash.h"
 
 /* ---- groups ----------------------------------------------------------------------------------------- */
-
-static uint64_t hash_word(uint64_t hash, uint32_t word)
-{
-    for (int i = 0; i < 4; i++)
-        hash = (hash ^ (word >> 8 * i & 0xff)) * OMPI_MQS_HASH_PRIME;
-    return hash;
-}
-
-/* As the library does it (ompi_mqs.h). */
-static uint64_t hash_members(const struct mpiq_name *members, uint32_t count)
-{
-    uint64_t hash = OMPI_MQS_HASH_START;
-    for (uint32_t i = 0; i < count; i++)
-        hash = hash_word(hash_word(hash, members[i].job), (uint32_t)members[i].rank);
-    return hash ? hash : 1;
-}
 
 /* By the extension's names. */
 static struct mpiq_name *fetch_names(struct mpiq_look *look, bool remote, uint32_t count)
@@ -63,29 +47,30 @@ static struct mpiq_name *fetch_ranks(struct mpiq_look *look, uint32_t count)
     return members;
 }
 
-/* hash is 0 where the library does not keep it; seed stands in for it if the members cannot be read. */
-static void read_group(struct mpiq_look *look, bool remote, uint64_t hash, uint64_t seed,
-                       struct mpiq_group *group)
+/* The hash is always our own, of the members as we read them: one that the process keeps might be that of
+   another rank's group.  Where the members cannot be read, seed stands in for them. */
+static void read_group(struct mpiq_look *look, bool remote, uint64_t seed, struct mpiq_group *group)
 {
     mpiq_look_phase = "reading a communicator's members";
-    group->hash = hash;
-    if (hash && mpiq_group_table_find(look->groups, hash, group->count))
-        return;
     struct mpiq_name *members = NULL;
     if (look->dll->extensions.get_members)
         members = fetch_names(look, remote, group->count);
     else if (look->dll->mqs_get_comm_group && !remote)
         members = fetch_ranks(look, group->count);
-    if (!hash)
-        group->hash =
-            members ? hash_members(members, group->count) : hash_word(hash_word(seed, group->count), 0);
-    if (members && mpiq_group_table_find(look->groups, group->hash, group->count)) {
+    if (!members) {
+        const struct mpiq_name stand_in[] = {{.job = (uint32_t)seed, .rank = -2},
+                                             {.job = (uint32_t)(seed >> 32), .rank = look->state->name.rank},
+                                             {.job = look->state->name.job, .rank = -2}};
+        group->hash = mpiq_group_hash(stand_in, sizeof stand_in / sizeof *stand_in);
+        return;
+    }
+    group->hash = mpiq_group_hash(members, group->count);
+    if (mpiq_group_table_find(look->groups, group->hash, group->count)) {
         free(members);
         return;
     }
     group->members = members;
-    if (members)
-        mpiq_group_table_add(look->groups, group);
+    mpiq_group_table_add(look->groups, group);
 }
 
 /* ---- what it remembers of collectives --------------------------------------------------------------- */
@@ -248,8 +233,7 @@ static void read_channels(struct mpiq_look *look, struct mpiq_communicator *comm
         mpiq_look_problem(look, "channels", code, "the sequence numbers of a communicator cannot be read");
 }
 
-/* ---- one communicator, and all
- * ------------------------------------------------------------------------------- */
+/* ---- one communicator, and all of them -------------------------------------------------------------- */
 
 /* Our own names for the DLL's bits: a value of ours never depends on one of theirs. */
 static uint32_t flags_of(int theirs)
@@ -292,7 +276,7 @@ static void read_details(struct mpiq_look *look, const mqs_communicator *plain,
         if (look->dll->extensions.get_communicator_details)
             mpiq_look_problem(look, "communicators", code, "a communicator's details cannot be read");
         guess_details(comm, plain);
-        read_group(look, false, 0, plain->unique_id, &comm->local);
+        read_group(look, false, plain->unique_id, &comm->local);
         return;
     }
     comm->handle = details.handle;
@@ -302,10 +286,10 @@ static void read_details(struct mpiq_look *look, const mqs_communicator *plain,
     comm->parent = details.parent;
     comm->ordered = details.ordered >= 0 ? details.ordered : -1;
     comm->nonblocking = details.nonblocking >= 0 ? details.nonblocking : -1;
-    read_group(look, false, details.group_hash, details.handle, &comm->local);
+    read_group(look, false, details.handle, &comm->local);
     if (details.remote_size > 0 && details.remote_size <= MPIQ_MEMBERS_MAX) {
         comm->remote.count = (uint32_t)details.remote_size;
-        read_group(look, true, details.remote_hash, details.handle + 1, &comm->remote);
+        read_group(look, true, details.handle + 1, &comm->remote);
     }
 }
 

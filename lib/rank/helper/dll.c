@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,20 +54,30 @@ static struct mpiq_error *find_entry_points(struct mpiq_dll *dll, const char *pa
     return NULL;
 }
 
-struct mpiq_error *mpiq_dll_open(const char *path, struct mpiq_dll *dll)
+/* What the loader says, without the name that we gave it: that of a descriptor. */
+static struct mpiq_error *loader_error(const char *file, const char *name)
+{
+    const char *text = dlerror();
+    if (text && strncmp(text, file, strlen(file)) == 0 && text[strlen(file)] == ':')
+        text += strlen(file) + 1 + strspn(text + strlen(file) + 1, " ");
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "cannot load the message-queue library: %s: %s", name,
+                             text ? text : "the loader gives no reason");
+}
+
+struct mpiq_error *mpiq_dll_open(int descriptor, const char *name, struct mpiq_dll *dll)
 {
     struct mpiq_dll opened = {0};
+    char file[64];
 
     mpiq_look_phase = "being loaded";
-    opened.handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!opened.handle) {
-        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "cannot load the message-queue library: %s",
-                                 dlerror());
-    }
+    snprintf(file, sizeof file, "/proc/self/fd/%d", descriptor);
+    opened.handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!opened.handle)
+        return loader_error(file, name);
     mpiq_look_phase = "telling its version";
-    struct mpiq_error *error = check_version(&opened, path);
+    struct mpiq_error *error = check_version(&opened, name);
     if (!error)
-        error = find_entry_points(&opened, path);
+        error = find_entry_points(&opened, name);
     if (error) {
         dlclose(opened.handle);
         return error;
@@ -75,7 +86,9 @@ struct mpiq_error *mpiq_dll_open(const char *path, struct mpiq_dll *dll)
     opened.version = opened.mqs_version_string();
     if (opened.mqs_get_extensions)
         copy_extensions(&opened, opened.mqs_get_extensions());
-    opened.path = strdup(path);
+    opened.path = strdup(name);
+    if (!opened.path)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     *dll = opened;
     return NULL;
 }

@@ -89,8 +89,9 @@ struct mpiq_look {
 /* What the DLL is doing, for the sentence if it crashes: static text after "while". */
 extern const char *volatile mpiq_look_phase;
 
-/* dll.c: opens the DLL, checks version and address width, finds its entry points. */
-struct mpiq_error *mpiq_dll_open(const char *path, struct mpiq_dll *dll);
+/* dll.c: loads the DLL from an open descriptor, checks version and address width, finds its entry points.
+   name is for messages. */
+struct mpiq_error *mpiq_dll_open(int descriptor, const char *name, struct mpiq_dll *dll);
 
 /* callbacks.c: the three tables, for mqs_ functions. */
 extern const mqs_basic_callbacks mpiq_basic_callbacks;

@@ -2,16 +2,16 @@
 /*
  * mpiq-dll-host - runs a message-queue DLL, anybody's, for an mpiq that would rather not.
  *
- * Started by lib/rank/host.c alone, with the wire as descriptor 3 and nothing else: docs/WIRE.md, "The
- * helper's side".  Arguments: --memory BYTES, --user UID:GID.
+ * Started by lib/rank/host.c alone, with the wire as descriptor 3, the DLL as descriptor 4 and nothing else:
+ * docs/WIRE.md, "The helper's side".  Arguments: --memory BYTES, --parent PID, --user UID:GID.
  *
- * Whatever the DLL does ends here: a crash is told in one line and then happens, memory is limited, time is
- * up when mpiq says so (SIGALRM), and once mpiq has gone a thread of ours ends the process, whatever the DLL
- * is at.
+ * Whatever the DLL does ends here: a crash is reported in one line before it takes its course, memory is
+ * limited, SIGALRM from mpiq ends a DLL that takes too long, and the process ends with mpiq.  The DLL is
+ * loaded in a confined process (confine.h) and from a descriptor, so that nobody can swap the file after mpiq
+ * has checked it.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <limits.h>
@@ -22,23 +22,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "ask.h"
 #include "base/debug.h"
 #include "look.h"
+#include "rank/confine.h"
 #include "target/pipe.h"
 #include "target/wire.h"
 
 #define WIRE 3
-#define DLLS_MAX 16
+#define DLL 4
 #define WATCHER_STACK ((size_t)64 << 10)
 
 static struct mpiq_pipe wire;
-static struct mpiq_dll dlls[DLLS_MAX];
+static struct mpiq_dll dll;
 static struct mpiq_group_table groups;
 
 /* ---- crashes ---------------------------------------------------------------------------------------- */
@@ -105,59 +104,40 @@ static bool start_watcher(void)
     return !failed;
 }
 
-static void limit(int resource, uint64_t value)
+/* The words that lib/rank/host.c puts on the command line. */
+static bool read_arguments(int count, char **arguments, struct mpiq_confinement *ret)
 {
-    const struct rlimit both = {.rlim_cur = value, .rlim_max = value};
-    setrlimit((__rlimit_resource_t)resource, &both);
-}
-
-/* The job's owner instead of root. */
-static bool become(const char *user)
-{
-    unsigned uid = 0;
-    unsigned gid = 0;
-    return sscanf(user, "%u:%u", &uid, &gid) == 2 && setgroups(0, NULL) == 0 &&
-           setresgid(gid, gid, gid) == 0 && setresuid(uid, uid, uid) == 0;
+    for (int i = 1; i + 1 < count; i += 2) {
+        const char *value = arguments[i + 1];
+        if (strcmp(arguments[i], "--memory") == 0)
+            ret->memory = strtoull(value, NULL, 10);
+        else if (strcmp(arguments[i], "--parent") == 0)
+            ret->parent = (pid_t)strtol(value, NULL, 10);
+        else if (strcmp(arguments[i], "--user") == 0)
+            ret->become = true;
+        if (strcmp(arguments[i], "--user") == 0 && sscanf(value, "%u:%u", &ret->user, &ret->group) != 2)
+            return false;
+    }
+    return true;
 }
 
 static bool prepare(int count, char **arguments)
 {
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = 0; fd <= 2 && nothing >= 0; fd++) {
-        if (fd != STDERR_FILENO || !mpiq_debug_on("dll"))
-            dup2(nothing, fd);
-    }
-    close_range(WIRE + 1, UINT_MAX, 0);
-    limit(RLIMIT_CORE, 0);
-    for (int i = 1; i + 1 < count; i += 2) {
-#ifndef __SANITIZE_ADDRESS__ /* which reserves more address space than there is memory */
-        if (strcmp(arguments[i], "--memory") == 0)
-            limit(RLIMIT_AS, strtoull(arguments[i + 1], NULL, 10));
-#endif
-        if (strcmp(arguments[i], "--user") == 0 && !become(arguments[i + 1]))
-            return false;
-    }
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    return start_watcher();
+    struct mpiq_confinement confinement = {.kind = MPIQ_CONFINED_HELPER, .keep_error = mpiq_debug_on("dll")};
+    close_range(DLL + 1, UINT_MAX, 0);
+    return read_arguments(count, arguments, &confinement) && mpiq_confine_begin(&confinement) &&
+           start_watcher() && mpiq_confine_end(MPIQ_CONFINED_HELPER);
 }
 
 /* ---- looks ------------------------------------------------------------------------------------------ */
 
-/* The DLL at path, opened once; a failure is remembered by nobody, as it names a file that may appear. */
-static struct mpiq_error *find_dll(const char *path, struct mpiq_dll **ret)
+/* The DLL that stands at descriptor DLL, loaded at the first look; name is what mpiq calls it.  A failure is
+   remembered by nobody: mpiq ends this process after one. */
+static struct mpiq_error *find_dll(const char *name, struct mpiq_dll **ret)
 {
-    for (size_t i = 0; i < DLLS_MAX; i++) {
-        if (!dlls[i].path) {
-            struct mpiq_error *error = mpiq_dll_open(path, &dlls[i]);
-            *ret = error ? NULL : &dlls[i];
-            return error;
-        }
-        if (strcmp(dlls[i].path, path) == 0) {
-            *ret = &dlls[i];
-            return NULL;
-        }
-    }
-    return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "too many message-queue libraries in one helper");
+    struct mpiq_error *error = dll.path ? NULL : mpiq_dll_open(DLL, name, &dll);
+    *ret = error ? NULL : &dll;
+    return error;
 }
 
 /* The state of the rank, or the answer to the question that the request holds. */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * confine - what a process of ours gives up before it touches what others wrote (docs/SECURITY.md).
+ *
+ * Two steps, because the first one costs rights that the second one needs: mpiq_confine_begin as the first
+ * thing of all, mpiq_confine_end once everything that needs an ordinary process (descriptors, threads of
+ * ours, memory of libraries) is at hand.
+ */
+#ifndef MPIQ_RANK_CONFINE_H
+#define MPIQ_RANK_CONFINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum mpiq_confined {
+    MPIQ_CONFINED_HELPER, /* runs a message-queue DLL: reads memory of its rank, nothing else */
+    MPIQ_CONFINED_READER, /* reads ranks: stops threads, copies their registers */
+};
+
+struct mpiq_confinement {
+    enum mpiq_confined kind;
+    uint64_t memory; /* bytes of address space; 0: no limit */
+    pid_t parent;    /* whose end is ours; 0: nobody's */
+    bool become;     /* user and group, instead of who we are */
+    bool keep_trace; /* with become: keep the right to look at processes that Yama protects */
+    bool keep_error; /* standard error stays open (MPIQ_DEBUG) */
+    uid_t user;
+    gid_t group;
+};
+
+/*
+ * A session of its own; standard input, output and error on /dev/null; directory /; no core file; limits on
+ * memory and descriptors; another user if asked; no new privileges; killed when the parent thread ends.
+ * False if any of it cannot be had: then the process must end.
+ */
+bool mpiq_confine_begin(const struct mpiq_confinement *confinement);
+
+/*
+ * From here on no program is executed, no file opened for writing, created or changed, no socket made, no
+ * signal sent but to ourselves, no terminal touched; only a reader stops threads, and none writes another
+ * process's memory or registers.  Other system calls fail with ENOSYS.  For all threads.  False if the kernel
+ * does not do it.
+ */
+bool mpiq_confine_end(enum mpiq_confined kind);
+
+/*
+ * The environment of a confined process, made of ours: the variables of ours that tests and MPIQ_DEBUG need,
+ * nothing else.  An array that the caller frees, of strings that are not its own; NULL without memory.
+ */
+char **mpiq_confine_environment(void);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* group_hash - what a group is told by: a hash of its members, in their order, that nobody can forge. */
+#ifndef MPIQ_GROUP_HASH_H
+#define MPIQ_GROUP_HASH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "state/rank_state.h"
+
+/* Never 0. */
+uint64_t mpiq_group_hash(const struct mpiq_name *members, uint32_t count);
+
+#endif
