@@ -61,7 +61,8 @@ static bool is_rank(const struct mpiq_process_table *table, const struct mpiq_pr
     return true;
 }
 
-static struct candidate candidate_of(const struct mpiq_process_table *table, const struct mpiq_process *process)
+static struct candidate candidate_of(const struct mpiq_process_table *table,
+                                     const struct mpiq_process *process)
 {
     const struct mpiq_process *parent = mpiq_process_table_find(table, process->parent);
     while (parent && parent->nspace && !is_launcher(parent->executable))
@@ -74,8 +75,8 @@ static struct candidate candidate_of(const struct mpiq_process_table *table, con
 }
 
 /*
- * Namespaces of one user under one launcher are one job (spawned worlds), and so are ranks of one user and one
- * namespace under several daemons.  Whoever else has that namespace has copied it.
+ * Namespaces of one user under one launcher are one job (spawned worlds), and so are ranks of one user and
+ * one namespace under several daemons.  Whoever else has that namespace has copied it.
  */
 static bool same_job(const struct candidate *a, const struct candidate *b)
 {
@@ -157,8 +158,7 @@ static void agree_on_size(const struct candidates *all, struct mpiq_found_job *j
         for (size_t k = 0; k < all->count; k++) {
             const struct mpiq_process *other = all->items[k].process;
             votes += all->items[k].job == job->index && other->world_size == process->world_size &&
-                     other->local_size == process->local_size &&
-                     strcmp(other->nspace, process->nspace) == 0;
+                     other->local_size == process->local_size && strcmp(other->nspace, process->nspace) == 0;
         }
         if (votes <= best)
             continue;

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "job/diagnose.h"
+#include "look/claims.h"
 #include "look/doctor.h"
 #include "look/reader.h"
 #include "report/report.h"
@@ -65,34 +66,31 @@ static struct mpiq_error *read_twice(const struct mpiq_options *options, struct 
     return error;
 }
 
-typedef struct mpiq_error *state_visitor(void *argument, int look, const struct mpiq_rank_state *state);
+/* A process that says it is what another one is costs itself its name, not all others the report.  What the
+   user named twice, in files, is the user's to sort out. */
+static struct mpiq_error *add_live(struct mpiq_job_state *job, int look, struct mpiq_rank_state **state)
+{
+    struct mpiq_error *error = mpiq_job_state_add(job, look, *state);
+    if (!error || error->code != MPIQ_ERROR_CORRUPT || (*state)->core)
+        return error;
+    error = mpiq_disown_state(error, state);
+    return error ? error : mpiq_job_state_add(job, look, *state);
+}
 
-/* Every rank state that was read or came with a snapshot, all of look 1 first. */
-static struct mpiq_error *each_state(const struct mpiq_look_sources *sources, state_visitor *visit,
-                                     void *argument)
+static struct mpiq_error *add_states(struct mpiq_look_sources *sources, struct mpiq_job_state *job)
 {
     struct mpiq_error *error = NULL;
     for (int look = 1; look <= 2; look++) {
         for (size_t i = 0; i < sources->kept_count && !error; i++) {
             if (sources->kept[i].look == look)
-                error = visit(argument, look, sources->kept[i].state);
+                error = mpiq_job_state_add(job, look, sources->kept[i].state);
         }
         for (size_t i = 0; i < sources->count && !error; i++) {
             if (sources->items[i].looks[look - 1])
-                error = visit(argument, look, sources->items[i].looks[look - 1]);
+                error = add_live(job, look, &sources->items[i].looks[look - 1]);
         }
     }
     return error;
-}
-
-static struct mpiq_error *add_to_job(void *argument, int look, const struct mpiq_rank_state *state)
-{
-    return mpiq_job_state_add(argument, look, state);
-}
-
-static struct mpiq_error *add_to_snapshot(void *argument, int look, const struct mpiq_rank_state *state)
-{
-    return mpiq_snapshot_add(argument, look, state);
 }
 
 static struct mpiq_error *decide(struct mpiq_job *job)
@@ -100,7 +98,7 @@ static struct mpiq_error *decide(struct mpiq_job *job)
     job->state = mpiq_job_state_create();
     if (!job->state)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-    struct mpiq_error *error = each_state(&job->sources, add_to_job, job->state);
+    struct mpiq_error *error = add_states(&job->sources, job->state);
     if (!error)
         error = mpiq_job_state_finish(job->state);
     if (!error)
@@ -278,12 +276,30 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
     return error;
 }
 
+/* Every rank state that was read or came with a snapshot, all of look 1 first. */
+static struct mpiq_error *write_states(const struct mpiq_look_sources *sources,
+                                       struct mpiq_snapshot_writer *writer)
+{
+    struct mpiq_error *error = NULL;
+    for (int look = 1; look <= 2; look++) {
+        for (size_t i = 0; i < sources->kept_count && !error; i++) {
+            if (sources->kept[i].look == look)
+                error = mpiq_snapshot_add(writer, look, sources->kept[i].state);
+        }
+        for (size_t i = 0; i < sources->count && !error; i++) {
+            if (sources->items[i].looks[look - 1])
+                error = mpiq_snapshot_add(writer, look, sources->items[i].looks[look - 1]);
+        }
+    }
+    return error;
+}
+
 struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *path)
 {
     struct mpiq_snapshot_writer *writer = NULL;
     struct mpiq_error *error = mpiq_snapshot_create(path, &writer);
     if (!error)
-        error = each_state(&job->sources, add_to_snapshot, writer);
+        error = write_states(&job->sources, writer);
     if (error) {
         mpiq_snapshot_abandon(writer);
         return error;

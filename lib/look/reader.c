@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/debug.h"
+#include "look/claims.h"
 #include "rank/rank.h"
 
 enum { MAX_WORKERS = 32, PROGRESS_MS = 100 };
@@ -124,8 +125,10 @@ static struct mpiq_error *read_source(struct worker *worker, struct mpiq_look_so
     int world_size = worker->reader->sources->world_size;
     if (!error && source->gone)
         return read_gone(source, world_size, ret);
-    if (!error)
-        return read_open(worker, source, look == 2 ? source->looks[0] : NULL, ret);
+    if (!error) {
+        error = read_open(worker, source, look == 2 ? source->looks[0] : NULL, ret);
+        return error ? error : mpiq_check_claims(source, world_size, ret);
+    }
 
     /* A file that is no core file, or the like: part of the answer. */
     struct mpiq_error *fault = read_gone(source, world_size, ret);

@@ -79,8 +79,11 @@ static struct mpiq_error *add_process(struct mpiq_look_sources *sources, pid_t p
         return error;
     error = mpiq_discover(&table, pid, &job);
     for (size_t i = 0; i < job.count && !error; i++) {
-        if (!has_pid(sources, job.ranks[i].pid))
-            error = add_rank(sources, &job.ranks[i]);
+        if (has_pid(sources, job.ranks[i].pid))
+            continue;
+        error = add_rank(sources, &job.ranks[i]);
+        if (!error && (!job.ranks[i].nspace || strcmp(job.ranks[i].nspace, job.ranks[0].nspace) != 0))
+            sources->items[sources->count - 1].world = -1;
     }
     if (!error)
         error = add_gone_ranks(sources, &job);

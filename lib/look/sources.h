@@ -24,6 +24,7 @@ struct mpiq_look_source {
     struct mpiq_target *target;   /* opened at the first look and kept; NULL: not open */
     int rank;                     /* as the environment says; -1 */
     char *nspace;                 /* as the environment says; NULL */
+    int world;                    /* 0: nspace is the job's first, whose size the launcher gives; else -1 */
     bool gone;                    /* there is no such process any more */
     pid_t other;                  /* as struct mpiq_found_rank: then neither is read */
     struct mpiq_rank_state *looks[2];

@@ -134,6 +134,67 @@ static void the_job_of_another_user_is_not_mine(void)
     mpiq_found_job_deinit(&job);
 }
 
+/* Under no launcher's name, or another user's: it takes nobody's place, and is no job's rank. */
+static void a_copied_namespace_displaces_nobody(void)
+{
+    for (uid_t other = 0; other < 2; other++) {
+        struct mpiq_process rows[] = {
+            {SOME(SHELL, 1, "bash")},
+            {RANK(50, SHELL, "impostor", "7", 1), .maps_mpi = true, .uid = other},
+            {SOME(LAUNCHER, 1, "mpirun")},
+            {RANK(101, LAUNCHER, "solver", "7", 0), .maps_mpi = true},
+            {RANK(102, LAUNCHER, "solver", "7", 1), .maps_mpi = true},
+        };
+        struct mpiq_found_job job = {0};
+        CU_ASSERT_PTR_NULL(DISCOVER(rows, LAUNCHER, &job));
+        assert_ranks(&job, 2, (pid_t[]){101, 102});
+        mpiq_found_job_deinit(&job);
+    }
+}
+
+static void of_two_with_one_name_neither_is_read(void)
+{
+    struct mpiq_process rows[] = {
+        {SOME(LAUNCHER, 1, "mpirun")},
+        {RANK(101, LAUNCHER, "solver", "7", 0), .maps_mpi = true},
+        {RANK(102, LAUNCHER, "solver", "7", 1), .maps_mpi = true},
+        {RANK(103, LAUNCHER, "solver", "7", 1), .maps_mpi = true},
+    };
+    struct mpiq_found_job job = {0};
+    CU_ASSERT_PTR_NULL(DISCOVER(rows, LAUNCHER, &job));
+    CU_ASSERT_EQUAL_FATAL(job.count, 2);
+    CU_ASSERT_EQUAL(job.ranks[0].other, 0);
+    CU_ASSERT_EQUAL(job.ranks[1].rank, 1);
+    CU_ASSERT_EQUAL(job.ranks[1].pid, 102);
+    CU_ASSERT_EQUAL(job.ranks[1].other, 103);
+    mpiq_found_job_deinit(&job);
+}
+
+/* Each rank can write its own environment: one that does changes nothing for the others. */
+static void one_ranks_word_is_not_the_worlds_size(void)
+{
+    struct mpiq_process rows[] = {
+        {SOME(LAUNCHER, 1, "mpirun")},
+        {RANK(101, LAUNCHER, "solver", "7", 0), .maps_mpi = true},
+        {RANK(102, LAUNCHER, "solver", "7", 1), .maps_mpi = true},
+        {RANK(103, LAUNCHER, "solver", "7", 2), .maps_mpi = true},
+    };
+    rows[1].world_size = rows[1].local_size = 2000000000;
+    struct mpiq_found_job job = {0};
+    CU_ASSERT_PTR_NULL(DISCOVER(rows, LAUNCHER, &job));
+    CU_ASSERT_EQUAL(job.world_size, 2);
+    mpiq_found_job_deinit(&job);
+
+    struct mpiq_process alone[] = {
+        {SOME(LAUNCHER, 1, "mpirun")},
+        {RANK(101, LAUNCHER, "solver", "7", 0), .maps_mpi = true},
+    };
+    alone[1].world_size = alone[1].local_size = 2000000000;
+    CU_ASSERT_PTR_NULL(DISCOVER(alone, LAUNCHER, &job));
+    CU_ASSERT_FALSE(job.whole);
+    mpiq_found_job_deinit(&job);
+}
+
 static void a_process_without_launcher_is_a_job_of_one(void)
 {
     struct mpiq_process rows[] = {{SOME(SHELL, 1, "bash")}, {SOME(11, SHELL, "solver")}};
@@ -179,6 +240,9 @@ int main(void)
         {"one namespace under two daemons is one job", one_namespace_under_two_daemons_is_one_job},
         {"two jobs are a question", two_jobs_are_a_question},
         {"the job of another user is not mine", the_job_of_another_user_is_not_mine},
+        {"a copied namespace displaces nobody", a_copied_namespace_displaces_nobody},
+        {"of two with one name neither is read", of_two_with_one_name_neither_is_read},
+        {"one rank's word is not the world's size", one_ranks_word_is_not_the_worlds_size},
         {"a process without launcher is a job of one", a_process_without_launcher_is_a_job_of_one},
         {"what is not there is said", what_is_not_there_is_said},
         {"this process is in the table", this_process_is_in_the_table},

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +48,8 @@ static bool can_write(void)
 
 static bool can_signal(void)
 {
-    return kill(getppid(), 0) == 0 || kill(-1, 0) == 0 ||
-           syscall(SYS_tgkill, getppid(), getppid(), 0) == 0 || syscall(SYS_tkill, getppid(), 0) == 0 ||
+    return kill(getppid(), 0) == 0 || kill(-1, 0) == 0 || syscall(SYS_tgkill, getppid(), getppid(), 0) == 0 ||
+           syscall(SYS_tkill, getppid(), 0) == 0 ||
            syscall(424 /* pidfd_send_signal */, 3, 0, NULL, 0) == 0 || fcntl(3, F_SETOWN, getppid()) == 0;
 }
 
@@ -56,7 +58,7 @@ static bool can_execute(void)
     /* Not where it would work: then this process would be another. */
     char *const nothing[] = {NULL};
     bool could = execve("/nonexistent", nothing, nothing) < 0 && errno != ENOSYS;
-    return could || syscall(322 /* execveat */, -1, "/nonexistent", nothing, nothing, 0) == 0;
+    return could || (syscall(SYS_execveat, -1, "/nonexistent", nothing, nothing, 0) < 0 && errno != ENOSYS);
 }
 
 static bool can_change_others(void)
@@ -85,8 +87,8 @@ static void try_all(char name[64])
     static const struct {
         const char *word;
         bool (*can)(void);
-    } ways[] = {{"write", can_write}, {"signal", can_signal}, {"execute", can_execute},
-                {"change", can_change_others}, {"type", can_type}, {"outlive", can_outlive}};
+    } ways[] = {{"write", can_write},          {"signal", can_signal}, {"execute", can_execute},
+                {"change", can_change_others}, {"type", can_type},     {"outlive", can_outlive}};
     strcpy(name, "escaped:");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         if (ways[i].can()) {

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "look/claims.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "rank/rank.h"
+#include "state/job_builder.h"
+
+/* The system's word on the process, and the launcher's on who it is; nothing of the process's own.  Takes
+   reason. */
+static struct mpiq_error *start_over(const struct mpiq_look_source *source, struct mpiq_error *reason,
+                                     struct mpiq_rank_state **state)
+{
+    const struct mpiq_rank_state *old = *state;
+    struct mpiq_rank_state *bare = mpiq_rank_state_create();
+    if (!bare) {
+        mpiq_error_destroy(reason);
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    }
+    bare->pid = old->pid;
+    bare->taken_ns = old->taken_ns;
+    bare->process_state = old->process_state;
+    bare->core = old->core;
+    bare->traced = old->traced;
+    bare->cpu_ns = old->cpu_ns;
+    memcpy(bare->host, old->host, sizeof bare->host);
+    memcpy(bare->executable, old->executable, sizeof bare->executable);
+    if (source->rank >= 0 && source->nspace) {
+        bare->name = (struct mpiq_name){.job = mpiq_rank_job_of(source->nspace), .rank = source->rank};
+        snprintf(bare->nspace, sizeof bare->nspace, "%s", source->nspace);
+    }
+    mpiq_rank_state_problem(bare, "identity", reason);
+    mpiq_rank_state_destroy(*state);
+    *state = bare;
+    return NULL;
+}
+
+struct mpiq_error *mpiq_disown_state(struct mpiq_error *reason, struct mpiq_rank_state **state)
+{
+    return start_over(&(struct mpiq_look_source){.rank = -1}, reason, state);
+}
+
+struct mpiq_error *mpiq_check_claims(const struct mpiq_look_source *source, int world_size,
+                                     struct mpiq_rank_state **state)
+{
+    struct mpiq_rank_state *read = *state;
+    bool launched = source->rank >= 0 && source->nspace;
+    if (launched && read->name.rank >= 0 && read->name.rank != source->rank)
+        return start_over(
+            source,
+            mpiq_error_create(MPIQ_ERROR_CORRUPT,
+                              "its memory says that it is rank %d, but it was started as rank %d: "
+                              "nothing that it says is believed",
+                              read->name.rank, source->rank),
+            state);
+    bool first_world = launched && world_size > 0 && source->world == 0;
+    if (first_world && read->world_size > 0 && read->world_size != world_size) {
+        mpiq_rank_state_problem(read, "identity",
+                                mpiq_error_create(MPIQ_ERROR_CORRUPT,
+                                                  "it says that its job has %d ranks, the launcher %d",
+                                                  read->world_size, world_size));
+        read->world_size = world_size;
+    }
+    struct mpiq_error *error = mpiq_job_check_state(read);
+    return error ? start_over(source, error, state) : NULL;
+}

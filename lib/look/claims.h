@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * claims - what a rank says of itself, held against what others know: the launcher, the limits of a job.
+ *
+ * A rank speaks for itself alone.  Who it is, its launcher said before it ran; how many ranks there are is
+ * not its word to give.
+ */
+#ifndef MPIQ_LOOK_CLAIMS_H
+#define MPIQ_LOOK_CLAIMS_H
+
+#include "look/sources.h"
+
+/*
+ * Checks what was read of source.  A state that cannot be (mpiq_job_check_state), or is of another rank than
+ * the launcher started there, is replaced by one that says so and holds what the system says of the process.
+ * A wrong size of the world gives way to the launcher's.  Fails only for want of memory.
+ */
+struct mpiq_error *mpiq_check_claims(const struct mpiq_look_source *source, int world_size,
+                                     struct mpiq_rank_state **state);
+
+/* Replaces the state of a process that claims to be what another one is by one of a process without a name.
+   Takes reason, which becomes its problem. */
+struct mpiq_error *mpiq_disown_state(struct mpiq_error *reason, struct mpiq_rank_state **state);
+
+#endif
