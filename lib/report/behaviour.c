@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/behaviour.h"
 
-#include <ctype.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/hash_table.h"
+#include "report/wait_text.h"
 
 /* Lines into which ranks that wait at one place for different things are split. */
 #define MOST_VARIANTS 3
@@ -30,6 +28,7 @@ struct variant {
 
 struct collector {
     const struct mpiq_page *page;
+    const struct mpiq_rank_set *without; /* ranks that are not asked for; NULL */
     struct kind *kinds;
     size_t kind_count;
     struct mpiq_hash_table kind_table;
@@ -132,51 +131,34 @@ static uint32_t variant_of(struct collector *c, uint32_t kind, const char *text,
     return (uint32_t)c->variant_count++;
 }
 
-void mpiq_put_relative(struct mpiq_buffer *buffer, const char *text, uint32_t own, uint32_t size)
+/* What a process waits for, or where a rank outside MPI is; valid until the next one. */
+static const char *what_of(struct collector *c, uint32_t process, enum mpiq_wait_form form)
 {
-    static const char word[] = "rank ";
-    for (const char *at = text; *at;) {
-        const char *found = strstr(at, word);
-        bool begins = found && (found == text || !isalnum((unsigned char)found[-1]));
-        char *end = NULL;
-        unsigned long rank = found && isdigit((unsigned char)found[strlen(word)])
-                                 ? strtoul(found + strlen(word), &end, 10)
-                                 : ULONG_MAX;
-        if (!found) {
-            mpiq_buffer_string(buffer, at);
-            return;
-        }
-        mpiq_buffer_add(buffer, at, (size_t)(found - at) + strlen(word));
-        at = found + strlen(word);
-        if (!begins || rank >= size)
-            continue;
-        int64_t distance = (int64_t)rank - (int64_t)own;
-        if (2 * distance > (int64_t)size)
-            distance -= size;
-        else if (2 * distance < -(int64_t)size)
-            distance += size;
-        mpiq_buffer_char(buffer, 'r');
-        if (distance != 0)
-            mpiq_buffer_printf(buffer, "%+" PRId64, distance);
-        at = end;
-    }
-}
-
-/* What a process waits for, relative to it; valid until the next one. */
-static const char *relative_what(struct collector *c, uint32_t process)
-{
-    const struct mpiq_job_state *job = c->page->job;
-    struct mpiq_world_rank name = mpiq_job_world_rank(job, process);
-    const char *what = c->page->diagnosis->ranks[process].what;
+    const struct mpiq_rank_diagnosis *rank = &c->page->diagnosis->ranks[process];
     c->scratch.length = 0;
-    mpiq_put_relative(&c->scratch, what ? what : "", name.rank, job->worlds[name.world].size);
+    if (rank->waits_for)
+        mpiq_put_wait(c->page, &c->scratch, rank->waits_for, rank->call, process, form);
+    else
+        mpiq_buffer_string(&c->scratch, rank->what);
     return mpiq_buffer_text(&c->scratch);
 }
 
-static const char *exact_what(const struct collector *c, uint32_t process)
+static const char *relative_what(struct collector *c, uint32_t process)
 {
-    const char *what = c->page->diagnosis->ranks[process].what;
-    return what ? what : "";
+    return what_of(c, process, MPIQ_WAIT_RELATIVE);
+}
+
+static const char *exact_what(struct collector *c, uint32_t process)
+{
+    return what_of(c, process, MPIQ_WAIT_EXACT);
+}
+
+/* Whether the page shows this process here. */
+static bool wanted(const struct collector *c, uint32_t process)
+{
+    struct mpiq_world_rank name = mpiq_job_world_rank(c->page->job, process);
+    return mpiq_page_wants(c->page, process) &&
+           !(c->without && mpiq_rank_set_contains(c->without, name.world, name.rank));
 }
 
 /* Sorts the processes into kinds and counts what those of a kind wait for. */
@@ -186,7 +168,7 @@ static bool survey(struct collector *c)
     bool made;
     for (uint32_t process = 0; process < count; process++) {
         c->kind_of[process] = MPIQ_NONE;
-        if (!mpiq_page_wants(c->page, process))
+        if (!wanted(c, process))
             continue;
         uint32_t kind = c->kind_of[process] = kind_of(c, process);
         if (kind == MPIQ_NONE)
@@ -249,46 +231,39 @@ static struct mpiq_behaviour *line_of(struct collector *c, uint32_t process, str
     return line;
 }
 
-/* The rank of "rank 3" or "rank w1:3", of "rank 3 to take part"; false for anything else. */
-static bool rank_alone(const char *what, struct mpiq_world_rank *ret)
+/* Notes whom one more rank in a collective waits for. */
+static bool add_awaited(struct collector *c, uint32_t process, struct mpiq_behaviour *line)
 {
-    uint32_t world = 0;
-    uint32_t rank = 0;
-    int length = 0;
-    if (sscanf(what, "rank w%" SCNu32 ":%" SCNu32 "%n", &world, &rank, &length) != 2 &&
-        sscanf(what, "rank %" SCNu32 "%n", &rank, &length) != 1)
-        return false;
-    if (what[length] != '\0' && strcmp(what + length, " to take part") != 0)
-        return false;
-    *ret = (struct mpiq_world_rank){.world = world, .rank = rank};
+    const struct mpiq_waits_for *wait = c->page->diagnosis->ranks[process].waits_for;
+    if (!wait) {
+        line->varies |= line->what && strcmp(line->what, exact_what(c, process)) != 0;
+        return true;
+    }
+    for (uint32_t i = 0; i < wait->ranks.count; i++) {
+        const struct mpiq_rank_range *range = &wait->ranks.ranges[i];
+        if (!mpiq_rank_set_add_range(&line->awaited, range->world, range->first, range->last))
+            return false;
+    }
     return true;
 }
 
-/* Notes whom one more rank in a collective waits for; what is no rank makes the line one of various things.
- */
-static bool add_awaited(const struct collector *c, uint32_t process, struct mpiq_behaviour *line)
+/* Says whom the ranks of a line wait for, where they do not all say the same. */
+static bool tell_awaited(struct collector *c, struct mpiq_behaviour *line)
 {
-    struct mpiq_world_rank rank;
-    const char *what = exact_what(c, process);
-    bool alone = rank_alone(what, &rank);
-    if (line->what && !line->varies && strcmp(line->what, what) != 0)
-        line->varies = !alone || line->awaited.size == 0;
-    return !alone || mpiq_rank_set_add(&line->awaited, rank.world, rank.rank);
-}
-
-/* Says in words whom the ranks of a line wait for, where it is ranks alone. */
-static bool tell_awaited(struct mpiq_behaviour *line)
-{
-    enum { MOST_AWAITED = 4 };
-    if (line->awaited.size == 0 || line->varies || (line->awaited.size == 1 && line->what))
+    const struct mpiq_waits_for *wait = line->example->waits_for;
+    if (line->awaited.size == 0 || line->varies ||
+        (wait && mpiq_rank_set_equal(&line->awaited, &(struct mpiq_rank_set){
+                                                         .ranges = (void *)wait->ranks.ranges,
+                                                         .count = wait->ranks.count,
+                                                     })))
         return true;
-    struct mpiq_buffer text = {0};
-    mpiq_put_who(&text, &line->awaited, MOST_AWAITED);
+    const struct mpiq_ranks awaited = {
+        .ranges = line->awaited.ranges, .count = line->awaited.count, .size = line->awaited.size};
+    c->scratch.length = 0;
+    mpiq_put_ranks_named(&c->scratch, &awaited);
     free(line->what);
-    line->what = strdup(mpiq_buffer_text(&text));
-    bool good = line->what && !text.failed;
-    mpiq_buffer_deinit(&text);
-    return good;
+    line->what = strdup(mpiq_buffer_text(&c->scratch));
+    return line->what != NULL;
 }
 
 static bool fill(struct collector *c, struct mpiq_behaviours *ret)
@@ -309,7 +284,7 @@ static bool fill(struct collector *c, struct mpiq_behaviours *ret)
             line->since = rank->since;
     }
     for (size_t i = 0; i < ret->count; i++) {
-        if (!tell_awaited(&ret->items[i]))
+        if (!tell_awaited(c, &ret->items[i]))
             return false;
     }
     return true;
@@ -345,9 +320,10 @@ static bool collect(struct collector *c, struct mpiq_behaviours *ret)
     return fill(c, ret) && !c->scratch.failed;
 }
 
-bool mpiq_behaviours_collect(const struct mpiq_page *page, struct mpiq_behaviours *ret)
+bool mpiq_behaviours_collect(const struct mpiq_page *page, const struct mpiq_rank_set *without,
+                             struct mpiq_behaviours *ret)
 {
-    struct collector c = {.page = page};
+    struct collector c = {.page = page, .without = without};
     *ret = (struct mpiq_behaviours){0};
     bool good = collect(&c, ret);
     collector_deinit(&c);

@@ -3,10 +3,10 @@
  * behaviour - ranks that do the same: the lines of "what the ranks do".
  *
  * Same means: the same state, call, communicator's name, running number and place.  What they wait for
- * differs from rank to rank as a rule (each for its neighbour): it splits a line in a few at most, is said
- * relative to the rank ("rank r+1") where that makes it one, and is an example otherwise.  In a collective,
- * whose inner traffic is nobody's business, it is all the ranks waited for.  So the number of lines depends
- * on how many different things happen, not on how many ranks there are.
+ * often differs from rank to rank (each waits for its neighbour).  A few differences split the line; where
+ * all are alike relative to the rank ("rank r+1") there is one line; otherwise the line shows an example.  In
+ * a collective the ranks waited for are put together.  So the number of lines depends on how many different
+ * things happen, not on how many ranks there are.
  */
 #ifndef MPIQ_REPORT_BEHAVIOUR_H
 #define MPIQ_REPORT_BEHAVIOUR_H
@@ -29,11 +29,10 @@ struct mpiq_behaviours {
     size_t count;
 };
 
-/* Of the ranks that the page wants.  False without memory; deinit in any case. */
-bool mpiq_behaviours_collect(const struct mpiq_page *page, struct mpiq_behaviours *ret);
+/* Of the ranks that the page wants, without those in `without` (NULL: none).  False on allocation failure;
+   deinit in any case. */
+bool mpiq_behaviours_collect(const struct mpiq_page *page, const struct mpiq_rank_set *without,
+                             struct mpiq_behaviours *ret);
 void mpiq_behaviours_deinit(struct mpiq_behaviours *behaviours);
-
-/* "rank 3" in a text about rank `own` of `size` as "rank r+1"; the whole text, in buffer. */
-void mpiq_put_relative(struct mpiq_buffer *buffer, const char *text, uint32_t own, uint32_t size);
 
 #endif

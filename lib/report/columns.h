@@ -7,7 +7,7 @@
 #ifndef MPIQ_REPORT_COLUMNS_H
 #define MPIQ_REPORT_COLUMNS_H
 
-#include "report/layout.h"
+#include "report/print.h"
 
 struct mpiq_column {
     const char *heading;

@@ -9,12 +9,13 @@
 #include "base/cleanup.h"
 #include "report/behaviour.h"
 #include "report/columns.h"
+#include "report/wait_text.h"
 
 #define INDENT 5
 
 static void put_line(struct mpiq_page *page, struct mpiq_buffer *text)
 {
-    mpiq_layout_say(page, INDENT, "%s", mpiq_buffer_text(text));
+    mpiq_print(page, INDENT, "%s", mpiq_buffer_text(text));
     text->length = 0;
 }
 
@@ -26,7 +27,7 @@ static size_t shown_of(size_t count, size_t most)
 static void put_rest(struct mpiq_page *page, size_t count, size_t shown, const char *noun)
 {
     if (shown > 0 && shown < count)
-        mpiq_layout_say(page, INDENT, "... and %zu more %s", count - shown, noun);
+        mpiq_print(page, INDENT, "... and %zu more %s", count - shown, noun);
 }
 
 /* "ranks 0,2-63  in MPI_Bcast  at solver.c:88 step", one below the other. */
@@ -133,54 +134,6 @@ void mpiq_put_step(const struct mpiq_page *page, struct mpiq_buffer *buffer, con
         mpiq_buffer_printf(buffer, ": %s", step->why);
 }
 
-/* Whether each rank of a cycle does the same as the others, relative to itself; the rank that it waits for
-   and why go to *relative. */
-static bool uniform_steps(struct mpiq_page *page, const struct mpiq_finding *finding,
-                          struct mpiq_buffer *relative)
-{
-    struct mpiq_buffer other _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
-    for (size_t i = 0; i < finding->step_count; i++) {
-        const struct mpiq_step *step = &finding->steps[i];
-        struct mpiq_world_rank name = mpiq_job_world_rank(page->job, step->process);
-        struct mpiq_buffer *text = i == 0 ? relative : &other;
-        if (step->waits_for.size != 1 || !step->why || step->site != finding->steps[0].site ||
-            name.world > 0 || step->waits_for.ranges[0].world > 0)
-            return false;
-        char *said _cleanup_free_ = NULL;
-        if (asprintf(&said, "rank %" PRIu32 ": %s", step->waits_for.ranges[0].first, step->why) < 0) {
-            said = NULL;
-            mpiq_buffer_fail(&page->out);
-        }
-        text->length = 0;
-        mpiq_put_relative(text, said ? said : "", name.rank, page->job->worlds[0].size);
-        if (!said || (i > 0 && strcmp(mpiq_buffer_text(relative), mpiq_buffer_text(&other)) != 0))
-            return false;
-    }
-    return true;
-}
-
-/* A long cycle in which all do the same, on one line; false if this one is not like that. */
-static bool put_uniform_steps(struct mpiq_page *page, const struct mpiq_finding *finding)
-{
-    enum { WORTH_IT = 4 };
-    struct mpiq_buffer relative _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
-    if (finding->step_count < WORTH_IT || !uniform_steps(page, finding, &relative))
-        return false;
-    mpiq_buffer_string(&text, "each rank r of them");
-    size_t before = text.length;
-    mpiq_buffer_string(&text, " (");
-    size_t begun = text.length;
-    mpiq_put_site(page, &text, finding->steps[0].site);
-    if (text.length > begun)
-        mpiq_buffer_char(&text, ')');
-    else
-        text.length = before;
-    mpiq_buffer_printf(&text, " waits for %s", mpiq_buffer_text(&relative));
-    put_line(page, &text);
-    return true;
-}
-
 /* Whether the sentence spells all the steps already. */
 static bool steps_in_text(struct mpiq_page *page, const struct mpiq_finding *finding)
 {
@@ -196,7 +149,7 @@ static void put_steps(struct mpiq_page *page, const struct mpiq_finding *finding
 {
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     size_t shown = shown_of(finding->step_count, most);
-    if (shown == 0 || steps_in_text(page, finding) || put_uniform_steps(page, finding))
+    if (shown == 0 || steps_in_text(page, finding))
         return;
     for (size_t i = 0; i < shown; i++) {
         mpiq_put_step(page, &text, &finding->steps[i]);
@@ -285,25 +238,140 @@ static void put_misses(struct mpiq_page *page, const struct mpiq_finding *findin
     put_rest(page, finding->near_miss_count, told, "like that");
 }
 
-void mpiq_put_finding(struct mpiq_page *page, const struct mpiq_finding *finding, size_t number, size_t most)
+/* What there is to say of a finding without evidence lines. */
+static void put_details(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
-    char lead[32];
-
-    snprintf(lead, sizeof lead, "%2zu. ", number);
-    mpiq_layout_line(page, (struct mpiq_line){.hang = 4, .lead = lead, .lead_style = MPIQ_STYLE_BOLD},
-                     finding->text);
-    if (finding->suspects.size > 0) {
-        mpiq_buffer_string(&text, "look first at ");
-        mpiq_put_who(&text, &finding->suspects, MPIQ_MOST_RANGES);
-        mpiq_layout_line(page,
-                         (struct mpiq_line){.indent = INDENT, .hang = INDENT + 2, .style = MPIQ_STYLE_BAD},
-                         mpiq_buffer_text(&text));
-    }
-    if (finding->step_count == 0 && (number == 1 || !places_in_text(page, finding)))
+    if (finding->step_count == 0)
         put_sites(page, finding, most);
     put_calls(page, finding, most);
     put_values(page, finding, most);
     put_steps(page, finding, most);
     put_misses(page, finding, most);
+}
+
+/* The call they are in; of ranks outside MPI, and of those that poll, what they do. */
+static void put_doing(struct mpiq_buffer *cell, const struct mpiq_evidence *evidence)
+{
+    mpiq_buffer_string(cell, evidence->call);
+    if (!evidence->call)
+        mpiq_buffer_string(cell, mpiq_rank_doing_word(evidence->doing));
+    else if (evidence->doing == MPIQ_DOING_POLLING)
+        mpiq_buffer_string(cell, " (polling)");
+    else if (evidence->doing == MPIQ_DOING_STOPPED)
+        mpiq_buffer_string(cell, " (stopped)");
+}
+
+static void put_evidence(struct mpiq_page *page, const struct mpiq_finding *finding, size_t indent,
+                         size_t most)
+{
+    static const struct mpiq_column headings[] = {{.heading = "", .wrap = true},
+                                                  {.heading = ""},
+                                                  {.heading = ""},
+                                                  {.heading = ""},
+                                                  {.heading = "", .wrap = true}};
+    struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
+        mpiq_columns_create(page, headings, sizeof headings / sizeof *headings);
+    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
+    size_t shown = shown_of(finding->evidence_count, most);
+
+    for (size_t i = 0; i < shown; i++) {
+        const struct mpiq_evidence *evidence = &finding->evidence[i];
+        mpiq_columns_row(table, MPIQ_STYLE_NONE);
+        mpiq_put_who(&cell, &evidence->ranks, MPIQ_MOST_RANGES);
+        mpiq_columns_set(table, 0, &cell);
+        put_doing(&cell, evidence);
+        mpiq_columns_set(table, 1, &cell);
+        mpiq_put_site(page, &cell, evidence->site);
+        mpiq_columns_set(table, 2, &cell);
+        mpiq_put_duration(&cell, evidence->since);
+        mpiq_columns_set(table, 3, &cell);
+        mpiq_put_evidence_detail(page, &cell, evidence);
+        mpiq_columns_set(table, 4, &cell);
+    }
+    mpiq_columns_print(table, indent, false);
+    put_rest(page, finding->evidence_count, shown, "groups of ranks: --json has all");
+}
+
+uint32_t mpiq_finding_cause(const struct mpiq_diagnosis *diagnosis, uint32_t index)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        uint32_t next = diagnosis->findings[index].consequence_of;
+        if (next >= diagnosis->finding_count)
+            break;
+        index = next;
+    }
+    return index;
+}
+
+static void put_consequences(struct mpiq_page *page, uint32_t cause, size_t most)
+{
+    const struct mpiq_diagnosis *diagnosis = page->diagnosis;
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
+    size_t count = 0;
+    size_t told = 0;
+    for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+        count += i != cause && mpiq_finding_cause(diagnosis, i) == cause;
+    size_t shown = shown_of(count, most);
+    for (uint32_t i = 0; i < diagnosis->finding_count && told < shown; i++) {
+        if (i == cause || mpiq_finding_cause(diagnosis, i) != cause)
+            continue;
+        mpiq_buffer_string(&text, "Follows: ");
+        mpiq_buffer_string(&text, diagnosis->findings[i].text);
+        mpiq_put_full_stop(&text);
+        mpiq_print_line(page, (struct mpiq_paragraph){.indent = INDENT - 2, .hang = INDENT},
+                        mpiq_buffer_text(&text));
+        text.length = 0;
+        told++;
+    }
+    if (shown > 0 && shown < count)
+        mpiq_print(page, INDENT - 2, "%zu more consequences: --json has all", count - shown);
+}
+
+static void put_suspects(struct mpiq_page *page, const struct mpiq_finding *finding)
+{
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
+    if (finding->suspects.size == 0)
+        return;
+    mpiq_buffer_string(&text, "Look at ");
+    mpiq_put_who(&text, &finding->suspects, MPIQ_MOST_RANGES);
+    mpiq_buffer_string(&text, " first.");
+    mpiq_print_line(page,
+                    (struct mpiq_paragraph){.indent = INDENT - 2, .hang = INDENT, .style = MPIQ_STYLE_BAD},
+                    mpiq_buffer_text(&text));
+}
+
+/* Ranks in different calls, by their stacks alone: a hint, which has neither a number nor a suspect. */
+static void put_hint(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
+{
+    if (finding->evidence_count > 0)
+        put_evidence(page, finding, INDENT - 2, most);
+    else
+        put_sites(page, finding, most);
+    mpiq_print(
+        page, INDENT - 2,
+        "Ranks in different collectives often mean that one took another path. Start the job with `mpiq "
+        "run` to know.");
+}
+
+void mpiq_put_cause(struct mpiq_page *page, uint32_t index, size_t number, size_t lines, size_t consequences)
+{
+    const struct mpiq_finding *finding = &page->diagnosis->findings[index];
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
+    char lead[32] = "";
+
+    if (finding->kind == MPIQ_FINDING_STACKS_DIFFER) {
+        put_hint(page, finding, lines);
+        return;
+    }
+    if (number > 0)
+        snprintf(lead, sizeof lead, "%zu. ", number);
+    mpiq_put_sentence(&text, finding->text);
+    mpiq_print_line(page, (struct mpiq_paragraph){.hang = 3, .lead = lead, .lead_style = MPIQ_STYLE_BOLD},
+                    mpiq_buffer_text(&text));
+    if (finding->evidence_count > 0)
+        put_evidence(page, finding, INDENT, lines);
+    else
+        put_details(page, finding, lines);
+    put_consequences(page, index, consequences);
+    put_suspects(page, finding);
 }

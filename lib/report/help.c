@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The end of a report: what would let it say more. */
 #include "base/cleanup.h"
-#include "report/layout.h"
+#include "report/print.h"
 #include "report/views.h"
 
 /* Ranks that were read in one of the ways that see less, by what would have seen more. */
@@ -32,7 +32,7 @@ static void count_losses(struct mpiq_page *page, struct losses *ret)
             continue;
         if (!rank)
             set = &ret->unread;
-        else if (rank->source == MPIQ_SOURCE_DEBUG_INFO)
+        else if (rank->source == MPIQ_SOURCE_DEBUG_INFO || rank->source == MPIQ_SOURCE_LAYOUTS)
             set = &ret->unpatched;
         else if (rank->source == MPIQ_SOURCE_STACKS)
             set = &ret->stacks_only;
@@ -57,14 +57,24 @@ static void put_help(struct mpiq_page *page, bool *headed, const struct mpiq_ran
 {
     struct mpiq_buffer line _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     if (!*headed)
-        mpiq_layout_heading(page, "What would help");
+        mpiq_print_heading(page, "To know more");
     *headed = true;
     if (ranks && ranks->size < mpiq_job_ranks_read(page->job)) {
         mpiq_put_who(&line, ranks, MPIQ_MOST_RANGES);
         mpiq_buffer_string(&line, ": ");
     }
     mpiq_buffer_string(&line, text);
-    mpiq_layout_say(page, 2, "%s", mpiq_buffer_text(&line));
+    mpiq_print(page, 2, "%s", mpiq_buffer_text(&line));
+}
+
+/* Whether the findings say already what stacks alone can tell. */
+static bool has_hint(const struct mpiq_diagnosis *diagnosis)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        if (diagnosis->findings[i].kind == MPIQ_FINDING_STACKS_DIFFER)
+            return true;
+    }
+    return false;
 }
 
 void mpiq_show_help(struct mpiq_page *page)
@@ -75,26 +85,25 @@ void mpiq_show_help(struct mpiq_page *page)
     count_losses(page, &losses);
     if (losses.unread.size > 0) {
         struct mpiq_buffer who _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
-        mpiq_buffer_string(&who, "to read ");
+        mpiq_buffer_string(&who, "To read ");
         mpiq_put_who(&who, &losses.unread, MPIQ_MOST_RANGES);
-        mpiq_buffer_string(
-            &who, ", too, name their core files; or, where they run on other hosts, mpiq snapshot -o FILE "
-                  "there and mpiq report on all the files here");
+        mpiq_buffer_string(&who, " too, give mpiq their core files, or run `mpiq snapshot -o FILE` on their "
+                                 "hosts and give mpiq all the files.");
         put_help(page, &headed, NULL, mpiq_buffer_text(&who));
     }
     if (losses.unpatched.size > 0)
-        put_help(page, &headed, &losses.unpatched,
-                 "this MPI library is not patched: how often each collective was called, the names of "
-                 "non-blocking ones and how long a rank has waited are not known");
-    if (losses.stacks_only.size > 0)
-        put_help(page, &headed, &losses.stacks_only,
-                 "of MPI's own state nothing could be read, only stacks: queues, communicators and "
-                 "collectives are "
-                 "not known, and so nothing can be proven; mpiq doctor says what is missing");
-    if (losses.not_recording.size > 0)
         put_help(
-            page, &headed, &losses.not_recording,
-            "recording of collectives is switched off in this job: how often each was called is not known");
+            page, &headed, &losses.unpatched,
+            "Call counts, the names of non-blocking collectives and waiting times are not known: this MPI "
+            "library is not patched. Start the job with `mpiq run` to have them.");
+    if (losses.stacks_only.size > 0 && !has_hint(page->diagnosis))
+        put_help(page, &headed, &losses.stacks_only,
+                 "Only stacks could be read: queues, communicators and call counts are not known. Start the "
+                 "job with `mpiq run` to know, or see `mpiq doctor`.");
+    if (losses.not_recording.size > 0)
+        put_help(page, &headed, &losses.not_recording,
+                 "Call counts are not known: this job switched the recording of collectives off "
+                 "(mpi_mqs_record).");
     if (losses.no_lines && !losses.lines)
-        put_help(page, &headed, NULL, "compile the program with -g: then its files and lines are named here");
+        put_help(page, &headed, NULL, "Compile the program with -g to see its files and lines here.");
 }

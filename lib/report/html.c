@@ -3,7 +3,7 @@
    who waits for whom where the machine can draw one. */
 #include "base/cleanup.h"
 #include "report/dot.h"
-#include "report/layout.h"
+#include "report/print.h"
 #include "report/views.h"
 #include "report/wait_picture.h"
 
@@ -60,7 +60,7 @@ static void put_edge(struct mpiq_page *page, const struct mpiq_wait_picture *pic
         mpiq_put_who(&text, &picture->nodes[edge->to].ranks, MPIQ_MOST_RANGES);
     mpiq_buffer_printf(&text, "%s%s%s", *edge->label ? ": " : "", edge->label,
                        edge->more ? ", and more" : "");
-    mpiq_layout_say(page, 2, "%s", mpiq_buffer_text(&text));
+    mpiq_print(page, 2, "%s", mpiq_buffer_text(&text));
 }
 
 static void put_picture(struct mpiq_page *page)
@@ -70,7 +70,7 @@ static void put_picture(struct mpiq_page *page)
     page->out.failed |= !mpiq_wait_picture_collect(page, &picture);
     if (page->out.failed || picture.edge_count == 0)
         return;
-    mpiq_layout_heading(page, "Who waits for whom");
+    mpiq_print_heading(page, "Who waits for whom");
     mpiq_put_picture_source(page, &source, &picture);
     if (source.failed || !mpiq_dot_svg(mpiq_buffer_text(&source), &page->out)) {
         for (size_t i = 0; i < picture.edge_count; i++)
@@ -83,7 +83,7 @@ void mpiq_html_report(struct mpiq_page *page)
     mpiq_buffer_string(&page->out, page_head);
     mpiq_buffer_printf(&page->out, "<title>mpiq: %s</title>\n</head>\n<body>\n",
                        mpiq_verdict_word(page->diagnosis->verdict));
-    mpiq_layout_verdict(page);
+    mpiq_print_verdict(page);
     mpiq_show_report(page);
     put_picture(page);
     open_section(page, "Collectives");
@@ -99,7 +99,7 @@ void mpiq_html_report(struct mpiq_page *page)
     if (page->diagnosis->rank_count <= MOST_RANKS || page->options->ranks)
         mpiq_show_ranks(page);
     else
-        mpiq_layout_say(page, 0, "mpiq ranks shows each of them");
+        mpiq_print(page, 0, "mpiq ranks shows each of them");
     close_section(page);
     mpiq_buffer_string(&page->out, "</body>\n</html>\n");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/page.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,24 @@ void mpiq_put_escaped(struct mpiq_buffer *buffer, enum mpiq_escape format, const
 void mpiq_put_plain(struct mpiq_buffer *buffer, const char *string)
 {
     mpiq_put_escaped(buffer, MPIQ_ESCAPE_TEXT, string);
+}
+
+void mpiq_put_full_stop(struct mpiq_buffer *buffer)
+{
+    if (buffer->length > 0 && !strchr(".:!?", buffer->bytes[buffer->length - 1]))
+        mpiq_buffer_char(buffer, '.');
+}
+
+void mpiq_put_sentence(struct mpiq_buffer *buffer, const char *text)
+{
+    /* Of a name ("a.c:7", "main") the first letter stays as it is. */
+    size_t word = text ? strspn(text, "abcdefghijklmnopqrstuvwxyz") : 0;
+    if (!text || !*text)
+        return;
+    bool begins = word > 0 && (text[word] == ' ' || text[word] == ',');
+    mpiq_buffer_char(buffer, begins ? (char)toupper((unsigned char)*text) : *text);
+    mpiq_buffer_string(buffer, text + 1);
+    mpiq_put_full_stop(buffer);
 }
 
 void mpiq_put_duration(struct mpiq_buffer *buffer, double seconds)
@@ -149,10 +168,12 @@ void mpiq_put_call(const struct mpiq_page *page, struct mpiq_buffer *buffer,
     if (!rank->call)
         return;
     const char *communicator = mpiq_job_communicator_name(page->job, rank->comm);
+    bool world = !*communicator || strcmp(communicator, "MPI_COMM_WORLD") == 0;
     mpiq_buffer_string(buffer, rank->call);
     if (rank->number > 0)
-        mpiq_buffer_printf(buffer, " #%" PRId64, rank->number);
-    if (*communicator && strcmp(communicator, "MPI_COMM_WORLD") != 0)
+        mpiq_buffer_printf(buffer, " (collective %" PRId64 "%s%s)", rank->number, world ? "" : " on ",
+                           world ? "" : communicator);
+    else if (!world)
         mpiq_buffer_printf(buffer, " on %s", communicator);
 }
 

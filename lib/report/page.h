@@ -26,6 +26,10 @@ bool mpiq_page_wants_communicator(const struct mpiq_page *page, uint32_t comm);
 /* Escaped for where it is shown (base/escape.h); plain is for a terminal: ASCII. */
 void mpiq_put_escaped(struct mpiq_buffer *buffer, enum mpiq_escape format, const char *string);
 void mpiq_put_plain(struct mpiq_buffer *buffer, const char *string);
+/* A text as a sentence: a capital at its beginning, a full stop at its end. */
+void mpiq_put_sentence(struct mpiq_buffer *buffer, const char *text);
+/* A full stop, unless the text so far ends in one or in another mark. */
+void mpiq_put_full_stop(struct mpiq_buffer *buffer);
 /* "3 h 12 m"; nothing for less than 0: not known. */
 void mpiq_put_duration(struct mpiq_buffer *buffer, double seconds);
 /* "0-3,7", at most `most` ranges spelled out (0: all). */
@@ -38,7 +42,7 @@ void mpiq_put_process(const struct mpiq_page *page, struct mpiq_buffer *buffer, 
 void mpiq_put_place(struct mpiq_buffer *buffer, const char *file, int32_t line, const char *function,
                     const char *object);
 void mpiq_put_site(const struct mpiq_page *page, struct mpiq_buffer *buffer, uint32_t site);
-/* "MPI_Bcast #6 on rows": the call that a rank is in; MPI_COMM_WORLD goes without saying. */
+/* "MPI_Bcast (collective 6 on rows)": the call that a rank is in; MPI_COMM_WORLD goes without saying. */
 void mpiq_put_call(const struct mpiq_page *page, struct mpiq_buffer *buffer,
                    const struct mpiq_rank_diagnosis *rank);
 /* "1 rank", "3 ranks": noun is the singular of one that takes an s. */

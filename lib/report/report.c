@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/report.h"
 
-#include "report/layout.h"
+#include "report/print.h"
 #include "report/views.h"
 
 static void text_view(struct mpiq_page *page, enum mpiq_view view)
 {
-    mpiq_layout_verdict(page);
+    mpiq_print_verdict(page);
     switch (view) {
     case MPIQ_VIEW_REPORT:
         mpiq_show_report(page);

@@ -47,11 +47,11 @@ static void put_title(struct mpiq_page *page, uint32_t comm)
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
 
     page->out.failed |= !mpiq_job_communicator_members(page->job, comm, &members);
-    mpiq_layout_gap(page);
-    struct mpiq_line title = {
+    mpiq_print_gap(page);
+    struct mpiq_paragraph title = {
         .hang = 2, .lead = mpiq_job_communicator_name(page->job, comm), .lead_style = MPIQ_STYLE_BOLD};
     if (row->flags & MPIQ_COMM_SELF) {
-        mpiq_layout_line(page, title, " (each rank has its own)");
+        mpiq_print_line(page, title, " (each rank has its own)");
         return;
     }
     mpiq_buffer_string(&text, " (");
@@ -65,7 +65,7 @@ static void put_title(struct mpiq_page *page, uint32_t comm)
     if (row->flags & MPIQ_COMM_FREED)
         mpiq_buffer_string(&text, ", freed");
     mpiq_buffer_char(&text, ')');
-    mpiq_layout_line(page, title, mpiq_buffer_text(&text));
+    mpiq_print_line(page, title, mpiq_buffer_text(&text));
 }
 
 /* "ordered calls: 6 by ranks 0,2-63; 5 by rank 1": who is how far, whatever the calls are. */
@@ -86,7 +86,7 @@ static void put_numbers(struct mpiq_page *page, const struct mpiq_call_counts *c
         mpiq_buffer_printf(&text, "; fewer by others, down to %" PRId64 " by ", last->number);
         mpiq_put_who(&text, &last->ranks, MPIQ_MOST_RANGES);
     }
-    mpiq_layout_say(page, 2, "%s", mpiq_buffer_text(&text));
+    mpiq_print(page, 2, "%s", mpiq_buffer_text(&text));
 }
 
 static void put_row(struct mpiq_page *page, struct mpiq_columns *table, const struct mpiq_call_count *row,
@@ -202,7 +202,7 @@ static void put_calls(struct mpiq_page *page, const struct mpiq_rank_set *ranks)
     for (size_t i = 0; i < count; i++) {
         struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
         mpiq_put_who(&text, &calls[i].ranks, MPIQ_MOST_RANGES);
-        mpiq_layout_say(page, 2, "now in %s: %s", calls[i].call, mpiq_buffer_text(&text));
+        mpiq_print(page, 2, "now in %s: %s", calls[i].call, mpiq_buffer_text(&text));
         mpiq_rank_set_deinit(&calls[i].ranks);
     }
 }
@@ -225,8 +225,8 @@ static void put_uncounted(struct mpiq_page *page)
     mpiq_buffer_string(&text, "How often collectives were called is not known of ");
     mpiq_put_who(&text, &ranks, MPIQ_MOST_RANGES);
     mpiq_buffer_string(&text, ": mpiq doctor says why");
-    mpiq_layout_gap(page);
-    mpiq_layout_say(page, 0, "%s", mpiq_buffer_text(&text));
+    mpiq_print_gap(page);
+    mpiq_print(page, 0, "%s", mpiq_buffer_text(&text));
     put_calls(page, &ranks);
 }
 
@@ -237,14 +237,13 @@ static void put_entries(struct mpiq_page *page, const struct entries *entries)
     for (size_t i = 0; i < shown; i++)
         put_entry(page, &entries->items[i]);
     if (shown < entries->count) {
-        mpiq_layout_gap(page);
-        mpiq_layout_say(page, 0,
-                        "%zu more communicators: --comm NAME shows one, --ranks LIST those of some ranks",
-                        entries->count - shown);
+        mpiq_print_gap(page);
+        mpiq_print(page, 0, "%zu more communicators: --comm NAME shows one, --ranks LIST those of some ranks",
+                   entries->count - shown);
     }
     if (entries->count == 0) {
-        mpiq_layout_gap(page);
-        mpiq_layout_say(page, 0, "No calls of collectives are known.");
+        mpiq_print_gap(page);
+        mpiq_print(page, 0, "No calls of collectives are known.");
     }
 }
 

@@ -84,7 +84,7 @@ void mpiq_show_comms(struct mpiq_page *page)
     size_t wanted_count = 0;
     size_t shown = 0;
 
-    mpiq_layout_gap(page);
+    mpiq_print_gap(page);
     for (uint32_t comm = 0; comm < count; comm++)
         wanted_count += wanted(page, comm);
     size_t most = page->options->ranks || wanted_count <= MOST_ROWS + 1 ? wanted_count : MOST_ROWS;
@@ -96,8 +96,8 @@ void mpiq_show_comms(struct mpiq_page *page)
     }
     mpiq_columns_print(table, 0, true);
     if (wanted_count == 0)
-        mpiq_layout_say(page, 0, "No communicators are known.");
+        mpiq_print(page, 0, "No communicators are known.");
     if (shown < wanted_count)
-        mpiq_layout_say(page, 0, "%zu more communicators: --ranks LIST shows those of some ranks",
-                        wanted_count - shown);
+        mpiq_print(page, 0, "%zu more communicators: --ranks LIST shows those of some ranks",
+                   wanted_count - shown);
 }

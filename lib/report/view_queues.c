@@ -159,18 +159,18 @@ static void put_queue(struct mpiq_page *page, const struct queue_words *words)
         return;
     }
     if (rows.count == 0) {
-        mpiq_layout_gap(page);
-        mpiq_layout_line(page, (struct mpiq_line){.lead = words->title, .lead_style = MPIQ_STYLE_BOLD},
-                         ": none");
+        mpiq_print_gap(page);
+        mpiq_print_line(page, (struct mpiq_paragraph){.lead = words->title, .lead_style = MPIQ_STYLE_BOLD},
+                        ": none");
         return;
     }
-    mpiq_layout_heading(page, words->title);
+    mpiq_print_heading(page, words->title);
     size_t shown = page->options->ranks || rows.count <= MOST_ROWS + 1 ? rows.count : MOST_ROWS;
     for (size_t i = 0; i < shown; i++)
         put_row(page, table, &rows.items[i], words);
     mpiq_columns_print(table, 2, true);
     if (shown < rows.count)
-        mpiq_layout_say(page, 2, "%zu more lines: --ranks LIST shows all of some ranks", rows.count - shown);
+        mpiq_print(page, 2, "%zu more lines: --ranks LIST shows all of some ranks", rows.count - shown);
 }
 
 /* The sentence on a rank whose queues are not known, or NULL. */
@@ -227,13 +227,13 @@ static void put_unknown(struct mpiq_page *page)
             break;
     }
     if (count > 0)
-        mpiq_layout_gap(page);
+        mpiq_print_gap(page);
     for (size_t i = 0; i < count; i++) {
         text.length = 0;
         mpiq_buffer_string(&text, "Queues of ");
         mpiq_put_who(&text, &reasons[i].ranks, MPIQ_MOST_RANGES);
         mpiq_buffer_printf(&text, ": %s", reasons[i].text);
-        mpiq_layout_say(page, 0, "%s", mpiq_buffer_text(&text));
+        mpiq_print(page, 0, "%s", mpiq_buffer_text(&text));
         mpiq_rank_set_deinit(&reasons[i].ranks);
         free(reasons[i].text);
     }
@@ -261,7 +261,7 @@ void mpiq_show_queues(struct mpiq_page *page)
         put_queue(page, &queues[i]);
     put_unknown(page);
     if (page->job->process_count == 0) {
-        mpiq_layout_gap(page);
-        mpiq_layout_say(page, 0, "No queues could be read.");
+        mpiq_print_gap(page);
+        mpiq_print(page, 0, "No queues could be read.");
     }
 }

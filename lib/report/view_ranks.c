@@ -53,7 +53,7 @@ void mpiq_show_ranks(struct mpiq_page *page)
 
     page->out.failed |= !mpiq_page_suspects(page, &suspects);
 
-    mpiq_layout_gap(page);
+    mpiq_print_gap(page);
     for (uint32_t first = 0; first < count && !page->out.failed; first += ROWS_AT_ONCE) {
         struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
             mpiq_columns_create(page, headings, sizeof headings / sizeof *headings);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report: findings, what the ranks do, what could not be read, what would help. */
+/* The report: the causes, what the other ranks do, what could not be read, what would help. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -10,16 +10,16 @@
 
 /* How much of everything is shown; the first set that keeps to a screen is taken. */
 static const struct mpiq_limits limit_sets[] = {
-    {.findings = 8, .lines_first = 8, .lines_other = 4, .behaviours = 14, .notes = 6},
-    {.findings = 5, .lines_first = 8, .lines_other = 2, .behaviours = 10, .notes = 4},
-    {.findings = 4, .lines_first = 5, .lines_other = 2, .behaviours = 8, .notes = 3},
-    {.findings = 3, .lines_first = 4, .lines_other = 1, .behaviours = 6, .notes = 2},
-    {.findings = 2, .lines_first = 2, .lines_other = 0, .behaviours = 4, .notes = 1},
+    {.findings = 8, .lines_first = 8, .lines_other = 4, .consequences = 4, .behaviours = 14, .notes = 6},
+    {.findings = 5, .lines_first = 8, .lines_other = 2, .consequences = 3, .behaviours = 10, .notes = 4},
+    {.findings = 4, .lines_first = 5, .lines_other = 2, .consequences = 2, .behaviours = 8, .notes = 3},
+    {.findings = 3, .lines_first = 4, .lines_other = 1, .consequences = 1, .behaviours = 6, .notes = 2},
+    {.findings = 2, .lines_first = 2, .lines_other = 0, .consequences = 1, .behaviours = 4, .notes = 1},
 };
 
 /* A page of HTML may be longer than a screen. */
 static const struct mpiq_limits html_limits = {
-    .findings = 40, .lines_first = 40, .lines_other = 10, .behaviours = 60, .notes = 40};
+    .findings = 40, .lines_first = 40, .lines_other = 10, .consequences = 20, .behaviours = 60, .notes = 40};
 
 /* What they wait for; where that is not the same for all, of the first of them. */
 static void put_what(const struct mpiq_page *page, struct mpiq_buffer *cell,
@@ -28,9 +28,9 @@ static void put_what(const struct mpiq_page *page, struct mpiq_buffer *cell,
     mpiq_buffer_string(cell, line->what);
     if (!line->varies)
         return;
-    mpiq_buffer_string(cell, line->what ? " (rank " : "(of rank ");
+    mpiq_buffer_string(cell, line->what ? " (rank " : "differs (not known for rank ");
     mpiq_put_process(page, cell, (uint32_t)(line->example - page->diagnosis->ranks));
-    mpiq_buffer_string(cell, line->what ? "; the others differ)" : " not known; the others differ)");
+    mpiq_buffer_string(cell, line->what ? ", for example)" : ")");
 }
 
 static enum mpiq_style line_style(const struct mpiq_behaviour *line)
@@ -38,7 +38,8 @@ static enum mpiq_style line_style(const struct mpiq_behaviour *line)
     return line->suspect ? MPIQ_STYLE_BAD : MPIQ_STYLE_NONE;
 }
 
-static void put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours *all, size_t most)
+static void put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours *all, const char *heading,
+                           size_t most)
 {
     static const struct mpiq_column headings[] = {
         {.heading = "RANKS", .wrap = true},
@@ -56,7 +57,7 @@ static void put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours 
 
     if (all->count == 0)
         return;
-    mpiq_layout_heading(page, "What the ranks do");
+    mpiq_print_heading(page, heading);
     for (size_t i = 0; i < shown; i++) {
         const struct mpiq_behaviour *line = &all->items[i];
         mpiq_columns_row(table, line_style(line));
@@ -83,10 +84,10 @@ static void put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours 
         struct mpiq_rank_set rest _cleanup_(mpiq_rank_set_deinit) = {0};
         for (size_t i = shown; i < all->count; i++)
             page->out.failed |= !mpiq_rank_set_add_set(&rest, &all->items[i].ranks);
-        mpiq_buffer_printf(&cell, "%zu more lines like these, of ", all->count - shown);
+        mpiq_buffer_printf(&cell, "%zu more lines, for ", all->count - shown);
         mpiq_put_who(&cell, &rest, 4);
-        mpiq_buffer_string(&cell, ": mpiq ranks shows each");
-        mpiq_layout_say(page, 2, "%s", mpiq_buffer_text(&cell));
+        mpiq_buffer_string(&cell, " (mpiq ranks shows every rank)");
+        mpiq_print(page, 2, "%s", mpiq_buffer_text(&cell));
     }
 }
 
@@ -97,40 +98,75 @@ static void put_notes(struct mpiq_page *page, const char *heading, const struct 
     size_t shown = count <= most + 1 ? count : most;
     if (count == 0)
         return;
-    mpiq_layout_heading(page, heading);
+    mpiq_print_heading(page, heading);
     for (size_t i = 0; i < shown; i++) {
         if (notes[i].ranks.size > 0) {
             mpiq_put_who(&text, &notes[i].ranks, MPIQ_MOST_RANGES);
             mpiq_buffer_string(&text, ": ");
         }
         mpiq_buffer_string(&text, notes[i].text);
-        mpiq_layout_say(page, 2, "%s", mpiq_buffer_text(&text));
+        mpiq_print(page, 2, "%s", mpiq_buffer_text(&text));
         text.length = 0;
     }
     if (shown < count)
-        mpiq_layout_say(page, 2, "and %zu more: --json has them all", count - shown);
+        mpiq_print(page, 2, "and %zu more: --json has them all", count - shown);
 }
 
-static void put_findings(struct mpiq_page *page, const struct mpiq_limits *limits)
+static bool is_cause(const struct mpiq_diagnosis *diagnosis, size_t index)
+{
+    return diagnosis->findings[index].consequence_of >= diagnosis->finding_count;
+}
+
+/* Whether the findings from `index` on are observations beside a proven deadlock. */
+static bool is_beside(const struct mpiq_diagnosis *diagnosis, size_t index)
+{
+    return diagnosis->verdict == MPIQ_VERDICT_DEADLOCK && diagnosis->findings[0].proven &&
+           !diagnosis->findings[index].proven;
+}
+
+/* The causes, numbered; what follows from one is shown below it. */
+static void put_causes(struct mpiq_page *page, const struct mpiq_limits *limits)
 {
     const struct mpiq_diagnosis *diagnosis = page->diagnosis;
-    size_t count = diagnosis->finding_count;
-    size_t shown = count <= limits->findings + 1 ? count : limits->findings;
-    bool also = false;
+    size_t count = 0;
+    size_t number = 0;
+    bool beside = false;
 
-    if (count > 0)
-        mpiq_layout_gap(page);
-    for (size_t i = 0; i < shown; i++) {
-        const struct mpiq_finding *finding = &diagnosis->findings[i];
-        if (i > 0 && !also && diagnosis->verdict == MPIQ_VERDICT_DEADLOCK && diagnosis->findings[0].proven &&
-            !finding->proven) {
-            also = true;
-            mpiq_layout_heading(page, "Also seen, which proves nothing by itself");
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
+        count += is_cause(diagnosis, i);
+    size_t shown = count <= limits->findings + 1 ? count : limits->findings;
+    for (size_t i = 0; i < diagnosis->finding_count && number < shown; i++) {
+        if (!is_cause(diagnosis, i))
+            continue;
+        if (!beside && is_beside(diagnosis, i)) {
+            beside = true;
+            mpiq_print_heading(page, "Also seen, not part of the proof");
+        } else if (number == 0 || diagnosis->findings[i].evidence_count > 0) {
+            mpiq_print_gap(page);
         }
-        mpiq_put_finding(page, finding, i + 1, i == 0 ? limits->lines_first : limits->lines_other);
+        mpiq_put_cause(page, (uint32_t)i,
+                       diagnosis->findings[i].kind == MPIQ_FINDING_STACKS_DIFFER ? 0 : number + 1,
+                       number == 0 ? limits->lines_first : limits->lines_other, limits->consequences);
+        number++;
     }
     if (shown < count)
-        mpiq_layout_say(page, 0, "%zu more findings: --json has them all", count - shown);
+        mpiq_print(page, 0, "%zu more causes: --json has all", count - shown);
+}
+
+/* Adds the ranks that the evidence of the findings shows. */
+static bool add_shown(const struct mpiq_diagnosis *diagnosis, struct mpiq_rank_set *ret)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct mpiq_finding *finding = &diagnosis->findings[i];
+        for (size_t k = 0; k < finding->evidence_count; k++) {
+            if (!mpiq_rank_set_add_set(ret, &finding->evidence[k].ranks))
+                return false;
+        }
+        bool told = finding->evidence_count > 0 || !is_cause(diagnosis, i);
+        if (told && !mpiq_rank_set_add_set(ret, &finding->ranks))
+            return false;
+    }
+    return true;
 }
 
 static size_t lines_of(const struct mpiq_buffer *buffer)
@@ -145,35 +181,35 @@ static size_t lines_of(const struct mpiq_buffer *buffer)
     return lines;
 }
 
-static void put_report(struct mpiq_page *page, const struct mpiq_behaviours *behaviours,
+static void put_report(struct mpiq_page *page, const struct mpiq_behaviours *others, bool all,
                        const struct mpiq_limits *limits)
 {
     const struct mpiq_diagnosis *diagnosis = page->diagnosis;
-    put_findings(page, limits);
-    put_behaviours(page, behaviours, limits->behaviours);
+    put_causes(page, limits);
+    put_behaviours(page, others, all ? "What the ranks do" : "What the other ranks do", limits->behaviours);
     put_notes(page, "What could not be read", diagnosis->notes, diagnosis->note_count, limits->notes);
-    put_notes(page, "What is taken for granted", diagnosis->assumptions, diagnosis->assumption_count,
-              limits->notes);
+    put_notes(page, "Assumptions", diagnosis->assumptions, diagnosis->assumption_count, limits->notes);
     mpiq_show_help(page);
 }
 
 void mpiq_show_report(struct mpiq_page *page)
 {
-    struct mpiq_behaviours behaviours _cleanup_(mpiq_behaviours_deinit) = {0};
+    struct mpiq_rank_set shown _cleanup_(mpiq_rank_set_deinit) = {0};
+    struct mpiq_behaviours others _cleanup_(mpiq_behaviours_deinit) = {0};
     size_t sets = sizeof limit_sets / sizeof *limit_sets;
     size_t begin = page->out.length;
 
-    if (!mpiq_behaviours_collect(page, &behaviours)) {
+    if (!add_shown(page->diagnosis, &shown) || !mpiq_behaviours_collect(page, &shown, &others)) {
         page->out.failed = true;
         return;
     }
     if (page->options->format == MPIQ_FORMAT_HTML) {
-        put_report(page, &behaviours, &html_limits);
+        put_report(page, &others, shown.size == 0, &html_limits);
         return;
     }
     for (size_t i = 0; i < sets; i++) {
         page->out.length = begin;
-        put_report(page, &behaviours, &limit_sets[i]);
+        put_report(page, &others, shown.size == 0, &limit_sets[i]);
         if (page->out.failed || lines_of(&page->out) <= MPIQ_REPORT_LINES)
             break;
     }

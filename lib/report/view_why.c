@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "report/finding_text.h"
-#include "report/layout.h"
+#include "report/print.h"
 #include "report/views.h"
 
 /* Steps at either end of a chain that is too long for a screen. */
@@ -17,7 +17,7 @@ static void put_numbered(struct mpiq_page *page, size_t number, const struct mpi
     char lead[32];
     snprintf(lead, sizeof lead, "%3zu. ", number);
     mpiq_put_step(page, &text, step);
-    mpiq_layout_line(page, (struct mpiq_line){.hang = 7, .lead = lead}, mpiq_buffer_text(&text));
+    mpiq_print_line(page, (struct mpiq_paragraph){.hang = 7, .lead = lead}, mpiq_buffer_text(&text));
 }
 
 void mpiq_show_why(struct mpiq_page *page)
@@ -25,22 +25,22 @@ void mpiq_show_why(struct mpiq_page *page)
     const struct mpiq_chain *chain = page->chain;
     bool all = chain->step_count <= MOST_STEPS;
 
-    mpiq_layout_gap(page);
+    mpiq_print_gap(page);
     for (size_t i = 0; i < chain->step_count; i++) {
         if (all || i < MOST_STEPS - LAST_STEPS || i >= chain->step_count - LAST_STEPS)
             put_numbered(page, i + 1, &chain->steps[i]);
         else if (i == MOST_STEPS - LAST_STEPS)
-            mpiq_layout_say(page, 5, "... %zu more steps", chain->step_count - MOST_STEPS);
+            mpiq_print(page, 5, "... %zu more steps", chain->step_count - MOST_STEPS);
     }
     if (chain->cycle && chain->step_count > 0)
-        mpiq_layout_say(page, 5, "and so on from %zu: a cycle", chain->cycle_step + 1);
+        mpiq_print(page, 5, "and back to step %zu: a circle", chain->cycle_step + 1);
     if (chain->text && *chain->text)
-        mpiq_layout_line(
-            page, (struct mpiq_line){.indent = 2, .hang = 5, .lead = "=> ", .lead_style = MPIQ_STYLE_BOLD},
+        mpiq_print_line(
+            page,
+            (struct mpiq_paragraph){.indent = 2, .hang = 5, .lead = "=> ", .lead_style = MPIQ_STYLE_BOLD},
             chain->text);
     if (chain->finding < page->diagnosis->finding_count) {
-        const struct mpiq_finding *finding = &page->diagnosis->findings[chain->finding];
-        mpiq_layout_gap(page);
-        mpiq_put_finding(page, finding, (size_t)chain->finding + 1, 8);
+        mpiq_print_gap(page);
+        mpiq_put_cause(page, mpiq_finding_cause(page->diagnosis, chain->finding), 0, 8, 0);
     }
 }

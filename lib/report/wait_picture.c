@@ -86,7 +86,7 @@ static bool add_nodes(const struct mpiq_page *page, struct mpiq_wait_picture *pi
 {
     struct mpiq_behaviours lines _cleanup_(mpiq_behaviours_deinit) = {0};
     uint64_t ranks = 0;
-    if (!mpiq_behaviours_collect(page, &lines))
+    if (!mpiq_behaviours_collect(page, NULL, &lines))
         return false;
     for (size_t i = 0; i < lines.count; i++)
         ranks += matters(&lines.items[i]) ? lines.items[i].ranks.size : 0;
@@ -172,11 +172,7 @@ static bool connect_steps(const struct mpiq_page *page, struct mpiq_wait_picture
         struct mpiq_world_rank name = mpiq_job_world_rank(page->job, step->process);
         struct mpiq_rank_set from _cleanup_(mpiq_rank_set_deinit) = {0};
         struct mpiq_buffer label _cleanup_(mpiq_buffer_deinit) = {0};
-        if (picture->single)
-            mpiq_buffer_string(&label, step->why);
-        else
-            mpiq_put_relative(&label, step->why ? step->why : "", name.rank,
-                              page->job->worlds[name.world].size);
+        mpiq_buffer_string(&label, step->why);
         if (!mpiq_rank_set_add(&from, name.world, name.rank) ||
             !connect(picture, &from, &step->waits_for, mpiq_buffer_text(&label)) || label.failed)
             return false;

@@ -37,7 +37,7 @@ def test_files_that_are_no_whole_cores(cores, mpiq, tmp_path):
         answer = mpiq(*cores, tmp_path / "tiny", tmp_path / "cut", other.pid)
         other.kill()
     assert answer.status == 1, answer.err
-    assert "(4 of 4 ranks read," in answer.out
+    assert "all 4 ranks read)" in answer.out
     notes = answer.out[answer.out.index("What could not be read"):]
     for name in ("tiny: ", "cut: ", f"process {other.pid} (sleep)"):
         assert name in notes, answer.out

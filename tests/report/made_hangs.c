@@ -27,14 +27,12 @@ static struct mpiq_rank_state *wrong_turn_rank(uint32_t rank, uint32_t size)
 
 static void wrong_turn_ranks(struct made_job *made, uint32_t last)
 {
-    made->diagnosis->text = words(made, "%u ranks can never continue", (unsigned)last + 1);
+    made->diagnosis->text = words(made, "none of the %u ranks can continue", (unsigned)last + 1);
     for (uint32_t rank = 0; rank <= last; rank++) {
         struct mpiq_rank_diagnosis *row = &made->diagnosis->ranks[rank];
         row->stuck = row->cause = true;
         row->since = rank == 1 ? 11521 : 11520.4;
         row->number = rank == 1 ? 0 : 6;
-        row->what = rank == 1 ? words(made, "tag 99 from rank %u", (unsigned)last)
-                              : words(made, "rank %u", (unsigned)(rank ? rank / 2 : 1));
     }
     for (uint32_t i = 0; i < made->job->operation_count; i++)
         made->job->operations[i].blocked = made->job->operations[i].queue == MPIQ_QUEUE_RECEIVES;
@@ -56,20 +54,13 @@ static void wrong_turn_findings(struct made_job *made, uint32_t last)
     no_error(mpiq_rank_set_parse("1", &finding->suspects));
     add_site(finding, others, "MPI_Bcast", "/home/user/solver/src/solver.c", 88, "step");
     add_site(finding, "1", "MPI_Recv", "/home/user/solver/src/solver.c", 71, "exchange");
-    finding->text =
-        words(made,
-              "%u ranks are in MPI_Bcast #6 at solver.c:88; rank 1 is not: it has waited 3 h 12 m at "
-              "solver.c:71 for tag 99 from rank %u, which is itself in that MPI_Bcast",
-              (unsigned)last, (unsigned)last);
-
-    finding = must(mpiq_diagnosis_add_finding(made->diagnosis, MPIQ_FINDING_RECEIVE_UNMATCHED));
-    finding->proven = true;
-    finding->comm = 0;
-    finding->since = 11521;
-    no_error(mpiq_rank_set_parse("1", &finding->ranks));
-    finding->operation = operation_of(made->job, 1, MPIQ_QUEUE_RECEIVES);
-    finding->text = words(made, "rank 1 waits for a message with tag 99 from rank %u that nobody will send",
+    finding->text = words(made, "rank 1 never entered the MPI_Bcast that the other %u ranks are waiting in",
                           (unsigned)last);
+    evidence(made, finding, others, wait_for(made, collective(made, "MPI_Bcast", 6, "1"), "1"), NULL);
+    evidence(made, finding, "1",
+             wait_for(made, message(MPIQ_PART_RECEIVE, last, 99, 8), words(made, "%u", (unsigned)last)),
+             "which is in that MPI_Bcast");
+    finding->operation = operation_of(made->job, 1, MPIQ_QUEUE_RECEIVES);
     struct mpiq_near_miss *miss = must(mpiq_finding_add_near_miss(finding));
     *miss = (struct mpiq_near_miss){.differs = MPIQ_MISS_TAG,
                                     .process = last,
@@ -83,7 +74,7 @@ static void wrong_turn_chain(struct made_job *made, uint32_t last)
     struct mpiq_step *step = must(mpiq_chain_add_step(made->chain));
     step->process = 0;
     must_be(mpiq_rank_set_add(&step->waits_for, 0, 1));
-    step->why = "it is not in MPI_Bcast #6";
+    step->why = "it has not entered MPI_Bcast";
     step->site = made->diagnosis->ranks[0].site;
     step->since = 11520.4;
     step = must(mpiq_chain_add_step(made->chain));
@@ -123,20 +114,26 @@ struct made_job made_ring(uint32_t size)
         add_rank(job, state);
     }
     struct made_job made = finished(job, MPIQ_VERDICT_DEADLOCK);
-    made.diagnosis->text = words(&made, "%u ranks can never continue", (unsigned)size);
+    made.diagnosis->text = words(&made, "none of the %u ranks can continue", (unsigned)size);
     must_be(mpiq_rank_set_add_range(&made.diagnosis->stuck, 0, 0, size - 1));
-    struct mpiq_finding *finding = must(mpiq_diagnosis_add_finding(made.diagnosis, MPIQ_FINDING_WAIT_CYCLE));
-    finding->proven = true;
+    const char *all = words(&made, "0-%u", (unsigned)size - 1);
+    struct mpiq_finding *finding =
+        cause(&made, MPIQ_FINDING_WAIT_CYCLE, all, "",
+              words(&made, "ranks %s send to each other in a circle, and none has posted the receive", all));
     finding->since = 75;
-    must_be(mpiq_rank_set_add_range(&finding->ranks, 0, 0, size - 1));
-    finding->text = words(&made, "%u ranks wait for each other in a circle", (unsigned)size);
     made.chain = must(mpiq_chain_create());
+    for (uint32_t rank = 0; rank < size; rank++)
+        made.diagnosis->ranks[rank].since = 75 - rank % 2;
+    struct mpiq_wait_part part = message(MPIQ_PART_SEND, 1, 7, 1 << 20);
+    part.relative = part.wraps = true;
+    part.offset = 1;
+    evidence(&made, finding, all, wait_for(&made, part, all), NULL);
     for (uint32_t rank = 0; rank < size; rank++) {
         struct mpiq_rank_diagnosis *row = &made.diagnosis->ranks[rank];
         uint32_t next = (rank + 1) % size;
         row->stuck = row->cause = true;
-        row->since = 75 - rank % 2;
-        row->what = words(&made, "rank %u to receive tag 7", (unsigned)next);
+        row->waits_for =
+            wait_for(&made, message(MPIQ_PART_SEND, next, 7, 1 << 20), words(&made, "%u", (unsigned)next));
         for (int i = 0; i < (rank < 100 ? 2 : 0); i++) {
             struct mpiq_step *step =
                 must(i ? mpiq_chain_add_step(made.chain) : mpiq_finding_add_step(finding));
@@ -148,7 +145,7 @@ struct made_job made_ring(uint32_t size)
         }
     }
     made.chain->cycle = size <= 100;
-    made.chain->text = "a cycle: none of them can go on";
+    made.chain->text = "a circle: none of these ranks can continue";
     made.chain->finding = 0;
     for (uint32_t i = 0; i < job->operation_count; i++)
         job->operations[i].blocked = job->operations[i].queue == MPIQ_QUEUE_SENDS;
@@ -172,13 +169,14 @@ struct made_job made_chaos(uint32_t size)
         add_rank(job, state);
     }
     struct made_job made = finished(job, MPIQ_VERDICT_DEADLOCK);
-    made.diagnosis->text = words(&made, "%u ranks can never continue", (unsigned)size);
+    made.diagnosis->text = words(&made, "none of the %u ranks can continue", (unsigned)size);
     for (uint32_t rank = 0; rank < size; rank++) {
         struct mpiq_rank_diagnosis *row = &made.diagnosis->ranks[rank];
         row->stuck = true;
         row->since = rank;
-        row->what =
-            words(&made, "tag %u from rank %u", (unsigned)rank, (unsigned)((rank * 7919u + 1) % size));
+        uint32_t peer = (rank * 7919u + 1) % size;
+        row->waits_for = wait_for(&made, message(MPIQ_PART_RECEIVE, peer, (int32_t)rank, -1),
+                                  words(&made, "%u", (unsigned)peer));
         if (rank >= 200)
             continue;
         struct mpiq_finding *finding =

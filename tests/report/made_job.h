@@ -18,7 +18,7 @@ struct made_job {
 /* Each ends the test program where memory or the builder fails: they are given, not tested, here. */
 
 /* `size` ranks (4 or more), of which rank 1 waits for tag 99 from the last rank instead of the others'
-   MPI_Bcast #6; what lies unexpected there has tag 98. */
+   MPI_Bcast; the unreceived message there has tag 98. */
 struct made_job made_wrong_turn(uint32_t size);
 /* Each rank sends to the next one and receives from it: a cycle of all. */
 struct made_job made_ring(uint32_t size);

@@ -120,7 +120,7 @@ struct made_job made_mixture(void)
     }
     struct made_job made = finished(job, MPIQ_VERDICT_DEADLOCK);
     struct mpiq_rank_diagnosis *ranks = made.diagnosis->ranks;
-    made.diagnosis->text = "ranks 0-3 can never go on";
+    made.diagnosis->text = "ranks 0-3 can never continue";
     no_error(mpiq_rank_set_parse("0-3", &made.diagnosis->stuck));
     for (uint32_t rank = 0; rank < 4; rank++) {
         ranks[rank].stuck = ranks[rank].cause = true;

@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/cleanup.h"
 #include "state/arena.h"
 
 #define BEGIN_NS INT64_C(1700000000000000000)
@@ -187,4 +189,86 @@ uint32_t operation_of(const struct mpiq_job_state *job, uint32_t process, enum m
             return rank->first_operation + i;
     }
     return MPIQ_NONE;
+}
+
+struct mpiq_finding *cause(struct made_job *made, enum mpiq_finding_kind kind, const char *ranks,
+                           const char *suspects, const char *text)
+{
+    struct mpiq_finding *finding = must(mpiq_diagnosis_add_finding(made->diagnosis, kind));
+    finding->proven = made->diagnosis->verdict == MPIQ_VERDICT_DEADLOCK;
+    no_error(mpiq_rank_set_parse(ranks, &finding->ranks));
+    no_error(mpiq_rank_set_parse(suspects, &finding->suspects));
+    finding->text = text;
+    return finding;
+}
+
+struct mpiq_wait_part message(enum mpiq_wait_part_kind kind, uint32_t peer, int32_t tag, int64_t bytes)
+{
+    return (struct mpiq_wait_part){.kind = kind,
+                                   .peer = peer,
+                                   .tag = tag,
+                                   .bytes = bytes,
+                                   .comm = 0,
+                                   .window = MPIQ_NONE,
+                                   .operation = MPIQ_NONE,
+                                   .started = MPIQ_NONE};
+}
+
+static struct mpiq_ranks ranks_of(struct made_job *made, const char *text)
+{
+    struct mpiq_rank_set set _cleanup_(mpiq_rank_set_deinit) = {0};
+    no_error(mpiq_rank_set_parse(text, &set));
+    size_t size = set.count * sizeof *set.ranges;
+    struct mpiq_rank_range *ranges = must(mpiq_arena_alloc(made->diagnosis->arena, size ? size : 1));
+    if (size > 0)
+        memcpy(ranges, set.ranges, size);
+    return (struct mpiq_ranks){.ranges = ranges, .count = set.count, .size = set.size};
+}
+
+struct mpiq_wait_part collective(struct made_job *made, const char *name, int64_t number, const char *missing)
+{
+    struct mpiq_wait_part part = message(MPIQ_PART_COLLECTIVE, MPIQ_NONE, 0, -1);
+    part.collective = name;
+    part.number = number;
+    part.ranks = ranks_of(made, missing);
+    return part;
+}
+
+struct mpiq_waits_for *wait_for(struct made_job *made, struct mpiq_wait_part part, const char *ranks)
+{
+    struct mpiq_waits_for *wait = must(mpiq_arena_alloc(made->diagnosis->arena, sizeof *wait));
+    struct mpiq_wait_part *parts = must(mpiq_arena_alloc(made->diagnosis->arena, sizeof *parts));
+    *parts = part;
+    if (parts->ranks.size == 0)
+        parts->ranks = ranks_of(made, ranks);
+    *wait = (struct mpiq_waits_for){
+        .all = true, .parts = parts, .part_count = 1, .ranks = ranks_of(made, ranks), .text = ""};
+    return wait;
+}
+
+/* Where a request of one of these ranks was started. */
+static uint32_t started_site(const struct made_job *made, uint32_t process)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(made->job, process);
+    return rank->operation_count > 0 ? made->job->operations[rank->first_operation].started : MPIQ_NONE;
+}
+
+struct mpiq_evidence *evidence(struct made_job *made, struct mpiq_finding *finding, const char *ranks,
+                               const struct mpiq_waits_for *wait, const char *note)
+{
+    struct mpiq_evidence *line = must(mpiq_finding_add_evidence(finding));
+    no_error(mpiq_rank_set_parse(ranks, &line->ranks));
+    const struct mpiq_rank_diagnosis *first = &made->diagnosis->ranks[line->ranks.ranges[0].first];
+    line->doing = first->doing;
+    line->call = first->call;
+    line->site = first->site;
+    line->since = first->since;
+    line->started = started_site(made, line->ranks.ranges[0].first);
+    line->wait = wait;
+    line->note = note;
+    for (uint32_t process = 0; process < made->diagnosis->rank_count; process++) {
+        if (mpiq_rank_set_contains(&line->ranks, 0, process))
+            made->diagnosis->ranks[process].waits_for = wait;
+    }
+    return line;
 }

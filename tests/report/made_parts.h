@@ -49,4 +49,17 @@ const char *words(struct made_job *made, const char *format, ...) __attribute__(
 void add_site(struct mpiq_finding *finding, const char *ranks, const char *call, const char *file, int line,
               const char *function);
 
+/* A finding about these ranks; the text has to last. */
+struct mpiq_finding *cause(struct made_job *made, enum mpiq_finding_kind kind, const char *ranks,
+                           const char *suspects, const char *text);
+/* What a rank may wait for: a message on MPI_COMM_WORLD, a collective that `missing` have not entered. */
+struct mpiq_wait_part message(enum mpiq_wait_part_kind kind, uint32_t peer, int32_t tag, int64_t bytes);
+struct mpiq_wait_part collective(struct made_job *made, const char *name, int64_t number,
+                                 const char *missing);
+/* A wait for that alone, which these ranks could end. */
+struct mpiq_waits_for *wait_for(struct made_job *made, struct mpiq_wait_part part, const char *ranks);
+/* A line of evidence, at the place where the first of the ranks is; all of them wait for that. */
+struct mpiq_evidence *evidence(struct made_job *made, struct mpiq_finding *finding, const char *ranks,
+                               const struct mpiq_waits_for *wait, const char *note);
+
 #endif

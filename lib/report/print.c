@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/layout.h"
+#include "report/print.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -53,15 +53,15 @@ void mpiq_put_html(struct mpiq_buffer *buffer, const char *string)
     mpiq_put_escaped(buffer, MPIQ_ESCAPE_HTML, string);
 }
 
-void mpiq_layout_gap(struct mpiq_page *page)
+void mpiq_print_gap(struct mpiq_page *page)
 {
     if (!is_html(page))
         mpiq_buffer_char(&page->out, '\n');
 }
 
-void mpiq_layout_heading(struct mpiq_page *page, const char *text)
+void mpiq_print_heading(struct mpiq_page *page, const char *text)
 {
-    mpiq_layout_gap(page);
+    mpiq_print_gap(page);
     if (is_html(page)) {
         mpiq_buffer_string(&page->out, "<h2>");
         mpiq_put_html(&page->out, text);
@@ -102,7 +102,7 @@ static void put_wrapped(struct mpiq_page *page, size_t column, size_t hang, cons
     }
 }
 
-static void put_text_line(struct mpiq_page *page, struct mpiq_line line, const char *text)
+static void put_text_line(struct mpiq_page *page, struct mpiq_paragraph line, const char *text)
 {
     struct mpiq_buffer *out = &page->out;
     const char *plain = mpiq_style_sequence(page, MPIQ_STYLE_NONE);
@@ -130,7 +130,7 @@ static void put_html_span(struct mpiq_buffer *out, enum mpiq_style style, const 
         mpiq_buffer_string(out, "</span>");
 }
 
-static void put_html_line(struct mpiq_page *page, struct mpiq_line line, const char *text)
+static void put_html_line(struct mpiq_page *page, struct mpiq_paragraph line, const char *text)
 {
     mpiq_buffer_string(&page->out, line.indent > 0 ? "<p class=\"in\">" : "<p>");
     if (line.lead)
@@ -139,7 +139,7 @@ static void put_html_line(struct mpiq_page *page, struct mpiq_line line, const c
     mpiq_buffer_string(&page->out, "</p>\n");
 }
 
-void mpiq_layout_line(struct mpiq_page *page, struct mpiq_line line, const char *text)
+void mpiq_print_line(struct mpiq_page *page, struct mpiq_paragraph line, const char *text)
 {
     struct mpiq_buffer plain _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     mpiq_put_plain(&plain, text);
@@ -149,7 +149,7 @@ void mpiq_layout_line(struct mpiq_page *page, struct mpiq_line line, const char 
         put_text_line(page, line, mpiq_buffer_text(&plain));
 }
 
-void mpiq_layout_say(struct mpiq_page *page, size_t indent, const char *format, ...)
+void mpiq_print(struct mpiq_page *page, size_t indent, const char *format, ...)
 {
     char *text _cleanup_free_ = NULL;
     va_list arguments;
@@ -161,45 +161,78 @@ void mpiq_layout_say(struct mpiq_page *page, size_t indent, const char *format, 
         page->out.failed = true;
         return;
     }
-    mpiq_layout_line(page, (struct mpiq_line){.indent = indent, .hang = indent + 2}, text);
+    mpiq_print_line(page, (struct mpiq_paragraph){.indent = indent, .hang = indent + 2}, text);
 }
 
-/* What the source means to somebody who never read the design. */
 static const char *source_phrase(enum mpiq_source source)
 {
-    switch (source) {
-    case MPIQ_SOURCE_PATCHED:
-        return "patched";
-    case MPIQ_SOURCE_DEBUG_INFO:
-        return "not patched";
-    case MPIQ_SOURCE_STACKS:
-        return "only stacks could be read";
-    default:
-        return "MPI's state could not be read";
+    return source == MPIQ_SOURCE_STACKS ? "stacks only" : mpiq_source_word(source);
+}
+
+/* "all 64 ranks read", "8 of 9 ranks read". */
+static void put_ranks_read(const struct mpiq_job_state *job, struct mpiq_buffer *text)
+{
+    uint32_t read = mpiq_job_ranks_read(job);
+    if (job->process_count == 2 && read == 2)
+        mpiq_buffer_string(text, "both ranks read");
+    else if (job->process_count > 2 && read == job->process_count)
+        mpiq_buffer_printf(text, "all %" PRIu32 " ranks read", read);
+    else if (job->process_count == 0)
+        mpiq_buffer_string(text, "no ranks read");
+    else {
+        mpiq_buffer_printf(text, "%" PRIu32 " of ", read);
+        mpiq_put_count(text, job->process_count, "rank");
+        mpiq_buffer_string(text, " read");
     }
 }
 
-void mpiq_layout_verdict(struct mpiq_page *page)
+/* "(Open MPI 4.1.4, patched; all 64 ranks read)" */
+static void put_library(const struct mpiq_page *page, struct mpiq_buffer *text)
+{
+    struct mpiq_library library = mpiq_page_library(page);
+    mpiq_buffer_char(text, '(');
+    if (mpiq_job_ranks_read(page->job) > 0) {
+        if (library.name)
+            mpiq_buffer_printf(text, "%s, ", library.name);
+        mpiq_buffer_printf(text, "%s; ",
+                           library.source == MPIQ_SOURCE_NONE ? "MPI not readable"
+                                                              : source_phrase(library.source));
+    }
+    put_ranks_read(page->job, text);
+    mpiq_buffer_char(text, ')');
+}
+
+/* The sentence of a job of which nothing but stacks is known; false if this is another one. */
+static bool put_stacks_only(const struct mpiq_page *page, struct mpiq_buffer *text)
 {
     const struct mpiq_job_state *job = page->job;
-    const struct mpiq_diagnosis *diagnosis = page->diagnosis;
     struct mpiq_library library = mpiq_page_library(page);
+    if (page->diagnosis->verdict != MPIQ_VERDICT_UNKNOWN || library.source != MPIQ_SOURCE_STACKS)
+        return false;
+    mpiq_buffer_string(text, "only stacks could be read (");
+    if (library.name)
+        mpiq_buffer_printf(text, "%s%s", library.name,
+                           mpiq_job_ranks_read(job) < job->process_count ? "; " : "");
+    if (!library.name || mpiq_job_ranks_read(job) < job->process_count)
+        put_ranks_read(job, text);
+    mpiq_buffer_string(text, "), so nothing can be proven");
+    return true;
+}
+
+void mpiq_print_verdict(struct mpiq_page *page)
+{
+    const struct mpiq_diagnosis *diagnosis = page->diagnosis;
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
 
     mpiq_buffer_string(&text, ": ");
-    if (diagnosis->text && *diagnosis->text)
-        mpiq_buffer_printf(&text, "%s ", diagnosis->text);
-    mpiq_buffer_printf(&text, "(%" PRIu32 " of ", mpiq_job_ranks_read(job));
-    mpiq_put_count(&text, job->process_count, "rank");
-    mpiq_buffer_string(&text, " read");
-    if (library.name)
-        mpiq_buffer_printf(&text, ", %s", library.name);
-    if (mpiq_job_ranks_read(job) > 0)
-        mpiq_buffer_printf(&text, ", %s", source_phrase(library.source));
-    mpiq_buffer_char(&text, ')');
-    mpiq_layout_line(page,
-                     (struct mpiq_line){.hang = 2,
-                                        .lead = mpiq_verdict_word(diagnosis->verdict),
-                                        .lead_style = mpiq_verdict_style(diagnosis->verdict)},
-                     mpiq_buffer_text(&text));
+    if (!put_stacks_only(page, &text)) {
+        if (diagnosis->text && *diagnosis->text)
+            mpiq_buffer_printf(&text, "%s ", diagnosis->text);
+        put_library(page, &text);
+    }
+    mpiq_print_line(page,
+                    (struct mpiq_paragraph){.hang = 2,
+                                            .lead = mpiq_verdict_word(diagnosis->verdict),
+                                            .lead_style = mpiq_verdict_style(diagnosis->verdict)},
+                    mpiq_buffer_text(&text));
 }

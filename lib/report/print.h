@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * layout - headings, lines and gaps of a page, as text for a terminal or a file, or as HTML.
+ * print - headings, lines and gaps of a page, as text for a terminal or a file, or as HTML.
  *
  * All that is said goes through mpiq_put_plain: it is ASCII without control characters, whatever the
  * processes looked at had in their memory, and so the same bytes in every locale.
  */
-#ifndef MPIQ_REPORT_LAYOUT_H
-#define MPIQ_REPORT_LAYOUT_H
+#ifndef MPIQ_REPORT_PRINT_H
+#define MPIQ_REPORT_PRINT_H
 
 #include "report/page.h"
 
@@ -22,11 +22,11 @@ enum mpiq_style mpiq_verdict_style(enum mpiq_verdict verdict);
 void mpiq_put_html(struct mpiq_buffer *buffer, const char *string);
 
 /* An empty line. */
-void mpiq_layout_gap(struct mpiq_page *page);
+void mpiq_print_gap(struct mpiq_page *page);
 /* After a gap. */
-void mpiq_layout_heading(struct mpiq_page *page, const char *text);
+void mpiq_print_heading(struct mpiq_page *page, const char *text);
 
-struct mpiq_line {
+struct mpiq_paragraph {
     size_t indent;    /* columns before it */
     size_t hang;      /* columns before what does not fit the width */
     const char *lead; /* what it begins with, in a style of its own; NULL */
@@ -35,12 +35,12 @@ struct mpiq_line {
 };
 
 /* A line, or as many as the width asks for. */
-void mpiq_layout_line(struct mpiq_page *page, struct mpiq_line line, const char *text);
+void mpiq_print_line(struct mpiq_page *page, struct mpiq_paragraph line, const char *text);
 /* The same without more ado than an indent. */
-void mpiq_layout_say(struct mpiq_page *page, size_t indent, const char *format, ...)
+void mpiq_print(struct mpiq_page *page, size_t indent, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The first line of every view: the verdict. */
-void mpiq_layout_verdict(struct mpiq_page *page);
+void mpiq_print_verdict(struct mpiq_page *page);
 
 #endif

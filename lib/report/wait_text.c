@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report/wait_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Parts of a wait that are spelled out. */
+#define MOST_PARTS 3
+
+/* Whose wait is told, and how. */
+struct teller {
+    const struct mpiq_page *page;
+    struct mpiq_buffer *out;
+    const char *call;
+    uint32_t process;
+    enum mpiq_wait_form form;
+};
+
+void mpiq_put_size(struct mpiq_buffer *buffer, int64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    enum { KIB = 1024 };
+    if (bytes < 0)
+        return;
+    if (bytes < KIB) {
+        mpiq_put_count(buffer, (uint64_t)bytes, "byte");
+        return;
+    }
+    size_t unit = 0;
+    double size = (double)bytes / KIB;
+    for (; size >= KIB && unit + 1 < sizeof units / sizeof *units; unit++)
+        size /= KIB;
+    mpiq_buffer_printf(buffer, size == (double)(uint64_t)size ? "%.0f %s" : "%.1f %s", size, units[unit]);
+}
+
+static struct mpiq_rank_set borrowed(const struct mpiq_ranks *ranks)
+{
+    return (struct mpiq_rank_set){
+        .ranges = (struct mpiq_rank_range *)ranks->ranges, .count = ranks->count, .size = ranks->size};
+}
+
+void mpiq_put_ranks_named(struct mpiq_buffer *buffer, const struct mpiq_ranks *ranks)
+{
+    enum { MOST_AWAITED = 6 };
+    struct mpiq_rank_set set = borrowed(ranks); /* only read */
+    const struct mpiq_rank_range *range = ranks->ranges;
+    if (set.size == 2 && set.count == 2 && range[0].world == 0 && range[1].world == 0) {
+        mpiq_buffer_printf(buffer, "ranks %" PRIu32 " and %" PRIu32, range[0].first, range[1].first);
+        return;
+    }
+    mpiq_put_who(buffer, &set, MOST_AWAITED);
+}
+
+/* How far the peer is from the rank that waits, around the end of the world where that is nearer. */
+static bool distance_to(const struct teller *t, uint32_t peer, int64_t *ret)
+{
+    const struct mpiq_job_state *job = t->page->job;
+    struct mpiq_world_rank own = mpiq_job_world_rank(job, t->process);
+    struct mpiq_world_rank other = mpiq_job_world_rank(job, peer);
+    if (own.world != other.world)
+        return false;
+    int64_t size = job->worlds[own.world].size;
+    *ret = (int64_t)other.rank - (int64_t)own.rank;
+    if (2 * *ret > size)
+        *ret -= size;
+    else if (2 * *ret < -size)
+        *ret += size;
+    return true;
+}
+
+static void put_offset(struct mpiq_buffer *out, int64_t offset)
+{
+    if (offset == 0)
+        mpiq_buffer_string(out, "rank r itself");
+    else
+        mpiq_buffer_printf(out, "rank r%+" PRId64, offset);
+}
+
+static void put_peer(const struct teller *t, const struct mpiq_wait_part *part)
+{
+    int64_t distance;
+    if (part->any) {
+        mpiq_buffer_string(t->out, "any rank");
+    } else if (part->relative) {
+        put_offset(t->out, part->offset);
+    } else if (part->peer != MPIQ_NONE && t->form == MPIQ_WAIT_RELATIVE &&
+               distance_to(t, part->peer, &distance)) {
+        put_offset(t->out, distance);
+    } else if (part->peer != MPIQ_NONE) {
+        mpiq_buffer_string(t->out, "rank ");
+        mpiq_put_process(t->page, t->out, part->peer);
+    } else if (part->ranks.size > 0) {
+        mpiq_put_ranks_named(t->out, &part->ranks);
+    } else {
+        mpiq_buffer_string(t->out, "another rank");
+    }
+}
+
+/* MPI_COMM_WORLD goes without saying. */
+static void put_communicator(const struct teller *t, uint32_t comm)
+{
+    const char *name = mpiq_job_communicator_name(t->page->job, comm);
+    if (*name && strcmp(name, "MPI_COMM_WORLD") != 0)
+        mpiq_buffer_printf(t->out, " on %s", name);
+}
+
+static void put_tag(const struct teller *t, const struct mpiq_wait_part *part)
+{
+    if (part->tag_any)
+        mpiq_buffer_string(t->out, "any tag");
+    else
+        mpiq_buffer_printf(t->out, "tag %" PRId32, part->tag);
+}
+
+static const char *call_name(const struct teller *t)
+{
+    return t->call ? t->call : "the call";
+}
+
+static void put_receive(const struct teller *t, const struct mpiq_wait_part *part)
+{
+    if (part->internal) {
+        put_peer(t, part);
+        mpiq_buffer_printf(t->out, ", inside %s", call_name(t));
+        return;
+    }
+    if (part->any && part->tag_any) {
+        mpiq_buffer_string(t->out, "any message");
+    } else {
+        put_tag(t, part);
+        mpiq_buffer_string(t->out, " from ");
+        put_peer(t, part);
+    }
+    put_communicator(t, part->comm);
+}
+
+static void put_send(const struct teller *t, const struct mpiq_wait_part *part)
+{
+    put_peer(t, part);
+    if (part->internal) {
+        mpiq_buffer_printf(t->out, ", inside %s", call_name(t));
+        return;
+    }
+    mpiq_buffer_string(t->out, " to receive ");
+    put_tag(t, part);
+    if (part->bytes >= 0) {
+        mpiq_buffer_string(t->out, " (");
+        mpiq_put_size(t->out, part->bytes);
+        mpiq_buffer_char(t->out, ')');
+    }
+    put_communicator(t, part->comm);
+}
+
+static bool is_call(const struct teller *t, const char *name)
+{
+    return t->call && name && strcmp(t->call, name) == 0;
+}
+
+static void put_collective(const struct teller *t, const struct mpiq_wait_part *part)
+{
+    if (part->ranks.size > 0)
+        mpiq_put_ranks_named(t->out, &part->ranks);
+    else
+        mpiq_buffer_string(t->out, "other members");
+    if (is_call(t, part->collective) || !part->collective)
+        mpiq_buffer_string(t->out, " to enter it");
+    else
+        mpiq_buffer_printf(t->out, " to enter %s", part->collective);
+}
+
+/* What the other side of a window has to call. */
+static void put_window(const struct teller *t, const struct mpiq_wait_part *part)
+{
+    static const struct {
+        const char *call;
+        const char *needs;
+    } needs[] = {
+        {"MPI_Win_fence", " to enter it"},
+        {"MPI_Win_free", " to enter it"},
+        {"MPI_Win_start", " to call MPI_Win_post"},
+        {"MPI_Win_complete", " to call MPI_Win_post"},
+        {"MPI_Win_wait", " to call MPI_Win_complete"},
+        {"MPI_Win_lock", " to release its lock"},
+        {"MPI_Win_lock_all", " to release its lock"},
+    };
+    const char *needed = " to take part";
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        needed = is_call(t, needs[i].call) ? needs[i].needs : needed;
+    if (part->ranks.size > 0)
+        mpiq_put_ranks_named(t->out, &part->ranks);
+    else
+        put_peer(t, part);
+    mpiq_buffer_string(t->out, needed);
+    if (part->window < t->page->job->window_count) {
+        const char *name = mpiq_job_string(t->page->job, t->page->job->windows[part->window].name);
+        mpiq_buffer_printf(t->out, " (%s)", name ? name : "window");
+    }
+}
+
+static void put_part(const struct teller *t, const struct mpiq_wait_part *part)
+{
+    switch (part->kind) {
+    case MPIQ_PART_RECEIVE:
+    case MPIQ_PART_PROBE:
+        put_receive(t, part);
+        break;
+    case MPIQ_PART_SEND:
+        put_send(t, part);
+        break;
+    case MPIQ_PART_COLLECTIVE:
+        put_collective(t, part);
+        break;
+    case MPIQ_PART_WINDOW:
+        put_window(t, part);
+        break;
+    case MPIQ_PART_LAUNCHER:
+        mpiq_buffer_string(t->out, "the launcher");
+        break;
+    case MPIQ_PART_REQUEST:
+        mpiq_buffer_string(t->out, "a request of unknown kind");
+        break;
+    }
+}
+
+/* Whether every part is the traffic of the call itself. */
+static bool is_inside(const struct mpiq_waits_for *wait)
+{
+    for (uint32_t i = 0; i < wait->part_count; i++) {
+        if (!wait->parts[i].internal)
+            return false;
+    }
+    return wait->part_count > 0;
+}
+
+static void put_parts(const struct teller *t, const struct mpiq_waits_for *wait)
+{
+    uint32_t shown = wait->part_count <= MOST_PARTS ? wait->part_count : MOST_PARTS - 1;
+    uint64_t rest = (uint64_t)wait->part_count - shown + wait->more;
+    if (wait->guessed && wait->part_count + wait->more > 1)
+        mpiq_buffer_string(t->out, "one of these: ");
+    for (uint32_t i = 0; i < shown; i++) {
+        bool last = i + 1 == shown && rest == 0;
+        if (i > 0)
+            mpiq_buffer_string(t->out, !last ? ", " : wait->all ? " and " : " or ");
+        put_part(t, &wait->parts[i]);
+    }
+    if (rest > 0)
+        mpiq_buffer_printf(t->out, " %s %" PRIu64 " more", wait->all ? "and" : "or", rest);
+}
+
+static void put_done(struct mpiq_buffer *out, const struct mpiq_waits_for *wait)
+{
+    if (wait->done == 1)
+        mpiq_buffer_string(out, " (the other request is done)");
+    else if (wait->done > 1)
+        mpiq_buffer_printf(out, " (the other %" PRIu32 " requests are done)", wait->done);
+}
+
+void mpiq_put_wait(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+                   const struct mpiq_waits_for *wait, const char *call, uint32_t process,
+                   enum mpiq_wait_form form)
+{
+    struct teller t = {.page = page, .out = buffer, .call = call, .process = process, .form = form};
+    if (!wait)
+        return;
+    if (wait->part_count == 0) {
+        mpiq_buffer_string(buffer, wait->text);
+        return;
+    }
+    if (is_inside(wait) && wait->part_count > 1 && wait->ranks.size > 0) {
+        mpiq_put_ranks_named(buffer, &wait->ranks);
+        mpiq_buffer_printf(buffer, ", inside %s", call_name(&t));
+        return;
+    }
+    put_parts(&t, wait);
+    put_done(buffer, wait);
+}
+
+/* "collective 6 on MPI_COMM_WORLD"; nothing where neither is known. */
+static void put_running_number(const struct teller *t, const struct mpiq_wait_part *part)
+{
+    const char *name = mpiq_job_communicator_name(t->page->job, part->comm);
+    if (part->number > 0)
+        mpiq_buffer_printf(t->out, "collective %" PRId64, part->number);
+    if (*name)
+        mpiq_buffer_printf(t->out, "%son %s", part->number > 0 ? " " : "", name);
+}
+
+static bool put_started(const struct teller *t, const struct mpiq_evidence *evidence, const char *before)
+{
+    uint32_t started = evidence->started;
+    if (started == MPIQ_NONE && evidence->wait && evidence->wait->part_count > 0)
+        started = evidence->wait->parts[0].started;
+    if (started >= t->page->job->site_count || started == evidence->site)
+        return false;
+    const struct mpiq_site *place = &t->page->job->sites[started];
+    mpiq_buffer_string(t->out, before);
+    mpiq_put_place(t->out, mpiq_job_string(t->page->job, place->file), place->line,
+                   place->file ? NULL : mpiq_job_string(t->page->job, place->function), NULL);
+    return true;
+}
+
+static void put_collective_detail(const struct teller *t, const struct mpiq_evidence *evidence,
+                                  const struct mpiq_wait_part *part)
+{
+    if (is_call(t, part->collective) || !part->collective) {
+        put_running_number(t, part);
+        return;
+    }
+    mpiq_buffer_printf(t->out, "for %s", part->collective);
+    put_started(t, evidence, " started at ");
+    if (part->number > 0 || part->comm != MPIQ_NONE) {
+        mpiq_buffer_string(t->out, ", ");
+        put_running_number(t, part);
+    }
+}
+
+/* "each to the next rank (4 to 0), tag 3, 1 MiB": of ranks that do the same relative to themselves. */
+static void put_relative_detail(const struct teller *t, const struct mpiq_evidence *evidence,
+                                const struct mpiq_wait_part *part)
+{
+    const struct mpiq_rank_set *ranks = &evidence->ranks;
+    const char *towards = part->kind == MPIQ_PART_SEND ? "to" : "from";
+    mpiq_buffer_printf(t->out, "each %s ", towards);
+    if (part->offset == 1 || part->offset == -1)
+        mpiq_buffer_string(t->out, part->offset == 1 ? "the next rank" : "the previous rank");
+    else
+        put_offset(t->out, part->offset);
+    if (part->wraps && ranks->count == 1 && (part->offset == 1 || part->offset == -1)) {
+        uint32_t edge = part->offset == 1 ? ranks->ranges[0].last : ranks->ranges[0].first;
+        uint32_t other = part->offset == 1 ? ranks->ranges[0].first : ranks->ranges[0].last;
+        mpiq_buffer_printf(t->out, " (%" PRIu32 " %s %" PRIu32 ")", edge, towards, other);
+    }
+    mpiq_buffer_string(t->out, ", ");
+    put_tag(t, part);
+    if (part->kind == MPIQ_PART_SEND && part->bytes >= 0) {
+        mpiq_buffer_string(t->out, ", ");
+        mpiq_put_size(t->out, part->bytes);
+    }
+    put_communicator(t, part->comm);
+    put_started(t, evidence, ", started at ");
+}
+
+/* "receive posted at exchange.c:7: tag 42 from rank 3"; false where that place is not known. */
+static bool put_posted_detail(const struct teller *t, const struct mpiq_evidence *evidence,
+                              const struct mpiq_wait_part *part)
+{
+    bool sends = part->kind == MPIQ_PART_SEND;
+    if (!put_started(t, evidence, sends ? "send started at " : "receive posted at "))
+        return false;
+    mpiq_buffer_string(t->out, ": ");
+    if (!sends) {
+        put_receive(t, part);
+        return true;
+    }
+    put_tag(t, part);
+    if (part->bytes >= 0) {
+        mpiq_buffer_string(t->out, ", ");
+        mpiq_put_size(t->out, part->bytes);
+    }
+    mpiq_buffer_string(t->out, " to ");
+    put_peer(t, part);
+    put_communicator(t, part->comm);
+    return true;
+}
+
+static void put_wait_detail(const struct teller *t, const struct mpiq_evidence *evidence)
+{
+    const struct mpiq_waits_for *wait = evidence->wait;
+    const struct mpiq_wait_part *part = wait->part_count == 1 && wait->more == 0 ? wait->parts : NULL;
+    bool message =
+        part && !part->internal && (part->kind == MPIQ_PART_RECEIVE || part->kind == MPIQ_PART_SEND);
+    if (part && part->kind == MPIQ_PART_COLLECTIVE) {
+        put_collective_detail(t, evidence, part);
+        return;
+    }
+    if (message && part->relative)
+        put_relative_detail(t, evidence, part);
+    else if (!message || !put_posted_detail(t, evidence, part)) {
+        mpiq_buffer_string(t->out, evidence->doing == MPIQ_DOING_POLLING ? "polls for " : "waits for ");
+        mpiq_put_wait(t->page, t->out, wait, t->call, t->process, t->form);
+        return;
+    }
+    put_done(t->out, wait);
+}
+
+void mpiq_put_evidence_detail(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+                              const struct mpiq_evidence *evidence)
+{
+    uint32_t process = MPIQ_NONE;
+    if (evidence->ranks.count > 0)
+        process =
+            mpiq_job_process(page->job, evidence->ranks.ranges[0].world, evidence->ranks.ranges[0].first);
+    struct teller t = {.page = page, .out = buffer, .call = evidence->call, .process = process};
+    size_t before = buffer->length;
+    if (evidence->wait && process != MPIQ_NONE)
+        put_wait_detail(&t, evidence);
+    if (!evidence->note || !*evidence->note)
+        return;
+    if (buffer->length > before)
+        mpiq_buffer_string(buffer, strncmp(evidence->note, "which ", strlen("which ")) == 0 ? ", " : "; ");
+    mpiq_buffer_string(buffer, evidence->note);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wait_text - what a rank, or a class of ranks, waits for, in words.
+ *
+ * The words are made from the data (struct mpiq_waits_for); nothing here reads a sentence that another part
+ * wrote.
+ */
+#ifndef MPIQ_REPORT_WAIT_TEXT_H
+#define MPIQ_REPORT_WAIT_TEXT_H
+
+#include "report/page.h"
+
+enum mpiq_wait_form {
+    MPIQ_WAIT_EXACT,   /* "tag 7 from rank 3" */
+    MPIQ_WAIT_RELATIVE /* "tag 7 from rank r+1": alike for all ranks that wait for their neighbour */
+};
+
+/* What completes "waits for": "tag 99 from rank 63", "ranks 0 and 2 to enter it", "rank 4 to receive tag 3
+   (1 MiB)".  `process` waits, in `call` (NULL: not known).  Nothing for NULL. */
+void mpiq_put_wait(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+                   const struct mpiq_waits_for *wait, const char *call, uint32_t process,
+                   enum mpiq_wait_form form);
+
+/* The last column of a line of evidence: what its ranks wait for, where that was started, and its note. */
+void mpiq_put_evidence_detail(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+                              const struct mpiq_evidence *evidence);
+
+/* "rank 3", "ranks 0 and 2", "ranks 0-4,7". */
+void mpiq_put_ranks_named(struct mpiq_buffer *buffer, const struct mpiq_ranks *ranks);
+
+/* "4 bytes", "1 MiB"; nothing for less than 0: not known. */
+void mpiq_put_size(struct mpiq_buffer *buffer, int64_t bytes);
+
+#endif
