@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mpiq_record.h - what the preloaded recorder keeps about a process's MPI calls, for readers outside it.
+ *
+ * The recorder (recorder/) writes these records into one anonymous mapping of the process, the arena; a
+ * message-queue DLL (mqs/recorder/) finds it from the exported symbol mpiq_record_root and reads it in a live
+ * process or in a core file, without debug information and without knowing the MPI library.
+ *
+ * What it leaves to others: how calls are intercepted (recorder/), what the records mean for a job (libmpiq).
+ *
+ * Rules of the layout:
+ *  - members have fixed widths and are naturally aligned;
+ *  - a reference is an offset in bytes from the start of the arena, 0 for none; each record is 8-aligned;
+ *  - everything a reader needs lies in the first `arena_used` bytes, so it can copy them in one go and check
+ *    each offset against that size;
+ *  - growth is at the end and raises version_minor; anything else raises version_major;
+ *  - what had to be dropped for lack of room is counted in the `lost_` members: a reader must not take a
+ *    shortened list for a complete one.
+ *
+ * Peers, tags and roots are stored with the library's constants replaced by the MPIQ_RECORD_ values below.
+ */
+#ifndef MPIQ_RECORD_H
+#define MPIQ_RECORD_H
+
+#include <stdint.h>
+
+#include "ompi_mqs.h" /* the numbering of collectives and the hash of groups */
+
+#define MPIQ_RECORD_MAGIC "MPIQ-REC" /* eight bytes, no terminator in the record */
+#define MPIQ_RECORD_VERSION_MAJOR 1
+#define MPIQ_RECORD_VERSION_MINOR 0
+#define MPIQ_RECORD_BYTE_ORDER 0x01020304u
+
+#define MPIQ_RECORD_ARENA (256u << 20) /* bytes of address space; memory is used as it is touched */
+#define MPIQ_RECORD_RING 16            /* last ordered collectives of a communicator; a power of two */
+#define MPIQ_RECORD_HISTORY 256        /* last calls of a thread; a power of two */
+#define MPIQ_RECORD_CALL_NAME 40
+#define MPIQ_RECORD_MAX_THREADS 1024
+#define MPIQ_RECORD_MAX_COMMS 16384
+#define MPIQ_RECORD_MAX_CHUNKS 1024 /* of MPIQ_RECORD_CHUNK requests each */
+#define MPIQ_RECORD_CHUNK 128
+#define MPIQ_RECORD_MAX_TYPES 512
+#define MPIQ_RECORD_MAX_OPS 32
+#define MPIQ_RECORD_MAX_WINDOWS 4096
+
+/* In place of a rank or a tag. */
+#define MPIQ_RECORD_ANY (-1)
+#define MPIQ_RECORD_PROC_NULL (-2)
+#define MPIQ_RECORD_ROOT (-3)
+#define MPIQ_RECORD_NO_PEER (-4)        /* the call has none */
+#define MPIQ_RECORD_FOREIGN 0xffffffffu /* a member outside this process's MPI_COMM_WORLD */
+
+enum mpiq_record_abi {
+    MPIQ_RECORD_ABI_NONE,
+    MPIQ_RECORD_ABI_OPEN_MPI,
+    MPIQ_RECORD_ABI_MPICH,
+    MPIQ_RECORD_ABI_STANDARD
+};
+
+/* What a call does; the wait of a thread follows from the family of the call it is in. */
+enum mpiq_record_family {
+    MPIQ_RECORD_OTHER, /* never waits for another rank */
+    MPIQ_RECORD_SEND,
+    MPIQ_RECORD_BSEND,
+    MPIQ_RECORD_SSEND,
+    MPIQ_RECORD_RSEND,
+    MPIQ_RECORD_RECV,
+    MPIQ_RECORD_SENDRECV,
+    MPIQ_RECORD_PROBE,
+    MPIQ_RECORD_MPROBE,
+    MPIQ_RECORD_MRECV,
+    MPIQ_RECORD_WAIT,
+    MPIQ_RECORD_WAITALL,
+    MPIQ_RECORD_WAITANY,
+    MPIQ_RECORD_WAITSOME,
+    MPIQ_RECORD_POLL, /* Test and Iprobe */
+    MPIQ_RECORD_COLLECTIVE,
+    MPIQ_RECORD_WINDOW,
+    MPIQ_RECORD_DETACH,
+    MPIQ_RECORD_INIT,
+    MPIQ_RECORD_FINALIZE,
+    MPIQ_RECORD_FAMILY_COUNT
+};
+
+/* One wrapped function, in the array `functions`. */
+struct mpiq_record_function {
+    char name[MPIQ_RECORD_CALL_NAME]; /* "MPI_Send" */
+    uint8_t family;                   /* enum mpiq_record_family */
+    uint8_t reserved[5];
+    int16_t collective; /* its class, -1 */
+};
+
+/* One call in a thread's history.  The newest one whose end is 0 is the call that the thread is in. */
+struct mpiq_record_call {
+    uint64_t begin;   /* cycles */
+    uint64_t end;     /* cycles; 0: it has not returned */
+    uint64_t caller;  /* return address */
+    uint64_t comm_id; /* id[1] of its communicator, 0: none; outlives the communicator */
+    int64_t bytes;    /* -1: none or not known */
+    uint32_t comm;    /* its communicator; 0: none.  May have been freed since */
+    int32_t peer;
+    int32_t tag;
+    uint16_t function;
+    uint16_t reserved;
+};
+
+/* One thread that has called MPI. */
+struct mpiq_record_thread {
+    uint32_t next;
+    uint32_t tid;   /* 0: it has ended */
+    uint64_t calls; /* so far: call n lies in history[(n - 1) % MPIQ_RECORD_HISTORY] and n is its episode */
+    /* Of the call it is in, where the call has it; written before the call's begin. */
+    uint64_t requests; /* address of the program's array of requests, or of the one */
+    uint64_t request_count;
+    uint64_t first_request; /* the handle, of MPI_Wait */
+    uint64_t datatype;
+    int64_t count;
+    uint64_t buffer;
+    uint64_t window;   /* handle */
+    uint64_t number;   /* running number of the collective, 0: not an ordered one */
+    uint64_t sequence; /* of the message on its channel, for a send */
+    int64_t receive_bytes;
+    int32_t receive_peer; /* of MPI_Sendrecv; the call's own peer and tag are those of its send */
+    int32_t receive_tag;
+    int32_t root;
+    uint32_t reserved;
+    struct mpiq_record_call history[MPIQ_RECORD_HISTORY];
+};
+
+/* Members in rank order as arithmetic runs: first, first + stride, … */
+struct mpiq_record_run {
+    uint32_t first; /* rank in MPI_COMM_WORLD, or MPIQ_RECORD_FOREIGN (stride 0) */
+    uint32_t count;
+    int32_t stride;
+    uint32_t reserved;
+};
+
+struct mpiq_record_group {
+    uint32_t next;
+    uint32_t count; /* members */
+    uint64_t hash;  /* as struct ompi_mqs_collectives has it, of (job, rank) pairs */
+    uint32_t run_count;
+    uint32_t users; /* communicators; 0: free */
+    struct mpiq_record_run runs[];
+};
+
+/* What is known of one tag on one channel. */
+struct mpiq_record_tag {
+    int32_t tag;
+    uint32_t used; /* 0: free */
+    uint64_t sent; /* sends begun */
+    uint64_t sent_bytes;
+    uint64_t received; /* receives completed */
+    uint64_t received_bytes;
+};
+
+#define MPIQ_RECORD_TAGS 3   /* tags counted one by one; later ones go into the sketches */
+#define MPIQ_RECORD_CELLS 24 /* three tables of eight */
+
+/*
+ * Messages of all other tags, summed up.  Each message is added to one cell of each of the three tables.  All
+ * members are sums modulo 2^64, so the difference of the sender's and the receiver's sketch holds exactly the
+ * messages sent and not received, and where their tags are few it can be decoded: a cell with tags = count *
+ * tag and hashes = count * hash(tag) holds one tag alone.  (An invertible Bloom lookup table.)
+ */
+struct mpiq_record_cell {
+    uint64_t count;
+    uint64_t tags;
+    uint64_t hashes;
+    uint64_t bytes;
+};
+
+static inline uint64_t mpiq_record_mix(uint64_t value)
+{
+    value = (value ^ value >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    value = (value ^ value >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return value ^ value >> 33;
+}
+
+static inline uint64_t mpiq_record_tag_hash(int32_t tag)
+{
+    return mpiq_record_mix((uint32_t)tag + UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* The cell of that hash in table 0, 1 or 2. */
+static inline unsigned mpiq_record_cell_of(uint64_t hash, unsigned table)
+{
+    return table * 8 + (unsigned)(hash >> (8 + 16 * table) & 7);
+}
+
+/* One peer of one communicator with which messages were exchanged. */
+struct mpiq_record_channel {
+    uint32_t next;     /* of the communicator */
+    int32_t peer;      /* local rank (of the remote group of an intercommunicator) */
+    uint64_t sent;     /* sends begun */
+    uint64_t received; /* receives completed */
+    uint32_t unclear;  /* receives of which it is not known whether they took a message, and sends that may
+                          have been cancelled: the counts are off by so many at most */
+    uint32_t bytes_unclear;
+    uint32_t sent_sketch; /* MPIQ_RECORD_CELLS cells; 0: none yet */
+    uint32_t received_sketch;
+    struct mpiq_record_tag tags[MPIQ_RECORD_TAGS];
+};
+
+/* Bits of mpiq_record_collective.flags and of mpiq_record_comm.flags. */
+#define MPIQ_RECORD_COMM_INTER 1u
+#define MPIQ_RECORD_COMM_SELF 2u
+#define MPIQ_RECORD_COMM_WORLD 4u
+#define MPIQ_RECORD_COMM_TOPOLOGY 8u
+#define MPIQ_RECORD_COMM_FREED 16u
+#define MPIQ_RECORD_COMM_UNCLEAR 32u /* its id may differ from the other members' */
+
+/* One collective call, as the caller made it. */
+struct mpiq_record_collective {
+    int16_t collective; /* class */
+    uint16_t function;
+    int32_t root;    /* MPIQ_RECORD_NO_PEER: none */
+    uint64_t number; /* running number; 0: not ordered */
+    int64_t count;   /* -1: none */
+    uint64_t datatype;
+    uint64_t op;
+    int64_t bytes; /* -1: not known */
+    uint64_t caller;
+    uint64_t begin;
+    uint32_t tid;
+    uint32_t done; /* 1: a blocking one has returned */
+};
+
+struct mpiq_record_comm {
+    uint32_t next;
+    uint32_t flags;
+    uint64_t handle;
+    uint64_t id[2]; /* the same on all members */
+    uint32_t parent;
+    uint32_t group;
+    uint32_t remote_group; /* 0: an intracommunicator */
+    int32_t local_rank;
+    uint64_t creations;   /* ordered creations on it so far */
+    uint64_t ordered;     /* ordered collectives so far */
+    uint64_t nonblocking; /* non-blocking and persistent ones among all */
+    uint32_t channels;    /* first struct mpiq_record_channel */
+    uint32_t channel_count;
+    uint32_t unclear; /* receives whose source was never known */
+    uint32_t lost;    /* messages not counted for lack of room */
+    char name[64];
+    struct mpiq_record_collective ring[MPIQ_RECORD_RING]; /* number n in ring[(n - 1) % MPIQ_RECORD_RING] */
+    struct ompi_mqs_count counts[OMPI_MQS_COLLECTIVE_COUNT];
+};
+
+enum mpiq_record_request_kind {
+    MPIQ_RECORD_REQUEST_SEND,
+    MPIQ_RECORD_REQUEST_BSEND,
+    MPIQ_RECORD_REQUEST_SSEND,
+    MPIQ_RECORD_REQUEST_RSEND,
+    MPIQ_RECORD_REQUEST_RECEIVE,
+    MPIQ_RECORD_REQUEST_COLLECTIVE,
+    MPIQ_RECORD_REQUEST_OTHER
+};
+
+enum mpiq_record_request_state {
+    MPIQ_RECORD_REQUEST_FREE,
+    MPIQ_RECORD_REQUEST_ACTIVE,
+    MPIQ_RECORD_REQUEST_INACTIVE /* persistent and not started */
+};
+
+#define MPIQ_RECORD_REQUEST_PERSISTENT 1u
+#define MPIQ_RECORD_REQUEST_CANCEL 2u  /* MPI_Cancel was called on it */
+#define MPIQ_RECORD_REQUEST_MATCHED 4u /* made from a message: its message is counted already */
+#define MPIQ_RECORD_REQUEST_PARTITIONED 8u
+
+struct mpiq_record_request {
+    uint32_t next_free; /* private to the recorder */
+    uint8_t state;      /* enum mpiq_record_request_state; written last */
+    uint8_t kind;       /* enum mpiq_record_request_kind */
+    uint16_t function;  /* that made it */
+    uint64_t handle;
+    uint64_t sequence; /* order of posting in this process; of a send, on its channel */
+    uint32_t comm;
+    uint32_t flags;
+    int32_t peer;
+    int32_t tag;
+    uint64_t buffer;
+    int64_t bytes;
+    uint32_t duplicates; /* further requests that share this handle */
+    uint32_t tid;
+    struct mpiq_record_collective call; /* arguments of any kind; class -1 if not a collective */
+};
+
+struct mpiq_record_chunk {
+    uint32_t next;
+    uint32_t count;
+    struct mpiq_record_request requests[MPIQ_RECORD_CHUNK];
+};
+
+struct mpiq_record_type {
+    uint64_t handle; /* 0: free */
+    int64_t size;
+    char name[48];
+};
+
+struct mpiq_record_op {
+    uint64_t handle;
+    char name[24];
+};
+
+struct mpiq_record_window {
+    uint32_t next;
+    uint32_t comm;   /* it was made on */
+    uint64_t handle; /* 0: freed */
+    uint64_t id[2];
+    char name[64];
+};
+
+struct mpiq_record_moment {
+    uint64_t cycles;
+    uint64_t ns; /* CLOCK_REALTIME */
+};
+
+/* The one exported symbol: mpiq_record_root.  Its magic is set when MPI is initialised. */
+struct mpiq_record_root {
+    char magic[8];
+    uint32_t byte_order;
+    uint16_t version_major;
+    uint16_t version_minor;
+    uint32_t size;
+    uint32_t pointer_size;
+    uint32_t phase; /* enum ompi_mqs_phase */
+    uint32_t abi;   /* enum mpiq_record_abi */
+    uint32_t handle_size;
+    int32_t thread_level; /* 0 single … 3 multiple */
+    int32_t world_rank;   /* -1: not known yet */
+    int32_t world_size;
+    uint32_t jobid; /* of the names in groups */
+    uint32_t pid;
+    uint64_t arena; /* address */
+    uint64_t arena_used;
+    uint32_t functions; /* array of struct mpiq_record_function */
+    uint32_t function_count;
+    uint32_t threads; /* first struct mpiq_record_thread */
+    uint32_t comms;   /* first struct mpiq_record_comm; freed ones are taken out */
+    uint32_t groups;
+    uint32_t chunks; /* first struct mpiq_record_chunk */
+    uint32_t windows;
+    uint32_t types;   /* array of MPIQ_RECORD_MAX_TYPES */
+    uint32_t ops;     /* array of MPIQ_RECORD_MAX_OPS */
+    uint32_t process; /* struct mpiq_record_comm of the calls without a communicator */
+    uint64_t lost_comms;
+    uint64_t lost_requests;
+    uint64_t lost_threads;
+    uint64_t unknown_requests; /* waited for, and never seen made */
+    struct mpiq_record_moment first;
+    struct mpiq_record_moment last;
+    char nspace[256];
+    char library[64];
+};
+
+#endif

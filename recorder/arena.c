@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* arena - the one mapping that holds all records, and the root from which a reader finds it. */
+#include <sched.h>
+#include <sys/mman.h>
+
+#include "recorder.h"
+
+__attribute__((visibility("default"))) struct mpiq_record_root mpiq_record_root;
+bool recorder_multiple;
+
+static unsigned char *arena;
+static uint64_t arena_size;
+static char locked;
+
+void arena_lock(void)
+{
+    while (__atomic_test_and_set(&locked, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+void arena_unlock(void)
+{
+    __atomic_clear(&locked, __ATOMIC_RELEASE);
+}
+
+bool arena_init(void)
+{
+    if (arena)
+        return true;
+    /* Where address space is limited (ulimit -v) a smaller one has to do. */
+    for (arena_size = MPIQ_RECORD_ARENA; arena_size >= 1u << 20; arena_size /= 4) {
+        void *memory = mmap(NULL, arena_size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory != MAP_FAILED) {
+            arena = memory;
+            mpiq_record_root.arena = (uintptr_t)memory;
+            mpiq_record_root.arena_used = 64; /* offset 0 is no record */
+            return true;
+        }
+    }
+    return false;
+}
+
+void *arena_allocate_locked(size_t size)
+{
+    uint64_t used = mpiq_record_root.arena_used;
+    size = (size + 63) & ~(size_t)63;
+    if (size > arena_size || used > arena_size - size)
+        return NULL;
+    __atomic_store_n(&mpiq_record_root.arena_used, used + size, __ATOMIC_RELEASE);
+    return arena + used;
+}
+
+void *arena_allocate(size_t size)
+{
+    arena_lock();
+    void *memory = arena_allocate_locked(size);
+    arena_unlock();
+    return memory;
+}
+
+uint32_t arena_offset(const void *record)
+{
+    return record ? (uint32_t)((const unsigned char *)record - arena) : 0;
+}
+
+void *arena_at(uint32_t offset)
+{
+    return offset ? arena + offset : NULL;
+}

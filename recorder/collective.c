@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* collective - how often each collective was called on each communicator, and the last calls. */
+#include "recorder.h"
+
+static const char orders[] = {
+#define ORDER_OF(value, id, name, kind, order) [value] = #order[0],
+    OMPI_MQS_COLLECTIVES(ORDER_OF)
+#undef ORDER_OF
+};
+
+static bool is_ordered(int collective)
+{
+    return orders[collective] == 'O';
+}
+
+static struct mpiq_record_comm *owner(struct mpiq_record_comm *comm)
+{
+    return comm ? comm : arena_at(mpiq_record_root.process);
+}
+
+/* What the call was given. */
+static void describe(const struct call *call, struct mpiq_record_collective *note)
+{
+    *note = (struct mpiq_record_collective){
+        .collective = call->function->collective,
+        .function = (uint16_t)(call->function - recorder_functions),
+        .root = HAS(call, 'z') ? peer_of((int32_t)ARGUMENT(call, 'z')) : MPIQ_RECORD_NO_PEER,
+        .count = -1,
+        .bytes = -1,
+        .caller = call->caller,
+        .begin = call->entry->begin,
+        .tid = call->thread->tid,
+    };
+    if (HAS(call, 'O'))
+        note->op = handle_of(ARGUMENT(call, 'O'));
+    if (HAS(call, 't'))
+        note->datatype = handle_of(ARGUMENT(call, 't'));
+    bool significant = HAS(call, 'n') &&
+                       !(HAS(call, 'b') && ARGUMENT(call, 'b') == recorder_abi.in_place && !HAS(call, 'O'));
+    if (significant) {
+        note->count = count_of(call, ARGUMENT(call, 'n'));
+        note->bytes = bytes_of(note->count, note->datatype);
+    } else {
+        note->datatype = HAS(call, 'O') ? note->datatype : 0;
+    }
+}
+
+void collective_begin(struct call *call, bool start, struct mpiq_record_collective *note)
+{
+    struct mpiq_record_comm *comm = owner(call->comm);
+    if (!start)
+        describe(call, note);
+    char kind =
+        note->collective >= OMPI_MQS_barrier_init && note->collective <= OMPI_MQS_neighbor_alltoallw_init
+            ? 'P'
+            : 'B';
+    /* A persistent one takes its number when it is made, and counts when it is started. */
+    if (kind != 'P' || start)
+        counter_add32(&comm->counts[note->collective].calls, 1);
+    if (start)
+        return;
+    struct mpiq_record_comm *ring = is_ordered(note->collective) && call->comm ? comm : owner(NULL);
+    uint64_t position = counter_add(&ring->ordered, 1);
+    if (ring == comm && call->comm)
+        note->number = position + 1;
+    if (HAS(call, 'R') && call->comm)
+        counter_add(&comm->nonblocking, 1);
+    call->collective = &ring->ring[position % MPIQ_RECORD_RING];
+    *call->collective = *note;
+    call->thread->number = note->number;
+    call->thread->root = note->root;
+    call->entry->bytes = note->bytes;
+    if (note->root >= 0)
+        call->entry->peer = note->root;
+}
+
+void collective_end(struct mpiq_record_comm *comm, const struct mpiq_record_collective *note)
+{
+    counter_add32(&owner(comm)->counts[note->collective].ended, 1);
+}

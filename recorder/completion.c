@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* completion - MPI_Wait, MPI_Test and their like: which requests they end, and what came of each. */
+#include "recorder.h"
+
+static bool was_cancelled(const unsigned char *status)
+{
+    int cancelled = 0;
+    return status && ASK(Test_cancelled, (word)status, (word)&cancelled) == 0 && cancelled;
+}
+
+/* A request has ended; status NULL: it could not be had. */
+static void end_request(struct mpiq_record_request *request, const unsigned char *status, bool failed)
+{
+    if (!request || request->state != MPIQ_RECORD_REQUEST_ACTIVE)
+        return;
+    struct mpiq_record_comm *comm = arena_at(request->comm);
+    bool cancel = request->flags & MPIQ_RECORD_REQUEST_CANCEL;
+    if (request->kind == MPIQ_RECORD_REQUEST_COLLECTIVE) {
+        collective_end(comm, &request->call);
+    } else if (request->kind == MPIQ_RECORD_REQUEST_RECEIVE && comm &&
+               !(request->flags & MPIQ_RECORD_REQUEST_MATCHED)) {
+        if (failed || (cancel && !status))
+            channel_unclear(comm, request->peer);
+        else if (!cancel || !was_cancelled(status))
+            message_received(request, status);
+    } else if (request->kind <= MPIQ_RECORD_REQUEST_RSEND && cancel && comm && request->peer >= 0) {
+        channel_unclear(comm, request->peer); /* withdrawn, or not: the receiver's counts tell no more */
+    }
+    if (request->flags & MPIQ_RECORD_REQUEST_PERSISTENT)
+        __atomic_store_n(&request->state, MPIQ_RECORD_REQUEST_INACTIVE, __ATOMIC_RELEASE);
+    else
+        request_drop(request);
+}
+
+/* A status of ours where the program gives none and one of these requests needs it. */
+static void want_statuses(struct call *call, char role, size_t count, bool array)
+{
+    word *argument = &ARGUMENT(call, role);
+    bool wanted = false;
+    for (size_t i = 0; i < call->request_count && !wanted; i++) {
+        const struct mpiq_record_request *request = call->self->requests[i];
+        wanted = request && (request->kind == MPIQ_RECORD_REQUEST_RECEIVE ||
+                             request->flags & MPIQ_RECORD_REQUEST_CANCEL);
+    }
+    if (*argument != recorder_abi.status_ignore)
+        call->status = (const unsigned char *)*argument;
+    else if (wanted && !array)
+        call->status = (const unsigned char *)(*argument = (word)call->self->status);
+    else if (wanted && thread_status_room(call->self, count))
+        call->status = (const unsigned char *)(*argument = (word)call->self->statuses);
+}
+
+static const unsigned char *status_at(const struct call *call, size_t index)
+{
+    return call->status ? call->status + index * recorder_abi.status_size : NULL;
+}
+
+void before_wait(struct call *call)
+{
+    const void *address = (const void *)ARGUMENT(call, 'r');
+    if (!thread_room(call->self, 1))
+        return;
+    uint64_t handle = handle_at(address, 0);
+    struct mpiq_record_request *request = request_find(handle);
+    call->thread->requests = (word)address;
+    call->thread->first_request = handle;
+    call->thread->request_count = 1;
+    call->self->requests[0] = request;
+    call->request_count = 1;
+    if (request) {
+        call->entry->comm = request->comm;
+        call->entry->peer = request->peer;
+        call->entry->tag = request->tag;
+    } else if (handle != recorder_abi.request_null && handle != recorder_abi.request_empty) {
+        counter_add(&mpiq_record_root.unknown_requests, 1);
+    }
+    if (HAS(call, 's'))
+        want_statuses(call, 's', 1, false);
+}
+
+void after_wait(struct call *call, int result)
+{
+    if (HAS(call, 'f') && *(const int *)ARGUMENT(call, 'f') == 0)
+        return;
+    if (call->request_count)
+        end_request(call->self->requests[0], call->status, result != 0);
+}
+
+void before_waits(struct call *call)
+{
+    int32_t count = (int32_t)ARGUMENT(call, 'k');
+    const void *address = (const void *)ARGUMENT(call, 'A');
+    call->thread->requests = (word)address;
+    call->thread->request_count = count > 0 ? (uint64_t)count : 0;
+    call->thread->first_request = 0;
+    if (count <= 0 || !thread_room(call->self, (size_t)count))
+        return;
+    for (int32_t i = 0; i < count; i++)
+        call->self->requests[i] = request_find(handle_at(address, (size_t)i));
+    call->request_count = (size_t)count;
+    want_statuses(call, HAS(call, 'S') ? 'S' : 's', (size_t)count, HAS(call, 'S'));
+}
+
+void after_waitall(struct call *call, int result)
+{
+    if (HAS(call, 'f') && *(const int *)ARGUMENT(call, 'f') == 0)
+        return;
+    for (size_t i = 0; i < call->request_count; i++)
+        end_request(call->self->requests[i], status_at(call, i), result != 0);
+}
+
+void after_waitany(struct call *call, int result)
+{
+    if (HAS(call, 'f') && *(const int *)ARGUMENT(call, 'f') == 0)
+        return;
+    int32_t index = *(const int32_t *)ARGUMENT(call, 'x');
+    if (index >= 0 && (size_t)index < call->request_count)
+        end_request(call->self->requests[index], call->status, result != 0);
+}
+
+void after_waitsome(struct call *call, int result)
+{
+    int32_t count = *(const int32_t *)ARGUMENT(call, 'o');
+    const int32_t *indices = (const int32_t *)ARGUMENT(call, 'X');
+    for (int32_t i = 0; i < count; i++) {
+        if (indices[i] >= 0 && (size_t)indices[i] < call->request_count)
+            end_request(call->self->requests[indices[i]], status_at(call, (size_t)i), result != 0);
+    }
+}
+
+void after_request_free(struct call *call, int result)
+{
+    struct mpiq_record_request *request = call->request_count ? call->self->requests[0] : NULL;
+    if (result != 0 || !request)
+        return;
+    struct mpiq_record_comm *comm = arena_at(request->comm);
+    /* Whether it takes a message now, nobody tells. */
+    if (request->state == MPIQ_RECORD_REQUEST_ACTIVE && request->kind == MPIQ_RECORD_REQUEST_RECEIVE && comm)
+        channel_unclear(comm, request->peer);
+    if (request->state == MPIQ_RECORD_REQUEST_ACTIVE && request->kind == MPIQ_RECORD_REQUEST_COLLECTIVE)
+        collective_end(comm, &request->call);
+    request_drop(request);
+}
+
+void after_cancel(struct call *call, int result)
+{
+    struct mpiq_record_request *request = call->request_count ? call->self->requests[0] : NULL;
+    if (result == 0 && request)
+        request->flags |= MPIQ_RECORD_REQUEST_CANCEL;
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dispatch - one recorded call: noted, made, its outcome noted. */
+#include <stdio.h>
+#include <string.h>
+
+#include "recorder.h"
+
+enum {
+    CLASS_none = -1,
+#define CLASS(value, id, name, kind, order) CLASS_##id = (value),
+    OMPI_MQS_COLLECTIVES(CLASS)
+#undef CLASS
+};
+
+#include "functions.h"
+
+#define ROW(id, what, argument_roles, class) \
+    {.name = "MPI_" #id, .roles = argument_roles, .action = ACTION_##what, .collective = CLASS_##class},
+#define LARGE_ROW(id, what, argument_roles, class) \
+    {.name = "MPI_" #id "_c",                      \
+     .roles = argument_roles,                      \
+     .action = ACTION_##what,                      \
+     .large = true,                                \
+     .collective = CLASS_##class},
+#define BOTH_ROWS(id, what, argument_roles, class) \
+    ROW(id, what, argument_roles, class) LARGE_ROW(id, what, argument_roles, class)
+
+struct function recorder_functions[] = {RECORDER_FUNCTIONS(ROW, BOTH_ROWS)};
+const unsigned recorder_function_count = sizeof recorder_functions / sizeof *recorder_functions;
+
+void dispatch_init(void);
+void dispatch_describe(struct mpiq_record_function *list);
+
+void dispatch_init(void)
+{
+    for (unsigned i = 0; i < recorder_function_count; i++) {
+        struct function *function = &recorder_functions[i];
+        memset(function->at, -1, sizeof function->at);
+        for (int at = 0; function->roles[at]; at++) {
+            if (function->roles[at] != '-')
+                function->at[ROLE(function->roles[at])] = (int8_t)at;
+        }
+    }
+}
+
+/* What a thread in such a call waits for. */
+static const uint8_t families[ACTION_COUNT] = {
+    [ACTION_SEND] = MPIQ_RECORD_SEND,
+    [ACTION_BSEND] = MPIQ_RECORD_BSEND,
+    [ACTION_SSEND] = MPIQ_RECORD_SSEND,
+    [ACTION_RSEND] = MPIQ_RECORD_RSEND,
+    [ACTION_RECV] = MPIQ_RECORD_RECV,
+    [ACTION_SENDRECV] = MPIQ_RECORD_SENDRECV,
+    [ACTION_SENDRECV_REPLACE] = MPIQ_RECORD_SENDRECV,
+    [ACTION_PROBE] = MPIQ_RECORD_PROBE,
+    [ACTION_MPROBE] = MPIQ_RECORD_MPROBE,
+    [ACTION_MRECV] = MPIQ_RECORD_MRECV,
+    [ACTION_WAIT] = MPIQ_RECORD_WAIT,
+    [ACTION_WAITALL] = MPIQ_RECORD_WAITALL,
+    [ACTION_WAITANY] = MPIQ_RECORD_WAITANY,
+    [ACTION_WAITSOME] = MPIQ_RECORD_WAITSOME,
+    [ACTION_IPROBE] = MPIQ_RECORD_POLL,
+    [ACTION_IMPROBE] = MPIQ_RECORD_POLL,
+    [ACTION_TEST] = MPIQ_RECORD_POLL,
+    [ACTION_TESTALL] = MPIQ_RECORD_POLL,
+    [ACTION_TESTANY] = MPIQ_RECORD_POLL,
+    [ACTION_TESTSOME] = MPIQ_RECORD_POLL,
+    [ACTION_POLL] = MPIQ_RECORD_POLL,
+    [ACTION_DETACH] = MPIQ_RECORD_DETACH,
+    [ACTION_COLLECTIVE] = MPIQ_RECORD_COLLECTIVE,
+    [ACTION_CREATE] = MPIQ_RECORD_COLLECTIVE,
+    [ACTION_CREATE_GROUP] = MPIQ_RECORD_COLLECTIVE,
+    [ACTION_CREATE_ALONE] = MPIQ_RECORD_COLLECTIVE,
+    [ACTION_CREATE_WORLD] = MPIQ_RECORD_COLLECTIVE,
+    [ACTION_INTERCOMM_CREATE] = MPIQ_RECORD_COLLECTIVE,
+    [ACTION_COMM_FREE] = MPIQ_RECORD_COLLECTIVE,
+    [ACTION_WIN_CREATE] = MPIQ_RECORD_COLLECTIVE,
+    [ACTION_FILE] = MPIQ_RECORD_COLLECTIVE,
+    [ACTION_WIN_FREE] = MPIQ_RECORD_WINDOW,
+    [ACTION_WIN_SYNC] = MPIQ_RECORD_WINDOW,
+    [ACTION_INIT] = MPIQ_RECORD_INIT,
+    [ACTION_FINALIZE] = MPIQ_RECORD_FINALIZE,
+};
+
+void dispatch_describe(struct mpiq_record_function *list)
+{
+    for (unsigned i = 0; i < recorder_function_count; i++) {
+        snprintf(list[i].name, sizeof list[i].name, "%s", recorder_functions[i].name);
+        list[i].family = families[recorder_functions[i].action];
+        list[i].collective = recorder_functions[i].collective;
+    }
+}
+
+/* ---- objects ----------------------------------------------------------------------------------------- */
+
+static struct mpiq_record_collective note_of(struct call *call)
+{
+    struct mpiq_record_collective note;
+    collective_begin(call, false, &note);
+    return note;
+}
+
+static void before_window(struct call *call)
+{
+    uint64_t handle =
+        HAS(call, 'v') ? handle_at((const void *)ARGUMENT(call, 'v'), 0) : handle_of(ARGUMENT(call, 'w'));
+    const struct mpiq_record_window *window = window_find(handle);
+    call->handle = handle;
+    call->thread->window = handle;
+    if (window) {
+        call->comm = arena_at(window->comm);
+        call->entry->comm = window->comm;
+    }
+    if (HAS(call, 'p'))
+        call->entry->peer = peer_of((int32_t)ARGUMENT(call, 'p'));
+}
+
+static void before_freed_comm(struct call *call)
+{
+    call->handle = handle_at((const void *)ARGUMENT(call, 'd'), 0);
+    call->comm = comm_find(call->self, call->handle);
+    call->entry->comm = arena_offset(call->comm);
+}
+
+static void before(struct call *call)
+{
+    switch ((enum action)call->function->action) {
+    case ACTION_SEND:
+    case ACTION_BSEND:
+    case ACTION_SSEND:
+    case ACTION_RSEND:
+    case ACTION_ISEND:
+    case ACTION_IBSEND:
+    case ACTION_ISSEND:
+    case ACTION_IRSEND:
+        before_send(call);
+        break;
+    case ACTION_SEND_INIT:
+    case ACTION_BSEND_INIT:
+    case ACTION_SSEND_INIT:
+    case ACTION_RSEND_INIT:
+    case ACTION_RECV_INIT:
+    case ACTION_PSEND_INIT:
+    case ACTION_PRECV_INIT:
+    case ACTION_IRECV:
+        before_envelope(call);
+        break;
+    case ACTION_RECV:
+        before_receive(call);
+        break;
+    case ACTION_SENDRECV:
+    case ACTION_SENDRECV_REPLACE:
+    case ACTION_ISENDRECV:
+    case ACTION_ISENDRECV_REPLACE:
+        before_sendrecv(call);
+        break;
+    case ACTION_PROBE:
+    case ACTION_IPROBE:
+    case ACTION_MPROBE:
+    case ACTION_IMPROBE:
+        before_probe(call);
+        break;
+    case ACTION_MRECV:
+    case ACTION_IMRECV:
+        before_mreceive(call);
+        break;
+    case ACTION_START:
+        before_start(call);
+        break;
+    case ACTION_STARTALL:
+        before_startall(call);
+        break;
+    case ACTION_WAIT:
+    case ACTION_TEST:
+    case ACTION_REQUEST_FREE:
+    case ACTION_CANCEL:
+        before_wait(call);
+        break;
+    case ACTION_WAITALL:
+    case ACTION_WAITANY:
+    case ACTION_WAITSOME:
+    case ACTION_TESTALL:
+    case ACTION_TESTANY:
+    case ACTION_TESTSOME:
+        before_waits(call);
+        break;
+    case ACTION_COMM_FREE:
+        before_freed_comm(call);
+        note_of(call);
+        break;
+    case ACTION_WIN_FREE:
+    case ACTION_WIN_SYNC:
+        before_window(call);
+        if (call->function->collective >= 0)
+            note_of(call);
+        break;
+    case ACTION_RMA:
+        before_window(call);
+        break;
+    case ACTION_WIN_NAME:
+        before_window(call);
+        break;
+    case ACTION_COMM_NAME:
+        comm_name(call->comm, (const char *)ARGUMENT(call, '*'));
+        break;
+    case ACTION_TYPE_FREE:
+        type_forget(HAS(call, 't') ? handle_of(ARGUMENT(call, 't'))
+                                   : handle_at((const void *)ARGUMENT(call, '*'), 0));
+        break;
+    case ACTION_FINALIZE:
+        mpiq_record_root.phase = OMPI_MQS_PHASE_FINALIZING;
+        note_of(call);
+        break;
+    default:
+        if (call->function->collective >= 0)
+            note_of(call);
+        break;
+    }
+}
+
+/* A blocking collective has returned. */
+static void end_blocking(struct call *call)
+{
+    if (!call->collective)
+        return;
+    call->collective->done = 1;
+    collective_end(call->comm, call->collective);
+}
+
+static uint64_t created(const struct call *call)
+{
+    return handle_at((const void *)ARGUMENT(call, 'C'), 0);
+}
+
+static void after_creation(struct call *call, int result)
+{
+    unsigned index = call->entry->function;
+    struct mpiq_record_comm *parent = call->comm;
+    if (result != 0)
+        return;
+    switch ((enum action)call->function->action) {
+    case ACTION_CREATE:
+        comm_created(parent, created(call), index, false);
+        break;
+    case ACTION_IDUP:
+        comm_created(parent, created(call), index, true);
+        break;
+    case ACTION_CREATE_GROUP:
+    case ACTION_INTERCOMM_CREATE:
+        comm_created_apart(parent, created(call),
+                           (uint64_t)call->function->action << 32 ^ (uint32_t)ARGUMENT(call, 'g'), false);
+        break;
+    case ACTION_CREATE_ALONE:
+    case ACTION_CREATE_WORLD:
+    case ACTION_GET_PARENT:
+        comm_created_apart(parent, created(call), call->function->action, true);
+        break;
+    default:
+        break;
+    }
+}
+
+static void after(struct call *call, int result)
+{
+    switch ((enum action)call->function->action) {
+    case ACTION_RECV:
+        after_receive(call, result);
+        break;
+    case ACTION_SENDRECV:
+    case ACTION_SENDRECV_REPLACE:
+        after_sendrecv(call, result);
+        break;
+    case ACTION_ISEND:
+    case ACTION_IBSEND:
+    case ACTION_ISSEND:
+    case ACTION_IRSEND:
+        after_isend(call, result);
+        break;
+    case ACTION_IRECV:
+        after_ireceive(call, result);
+        break;
+    case ACTION_ISENDRECV:
+    case ACTION_ISENDRECV_REPLACE:
+        after_isendrecv(call, result);
+        break;
+    case ACTION_SEND_INIT:
+    case ACTION_BSEND_INIT:
+    case ACTION_SSEND_INIT:
+    case ACTION_RSEND_INIT:
+    case ACTION_RECV_INIT:
+    case ACTION_PSEND_INIT:
+    case ACTION_PRECV_INIT:
+    case ACTION_PCOLLECTIVE:
+        after_init_request(call, result);
+        break;
+    case ACTION_MPROBE:
+    case ACTION_IMPROBE:
+        after_mprobe(call, result);
+        break;
+    case ACTION_IMRECV:
+        after_imreceive(call, result);
+        break;
+    case ACTION_WAIT:
+    case ACTION_TEST:
+        after_wait(call, result);
+        break;
+    case ACTION_WAITALL:
+    case ACTION_TESTALL:
+        after_waitall(call, result);
+        break;
+    case ACTION_WAITANY:
+    case ACTION_TESTANY:
+        after_waitany(call, result);
+        break;
+    case ACTION_WAITSOME:
+    case ACTION_TESTSOME:
+        after_waitsome(call, result);
+        break;
+    case ACTION_REQUEST_FREE:
+        after_request_free(call, result);
+        break;
+    case ACTION_CANCEL:
+        after_cancel(call, result);
+        break;
+    case ACTION_ICOLLECTIVE:
+    case ACTION_IFILE:
+    case ACTION_RMA:
+    case ACTION_REQUEST_OTHER:
+    case ACTION_GREQUEST:
+        after_other_request(call, result);
+        break;
+    case ACTION_IDUP:
+        after_other_request(call, result);
+        after_creation(call, result);
+        break;
+    case ACTION_CREATE:
+    case ACTION_CREATE_GROUP:
+    case ACTION_CREATE_ALONE:
+    case ACTION_CREATE_WORLD:
+    case ACTION_INTERCOMM_CREATE:
+        end_blocking(call);
+        after_creation(call, result);
+        break;
+    case ACTION_GET_PARENT:
+        if (!comm_find(call->self, created(call)))
+            after_creation(call, result);
+        break;
+    case ACTION_COMM_FREE:
+        end_blocking(call);
+        if (result == 0)
+            comm_removed(call->comm);
+        break;
+    case ACTION_WIN_CREATE:
+        end_blocking(call);
+        if (result == 0)
+            window_created(call->comm, handle_at((const void *)ARGUMENT(call, 'W'), 0));
+        break;
+    case ACTION_WIN_FREE:
+        end_blocking(call);
+        if (result == 0)
+            window_removed(call->handle);
+        break;
+    case ACTION_FINALIZE:
+        end_blocking(call);
+        mpiq_record_root.phase = OMPI_MQS_PHASE_FINALIZED;
+        recorder_active = false;
+        break;
+    default:
+        end_blocking(call);
+        break;
+    }
+}
+
+/* ---- one call ---------------------------------------------------------------------------------------- */
+
+/* How far apart the two moments are at least before the later one is moved on: some milliseconds. */
+enum { MOMENT_CYCLES = 1 << 24 };
+
+word dispatch(unsigned index, mpi_function *next, word *a, word caller)
+{
+    struct self *self = &recorder_self;
+    struct mpiq_record_thread *thread = thread_record(self);
+    if (!thread)
+        return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+    self->depth = 1;
+    struct mpiq_record_call *entry = &thread->history[thread->calls % MPIQ_RECORD_HISTORY];
+    struct call call = {
+        .function = &recorder_functions[index],
+        .arguments = a,
+        .self = self,
+        .thread = thread,
+        .entry = entry,
+        .caller = caller,
+    };
+    *entry = (struct mpiq_record_call){
+        .begin = clock_cycles(),
+        .caller = caller,
+        .bytes = -1,
+        .peer = MPIQ_RECORD_NO_PEER,
+        .tag = MPIQ_RECORD_ANY,
+        .function = (uint16_t)index,
+    };
+    if (HAS(&call, 'c')) {
+        call.comm = comm_find(self, handle_of(ARGUMENT(&call, 'c')));
+        entry->comm = arena_offset(call.comm);
+    }
+    thread->number = 0;
+    thread->request_count = 0;
+    thread->requests = 0;
+    before(&call);
+    entry->comm_id = call.comm ? call.comm->id[1] : 0;
+    if (entry->begin - mpiq_record_root.last.cycles > MOMENT_CYCLES && !recorder_multiple)
+        clock_note(&mpiq_record_root.last);
+    __atomic_store_n(&thread->calls, thread->calls + 1, __ATOMIC_RELEASE);
+    word result = next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+    after(&call, (int)result);
+    __atomic_store_n(&entry->end, clock_cycles(), __ATOMIC_RELEASE);
+    self->depth = 0;
+    return result;
+}

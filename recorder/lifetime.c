@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lifetime - from MPI_Init to MPI_Finalize: the recorder begins with the first and rests after the last.  A
+ * process that never calls MPI_Init touches none of its memory.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recorder.h"
+
+bool recorder_active;
+
+/* The number that Open MPI and mpiq make of a namespace (lib/rank/identity.c). */
+static uint32_t job_of(const char *nspace)
+{
+    char *end = NULL;
+    unsigned long number = strtoul(nspace, &end, 10);
+    if (nspace[0] >= '0' && nspace[0] <= '9' && end && *end == '\0' && number <= UINT32_MAX)
+        return (uint32_t)number;
+    const char *at = strrchr(nspace, '@');
+    size_t length = at ? (size_t)(at - nspace) : strlen(nspace);
+    uint32_t hash = 0;
+    for (size_t i = 0; i < length; i++) {
+        hash += (uint32_t)nspace[i];
+        hash += hash << 10;
+        hash ^= hash >> 6;
+    }
+    hash += hash << 3;
+    hash ^= hash >> 11;
+    hash += hash << 15;
+    uint32_t local = at ? (uint32_t)strtoul(at + 1, NULL, 10) : 0;
+    return (hash >> 16 ^ (hash & 0xffff)) << 16 | (local & 0xffff);
+}
+
+static void identify(void)
+{
+    struct mpiq_record_root *root = &mpiq_record_root;
+    static const char *const namespaces[] = {"PMIX_NAMESPACE", "PMI_ID"};
+    for (unsigned i = 0; i < 2 && !root->nspace[0]; i++) {
+        const char *nspace = getenv(namespaces[i]);
+        if (nspace)
+            snprintf(root->nspace, sizeof root->nspace, "%s", nspace);
+    }
+    root->jobid = root->nspace[0] ? job_of(root->nspace) : 0;
+}
+
+/* A child of fork is not the rank. */
+static void after_fork(void)
+{
+    recorder_active = false;
+    mpiq_record_root.phase = OMPI_MQS_PHASE_LOADED;
+    memset(mpiq_record_root.magic, 0, sizeof mpiq_record_root.magic);
+}
+
+static bool list_functions(void)
+{
+    struct mpiq_record_function *list = arena_allocate(recorder_function_count * sizeof *list);
+    if (!list)
+        return false;
+    void dispatch_describe(struct mpiq_record_function *);
+    dispatch_describe(list);
+    mpiq_record_root.functions = arena_offset(list);
+    mpiq_record_root.function_count = recorder_function_count;
+    return true;
+}
+
+static void add_op(unsigned *count, const char *name, uint64_t handle)
+{
+    struct mpiq_record_op *ops = arena_at(mpiq_record_root.ops);
+    if (!handle || *count >= MPIQ_RECORD_MAX_OPS)
+        return;
+    ops[*count].handle = handle;
+    snprintf(ops[*count].name, sizeof ops->name, "%s", name);
+    ++*count;
+}
+
+/* Predefined operations, which have no name that could be asked for. */
+static void list_ops(void)
+{
+    static const char names[][16] = {"MPI_MAX",    "MPI_MIN",    "MPI_SUM",     "MPI_PROD", "MPI_LAND",
+                                     "MPI_BAND",   "MPI_LOR",    "MPI_BOR",     "MPI_LXOR", "MPI_BXOR",
+                                     "MPI_MINLOC", "MPI_MAXLOC", "MPI_REPLACE", "MPI_NO_OP"};
+    uint64_t abi_open_mpi_op(const char *);
+    unsigned count = 0;
+    struct mpiq_record_op *ops = arena_allocate(MPIQ_RECORD_MAX_OPS * sizeof *ops);
+    if (!ops)
+        return;
+    mpiq_record_root.ops = arena_offset(ops);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        if (recorder_abi.kind == MPIQ_RECORD_ABI_MPICH)
+            add_op(&count, names[i], 0x58000001u + i);
+        else if (recorder_abi.kind == MPIQ_RECORD_ABI_OPEN_MPI)
+            add_op(&count, names[i], abi_open_mpi_op(names[i] + 4));
+    }
+}
+
+/* Before the library is initialised; false: nothing will be recorded. */
+static bool prepare(mpi_function *next)
+{
+    static bool tried;
+    struct mpiq_record_root *root = &mpiq_record_root;
+    const void *address;
+    memcpy(&address, &next, sizeof address);
+    if (tried || !abi_detect(address))
+        return false;
+    tried = true;
+    void dispatch_init(void);
+    dispatch_init();
+    if (!arena_init() || !request_init() || !thread_init() || !list_functions())
+        return false;
+    struct mpiq_record_comm *process = arena_allocate(sizeof *process);
+    root->process = arena_offset(process);
+    root->byte_order = MPIQ_RECORD_BYTE_ORDER;
+    root->version_major = MPIQ_RECORD_VERSION_MAJOR;
+    root->version_minor = MPIQ_RECORD_VERSION_MINOR;
+    root->size = sizeof *root;
+    root->pointer_size = sizeof(void *);
+    root->abi = recorder_abi.kind;
+    root->handle_size = recorder_abi.handle_size;
+    root->thread_level = -1;
+    root->world_rank = -1;
+    root->pid = (uint32_t)getpid();
+    identify();
+    clock_note(&root->first);
+    root->last = root->first;
+    pthread_atfork(NULL, NULL, after_fork);
+    root->phase = OMPI_MQS_PHASE_INITIALIZING;
+    memcpy(root->magic, MPIQ_RECORD_MAGIC, sizeof root->magic);
+    return process != NULL;
+}
+
+/* What can be asked once the library is up. */
+static void begin(void)
+{
+    struct mpiq_record_root *root = &mpiq_record_root;
+    int level = -1;
+    int length = 0;
+    static char version[8192]; /* MPI_MAX_LIBRARY_VERSION_STRING of any ABI */
+    type_init();
+    list_ops();
+    clock_note(&root->last);
+    if (ASK(Query_thread, (word)&level) == 0) {
+        static const int levels[2][4] = {{0, 1, 2, 3}, {0, 1024, 2048, 4096}};
+        const int *own = levels[recorder_abi.kind == MPIQ_RECORD_ABI_STANDARD];
+        for (int i = 0; i < 4; i++)
+            root->thread_level = level == own[i] ? i : root->thread_level;
+    }
+    recorder_multiple = root->thread_level < 0 || root->thread_level == 3;
+    if (ASK(Get_library_version, (word)version, (word)&length) == 0) {
+        const char *open = strncmp(version, "Open MPI v", 10) == 0 ? version + 10 : NULL;
+        const char *mpich = strncmp(version, "MPICH Version:", 14) == 0 ? version + 14 : NULL;
+        const char *text = open ? open : mpich ? mpich : version;
+        text += strspn(text, " \t");
+        size_t prefix = 0;
+        if (open || mpich) {
+            memcpy(root->library, open ? "Open MPI " : "MPICH ", open ? 10 : 7);
+            prefix = strlen(root->library);
+        }
+        size_t end = strcspn(text, open || mpich ? ", \t\r\n" : "\r\n");
+        if (end > sizeof root->library - 1 - prefix)
+            end = sizeof root->library - 1 - prefix;
+        memcpy(root->library + prefix, text, end);
+    }
+    comm_init();
+    root->phase = OMPI_MQS_PHASE_RUNNING;
+}
+
+static word go(mpi_function *next, const word *a)
+{
+    return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+}
+
+word lifetime_init(const struct function *function, unsigned index, mpi_function *next, word *arguments,
+                   word caller)
+{
+    struct self *self = &recorder_self;
+    (void)function;
+    if (!prepare(next))
+        return go(next, arguments);
+    recorder_active = true;
+    word result = dispatch(index, next, arguments, caller);
+    if ((int)result == 0 && self->record) {
+        self->depth = 1;
+        begin();
+        self->depth = 0;
+    } else {
+        recorder_active = false;
+    }
+    return result;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* message - sends, receives and probes: what they are, and what has come of them. */
+#include <string.h>
+
+#include "recorder.h"
+
+static int32_t status_source(const unsigned char *status)
+{
+    int32_t source;
+    memcpy(&source, status + recorder_abi.source_at, sizeof source);
+    return source;
+}
+
+static int32_t status_tag(const unsigned char *status)
+{
+    int32_t tag;
+    memcpy(&tag, status + recorder_abi.tag_at, sizeof tag);
+    return tag;
+}
+
+/* The receive or probe that this status is of has taken a message. */
+static void received(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, const unsigned char *status)
+{
+    int64_t bytes = -1;
+    if (!comm || peer == MPIQ_RECORD_PROC_NULL)
+        return;
+    if (status) {
+        peer = peer_of(status_source(status));
+        tag = status_tag(status);
+        bytes = abi_status_bytes(status);
+    }
+    if (peer >= 0 && tag >= 0)
+        channel_receive(comm, peer, tag, bytes);
+    else if (peer != MPIQ_RECORD_PROC_NULL)
+        channel_unclear(comm, peer);
+}
+
+/* The program may not want the status; we do. */
+static void want_status(struct call *call)
+{
+    word *status = &ARGUMENT(call, 's');
+    if (*status == recorder_abi.status_ignore)
+        *status = (word)call->self->status;
+    call->status = (const unsigned char *)*status;
+}
+
+/* Count, datatype, bytes and buffer of what a call sends or receives first. */
+static void describe_data(struct call *call)
+{
+    struct mpiq_record_thread *thread = call->thread;
+    thread->count = HAS(call, 'n') ? count_of(call, ARGUMENT(call, 'n')) : -1;
+    thread->datatype = HAS(call, 't') ? handle_of(ARGUMENT(call, 't')) : 0;
+    thread->buffer = HAS(call, 'b') ? ARGUMENT(call, 'b') : 0;
+    call->entry->bytes = thread->datatype ? bytes_of(thread->count, thread->datatype) : -1;
+}
+
+void before_envelope(struct call *call)
+{
+    call->entry->peer = peer_of((int32_t)ARGUMENT(call, 'p'));
+    if (HAS(call, 'g'))
+        call->entry->tag = tag_of((int32_t)ARGUMENT(call, 'g'));
+    describe_data(call);
+}
+
+static uint64_t begin_send(struct call *call)
+{
+    if (call->entry->peer < 0 || !call->comm)
+        return 0;
+    return channel_send(call->comm, call->entry->peer, call->entry->tag, call->entry->bytes);
+}
+
+void before_send(struct call *call)
+{
+    before_envelope(call);
+    call->thread->sequence = begin_send(call);
+}
+
+void before_receive(struct call *call)
+{
+    before_envelope(call);
+    want_status(call);
+}
+
+void after_receive(struct call *call, int result)
+{
+    if (result == 0)
+        received(call->comm, call->entry->peer, call->entry->tag, call->status);
+    else if (call->comm && call->entry->peer != MPIQ_RECORD_PROC_NULL)
+        channel_unclear(call->comm, call->entry->peer);
+}
+
+/* The second half of MPI_Sendrecv and its like. */
+static void describe_receive(struct call *call)
+{
+    struct mpiq_record_thread *thread = call->thread;
+    thread->receive_peer = peer_of((int32_t)ARGUMENT(call, 'P'));
+    thread->receive_tag = tag_of((int32_t)ARGUMENT(call, 'G'));
+    thread->receive_bytes =
+        HAS(call, 'T') ? bytes_of(count_of(call, ARGUMENT(call, 'u')), handle_of(ARGUMENT(call, 'T')))
+                       : call->entry->bytes;
+}
+
+void before_sendrecv(struct call *call)
+{
+    before_send(call);
+    describe_receive(call);
+    if (HAS(call, 's'))
+        want_status(call);
+}
+
+void after_sendrecv(struct call *call, int result)
+{
+    const struct mpiq_record_thread *thread = call->thread;
+    if (result == 0)
+        received(call->comm, thread->receive_peer, thread->receive_tag, call->status);
+    else if (call->comm && thread->receive_peer != MPIQ_RECORD_PROC_NULL)
+        channel_unclear(call->comm, thread->receive_peer);
+}
+
+/* ---- requests ---------------------------------------------------------------------------------------- */
+
+static const uint8_t kinds[ACTION_COUNT] = {
+    [ACTION_ISEND] = MPIQ_RECORD_REQUEST_SEND,
+    [ACTION_SEND_INIT] = MPIQ_RECORD_REQUEST_SEND,
+    [ACTION_IBSEND] = MPIQ_RECORD_REQUEST_BSEND,
+    [ACTION_BSEND_INIT] = MPIQ_RECORD_REQUEST_BSEND,
+    [ACTION_ISSEND] = MPIQ_RECORD_REQUEST_SSEND,
+    [ACTION_SSEND_INIT] = MPIQ_RECORD_REQUEST_SSEND,
+    [ACTION_IRSEND] = MPIQ_RECORD_REQUEST_RSEND,
+    [ACTION_RSEND_INIT] = MPIQ_RECORD_REQUEST_RSEND,
+    [ACTION_PSEND_INIT] = MPIQ_RECORD_REQUEST_SEND,
+    [ACTION_IRECV] = MPIQ_RECORD_REQUEST_RECEIVE,
+    [ACTION_RECV_INIT] = MPIQ_RECORD_REQUEST_RECEIVE,
+    [ACTION_PRECV_INIT] = MPIQ_RECORD_REQUEST_RECEIVE,
+    [ACTION_IMRECV] = MPIQ_RECORD_REQUEST_RECEIVE,
+    [ACTION_ISENDRECV] = MPIQ_RECORD_REQUEST_OTHER,
+    [ACTION_ISENDRECV_REPLACE] = MPIQ_RECORD_REQUEST_OTHER,
+    [ACTION_ICOLLECTIVE] = MPIQ_RECORD_REQUEST_COLLECTIVE,
+    [ACTION_PCOLLECTIVE] = MPIQ_RECORD_REQUEST_COLLECTIVE,
+    [ACTION_IDUP] = MPIQ_RECORD_REQUEST_COLLECTIVE,
+    [ACTION_IFILE] = MPIQ_RECORD_REQUEST_COLLECTIVE,
+    [ACTION_RMA] = MPIQ_RECORD_REQUEST_OTHER,
+    [ACTION_REQUEST_OTHER] = MPIQ_RECORD_REQUEST_OTHER,
+    [ACTION_GREQUEST] = MPIQ_RECORD_REQUEST_OTHER,
+};
+
+/* A record of the request that the call made, not yet published; NULL: it made none. */
+static struct mpiq_record_request *new_request(struct call *call, int result)
+{
+    if (result != 0 || call->entry->peer == MPIQ_RECORD_PROC_NULL)
+        return NULL;
+    struct mpiq_record_request *request = request_new();
+    if (!request)
+        return NULL;
+    request->kind = kinds[call->function->action];
+    request->function = call->entry->function;
+    request->comm = arena_offset(call->comm);
+    request->peer = call->entry->peer;
+    request->tag = call->entry->tag;
+    request->bytes = call->entry->bytes;
+    request->tid = call->thread->tid;
+    if (call->collective) {
+        request->call = *call->collective;
+        return request;
+    }
+    request->buffer = HAS(call, 'b') ? ARGUMENT(call, 'b') : 0;
+    request->call = (struct mpiq_record_collective){
+        .collective = -1,
+        .function = call->entry->function,
+        .root = MPIQ_RECORD_NO_PEER,
+        .count = call->thread->count,
+        .datatype = call->thread->datatype,
+        .bytes = call->entry->bytes,
+        .caller = call->caller,
+        .begin = call->entry->begin,
+        .tid = call->thread->tid,
+    };
+    return request;
+}
+
+static void publish(struct call *call, struct mpiq_record_request *request,
+                    enum mpiq_record_request_state state)
+{
+    if (request)
+        request_publish(request, handle_at((const void *)ARGUMENT(call, 'R'), 0), state);
+}
+
+void after_isend(struct call *call, int result)
+{
+    struct mpiq_record_request *request = new_request(call, result);
+    if (request)
+        request->sequence = call->thread->sequence;
+    publish(call, request, MPIQ_RECORD_REQUEST_ACTIVE);
+}
+
+void after_ireceive(struct call *call, int result)
+{
+    publish(call, new_request(call, result), MPIQ_RECORD_REQUEST_ACTIVE);
+}
+
+void after_other_request(struct call *call, int result)
+{
+    if (HAS(call, 'R'))
+        publish(call, new_request(call, result), MPIQ_RECORD_REQUEST_ACTIVE);
+}
+
+/* Its send is counted, its receive is not followed: the channel stays unclear. */
+void after_isendrecv(struct call *call, int result)
+{
+    if (result == 0 && call->comm && call->thread->receive_peer != MPIQ_RECORD_PROC_NULL)
+        channel_unclear(call->comm, call->thread->receive_peer);
+    call->entry->peer = call->entry->peer == MPIQ_RECORD_PROC_NULL ? MPIQ_RECORD_NO_PEER : call->entry->peer;
+    publish(call, new_request(call, result), MPIQ_RECORD_REQUEST_ACTIVE);
+}
+
+void after_init_request(struct call *call, int result)
+{
+    struct mpiq_record_request *request = new_request(call, result);
+    if (request) {
+        request->flags = MPIQ_RECORD_REQUEST_PERSISTENT;
+        if (call->function->action == ACTION_PSEND_INIT || call->function->action == ACTION_PRECV_INIT)
+            request->flags |= MPIQ_RECORD_REQUEST_PARTITIONED;
+    }
+    publish(call, request, MPIQ_RECORD_REQUEST_INACTIVE);
+}
+
+static void start(struct call *call, uint64_t handle)
+{
+    struct mpiq_record_request *request = request_find(handle);
+    if (!request || request->state != MPIQ_RECORD_REQUEST_INACTIVE)
+        return;
+    struct mpiq_record_comm *comm = arena_at(request->comm);
+    if (request->kind == MPIQ_RECORD_REQUEST_COLLECTIVE) {
+        call->comm = comm;
+        collective_begin(call, true, &request->call);
+    } else if (request->kind <= MPIQ_RECORD_REQUEST_RSEND && comm && request->peer >= 0) {
+        request->sequence = channel_send(comm, request->peer, request->tag, request->bytes);
+    }
+    request->call.caller = call->caller;
+    request->call.begin = call->entry->begin;
+    request->flags &= ~MPIQ_RECORD_REQUEST_CANCEL;
+    __atomic_store_n(&request->state, MPIQ_RECORD_REQUEST_ACTIVE, __ATOMIC_RELEASE);
+}
+
+void before_start(struct call *call)
+{
+    start(call, handle_at((const void *)ARGUMENT(call, 'r'), 0));
+}
+
+void before_startall(struct call *call)
+{
+    int32_t count = (int32_t)ARGUMENT(call, 'k');
+    for (int32_t i = 0; i < count; i++)
+        start(call, handle_at((const void *)ARGUMENT(call, 'A'), (size_t)i));
+}
+
+/* ---- probes ------------------------------------------------------------------------------------------ */
+
+/* Messages that a matched probe holds: which communicator, for MPI_Mrecv. */
+enum { MESSAGES = 64 };
+static struct {
+    uint64_t handle;
+    uint32_t comm;
+    int32_t peer;
+    int32_t tag;
+} messages[MESSAGES];
+
+void before_probe(struct call *call)
+{
+    call->entry->peer = peer_of((int32_t)ARGUMENT(call, 'p'));
+    call->entry->tag = tag_of((int32_t)ARGUMENT(call, 'g'));
+    if (HAS(call, 'm'))
+        want_status(call);
+}
+
+void after_mprobe(struct call *call, int result)
+{
+    if (result != 0 || (HAS(call, 'f') && *(const int *)ARGUMENT(call, 'f') == 0))
+        return;
+    uint64_t handle = handle_at((const void *)ARGUMENT(call, 'm'), 0);
+    if (handle == recorder_abi.message_no_proc)
+        return;
+    received(call->comm, call->entry->peer, call->entry->tag, call->status);
+    arena_lock();
+    unsigned slot = (unsigned)(mpiq_record_mix(handle) % MESSAGES);
+    messages[slot].handle = handle;
+    messages[slot].comm = arena_offset(call->comm);
+    messages[slot].peer = peer_of(status_source(call->status));
+    messages[slot].tag = status_tag(call->status);
+    arena_unlock();
+}
+
+void before_mreceive(struct call *call)
+{
+    uint64_t handle = handle_at((const void *)ARGUMENT(call, 'm'), 0);
+    unsigned slot = (unsigned)(mpiq_record_mix(handle) % MESSAGES);
+    describe_data(call);
+    arena_lock();
+    if (messages[slot].handle == handle) {
+        call->comm = arena_at(messages[slot].comm);
+        call->entry->comm = messages[slot].comm;
+        call->entry->peer = messages[slot].peer;
+        call->entry->tag = messages[slot].tag;
+        messages[slot].handle = 0;
+    }
+    arena_unlock();
+}
+
+void after_imreceive(struct call *call, int result)
+{
+    struct mpiq_record_request *request = new_request(call, result);
+    if (request)
+        request->flags = MPIQ_RECORD_REQUEST_MATCHED;
+    publish(call, request, MPIQ_RECORD_REQUEST_ACTIVE);
+}
+
+/* ---- the end of a receive request, for completion.c ---------------------------------------------------- */
+
+void message_received(const struct mpiq_record_request *request, const unsigned char *status)
+{
+    received(arena_at(request->comm), request->peer, request->tag, status);
+}

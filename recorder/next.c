@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* next - where a call goes on to: the definition of the MPI library, or of the tool between. */
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#include "recorder.h"
+
+struct search {
+    const char *name;
+    void *found;
+    const void *own_base;
+};
+
+static int look_in(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    struct search *search = argument;
+    Dl_info where;
+    (void)size;
+    if (!info->dlpi_name || !info->dlpi_name[0] || strstr(info->dlpi_name, "linux-vdso"))
+        return 0;
+    void *object = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (!object)
+        return 0;
+    void *found = dlsym(object, search->name);
+    dlclose(object);
+    if (!found || !dladdr(found, &where) || where.dli_fbase == search->own_base)
+        return 0;
+    search->found = found;
+    return 1;
+}
+
+mpi_function *next_definition(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found) {
+        /* The program has loaded the library by dlopen, as mpi4py and Julia do: it is in no global scope. */
+        Dl_info own;
+        struct search search = {.name = name};
+        if (dladdr(&mpiq_record_root, &own))
+            search.own_base = own.dli_fbase;
+        dl_iterate_phdr(look_in, &search);
+        found = search.found;
+    }
+    mpi_function *function;
+    memcpy(&function, &found, sizeof function);
+    return function;
+}
+
+enum { ASKED = 64, NO_SUCH_FUNCTION = 16 };
+
+int ask_library(const char *name, const word *a)
+{
+    static struct {
+        const char *name; /* the literal's address: one a place that asks */
+        mpi_function *function;
+    } asked[ASKED];
+    mpi_function *function = NULL;
+    unsigned slot = 0;
+    for (; slot < ASKED; slot++) {
+        const char *kept = __atomic_load_n(&asked[slot].name, __ATOMIC_ACQUIRE);
+        if (!kept)
+            break;
+        if (kept == name || strcmp(kept, name) == 0) {
+            function = asked[slot].function;
+            break;
+        }
+    }
+    if (!function) {
+        function = next_definition(name);
+        arena_lock();
+        if (slot < ASKED && !asked[slot].name && function) {
+            asked[slot].function = function;
+            __atomic_store_n(&asked[slot].name, name, __ATOMIC_RELEASE);
+        }
+        arena_unlock();
+    }
+    if (!function)
+        return NO_SUCH_FUNCTION;
+    return (int)function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * recorder - what the files of the preload library share.
+ *
+ * Each wrapped MPI function arrives as thirteen machine words (functions.h says what they are), is noted in
+ * the records of mpiq_record.h, and goes on to the library's own definition.  No mpi.h is used: abi.c knows
+ * the few constants, the handle sizes and the status layout of each ABI.
+ *
+ * Cost: a call that creates no object takes no lock, makes no system call and allocates nothing.  Objects are
+ * allocated in the arena under one spin lock.  With MPI_THREAD_MULTIPLE counters are added to atomically.
+ */
+#ifndef RECORDER_H
+#define RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mpiq_record.h"
+
+typedef uintptr_t word;
+typedef word mpi_function(word, word, word, word, word, word, word, word, word, word, word, word, word);
+
+enum { WORDS = 13 };
+
+/* What to do about a function: see dispatch.c. */
+#define RECORDER_ACTIONS(X)                                                                                  \
+    X(PLAIN)                                                                                                 \
+    X(POLL) X(SEND) X(BSEND) X(SSEND) X(RSEND) X(ISEND) X(IBSEND) X(ISSEND) X(IRSEND) X(SEND_INIT)           \
+        X(BSEND_INIT) X(SSEND_INIT) X(RSEND_INIT) X(RECV) X(IRECV) X(RECV_INIT) X(PSEND_INIT) X(PRECV_INIT)  \
+            X(SENDRECV) X(SENDRECV_REPLACE) X(ISENDRECV) X(ISENDRECV_REPLACE) X(PROBE) X(IPROBE) X(MPROBE)   \
+                X(IMPROBE) X(MRECV) X(IMRECV) X(START) X(STARTALL) X(WAIT) X(WAITALL) X(WAITANY) X(WAITSOME) \
+                    X(TEST) X(TESTALL) X(TESTANY) X(TESTSOME) X(REQUEST_FREE) X(CANCEL) X(GREQUEST)          \
+                        X(DETACH) X(COLLECTIVE) X(ICOLLECTIVE) X(PCOLLECTIVE) X(CREATE) X(IDUP)              \
+                            X(CREATE_GROUP) X(CREATE_ALONE) X(CREATE_WORLD) X(INTERCOMM_CREATE) X(COMM_FREE) \
+                                X(GET_PARENT) X(COMM_NAME) X(WIN_CREATE) X(WIN_FREE) X(WIN_SYNC) X(WIN_NAME) \
+                                    X(RMA) X(FILE) X(IFILE) X(REQUEST_OTHER) X(INIT) X(FINALIZE)             \
+                                        X(TYPE_FREE)
+
+enum action {
+#define RECORDER_ENUM(id) ACTION_##id,
+    RECORDER_ACTIONS(RECORDER_ENUM)
+#undef RECORDER_ENUM
+        ACTION_COUNT
+};
+
+/* One wrapped function.  at[ROLE(c)] is the argument with the role c, -1: it has none. */
+#define ROLE(character) ((character)&63)
+struct function {
+    const char *name; /* "MPI_Send" */
+    const char *roles;
+    uint8_t action; /* enum action */
+    bool large;     /* counts are 64 bits wide */
+    int16_t collective;
+    int8_t at[64];
+};
+
+extern struct function recorder_functions[];
+extern const unsigned recorder_function_count;
+
+extern struct mpiq_record_root mpiq_record_root;
+
+/* ---- abi.c: one MPI library's constants --------------------------------------------------------------- */
+
+struct abi {
+    enum mpiq_record_abi kind;
+    uint32_t handle_size; /* 4 or 8 */
+    int32_t any_source, any_tag, proc_null, root;
+    uint64_t comm_world, comm_self, comm_null, request_null, request_empty, message_no_proc, win_null;
+    word status_ignore, in_place;
+    uint32_t status_size, source_at, tag_at;
+};
+extern struct abi recorder_abi;
+
+/* Tells the ABI by the object that defines this function; false: none that is known. */
+bool abi_detect(const void *function);
+/* Bytes received, of a status; -1: not known. */
+int64_t abi_status_bytes(const unsigned char *status);
+
+static inline uint64_t handle_of(word argument)
+{
+    return recorder_abi.handle_size == 4 ? (uint32_t)argument : argument;
+}
+
+static inline uint64_t handle_at(const void *address, size_t index)
+{
+    return recorder_abi.handle_size == 4 ? ((const uint32_t *)address)[index]
+                                         : ((const uint64_t *)address)[index];
+}
+
+static inline int32_t peer_of(int32_t peer)
+{
+    return peer >= 0                         ? peer
+           : peer == recorder_abi.any_source ? MPIQ_RECORD_ANY
+           : peer == recorder_abi.proc_null  ? MPIQ_RECORD_PROC_NULL
+           : peer == recorder_abi.root       ? MPIQ_RECORD_ROOT
+                                             : MPIQ_RECORD_NO_PEER;
+}
+
+static inline int32_t tag_of(int32_t tag)
+{
+    return tag == recorder_abi.any_tag ? MPIQ_RECORD_ANY : tag;
+}
+
+/* ---- next.c: the library's own functions --------------------------------------------------------------- */
+
+/* The next definition of a name after ours; NULL: there is none. */
+mpi_function *next_definition(const char *name);
+/* Calls PMPI_NAME of the library, for the recorder's own questions; an error code if there is none. */
+#define ASK(name, ...) ask_library("PMPI_" #name, (const word[WORDS]){__VA_ARGS__})
+int ask_library(const char *name, const word *arguments);
+
+/* ---- arena.c: memory, and counters ------------------------------------------------------------------- */
+
+/* Maps the arena; false without memory. */
+bool arena_init(void);
+/* Zeroed, 8-aligned; NULL if the arena is full.  Never freed: users keep free lists.  Takes the lock. */
+void *arena_allocate(size_t size);
+uint32_t arena_offset(const void *record); /* 0 for NULL */
+void *arena_at(uint32_t offset);           /* NULL for 0 */
+/* The one lock, for what is done while an object is created or freed.  Does not nest. */
+void arena_lock(void);
+void arena_unlock(void);
+/* Holding the lock. */
+void *arena_allocate_locked(size_t size);
+
+extern bool recorder_multiple; /* MPI_THREAD_MULTIPLE: several threads may record at once */
+
+/* Adds to a counter and returns what it was. */
+static inline uint64_t counter_add(uint64_t *counter, uint64_t value)
+{
+    if (recorder_multiple)
+        return __atomic_fetch_add(counter, value, __ATOMIC_RELAXED);
+    uint64_t before = __atomic_load_n(counter, __ATOMIC_RELAXED);
+    __atomic_store_n(counter, before + value, __ATOMIC_RELAXED);
+    return before;
+}
+
+static inline uint32_t counter_add32(uint32_t *counter, uint32_t value)
+{
+    if (recorder_multiple)
+        return __atomic_fetch_add(counter, value, __ATOMIC_RELAXED);
+    uint32_t before = __atomic_load_n(counter, __ATOMIC_RELAXED);
+    __atomic_store_n(counter, before + value, __ATOMIC_RELAXED);
+    return before;
+}
+
+/* ---- clock.c ----------------------------------------------------------------------------------------- */
+
+static inline uint64_t clock_cycles(void)
+{
+#if defined __x86_64__ || defined __i386__
+    return __builtin_ia32_rdtsc();
+#elif defined __aarch64__
+    uint64_t cycles;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(cycles));
+    return cycles;
+#else
+    uint64_t clock_ns(void);
+    return clock_ns();
+#endif
+}
+/* Notes the moment on both clocks. */
+void clock_note(struct mpiq_record_moment *moment);
+
+/* ---- thread.c ---------------------------------------------------------------------------------------- */
+
+/* What this thread needs while it is in a call. */
+struct self {
+    uint32_t depth; /* 1: in an MPI call that is being recorded */
+    struct mpiq_record_thread *record;
+    uint64_t comm_handle; /* looked up last */
+    struct mpiq_record_comm *comm;
+    uint64_t comm_generation;
+    struct mpiq_record_request **requests; /* room for request_room */
+    size_t request_room;
+    unsigned char *statuses; /* room for status_room statuses */
+    size_t status_room;
+    uint64_t status[8];
+};
+extern __thread struct self recorder_self __attribute__((tls_model("initial-exec")));
+
+bool thread_init(void); /* once */
+/* The calling thread's record, made on its first call; NULL: no room. */
+struct mpiq_record_thread *thread_record(struct self *self);
+/* Room for count requests; false without memory. */
+bool thread_room(struct self *self, size_t count);
+/* Room for count statuses. */
+bool thread_status_room(struct self *self, size_t count);
+
+/* ---- one call ---------------------------------------------------------------------------------------- */
+
+struct call {
+    const struct function *function;
+    word *arguments;
+    struct self *self;
+    struct mpiq_record_thread *thread;
+    struct mpiq_record_call *entry;
+    struct mpiq_record_comm *comm;
+    word caller;
+    size_t request_count;
+    uint64_t handle;             /* of what the call frees */
+    const unsigned char *status; /* of a receive: the program's or ours; of Waitall and its like the array */
+    struct mpiq_record_collective *collective;
+};
+
+#define HAS(call, role) ((call)->function->at[ROLE(role)] >= 0)
+#define ARGUMENT(call, role) ((call)->arguments[(call)->function->at[ROLE(role)]])
+
+static inline int64_t count_of(const struct call *call, word argument)
+{
+    return call->function->large ? (int64_t)argument : (int32_t)argument;
+}
+
+/* ---- type.c ------------------------------------------------------------------------------------------ */
+
+int64_t type_size(uint64_t handle); /* bytes; -1: not known */
+void type_forget(uint64_t handle);
+void type_init(void);
+
+static inline int64_t bytes_of(int64_t count, uint64_t type)
+{
+    int64_t size = count < 0 ? -1 : type_size(type);
+    return size < 0 ? -1 : count * size;
+}
+
+/* ---- communicator.c ---------------------------------------------------------------------------------- */
+
+bool comm_init(void);                                                   /* MPI_COMM_WORLD and MPI_COMM_SELF */
+struct mpiq_record_comm *comm_find(struct self *self, uint64_t handle); /* NULL: not known */
+/* After a creation that all members of parent made in the same order; handle may be the null handle. */
+void comm_created(struct mpiq_record_comm *parent, uint64_t handle, unsigned function, bool same_group);
+/* After one that is told apart by seed, which all members know. */
+void comm_created_apart(struct mpiq_record_comm *parent, uint64_t handle, uint64_t seed, bool unclear);
+void comm_name(struct mpiq_record_comm *comm, const char *name);
+void comm_removed(struct mpiq_record_comm *comm);
+
+/* ---- window.c ---------------------------------------------------------------------------------------- */
+
+void window_created(struct mpiq_record_comm *comm, uint64_t handle);
+struct mpiq_record_window *window_find(uint64_t handle);
+void window_removed(uint64_t handle);
+
+/* ---- channel.c --------------------------------------------------------------------------------------- */
+
+/* A send begins; returns its number on the channel, from 1. */
+uint64_t channel_send(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, int64_t bytes);
+/* A receive has taken a message. */
+void channel_receive(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, int64_t bytes);
+/* It is not known whether a message was taken, or withdrawn: peer may be MPIQ_RECORD_ANY. */
+void channel_unclear(struct mpiq_record_comm *comm, int32_t peer);
+/* Frees those of a communicator, holding the lock. */
+void channel_free_all(struct mpiq_record_comm *comm);
+
+/* ---- request.c --------------------------------------------------------------------------------------- */
+
+/* A record for a new request, not yet published; NULL: no room, and it was counted as lost. */
+struct mpiq_record_request *request_new(void);
+/* Publishes it under its handle. */
+void request_publish(struct mpiq_record_request *request, uint64_t handle,
+                     enum mpiq_record_request_state state);
+struct mpiq_record_request *request_find(uint64_t handle); /* NULL: none, the null request */
+/* It is no longer known by its handle. */
+void request_drop(struct mpiq_record_request *request);
+/* Those on a communicator that is freed lose it: its record may become another's. */
+void request_forget_comm(uint32_t comm);
+bool request_init(void);
+
+/* ---- collective.c ------------------------------------------------------------------------------------ */
+
+/* Notes a call in the ring and the counts; the caller keeps *note for collective_end or a request. */
+void collective_begin(struct call *call, bool start, struct mpiq_record_collective *note);
+void collective_end(struct mpiq_record_comm *comm, const struct mpiq_record_collective *note);
+
+/* ---- message.c, completion.c, lifetime.c, dispatch.c -------------------------------------------------- */
+
+typedef void before_function(struct call *call);
+typedef void after_function(struct call *call, int result);
+extern before_function before_send, before_receive, before_sendrecv, before_envelope, before_probe;
+extern before_function before_mreceive, before_start, before_startall;
+extern after_function after_receive, after_sendrecv, after_isend, after_ireceive, after_isendrecv;
+extern after_function after_init_request, after_mprobe, after_imreceive, after_startall, after_other_request;
+extern before_function before_wait, before_waits;
+extern after_function after_wait, after_waitall, after_waitany, after_waitsome, after_request_free;
+extern after_function after_cancel;
+/* The message of a receive request has been taken; status NULL: not known which. */
+void message_received(const struct mpiq_record_request *request, const unsigned char *status);
+
+/* An action in MPI_Init and its like is done here, recorded or not. */
+word lifetime_init(const struct function *function, unsigned index, mpi_function *next, word *arguments,
+                   word caller);
+extern bool recorder_active; /* between MPI_Init's begin and the end of MPI_Finalize */
+word dispatch(unsigned index, mpi_function *next, word *arguments, word caller);
+
+#endif

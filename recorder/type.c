@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* type - sizes and names of datatypes, asked for once. */
+#include <stdio.h>
+
+#include "recorder.h"
+
+static struct mpiq_record_type *types;
+
+void type_init(void)
+{
+    types = arena_allocate(MPIQ_RECORD_MAX_TYPES * sizeof *types);
+    mpiq_record_root.types = arena_offset(types);
+}
+
+/* Asks the library.  A newcomer replaces what is in its slot: its records then have no name. */
+static int64_t learn(struct mpiq_record_type *slot, uint64_t handle)
+{
+    int size = -1;
+    char name[256] = "";
+    int length = 0;
+    if (ASK(Type_size, handle, (word)&size) != 0)
+        return -1;
+    if (ASK(Type_get_name, handle, (word)name, (word)&length) != 0)
+        name[0] = '\0';
+    name[sizeof name - 1] = '\0';
+    arena_lock();
+    __atomic_store_n(&slot->handle, 0, __ATOMIC_RELEASE);
+    slot->size = size;
+    snprintf(slot->name, sizeof slot->name, "%.47s", name);
+    __atomic_store_n(&slot->handle, handle, __ATOMIC_RELEASE);
+    arena_unlock();
+    return size;
+}
+
+static struct mpiq_record_type *slot_of(uint64_t handle)
+{
+    return &types[mpiq_record_mix(handle) % MPIQ_RECORD_MAX_TYPES];
+}
+
+int64_t type_size(uint64_t handle)
+{
+    if (!types)
+        return -1;
+    struct mpiq_record_type *slot = slot_of(handle);
+    if (__builtin_expect(__atomic_load_n(&slot->handle, __ATOMIC_ACQUIRE) == handle, 1)) {
+        int64_t size = slot->size;
+        if (!recorder_multiple || __atomic_load_n(&slot->handle, __ATOMIC_ACQUIRE) == handle)
+            return size;
+    }
+    return learn(slot, handle);
+}
+
+void type_forget(uint64_t handle)
+{
+    if (types && slot_of(handle)->handle == handle)
+        __atomic_store_n(&slot_of(handle)->handle, 0, __ATOMIC_RELEASE);
+}

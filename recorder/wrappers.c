@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * wrappers - the functions that a program or its Fortran layer calls in place of the library's, in both
+ * spellings.  A call made inside another MPI call goes on unseen, as does any before MPI_Init.
+ *
+ * Each takes thirteen words, as many as the longest MPI function has: what the caller did not pass is
+ * whatever lies there, and is passed on.
+ */
+#include "functions.h"
+#include "recorder.h"
+
+enum {
+#define INDEX(id, what, roles, class) INDEX_##id,
+#define BOTH_INDEXES(id, what, roles, class) INDEX_##id, INDEX_##id##_c,
+    RECORDER_FUNCTIONS(INDEX, BOTH_INDEXES) INDEX_COUNT
+};
+
+enum { ERROR_NO_FUNCTION = 16 }; /* MPI_ERR_OTHER or thereabouts in all ABIs */
+
+/* Of MPI_X and PMPI_X. */
+static mpi_function *nexts[INDEX_COUNT][2];
+
+__attribute__((noinline)) static mpi_function *look_up(unsigned index, unsigned profiling)
+{
+    char name[64] = "P";
+    const char *from = recorder_functions[index].name;
+    for (unsigned i = 0; from[i] && i < sizeof name - 2; i++)
+        name[1 + i] = from[i];
+    mpi_function *found = next_definition(profiling ? name : name + 1);
+    __atomic_store_n(&nexts[index][profiling], found, __ATOMIC_RELEASE);
+    return found;
+}
+
+__attribute__((noinline)) static word begin_recording(unsigned index, mpi_function *next, word *arguments,
+                                                      word caller)
+{
+    const struct function *function = &recorder_functions[index];
+    if (function->action == ACTION_INIT && recorder_self.depth == 0)
+        return lifetime_init(function, index, next, arguments, caller);
+    const word *a = arguments;
+    return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+}
+
+#define PARAMETERS \
+    word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word k, word l, word m
+#define ARGUMENTS a, b, c, d, e, f, g, h, i, j, k, l, m
+
+static inline __attribute__((always_inline)) word pass(unsigned index, unsigned profiling, word caller,
+                                                       PARAMETERS)
+{
+    mpi_function *next = __atomic_load_n(&nexts[index][profiling], __ATOMIC_ACQUIRE);
+    if (__builtin_expect(!next, 0)) {
+        next = look_up(index, profiling);
+        if (!next)
+            return ERROR_NO_FUNCTION;
+    }
+    if (recorder_self.depth > 0)
+        return next(ARGUMENTS);
+    word arguments[WORDS] = {ARGUMENTS};
+    if (__builtin_expect(!recorder_active, 0))
+        return begin_recording(index, next, arguments, caller);
+    return dispatch(index, next, arguments, caller);
+}
+
+#define EXPORT __attribute__((visibility("default")))
+#define WRAPPER(id, what, roles, class)                                           \
+    EXPORT word MPI_##id(PARAMETERS);                                             \
+    EXPORT word PMPI_##id(PARAMETERS);                                            \
+    word MPI_##id(PARAMETERS)                                                     \
+    {                                                                             \
+        return pass(INDEX_##id, 0, (word)__builtin_return_address(0), ARGUMENTS); \
+    }                                                                             \
+    word PMPI_##id(PARAMETERS)                                                    \
+    {                                                                             \
+        return pass(INDEX_##id, 1, (word)__builtin_return_address(0), ARGUMENTS); \
+    }
+#define BOTH_WRAPPERS(id, what, roles, class) \
+    WRAPPER(id, what, roles, class) WRAPPER(id##_c, what, roles, class)
+
+RECORDER_FUNCTIONS(WRAPPER, BOTH_WRAPPERS)
