@@ -37,12 +37,13 @@ static const char help[] =
     "  --pause SECONDS    between the two looks\n"
     "  --dll PATH         read all ranks with this message-queue library\n"
     "  --color WHEN       auto, always or never\n"
-    "  --hang-after SEC   of run: look this often (60)\n"
-    "  --keep             of run: leave the hung job alive\n"
+    "  --stall-after SEC  without any progress for so long, a job is stalled (60)\n"
+    "  --hang-after SEC   of run: end a job in which nothing has moved for so long (300)\n"
+    "  --keep             of run: report a hung job, but leave it alive\n"
     "\n"
-    "Exit status: 0 running or finished, 1 deadlock or stalled, 2 wrong usage, 3 nothing could be read, or "
-    "too\n"
-    "little to tell.  snapshot and doctor: 0 if they could do it; run: the command's own, 1 if it hung.\n";
+    "Exit status: 0 running or finished, 1 deadlock, 2 usage, 3 nothing could be read, or too little to "
+    "tell,\n"
+    "4 stalled.  snapshot and doctor: 0 on success.  run: the command's own; 1 or 4 if it hung.\n";
 
 enum {
     OPTION_JSON = 256,
@@ -55,6 +56,7 @@ enum {
     OPTION_PAUSE,
     OPTION_DLL,
     OPTION_COLOR,
+    OPTION_STALL_AFTER,
     OPTION_HANG_AFTER,
     OPTION_KEEP,
     OPTION_WIRE
@@ -70,6 +72,7 @@ static const struct option long_options[] = {
     {"pause", required_argument, NULL, OPTION_PAUSE},
     {"dll", required_argument, NULL, OPTION_DLL},
     {"color", required_argument, NULL, OPTION_COLOR},
+    {"stall-after", required_argument, NULL, OPTION_STALL_AFTER},
     {"hang-after", required_argument, NULL, OPTION_HANG_AFTER},
     {"keep", no_argument, NULL, OPTION_KEEP},
     {"json-to", required_argument, NULL, OPTION_JSON_TO}, /* gdb's too */
@@ -150,6 +153,11 @@ static int take_option(int option, struct command_line *line)
     case OPTION_PAUSE:
         return parse_seconds(optarg, &line->look.pause) ? -1
                                                         : refuse("--pause takes seconds, not '%s'", optarg);
+    case OPTION_STALL_AFTER:
+        line->stall_given = true;
+        return parse_seconds(optarg, &line->look.stall_after)
+                   ? -1
+                   : refuse("--stall-after takes seconds, not '%s'", optarg);
     case OPTION_HANG_AFTER:
         line->hang_given = true;
         return parse_seconds(optarg, &line->hang_after)
@@ -220,6 +228,11 @@ static int check_options(const struct command_line *line)
     bool look = line->command != COMMAND_SNAPSHOT && line->command != COMMAND_DOCTOR;
     if (line->command != COMMAND_RUN && (line->keep || line->hang_given))
         return refuse("%s goes with run only", line->keep ? "--keep" : "--hang-after");
+    if (line->stall_given && (!look || line->command == COMMAND_RUN))
+        return refuse("--stall-after has no meaning with %s", line->command == COMMAND_RUN
+                                                                  ? "run: see --hang-after"
+                                                              : line->command == COMMAND_DOCTOR ? "doctor"
+                                                                                                : "snapshot");
     if (line->command != COMMAND_COLLECTIVES && line->command != COMMAND_COMMS && line->render.comm)
         return refuse("--comm goes with collectives and comms only");
     if (line->command != COMMAND_SNAPSHOT && line->output)
@@ -276,7 +289,7 @@ int parse_command_line(int argc, char **argv, struct command_line *ret)
 {
     *ret = (struct command_line){.look = MPIQ_OPTIONS_DEFAULT,
                                  .render = MPIQ_RENDER_OPTIONS_DEFAULT,
-                                 .hang_after = 60,
+                                 .hang_after = 300,
                                  .color = "auto"};
     /* Options may follow the command and the targets; but behind "run" the first word that is no option
        begins somebody else's command line. */

@@ -7,7 +7,7 @@
 
 #include "mpiq.h"
 
-enum { EXIT_FINE = 0, EXIT_STUCK = 1, EXIT_USAGE = 2, EXIT_NOTHING_READ = 3 };
+enum { EXIT_FINE = 0, EXIT_DEADLOCK = 1, EXIT_USAGE = 2, EXIT_NOTHING_READ = 3, EXIT_STALLED = 4 };
 
 enum command {
     COMMAND_REPORT,
@@ -34,7 +34,8 @@ struct command_line {
     const char *output;   /* of snapshot -o; NULL */
     const char *html;     /* of --html; NULL */
     double hang_after;    /* of run, in seconds */
-    bool hang_given;      /* it was said */
+    bool hang_given;      /* --hang-after is on the command line */
+    bool stall_given;     /* --stall-after is */
     bool keep;            /* of run: let the hung job live */
     char **program;       /* of run: what follows "--", ends with NULL */
     const char *color;    /* "auto", "always", "never" */

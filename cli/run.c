@@ -15,8 +15,24 @@
 
 enum { GRACE_SECONDS = 5 };
 
+/* All in seconds. */
+static const double sample_period = 1;
+static const double quiet_before_look = 5; /* nothing has moved, by the kernel's counters */
+static const double between_proofs = 1;
+/* A look costs the job a little: this many times as long as one took, no other follows. */
+static const double look_share = 200;
+
+/* What happened so far. */
+struct run {
+    struct command_line *line;
+    struct mpiq_watch *watch;
+    double next_look; /* of CLOCK_MONOTONIC */
+    double proven;    /* when a deadlock was proven first; 0: the last look proved none */
+    char told[16];    /* the verdict of the report that was told last; "": none was */
+    bool complained;  /* of a look that can never be: once is enough */
+};
+
 static pid_t launcher;
-static bool complained; /* of a look that cannot be: once is enough */
 
 /* What a person does to mpiq run is meant for the job.  What the terminal sends (^C) the job has got itself,
    and twice is more than it should: mpirun then gives up on ending its ranks in good order. */
@@ -35,11 +51,24 @@ static void pass_signals_on(void)
         sigaction(numbers[i], &action, NULL);
 }
 
-/* Waits for the launcher at most that long; true: it has ended, with *status. */
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* ---- the command ----------------------------------------------------------------------------------------
+ */
+
+/* Waits for the launcher at most that long, with SIGCHLD blocked; true: it has ended, with *status. */
 static bool ended_within(double seconds, int *status)
 {
-    struct timespec step = {.tv_nsec = 50 * 1000 * 1000};
-    for (double waited = 0;; waited += 0.05) {
+    sigset_t child;
+    double end = now() + seconds;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    for (;;) {
         int ended;
         pid_t done;
         while ((done = waitpid(-1, &ended, WNOHANG)) > 0) {
@@ -50,9 +79,12 @@ static bool ended_within(double seconds, int *status)
         }
         if (done < 0 && errno == ECHILD)
             return true;
-        if (waited >= seconds)
+        double left = end - now();
+        if (left <= 0)
             return false;
-        nanosleep(&step, NULL);
+        struct timespec wait = {.tv_sec = (time_t)left,
+                                .tv_nsec = (long)((left - (double)(time_t)left) * 1e9)};
+        sigtimedwait(&child, NULL, &wait);
     }
 }
 
@@ -61,83 +93,144 @@ static int exit_status(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* In the file of --html, else on stderr: stdout is the job's. */
-static void tell(const struct command_line *line, const char *text)
+static bool start(struct command_line *line)
 {
-    if (!line->html)
-        fputs(text, stderr);
-    else if (put_out(line->html, text) == EXIT_FINE)
-        fprintf(stderr, "mpiq: the job hangs: %s says why\n", line->html);
-}
-
-/* Waiting times pass in every report: what a person reads again begins with another verdict. */
-static bool same_verdict(const char *a, const char *b)
-{
-    size_t length = strcspn(a, "\n");
-    return length == strcspn(b, "\n") && memcmp(a, b, length) == 0;
-}
-
-/* Looks at the job; true: it hangs, and the report is told if it is not the one told before. */
-static bool report_if_stuck(struct command_line *line, char **told)
-{
-    char target[16];
-    const char *targets[] = {target};
-    struct mpiq_job *job = NULL;
-    char *text = NULL;
-    snprintf(target, sizeof target, "%d", (int)launcher);
-    line->look.targets = targets;
-    line->look.target_count = 1;
-    struct mpiq_error *error = mpiq_job_look(&line->look, &job);
-    bool stuck = !error && mpiq_job_exit_status(job) == EXIT_STUCK;
-    if (stuck)
-        error = mpiq_job_render(job, MPIQ_VIEW_REPORT, &line->render, &text);
-    if (!error && !stuck) {
-        free(*told);
-        *told = NULL;
-    }
-    if (text && (!*told || !same_verdict(text, *told))) {
-        tell(line, text);
-        free(*told);
-        *told = text;
-        text = NULL;
-    }
-    free(text);
-    /* Not started yet, between two programs, just ended: none of that is news.  A command line that cannot
-       ever work is. */
-    if (error && mpiq_error_is_usage(error) && !complained) {
-        complained = true;
-        say_error(error);
-    } else {
-        mpiq_error_destroy(error);
-    }
-    mpiq_job_destroy(job);
-    return stuck;
-}
-
-int run(struct command_line *line)
-{
-    char *told = NULL;
-    int status = 0;
-    line->render.color = line->render.color && isatty(STDERR_FILENO);
+    sigset_t child, before;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, &before);
     children_adopt();
     launcher = fork();
     if (launcher < 0) {
         fprintf(stderr, "mpiq: cannot start %s: %m\n", line->program[0]);
-        return EXIT_NOTHING_READ;
+        return false;
     }
     if (launcher == 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
         execvp(line->program[0], line->program);
         fprintf(stderr, "mpiq: cannot start %s: %m\n", line->program[0]);
         _exit(127);
     }
-    pass_signals_on();
-    while (!ended_within(line->hang_after, &status)) {
-        if (!report_if_stuck(line, &told) || line->keep)
-            continue;
-        children_end(GRACE_SECONDS);
-        free(told);
-        return EXIT_STUCK;
+    return true;
+}
+
+/* ---- looks ----------------------------------------------------------------------------------------------
+ */
+
+/* In the file of --html, else on stderr: stdout is the job's. */
+static void tell(const struct command_line *line, const struct mpiq_job *job)
+{
+    char *text = NULL;
+    struct mpiq_error *error = mpiq_job_render(job, MPIQ_VIEW_REPORT, &line->render, &text);
+    if (error) {
+        say_error(error);
+        return;
     }
-    free(told);
-    return exit_status(status);
+    if (!line->html)
+        fputs(text, stderr);
+    else if (put_out(line->html, text) == EXIT_FINE)
+        fprintf(stderr, "mpiq: %s: the report is in %s\n", mpiq_job_verdict(job), line->html);
+    free(text);
+}
+
+/* A look at the job.  NULL: it has not started yet, is between two programs, or has just ended; none of that
+   is news.  A command line that can never work is. */
+static struct mpiq_job *look(struct run *run)
+{
+    char target[16];
+    const char *targets[] = {target};
+    struct mpiq_job *job = NULL;
+    snprintf(target, sizeof target, "%d", (int)launcher);
+    run->line->look.targets = targets;
+    run->line->look.target_count = 1;
+    run->line->look.stall_after = run->line->hang_after;
+    double begin = now();
+    struct mpiq_error *error = mpiq_watch_look(run->watch, &run->line->look, &job);
+    double rest = look_share * (now() - begin), most = run->line->hang_after / 4;
+    run->next_look = now() + (rest < most ? rest : most);
+    if (error && mpiq_error_is_usage(error) && !run->complained) {
+        run->complained = true;
+        say_error(error);
+    } else {
+        mpiq_error_destroy(error);
+    }
+    return job;
+}
+
+/* Why the job has to be ended, as --keep avoids it; "": it goes on for all that is known. */
+static void judge(struct run *run, const struct mpiq_job *job, char *why, size_t size)
+{
+    why[0] = '\0';
+    if (strcmp(mpiq_job_verdict(job), "deadlock") == 0) {
+        if (run->proven > 0)
+            snprintf(why, size, "two looks %.1f s apart proved the deadlock", now() - run->proven);
+        else
+            run->next_look = now() + between_proofs;
+        run->proven = run->proven > 0 ? run->proven : now();
+        return;
+    }
+    run->proven = 0;
+    if (mpiq_watch_still(run->watch) >= run->line->hang_after)
+        snprintf(why, size, "nothing has moved for %.0f s (--hang-after)", mpiq_watch_still(run->watch));
+}
+
+/* With --keep: a report each time the verdict changes. */
+static void keep(struct run *run, const struct mpiq_job *job, bool hangs)
+{
+    const char *verdict = mpiq_job_verdict(job);
+    bool again = run->told[0] != '\0';
+    if (!hangs && !again)
+        return;
+    if (strcmp(run->told, verdict) != 0)
+        tell(run->line, job);
+    snprintf(run->told, sizeof run->told, "%s", hangs || run->line->html ? verdict : "");
+}
+
+/* Looks at the job if nothing seems to move.  Returns the exit status once the job was ended, else -1. */
+static int look_if_quiet(struct run *run)
+{
+    char why[80];
+    double hang_after = run->line->hang_after;
+    double quiet = mpiq_watch_sample(run->watch, 5 * sample_period);
+    double wanted = run->proven > 0 ? between_proofs : quiet_before_look;
+    wanted = hang_after < wanted ? hang_after : wanted;
+    bool told = run->told[0] != '\0'; /* then the look is for what has changed */
+    if (quiet < 0 || (quiet < wanted && !told) || now() < run->next_look)
+        return -1;
+    struct mpiq_job *job = look(run);
+    if (!job)
+        return -1;
+    judge(run, job, why, sizeof why);
+    int status = strcmp(mpiq_job_verdict(job), "deadlock") == 0 ? EXIT_DEADLOCK : EXIT_STALLED;
+    bool hangs = why[0] != '\0';
+    if (run->line->keep)
+        keep(run, job, hangs);
+    else if (hangs)
+        tell(run->line, job);
+    mpiq_job_destroy(job);
+    if (!hangs || run->line->keep)
+        return -1;
+    fprintf(stderr, "mpiq: ending the job: %s; with --keep it would be left alive\n", why);
+    children_end(GRACE_SECONDS);
+    return status;
+}
+
+int run(struct command_line *line)
+{
+    struct run run = {.line = line};
+    int status = 0, hung = -1;
+    line->render.color = line->render.color && isatty(STDERR_FILENO);
+    struct mpiq_error *error = mpiq_watch_create(&run.watch);
+    if (error)
+        return say_error(error);
+    if (!start(line)) {
+        mpiq_watch_destroy(run.watch);
+        return EXIT_NOTHING_READ;
+    }
+    pass_signals_on();
+    double period = line->hang_after / 5 < sample_period ? line->hang_after / 5 : sample_period;
+    while (hung < 0 && !ended_within(period > 0.05 ? period : 0.05, &status))
+        hung = look_if_quiet(&run);
+    mpiq_watch_destroy(run.watch);
+    return hung >= 0 ? hung : exit_status(status);
 }

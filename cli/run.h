@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run - start a job, look at it now and then, report when it hangs. */
+/* run - start a job, watch it, and report and end it when it hangs. */
 #ifndef MPIQ_CLI_RUN_H
 #define MPIQ_CLI_RUN_H
 
 #include "options.h"
 
-/* Runs line->program with our own standard streams.  Returns its exit status, or 128 and the signal that
-   ended it as a shell does; once it hangs, the report goes to stderr, the job is ended (unless line->keep:
-   then another report follows only when the verdict has changed) and EXIT_STUCK is returned. */
+/* Runs line->program with our own standard streams.  Returns its exit status, or 128 plus the signal that
+   ended it, as a shell does.  If it hangs (a deadlock that two looks prove, or nothing moved for
+   line->hang_after seconds) the report goes to stderr, the job is ended and EXIT_DEADLOCK or EXIT_STALLED is
+   returned.  With line->keep the job is left alone, and a report follows each time the verdict changes. */
 int run(struct command_line *line);
 
 #endif

@@ -57,9 +57,11 @@ struct mpiq_options {
     /* Called now and then from the calling thread with what is going on, in a few words; may be NULL. */
     void (*progress)(void *argument, const char *text);
     void *argument;
+    double stall_after;             /* seconds without any progress after which a job is "stalled" */
 };
 
-#define MPIQ_OPTIONS_DEFAULT {.size = sizeof(struct mpiq_options), .pause = -1, .stacks = true}
+#define MPIQ_OPTIONS_DEFAULT                                                                        \
+    {.size = sizeof(struct mpiq_options), .pause = -1, .stacks = true, .stall_after = 60}
 
 /* Finds the ranks, reads them, decides.  Fails only if nothing at all could be read: a rank that could not
    be read is part of the answer.  The caller destroys the job. */
@@ -67,8 +69,38 @@ struct mpiq_error *mpiq_job_look(const struct mpiq_options *options, struct mpiq
 /* NULL is fine. */
 void mpiq_job_destroy(struct mpiq_job *job);
 
-/* The exit status that goes with the verdict: 0 running or finished, 1 deadlock or stalled, 3 unknown. */
+/* The exit status that goes with the verdict: 0 running or finished, 1 deadlock, 3 unknown, 4 stalled. */
 int mpiq_job_exit_status(const struct mpiq_job *job);
+/* The verdict's word: "deadlock", "stalled", "running", "finished", "unknown"; static. */
+const char *mpiq_job_verdict(const struct mpiq_job *job);
+
+/*
+ * A watch follows the job that this process has started: the processes below it on this machine.  It is used
+ * by one thread at a time.
+ *
+ * Moving means: MPI progress in any rank, or a rank, or a process that a rank has started, using the processor
+ * or doing I/O outside MPI.  A rank that sleeps in its own code moves when it wakes.
+ */
+struct mpiq_watch;
+
+struct mpiq_error *mpiq_watch_create(struct mpiq_watch **ret);
+/* NULL is fine. */
+void mpiq_watch_destroy(struct mpiq_watch *watch);
+
+/* Reads the kernel's counters of all processes, some files of /proc each, and returns for how many seconds
+   nothing is known to have moved; negative: there is no rank.  Time in which this process was stopped, or did
+   not call for longer than `longest` seconds, does not count, nor does time in which a debugger held a rank.
+   What the counters cannot tell (MPI progress, and whether a rank that uses the processor computes) the next
+   mpiq_watch_look does. */
+double mpiq_watch_sample(struct mpiq_watch *watch, double longest);
+
+/* A look, as mpiq_job_look, that also tells whether the job has moved since the last one. */
+struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_options *options,
+                                   struct mpiq_job **ret);
+
+/* For how many seconds nothing at all has moved, by the last look and all samples; 0 before the second look, and
+   where not every rank of the job could be read: what was not seen may have moved. */
+double mpiq_watch_still(const struct mpiq_watch *watch);
 
 enum mpiq_view {
     MPIQ_VIEW_REPORT,       /* what is stuck and why */

@@ -11,18 +11,13 @@
 #include "job/diagnose.h"
 #include "look/claims.h"
 #include "look/doctor.h"
+#include "look/job.h"
 #include "look/reader.h"
 #include "report/report.h"
 #include "state/snapshot.h"
 
 /* Between the looks: long enough for a rank that can go on to be given a processor. */
 static const double default_pause = 0.25;
-
-struct mpiq_job {
-    struct mpiq_look_sources sources;
-    struct mpiq_job_state *state;
-    struct mpiq_diagnosis *diagnosis;
-};
 
 const char *mpiq_error_message(const struct mpiq_error *error)
 {
@@ -93,19 +88,6 @@ static struct mpiq_error *add_states(struct mpiq_look_sources *sources, struct m
     return error;
 }
 
-static struct mpiq_error *decide(struct mpiq_job *job)
-{
-    job->state = mpiq_job_state_create();
-    if (!job->state)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-    struct mpiq_error *error = add_states(&job->sources, job->state);
-    if (!error)
-        error = mpiq_job_state_finish(job->state);
-    if (!error)
-        error = mpiq_diagnose(job->state, NULL, &job->diagnosis);
-    return error;
-}
-
 static const char *first_problem(const struct mpiq_rank_state *state)
 {
     return state->problem_count > 0 ? state->problems[0].text : "its rank is not known";
@@ -145,8 +127,7 @@ static struct mpiq_error *check_ranks(const struct mpiq_look_sources *sources)
                              (int)first->pid, program, first_problem(first));
 }
 
-/* Options as this library knows them, whatever size the caller's have. */
-static struct mpiq_options known_options(const struct mpiq_options *given)
+struct mpiq_options mpiq_options_known(const struct mpiq_options *given)
 {
     struct mpiq_options options = MPIQ_OPTIONS_DEFAULT;
     memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
@@ -164,27 +145,51 @@ static struct mpiq_error *check_dll(const struct mpiq_options *options)
                              options->dll);
 }
 
-struct mpiq_error *mpiq_job_look(const struct mpiq_options *given, struct mpiq_job **ret)
+struct mpiq_error *mpiq_job_read(const struct mpiq_options *options, struct mpiq_job **ret)
 {
-    struct mpiq_options options = known_options(given);
     struct mpiq_job *job = calloc(1, sizeof *job);
     if (!job)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-    struct mpiq_error *error = check_dll(&options);
+    struct mpiq_error *error = check_dll(options);
     if (!error)
-        error = mpiq_sources_init(&options, &job->sources);
+        error = mpiq_sources_init(options, &job->sources);
     if (!error)
-        error = read_twice(&options, &job->sources);
+        error = read_twice(options, &job->sources);
     if (!error)
         error = check_ranks(&job->sources);
-    if (!error)
-        error = decide(job);
-    if (error) {
+    if (error)
         mpiq_job_destroy(job);
-        return error;
-    }
-    *ret = job;
-    return NULL;
+    else
+        *ret = job;
+    return error;
+}
+
+struct mpiq_error *mpiq_job_decide(struct mpiq_job *job, const struct mpiq_diagnose_options *options)
+{
+    job->state = mpiq_job_state_create();
+    if (!job->state)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    struct mpiq_error *error = add_states(&job->sources, job->state);
+    if (!error)
+        error = mpiq_job_state_finish(job->state);
+    if (!error)
+        error = mpiq_diagnose(job->state, options, &job->diagnosis);
+    return error;
+}
+
+struct mpiq_error *mpiq_job_look(const struct mpiq_options *given, struct mpiq_job **ret)
+{
+    struct mpiq_options options = mpiq_options_known(given);
+    struct mpiq_diagnose_options diagnose = {.stall_after = options.stall_after};
+    struct mpiq_job *job = NULL;
+    struct mpiq_error *error = mpiq_job_read(&options, &job);
+    if (!error)
+        error = mpiq_job_decide(job, &diagnose);
+    if (error)
+        mpiq_job_destroy(job);
+    else
+        *ret = job;
+    return error;
 }
 
 void mpiq_job_destroy(struct mpiq_job *job)
@@ -195,6 +200,11 @@ void mpiq_job_destroy(struct mpiq_job *job)
     mpiq_job_state_destroy(job->state);
     mpiq_sources_deinit(&job->sources);
     free(job);
+}
+
+const char *mpiq_job_verdict(const struct mpiq_job *job)
+{
+    return mpiq_verdict_word(job->diagnosis->verdict);
 }
 
 int mpiq_job_exit_status(const struct mpiq_job *job)
@@ -309,7 +319,7 @@ struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *pat
 
 struct mpiq_error *mpiq_doctor(const struct mpiq_options *given, char **ret)
 {
-    struct mpiq_options options = known_options(given);
+    struct mpiq_options options = mpiq_options_known(given);
     struct mpiq_look_sources sources = {0};
     struct mpiq_reader *reader = NULL;
     size_t size;

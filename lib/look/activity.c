@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "look/activity.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/hash_table.h"
+#include "target/proc.h"
+
+/* More than any job has on one host. */
+enum { PROCESSES_MAX = 1 << 16 };
+
+/* In the environment of every rank, and of what it starts: PMIx (Open MPI, Slurm), PMI (MPICH), Open MPI's
+ * own. */
+static const char *const rank_variables[] = {"PMIX_RANK=", "PMI_RANK=", "OMPI_COMM_WORLD_RANK="};
+
+void mpiq_activity_init(struct mpiq_activity *activity, pid_t root)
+{
+    *activity = (struct mpiq_activity){.root = root};
+}
+
+void mpiq_activity_deinit(struct mpiq_activity *activity)
+{
+    free(activity->processes);
+    *activity = (struct mpiq_activity){0};
+}
+
+/* ---- one process --------------------------------------------------------------------------------------- */
+
+/* A whole file of /proc/PID; NULL if it cannot be read. */
+static char *read_whole(pid_t pid, const char *name, size_t *size)
+{
+    char path[96], *text = NULL;
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    struct mpiq_error *error = mpiq_proc_read(path, &text, size);
+    mpiq_error_destroy(error);
+    return error ? NULL : text;
+}
+
+static bool read_line(pid_t pid, const char *name, char *text, size_t size)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    struct mpiq_error *error = mpiq_proc_read_line(path, text, size);
+    mpiq_error_destroy(error);
+    return !error;
+}
+
+/* Parent, state and counters of /proc/PID/stat. */
+static bool read_stat(pid_t pid, struct mpiq_active_process *ret)
+{
+    char text[1024];
+    if (!read_line(pid, "stat", text, sizeof text))
+        return false;
+    const char *end = strrchr(text, ')'); /* the name before it may hold anything */
+    unsigned long long minor, major, user, system, child_user, child_system, start;
+    int parent;
+    if (!end ||
+        sscanf(end + 1,
+               " %c %d %*d %*d %*d %*d %*u %llu %*u %llu %*u %llu %llu %llu %llu %*d %*d %*d %*d %llu",
+               &ret->state, &parent, &minor, &major, &user, &system, &child_user, &child_system, &start) != 9)
+        return false;
+    ret->pid = pid;
+    ret->parent = parent;
+    ret->start_time = start;
+    ret->cpu = user + system + child_user + child_system;
+    ret->faults = minor + major;
+    return true;
+}
+
+static unsigned long long number_after(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+    return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+/* Bytes read and written.  An eventfd or timerfd moves eight bytes a call: that is a library waking its own
+   threads, and no I/O. */
+static uint64_t read_io(pid_t pid)
+{
+    char text[512];
+    if (!read_line(pid, "io", text, sizeof text))
+        return 0;
+    unsigned long long in = number_after(text, "rchar: "), out = number_after(text, "wchar: ");
+    return (in - 8 * number_after(text, "syscr: ")) * 31 + (out - 8 * number_after(text, "syscw: "));
+}
+
+static bool has_rank_variable(pid_t pid)
+{
+    size_t size = 0;
+    _cleanup_free_ char *text = read_whole(pid, "environ", &size);
+    for (const char *at = text; text && at < text + size; at += strlen(at) + 1) {
+        for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++) {
+            if (strncmp(at, rank_variables[i], strlen(rank_variables[i])) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* By the name of a library: libmpi.so.40, libmpich.so.12, libmpi_abi.so.1, libmpifort.so.12; those of mpiq
+   itself begin alike. */
+static bool maps_mpi(pid_t pid)
+{
+    static const char prefix[] = "/libmpi";
+    size_t size = 0;
+    _cleanup_free_ char *text = read_whole(pid, "maps", &size);
+    for (const char *at = text; at && (at = strstr(at, prefix));) {
+        at += strlen(prefix);
+        if (*at != 'q' && at[strcspn(at, "/\n")] != '/')
+            return true;
+    }
+    return false;
+}
+
+static uint64_t executable_of(pid_t pid)
+{
+    char path[96];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    if (stat(path, &status) < 0)
+        return 0;
+    return mpiq_hash(mpiq_hash(MPIQ_HASH_START, status.st_dev), status.st_ino);
+}
+
+/* ---- all of them --------------------------------------------------------------------------------------- */
+
+static struct mpiq_active_process *find(const struct mpiq_activity *activity, pid_t pid)
+{
+    for (size_t low = 0, high = activity->count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (activity->processes[middle].pid == pid)
+            return &activity->processes[middle];
+        if (activity->processes[middle].pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static bool add(struct mpiq_activity *list, pid_t pid, pid_t not_this)
+{
+    struct mpiq_active_process process = {0};
+    if (pid <= 0 || pid == not_this || list->count >= PROCESSES_MAX || !read_stat(pid, &process) ||
+        !mpiq_array_reserve(&list->processes, &list->capacity, list->count + 1))
+        return false;
+    list->processes[list->count++] = process;
+    return true;
+}
+
+/* The children of one thread, as the kernel lists them. */
+static void add_children(struct mpiq_activity *list, pid_t pid, pid_t tid)
+{
+    char name[48];
+    size_t size = 0;
+    snprintf(name, sizeof name, "task/%d/children", (int)tid);
+    _cleanup_free_ char *text = read_whole(pid, name, &size);
+    char *rest = text;
+    while (rest && *rest) {
+        char *end;
+        long child = strtol(rest, &end, 10);
+        if (end == rest)
+            break;
+        add(list, (pid_t)child, list->root);
+        rest = end + strspn(end, " ");
+    }
+}
+
+static void add_below(struct mpiq_activity *list, pid_t pid)
+{
+    pid_t *tids = NULL;
+    size_t count = 0;
+    struct mpiq_error *error = mpiq_proc_threads(pid, &tids, &count);
+    for (size_t i = 0; i < count && !error; i++)
+        add_children(list, pid, tids[i]);
+    free(tids);
+    mpiq_error_destroy(error);
+}
+
+/* For kernels that do not list children: all processes, of which those stay that lie below root. */
+static void add_all(struct mpiq_activity *list)
+{
+    struct mpiq_activity all = {.root = list->root};
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    while (proc && (entry = readdir(proc))) {
+        if (isdigit((unsigned char)entry->d_name[0]))
+            add(&all, (pid_t)strtol(entry->d_name, NULL, 10), list->root);
+    }
+    if (proc)
+        closedir(proc);
+    pid_t parent = list->root;
+    for (size_t next = 0;; parent = list->processes[next++].pid) {
+        for (size_t i = 0; i < all.count; i++) {
+            if (all.processes[i].parent == parent &&
+                mpiq_array_reserve(&list->processes, &list->capacity, list->count + 1))
+                list->processes[list->count++] = all.processes[i];
+        }
+        if (next == list->count)
+            break;
+    }
+    mpiq_activity_deinit(&all);
+}
+
+static void list_processes(struct mpiq_activity *list)
+{
+    if (access("/proc/thread-self/children", R_OK) != 0) {
+        add_all(list);
+        return;
+    }
+    add_below(list, list->root);
+    for (size_t i = 0; i < list->count; i++)
+        add_below(list, list->processes[i].pid);
+}
+
+static bool below_rank(const struct mpiq_activity *list, size_t at)
+{
+    /* Parents come before their children. */
+    for (size_t i = at; i-- > 0;) {
+        if (list->processes[i].pid == list->processes[at].parent)
+            return list->processes[i].is_rank || below_rank(list, i);
+    }
+    return false;
+}
+
+/* Who is a rank: asked again of a process until it maps an MPI library, and when it runs another program. */
+static void classify(const struct mpiq_activity *before, struct mpiq_activity *list, size_t at)
+{
+    struct mpiq_active_process *process = &list->processes[at];
+    const struct mpiq_active_process *known = find(before, process->pid);
+    process->executable = executable_of(process->pid);
+    if (below_rank(list, at)) {
+        process->in_job = true;
+        return;
+    }
+    bool same = known && known->start_time == process->start_time && known->executable == process->executable;
+    process->is_rank = (same && known->is_rank) || maps_mpi(process->pid);
+    process->in_job = process->is_rank || (same ? known->in_job : has_rank_variable(process->pid));
+}
+
+static bool moved(const struct mpiq_active_process *before, const struct mpiq_active_process *now)
+{
+    if (!before || before->start_time != now->start_time || before->executable != now->executable)
+        return true;
+    return before->faults != now->faults || before->io != now->io ||
+           (!now->is_rank && before->cpu != now->cpu);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct mpiq_active_process *left = a, *right = b;
+    return left->pid < right->pid ? -1 : left->pid > right->pid;
+}
+
+struct mpiq_activity_sample mpiq_activity_sample(struct mpiq_activity *activity)
+{
+    struct mpiq_activity now = {.root = activity->root};
+    struct mpiq_activity_sample sample = {0};
+    size_t known = 0, in_job = 0;
+    list_processes(&now);
+    for (size_t i = 0; i < now.count; i++) {
+        struct mpiq_active_process *process = &now.processes[i];
+        classify(activity, &now, i);
+        if (!process->in_job || process->state == 'Z')
+            continue;
+        in_job++;
+        process->io = read_io(process->pid);
+        const struct mpiq_active_process *before = find(activity, process->pid);
+        known += before && before->in_job && before->start_time == process->start_time;
+        sample.moved |= moved(before, process);
+        sample.ranks += process->is_rank;
+        sample.held |= process->is_rank &&
+                       (process->state == 't' || mpiq_proc_status_number(process->pid, "TracerPid") > 0);
+    }
+    size_t had = 0;
+    for (size_t i = 0; i < activity->count; i++)
+        had += activity->processes[i].in_job && activity->processes[i].state != 'Z';
+    sample.moved |= known < had; /* one has ended */
+    if (now.count > 0)
+        qsort(now.processes, now.count, sizeof *now.processes, by_pid);
+    free(activity->processes);
+    *activity = now;
+    return sample;
+}
+
+bool mpiq_activity_marks(pid_t pid, uint64_t *cpu, uint64_t *sleeps)
+{
+    struct mpiq_active_process process;
+    pid_t *tids = NULL;
+    size_t count = 0;
+    if (!read_stat(pid, &process))
+        return false;
+    struct mpiq_error *error = mpiq_proc_threads(pid, &tids, &count);
+    *cpu = process.cpu;
+    *sleeps = 0;
+    for (size_t i = 0; i < count && !error; i++) {
+        char name[48];
+        size_t size = 0;
+        snprintf(name, sizeof name, "task/%d/status", (int)tids[i]);
+        _cleanup_free_ char *text = read_whole(pid, name, &size);
+        *sleeps += text ? number_after(text, "\nvoluntary_ctxt_switches:") : 0;
+    }
+    free(tids);
+    mpiq_error_destroy(error);
+    return true;
+}

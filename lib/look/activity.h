@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * activity - whether the processes below one process do anything, from the kernel's counters alone.
+ *
+ * It opens a few files of /proc a process and touches no process.  It leaves to others what the counters of a
+ * rank cannot tell: a rank that uses the processor may compute, or poll inside MPI.
+ */
+#ifndef MPIQ_ACTIVITY_H
+#define MPIQ_ACTIVITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What the watch knows of one process. */
+struct mpiq_active_process {
+    pid_t pid;
+    pid_t parent;
+    uint64_t start_time; /* tells a recycled pid */
+    uint64_t executable; /* device and inode, mixed: changes with exec */
+    bool in_job;         /* it has the environment of a rank, or is a rank or below one */
+    bool is_rank;        /* it maps an MPI library, and nothing above it that is a rank does */
+    char state;
+    uint64_t cpu;    /* processor time, of itself and of children that have ended; clock ticks */
+    uint64_t faults; /* page faults */
+    uint64_t io;     /* bytes read and written, without the counters of eventfds and timerfds */
+};
+
+struct mpiq_activity {
+    pid_t root;                            /* watched is what lies below it */
+    struct mpiq_active_process *processes; /* by pid */
+    size_t count;
+    size_t capacity;
+};
+
+/* What a sample tells. */
+struct mpiq_activity_sample {
+    bool moved; /* since the last one: a process of the job began or ended, did I/O or got new memory, or one
+                   that is no rank used the processor */
+    bool held;  /* a debugger holds a rank */
+    size_t ranks;
+};
+
+void mpiq_activity_init(struct mpiq_activity *activity, pid_t root);
+void mpiq_activity_deinit(struct mpiq_activity *activity);
+
+/* Reads all counters.  A process that cannot be read counts as one that did not move. */
+struct mpiq_activity_sample mpiq_activity_sample(struct mpiq_activity *activity);
+
+/* Processor time in ticks and number of sleeps of all threads of a process so far; false if it has ended. */
+bool mpiq_activity_marks(pid_t pid, uint64_t *cpu, uint64_t *sleeps);
+
+#endif

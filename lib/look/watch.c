@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* watch - whether a job that this process has started moves. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/hash_table.h"
+#include "look/activity.h"
+#include "look/job.h"
+
+/* What a rank had used when the last look at it had ended. */
+struct mark {
+    pid_t pid;
+    uint64_t cpu;
+    uint64_t sleeps;
+};
+
+struct mpiq_watch {
+    struct mpiq_activity activity;
+    double sampled;    /* when, in seconds of CLOCK_MONOTONIC */
+    double started;    /* when the first rank was seen; 0: none so far */
+    double moved;      /* when something moved last, as far as is known */
+    bool looked;       /* there was a look, and nothing of it is missing */
+    uint64_t progress; /* what the last look saw of MPI's progress */
+    struct mark *marks;
+    size_t mark_count;
+    size_t mark_capacity;
+};
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+struct mpiq_error *mpiq_watch_create(struct mpiq_watch **ret)
+{
+    struct mpiq_watch *watch = calloc(1, sizeof *watch);
+    if (!watch)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    mpiq_activity_init(&watch->activity, getpid());
+    watch->sampled = watch->moved = now();
+    *ret = watch;
+    return NULL;
+}
+
+void mpiq_watch_destroy(struct mpiq_watch *watch)
+{
+    if (!watch)
+        return;
+    mpiq_activity_deinit(&watch->activity);
+    free(watch->marks);
+    free(watch);
+}
+
+double mpiq_watch_sample(struct mpiq_watch *watch, double longest)
+{
+    struct mpiq_activity_sample sample = mpiq_activity_sample(&watch->activity);
+    double time = now(), gap = time - watch->sampled;
+    if (gap > longest) { /* nobody watched */
+        watch->moved += gap - longest;
+        watch->looked = false;
+    }
+    watch->sampled = time;
+    if (sample.moved || sample.held || sample.ranks == 0)
+        watch->moved = time;
+    if (sample.ranks == 0)
+        watch->started = 0;
+    else if (watch->started == 0)
+        watch->started = time;
+    return sample.ranks > 0 ? time - watch->moved : -1;
+}
+
+double mpiq_watch_still(const struct mpiq_watch *watch)
+{
+    return watch->looked && watch->started > 0 ? now() - watch->moved : 0;
+}
+
+/* ---- MPI's progress ------------------------------------------------------------------------------------ */
+
+/* Calls that ask and do not wait: that a rank calls them again is no progress. */
+static bool is_poll(const char *call)
+{
+    static const char *const names[] = {"MPI_Test",
+                                        "MPI_Testall",
+                                        "MPI_Testany",
+                                        "MPI_Testsome",
+                                        "MPI_Iprobe",
+                                        "MPI_Improbe",
+                                        "MPI_Request_get_status",
+                                        "MPI_Test_cancelled",
+                                        "MPI_Win_test"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(call, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t add_string(uint64_t hash, const char *string)
+{
+    return mpiq_hash_bytes(hash, string, strlen(string));
+}
+
+static uint64_t add_communicator(uint64_t hash, const struct mpiq_communicator *comm)
+{
+    hash = mpiq_hash(hash, comm->handle);
+    hash = mpiq_hash(hash, (uint64_t)comm->ordered);
+    hash = mpiq_hash(hash, (uint64_t)comm->nonblocking);
+    for (size_t i = 0; i < comm->count_count; i++)
+        hash = mpiq_hash(hash, comm->counts[i].count);
+    for (size_t i = 0; i < comm->channel_count; i++)
+        hash = mpiq_hash(hash, (uint64_t)comm->channels[i].sent << 32 | comm->channels[i].expected);
+    return mpiq_hash(hash, comm->outstanding_count);
+}
+
+static uint64_t add_thread(uint64_t hash, const struct mpiq_thread *thread)
+{
+    for (size_t i = 0; i < thread->wait_count; i++)
+        hash = mpiq_hash(hash, thread->waits[i].episode);
+    if (!thread->mpi_call[0] || is_poll(thread->mpi_call))
+        return hash;
+    hash = add_string(hash, thread->mpi_call);
+    bool has_caller = thread->user_frame >= 0 && (size_t)thread->user_frame < thread->frame_count;
+    return mpiq_hash(hash, has_caller ? thread->frames[thread->user_frame].pc : 0);
+}
+
+static uint64_t add_rank(uint64_t hash, const struct mpiq_rank_state *state)
+{
+    hash = mpiq_hash(hash, (uint64_t)state->pid);
+    hash = mpiq_hash(hash, state->phase);
+    for (size_t i = 0; i < state->communicator_count; i++)
+        hash = add_communicator(hash, &state->communicators[i]);
+    for (size_t i = 0; i < state->thread_count; i++)
+        hash = add_thread(hash, &state->threads[i]);
+    if (state->last_mpi_call[0] && !is_poll(state->last_mpi_call))
+        hash = mpiq_hash(hash, (uint64_t)state->last_mpi_end_ns);
+    return hash;
+}
+
+/* Whether this rank's state holds anything that changes with every message: else a rank that is always in MPI
+   may be getting on for all that is known. */
+static bool shows_progress(const struct mpiq_rank_state *state)
+{
+    if (state->recording == MPIQ_YES || state->source == MPIQ_SOURCE_RECORDER)
+        return true;
+    for (size_t i = 0; i < state->communicator_count; i++) {
+        if (state->communicators[i].channel_count > 0)
+            return true;
+    }
+    return false;
+}
+
+static const struct mpiq_rank_state *last_state(const struct mpiq_look_source *source)
+{
+    return source->looks[1] ? source->looks[1] : source->looks[0];
+}
+
+/* ---- what the kernel's counters say of those outside MPI -------------------------------------------------
+ */
+
+static const struct mark *find_mark(const struct mpiq_watch *watch, pid_t pid)
+{
+    for (size_t i = 0; i < watch->mark_count; i++) {
+        if (watch->marks[i].pid == pid)
+            return &watch->marks[i];
+    }
+    return NULL;
+}
+
+/* Whether it has used the processor, or has gone to sleep again, since the last look's end.  True if that is
+   not known. */
+static bool used(const struct mpiq_watch *watch, const struct mark *now_used, bool also_sleeps)
+{
+    const struct mark *before = find_mark(watch, now_used->pid);
+    return !before || before->cpu != now_used->cpu || (also_sleeps && before->sleeps != now_used->sleeps);
+}
+
+static void take_marks(struct mpiq_watch *watch, const struct mpiq_look_sources *sources)
+{
+    watch->mark_count = 0;
+    for (size_t i = 0; i < sources->count; i++) {
+        struct mark mark = {.pid = sources->items[i].pid};
+        if (mark.pid > 0 && mpiq_activity_marks(mark.pid, &mark.cpu, &mark.sleeps) &&
+            mpiq_array_reserve(&watch->marks, &watch->mark_capacity, watch->mark_count + 1))
+            watch->marks[watch->mark_count++] = mark;
+    }
+}
+
+/* ---- a look ---------------------------------------------------------------------------------------------
+ */
+
+static const struct mpiq_rank_diagnosis *diagnosis_of(const struct mpiq_job *job, pid_t pid)
+{
+    for (uint32_t i = 0; i < job->state->rank_count; i++) {
+        uint32_t process = job->state->ranks[i].process;
+        if (job->state->ranks[i].pid == pid && process < job->diagnosis->rank_count)
+            return &job->diagnosis->ranks[process];
+    }
+    return NULL;
+}
+
+/* Whether one rank moved by itself, whatever MPI did for it. */
+static bool rank_moved(const struct mpiq_watch *watch, const struct mpiq_job *job, const struct mark *rank,
+                       const struct mpiq_rank_state *state)
+{
+    const struct mpiq_rank_diagnosis *diagnosis = diagnosis_of(job, rank->pid);
+    if (!state || !diagnosis)
+        return used(watch, rank, true);
+    switch (diagnosis->doing) {
+    case MPIQ_DOING_BLOCKED:
+    case MPIQ_DOING_POLLING:
+        return !shows_progress(state) && used(watch, rank, false);
+    case MPIQ_DOING_STOPPED:
+    case MPIQ_DOING_GONE:
+        return false;
+    default: /* computing, asleep, unreadable */
+        return used(watch, rank, true);
+    }
+}
+
+/* All ranks of a job that has as many as its world says: a rank on another host may move unseen. */
+static bool is_whole(const struct mpiq_job *job)
+{
+    for (uint32_t i = 0; i < job->state->world_count; i++) {
+        if (job->state->worlds[i].present < job->state->worlds[i].size)
+            return false;
+    }
+    return job->state->world_count > 0;
+}
+
+/* What each rank has used so far, before this look costs it anything: the caller frees it; NULL without
+ * memory. */
+static struct mark *marks_of(const struct mpiq_activity *activity, size_t *ret)
+{
+    struct mark *marks = calloc(activity->count + 1, sizeof *marks);
+    size_t count = 0;
+    for (size_t i = 0; marks && i < activity->count; i++) {
+        struct mark *mark = &marks[count];
+        mark->pid = activity->processes[i].pid;
+        count += activity->processes[i].is_rank && mpiq_activity_marks(mark->pid, &mark->cpu, &mark->sleeps);
+    }
+    *ret = count;
+    return marks;
+}
+
+static const struct mpiq_rank_state *state_of(const struct mpiq_look_sources *sources, pid_t pid)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        if (sources->items[i].pid == pid)
+            return last_state(&sources->items[i]);
+    }
+    return NULL;
+}
+
+static uint64_t progress_of(const struct mpiq_look_sources *sources)
+{
+    uint64_t hash = MPIQ_HASH_START;
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct mpiq_rank_state *state = last_state(&sources->items[i]);
+        hash = state ? add_rank(hash, state) : hash;
+    }
+    return hash;
+}
+
+struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_options *given,
+                                   struct mpiq_job **ret)
+{
+    struct mpiq_options options = mpiq_options_known(given);
+    struct mpiq_job *job = NULL;
+    size_t mark_count = 0;
+    double begin = now();
+    struct mark *marks = marks_of(&watch->activity, &mark_count);
+    struct mpiq_error *error =
+        marks ? mpiq_job_read(&options, &job) : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    if (!error) {
+        uint64_t progress = progress_of(&job->sources);
+        if (!watch->looked || progress != watch->progress)
+            watch->moved = begin;
+        watch->progress = progress;
+        struct mpiq_diagnose_options diagnose = {.stall_after = options.stall_after,
+                                                 .watched = watch->started > 0 ? now() - watch->started : 0,
+                                                 .still = now() - watch->moved};
+        error = mpiq_job_decide(job, &diagnose);
+    }
+    if (!error) {
+        for (size_t i = 0; i < mark_count; i++) {
+            if (rank_moved(watch, job, &marks[i], state_of(&job->sources, marks[i].pid)))
+                watch->moved = begin;
+        }
+        watch->looked = is_whole(job);
+        take_marks(watch, &job->sources);
+        *ret = job;
+    } else {
+        watch->looked = false;
+        mpiq_job_destroy(job);
+    }
+    watch->sampled = now();
+    free(marks);
+    return error;
+}
