@@ -21,7 +21,6 @@ PYTHON_FOLDERS = ("gdb-plugin",)
 KNOWN = (
     ["cli/options", "cli/say"],
     ["lib/state/job_builder", "lib/state/job_state"],
-    ["lib/report/layout", "lib/report/page", "lib/report/report", "lib/report/views"],
     ["lib/target/debug_file", "lib/target/lines", "lib/target/object", "lib/target/symbols", "lib/target/types"],
 )
 

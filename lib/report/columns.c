@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/columns.h"
 
-#include <libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
+
+#define GAP 2
+
+/* Below so many columns of text the last column does not wrap beside the others. */
+#define LEAST_WRAPPED 30
+
+struct row {
+    char **cells; /* NULL: empty */
+    enum mpiq_style style;
+};
 
 struct mpiq_columns {
     struct mpiq_page *page;
-    struct libscols_table *table;
-    struct libscols_line *line; /* begun last; the table's */
+    const struct mpiq_column *columns;
     size_t count;
-    bool *used; /* by column: it has a value */
+    size_t *widths; /* by column, without the heading; 0: no value */
+    struct row *rows;
+    size_t row_count;
 };
 
 static void fail(struct mpiq_columns *columns)
@@ -20,36 +31,18 @@ static void fail(struct mpiq_columns *columns)
     columns->page->out.failed = true;
 }
 
-static bool add_columns(struct libscols_table *table, const struct mpiq_column *columns, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        int flags = (columns[i].number ? SCOLS_FL_RIGHT : 0) | (columns[i].wrap ? SCOLS_FL_WRAP : 0);
-        if (!scols_table_new_column(table, columns[i].heading, 0, flags))
-            return false;
-    }
-    return true;
-}
-
 struct mpiq_columns *mpiq_columns_create(struct mpiq_page *page, const struct mpiq_column *columns,
                                          size_t count)
 {
     struct mpiq_columns *made = calloc(1, sizeof *made);
-    if (!made) {
+    size_t *widths = calloc(count, sizeof *widths);
+    if (!made || !widths) {
+        free(made);
+        free(widths);
         page->out.failed = true;
         return NULL;
     }
-    made->page = page;
-    made->count = count;
-    made->used = calloc(count, sizeof *made->used);
-    made->table = scols_new_table();
-    if (!made->used || !made->table || !add_columns(made->table, columns, count)) {
-        page->out.failed = true;
-        mpiq_columns_destroy(made);
-        return NULL;
-    }
-    scols_table_enable_colors(made->table, page->options->color);
-    scols_table_enable_noencoding(made->table, 1);
-    scols_table_set_column_separator(made->table, "  ");
+    *made = (struct mpiq_columns){.page = page, .columns = columns, .count = count, .widths = widths};
     return made;
 }
 
@@ -57,8 +50,13 @@ void mpiq_columns_destroy(struct mpiq_columns *columns)
 {
     if (!columns)
         return;
-    scols_unref_table(columns->table);
-    free(columns->used);
+    for (size_t i = 0; i < columns->row_count; i++) {
+        for (size_t k = 0; k < columns->count; k++)
+            free(columns->rows[i].cells[k]);
+        free(columns->rows[i].cells);
+    }
+    free(columns->rows);
+    free(columns->widths);
     free(columns);
 }
 
@@ -66,30 +64,32 @@ void mpiq_columns_row(struct mpiq_columns *columns, enum mpiq_style style)
 {
     if (!columns)
         return;
-    columns->line = scols_table_new_line(columns->table, NULL);
-    if (!columns->line) {
+    struct row *rows = mpiq_array_grown(columns->rows, columns->row_count, sizeof *rows);
+    if (rows)
+        columns->rows = rows;
+    char **cells = rows ? calloc(columns->count, sizeof *cells) : NULL;
+    if (!cells) {
         fail(columns);
         return;
     }
-    scols_line_set_userdata(columns->line, (void *)mpiq_style_class(style));
-    const char *sequence = style == MPIQ_STYLE_NONE ? "" : mpiq_style_sequence(columns->page, style);
-    bool colored = true;
-    if (*sequence)
-        colored = scols_line_set_color(columns->line, sequence) == 0;
-    if (!colored)
-        fail(columns);
+    rows[columns->row_count++] = (struct row){.cells = cells, .style = style};
 }
 
 void mpiq_columns_set_string(struct mpiq_columns *columns, size_t column, const char *text)
 {
-    if (!columns || !columns->line || !text || !*text)
+    if (!columns || columns->row_count == 0 || !text || !*text)
         return;
-    struct mpiq_buffer plain _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&columns->page->out);
-    mpiq_put_plain(&plain, text);
-    const char *cell = mpiq_buffer_text(&plain);
-    columns->used[column] = true;
-    if (scols_line_set_data(columns->line, column, cell) != 0)
+    char *plain = mpiq_escape_string(MPIQ_ESCAPE_TEXT, text);
+    if (!plain) {
         fail(columns);
+        return;
+    }
+    char **cell = &columns->rows[columns->row_count - 1].cells[column];
+    size_t length = strlen(plain);
+    free(*cell);
+    *cell = plain;
+    if (length > columns->widths[column])
+        columns->widths[column] = length;
 }
 
 void mpiq_columns_set(struct mpiq_columns *columns, size_t column, struct mpiq_buffer *text)
@@ -100,85 +100,171 @@ void mpiq_columns_set(struct mpiq_columns *columns, size_t column, struct mpiq_b
     text->length = 0;
 }
 
-/* Adds line without the blanks at its end. */
-static void add_line(struct mpiq_buffer *out, size_t indent, const char *line, size_t length)
-{
-    while (length > 0 && line[length - 1] == ' ')
-        length--;
-    if (length > 0)
-        mpiq_buffer_printf(out, "%*s", (int)indent, "");
-    mpiq_buffer_add(out, line, length);
-    mpiq_buffer_char(out, '\n');
-}
-
-static void free_iterator(struct libscols_iter **iterator)
-{
-    scols_free_iter(*iterator);
-}
-
-static void put_html_cell(struct mpiq_columns *columns, size_t i, const char *tag, struct libscols_cell *cell)
+static void put_html_row(struct mpiq_columns *columns, const char *tag, const char *class, char *const *cells)
 {
     struct mpiq_buffer *out = &columns->page->out;
-    if (!columns->used[i])
-        return;
-    bool number = scols_column_is_right(scols_table_get_column(columns->table, i));
-    mpiq_buffer_printf(out, "<%s%s>", tag, number ? " class=\"number\"" : "");
-    mpiq_put_html(out, cell ? scols_cell_get_data(cell) : NULL);
-    mpiq_buffer_printf(out, "</%s>", tag);
+    mpiq_buffer_printf(out, "<tr%s>", class);
+    for (size_t i = 0; i < columns->count; i++) {
+        if (columns->widths[i] == 0)
+            continue;
+        mpiq_buffer_printf(out, "<%s%s>", tag, columns->columns[i].number ? " class=\"number\"" : "");
+        mpiq_put_html(out, cells ? cells[i] : columns->columns[i].heading);
+        mpiq_buffer_printf(out, "</%s>", tag);
+    }
+    mpiq_buffer_string(out, "</tr>\n");
 }
 
 static void print_html(struct mpiq_columns *columns, bool heading)
 {
+    mpiq_buffer_string(&columns->page->out, "<table>\n");
+    if (heading)
+        put_html_row(columns, "th", "", NULL);
+    for (size_t i = 0; i < columns->row_count; i++)
+        put_html_row(columns, "td", mpiq_style_class(columns->rows[i].style), columns->rows[i].cells);
+    mpiq_buffer_string(&columns->page->out, "</table>\n");
+}
+
+/* How a table fits the terminal. */
+struct fit {
+    size_t indent;
+    size_t width; /* of the terminal */
+    size_t last;  /* the last column with a value */
+    size_t
+        aligned; /* columns before this one are aligned on a row's first line; those from it on are folded */
+    size_t wrapped; /* columns of text for the last column, if that wraps; 0: it does not */
+    bool heading;
+};
+
+static size_t width_of(const struct mpiq_columns *columns, const struct fit *fit, size_t column)
+{
+    size_t heading = fit->heading ? strlen(columns->columns[column].heading) : 0;
+    return heading > columns->widths[column] ? heading : columns->widths[column];
+}
+
+static struct fit fit_of(const struct mpiq_columns *columns, size_t indent, bool heading)
+{
+    int terminal = columns->page->options->width;
+    struct fit fit = {.indent = indent,
+                      .width = terminal > 0 ? (size_t)terminal : SIZE_MAX,
+                      .aligned = columns->count,
+                      .heading = heading};
+    size_t used = indent;
+    for (size_t i = 0; i < columns->count; i++) {
+        if (columns->widths[i] > 0)
+            fit.last = i;
+    }
+    for (size_t i = 0; i <= fit.last; i++) {
+        if (columns->widths[i] == 0)
+            continue;
+        size_t before = used > indent ? used + GAP : used;
+        size_t width = width_of(columns, &fit, i);
+        if (before + width > fit.width) {
+            if (i == fit.last && before + LEAST_WRAPPED <= fit.width)
+                fit.wrapped = fit.width - before;
+            else
+                fit.aligned = i > 0 ? i : 1;
+            break;
+        }
+        used = before + width;
+    }
+    return fit;
+}
+
+/* The first `room` columns of a text at most, up to a blank, else behind a comma; at least one character. */
+static size_t piece_of(const char *text, size_t room)
+{
+    size_t length = strlen(text);
+    if (length <= room)
+        return length;
+    for (size_t i = room; i > 0; i--) {
+        if (text[i] == ' ')
+            return i;
+    }
+    for (size_t i = room; i > 0; i--) {
+        if (text[i - 1] == ',')
+            return i;
+    }
+    return room > 0 ? room : 1;
+}
+
+/* Adds a text that may take several lines, each after the first `hang` columns in. */
+static void put_wrapped(struct mpiq_buffer *out, const char *text, size_t room, size_t hang)
+{
+    for (bool first = true; *text; first = false) {
+        size_t length = piece_of(text, room);
+        if (!first)
+            mpiq_buffer_printf(out, "\n%*s", (int)hang, "");
+        mpiq_buffer_add(out, text, length);
+        text += length;
+        text += strspn(text, " ");
+    }
+}
+
+/* The columns that did not fit, filled into lines of their own. */
+static void put_folded(struct mpiq_columns *columns, const struct fit *fit, char *const *cells)
+{
     struct mpiq_buffer *out = &columns->page->out;
-    struct libscols_line *line = NULL;
-    struct libscols_iter *iterator _cleanup_(free_iterator) = scols_new_iter(SCOLS_ITER_FORWARD);
-    if (!iterator) {
-        fail(columns);
+    struct mpiq_buffer rest _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(out);
+    size_t hang = fit->indent + 4;
+    for (size_t i = fit->aligned; i <= fit->last; i++) {
+        const char *cell = cells ? cells[i] : columns->columns[i].heading;
+        if (columns->widths[i] == 0 || !cell || !*cell)
+            continue;
+        mpiq_buffer_string(&rest, rest.length > 0 ? "  " : "");
+        mpiq_buffer_string(&rest, cell);
+    }
+    if (rest.length == 0)
         return;
+    mpiq_buffer_printf(out, "\n%*s", (int)hang, "");
+    put_wrapped(out, mpiq_buffer_text(&rest), fit->width > hang ? fit->width - hang : 1, hang);
+}
+
+/* One row, or the heading if cells is NULL. */
+static void put_row(struct mpiq_columns *columns, const struct fit *fit, char *const *cells,
+                    enum mpiq_style style)
+{
+    struct mpiq_buffer *out = &columns->page->out;
+    const char *sequence = style == MPIQ_STYLE_NONE ? "" : mpiq_style_sequence(columns->page, style);
+    size_t column = fit->indent; /* where the text has come to */
+    size_t begin = fit->indent;  /* where the next cell begins */
+
+    mpiq_buffer_string(out, sequence);
+    mpiq_buffer_printf(out, "%*s", (int)fit->indent, "");
+    for (size_t i = 0; i <= fit->last && i < fit->aligned; i++) {
+        const char *cell = cells ? cells[i] : columns->columns[i].heading;
+        size_t width = width_of(columns, fit, i);
+        if (columns->widths[i] == 0)
+            continue;
+        size_t length = cell ? strlen(cell) : 0;
+        bool wraps = i == fit->last && fit->wrapped > 0;
+        if (length > 0) {
+            size_t at = begin + (columns->columns[i].number && length < width ? width - length : 0);
+            mpiq_buffer_printf(out, "%*s", (int)(at - column), "");
+            put_wrapped(out, cell,
+                        wraps                       ? fit->wrapped
+                        : i == 0 && fit->width > at ? fit->width - at
+                                                    : SIZE_MAX,
+                        at);
+            column = at + length;
+        }
+        begin += width + GAP;
     }
-    mpiq_buffer_string(out, "<table>\n");
-    if (heading) {
-        mpiq_buffer_string(out, "<tr>");
-        for (size_t i = 0; i < columns->count; i++)
-            put_html_cell(columns, i, "th",
-                          scols_column_get_header(scols_table_get_column(columns->table, i)));
-        mpiq_buffer_string(out, "</tr>\n");
-    }
-    while (scols_table_next_line(columns->table, iterator, &line) == 0) {
-        mpiq_buffer_printf(out, "<tr%s>", (const char *)scols_line_get_userdata(line));
-        for (size_t i = 0; i < columns->count; i++)
-            put_html_cell(columns, i, "td", scols_line_get_cell(line, i));
-        mpiq_buffer_string(out, "</tr>\n");
-    }
-    mpiq_buffer_string(out, "</table>\n");
+    put_folded(columns, fit, cells);
+    mpiq_buffer_string(out, *sequence ? mpiq_style_sequence(columns->page, MPIQ_STYLE_NONE) : "");
+    mpiq_buffer_char(out, '\n');
 }
 
 void mpiq_columns_print(struct mpiq_columns *columns, size_t indent, bool heading)
 {
-    char *text _cleanup_free_ = NULL;
-    if (!columns || columns->page->out.failed || scols_table_is_empty(columns->table))
+    if (!columns || columns->page->out.failed || columns->row_count == 0)
         return;
     if (columns->page->options->format == MPIQ_FORMAT_HTML) {
         print_html(columns, heading);
         return;
     }
-    int width = columns->page->options->width;
-    for (size_t i = 0; i < columns->count; i++) {
-        struct libscols_column *column = scols_table_get_column(columns->table, i);
-        if (!columns->used[i])
-            scols_column_set_flags(column, scols_column_get_flags(column) | SCOLS_FL_HIDDEN);
-    }
-    scols_table_enable_noheadings(columns->table, !heading);
-    scols_table_set_termforce(columns->table, width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER);
-    if (width > 0)
-        scols_table_set_termwidth(columns->table, (size_t)width > indent ? (size_t)width - indent : 1);
-    if (scols_print_table_to_string(columns->table, &text) != 0 || !text) {
-        fail(columns);
-        return;
-    }
-    for (const char *at = text; *at;) {
-        size_t length = strcspn(at, "\n");
-        add_line(&columns->page->out, indent, at, length);
-        at += length + (at[length] == '\n');
-    }
+    struct fit fit = fit_of(columns, indent, heading);
+    if (heading)
+        put_row(columns, &fit, NULL, MPIQ_STYLE_NONE);
+    for (size_t i = 0; i < columns->row_count; i++)
+        put_row(columns, &fit, columns->rows[i].cells, columns->rows[i].style);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * columns - a table on a page, by libsmartcols: a heading, rows, columns as wide as they need.
+ * columns - a table on a page: rows of cells, each column as wide as its widest cell.
  *
- * A column without a single value is left out.  On a terminal (a width is set) columns that may wrap do so.
+ * A column without a single value is left out.  Where a terminal is too narrow, the last column wraps beside
+ * the others if there is room for it; otherwise each row is folded: the first columns stay aligned, the
+ * others follow on lines of their own, indented.
  */
 #ifndef MPIQ_REPORT_COLUMNS_H
 #define MPIQ_REPORT_COLUMNS_H
@@ -12,13 +14,11 @@
 struct mpiq_column {
     const char *heading;
     bool number; /* right-aligned */
-    bool wrap;   /* gives way where the terminal is narrow */
 };
 
 struct mpiq_columns;
 
-/* Never NULL for the caller's purposes: without memory it is NULL, which all below take, and the page's
-   buffer is failed. */
+/* NULL on allocation failure: all functions below accept that, and the page's buffer is failed. */
 struct mpiq_columns *mpiq_columns_create(struct mpiq_page *page, const struct mpiq_column *columns,
                                          size_t count);
 void mpiq_columns_destroy(struct mpiq_columns *columns);
@@ -29,7 +29,7 @@ static inline void mpiq_columns_cleanup(struct mpiq_columns **columns)
 
 /* Begins a row, in a style. */
 void mpiq_columns_row(struct mpiq_columns *columns, enum mpiq_style style);
-/* Sets a cell of the row begun last: text is emptied for the next one.  It is put through mpiq_put_plain. */
+/* Sets a cell of the row begun last, and empties text for the next one.  The cell is escaped. */
 void mpiq_columns_set(struct mpiq_columns *columns, size_t column, struct mpiq_buffer *text);
 void mpiq_columns_set_string(struct mpiq_columns *columns, size_t column, const char *text);
 

@@ -34,7 +34,7 @@ static void put_rest(struct mpiq_page *page, size_t count, size_t shown, const c
 static void put_sites(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
     static const struct mpiq_column headings[] = {
-        {.heading = "who", .wrap = true}, {.heading = "call"}, {.heading = "place"}};
+        {.heading = "who"}, {.heading = "call"}, {.heading = "place"}};
     struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
         mpiq_columns_create(page, headings, sizeof headings / sizeof *headings);
     struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
@@ -264,11 +264,8 @@ static void put_doing(struct mpiq_buffer *cell, const struct mpiq_evidence *evid
 static void put_evidence(struct mpiq_page *page, const struct mpiq_finding *finding, size_t indent,
                          size_t most)
 {
-    static const struct mpiq_column headings[] = {{.heading = "", .wrap = true},
-                                                  {.heading = ""},
-                                                  {.heading = ""},
-                                                  {.heading = ""},
-                                                  {.heading = "", .wrap = true}};
+    static const struct mpiq_column headings[] = {
+        {.heading = ""}, {.heading = ""}, {.heading = ""}, {.heading = ""}, {.heading = ""}};
     struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
         mpiq_columns_create(page, headings, sizeof headings / sizeof *headings);
     struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);

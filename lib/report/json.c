@@ -161,11 +161,16 @@ void mpiq_json_put_ranks(struct mpiq_json *json, const char *key, const struct m
 
 void mpiq_json_put_site(struct mpiq_json *json, uint32_t site)
 {
+    mpiq_json_put_place(json, "site", site);
+}
+
+void mpiq_json_put_place(struct mpiq_json *json, const char *key, uint32_t site)
+{
     const struct mpiq_job_state *job = json->page->job;
     if (site >= job->site_count)
         return;
     const struct mpiq_site *place = &job->sites[site];
-    mpiq_json_key(json, "site");
+    mpiq_json_key(json, key);
     mpiq_json_open(json, '{');
     mpiq_json_put_string(json, "file", mpiq_job_string(job, place->file));
     if (place->line > 0)
@@ -215,8 +220,9 @@ void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_rank *ran
     if (operation->buffer)
         mpiq_json_put_hex(json, "buffer", operation->buffer);
     mpiq_json_put_bool(json, "system_buffer", operation->system_buffer);
-    /* A library that is not patched keeps no record of it: where no wait is seen there may be one. */
-    if (operation->blocked || (rank && rank->source == MPIQ_SOURCE_PATCHED))
+    /* Without records of the waits a thread may wait for it although none is seen to. */
+    bool recorded = rank && (rank->source == MPIQ_SOURCE_PATCHED || rank->source == MPIQ_SOURCE_RECORDER);
+    if (operation->blocked || recorded)
         mpiq_json_put_bool(json, "blocked", operation->blocked);
     if (operation->status != MPIQ_STATUS_PENDING) {
         mpiq_json_put_process(json, "actual_peer", operation->actual);
@@ -225,6 +231,7 @@ void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_rank *ran
         if (operation->actual_bytes >= 0)
             mpiq_json_put_number(json, "actual_bytes", operation->actual_bytes);
     }
+    mpiq_json_put_place(json, "started", operation->started);
     if (operation->inactive)
         mpiq_json_put_bool(json, "inactive", true);
     if (operation->internal)

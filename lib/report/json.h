@@ -46,6 +46,15 @@ void mpiq_json_put_ranks(struct mpiq_json *json, const char *key, const struct m
 /* "site": {call, file, line, function, object}, what is known of it. */
 void mpiq_json_put_site(struct mpiq_json *json, uint32_t site);
 
+/* The same under another key; nothing for MPIQ_NONE. */
+void mpiq_json_put_place(struct mpiq_json *json, const char *key, uint32_t site);
+
+/* "waits_for": what `process` waits for, in `call`; nothing for NULL. */
+void mpiq_json_put_waits_for(struct mpiq_json *json, const struct mpiq_waits_for *wait, const char *call,
+                             uint32_t process);
+/* "evidence" of a finding that has some. */
+void mpiq_json_put_evidence(struct mpiq_json *json, const struct mpiq_finding *finding);
+
 /* "comm" and "communicator": index and name. */
 void mpiq_json_put_communicator(struct mpiq_json *json, uint32_t comm);
 
@@ -53,10 +62,11 @@ void mpiq_json_put_communicator(struct mpiq_json *json, uint32_t comm);
 void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_rank *rank,
                          const struct mpiq_job_operation *operation);
 
-/* Sections of a report: json_findings.c, json_communicators.c, json_ranks.c. */
+/* Sections of a report: json_findings.c, json_communicators.c, json_windows.c, json_ranks.c. */
 void mpiq_json_findings(struct mpiq_json *json);
 void mpiq_json_chain(struct mpiq_json *json);
 void mpiq_json_communicators(struct mpiq_json *json, bool collectives);
+void mpiq_json_windows(struct mpiq_json *json);
 void mpiq_json_ranks(struct mpiq_json *json);
 
 #endif

@@ -65,6 +65,8 @@ static void put_communicator(struct mpiq_json *json, uint32_t comm, bool collect
     put_flag(json, row->flags, MPIQ_COMM_INTER, "intercommunicator");
     put_flag(json, row->flags, MPIQ_COMM_INTERNAL, "internal");
     put_flag(json, row->flags, MPIQ_COMM_FREED, "freed");
+    mpiq_json_put_string(json, "made_by", mpiq_job_string(job, row->made_by));
+    mpiq_json_put_place(json, "made", row->made);
     if (row->user != comm && row->user < job->communicator_count)
         mpiq_json_put_number(json, "serves", row->user);
     if (collectives)

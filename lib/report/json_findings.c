@@ -110,6 +110,8 @@ static void put_finding(struct mpiq_json *json, const struct mpiq_finding *findi
     mpiq_json_open(json, '{');
     mpiq_json_put_string(json, "kind", mpiq_finding_word(finding->kind));
     mpiq_json_put_bool(json, "proven", finding->proven);
+    if (finding->consequence_of < json->page->diagnosis->finding_count)
+        mpiq_json_put_number(json, "consequence_of", finding->consequence_of);
     if (finding->comm < json->page->job->communicator_count) {
         mpiq_json_put_string(json, "communicator",
                              mpiq_job_communicator_name(json->page->job, finding->comm));
@@ -127,6 +129,7 @@ static void put_finding(struct mpiq_json *json, const struct mpiq_finding *findi
                             finding->kind == MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH);
     mpiq_json_put_seconds(json, "since", finding->since);
     put_sites(json, finding);
+    mpiq_json_put_evidence(json, finding);
     if (finding->kind == MPIQ_FINDING_COLLECTIVE_MISMATCH || finding->call_count > 0)
         put_calls(json, finding);
     if (finding->kind == MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH || finding->value_count > 0)
@@ -135,6 +138,9 @@ static void put_finding(struct mpiq_json *json, const struct mpiq_finding *findi
         put_steps(json, finding->steps, finding->step_count);
     put_operation(json, "operation", finding->operation);
     put_operation(json, "message", finding->other);
+    put_operation(json, "never_started", finding->never_started);
+    if (finding->window < json->page->job->window_count)
+        mpiq_json_put_number(json, "window", finding->window);
     if (finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED || finding->kind == MPIQ_FINDING_SEND_UNMATCHED ||
         finding->near_miss_count > 0)
         put_near_misses(json, finding);

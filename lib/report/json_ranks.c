@@ -76,6 +76,7 @@ static void put_rank(struct mpiq_json *json, uint32_t process)
         if (rank->pid > 0)
             mpiq_json_put_number(json, "pid", rank->pid);
         mpiq_json_put_string(json, "host", mpiq_job_string(job, rank->host));
+        mpiq_json_put_string(json, "source", mpiq_source_word(rank->source));
     }
     mpiq_json_put_string(json, "state", mpiq_rank_doing_word(diagnosis->doing));
     mpiq_json_put_bool(json, "stuck", diagnosis->stuck);
@@ -85,7 +86,9 @@ static void put_rank(struct mpiq_json *json, uint32_t process)
         if (diagnosis->number > 0)
             mpiq_json_put_number(json, "number", diagnosis->number);
     }
-    mpiq_json_put_string(json, diagnosis->call ? "waits_for" : "where", diagnosis->what);
+    mpiq_json_put_waits_for(json, diagnosis->waits_for, diagnosis->call, process);
+    if (!diagnosis->call)
+        mpiq_json_put_string(json, "where", diagnosis->what);
     mpiq_json_put_seconds(json, "since", diagnosis->since);
     mpiq_json_put_site(json, diagnosis->site);
     if (rank && rank->queues == MPIQ_YES) {

@@ -61,7 +61,7 @@ void mpiq_json_view(struct mpiq_page *page, enum mpiq_view view)
     bool whole = view == MPIQ_VIEW_REPORT;
 
     mpiq_json_open(&json, '{');
-    mpiq_json_put_number(&json, "schema", 1);
+    mpiq_json_put_number(&json, "schema", 2);
     mpiq_json_put_string(&json, "verdict", mpiq_verdict_word(diagnosis->verdict));
     mpiq_json_put_string(&json, "text", diagnosis->text);
     mpiq_json_break(&json);
@@ -77,6 +77,10 @@ void mpiq_json_view(struct mpiq_page *page, enum mpiq_view view)
     if (whole || view == MPIQ_VIEW_COLLECTIVES || view == MPIQ_VIEW_COMMS) {
         mpiq_json_break(&json);
         mpiq_json_communicators(&json, view != MPIQ_VIEW_COMMS);
+    }
+    if (whole) {
+        mpiq_json_break(&json);
+        mpiq_json_windows(&json);
     }
     if (whole || view == MPIQ_VIEW_QUEUES || view == MPIQ_VIEW_RANKS) {
         mpiq_json_break(&json);

@@ -244,3 +244,33 @@ const char *mpiq_source_word(enum mpiq_source source)
     };
     return words[source];
 }
+
+const char *mpiq_lock_type_word(uint8_t type)
+{
+    static const char *const words[] = {
+#define WORD(id, word) [MPIQ_LOCK_##id] = (word),
+        MPIQ_LOCK_TYPES(WORD)
+#undef WORD
+    };
+    return words[type];
+}
+
+const char *mpiq_window_exposure_word(uint8_t exposure)
+{
+    static const char *const words[] = {
+#define WORD(id, word) [MPIQ_EXPOSURE_##id] = (word),
+        MPIQ_WINDOW_EXPOSURES(WORD)
+#undef WORD
+    };
+    return words[exposure];
+}
+
+const char *mpiq_window_access_word(uint8_t access)
+{
+    static const char *const words[] = {
+#define WORD(id, word) [MPIQ_ACCESS_##id] = (word),
+        MPIQ_WINDOW_ACCESSES(WORD)
+#undef WORD
+    };
+    return words[access];
+}

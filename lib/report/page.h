@@ -69,5 +69,8 @@ struct mpiq_library mpiq_page_library(const struct mpiq_page *page);
 const char *mpiq_operation_kind_word(uint8_t kind);
 const char *mpiq_operation_status_word(uint8_t status);
 const char *mpiq_source_word(enum mpiq_source source);
+const char *mpiq_lock_type_word(uint8_t type);
+const char *mpiq_window_exposure_word(uint8_t exposure);
+const char *mpiq_window_access_word(uint8_t access);
 
 #endif

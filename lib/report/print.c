@@ -88,7 +88,7 @@ static void put_wrapped(struct mpiq_page *page, size_t column, size_t hang, cons
         size_t word = strcspn(at, " ");
         if (word == 0)
             return;
-        if (!first && column + 1 + word > width) {
+        if ((!first || column > hang) && column + !first + word > width) {
             mpiq_buffer_printf(out, "\n%*s", (int)hang, "");
             column = hang;
         } else if (!first) {
@@ -111,9 +111,10 @@ static void put_text_line(struct mpiq_page *page, struct mpiq_paragraph line, co
     mpiq_buffer_printf(out, "%*s", (int)line.indent, "");
     if (line.lead) {
         mpiq_buffer_string(out, mpiq_style_sequence(page, line.lead_style));
+        size_t before = out->length;
         mpiq_put_plain(out, line.lead);
+        column += out->length - before;
         mpiq_buffer_string(out, line.lead_style == MPIQ_STYLE_NONE ? "" : plain);
-        column += strlen(line.lead);
     }
     mpiq_buffer_string(out, line.style == MPIQ_STYLE_NONE ? "" : mpiq_style_sequence(page, line.style));
     put_wrapped(page, column, line.hang, text);

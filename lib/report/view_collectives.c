@@ -124,11 +124,8 @@ static void put_class(struct mpiq_page *page, struct mpiq_columns *table, const 
 static void put_entry(struct mpiq_page *page, const struct entry *entry)
 {
     static const struct mpiq_column headings[] = {
-        {.heading = "COLLECTIVE"},
-        {.heading = "RANKS", .wrap = true},
-        {.heading = "CALLS", .number = true},
-        {.heading = "NOW"},
-        {.heading = ""},
+        {.heading = "COLLECTIVE"}, {.heading = "RANKS"}, {.heading = "CALLS", .number = true},
+        {.heading = "NOW"},        {.heading = ""},
     };
     struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
         mpiq_columns_create(page, headings, sizeof headings / sizeof *headings);

@@ -71,12 +71,8 @@ static bool put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
 void mpiq_show_comms(struct mpiq_page *page)
 {
     static const struct mpiq_column headings[] = {
-        {.heading = "COMM", .number = true},
-        {.heading = "NAME"},
-        {.heading = "CONTEXT"},
-        {.heading = "SIZE", .number = true},
-        {.heading = "MEMBERS", .wrap = true},
-        {.heading = "KIND"},
+        {.heading = "COMM", .number = true}, {.heading = "NAME"},    {.heading = "CONTEXT"},
+        {.heading = "SIZE", .number = true}, {.heading = "MEMBERS"}, {.heading = "KIND"},
     };
     struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
         mpiq_columns_create(page, headings, sizeof headings / sizeof *headings);

@@ -140,7 +140,7 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, const st
 static void put_queue(struct mpiq_page *page, const struct queue_words *words)
 {
     const struct mpiq_column headings[] = {
-        {.heading = "RANKS", .wrap = true},
+        {.heading = "RANKS"},
         {.heading = "COMMUNICATOR"},
         {.heading = words->peer},
         {.heading = "TAG", .number = true},

@@ -45,7 +45,7 @@ void mpiq_show_ranks(struct mpiq_page *page)
         {.heading = "CALL"},
         {.heading = "FOR"},
         {.heading = "AT"},
-        {.heading = "WAITING FOR", .wrap = true},
+        {.heading = "WAITING FOR"},
     };
     struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     struct mpiq_rank_set suspects _cleanup_(mpiq_rank_set_deinit) = {0};

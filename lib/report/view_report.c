@@ -42,12 +42,8 @@ static void put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours 
                            size_t most)
 {
     static const struct mpiq_column headings[] = {
-        {.heading = "RANKS", .wrap = true},
-        {.heading = "STATE"},
-        {.heading = "CALL"},
-        {.heading = "FOR"},
-        {.heading = "AT"},
-        {.heading = "WAITING FOR", .wrap = true},
+        {.heading = "RANKS"}, {.heading = "STATE"}, {.heading = "CALL"},
+        {.heading = "FOR"},   {.heading = "AT"},    {.heading = "WAITING FOR"},
     };
     struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
         mpiq_columns_create(page, headings, sizeof headings / sizeof *headings);

@@ -159,7 +159,7 @@ static void only_some_ranks(void)
     compare("wrong-turn-ranks-rank-1.json", json);
 }
 
-static void colours_and_a_narrow_terminal(void)
+static void colours(void)
 {
     struct made_job made _cleanup_(made_job_deinit) = made_wrong_turn(4);
     struct mpiq_report_options options = {.color = true, .width = 80};
@@ -168,8 +168,33 @@ static void colours_and_a_narrow_terminal(void)
     options.color = false;
     char *plain _cleanup_free_ = rendered(&made, MPIQ_VIEW_REPORT, &options);
     CU_ASSERT_PTR_NULL(strchr(plain, '\033'));
-    for (const char *line = plain; *line; line += strcspn(line, "\n") + 1)
-        CU_ASSERT_TRUE(strcspn(line, "\n") <= 80);
+}
+
+/* No line is wider than the terminal, and no word is broken that fits a line. */
+static void a_narrow_terminal(void)
+{
+    struct made_job jobs[] = {made_wrong_turn(64), made_mixture(), made_ring(6), made_backlog()};
+    static const char *const names[] = {"wrong-turn", "mixture", "ring", "backlog"};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        for (size_t v = 0; v < sizeof views / sizeof *views; v++) {
+            for (int width = 36; width <= 116; width += 20) {
+                struct mpiq_report_options options = {.width = width};
+                if (views[v].view == MPIQ_VIEW_WHY && !jobs[i].chain)
+                    continue;
+                char *text _cleanup_free_ = rendered(&jobs[i], views[v].view, &options);
+                for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+                    if (strcspn(line, "\n") > (size_t)width)
+                        printf("\n%s-%s, %d columns:\n%s\n", names[i], views[v].name, width, line);
+                    CU_ASSERT_TRUE_FATAL(strcspn(line, "\n") <= (size_t)width);
+                }
+                char *name _cleanup_free_ = NULL;
+                CU_ASSERT_FATAL(asprintf(&name, "%s-%s-%d.txt", names[i], views[v].name, width) > 0);
+                if (width == 56 && i == 1)
+                    compare(name, text);
+            }
+        }
+        made_job_deinit(&jobs[i]);
+    }
 }
 
 /* Without a program that draws, so that the bytes are the same everywhere. */
@@ -326,7 +351,8 @@ int main(int argc, char **argv)
         {"each kind of hang", each_kind_of_hang},
         {"internal traffic only on request", internal_traffic_only_on_request},
         {"only some ranks", only_some_ranks},
-        {"colours, and a narrow terminal", colours_and_a_narrow_terminal},
+        {"colours", colours},
+        {"a narrow terminal", a_narrow_terminal},
         {"a page of HTML", a_page_of_html},
         {"a page with a picture", a_page_with_a_picture},
         {"nothing from the job reaches the terminal raw", nothing_from_the_job_reaches_the_terminal_raw},

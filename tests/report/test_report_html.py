@@ -49,4 +49,4 @@ def test_names_of_the_job_are_text():
     path = next(path for path in PAGES if path.stem == "mixture")
     page = Page()
     page.feed(path.read_text(encoding="utf-8"))
-    assert any('odd ?[31m"ones" ?' in words for words in page.words)
+    assert any('odd \\x1b[31m"ones" \\u00e4' in words for words in page.words)

@@ -11,7 +11,7 @@ jsonschema = pytest.importorskip("jsonschema")
 HERE = pathlib.Path(__file__).resolve().parent
 SCHEMA = json.loads((HERE.parents[1] / "docs" / "report.schema.json").read_text(encoding="utf-8"))
 REPORTS = sorted((HERE / "expected").glob("*.json"))
-PARTS = {"report": {"text", "findings", "communicators", "ranks", "assumptions", "notes"},
+PARTS = {"report": {"text", "findings", "communicators", "windows", "ranks", "assumptions", "notes"},
          "why": {"text", "chain"}, "collectives": {"text", "communicators"}, "comms": {"text", "communicators"},
          "queues": {"text", "ranks"}, "ranks": {"text", "ranks"}}
 
@@ -43,7 +43,7 @@ def test_there_are_reports():
 def test_a_report_is_what_the_schema_says(path):
     report = loaded(path)
     validator().validate(report)
-    view = next(part for part in PARTS if f"-{part}" in path.stem)
+    view = "report" if path.stem.startswith("screen-") else next(part for part in PARTS if f"-{part}" in path.stem)
     assert set(report) - {"schema", "verdict", "job"} == PARTS[view]
 
 
@@ -70,11 +70,11 @@ def changed(**changes):
 
 
 @pytest.mark.parametrize("wrong", [
-    changed(schema=2), changed(verdict="hung"), changed(extra=1), changed(ranks=[{"rank": 0}]),
+    changed(schema=1), changed(verdict="hung"), changed(extra=1), changed(ranks=[{"rank": 0}]),
     changed(ranks=[{"rank": "w0:1", "state": "gone"}]), changed(ranks=[{"rank": 0, "state": "blocked", "sends": []}]),
     changed(notes=[{"ranks": "0-", "text": ""}]), changed(findings=[{"kind": "wait_cycle", "proven": True, "ranks": "0",
                                                                      "sites": [], "text": ""}]),
-    {"schema": 1, "verdict": "running", "job": {"size": 0, "ranks_seen": 0, "source": "none", "hosts": []}},
+    {"schema": 2, "verdict": "running", "job": {"size": 0, "ranks_seen": 0, "source": "none", "hosts": []}},
 ])
 def test_the_schema_refuses_what_is_wrong(wrong):
     assert not validator().is_valid(wrong)
@@ -88,9 +88,10 @@ def test_the_words_are_those_of_the_headers():
     for macro, words in {
             "MPIQ_VERDICTS": SCHEMA["properties"]["verdict"]["enum"],
             "MPIQ_FINDING_KINDS": definitions["finding"]["properties"]["kind"]["enum"],
-            "MPIQ_RANK_DOINGS": definitions["rank"]["properties"]["state"]["enum"],
+            "MPIQ_RANK_DOINGS": definitions["state"]["enum"],
             "MPIQ_OPERATION_KINDS": definitions["operation"]["properties"]["kind"]["enum"],
             "MPIQ_OPERATION_STATUSES": definitions["operation"]["properties"]["status"]["enum"],
-            "MPIQ_SOURCES": SCHEMA["properties"]["job"]["properties"]["source"]["enum"]}.items():
+            "MPIQ_SOURCES": definitions["source"]["enum"],
+            "MPIQ_WAIT_PARTS": definitions["waits_for"]["properties"]["of"]["items"]["properties"]["kind"]["enum"]}.items():
         rows = header.split(f"#define {macro}(X)", 1)[1].split("\n\n", 1)[0]
         assert sorted(line.split('"')[1] for line in rows.splitlines() if '"' in line) == sorted(words), macro
