@@ -2,49 +2,74 @@
 #include "look/reader.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "look/claims.h"
+#include "look/reader_process.h"
 #include "rank/rank.h"
 
-enum { MAX_WORKERS = 32, PROGRESS_MS = 100 };
+enum { MAX_THREADS = 32, PROGRESS_MS = 100 };
 
-/* One thread's own.  Thread and helper live from look to look: the helper ends with the thread that started
-   it. */
-struct worker {
-    struct mpiq_reader *reader;
-    struct mpiq_dll_host *host;
-    pthread_t thread;
-    bool started;
-    unsigned begun; /* looks that it has taken part in, or let go by */
+#define SECOND ((int64_t)1000 * 1000 * 1000)
+/* A rank may take this long while nothing is known about how long the ranks of this job take. */
+#define RANK_NS (120 * SECOND)
+/* Without any answer for that long, or TIMES as long as the slowest answer so far took, who is at work is
+   late: honest ranks do not wait longer for one that is not. */
+#define QUIET_NS (17 * SECOND / 10)
+#define TIMES 3
+#define LOOK_NS (300 * SECOND)
+
+/* One rank that a reader is at. */
+struct task {
+    uint64_t number;
+    size_t index; /* of the source */
+    int64_t start;
 };
+
+/* The ranks of one owner, and the process that reads them. */
+struct crew {
+    struct mpiq_owner owner;
+    struct mpiq_reader_process process;
+    struct task tasks[MAX_THREADS];
+    size_t task_count;
+    bool alone; /* the one task is a suspect: nothing else is asked beside it */
+};
+
+enum progress { WAITING, SUSPECT, ASKED, DONE };
 
 struct mpiq_reader {
     const struct mpiq_options *options;
-    struct worker workers[MAX_WORKERS];
-    size_t worker_count;
+    struct mpiq_dll_host *host; /* of a process that a debugger serves: the debugger reads it */
+    struct crew *crews;
+    size_t crew_count;
+    size_t crew_capacity;
+    uint64_t request;
+    bool *failed; /* sources that cost a reader its life: not asked again */
+    size_t failed_count;
 
-    /* Of the look that is going on; behind the lock. */
-    pthread_mutex_t lock;
-    pthread_cond_t begin;    /* of a look, or the end of all */
-    pthread_cond_t finished; /* a source is done, or a worker */
+    /* Of the look that is going on. */
     struct mpiq_look_sources *sources;
     int look;
-    unsigned begun; /* looks so far */
-    bool ended;     /* there are no more */
-    size_t wanted;  /* workers of this look */
-    size_t at_work; /* of them */
-    size_t next;
+    uint8_t *progress; /* enum progress, by source */
+    size_t *crew_of;   /* by source */
+    size_t threads;
     size_t done;
-    struct mpiq_error *error; /* the first one of our own */
+    int64_t begin;
+    int64_t last_answer;
+    int64_t longest;
 };
+
+/* ---- without a reader ------------------------------------------------------------------------------- */
 
 /* A rank whose process has ended, from what its job's environment said of it. */
 static struct mpiq_error *read_gone(const struct mpiq_look_source *source, int world_size,
@@ -69,35 +94,271 @@ static struct mpiq_error *read_gone(const struct mpiq_look_source *source, int w
     return NULL;
 }
 
-static struct mpiq_error *open_target(const struct mpiq_options *options, struct mpiq_look_source *source)
+/* One of which nothing can be read, with the reason.  Takes reason. */
+static struct mpiq_error *read_nothing(const struct mpiq_look_source *source, int world_size,
+                                       struct mpiq_error *reason, struct mpiq_rank_state **ret)
 {
-    if (source->path)
-        return mpiq_target_core_create(source->path, NULL, &source->target);
-    return mpiq_target_live_create(source->pid, options->stop, &source->target);
+    struct mpiq_error *error = read_gone(source, world_size, ret);
+    if (error) {
+        mpiq_error_destroy(reason);
+        return error;
+    }
+    (*ret)->gone = false;
+    (*ret)->process_state = '?';
+    (*ret)->core = source->path != NULL;
+    mpiq_rank_state_problem(*ret, "process", reason);
+    return NULL;
 }
 
-static struct mpiq_error *read_open(struct worker *worker, struct mpiq_look_source *source,
-                                    const struct mpiq_rank_state *before, struct mpiq_rank_state **ret)
+/* What a debugger serves over a wire is read here: the debugger opens and parses, not we. */
+static struct mpiq_error *read_wire(struct mpiq_reader *reader, struct mpiq_look_source *source)
 {
-    const struct mpiq_options *options = worker->reader->options;
-    const struct mpiq_stack_options stacks = {.before = before};
+    const struct mpiq_stack_options stacks = {.before = reader->look == 2 ? source->looks[0] : NULL};
     mpiq_target_forget(source->target);
-    struct mpiq_error *error =
-        mpiq_rank_read(worker->host, source->target, options->stacks ? &stacks : NULL, ret);
-    const struct mpiq_error *loose = mpiq_target_live_not_frozen(source->target);
-    if (!error && loose)
-        mpiq_rank_state_problem(*ret, "stop",
-                                mpiq_error_create(loose->code, "not frozen: %s", loose->message));
-    /* What it needs no more it need not hold until the next look. */
-    if (source->pid > 0 && !source->wire)
-        mpiq_target_forget(source->target);
-    /* What is frozen runs on as soon as it has been read. */
-    if (options->stop && source->pid > 0 && !source->wire) {
-        mpiq_target_destroy(source->target);
-        source->target = NULL;
+    return mpiq_rank_read(reader->host, source->target, reader->options->stacks ? &stacks : NULL,
+                          &source->looks[reader->look - 1]);
+}
+
+/* ---- crews ------------------------------------------------------------------------------------------ */
+
+static struct mpiq_error *find_crew(struct mpiq_reader *reader, const struct mpiq_owner *owner, size_t *ret)
+{
+    for (*ret = 0; *ret < reader->crew_count; ++*ret) {
+        if (mpiq_owner_equal(&reader->crews[*ret].owner, owner))
+            return NULL;
+    }
+    if (!mpiq_array_reserve(&reader->crews, &reader->crew_capacity, reader->crew_count + 1))
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    reader->crews[reader->crew_count++] = (struct crew){.owner = *owner, .process.socket = -1};
+    return NULL;
+}
+
+static struct mpiq_look_source *source_at(const struct mpiq_reader *reader, size_t index)
+{
+    return &reader->sources->items[index];
+}
+
+/* The source has its state, and is asked no more in this look. */
+static void finish(struct mpiq_reader *reader, size_t index)
+{
+    reader->progress[index] = DONE;
+    reader->done++;
+}
+
+static struct mpiq_error *finish_with(struct mpiq_reader *reader, size_t index, struct mpiq_error *reason)
+{
+    struct mpiq_look_source *source = source_at(reader, index);
+    finish(reader, index);
+    return read_nothing(source, reader->sources->world_size, reason, &source->looks[reader->look - 1]);
+}
+
+static struct task take_task(struct crew *crew, size_t at)
+{
+    struct task task = crew->tasks[at];
+    crew->tasks[at] = crew->tasks[--crew->task_count];
+    crew->alone = crew->alone && crew->task_count > 0;
+    return task;
+}
+
+/*
+ * The reader has ended, or was ended, over the task with that number (0: nobody knows which).  All others that
+ * it was at are asked again; where it is not known whose fault it was, one at a time.  Takes reason.
+ */
+static struct mpiq_error *lose_reader(struct mpiq_reader *reader, struct crew *crew, uint64_t culprit,
+                                      struct mpiq_error *reason)
+{
+    struct mpiq_error *error = NULL;
+    bool known = false;
+    mpiq_debug("look", "reader %d is lost: %s", (int)crew->process.pid, reason->message);
+    mpiq_reader_process_kill(&crew->process);
+    for (size_t i = 0; i < crew->task_count; i++)
+        known |= crew->tasks[i].number == culprit || crew->task_count == 1;
+    bool one = crew->task_count == 1;
+    while (crew->task_count > 0) {
+        struct task task = take_task(crew, 0);
+        if (!error && known && (one || task.number == culprit)) {
+            reader->failed[task.index] = true;
+            error = finish_with(reader, task.index, mpiq_steal(reason));
+        } else {
+            reader->progress[task.index] = known ? WAITING : SUSPECT;
+        }
+    }
+    mpiq_error_destroy(reason);
+    return error;
+}
+
+/* ---- asking ----------------------------------------------------------------------------------------- */
+
+/* The next source of that crew with that progress; the number of sources if there is none. */
+static size_t next_source(const struct mpiq_reader *reader, size_t crew, enum progress progress)
+{
+    size_t index = 0;
+    while (index < reader->sources->count &&
+           (reader->progress[index] != (uint8_t)progress || reader->crew_of[index] != crew))
+        index++;
+    return index;
+}
+
+static struct mpiq_error *start_reader(struct mpiq_reader *reader, struct crew *crew)
+{
+    const struct mpiq_reader_start start = {.owner = crew->owner,
+                                            .dll = reader->options->dll,
+                                            .threads = reader->threads,
+                                            .sources = reader->sources->count};
+    return crew->process.pid > 0 ? NULL : mpiq_reader_process_start(&start, &crew->process);
+}
+
+static struct mpiq_error *ask(struct mpiq_reader *reader, struct crew *crew, size_t index)
+{
+    struct mpiq_error *error = start_reader(reader, crew);
+    if (error)
+        return error;
+    struct task *task = &crew->tasks[crew->task_count++];
+    *task = (struct task){++reader->request, index, mpiq_monotonic_ns()};
+    reader->progress[index] = ASKED;
+    error = mpiq_reader_process_request(&crew->process, task->number, source_at(reader, index), index,
+                                        reader->look, reader->options->stop, reader->options->stacks, NULL);
+    if (!error)
+        return NULL;
+    bool own = error->code == MPIQ_ERROR_NO_MEMORY || error->code == MPIQ_ERROR_USAGE;
+    if (!own)
+        return lose_reader(reader, crew, 0, error);
+    take_task(crew, crew->task_count - 1);
+    return finish_with(reader, index, error);
+}
+
+/* As many as the reader takes; a suspect alone, when nothing else is left. */
+static struct mpiq_error *ask_more(struct mpiq_reader *reader, size_t at)
+{
+    struct crew *crew = &reader->crews[at];
+    struct mpiq_error *error = NULL;
+    while (!error && !crew->alone && crew->task_count < reader->threads) {
+        size_t index = next_source(reader, at, WAITING);
+        if (index == reader->sources->count && crew->task_count == 0) {
+            index = next_source(reader, at, SUSPECT);
+            crew->alone = index < reader->sources->count;
+        }
+        if (index == reader->sources->count)
+            break;
+        error = ask(reader, crew, index);
     }
     return error;
 }
+
+/* ---- hearing ---------------------------------------------------------------------------------------- */
+
+static struct mpiq_error *take_answer(struct mpiq_reader *reader, const struct task *task,
+                                      struct mpiq_reader_answer *answer)
+{
+    struct mpiq_look_source *source = source_at(reader, task->index);
+    struct mpiq_rank_state **ret = &source->looks[reader->look - 1];
+    int world_size = reader->sources->world_size;
+    struct mpiq_error *error = mpiq_steal(answer->error);
+    if (!error)
+        error = mpiq_rank_state_from_json(answer->text, strlen(answer->text), ret);
+    if (error && error->code == MPIQ_ERROR_GONE) {
+        mpiq_error_destroy(error);
+        source->gone = true;
+        finish(reader, task->index);
+        return read_gone(source, world_size, ret);
+    }
+    if (error)
+        return finish_with(reader, task->index, error);
+    finish(reader, task->index);
+    return mpiq_check_claims(source, world_size, ret);
+}
+
+static struct mpiq_error *explain_crash(int number)
+{
+    return mpiq_error_create(MPIQ_ERROR_INTERNAL, "the process that read it crashed (signal %d, %s)", number,
+                             number > 0 ? strsignal(number) : "unknown");
+}
+
+static struct mpiq_error *hear(struct mpiq_reader *reader, struct crew *crew)
+{
+    struct mpiq_error *error = NULL;
+    bool more = true;
+    while (!error && more && crew->process.pid > 0) {
+        struct mpiq_reader_answer answer = {0};
+        struct mpiq_error *broken = mpiq_reader_process_next(&crew->process, &answer, &more);
+        if (broken)
+            return lose_reader(reader, crew, 0, broken);
+        if (more && answer.crash)
+            return lose_reader(reader, crew, answer.number, explain_crash(answer.crash));
+        size_t at = 0;
+        while (at < crew->task_count && crew->tasks[at].number != answer.number)
+            at++;
+        if (!more || at == crew->task_count) { /* an answer to what nobody asked is none */
+            mpiq_error_destroy(answer.error);
+            continue;
+        }
+        struct task task = take_task(crew, at);
+        reader->last_answer = mpiq_monotonic_ns();
+        if (reader->last_answer - task.start > reader->longest)
+            reader->longest = reader->last_answer - task.start;
+        error = take_answer(reader, &task, &answer);
+    }
+    return error;
+}
+
+/* ---- time ------------------------------------------------------------------------------------------- */
+
+/* When that task is late. */
+static int64_t deadline_of(const struct mpiq_reader *reader, const struct task *task)
+{
+    int64_t end = task->start + RANK_NS;
+    if (reader->last_answer) {
+        int64_t quiet = TIMES * reader->longest > QUIET_NS ? TIMES * reader->longest : QUIET_NS;
+        int64_t since = reader->last_answer > task->start ? reader->last_answer : task->start;
+        end = since + quiet < end ? since + quiet : end;
+    }
+    return end < reader->begin + LOOK_NS ? end : reader->begin + LOOK_NS;
+}
+
+/* Ends a reader that is late over one of its ranks: the one that it has been at for the longest. */
+static struct mpiq_error *keep_time(struct mpiq_reader *reader, struct crew *crew)
+{
+    int64_t now = mpiq_monotonic_ns();
+    const struct task *late = NULL;
+    for (size_t i = 0; i < crew->task_count; i++) {
+        const struct task *task = &crew->tasks[i];
+        if (now >= deadline_of(reader, task) && (!late || task->start < late->start))
+            late = task;
+    }
+    if (!late)
+        return NULL;
+    return lose_reader(reader, crew, late->number,
+                       mpiq_error_create(MPIQ_ERROR_TIMEOUT, "reading it timed out after %.2g s",
+                                         (double)(now - late->start) / (double)SECOND));
+}
+
+/* The whole look is over time: what was not asked yet is not asked any more. */
+static struct mpiq_error *give_up(struct mpiq_reader *reader)
+{
+    struct mpiq_error *error = NULL;
+    for (size_t i = 0; i < reader->sources->count && !error; i++) {
+        if (reader->progress[i] == WAITING || reader->progress[i] == SUSPECT)
+            error = finish_with(reader, i,
+                                mpiq_error_create(MPIQ_ERROR_TIMEOUT, "the look timed out before it was read"));
+    }
+    return error;
+}
+
+static struct mpiq_error *wait_for_any(struct mpiq_reader *reader)
+{
+    _cleanup_free_ struct pollfd *ends = calloc(reader->crew_count + 1, sizeof *ends);
+    if (!ends)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < reader->crew_count; i++) {
+        bool busy = reader->crews[i].task_count > 0;
+        ends[i] = (struct pollfd){.fd = busy ? reader->crews[i].process.socket : -1, .events = POLLIN};
+    }
+    if (poll(ends, reader->crew_count, PROGRESS_MS) < 0 && errno != EINTR)
+        return mpiq_error_create_os(errno, "cannot wait for the processes that read ranks");
+    return NULL;
+}
+
+/* ---- a look ----------------------------------------------------------------------------------------- */
 
 static bool changes(const struct mpiq_look_source *source)
 {
@@ -105,100 +366,111 @@ static bool changes(const struct mpiq_look_source *source)
     return !first || !(first->core || first->gone);
 }
 
-static struct mpiq_error *read_source(struct worker *worker, struct mpiq_look_source *source, int look)
+/* What needs no reader is done at once; the rest finds its crew. */
+static struct mpiq_error *prepare(struct mpiq_reader *reader, size_t index)
+{
+    struct mpiq_look_source *source = source_at(reader, index);
+    int world_size = reader->sources->world_size;
+    struct mpiq_rank_state **ret = &source->looks[reader->look - 1];
+    reader->progress[index] = WAITING;
+    if (reader->look == 2 && (!changes(source) || reader->failed[index] || source->other)) {
+        finish(reader, index);
+        return NULL;
+    }
+    if (source->other)
+        return finish_with(
+            reader, index,
+            mpiq_error_create(MPIQ_ERROR_CORRUPT,
+                              "processes %d and %d both say that they are rank %d: neither is read",
+                              (int)source->pid, (int)source->other, source->rank));
+    if (source->gone) {
+        finish(reader, index);
+        return read_gone(source, world_size, ret);
+    }
+    if (source->wire) {
+        reader->progress[index] = ASKED; /* by us, when the readers are at work */
+        return NULL;
+    }
+    const struct mpiq_owner owner = mpiq_owner_of(source);
+    return find_crew(reader, &owner, &reader->crew_of[index]);
+}
+
+static struct mpiq_error *read_wires(struct mpiq_reader *reader)
 {
     struct mpiq_error *error = NULL;
-    struct mpiq_rank_state **ret = &source->looks[look - 1];
-    if (look == 2 && !changes(source))
-        return NULL;
-    if (source->other)
-        error = mpiq_error_create(MPIQ_ERROR_CORRUPT,
-                                  "processes %d and %d both say that they are rank %d: neither is read",
-                                  (int)source->pid, (int)source->other, source->rank);
-    else if (!source->gone && !source->target)
-        error = open_target(worker->reader->options, source);
-    if (error && error->code == MPIQ_ERROR_GONE) {
-        source->gone = true;
-        mpiq_error_destroy(error);
-        error = NULL;
-    }
-    int world_size = worker->reader->sources->world_size;
-    if (!error && source->gone)
-        return read_gone(source, world_size, ret);
-    if (!error) {
-        error = read_open(worker, source, look == 2 ? source->looks[0] : NULL, ret);
-        return error ? error : mpiq_check_claims(source, world_size, ret);
-    }
-
-    /* A file that is no core file, or the like: part of the answer. */
-    struct mpiq_error *fault = read_gone(source, world_size, ret);
-    if (fault) {
-        mpiq_error_destroy(error);
-        return fault;
-    }
-    (*ret)->gone = false;
-    (*ret)->process_state = '?';
-    (*ret)->core = source->path != NULL;
-    mpiq_rank_state_problem(*ret, "process", error);
-    return NULL;
-}
-
-/* Under the lock, which is open while a source is read. */
-static void read_sources(struct worker *worker)
-{
-    struct mpiq_reader *reader = worker->reader;
-    mpiq_dll_host_begin_look(worker->host);
-    while (reader->next < reader->sources->count && !reader->error) {
-        struct mpiq_look_source *source = &reader->sources->items[reader->next++];
-        pthread_mutex_unlock(&reader->lock);
-        struct mpiq_error *error = read_source(worker, source, reader->look);
-        pthread_mutex_lock(&reader->lock);
-        if (error && !reader->error)
-            reader->error = error;
-        else
-            mpiq_error_destroy(error);
-        reader->done++;
-        pthread_cond_signal(&reader->finished);
-    }
-}
-
-static void *work(void *argument)
-{
-    struct worker *worker = argument;
-    struct mpiq_reader *reader = worker->reader;
-    pthread_mutex_lock(&reader->lock);
-    for (;;) {
-        while (!reader->ended && worker->begun == reader->begun)
-            pthread_cond_wait(&reader->begin, &reader->lock);
-        if (reader->ended)
-            break;
-        worker->begun = reader->begun;
-        if ((size_t)(worker - reader->workers) >= reader->wanted)
+    mpiq_dll_host_begin_look(reader->host);
+    for (size_t i = 0; i < reader->sources->count && !error; i++) {
+        struct mpiq_look_source *source = source_at(reader, i);
+        if (!source->wire || reader->progress[i] != ASKED)
             continue;
-        read_sources(worker);
-        reader->at_work--;
-        pthread_cond_signal(&reader->finished);
+        error = read_wire(reader, source);
+        finish(reader, i);
     }
-    pthread_mutex_unlock(&reader->lock);
-    return NULL;
+    /* The readers' time went on meanwhile, but nobody listened to them. */
+    int64_t now = mpiq_monotonic_ns();
+    for (size_t i = 0; i < reader->crew_count; i++) {
+        for (size_t k = 0; k < reader->crews[i].task_count; k++)
+            reader->crews[i].tasks[k].start = now;
+    }
+    return error;
 }
 
-/* Among ranks that spin, more of them than processors, a worker mostly waits: for its turn, for its helper's,
-   for that of a thread which is to stop.  So there are several a processor, if there are ranks enough to make
-   up for the start of their helpers. */
-static size_t choose_worker_count(const struct mpiq_options *options, size_t ranks)
+static void report_progress(const struct mpiq_reader *reader)
 {
-    enum { A_PROCESSOR = 4, RANKS_A_WORKER = 8 };
+    char text[80];
+    snprintf(text, sizeof text, "look %d of 2: %zu of %zu ranks read", reader->look, reader->done,
+             reader->sources->count);
+    if (reader->options->progress)
+        reader->options->progress(reader->options->argument, text);
+}
+
+static struct mpiq_error *read_all(struct mpiq_reader *reader)
+{
+    struct mpiq_error *error = NULL;
+    for (size_t i = 0; i < reader->sources->count && !error; i++)
+        error = prepare(reader, i);
+    for (size_t i = 0; i < reader->crew_count && !error; i++)
+        error = ask_more(reader, i);
+    if (!error)
+        error = read_wires(reader);
+    int64_t told = reader->begin;
+    while (!error && reader->done < reader->sources->count) {
+        error = wait_for_any(reader);
+        for (size_t i = 0; i < reader->crew_count && !error; i++) {
+            error = hear(reader, &reader->crews[i]);
+            if (!error)
+                error = keep_time(reader, &reader->crews[i]);
+            if (!error)
+                error = ask_more(reader, i);
+        }
+        int64_t now = mpiq_monotonic_ns();
+        if (!error && now > reader->begin + LOOK_NS)
+            error = give_up(reader);
+        if (now - told > PROGRESS_MS * (SECOND / 1000)) {
+            told = now;
+            report_progress(reader);
+        }
+    }
+    return error;
+}
+
+/* Among ranks that spin, more of them than processors, a thread mostly waits: for its turn, for its helper's,
+   for that of a thread which is to stop.  So there are several a processor, if there are ranks enough to make
+   up for the start of their helpers; and two at least, so that one rank alone holds up none. */
+static size_t choose_thread_count(const struct mpiq_options *options, size_t ranks)
+{
+    enum { A_PROCESSOR = 4, RANKS_A_THREAD = 8, LEAST = 2 };
     long online = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t processors = online > 0 ? (size_t)online : 1;
-    size_t count = ranks / RANKS_A_WORKER;
+    size_t processors = online > LEAST ? (size_t)online : LEAST;
+    size_t count = ranks / RANKS_A_THREAD;
     if (options->threads)
         count = options->threads;
     else if (count < processors)
         count = processors;
     else if (count > A_PROCESSOR * processors)
         count = A_PROCESSOR * processors;
-    return count < MAX_WORKERS ? count : MAX_WORKERS;
+    count = count < ranks ? count : ranks;
+    return count < MAX_THREADS ? count : MAX_THREADS;
 }
 
 struct mpiq_error *mpiq_reader_create(const struct mpiq_options *options, struct mpiq_reader **ret)
@@ -206,101 +478,51 @@ struct mpiq_error *mpiq_reader_create(const struct mpiq_options *options, struct
     struct mpiq_reader *reader = calloc(1, sizeof *reader);
     if (!reader)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-    struct mpiq_dll_host_options host_options = {.dll = options->dll};
+    const struct mpiq_dll_host_options host_options = {.dll = options->dll};
     reader->options = options;
-    pthread_mutex_init(&reader->lock, NULL);
-    pthread_cond_init(&reader->begin, NULL);
-    pthread_cond_init(&reader->finished, NULL);
-    struct mpiq_error *error = NULL;
-    while (reader->worker_count < MAX_WORKERS && !error) {
-        struct worker *worker = &reader->workers[reader->worker_count];
-        worker->reader = reader;
-        error = mpiq_dll_host_create(&host_options, &worker->host);
-        reader->worker_count += !error;
-    }
-    if (error) {
-        mpiq_reader_destroy(reader);
-        return error;
-    }
-    *ret = reader;
-    return NULL;
+    struct mpiq_error *error = mpiq_dll_host_create(&host_options, &reader->host);
+    if (error)
+        free(reader);
+    else
+        *ret = reader;
+    return error;
 }
 
 void mpiq_reader_destroy(struct mpiq_reader *reader)
 {
     if (!reader)
         return;
-    pthread_mutex_lock(&reader->lock);
-    reader->ended = true;
-    pthread_cond_broadcast(&reader->begin);
-    pthread_mutex_unlock(&reader->lock);
-    for (size_t i = 0; i < reader->worker_count; i++) {
-        mpiq_dll_host_destroy(reader->workers[i].host);
-        if (reader->workers[i].started)
-            pthread_join(reader->workers[i].thread, NULL);
-    }
-    pthread_cond_destroy(&reader->begin);
-    pthread_cond_destroy(&reader->finished);
-    pthread_mutex_destroy(&reader->lock);
+    for (size_t i = 0; i < reader->crew_count; i++)
+        mpiq_reader_process_end(&reader->crews[i].process);
+    mpiq_dll_host_destroy(reader->host);
+    free(reader->crews);
+    free(reader->failed);
     free(reader);
-}
-
-/* Waits until all sources are done, and says how far it is. */
-static void watch(struct mpiq_reader *reader)
-{
-    char text[80];
-    pthread_mutex_lock(&reader->lock);
-    while (reader->at_work > 0) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += PROGRESS_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        pthread_cond_timedwait(&reader->finished, &reader->lock, &until);
-        snprintf(text, sizeof text, "look %d of 2: %zu of %zu ranks read", reader->look, reader->done,
-                 reader->sources->count);
-        if (reader->options->progress) {
-            pthread_mutex_unlock(&reader->lock);
-            reader->options->progress(reader->options->argument, text);
-            pthread_mutex_lock(&reader->lock);
-        }
-    }
-    pthread_mutex_unlock(&reader->lock);
-}
-
-/* As many threads as can be had, `wanted` at most; how many there are. */
-static size_t start_workers(struct mpiq_reader *reader, size_t wanted)
-{
-    size_t started = 0;
-    for (; started < wanted; started++) {
-        struct worker *worker = &reader->workers[started];
-        worker->started = worker->started || pthread_create(&worker->thread, NULL, work, worker) == 0;
-        if (!worker->started)
-            break;
-    }
-    return started;
 }
 
 struct mpiq_error *mpiq_reader_look(struct mpiq_reader *reader, struct mpiq_look_sources *sources, int look)
 {
-    size_t wanted = choose_worker_count(reader->options, sources->count);
-    wanted = sources->count < wanted ? sources->count : wanted;
-    struct timespec begin, end;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    wanted = start_workers(reader, wanted);
-    if (wanted == 0 && sources->count > 0)
-        return mpiq_error_create_os(EAGAIN, "cannot start a thread");
-    pthread_mutex_lock(&reader->lock);
+    size_t count = sources->count;
+    _cleanup_free_ uint8_t *progress = calloc(count + 1, sizeof *progress);
+    _cleanup_free_ size_t *crew_of = calloc(count + 1, sizeof *crew_of);
+    if (!reader->failed || reader->failed_count < count) {
+        free(reader->failed);
+        reader->failed = calloc(count + 1, sizeof *reader->failed);
+        reader->failed_count = count;
+    }
+    if (!progress || !crew_of || !reader->failed)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     reader->sources = sources;
     reader->look = look;
-    reader->next = reader->done = 0;
-    reader->wanted = reader->at_work = wanted;
-    reader->begun++;
-    pthread_cond_broadcast(&reader->begin);
-    pthread_mutex_unlock(&reader->lock);
-    watch(reader);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    mpiq_debug("look", "look %d of %zu ranks took %.1f ms", look, sources->count,
-               (double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) / 1e6);
-    return mpiq_steal(reader->error);
+    reader->progress = progress;
+    reader->crew_of = crew_of;
+    reader->threads = choose_thread_count(reader->options, count);
+    reader->done = 0;
+    reader->last_answer = 0;
+    reader->begin = mpiq_monotonic_ns();
+    struct mpiq_error *error = read_all(reader);
+    mpiq_debug("look", "look %d of %zu ranks took %.1f ms", look, count,
+               (double)(mpiq_monotonic_ns() - reader->begin) / 1e6);
+    reader->sources = NULL;
+    return error;
 }

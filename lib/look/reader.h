@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reader - one look: all sources read side by side, by a few threads with a helper process each.
+ * reader - one look: all sources read side by side, by processes that run as the owners of what they read.
  *
- * It leaves to others: what a look says.  A source that cannot be read becomes a rank state that says why.
+ * A process that crashes, is late or sends what makes no sense is replaced; the rank it was at becomes a rank
+ * state that says so, and all others are read.  It leaves to others: what a look says, and whether what a rank
+ * says of others is believed (claims.h).
  */
 #ifndef MPIQ_READER_H
 #define MPIQ_READER_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* choose - which message-queue DLL a process gets. */
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,12 +84,34 @@ static struct mpiq_error *choose_announced(struct mpiq_target *target, struct mp
     return error ? error : take(path, MPIQ_DLL_ANNOUNCED, ret);
 }
 
-/* Our own, or without it what the process announces: the library's own will have to do. */
-static struct mpiq_error *choose_ours(struct mpiq_target *target, char **ours, struct mpiq_chosen_dll *ret)
+static struct mpiq_error *take_opened(const struct mpiq_opened_dll *opened, struct mpiq_chosen_dll *ret)
 {
-    struct mpiq_error *error = NULL;
-    if (!*ours)
-        error = mpiq_locate("MPIQ_MQS_DLL", "libompi_dbg_msgq.so", MPIQ_LIB, "mqs", ours);
+    struct mpiq_chosen_dll dll = {.path = strdup(opened->path),
+                                  .descriptor = fcntl(opened->descriptor, F_DUPFD_CLOEXEC, 0),
+                                  .origin = opened->asked ? MPIQ_DLL_EXPLICIT : MPIQ_DLL_OURS};
+    if (!dll.path || dll.descriptor < 0) {
+        mpiq_chosen_dll_deinit(&dll);
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory or descriptors");
+    }
+    *ret = dll;
+    return NULL;
+}
+
+static struct mpiq_error *find_ours(const struct mpiq_dll_host_options *options, char **ours)
+{
+    if (options->no_search)
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                 "libompi_dbg_msgq.so is not installed with mpiq; set MPIQ_MQS_DLL to its path");
+    return *ours ? NULL : mpiq_locate("MPIQ_MQS_DLL", "libompi_dbg_msgq.so", MPIQ_LIB, "mqs", ours);
+}
+
+/* Our own, or without it what the process announces: the library's own will have to do. */
+static struct mpiq_error *choose_ours(struct mpiq_target *target, const struct mpiq_dll_host_options *options,
+                                      char **ours, struct mpiq_chosen_dll *ret)
+{
+    if (options->opened.path)
+        return take_opened(&options->opened, ret);
+    struct mpiq_error *error = find_ours(options, ours);
     if (!error)
         return take(*ours, MPIQ_DLL_OURS, ret);
     struct mpiq_error *second = choose_announced(target, ret);
@@ -96,16 +119,18 @@ static struct mpiq_error *choose_ours(struct mpiq_target *target, char **ours, s
     return second ? error : NULL;
 }
 
-struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target, const char *explicit_path, char **ours,
-                                        struct mpiq_chosen_dll *ret)
+struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target, const struct mpiq_dll_host_options *options,
+                                        char **ours, struct mpiq_chosen_dll *ret)
 {
     struct mpiq_error *trouble = NULL;
 
-    if (explicit_path) {
+    if (options->opened.path && options->opened.asked)
+        return take_opened(&options->opened, ret);
+    if (options->dll) {
         char path[PATH_MAX];
-        if (!realpath(explicit_path, path))
+        if (!realpath(options->dll, path))
             return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "there is no message-queue library %s",
-                                     explicit_path);
+                                     options->dll);
         return take(path, MPIQ_DLL_EXPLICIT, ret);
     }
     /* One that is not patched has no root, one that is stripped still has its communicators. */
@@ -114,7 +139,7 @@ struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target, const char *
                     (!trouble && has_symbol(target, "ompi_mpi_comm_world", &trouble));
     if (trouble)
         return trouble;
-    return open_mpi ? choose_ours(target, ours, ret) : choose_announced(target, ret);
+    return open_mpi ? choose_ours(target, options, ours, ret) : choose_announced(target, ret);
 }
 
 void mpiq_chosen_dll_deinit(struct mpiq_chosen_dll *dll)

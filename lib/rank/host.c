@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* host - our side of the helper that runs a message-queue DLL. */
 #include <errno.h>
-#include <fcntl.h>
 #include <json-c/json.h>
-#include <pwd.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +14,13 @@
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "rank/choose.h"
-#include "rank/confine.h"
 #include "rank/groups.h"
+#include "rank/helper_process.h"
 #include "rank/identity.h"
-#include "rank/locate.h"
 #include "rank/rank.h"
 #include "state/group_hash.h"
 #include "target/pipe.h"
+#include "target/proc.h"
 #include "target/serve.h"
 
 #define SECONDS_DEFAULT 10.0
@@ -33,14 +29,13 @@
 #define LAST_WORDS_NS ((int64_t)2 * 1000 * 1000 * 1000)
 /* The time that the target itself may take (symbols and types are loaded then), in the DLL's own. */
 #define GRACE 10
-#define SAME_USER ((uid_t)-1)
 
 struct mpiq_dll_host {
     struct mpiq_dll_host_options options;
     char *dll;    /* that of the options */
     char *ours;   /* our own, once it was looked for */
     pid_t pid;    /* of the helper; 0: none runs */
-    uid_t user;   /* whom it runs as; SAME_USER: us */
+    struct mpiq_helper_user user; /* whom it runs as */
     dev_t device; /* of the DLL that it has loaded */
     ino_t inode;
     int socket;
@@ -91,19 +86,21 @@ struct mpiq_error *mpiq_dll_host_create(const struct mpiq_dll_host_options *opti
     return NULL;
 }
 
+static void forget_helper(struct mpiq_dll_host *host)
+{
+    host->pid = 0;
+    close(host->socket);
+    host->socket = -1;
+    mpiq_pipe_deinit(&host->pipe);
+}
+
 /* Ends the helper at once and returns its wait status; -1 if none ran. */
 static int stop_helper(struct mpiq_dll_host *host)
 {
-    int status = -1;
-    if (host->pid > 0) {
-        kill(host->pid, SIGKILL);
-        while (waitpid(host->pid, &status, 0) < 0 && errno == EINTR)
-            continue;
-        host->pid = 0;
-        close(host->socket);
-        host->socket = -1;
-        mpiq_pipe_deinit(&host->pipe);
-    }
+    if (host->pid <= 0)
+        return -1;
+    int status = mpiq_helper_stop(host->pid);
+    forget_helper(host);
     return status;
 }
 
@@ -125,76 +122,14 @@ void mpiq_dll_host_begin_look(struct mpiq_dll_host *host)
 
 /* ---- starting --------------------------------------------------------------------------------------- */
 
-static int spawn(const char *path, char **arguments, int socket, int dll, pid_t *ret)
+static struct mpiq_error *start_helper(struct mpiq_dll_host *host, int dll,
+                                       const struct mpiq_helper_user *user)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    sigset_t ordinary;
-
-    _cleanup_free_ char **environment = mpiq_confine_environment();
-    /* Neither may lie where the other has to go. */
-    _cleanup_close_ int high_socket = fcntl(socket, F_DUPFD_CLOEXEC, 5);
-    _cleanup_close_ int high_dll = fcntl(dll, F_DUPFD_CLOEXEC, 5);
-    if (!environment || high_socket < 0 || high_dll < 0)
-        return environment ? errno : ENOMEM;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, high_socket, 3);
-    posix_spawn_file_actions_adddup2(&actions, high_dll, 4);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 5);
-    posix_spawnattr_init(&attributes);
-    sigemptyset(&none);
-    sigfillset(&ordinary);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &ordinary);
-    /* A session of its own: ^C is for mpiq, whose end is the helper's, and the terminal, too. */
-    posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-    int errnum = posix_spawn(ret, path, &actions, &attributes, arguments, environment);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return errnum;
-}
-
-static gid_t group_of(uid_t user)
-{
-    char buffer[4096];
-    struct passwd entry;
-    struct passwd *found = NULL;
-    getpwuid_r(user, &entry, buffer, sizeof buffer, &found);
-    return found ? found->pw_gid : (gid_t)user;
-}
-
-static struct mpiq_error *start_helper(struct mpiq_dll_host *host, int dll, uid_t user)
-{
-    _cleanup_free_ char *path = NULL;
-    char memory[32];
-    char parent[32];
-    char identity[32];
-    int sockets[2];
-
-    struct mpiq_error *error = mpiq_locate("MPIQ_DLL_HOST", "mpiq-dll-host", MPIQ_LIBEXEC, "lib/rank", &path);
+    struct mpiq_error *error =
+        mpiq_helper_start(dll, host->options.memory, user, &host->pid, &host->socket);
     if (error)
         return error;
-    snprintf(memory, sizeof memory, "%llu", (unsigned long long)host->options.memory);
-    snprintf(identity, sizeof identity, "%u:%u", (unsigned)user, (unsigned)group_of(user));
-    snprintf(parent, sizeof parent, "%d", (int)getpid());
-    char *arguments[] = {path,     (char *)"--memory",
-                         memory,   (char *)"--parent",
-                         parent,   user != SAME_USER ? (char *)"--user" : NULL,
-                         identity, NULL};
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
-        return mpiq_error_create_os(errno, "cannot make a connection to a helper");
-    int errnum = spawn(path, arguments, sockets[1], dll, &host->pid);
-    close(sockets[1]);
-    if (errnum) {
-        close(sockets[0]);
-        host->pid = 0;
-        return mpiq_error_create_os(errnum, "cannot start %s", path);
-    }
-    mpiq_debug("rank", "started %s as process %d", path, (int)host->pid);
-    host->user = user;
-    host->socket = sockets[0];
+    host->user = *user;
     mpiq_pipe_init(&host->pipe, host->socket, host->socket);
     const struct timeval now_and_then = {.tv_usec = 20000};
     host->pipe.patient =
@@ -249,12 +184,15 @@ static void set_deadline(struct mpiq_dll_host *host)
 
 /* With a helper that runs as user, and has been told what to do. */
 static struct mpiq_error *begin(struct mpiq_dll_host *host, struct mpiq_target *target, pid_t direct,
-                                const struct mpiq_chosen_dll *dll, uid_t user)
+                                const struct mpiq_chosen_dll *dll,
+                                const struct mpiq_helper_user *user)
 {
     struct stat file;
     if (fstat(dll->descriptor, &file) < 0)
         return mpiq_error_create_os(errno, "the message-queue library %s", dll->path);
-    if (host->pid > 0 && host->user == user && host->device == file.st_dev && host->inode == file.st_ino) {
+    bool same_user = host->user.become == user->become &&
+                     (!user->become || (host->user.user == user->user && host->user.group == user->group));
+    if (host->pid > 0 && same_user && host->device == file.st_dev && host->inode == file.st_ino) {
         set_deadline(host);
         struct mpiq_error *error = send_look(host, target, direct, dll->path);
         if (!error)
@@ -320,7 +258,7 @@ static bool on_line(void *argument, const char *line)
 /* It was too long: it is asked what it is at, and has a moment to say so. */
 static void ask_last_words(struct mpiq_dll_host *host, struct mpiq_target *target, struct answer *answer)
 {
-    kill(host->pid, SIGALRM);
+    mpiq_helper_alarm(host->pid);
     host->pipe.deadline = mpiq_monotonic_ns() + LAST_WORDS_NS;
     host->pipe.grace = 0;
     mpiq_error_destroy(mpiq_target_serve_pipe(target, &host->pipe, 0, on_line, answer));
@@ -358,12 +296,8 @@ static int await_helper(struct mpiq_dll_host *host)
 {
     int status = -1;
     for (int i = 0; i < 100; i++) {
-        pid_t ended = waitpid(host->pid, &status, WNOHANG);
-        if (ended == host->pid || (ended < 0 && errno != EINTR)) {
-            host->pid = 0;
-            close(host->socket);
-            host->socket = -1;
-            mpiq_pipe_deinit(&host->pipe);
+        if (mpiq_helper_ended(host->pid, &status)) {
+            forget_helper(host);
             return status;
         }
         usleep(1000);
@@ -428,11 +362,13 @@ static void settle_group(struct mpiq_dll_host *host, struct mpiq_group *group)
 }
 
 /* Whom the helper has to be: nobody else's process is read as root, whoever wrote the code. */
-static uid_t user_for(const struct mpiq_target_status *status)
+static struct mpiq_helper_user user_for(const struct mpiq_target_status *status)
 {
     if (geteuid() != 0 || status->uid == 0 || status->uid == (uid_t)-1)
-        return SAME_USER;
-    return status->uid;
+        return (struct mpiq_helper_user){.become = false};
+    long group = mpiq_proc_status_number(status->pid, "Gid");
+    return (struct mpiq_helper_user){
+        .become = true, .user = status->uid, .group = group >= 0 ? (gid_t)group : (gid_t)status->uid};
 }
 
 /* A look, or the question that the host holds. */
@@ -442,12 +378,13 @@ static struct mpiq_error *ask_helper(struct mpiq_dll_host *host, struct mpiq_tar
 {
     struct mpiq_chosen_dll dll = {.descriptor = -1};
 
-    struct mpiq_error *error = mpiq_rank_choose_dll(target, host->dll, &host->ours, &dll);
+    struct mpiq_error *error = mpiq_rank_choose_dll(target, &host->options, &host->ours, &dll);
     if (!error)
         error = mpiq_target_status(target, status);
     pid_t direct = !error && strcmp(target->ops->kind, "live") == 0 ? status->pid : -1;
+    const struct mpiq_helper_user user = error ? (struct mpiq_helper_user){0} : user_for(status);
     if (!error)
-        error = begin(host, target, direct, &dll, user_for(status));
+        error = begin(host, target, direct, &dll, &user);
     if (!error)
         error = converse(host, target, direct, dll.path, ret, text);
     mpiq_chosen_dll_deinit(&dll);

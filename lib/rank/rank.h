@@ -24,7 +24,16 @@
 
 struct mpiq_dll_host;
 
+/* A DLL that somebody has opened for us. */
+struct mpiq_opened_dll {
+    const char *path; /* for messages; NULL: there is none */
+    int descriptor;
+    bool asked; /* the user asked for it: it is used for every rank; else it is ours, for Open MPI */
+};
+
 struct mpiq_dll_host_options {
+    struct mpiq_opened_dll opened; /* stays the caller's, and outlives the host */
+    bool no_search;                /* do not look for our DLL: what is opened is all there is */
     const char *dll; /* path of the DLL for every rank; NULL: chosen for each (choose.h) */
     /* Seconds the DLL may spend on one rank (0 means 10).  Time our own target needs to answer does not
        count, up to ten times that.  After a rank for which it took too long, the next ones get less. */

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -125,6 +126,7 @@ static bool prepare(int count, char **arguments)
 {
     struct mpiq_confinement confinement = {.kind = MPIQ_CONFINED_HELPER, .keep_error = mpiq_debug_on("dll")};
     close_range(DLL + 1, UINT_MAX, 0);
+    prctl(PR_SET_NAME, "mpiq-dll-host"); /* executed from a descriptor, it is called by that one's number */
     return read_arguments(count, arguments, &confinement) && mpiq_confine_begin(&confinement) &&
            start_watcher() && mpiq_confine_end(MPIQ_CONFINED_HELPER);
 }

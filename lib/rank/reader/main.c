@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mpiq-reader - opens and reads ranks for an mpiq that would rather not: memory, ELF, DWARF and stacks of
+ * processes and core files that may be anybody's.
+ *
+ * Started by lib/look/reader_process.c alone, as the owner of its ranks: docs/WIRE.md, "The reader's side".
+ * Descriptors: 3 the connection, 4 mpiq-dll-host to execute, 5 the DLL, if there is one.  It is confined
+ * (confine.h) before it reads the first request, so that the ranks get at nothing but their own answers.
+ *
+ * Threads read ranks side by side and share what the ranks have in common (lib/target, by build-id).  One
+ * reads the connection.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/debug.h"
+#include "rank/confine.h"
+#include "rank/helper_process.h"
+#include "rank/rank.h"
+#include "target/pipe.h"
+
+enum { WIRE = 3, HELPER = 4, DLL = 5, THREADS_MAX = 64, SOURCES_MAX = 1 << 20 };
+
+/* One rank, from look to look. */
+struct source {
+    struct mpiq_target *target;    /* NULL: not open */
+    struct mpiq_rank_state *before; /* of the first look, for what the second need not do again */
+};
+
+struct request {
+    uint64_t number;
+    uint64_t source;
+    unsigned look;
+    bool stop;
+    bool stacks;
+    bool core;
+    pid_t pid;
+    char *path;     /* of a core file */
+    char *question; /* JSON: asked instead of a look; NULL */
+};
+
+struct worker {
+    pthread_t thread;
+    struct mpiq_dll_host *host;
+    unsigned look;
+};
+
+static struct mpiq_pipe wire;
+static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The queue, behind its lock. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
+static struct request queue[THREADS_MAX];
+static size_t queued;
+static struct source *sources;
+static size_t source_count;
+
+/* What each thread is at, for the line that a crash leaves. */
+static _Thread_local uint64_t at_work;
+
+/* ---- crashes ---------------------------------------------------------------------------------------- */
+
+/* Nothing but write(): whoever caused this may have left anything behind. */
+static void on_crash(int number)
+{
+    char line[64] = "\ncrash ";
+    size_t length = strlen(line);
+    char digits[24];
+    size_t count = 0;
+    for (uint64_t left = at_work; left > 0 || count == 0; left /= 10)
+        digits[count++] = (char)('0' + left % 10);
+    while (count > 0)
+        line[length++] = digits[--count];
+    line[length++] = ' ';
+    line[length++] = (char)('0' + number / 10);
+    line[length++] = (char)('0' + number % 10);
+    line[length++] = '\n';
+    if (write(WIRE, line, length) < 0)
+        _exit(EXIT_FAILURE);
+    _exit(128 + number);
+}
+
+static void catch_crashes(void)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_RESETHAND | SA_NODEFER};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &action, NULL);
+}
+
+/* Each thread has a stack for the end of its own. */
+static bool use_crash_stack(void)
+{
+    enum { SIZE = 32768 };
+    const stack_t stack = {.ss_sp = malloc(SIZE), .ss_size = SIZE};
+    return stack.ss_sp && sigaltstack(&stack, NULL) == 0;
+}
+
+/* ---- answers ---------------------------------------------------------------------------------------- */
+
+/* One write for a line: what comes in pieces is waited for in pieces. */
+static void say(const char *word, uint64_t number, const char *rest)
+{
+    _cleanup_free_ char *line = NULL;
+    int length = asprintf(&line, "%s %" PRIu64 " %s\n", word, number, rest);
+    if (length < 0)
+        _exit(EXIT_FAILURE);
+    pthread_mutex_lock(&write_lock);
+    struct mpiq_error *error = mpiq_pipe_write(&wire, line, (size_t)length);
+    pthread_mutex_unlock(&write_lock);
+    if (error)
+        _exit(EXIT_SUCCESS); /* nobody listens any more */
+}
+
+/* Takes error. */
+static void say_failure(uint64_t number, struct mpiq_error *error)
+{
+    _cleanup_free_ char *rest = NULL;
+    for (char *c = error->message; *c; c++)
+        *c = (unsigned char)*c < ' ' ? ' ' : *c;
+    if (asprintf(&rest, "%s %s", mpiq_error_word(error->code), error->message) < 0)
+        _exit(EXIT_FAILURE);
+    mpiq_error_destroy(error);
+    say("fail", number, rest);
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------- */
+
+static struct mpiq_error *open_target(const struct request *request, struct mpiq_target **ret)
+{
+    return request->core ? mpiq_target_core_create(request->path, NULL, ret)
+                         : mpiq_target_live_create(request->pid, request->stop, ret);
+}
+
+static struct mpiq_error *read_rank(struct worker *worker, struct source *source,
+                                    const struct request *request, struct mpiq_rank_state **ret)
+{
+    const struct mpiq_stack_options stacks = {.before = request->look > 1 ? source->before : NULL};
+    mpiq_target_forget(source->target);
+    struct mpiq_error *error =
+        mpiq_rank_read(worker->host, source->target, request->stacks ? &stacks : NULL, ret);
+    const struct mpiq_error *loose = mpiq_target_live_not_frozen(source->target);
+    if (!error && loose)
+        mpiq_rank_state_problem(*ret, "stop",
+                                mpiq_error_create(loose->code, "not frozen: %s", loose->message));
+    /* What it needs no more it need not hold until the next look. */
+    if (!request->core)
+        mpiq_target_forget(source->target);
+    /* What is frozen runs on as soon as it has been read. */
+    if (request->stop && !request->core)
+        mpiq_target_destroy(mpiq_steal(source->target));
+    return error;
+}
+
+static struct mpiq_error *look(struct worker *worker, struct source *source, const struct request *request,
+                               char **ret)
+{
+    struct mpiq_rank_state *state = NULL;
+    if (worker->look != request->look)
+        mpiq_dll_host_begin_look(worker->host);
+    worker->look = request->look;
+    struct mpiq_error *error = read_rank(worker, source, request, &state);
+    if (!error)
+        error = mpiq_rank_state_to_json(state, ret);
+    if (!error && request->look == 1) {
+        mpiq_rank_state_destroy(source->before);
+        source->before = mpiq_steal(state);
+    }
+    mpiq_rank_state_destroy(state);
+    return error;
+}
+
+static void serve(struct worker *worker, const struct request *request)
+{
+    _cleanup_free_ char *text = NULL;
+    struct source *source = &sources[request->source];
+    at_work = request->number;
+    struct mpiq_error *error = source->target ? NULL : open_target(request, &source->target);
+    if (!error && request->question)
+        error = mpiq_dll_host_ask(worker->host, source->target, request->question, &text);
+    else if (!error)
+        error = look(worker, source, request, &text);
+    if (error)
+        say_failure(request->number, error);
+    else
+        say("done", request->number, text);
+    at_work = 0;
+}
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    if (!use_crash_stack())
+        _exit(EXIT_FAILURE);
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        while (queued == 0)
+            pthread_cond_wait(&arrived, &lock);
+        struct request request = queue[0];
+        memmove(queue, queue + 1, --queued * sizeof *queue);
+        pthread_mutex_unlock(&lock);
+        serve(worker, &request);
+        free(request.path);
+        free(request.question);
+    }
+    return NULL;
+}
+
+/* ---- requests --------------------------------------------------------------------------------------- */
+
+/* "read NUMBER SOURCE LOOK STOP STACKS live PID", "... core PATH". */
+static bool parse_request(char *line, struct request *ret)
+{
+    uint64_t numbers[5];
+    uint64_t pid = 0;
+    char *rest = line;
+    const char *word = mpiq_pipe_word(&rest);
+    if (!word || strcmp(word, "read") != 0)
+        return false;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (!mpiq_pipe_number(mpiq_pipe_word(&rest), &numbers[i]))
+            return false;
+    }
+    word = mpiq_pipe_word(&rest);
+    ret->number = numbers[0];
+    ret->source = numbers[1];
+    ret->look = (unsigned)numbers[2];
+    ret->stop = numbers[3] != 0;
+    ret->stacks = numbers[4] != 0;
+    ret->core = word && strcmp(word, "core") == 0;
+    if (!word || !rest || ret->source >= SOURCES_MAX)
+        return false;
+    if (ret->core) {
+        ret->path = strdup(rest);
+        return ret->path != NULL;
+    }
+    bool live = strcmp(word, "live") == 0 && mpiq_pipe_number(rest, &pid) && pid > 0 && pid <= INT_MAX;
+    ret->pid = (pid_t)pid;
+    return live;
+}
+
+/* Room for that source; only while no thread is at work are they moved. */
+static bool enqueue(const struct request *request)
+{
+    bool good = false;
+    pthread_mutex_lock(&lock);
+    if (queued < THREADS_MAX && request->source < source_count) {
+        queue[queued++] = *request;
+        pthread_cond_signal(&arrived);
+        good = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return good;
+}
+
+static int serve_requests(void)
+{
+    _cleanup_free_ char *question = NULL;
+    for (;;) {
+        char *line = NULL;
+        size_t length = 0;
+        struct request request = {0};
+        struct mpiq_error *error = mpiq_pipe_read(&wire, &line, &length);
+        if (error || !line)
+            return EXIT_SUCCESS;
+        if (strncmp(line, "question ", 9) == 0) {
+            free(question);
+            question = strdup(line + 9);
+            if (!question)
+                return EXIT_FAILURE;
+            continue;
+        }
+        if (!parse_request(line, &request))
+            return EXIT_FAILURE;
+        request.question = mpiq_steal(question);
+        if (!enqueue(&request))
+            return EXIT_FAILURE;
+    }
+}
+
+/* ---- the beginning ---------------------------------------------------------------------------------- */
+
+struct options {
+    struct mpiq_confinement confinement;
+    struct mpiq_dll_host_options host;
+    size_t threads;
+    size_t sources;
+};
+
+static bool parse_options(int count, char **arguments, struct options *ret)
+{
+    for (int i = 1; i + 1 < count; i += 2) {
+        const char *name = arguments[i];
+        char *value = arguments[i + 1];
+        if (strcmp(name, "--memory") == 0)
+            ret->confinement.memory = strtoull(value, NULL, 10);
+        else if (strcmp(name, "--parent") == 0)
+            ret->confinement.parent = (pid_t)strtol(value, NULL, 10);
+        else if (strcmp(name, "--threads") == 0)
+            ret->threads = strtoull(value, NULL, 10);
+        else if (strcmp(name, "--sources") == 0)
+            ret->sources = strtoull(value, NULL, 10);
+        else if (strcmp(name, "--dll") == 0 || strcmp(name, "--our-dll") == 0)
+            ret->host.opened = (struct mpiq_opened_dll){value, DLL, strcmp(name, "--dll") == 0};
+        else if (strcmp(name, "--keep-trace") == 0)
+            ret->confinement.keep_trace = *value == '1';
+        else if (strcmp(name, "--user") == 0)
+            ret->confinement.become =
+                sscanf(value, "%u:%u", &ret->confinement.user, &ret->confinement.group) == 2;
+        if (strcmp(name, "--user") == 0 && !ret->confinement.become)
+            return false;
+    }
+    return ret->threads > 0 && ret->threads <= THREADS_MAX && ret->sources <= SOURCES_MAX;
+}
+
+static bool start_workers(const struct options *options)
+{
+    struct worker *workers = calloc(options->threads, sizeof *workers);
+    for (size_t i = 0; workers && i < options->threads; i++) {
+        struct mpiq_error *error = mpiq_dll_host_create(&options->host, &workers[i].host);
+        mpiq_error_destroy(error);
+        if (error || pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
+            return false;
+    }
+    return workers != NULL;
+}
+
+int main(int count, char **arguments)
+{
+    struct options options = {.host.no_search = true,
+                              .confinement = {.kind = MPIQ_CONFINED_READER,
+                                              .keep_error = getenv("MPIQ_DEBUG") != NULL}};
+    if (fcntl(WIRE, F_GETFD) < 0) {
+        fprintf(stderr, "mpiq-reader is started by mpiq, not by hand\n");
+        return EXIT_FAILURE;
+    }
+    prctl(PR_SET_NAME, "mpiq-reader"); /* executed from a descriptor, it is called by that one's number */
+    if (!parse_options(count, arguments, &options))
+        return EXIT_FAILURE;
+    close_range(DLL + 1, UINT_MAX, 0);
+    for (int fd = WIRE; fd <= DLL; fd++)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    if (!mpiq_confine_begin(&options.confinement) || !mpiq_helper_use_broker(HELPER))
+        return EXIT_FAILURE;
+    close(HELPER);
+    sources = calloc(options.sources + 1, sizeof *sources);
+    source_count = options.sources;
+    catch_crashes();
+    /* What one rank has used, the next one needs again: nothing goes back to the system in between. */
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mpiq_pipe_init(&wire, WIRE, WIRE);
+    if (!sources || !mpiq_confine_end(MPIQ_CONFINED_READER) || !start_workers(&options))
+        return EXIT_FAILURE;
+    int status = serve_requests();
+    mpiq_helper_end_broker();
+    _exit(status);
+}
