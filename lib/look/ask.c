@@ -1,44 +1,110 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ask - a question about one process, instead of a look at a job. */
+#include <errno.h>
 #include <json-c/json.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "look/reader_process.h"
 #include "mpiq.h"
 #include "rank/rank.h"
 #include "target/target.h"
 
-static struct mpiq_error *open_target(const struct mpiq_options *options, struct mpiq_target **ret)
-{
-    if (options->wire_count > 0)
-        return mpiq_target_wire_create(options->wires[0].in, options->wires[0].out, ret);
-    if (options->target_count == 0)
-        return mpiq_error_create(MPIQ_ERROR_USAGE, "a question is about one process: a pid or a core file");
-    const char *word = options->targets[0];
-    if (word[strspn(word, "0123456789")] == '\0' && *word)
-        return mpiq_target_live_create((pid_t)strtol(word, NULL, 10), options->stop, ret);
-    return mpiq_target_core_create(word, NULL, ret);
-}
+/* Debug information is loaded, a library asked. */
+static const int64_t answer_ns = (int64_t)120 * 1000 * 1000 * 1000;
 
-struct mpiq_error *mpiq_ask(const struct mpiq_options *given, const char *question, char **ret)
+/* A debugger that serves the process reads it. */
+static struct mpiq_error *ask_wire(const struct mpiq_options *options, const char *question, char **ret)
 {
-    struct mpiq_options options = MPIQ_OPTIONS_DEFAULT;
+    const struct mpiq_dll_host_options how = {.dll = options->dll};
     struct mpiq_target *target = NULL;
     struct mpiq_dll_host *host = NULL;
-
-    memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-    json_object *parsed = json_tokener_parse(question);
-    bool object = json_object_is_type(parsed, json_type_object);
-    json_object_put(parsed);
-    if (!object)
-        return mpiq_error_create(MPIQ_ERROR_USAGE, "the question is no JSON object");
-    const struct mpiq_dll_host_options how = {.dll = options.dll};
-    struct mpiq_error *error = open_target(&options, &target);
+    struct mpiq_error *error = mpiq_target_wire_create(options->wires[0].in, options->wires[0].out, &target);
     if (!error)
         error = mpiq_dll_host_create(&how, &host);
     if (!error)
         error = mpiq_dll_host_ask(host, target, question, ret);
     mpiq_dll_host_destroy(host);
     mpiq_target_destroy(target);
+    return error;
+}
+
+static struct mpiq_error *find_source(const struct mpiq_options *options, struct mpiq_look_source *ret)
+{
+    if (options->target_count == 0)
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "a question is about one process: a pid or a core file");
+    const char *word = options->targets[0];
+    *ret = (struct mpiq_look_source){.rank = -1};
+    if (*word && word[strspn(word, "0123456789")] == '\0') {
+        errno = 0;
+        long pid = strtol(word, NULL, 10);
+        ret->pid = (pid_t)pid;
+        return errno || pid <= 0 || pid > INT_MAX ? mpiq_error_create(MPIQ_ERROR_USAGE, "%s is no pid", word)
+                                                  : NULL;
+    }
+    ret->path = realpath(word, NULL);
+    return ret->path ? NULL : mpiq_error_create_os(errno, "cannot open %s", word);
+}
+
+static struct mpiq_error *await_answer(struct mpiq_reader_process *process, char **ret)
+{
+    int64_t end = mpiq_monotonic_ns() + answer_ns;
+    while (mpiq_monotonic_ns() < end) {
+        struct mpiq_reader_answer answer = {0};
+        bool there = false;
+        struct mpiq_error *error = mpiq_reader_process_next(process, &answer, &there);
+        if (!error && there && answer.crash)
+            error = mpiq_error_create(MPIQ_ERROR_INTERNAL, "the process that read it crashed (signal %d)",
+                                      answer.crash);
+        if (!error && there && answer.error)
+            error = answer.error;
+        if (error)
+            return error;
+        if (there) {
+            *ret = strdup(answer.text);
+            return *ret ? NULL : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        }
+        struct pollfd ready = {.fd = process->socket, .events = POLLIN};
+        poll(&ready, 1, 100);
+    }
+    return mpiq_error_create(MPIQ_ERROR_TIMEOUT, "reading the process timed out");
+}
+
+static struct mpiq_error *ask_reader(const struct mpiq_options *options, const char *question, char **ret)
+{
+    struct mpiq_look_source source;
+    struct mpiq_reader_process process = {.socket = -1};
+    struct mpiq_error *error = find_source(options, &source);
+    if (error)
+        return error;
+    const struct mpiq_reader_start start = {
+        .owner = mpiq_owner_of(&source), .dll = options->dll, .threads = 1, .sources = 1};
+    error = mpiq_reader_process_start(&start, &process);
+    if (!error)
+        error = mpiq_reader_process_request(&process, 1, &source, 0, 1, options->stop, false, question);
+    if (!error)
+        error = await_answer(&process, ret);
+    if (error && error->code == MPIQ_ERROR_TIMEOUT)
+        mpiq_reader_process_kill(&process);
+    mpiq_reader_process_end(&process);
+    free(source.path);
+    return error;
+}
+
+struct mpiq_error *mpiq_ask(const struct mpiq_options *given, const char *question, char **ret)
+{
+    struct mpiq_options options = MPIQ_OPTIONS_DEFAULT;
+    memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    json_object *parsed = json_tokener_parse(question);
+    struct mpiq_error *error = NULL;
+    if (!json_object_is_type(parsed, json_type_object))
+        error = mpiq_error_create(MPIQ_ERROR_USAGE, "the question is no JSON object");
+    /* In one line, however it was written. */
+    const char *line = json_object_to_json_string_ext(parsed, JSON_C_TO_STRING_PLAIN);
+    if (!error)
+        error = options.wire_count > 0 ? ask_wire(&options, line, ret) : ask_reader(&options, line, ret);
+    json_object_put(parsed);
     return error;
 }

@@ -161,8 +161,8 @@ static struct task take_task(struct crew *crew, size_t at)
 }
 
 /*
- * The reader has ended, or was ended, over the task with that number (0: nobody knows which).  All others that
- * it was at are asked again; where it is not known whose fault it was, one at a time.  Takes reason.
+ * The reader has ended, or was ended, over the task with that number (0: nobody knows which).  All others
+ * that it was at are asked again; where it is not known whose fault it was, one at a time.  Takes reason.
  */
 static struct mpiq_error *lose_reader(struct mpiq_reader *reader, struct crew *crew, uint64_t culprit,
                                       struct mpiq_error *reason)
@@ -338,8 +338,8 @@ static struct mpiq_error *give_up(struct mpiq_reader *reader)
     struct mpiq_error *error = NULL;
     for (size_t i = 0; i < reader->sources->count && !error; i++) {
         if (reader->progress[i] == WAITING || reader->progress[i] == SUSPECT)
-            error = finish_with(reader, i,
-                                mpiq_error_create(MPIQ_ERROR_TIMEOUT, "the look timed out before it was read"));
+            error = finish_with(
+                reader, i, mpiq_error_create(MPIQ_ERROR_TIMEOUT, "the look timed out before it was read"));
     }
     return error;
 }

@@ -3,8 +3,8 @@
  * reader - one look: all sources read side by side, by processes that run as the owners of what they read.
  *
  * A process that crashes, is late or sends what makes no sense is replaced; the rank it was at becomes a rank
- * state that says so, and all others are read.  It leaves to others: what a look says, and whether what a rank
- * says of others is believed (claims.h).
+ * state that says so, and all others are read.  It leaves to others: what a look says, and whether what a
+ * rank says of others is believed (claims.h).
  */
 #ifndef MPIQ_READER_H
 #define MPIQ_READER_H

@@ -132,7 +132,8 @@ static struct mpiq_error *open_gifts(const char *dll, struct gifts *gifts)
     gifts->helper = move_up(open(helper, O_PATH | O_CLOEXEC));
     gifts->dll = move_up(gifts->dll);
     gifts->wire = move_up(gifts->wire);
-    return gifts->helper < 0 || gifts->wire < 0 ? mpiq_error_create_os(errno, "cannot open %s", helper) : NULL;
+    return gifts->helper < 0 || gifts->wire < 0 ? mpiq_error_create_os(errno, "cannot open %s", helper)
+                                                : NULL;
 }
 
 static int spawn(const char *path, char **arguments, const struct gifts *gifts, pid_t *ret)
@@ -177,8 +178,8 @@ static struct mpiq_error *spawn_reader(const struct mpiq_reader_start *start, co
     snprintf(threads, sizeof threads, "%zu", start->threads);
     snprintf(sources, sizeof sources, "%zu", start->sources);
     snprintf(user, sizeof user, "%u:%u", (unsigned)start->owner.user, (unsigned)start->owner.group);
-    char *words[16] = {path,      (char *)"--memory",  memory,  (char *)"--parent", parent, (char *)"--threads",
-                       threads,   (char *)"--sources", sources};
+    char *words[16] = {path,    (char *)"--memory",  memory, (char *)"--parent", parent, (char *)"--threads",
+                       threads, (char *)"--sources", sources};
     size_t count = 9;
     if (start->owner.become) {
         words[count++] = (char *)"--user";
@@ -307,8 +308,8 @@ static struct mpiq_error *parse_answer(char *line, struct mpiq_reader_answer *re
     return NULL;
 }
 
-struct mpiq_error *mpiq_reader_process_next(struct mpiq_reader_process *process, struct mpiq_reader_answer *answer,
-                                            bool *ret)
+struct mpiq_error *mpiq_reader_process_next(struct mpiq_reader_process *process,
+                                            struct mpiq_reader_answer *answer, bool *ret)
 {
     for (;;) {
         char *line = NULL;

@@ -21,7 +21,8 @@
 /* As whom a source's reader runs.  become false: as we do. */
 struct mpiq_owner {
     bool become;
-    bool keep_trace; /* the system would not let the owner look (Yama, a user namespace): as root we keep that right */
+    bool keep_trace; /* the system would not let the owner look (Yama, a user namespace): as root we keep that
+                        right */
     uid_t user;
     gid_t group;
 };
@@ -51,8 +52,8 @@ void mpiq_reader_process_end(struct mpiq_reader_process *process);
 /* Kills it at once; its helpers end with it, and what it held runs on. */
 void mpiq_reader_process_kill(struct mpiq_reader_process *process);
 
-/* Asks for a look at a source; question, one line of JSON, is asked instead if not NULL.  GONE if the reader has
-   ended. */
+/* Asks for a look at a source; question, one line of JSON, is asked instead if not NULL.  GONE if the reader
+   has ended. */
 struct mpiq_error *mpiq_reader_process_request(struct mpiq_reader_process *process, uint64_t number,
                                                const struct mpiq_look_source *source, size_t index, int look,
                                                bool stop, bool stacks, const char *question);
@@ -65,9 +66,9 @@ struct mpiq_reader_answer {
     const char *text;         /* JSON, valid until the next call; NULL with an error */
 };
 
-/* The next answer that has come already, without waiting; *ret says whether there is one.  An error: the reader
-   has ended or says what it must not, and is of no more use. */
-struct mpiq_error *mpiq_reader_process_next(struct mpiq_reader_process *process, struct mpiq_reader_answer *answer,
-                                            bool *ret);
+/* The next answer that has come already, without waiting; *ret says whether there is one.  An error: the
+   reader has ended or says what it must not, and is of no more use. */
+struct mpiq_error *mpiq_reader_process_next(struct mpiq_reader_process *process,
+                                            struct mpiq_reader_answer *answer, bool *ret);
 
 #endif

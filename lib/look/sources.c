@@ -4,10 +4,12 @@
 #include <ctype.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -105,9 +107,17 @@ static struct mpiq_error *keep_state(void *context, int look, struct mpiq_rank_s
 static struct mpiq_error *add_file(struct mpiq_look_sources *sources, const char *path)
 {
     unsigned char start[EI_NIDENT + 2] = {0};
+    struct stat status;
+    /* What is opened for reading may wait for a writer for ever, or do something. */
+    if (stat(path, &status) < 0)
+        return mpiq_error_create_os(errno, "cannot open %s", path);
+    if (!S_ISREG(status.st_mode))
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "%s is no file: name a pid, core files or snapshots",
+                                 path);
     if (mpiq_is_snapshot(path))
         return mpiq_snapshot_each(path, keep_state, sources);
-    _cleanup_fclose_ FILE *file = fopen(path, "re");
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    _cleanup_fclose_ FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
     if (!file)
         return mpiq_error_create_os(errno, "cannot open %s", path);
     size_t got = fread(start, 1, sizeof start, file);
@@ -122,9 +132,10 @@ static struct mpiq_error *add_file(struct mpiq_look_sources *sources, const char
             "snapshots",
             path, elf ? " (it is a program)" : "");
     struct mpiq_look_source *source = add_source(sources);
-    if (!source || !(source->path = strdup(path)))
+    if (!source)
         return no_memory();
-    return NULL;
+    source->path = realpath(path, NULL); /* who reads it has another directory */
+    return source->path ? NULL : mpiq_error_create_os(errno, "cannot open %s", path);
 }
 
 static struct mpiq_error *add_target(struct mpiq_look_sources *sources, const char *word)

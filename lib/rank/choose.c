@@ -100,8 +100,9 @@ static struct mpiq_error *take_opened(const struct mpiq_opened_dll *opened, stru
 static struct mpiq_error *find_ours(const struct mpiq_dll_host_options *options, char **ours)
 {
     if (options->no_search)
-        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
-                                 "libompi_dbg_msgq.so is not installed with mpiq; set MPIQ_MQS_DLL to its path");
+        return mpiq_error_create(
+            MPIQ_ERROR_NOT_FOUND,
+            "libompi_dbg_msgq.so is not installed with mpiq; set MPIQ_MQS_DLL to its path");
     return *ours ? NULL : mpiq_locate("MPIQ_MQS_DLL", "libompi_dbg_msgq.so", MPIQ_LIB, "mqs", ours);
 }
 
@@ -119,8 +120,9 @@ static struct mpiq_error *choose_ours(struct mpiq_target *target, const struct m
     return second ? error : NULL;
 }
 
-struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target, const struct mpiq_dll_host_options *options,
-                                        char **ours, struct mpiq_chosen_dll *ret)
+struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target,
+                                        const struct mpiq_dll_host_options *options, char **ours,
+                                        struct mpiq_chosen_dll *ret)
 {
     struct mpiq_error *trouble = NULL;
 

@@ -24,8 +24,9 @@ struct mpiq_chosen_dll {
  * frees it in the end.  NOT_FOUND says that no MPI library is there, or no DLL; PERMISSION that the announced
  * one is not trusted.
  */
-struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target, const struct mpiq_dll_host_options *options,
-                                        char **ours, struct mpiq_chosen_dll *ret);
+struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target,
+                                        const struct mpiq_dll_host_options *options, char **ours,
+                                        struct mpiq_chosen_dll *ret);
 /* Frees the path, closes the descriptor. */
 void mpiq_chosen_dll_deinit(struct mpiq_chosen_dll *dll);
 

@@ -162,10 +162,8 @@ static bool receive_with(int socket, void *bytes, size_t size, int *fd)
 {
     union control control = {.bytes = {0}};
     struct iovec data = {.iov_base = bytes, .iov_len = size};
-    struct msghdr message = {.msg_iov = &data,
-                             .msg_iovlen = 1,
-                             .msg_control = &control,
-                             .msg_controllen = sizeof control.bytes};
+    struct msghdr message = {
+        .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.bytes};
     ssize_t got;
     *fd = -1;
     while ((got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
@@ -200,8 +198,7 @@ static void serve_start(struct broker *broker, const struct request *request, in
     reply->errnum = EAGAIN;
     if (!place || dll < 0)
         return;
-    struct mpiq_error *error =
-        start(broker->executable, dll, request->memory, &same, &reply->pid, socket);
+    struct mpiq_error *error = start(broker->executable, dll, request->memory, &same, &reply->pid, socket);
     reply->errnum = error ? (error->errnum ? error->errnum : ENOMEM) : 0;
     mpiq_error_destroy(error);
     if (!reply->errnum)
@@ -331,8 +328,8 @@ static struct mpiq_error *start_ourselves(int dll, uint64_t memory, const struct
     return start(executable, dll, memory, user, pid, socket);
 }
 
-struct mpiq_error *mpiq_helper_start(int dll, uint64_t memory, const struct mpiq_helper_user *user, pid_t *pid,
-                                     int *socket)
+struct mpiq_error *mpiq_helper_start(int dll, uint64_t memory, const struct mpiq_helper_user *user,
+                                     pid_t *pid, int *socket)
 {
     struct mpiq_error *error = broker_socket >= 0 ? start_by_broker(dll, memory, pid, socket)
                                                   : start_ourselves(dll, memory, user, pid, socket);

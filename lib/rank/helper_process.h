@@ -24,8 +24,8 @@ struct mpiq_helper_user {
 
 /* A helper with the DLL that is open at descriptor dll, and at most `memory` bytes of address space.  The
    caller closes *socket, and ends the process with mpiq_helper_stop. */
-struct mpiq_error *mpiq_helper_start(int dll, uint64_t memory, const struct mpiq_helper_user *user, pid_t *pid,
-                                     int *socket);
+struct mpiq_error *mpiq_helper_start(int dll, uint64_t memory, const struct mpiq_helper_user *user,
+                                     pid_t *pid, int *socket);
 /* Kills it and returns its wait status; -1 if that is not known. */
 int mpiq_helper_stop(pid_t pid);
 /* Whether it has ended by itself; then it is collected, and *status is its wait status. */

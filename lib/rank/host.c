@@ -32,11 +32,11 @@
 
 struct mpiq_dll_host {
     struct mpiq_dll_host_options options;
-    char *dll;    /* that of the options */
-    char *ours;   /* our own, once it was looked for */
-    pid_t pid;    /* of the helper; 0: none runs */
+    char *dll;                    /* that of the options */
+    char *ours;                   /* our own, once it was looked for */
+    pid_t pid;                    /* of the helper; 0: none runs */
     struct mpiq_helper_user user; /* whom it runs as */
-    dev_t device; /* of the DLL that it has loaded */
+    dev_t device;                 /* of the DLL that it has loaded */
     ino_t inode;
     int socket;
     struct mpiq_pipe pipe;
@@ -125,8 +125,7 @@ void mpiq_dll_host_begin_look(struct mpiq_dll_host *host)
 static struct mpiq_error *start_helper(struct mpiq_dll_host *host, int dll,
                                        const struct mpiq_helper_user *user)
 {
-    struct mpiq_error *error =
-        mpiq_helper_start(dll, host->options.memory, user, &host->pid, &host->socket);
+    struct mpiq_error *error = mpiq_helper_start(dll, host->options.memory, user, &host->pid, &host->socket);
     if (error)
         return error;
     host->user = *user;
@@ -184,8 +183,7 @@ static void set_deadline(struct mpiq_dll_host *host)
 
 /* With a helper that runs as user, and has been told what to do. */
 static struct mpiq_error *begin(struct mpiq_dll_host *host, struct mpiq_target *target, pid_t direct,
-                                const struct mpiq_chosen_dll *dll,
-                                const struct mpiq_helper_user *user)
+                                const struct mpiq_chosen_dll *dll, const struct mpiq_helper_user *user)
 {
     struct stat file;
     if (fstat(dll->descriptor, &file) < 0)

@@ -2,6 +2,7 @@
 #include "state/snapshot.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,9 +174,27 @@ static int read_version(FILE *file)
     return *end == '\n' && version > 0 && version < 1000 ? (int)version : 0;
 }
 
+/* Regular files alone: any other may wait for ever, or do something.  NULL with errno. */
+static FILE *open_file(const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
+        close(fd);
+        errno = EINVAL;
+        return NULL;
+    }
+    FILE *file = fdopen(fd, "r");
+    if (!file)
+        close(fd);
+    return file;
+}
+
 bool mpiq_is_snapshot(const char *path)
 {
-    FILE *file _cleanup_fclose_ = fopen(path, "re");
+    FILE *file _cleanup_fclose_ = open_file(path);
     return file && read_version(file) > 0;
 }
 
@@ -349,7 +368,7 @@ static struct mpiq_error *read_all(struct reader *reader, FILE *file)
 
 struct mpiq_error *mpiq_snapshot_each(const char *path, mpiq_snapshot_callback *callback, void *context)
 {
-    FILE *file _cleanup_fclose_ = fopen(path, "re");
+    FILE *file _cleanup_fclose_ = open_file(path);
     if (!file)
         return mpiq_error_create_os(errno, "%s cannot be read", path);
     int version = read_version(file);

@@ -70,7 +70,7 @@ def test_a_bad_dll(name, where, words, hung, mpiq):
     answer = mpiq("--dll", bad(name), hung.pid, env={**os.environ, "MPIQ_TEST_WHERE": where, "MPIQ_TEST_JOB": mark})
     assert answer.status == 3, answer.out + answer.err
     assert answer.out.startswith("unknown: ")
-    assert "4 of 4 ranks" in answer.out
+    assert "all 4 ranks read" in answer.out
     assert words in " ".join(answer.out.split()), answer.out
     assert "MPI_Bcast" in answer.out and "MPI_Recv" in answer.out
     assert time.monotonic() - begin < 58

@@ -34,7 +34,7 @@ enum { WIRE = 3, HELPER = 4, DLL = 5, THREADS_MAX = 64, SOURCES_MAX = 1 << 20 };
 
 /* One rank, from look to look. */
 struct source {
-    struct mpiq_target *target;    /* NULL: not open */
+    struct mpiq_target *target;     /* NULL: not open */
     struct mpiq_rank_state *before; /* of the first look, for what the second need not do again */
 };
 
@@ -339,9 +339,9 @@ static bool start_workers(const struct options *options)
 
 int main(int count, char **arguments)
 {
-    struct options options = {.host.no_search = true,
-                              .confinement = {.kind = MPIQ_CONFINED_READER,
-                                              .keep_error = getenv("MPIQ_DEBUG") != NULL}};
+    struct options options = {
+        .host.no_search = true,
+        .confinement = {.kind = MPIQ_CONFINED_READER, .keep_error = getenv("MPIQ_DEBUG") != NULL}};
     if (fcntl(WIRE, F_GETFD) < 0) {
         fprintf(stderr, "mpiq-reader is started by mpiq, not by hand\n");
         return EXIT_FAILURE;
