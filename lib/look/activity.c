@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/debug.h"
 #include "base/hash_table.h"
 #include "target/proc.h"
 
@@ -247,12 +248,16 @@ static void classify(const struct mpiq_activity *before, struct mpiq_activity *l
     process->in_job = process->is_rank || (same ? known->in_job : has_rank_variable(process->pid));
 }
 
-static bool moved(const struct mpiq_active_process *before, const struct mpiq_active_process *now)
+/* What has changed about it, for MPIQ_DEBUG=watch; NULL: nothing that counts. */
+static const char *what_moved(const struct mpiq_active_process *before, const struct mpiq_active_process *now)
 {
     if (!before || before->start_time != now->start_time || before->executable != now->executable)
-        return true;
-    return before->faults != now->faults || before->io != now->io ||
-           (!now->is_rank && before->cpu != now->cpu);
+        return "started";
+    if (before->faults != now->faults)
+        return "got memory";
+    if (before->io != now->io)
+        return "did I/O";
+    return !now->is_rank && before->cpu != now->cpu ? "used the processor" : NULL;
 }
 
 static int by_pid(const void *a, const void *b)
@@ -276,7 +281,10 @@ struct mpiq_activity_sample mpiq_activity_sample(struct mpiq_activity *activity)
         process->io = read_io(process->pid);
         const struct mpiq_active_process *before = find(activity, process->pid);
         known += before && before->in_job && before->start_time == process->start_time;
-        sample.moved |= moved(before, process);
+        const char *what = what_moved(before, process);
+        if (what)
+            mpiq_debug("watch", "process %d %s", (int)process->pid, what);
+        sample.moved |= what != NULL;
         sample.ranks += process->is_rank;
         sample.held |= process->is_rank &&
                        (process->state == 't' || mpiq_proc_status_number(process->pid, "TracerPid") > 0);

@@ -6,15 +6,20 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/debug.h"
 #include "base/hash_table.h"
 #include "look/activity.h"
 #include "look/job.h"
+
+/* A rank that polls now and then and spends a larger share of its time on the processor computes as well. */
+static const double poll_share = 0.2;
 
 /* What a rank had used when the last look at it had ended. */
 struct mark {
     pid_t pid;
     uint64_t cpu;
     uint64_t sleeps;
+    bool polls; /* it was seen polling since MPI made progress last */
 };
 
 struct mpiq_watch {
@@ -23,6 +28,7 @@ struct mpiq_watch {
     double started;    /* when the first rank was seen; 0: none so far */
     double moved;      /* when something moved last, as far as is known */
     bool looked;       /* there was a look, and nothing of it is missing */
+    double marked;     /* when the last look had ended */
     uint64_t progress; /* what the last look saw of MPI's progress */
     struct mark *marks;
     size_t mark_count;
@@ -171,23 +177,31 @@ static const struct mark *find_mark(const struct mpiq_watch *watch, pid_t pid)
     return NULL;
 }
 
-/* Whether it has used the processor, or has gone to sleep again, since the last look's end.  True if that is
-   not known. */
-static bool used(const struct mpiq_watch *watch, const struct mark *now_used, bool also_sleeps)
+/* Whether it has used the processor, or has woken from a sleep, since the last look's end.  True if that is
+   not known.  Of one that polls and sleeps in turns, neither is progress: it must have computed in earnest.
+ */
+static bool used(const struct mpiq_watch *watch, const struct mark *rank, bool also_sleeps)
 {
-    const struct mark *before = find_mark(watch, now_used->pid);
-    return !before || before->cpu != now_used->cpu || (also_sleeps && before->sleeps != now_used->sleeps);
+    const struct mark *before = find_mark(watch, rank->pid);
+    if (!before)
+        return true;
+    if (rank->polls) {
+        double seconds = (double)(rank->cpu - before->cpu) / (double)sysconf(_SC_CLK_TCK);
+        return seconds > poll_share * (now() - watch->marked);
+    }
+    return before->cpu != rank->cpu || (also_sleeps && before->sleeps != rank->sleeps);
 }
 
-static void take_marks(struct mpiq_watch *watch, const struct mpiq_look_sources *sources)
+static void take_marks(struct mpiq_watch *watch, const struct mark *marks, size_t count)
 {
     watch->mark_count = 0;
-    for (size_t i = 0; i < sources->count; i++) {
-        struct mark mark = {.pid = sources->items[i].pid};
-        if (mark.pid > 0 && mpiq_activity_marks(mark.pid, &mark.cpu, &mark.sleeps) &&
+    for (size_t i = 0; i < count; i++) {
+        struct mark mark = marks[i];
+        if (mpiq_activity_marks(mark.pid, &mark.cpu, &mark.sleeps) &&
             mpiq_array_reserve(&watch->marks, &watch->mark_capacity, watch->mark_count + 1))
             watch->marks[watch->mark_count++] = mark;
     }
+    watch->marked = now();
 }
 
 /* ---- a look ---------------------------------------------------------------------------------------------
@@ -204,10 +218,13 @@ static const struct mpiq_rank_diagnosis *diagnosis_of(const struct mpiq_job *job
 }
 
 /* Whether one rank moved by itself, whatever MPI did for it. */
-static bool rank_moved(const struct mpiq_watch *watch, const struct mpiq_job *job, const struct mark *rank,
-                       const struct mpiq_rank_state *state)
+static bool rank_moved(const struct mpiq_watch *watch, const struct mpiq_job *job, struct mark *rank,
+                       const struct mpiq_rank_state *state, bool progress)
 {
     const struct mpiq_rank_diagnosis *diagnosis = diagnosis_of(job, rank->pid);
+    const struct mark *before = find_mark(watch, rank->pid);
+    rank->polls = (before && before->polls && !progress) || (state && is_poll(state->last_mpi_call)) ||
+                  (diagnosis && diagnosis->call && is_poll(diagnosis->call));
     if (!state || !diagnosis)
         return used(watch, rank, true);
     switch (diagnosis->doing) {
@@ -272,15 +289,19 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
     struct mpiq_options options = mpiq_options_known(given);
     struct mpiq_job *job = NULL;
     size_t mark_count = 0;
+    bool progress = false;
     double begin = now();
     struct mark *marks = marks_of(&watch->activity, &mark_count);
     struct mpiq_error *error =
         marks ? mpiq_job_read(&options, &job) : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     if (!error) {
-        uint64_t progress = progress_of(&job->sources);
-        if (!watch->looked || progress != watch->progress)
+        uint64_t hash = progress_of(&job->sources);
+        progress = !watch->looked || hash != watch->progress;
+        if (progress) {
+            mpiq_debug("watch", watch->looked ? "MPI made progress" : "nothing to compare this look with");
             watch->moved = begin;
-        watch->progress = progress;
+        }
+        watch->progress = hash;
         struct mpiq_diagnose_options diagnose = {.stall_after = options.stall_after,
                                                  .watched = watch->started > 0 ? now() - watch->started : 0,
                                                  .still = now() - watch->moved};
@@ -288,11 +309,13 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
     }
     if (!error) {
         for (size_t i = 0; i < mark_count; i++) {
-            if (rank_moved(watch, job, &marks[i], state_of(&job->sources, marks[i].pid)))
-                watch->moved = begin;
+            if (!rank_moved(watch, job, &marks[i], state_of(&job->sources, marks[i].pid), progress))
+                continue;
+            mpiq_debug("watch", "process %d is at work outside MPI", (int)marks[i].pid);
+            watch->moved = begin;
         }
         watch->looked = is_whole(job);
-        take_marks(watch, &job->sources);
+        take_marks(watch, marks, mark_count);
         *ret = job;
     } else {
         watch->looked = false;
