@@ -13,7 +13,7 @@
 #include "children.h"
 #include "say.h"
 
-enum { GRACE_SECONDS = 5 };
+enum { GRACE_SECONDS = 5, DOUBTS_MOST = 5 };
 
 /* All in seconds. */
 static const double sample_period = 1;
@@ -27,6 +27,7 @@ struct run {
     struct command_line *line;
     struct mpiq_watch *watch;
     double next_look; /* of CLOCK_MONOTONIC */
+    int doubts;       /* looks that did not call a job stalled in which nothing moves */
     double proven;    /* when a deadlock was proven first; 0: the last look proved none */
     char told[16];    /* the verdict of the report that was told last; "": none was */
     bool complained;  /* of a look that can never be: once is enough */
@@ -170,7 +171,14 @@ static void judge(struct run *run, const struct mpiq_job *job, char *why, size_t
         return;
     }
     run->proven = 0;
-    if (mpiq_watch_still(run->watch) >= run->line->hang_after)
+    if (mpiq_watch_still(run->watch) < run->line->hang_after) {
+        run->doubts = 0;
+        return;
+    }
+    /* A single look may see a rank that polls between two calls, where it seems to compute. */
+    if (strcmp(mpiq_job_verdict(job), "stalled") != 0 && run->doubts++ < DOUBTS_MOST)
+        run->next_look = now() + between_proofs;
+    else
         snprintf(why, size, "nothing has moved for %.0f s (--hang-after)", mpiq_watch_still(run->watch));
 }
 
@@ -183,7 +191,8 @@ static void keep(struct run *run, const struct mpiq_job *job, bool hangs)
         return;
     if (strcmp(run->told, verdict) != 0)
         tell(run->line, job);
-    snprintf(run->told, sizeof run->told, "%s", hangs || run->line->html ? verdict : "");
+    snprintf(run->told, sizeof run->told, "%s",
+             hangs || run->line->html ? verdict : ""); /* a page is kept true */
 }
 
 /* Looks at the job if nothing seems to move.  Returns the exit status once the job was ended, else -1. */

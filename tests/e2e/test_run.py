@@ -2,8 +2,10 @@
 """mpiq run: a job that hangs is reported and ended, one that does not is left to itself."""
 import contextlib
 import os
+import pathlib
 import pty
 import signal
+import subprocess
 import sys
 import time
 import uuid
@@ -11,6 +13,10 @@ import uuid
 import job as jobs
 import pytest
 from test_harmless import end_marked
+
+
+# With what stderr says how to leave a hung job alive.
+KEEP = " proved the deadlock; with --keep it would be left alive"
 
 
 @pytest.fixture
@@ -71,7 +77,10 @@ def test_a_page_of_a_job_that_hangs(run, solver, tmp_path):
     process = run(["--html", "job.html"], [solver, "--hang"])
     assert process.wait(60) == 1
     assert (tmp_path / "job.html").read_text().startswith("<!doctype html>")
-    assert (tmp_path / "err").read_text() == "mpiq: the job hangs: job.html says why\n"
+    said = (tmp_path / "err").read_text().splitlines()
+    assert said[0] == "mpiq: deadlock: the report is in job.html"
+    assert said[1].startswith("mpiq: ending the job: two looks ") and said[1].endswith(KEEP), said
+    assert len(said) == 2
 
 
 def test_a_job_that_hangs_and_is_kept(run, solver, tmp_path):
@@ -90,6 +99,90 @@ def test_a_job_that_does_not_hang(run, solver, tmp_path):
     assert process.wait(60) == 0
     assert (tmp_path / "out").read_text() == "heat 1000.000000\n"
     assert (tmp_path / "err").read_text() == ""
+
+
+HEALTHY = ["naps", "tool", "writer", "computes", "writes", "polled", "polled_with_naps", "exchanges",
+           "exchanges_with_naps"]
+HUNG = ["polls_for_ever", "polls_and_naps_for_ever", "sleeps_for_ever"]
+HANG_AFTER = 3
+
+
+@pytest.fixture(scope="session")
+def activity(line, programs):
+    return line.compile([pathlib.Path(__file__).with_name("activity.c")], programs / line.name / "activity")
+
+
+def started(mpiq, line, program, *arguments, keep=False):
+    """mpiq run with the program on two ranks that give the processor away while they wait."""
+    environment = {**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": f"mpiq-{uuid.uuid4().hex}",
+                   "OMPI_MCA_mpi_yield_when_idle": "1"}
+    process = mpiq.start("run", "--hang-after", str(HANG_AFTER), *(["--keep"] if keep else []), "--",
+                         line.command("mpirun"), "--oversubscribe", "-n", "2", program, *arguments,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    process.mark = environment["MPIQ_TEST_JOB"]
+    return process
+
+
+def said_by(process, seconds=120):
+    """(status, stdout, stderr), and no process of the job is left."""
+    try:
+        out, err = process.communicate(timeout=seconds)
+        left = [pid for pid in jobs.marked_processes(process.mark) if jobs.process_state(pid) not in (None, "Z")]
+    finally:
+        process.kill()
+        end_marked(process.mark)
+    assert left == []
+    return process.returncode, out, err
+
+
+@pytest.mark.parametrize("names", [HEALTHY[i::3] for i in range(3)], ids="+".join)
+def test_work_outside_mpi_is_no_hang(line, mpiq, activity, names):
+    """However long it takes: here three times --hang-after.  Output and status are the program's own."""
+    running = {name: started(mpiq, line, activity, name, str(3 * HANG_AFTER)) for name in names}
+    said = {name: said_by(process) for name, process in running.items()}
+    for name, (status, out, err) in said.items():
+        assert (status, out) == (7, "done\n" * 2), f"{name}: {err}"
+        assert "mpiq:" not in err and "stalled" not in err, f"{name}: {err}"
+
+
+def test_a_job_in_which_nothing_moves_is_ended(line, mpiq, activity):
+    """It cannot be proven to be stuck: it polls, or sleeps."""
+    running = {name: started(mpiq, line, activity, name, "0") for name in HUNG}
+    for name, process in running.items():
+        status, out, err = said_by(process)
+        assert (status, out) == (4, ""), f"{name}: {err}"
+        assert err.startswith("stalled: "), f"{name}: {err}"
+        assert err.splitlines()[-1].startswith("mpiq: ending the job: nothing has moved for "), f"{name}: {err}"
+        assert err.endswith(" s (--hang-after); with --keep it would be left alive\n"), f"{name}: {err}"
+
+
+def test_a_page_follows_the_verdict(line, mpiq, solver, tmp_path):
+    """With --keep: here a rank is stopped for a while, and then it goes on."""
+    page = tmp_path / "job.html"
+    mark = f"mpiq-{uuid.uuid4().hex}"
+    process = mpiq.start("run", "--keep", "--hang-after", "2", "--html", page, "--", line.command("mpirun"),
+                         "--oversubscribe", "-n", "2", solver, "--steps", "1000000", "--pause", "100",
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                         env={**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": mark})
+    try:
+        wait_for(lambda: len(ranks_of(mark)) == 2)
+        time.sleep(1) # it steps
+        os.kill(ranks_of(mark)[1], signal.SIGSTOP)
+        wait_for(lambda: page.exists() and ">stalled" in page.read_text())
+        os.kill(ranks_of(mark)[1], signal.SIGCONT)
+        wait_for(lambda: ">running" in page.read_text())
+        assert process.poll() is None
+    finally:
+        process.kill()
+        end_marked(mark)
+    said = process.stderr.read()
+    assert [text for text in said.splitlines() if text.startswith("mpiq: ")] == [
+        f"mpiq: stalled: the report is in {page}", f"mpiq: running: the report is in {page}"]
+
+
+def ranks_of(mark):
+    ranks = {jobs.rank_of(pid): pid for pid in jobs.marked_processes(mark)}
+    return {rank: pid for rank, pid in ranks.items() if rank is not None}
 
 
 def test_a_command_that_fails(mpiq):
