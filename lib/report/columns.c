@@ -226,7 +226,7 @@ static void put_row(struct mpiq_columns *columns, const struct fit *fit, char *c
     struct mpiq_buffer *out = &columns->page->out;
     const char *sequence = style == MPIQ_STYLE_NONE ? "" : mpiq_style_sequence(columns->page, style);
     size_t column = fit->indent; /* where the text has come to */
-    size_t begin = fit->indent;  /* where the next cell begins */
+    size_t begin = column;       /* where the next cell begins */
 
     mpiq_buffer_string(out, sequence);
     mpiq_buffer_printf(out, "%*s", (int)fit->indent, "");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report as one page of HTML that needs nothing else: the text's views below each other, and a picture of
-   who waits for whom where the machine can draw one. */
+/* The report as one page of HTML that needs nothing else: the views of the text below each other, and a
+   picture of who waits for whom. */
 #include "base/cleanup.h"
-#include "report/dot.h"
+#include "report/picture_svg.h"
 #include "report/print.h"
 #include "report/views.h"
 #include "report/wait_picture.h"
@@ -31,9 +31,17 @@ static const char page_head[] =
     ".bold{font-weight:600}.bad{color:#b00020;font-weight:600}.good{color:#1b6e2c;font-weight:600}"
     ".doubt{color:#8a5a00;font-weight:600}\n"
     "body>p:first-of-type{font-size:1.25em}\n"
-    "svg{max-width:100%;height:auto}\n"
+    "svg{max-width:100%;height:auto;margin-left:1.6em;font:13px system-ui,sans-serif}\n"
+    "svg text{text-anchor:middle;fill:currentColor}svg .name{font-weight:600}\n"
+    "svg .label{paint-order:stroke;stroke:#fff;stroke-width:5px;stroke-linejoin:round;font-size:12px}\n"
+    "svg .node{fill:#f4f4f6;stroke:#888}svg .node.suspect{stroke:#b00020;stroke-width:3}\n"
+    "svg .edge,svg .circle{fill:none;stroke:#777;stroke-width:1.5}svg "
+    ".circle{stroke:#b00020;stroke-width:2.5}\n"
+    "svg .head{fill:#777}svg .circle-head{fill:#b00020}\n"
     "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th{color:#aaa}.bad{color:#ff6b7d}"
-    ".good{color:#7ccf8a}.doubt{color:#e0b060}section{border-color:#444}svg{background:#ddd}}\n"
+    ".good{color:#7ccf8a}.doubt{color:#e0b060}section{border-color:#444}svg .node{fill:#262628}svg "
+    ".label{stroke:#181818}"
+    "svg .circle,svg .node.suspect{stroke:#ff6b7d}svg .circle-head{fill:#ff6b7d}}\n"
     "</style>\n";
 
 static void open_section(struct mpiq_page *page, const char *title)
@@ -63,19 +71,19 @@ static void put_edge(struct mpiq_page *page, const struct mpiq_wait_picture *pic
     mpiq_print(page, 2, "%s", mpiq_buffer_text(&text));
 }
 
+/* The picture, and the same as text for those who cannot see it. */
 static void put_picture(struct mpiq_page *page)
 {
     struct mpiq_wait_picture picture _cleanup_(mpiq_wait_picture_deinit) = {0};
-    struct mpiq_buffer source _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     page->out.failed |= !mpiq_wait_picture_collect(page, &picture);
     if (page->out.failed || picture.edge_count == 0)
         return;
     mpiq_print_heading(page, "Who waits for whom");
-    mpiq_put_picture_source(page, &source, &picture);
-    if (source.failed || !mpiq_dot_svg(mpiq_buffer_text(&source), &page->out)) {
-        for (size_t i = 0; i < picture.edge_count; i++)
-            put_edge(page, &picture, &picture.edges[i]);
-    }
+    mpiq_put_picture_svg(page, &page->out, &picture);
+    mpiq_buffer_string(&page->out, "<details><summary>The same as text</summary>\n");
+    for (size_t i = 0; i < picture.edge_count; i++)
+        put_edge(page, &picture, &picture.edges[i]);
+    mpiq_buffer_string(&page->out, "</details>\n");
 }
 
 void mpiq_html_report(struct mpiq_page *page)
@@ -99,7 +107,7 @@ void mpiq_html_report(struct mpiq_page *page)
     if (page->diagnosis->rank_count <= MOST_RANKS || page->options->ranks)
         mpiq_show_ranks(page);
     else
-        mpiq_print(page, 0, "mpiq ranks shows each of them");
+        mpiq_print(page, 0, "There are too many ranks for a page: `mpiq ranks` shows them.");
     close_section(page);
     mpiq_buffer_string(&page->out, "</body>\n</html>\n");
 }

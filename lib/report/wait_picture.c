@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/wait_picture.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "report/behaviour.h"
-#include "report/dot.h"
-#include "base/array.h"
+#include "report/wait_text.h"
 
-/* Ranks that are nodes of their own: more are hard to look at. */
-#define MOST_SINGLE_RANKS 12
-#define MOST_NODES 24
 #define MOST_EDGES 80
 
 void mpiq_wait_picture_deinit(struct mpiq_wait_picture *picture)
@@ -27,8 +22,8 @@ void mpiq_wait_picture_deinit(struct mpiq_wait_picture *picture)
     *picture = (struct mpiq_wait_picture){0};
 }
 
-/* Whether two sets have a rank in common. */
-static bool meet(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b)
+/* Whether two sorted lists of ranges have a rank in common. */
+static bool meet(const struct mpiq_rank_set *a, const struct mpiq_ranks *b)
 {
     for (uint32_t i = 0, k = 0; i < a->count && k < b->count;) {
         const struct mpiq_rank_range *x = &a->ranges[i];
@@ -43,67 +38,108 @@ static bool meet(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b)
     return false;
 }
 
-/* A new node without ranks; NULL without memory. */
+static bool contains(const struct mpiq_ranks *ranks, uint32_t world, uint32_t rank)
+{
+    const struct mpiq_rank_set set = {
+        .ranges = (struct mpiq_rank_range *)ranks->ranges, .count = ranks->count, .size = ranks->size};
+    return mpiq_rank_set_contains(&set, world, rank);
+}
+
+/* A new node without ranks; NULL on allocation failure. */
 static struct mpiq_picture_node *add_node(struct mpiq_wait_picture *picture,
-                                          const struct mpiq_rank_diagnosis *example, bool suspect)
+                                          const struct mpiq_rank_diagnosis *example)
 {
     struct mpiq_picture_node *nodes = mpiq_array_grown(picture->nodes, picture->node_count, sizeof *nodes);
     if (!nodes)
         return NULL;
     picture->nodes = nodes;
-    nodes[picture->node_count] = (struct mpiq_picture_node){.example = example, .suspect = suspect};
+    nodes[picture->node_count] = (struct mpiq_picture_node){.example = example};
     return &nodes[picture->node_count++];
 }
 
-static bool add_single(const struct mpiq_page *page, struct mpiq_wait_picture *picture,
-                       const struct mpiq_rank_set *ranks)
+static bool add_classes(const struct mpiq_page *page, struct mpiq_wait_picture *picture)
 {
-    struct mpiq_rank_set suspects _cleanup_(mpiq_rank_set_deinit) = {0};
-    if (!mpiq_page_suspects(page, &suspects))
+    struct mpiq_behaviours classes _cleanup_(mpiq_behaviours_deinit) = {0};
+    if (!mpiq_behaviours_collect(page, NULL, &classes))
         return false;
-    for (uint32_t i = 0; i < ranks->count; i++) {
-        for (uint32_t rank = ranks->ranges[i].first; rank <= ranks->ranges[i].last; rank++) {
-            struct mpiq_world_rank name = {.world = ranks->ranges[i].world, .rank = rank};
-            uint32_t process = mpiq_job_process(page->job, name.world, name.rank);
-            if (process == MPIQ_NONE)
-                continue;
-            struct mpiq_picture_node *node =
-                add_node(picture, &page->diagnosis->ranks[process],
-                         mpiq_rank_set_contains(&suspects, name.world, name.rank));
-            if (!node || !mpiq_rank_set_add(&node->ranks, name.world, name.rank))
-                return false;
-        }
+    for (size_t i = 0; i < classes.count && i < MPIQ_PICTURE_MOST_NODES; i++) {
+        struct mpiq_picture_node *node = add_node(picture, classes.items[i].example);
+        if (!node || !mpiq_rank_set_add_set(&node->ranks, &classes.items[i].ranks))
+            return false;
     }
     return true;
 }
 
-static bool matters(const struct mpiq_behaviour *line)
+/* Splits a node into its ranks that are in `part` and the others; nothing if that is all or none of them. */
+static bool split_node(const struct mpiq_page *page, struct mpiq_wait_picture *picture, size_t index,
+                       const struct mpiq_ranks *part)
 {
-    return line->cause || line->suspect;
+    struct mpiq_rank_set in = {0};
+    struct mpiq_rank_set out = {0};
+    const struct mpiq_rank_set *ranks = &picture->nodes[index].ranks;
+    bool good = true;
+    if (ranks->size < 2 || !meet(ranks, part))
+        return true;
+    for (uint32_t i = 0; i < ranks->count && good; i++) {
+        const struct mpiq_rank_range *range = &ranks->ranges[i];
+        for (uint32_t rank = range->first; rank <= range->last && good; rank++)
+            good = mpiq_rank_set_add(contains(part, range->world, rank) ? &in : &out, range->world, rank);
+    }
+    struct mpiq_picture_node *node = NULL;
+    if (good && out.size > 0)
+        node = add_node(picture, NULL);
+    if (!node) {
+        mpiq_rank_set_deinit(&in);
+        mpiq_rank_set_deinit(&out);
+        return good && out.size == 0;
+    }
+    mpiq_rank_set_deinit(&picture->nodes[index].ranks);
+    picture->nodes[index].ranks = in;
+    node->ranks = out;
+    const struct mpiq_rank_range *first = &in.ranges[0];
+    const struct mpiq_rank_range *second = &out.ranges[0];
+    picture->nodes[index].example =
+        &page->diagnosis->ranks[mpiq_job_process(page->job, first->world, first->first)];
+    node->example = &page->diagnosis->ranks[mpiq_job_process(page->job, second->world, second->first)];
+    return true;
+}
+
+/* Splits classes of which others wait for some ranks only; *fits: the nodes have not become too many. */
+static bool split_classes(const struct mpiq_page *page, struct mpiq_wait_picture *picture, bool *fits)
+{
+    const struct mpiq_waits_for *last = NULL;
+    for (uint32_t process = 0; process < page->diagnosis->rank_count; process++) {
+        const struct mpiq_waits_for *wait = page->diagnosis->ranks[process].waits_for;
+        if (!wait || wait == last || !mpiq_page_wants(page, process))
+            continue;
+        last = wait;
+        size_t count = picture->node_count;
+        for (size_t i = 0; i < count && *fits; i++) {
+            if (!split_node(page, picture, i, &wait->ranks))
+                return false;
+            *fits = picture->node_count <= MPIQ_PICTURE_MOST_NODES;
+        }
+        if (!*fits)
+            return true;
+    }
+    return true;
 }
 
 static bool add_nodes(const struct mpiq_page *page, struct mpiq_wait_picture *picture)
 {
-    struct mpiq_behaviours lines _cleanup_(mpiq_behaviours_deinit) = {0};
-    uint64_t ranks = 0;
-    if (!mpiq_behaviours_collect(page, NULL, &lines))
+    struct mpiq_rank_set suspects _cleanup_(mpiq_rank_set_deinit) = {0};
+    bool fits = true;
+    if (!add_classes(page, picture) || !split_classes(page, picture, &fits) ||
+        !mpiq_page_suspects(page, &suspects))
         return false;
-    for (size_t i = 0; i < lines.count; i++)
-        ranks += matters(&lines.items[i]) ? lines.items[i].ranks.size : 0;
-    picture->single = ranks <= MOST_SINGLE_RANKS;
-    for (size_t i = 0; i < lines.count && picture->node_count < MOST_NODES; i++) {
-        const struct mpiq_behaviour *line = &lines.items[i];
-        if (!matters(line))
-            continue;
-        if (picture->single) {
-            if (!add_single(page, picture, &line->ranks))
-                return false;
-            continue;
-        }
-        struct mpiq_picture_node *node = add_node(picture, line->example, line->suspect);
-        if (!node || !mpiq_rank_set_add_set(&node->ranks, &line->ranks))
+    if (!fits) {
+        mpiq_wait_picture_deinit(picture);
+        if (!add_classes(page, picture))
             return false;
     }
+    const struct mpiq_ranks all = {.ranges = suspects.ranges, .count = suspects.count, .size = suspects.size};
+    for (size_t i = 0; i < picture->node_count; i++)
+        picture->nodes[i].suspect = meet(&picture->nodes[i].ranks, &all);
     return true;
 }
 
@@ -129,126 +165,101 @@ static bool add_edge(struct mpiq_wait_picture *picture, uint32_t from, uint32_t 
     return true;
 }
 
-/* An edge from each node with one of these ranks to each with one of those; a rank waits for itself only
-   where it is said of it alone. */
-static bool connect(struct mpiq_wait_picture *picture, const struct mpiq_rank_set *from,
-                    const struct mpiq_rank_set *to, const char *label)
+static uint32_t node_of(const struct mpiq_wait_picture *picture, struct mpiq_world_rank name)
 {
-    for (uint32_t i = 0; i < picture->node_count; i++) {
-        if (!meet(&picture->nodes[i].ranks, from))
-            continue;
-        for (uint32_t k = 0; k < picture->node_count; k++) {
-            bool itself = i == k && picture->nodes[i].ranks.size == 1 && to->size > 1;
-            if (!itself && meet(&picture->nodes[k].ranks, to) && !add_edge(picture, i, k, label))
-                return false;
-        }
+    for (size_t i = 0; i < picture->node_count; i++) {
+        if (mpiq_rank_set_contains(&picture->nodes[i].ranks, name.world, name.rank))
+            return (uint32_t)i;
     }
-    return true;
+    return MPIQ_NONE;
 }
 
-static bool connect_operation(const struct mpiq_page *page, struct mpiq_wait_picture *picture,
-                              const struct mpiq_finding *finding)
+/* The edges from one rank to all whom it waits for. */
+static bool connect_rank(const struct mpiq_page *page, struct mpiq_wait_picture *picture, uint32_t process,
+                         struct mpiq_buffer *label)
 {
-    struct mpiq_rank_set peer _cleanup_(mpiq_rank_set_deinit) = {0};
-    if (finding->operation >= page->job->operation_count)
+    const struct mpiq_rank_diagnosis *rank = &page->diagnosis->ranks[process];
+    uint32_t from = node_of(picture, mpiq_job_world_rank(page->job, process));
+    if (from == MPIQ_NONE)
         return true;
-    const struct mpiq_job_operation *operation = &page->job->operations[finding->operation];
-    if (operation->peer == MPIQ_NONE)
-        return true;
-    struct mpiq_world_rank name = mpiq_job_world_rank(page->job, operation->peer);
-    char label[32];
-    if (operation->tag_any)
-        snprintf(label, sizeof label, "any tag");
-    else
-        snprintf(label, sizeof label, "tag %" PRId32, operation->tag);
-    return mpiq_rank_set_add(&peer, name.world, name.rank) && connect(picture, &finding->ranks, &peer, label);
-}
-
-static bool connect_steps(const struct mpiq_page *page, struct mpiq_wait_picture *picture,
-                          const struct mpiq_finding *finding)
-{
-    for (size_t i = 0; i < finding->step_count; i++) {
-        const struct mpiq_step *step = &finding->steps[i];
-        struct mpiq_world_rank name = mpiq_job_world_rank(page->job, step->process);
-        struct mpiq_rank_set from _cleanup_(mpiq_rank_set_deinit) = {0};
-        struct mpiq_buffer label _cleanup_(mpiq_buffer_deinit) = {0};
-        mpiq_buffer_string(&label, step->why);
-        if (!mpiq_rank_set_add(&from, name.world, name.rank) ||
-            !connect(picture, &from, &step->waits_for, mpiq_buffer_text(&label)) || label.failed)
+    label->length = 0;
+    mpiq_put_wait_label(label, rank->waits_for, rank->call);
+    for (uint32_t to = 0; to < picture->node_count; to++) {
+        /* A rank alone waits for itself only where nobody else could help. */
+        bool itself = to == from && picture->nodes[to].ranks.size == 1 && rank->waits_for->ranks.size > 1;
+        if (!itself && meet(&picture->nodes[to].ranks, &rank->waits_for->ranks) &&
+            !add_edge(picture, from, to, mpiq_buffer_text(label)))
             return false;
     }
     return true;
 }
 
-/* Those of different calls wait for each other. */
-static bool connect_calls(struct mpiq_wait_picture *picture, const struct mpiq_finding *finding)
+static bool add_edges(const struct mpiq_page *page, struct mpiq_wait_picture *picture)
 {
-    for (size_t i = 0; i < finding->call_count; i++) {
-        for (size_t k = 0; k < finding->call_count; k++) {
-            if (i != k && !connect(picture, &finding->calls[i].ranks, &finding->calls[k].ranks,
-                                   finding->calls[i].collective))
-                return false;
-        }
+    struct mpiq_buffer label _cleanup_(mpiq_buffer_deinit) = {0};
+    const struct mpiq_waits_for *last = NULL;
+    uint32_t last_node = MPIQ_NONE;
+    for (uint32_t process = 0; process < page->diagnosis->rank_count; process++) {
+        const struct mpiq_waits_for *wait = page->diagnosis->ranks[process].waits_for;
+        if (!wait || !mpiq_page_wants(page, process))
+            continue;
+        uint32_t node = node_of(picture, mpiq_job_world_rank(page->job, process));
+        if (wait == last && node == last_node)
+            continue;
+        last = wait;
+        last_node = node;
+        if (!connect_rank(page, picture, process, &label))
+            return false;
     }
-    return true;
+    return !label.failed;
 }
 
-static bool connect_collective(struct mpiq_wait_picture *picture, const struct mpiq_finding *finding)
+/* Leaves out nodes without an edge: they say nothing of who waits for whom. */
+static void drop_lone_nodes(struct mpiq_wait_picture *picture)
 {
-    char label[96];
-    const char *name = finding->collective ? finding->collective : "collective call";
-    if (finding->number > 0)
-        snprintf(label, sizeof label, "%s #%" PRId64, name, finding->number);
-    else
-        snprintf(label, sizeof label, "%s", name);
-    return connect(picture, &finding->ranks, &finding->missing, label);
+    uint32_t place[MPIQ_PICTURE_MOST_NODES];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < picture->node_count; i++) {
+        bool used = false;
+        for (size_t e = 0; e < picture->edge_count; e++)
+            used |= picture->edges[e].from == i || picture->edges[e].to == i;
+        place[i] = kept;
+        if (!used) {
+            mpiq_rank_set_deinit(&picture->nodes[i].ranks);
+            continue;
+        }
+        picture->nodes[kept++] = picture->nodes[i];
+    }
+    picture->node_count = kept;
+    for (size_t e = 0; e < picture->edge_count; e++) {
+        picture->edges[e].from = place[picture->edges[e].from];
+        picture->edges[e].to = place[picture->edges[e].to];
+    }
+}
+
+/* Marks the edges from whose end a way leads back to their beginning. */
+static void mark_circles(struct mpiq_wait_picture *picture)
+{
+    bool reach[MPIQ_PICTURE_MOST_NODES][MPIQ_PICTURE_MOST_NODES] = {0};
+    size_t count = picture->node_count;
+    for (size_t e = 0; e < picture->edge_count; e++)
+        reach[picture->edges[e].from][picture->edges[e].to] = true;
+    for (size_t via = 0; via < count; via++) {
+        for (size_t i = 0; i < count; i++) {
+            for (size_t k = 0; reach[i][via] && k < count; k++)
+                reach[i][k] |= reach[via][k];
+        }
+    }
+    for (size_t e = 0; e < picture->edge_count; e++)
+        picture->edges[e].circle = reach[picture->edges[e].to][picture->edges[e].from];
 }
 
 bool mpiq_wait_picture_collect(const struct mpiq_page *page, struct mpiq_wait_picture *ret)
 {
     *ret = (struct mpiq_wait_picture){0};
-    if (!add_nodes(page, ret))
+    if (!add_nodes(page, ret) || !add_edges(page, ret))
         return false;
-    for (size_t i = 0; i < page->diagnosis->finding_count; i++) {
-        const struct mpiq_finding *finding = &page->diagnosis->findings[i];
-        if (!connect_collective(ret, finding) || !connect_operation(page, ret, finding) ||
-            !connect_steps(page, ret, finding) || !connect_calls(ret, finding))
-            return false;
-    }
+    drop_lone_nodes(ret);
+    mark_circles(ret);
     return true;
-}
-
-static void put_node(const struct mpiq_page *page, struct mpiq_buffer *buffer, size_t index,
-                     const struct mpiq_picture_node *node)
-{
-    struct mpiq_buffer label _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(buffer);
-    const struct mpiq_rank_diagnosis *rank = node->example;
-    mpiq_put_who(&label, &node->ranks, MPIQ_MOST_RANGES);
-    mpiq_buffer_char(&label, '\n');
-    mpiq_put_plain(&label, rank->call ? rank->call : mpiq_rank_doing_word(rank->doing));
-    mpiq_buffer_char(&label, '\n');
-    mpiq_put_site(page, &label, rank->site);
-    mpiq_buffer_printf(buffer, "n%zu [%slabel=", index, node->suspect ? "color=\"#b00020\" penwidth=2 " : "");
-    mpiq_put_dot_string(buffer, mpiq_buffer_text(&label));
-    mpiq_buffer_string(buffer, "];\n");
-}
-
-void mpiq_put_picture_source(const struct mpiq_page *page, struct mpiq_buffer *buffer,
-                             const struct mpiq_wait_picture *picture)
-{
-    mpiq_buffer_string(buffer, "digraph waits {\nbgcolor=transparent;\n"
-                               "node [shape=box style=rounded fontname=\"sans-serif\" fontsize=11];\n"
-                               "edge [fontname=\"sans-serif\" fontsize=10];\n");
-    for (size_t i = 0; i < picture->node_count; i++)
-        put_node(page, buffer, i, &picture->nodes[i]);
-    for (size_t i = 0; i < picture->edge_count; i++) {
-        const struct mpiq_picture_edge *edge = &picture->edges[i];
-        struct mpiq_buffer label _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(buffer);
-        mpiq_put_plain(&label, edge->label);
-        mpiq_buffer_string(&label, edge->more ? " ..." : "");
-        mpiq_buffer_printf(buffer, "n%" PRIu32 " -> n%" PRIu32 " [label=", edge->from, edge->to);
-        mpiq_put_dot_string(buffer, mpiq_buffer_text(&label));
-        mpiq_buffer_string(buffer, "];\n");
-    }
-    mpiq_buffer_string(buffer, "}\n");
 }

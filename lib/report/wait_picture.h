@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wait_picture - who waits for whom, as far as the findings say it, small enough to be looked at.
+ * wait_picture - who waits for whom, small enough to be looked at.
  *
- * A node is a rank where those that matter are few, and otherwise ranks that do the same.
+ * A node is a class of ranks that do the same; a class is split where others wait for some of its ranks only,
+ * as long as the nodes stay few.  Every wait of the ranks shown is an edge.
  */
 #ifndef MPIQ_REPORT_WAIT_PICTURE_H
 #define MPIQ_REPORT_WAIT_PICTURE_H
 
 #include "report/page.h"
+
+#define MPIQ_PICTURE_MOST_NODES 24
 
 struct mpiq_picture_node {
     struct mpiq_rank_set ranks;
@@ -19,7 +22,8 @@ struct mpiq_picture_edge {
     uint32_t from;
     uint32_t to;
     char *label;
-    bool more; /* there are other reasons besides the label's */
+    bool more;   /* there are other reasons besides the label's */
+    bool circle; /* it is part of a circle of waits */
 };
 
 struct mpiq_wait_picture {
@@ -27,15 +31,10 @@ struct mpiq_wait_picture {
     size_t node_count;
     struct mpiq_picture_edge *edges;
     size_t edge_count;
-    bool single; /* each node is one rank */
 };
 
-/* False without memory; deinit in any case. */
+/* False on allocation failure; deinit in any case. */
 bool mpiq_wait_picture_collect(const struct mpiq_page *page, struct mpiq_wait_picture *ret);
 void mpiq_wait_picture_deinit(struct mpiq_wait_picture *picture);
-
-/* The picture in dot's language. */
-void mpiq_put_picture_source(const struct mpiq_page *page, struct mpiq_buffer *buffer,
-                             const struct mpiq_wait_picture *picture);
 
 #endif

@@ -276,6 +276,34 @@ void mpiq_put_wait(const struct mpiq_page *page, struct mpiq_buffer *buffer,
     put_done(buffer, wait);
 }
 
+void mpiq_put_wait_label(struct mpiq_buffer *buffer, const struct mpiq_waits_for *wait, const char *call)
+{
+    const struct mpiq_wait_part *part = wait->parts;
+    struct teller t = {.out = buffer};
+    if (wait->part_count == 0 || part->internal) {
+        mpiq_buffer_string(buffer, call);
+        return;
+    }
+    switch (part->kind) {
+    case MPIQ_PART_RECEIVE:
+    case MPIQ_PART_PROBE:
+        put_tag(&t, part);
+        break;
+    case MPIQ_PART_SEND:
+        mpiq_buffer_string(buffer, "send, ");
+        put_tag(&t, part);
+        break;
+    case MPIQ_PART_COLLECTIVE:
+        mpiq_buffer_string(buffer, part->collective ? part->collective : call);
+        break;
+    default:
+        mpiq_buffer_string(buffer, call);
+        break;
+    }
+    if (wait->part_count + wait->more > 1)
+        mpiq_buffer_string(buffer, " and more");
+}
+
 /* "collective 6 on MPI_COMM_WORLD"; nothing where neither is known. */
 static void put_running_number(const struct teller *t, const struct mpiq_wait_part *part)
 {

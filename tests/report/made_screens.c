@@ -310,6 +310,20 @@ static struct made_job stacks_only(void)
     return made;
 }
 
+struct made_job made_back_and_forth(void)
+{
+    static const struct place places[] = {{"0", "MPI_Recv", "io.c", 25, "main", 2.9, NULL, 0},
+                                          {"1-3", "MPI_Barrier", "io.c", 26, "main", 2.9, NULL, 0}};
+    struct made_job made = JOB_AT(4, places);
+    made.diagnosis->text = "none of the 4 ranks can continue";
+    struct mpiq_finding *finding =
+        cause(&made, MPIQ_FINDING_WAIT_CYCLE, "0-3", "",
+              "rank 0 waits for a message from rank 3, which waits for rank 0 in MPI_Barrier");
+    evidence(&made, finding, "0", wait_for(&made, message(MPIQ_PART_RECEIVE, 3, 5, 4), "3"), NULL);
+    evidence(&made, finding, "1-3", wait_for(&made, collective(&made, "MPI_Barrier", 1, "0"), "0"), NULL);
+    return made;
+}
+
 const struct made_screen made_screens[] = {
     {"missing-from-a-collective", missing_from_a_collective},
     {"message-never-sent", message_never_sent},

@@ -15,4 +15,7 @@ struct made_screen {
 extern const struct made_screen made_screens[];
 extern const size_t made_screen_count;
 
+/* Ranks 1-3 are in a barrier, rank 0 waits for a message of rank 3. */
+struct made_job made_back_and_forth(void);
+
 #endif

@@ -42,7 +42,7 @@ def test_a_page_is_well_formed(path):
     page.close()
     assert page.open == []
     assert page.seen <= {"html", "head", "meta", "style", "title", "body", "p", "span", "h2", "table", "tr", "th", "td",
-                         "section", "details", "summary"}
+                         "section", "details", "summary", "svg", "defs", "marker", "path", "rect", "text"}
 
 
 def test_names_of_the_job_are_text():
