@@ -9,8 +9,8 @@
 /* Pixels. */
 #define LETTER 7
 #define LINE 17
-#define MARGIN 60
-#define BEND 26 /* how far an edge bows out: the one back does so on the other side */
+#define MARGIN 50
+#define BEND 40 /* how far an edge bows out: the one back does so on the other side */
 
 struct point {
     double x, y;
@@ -97,18 +97,27 @@ static void place_nodes(struct drawing *d)
         widest = fmax(widest, d->boxes[i].half_width);
     }
     /* Neighbours on the ellipse do not touch. */
-    double across = count < 2 ? 0 : fmax(widest + 110, (double)count * widest / 2.6);
-    double down = count < 3 ? 0 : fmax(120, (double)count * 24);
+    double across = count < 2 ? 0 : fmax(widest + 110, (double)count * (widest + 24) / 2.6);
+    double down = count < 3 ? 0 : fmax(130, (double)count * 32);
     for (size_t i = 0; i < count; i++) {
         double angle = 2 * M_PI * (double)i / (double)count - (count < 3 ? M_PI : M_PI / 2);
         d->boxes[order[i]].middle = (struct point){across * cos(angle), down * sin(angle)};
     }
-    d->width = 2 * (across + widest + MARGIN);
-    d->height = 2 * (down + d->boxes[0].half_height + MARGIN);
+    struct point least = {HUGE_VAL, HUGE_VAL};
+    struct point most = {-HUGE_VAL, -HUGE_VAL};
     for (size_t i = 0; i < count; i++) {
-        d->boxes[i].middle.x += d->width / 2;
-        d->boxes[i].middle.y += d->height / 2;
+        const struct box *box = &d->boxes[i];
+        least.x = fmin(least.x, box->middle.x - box->half_width - MARGIN);
+        least.y = fmin(least.y, box->middle.y - box->half_height - MARGIN);
+        most.x = fmax(most.x, box->middle.x + box->half_width + MARGIN);
+        most.y = fmax(most.y, box->middle.y + box->half_height + MARGIN);
     }
+    for (size_t i = 0; i < count; i++) {
+        d->boxes[i].middle.x -= least.x;
+        d->boxes[i].middle.y -= least.y;
+    }
+    d->width = most.x - least.x;
+    d->height = most.y - least.y;
 }
 
 /* Where the line from the middle of a box towards a point leaves it, a little outside. */
@@ -141,17 +150,11 @@ static void put_label(struct drawing *d, struct point at, const struct mpiq_pict
     mpiq_buffer_string(d->out, "</text>\n");
 }
 
-static void put_path(struct drawing *d, const struct mpiq_picture_edge *edge, struct point from,
-                     struct point first, struct point second, struct point to)
+static void begin_path(struct drawing *d, const struct mpiq_picture_edge *edge, struct point from)
 {
     mpiq_buffer_printf(d->out, "<path class=\"%s\" marker-end=\"url(#%s)\" d=\"M",
                        edge->circle ? "circle" : "edge", edge->circle ? "circle-head" : "head");
     put_point(d->out, from);
-    mpiq_buffer_char(d->out, 'C');
-    put_point(d->out, first);
-    put_point(d->out, second);
-    put_point(d->out, to);
-    mpiq_buffer_string(d->out, "\"/>\n");
 }
 
 /* A class whose ranks wait for each other, or a rank that waits for itself. */
@@ -159,11 +162,16 @@ static void put_loop(struct drawing *d, const struct mpiq_picture_edge *edge)
 {
     const struct box *box = &d->boxes[edge->from];
     double top = box->middle.y - box->half_height;
-    put_path(d, edge, (struct point){box->middle.x - 18, top}, (struct point){box->middle.x - 46, top - 44},
-             (struct point){box->middle.x + 46, top - 44}, (struct point){box->middle.x + 18, top - 7});
+    begin_path(d, edge, (struct point){box->middle.x - 18, top});
+    mpiq_buffer_char(d->out, 'C');
+    put_point(d->out, (struct point){box->middle.x - 46, top - 44});
+    put_point(d->out, (struct point){box->middle.x + 46, top - 44});
+    put_point(d->out, (struct point){box->middle.x + 18, top - 7});
+    mpiq_buffer_string(d->out, "\"/>\n");
     put_label(d, (struct point){box->middle.x, top - 40}, edge);
 }
 
+/* A quadratic curve that bows out to its left, so that the edge back bows to the other side. */
 static void put_edge(struct drawing *d, const struct mpiq_picture_edge *edge)
 {
     const struct box *from = &d->boxes[edge->from];
@@ -175,13 +183,17 @@ static void put_edge(struct drawing *d, const struct mpiq_picture_edge *edge)
     double dx = to->middle.x - from->middle.x;
     double dy = to->middle.y - from->middle.y;
     double length = hypot(dx, dy);
-    struct point bow = {(from->middle.x + to->middle.x) / 2 + dy / length * BEND * 1.4,
-                        (from->middle.y + to->middle.y) / 2 - dx / length * BEND * 1.4};
+    struct point bow = {(from->middle.x + to->middle.x) / 2 + dy / length * BEND,
+                        (from->middle.y + to->middle.y) / 2 - dx / length * BEND};
     struct point begin = border(from, bow, 0);
     struct point end = border(to, bow, 7);
-    put_path(d, edge, begin, bow, bow, end);
-    put_label(d,
-              (struct point){(begin.x + end.x) / 8 + bow.x * 0.75, (begin.y + end.y) / 8 + bow.y * 0.75 + 4},
+    begin_path(d, edge, begin);
+    mpiq_buffer_char(d->out, 'Q');
+    put_point(d->out, bow);
+    put_point(d->out, end);
+    mpiq_buffer_string(d->out, "\"/>\n");
+    /* Where the curve is in the middle. */
+    put_label(d, (struct point){(begin.x + 2 * bow.x + end.x) / 4, (begin.y + 2 * bow.y + end.y) / 4 + 4},
               edge);
 }
 
