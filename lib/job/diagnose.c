@@ -7,7 +7,10 @@
 #include "base/cleanup.h"
 #include "job/doing.h"
 #include "job/find.h"
-#include "job/order.h"
+#include "job/causes.h"
+#include "job/evidence.h"
+#include "job/headline.h"
+#include "job/waits.h"
 
 void mpiq_finder_add(struct mpiq_finder *finder, struct mpiq_rank_set *set, uint32_t process)
 {
@@ -84,17 +87,11 @@ bool mpiq_finder_stuck(const struct mpiq_finder *finder, uint32_t process)
 
 static void describe_ranks(struct mpiq_finder *finder)
 {
-    const struct mpiq_wait_graph *graph = finder->graph;
-    /* Few texts stand for many ranks: alike waits share theirs where they follow each other. */
     for (uint32_t process = 0; process < finder->job->process_count; process++) {
         struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
         rank->stuck = mpiq_finder_stuck(finder, process);
         if (rank->stuck)
             mpiq_finder_add(finder, &finder->diagnosis->stuck, process);
-        if (rank->thread != MPIQ_NONE && graph->thread_nodes[rank->thread] != MPIQ_NONE) {
-            const char *what = mpiq_words_waits_for(finder->arena, graph, rank->thread);
-            rank->what = what[0] ? what : NULL;
-        }
     }
     for (size_t i = 0; i < finder->diagnosis->finding_count; i++) {
         const struct mpiq_finding *finding = &finder->diagnosis->findings[i];
@@ -136,7 +133,8 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
     finder.failed = !diagnosis->graph || !mpiq_explain(diagnosis->graph, &explanation);
     void (*const finders[])(struct mpiq_finder *) = {
         mpiq_find_collectives, mpiq_find_messages,  mpiq_find_cycles,    mpiq_find_truncations,
-        mpiq_find_ranks,       mpiq_find_leftovers, describe_ranks,      mpiq_find_verdict,
+        mpiq_find_ranks,       mpiq_find_leftovers, mpiq_find_waits,     mpiq_find_causes,
+        mpiq_finish_evidence,  mpiq_find_headlines, describe_ranks,      mpiq_find_verdict,
         mpiq_find_assumptions, mpiq_find_notes,     mpiq_find_strangers,
     };
     for (size_t i = 0; i < sizeof finders / sizeof *finders && !finder.failed; i++)
@@ -146,7 +144,6 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
         mpiq_diagnosis_destroy(diagnosis);
         return no_memory();
     }
-    mpiq_order_findings(job, diagnosis);
     *ret = diagnosis;
     return NULL;
 }

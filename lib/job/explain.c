@@ -188,6 +188,32 @@ static bool find_closed_sets(const struct search *search, struct mpiq_explanatio
     return true;
 }
 
+/* Where each node is led to in the end.  Components are numbered with those that they lead to first. */
+static bool find_roots(const struct search *search, struct mpiq_explanation *ret)
+{
+    const struct mpiq_wait_graph *graph = search->graph;
+    uint32_t *root _cleanup_free_ = malloc(((size_t)search->component_count + 1) * sizeof *root);
+    ret->root_of = malloc(((size_t)graph->node_count + 1) * sizeof *ret->root_of);
+    ret->root_count = search->component_count;
+    if (!root || !ret->root_of)
+        return false;
+    for (uint32_t i = 0; i < search->component_count; i++)
+        root[i] = i;
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        uint32_t at = 0;
+        uint32_t child;
+        while (search->order[i] && (child = next_child(graph, ret->chosen, i, &at)) != MPIQ_NONE) {
+            if (child != MPIQ_NODE_DEAD && search->component[child] != search->component[i])
+                root[search->component[i]] = search->component[child];
+        }
+    }
+    for (uint32_t i = 0; i < search->component_count; i++)
+        root[i] = root[root[i]];
+    for (uint32_t i = 0; i < graph->node_count; i++)
+        ret->root_of[i] = search->order[i] ? root[search->component[i]] : MPIQ_NONE;
+    return true;
+}
+
 static bool search_init(struct search *search, const struct mpiq_wait_graph *graph)
 {
     size_t count = (size_t)graph->node_count + 1;
@@ -233,7 +259,8 @@ bool mpiq_explain(const struct mpiq_wait_graph *graph, struct mpiq_explanation *
         if (mpiq_is_stuck(graph, i) && !search.order[graph->thread_nodes[i]])
             search_from(&search, ret->chosen, graph->thread_nodes[i]);
     }
-    good = good && find_closed_sets(&search, ret) && mpiq_explanation_shrink(graph, ret);
+    good = good && find_closed_sets(&search, ret) && find_roots(&search, ret) &&
+           mpiq_explanation_shrink(graph, ret);
     search_deinit(&search);
     return good;
 }
@@ -243,6 +270,7 @@ void mpiq_explanation_deinit(struct mpiq_explanation *explanation)
     free(explanation->threads);
     free(explanation->closed_sets);
     free(explanation->closed_set_of);
+    free(explanation->root_of);
     free(explanation->chosen);
 }
 

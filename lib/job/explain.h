@@ -22,7 +22,10 @@ struct mpiq_explanation {
     struct mpiq_closed_set *closed_sets; /* by their first thread's process */
     uint32_t closed_set_count;
     uint32_t *closed_set_of; /* of each thread of the job; MPIQ_NONE: in none */
-    uint32_t *chosen;        /* of each node the child it is led to the end by; MPIQ_NONE: it may happen */
+    uint32_t *root_of;       /* of each node where it is led to: equal for all that end in one closed set, or
+                                at one process that is gone; MPIQ_NONE: it may happen */
+    uint32_t root_count;
+    uint32_t *chosen; /* of each node the child it is led to the end by; MPIQ_NONE: it may happen */
 };
 
 /* False without memory; deinit either way. */

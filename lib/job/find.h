@@ -7,6 +7,16 @@
 #include "job/explain.h"
 #include "job/words.h"
 
+/* Who has not come to a collective call. */
+struct mpiq_pending {
+    uint32_t comm;
+    int collective;
+    int64_t number;
+    struct mpiq_ranks ranks;
+};
+
+enum { MPIQ_MOST_PENDING = 64 };
+
 /* What all finders share. */
 struct mpiq_finder {
     const struct mpiq_job_state *job;
@@ -15,11 +25,19 @@ struct mpiq_finder {
     struct mpiq_diagnosis *diagnosis;
     struct mpiq_arena *arena; /* the diagnosis's */
     struct mpiq_diagnose_options options;
+    struct mpiq_pending pending[MPIQ_MOST_PENDING];
+    uint32_t pending_count;
     bool failed; /* an allocation failed */
 };
 
 /* No more findings of one kind than these: the rest would say the same of other ranks. */
-enum { MPIQ_MOST_FINDINGS = 16, MPIQ_MOST_SITES = 16, MPIQ_MOST_STEPS = 100, MPIQ_MOST_NEAR_MISSES = 8 };
+enum {
+    MPIQ_MOST_FINDINGS = 16,
+    MPIQ_MOST_SITES = 16,
+    MPIQ_MOST_STEPS = 100,
+    MPIQ_MOST_NEAR_MISSES = 8,
+    MPIQ_MOST_EVIDENCE = 8
+};
 
 void mpiq_find_collectives(struct mpiq_finder *finder);
 void mpiq_find_messages(struct mpiq_finder *finder);
@@ -36,6 +54,11 @@ void mpiq_find_strangers(struct mpiq_finder *finder);
 /* Arguments and classes of the calls with one running number, and of those shortly before it, that do not fit
    together.  True: it explains why members wait in it. */
 bool mpiq_find_mismatches(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven);
+
+/* The members that have not come to that call, by the finding about it or by their running numbers; empty for
+   more calls than MPIQ_MOST_PENDING.  comm MPIQ_NONE: MPI_Init, MPI_Finalize. */
+struct mpiq_ranks mpiq_pending_members(struct mpiq_finder *finder, uint32_t comm, int collective,
+                                       int64_t number);
 
 /* Adds a process to a set; notes where memory ends. */
 void mpiq_finder_add(struct mpiq_finder *finder, struct mpiq_rank_set *set, uint32_t process);

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "job/collective.h"
+#include "job/evidence.h"
 #include "job/find.h"
 #include "base/array.h"
 
@@ -208,6 +209,19 @@ static bool wanted_by(const struct mpiq_finder *finder, const struct instances *
     return any;
 }
 
+static void clear_wanted(const struct mpiq_finder *finder, uint32_t thread, bool *wanted)
+{
+    const struct mpiq_wait_graph *graph = finder->graph;
+    if (graph->thread_nodes[thread] == MPIQ_NONE)
+        return;
+    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    for (uint32_t i = 0; i < node->edge_count; i++) {
+        const struct mpiq_node *child = &graph->nodes[graph->edges[node->first_edge + i].child];
+        if (child->kind == MPIQ_KIND_RANK || child->kind == MPIQ_KIND_INTERNAL)
+            wanted[child->subject] = false;
+    }
+}
+
 static void find_missing(struct mpiq_finder *finder, const struct roll_call *roll,
                          struct mpiq_finding *finding)
 {
@@ -240,102 +254,6 @@ static bool is_in_collective(const struct mpiq_finder *finder, uint32_t process)
     enum mpiq_blocking blocking = mpiq_blocking_call(finder->diagnosis->ranks[process].call);
     return blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE ||
            blocking == MPIQ_BLOCKING_INIT;
-}
-
-/* ", which is itself in that MPI_Bcast": said of the one rank that a missing one waits for. */
-static const char *circle(struct mpiq_finder *finder, const bool *in, uint32_t process,
-                          const char *collective)
-{
-    uint32_t thread = finder->diagnosis->ranks[process].thread;
-    if (thread == MPIQ_NONE || finder->graph->thread_nodes[thread] == MPIQ_NONE ||
-        is_in_collective(finder, process))
-        return "";
-    const struct mpiq_node *node = &finder->graph->nodes[finder->graph->thread_nodes[thread]];
-    if (node->edge_count != 1)
-        return "";
-    const struct mpiq_node *child = &finder->graph->nodes[finder->graph->edges[node->first_edge].child];
-    if (child->kind == MPIQ_KIND_RANK && child->subject == process)
-        return ", which is itself";
-    if (child->kind != MPIQ_KIND_RANK || !in[child->subject])
-        return "";
-    const char *bare = strncmp(collective, "MPI_", 4) == 0 ? collective + 4 : collective;
-    return WORDS(finder->arena, ", which is itself in that %s", bare);
-}
-
-/* "rank 1 is not: it has waited …": those who do alike in one clause. */
-static const char *clauses(struct mpiq_finder *finder, struct mpiq_finding *finding, const bool *in)
-{
-    enum { MOST_CLAUSES = 3, MOST_LOOKED_AT = 64 };
-    struct {
-        const char *does;
-        const char *behaviour;
-        struct mpiq_rank_set ranks;
-        uint32_t first;
-    } groups[MOST_CLAUSES + 1] = {0};
-    uint32_t count = 0;
-    uint32_t looked = 0;
-    const struct mpiq_rank_set *missing = &finding->missing;
-    for (uint32_t i = 0; i < missing->count; i++) {
-        for (uint32_t rank = missing->ranges[i].first; rank <= missing->ranges[i].last; rank++) {
-            if (looked++ >= MOST_LOOKED_AT)
-                break;
-            uint32_t process = mpiq_job_process(finder->job, missing->ranges[i].world, rank);
-            const char *which = circle(finder, in, process, finding->collective);
-            const char *behaviour = WORDS(finder->arena, "%s%s",
-                                          mpiq_words_behaviour(finder->arena, finder->graph, process), which);
-            uint32_t group = 0;
-            while (group < count && strcmp(groups[group].behaviour, behaviour) != 0)
-                group++;
-            if (group == count && count <= MOST_CLAUSES) {
-                groups[count].first = process;
-                groups[count].behaviour = behaviour;
-                groups[count++].does =
-                    WORDS(finder->arena, "%s%s",
-                          mpiq_words_does(finder->arena, finder->graph, process, false), which);
-            }
-            if (group < count)
-                mpiq_finder_add(finder, &groups[group].ranks, process);
-        }
-    }
-    const char *text = "";
-    for (uint32_t i = 0; i < count && i < MOST_CLAUSES; i++) {
-        bool plural = groups[i].ranks.size > 1;
-        const char *subject = mpiq_words_ranks(finder->arena, &groups[i].ranks);
-        const char *does =
-            plural ? mpiq_words_does(finder->arena, finder->graph, groups[i].first, true) : groups[i].does;
-        /* The first clause says that they are not in; of a single group once, of several by name. */
-        if (i == 0)
-            text =
-                WORDS(finder->arena, "%s %s not: %s %s",
-                      count == 1 ? subject : mpiq_words_ranks(finder->arena, missing),
-                      missing->size > 1 ? "are" : "is", count == 1 ? plural ? "they" : "it" : subject, does);
-        else
-            text = WORDS(finder->arena, "%s; %s %s", text, subject, does);
-    }
-    for (uint32_t i = 0; i <= MOST_CLAUSES; i++)
-        mpiq_rank_set_deinit(&groups[i].ranks);
-    finding->whole = count <= MOST_CLAUSES && missing->size <= MOST_LOOKED_AT;
-    if (!finding->whole)
-        text = WORDS(finder->arena, "%s; others do other things", text);
-    return text;
-}
-
-static const char *sentence(struct mpiq_finder *finder, struct mpiq_finding *finding, bool requests,
-                            const bool *in)
-{
-    struct mpiq_arena *arena = finder->arena;
-    const struct mpiq_finding_site *first = &finding->sites[0];
-    bool one_place = finding->site_count == 1 || first->ranks.size == finding->ranks.size;
-    const char *place = one_place && first->file && first->line > 0
-                            ? WORDS(arena, " at %s:%" PRId32, mpiq_words_base_name(first->file), first->line)
-                            : "";
-    return WORDS(arena, "%s %s %s %s%s; %s", mpiq_words_ranks(arena, &finding->ranks),
-                 finding->ranks.size > 1 ? (requests ? "wait" : "are")
-                 : requests              ? "waits"
-                                         : "is",
-                 requests ? "for" : "in",
-                 mpiq_words_call(arena, finder->job, finding->collective, finding->number, finding->comm),
-                 place, clauses(finder, finding, in));
 }
 
 /* Whether a process may still come: it acts, or may act once it is woken or continued. */
@@ -383,8 +301,9 @@ static void find_instance(struct instances *instances, const struct instance *in
     finding->number = instance->number;
     finding->proven = instance->stuck;
     /* Those in it wait for a circle that they are no part of. */
-    finding->weight =
+    finding->outside =
         instance->stuck && !instance->in_closed_set && finder->explanation->closed_set_count > 0;
+    finding->requests = instance->requests;
     struct roll_call roll = {.instance = instance, .in = in};
     for (uint32_t at = instance->first; at; at = instances->entries[at - 1].next) {
         uint32_t process = instances->entries[at - 1].process;
@@ -413,21 +332,27 @@ static void find_instance(struct instances *instances, const struct instance *in
         const struct entry *entry = &instances->entries[order[i]];
         mpiq_finder_add(finder, &finding->ranks, entry->process);
         mpiq_finder_site(finder, finding, entry->process, entry->thread);
+        mpiq_add_evidence(finder, finding, entry->process, entry->thread, MPIQ_NONE);
     }
     find_missing(finder, &roll, finding);
     for (uint32_t i = 0; i < finding->missing.count; i++) {
         const struct mpiq_rank_range *range = &finding->missing.ranges[i];
-        for (uint32_t rank = range->first; rank <= range->last; rank++)
-            mpiq_finder_site(finder, finding, mpiq_job_process(job, range->world, rank), MPIQ_NONE);
+        for (uint32_t rank = range->first; rank <= range->last; rank++) {
+            uint32_t process = mpiq_job_process(job, range->world, rank);
+            mpiq_finder_site(finder, finding, process, MPIQ_NONE);
+            mpiq_add_evidence(finder, finding, process, MPIQ_NONE, MPIQ_NONE);
+        }
     }
     if (finding->missing.size == 0) {
         mpiq_diagnosis_drop_finding(finder->diagnosis);
     } else {
         suspect(finder, finding);
-        finding->text = sentence(finder, finding, instance->requests, in);
     }
-    memset(in, 0, job->process_count);
-    memset(wanted, 0, job->process_count);
+    for (uint32_t i = 0; i < instance->count; i++) {
+        const struct entry *entry = &instances->entries[order[i]];
+        in[entry->process] = false;
+        clear_wanted(finder, entry->thread, wanted);
+    }
 }
 
 static int compare_instances(const void *left, const void *right)
@@ -457,7 +382,7 @@ void mpiq_find_collectives(struct mpiq_finder *finder)
         collect(&instances);
     if (instances.count > 1)
         qsort(instances.list, instances.count, sizeof *instances.list, compare_instances);
-    for (uint32_t i = 0; i < instances.count && i < MPIQ_MOST_FINDINGS && !finder->failed; i++)
+    for (uint32_t i = 0; i < instances.count && !finder->failed; i++)
         if (instances.list[i].held)
             find_instance(&instances, &instances.list[i], in, wanted);
     free(instances.list);

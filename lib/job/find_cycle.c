@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "job/collective.h"
 #include "job/doing.h"
+#include "job/evidence.h"
 #include "job/find.h"
 
 /* Threads of a closed set in the order of waiting, from *start on in a circle. */
@@ -143,35 +144,57 @@ static struct mpiq_step *add_step(struct mpiq_finder *finder, struct mpiq_findin
     return step;
 }
 
-/* "rank 0 in MPI_Recv for tag 1 from rank 1 at a.c:5". */
-static const char *step_text(struct mpiq_finder *finder, const struct mpiq_step *step)
-{
-    const char *place = mpiq_words_place(finder->arena, finder->job, step->site);
-    return WORDS(finder->arena, "%s in %s%s%s", mpiq_words_rank(finder->arena, finder->job, step->process),
-                 step->why, place[0] ? " at " : "", place);
-}
+/* Circles of one kind: as long, through the same calls at the same places. */
+struct kind {
+    uint64_t mark;
+    uint32_t finding;
+};
 
-static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t length)
+struct kinds {
+    struct kind list[MPIQ_MOST_FINDINGS];
+    uint32_t count;
+};
+
+/* The same for all circles of one kind, wherever they begin. */
+static uint64_t mark_of(const struct mpiq_finder *finder, const uint32_t *threads, uint32_t count)
 {
-    enum { MOST_SPELLED = 4 };
-    struct mpiq_arena *arena = finder->arena;
-    if (finding->step_count == 1) {
-        finding->text =
-            WORDS(arena, "%s waits for itself: it is in %s",
-                  mpiq_words_rank(arena, finder->job, finding->steps[0].process), finding->steps[0].why);
-        return;
+    const struct mpiq_job_state *job = finder->job;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct mpiq_job_thread *thread = &job->threads[threads[i]];
+        uint32_t operation = leading_operation(finder, threads[i]);
+        uint64_t mark = mpiq_hash(MPIQ_HASH_START, (uint64_t)thread->call << 32 | thread->site);
+        if (operation != MPIQ_NONE) {
+            const struct mpiq_job_operation *op = &job->operations[operation];
+            mark = mpiq_hash(mark, (uint64_t)op->kind << 32 | (op->internal ? 0 : (uint32_t)op->tag));
+        }
+        sum += mark;
     }
-    const char *text = "";
-    size_t spelled = finding->step_count <= MOST_SPELLED ? finding->step_count : MOST_SPELLED - 1;
-    for (size_t i = 0; i < spelled; i++)
-        text = WORDS(arena, "%s%s%s", text, i == 0 ? "" : ", ", step_text(finder, &finding->steps[i]));
-    if (spelled < finding->step_count)
-        text = WORDS(arena, "%s, … and so on back to %s", text,
-                     mpiq_words_rank(arena, finder->job, finding->steps[0].process));
-    finding->text = WORDS(arena, "%u ranks wait for each other in a circle: %s", length, text);
+    return mpiq_hash(sum, count);
 }
 
-static void find_cycle(struct mpiq_finder *finder, const struct mpiq_closed_set *set, uint32_t *position)
+/* A further circle of a kind that has its finding: only its ranks are new. */
+static bool join_kind(struct mpiq_finder *finder, const struct kinds *kinds, uint64_t mark,
+                      const uint32_t *threads, uint32_t count)
+{
+    for (uint32_t i = 0; i < kinds->count; i++) {
+        if (kinds->list[i].mark != mark)
+            continue;
+        struct mpiq_finding *finding = &finder->diagnosis->findings[kinds->list[i].finding];
+        finding->circles++;
+        for (uint32_t j = 0; j < count; j++) {
+            uint32_t process = mpiq_thread_process(finder->graph, threads[j]);
+            mpiq_finder_add(finder, &finding->ranks, process);
+            mpiq_finder_site(finder, finding, process, threads[j]);
+            mpiq_add_evidence(finder, finding, process, threads[j], leading_operation(finder, threads[j]));
+        }
+        return true;
+    }
+    return false;
+}
+
+static void find_cycle(struct mpiq_finder *finder, const struct mpiq_closed_set *set, uint32_t *position,
+                       struct kinds *kinds)
 {
     struct walk walk;
     bool closed = walk_closed_set(finder, set, position, &walk);
@@ -182,12 +205,17 @@ static void find_cycle(struct mpiq_finder *finder, const struct mpiq_closed_set 
     }
     if (!closed || has_choice(finder->graph, &threads[walk.start], walk.count - walk.start))
         return;
+    uint64_t mark = mark_of(finder, &threads[walk.start], walk.count - walk.start);
+    if (join_kind(finder, kinds, mark, &threads[walk.start], walk.count - walk.start) ||
+        kinds->count == MPIQ_MOST_FINDINGS)
+        return;
     struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_WAIT_CYCLE);
     if (!finding) {
         finder->failed = true;
         return;
     }
     finding->proven = true;
+    finding->circles = 1;
     uint32_t length = walk.count - walk.start;
     /* Those in one collective call are one step: it begins behind the last of them. */
     uint32_t turn = 0;
@@ -200,15 +228,13 @@ static void find_cycle(struct mpiq_finder *finder, const struct mpiq_closed_set 
         mpiq_diagnosis_drop_finding(finder->diagnosis);
         return;
     }
-    finding->weight = collectives_on(finder, &threads[walk.start], length);
+    finding->through = collectives_on(finder, &threads[walk.start], length);
     uint32_t before = MPIQ_NONE;
-    uint32_t steps = 0;
     for (uint32_t i = 0; i < length && !finder->failed; i++) {
         uint32_t thread = threads[walk.start + (turn % length + i) % length];
         if (!alike && before != MPIQ_NONE && same_call(finder, before, thread))
             continue;
         before = thread;
-        steps++;
         if (finding->step_count < MPIQ_MOST_STEPS)
             add_step(finder, finding, thread);
         else
@@ -218,15 +244,20 @@ static void find_cycle(struct mpiq_finder *finder, const struct mpiq_closed_set 
         uint32_t next = finding->steps[(i + 1) % finding->step_count].process;
         mpiq_finder_add(finder, &finding->steps[i].waits_for, next);
     }
-    if (!finder->failed)
-        describe(finder, finding, steps);
+    for (uint32_t i = 0; i < length && !finder->failed; i++) {
+        uint32_t thread = threads[walk.start + i];
+        mpiq_add_evidence(finder, finding, mpiq_thread_process(finder->graph, thread), thread,
+                          leading_operation(finder, thread));
+    }
+    kinds->list[kinds->count++] =
+        (struct kind){.mark = mark, .finding = (uint32_t)finder->diagnosis->finding_count - 1};
 }
 
 void mpiq_find_cycles(struct mpiq_finder *finder)
 {
     uint32_t *position _cleanup_free_ = calloc((size_t)finder->job->thread_count + 1, sizeof *position);
     finder->failed = finder->failed || !position;
-    for (uint32_t i = 0;
-         i < finder->explanation->closed_set_count && i < MPIQ_MOST_FINDINGS && !finder->failed; i++)
-        find_cycle(finder, &finder->explanation->closed_sets[i], position);
+    struct kinds kinds = {.count = 0};
+    for (uint32_t i = 0; i < finder->explanation->closed_set_count && !finder->failed; i++)
+        find_cycle(finder, &finder->explanation->closed_sets[i], position, &kinds);
 }

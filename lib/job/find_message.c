@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "job/evidence.h"
 #include "job/find.h"
 
 /* Alike operations of several ranks are one finding. */
@@ -11,28 +12,42 @@ struct alike {
     uint32_t operation;
     uint32_t thread;
     uint32_t site;
-    bool peers_differ;
+    uint32_t process; /* the last one added */
 };
 
 static bool is_alike(const struct mpiq_job_state *job, const struct alike *a, const struct alike *b)
 {
     const struct mpiq_job_operation *op_a = &job->operations[a->operation];
     const struct mpiq_job_operation *op_b = &job->operations[b->operation];
-    return a->site == b->site && mpiq_is_send(op_a) == mpiq_is_send(op_b) && op_a->comm == op_b->comm &&
-           op_a->any == op_b->any && op_a->tag_any == op_b->tag_any &&
-           (op_a->tag_any || op_a->tag == op_b->tag);
+    return a->site == b->site && mpiq_is_send(op_a) == mpiq_is_send(op_b) &&
+           mpiq_same_communicator(job, op_a->comm, op_b->comm) && op_a->any == op_b->any &&
+           op_a->tag_any == op_b->tag_any && (op_a->tag_any || op_a->tag == op_b->tag);
 }
 
-static void near_miss(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t differs,
-                      uint32_t process, uint32_t holder, uint32_t operation)
+/* What would have answered one operation but for one thing. */
+struct misses {
+    struct mpiq_near_miss list[MPIQ_MOST_NEAR_MISSES];
+    uint32_t count;
+};
+
+static void near_miss(struct misses *misses, uint32_t differs, uint32_t process, uint32_t holder,
+                      uint32_t operation)
 {
-    if (finding->near_miss_count >= MPIQ_MOST_NEAR_MISSES)
-        return;
-    struct mpiq_near_miss *miss = mpiq_finding_add_near_miss(finding);
-    if (miss)
-        *miss = (struct mpiq_near_miss){
+    if (misses->count < MPIQ_MOST_NEAR_MISSES)
+        misses->list[misses->count++] = (struct mpiq_near_miss){
             .differs = differs, .process = process, .holder = holder, .operation = operation};
-    finder->failed = finder->failed || !miss;
+}
+
+/* Whether a receive that is posted takes that message anyhow. */
+static bool is_taken(const struct mpiq_finder *finder, uint32_t message)
+{
+    uint32_t partner = finder->diagnosis->partner[message];
+    const struct mpiq_job_operation *op = partner == MPIQ_NONE ? NULL : &finder->job->operations[partner];
+    if (op && mpiq_is_send(op)) { /* its pending send: what becomes of that */
+        partner = finder->diagnosis->partner[partner];
+        op = partner == MPIQ_NONE || partner == message ? NULL : &finder->job->operations[partner];
+    }
+    return op && mpiq_is_receive(op) && op->kind != MPIQ_OPERATION_PROBE;
 }
 
 /* In what one thing a message misses a receive; 0: in none or in more than one. */
@@ -55,19 +70,20 @@ static uint32_t miss(const struct mpiq_job_operation *receive, uint32_t comm, ui
     return count == 1 ? differs : 0;
 }
 
-static void receive_misses(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
+static void receive_misses(const struct mpiq_finder *finder, struct misses *misses, uint32_t process,
                            const struct mpiq_job_operation *receive)
 {
     const struct mpiq_job_state *job = finder->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     const struct mpiq_matching *matching = &finder->graph->matching;
     for (uint32_t i = 0; i < rank->operation_count; i++) {
-        const struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
+        uint32_t index = rank->first_operation + i;
+        const struct mpiq_job_operation *op = &job->operations[index];
         uint32_t differs = op->queue == MPIQ_QUEUE_UNEXPECTED && !op->internal && op->peer != MPIQ_NONE
                                ? miss(receive, op->comm, op->peer, op->tag)
                                : 0;
-        if (differs)
-            near_miss(finder, finding, differs, op->peer, process, rank->first_operation + i);
+        if (differs && !is_taken(finder, index))
+            near_miss(misses, differs, op->peer, process, index);
     }
     for (uint32_t i = matching->first_incoming[process]; i < matching->first_incoming[process + 1]; i++) {
         const struct mpiq_incoming *in = &matching->incoming[i];
@@ -75,12 +91,12 @@ static void receive_misses(struct mpiq_finder *finder, struct mpiq_finding *find
         uint32_t differs = op->internal || matching->fates[in->operation] != MPIQ_FATE_UNDERWAY
                                ? 0
                                : miss(receive, op->comm, in->sender, op->tag);
-        if (differs)
-            near_miss(finder, finding, differs, in->sender, in->sender, in->operation);
+        if (differs && !is_taken(finder, in->operation))
+            near_miss(misses, differs, in->sender, in->sender, in->operation);
     }
 }
 
-static void send_misses(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
+static void send_misses(const struct mpiq_finder *finder, struct misses *misses, uint32_t process,
                         const struct mpiq_job_operation *send)
 {
     const struct mpiq_job_state *job = finder->job;
@@ -93,86 +109,28 @@ static void send_misses(struct mpiq_finder *finder, struct mpiq_finding *finding
             continue;
         uint32_t differs = miss(op, send->comm, process, send->tag);
         if (differs)
-            near_miss(finder, finding, differs, send->peer, send->peer, index);
+            near_miss(misses, differs, send->peer, send->peer, index);
     }
 }
 
-/* What the near misses come to, in a clause. */
-static const char *nearly(struct mpiq_finder *finder, const struct mpiq_finding *finding, bool receive)
-{
-    if (finding->near_miss_count == 0)
-        return "";
-    const struct mpiq_near_miss *miss_ = &finding->near_misses[0];
-    const struct mpiq_job_operation *op = &finder->job->operations[miss_->operation];
-    if (!receive && op->blocked) /* what the receiver waits for is said of it already */
-        return "";
-    struct mpiq_arena *arena = finder->arena;
-    const char *what =
-        receive ? WORDS(arena, "a message from %s", mpiq_words_rank(arena, finder->job, miss_->process))
-                : WORDS(arena, "%s waits for one", mpiq_words_rank(arena, finder->job, miss_->process));
-    const char *tag = op->tag_any ? "any tag" : WORDS(arena, "tag %d", op->tag);
-    const char *how;
-    const char *place = "there";
-    switch (miss_->differs) {
-    case MPIQ_MISS_DESTINATION:
-        how = WORDS(arena, " with %s", tag);
-        place = WORDS(arena, "at %s", mpiq_words_rank(arena, finder->job, miss_->holder));
-        break;
-    case MPIQ_MISS_TAG:
-        how = WORDS(arena, " with %s", tag);
-        break;
-    case MPIQ_MISS_COMMUNICATOR:
-        how = WORDS(arena, " with %s on %s", tag, mpiq_job_communicator_name(finder->job, op->comm));
-        break;
-    default:
-        how = receive ? WORDS(arena, " with %s", tag)
-                      : WORDS(arena, " with %s from %s", tag, mpiq_words_rank(arena, finder->job, op->peer));
-    }
-    return receive ? WORDS(arena, "; %s%s lies %s unreceived", what, how, place)
-                   : WORDS(arena, "; %s%s", what, how);
-}
-
-/* Why nobody answers: what the rank it waits for does. */
-static const char *because(struct mpiq_finder *finder, const struct mpiq_finding *finding,
-                           const struct mpiq_job_operation *op, bool peers_differ)
-{
-    struct mpiq_arena *arena = finder->arena;
-    if (op->any)
-        return finding->ranks.size == 1 ? ", and no rank that could send it ever will"
-                                        : ", and no rank that could send them ever will";
-    if (op->peer == MPIQ_NONE || peers_differ)
-        return "";
-    if (mpiq_rank_set_contains(&finding->ranks, mpiq_job_world_rank(finder->job, op->peer).world,
-                               mpiq_job_world_rank(finder->job, op->peer).rank))
-        return ", which is itself";
-    return WORDS(arena, "; %s %s", mpiq_words_rank(arena, finder->job, op->peer),
-                 mpiq_words_does(arena, finder->graph, op->peer, false));
-}
-
-static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding, const struct alike *alike)
+/* The inactive persistent request of the peer that would answer, had it been started; MPIQ_NONE. */
+static uint32_t never_started(const struct mpiq_finder *finder, uint32_t process,
+                              const struct mpiq_job_operation *op)
 {
     const struct mpiq_job_state *job = finder->job;
-    const struct mpiq_job_operation *op = &job->operations[alike->operation];
-    struct mpiq_arena *arena = finder->arena;
-    bool receive = !mpiq_is_send(op);
-    const char *place = mpiq_words_place(arena, job, job->threads[alike->thread].site);
-    const char *duration = mpiq_words_duration(arena, finding->since);
-    bool plural = finding->ranks.size > 1;
-    const char *call = mpiq_job_string(job, job->threads[alike->thread].call);
-    if (!call)
-        call = receive ? "a receive" : "a send";
-    const char *what;
-    if (alike->peers_differ)
-        what = op->tag_any ? WORDS(arena, receive ? "a message" : "a receive")
-                           : WORDS(arena, receive ? "tag %d" : "a receive of tag %d", op->tag);
-    else
-        what = mpiq_words_operation(arena, job, NULL, alike->operation);
-    const char *verb = duration[0] ? WORDS(arena, "%s waited %s", plural ? "have" : "has", duration)
-                                   : WORDS(arena, "%s waiting", plural ? "are" : "is");
-    finding->text =
-        WORDS(arena, "%s %s in %s%s%s for %s%s%s", mpiq_words_ranks(arena, &finding->ranks), verb, call,
-              place[0] ? " at " : "", place, what, because(finder, finding, op, alike->peers_differ),
-              nearly(finder, finding, receive));
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, op->peer);
+    for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
+        const struct mpiq_job_operation *other = &job->operations[rank->first_operation + i];
+        if (!other->inactive || other->comm != op->comm || other->internal)
+            continue;
+        bool answers =
+            mpiq_is_send(op)
+                ? other->kind == MPIQ_OPERATION_RECEIVE && mpiq_fits(other, op->comm, process, op->tag)
+                : mpiq_is_send(other) && other->peer == process && (op->tag_any || op->tag == other->tag);
+        if (answers)
+            return rank->first_operation + i;
+    }
+    return MPIQ_NONE;
 }
 
 struct collection {
@@ -182,7 +140,39 @@ struct collection {
     uint32_t count;
 };
 
-static void add(struct collection *collection, const struct alike *alike)
+/* Whom the blame goes to: the peer that went elsewhere, unless it waits for the same. */
+static void suspect(struct mpiq_finder *finder, struct mpiq_finding *finding,
+                    const struct mpiq_job_operation *op, const struct misses *misses)
+{
+    if (misses->count > 0) /* two tags, two communicators: which of them is wrong cannot be told */
+        return;
+    if (!op->any && op->peer != MPIQ_NONE)
+        mpiq_finder_add(finder, &finding->suspects, op->peer);
+}
+
+static void take_misses(struct mpiq_finder *finder, struct mpiq_finding *finding, const struct misses *misses,
+                        bool first)
+{
+    const struct mpiq_job_state *job = finder->job;
+    for (uint32_t i = 0; i < misses->count && finding->near_miss_count < MPIQ_MOST_NEAR_MISSES; i++) {
+        struct mpiq_near_miss *miss_ = mpiq_finding_add_near_miss(finding);
+        if (!miss_) {
+            finder->failed = true;
+            return;
+        }
+        *miss_ = misses->list[i];
+    }
+    if (misses->count == 0 || finding->near_miss_count == 0)
+        return;
+    const struct mpiq_near_miss *model = &finding->near_misses[0];
+    const struct mpiq_job_operation *a = &job->operations[model->operation];
+    const struct mpiq_job_operation *b = &job->operations[misses->list[0].operation];
+    bool alike = first || (model->differs == misses->list[0].differs && a->tag == b->tag &&
+                           a->tag_any == b->tag_any && mpiq_same_communicator(job, a->comm, b->comm));
+    finding->alike_misses += alike;
+}
+
+static void add(struct collection *collection, const struct alike *alike, const struct misses *misses)
 {
     struct mpiq_finder *finder = collection->finder;
     const struct mpiq_job_state *job = finder->job;
@@ -192,7 +182,8 @@ static void add(struct collection *collection, const struct alike *alike)
     if (at == MPIQ_MOST_FINDINGS)
         return;
     const struct mpiq_job_operation *op = &job->operations[alike->operation];
-    if (at == collection->count) {
+    bool first = at == collection->count;
+    if (first) {
         struct mpiq_finding *made =
             mpiq_diagnosis_add_finding(finder->diagnosis, mpiq_is_send(op) ? MPIQ_FINDING_SEND_UNMATCHED
                                                                            : MPIQ_FINDING_RECEIVE_UNMATCHED);
@@ -204,22 +195,27 @@ static void add(struct collection *collection, const struct alike *alike)
         made->operation = alike->operation;
         made->proven = true;
         collection->first[at] = *alike;
+        collection->first[at].process = MPIQ_NONE;
         collection->findings[at] = (uint32_t)finder->diagnosis->finding_count - 1;
         collection->count++;
     }
     struct mpiq_finding *finding = &finder->diagnosis->findings[collection->findings[at]];
-    if (job->operations[collection->first[at].operation].peer != op->peer)
-        collection->first[at].peers_differ = true;
-    uint32_t process = mpiq_thread_process(finder->graph, alike->thread);
-    mpiq_finder_add(finder, &finding->ranks, process);
-    mpiq_finder_site(finder, finding, process, alike->thread);
-    mpiq_finder_since(finder, finding, process, alike->thread);
-    if (finding->near_miss_count >= MPIQ_MOST_NEAR_MISSES)
-        return;
-    if (mpiq_is_send(op))
-        send_misses(finder, finding, process, op);
-    else
-        receive_misses(finder, finding, process, op);
+    if (collection->first[at].process == alike->process)
+        return; /* of one rank the first of alike operations stands for all */
+    collection->first[at].process = alike->process;
+    mpiq_finder_add(finder, &finding->ranks, alike->process);
+    mpiq_finder_site(finder, finding, alike->process, alike->thread);
+    mpiq_add_evidence(finder, finding, alike->process, alike->thread, alike->operation);
+    mpiq_finder_since(finder, finding, alike->process, alike->thread);
+    mpiq_relation_add(job, &finding->relation, alike->process, op->comm, op->peer, op->peer_local);
+    if (finding->never_started == MPIQ_NONE && !op->any)
+        finding->never_started = never_started(finder, alike->process, op);
+    suspect(finder, finding, op, misses);
+    if (!op->any && op->peer != MPIQ_NONE)
+        mpiq_finder_add(finder, &finding->others, op->peer);
+    for (uint32_t i = 0; i < misses->count; i++)
+        mpiq_finder_add(finder, &finding->others, misses->list[i].process);
+    take_misses(finder, finding, misses, first);
 }
 
 /* Messages that would have done, had they not gone to another rank: of receives from one rank that nothing
@@ -232,24 +228,32 @@ static void find_astray(struct collection *collection)
     bool any = false;
     for (uint32_t i = 0; i < collection->count; i++) {
         const struct mpiq_job_operation *receive = &job->operations[collection->first[i].operation];
-        wanted[i] = mpiq_is_receive(receive) && !receive->any && !collection->first[i].peers_differ &&
-                    finder->diagnosis->findings[collection->findings[i]].near_miss_count == 0;
+        const struct mpiq_finding *finding = &finder->diagnosis->findings[collection->findings[i]];
+        wanted[i] = mpiq_is_receive(receive) && !receive->any && finding->relation.same_peer &&
+                    finding->near_miss_count == 0;
         any = any || wanted[i];
     }
     for (uint32_t process = 0; any && process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
             const struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
-            uint32_t partner = finder->diagnosis->partner[rank->first_operation + i];
-            bool taken = partner != MPIQ_NONE && !mpiq_is_send(&job->operations[partner]);
-            if (op->queue != MPIQ_QUEUE_UNEXPECTED || op->internal || taken)
+            if (op->queue != MPIQ_QUEUE_UNEXPECTED || op->internal ||
+                is_taken(finder, rank->first_operation + i))
                 continue;
             for (uint32_t j = 0; j < collection->count; j++) {
                 const struct alike *alike = &collection->first[j];
-                if (wanted[j] && mpiq_thread_process(finder->graph, alike->thread) != process &&
-                    mpiq_fits(&job->operations[alike->operation], op->comm, op->peer, op->tag))
-                    near_miss(finder, &finder->diagnosis->findings[collection->findings[j]],
-                              MPIQ_MISS_DESTINATION, op->peer, process, rank->first_operation + i);
+                struct mpiq_finding *finding = &finder->diagnosis->findings[collection->findings[j]];
+                if (!wanted[j] || mpiq_thread_process(finder->graph, alike->thread) == process ||
+                    finding->near_miss_count >= MPIQ_MOST_NEAR_MISSES ||
+                    !mpiq_fits(&job->operations[alike->operation], op->comm, op->peer, op->tag))
+                    continue;
+                struct mpiq_near_miss *made = mpiq_finding_add_near_miss(finding);
+                finder->failed = finder->failed || !made;
+                if (made)
+                    *made = (struct mpiq_near_miss){.differs = MPIQ_MISS_DESTINATION,
+                                                    .process = op->peer,
+                                                    .holder = process,
+                                                    .operation = rank->first_operation + i};
             }
         }
     }
@@ -264,35 +268,76 @@ static bool explains(const struct mpiq_finder *finder, uint32_t thread)
     return mpiq_next_thread(finder->graph, finder->explanation, thread, &process) == MPIQ_NONE;
 }
 
+/* Operations of one thread that are looked at; the rest says the same. */
+enum { MOST_OF_A_THREAD = 64 };
+
+/* Whether an operation has the near miss of a finding that is there.  Of those that merely wait for the rest,
+   a message with another tag may well be for later. */
+static bool is_like_known(const struct collection *collection, const struct alike *alike,
+                          const struct misses *misses)
+{
+    const struct mpiq_job_state *job = collection->finder->job;
+    for (uint32_t i = 0; i < collection->count && misses->count > 0; i++) {
+        const struct mpiq_finding *finding =
+            &collection->finder->diagnosis->findings[collection->findings[i]];
+        if (finding->near_miss_count == 0 || !is_alike(job, &collection->first[i], alike))
+            continue;
+        const struct mpiq_job_operation *a = &job->operations[finding->near_misses[0].operation];
+        const struct mpiq_job_operation *b = &job->operations[misses->list[0].operation];
+        return finding->near_misses[0].differs == misses->list[0].differs && a->tag == b->tag &&
+               a->tag_any == b->tag_any && mpiq_same_communicator(job, a->comm, b->comm);
+    }
+    return false;
+}
+
+static void add_thread(struct collection *collection, uint32_t process, uint32_t thread, bool explaining)
+{
+    struct mpiq_finder *finder = collection->finder;
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    if (explaining != explains(finder, thread))
+        return;
+    for (uint32_t j = 0, looked = 0; j < node->edge_count && looked < MOST_OF_A_THREAD; j++) {
+        const struct mpiq_edge *edge = &graph->edges[node->first_edge + j];
+        if (edge->operation == MPIQ_NONE || graph->nodes[edge->child].may)
+            continue;
+        const struct mpiq_job_operation *op = &job->operations[edge->operation];
+        bool message = mpiq_is_send(op) || mpiq_is_receive(op);
+        if (op->internal || op->status != MPIQ_STATUS_PENDING || !message)
+            continue;
+        looked++;
+        struct alike alike = {.operation = edge->operation,
+                              .thread = thread,
+                              .site = job->threads[thread].site,
+                              .process = process};
+        struct misses misses = {.count = 0};
+        if (mpiq_is_send(op))
+            send_misses(finder, &misses, process, op);
+        else
+            receive_misses(finder, &misses, process, op);
+        if (explaining || is_like_known(collection, &alike, &misses))
+            add(collection, &alike, &misses);
+    }
+}
+
 void mpiq_find_messages(struct mpiq_finder *finder)
 {
-    const struct mpiq_wait_graph *graph = finder->graph;
     struct collection collection = {.finder = finder};
-    for (uint32_t process = 0; process < finder->job->process_count && !finder->failed; process++) {
-        const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
-        for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
-            uint32_t thread = rank->first_thread + i;
-            if (!mpiq_is_stuck(graph, thread) || !explains(finder, thread))
-                continue;
-            const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
-            for (uint32_t j = 0; j < node->edge_count; j++) {
-                const struct mpiq_edge *edge = &graph->edges[node->first_edge + j];
-                if (edge->operation == MPIQ_NONE || graph->nodes[edge->child].may)
-                    continue;
-                const struct mpiq_job_operation *op = &finder->job->operations[edge->operation];
-                if (op->internal || op->status != MPIQ_STATUS_PENDING ||
-                    (!mpiq_is_send(op) && !mpiq_is_receive(op)))
-                    continue;
-                struct alike alike = {.operation = edge->operation,
-                                      .thread = thread,
-                                      .site = finder->job->threads[thread].site};
-                add(&collection, &alike);
+    /* Those who explain the rest come first, then those who have the same bug. */
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t process = 0; process < finder->job->process_count && !finder->failed; process++) {
+            const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
+            for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
+                if (mpiq_is_stuck(finder->graph, rank->first_thread + i))
+                    add_thread(&collection, process, rank->first_thread + i, pass == 0);
             }
         }
     }
     find_astray(&collection);
-    for (uint32_t i = 0; i < collection.count && !finder->failed; i++)
-        describe(finder, &finder->diagnosis->findings[collection.findings[i]], &collection.first[i]);
+    for (uint32_t i = 0; i < collection.count; i++)
+        mpiq_add_evidence_of(finder, &finder->diagnosis->findings[collection.findings[i]],
+                             &finder->diagnosis->findings[collection.findings[i]].others);
 }
 
 void mpiq_find_truncations(struct mpiq_finder *finder)

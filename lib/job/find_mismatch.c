@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "job/collective.h"
+#include "job/evidence.h"
 #include "job/find.h"
 
 /* Ranks that gave one value (a class, a root, an operation, a length). */
@@ -81,6 +82,7 @@ static void add_ranks(struct mpiq_finder *finder, const struct value_groups *gro
                  rank++, looked++) {
                 uint32_t process = mpiq_job_process(finder->job, set->ranges[j].world, rank);
                 mpiq_finder_site(finder, finding, process, MPIQ_NONE);
+                mpiq_add_evidence(finder, finding, process, MPIQ_NONE, MPIQ_NONE);
                 mpiq_finder_since(finder, finding, process, MPIQ_NONE);
             }
         }
@@ -118,18 +120,7 @@ static struct mpiq_finding *new_finding(struct mpiq_finder *finder, enum mpiq_fi
     return finding;
 }
 
-/* Where the first of them is, if it is still in that call. */
-static const char *group_place(struct mpiq_finder *finder, const struct mpiq_rank_set *ranks,
-                               const char *call)
-{
-    uint32_t process = mpiq_job_process(finder->job, ranks->ranges[0].world, ranks->ranges[0].first);
-    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
-    return rank->call && strcmp(rank->call, call) == 0
-               ? mpiq_words_place(finder->arena, finder->job, rank->site)
-               : "";
-}
-
-/* "63 ranks made MPI_Bcast, rank 1 MPI_Barrier of call #6". */
+/* "collective 1 on MPI_COMM_WORLD: rank 0 called MPI_Iallreduce, rank 1 called MPI_Ibcast". */
 static void say_classes(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven,
                         const struct value_groups *groups)
 {
@@ -144,17 +135,12 @@ static void say_classes(struct mpiq_finder *finder, uint32_t comm, int64_t numbe
             return;
         }
         call->collective = name ? name : "a collective";
-        const char *place = group_place(finder, &groups->list[i].ranks, call->collective);
-        text = WORDS(finder->arena, "%s%s%s called %s%s%s", text,
-                     i == 0                  ? ""
-                     : i + 1 < groups->count ? ", "
-                                             : " and ",
-                     mpiq_words_ranks(finder->arena, &call->ranks), call->collective, place[0] ? " at " : "",
-                     place);
+        text = WORDS(finder->arena, "%s%s%s called %s", text, i == 0 ? "" : ", ",
+                     mpiq_words_ranks(finder->arena, &call->ranks), call->collective);
     }
     if (finding)
-        finding->text = WORDS(finder->arena, "collective call #%" PRId64 "%s is not the same for all: %s",
-                              number, mpiq_words_on(finder->arena, finder->job, comm), text);
+        finding->text = WORDS(finder->arena, "collective %" PRId64 " on %s: %s", number,
+                              mpiq_words_communicator(finder->arena, finder->job, comm), text);
 }
 
 static const char *value_text(struct mpiq_finder *finder, const char *field, int64_t value)
@@ -166,35 +152,38 @@ static const char *value_text(struct mpiq_finder *finder, const char *field, int
     return WORDS(finder->arena, "%" PRId64, value);
 }
 
+/* "rank 3 called MPI_Bcast with root 1, ranks 0-2 with root 0 (collective 4 on MPI_COMM_WORLD)": the fewest
+   first. */
 static void say_argument(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven,
                          int collective, const char *field, const struct value_groups *groups)
 {
     struct mpiq_finding *finding =
         new_finding(finder, MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH, comm, number, proven, groups);
+    if (!finding)
+        return;
     const char *text = "";
-    for (uint32_t i = 0; finding && i < groups->count; i++) {
+    finding->field = field;
+    finding->collective = mpiq_collective_name(collective);
+    for (uint32_t i = 0; i < groups->count; i++) {
         struct mpiq_finding_value *value = mpiq_finding_add_value(finding);
         if (!value || !mpiq_rank_set_add_set(&value->ranks, &groups->list[i].ranks)) {
             finder->failed = true;
             return;
         }
         value->value = value_text(finder, field, groups->list[i].value);
-        text = WORDS(finder->arena, "%s%s%s by %s", text,
-                     i == 0                  ? ""
-                     : i + 1 < groups->count ? ", "
-                                             : " and ",
-                     value->value, mpiq_words_ranks(finder->arena, &value->ranks));
     }
-    if (!finding)
-        return;
-    finding->field = field;
-    finding->collective = mpiq_collective_name(collective);
-    const char *given = strcmp(field, "bytes") == 0 ? "is called with different lengths in bytes"
-                        : strcmp(field, "op") == 0  ? "is called with different operations"
-                                                    : "is called with different roots";
-    finding->text =
-        WORDS(finder->arena, "%s %s: %s",
-              mpiq_words_call(finder->arena, finder->job, finding->collective, number, comm), given, text);
+    bool bytes = strcmp(field, "bytes") == 0;
+    for (size_t i = finding->value_count; i-- > 0;) {
+        const struct mpiq_finding_value *value = &finding->values[i];
+        const char *who = mpiq_words_ranks(finder->arena, &value->ranks);
+        const char *what = bytes ? WORDS(finder->arena, "%s bytes", value->value)
+                                 : WORDS(finder->arena, "%s %s", field, value->value);
+        text = text[0] ? WORDS(finder->arena, "%s, %s with %s", text, who, what)
+                       : WORDS(finder->arena, "%s called %s with %s", who,
+                               finding->collective ? finding->collective : "a collective", what);
+    }
+    finding->text = WORDS(finder->arena, "%s (collective %" PRId64 " on %s)", text, number,
+                          mpiq_words_communicator(finder->arena, finder->job, comm));
 }
 
 /* Shape of the call of a number, MPIQ_NONE where it has not come yet or is not known any more.  In most rings

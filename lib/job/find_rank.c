@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "job/collective.h"
 #include "job/doing.h"
+#include "job/evidence.h"
 #include "job/find.h"
 
 /* Ranks that do the same at the same place. */
@@ -110,6 +111,12 @@ static void say_behaviour(struct mpiq_finder *finder, const struct behaviour_gro
     if (finding->site_count > 0) {
         mpiq_rank_set_deinit(&finding->sites[0].ranks);
         finder->failed = finder->failed || !mpiq_rank_set_add_set(&finding->sites[0].ranks, &group->ranks);
+    }
+    for (uint32_t i = 0; i < group->ranks.count; i++) {
+        const struct mpiq_rank_range *range = &group->ranks.ranges[i];
+        for (uint32_t rank = range->first; rank <= range->last; rank++)
+            mpiq_add_evidence(finder, finding, mpiq_job_process(finder->job, range->world, rank),
+                              group->thread == MPIQ_NONE ? MPIQ_NONE : group->thread, MPIQ_NONE);
     }
     finding->since = waiters.since;
     finding->proven = group->doing == MPIQ_DOING_GONE && waiters.stuck;

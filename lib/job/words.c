@@ -35,17 +35,21 @@ const char *mpiq_words_place(struct mpiq_arena *arena, const struct mpiq_job_sta
 
 const char *mpiq_words_list(struct mpiq_arena *arena, const struct mpiq_rank_set *set)
 {
-    enum { MOST_RANGES = 6 };
-    char *text _cleanup_free_ = mpiq_rank_set_text(set, MOST_RANGES);
+    enum { MOST_ITEMS = 6 };
+    char *text _cleanup_free_ = mpiq_rank_set_text(set, MOST_ITEMS);
     return mpiq_words_or(mpiq_arena_string(arena, text));
 }
 
 const char *mpiq_words_ranks(struct mpiq_arena *arena, const struct mpiq_rank_set *set)
 {
-    enum { MOST_NAMED = 4 };
-    if (set->size > MOST_NAMED)
+    enum { MOST_ITEMS = 4 };
+    if (set->size == 2 && set->ranges[0].world == 0 && set->ranges[set->count - 1].world == 0)
+        return WORDS(arena, "ranks %" PRIu32 " and %" PRIu32, set->ranges[0].first,
+                     set->ranges[set->count - 1].last);
+    char *text _cleanup_free_ = mpiq_rank_set_text(set, MOST_ITEMS);
+    if (!text || strstr(text, "…"))
         return WORDS(arena, "%" PRIu64 " ranks", set->size);
-    return WORDS(arena, "%s %s", set->size == 1 ? "rank" : "ranks", mpiq_words_list(arena, set));
+    return WORDS(arena, "%s %s", set->size == 1 ? "rank" : "ranks", text);
 }
 
 const char *mpiq_words_rank(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t process)
@@ -62,7 +66,22 @@ const char *mpiq_words_on(struct mpiq_arena *arena, const struct mpiq_job_state 
 {
     if (comm == MPIQ_NONE || (job->communicators[comm].flags & MPIQ_COMM_WORLD && comm == 0))
         return "";
-    return WORDS(arena, " on %s", mpiq_job_communicator_name(job, comm));
+    return WORDS(arena, " on %s", mpiq_words_communicator(arena, job, comm));
+}
+
+const char *mpiq_words_communicator(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t comm)
+{
+    const char *name = mpiq_job_communicator_name(job, comm);
+    bool given = strncmp(name, "MPI_", 4) != 0 && strncmp(name, "communicator ", 13) != 0 &&
+                 strncmp(name, "MPI COMMUNICATOR", 16) != 0;
+    if (given)
+        return WORDS(arena, "\"%s\"", name);
+    const struct mpiq_job_communicator *row = &job->communicators[comm];
+    const char *made_by = mpiq_job_string(job, row->made_by);
+    const char *place = mpiq_words_place(arena, job, row->made);
+    if (strncmp(name, "MPI_", 4) == 0 || !made_by)
+        return name;
+    return WORDS(arena, "the communicator made by %s%s%s", made_by, place[0] ? " at " : "", place);
 }
 
 const char *mpiq_words_call(struct mpiq_arena *arena, const struct mpiq_job_state *job,

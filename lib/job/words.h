@@ -26,13 +26,16 @@ const char *mpiq_words_place(struct mpiq_arena *arena, const struct mpiq_job_sta
 /* The last part of a path. */
 const char *mpiq_words_base_name(const char *path);
 
-/* "rank 5", "ranks 0,2", and from five on "63 ranks". */
+/* "rank 5", "ranks 0 and 2", "ranks 0-15,18"; "63 ranks" where naming them takes more than a few ranges. */
 const char *mpiq_words_ranks(struct mpiq_arena *arena, const struct mpiq_rank_set *set);
 /* "5", "0-4" as in a list. */
 const char *mpiq_words_list(struct mpiq_arena *arena, const struct mpiq_rank_set *set);
 /* "rank 5", "rank 5 of world 1". */
 const char *mpiq_words_rank(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t process);
 
+/* "MPI_COMM_WORLD", "communicator \"row\"" where the user named it, else what the library calls it. */
+const char *mpiq_words_communicator(struct mpiq_arena *arena, const struct mpiq_job_state *job,
+                                    uint32_t comm);
 /* " on COMMUNICATOR", "" for the first world's or for none. */
 const char *mpiq_words_on(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t comm);
 

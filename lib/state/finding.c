@@ -56,6 +56,7 @@ static void finding_deinit(struct mpiq_finding *finding)
 {
     mpiq_rank_set_deinit(&finding->ranks);
     mpiq_rank_set_deinit(&finding->missing);
+    mpiq_rank_set_deinit(&finding->others);
     mpiq_rank_set_deinit(&finding->suspects);
     for (size_t i = 0; i < finding->site_count; i++)
         mpiq_rank_set_deinit(&finding->sites[i].ranks);

@@ -144,6 +144,17 @@ struct mpiq_waits_for {
     const char *text;        /* "tag 99 from rank 63", "ranks 0 and 2 to enter it" */
 };
 
+/* What the peers of a class of ranks have in common. */
+struct mpiq_relation {
+    uint64_t count; /* ranks */
+    int64_t offset; /* peer - rank, in the communicator */
+    int64_t size;   /* of the communicator */
+    uint32_t peer;  /* process: the first one's */
+    bool same_peer;
+    bool relative; /* all at that offset */
+    bool wraps;    /* all at that offset modulo the size */
+};
+
 /* One line of evidence: these ranks are in that call at that place, since then, for that. */
 struct mpiq_evidence {
     struct mpiq_rank_set ranks;
@@ -155,6 +166,12 @@ struct mpiq_evidence {
     const struct mpiq_waits_for *wait; /* NULL: for nothing, or not known */
     const char *note;                  /* what else there is to say of them: "has moved on; an unreceived
                                           message from rank 0 has tag 41 (4 bytes)"; NULL */
+    /* Private to lib/job: the first of them, and what its peers have in common. */
+    uint32_t process;
+    uint32_t thread;
+    uint32_t operation;
+    int64_t number;
+    struct mpiq_relation relation;
 };
 
 /* JSON's sites[]: these ranks are in that call at that place. */
@@ -204,12 +221,20 @@ struct mpiq_finding {
     enum mpiq_finding_kind kind;
     bool proven;                   /* the ranks can never go on; otherwise it is what was seen */
     uint8_t weight;                /* the order of findings: private to lib/job */
-    bool whole;                    /* `text` says what each missing rank does: private to lib/job */
+    uint32_t root;                 /* where those it is about are led to in the end: private to lib/job */
+    uint64_t circles;              /* of that kind, of a WAIT_CYCLE: private to lib/job */
+    uint64_t alike_misses;         /* ranks with a near miss like the first one: private to lib/job */
+    struct mpiq_relation relation; /* of those who wait and their peers: private to lib/job */
+    uint8_t through;               /* collectives on a circle: 0, 1, 2 for more: private to lib/job */
+    bool outside;                  /* those in the call wait for others' bug: private to lib/job */
+    bool requests;                 /* they wait for a request of the call: private to lib/job */
+    uint32_t communicators;        /* further ones with the same bug: private to lib/job */
     uint32_t comm;                 /* in communicators; MPIQ_NONE: not of one */
     const char *collective;        /* "MPI_Bcast"; NULL */
     int64_t number;                /* running number of the call; 0: not known, or none */
     struct mpiq_rank_set ranks;    /* those it is about: who is in, who waits, who is gone */
     struct mpiq_rank_set missing;  /* who is not in */
+    struct mpiq_rank_set others;   /* of messages and windows: the ranks on the other side */
     struct mpiq_rank_set suspects; /* whose code to look at first; empty: the evidence does not say */
     double since;                  /* seconds that the longest of them has waited; -1 not known */
     struct mpiq_finding_site *sites;

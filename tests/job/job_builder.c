@@ -496,6 +496,8 @@ char *job_answer(struct job_builder *job)
     fprintf(out, "%s: %s\n", mpiq_verdict_word(diagnosis->verdict), diagnosis->text);
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const struct mpiq_finding *finding = &diagnosis->findings[i];
+        if (finding->consequence_of != MPIQ_NONE)
+            fprintf(out, "  follows from %u: ", finding->consequence_of + 1);
         fprintf(out, "%s%s", mpiq_finding_word(finding->kind), finding->proven ? "" : "?");
         print_set(out, "ranks", &finding->ranks);
         print_set(out, "missing", &finding->missing);

@@ -12,10 +12,8 @@ static void test_receive_cycle(void)
     job_recv(&job, 0, WORLD, 1, 7);
     job_at(&job, 1, "swap", "swap.c", 10);
     job_recv(&job, 1, WORLD, 0, 7);
-    job_expect(&job,
-               "deadlock: none of the 2 ranks can continue\n"
-               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Recv for tag 7 "
-               "from rank 1 at swap.c:10, rank 1 in MPI_Recv for tag 7 from rank 0 at swap.c:10\n");
+    job_expect(&job, "deadlock: none of the 2 ranks can continue\n"
+                     "wait_cycle ranks 0-1: Ranks 0 and 1 receive from each other, and none has sent\n");
 }
 
 /* Head to head: both send more than goes eagerly. */
@@ -30,11 +28,10 @@ static void test_send_cycle(void)
         job_channel(&job, rank, to, WORLD, 1, 1);
         job_operation(&job, to, WORLD, MPIQ_OPERATION_MESSAGE, rank, 5, 1 << 20);
     }
-    job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
-                     "wait_cycle ranks 0-2: 3 ranks wait for each other in a circle: rank 0 in MPI_Send for "
-                     "rank 1 to receive 1048576 bytes with tag 5 at ring.c:30, rank 1 in MPI_Send for rank 2 "
-                     "to receive 1048576 bytes with tag 5 at ring.c:30, rank 2 in MPI_Send for rank 0 to "
-                     "receive 1048576 bytes with tag 5 at ring.c:30\n");
+    job_expect(
+        &job,
+        "deadlock: none of the 3 ranks can continue\n"
+        "wait_cycle ranks 0-2: Ranks 0-2 send to each other in a circle, and none has posted the receive\n");
 }
 
 static void test_self_wait(void)
@@ -43,9 +40,8 @@ static void test_self_wait(void)
     job_init(&job, 2);
     job_at(&job, 1, "lonely", "self.c", 5);
     job_recv(&job, 1, WORLD, 1, 3);
-    job_expect(&job,
-               "deadlock: 1 of 2 ranks can never continue\n"
-               "wait_cycle ranks 1: rank 1 waits for itself: it is in MPI_Recv for tag 3 from rank 1\n");
+    job_expect(&job, "deadlock: 1 of 2 ranks can never continue\n"
+                     "wait_cycle ranks 1: Rank 1 waits for itself in MPI_Recv\n");
 }
 
 static void test_self_communicator(void)
@@ -54,8 +50,7 @@ static void test_self_communicator(void)
     job_init(&job, 2);
     job_recv(&job, 1, SELF, 0, 3);
     job_expect(&job, "deadlock: 1 of 2 ranks can never continue\n"
-                     "wait_cycle ranks 1: rank 1 waits for itself: it is in MPI_Recv for tag 3 from rank 1 "
-                     "on MPI_COMM_SELF\n");
+                     "wait_cycle ranks 1: Rank 1 waits for itself in MPI_Recv\n");
 }
 
 /* A wrong tag: the message lies there, and its sender has gone on to the end. */
@@ -69,14 +64,8 @@ static void test_wrong_tag(void)
     job_recv(&job, 1, WORLD, 0, 2);
     job_unexpected(&job, 1, WORLD, 0, 1, 8);
     job_channel(&job, 0, 1, WORLD, 1, 1);
-    job_expect(
-        &job,
-        "deadlock: none of the 2 ranks can continue\n"
-        "collective_incomplete ranks 0 missing 1 suspects 1: rank 0 is in MPI_Finalize at tag.c:40; rank 1 "
-        "is not: it has waited 1 m 0 s at tag.c:20 for tag 2 from rank 0, which is itself in that Finalize\n"
-        "receive_unmatched ranks 1: rank 1 has waited 1 m 0 s in MPI_Recv at tag.c:20 for tag 2 from rank 0; "
-        "rank 0 has been in MPI_Finalize at tag.c:40 for 1 m 0 s; a message from rank 0 with tag 1 lies "
-        "there unreceived\n");
+    job_expect(&job, "deadlock: none of the 2 ranks can continue\n"
+                     "receive_unmatched ranks 1: Rank 0 sent tag 1, but rank 1 is receiving tag 2\n");
 }
 
 static void test_wrong_source(void)
@@ -89,13 +78,9 @@ static void test_wrong_source(void)
     job_recv(&job, 2, WORLD, 0, 2);
     job_unexpected(&job, 2, WORLD, 1, 2, 8);
     job_channel(&job, 1, 2, WORLD, 1, 1);
-    job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
-                     "collective_incomplete ranks 0-1 missing 2 suspects 2: ranks 0-1 are in MPI_Barrier #1 "
-                     "at solver.c:20; rank 2 is not: it has waited 1 m 0 s at source.c:20 for tag 2 from "
-                     "rank 0, which is itself in that Barrier\n"
-                     "receive_unmatched ranks 2: rank 2 has waited 1 m 0 s in MPI_Recv at source.c:20 for "
-                     "tag 2 from rank 0; rank 0 has been in MPI_Barrier #1 at solver.c:20 for 1 m 0 s; a "
-                     "message from rank 1 with tag 2 lies there unreceived\n");
+    job_expect(&job,
+               "deadlock: none of the 3 ranks can continue\n"
+               "receive_unmatched ranks 2: Rank 1 sent tag 2 to rank 2, which is receiving it from rank 0\n");
 }
 
 static void test_wrong_communicator(void)
@@ -109,12 +94,8 @@ static void test_wrong_communicator(void)
     job_unexpected(&job, 1, dup, 0, 2, 8);
     job_channel(&job, 0, 1, dup, 1, 1);
     job_expect(&job, "deadlock: none of the 2 ranks can continue\n"
-                     "collective_incomplete ranks 0 missing 1 suspects 1: rank 0 is in MPI_Finalize at "
-                     "solver.c:20; rank 1 is not: it has waited 1 m 0 s at comm.c:20 for tag 2 from rank 0, "
-                     "which is itself in that Finalize\n"
-                     "receive_unmatched ranks 1: rank 1 has waited 1 m 0 s in MPI_Recv at comm.c:20 for tag "
-                     "2 from rank 0; rank 0 has been in MPI_Finalize at solver.c:20 for 1 m 0 s; a message "
-                     "from rank 0 with tag 2 on copy lies there unreceived\n");
+                     "receive_unmatched ranks 1: Rank 0 sent tag 2 on \"copy\", but rank 1 is receiving it "
+                     "on MPI_COMM_WORLD\n");
 }
 
 static void test_any_source(void)
@@ -127,12 +108,11 @@ static void test_any_source(void)
         job_at(&job, rank, "worker", "pool.c", 50);
         job_recv(&job, rank, WORLD, 0, 1);
     }
-    job_expect(&job,
-               "deadlock: none of the 4 ranks can continue\n"
-               "receive_unmatched ranks 0: rank 0 has waited 1 m 0 s in MPI_Recv at pool.c:12 for any tag "
-               "from any rank, and no rank that could send it ever will\n"
-               "receive_unmatched ranks 1-3: ranks 1-3 have waited 1 m 0 s in MPI_Recv at pool.c:50 for tag "
-               "1 from rank 0; rank 0 has waited 1 m 0 s at pool.c:12 for any tag from any rank\n");
+    job_expect(&job, "deadlock: none of the 4 ranks can continue\n"
+                     "receive_unmatched ranks 0: No rank will ever send the message that rank 0 is waiting "
+                     "for (any tag from any rank)\n"
+                     "  follows from 1: receive_unmatched ranks 1-3 suspects 0: ranks 1-3 wait in MPI_Recv "
+                     "at pool.c:50 for tag 1 from rank 0\n");
 }
 
 /* A chain of ranks that leads into a circle: the circle is what explains. */
@@ -144,10 +124,8 @@ static void test_chain(void)
     job_recv(&job, 1, WORLD, 0, 1);
     for (int rank = 2; rank < 6; rank++)
         job_recv(&job, rank, WORLD, rank - 1, 1);
-    job_expect(&job,
-               "deadlock: none of the 6 ranks can continue\n"
-               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Recv for tag 1 "
-               "from rank 1 at solver.c:20, rank 1 in MPI_Recv for tag 1 from rank 0 at solver.c:20\n");
+    job_expect(&job, "deadlock: none of the 6 ranks can continue\n"
+                     "wait_cycle ranks 0-1: Ranks 0 and 1 receive from each other, and none has sent\n");
 }
 
 /* A message of the right sender under way: who waits for it may go on. */
@@ -181,10 +159,8 @@ static void test_waits(void)
     job_wait_receive(&job, 0, WORLD, 1, 1);
     job_wait_receive(&job, 0, WORLD, 2, 1);
     job_recv(&job, 1, WORLD, 0, 1);
-    job_expect(&job,
-               "deadlock: 2 of 3 ranks can never continue\n"
-               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Waitall for tag "
-               "1 from rank 1 at solver.c:20, rank 1 in MPI_Recv for tag 1 from rank 0 at solver.c:20\n");
+    job_expect(&job, "deadlock: 2 of 3 ranks can never continue\n"
+                     "wait_cycle ranks 0-1: Ranks 0 and 1 receive from each other, and none has sent\n");
 
     job_init(&job, 3);
     job_wait(&job, 0, "MPI_Waitany", MPIQ_WAIT_ANY);
@@ -235,9 +211,7 @@ static void test_worlds(void)
     job_at(&job, 3, "child", "spawn.c", 80);
     job_recv(&job, 3, bridge, 0, 1);
     job_expect(&job, "deadlock: 2 of 4 ranks can never continue\n"
-                     "wait_cycle ranks 0,w1:1: 2 ranks wait for each other in a circle: rank 0 in MPI_Recv "
-                     "for tag 1 from rank w1:1 on bridge at spawn.c:10, rank w1:1 in MPI_Recv for tag 1 from "
-                     "rank 0 on bridge at spawn.c:80\n");
+                     "wait_cycle ranks 0,w1:1: Ranks 0,w1:1 receive from each other, and none has sent\n");
 }
 
 static void test_probe(void)
@@ -246,10 +220,8 @@ static void test_probe(void)
     job_init(&job, 2);
     job_probe(&job, 0, WORLD, 1, 7);
     job_recv(&job, 1, WORLD, 0, 7);
-    job_expect(&job,
-               "deadlock: none of the 2 ranks can continue\n"
-               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Probe for tag 7 "
-               "from rank 1 at solver.c:20, rank 1 in MPI_Recv for tag 7 from rank 0 at solver.c:20\n");
+    job_expect(&job, "deadlock: none of the 2 ranks can continue\n"
+                     "wait_cycle ranks 0-1: Ranks 0 and 1 receive from each other, and none has sent\n");
 }
 
 /* Without a record nobody knows which of its requests a rank waits for: one that may come is enough. */
@@ -277,17 +249,8 @@ static void test_send_near_miss(void)
     job_channel(&job, 0, 1, WORLD, 1, 1);
     job_at(&job, 1, "pull", "send.c", 20);
     job_recv(&job, 1, WORLD, 0, 6);
-    job_expect(
-        &job,
-        "deadlock: none of the 2 ranks can continue\n"
-        "send_unmatched ranks 0: rank 0 has waited 1 m 0 s in MPI_Send at send.c:10 for rank 1 to receive "
-        "100000 bytes with tag 5; rank 1 has waited 1 m 0 s at send.c:20 for tag 6 from rank 0\n"
-        "receive_unmatched ranks 1: rank 1 has waited 1 m 0 s in MPI_Recv at send.c:20 for tag 6 from rank "
-        "0; rank 0 has waited 1 m 0 s at send.c:10 for rank 1 to receive 100000 bytes with tag 5; a message "
-        "from rank 0 with tag 5 lies there unreceived\n"
-        "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Send for rank 1 to "
-        "receive 100000 bytes with tag 5 at send.c:10, rank 1 in MPI_Recv for tag 6 from rank 0 at "
-        "send.c:20\n");
+    job_expect(&job, "deadlock: none of the 2 ranks can continue\n"
+                     "send_unmatched ranks 0: Rank 0 is sending tag 5, but rank 1 is receiving tag 6\n");
 }
 
 /* Messages to all, of ranks in two groups. */
@@ -300,11 +263,10 @@ static void test_wildcard_between_groups(void)
     job_recv(&job, 2, bridge, 0, 1);
     job_recv(&job, 3, bridge, 0, 1);
     job_expect(&job, "deadlock: 3 of 4 ranks can never continue\n"
-                     "receive_unmatched ranks 0: rank 0 has waited 1 m 0 s in MPI_Recv at solver.c:20 for "
-                     "tag 1 from any rank on bridge, and no rank that could send it ever will\n"
-                     "receive_unmatched ranks 2-3: ranks 2-3 have waited 1 m 0 s in MPI_Recv at solver.c:20 "
-                     "for tag 1 from rank 0 on bridge; rank 0 has waited 1 m 0 s at solver.c:20 for tag 1 "
-                     "from any rank on bridge\n");
+                     "receive_unmatched ranks 0: No rank will ever send the message with tag 1 on \"bridge\" "
+                     "that rank 0 is waiting for\n"
+                     "  follows from 1: receive_unmatched ranks 2-3 suspects 0: ranks 2 and 3 wait in "
+                     "MPI_Recv at solver.c:20 for tag 1 from rank 0 on \"bridge\"\n");
 }
 
 /* Something came in between the looks: what the queues say may be of before. */
@@ -331,10 +293,8 @@ static void test_shortest_circle(void)
     job_wait_receive(&job, 0, WORLD, 2, 1);
     job_recv(&job, 1, WORLD, 2, 1);
     job_recv(&job, 2, WORLD, 0, 1);
-    job_expect(&job,
-               "deadlock: none of the 3 ranks can continue\n"
-               "wait_cycle ranks 0,2: 2 ranks wait for each other in a circle: rank 0 in MPI_Waitall for tag "
-               "1 from rank 2 at solver.c:20, rank 2 in MPI_Recv for tag 1 from rank 0 at solver.c:20\n");
+    job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
+                     "wait_cycle ranks 0,2: Ranks 0 and 2 receive from each other, and none has sent\n");
 }
 
 /* The same in a circle of very many: each waits for both of its neighbours, and two of them are enough. */
@@ -348,11 +308,9 @@ static void test_large_halo(void)
         job_wait_receive(&job, rank, WORLD, (rank + RANKS - 1) % RANKS, 1);
         job_wait_receive(&job, rank, WORLD, (rank + 1) % RANKS, 1);
     }
-    job_expect(
-        &job,
-        "deadlock: none of the 2000 ranks can continue\n"
-        "wait_cycle ranks 0,1999: 2 ranks wait for each other in a circle: rank 0 in MPI_Waitall for tag 1 "
-        "from rank 1999 at solver.c:20, rank 1999 in MPI_Waitall for tag 1 from rank 0 at solver.c:20\n");
+    job_expect(&job,
+               "deadlock: none of the 2000 ranks can continue\n"
+               "wait_cycle ranks 0,1999: Ranks 0 and 1999 receive from each other, and none has sent\n");
 }
 
 /* One of a large ring waits for the one before it, too: the rest of the ring only waits for those two. */
@@ -367,11 +325,9 @@ static void test_large_ring_with_a_short_cut(void)
         if (rank == 500)
             job_wait_receive(&job, rank, WORLD, 499, 1);
     }
-    job_expect(
-        &job,
-        "deadlock: none of the 2000 ranks can continue\n"
-        "wait_cycle ranks 499-500: 2 ranks wait for each other in a circle: rank 499 in MPI_Waitall for tag "
-        "1 from rank 500 at solver.c:20, rank 500 in MPI_Waitall for tag 1 from rank 499 at solver.c:20\n");
+    job_expect(&job,
+               "deadlock: none of the 2000 ranks can continue\n"
+               "wait_cycle ranks 499-500: Ranks 499 and 500 receive from each other, and none has sent\n");
 }
 
 /* Of all that one waits for, only what never comes leads to the cause. */
@@ -383,10 +339,8 @@ static void test_one_that_may_come(void)
     job_wait_receive(&job, 0, WORLD, 2, 1);
     job_wait_receive(&job, 0, WORLD, 1, 1);
     job_recv(&job, 1, WORLD, 0, 1);
-    job_expect(&job,
-               "deadlock: 2 of 3 ranks can never continue\n"
-               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Waitall for tag "
-               "1 from rank 1 at solver.c:20, rank 1 in MPI_Recv for tag 1 from rank 0 at solver.c:20\n");
+    job_expect(&job, "deadlock: 2 of 3 ranks can never continue\n"
+                     "wait_cycle ranks 0-1: Ranks 0 and 1 receive from each other, and none has sent\n");
 }
 
 /* A message that went to another rank. */
@@ -399,13 +353,8 @@ static void test_wrong_destination(void)
     job_recv(&job, 2, WORLD, 0, 8);
     job_unexpected(&job, 2, WORLD, 0, 9, 4);
     job_channel(&job, 0, 2, WORLD, 2, 2);
-    job_expect(&job,
-               "deadlock: none of the 3 ranks can continue\n"
-               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Recv for tag 7 "
-               "from rank 1 at solver.c:20, rank 1 in MPI_Recv for tag 9 from rank 0 at solver.c:20\n"
-               "receive_unmatched ranks 1: rank 1 has waited 1 m 0 s in MPI_Recv at solver.c:20 for tag 9 "
-               "from rank 0; rank 0 has waited 1 m 0 s at solver.c:20 for tag 7 from rank 1; a message from "
-               "rank 0 with tag 9 lies at rank 2 unreceived\n");
+    job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
+                     "wait_cycle ranks 0-1: Ranks 0 and 1 receive from each other, and none has sent\n");
 }
 
 /* Anybody of a group is somebody else first: rank 0 in a linear barrier does not wait for itself. */
@@ -419,9 +368,8 @@ static void test_internal_wildcard(void)
     job_at(&job, 2, "lost", "other.c", 5);
     job_recv(&job, 2, WORLD, 0, 7);
     job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
-                     "collective_incomplete ranks 0-1 missing 2 suspects 2: ranks 0-1 are in MPI_Barrier #1 "
-                     "at solver.c:20; rank 2 is not: it has waited 1 m 0 s at other.c:5 for tag 7 from rank "
-                     "0, which is itself in that Barrier\n");
+                     "collective_incomplete ranks 0-1 missing 2 suspects 2: Rank 2 never entered the "
+                     "MPI_Barrier that the other 2 ranks are waiting in\n");
 }
 
 /* The receiver counts in 16 bits. */
@@ -432,10 +380,8 @@ static void test_channel_wraps(void)
     job_recv(&job, 0, WORLD, 1, 7);
     job_recv(&job, 1, WORLD, 0, 7);
     job_channel(&job, 1, 0, WORLD, 65536 + 40, 40);
-    job_expect(&job,
-               "deadlock: none of the 2 ranks can continue\n"
-               "wait_cycle ranks 0-1: 2 ranks wait for each other in a circle: rank 0 in MPI_Recv for tag 7 "
-               "from rank 1 at solver.c:20, rank 1 in MPI_Recv for tag 7 from rank 0 at solver.c:20\n");
+    job_expect(&job, "deadlock: none of the 2 ranks can continue\n"
+                     "wait_cycle ranks 0-1: Ranks 0 and 1 receive from each other, and none has sent\n");
 }
 
 /* A buffered send is done as soon as it is posted. */

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Evidence: ranks that do the same at the same place are one line, generalised by relation ("from rank r-1").
+ */
+#include "job/evidence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "job/collective.h"
+#include "job/doing.h"
+#include "job/waits.h"
+
+/* The operation that holds a thread: the first one that never happens, else the first; MPIQ_NONE: none. */
+static uint32_t holding_operation(const struct mpiq_finder *finder, uint32_t thread)
+{
+    const struct mpiq_wait_graph *graph = finder->graph;
+    uint32_t node_index = thread == MPIQ_NONE ? MPIQ_NONE : graph->thread_nodes[thread];
+    if (node_index == MPIQ_NONE)
+        return MPIQ_NONE;
+    const struct mpiq_node *node = &graph->nodes[node_index];
+    uint32_t first = MPIQ_NONE;
+    for (uint32_t i = 0; i < node->edge_count; i++) {
+        const struct mpiq_edge *edge = &graph->edges[node->first_edge + i];
+        if (edge->operation == MPIQ_NONE)
+            continue;
+        if (!graph->nodes[edge->child].may)
+            return edge->operation;
+        if (first == MPIQ_NONE)
+            first = edge->operation;
+    }
+    return first;
+}
+
+bool mpiq_same_communicator(const struct mpiq_job_state *job, uint32_t a, uint32_t b)
+{
+    if (a == b)
+        return true;
+    if (a == MPIQ_NONE || b == MPIQ_NONE)
+        return false;
+    uint32_t internal = job->communicators[a].flags ^ job->communicators[b].flags;
+    return job->communicators[a].name == job->communicators[b].name && !(internal & MPIQ_COMM_INTERNAL);
+}
+
+static bool same_operation(const struct mpiq_job_state *job, uint32_t a, uint32_t b)
+{
+    if (a == b)
+        return true;
+    if (a == MPIQ_NONE || b == MPIQ_NONE)
+        return false;
+    const struct mpiq_job_operation *x = &job->operations[a];
+    const struct mpiq_job_operation *y = &job->operations[b];
+    if (x->internal && y->internal) /* which of a collective's messages it is says nothing to the user */
+        return true;
+    return x->kind == y->kind && x->internal == y->internal && x->any == y->any && x->tag_any == y->tag_any &&
+           (x->tag_any || x->tag == y->tag) && mpiq_same_communicator(job, x->comm, y->comm);
+}
+
+int32_t mpiq_local_rank(const struct mpiq_job_state *job, uint32_t process, uint32_t comm)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    const struct mpiq_job_member *member =
+        rank && comm != MPIQ_NONE ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm) : NULL;
+    return member ? member->local_rank : -1;
+}
+
+void mpiq_relation_add(const struct mpiq_job_state *job, struct mpiq_relation *relation, uint32_t process,
+                       uint32_t comm, uint32_t peer, int32_t peer_local)
+{
+    int32_t own = mpiq_local_rank(job, process, comm);
+    uint32_t group = comm == MPIQ_NONE ? MPIQ_NONE : job->communicators[comm].group;
+    int64_t size = group == MPIQ_NONE || job->communicators[comm].remote != MPIQ_NONE
+                       ? 0
+                       : (int64_t)job->groups[group].count;
+    int64_t offset = (int64_t)peer_local - own;
+    bool known = own >= 0 && peer_local >= 0 && peer != MPIQ_NONE && size > 0;
+    if (relation->count++ == 0) {
+        *relation = (struct mpiq_relation){.count = 1,
+                                           .peer = peer,
+                                           .offset = offset,
+                                           .size = size,
+                                           .same_peer = true,
+                                           .relative = known,
+                                           .wraps = known};
+        return;
+    }
+    relation->same_peer = relation->same_peer && peer == relation->peer;
+    relation->relative = relation->relative && known && offset == relation->offset;
+    int64_t distance = known && size > 0 ? (offset - relation->offset) % size : 1;
+    relation->wraps = relation->wraps && known && size == relation->size && distance == 0;
+    /* Written as the shorter way round. */
+    if (relation->wraps && !relation->relative && llabs(offset) < llabs(relation->offset))
+        relation->offset = offset;
+}
+
+static bool is_class(const struct mpiq_finder *finder, const struct mpiq_evidence *evidence,
+                     const struct mpiq_evidence *wanted)
+{
+    bool same_call = evidence->call == wanted->call ||
+                     (evidence->call && wanted->call && strcmp(evidence->call, wanted->call) == 0);
+    return same_call && evidence->site == wanted->site && evidence->doing == wanted->doing &&
+           evidence->number == wanted->number &&
+           same_operation(finder->job, evidence->operation, wanted->operation);
+}
+
+void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
+                       uint32_t thread, uint32_t operation)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+    bool speaks = thread == MPIQ_NONE || thread == rank->thread;
+    if (speaks)
+        thread = rank->thread;
+    struct mpiq_evidence wanted = {
+        .doing = rank->doing,
+        .call = rank->call,
+        .site = rank->site,
+        .since = rank->since,
+        .number = rank->number,
+        .process = process,
+        .thread = thread,
+        .operation = operation != MPIQ_NONE ? operation : holding_operation(finder, thread),
+    };
+    if (!speaks) {
+        const struct mpiq_job_thread *row = &job->threads[thread];
+        wanted.call = row->in_mpi ? mpiq_job_string(job, row->call) : NULL;
+        wanted.site = row->site != MPIQ_NONE ? row->site : row->innermost;
+        wanted.since = mpiq_waited(job, mpiq_job_rank_of(job, process), row);
+    }
+    size_t at = 0;
+    while (at < finding->evidence_count && !is_class(finder, &finding->evidence[at], &wanted))
+        at++;
+    if (at == MPIQ_MOST_EVIDENCE)
+        return;
+    if (at == finding->evidence_count) {
+        struct mpiq_evidence *made = mpiq_finding_add_evidence(finding);
+        if (!made) {
+            finder->failed = true;
+            return;
+        }
+        wanted.started = made->started;
+        *made = wanted;
+    }
+    struct mpiq_evidence *evidence = &finding->evidence[at];
+    mpiq_finder_add(finder, &evidence->ranks, process);
+    evidence->since = wanted.since > evidence->since ? wanted.since : evidence->since;
+    if (wanted.operation != MPIQ_NONE) {
+        const struct mpiq_job_operation *op = &job->operations[wanted.operation];
+        mpiq_relation_add(job, &evidence->relation, process, op->comm, op->peer, op->peer_local);
+    }
+}
+
+void mpiq_add_evidence_of(struct mpiq_finder *finder, struct mpiq_finding *finding,
+                          const struct mpiq_rank_set *set)
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct mpiq_rank_range *range = &set->ranges[i];
+        for (uint32_t rank = range->first; rank <= range->last; rank++) {
+            if (!mpiq_rank_set_contains(&finding->ranks, range->world, rank))
+                mpiq_add_evidence(finder, finding, mpiq_job_process(finder->job, range->world, rank),
+                                  MPIQ_NONE, MPIQ_NONE);
+        }
+    }
+}
+
+/* What lies at a rank and would have done but for one thing. */
+static const char *miss_note(struct mpiq_finder *finder, const struct mpiq_finding *finding)
+{
+    const struct mpiq_near_miss *miss = &finding->near_misses[0];
+    const struct mpiq_job_operation *op = &finder->job->operations[miss->operation];
+    if (op->queue != MPIQ_QUEUE_UNEXPECTED || miss->differs == MPIQ_MISS_DESTINATION)
+        return NULL;
+    struct mpiq_arena *arena = finder->arena;
+    const char *from = finding->ranks.size == 1 ? mpiq_words_rank(arena, finder->job, miss->process) : "it";
+    const char *what = WORDS(arena, "tag %d", op->tag);
+    if (miss->differs == MPIQ_MISS_COMMUNICATOR)
+        what = WORDS(arena, "%s on %s", what,
+                     mpiq_words_communicator(arena, finder->job, finder->job->communicators[op->comm].user));
+    return op->bytes >= 0 ? WORDS(arena, "an unreceived message from %s has %s (%lld %s)", from, what,
+                                  (long long)op->bytes, op->bytes == 1 ? "byte" : "bytes")
+                          : WORDS(arena, "an unreceived message from %s has %s", from, what);
+}
+
+const char *mpiq_relation_peer(struct mpiq_finder *finder, const struct mpiq_relation *relation, bool any)
+{
+    struct mpiq_arena *arena = finder->arena;
+    if (any)
+        return "any rank";
+    if (relation->same_peer)
+        return mpiq_words_rank(arena, finder->job, relation->peer);
+    if (!relation->relative && !relation->wraps)
+        return NULL;
+    if (relation->offset == 0)
+        return "itself";
+    return WORDS(arena, "rank r%+lld%s", (long long)relation->offset,
+                 relation->relative ? "" : WORDS(arena, " (modulo %lld)", (long long)relation->size));
+}
+
+/* What all ranks of a class wait for: the first one's wait, made general. */
+static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
+{
+    const struct mpiq_waits_for *first =
+        evidence->thread == MPIQ_NONE ? NULL : mpiq_thread_waits(finder, evidence->thread);
+    evidence->wait = first;
+    if (!first)
+        return;
+    const struct mpiq_wait_part *part = &first->parts[0];
+    evidence->started = part->started;
+    bool message =
+        part->kind == MPIQ_PART_RECEIVE || part->kind == MPIQ_PART_SEND || part->kind == MPIQ_PART_PROBE;
+    const struct mpiq_relation *relation = &evidence->relation;
+    if (evidence->ranks.size < 2 || !message || part->internal || relation->same_peer)
+        return;
+    struct mpiq_waits_for *made = mpiq_arena_alloc(finder->arena, sizeof *made);
+    struct mpiq_wait_part *general = mpiq_arena_alloc(finder->arena, sizeof *general);
+    if (!made || !general) {
+        finder->failed = true;
+        return;
+    }
+    *made = *first;
+    *general = *part;
+    general->relative = relation->relative || relation->wraps;
+    general->wraps = relation->wraps && !relation->relative;
+    general->offset = (int32_t)relation->offset;
+    general->ranks = (struct mpiq_ranks){0};
+    if (!general->relative)
+        general->peer = MPIQ_NONE;
+    made->parts = general;
+    made->part_count = 1;
+    made->more = first->part_count - 1 + first->more;
+    made->ranks = (struct mpiq_ranks){0};
+    const char *peer = mpiq_relation_peer(finder, relation, part->any);
+    const char *tag = part->tag_any ? "any tag" : WORDS(finder->arena, "tag %d", part->tag);
+    bool send = part->kind == MPIQ_PART_SEND;
+    peer = peer ? peer : "another rank each";
+    made->text = send ? WORDS(finder->arena, "%s to receive %s", peer, tag)
+                      : WORDS(finder->arena, "%s from %s", tag, peer);
+    evidence->wait = made;
+}
+
+void mpiq_finish_evidence(struct mpiq_finder *finder)
+{
+    for (size_t i = 0; i < finder->diagnosis->finding_count; i++) {
+        struct mpiq_finding *finding = &finder->diagnosis->findings[i];
+        for (size_t j = 0; j < finding->evidence_count && !finder->failed; j++)
+            set_wait(finder, &finding->evidence[j]);
+        if (finding->near_miss_count > 0 && finding->evidence_count > 0)
+            finding->evidence[0].note = miss_note(finder, finding);
+    }
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* headline - the sentence of a finding: of a cause the bug, of a consequence who waits behind it. */
+#ifndef MPIQ_HEADLINE_H
+#define MPIQ_HEADLINE_H
+
+#include "job/find.h"
+
+/* Writes `text` of all findings, once causes and consequences are known. */
+void mpiq_find_headlines(struct mpiq_finder *finder);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The members that have not come to a collective call, found once for each call. */
+#include "base/cleanup.h"
+#include "job/collective.h"
+#include "job/waits.h"
+
+static const struct mpiq_finding *incomplete(const struct mpiq_finder *finder, uint32_t comm, int collective,
+                                             int64_t number)
+{
+    const struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct mpiq_finding *finding = &diagnosis->findings[i];
+        if (finding->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE && finding->comm == comm &&
+            finding->number == number &&
+            (number > 0 || finding->collective == mpiq_collective_name(collective)))
+            return finding;
+    }
+    return NULL;
+}
+
+static void find(struct mpiq_finder *finder, struct mpiq_pending *pending)
+{
+    const struct mpiq_finding *finding =
+        incomplete(finder, pending->comm, pending->collective, pending->number);
+    if (finding) {
+        pending->ranks = mpiq_arena_ranks(finder, &finding->missing);
+        return;
+    }
+    if (pending->comm == MPIQ_NONE || pending->number <= 0)
+        return;
+    struct mpiq_rank_set set _cleanup_(mpiq_rank_set_deinit) = {0};
+    const struct mpiq_job_communicator *comm = &finder->job->communicators[pending->comm];
+    for (uint32_t i = 0; i < comm->member_count; i++) {
+        const struct mpiq_job_member *member = &finder->job->members[comm->first_member + i];
+        if (member->ordered >= 0 && member->ordered < pending->number)
+            mpiq_finder_add(finder, &set, finder->job->ranks[member->rank].process);
+    }
+    pending->ranks = mpiq_arena_ranks(finder, &set);
+}
+
+struct mpiq_ranks mpiq_pending_members(struct mpiq_finder *finder, uint32_t comm, int collective,
+                                       int64_t number)
+{
+    for (uint32_t i = 0; i < finder->pending_count; i++) {
+        const struct mpiq_pending *known = &finder->pending[i];
+        if (known->comm == comm && known->collective == collective && known->number == number)
+            return known->ranks;
+    }
+    if (finder->pending_count == MPIQ_MOST_PENDING)
+        return (struct mpiq_ranks){0};
+    struct mpiq_pending *pending = &finder->pending[finder->pending_count++];
+    *pending = (struct mpiq_pending){.comm = comm, .collective = collective, .number = number};
+    find(finder, pending);
+    return pending->ranks;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/waits.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "job/collective.h"
+
+/* Parts that are listed; a wait may have a hundred thousand. */
+enum { MOST_PARTS = 8 };
+
+struct mpiq_ranks mpiq_arena_ranks(struct mpiq_finder *finder, const struct mpiq_rank_set *set)
+{
+    struct mpiq_ranks ranks = {.count = set->count, .size = set->size};
+    if (set->count == 0)
+        return ranks;
+    struct mpiq_rank_range *copy = mpiq_arena_alloc(finder->arena, set->count * sizeof *copy);
+    if (!copy) {
+        finder->failed = true;
+        return (struct mpiq_ranks){0};
+    }
+    memcpy(copy, set->ranges, set->count * sizeof *copy);
+    ranks.ranges = copy;
+    return ranks;
+}
+
+static struct mpiq_ranks one_rank(struct mpiq_finder *finder, uint32_t process)
+{
+    struct mpiq_rank_range *range =
+        process == MPIQ_NONE ? NULL : mpiq_arena_alloc(finder->arena, sizeof *range);
+    if (!range)
+        return (struct mpiq_ranks){0};
+    struct mpiq_world_rank name = mpiq_job_world_rank(finder->job, process);
+    *range = (struct mpiq_rank_range){.world = name.world, .first = name.rank, .last = name.rank};
+    return (struct mpiq_ranks){.ranges = range, .count = 1, .size = 1};
+}
+
+static struct mpiq_wait_part part_of_call(const struct mpiq_job_state *job, int collective, uint32_t comm,
+                                          int64_t number, uint32_t call)
+{
+    return (struct mpiq_wait_part){
+        .kind = MPIQ_PART_COLLECTIVE,
+        .peer = MPIQ_NONE,
+        .bytes = -1,
+        .comm = comm,
+        .window = MPIQ_NONE,
+        .collective = mpiq_collective_name(collective),
+        .number = number,
+        .operation = MPIQ_NONE,
+        .started = call == MPIQ_NONE || job->calls[call].request == 0 ? MPIQ_NONE : job->calls[call].started,
+    };
+}
+
+static struct mpiq_wait_part part_of_operation(struct mpiq_finder *finder, const struct mpiq_job_rank *rank,
+                                               uint32_t operation)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_operation *op = &job->operations[operation];
+    uint32_t comm = MPIQ_NONE;
+    const struct mpiq_job_call *call =
+        op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER
+            ? mpiq_outstanding_call(job, rank, op->request, &comm)
+            : NULL;
+    if (call) {
+        const struct mpiq_call_shape *shape = &job->shapes[call->shape];
+        struct mpiq_wait_part part = part_of_call(job, shape->collective, job->communicators[comm].user,
+                                                  shape->number, (uint32_t)(call - job->calls));
+        part.request = op->request;
+        part.operation = operation;
+        part.ranks = mpiq_pending_members(finder, comm, shape->collective, shape->number);
+        return part;
+    }
+    return (struct mpiq_wait_part){
+        .kind = op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER ? MPIQ_PART_REQUEST
+                : mpiq_is_send(op)                                                        ? MPIQ_PART_SEND
+                : op->kind == MPIQ_OPERATION_PROBE                                        ? MPIQ_PART_PROBE
+                                                                                          : MPIQ_PART_RECEIVE,
+        .any = op->any,
+        .tag_any = op->tag_any,
+        .internal = op->internal,
+        .peer = op->peer,
+        .tag = op->tag,
+        .bytes = op->bytes,
+        .comm = op->comm == MPIQ_NONE ? MPIQ_NONE : job->communicators[op->comm].user,
+        .window = MPIQ_NONE,
+        .request = op->request,
+        .operation = operation,
+        .started = op->started,
+        .ranks = one_rank(finder, op->peer),
+    };
+}
+
+/* The parts of a wait while they are gathered. */
+struct gathering {
+    struct mpiq_wait_part parts[MOST_PARTS];
+    uint32_t count;
+    uint32_t more;
+};
+
+static void gather(struct gathering *gathering, struct mpiq_wait_part part)
+{
+    if (gathering->count < MOST_PARTS)
+        gathering->parts[gathering->count++] = part;
+    else
+        gathering->more++;
+}
+
+/* The operations behind a thread's edges: those that hold it first. */
+static void gather_operations(struct mpiq_finder *finder, uint32_t thread, const struct mpiq_job_rank *rank,
+                              struct gathering *gathering)
+{
+    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < node->edge_count; i++) {
+            const struct mpiq_edge *edge = &graph->edges[node->first_edge + i];
+            bool holds = !graph->nodes[edge->child].may || node->may;
+            if (edge->operation == MPIQ_NONE || holds != (pass == 0))
+                continue;
+            if (gathering->count < MOST_PARTS)
+                gather(gathering, part_of_operation(finder, rank, edge->operation));
+            else
+                gathering->more++;
+        }
+    }
+}
+
+static void gather_window(struct mpiq_finder *finder, const struct mpiq_job_wait *wait,
+                          struct gathering *gathering)
+{
+    struct mpiq_wait_part part = {
+        .kind = MPIQ_PART_WINDOW,
+        .peer = wait->window_target,
+        .bytes = -1,
+        .comm = finder->job->windows[wait->window].comm,
+        .window = wait->window,
+        .operation = MPIQ_NONE,
+        .started = MPIQ_NONE,
+        .ranks = one_rank(finder, wait->window_target),
+    };
+    gather(gathering, part);
+}
+
+/* What a part says: "tag 99 from rank 63", "ranks 0 and 2 to enter it". */
+static const char *part_text(struct mpiq_finder *finder, const struct mpiq_job_rank *rank,
+                             const struct mpiq_wait_part *part)
+{
+    struct mpiq_arena *arena = finder->arena;
+    switch (part->kind) {
+    case MPIQ_PART_COLLECTIVE: {
+        struct mpiq_rank_set set = {.ranges = (struct mpiq_rank_range *)part->ranks.ranges,
+                                    .count = part->ranks.count,
+                                    .size = part->ranks.size};
+        const char *who = set.size > 0 ? mpiq_words_ranks(arena, &set) : "";
+        bool request = part->operation != MPIQ_NONE;
+        if (!request)
+            return set.size > 0 ? WORDS(arena, "%s to enter it", who) : "its own messages";
+        const char *call = mpiq_words_call(arena, finder->job, part->collective, part->number, part->comm);
+        return set.size > 0 ? WORDS(arena, "%s to start %s", who, call)
+                            : WORDS(arena, "%s to complete", call);
+    }
+    case MPIQ_PART_WINDOW: {
+        const char *name = mpiq_job_string(finder->job, finder->job->windows[part->window].name);
+        return part->peer == MPIQ_NONE ? WORDS(arena, "window \"%s\"", name)
+                                       : WORDS(arena, "%s on window \"%s\"",
+                                               mpiq_words_rank(arena, finder->job, part->peer), name);
+    }
+    case MPIQ_PART_LAUNCHER:
+        return "a connection through the launcher";
+    default:
+        return mpiq_words_operation(arena, finder->job, rank, part->operation);
+    }
+}
+
+static const char *text_of(struct mpiq_finder *finder, const struct mpiq_job_rank *rank,
+                           const struct mpiq_waits_for *waits)
+{
+    const char *first = part_text(finder, rank, &waits->parts[0]);
+    uint32_t total = waits->part_count + waits->more;
+    if (total == 1)
+        return first;
+    if (waits->parts[0].internal)
+        return WORDS(finder->arena, "its %" PRIu32 " messages inside the collective, the first: %s", total,
+                     first);
+    return WORDS(finder->arena, "%s%" PRIu32 " requests, the first: %s",
+                 waits->guessed ? "one of "
+                 : waits->all   ? ""
+                                : "any of ",
+                 total, first);
+}
+
+const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_finder *finder, uint32_t thread)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_wait_graph *graph = finder->graph;
+    if (graph->thread_nodes[thread] == MPIQ_NONE)
+        return NULL;
+    const struct mpiq_job_thread *row = &job->threads[thread];
+    const struct mpiq_job_rank *rank = &job->ranks[graph->thread_ranks[thread]];
+    const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, row);
+    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    struct gathering gathering = {.count = 0};
+    struct mpiq_thread_collective in;
+    mpiq_thread_collective(job, rank, row, &in);
+    struct mpiq_ranks pending = {0};
+    if (in.collective >= 0 && in.comm != MPIQ_NONE)
+        pending = mpiq_pending_members(finder, in.comm, in.collective, in.number);
+    if (wait && wait->window != MPIQ_NONE) {
+        gather_window(finder, wait, &gathering);
+    } else if (pending.size > 0) {
+        struct mpiq_wait_part part = part_of_call(job, in.collective, in.comm, in.number, MPIQ_NONE);
+        part.ranks = pending;
+        gather(&gathering, part);
+    } else {
+        gather_operations(finder, thread, rank, &gathering);
+        if (gathering.count == 0 && in.collective >= 0)
+            gather(&gathering, part_of_call(job, in.collective, in.comm, in.number, MPIQ_NONE));
+        else if (gathering.count == 0 && wait && wait->kind == MPIQ_WAIT_CONNECT)
+            gather(&gathering, (struct mpiq_wait_part){.kind = MPIQ_PART_LAUNCHER,
+                                                       .peer = MPIQ_NONE,
+                                                       .bytes = -1,
+                                                       .comm = MPIQ_NONE,
+                                                       .window = MPIQ_NONE,
+                                                       .operation = MPIQ_NONE,
+                                                       .started = MPIQ_NONE});
+    }
+    enum mpiq_blocking blocking = mpiq_blocking_call(mpiq_job_string(job, row->call));
+    if (gathering.count == 0 && (blocking == MPIQ_BLOCKING_FINALIZE || blocking == MPIQ_BLOCKING_INIT)) {
+        int collective =
+            mpiq_collective_class(blocking == MPIQ_BLOCKING_FINALIZE ? "MPI_Finalize" : "MPI_Init");
+        struct mpiq_wait_part part = part_of_call(job, collective, MPIQ_NONE, 0, MPIQ_NONE);
+        part.ranks = mpiq_pending_members(finder, MPIQ_NONE, collective, 0);
+        gather(&gathering, part);
+    }
+    if (gathering.count == 0)
+        return NULL;
+    struct mpiq_waits_for *ret = mpiq_arena_alloc(finder->arena, sizeof *ret);
+    struct mpiq_wait_part *parts = mpiq_arena_alloc(finder->arena, gathering.count * sizeof *parts);
+    if (!ret || !parts) {
+        finder->failed = true;
+        return NULL;
+    }
+    memcpy(parts, gathering.parts, gathering.count * sizeof *parts);
+    *ret = (struct mpiq_waits_for){
+        .all = node->need == node->edge_count,
+        .guessed = row->wait_count == 0 && gathering.count > 1,
+        .parts = parts,
+        .part_count = gathering.count,
+        .more = gathering.more,
+        .done =
+            wait && wait->operation_count > node->edge_count ? wait->operation_count - node->edge_count : 0,
+    };
+    if (gathering.count == 1) {
+        ret->ranks = parts[0].ranks;
+    } else {
+        struct mpiq_rank_set all _cleanup_(mpiq_rank_set_deinit) = {0};
+        for (uint32_t i = 0; i < gathering.count; i++) {
+            for (uint32_t j = 0; j < parts[i].ranks.count; j++) {
+                const struct mpiq_rank_range *range = &parts[i].ranks.ranges[j];
+                if (!mpiq_rank_set_add_range(&all, range->world, range->first, range->last))
+                    finder->failed = true;
+            }
+        }
+        ret->ranks = mpiq_arena_ranks(finder, &all);
+    }
+    ret->text = text_of(finder, rank, ret);
+    return ret;
+}
+
+/* Equal waits of ranks that follow each other are one: in a collective, or for the same. */
+static bool same_wait(const struct mpiq_waits_for *a, const struct mpiq_waits_for *b)
+{
+    if (!a || !b || a->part_count != 1 || b->part_count != 1 || a->more || b->more || a->done != b->done)
+        return false;
+    const struct mpiq_wait_part *x = &a->parts[0];
+    const struct mpiq_wait_part *y = &b->parts[0];
+    return x->kind == MPIQ_PART_COLLECTIVE && y->kind == MPIQ_PART_COLLECTIVE && x->comm == y->comm &&
+           x->number == y->number && x->collective == y->collective && x->request == 0 && y->request == 0 &&
+           x->ranks.ranges == y->ranks.ranges;
+}
+
+void mpiq_find_waits(struct mpiq_finder *finder)
+{
+    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    const struct mpiq_waits_for *before = NULL;
+    for (uint32_t process = 0; process < diagnosis->rank_count && !finder->failed; process++) {
+        struct mpiq_rank_diagnosis *rank = &diagnosis->ranks[process];
+        if (rank->thread == MPIQ_NONE)
+            continue;
+        const struct mpiq_waits_for *waits = mpiq_thread_waits(finder, rank->thread);
+        if (same_wait(before, waits))
+            waits = before;
+        rank->waits_for = waits;
+        rank->what = waits ? waits->text : NULL;
+        before = waits;
+    }
+}
