@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "look/reader_process.h"
 #include "mpiq.h"
@@ -44,6 +45,9 @@ static struct mpiq_error *find_source(const struct mpiq_options *options, struct
         return errno || pid <= 0 || pid > INT_MAX ? mpiq_error_create(MPIQ_ERROR_USAGE, "%s is no pid", word)
                                                   : NULL;
     }
+    struct stat status;
+    if (stat(word, &status) == 0 && !S_ISREG(status.st_mode))
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "%s is no file: name a pid or a core file", word);
     ret->path = realpath(word, NULL);
     return ret->path ? NULL : mpiq_error_create_os(errno, "cannot open %s", word);
 }

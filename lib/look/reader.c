@@ -45,6 +45,8 @@ struct crew {
     bool alone; /* the one task is a suspect: nothing else is asked beside it */
 };
 
+#define NO_CREW SIZE_MAX
+
 enum progress { WAITING, SUSPECT, ASKED, DONE };
 
 struct mpiq_reader {
@@ -54,14 +56,15 @@ struct mpiq_reader {
     size_t crew_count;
     size_t crew_capacity;
     uint64_t request;
-    bool *failed; /* sources that cost a reader its life: not asked again */
-    size_t failed_count;
+    /* By source, from look to look. */
+    size_t source_count;
+    bool *failed;    /* it cost a reader its life: not asked again */
+    size_t *crew_of; /* NO_CREW: not known yet */
 
     /* Of the look that is going on. */
     struct mpiq_look_sources *sources;
     int look;
     uint8_t *progress; /* enum progress, by source */
-    size_t *crew_of;   /* by source */
     size_t threads;
     size_t done;
     int64_t begin;
@@ -391,6 +394,8 @@ static struct mpiq_error *prepare(struct mpiq_reader *reader, size_t index)
         reader->progress[index] = ASKED; /* by us, when the readers are at work */
         return NULL;
     }
+    if (reader->crew_of[index] != NO_CREW)
+        return NULL;
     const struct mpiq_owner owner = mpiq_owner_of(source);
     return find_crew(reader, &owner, &reader->crew_of[index]);
 }
@@ -497,32 +502,51 @@ void mpiq_reader_destroy(struct mpiq_reader *reader)
     mpiq_dll_host_destroy(reader->host);
     free(reader->crews);
     free(reader->failed);
+    free(reader->crew_of);
     free(reader);
+}
+
+static struct mpiq_error *make_room(struct mpiq_reader *reader, size_t count)
+{
+    if (reader->source_count >= count && reader->failed)
+        return NULL;
+    bool *failed = calloc(count + 1, sizeof *failed);
+    size_t *crew_of = calloc(count + 1, sizeof *crew_of);
+    if (!failed || !crew_of) {
+        free(failed);
+        free(crew_of);
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < count; i++)
+        crew_of[i] = NO_CREW;
+    free(reader->failed);
+    free(reader->crew_of);
+    reader->failed = failed;
+    reader->crew_of = crew_of;
+    reader->source_count = count;
+    return NULL;
 }
 
 struct mpiq_error *mpiq_reader_look(struct mpiq_reader *reader, struct mpiq_look_sources *sources, int look)
 {
     size_t count = sources->count;
     _cleanup_free_ uint8_t *progress = calloc(count + 1, sizeof *progress);
-    _cleanup_free_ size_t *crew_of = calloc(count + 1, sizeof *crew_of);
-    if (!reader->failed || reader->failed_count < count) {
-        free(reader->failed);
-        reader->failed = calloc(count + 1, sizeof *reader->failed);
-        reader->failed_count = count;
-    }
-    if (!progress || !crew_of || !reader->failed)
+    if (!progress)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    struct mpiq_error *error = make_room(reader, count);
+    if (error)
+        return error;
     reader->sources = sources;
     reader->look = look;
     reader->progress = progress;
-    reader->crew_of = crew_of;
     reader->threads = choose_thread_count(reader->options, count);
     reader->done = 0;
     reader->last_answer = 0;
     reader->begin = mpiq_monotonic_ns();
-    struct mpiq_error *error = read_all(reader);
+    error = read_all(reader);
     mpiq_debug("look", "look %d of %zu ranks took %.1f ms", look, count,
                (double)(mpiq_monotonic_ns() - reader->begin) / 1e6);
     reader->sources = NULL;
+    reader->progress = NULL;
     return error;
 }

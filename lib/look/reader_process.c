@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +32,19 @@ enum { END_MS = 500 };
 
 /* ---- whose it is ------------------------------------------------------------------------------------ */
 
-static bool yama_forbids(void)
+static bool read_yama(void)
 {
     char text[16] = "0";
     mpiq_error_destroy(mpiq_proc_read_line("/proc/sys/kernel/yama/ptrace_scope", text, sizeof text));
     return text[0] != '0';
+}
+
+static bool yama_forbids(void)
+{
+    static atomic_int known; /* 0: not known yet */
+    if (!known)
+        known = 1 + read_yama();
+    return known == 2;
 }
 
 static bool in_our_user_namespace(pid_t pid)

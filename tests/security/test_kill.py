@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kill -9 at any moment at any process of ours: no rank stays stopped or traced, no process is left, the job's
+result is right."""
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import time
+import uuid
+
+import job as jobs
+import pytest
+from test_harmless import assert_nothing_stopped, assert_right_result, end_marked, program
+
+HERE = pathlib.Path(__file__).resolve().parent
+RANKS = 3
+# All of them: MPIQ_KILLS=200.
+KILLS = int(os.environ.get("MPIQ_KILLS", "40"))
+OURS = ("mpiq", "mpiq-reader", "mpiq-broker", "mpiq-dll-host")
+
+
+@pytest.fixture
+def checksum(line, programs):
+    executable = line.compile([HERE.parent / "e2e" / "checksum.c"], programs / "checksum")
+    with jobs.Job(line, [executable], RANKS) as job:
+        job.wait_ready()
+        yield job
+
+
+def victim(generator, mark):
+    """One of our processes; any kind as likely as another."""
+    kinds = {}
+    for pid in jobs.marked_processes(mark):
+        if program(pid) in OURS:
+            kinds.setdefault(program(pid), []).append(pid)
+    if not kinds:
+        return None, ""
+    name = generator.choice(sorted(kinds))
+    return generator.choice(kinds[name]), name
+
+
+@pytest.mark.parametrize("options", [[], ["--stop"]], ids=["", "stop"])
+def test_killed_at_random(options, checksum, mpiq):
+    generator = random.Random(12 + len(options))
+    killed = {}
+    end = time.monotonic() + 500
+    while sum(killed.values()) < KILLS:
+        assert time.monotonic() < end, killed
+        mark = f"mpiq-{uuid.uuid4().hex}"
+        process = mpiq.start(*options, "--pause", "0.02", checksum.pid, env={**os.environ, "MPIQ_TEST_JOB": mark})
+        try:
+            process.wait(generator.uniform(0, 0.35))
+        except subprocess.TimeoutExpired:
+            pid, name = victim(generator, mark)
+            if pid:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                    killed[name] = killed.get(name, 0) + 1
+                except ProcessLookupError:
+                    pass
+        # Whoever was not killed comes to an end, and to an answer.
+        assert process.wait(20) in (0, 1, 3, 4, -signal.SIGKILL)
+        assert end_marked(mark) == []
+        assert_nothing_stopped(checksum)
+    assert set(killed) == set(OURS) or KILLS < 40
+    assert_right_result(checksum)
