@@ -85,11 +85,11 @@ static struct mpiq_error *open_backing(struct core *core, const char *path, stru
 {
     struct mpiq_build_id wanted = wanted_build_id(core, path);
     bool is_main = core->executable && core->main_path && strcmp(path, core->main_path) == 0;
-    struct mpiq_error *error = mpiq_object_open_checked(is_main ? core->executable : path,
+    struct mpiq_error *error = mpiq_object_open_checked(-1, is_main ? core->executable : path,
                                                         is_main ? core->executable : path, &wanted, ret);
     if (error && is_main) {
         mpiq_error_destroy(error);
-        error = mpiq_object_open_checked(path, path, &wanted, ret);
+        error = mpiq_object_open_checked(-1, path, path, &wanted, ret);
     }
     /* A core without first pages (coredump_filter) leaves only the clock to tell a file that was built anew.
      */
@@ -175,15 +175,14 @@ static struct mpiq_error *read_backing(struct core *core, uint64_t address, size
     }
     if (size > mapping->end - address)
         size = (size_t)(mapping->end - address);
-    ssize_t bytes = !object || object->fd < 0 ? -1
-                                              : pread(object->fd, buffer, size,
-                                                      (off_t)(mapping->offset + (address - mapping->start)));
-    if (bytes <= 0) {
+    size_t bytes =
+        object ? mpiq_object_bytes(object, mapping->offset + (address - mapping->start), size, buffer) : 0;
+    if (!bytes) {
         return mpiq_error_create_address(MPIQ_ERROR_UNMAPPED, address,
                                          "memory at 0x%llx lies behind the end of %s",
                                          (unsigned long long)address, mapping->path);
     }
-    *got = (size_t)bytes;
+    *got = bytes;
     return NULL;
 }
 

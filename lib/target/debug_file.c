@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "target/debug_file.h"
 
+#include <dlfcn.h>
 #include <elfutils/libdwelf.h>
-#include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,24 +10,44 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "target/file_map.h"
 
 static const char debug_root[] = "/usr/lib/debug";
 
-/* Whether the file has that build-id; one without any is not taken. */
+bool mpiq_elf_has_build_id(Elf *elf, const struct mpiq_build_id *wanted)
+{
+    Elf_Scn *section = NULL;
+    GElf_Ehdr header;
+    if (!gelf_getehdr(elf, &header))
+        return false;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr section_header;
+        struct mpiq_build_id found = {.size = 0};
+        if (!gelf_getshdr(section, &section_header) || section_header.sh_type != SHT_NOTE)
+            continue;
+        Elf_Data *data = elf_rawdata(section, NULL);
+        if (data && data->d_buf &&
+            mpiq_build_id_in_notes(data->d_buf, data->d_size, header.e_ident[EI_DATA] == ELFDATA2MSB, &found))
+            return mpiq_build_id_equal(&found, wanted);
+    }
+    return false;
+}
+
 static bool same_build_id(int fd, const struct mpiq_build_id *wanted)
 {
-    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    const void *bytes;
-    ssize_t size = elf ? dwelf_elf_gnu_build_id(elf, &bytes) : -1;
-    bool same = size > 0 && (size_t)size == wanted->size && memcmp(bytes, wanted->bytes, wanted->size) == 0;
+    struct mpiq_file_map *map = mpiq_file_map_create(fd);
+    Elf *elf = map ? elf_memory(mpiq_file_map_bytes(map), mpiq_file_map_size(map)) : NULL;
+    bool same = elf && mpiq_elf_has_build_id(elf, wanted);
     elf_end(elf);
+    mpiq_file_map_destroy(map);
     return same;
 }
 
-static int open_checked(const char *path, const struct mpiq_build_id *wanted)
+/* The descriptor, and a copy of the path that the caller frees. */
+static int open_checked(int root, const char *path, const struct mpiq_build_id *wanted, char **ret)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0 && wanted->size && !same_build_id(fd, wanted)) {
+    int fd = mpiq_file_open(root, path, NULL);
+    if (fd >= 0 && ((wanted->size && !same_build_id(fd, wanted)) || !(*ret = strdup(path)))) {
         close(fd);
         return -1;
     }
@@ -44,16 +63,16 @@ bool mpiq_debug_file_path(const struct mpiq_build_id *build_id, const char *suff
     return snprintf(path, size, "%s/.build-id/%.2s/%s%s", debug_root, id, id + 2, suffix) < (int)size;
 }
 
-static int by_build_id(const struct mpiq_object *object)
+static int by_build_id(const struct mpiq_object *object, char **ret)
 {
     char path[PATH_MAX];
     return mpiq_debug_file_path(&object->build_id, ".debug", path, sizeof path)
-               ? open_checked(path, &object->build_id)
+               ? open_checked(object->root, path, &object->build_id, ret)
                : -1;
 }
 
 /* gdb's three places: beside the object, in .debug there, and under the debug root. */
-static int by_debuglink(const struct mpiq_object *object)
+static int by_debuglink(const struct mpiq_object *object, char **ret)
 {
     GElf_Word crc;
     const char *link = dwelf_elf_gnu_debuglink(object->elf, &crc);
@@ -68,48 +87,44 @@ static int by_debuglink(const struct mpiq_object *object)
             return -1;
         if (strcmp(path, object->path) == 0)
             continue;
-        int fd = open_checked(path, &object->build_id);
+        int fd = open_checked(object->root, path, &object->build_id, ret);
         if (fd >= 0)
             return fd;
     }
     return -1;
 }
 
-/* From the servers that DEBUGINFOD_URLS names: libdwfl asks them (and looks in places of its own). */
-static int by_debuginfod(struct mpiq_object *object)
+/* From the servers that DEBUGINFOD_URLS names, or what their client has of them. */
+static int by_debuginfod(const struct mpiq_object *object, char **ret)
 {
     const char *urls = getenv("DEBUGINFOD_URLS");
-    if (!urls || !*urls || object->fd < 0 || !object->build_id.size)
+    if (!urls || !*urls || !object->map || !object->build_id.size)
         return -1;
-    static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
-                                             .find_debuginfo = dwfl_standard_find_debuginfo,
-                                             .section_address = dwfl_offline_section_address};
-    Dwfl *dwfl = dwfl_begin(&callbacks);
-    int own = dwfl ? fcntl(object->fd, F_DUPFD_CLOEXEC, 0) : -1, fd = -1;
-    if (own >= 0) {
-        Dwfl_Module *module = dwfl_report_elf(dwfl, object->path, object->path, own, 0, true);
-        char *name = NULL;
-        void *userdata = NULL;
-        dwfl_report_end(dwfl, NULL, NULL);
-        if (module)
-            fd = dwfl_standard_find_debuginfo(module, &userdata, object->path, 0, object->path, NULL, 0,
-                                              &name);
-        else
-            close(own);
-        free(name);
-    }
-    dwfl_end(dwfl);
-    if (fd >= 0 && !same_build_id(fd, &object->build_id)) {
+    void *library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return -1;
+    void *(*begin)(void) = (void *(*)(void))dlsym(library, "debuginfod_begin");
+    int (*find)(void *, const unsigned char *, int, char **) =
+        (int (*)(void *, const unsigned char *, int, char **))dlsym(library, "debuginfod_find_debuginfo");
+    void (*end)(void *) = (void (*)(void *))dlsym(library, "debuginfod_end");
+    void *client = begin && find && end ? begin() : NULL;
+    int fd = client ? find(client, object->build_id.bytes, (int)object->build_id.size, ret) : -1;
+    if (client)
+        end(client);
+    dlclose(library);
+    if (fd >= 0 && same_build_id(fd, &object->build_id))
+        return fd;
+    if (fd >= 0) {
         close(fd);
-        return -1;
+        free(mpiq_steal(*ret));
     }
-    return fd;
+    return -1;
 }
 
-int mpiq_debug_file_find(struct mpiq_object *object)
+int mpiq_debug_file_find(const struct mpiq_object *object, char **path)
 {
-    int fd = by_build_id(object);
+    int fd = by_build_id(object, path);
     if (fd < 0)
-        fd = by_debuglink(object);
-    return fd >= 0 ? fd : by_debuginfod(object);
+        fd = by_debuglink(object, path);
+    return fd >= 0 ? fd : by_debuginfod(object, path);
 }

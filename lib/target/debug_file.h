@@ -7,8 +7,12 @@
 
 #include "target/object.h"
 
-/* A descriptor of the debug file, which the caller closes; -1 if there is none. */
-int mpiq_debug_file_find(struct mpiq_object *object);
+/* A descriptor of the debug file, which the caller closes, and its path, which the caller frees; -1 if there
+   is none. */
+int mpiq_debug_file_find(const struct mpiq_object *object, char **path);
+
+/* Whether the file has that build-id; one without any has not. */
+bool mpiq_elf_has_build_id(Elf *elf, const struct mpiq_build_id *wanted);
 
 /* Where distributions file what belongs to a build-id: suffix ".debug" for debug information, "" for the
    object itself.  False if there is no such place. */

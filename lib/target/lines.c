@@ -1,37 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "target/lines.h"
 
-#include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/debug_files.h"
+#include "target/line_table.h"
+#include "target/ranges.h"
 #include "target/symbols.h"
+#include "target/unit_map.h"
 
-/* Functions inlined into each other; scopes in each other; units; the addresses remembered for one object. */
-enum { INLINE_LIMIT = 64, SCOPE_LIMIT = 256, UNIT_LIMIT = 1000000, ADDRESS_LIMIT = 1 << 20 };
+/* Functions inlined into each other; scopes in each other; steps from an inlined function to its name; the
+   addresses remembered for one object. */
+enum { INLINE_LIMIT = 64, SCOPE_LIMIT = 256, ORIGIN_LIMIT = 16, ADDRESS_LIMIT = 1 << 20 };
 
 /* What is known about one address. */
 struct place {
     uint64_t address;
-    struct mpiq_line *lines; /* NULL: the slot is free */
+    struct mpiq_source_place *lines; /* NULL: the slot is free */
     size_t count;
 };
 
-/* A unit's code. */
-struct range {
-    uint64_t start, end;
-    Dwarf_Off unit; /* offset of its DIE */
+/* The line table of a unit that an address was looked up in. */
+struct unit_lines {
+    struct unit_lines *next;
+    const struct mpiq_debug_unit *unit;
+    struct mpiq_line_table *table; /* NULL: it has none */
 };
 
 struct mpiq_lines {
     struct place *places; /* open addressing */
     size_t capacity, count;
-    char **names; /* paths that were put together here */
-    size_t name_count;
-    struct range *ranges; /* ascending; made when .debug_aranges has no answer, as with clang */
-    size_t range_count;
-    bool ranges_read;
+    struct unit_lines *tables;
+    struct mpiq_unit_map units;
 };
 
 static size_t slot_of(const struct mpiq_lines *lines, uint64_t address)
@@ -62,74 +64,27 @@ static bool grow(struct mpiq_lines *lines)
     return true;
 }
 
-static const char *own(struct mpiq_lines *lines, char *name)
+static struct mpiq_line_table *table_of(struct mpiq_lines *lines, struct mpiq_debug_info *info,
+                                        const struct mpiq_debug_unit *unit)
 {
-    char **larger = name ? realloc(lines->names, (lines->name_count + 1) * sizeof *larger) : NULL;
-    if (!larger) {
-        free(name);
+    for (struct unit_lines *known = lines->tables; known; known = known->next) {
+        if (known->unit == unit)
+            return known->table;
+    }
+    struct unit_lines *added = calloc(1, sizeof *added);
+    if (!added)
         return NULL;
-    }
-    lines->names = larger;
-    return lines->names[lines->name_count++] = name;
+    *added = (struct unit_lines){lines->tables, unit, mpiq_line_table_create(info, unit)};
+    lines->tables = added;
+    return added->table;
 }
 
-static int compare_ranges(const void *a, const void *b)
-{
-    const struct range *left = a, *right = b;
-    return left->start < right->start ? -1 : left->start > right->start;
-}
-
-static void read_ranges(struct mpiq_lines *lines, Dwarf *dwarf)
-{
-    lines->ranges_read = true;
-    Dwarf_Off offset = 0, next;
-    size_t header_size, capacity = 0;
-    for (int unit = 0;
-         unit < UNIT_LIMIT && dwarf_nextcu(dwarf, offset, &next, &header_size, NULL, NULL, NULL) == 0 &&
-         next > offset;
-         unit++, offset = next) {
-        Dwarf_Die die;
-        if (!dwarf_offdie(dwarf, offset + header_size, &die))
-            continue;
-        Dwarf_Addr base, start, end;
-        ptrdiff_t position = 0;
-        for (int i = 0; i < UNIT_LIMIT && (position = dwarf_ranges(&die, position, &base, &start, &end)) > 0;
-             i++) {
-            if (lines->range_count == capacity) {
-                capacity = capacity ? capacity * 2 : 256;
-                struct range *larger = realloc(lines->ranges, capacity * sizeof *larger);
-                if (!larger)
-                    return;
-                lines->ranges = larger;
-            }
-            lines->ranges[lines->range_count++] = (struct range){start, end, offset + header_size};
-        }
-    }
-    if (lines->range_count)
-        qsort(lines->ranges, lines->range_count, sizeof *lines->ranges, compare_ranges);
-}
-
-static bool find_unit(struct mpiq_lines *lines, Dwarf *dwarf, uint64_t address, Dwarf_Die *ret)
-{
-    if (dwarf_addrdie(dwarf, address, ret))
-        return true;
-    if (!lines->ranges_read)
-        read_ranges(lines, dwarf);
-    size_t low = 0, high = lines->range_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (lines->ranges[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && address < lines->ranges[low - 1].end &&
-           dwarf_offdie(dwarf, lines->ranges[low - 1].unit, ret);
-}
-
-/* The chain of functions around address, outermost first: a subprogram and what was inlined into it. */
+/* The functions around an address, outermost first: a subprogram and what was inlined into it. */
 struct chain {
-    Dwarf_Die dies[INLINE_LIMIT];
+    struct mpiq_debug_info *info;
+    const struct mpiq_debug_unit *unit;
+    uint64_t address;
+    struct mpiq_entry functions[INLINE_LIMIT];
     int count;
 };
 
@@ -139,101 +94,116 @@ static bool is_container(int tag)
            tag == DW_TAG_structure_type;
 }
 
-/* Goes down from parent along what holds address.  Functions within functions (Fortran's internal procedures)
-   lie outside their parent's code: `nested` looks there. */
-static bool descend(Dwarf_Die *parent, uint64_t address, bool nested, int depth, struct chain *chain)
+static bool is_scope(int tag)
 {
-    Dwarf_Die child;
-    if (depth > SCOPE_LIMIT || dwarf_child(parent, &child) != 0)
+    return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
+           tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+}
+
+static bool descend(struct chain *chain, Dwarf_Die parent, bool nested, int depth);
+
+/* Whether die or something in it holds the address; then the chain goes on from there. */
+static bool enter(struct chain *chain, Dwarf_Die die, bool nested, int depth)
+{
+    int tag = mpiq_die_tag(chain->info, die);
+    if (is_container(tag))
+        return descend(chain, die, nested, depth + 1);
+    if (!is_scope(tag))
         return false;
-    do {
-        int tag = dwarf_tag(&child);
-        bool function = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
-        if (function || tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block) {
-            if (dwarf_haspc(&child, address) == 1) {
-                if (function && chain->count < INLINE_LIMIT)
-                    chain->dies[chain->count++] = child;
-                descend(&child, address, false, depth + 1, chain);
-                return true;
-            }
-            if (nested && tag == DW_TAG_subprogram && descend(&child, address, true, depth + 1, chain))
-                return true;
-        } else if (is_container(tag) && descend(&child, address, nested, depth + 1, chain)) {
-            return true;
-        }
-    } while (dwarf_siblingof(&child, &child) == 0);
-    return false;
+    if (!mpiq_ranges_hold(chain->info, chain->unit, die, chain->address))
+        return nested && tag == DW_TAG_subprogram && descend(chain, die, true, depth + 1);
+    if ((tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) && chain->count < INLINE_LIMIT)
+        chain->functions[chain->count++] =
+            (struct mpiq_entry){chain->info, mpiq_die_offset(chain->info, die), false};
+    descend(chain, die, false, depth + 1);
+    return true;
 }
 
-static const char *function_name(Dwarf_Die *die)
+/* Goes down from parent along what holds the address.  Functions within functions (Fortran's internal
+   procedures) lie outside their parent's code: `nested` looks there. */
+static bool descend(struct chain *chain, Dwarf_Die parent, bool nested, int depth)
 {
-    Dwarf_Attribute attribute;
-    const char *name =
-        dwarf_attr_integrate(die, DW_AT_name, &attribute) ? dwarf_formstring(&attribute) : NULL;
-    if (!name && dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute))
-        name = dwarf_formstring(&attribute);
-    return name;
+    Dwarf_Die child = depth <= SCOPE_LIMIT ? mpiq_die_child(chain->info, parent) : NULL;
+    bool found = false;
+    while (child && !found) {
+        found = enter(chain, child, nested, depth);
+        Dwarf_Die next = found ? NULL : mpiq_die_sibling(chain->info, child, false);
+        mpiq_die_free(child);
+        child = next;
+    }
+    return found;
 }
 
-/* With the compilation directory in front if it is relative. */
-static const char *file_name(struct mpiq_lines *lines, Dwarf_Die *unit, const char *file)
+/* The name of the entry, or of what it is an instance of. */
+static const char *name_of(struct mpiq_entry entry, Dwarf_Half attribute)
 {
-    Dwarf_Attribute attribute;
-    if (!file || file[0] == '/')
-        return file;
-    const char *directory =
-        dwarf_attr(unit, DW_AT_comp_dir, &attribute) ? dwarf_formstring(&attribute) : NULL;
-    char *whole = NULL;
-    if (!directory || asprintf(&whole, "%s/%s", directory, file) < 0)
-        return file;
-    const char *owned = own(lines, whole);
-    return owned ? owned : file;
+    for (int i = 0; i < ORIGIN_LIMIT; i++) {
+        _cleanup_die_ Dwarf_Die die = mpiq_die_at(&entry);
+        const char *name = die ? mpiq_die_string(entry.info, die, attribute) : NULL;
+        struct mpiq_entry origin;
+        if (!die || name)
+            return name;
+        if (!mpiq_die_reference(&entry, die, DW_AT_abstract_origin, &origin) &&
+            !mpiq_die_reference(&entry, die, DW_AT_specification, &origin))
+            return NULL;
+        entry = origin;
+    }
+    return NULL;
 }
 
-/* Where the function of that DIE was inlined. */
-static void call_site(struct mpiq_lines *lines, Dwarf_Die *unit, Dwarf_Die *die, struct mpiq_line *ret)
+static const char *function_name(const struct mpiq_entry *entry)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Word number;
-    Dwarf_Files *files;
-    size_t count;
+    const char *name = name_of(*entry, DW_AT_name);
+    return name ? name : name_of(*entry, DW_AT_linkage_name);
+}
+
+/* Where the function of that entry was inlined. */
+static void call_site(struct mpiq_line_table *table, const struct mpiq_entry *entry,
+                      struct mpiq_source_place *ret)
+{
+    uint64_t number;
     ret->file = NULL;
     ret->line = 0;
-    if (dwarf_attr(die, DW_AT_call_line, &attribute) && dwarf_formudata(&attribute, &number) == 0)
+    _cleanup_die_ Dwarf_Die die = mpiq_die_at(entry);
+    if (!die)
+        return;
+    if (mpiq_die_number(entry->info, die, DW_AT_call_line, &number) && number <= INT32_MAX)
         ret->line = (int)number;
-    if (dwarf_attr(die, DW_AT_call_file, &attribute) && dwarf_formudata(&attribute, &number) == 0 &&
-        dwarf_getsrcfiles(unit, &files, &count) == 0 && number < count)
-        ret->file = file_name(lines, unit, dwarf_filesrc(files, number, NULL, NULL));
+    if (table && mpiq_die_number(entry->info, die, DW_AT_call_file, &number))
+        ret->file = mpiq_line_table_path(table, number);
 }
 
-static void from_dwarf(struct mpiq_lines *lines, Dwarf *dwarf, uint64_t address, struct mpiq_line *found,
-                       size_t *count)
+static void from_debug_info(struct mpiq_lines *lines, struct mpiq_debug_info *info, uint64_t address,
+                            struct mpiq_source_place *found, size_t *count)
 {
-    Dwarf_Die unit;
-    if (!find_unit(lines, dwarf, address, &unit))
+    struct mpiq_debug_unit *unit = mpiq_unit_map_find(&lines->units, info, address);
+    if (!unit)
         return;
-    struct mpiq_line here = {.function = NULL};
-    Dwarf_Line *line = dwarf_getsrc_die(&unit, address);
-    if (line) {
-        dwarf_lineno(line, &here.line);
-        here.file = file_name(lines, &unit, dwarf_linesrc(line, NULL, NULL));
+    mpiq_debug_unit_prepare(info, unit);
+    struct mpiq_source_place here = {.function = NULL};
+    struct mpiq_line_table *table = table_of(lines, info, unit);
+    uint32_t file;
+    bool has_line = table && mpiq_line_table_find(table, address, &file, &here.line);
+    if (has_line)
+        here.file = mpiq_line_table_path(table, file);
+    /* Functions of a skeleton are in its split file, lines are not. */
+    struct chain chain = {.info = info, .unit = unit, .address = address};
+    if (mpiq_debug_split(info, unit)) {
+        chain.info = unit->split;
+        chain.unit = unit->split_unit;
     }
-    struct chain chain = {.count = 0};
-    Dwarf_Die split, *whole = &unit;
-    uint8_t type;
-    if (dwarf_cu_info(unit.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 && type == DW_UT_skeleton &&
-        dwarf_tag(&split) > 0)
-        whole = &split; /* functions are in the .dwo file, lines are not */
-    if (!descend(whole, address, false, 0, &chain))
-        descend(whole, address, true, 0, &chain);
+    struct mpiq_entry entry = {chain.info, chain.unit->entry, false};
+    _cleanup_die_ Dwarf_Die whole = mpiq_die_at(&entry);
+    if (whole && !descend(&chain, whole, false, 0))
+        descend(&chain, whole, true, 0);
     for (int i = chain.count; i-- > 0;) {
-        here.function = function_name(&chain.dies[i]);
+        here.function = function_name(&chain.functions[i]);
         here.inlined = i > 0;
         found[(*count)++] = here;
         if (i > 0)
-            call_site(lines, &unit, &chain.dies[i], &here);
+            call_site(table, &chain.functions[i], &here);
     }
-    if (!chain.count && line)
+    if (!chain.count && has_line)
         found[(*count)++] = here;
 }
 
@@ -247,12 +217,12 @@ static bool is_c_library(const struct mpiq_object *object)
            strncmp(name, "ld-linux", 8) == 0;
 }
 
-static Dwarf *dwarf_of(struct mpiq_object *object)
+static struct mpiq_debug_info *info_of(struct mpiq_object *object)
 {
-    return is_c_library(object) && !mpiq_object_has_own_dwarf(object) ? NULL : mpiq_object_dwarf(object);
+    return is_c_library(object) && !mpiq_object_has_own_dwarf(object) ? NULL : mpiq_object_debug_info(object);
 }
 
-const struct mpiq_line *mpiq_lines_at(struct mpiq_object *object, uint64_t address, size_t *count)
+const struct mpiq_source_place *mpiq_lines_at(struct mpiq_object *object, uint64_t address, size_t *count)
 {
     if (!object->lines && !(object->lines = calloc(1, sizeof *object->lines)))
         return NULL;
@@ -261,16 +231,16 @@ const struct mpiq_line *mpiq_lines_at(struct mpiq_object *object, uint64_t addre
         return NULL;
     struct place *place = &lines->places[slot_of(lines, address)];
     if (!place->lines) {
-        struct mpiq_line found[INLINE_LIMIT + 1] = {0};
+        struct mpiq_source_place found[INLINE_LIMIT + 1] = {0};
         size_t found_count = 0;
-        Dwarf *dwarf = dwarf_of(object);
-        if (dwarf)
-            from_dwarf(lines, dwarf, address, found, &found_count);
+        struct mpiq_debug_info *info = info_of(object);
+        if (info)
+            from_debug_info(lines, info, address, found, &found_count);
         if (!found_count)
             found_count = 1;
         if (!found[found_count - 1].function)
             found[found_count - 1].function = mpiq_symbols_function(object, address);
-        struct mpiq_line *kept = malloc(found_count * sizeof *kept);
+        struct mpiq_source_place *kept = malloc(found_count * sizeof *kept);
         if (!kept)
             return NULL;
         memcpy(kept, found, found_count * sizeof *kept);
@@ -287,10 +257,13 @@ void mpiq_lines_destroy(struct mpiq_lines *lines)
         return;
     for (size_t i = 0; i < lines->capacity; i++)
         free(lines->places[i].lines);
-    for (size_t i = 0; i < lines->name_count; i++)
-        free(lines->names[i]);
+    while (lines->tables) {
+        struct unit_lines *first = lines->tables;
+        lines->tables = first->next;
+        mpiq_line_table_destroy(first->table);
+        free(first);
+    }
     free(lines->places);
-    free(lines->names);
-    free(lines->ranges);
+    mpiq_unit_map_deinit(&lines->units);
     free(lines);
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lines - the source lines of an address, those of inlined functions included, remembered per address. */
+/*
+ * lines - the source places of an address: its function, file and line, and those of the functions into which
+ * it was inlined; remembered per address.
+ */
 #ifndef MPIQ_LINES_H
 #define MPIQ_LINES_H
 
 #include "target/object.h"
 
-struct mpiq_line {
+struct mpiq_source_place {
     const char *function; /* NULL if not known */
     const char *file;     /* NULL if not known */
     int line;             /* 0 if not known */
@@ -14,7 +17,7 @@ struct mpiq_line {
 
 /* The functions at address (the object's own), innermost first: at least one entry, whose names the object
    owns; NULL without memory.  Locked. */
-const struct mpiq_line *mpiq_lines_at(struct mpiq_object *object, uint64_t address, size_t *count);
+const struct mpiq_source_place *mpiq_lines_at(struct mpiq_object *object, uint64_t address, size_t *count);
 
 void mpiq_lines_destroy(struct mpiq_lines *lines);
 

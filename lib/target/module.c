@@ -281,7 +281,7 @@ static bool try_path(struct mpiq_modules *modules, struct mpiq_module *module, c
     static const struct mpiq_build_id any = {.size = 0};
     struct mpiq_object *object = NULL;
     struct mpiq_error *error =
-        mpiq_object_open_checked(path, module->mapping->path, certain ? &any : wanted, &object);
+        mpiq_object_open_checked(-1, path, module->mapping->path, certain ? &any : wanted, &object);
     if (!error && !certain && !wanted->size && object->inode != module->mapping->inode) {
         error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
                                   "%s is not the file that process %d mapped: replaced since",

@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "target/debug_files.h"
 #include "target/debug_file.h"
+#include "target/debug_info.h"
+#include "target/file_map.h"
 #include "target/lines.h"
 #include "target/pipe.h"
 #include "target/symbols.h"
@@ -80,7 +83,7 @@ static struct mpiq_object *create(const char *name)
     struct mpiq_object *object = calloc(1, sizeof *object);
     if (!object)
         return NULL;
-    object->fd = object->debug_fd = -1;
+    object->root = -1;
     object->path = strdup(name);
     if (!object->path) {
         free(object);
@@ -94,13 +97,14 @@ static void destroy(struct mpiq_object *object)
     mpiq_symbols_destroy(object->symbols);
     mpiq_types_destroy(object->types);
     mpiq_lines_destroy(object->lines);
-    dwarf_end(object->dwarf);
+    mpiq_debug_info_destroy(object->debug_info);
     elf_end(object->debug_elf);
     elf_end(object->elf);
-    if (object->fd >= 0)
-        close(object->fd);
-    if (object->debug_fd >= 0)
-        close(object->debug_fd);
+    mpiq_file_map_destroy(object->debug_map);
+    mpiq_file_map_destroy(object->map);
+    if (object->root >= 0)
+        close(object->root);
+    free(object->debug_path);
     mpiq_error_destroy(object->error);
     free(object->image);
     free(object->path);
@@ -144,31 +148,25 @@ struct mpiq_object *mpiq_object_mapped(uint64_t device, uint64_t inode, const ch
     return inode ? object : NULL;
 }
 
-static struct mpiq_error *open_new(const char *path, const char *name, struct mpiq_object **ret)
+/* A file that has become shorter since it was opened is none that the processes map any more. */
+static struct mpiq_error *open_new(int fd, const struct stat *file, int root, const char *name,
+                                   struct mpiq_object **ret)
 {
-    /* O_NONBLOCK: a path that has just become a FIFO must not hold us. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return mpiq_error_create_os(errno, "cannot open %s", name);
-    struct stat file;
-    struct mpiq_object *object = NULL;
-    if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode)) {
-        close(fd);
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not a regular file", name);
-    }
-    object = create(name);
-    if (!object) {
-        close(fd);
+    struct mpiq_object *object = create(name);
+    if (!object)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-    }
-    object->fd = fd;
+    object->root = root < 0 ? -1 : fcntl(root, F_DUPFD_CLOEXEC, 0);
     object->seen_ns = mpiq_monotonic_ns();
-    object->device = file.st_dev;
-    object->inode = file.st_ino;
-    object->size = (uint64_t)file.st_size;
-    object->modified_ns = (uint64_t)file.st_mtim.tv_sec * 1000000000u + (uint64_t)file.st_mtim.tv_nsec;
-    object->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    object->device = file->st_dev;
+    object->inode = file->st_ino;
+    object->size = (uint64_t)file->st_size;
+    object->modified_ns = (uint64_t)file->st_mtim.tv_sec * 1000000000u + (uint64_t)file->st_mtim.tv_nsec;
+    object->map = mpiq_file_map_create(fd);
+    if (object->map)
+        object->elf = elf_memory(mpiq_file_map_bytes(object->map), mpiq_file_map_size(object->map));
     const char *reason = read_headers(object);
+    if (mpiq_file_map_torn(object->map))
+        reason = "it became shorter while it was read";
     if (reason)
         object->error = mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s cannot be used: %s", name, reason);
     object->next = registry;
@@ -176,26 +174,48 @@ static struct mpiq_error *open_new(const char *path, const char *name, struct mp
     return result(object, ret);
 }
 
-struct mpiq_error *mpiq_object_open(const char *path, const char *name, struct mpiq_object **ret)
+static struct mpiq_error *refused(int errnum, const char *name)
+{
+    return errnum == EINVAL ? mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not a regular file", name)
+                            : mpiq_error_create_os(errnum, "cannot open %s", name);
+}
+
+struct mpiq_error *mpiq_object_open_in(int root, const char *path, const char *name, struct mpiq_object **ret)
 {
     struct stat file;
-    if (stat(path, &file) != 0)
-        return mpiq_error_create_os(errno, "cannot find %s", name);
-    if (!S_ISREG(file.st_mode)) /* before it is opened: opening a device may do something */
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not a regular file", name);
+    struct mpiq_object *object = NULL;
     mpiq_object_lock();
     elf_version(EV_CURRENT);
-    struct mpiq_object *object = find(&file);
-    struct mpiq_error *error = object ? result(object, ret) : open_new(path, name, ret);
+    /* Most are known: then it need not be opened. */
+    if (root < 0 && stat(path, &file) == 0 && S_ISREG(file.st_mode))
+        object = find(&file);
+    if (object) {
+        struct mpiq_error *known = result(object, ret);
+        mpiq_object_unlock();
+        return known;
+    }
+    _cleanup_close_ int fd = mpiq_file_open(root, path, &file);
+    struct mpiq_error *error;
+    if (fd < 0)
+        error = refused(errno, name);
+    else if ((object = find(&file)))
+        error = result(object, ret);
+    else
+        error = open_new(fd, &file, root, name, ret);
     mpiq_object_unlock();
     return error;
 }
 
-struct mpiq_error *mpiq_object_open_checked(const char *path, const char *name,
+struct mpiq_error *mpiq_object_open(const char *path, const char *name, struct mpiq_object **ret)
+{
+    return mpiq_object_open_in(-1, path, name, ret);
+}
+
+struct mpiq_error *mpiq_object_open_checked(int root, const char *path, const char *name,
                                             const struct mpiq_build_id *wanted, struct mpiq_object **ret)
 {
     struct mpiq_object *object = NULL;
-    struct mpiq_error *error = mpiq_object_open(path, name, &object);
+    struct mpiq_error *error = mpiq_object_open_in(root, path, name, &object);
     if (error || !object)
         return error;
     if (wanted->size && !mpiq_build_id_equal(wanted, &object->build_id)) {
@@ -216,7 +236,7 @@ bool mpiq_object_open_by_build_id(const struct mpiq_build_id *wanted, const char
     char path[PATH_MAX];
     if (!mpiq_debug_file_path(wanted, "", path, sizeof path))
         return false;
-    struct mpiq_error *error = mpiq_object_open_checked(path, name, wanted, ret);
+    struct mpiq_error *error = mpiq_object_open_checked(-1, path, name, wanted, ret);
     mpiq_error_destroy(error);
     return !error;
 }
@@ -285,23 +305,42 @@ Elf *mpiq_object_debug_elf(struct mpiq_object *object)
 {
     if (!object->debug_tried) {
         object->debug_tried = true;
-        object->debug_fd = mpiq_debug_file_find(object);
-        if (object->debug_fd >= 0)
-            object->debug_elf = elf_begin(object->debug_fd, ELF_C_READ_MMAP, NULL);
+        _cleanup_close_ int fd = mpiq_debug_file_find(object, &object->debug_path);
+        if (fd >= 0)
+            object->debug_map = mpiq_file_map_create(fd);
+        if (object->debug_map)
+            object->debug_elf =
+                elf_memory(mpiq_file_map_bytes(object->debug_map), mpiq_file_map_size(object->debug_map));
     }
     return object->debug_elf;
 }
 
-Dwarf *mpiq_object_dwarf(struct mpiq_object *object)
+struct mpiq_debug_info *mpiq_object_debug_info(struct mpiq_object *object)
 {
-    if (!object->dwarf_tried) {
-        object->dwarf_tried = true;
-        object->dwarf = dwarf_begin_elf(object->elf, DWARF_C_READ, NULL);
-        Elf *debug = object->dwarf ? NULL : mpiq_object_debug_elf(object);
-        if (debug)
-            object->dwarf = dwarf_begin_elf(debug, DWARF_C_READ, NULL);
+    if (object->debug_info_tried)
+        return object->debug_info;
+    object->debug_info_tried = true;
+    Elf *elf = object->elf;
+    const char *path = object->path;
+    object->debug_info = mpiq_object_has_own_dwarf(object) ? mpiq_debug_info_create(elf) : NULL;
+    if (!object->debug_info && (elf = mpiq_object_debug_elf(object))) {
+        object->debug_info = mpiq_debug_info_create(elf);
+        path = object->debug_path;
     }
-    return object->dwarf;
+    if (object->debug_info)
+        mpiq_debug_files_init(object->debug_info, elf, object->root, path, object->path);
+    return object->debug_info;
+}
+
+size_t mpiq_object_bytes(const struct mpiq_object *object, uint64_t offset, size_t size, void *buffer)
+{
+    size_t whole = object->map ? mpiq_file_map_size(object->map) : 0;
+    if (offset >= whole)
+        return 0;
+    if (size > whole - offset)
+        size = whole - (size_t)offset;
+    memcpy(buffer, (const char *)mpiq_file_map_bytes(object->map) + offset, size);
+    return mpiq_file_map_torn(object->map) ? 0 : size;
 }
 
 void mpiq_object_clear(void)

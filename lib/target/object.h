@@ -8,15 +8,14 @@
  *
  * Addresses here are the file's own (as in its program headers); a process adds its bias.
  *
- * Threads: libelf and libdw are not safe to use side by side, so all that touches an object's insides holds
- * the one lock of mpiq_object_lock, which may be taken again by its holder.  Functions that say "locked"
- * expect the caller to hold it; the others take it themselves.  What they return (names, types) may be read
- * without it and stays valid until mpiq_object_clear.
+ * Threads: libelf, libdwarf and libdw are not safe to use side by side, so all that touches an object's
+ * insides holds the one lock of mpiq_object_lock, which may be taken again by its holder.  Functions that say
+ * "locked" expect the caller to hold it; the others take it themselves.  What they return (names, types) may
+ * be read without it and stays valid until mpiq_object_clear.
  */
 #ifndef MPIQ_OBJECT_H
 #define MPIQ_OBJECT_H
 
-#include <elfutils/libdw.h>
 #include <gelf.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +27,8 @@
 struct mpiq_symbols;
 struct mpiq_types;
 struct mpiq_lines;
+struct mpiq_debug_info;
+struct mpiq_file_map;
 
 struct mpiq_object {
     struct mpiq_object *next; /* in the registry */
@@ -44,13 +45,15 @@ struct mpiq_object {
     uint64_t end;     /* highest, rounded up */
 
     /* Private to object.c, symbols.c, types.c and lines.c. */
-    int fd;
+    int root;    /* what its paths begin at (file_map.h) */
     void *image; /* of an object out of memory */
+    struct mpiq_file_map *map;
     Elf *elf;
-    int debug_fd;
+    struct mpiq_file_map *debug_map;
     Elf *debug_elf; /* separate debug file, or NULL */
-    Dwarf *dwarf;
-    bool debug_tried, dwarf_tried, own_dwarf_tried, has_own_dwarf;
+    char *debug_path;
+    struct mpiq_debug_info *debug_info;
+    bool debug_tried, debug_info_tried, own_dwarf_tried, has_own_dwarf;
     struct mpiq_symbols *symbols;
     struct mpiq_types *types;
     struct mpiq_lines *lines;
@@ -63,13 +66,17 @@ void mpiq_object_unlock(void);
    file), remembered.  The object belongs to the registry. */
 struct mpiq_error *mpiq_object_open(const char *path, const char *name, struct mpiq_object **ret);
 
+/* The same with a descriptor of the directory that the path and all links on the way begin at; -1: ours. */
+struct mpiq_error *mpiq_object_open_in(int root, const char *path, const char *name,
+                                       struct mpiq_object **ret);
+
 /* The object of a file that is mapped, by what the kernel says of the mapping, if it was opened at that path
    and found unchanged a moment ago; else NULL. */
 struct mpiq_object *mpiq_object_mapped(uint64_t device, uint64_t inode, const char *path);
 
-/* As mpiq_object_open, but NOT_FOUND, with both build-ids, unless the file has the wanted one.  wanted->size
- * 0: any. */
-struct mpiq_error *mpiq_object_open_checked(const char *path, const char *name,
+/* As mpiq_object_open_in, but NOT_FOUND, with both build-ids, unless the file has the wanted one.
+ * wanted->size 0: any. */
+struct mpiq_error *mpiq_object_open_checked(int root, const char *path, const char *name,
                                             const struct mpiq_build_id *wanted, struct mpiq_object **ret);
 
 /* From where distributions file executables and libraries by build-id; false if it is not there. */
@@ -85,12 +92,15 @@ struct mpiq_error *mpiq_object_from_image(void *image, size_t size, const char *
 /* Whether the object's own file has DWARF, so that no other file need be found and decompressed. */
 bool mpiq_object_has_own_dwarf(struct mpiq_object *object);
 
-/* The object's DWARF, from itself or its separate debug file (found by build-id or debuglink); NULL if there
-   is none.  Locked. */
-Dwarf *mpiq_object_dwarf(struct mpiq_object *object);
+/* The object's debug information, from itself or its separate debug file (found by build-id or debuglink);
+   NULL if there is none.  Locked. */
+struct mpiq_debug_info *mpiq_object_debug_info(struct mpiq_object *object);
 
 /* The ELF file with the full symbol table: the separate debug file, or NULL if there is none.  Locked. */
 Elf *mpiq_object_debug_elf(struct mpiq_object *object);
+
+/* Copies at most size bytes of the object's file at offset; how many there are. */
+size_t mpiq_object_bytes(const struct mpiq_object *object, uint64_t offset, size_t size, void *buffer);
 
 /* Frees all objects: only when no target is left. */
 void mpiq_object_clear(void);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* type_index - where in a Dwarf the definition of a type name is.  All functions: locked (object.h). */
+/* type_index - where in the debug information the definition of a type is.  All functions: locked (object.h).
+ */
 #ifndef MPIQ_TYPE_INDEX_H
 #define MPIQ_TYPE_INDEX_H
 
-#include <elfutils/libdw.h>
 #include <stdbool.h>
+
+#include "target/debug_info.h"
 
 struct mpiq_type_index;
 
@@ -13,11 +15,11 @@ enum mpiq_type_space {
     MPIQ_TYPE_NAMED,  /* typedef, base type */
 };
 
-/* NULL without memory.  The Dwarf stays the caller's. */
-struct mpiq_type_index *mpiq_type_index_create(Dwarf *dwarf);
+/* NULL without memory.  info stays the caller's. */
+struct mpiq_type_index *mpiq_type_index_create(struct mpiq_debug_info *info);
 
 bool mpiq_type_index_find(struct mpiq_type_index *index, const char *name, enum mpiq_type_space space,
-                          Dwarf_Die *ret);
+                          struct mpiq_entry *ret);
 
 void mpiq_type_index_destroy(struct mpiq_type_index *index);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "target/types.h"
 
-#include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/debug.h"
 #include "base/name_table.h"
+#include "target/debug_info.h"
 #include "target/type_index.h"
 
 /* A typedef of a typedef of … ends; so do structs inside structs. */
@@ -15,13 +15,13 @@ enum { TYPEDEF_LIMIT = 64, NESTING_LIMIT = 16, MEMBER_LIMIT = 65536, TYPE_LIMIT 
 struct member {
     const char *name;
     uint64_t offset;
-    Dwarf_Die type;
+    struct mpiq_entry type;
 };
 
 struct mpiq_type {
     struct mpiq_object *object;
     char *name;
-    Dwarf_Die die; /* typedefs and qualifiers stripped */
+    struct mpiq_entry entry; /* typedefs and qualifiers stripped */
     uint64_t size;
     bool has_size;
     bool members_read;
@@ -44,35 +44,38 @@ static bool is_tagged(int tag)
            tag == DW_TAG_enumeration_type;
 }
 
-/* Follows typedefs and qualifiers. */
-static bool strip(Dwarf_Die *die)
+/* Follows typedefs and qualifiers.  The tag of what is left; 0: nothing is (void). */
+static int strip(struct mpiq_entry *entry)
 {
     for (int i = 0; i < TYPEDEF_LIMIT; i++) {
-        int tag = dwarf_tag(die);
+        _cleanup_die_ Dwarf_Die die = mpiq_die_at(entry);
+        int tag = die ? mpiq_die_tag(entry->info, die) : 0;
         if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type &&
             tag != DW_TAG_restrict_type && tag != DW_TAG_atomic_type)
-            return tag > 0;
-        Dwarf_Attribute attribute;
-        Dwarf_Die next;
-        if (!dwarf_attr_integrate(die, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, &next))
-            return false; /* void */
-        *die = next;
+            return tag;
+        struct mpiq_entry next;
+        if (!mpiq_die_reference(entry, die, DW_AT_type, &next))
+            return 0;
+        *entry = next;
     }
-    return false;
+    return 0;
 }
 
-/* Replaces a declaration by the definition of the same name elsewhere in the object. */
-static bool complete(struct mpiq_types *types, Dwarf_Die *die)
+/* Replaces a declaration by the definition of the same name elsewhere in the object.  Its tag, 0 if there is
+   none. */
+static int complete(struct mpiq_types *types, struct mpiq_entry *entry)
 {
-    if (!strip(die))
-        return false;
-    if (!is_tagged(dwarf_tag(die)) || !dwarf_hasattr(die, DW_AT_declaration))
-        return true;
-    const char *name = dwarf_diename(die);
-    return name && mpiq_type_index_find(types->index, name, MPIQ_TYPE_TAGGED, die);
+    int tag = strip(entry);
+    if (!is_tagged(tag))
+        return tag;
+    _cleanup_die_ Dwarf_Die die = mpiq_die_at(entry);
+    if (!die || !mpiq_die_has(entry->info, die, DW_AT_declaration))
+        return tag;
+    const char *name = mpiq_die_string(entry->info, die, DW_AT_name);
+    return name && mpiq_type_index_find(types->index, name, MPIQ_TYPE_TAGGED, entry) ? tag : 0;
 }
 
-static bool lookup(struct mpiq_types *types, const char *name, Dwarf_Die *ret)
+static bool lookup(struct mpiq_types *types, const char *name, struct mpiq_entry *ret)
 {
     static const char *const keywords[] = {"struct ", "union ", "enum ", "class "};
     for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
@@ -82,6 +85,68 @@ static bool lookup(struct mpiq_types *types, const char *name, Dwarf_Die *ret)
     }
     return (mpiq_type_index_find(types->index, name, MPIQ_TYPE_NAMED, ret) && complete(types, ret)) ||
            mpiq_type_index_find(types->index, name, MPIQ_TYPE_TAGGED, ret);
+}
+
+static bool size_of(struct mpiq_types *types, struct mpiq_entry entry, int depth, uint64_t *ret);
+
+/* How many elements an array has; false if that is not said. */
+static bool count_elements(struct mpiq_debug_info *info, Dwarf_Die array, bool in_types, uint64_t *ret)
+{
+    uint64_t product = 1;
+    int dimensions = 0;
+    Dwarf_Die child = mpiq_die_child(info, array);
+    while (child && dimensions < NESTING_LIMIT) {
+        uint64_t count = 0, low = 0;
+        if (mpiq_die_tag(info, child) == DW_TAG_subrange_type) {
+            dimensions++;
+            if (!mpiq_die_number(info, child, DW_AT_count, &count)) {
+                mpiq_die_number(info, child, DW_AT_lower_bound, &low);
+                if (mpiq_die_number(info, child, DW_AT_upper_bound, &count))
+                    count = count - low + 1;
+                else
+                    dimensions = NESTING_LIMIT + 1;
+            }
+            if (__builtin_mul_overflow(product, count, &product))
+                dimensions = NESTING_LIMIT + 1;
+        }
+        Dwarf_Die next = mpiq_die_sibling(info, child, in_types);
+        mpiq_die_free(child);
+        child = next;
+    }
+    mpiq_die_free(child);
+    *ret = product;
+    return dimensions > 0 && dimensions < NESTING_LIMIT;
+}
+
+/* Bytes of a type; entry need not be stripped. */
+static bool size_of(struct mpiq_types *types, struct mpiq_entry entry, int depth, uint64_t *ret)
+{
+    int tag = complete(types, &entry);
+    _cleanup_die_ Dwarf_Die die = tag ? mpiq_die_at(&entry) : NULL;
+    if (!die || depth > NESTING_LIMIT)
+        return false;
+    if (mpiq_die_number(entry.info, die, DW_AT_byte_size, ret))
+        return true;
+    const struct mpiq_debug_unit *unit = mpiq_debug_unit_at(entry.info, entry.offset, entry.in_types);
+    struct mpiq_entry inner;
+    switch (tag) {
+    case DW_TAG_pointer_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
+        *ret = unit ? unit->address_size : 0;
+        return unit != NULL;
+    case DW_TAG_enumeration_type:
+        return mpiq_die_reference(&entry, die, DW_AT_type, &inner) && size_of(types, inner, depth + 1, ret);
+    case DW_TAG_array_type: {
+        uint64_t count, size;
+        return mpiq_die_reference(&entry, die, DW_AT_type, &inner) &&
+               size_of(types, inner, depth + 1, &size) &&
+               count_elements(entry.info, die, entry.in_types, &count) &&
+               !__builtin_mul_overflow(count, size, ret);
+    }
+    default:
+        return false;
+    }
 }
 
 static void *grow(void *array, size_t count, size_t *capacity, size_t item)
@@ -110,7 +175,7 @@ static void remember_missing(struct mpiq_types *types, const char *name)
 }
 
 static const struct mpiq_type *remember(struct mpiq_types *types, struct mpiq_object *object,
-                                        const char *name, const Dwarf_Die *die)
+                                        const char *name, const struct mpiq_entry *entry)
 {
     struct mpiq_type **larger =
         grow(types->found, types->count, &types->capacity, sizeof *larger); /* NOLINT */
@@ -123,10 +188,8 @@ static const struct mpiq_type *remember(struct mpiq_types *types, struct mpiq_ob
         return NULL;
     }
     type->object = object;
-    type->die = *die;
-    Dwarf_Word size;
-    type->has_size = dwarf_aggregate_size(&type->die, &size) == 0;
-    type->size = type->has_size ? size : 0;
+    type->entry = *entry;
+    type->has_size = size_of(types, *entry, 0, &type->size);
     types->found[types->count++] = type;
     mpiq_name_table_add(&types->by_name, type->name, types->count);
     return type;
@@ -138,8 +201,8 @@ static struct mpiq_types *types_of(struct mpiq_object *object)
         struct mpiq_types *types = calloc(1, sizeof *types);
         if (!types)
             return NULL;
-        Dwarf *dwarf = mpiq_object_dwarf(object);
-        types->index = dwarf ? mpiq_type_index_create(dwarf) : NULL;
+        struct mpiq_debug_info *info = mpiq_object_debug_info(object);
+        types->index = info ? mpiq_type_index_create(info) : NULL;
         object->types = types;
     }
     return object->types;
@@ -151,13 +214,13 @@ const struct mpiq_type *mpiq_types_find(struct mpiq_object *object, const char *
     struct mpiq_types *types = types_of(object);
     const struct mpiq_type *type = NULL;
     uint64_t number;
-    Dwarf_Die die;
+    struct mpiq_entry entry;
     if (!types || !types->index)
         type = NULL;
     else if (mpiq_name_table_get(&types->by_name, name, &number))
         type = number && types->found ? types->found[number - 1] : NULL;
-    else if (lookup(types, name, &die))
-        type = remember(types, object, name, &die);
+    else if (lookup(types, name, &entry))
+        type = remember(types, object, name, &entry);
     else
         remember_missing(types, name);
     mpiq_object_unlock();
@@ -176,36 +239,63 @@ const char *mpiq_type_name(const struct mpiq_type *type)
     return type->name;
 }
 
-/* The member's offset in its struct; those of a union have none written down. */
-static bool member_offset(Dwarf_Die *die, uint64_t *ret)
+/* The constant that DWARF 2's expression adds: DW_OP_plus_uconst or DW_OP_constu and a number. */
+static bool added_constant(struct mpiq_debug_info *info, Dwarf_Attribute attribute, uint64_t *ret)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Word value;
-    if (!dwarf_attr(die, DW_AT_data_member_location, &attribute)) {
-        /* A bit field, or a union's member. */
-        if (dwarf_attr(die, DW_AT_data_bit_offset, &attribute) && dwarf_formudata(&attribute, &value) == 0) {
-            *ret = value / 8;
-            return true;
+    Dwarf_Block *block = NULL;
+    Dwarf_Unsigned length = 0;
+    Dwarf_Ptr expression = NULL;
+    Dwarf_Error error = NULL;
+    const unsigned char *bytes = NULL;
+    if (mpiq_dwarf_ok(info, dwarf_formexprloc(attribute, &length, &expression, &error), error)) {
+        bytes = expression;
+    } else {
+        error = NULL;
+        if (!mpiq_dwarf_ok(info, dwarf_formblock(attribute, &block, &error), error))
+            return false;
+        bytes = block->bl_data;
+        length = block->bl_len;
+    }
+    uint64_t value = 0;
+    bool known = length >= 2 && (bytes[0] == DW_OP_plus_uconst || bytes[0] == DW_OP_constu);
+    Dwarf_Unsigned at = 1;
+    for (unsigned shift = 0; known; shift += 7) {
+        if (at == length || shift > 56) {
+            known = false;
+            break;
         }
-        *ret = 0;
-        return true;
+        value |= (uint64_t)(bytes[at] & 127) << shift;
+        if (!(bytes[at++] & 128))
+            break;
     }
-    if (dwarf_formudata(&attribute, &value) == 0) {
+    known = known && at == length;
+    if (block)
+        dwarf_dealloc(info->debug, block, DW_DLA_BLOCK);
+    if (known)
         *ret = value;
-        return true;
-    }
-    /* DWARF 2 wrote an expression that adds a constant. */
-    Dwarf_Op *ops;
-    size_t count;
-    if (dwarf_getlocation(&attribute, &ops, &count) == 0 && count == 1 &&
-        (ops[0].atom == DW_OP_plus_uconst || ops[0].atom == DW_OP_constu)) {
-        *ret = ops[0].number;
-        return true;
-    }
-    return false;
+    return known;
 }
 
-static void add_member(struct mpiq_type *type, const char *name, uint64_t offset, const Dwarf_Die *die)
+/* The member's offset in its struct; those of a union have none written down. */
+static bool member_offset(struct mpiq_debug_info *info, Dwarf_Die die, uint64_t *ret)
+{
+    uint64_t value;
+    if (mpiq_die_number(info, die, DW_AT_data_member_location, ret))
+        return true;
+    Dwarf_Attribute attribute = NULL;
+    Dwarf_Error error = NULL;
+    if (mpiq_dwarf_ok(info, dwarf_attr(die, DW_AT_data_member_location, &attribute, &error), error)) {
+        bool known = added_constant(info, attribute, ret);
+        dwarf_dealloc_attribute(attribute);
+        return known;
+    }
+    /* A bit field, or a union's member. */
+    *ret = mpiq_die_number(info, die, DW_AT_data_bit_offset, &value) ? value / 8 : 0;
+    return true;
+}
+
+static void add_member(struct mpiq_type *type, const char *name, uint64_t offset,
+                       const struct mpiq_entry *entry)
 {
     struct member *larger = type->member_count < MEMBER_LIMIT ? grow(type->members, type->member_count,
                                                                      &type->member_capacity, sizeof *larger)
@@ -213,29 +303,33 @@ static void add_member(struct mpiq_type *type, const char *name, uint64_t offset
     if (!larger)
         return;
     type->members = larger;
-    type->members[type->member_count++] = (struct member){.name = name, .offset = offset, .type = *die};
+    type->members[type->member_count++] = (struct member){.name = name, .offset = offset, .type = *entry};
 }
 
-static void read_members(struct mpiq_type *type, struct mpiq_types *types, Dwarf_Die *aggregate,
+static void read_members(struct mpiq_type *type, struct mpiq_types *types, const struct mpiq_entry *aggregate,
                          uint64_t base, int depth)
 {
-    Dwarf_Die child;
-    if (depth > NESTING_LIMIT || dwarf_child(aggregate, &child) != 0)
-        return;
-    int visited = 0;
-    do {
-        Dwarf_Attribute attribute;
-        Dwarf_Die member_type;
+    struct mpiq_debug_info *info = aggregate->info;
+    Dwarf_Die parent = depth <= NESTING_LIMIT ? mpiq_die_at(aggregate) : NULL;
+    Dwarf_Die child = parent ? mpiq_die_child(info, parent) : NULL;
+    mpiq_die_free(parent);
+    for (int visited = 0; child && visited < MEMBER_LIMIT; visited++) {
+        struct mpiq_entry here = {info, mpiq_die_offset(info, child), aggregate->in_types}, member_type;
         uint64_t offset;
-        if (dwarf_tag(&child) != DW_TAG_member || !dwarf_attr_integrate(&child, DW_AT_type, &attribute) ||
-            !dwarf_formref_die(&attribute, &member_type) || !member_offset(&child, &offset))
-            continue;
-        const char *name = dwarf_diename(&child);
-        if (name)
-            add_member(type, name, base + offset, &member_type);
-        else if (complete(types, &member_type))
-            read_members(type, types, &member_type, base + offset, depth + 1);
-    } while (++visited < MEMBER_LIMIT && dwarf_siblingof(&child, &child) == 0);
+        if (mpiq_die_tag(info, child) == DW_TAG_member &&
+            mpiq_die_reference(&here, child, DW_AT_type, &member_type) &&
+            member_offset(info, child, &offset)) {
+            const char *name = mpiq_die_string(info, child, DW_AT_name);
+            if (name)
+                add_member(type, name, base + offset, &member_type);
+            else if (complete(types, &member_type))
+                read_members(type, types, &member_type, base + offset, depth + 1);
+        }
+        Dwarf_Die next = mpiq_die_sibling(info, child, aggregate->in_types);
+        mpiq_die_free(child);
+        child = next;
+    }
+    mpiq_die_free(child);
 }
 
 /* One name without dots. */
@@ -254,7 +348,7 @@ static bool find_path(struct mpiq_type *type, const char *path, int depth, uint6
     struct mpiq_types *types = type->object->types;
     if (!type->members_read) {
         type->members_read = true;
-        read_members(type, types, &type->die, 0, 0);
+        read_members(type, types, &type->entry, 0, 0);
     }
     size_t length = strcspn(path, ".");
     const struct member *member = find_member(type, path, length);
@@ -266,9 +360,9 @@ static bool find_path(struct mpiq_type *type, const char *path, int depth, uint6
     }
     if (depth >= NESTING_LIMIT)
         return false;
-    struct mpiq_type inner = {.object = type->object, .die = member->type};
+    struct mpiq_type inner = {.object = type->object, .entry = member->type};
     uint64_t offset;
-    bool found = complete(types, &inner.die) && find_path(&inner, path + length + 1, depth + 1, &offset);
+    bool found = complete(types, &inner.entry) && find_path(&inner, path + length + 1, depth + 1, &offset);
     free(inner.members);
     if (found)
         *ret = member->offset + offset;

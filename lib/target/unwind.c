@@ -38,7 +38,7 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
     if (!object)
         return -1;
     *file = NULL;
-    *elf = elf_begin(-1, object->image ? ELF_C_READ : ELF_C_READ_MMAP, object->elf);
+    *elf = elf_begin(-1, ELF_C_READ, object->elf);
     return -1; /* no descriptor: it is the object's */
 }
 
@@ -209,7 +209,7 @@ static char *copy_text(const char *text)
 }
 
 static bool add_frame(struct mpiq_target_stack *stack, size_t *capacity, uint64_t pc,
-                      const struct mpiq_line *line, const char *object)
+                      const struct mpiq_source_place *line, const char *object)
 {
     if (stack->count == *capacity) {
         *capacity = *capacity ? *capacity * 2 : 32;
@@ -240,8 +240,9 @@ static struct mpiq_error *describe(struct mpiq_unwinder *unwinder, struct mpiq_t
         struct mpiq_module *module = mpiq_modules_at(unwinder->modules, at);
         struct mpiq_object *object = module ? mpiq_module_object(unwinder->modules, module) : NULL;
         size_t count = 0;
-        const struct mpiq_line *lines = object ? mpiq_lines_at(object, at - module->bias, &count) : NULL;
-        static const struct mpiq_line unknown = {.function = NULL};
+        const struct mpiq_source_place *lines =
+            object ? mpiq_lines_at(object, at - module->bias, &count) : NULL;
+        static const struct mpiq_source_place unknown = {.function = NULL};
         if (!lines) {
             lines = &unknown;
             count = 1;

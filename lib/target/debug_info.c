@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "target/debug_info.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/debug.h"
+#include "target/debug_files.h"
+
+enum { UNIT_LIMIT = 1000000 };
+
+/* ---- what libdwarf asks about the file ---- */
+
+static int section_info(void *object, Dwarf_Half index, Dwarf_Obj_Access_Section *ret, int *error)
+{
+    const struct mpiq_debug_info *info = object;
+    *error = 0;
+    *ret = (Dwarf_Obj_Access_Section){.name = ""};
+    if (index == 0) /* as in ELF, the first one is none */
+        return DW_DLV_OK;
+    if (index > info->sections.count)
+        return DW_DLV_NO_ENTRY;
+    ret->name = info->sections.items[index - 1].name;
+    ret->type = SHT_PROGBITS;
+    ret->size = info->sections.items[index - 1].size;
+    return DW_DLV_OK;
+}
+
+static Dwarf_Endianness byte_order(void *object)
+{
+    const struct mpiq_debug_info *info = object;
+    return info->sections.big_endian ? DW_OBJECT_MSB : DW_OBJECT_LSB;
+}
+
+static Dwarf_Small word_size(void *object)
+{
+    const struct mpiq_debug_info *info = object;
+    return (Dwarf_Small)info->sections.word_size;
+}
+
+static Dwarf_Unsigned section_count(void *object)
+{
+    const struct mpiq_debug_info *info = object;
+    return info->sections.count + 1;
+}
+
+static int load_section(void *object, Dwarf_Half index, Dwarf_Small **ret, int *error)
+{
+    struct mpiq_debug_info *info = object;
+    *error = 0;
+    const unsigned char *data =
+        index > 0 && index <= info->sections.count
+            ? mpiq_debug_section_load(&info->sections, &info->sections.items[index - 1])
+            : NULL;
+    if (!data) {
+        *error = DW_DLE_SECTION_ERROR;
+        return DW_DLV_ERROR;
+    }
+    *ret = (Dwarf_Small *)data; /* which libdwarf only reads */
+    return DW_DLV_OK;
+}
+
+static const Dwarf_Obj_Access_Methods methods = {
+    .get_section_info = section_info,
+    .get_byte_order = byte_order,
+    .get_length_size = word_size,
+    .get_pointer_size = word_size,
+    .get_section_count = section_count,
+    .load_section = load_section,
+};
+
+bool mpiq_dwarf_ok(const struct mpiq_debug_info *info, int result, Dwarf_Error error)
+{
+    if (result == DW_DLV_ERROR && error)
+        dwarf_dealloc_error(info ? info->debug : NULL, error);
+    return result == DW_DLV_OK;
+}
+
+/* ---- units ---- */
+
+bool mpiq_debug_number(const struct mpiq_debug_info *info, const struct mpiq_debug_section *section,
+                       uint64_t offset, size_t size, uint64_t *ret)
+{
+    if (!section || size > 8 || section->size < size || offset > section->size - size)
+        return false;
+    const unsigned char *at = section->data + offset;
+    uint64_t value = 0;
+    for (size_t i = 0; i < size; i++)
+        value = value << 8 | at[info->sections.big_endian ? i : size - 1 - i];
+    *ret = value;
+    return true;
+}
+
+bool mpiq_debug_within(const struct mpiq_debug_section *section, const char *string)
+{
+    uintptr_t start = section ? (uintptr_t)section->data : 0, at = (uintptr_t)string;
+    return section && at >= start && at - start < section->size;
+}
+
+/* Reads the header at offset. */
+static bool read_header(const struct mpiq_debug_info *info, const struct mpiq_debug_section *section,
+                        uint64_t offset, bool in_types, struct mpiq_debug_unit *ret)
+{
+    uint64_t at = offset, length, version, kind = DW_UT_compile, address_size, value;
+    struct mpiq_debug_unit unit = {.start = offset, .offset_size = 4, .in_types = in_types};
+    if (!mpiq_debug_number(info, section, at, 4, &length))
+        return false;
+    at += 4;
+    if (length == 0xffffffff) {
+        if (!mpiq_debug_number(info, section, at, 8, &length))
+            return false;
+        at += 8;
+        unit.offset_size = 8;
+    }
+    if (length > section->size - at || !mpiq_debug_number(info, section, at, 2, &version))
+        return false;
+    unit.end = at + length;
+    at += 2;
+    if (version < 2 || version > 5)
+        return false;
+    if (version == 5) {
+        if (!mpiq_debug_number(info, section, at++, 1, &kind) ||
+            !mpiq_debug_number(info, section, at++, 1, &address_size))
+            return false;
+        at += unit.offset_size; /* of abbreviations */
+    } else {
+        at += unit.offset_size;
+        if (!mpiq_debug_number(info, section, at++, 1, &address_size))
+            return false;
+        if (in_types)
+            kind = DW_UT_type;
+    }
+    if (kind == DW_UT_type || kind == DW_UT_split_type || kind == DW_UT_skeleton ||
+        kind == DW_UT_split_compile) {
+        if (!mpiq_debug_number(info, section, at, 8, &unit.signature))
+            return false;
+        at += 8;
+    }
+    if (kind == DW_UT_type || kind == DW_UT_split_type) {
+        if (!mpiq_debug_number(info, section, at, unit.offset_size, &value))
+            return false;
+        at += unit.offset_size;
+        unit.type = value < unit.end - offset ? offset + value : 0;
+    }
+    unit.entry = at;
+    unit.kind = (uint8_t)kind;
+    unit.version = (uint8_t)version;
+    unit.address_size = (uint8_t)address_size;
+    *ret = unit;
+    return at < unit.end && (address_size == 4 || address_size == 8);
+}
+
+/* A header that makes no sense ends the list: what follows cannot be found. */
+static void read_units(struct mpiq_debug_info *info, const char *name, bool in_types)
+{
+    const struct mpiq_debug_section *section = mpiq_debug_sections_find(&info->sections, name);
+    uint64_t offset = 0;
+    struct mpiq_debug_unit unit;
+    size_t capacity = info->unit_count;
+    while (section && info->unit_count < UNIT_LIMIT && offset < section->size &&
+           read_header(info, section, offset, in_types, &unit)) {
+        if (!mpiq_array_reserve(&info->units, &capacity, info->unit_count + 1))
+            return;
+        info->units[info->unit_count++] = unit;
+        offset = unit.end;
+    }
+}
+
+struct mpiq_debug_unit *mpiq_debug_unit_at(const struct mpiq_debug_info *info, uint64_t offset, bool in_types)
+{
+    size_t low = in_types ? info->info_count : 0, high = in_types ? info->unit_count : info->info_count;
+    size_t count = high;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (info->units[middle].end <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && info->units[low].start <= offset ? &info->units[low] : NULL;
+}
+
+void mpiq_debug_unit_prepare(struct mpiq_debug_info *info, struct mpiq_debug_unit *unit)
+{
+    if (unit->prepared)
+        return;
+    unit->prepared = true;
+    struct mpiq_entry entry = {info, unit->entry, unit->in_types};
+    _cleanup_die_ Dwarf_Die die = mpiq_die_at(&entry);
+    if (!die)
+        return;
+    Dwarf_Half form;
+    if (!mpiq_die_offset_or_index(info, die, DW_AT_addr_base, &form, &unit->address_base))
+        mpiq_die_offset_or_index(info, die, DW_AT_GNU_addr_base, &form, &unit->address_base);
+    mpiq_die_offset_or_index(info, die, DW_AT_GNU_ranges_base, &form, &unit->ranges_base);
+    mpiq_die_offset_or_index(info, die, DW_AT_rnglists_base, &form, &unit->range_lists_base);
+    mpiq_die_address(info, unit, die, DW_AT_low_pc, &unit->low_pc);
+    /* DWARF 5 says in the header that it is a skeleton; before, an attribute did. */
+    if (unit->version < 5 && mpiq_die_number(info, die, DW_AT_GNU_dwo_id, &unit->signature))
+        unit->has_split = info->main == NULL && mpiq_die_has(info, die, DW_AT_GNU_dwo_name);
+    unit->has_split = unit->has_split || unit->kind == DW_UT_skeleton;
+}
+
+bool mpiq_debug_address(struct mpiq_debug_info *info, const struct mpiq_debug_unit *unit, uint64_t index,
+                        uint64_t *ret)
+{
+    struct mpiq_debug_info *holder = info->main ? info->main : info;
+    const struct mpiq_debug_section *section = mpiq_debug_sections_find(&holder->sections, "addr");
+    if (!section || index > section->size)
+        return false;
+    return mpiq_debug_number(holder, section, unit->address_base + index * unit->address_size,
+                             unit->address_size, ret);
+}
+
+/* ---- entries ---- */
+
+Dwarf_Die mpiq_die_at(const struct mpiq_entry *entry)
+{
+    Dwarf_Die die = NULL;
+    Dwarf_Error error = NULL;
+    const struct mpiq_debug_unit *unit = mpiq_debug_unit_at(entry->info, entry->offset, entry->in_types);
+    if (!unit || entry->offset < unit->entry)
+        return NULL;
+    int result = dwarf_offdie_b(entry->info->debug, entry->offset, !entry->in_types, &die, &error);
+    return mpiq_dwarf_ok(entry->info, result, error) ? die : NULL;
+}
+
+void mpiq_die_free(Dwarf_Die die)
+{
+    if (die)
+        dwarf_dealloc_die(die);
+}
+
+Dwarf_Die mpiq_die_child(struct mpiq_debug_info *info, Dwarf_Die die)
+{
+    Dwarf_Die child = NULL;
+    Dwarf_Error error = NULL;
+    return mpiq_dwarf_ok(info, dwarf_child(die, &child, &error), error) ? child : NULL;
+}
+
+Dwarf_Die mpiq_die_sibling(struct mpiq_debug_info *info, Dwarf_Die die, bool in_types)
+{
+    Dwarf_Die sibling = NULL;
+    Dwarf_Error error = NULL;
+    int result = dwarf_siblingof_b(info->debug, die, !in_types, &sibling, &error);
+    return mpiq_dwarf_ok(info, result, error) ? sibling : NULL;
+}
+
+uint64_t mpiq_die_offset(struct mpiq_debug_info *info, Dwarf_Die die)
+{
+    Dwarf_Off offset = 0;
+    Dwarf_Error error = NULL;
+    return mpiq_dwarf_ok(info, dwarf_dieoffset(die, &offset, &error), error) ? offset : 0;
+}
+
+int mpiq_die_tag(struct mpiq_debug_info *info, Dwarf_Die die)
+{
+    Dwarf_Half tag = 0;
+    Dwarf_Error error = NULL;
+    return mpiq_dwarf_ok(info, dwarf_tag(die, &tag, &error), error) ? tag : 0;
+}
+
+bool mpiq_die_has(struct mpiq_debug_info *info, Dwarf_Die die, Dwarf_Half attribute)
+{
+    Dwarf_Bool has = 0;
+    Dwarf_Error error = NULL;
+    return mpiq_dwarf_ok(info, dwarf_hasattr(die, attribute, &has, &error), error) && has;
+}
+
+/* The caller frees it with dwarf_dealloc_attribute. */
+static Dwarf_Attribute find_attribute(struct mpiq_debug_info *info, Dwarf_Die die, Dwarf_Half name,
+                                      Dwarf_Half *form)
+{
+    Dwarf_Attribute attribute = NULL;
+    Dwarf_Error error = NULL;
+    if (!mpiq_dwarf_ok(info, dwarf_attr(die, name, &attribute, &error), error))
+        return NULL;
+    error = NULL;
+    if (mpiq_dwarf_ok(info, dwarf_whatform(attribute, form, &error), error))
+        return attribute;
+    dwarf_dealloc_attribute(attribute);
+    return NULL;
+}
+
+/* A string of dwz's common file: libdwarf would look for it in the tied file, which is another one for split
+   units. */
+static const char *alternate_string(struct mpiq_debug_info *info, uint64_t offset)
+{
+    const struct mpiq_debug_section *strings =
+        info->alternate ? mpiq_debug_sections_find(&info->alternate->sections, "str") : NULL;
+    if (!strings || offset >= strings->size)
+        return NULL;
+    const char *string = (const char *)strings->data + offset;
+    return memchr(string, '\0', strings->size - offset) ? string : NULL;
+}
+
+const char *mpiq_die_string(struct mpiq_debug_info *info, Dwarf_Die die, Dwarf_Half name)
+{
+    Dwarf_Half form;
+    Dwarf_Attribute attribute = find_attribute(info, die, name, &form);
+    if (!attribute)
+        return NULL;
+    char *string = NULL;
+    Dwarf_Off offset = 0;
+    Dwarf_Error error = NULL;
+    if (form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup) {
+        if (mpiq_dwarf_ok(info, dwarf_global_formref(attribute, &offset, &error), error))
+            string = (char *)alternate_string(info, offset);
+    } else if (!mpiq_dwarf_ok(info, dwarf_formstring(attribute, &string, &error), error)) {
+        string = NULL;
+    }
+    dwarf_dealloc_attribute(attribute);
+    return string;
+}
+
+bool mpiq_die_number(struct mpiq_debug_info *info, Dwarf_Die die, Dwarf_Half name, uint64_t *ret)
+{
+    Dwarf_Half form;
+    Dwarf_Attribute attribute = find_attribute(info, die, name, &form);
+    if (!attribute)
+        return false;
+    Dwarf_Unsigned value = 0;
+    Dwarf_Signed number = 0;
+    Dwarf_Error error = NULL;
+    bool found;
+    if (form == DW_FORM_sdata || form == DW_FORM_implicit_const) {
+        found = mpiq_dwarf_ok(info, dwarf_formsdata(attribute, &number, &error), error);
+        value = (Dwarf_Unsigned)number;
+    } else {
+        found = mpiq_dwarf_ok(info, dwarf_formudata(attribute, &value, &error), error);
+    }
+    dwarf_dealloc_attribute(attribute);
+    if (found)
+        *ret = value;
+    return found;
+}
+
+bool mpiq_die_offset_or_index(struct mpiq_debug_info *info, Dwarf_Die die, Dwarf_Half name, Dwarf_Half *form,
+                              uint64_t *ret)
+{
+    Dwarf_Attribute attribute = find_attribute(info, die, name, form);
+    if (!attribute)
+        return false;
+    Dwarf_Unsigned value = 0;
+    Dwarf_Error error = NULL;
+    bool found;
+    if (*form == DW_FORM_sec_offset) {
+        found = mpiq_dwarf_ok(info, dwarf_global_formref(attribute, &value, &error), error);
+    } else {
+        found = (*form == DW_FORM_rnglistx || *form == DW_FORM_data4 || *form == DW_FORM_data8) &&
+                mpiq_dwarf_ok(info, dwarf_formudata(attribute, &value, &error), error);
+    }
+    dwarf_dealloc_attribute(attribute);
+    if (found)
+        *ret = value;
+    return found;
+}
+
+bool mpiq_die_address(struct mpiq_debug_info *info, const struct mpiq_debug_unit *unit, Dwarf_Die die,
+                      Dwarf_Half name, uint64_t *ret)
+{
+    Dwarf_Half form;
+    Dwarf_Attribute attribute = find_attribute(info, die, name, &form);
+    if (!attribute)
+        return false;
+    Dwarf_Unsigned index = 0;
+    Dwarf_Addr address = 0;
+    Dwarf_Error error = NULL;
+    bool found;
+    if (form == DW_FORM_addr) {
+        found = mpiq_dwarf_ok(info, dwarf_formaddr(attribute, &address, &error), error);
+        if (found)
+            *ret = address;
+    } else {
+        found = mpiq_dwarf_ok(info, dwarf_get_debug_addr_index(attribute, &index, &error), error) &&
+                mpiq_debug_address(info, unit, index, ret);
+    }
+    dwarf_dealloc_attribute(attribute);
+    return found;
+}
+
+/* The type that a type unit of this signature defines. */
+static bool find_signature(const struct mpiq_entry *at, const Dwarf_Sig8 *signature, struct mpiq_entry *ret)
+{
+    uint64_t wanted = 0;
+    struct mpiq_debug_info *info = at->info;
+    for (size_t i = 0; i < sizeof signature->signature; i++)
+        wanted = wanted << 8 | (unsigned char)signature->signature[info->sections.big_endian ? i : 7 - i];
+    for (size_t i = 0; i < info->unit_count; i++) {
+        const struct mpiq_debug_unit *unit = &info->units[i];
+        if ((unit->kind == DW_UT_type || unit->kind == DW_UT_split_type) && unit->signature == wanted &&
+            unit->type) {
+            *ret = (struct mpiq_entry){info, unit->type, unit->in_types};
+            return true;
+        }
+    }
+    return false;
+}
+
+bool mpiq_die_reference(const struct mpiq_entry *at, Dwarf_Die die, Dwarf_Half name, struct mpiq_entry *ret)
+{
+    struct mpiq_debug_info *info = at->info;
+    Dwarf_Half form;
+    Dwarf_Attribute attribute = find_attribute(info, die, name, &form);
+    if (!attribute)
+        return false;
+    Dwarf_Error error = NULL;
+    Dwarf_Off offset = 0;
+    Dwarf_Sig8 signature;
+    bool found;
+    if (form == DW_FORM_ref_sig8) {
+        found = mpiq_dwarf_ok(info, dwarf_formsig8(attribute, &signature, &error), error) &&
+                find_signature(at, &signature, ret);
+    } else if ((found = mpiq_dwarf_ok(info, dwarf_global_formref(attribute, &offset, &error), error))) {
+        bool alternate = form == DW_FORM_GNU_ref_alt;
+        *ret = (struct mpiq_entry){alternate ? info->alternate : info, offset,
+                                   at->in_types && form != DW_FORM_ref_addr};
+        found = ret->info != NULL;
+        if (alternate)
+            ret->in_types = false;
+    }
+    dwarf_dealloc_attribute(attribute);
+    return found;
+}
+
+/* ---- the file ---- */
+
+struct mpiq_debug_info *mpiq_debug_info_create(Elf *elf)
+{
+    struct mpiq_debug_info *info = calloc(1, sizeof *info);
+    if (!info)
+        return NULL;
+    if (!mpiq_debug_sections_init(&info->sections, elf)) {
+        free(info);
+        return NULL;
+    }
+    info->access = (Dwarf_Obj_Access_Interface){.object = info, .methods = &methods};
+    Dwarf_Error error = NULL;
+    dwarf_set_de_alloc_flag(0); /* it need not note what it allocates: all is given back here */
+    int result = dwarf_object_init_b(&info->access, NULL, NULL, DW_GROUPNUMBER_ANY, &info->debug, &error);
+    if (result != DW_DLV_OK) {
+        mpiq_debug("dwarf", "libdwarf: %s",
+                   result == DW_DLV_ERROR ? dwarf_errmsg(error) : "no debug information");
+        if (result == DW_DLV_ERROR)
+            dwarf_dealloc_error(NULL, error);
+        mpiq_debug_sections_deinit(&info->sections);
+        free(info);
+        return NULL;
+    }
+    info->package = mpiq_debug_sections_find(&info->sections, "cu_index") != NULL;
+    read_units(info, "info", false);
+    info->info_count = info->unit_count;
+    read_units(info, "types", true);
+    return info;
+}
+
+void mpiq_debug_info_destroy(struct mpiq_debug_info *info)
+{
+    if (!info)
+        return;
+    mpiq_debug_files_destroy(info->files);
+    Dwarf_Error error = NULL;
+    if (dwarf_object_finish(info->debug, &error) == DW_DLV_ERROR && error)
+        dwarf_dealloc_error(NULL, error);
+    mpiq_debug_sections_deinit(&info->sections);
+    free(info->units);
+    free(info);
+}
