@@ -123,7 +123,7 @@ static struct mpiq_debug_unit *unit_of(struct mpiq_debug_info *info, uint64_t id
     for (size_t i = 0; i < info->info_count; i++) {
         struct mpiq_debug_unit *unit = &info->units[i];
         if (unit->version < 5)
-            mpiq_debug_unit_prepare(info, unit);
+            mpiq_debug_unit_prepare(unit);
         if (unit->signature == id && unit->kind != DW_UT_split_type && unit->kind != DW_UT_type)
             return unit;
     }
@@ -156,9 +156,7 @@ static struct mpiq_debug_info *add_split(struct mpiq_debug_info *main, const cha
     if (!open_referred(files, path, NULL, &files->split[files->split_count]))
         return NULL;
     struct mpiq_debug_info *info = files->split[files->split_count++].info;
-    Dwarf_Error error = NULL;
     info->main = main;
-    mpiq_dwarf_ok(info, dwarf_set_tied_dbg(info->debug, main->debug, &error), error);
     return info;
 }
 
@@ -177,15 +175,14 @@ static bool find_in_package(struct mpiq_debug_info *info, struct mpiq_debug_unit
 /* Where the compiler wrote it; and beside the object, under its own name, where people move it. */
 static bool find_file(struct mpiq_debug_info *info, struct mpiq_debug_unit *unit)
 {
-    struct mpiq_debug_files *files = info->files;
-    struct mpiq_entry entry = {info, unit->entry, unit->in_types};
-    _cleanup_die_ Dwarf_Die die = mpiq_die_at(&entry);
+    const struct mpiq_debug_files *files = info->files;
+    _cleanup_die_ Dwarf_Die die = mpiq_die_first(unit);
     if (!die)
         return false;
-    const char *name = mpiq_die_string(info, die, DW_AT_dwo_name);
+    const char *name = mpiq_die_string(unit, die, DW_AT_dwo_name);
     if (!name)
-        name = mpiq_die_string(info, die, DW_AT_GNU_dwo_name);
-    const char *directory = mpiq_die_string(info, die, DW_AT_comp_dir);
+        name = mpiq_die_string(unit, die, DW_AT_GNU_dwo_name);
+    const char *directory = mpiq_die_string(unit, die, DW_AT_comp_dir);
     if (!name || !*name)
         return false;
     char paths[3][PATH_MAX];
@@ -210,7 +207,7 @@ bool mpiq_debug_split(struct mpiq_debug_info *info, struct mpiq_debug_unit *unit
     if (unit->split_tried || info->main || !info->files)
         return unit->split != NULL;
     unit->split_tried = true;
-    mpiq_debug_unit_prepare(info, unit);
+    mpiq_debug_unit_prepare(unit);
     return unit->has_split && (find_in_package(info, unit) || find_file(info, unit));
 }
 

@@ -12,52 +12,75 @@ enum { UNIT_LIMIT = 1000000 };
 
 /* ---- what libdwarf asks about the file ---- */
 
+/* Lists of ranges are read in ranges.c, of locations by nobody; libdwarf would go through all their headers.
+ */
+static bool is_shown(const struct mpiq_debug_section *section)
+{
+    static const char *const hidden[] = {".debug_rnglists", ".debug_ranges", ".debug_loc", ".debug_macro",
+                                         ".debug_frame",    ".debug_pub",    ".debug_gnu"};
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+        if (strncmp(section->name, hidden[i], strlen(hidden[i])) == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the section is the one that the view shows a part of. */
+static bool is_part(const struct mpiq_debug_view *view, const struct mpiq_debug_section *section)
+{
+    const char *name = view->in_types ? ".debug_types" : ".debug_info";
+    return view->end != UINT64_MAX && strncmp(section->name, name, strlen(name)) == 0;
+}
+
 static int section_info(void *object, Dwarf_Half index, Dwarf_Obj_Access_Section *ret, int *error)
 {
-    const struct mpiq_debug_info *info = object;
+    const struct mpiq_debug_view *view = object;
     *error = 0;
     *ret = (Dwarf_Obj_Access_Section){.name = ""};
     if (index == 0) /* as in ELF, the first one is none */
         return DW_DLV_OK;
-    if (index > info->sections.count)
+    if (index > view->info->sections.count)
         return DW_DLV_NO_ENTRY;
-    ret->name = info->sections.items[index - 1].name;
+    const struct mpiq_debug_section *section = &view->info->sections.items[index - 1];
+    if (!is_shown(section))
+        return DW_DLV_OK;
+    ret->name = section->name;
     ret->type = SHT_PROGBITS;
-    ret->size = info->sections.items[index - 1].size;
+    ret->size = is_part(view, section) ? view->end - view->start : section->size;
     return DW_DLV_OK;
 }
 
 static Dwarf_Endianness byte_order(void *object)
 {
-    const struct mpiq_debug_info *info = object;
-    return info->sections.big_endian ? DW_OBJECT_MSB : DW_OBJECT_LSB;
+    const struct mpiq_debug_view *view = object;
+    return view->info->sections.big_endian ? DW_OBJECT_MSB : DW_OBJECT_LSB;
 }
 
 static Dwarf_Small word_size(void *object)
 {
-    const struct mpiq_debug_info *info = object;
-    return (Dwarf_Small)info->sections.word_size;
+    const struct mpiq_debug_view *view = object;
+    return (Dwarf_Small)view->info->sections.word_size;
 }
 
 static Dwarf_Unsigned section_count(void *object)
 {
-    const struct mpiq_debug_info *info = object;
-    return info->sections.count + 1;
+    const struct mpiq_debug_view *view = object;
+    return view->info->sections.count + 1;
 }
 
 static int load_section(void *object, Dwarf_Half index, Dwarf_Small **ret, int *error)
 {
-    struct mpiq_debug_info *info = object;
+    struct mpiq_debug_view *view = object;
+    struct mpiq_debug_sections *sections = &view->info->sections;
+    struct mpiq_debug_section *section =
+        index > 0 && index <= sections->count ? &sections->items[index - 1] : NULL;
+    const unsigned char *data = section ? mpiq_debug_section_load(sections, section) : NULL;
     *error = 0;
-    const unsigned char *data =
-        index > 0 && index <= info->sections.count
-            ? mpiq_debug_section_load(&info->sections, &info->sections.items[index - 1])
-            : NULL;
     if (!data) {
         *error = DW_DLE_SECTION_ERROR;
         return DW_DLV_ERROR;
     }
-    *ret = (Dwarf_Small *)data; /* which libdwarf only reads */
+    *ret = (Dwarf_Small *)data + (is_part(view, section) ? view->start : 0); /* libdwarf only reads it */
     return DW_DLV_OK;
 }
 
@@ -70,11 +93,49 @@ static const Dwarf_Obj_Access_Methods methods = {
     .load_section = load_section,
 };
 
-bool mpiq_dwarf_ok(const struct mpiq_debug_info *info, int result, Dwarf_Error error)
+bool mpiq_dwarf_ok(int result, Dwarf_Error error)
 {
     if (result == DW_DLV_ERROR && error)
-        dwarf_dealloc_error(info ? info->debug : NULL, error);
+        dwarf_dealloc_error(NULL, error);
     return result == DW_DLV_OK;
+}
+
+static struct mpiq_debug_view *open_view(struct mpiq_debug_info *info, uint64_t start, uint64_t end,
+                                         bool in_types)
+{
+    struct mpiq_debug_view *view = calloc(1, sizeof *view);
+    if (!view)
+        return NULL;
+    *view = (struct mpiq_debug_view){.info = info, .start = start, .end = end, .in_types = in_types};
+    view->access = (Dwarf_Obj_Access_Interface){.object = view, .methods = &methods};
+    Dwarf_Error error = NULL;
+    dwarf_set_de_alloc_flag(0); /* it need not note what it allocates: all is given back here */
+    int result = dwarf_object_init_b(&view->access, NULL, NULL, DW_GROUPNUMBER_ANY, &view->debug, &error);
+    if (result == DW_DLV_ERROR)
+        mpiq_debug("dwarf", "libdwarf: %s", dwarf_errmsg(error));
+    if (mpiq_dwarf_ok(result, error))
+        return view;
+    free(view);
+    return NULL;
+}
+
+static void close_view(struct mpiq_debug_view *view)
+{
+    Dwarf_Error error = NULL;
+    if (!view)
+        return;
+    mpiq_dwarf_ok(dwarf_object_finish(view->debug, &error), error);
+    free(view);
+}
+
+/* A package's index speaks of offsets in the whole file. */
+static struct mpiq_debug_view *view_of(struct mpiq_debug_unit *unit)
+{
+    struct mpiq_debug_info *info = unit->info;
+    if (!unit->view)
+        unit->view = info->walk || info->package ? info->whole
+                                                 : open_view(info, unit->start, unit->end, unit->in_types);
+    return unit->view;
 }
 
 /* ---- units ---- */
@@ -99,11 +160,11 @@ bool mpiq_debug_within(const struct mpiq_debug_section *section, const char *str
 }
 
 /* Reads the header at offset. */
-static bool read_header(const struct mpiq_debug_info *info, const struct mpiq_debug_section *section,
+static bool read_header(struct mpiq_debug_info *info, const struct mpiq_debug_section *section,
                         uint64_t offset, bool in_types, struct mpiq_debug_unit *ret)
 {
     uint64_t at = offset, length, version, kind = DW_UT_compile, address_size, value;
-    struct mpiq_debug_unit unit = {.start = offset, .offset_size = 4, .in_types = in_types};
+    struct mpiq_debug_unit unit = {.info = info, .start = offset, .offset_size = 4, .in_types = in_types};
     if (!mpiq_debug_number(info, section, at, 4, &length))
         return false;
     at += 4;
@@ -181,31 +242,29 @@ struct mpiq_debug_unit *mpiq_debug_unit_at(const struct mpiq_debug_info *info, u
     return low < count && info->units[low].start <= offset ? &info->units[low] : NULL;
 }
 
-void mpiq_debug_unit_prepare(struct mpiq_debug_info *info, struct mpiq_debug_unit *unit)
+void mpiq_debug_unit_prepare(struct mpiq_debug_unit *unit)
 {
     if (unit->prepared)
         return;
     unit->prepared = true;
-    struct mpiq_entry entry = {info, unit->entry, unit->in_types};
-    _cleanup_die_ Dwarf_Die die = mpiq_die_at(&entry);
+    _cleanup_die_ Dwarf_Die die = mpiq_die_first(unit);
     if (!die)
         return;
     Dwarf_Half form;
-    if (!mpiq_die_offset_or_index(info, die, DW_AT_addr_base, &form, &unit->address_base))
-        mpiq_die_offset_or_index(info, die, DW_AT_GNU_addr_base, &form, &unit->address_base);
-    mpiq_die_offset_or_index(info, die, DW_AT_GNU_ranges_base, &form, &unit->ranges_base);
-    mpiq_die_offset_or_index(info, die, DW_AT_rnglists_base, &form, &unit->range_lists_base);
-    mpiq_die_address(info, unit, die, DW_AT_low_pc, &unit->low_pc);
+    if (!mpiq_die_offset_or_index(unit, die, DW_AT_addr_base, &form, &unit->address_base))
+        mpiq_die_offset_or_index(unit, die, DW_AT_GNU_addr_base, &form, &unit->address_base);
+    mpiq_die_offset_or_index(unit, die, DW_AT_GNU_ranges_base, &form, &unit->ranges_base);
+    mpiq_die_offset_or_index(unit, die, DW_AT_rnglists_base, &form, &unit->range_lists_base);
+    mpiq_die_address(unit, die, DW_AT_low_pc, &unit->low_pc);
     /* DWARF 5 says in the header that it is a skeleton; before, an attribute did. */
-    if (unit->version < 5 && mpiq_die_number(info, die, DW_AT_GNU_dwo_id, &unit->signature))
-        unit->has_split = info->main == NULL && mpiq_die_has(info, die, DW_AT_GNU_dwo_name);
+    if (unit->version < 5 && mpiq_die_number(unit, die, DW_AT_GNU_dwo_id, &unit->signature))
+        unit->has_split = !unit->info->main && mpiq_die_has(unit, die, DW_AT_GNU_dwo_name);
     unit->has_split = unit->has_split || unit->kind == DW_UT_skeleton;
 }
 
-bool mpiq_debug_address(struct mpiq_debug_info *info, const struct mpiq_debug_unit *unit, uint64_t index,
-                        uint64_t *ret)
+bool mpiq_debug_address(const struct mpiq_debug_unit *unit, uint64_t index, uint64_t *ret)
 {
-    struct mpiq_debug_info *holder = info->main ? info->main : info;
+    struct mpiq_debug_info *holder = unit->info->main ? unit->info->main : unit->info;
     const struct mpiq_debug_section *section = mpiq_debug_sections_find(&holder->sections, "addr");
     if (!section || index > section->size)
         return false;
@@ -215,15 +274,29 @@ bool mpiq_debug_address(struct mpiq_debug_info *info, const struct mpiq_debug_un
 
 /* ---- entries ---- */
 
-Dwarf_Die mpiq_die_at(const struct mpiq_entry *entry)
+static Dwarf_Die die_in(struct mpiq_debug_unit *unit, uint64_t offset)
 {
     Dwarf_Die die = NULL;
     Dwarf_Error error = NULL;
-    const struct mpiq_debug_unit *unit = mpiq_debug_unit_at(entry->info, entry->offset, entry->in_types);
+    struct mpiq_debug_view *view = view_of(unit);
+    if (!view)
+        return NULL;
+    int result = dwarf_offdie_b(view->debug, offset - view->start, !unit->in_types, &die, &error);
+    return mpiq_dwarf_ok(result, error) ? die : NULL;
+}
+
+Dwarf_Die mpiq_die_first(struct mpiq_debug_unit *unit)
+{
+    return die_in(unit, unit->entry);
+}
+
+Dwarf_Die mpiq_die_at(const struct mpiq_entry *entry, struct mpiq_debug_unit **ret)
+{
+    struct mpiq_debug_unit *unit = mpiq_debug_unit_at(entry->info, entry->offset, entry->in_types);
     if (!unit || entry->offset < unit->entry)
         return NULL;
-    int result = dwarf_offdie_b(entry->info->debug, entry->offset, !entry->in_types, &die, &error);
-    return mpiq_dwarf_ok(entry->info, result, error) ? die : NULL;
+    *ret = unit;
+    return die_in(unit, entry->offset);
 }
 
 void mpiq_die_free(Dwarf_Die die)
@@ -232,52 +305,57 @@ void mpiq_die_free(Dwarf_Die die)
         dwarf_dealloc_die(die);
 }
 
-Dwarf_Die mpiq_die_child(struct mpiq_debug_info *info, Dwarf_Die die)
+Dwarf_Die mpiq_die_child(const struct mpiq_debug_unit *unit, Dwarf_Die die)
 {
+    (void)unit;
     Dwarf_Die child = NULL;
     Dwarf_Error error = NULL;
-    return mpiq_dwarf_ok(info, dwarf_child(die, &child, &error), error) ? child : NULL;
+    return mpiq_dwarf_ok(dwarf_child(die, &child, &error), error) ? child : NULL;
 }
 
-Dwarf_Die mpiq_die_sibling(struct mpiq_debug_info *info, Dwarf_Die die, bool in_types)
+Dwarf_Die mpiq_die_sibling(const struct mpiq_debug_unit *unit, Dwarf_Die die)
 {
     Dwarf_Die sibling = NULL;
     Dwarf_Error error = NULL;
-    int result = dwarf_siblingof_b(info->debug, die, !in_types, &sibling, &error);
-    return mpiq_dwarf_ok(info, result, error) ? sibling : NULL;
+    int result = dwarf_siblingof_b(unit->view->debug, die, !unit->in_types, &sibling, &error);
+    return mpiq_dwarf_ok(result, error) ? sibling : NULL;
 }
 
-uint64_t mpiq_die_offset(struct mpiq_debug_info *info, Dwarf_Die die)
+struct mpiq_entry mpiq_die_entry(const struct mpiq_debug_unit *unit, Dwarf_Die die)
 {
     Dwarf_Off offset = 0;
     Dwarf_Error error = NULL;
-    return mpiq_dwarf_ok(info, dwarf_dieoffset(die, &offset, &error), error) ? offset : 0;
+    bool known = mpiq_dwarf_ok(dwarf_dieoffset(die, &offset, &error), error);
+    return (struct mpiq_entry){unit->info, known ? unit->view->start + offset : 0, unit->in_types};
 }
 
-int mpiq_die_tag(struct mpiq_debug_info *info, Dwarf_Die die)
+int mpiq_die_tag(const struct mpiq_debug_unit *unit, Dwarf_Die die)
 {
+    (void)unit;
     Dwarf_Half tag = 0;
     Dwarf_Error error = NULL;
-    return mpiq_dwarf_ok(info, dwarf_tag(die, &tag, &error), error) ? tag : 0;
+    return mpiq_dwarf_ok(dwarf_tag(die, &tag, &error), error) ? tag : 0;
 }
 
-bool mpiq_die_has(struct mpiq_debug_info *info, Dwarf_Die die, Dwarf_Half attribute)
+bool mpiq_die_has(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half attribute)
 {
+    (void)unit;
     Dwarf_Bool has = 0;
     Dwarf_Error error = NULL;
-    return mpiq_dwarf_ok(info, dwarf_hasattr(die, attribute, &has, &error), error) && has;
+    return mpiq_dwarf_ok(dwarf_hasattr(die, attribute, &has, &error), error) && has;
 }
 
 /* The caller frees it with dwarf_dealloc_attribute. */
-static Dwarf_Attribute find_attribute(struct mpiq_debug_info *info, Dwarf_Die die, Dwarf_Half name,
+static Dwarf_Attribute find_attribute(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half name,
                                       Dwarf_Half *form)
 {
+    (void)unit;
     Dwarf_Attribute attribute = NULL;
     Dwarf_Error error = NULL;
-    if (!mpiq_dwarf_ok(info, dwarf_attr(die, name, &attribute, &error), error))
+    if (!mpiq_dwarf_ok(dwarf_attr(die, name, &attribute, &error), error))
         return NULL;
     error = NULL;
-    if (mpiq_dwarf_ok(info, dwarf_whatform(attribute, form, &error), error))
+    if (mpiq_dwarf_ok(dwarf_whatform(attribute, form, &error), error))
         return attribute;
     dwarf_dealloc_attribute(attribute);
     return NULL;
@@ -295,29 +373,29 @@ static const char *alternate_string(struct mpiq_debug_info *info, uint64_t offse
     return memchr(string, '\0', strings->size - offset) ? string : NULL;
 }
 
-const char *mpiq_die_string(struct mpiq_debug_info *info, Dwarf_Die die, Dwarf_Half name)
+const char *mpiq_die_string(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half name)
 {
     Dwarf_Half form;
-    Dwarf_Attribute attribute = find_attribute(info, die, name, &form);
+    Dwarf_Attribute attribute = find_attribute(unit, die, name, &form);
     if (!attribute)
         return NULL;
     char *string = NULL;
     Dwarf_Off offset = 0;
     Dwarf_Error error = NULL;
     if (form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup) {
-        if (mpiq_dwarf_ok(info, dwarf_global_formref(attribute, &offset, &error), error))
-            string = (char *)alternate_string(info, offset);
-    } else if (!mpiq_dwarf_ok(info, dwarf_formstring(attribute, &string, &error), error)) {
+        if (mpiq_dwarf_ok(dwarf_global_formref(attribute, &offset, &error), error))
+            string = (char *)alternate_string(unit->info, offset);
+    } else if (!mpiq_dwarf_ok(dwarf_formstring(attribute, &string, &error), error)) {
         string = NULL;
     }
     dwarf_dealloc_attribute(attribute);
     return string;
 }
 
-bool mpiq_die_number(struct mpiq_debug_info *info, Dwarf_Die die, Dwarf_Half name, uint64_t *ret)
+bool mpiq_die_number(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half name, uint64_t *ret)
 {
     Dwarf_Half form;
-    Dwarf_Attribute attribute = find_attribute(info, die, name, &form);
+    Dwarf_Attribute attribute = find_attribute(unit, die, name, &form);
     if (!attribute)
         return false;
     Dwarf_Unsigned value = 0;
@@ -325,10 +403,10 @@ bool mpiq_die_number(struct mpiq_debug_info *info, Dwarf_Die die, Dwarf_Half nam
     Dwarf_Error error = NULL;
     bool found;
     if (form == DW_FORM_sdata || form == DW_FORM_implicit_const) {
-        found = mpiq_dwarf_ok(info, dwarf_formsdata(attribute, &number, &error), error);
+        found = mpiq_dwarf_ok(dwarf_formsdata(attribute, &number, &error), error);
         value = (Dwarf_Unsigned)number;
     } else {
-        found = mpiq_dwarf_ok(info, dwarf_formudata(attribute, &value, &error), error);
+        found = mpiq_dwarf_ok(dwarf_formudata(attribute, &value, &error), error);
     }
     dwarf_dealloc_attribute(attribute);
     if (found)
@@ -336,20 +414,20 @@ bool mpiq_die_number(struct mpiq_debug_info *info, Dwarf_Die die, Dwarf_Half nam
     return found;
 }
 
-bool mpiq_die_offset_or_index(struct mpiq_debug_info *info, Dwarf_Die die, Dwarf_Half name, Dwarf_Half *form,
-                              uint64_t *ret)
+bool mpiq_die_offset_or_index(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half name,
+                              Dwarf_Half *form, uint64_t *ret)
 {
-    Dwarf_Attribute attribute = find_attribute(info, die, name, form);
+    Dwarf_Attribute attribute = find_attribute(unit, die, name, form);
     if (!attribute)
         return false;
     Dwarf_Unsigned value = 0;
     Dwarf_Error error = NULL;
     bool found;
     if (*form == DW_FORM_sec_offset) {
-        found = mpiq_dwarf_ok(info, dwarf_global_formref(attribute, &value, &error), error);
+        found = mpiq_dwarf_ok(dwarf_global_formref(attribute, &value, &error), error);
     } else {
         found = (*form == DW_FORM_rnglistx || *form == DW_FORM_data4 || *form == DW_FORM_data8) &&
-                mpiq_dwarf_ok(info, dwarf_formudata(attribute, &value, &error), error);
+                mpiq_dwarf_ok(dwarf_formudata(attribute, &value, &error), error);
     }
     dwarf_dealloc_attribute(attribute);
     if (found)
@@ -357,11 +435,10 @@ bool mpiq_die_offset_or_index(struct mpiq_debug_info *info, Dwarf_Die die, Dwarf
     return found;
 }
 
-bool mpiq_die_address(struct mpiq_debug_info *info, const struct mpiq_debug_unit *unit, Dwarf_Die die,
-                      Dwarf_Half name, uint64_t *ret)
+bool mpiq_die_address(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half name, uint64_t *ret)
 {
     Dwarf_Half form;
-    Dwarf_Attribute attribute = find_attribute(info, die, name, &form);
+    Dwarf_Attribute attribute = find_attribute(unit, die, name, &form);
     if (!attribute)
         return false;
     Dwarf_Unsigned index = 0;
@@ -369,22 +446,21 @@ bool mpiq_die_address(struct mpiq_debug_info *info, const struct mpiq_debug_unit
     Dwarf_Error error = NULL;
     bool found;
     if (form == DW_FORM_addr) {
-        found = mpiq_dwarf_ok(info, dwarf_formaddr(attribute, &address, &error), error);
+        found = mpiq_dwarf_ok(dwarf_formaddr(attribute, &address, &error), error);
         if (found)
             *ret = address;
     } else {
-        found = mpiq_dwarf_ok(info, dwarf_get_debug_addr_index(attribute, &index, &error), error) &&
-                mpiq_debug_address(info, unit, index, ret);
+        found = mpiq_dwarf_ok(dwarf_get_debug_addr_index(attribute, &index, &error), error) &&
+                mpiq_debug_address(unit, index, ret);
     }
     dwarf_dealloc_attribute(attribute);
     return found;
 }
 
 /* The type that a type unit of this signature defines. */
-static bool find_signature(const struct mpiq_entry *at, const Dwarf_Sig8 *signature, struct mpiq_entry *ret)
+static bool find_signature(struct mpiq_debug_info *info, const Dwarf_Sig8 *signature, struct mpiq_entry *ret)
 {
     uint64_t wanted = 0;
-    struct mpiq_debug_info *info = at->info;
     for (size_t i = 0; i < sizeof signature->signature; i++)
         wanted = wanted << 8 | (unsigned char)signature->signature[info->sections.big_endian ? i : 7 - i];
     for (size_t i = 0; i < info->unit_count; i++) {
@@ -398,11 +474,12 @@ static bool find_signature(const struct mpiq_entry *at, const Dwarf_Sig8 *signat
     return false;
 }
 
-bool mpiq_die_reference(const struct mpiq_entry *at, Dwarf_Die die, Dwarf_Half name, struct mpiq_entry *ret)
+bool mpiq_die_reference(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half name,
+                        struct mpiq_entry *ret)
 {
-    struct mpiq_debug_info *info = at->info;
+    struct mpiq_debug_info *info = unit->info;
     Dwarf_Half form;
-    Dwarf_Attribute attribute = find_attribute(info, die, name, &form);
+    Dwarf_Attribute attribute = find_attribute(unit, die, name, &form);
     if (!attribute)
         return false;
     Dwarf_Error error = NULL;
@@ -410,15 +487,16 @@ bool mpiq_die_reference(const struct mpiq_entry *at, Dwarf_Die die, Dwarf_Half n
     Dwarf_Sig8 signature;
     bool found;
     if (form == DW_FORM_ref_sig8) {
-        found = mpiq_dwarf_ok(info, dwarf_formsig8(attribute, &signature, &error), error) &&
-                find_signature(at, &signature, ret);
-    } else if ((found = mpiq_dwarf_ok(info, dwarf_global_formref(attribute, &offset, &error), error))) {
-        bool alternate = form == DW_FORM_GNU_ref_alt;
-        *ret = (struct mpiq_entry){alternate ? info->alternate : info, offset,
-                                   at->in_types && form != DW_FORM_ref_addr};
+        found = mpiq_dwarf_ok(dwarf_formsig8(attribute, &signature, &error), error) &&
+                find_signature(info, &signature, ret);
+    } else if ((found = mpiq_dwarf_ok(dwarf_global_formref(attribute, &offset, &error), error))) {
+        if (form == DW_FORM_GNU_ref_alt) /* into dwz's common file */
+            *ret = (struct mpiq_entry){info->alternate, offset, false};
+        else if (form == DW_FORM_ref_addr) /* into all of .debug_info */
+            *ret = (struct mpiq_entry){info, offset, false};
+        else
+            *ret = (struct mpiq_entry){info, unit->view->start + offset, unit->in_types};
         found = ret->info != NULL;
-        if (alternate)
-            ret->in_types = false;
     }
     dwarf_dealloc_attribute(attribute);
     return found;
@@ -431,19 +509,9 @@ struct mpiq_debug_info *mpiq_debug_info_create(Elf *elf)
     struct mpiq_debug_info *info = calloc(1, sizeof *info);
     if (!info)
         return NULL;
-    if (!mpiq_debug_sections_init(&info->sections, elf)) {
-        free(info);
-        return NULL;
-    }
-    info->access = (Dwarf_Obj_Access_Interface){.object = info, .methods = &methods};
-    Dwarf_Error error = NULL;
-    dwarf_set_de_alloc_flag(0); /* it need not note what it allocates: all is given back here */
-    int result = dwarf_object_init_b(&info->access, NULL, NULL, DW_GROUPNUMBER_ANY, &info->debug, &error);
-    if (result != DW_DLV_OK) {
-        mpiq_debug("dwarf", "libdwarf: %s",
-                   result == DW_DLV_ERROR ? dwarf_errmsg(error) : "no debug information");
-        if (result == DW_DLV_ERROR)
-            dwarf_dealloc_error(NULL, error);
+    if (mpiq_debug_sections_init(&info->sections, elf))
+        info->whole = open_view(info, 0, UINT64_MAX, false);
+    if (!info->whole) {
         mpiq_debug_sections_deinit(&info->sections);
         free(info);
         return NULL;
@@ -460,9 +528,11 @@ void mpiq_debug_info_destroy(struct mpiq_debug_info *info)
     if (!info)
         return;
     mpiq_debug_files_destroy(info->files);
-    Dwarf_Error error = NULL;
-    if (dwarf_object_finish(info->debug, &error) == DW_DLV_ERROR && error)
-        dwarf_dealloc_error(NULL, error);
+    for (size_t i = 0; i < info->unit_count; i++) {
+        if (info->units[i].view != info->whole)
+            close_view(info->units[i].view);
+    }
+    close_view(info->whole);
     mpiq_debug_sections_deinit(&info->sections);
     free(info->units);
     free(info);

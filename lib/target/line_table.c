@@ -38,26 +38,26 @@ static int compare_rows(const void *a, const void *b)
     return left->order < right->order ? -1 : left->order > right->order;
 }
 
-static bool read_row(struct mpiq_debug_info *info, Dwarf_Line line, struct row *ret)
+static bool read_row(Dwarf_Line line, struct row *ret)
 {
     Dwarf_Addr address = 0;
     Dwarf_Unsigned number = 0, file = 0;
     Dwarf_Bool end = 0;
     Dwarf_Error error = NULL;
-    if (!mpiq_dwarf_ok(info, dwarf_lineaddr(line, &address, &error), error))
+    if (!mpiq_dwarf_ok(dwarf_lineaddr(line, &address, &error), error))
         return false;
     error = NULL;
-    if (!mpiq_dwarf_ok(info, dwarf_lineendsequence(line, &end, &error), error))
+    if (!mpiq_dwarf_ok(dwarf_lineendsequence(line, &end, &error), error))
         return false;
     ret->address = address;
     ret->line = -1;
     if (end)
         return true;
     error = NULL;
-    if (!mpiq_dwarf_ok(info, dwarf_lineno(line, &number, &error), error))
+    if (!mpiq_dwarf_ok(dwarf_lineno(line, &number, &error), error))
         return false;
     error = NULL;
-    if (!mpiq_dwarf_ok(info, dwarf_line_srcfileno(line, &file, &error), error))
+    if (!mpiq_dwarf_ok(dwarf_line_srcfileno(line, &file, &error), error))
         return false;
     ret->line = number <= INT32_MAX ? (int32_t)number : 0;
     ret->file = file <= UINT32_MAX ? (uint32_t)file : UINT32_MAX;
@@ -167,19 +167,19 @@ static void read_rows(struct mpiq_line_table *table, struct mpiq_debug_info *inf
     Dwarf_Signed count = 0;
     Dwarf_Error error = NULL;
     int result = dwarf_srclines_from_linecontext(context, &lines, &count, &error);
-    if (!mpiq_dwarf_ok(info, result, error) || count <= 0 || count > ROW_LIMIT)
+    if (!mpiq_dwarf_ok(result, error) || count <= 0 || count > ROW_LIMIT)
         return;
     table->rows = malloc((size_t)count * sizeof *table->rows);
     for (Dwarf_Signed i = 0; table->rows && i < count; i++) {
         struct row *row = &table->rows[table->row_count];
         *row = (struct row){.order = (uint32_t)i};
-        if (!read_row(info, lines[i], row))
+        if (!read_row(lines[i], row))
             break;
         table->row_count++;
     }
     Dwarf_Unsigned offset = 0;
     error = NULL;
-    if (version_5 && mpiq_dwarf_ok(info, dwarf_srclines_table_offset(context, &offset, &error), error))
+    if (version_5 && mpiq_dwarf_ok(dwarf_srclines_table_offset(context, &offset, &error), error))
         correct_first_files(table, info, offset);
     bool sorted = true;
     for (size_t i = 1; i < table->row_count && sorted; i++)
@@ -188,13 +188,12 @@ static void read_rows(struct mpiq_line_table *table, struct mpiq_debug_info *inf
         qsort(table->rows, table->row_count, sizeof *table->rows, compare_rows);
 }
 
-static void read_files(struct mpiq_line_table *table, struct mpiq_debug_info *info,
-                       Dwarf_Line_Context context)
+static void read_files(struct mpiq_line_table *table, Dwarf_Line_Context context)
 {
     Dwarf_Signed first = 0, count = 0, end = 0;
     Dwarf_Error error = NULL;
     int result = dwarf_srclines_files_indexes(context, &first, &count, &end, &error);
-    if (!mpiq_dwarf_ok(info, result, error) || first < 0 || end <= first)
+    if (!mpiq_dwarf_ok(result, error) || first < 0 || end <= first)
         return;
     size_t wanted = (size_t)(end - first) < FILE_LIMIT ? (size_t)(end - first) : FILE_LIMIT;
     table->files = calloc(wanted, sizeof *table->files);
@@ -206,7 +205,7 @@ static void read_files(struct mpiq_line_table *table, struct mpiq_debug_info *in
         error = NULL;
         result = dwarf_srclines_files_data_b(context, first + (Dwarf_Signed)i, &name, &directory, NULL, NULL,
                                              NULL, &error);
-        if (!mpiq_dwarf_ok(info, result, error))
+        if (!mpiq_dwarf_ok(result, error))
             continue;
         table->files[i].name = name;
         const char *path = NULL;
@@ -214,16 +213,14 @@ static void read_files(struct mpiq_line_table *table, struct mpiq_debug_info *in
         result = directory <= INT64_MAX
                      ? dwarf_srclines_include_dir_data(context, (Dwarf_Signed)directory, &path, &error)
                      : DW_DLV_NO_ENTRY;
-        if (mpiq_dwarf_ok(info, result, error))
+        if (mpiq_dwarf_ok(result, error))
             table->files[i].directory = path;
     }
 }
 
-struct mpiq_line_table *mpiq_line_table_create(struct mpiq_debug_info *info,
-                                               const struct mpiq_debug_unit *unit)
+struct mpiq_line_table *mpiq_line_table_create(struct mpiq_debug_unit *unit)
 {
-    struct mpiq_entry entry = {info, unit->entry, unit->in_types};
-    _cleanup_die_ Dwarf_Die die = mpiq_die_at(&entry);
+    _cleanup_die_ Dwarf_Die die = mpiq_die_first(unit);
     struct mpiq_line_table *table = die ? calloc(1, sizeof *table) : NULL;
     if (!table)
         return NULL;
@@ -231,14 +228,14 @@ struct mpiq_line_table *mpiq_line_table_create(struct mpiq_debug_info *info,
     Dwarf_Small tables = 0;
     Dwarf_Line_Context context = NULL;
     Dwarf_Error error = NULL;
-    if (!mpiq_dwarf_ok(info, dwarf_srclines_b(die, &version, &tables, &context, &error), error)) {
+    if (!mpiq_dwarf_ok(dwarf_srclines_b(die, &version, &tables, &context, &error), error)) {
         free(table);
         return NULL;
     }
-    table->directory = mpiq_die_string(info, die, DW_AT_comp_dir);
+    table->directory = mpiq_die_string(unit, die, DW_AT_comp_dir);
     if (tables == 1)
-        read_rows(table, info, context, version == 5);
-    read_files(table, info, context);
+        read_rows(table, unit->info, context, version == 5);
+    read_files(table, context);
     dwarf_srclines_dealloc_b(context);
     return table;
 }

@@ -8,8 +8,7 @@
 struct mpiq_line_table;
 
 /* NULL if the unit has none that can be read. */
-struct mpiq_line_table *mpiq_line_table_create(struct mpiq_debug_info *info,
-                                               const struct mpiq_debug_unit *unit);
+struct mpiq_line_table *mpiq_line_table_create(struct mpiq_debug_unit *unit);
 void mpiq_line_table_destroy(struct mpiq_line_table *table);
 
 /* The row that holds address: its file's number and its line; false if there is none. */

@@ -64,8 +64,7 @@ static bool grow(struct mpiq_lines *lines)
     return true;
 }
 
-static struct mpiq_line_table *table_of(struct mpiq_lines *lines, struct mpiq_debug_info *info,
-                                        const struct mpiq_debug_unit *unit)
+static struct mpiq_line_table *table_of(struct mpiq_lines *lines, struct mpiq_debug_unit *unit)
 {
     for (struct unit_lines *known = lines->tables; known; known = known->next) {
         if (known->unit == unit)
@@ -74,15 +73,14 @@ static struct mpiq_line_table *table_of(struct mpiq_lines *lines, struct mpiq_de
     struct unit_lines *added = calloc(1, sizeof *added);
     if (!added)
         return NULL;
-    *added = (struct unit_lines){lines->tables, unit, mpiq_line_table_create(info, unit)};
+    *added = (struct unit_lines){lines->tables, unit, mpiq_line_table_create(unit)};
     lines->tables = added;
     return added->table;
 }
 
 /* The functions around an address, outermost first: a subprogram and what was inlined into it. */
 struct chain {
-    struct mpiq_debug_info *info;
-    const struct mpiq_debug_unit *unit;
+    struct mpiq_debug_unit *unit;
     uint64_t address;
     struct mpiq_entry functions[INLINE_LIMIT];
     int count;
@@ -105,16 +103,15 @@ static bool descend(struct chain *chain, Dwarf_Die parent, bool nested, int dept
 /* Whether die or something in it holds the address; then the chain goes on from there. */
 static bool enter(struct chain *chain, Dwarf_Die die, bool nested, int depth)
 {
-    int tag = mpiq_die_tag(chain->info, die);
+    int tag = mpiq_die_tag(chain->unit, die);
     if (is_container(tag))
         return descend(chain, die, nested, depth + 1);
     if (!is_scope(tag))
         return false;
-    if (!mpiq_ranges_hold(chain->info, chain->unit, die, chain->address))
+    if (!mpiq_ranges_hold(chain->unit, die, chain->address))
         return nested && tag == DW_TAG_subprogram && descend(chain, die, true, depth + 1);
     if ((tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) && chain->count < INLINE_LIMIT)
-        chain->functions[chain->count++] =
-            (struct mpiq_entry){chain->info, mpiq_die_offset(chain->info, die), false};
+        chain->functions[chain->count++] = mpiq_die_entry(chain->unit, die);
     descend(chain, die, false, depth + 1);
     return true;
 }
@@ -123,11 +120,11 @@ static bool enter(struct chain *chain, Dwarf_Die die, bool nested, int depth)
    procedures) lie outside their parent's code: `nested` looks there. */
 static bool descend(struct chain *chain, Dwarf_Die parent, bool nested, int depth)
 {
-    Dwarf_Die child = depth <= SCOPE_LIMIT ? mpiq_die_child(chain->info, parent) : NULL;
+    Dwarf_Die child = depth <= SCOPE_LIMIT ? mpiq_die_child(chain->unit, parent) : NULL;
     bool found = false;
     while (child && !found) {
         found = enter(chain, child, nested, depth);
-        Dwarf_Die next = found ? NULL : mpiq_die_sibling(chain->info, child, false);
+        Dwarf_Die next = found ? NULL : mpiq_die_sibling(chain->unit, child);
         mpiq_die_free(child);
         child = next;
     }
@@ -138,13 +135,14 @@ static bool descend(struct chain *chain, Dwarf_Die parent, bool nested, int dept
 static const char *name_of(struct mpiq_entry entry, Dwarf_Half attribute)
 {
     for (int i = 0; i < ORIGIN_LIMIT; i++) {
-        _cleanup_die_ Dwarf_Die die = mpiq_die_at(&entry);
-        const char *name = die ? mpiq_die_string(entry.info, die, attribute) : NULL;
+        struct mpiq_debug_unit *unit;
+        _cleanup_die_ Dwarf_Die die = mpiq_die_at(&entry, &unit);
+        const char *name = die ? mpiq_die_string(unit, die, attribute) : NULL;
         struct mpiq_entry origin;
         if (!die || name)
             return name;
-        if (!mpiq_die_reference(&entry, die, DW_AT_abstract_origin, &origin) &&
-            !mpiq_die_reference(&entry, die, DW_AT_specification, &origin))
+        if (!mpiq_die_reference(unit, die, DW_AT_abstract_origin, &origin) &&
+            !mpiq_die_reference(unit, die, DW_AT_specification, &origin))
             return NULL;
         entry = origin;
     }
@@ -164,12 +162,13 @@ static void call_site(struct mpiq_line_table *table, const struct mpiq_entry *en
     uint64_t number;
     ret->file = NULL;
     ret->line = 0;
-    _cleanup_die_ Dwarf_Die die = mpiq_die_at(entry);
+    struct mpiq_debug_unit *unit;
+    _cleanup_die_ Dwarf_Die die = mpiq_die_at(entry, &unit);
     if (!die)
         return;
-    if (mpiq_die_number(entry->info, die, DW_AT_call_line, &number) && number <= INT32_MAX)
+    if (mpiq_die_number(unit, die, DW_AT_call_line, &number) && number <= INT32_MAX)
         ret->line = (int)number;
-    if (table && mpiq_die_number(entry->info, die, DW_AT_call_file, &number))
+    if (table && mpiq_die_number(unit, die, DW_AT_call_file, &number))
         ret->file = mpiq_line_table_path(table, number);
 }
 
@@ -179,21 +178,18 @@ static void from_debug_info(struct mpiq_lines *lines, struct mpiq_debug_info *in
     struct mpiq_debug_unit *unit = mpiq_unit_map_find(&lines->units, info, address);
     if (!unit)
         return;
-    mpiq_debug_unit_prepare(info, unit);
+    mpiq_debug_unit_prepare(unit);
     struct mpiq_source_place here = {.function = NULL};
-    struct mpiq_line_table *table = table_of(lines, info, unit);
+    struct mpiq_line_table *table = table_of(lines, unit);
     uint32_t file;
     bool has_line = table && mpiq_line_table_find(table, address, &file, &here.line);
     if (has_line)
         here.file = mpiq_line_table_path(table, file);
     /* Functions of a skeleton are in its split file, lines are not. */
-    struct chain chain = {.info = info, .unit = unit, .address = address};
-    if (mpiq_debug_split(info, unit)) {
-        chain.info = unit->split;
+    struct chain chain = {.unit = unit, .address = address};
+    if (mpiq_debug_split(info, unit))
         chain.unit = unit->split_unit;
-    }
-    struct mpiq_entry entry = {chain.info, chain.unit->entry, false};
-    _cleanup_die_ Dwarf_Die whole = mpiq_die_at(&entry);
+    _cleanup_die_ Dwarf_Die whole = mpiq_die_first(chain.unit);
     if (whole && !descend(&chain, whole, false, 0))
         descend(&chain, whole, true, 0);
     for (int i = chain.count; i-- > 0;) {

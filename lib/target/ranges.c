@@ -9,7 +9,6 @@ struct reader {
     struct mpiq_debug_info *info; /* whose sections; of a split unit's list before DWARF 5, the main one's */
     const struct mpiq_debug_section *section;
     const struct mpiq_debug_unit *unit;
-    struct mpiq_debug_info *unit_info;
     uint64_t at;
 };
 
@@ -39,7 +38,7 @@ static bool take_leb(struct reader *reader, uint64_t *ret)
 static bool take_indexed(struct reader *reader, uint64_t *ret)
 {
     uint64_t index;
-    return take_leb(reader, &index) && mpiq_debug_address(reader->unit_info, reader->unit, index, ret);
+    return take_leb(reader, &index) && mpiq_debug_address(reader->unit, index, ret);
 }
 
 /* DWARF 2 to 4: pairs, one with the largest address sets the base, one of zeros ends. */
@@ -101,9 +100,9 @@ static void visit_entries(struct reader *reader, mpiq_range_visitor *visit, void
 
 /* Where in .debug_rnglists the unit's table of offsets begins.  A split unit's file has one table, or in a
    package one a unit. */
-static bool offset_table(struct mpiq_debug_info *info, const struct mpiq_debug_unit *unit, Dwarf_Die die,
-                         uint64_t *ret)
+static bool offset_table(const struct mpiq_debug_unit *unit, Dwarf_Die die, uint64_t *ret)
 {
+    struct mpiq_debug_info *info = unit->info;
     if (!info->main) {
         *ret = unit->range_lists_base;
         return true;
@@ -112,7 +111,7 @@ static bool offset_table(struct mpiq_debug_info *info, const struct mpiq_debug_u
     if (info->package) {
         Dwarf_Debug_Fission_Per_CU part = {.pcu_type = NULL};
         Dwarf_Error error = NULL;
-        if (!mpiq_dwarf_ok(info, dwarf_get_debugfission_for_die(die, &part, &error), error))
+        if (!mpiq_dwarf_ok(dwarf_get_debugfission_for_die(die, &part, &error), error))
             return false;
         start = part.pcu_offset[DW_SECT_RNGLISTS];
     }
@@ -120,10 +119,11 @@ static bool offset_table(struct mpiq_debug_info *info, const struct mpiq_debug_u
     return true;
 }
 
-static void visit_list(struct mpiq_debug_info *info, const struct mpiq_debug_unit *unit, Dwarf_Die die,
-                       Dwarf_Half form, uint64_t value, mpiq_range_visitor *visit, void *argument)
+static void visit_list(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half form, uint64_t value,
+                       mpiq_range_visitor *visit, void *argument)
 {
-    struct reader reader = {.info = info, .unit = unit, .unit_info = info, .at = value};
+    struct mpiq_debug_info *info = unit->info;
+    struct reader reader = {.info = info, .unit = unit, .at = value};
     if (unit->version < 5) {
         if (info->main) {
             reader.info = info->main;
@@ -139,7 +139,7 @@ static void visit_list(struct mpiq_debug_info *info, const struct mpiq_debug_uni
         return;
     uint64_t table, offset;
     if (form == DW_FORM_rnglistx) {
-        if (value > reader.section->size || !offset_table(info, unit, die, &table) ||
+        if (value > reader.section->size || !offset_table(unit, die, &table) ||
             !mpiq_debug_number(info, reader.section, table + value * unit->offset_size, unit->offset_size,
                                &offset))
             return;
@@ -148,23 +148,23 @@ static void visit_list(struct mpiq_debug_info *info, const struct mpiq_debug_uni
     visit_entries(&reader, visit, argument);
 }
 
-void mpiq_ranges_visit(struct mpiq_debug_info *info, const struct mpiq_debug_unit *unit, Dwarf_Die die,
-                       mpiq_range_visitor *visit, void *argument)
+void mpiq_ranges_visit(const struct mpiq_debug_unit *unit, Dwarf_Die die, mpiq_range_visitor *visit,
+                       void *argument)
 {
     uint64_t low, high, value;
     Dwarf_Half form;
     /* The end is an address, or since DWARF 4 a number of bytes. */
-    if (mpiq_die_address(info, unit, die, DW_AT_low_pc, &low)) {
-        bool is_address = mpiq_die_address(info, unit, die, DW_AT_high_pc, &high);
-        if (is_address || mpiq_die_number(info, die, DW_AT_high_pc, &high)) {
+    if (mpiq_die_address(unit, die, DW_AT_low_pc, &low)) {
+        bool is_address = mpiq_die_address(unit, die, DW_AT_high_pc, &high);
+        if (is_address || mpiq_die_number(unit, die, DW_AT_high_pc, &high)) {
             high = is_address ? high : low + high;
             if (low < high)
                 visit(argument, low, high);
             return;
         }
     }
-    if (mpiq_die_offset_or_index(info, die, DW_AT_ranges, &form, &value))
-        visit_list(info, unit, die, form, value, visit, argument);
+    if (mpiq_die_offset_or_index(unit, die, DW_AT_ranges, &form, &value))
+        visit_list(unit, die, form, value, visit, argument);
 }
 
 struct search {
@@ -179,10 +179,9 @@ static bool compare(void *argument, uint64_t start, uint64_t end)
     return !search->found;
 }
 
-bool mpiq_ranges_hold(struct mpiq_debug_info *info, const struct mpiq_debug_unit *unit, Dwarf_Die die,
-                      uint64_t address)
+bool mpiq_ranges_hold(const struct mpiq_debug_unit *unit, Dwarf_Die die, uint64_t address)
 {
     struct search search = {.address = address};
-    mpiq_ranges_visit(info, unit, die, compare, &search);
+    mpiq_ranges_visit(unit, die, compare, &search);
     return search.found;
 }

@@ -14,11 +14,10 @@
 typedef bool mpiq_range_visitor(void *argument, uint64_t start, uint64_t end);
 
 /* The ranges of die, an entry of unit, in their order; unit must be prepared. */
-void mpiq_ranges_visit(struct mpiq_debug_info *info, const struct mpiq_debug_unit *unit, Dwarf_Die die,
-                       mpiq_range_visitor *visit, void *argument);
+void mpiq_ranges_visit(const struct mpiq_debug_unit *unit, Dwarf_Die die, mpiq_range_visitor *visit,
+                       void *argument);
 
 /* Whether one of them holds address. */
-bool mpiq_ranges_hold(struct mpiq_debug_info *info, const struct mpiq_debug_unit *unit, Dwarf_Die die,
-                      uint64_t address);
+bool mpiq_ranges_hold(const struct mpiq_debug_unit *unit, Dwarf_Die die, uint64_t address);
 
 #endif

@@ -42,14 +42,14 @@ static bool writes_names_inline(struct mpiq_type_index *index)
     struct mpiq_debug_info *info = index->info;
     if (!info->info_count)
         return false;
-    struct mpiq_entry entry = {info, info->units[0].entry, false};
-    Dwarf_Die unit = mpiq_die_at(&entry), die = unit ? mpiq_die_child(info, unit) : NULL;
+    struct mpiq_debug_unit *unit = &info->units[0];
+    Dwarf_Die parent = mpiq_die_first(unit), die = parent ? mpiq_die_child(unit, parent) : NULL;
     bool inline_names = false;
-    mpiq_die_free(unit);
+    mpiq_die_free(parent);
     for (int visited = 0; die && visited < 64 && !inline_names; visited++) {
-        const char *name = mpiq_die_string(info, die, DW_AT_name);
+        const char *name = mpiq_die_string(unit, die, DW_AT_name);
         inline_names = name && strlen(name) >= 4 && mpiq_debug_within(index->units, name);
-        Dwarf_Die next = mpiq_die_sibling(info, die, false);
+        Dwarf_Die next = mpiq_die_sibling(unit, die);
         mpiq_die_free(die);
         die = next;
     }
@@ -57,42 +57,40 @@ static bool writes_names_inline(struct mpiq_type_index *index)
     return inline_names;
 }
 
-static void add(struct mpiq_type_index *index, struct mpiq_debug_info *info, enum mpiq_type_space space,
-                Dwarf_Die die, bool in_types)
+static void add(struct mpiq_type_index *index, const struct mpiq_debug_unit *unit, enum mpiq_type_space space,
+                Dwarf_Die die)
 {
-    const char *name = mpiq_die_string(info, die, DW_AT_name);
+    const char *name = mpiq_die_string(unit, die, DW_AT_name);
     if (!name || mpiq_name_table_get(&index->spaces[space], name, NULL) ||
-        (space == MPIQ_TYPE_TAGGED && mpiq_die_has(info, die, DW_AT_declaration)))
+        (space == MPIQ_TYPE_TAGGED && mpiq_die_has(unit, die, DW_AT_declaration)))
         return;
     if (!mpiq_array_reserve(&index->entries, &index->entry_capacity, index->entry_count + 1))
         return;
-    index->entries[index->entry_count] = (struct mpiq_entry){info, mpiq_die_offset(info, die), in_types};
+    index->entries[index->entry_count] = mpiq_die_entry(unit, die);
     if (mpiq_name_table_add(&index->spaces[space], name, index->entry_count))
         index->entry_count++;
 }
 
-static void index_children(struct mpiq_type_index *index, struct mpiq_debug_info *info,
-                           const struct mpiq_debug_unit *unit)
+static void index_children(struct mpiq_type_index *index, struct mpiq_debug_unit *unit)
 {
-    struct mpiq_entry entry = {info, unit->entry, unit->in_types};
-    Dwarf_Die parent = mpiq_die_at(&entry), die = parent ? mpiq_die_child(info, parent) : NULL;
+    Dwarf_Die parent = mpiq_die_first(unit), die = parent ? mpiq_die_child(unit, parent) : NULL;
     mpiq_die_free(parent);
     for (int visited = 0; die && visited < ENTRY_LIMIT; visited++) {
-        switch (mpiq_die_tag(info, die)) {
+        switch (mpiq_die_tag(unit, die)) {
         case DW_TAG_structure_type:
         case DW_TAG_union_type:
         case DW_TAG_class_type:
         case DW_TAG_enumeration_type:
-            add(index, info, MPIQ_TYPE_TAGGED, die, unit->in_types);
+            add(index, unit, MPIQ_TYPE_TAGGED, die);
             break;
         case DW_TAG_typedef:
         case DW_TAG_base_type:
-            add(index, info, MPIQ_TYPE_NAMED, die, unit->in_types);
+            add(index, unit, MPIQ_TYPE_NAMED, die);
             break;
         default:
             break;
         }
-        Dwarf_Die next = mpiq_die_sibling(info, die, unit->in_types);
+        Dwarf_Die next = mpiq_die_sibling(unit, die);
         mpiq_die_free(die);
         die = next;
     }
@@ -102,9 +100,10 @@ static void index_children(struct mpiq_type_index *index, struct mpiq_debug_info
 /* A split file's type units belong to all of its units. */
 static void index_split(struct mpiq_type_index *index, struct mpiq_debug_info *split)
 {
+    split->walk = true;
     for (size_t i = 0; i < split->unit_count; i++) {
         if (!split->units[i].indexed)
-            index_children(index, split, &split->units[i]);
+            index_children(index, &split->units[i]);
         split->units[i].indexed = true;
     }
 }
@@ -117,7 +116,7 @@ static void index_unit(struct mpiq_type_index *index, struct mpiq_debug_unit *un
     if (mpiq_debug_split(index->info, unit))
         index_split(index, unit->split);
     else
-        index_children(index, index->info, unit);
+        index_children(index, unit);
 }
 
 /* Every unit, type units and those of split files included. */
@@ -125,7 +124,7 @@ static void index_all(struct mpiq_type_index *index)
 {
     if (index->indexed)
         return;
-    index->indexed = true;
+    index->indexed = index->info->walk = true;
     for (size_t i = 0; i < index->info->unit_count; i++)
         index_unit(index, &index->info->units[i]);
     mpiq_debug("dwarf", "indexed all %zu units", index->info->unit_count);
@@ -138,8 +137,9 @@ static bool is_split(const struct mpiq_type_index *index)
     /* Both kinds of skeleton have their addresses in .debug_addr. */
     if (!mpiq_debug_sections_find(&info->sections, "addr"))
         return false;
+    info->walk = true;
     for (size_t i = 0; i < info->info_count; i++) {
-        mpiq_debug_unit_prepare(info, &info->units[i]);
+        mpiq_debug_unit_prepare(&info->units[i]);
         if (info->units[i].has_split)
             return true;
     }

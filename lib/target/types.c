@@ -48,13 +48,14 @@ static bool is_tagged(int tag)
 static int strip(struct mpiq_entry *entry)
 {
     for (int i = 0; i < TYPEDEF_LIMIT; i++) {
-        _cleanup_die_ Dwarf_Die die = mpiq_die_at(entry);
-        int tag = die ? mpiq_die_tag(entry->info, die) : 0;
+        struct mpiq_debug_unit *unit;
+        _cleanup_die_ Dwarf_Die die = mpiq_die_at(entry, &unit);
+        int tag = die ? mpiq_die_tag(unit, die) : 0;
         if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type &&
             tag != DW_TAG_restrict_type && tag != DW_TAG_atomic_type)
             return tag;
         struct mpiq_entry next;
-        if (!mpiq_die_reference(entry, die, DW_AT_type, &next))
+        if (!mpiq_die_reference(unit, die, DW_AT_type, &next))
             return 0;
         *entry = next;
     }
@@ -68,10 +69,11 @@ static int complete(struct mpiq_types *types, struct mpiq_entry *entry)
     int tag = strip(entry);
     if (!is_tagged(tag))
         return tag;
-    _cleanup_die_ Dwarf_Die die = mpiq_die_at(entry);
-    if (!die || !mpiq_die_has(entry->info, die, DW_AT_declaration))
+    struct mpiq_debug_unit *unit;
+    _cleanup_die_ Dwarf_Die die = mpiq_die_at(entry, &unit);
+    if (!die || !mpiq_die_has(unit, die, DW_AT_declaration))
         return tag;
-    const char *name = mpiq_die_string(entry->info, die, DW_AT_name);
+    const char *name = mpiq_die_string(unit, die, DW_AT_name);
     return name && mpiq_type_index_find(types->index, name, MPIQ_TYPE_TAGGED, entry) ? tag : 0;
 }
 
@@ -90,18 +92,18 @@ static bool lookup(struct mpiq_types *types, const char *name, struct mpiq_entry
 static bool size_of(struct mpiq_types *types, struct mpiq_entry entry, int depth, uint64_t *ret);
 
 /* How many elements an array has; false if that is not said. */
-static bool count_elements(struct mpiq_debug_info *info, Dwarf_Die array, bool in_types, uint64_t *ret)
+static bool count_elements(const struct mpiq_debug_unit *unit, Dwarf_Die array, uint64_t *ret)
 {
     uint64_t product = 1;
     int dimensions = 0;
-    Dwarf_Die child = mpiq_die_child(info, array);
+    Dwarf_Die child = mpiq_die_child(unit, array);
     while (child && dimensions < NESTING_LIMIT) {
         uint64_t count = 0, low = 0;
-        if (mpiq_die_tag(info, child) == DW_TAG_subrange_type) {
+        if (mpiq_die_tag(unit, child) == DW_TAG_subrange_type) {
             dimensions++;
-            if (!mpiq_die_number(info, child, DW_AT_count, &count)) {
-                mpiq_die_number(info, child, DW_AT_lower_bound, &low);
-                if (mpiq_die_number(info, child, DW_AT_upper_bound, &count))
+            if (!mpiq_die_number(unit, child, DW_AT_count, &count)) {
+                mpiq_die_number(unit, child, DW_AT_lower_bound, &low);
+                if (mpiq_die_number(unit, child, DW_AT_upper_bound, &count))
                     count = count - low + 1;
                 else
                     dimensions = NESTING_LIMIT + 1;
@@ -109,7 +111,7 @@ static bool count_elements(struct mpiq_debug_info *info, Dwarf_Die array, bool i
             if (__builtin_mul_overflow(product, count, &product))
                 dimensions = NESTING_LIMIT + 1;
         }
-        Dwarf_Die next = mpiq_die_sibling(info, child, in_types);
+        Dwarf_Die next = mpiq_die_sibling(unit, child);
         mpiq_die_free(child);
         child = next;
     }
@@ -122,27 +124,25 @@ static bool count_elements(struct mpiq_debug_info *info, Dwarf_Die array, bool i
 static bool size_of(struct mpiq_types *types, struct mpiq_entry entry, int depth, uint64_t *ret)
 {
     int tag = complete(types, &entry);
-    _cleanup_die_ Dwarf_Die die = tag ? mpiq_die_at(&entry) : NULL;
+    struct mpiq_debug_unit *unit = NULL;
+    _cleanup_die_ Dwarf_Die die = tag ? mpiq_die_at(&entry, &unit) : NULL;
     if (!die || depth > NESTING_LIMIT)
         return false;
-    if (mpiq_die_number(entry.info, die, DW_AT_byte_size, ret))
+    if (mpiq_die_number(unit, die, DW_AT_byte_size, ret))
         return true;
-    const struct mpiq_debug_unit *unit = mpiq_debug_unit_at(entry.info, entry.offset, entry.in_types);
     struct mpiq_entry inner;
     switch (tag) {
     case DW_TAG_pointer_type:
     case DW_TAG_reference_type:
     case DW_TAG_rvalue_reference_type:
-        *ret = unit ? unit->address_size : 0;
-        return unit != NULL;
+        *ret = unit->address_size;
+        return true;
     case DW_TAG_enumeration_type:
-        return mpiq_die_reference(&entry, die, DW_AT_type, &inner) && size_of(types, inner, depth + 1, ret);
+        return mpiq_die_reference(unit, die, DW_AT_type, &inner) && size_of(types, inner, depth + 1, ret);
     case DW_TAG_array_type: {
         uint64_t count, size;
-        return mpiq_die_reference(&entry, die, DW_AT_type, &inner) &&
-               size_of(types, inner, depth + 1, &size) &&
-               count_elements(entry.info, die, entry.in_types, &count) &&
-               !__builtin_mul_overflow(count, size, ret);
+        return mpiq_die_reference(unit, die, DW_AT_type, &inner) && size_of(types, inner, depth + 1, &size) &&
+               count_elements(unit, die, &count) && !__builtin_mul_overflow(count, size, ret);
     }
     default:
         return false;
@@ -240,18 +240,18 @@ const char *mpiq_type_name(const struct mpiq_type *type)
 }
 
 /* The constant that DWARF 2's expression adds: DW_OP_plus_uconst or DW_OP_constu and a number. */
-static bool added_constant(struct mpiq_debug_info *info, Dwarf_Attribute attribute, uint64_t *ret)
+static bool added_constant(const struct mpiq_debug_unit *unit, Dwarf_Attribute attribute, uint64_t *ret)
 {
     Dwarf_Block *block = NULL;
     Dwarf_Unsigned length = 0;
     Dwarf_Ptr expression = NULL;
     Dwarf_Error error = NULL;
     const unsigned char *bytes = NULL;
-    if (mpiq_dwarf_ok(info, dwarf_formexprloc(attribute, &length, &expression, &error), error)) {
+    if (mpiq_dwarf_ok(dwarf_formexprloc(attribute, &length, &expression, &error), error)) {
         bytes = expression;
     } else {
         error = NULL;
-        if (!mpiq_dwarf_ok(info, dwarf_formblock(attribute, &block, &error), error))
+        if (!mpiq_dwarf_ok(dwarf_formblock(attribute, &block, &error), error))
             return false;
         bytes = block->bl_data;
         length = block->bl_len;
@@ -270,27 +270,27 @@ static bool added_constant(struct mpiq_debug_info *info, Dwarf_Attribute attribu
     }
     known = known && at == length;
     if (block)
-        dwarf_dealloc(info->debug, block, DW_DLA_BLOCK);
+        dwarf_dealloc(unit->view->debug, block, DW_DLA_BLOCK);
     if (known)
         *ret = value;
     return known;
 }
 
 /* The member's offset in its struct; those of a union have none written down. */
-static bool member_offset(struct mpiq_debug_info *info, Dwarf_Die die, uint64_t *ret)
+static bool member_offset(const struct mpiq_debug_unit *unit, Dwarf_Die die, uint64_t *ret)
 {
     uint64_t value;
-    if (mpiq_die_number(info, die, DW_AT_data_member_location, ret))
+    if (mpiq_die_number(unit, die, DW_AT_data_member_location, ret))
         return true;
     Dwarf_Attribute attribute = NULL;
     Dwarf_Error error = NULL;
-    if (mpiq_dwarf_ok(info, dwarf_attr(die, DW_AT_data_member_location, &attribute, &error), error)) {
-        bool known = added_constant(info, attribute, ret);
+    if (mpiq_dwarf_ok(dwarf_attr(die, DW_AT_data_member_location, &attribute, &error), error)) {
+        bool known = added_constant(unit, attribute, ret);
         dwarf_dealloc_attribute(attribute);
         return known;
     }
     /* A bit field, or a union's member. */
-    *ret = mpiq_die_number(info, die, DW_AT_data_bit_offset, &value) ? value / 8 : 0;
+    *ret = mpiq_die_number(unit, die, DW_AT_data_bit_offset, &value) ? value / 8 : 0;
     return true;
 }
 
@@ -309,23 +309,23 @@ static void add_member(struct mpiq_type *type, const char *name, uint64_t offset
 static void read_members(struct mpiq_type *type, struct mpiq_types *types, const struct mpiq_entry *aggregate,
                          uint64_t base, int depth)
 {
-    struct mpiq_debug_info *info = aggregate->info;
-    Dwarf_Die parent = depth <= NESTING_LIMIT ? mpiq_die_at(aggregate) : NULL;
-    Dwarf_Die child = parent ? mpiq_die_child(info, parent) : NULL;
+    struct mpiq_debug_unit *unit = NULL;
+    Dwarf_Die parent = depth <= NESTING_LIMIT ? mpiq_die_at(aggregate, &unit) : NULL;
+    Dwarf_Die child = parent ? mpiq_die_child(unit, parent) : NULL;
     mpiq_die_free(parent);
     for (int visited = 0; child && visited < MEMBER_LIMIT; visited++) {
-        struct mpiq_entry here = {info, mpiq_die_offset(info, child), aggregate->in_types}, member_type;
+        struct mpiq_entry member_type;
         uint64_t offset;
-        if (mpiq_die_tag(info, child) == DW_TAG_member &&
-            mpiq_die_reference(&here, child, DW_AT_type, &member_type) &&
-            member_offset(info, child, &offset)) {
-            const char *name = mpiq_die_string(info, child, DW_AT_name);
+        if (mpiq_die_tag(unit, child) == DW_TAG_member &&
+            mpiq_die_reference(unit, child, DW_AT_type, &member_type) &&
+            member_offset(unit, child, &offset)) {
+            const char *name = mpiq_die_string(unit, child, DW_AT_name);
             if (name)
                 add_member(type, name, base + offset, &member_type);
             else if (complete(types, &member_type))
                 read_members(type, types, &member_type, base + offset, depth + 1);
         }
-        Dwarf_Die next = mpiq_die_sibling(info, child, aggregate->in_types);
+        Dwarf_Die next = mpiq_die_sibling(unit, child);
         mpiq_die_free(child);
         child = next;
     }

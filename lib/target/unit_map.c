@@ -25,7 +25,7 @@ static void read_listed(struct mpiq_unit_map *map, struct mpiq_debug_info *info)
     Dwarf_Error error = NULL;
     map->listed_read = true;
     if (!mpiq_debug_sections_find(&info->sections, "aranges") ||
-        !mpiq_dwarf_ok(info, dwarf_get_aranges(info->debug, &ranges, &count, &error), error))
+        !mpiq_dwarf_ok(dwarf_get_aranges(info->whole->debug, &ranges, &count, &error), error))
         return;
     map->listed = count > 0 ? calloc((size_t)count, sizeof *map->listed) : NULL;
     for (Dwarf_Signed i = 0; i < count; i++) {
@@ -36,12 +36,12 @@ static void read_listed(struct mpiq_unit_map *map, struct mpiq_debug_info *info)
         int result =
             dwarf_get_arange_info_b(ranges[i], &segment, &segment_size, &start, &length, &entry, &error);
         struct mpiq_debug_unit *unit =
-            mpiq_dwarf_ok(info, result, error) ? mpiq_debug_unit_at(info, entry, false) : NULL;
+            mpiq_dwarf_ok(result, error) ? mpiq_debug_unit_at(info, entry, false) : NULL;
         if (unit && map->listed && length && start + length > start)
             map->listed[map->listed_count++] = (struct mpiq_code_range){start, start + length, unit};
-        dwarf_dealloc(info->debug, ranges[i], DW_DLA_ARANGE);
+        dwarf_dealloc(info->whole->debug, ranges[i], DW_DLA_ARANGE);
     }
-    dwarf_dealloc(info->debug, ranges, DW_DLA_LIST);
+    dwarf_dealloc(info->whole->debug, ranges, DW_DLA_LIST);
     sort(map->listed, map->listed_count);
 }
 
@@ -63,16 +63,16 @@ static bool add_own(void *argument, uint64_t start, uint64_t end)
 static void read_own(struct mpiq_unit_map *map, struct mpiq_debug_info *info)
 {
     map->own_read = true;
+    info->walk = true;
     for (size_t i = 0; i < info->info_count; i++) {
         struct mpiq_debug_unit *unit = &info->units[i];
         if (unit->kind == DW_UT_type)
             continue;
-        mpiq_debug_unit_prepare(info, unit);
-        struct mpiq_entry entry = {info, unit->entry, false};
-        _cleanup_die_ Dwarf_Die die = mpiq_die_at(&entry);
+        mpiq_debug_unit_prepare(unit);
+        _cleanup_die_ Dwarf_Die die = mpiq_die_first(unit);
         struct visit visit = {map, unit};
         if (die)
-            mpiq_ranges_visit(info, unit, die, add_own, &visit);
+            mpiq_ranges_visit(unit, die, add_own, &visit);
     }
     sort(map->own, map->own_count);
 }
