@@ -282,7 +282,7 @@ typedef struct {
 } mqs_process_name;
 
 /* Where offsets came from. */
-enum mqs_layout_source { mqs_layout_none, mqs_layout_tables, mqs_layout_debug_info };
+enum mqs_layout_source { mqs_layout_none, mqs_layout_tables, mqs_layout_debug_info, mqs_layout_built_in };
 
 /* Phase of the process; unknown on an unpatched library only where its own state says nothing. */
 enum mqs_phase {
@@ -450,6 +450,21 @@ typedef struct {
     int64_t bytes;              /* received; -1: not known */
 } mqs_status_details;
 
+/* A check that a built-in layout failed: that structure is not read. */
+typedef struct {
+    char structure[48];         /* "ompi_communicator_t" */
+    char check[144];            /* "its class has 520 bytes, and 528 in Open MPI 4.1.4" */
+} mqs_layout_failure;
+
+/* Where the layout came from.  A built-in one is that of a stock release, checked against the process. */
+typedef struct {
+    int source;                 /* enum mqs_layout_source */
+    int failed;                 /* checks that failed */
+    char release[32];           /* that the library says it is, "4.1.4"; "" if not known, or not asked */
+    char variant[32];           /* of a built-in layout: how it was configured; "" as by default */
+    mqs_layout_failure failures[8]; /* the first ones */
+} mqs_layout_details;
+
 enum mqs_option {
     mqs_option_internal = 1   /* value 1: operation iterators show internal traffic too */
 };
@@ -488,6 +503,7 @@ typedef struct mqs_extensions {
     int (*get_status)(mqs_process *, mqs_taddr_t address, mqs_status_details *);
     int (*setup_datatype_iterator)(mqs_process *, mqs_taddr_t handle, mqs_datatype_details *);
     int (*next_datatype_block)(mqs_process *, mqs_datatype_block *);
+    int (*get_layout)(mqs_process *, mqs_layout_details *);
 } mqs_extensions;
 
 /* Static; NULL never.  Optional: look it up with dlsym. */

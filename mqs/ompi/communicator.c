@@ -42,24 +42,24 @@ static bool name_is_inline(const struct layout *layout)
     return layout->offset[AT_COMM_CONTEXT] >= layout->offset[AT_COMM_NAME] + INLINE_NAME;
 }
 
-static void read_name(struct memory *memory, const unsigned char *bytes, struct communicator *comm)
+void communicator_name(struct memory *memory, const unsigned char *bytes, char name[64])
 {
     const struct layout *layout = &memory->layout;
     int32_t offset = layout->offset[AT_COMM_NAME];
     int room = layout->size[AT_COMM] - offset;
     mqs_taddr_t address;
 
+    name[0] = '\0';
     if (name_is_inline(layout)) {
-        text_copy(comm->name, sizeof comm->name, bytes + offset,
-                  (size_t)(room < INLINE_NAME ? room : INLINE_NAME));
+        text_copy(name, INLINE_NAME, bytes + offset, (size_t)(room < INLINE_NAME ? room : INLINE_NAME));
         return;
     }
     if (room < layout->sizes.pointer_size) {
         return;
     }
     address = (mqs_taddr_t)number_unsigned(&memory->fetch, bytes + offset, layout->sizes.pointer_size);
-    if (address != 0 && fetch_string(&memory->fetch, address, comm->name, sizeof comm->name) != mqs_ok) {
-        comm->name[0] = '\0';
+    if (address != 0 && fetch_string(&memory->fetch, address, name, INLINE_NAME) != mqs_ok) {
+        name[0] = '\0';
     }
 }
 
@@ -146,7 +146,7 @@ static int read_one(struct memory *memory, struct communicators *list, mqs_taddr
     if (read.remote_group == 0) {
         read.remote_group = read.local_group;
     }
-    read_name(memory, bytes, &read);
+    communicator_name(memory, bytes, read.name);
     code = group_size(memory, read.local_group, &read.size);
     if (code == mqs_ok && read.inter) {
         code = group_size(memory, read.remote_group, &read.remote_size);

@@ -57,6 +57,9 @@ struct communicator_key {
 int communicators_read(struct memory *memory, struct communicators *ret);
 void communicators_clear(struct communicators *communicators);
 
+/* The name in the bytes of a communicator. */
+void communicator_name(struct memory *memory, const unsigned char *bytes, char name[64]);
+
 /* NULL if there is none of that index, or handle. */
 const struct communicator *communicator_at(const struct communicators *communicators, size_t index);
 const struct communicator *communicator_find(const struct communicators *communicators, mqs_taddr_t address);

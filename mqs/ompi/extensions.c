@@ -3,6 +3,10 @@
  * extensions - the table of what goes beyond the Forum's interface: arguments are checked here, the work
  * is done elsewhere.
  */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "communicator_details.h"
 #include "entry_points.h"
 #include "error.h"
@@ -199,6 +203,26 @@ static int next_process_call(mqs_process *process, mqs_collective_call *ret)
                                        : calls_next(&info->library, &info->process_calls, ret);
 }
 
+static int get_layout(mqs_process *process, mqs_layout_details *ret)
+{
+    mqs_process_info *info = entry_process(process);
+    const struct built_in *built_in;
+
+    if (info == NULL || ret == NULL) {
+        return ERROR_ARGUMENT;
+    }
+    built_in = &info->library.built_in;
+    memset(ret, 0, sizeof *ret);
+    ret->source = info->library.memory.layout.source;
+    ret->failed = built_in->failed > INT_MAX ? INT_MAX : (int)built_in->failed;
+    memcpy(ret->release, built_in->release, sizeof ret->release);
+    if (built_in->variant != NULL) {
+        snprintf(ret->variant, sizeof ret->variant, "%s", built_in->variant);
+    }
+    memcpy(ret->failures, built_in->failures, sizeof ret->failures);
+    return mqs_ok;
+}
+
 EXPORT const mqs_extensions *mqs_get_extensions(void)
 {
     static const mqs_extensions table = {
@@ -225,6 +249,7 @@ EXPORT const mqs_extensions *mqs_get_extensions(void)
         handle_status,
         handle_setup_datatype_iterator,
         handle_next_datatype_block,
+        get_layout,
     };
 
     return &table;

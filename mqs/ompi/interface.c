@@ -61,6 +61,30 @@ EXPORT void mqs_destroy_process_info(mqs_process_info *info)
     }
 }
 
+/* Why a group of rows is not there.  The debugger puts the process's name in place of %s. */
+static char *missing_layout(mqs_process_info *info, enum layout_group group)
+{
+    const struct built_in *built_in = &info->library.built_in;
+
+    if (built_in->failed == 0 && (built_in->release[0] == '\0' || built_in->variant != NULL)) {
+        return (char *)layout_missing(&info->library.memory.layout, group);
+    }
+    if (built_in->failed == 0) {
+        snprintf(
+            info->message, sizeof info->message,
+            "The MPI library of %%s is Open MPI %.20s, of which no layout is built in. It needs mpiq's patch "
+            "or must be built with -g.",
+            built_in->release);
+    } else {
+        snprintf(
+            info->message, sizeof info->message,
+            "The MPI library of %%s is Open MPI %.20s, but not laid out as that release usually is: %.47s: "
+            "%.143s.",
+            built_in->release, built_in->failures[0].structure, built_in->failures[0].check);
+    }
+    return info->message;
+}
+
 EXPORT int mqs_process_has_queues(mqs_process *process, char **message)
 {
     mqs_process_info *info = entry_process(process);
@@ -72,7 +96,7 @@ EXPORT int mqs_process_has_queues(mqs_process *process, char **message)
     *message = NULL;
     code = process_begin(info);
     if (code == ERROR_LAYOUT) {
-        *message = (char *)layout_missing(&info->library.memory.layout, GROUP_COMMUNICATORS);
+        *message = missing_layout(info, GROUP_COMMUNICATORS);
         return code;
     }
     if (code != mqs_ok) {
@@ -88,7 +112,7 @@ EXPORT int mqs_process_has_queues(mqs_process *process, char **message)
                      info->library.pml);
             *message = info->message;
         } else {
-            *message = (char *)layout_missing(&info->library.memory.layout, GROUP_REQUESTS);
+            *message = missing_layout(info, GROUP_REQUESTS);
         }
     }
     return mqs_ok;

@@ -12,10 +12,11 @@ struct row {
     enum layout_group group;
 };
 
-#define LAYOUT_SENTENCE(structure, member)                                                                   \
-    "The MPI library of %s cannot be read: neither its layout tables nor its debug information tell "        \
-    "member '" member "' of " structure " (an empty one: its size). It needs Open MPI with mpiq's patch or " \
-    "built with -g."
+#define LAYOUT_SENTENCE(structure, member)                                                            \
+    "The MPI library of %s cannot be read: neither its layout tables nor its debug information tell " \
+    "member '" member "' of " structure                                                               \
+    " (an empty one: its size). It needs Open MPI with mpiq's patch, one "                            \
+    "built with -g, or a release that mpiq knows."
 
 static const struct row rows[AT_END] = {
 #define LAYOUT_ROW(slot, structure, member, kind, group) \
@@ -28,8 +29,15 @@ void layout_init(struct layout *layout, const mqs_target_type_sizes *sizes)
 {
     memset(layout, 0, sizeof *layout);
     layout->sizes = *sizes;
+    layout_clear(layout);
+}
+
+void layout_clear(struct layout *layout)
+{
+    layout->source = mqs_layout_none;
     for (int i = 0; i < AT_END; i++) {
         layout->offset[i] = -1;
+        layout->size[i] = 0;
     }
 }
 
@@ -74,9 +82,19 @@ int layout_width(const struct layout *layout, enum layout_slot slot)
     return layout->size[slot];
 }
 
-static bool is_size_row(int slot)
+bool layout_is_size(enum layout_slot slot)
 {
     return rows[slot].member[0] == '\0';
+}
+
+const char *layout_structure(enum layout_slot slot)
+{
+    return rows[slot].structure;
+}
+
+static bool is_size_row(int slot)
+{
+    return layout_is_size((enum layout_slot)slot);
 }
 
 /* Rows of a structure stand together: the index after the last of them. */
@@ -228,5 +246,21 @@ void layout_add_row(struct layout *layout, const char *structure, const char *me
         layout->size[i] = (int32_t)size;
         layout->source = mqs_layout_tables;
         return;
+    }
+}
+
+void layout_set(struct layout *layout, enum layout_slot slot, int32_t offset, int32_t size)
+{
+    layout->offset[slot] = offset;
+    layout->size[slot] = size;
+}
+
+void layout_drop(struct layout *layout, enum layout_slot structure)
+{
+    int end = end_of_structure(structure);
+
+    for (int i = structure; i < end; i++) {
+        layout->offset[i] = -1;
+        layout->size[i] = 0;
     }
 }

@@ -97,12 +97,14 @@ enum layout_group {
     X(LIST_LENGTH, "opal_list_t", "opal_list_length", SIZE, REQUESTS)                          \
     X(ITEM, "opal_list_item_t", "", ANY, REQUESTS)                                             \
     X(ITEM_NEXT, "opal_list_item_t", "opal_list_next", POINTER, REQUESTS)                      \
+    X(ITEM_PREVIOUS, "opal_list_item_t", "opal_list_prev", POINTER, OPTIONAL)                  \
     X(FREE_LIST, "opal_free_list_t", "", ANY, REQUESTS)                                        \
     X(FREE_LIST_ALLOCATED, "opal_free_list_t", "fl_num_allocated", SIZE, REQUESTS)             \
     X(FREE_LIST_PER_ALLOC, "opal_free_list_t", "fl_num_per_alloc", SIZE, REQUESTS)             \
     X(FREE_LIST_FRAG_SIZE, "opal_free_list_t", "fl_frag_size", SIZE, REQUESTS)                 \
     X(FREE_LIST_ALIGNMENT, "opal_free_list_t", "fl_frag_alignment", SIZE, REQUESTS)            \
     X(FREE_LIST_CHUNKS, "opal_free_list_t", "fl_allocations", ANY, REQUESTS)                   \
+    X(FREE_LIST_CLASS, "opal_free_list_t", "fl_frag_class", POINTER, OPTIONAL)                 \
     X(FREE_ITEM, "opal_free_list_item_t", "", ANY, REQUESTS)                                   \
     X(REQUEST, "ompi_request_t", "", ANY, REQUESTS)                                            \
     X(REQUEST_TYPE, "ompi_request_t", "req_type", WORD, REQUESTS)                              \
@@ -194,6 +196,7 @@ enum layout_group {
     X(HEADER_SOURCE, "mca_pml_ob1_match_hdr_t", "hdr_src", WORD, OB1)                          \
     X(HEADER_TAG, "mca_pml_ob1_match_hdr_t", "hdr_tag", WORD, OB1)                             \
     X(HEADER_SEQUENCE, "mca_pml_ob1_match_hdr_t", "hdr_seq", HALF, OB1)                        \
+    X(HEADER_PADDING, "mca_pml_ob1_match_hdr_t", "hdr_padding", ANY, OPTIONAL)                 \
     X(RENDEZVOUS, "mca_pml_ob1_rendezvous_hdr_t", "", ANY, OB1)                                \
     X(RENDEZVOUS_LENGTH, "mca_pml_ob1_rendezvous_hdr_t", "hdr_msg_length", DOUBLE, OB1)        \
     X(OB1_SEND, "mca_pml_ob1_send_request_t", "", ANY, OPTIONAL)                               \
@@ -255,6 +258,21 @@ void layout_add_datatypes(struct layout *layout, mqs_image *image, const mqs_ima
 /* Takes one row of a table; rows that nobody here reads are ignored, as are those that fail the checks. */
 void layout_add_row(struct layout *layout, const char *structure, const char *member, uint32_t offset,
                     uint32_t size);
+
+/* Takes one row as it is. */
+void layout_set(struct layout *layout, enum layout_slot slot, int32_t offset, int32_t size);
+
+/* Leaves out a structure, by its size row, and its members. */
+void layout_drop(struct layout *layout, enum layout_slot structure);
+
+/* Leaves out all. */
+void layout_clear(struct layout *layout);
+
+/* Whether a slot is a structure's size. */
+bool layout_is_size(enum layout_slot slot);
+
+/* "ompi_communicator_t", of any of its slots. */
+const char *layout_structure(enum layout_slot slot);
 
 /* To call when a provider is through: drops members that do not lie inside their structure. */
 void layout_check(struct layout *layout);

@@ -51,6 +51,13 @@ int library_begin(struct library *library)
         return code;
     }
     memory_complete_layout(memory);
+    if (!library->root.present) {
+        built_in_complete(memory, &library->built_in);
+        if (library->built_in.waiting) {
+            library->pml[0] = '\0';
+            return mqs_ok;
+        }
+    }
     if (!layout_has_group(&memory->layout, GROUP_COMMUNICATORS)) {
         return ERROR_LAYOUT;
     }
@@ -68,7 +75,8 @@ int library_read(struct library *library)
         if (!is_settled(library)) {
             self_read_name(&library->root, &library->groups);
         }
-        code = communicators_read(&library->memory, &library->communicators);
+        code = library->built_in.waiting ? mqs_ok
+                                         : communicators_read(&library->memory, &library->communicators);
     }
     if (code != mqs_ok) {
         communicators_clear(&library->communicators);

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+#include "built_in.h"
 #include "communicator.h"
 #include "datatype.h"
 #include "group.h"
@@ -26,6 +27,7 @@
 struct library {
     struct memory memory;
     struct root root;
+    struct built_in built_in;
     struct groups groups;
     char pml[PML_NAME]; /* "" if not known */
     bool settled;       /* name and PML are known for good */

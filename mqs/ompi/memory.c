@@ -36,6 +36,9 @@ void memory_complete_layout(struct memory *memory)
     enum mqs_layout_source source = layout->source;
     bool tables = source == mqs_layout_tables;
 
+    if (source == mqs_layout_built_in) {
+        return; /* the debugger had nothing the first time */
+    }
     if (tables && layout_has_group(layout, GROUP_COMMUNICATORS)) {
         return;
     }

@@ -29,6 +29,11 @@ bool symbol_find(struct symbols *symbols, enum symbol symbol, mqs_taddr_t *ret)
     return true;
 }
 
+bool symbol_find_name(const struct symbols *symbols, const char *name, mqs_taddr_t *ret)
+{
+    return symbols->callbacks->mqs_find_symbol_fp(symbols->image, (char *)name, ret) == mqs_ok;
+}
+
 void symbol_add(struct symbols *symbols, const char *name, mqs_taddr_t address)
 {
     for (int i = 0; i < SYMBOL_END; i++) {

@@ -54,6 +54,9 @@ struct symbols {
 /* False if it is not there (yet). */
 bool symbol_find(struct symbols *symbols, enum symbol symbol, mqs_taddr_t *ret);
 
+/* Any variable by its name, of those that are rarely asked for; not remembered. */
+bool symbol_find_name(const struct symbols *symbols, const char *name, mqs_taddr_t *ret);
+
 /* A patched library's list, entry by entry; before the debugger is asked. */
 void symbol_add(struct symbols *symbols, const char *name, mqs_taddr_t address);
 

@@ -14,9 +14,12 @@
 #define HEADER_RENDEZVOUS 66
 #define HEADER_RGET 67
 
-/* Bytes of a match header on the wire: without the padding at its end. */
+/* Bytes of a match header on the wire: without the padding at its end, unless the padding is a member. */
 static int header_length(const struct layout *layout)
 {
+    if (layout_has(layout, AT_HEADER_PADDING)) {
+        return layout->offset[AT_HEADER_PADDING] + 2;
+    }
     return layout->offset[AT_HEADER_SEQUENCE] + layout_width(layout, AT_HEADER_SEQUENCE);
 }
 

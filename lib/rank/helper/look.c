@@ -131,6 +131,7 @@ static bool read_identity(struct mpiq_look *look)
     state->recording = identity.recording < 0 ? MPIQ_UNKNOWN : identity.recording > 0 ? MPIQ_YES : MPIQ_NO;
     state->source = identity.layout_source == mqs_layout_tables       ? MPIQ_SOURCE_PATCHED
                     : identity.layout_source == mqs_layout_debug_info ? MPIQ_SOURCE_DEBUG_INFO
+                    : identity.layout_source == mqs_layout_built_in   ? MPIQ_SOURCE_LAYOUTS
                                                                       : MPIQ_SOURCE_NONE;
     MPIQ_COPY(state->nspace, identity.nspace);
     MPIQ_COPY(state->library, identity.library);
@@ -138,6 +139,27 @@ static bool read_identity(struct mpiq_look *look)
     /* YES comes once they have been read; without a PML there are none yet. */
     state->queues = identity.queues > 0 || !state->pml[0] ? MPIQ_UNKNOWN : MPIQ_NO;
     return true;
+}
+
+/* What of a built-in layout does not fit this process, as a problem each. */
+static void read_layout(struct mpiq_look *look)
+{
+    mqs_layout_details layout;
+
+    memset(&layout, 0, sizeof layout);
+    if (!look->dll->extensions.get_layout)
+        return;
+    mpiq_look_phase = "asking where the layout came from";
+    if (look->dll->extensions.get_layout(&look->process, &layout) != mqs_ok ||
+        layout.source != mqs_layout_built_in)
+        return;
+    for (int i = 0; i < layout.failed && i < (int)(sizeof layout.failures / sizeof layout.failures[0]); i++) {
+        char text[320];
+
+        snprintf(text, sizeof text, "not read, because Open MPI %.31s is built differently here: %.47s: %.143s",
+                 layout.release, layout.failures[i].structure, layout.failures[i].check);
+        mpiq_look_problem(look, "layout", mqs_ok, text);
+    }
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------- */
@@ -171,6 +193,7 @@ static void read_process(struct mpiq_look *look)
     if (code != mqs_ok && !identified)
         return;
 
+    read_layout(look);
     set_internal(look);
     mpiq_look_communicators(look);
     if (state->source == MPIQ_SOURCE_NONE && state->communicator_count > 0 && !identified)
