@@ -8,16 +8,9 @@
 #define MPIQ_DIAGNOSE_H
 
 #include "base/error.h"
+#include "job/diagnose_options.h"
 #include "state/finding.h"
 #include "state/job_state.h"
-
-/* All in seconds. */
-struct mpiq_diagnose_options {
-    double stall_after; /* a job without progress for longer is stalled; 0: MPIQ_STALL_AFTER */
-    double watched; /* how long this job was watched before the last look; 0: two looks are all there is */
-    double still;   /* for how long of that, up to the last look, nothing moved at all */
-};
-#define MPIQ_STALL_AFTER 60.0
 
 /* Diagnoses a finished job.  options may be NULL: the defaults.  The caller destroys *ret; job must outlive
    it.  Fails only on allocation failure, or for a job state that is not finished; a job of which nothing was

@@ -3,7 +3,7 @@
 #ifndef MPIQ_FIND_H
 #define MPIQ_FIND_H
 
-#include "job/diagnose.h"
+#include "job/diagnose_options.h"
 #include "job/explain.h"
 #include "job/words.h"
 
