@@ -17,15 +17,6 @@ static bool any_held(const struct mpiq_job_state *job, const struct mpiq_job_ran
     return false;
 }
 
-bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
-                         const struct mpiq_job_thread *thread)
-{
-    if (thread->helper)
-        return false;
-    bool multiple = rank->thread_level < 0 || rank->thread_level >= THREAD_MULTIPLE;
-    return multiple || thread->held == MPIQ_YES || !any_held(job, rank);
-}
-
 bool mpiq_thread_sleeps(const struct mpiq_job_thread *thread)
 {
     bool sleeps = thread->state == 'S' || thread->state == 'D';
@@ -33,6 +24,36 @@ bool mpiq_thread_sleeps(const struct mpiq_job_thread *thread)
     bool waits = !thread->record || thread->wait_count > 0;
     bool elsewhere = !thread->in_mpi || (!waits && (thread->calls_back || thread->state == 'D'));
     return sleeps && elsewhere && thread->cpu_between_ns < COST_OF_A_LOOK_NS && !thread->turned;
+}
+
+bool mpiq_thread_waits_for_own(const struct mpiq_job_state *job, const struct mpiq_job_thread *thread)
+{
+    if (!mpiq_thread_sleeps(thread))
+        return false;
+    const char *call = mpiq_job_string(job, thread->blocks_in);
+    return thread->sleep == MPIQ_SLEEP_PRIVATE_FUTEX || (call && strcmp(call, "pthread_join") == 0);
+}
+
+bool mpiq_thread_taken_idle(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                            const struct mpiq_job_thread *thread)
+{
+    bool recorded = rank->source == MPIQ_SOURCE_PATCHED || rank->source == MPIQ_SOURCE_RECORDER;
+    if (!recorded || thread->record || thread->in_mpi || !mpiq_thread_sleeps(thread) ||
+        mpiq_thread_waits_for_own(job, thread) || !any_held(job, rank))
+        return false;
+    return thread->sleep == MPIQ_SLEEP_TIMED_FUTEX ||
+           (thread->sleep == MPIQ_SLEEP_UNKNOWN && thread->blocks_in);
+}
+
+bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                         const struct mpiq_job_thread *thread)
+{
+    if (thread->helper)
+        return false;
+    bool multiple = rank->thread_level < 0 || rank->thread_level >= THREAD_MULTIPLE;
+    if (thread->held == MPIQ_YES || !any_held(job, rank))
+        return true;
+    return multiple && !mpiq_thread_waits_for_own(job, thread) && !mpiq_thread_taken_idle(job, rank, thread);
 }
 
 double mpiq_waited(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,

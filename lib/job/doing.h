@@ -10,6 +10,15 @@
 /* Fills doing, thread, call, since, site, comm and number of all ranks. */
 void mpiq_doing(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnosis);
 
+/* Whether only a thread of its own process can wake that thread: it was in a private futex without a timeout,
+   or waited for another thread to end, from the first look to the second. */
+bool mpiq_thread_waits_for_own(const struct mpiq_job_state *job, const struct mpiq_job_thread *thread);
+
+/* Whether that thread is taken not to begin with MPI now, though it may: an idle helper that has never waited
+   in MPI, while another thread of its rank is blocked there. */
+bool mpiq_thread_taken_idle(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                            const struct mpiq_job_thread *thread);
+
 /* Whether that thread may call MPI while another one of its rank is blocked in it. */
 bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                          const struct mpiq_job_thread *thread);

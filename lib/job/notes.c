@@ -23,6 +23,7 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
     struct mpiq_rank_set once _cleanup_(mpiq_rank_set_deinit) = {0};
     struct mpiq_rank_set cores _cleanup_(mpiq_rank_set_deinit) = {0};
     struct mpiq_rank_set silent _cleanup_(mpiq_rank_set_deinit) = {0};
+    struct mpiq_rank_set idle _cleanup_(mpiq_rank_set_deinit) = {0};
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
@@ -32,6 +33,12 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
         }
         if (doing->doing == MPIQ_DOING_GONE)
             continue;
+        for (uint32_t i = 0; doing->stuck && i < rank->thread_count; i++) {
+            if (!mpiq_thread_taken_idle(job, rank, &job->threads[rank->first_thread + i]))
+                continue;
+            mpiq_finder_add(finder, &idle, process);
+            break;
+        }
         if (rank->core)
             mpiq_finder_add(finder, &cores, process);
         else if (rank->looks != 3)
@@ -43,6 +50,8 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
     }
     assume(finder, &unread, "not read: they are taken to be able to act at any moment");
     assume(finder, &once, "looked at once: nothing is proven of them");
+    assume(finder, &idle,
+           "have idle threads that have never waited in MPI: these are taken not to call it now");
     assume(finder, &cores,
            "core files hold one moment of each rank: they are taken as one moment of a job that hangs");
     assume(finder, &silent,

@@ -216,12 +216,20 @@ static const char *outside(struct mpiq_arena *arena, const struct mpiq_job_state
                            const struct mpiq_rank_diagnosis *rank, const char *word)
 {
     bool asleep = rank->thread != MPIQ_NONE && rank->doing == MPIQ_DOING_ASLEEP;
+    if (asleep && job->threads[rank->thread].blocks_in)
+        return at_place(
+            arena, job,
+            WORDS(arena, "%s in %s()", word, mpiq_job_string(job, job->threads[rank->thread].blocks_in)),
+            rank->site, MPIQ_NONE);
     return at_place(arena, job, word, rank->site, asleep ? job->threads[rank->thread].innermost : MPIQ_NONE);
 }
 
 const char *mpiq_words_sleeps(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t thread)
 {
     const struct mpiq_job_thread *row = &job->threads[thread];
+    if (row->blocks_in)
+        return at_place(arena, job, WORDS(arena, "is asleep in %s()", mpiq_job_string(job, row->blocks_in)),
+                        row->site != MPIQ_NONE ? row->site : row->innermost, MPIQ_NONE);
     return at_place(arena, job, "is asleep", row->site != MPIQ_NONE ? row->site : row->innermost,
                     row->innermost);
 }

@@ -213,11 +213,13 @@ struct mpiq_job_thread {
     uint32_t innermost;  /* in sites: the innermost frame; MPIQ_NONE */
     uint32_t first_wait; /* in waits: outermost first; the last one holds the thread */
     uint32_t wait_count;
-    int32_t system_call; /* its number; -1: in none, or not known */
-    uint8_t sleep;       /* enum mpiq_sleep: in that sleep from the first look to the second; else unknown */
-    char state;          /* R S D T t Z ? */
-    bool record;         /* the library keeps a record of it: no wait means that it does not wait */
-    bool in_mpi;         /* by its stack or its record */
+    mpiq_string_id blocks_in; /* the C library's call outside MPI that it is in, by its public name:
+                                 "pthread_join"; 0 none */
+    int32_t system_call;      /* its number; -1: in none, or not known */
+    uint8_t sleep;   /* enum mpiq_sleep: in that sleep from the first look to the second; else unknown */
+    char state;      /* R S D T t Z ? */
+    bool record;     /* the library keeps a record of it: no wait means that it does not wait */
+    bool in_mpi;     /* by its stack or its record */
     bool calls_back; /* the user's code runs inside of its MPI call: an operation, an attribute's deletion */
     bool turned;     /* its stack was another one in the first look */
     bool helper;     /* neither the user's code nor an MPI call is on its stack: a thread of the

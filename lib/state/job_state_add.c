@@ -339,6 +339,47 @@ static bool calls_back(const struct mpiq_rank_state *state, const struct mpiq_th
     return false;
 }
 
+/* The call of the C library that a thread is blocked in, by the name in the manual: libc's stacks show what
+   is inside of it.  NULL: none. */
+static const char *blocks_in(const struct mpiq_thread *thread)
+{
+    static const struct {
+        const char *inner; /* without leading underscores */
+        const char *name;
+    } calls[] = {
+        {"pthread_join", "pthread_join"},
+        {"pthread_clockjoin_ex", "pthread_join"},
+        {"pthread_timedjoin_ex", "pthread_join"},
+        {"pthread_mutex_lock", "pthread_mutex_lock"},
+        {"lll_lock_wait", "pthread_mutex_lock"},
+        {"pthread_cond_wait", "pthread_cond_wait"},
+        {"pthread_cond_wait_common", "pthread_cond_wait"},
+        {"pthread_cond_timedwait", "pthread_cond_timedwait"},
+        {"pthread_cond_clockwait", "pthread_cond_timedwait"},
+        {"pthread_barrier_wait", "pthread_barrier_wait"},
+        {"pthread_rwlock_rdlock", "pthread_rwlock_rdlock"},
+        {"pthread_rwlock_wrlock", "pthread_rwlock_wrlock"},
+        {"sem_wait", "sem_wait"},
+        {"new_sem_wait_slow64", "sem_wait"},
+        {"new_sem_wait", "sem_wait"},
+    };
+    const char *found = NULL;
+    size_t count = thread->user_frame < 0 ? thread->frame_count : (size_t)thread->user_frame;
+    /* The outermost of them is the one that was called: a wait for a condition locks its mutex again. */
+    for (size_t i = 0; i < count && thread->mpi_frame < 0; i++) {
+        const char *function = thread->frames[i].function;
+        while (function && *function == '_')
+            function++;
+        if (function && strncmp(function, "GI_", 3) == 0)
+            function += 3 + strspn(function + 3, "_");
+        for (size_t j = 0; function && j < sizeof calls / sizeof *calls; j++) {
+            if (strcmp(calls[j].inner, function) == 0)
+                found = calls[j].name;
+        }
+    }
+    return found;
+}
+
 static bool describe_thread(struct adding *adding, const struct mpiq_thread *thread,
                             struct mpiq_job_thread *row)
 {
@@ -355,6 +396,7 @@ static bool describe_thread(struct adding *adding, const struct mpiq_thread *thr
     row->record = thread->record;
     row->site = row->innermost = MPIQ_NONE;
     return mpiq_job_intern(job, call, &row->call) &&
+           mpiq_job_intern(job, blocks_in(thread), &row->blocks_in) &&
            (thread->user_frame < 0 ||
             mpiq_job_intern_site(job, &thread->frames[thread->user_frame], &row->site)) &&
            (thread->frame_count == 0 || mpiq_job_intern_site(job, &thread->frames[0], &row->innermost));

@@ -239,6 +239,25 @@ void job_thread(struct job_builder *job, int rank, int level)
     job_at(job, rank, "worker", "solver.c", 30);
 }
 
+void job_sleeps(struct job_builder *job, int rank, enum mpiq_sleep sleep, const char *function)
+{
+    FOR_LOOKS(job, rank, state)
+    {
+        struct mpiq_thread *thread = last_thread(state);
+        thread->state = 'S';
+        thread->sleep = (uint8_t)sleep;
+        thread->record = false;
+        if (!function)
+            continue;
+        struct mpiq_frame *frame = mpiq_thread_add_frame(thread);
+        struct mpiq_frame caller = thread->frames[0];
+        *frame = caller;
+        thread->frames[0] =
+            (struct mpiq_frame){.pc = 77, .function = mpiq_rank_state_intern(state, function)};
+        thread->user_frame = 1;
+    }
+}
+
 void job_wait(struct job_builder *job, int rank, const char *call, enum mpiq_wait_kind kind)
 {
     job->episode++;

@@ -50,6 +50,9 @@ void job_unpatched(struct job_builder *job);
 void job_wait(struct job_builder *job, int rank, const char *call, enum mpiq_wait_kind kind);
 /* A second thread of the rank. */
 void job_thread(struct job_builder *job, int rank, int level);
+/* The rank's last thread sleeps in that system call, and in that function of the C library (NULL: not known).
+ */
+void job_sleeps(struct job_builder *job, int rank, enum mpiq_sleep sleep, const char *function);
 /* Another operation of the rank's wait, in its queues too.  peer is a local rank. */
 uint64_t job_wait_receive(struct job_builder *job, int rank, int comm, int peer, int tag);
 uint64_t job_wait_send(struct job_builder *job, int rank, int comm, int peer, int tag, int bytes);

@@ -196,6 +196,73 @@ static void test_unpatched_ping_pong(void)
     job_expect(&job, "running: the job makes progress\n");
 }
 
+/* An idle helper: only its own process can wake it, which is the kernel's word; or, where it never waited in
+   MPI and waits for a condition, that is assumed.  One that merely naps may yet send. */
+static void test_idle_helper(void)
+{
+    static const struct {
+        enum mpiq_sleep sleep;
+        const char *function;
+        bool proven;
+    } rows[] = {
+        {MPIQ_SLEEP_PRIVATE_FUTEX, "__pthread_cond_wait", true},
+        {MPIQ_SLEEP_PRIVATE_FUTEX, NULL, true},
+        {MPIQ_SLEEP_OTHER, "__pthread_clockjoin_ex", true},
+        {MPIQ_SLEEP_TIMED_FUTEX, "pthread_cond_timedwait", true},
+        {MPIQ_SLEEP_UNKNOWN, "___pthread_cond_wait", true},
+        {MPIQ_SLEEP_UNKNOWN, NULL, false},
+        {MPIQ_SLEEP_OTHER, "clock_nanosleep", false},
+        {MPIQ_SLEEP_OTHER, "__pthread_cond_wait", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        job_recv(&job, 0, WORLD, 1, 7);
+        job_thread(&job, 0, 3);
+        job_sleeps(&job, 0, rows[i].sleep, rows[i].function);
+        job_recv(&job, 1, WORLD, 0, 7);
+        struct mpiq_job_state *state;
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+        CU_ASSERT_EQUAL(diagnosis->verdict == MPIQ_VERDICT_DEADLOCK, rows[i].proven);
+        bool assumed = rows[i].proven &&
+                       (rows[i].sleep == MPIQ_SLEEP_TIMED_FUTEX || rows[i].sleep == MPIQ_SLEEP_UNKNOWN);
+        CU_ASSERT_EQUAL(diagnosis->assumption_count, assumed ? 1 : 0);
+        if (assumed)
+            CU_ASSERT_STRING_EQUAL(
+                diagnosis->assumptions[0].text,
+                "have idle threads that have never waited in MPI: these are taken not to call it now");
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(state);
+        job_deinit(&job);
+    }
+}
+
+/* A futex that was left between the looks, or that the first look did not see, proves nothing. */
+static void test_woken_helper(void)
+{
+    for (int how = 0; how < 3; how++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        job_recv(&job, 0, WORLD, 1, 7);
+        job_thread(&job, 0, 3);
+        job.look = how == 0 ? 2 : 0;
+        job_sleeps(&job, 0, MPIQ_SLEEP_PRIVATE_FUTEX, NULL);
+        job.look = 0;
+        struct mpiq_thread *thread = &job.states[1][0]->threads[1];
+        if (how == 1)
+            thread->cpu_ns += 5000000;
+        if (how == 2)
+            thread->frames[0].pc++;
+        job_recv(&job, 1, WORLD, 0, 7);
+        struct mpiq_job_state *state;
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+        CU_ASSERT_NOT_EQUAL(diagnosis->verdict, MPIQ_VERDICT_DEADLOCK);
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(state);
+        job_deinit(&job);
+    }
+}
+
 /* A thread that sleeps beside the one that waits may yet send what all wait for. */
 static void test_sleeping_thread(void)
 {
@@ -308,6 +375,8 @@ int main(void)
         {"one look", test_one_look},
         {"ping pong", test_ping_pong},
         {"threads", test_threads},
+        {"idle helper", test_idle_helper},
+        {"woken helper", test_woken_helper},
         {"sleeping thread", test_sleeping_thread},
         {"asleep inside MPI", test_asleep_inside_mpi},
         {"before the fence", test_before_the_fence},
