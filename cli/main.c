@@ -60,6 +60,8 @@ static int answer(struct command_line *line, struct mpiq_job *job)
 {
     if (line->command == COMMAND_SNAPSHOT) {
         struct mpiq_error *error = mpiq_job_snapshot(job, line->output);
+        if (!error)
+            fprintf(stderr, "mpiq: wrote the snapshot %s\n", line->output);
         return error ? say_error(error) : EXIT_FINE;
     }
     char *text = NULL;
@@ -69,6 +71,8 @@ static int answer(struct command_line *line, struct mpiq_job *job)
         return say_error(error);
     int status = put_out(line->html, text);
     free(text);
+    if (status == EXIT_FINE && line->html)
+        fprintf(stderr, "mpiq: wrote the page %s\n", line->html);
     if (status == EXIT_FINE && line->json)
         status = answer_json(line, job);
     return status == EXIT_FINE ? mpiq_job_exit_status(job) : status;

@@ -217,7 +217,7 @@ static bool add_edges(const struct mpiq_page *page, struct mpiq_wait_picture *pi
 /* Leaves out nodes without an edge: they say nothing of who waits for whom. */
 static void drop_lone_nodes(struct mpiq_wait_picture *picture)
 {
-    uint32_t place[MPIQ_PICTURE_MOST_NODES];
+    uint32_t place[MPIQ_PICTURE_MOST_NODES] = {0};
     uint32_t kept = 0;
     for (uint32_t i = 0; i < picture->node_count; i++) {
         bool used = false;

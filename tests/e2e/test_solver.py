@@ -120,7 +120,7 @@ def test_stopped_while_read(report, hung, mpiq):
 
 def test_snapshot_says_the_same(report, hung, mpiq, tmp_path):
     snapshot = tmp_path / "job.mpiq"
-    assert mpiq("snapshot", "-o", snapshot, hung.pid).err == ""
+    assert mpiq("snapshot", "-o", snapshot, hung.pid).err == f"mpiq: wrote the snapshot {snapshot}\n"
     first, second = mpiq("--json", snapshot), mpiq("--json", snapshot)
     assert first.status == 1
     assert first.out == second.out
@@ -129,7 +129,8 @@ def test_snapshot_says_the_same(report, hung, mpiq, tmp_path):
 
 def test_page(hung, mpiq, tmp_path):
     page = tmp_path / "job.html"
-    assert mpiq("--html", page, hung.pid).status == 1
+    answer = mpiq("--html", page, hung.pid)
+    assert (answer.status, answer.out, answer.err) == (1, "", f"mpiq: wrote the page {page}\n")
     text = page.read_text()
     assert "<html" in text and "MPI_Bcast" in text
 
