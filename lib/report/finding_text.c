@@ -261,6 +261,19 @@ static void put_doing(struct mpiq_buffer *cell, const struct mpiq_evidence *evid
         mpiq_buffer_string(cell, " (stopped)");
 }
 
+/* Of a rank that is missing from a collective and waits for one that is in it: says so. */
+static void put_waited_for(const struct mpiq_page *page, struct mpiq_buffer *cell,
+                           const struct mpiq_finding *finding, const struct mpiq_evidence *evidence)
+{
+    const struct mpiq_waits_for *wait = evidence->wait;
+    if (finding->kind != MPIQ_FINDING_COLLECTIVE_INCOMPLETE || evidence->note || !wait ||
+        wait->part_count != 1 || wait->parts[0].peer == MPIQ_NONE || wait->parts[0].relative)
+        return;
+    struct mpiq_world_rank peer = mpiq_job_world_rank(page->job, wait->parts[0].peer);
+    if (mpiq_rank_set_contains(&finding->ranks, peer.world, peer.rank))
+        mpiq_buffer_printf(cell, ", which is in that %s", finding->collective ? finding->collective : "call");
+}
+
 static void put_evidence(struct mpiq_page *page, const struct mpiq_finding *finding, size_t indent,
                          size_t most)
 {
@@ -283,6 +296,7 @@ static void put_evidence(struct mpiq_page *page, const struct mpiq_finding *find
         mpiq_put_duration(&cell, evidence->since);
         mpiq_columns_set(table, 3, &cell);
         mpiq_put_evidence_detail(page, &cell, evidence);
+        put_waited_for(page, &cell, finding, evidence);
         mpiq_columns_set(table, 4, &cell);
     }
     mpiq_columns_print(table, indent, false);

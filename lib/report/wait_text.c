@@ -343,6 +343,13 @@ static void put_collective_detail(const struct teller *t, const struct mpiq_evid
     }
 }
 
+/* Whether they are two ranks that wait for each other. */
+static bool is_pair(const struct mpiq_evidence *evidence)
+{
+    const struct mpiq_rank_set awaited = borrowed(&evidence->wait->ranks);
+    return evidence->ranks.size == 2 && mpiq_rank_set_equal(&evidence->ranks, &awaited);
+}
+
 /* "each to the next rank (4 to 0), tag 3, 1 MiB": of ranks that do the same relative to themselves. */
 static void put_relative_detail(const struct teller *t, const struct mpiq_evidence *evidence,
                                 const struct mpiq_wait_part *part)
@@ -350,11 +357,13 @@ static void put_relative_detail(const struct teller *t, const struct mpiq_eviden
     const struct mpiq_rank_set *ranks = &evidence->ranks;
     const char *towards = part->kind == MPIQ_PART_SEND ? "to" : "from";
     mpiq_buffer_printf(t->out, "each %s ", towards);
-    if (part->offset == 1 || part->offset == -1)
+    if (is_pair(evidence))
+        mpiq_buffer_string(t->out, "the other");
+    else if (part->offset == 1 || part->offset == -1)
         mpiq_buffer_string(t->out, part->offset == 1 ? "the next rank" : "the previous rank");
     else
         put_offset(t->out, part->offset);
-    if (part->wraps && ranks->count == 1 && (part->offset == 1 || part->offset == -1)) {
+    if (part->wraps && !is_pair(evidence) && ranks->count == 1 && (part->offset == 1 || part->offset == -1)) {
         uint32_t edge = part->offset == 1 ? ranks->ranges[0].last : ranks->ranges[0].first;
         uint32_t other = part->offset == 1 ? ranks->ranges[0].first : ranks->ranges[0].last;
         mpiq_buffer_printf(t->out, " (%" PRIu32 " %s %" PRIu32 ")", edge, towards, other);
@@ -402,7 +411,7 @@ static void put_wait_detail(const struct teller *t, const struct mpiq_evidence *
         put_collective_detail(t, evidence, part);
         return;
     }
-    if (message && part->relative)
+    if (message && (part->relative || (part->peer == MPIQ_NONE && !part->any && is_pair(evidence))))
         put_relative_detail(t, evidence, part);
     else if (!message || !put_posted_detail(t, evidence, part)) {
         mpiq_buffer_string(t->out, evidence->doing == MPIQ_DOING_POLLING ? "polls for " : "waits for ");

@@ -13,16 +13,11 @@ MOST_LINES = 50
 EXPECTED = """\
 deadlock: none of the {ranks} ranks can continue (Open MPI 4.1.4, patched; all {ranks} ranks read)
 
-1. {others} ranks are in MPI_Allreduce #7 at solver.c:88; rank {lost} is not: it has waited 1.0 s at solver.c:71 for \
-tag 99 from rank 0, which is itself in that Allreduce.
-     {all_but:{wide}}  in MPI_Allreduce  at solver.c:88 norm
-     {only:{wide}}  in MPI_Recv       at solver.c:71 refine
+1. Rank {lost} never entered the MPI_Allreduce that the other {others} ranks are waiting in.
+     {all_but:{wide}}  MPI_Allreduce  solver.c:88 norm    1.0 s  collective 7 on MPI_COMM_WORLD
+     {only:{wide}}  MPI_Recv       solver.c:71 refine  1.0 s  waits for tag 99 from rank 0, which is in that \
+MPI_Allreduce
    Look at rank {lost} first.
-
-What the ranks do
-  RANKS{gap}  STATE  CALL                          FOR    AT                  WAITING FOR
-  {lost:<{narrow}}  stuck  MPI_Recv                      1.0 s  solver.c:71 refine  tag 99 from rank 0
-  {most}  stuck  MPI_Allreduce (collective 7)  1.0 s  solver.c:88 norm    rank {lost} (rank 0, for example)
 """
 
 
@@ -37,9 +32,8 @@ def main():
         report = report_of(sys.argv[1], ranks)
         lost = ranks // 3
         most = f"0-{lost - 1},{lost + 1}-{ranks - 1}"
-        wanted = EXPECTED.format(ranks=ranks, others=ranks - 1, lost=lost, only=f"rank {lost}", most=most,
-                                 all_but=f"ranks {most}", wide=len(f"ranks {most}"), narrow=len(most),
-                                 gap=" " * (len(most) - len("RANKS")))
+        wanted = EXPECTED.format(ranks=ranks, others=ranks - 1, lost=lost, only=f"rank {lost}",
+                                 all_but=f"ranks {most}", wide=len(f"ranks {most}"))
         lines = report.count("\n")
         if lines > MOST_LINES or report != wanted:
             print(f"{ranks} ranks, {lines} lines:\n{report}\nwanted:\n{wanted}")
