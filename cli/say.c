@@ -7,12 +7,11 @@
 
 int put_out(const char *path, const char *text)
 {
-    FILE *file = path ? fopen(path, "we") : stdout;
-    bool written = file && fputs(text, file) >= 0;
-    if (file)
-        written &= (file == stdout ? fflush(file) : fclose(file)) == 0;
-    if (!written) {
-        fprintf(stderr, "mpiq: cannot write the answer to %s: %m\n", path ? path : "stdout");
+    struct mpiq_error *error = path ? mpiq_write_file(path, text) : NULL;
+    if (error)
+        return say_error(error);
+    if (!path && (fputs(text, stdout) < 0 || fflush(stdout) != 0)) {
+        fprintf(stderr, "mpiq: cannot write the answer to stdout: %m\n");
         return EXIT_NOTHING_READ;
     }
     return EXIT_FINE;

@@ -37,6 +37,10 @@ bool mpiq_error_is_usage(const struct mpiq_error *error);
 /* NULL is fine. */
 void mpiq_error_destroy(struct mpiq_error *error);
 
+/* Writes text to a file of that name: beside it, for the user alone (mode 0600), and renamed when it is whole.  A
+   symbolic link, a device or a directory in the way is an error of usage. */
+struct mpiq_error *mpiq_write_file(const char *path, const char *text);
+
 /* A process that somebody else serves (docs/WIRE.md) on two descriptors, which stay the caller's. */
 struct mpiq_wire {
     int in;

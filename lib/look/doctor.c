@@ -98,13 +98,15 @@ static void check_core_files(FILE *out)
              : NULL);
 }
 
+/* Who reads debug files has no network: they may be anybody's. */
 static void check_debuginfod(FILE *out)
 {
     const char *urls = getenv("DEBUGINFOD_URLS");
-    tell(out, "ok",
-         urls && *urls ? "debuginfod is configured: missing debug information is fetched"
-                       : "debuginfod is not configured: debug information is what is installed",
-         NULL);
+    if (urls && *urls)
+        tell(out, "note",
+             "debuginfod is configured, but mpiq fetches nothing: it reads the debug files that are "
+             "installed",
+             "install the debug packages of the program and its MPI library");
 }
 
 void mpiq_doctor_machine(FILE *out)
@@ -119,59 +121,76 @@ void mpiq_doctor_machine(FILE *out)
 /* What the ranks have in common, counted. */
 struct census {
     size_t ranks;
-    size_t patched;
+    size_t by_source[MPIQ_SOURCE_STACKS + 1];
     size_t off; /* patched, but recording is switched off */
-    size_t debug_info;
     size_t queues;
-    size_t other_pml;
-    size_t lines; /* the user's source lines are known */
     size_t user_frames;
+    size_t lines; /* the user's source lines are known */
     size_t gone;
-    const struct mpiq_rank_state *sample;
+    const char *library; /* of one of them; "" not known */
+    const char *pml;     /* whose queues cannot be read; NULL: none */
 };
 
 static void count_rank(struct census *census, const struct mpiq_rank_state *state)
 {
     census->ranks++;
     census->gone += state->gone;
-    census->patched += state->source == MPIQ_SOURCE_PATCHED;
+    if (state->source <= MPIQ_SOURCE_STACKS)
+        census->by_source[state->source]++;
     census->off += state->source == MPIQ_SOURCE_PATCHED && state->recording == MPIQ_NO;
-    census->debug_info += state->source == MPIQ_SOURCE_DEBUG_INFO;
     census->queues += state->queues == MPIQ_YES;
-    census->other_pml += state->queues == MPIQ_NO;
-    if (!census->sample && state->source != MPIQ_SOURCE_NONE)
-        census->sample = state;
+    if (state->queues == MPIQ_NO && !census->pml)
+        census->pml = state->pml;
+    if (!*census->library)
+        census->library = state->library;
     for (size_t i = 0; i < state->thread_count; i++) {
         const struct mpiq_thread *thread = &state->threads[i];
-        if (thread->user_frame < 0)
+        if (thread->user_frame < 0 || (size_t)thread->user_frame >= thread->frame_count)
             continue;
         census->user_frames++;
         census->lines += thread->frames[thread->user_frame].line > 0;
     }
 }
 
-static void tell_library(FILE *out, const struct census *census)
+/* The best level that a rank has, and what the next one takes. */
+static void tell_level(FILE *out, const struct census *census)
 {
+    static const char *const patch =
+        "for call counts, waiting times and non-blocking collectives: build Open MPI "
+        "with the patch (ompi-patch/), or start the job with mpiq run";
+    const char *library = *census->library ? census->library : "the MPI library";
     char text[256];
-    if (census->patched > 0) {
-        snprintf(text, sizeof text, "%s with the mpiq patch: collectives, waits and layout are on record",
-                 census->sample->library);
+    if (census->by_source[MPIQ_SOURCE_PATCHED] > 0) {
+        snprintf(text, sizeof text, "%s has the mpiq patch: collectives, waits and layout are recorded",
+                 library);
         tell(out, census->off ? "note" : "ok", text,
              census->off ? "recording is switched off (mpi_mqs_record): counts and waits are missing" : NULL);
-    } else if (census->debug_info > 0) {
-        snprintf(text, sizeof text, "%s without the mpiq patch, read through its debug information",
-                 census->sample->library);
-        tell(out, "note", text,
-             "collective counts, waiting times and names of non-blocking collectives need the patch: "
-             "ompi-patch/");
+    } else if (census->by_source[MPIQ_SOURCE_RECORDER] > 0) {
+        snprintf(text, sizeof text, "%s is recorded by mpiq: calls, requests and waits are known", library);
+        tell(out, "ok", text, NULL);
+    } else if (census->by_source[MPIQ_SOURCE_DEBUG_INFO] > 0) {
+        snprintf(text, sizeof text, "%s without the mpiq patch, read by its debug information", library);
+        tell(out, "note", text, patch);
+    } else if (census->by_source[MPIQ_SOURCE_LAYOUTS] > 0) {
+        snprintf(text, sizeof text,
+                 "%s without patch and debug information, read by the layout of its release", library);
+        tell(out, "note", text, patch);
     } else {
         tell(out, "bad",
-             "the MPI library has neither the mpiq patch nor debug information: only stacks can be read",
-             "install the library's debug package (Debian: libopenmpi3-dbgsym), or build it with the patch");
+             "only stacks can be read: the MPI library has no patch, no debug information and no layout "
+             "that mpiq knows",
+             "start the job with mpiq run, install the library's debug package (Debian: libopenmpi3-dbgsym), "
+             "or "
+             "build it with the patch");
     }
-    if (census->other_pml > 0) {
+}
+
+static void tell_queues(FILE *out, const struct census *census)
+{
+    char text[256];
+    if (census->pml) {
         snprintf(text, sizeof text, "messages travel by PML '%s', whose queues cannot be read",
-                 census->sample->pml);
+                 *census->pml ? census->pml : "?");
         tell(out, "note", text, "where the network allows it: mpirun --mca pml ob1");
     } else if (census->queues > 0) {
         tell(out, "ok", "message queues can be read", NULL);
@@ -189,6 +208,8 @@ static void tell_problems(struct problems *problems, const struct mpiq_rank_stat
 {
     for (size_t k = 0; k < state->problem_count; k++) {
         const struct mpiq_problem *problem = &state->problems[k];
+        if (!problem->what || !problem->text) /* a snapshot may leave them out */
+            continue;
         bool known = problems->count == sizeof problems->told / sizeof *problems->told;
         for (size_t m = 0; m < problems->count; m++)
             known |= strcmp(problems->told[m], problem->text) == 0;
@@ -218,7 +239,7 @@ static const struct mpiq_rank_state *first_look(const struct mpiq_look_sources *
 
 void mpiq_doctor_job(FILE *out, const struct mpiq_look_sources *sources)
 {
-    struct census census = {0};
+    struct census census = {.library = ""};
     struct problems problems = {.out = out};
     char text[256];
     size_t count = sources->count + sources->kept_count;
@@ -231,8 +252,10 @@ void mpiq_doctor_job(FILE *out, const struct mpiq_look_sources *sources)
     snprintf(text, sizeof text, "%zu rank%s found here%s", census.ranks, census.ranks == 1 ? "" : "s",
              census.gone ? ", some of them have ended" : "");
     tell(out, census.ranks > 0 ? "ok" : "bad", text, NULL);
-    if (census.ranks > census.gone)
-        tell_library(out, &census);
+    if (census.ranks > census.gone) {
+        tell_level(out, &census);
+        tell_queues(out, &census);
+    }
     if (census.user_frames > 0 && census.lines == 0)
         tell(out, "note", "the program has no line numbers: the report names functions only",
              "compile it with -g");

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/new_file.h"
 #include "job/diagnose.h"
 #include "look/claims.h"
 #include "look/doctor.h"
@@ -22,6 +23,15 @@ static const double default_pause = 0.25;
 const char *mpiq_error_message(const struct mpiq_error *error)
 {
     return error->message;
+}
+
+struct mpiq_error *mpiq_write_file(const char *path, const char *text)
+{
+    struct mpiq_new_file file = {0};
+    struct mpiq_error *error = mpiq_new_file_create(path, &file);
+    if (!error)
+        fputs(text, file.stream); /* a failure is remembered until the end */
+    return error ? error : mpiq_new_file_finish(&file);
 }
 
 bool mpiq_error_is_usage(const struct mpiq_error *error)

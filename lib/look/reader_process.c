@@ -28,6 +28,8 @@
 #define MEMORY ((uint64_t)8 << 30)
 /* For a reader to end its helpers. */
 enum { END_MS = 500 };
+/* Of a rank's state as text: a quarter of a million operations fit. */
+#define ANSWER_MAX ((size_t)128 << 20)
 #define SEND_NS ((int64_t)5 * 1000 * 1000 * 1000)
 
 /* ---- whose it is ------------------------------------------------------------------------------------ */
@@ -227,6 +229,7 @@ struct mpiq_error *mpiq_reader_process_start(const struct mpiq_reader_start *sta
     *ret = (struct mpiq_reader_process){.pid = pid, .socket = sockets[0]};
     mpiq_pipe_init(&ret->pipe, ret->socket, ret->socket);
     ret->pipe.patient = true;
+    ret->pipe.limit = ANSWER_MAX;
     return NULL;
 }
 

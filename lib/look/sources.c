@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "look/discover.h"
+#include "state/job_builder.h"
 #include "state/snapshot.h"
 
 static struct mpiq_error *no_memory(void)

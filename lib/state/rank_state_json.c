@@ -485,7 +485,7 @@ struct mpiq_error *mpiq_rank_state_from_json(const char *text, size_t length, st
     struct mpiq_rank_state *state = mpiq_rank_state_create();
     if (!state)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a rank's state");
-    struct mpiq_reader reader = {.state = state, .intern = intern, .budget = MPIQ_GROUP_MAX};
+    struct mpiq_reader reader = {.state = state, .intern = intern, .budget = MPIQ_GROUPS_MAX};
     struct mpiq_error *error = mpiq_record_parse(&reader, &rank_state_record, text, length, state);
     if (error)
         mpiq_rank_state_destroy(state);

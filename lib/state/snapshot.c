@@ -11,6 +11,7 @@
 #include <zstd.h>
 
 #include "base/cleanup.h"
+#include "base/new_file.h"
 #include "state/group_hash.h"
 #include "base/hash_table.h"
 
@@ -19,13 +20,15 @@ enum {
     VERSION = 1,
     HEADER = 24, /* bytes in which the first line must end */
     COMPRESSION = 3,
-    MOST_LINE = 1 << 30 /* of one rank state: more is not believed */
+    MOST_LINE = 1 << 28,    /* of one rank state: more is not believed */
+    MOST_MEMBERS = 1 << 23, /* of all groups of a file together */
+    /* What a file may come to: so many bytes, and so many more for each of its own. */
+    LEAST_BYTES = 16 << 20,
+    MOST_RATIO = 256
 };
 
 struct mpiq_snapshot_writer {
-    char *path;
-    char *temporary; /* its name until it is whole */
-    FILE *file;
+    struct mpiq_new_file file;
     ZSTD_CCtx *context;
     char *buffer;
     size_t buffer_size;
@@ -36,54 +39,19 @@ static struct mpiq_error *no_memory(void)
     return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
 }
 
-static void writer_destroy(struct mpiq_snapshot_writer *writer)
-{
-    if (writer->file)
-        fclose(writer->file);
-    ZSTD_freeCCtx(writer->context);
-    free(writer->buffer);
-    free(writer->path);
-    free(writer->temporary);
-    free(writer);
-}
-
 void mpiq_snapshot_abandon(struct mpiq_snapshot_writer *writer)
 {
     if (!writer)
         return;
-    if (writer->file)
-        unlink(writer->temporary);
-    writer_destroy(writer);
+    mpiq_new_file_abandon(&writer->file);
+    ZSTD_freeCCtx(writer->context);
+    free(writer->buffer);
+    free(writer);
 }
 
-/* What a snapshot takes the place of is a file: for root it might else be /dev/null. */
-static struct mpiq_error *check_place(const char *path)
+static struct mpiq_error *cannot_write(const struct mpiq_snapshot_writer *writer, int errnum)
 {
-    struct stat status;
-    if (stat(path, &status) < 0 || S_ISREG(status.st_mode))
-        return NULL;
-    return mpiq_error_create(MPIQ_ERROR_USAGE,
-                             "the snapshot cannot be written to %s, which is %s: name a file", path,
-                             S_ISDIR(status.st_mode) ? "a directory" : "no regular file");
-}
-
-static struct mpiq_error *open_temporary(struct mpiq_snapshot_writer *writer)
-{
-    struct mpiq_error *error = check_place(writer->path);
-    if (error)
-        return error;
-    int fd = mkstemp(writer->temporary); /* mode 0600 */
-    if (fd < 0)
-        return mpiq_error_create_os(errno, "the snapshot %s cannot be written", writer->path);
-    writer->file = fdopen(fd, "w");
-    if (!writer->file) {
-        close(fd);
-        unlink(writer->temporary);
-        return no_memory();
-    }
-    if (fprintf(writer->file, MAGIC "%d\n", VERSION) < 0)
-        return mpiq_error_create_os(errno, "the snapshot %s cannot be written", writer->path);
-    return NULL;
+    return mpiq_error_create_os(errnum, "the snapshot %s cannot be written", writer->file.path);
 }
 
 struct mpiq_error *mpiq_snapshot_create(const char *path, struct mpiq_snapshot_writer **ret)
@@ -91,18 +59,15 @@ struct mpiq_error *mpiq_snapshot_create(const char *path, struct mpiq_snapshot_w
     struct mpiq_snapshot_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
         return no_memory();
-    writer->path = strdup(path);
     writer->context = ZSTD_createCCtx();
     writer->buffer_size = ZSTD_CStreamOutSize();
     writer->buffer = malloc(writer->buffer_size);
-    char *temporary = NULL;
-    if (asprintf(&temporary, "%s.XXXXXX", path) >= 0)
-        writer->temporary = temporary;
-    struct mpiq_error *error = NULL;
-    if (!writer->path || !writer->context || !writer->buffer || !writer->temporary)
-        error = no_memory();
-    else
-        error = open_temporary(writer);
+    struct mpiq_error *error =
+        !writer->context || !writer->buffer ? no_memory() : mpiq_new_file_create(path, &writer->file);
+    if (error)
+        error = mpiq_error_prefix(error, "the snapshot");
+    else if (fprintf(writer->file.stream, MAGIC "%d\n", VERSION) < 0)
+        error = cannot_write(writer, errno);
     if (error) {
         mpiq_snapshot_abandon(writer);
         return error;
@@ -122,9 +87,9 @@ static struct mpiq_error *compress(struct mpiq_snapshot_writer *writer, const ch
         size_t left = ZSTD_compressStream2(writer->context, &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
         if (ZSTD_isError(left))
             return mpiq_error_create(MPIQ_ERROR_INTERNAL, "the snapshot %s cannot be compressed: %s",
-                                     writer->path, ZSTD_getErrorName(left));
-        if (fwrite(writer->buffer, 1, out.pos, writer->file) != out.pos)
-            return mpiq_error_create_os(errno, "the snapshot %s cannot be written", writer->path);
+                                     writer->file.path, ZSTD_getErrorName(left));
+        if (fwrite(writer->buffer, 1, out.pos, writer->file.stream) != out.pos)
+            return cannot_write(writer, errno);
         more = end ? left > 0 : in.pos < in.size;
     }
     return NULL;
@@ -146,20 +111,9 @@ struct mpiq_error *mpiq_snapshot_add(struct mpiq_snapshot_writer *writer, int lo
 struct mpiq_error *mpiq_snapshot_finish(struct mpiq_snapshot_writer *writer)
 {
     struct mpiq_error *error = compress(writer, NULL, 0, true);
-    if (!error) {
-        FILE *file = mpiq_steal(writer->file);
-        bool flushed = fflush(file) == 0 && fsync(fileno(file)) == 0;
-        int errnum = errno;
-        if (fclose(file) != 0 || !flushed || rename(writer->temporary, writer->path) != 0) {
-            errnum = flushed ? errno : errnum;
-            unlink(writer->temporary);
-            error = mpiq_error_create_os(errnum, "the snapshot %s cannot be written", writer->path);
-        }
-    }
-    if (error)
-        mpiq_snapshot_abandon(writer);
-    else
-        writer_destroy(writer);
+    if (!error)
+        error = mpiq_error_prefix(mpiq_new_file_finish(&writer->file), "the snapshot");
+    mpiq_snapshot_abandon(writer);
     return error;
 }
 
@@ -217,6 +171,8 @@ struct reader {
     size_t length;
     size_t room;
     uint64_t states;
+    uint64_t bytes_left; /* that it may still come to */
+    uint64_t members_left;
 };
 
 static struct mpiq_error *corrupt(const struct reader *reader, const char *what)
@@ -258,6 +214,9 @@ static bool name_group(struct reader *reader, struct mpiq_group *group)
 {
     const struct group_name *known = find_group_name(reader, group->hash, group->count);
     if (group->members) {
+        if (group->count > reader->members_left)
+            return false;
+        reader->members_left -= group->count;
         struct group_name name = {group->hash, mpiq_group_hash(group->members, group->count), group->count};
         group->hash = name.computed;
         return known || add_group_name(reader, &name);
@@ -267,6 +226,7 @@ static bool name_group(struct reader *reader, struct mpiq_group *group)
     return true;
 }
 
+/* False without memory, or over the budget. */
 static bool name_groups(struct reader *reader, struct mpiq_rank_state *state)
 {
     for (size_t i = 0; i < state->communicator_count; i++) {
@@ -286,8 +246,9 @@ static struct mpiq_error *take_line(struct reader *reader)
     if (error)
         return mpiq_error_prefix(error, "the snapshot %s is damaged after %llu ranks", reader->path,
                                  (unsigned long long)reader->states);
-    error = name_groups(reader, state) ? reader->callback(reader->context, reader->line[0] - '0', &state)
-                                       : no_memory();
+    error = name_groups(reader, state)
+                ? reader->callback(reader->context, reader->line[0] - '0', &state)
+                : mpiq_error_create(MPIQ_ERROR_CORRUPT, "its groups take too much memory");
     mpiq_rank_state_destroy(state);
     reader->states++;
     reader->length = 0;
@@ -296,6 +257,9 @@ static struct mpiq_error *take_line(struct reader *reader)
 
 static struct mpiq_error *take(struct reader *reader, const char *bytes, size_t count)
 {
+    if (count > reader->bytes_left)
+        return corrupt(reader, "it comes to more than a file of its size can hold");
+    reader->bytes_left -= count;
     while (count > 0) {
         const char *end = memchr(bytes, '\n', count);
         size_t part = end ? (size_t)(end - bytes) : count;
@@ -379,7 +343,14 @@ struct mpiq_error *mpiq_snapshot_each(const char *path, mpiq_snapshot_callback *
             MPIQ_ERROR_UNSUPPORTED,
             "%s is a snapshot of version %d, made by a later mpiq: this one reads up to %d", path, version,
             VERSION);
-    struct reader reader = {.path = path, .callback = callback, .context = context};
+    struct stat status;
+    if (fstat(fileno(file), &status) < 0)
+        return mpiq_error_create_os(errno, "%s cannot be read", path);
+    struct reader reader = {.path = path,
+                            .callback = callback,
+                            .context = context,
+                            .bytes_left = LEAST_BYTES + MOST_RATIO * (uint64_t)status.st_size,
+                            .members_left = MOST_MEMBERS};
     struct mpiq_error *error = read_all(&reader, file);
     free(reader.line);
     free(reader.group_names);

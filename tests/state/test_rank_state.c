@@ -198,9 +198,14 @@ static void complaints_name_the_place(void)
          "JSON: communicators[0].local has too many numbers"},
         {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":99999999}}]}",
          "JSON: communicators[0].local is a number out of range"},
-        {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":16777216,\"members\":[[1,0,16777216]]},"
-         "\"remote\":{\"hash\":1,\"count\":1,\"members\":[[1,0,1]]}}]}",
-         "JSON: communicators[0].remote has too many members"},
+        {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":1048577}}]}",
+         "JSON: communicators[0].local is a number out of range"},
+        {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":1048576,\"members\":[[1,0,1048576]]},"
+         "\"remote\":{\"hash\":2,\"count\":1048576,\"members\":[[1,0,1048576]]}},"
+         "{\"local\":{\"hash\":3,\"count\":1048576,\"members\":[[1,0,1048576]]},"
+         "\"remote\":{\"hash\":4,\"count\":1048576,\"members\":[[1,0,1048576]]}},"
+         "{\"local\":{\"hash\":5,\"count\":1,\"members\":[[1,0,1]]}}]}",
+         "JSON: communicators[2].local has too many members"},
         {"{\"communicators\":[{\"local\":{\"hash\":1,\"count\":1,\"members\":[],\"members\":[]}}]}",
          "JSON: communicators[0].local has its members twice"},
         {"{\"communicators\":[{\"local_rank\":2,\"local\":{\"hash\":1,\"count\":2}}]}",

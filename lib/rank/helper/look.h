@@ -19,7 +19,7 @@
 enum {
     MPIQ_COMMUNICATORS_MAX = 1 << 16,
     MPIQ_OPERATIONS_MAX = 1 << 18, /* of all queues and waits together */
-    MPIQ_MEMBERS_MAX = 1 << 24,    /* of one group */
+    MPIQ_MEMBERS_MAX = 1 << 20,    /* of one group */
     MPIQ_COUNTS_MAX = 1024,        /* classes of collectives */
     MPIQ_CALLS_MAX = 1 << 16,      /* of one list of calls */
     MPIQ_CHANNELS_MAX = 1 << 20,   /* of one communicator */

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that we write, and snapshots that strangers mail."""
+import json
+import os
+import stat
+import subprocess
+import time
+
+import pytest
+
+
+def zstd(text):
+    return subprocess.run(["zstd", "-q", "-c"], input=text.encode(), capture_output=True, check=True).stdout
+
+
+def snapshot(path, *states):
+    """A file of these states, JSON texts or what becomes one, look 1."""
+    lines = [state if isinstance(state, str) else json.dumps(state) for state in states]
+    path.write_bytes(b"mpiq snapshot 1\n" + zstd("".join(f"1 {line}\n" for line in lines)))
+    return path
+
+
+RANK = {"name": [7, 0], "world_size": 1, "pid": 4711, "host": "n1", "executable": "/bin/solver", "namespace": "7",
+        "state": "S"}
+
+
+@pytest.fixture(autouse=True)
+def has_zstd():
+    if subprocess.run(["sh", "-c", "command -v zstd"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("zstd is not installed")
+
+
+@pytest.fixture
+def good(tmp_path):
+    return snapshot(tmp_path / "good.mpiq", RANK)
+
+
+WRITERS = [["snapshot", "-o"], ["report", "--html"]]
+
+
+@pytest.mark.parametrize("writer", WRITERS, ids=["snapshot", "html"])
+def test_written_for_the_user_alone(writer, good, mpiq, tmp_path):
+    old = os.umask(0)
+    try:
+        answer = mpiq(*writer, tmp_path / "new", good)
+    finally:
+        os.umask(old)
+    assert answer.err == ""
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o600
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["good.mpiq", "new"]
+
+
+@pytest.mark.parametrize("writer", WRITERS, ids=["snapshot", "html"])
+@pytest.mark.parametrize("what", ["link", "dangling", "fifo", "device", "directory"])
+def test_nothing_in_the_way_is_written_through(what, writer, good, mpiq, tmp_path):
+    place = tmp_path / "place"
+    victim = tmp_path / "victim"
+    if what == "link":
+        victim.write_text("precious")
+        place.symlink_to(victim)
+    elif what == "dangling":
+        place.symlink_to(victim)
+    elif what == "fifo":
+        os.mkfifo(place)
+    elif what == "directory":
+        place.mkdir()
+    else:
+        place = "/dev/null"
+    answer = mpiq(*writer, place, good)
+    assert answer.status in (2, 3)
+    assert "cannot be written" in answer.err
+    assert not victim.exists() or victim.read_text() == "precious"
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+# Each of which makes no sense somewhere.
+CRAFTED = {
+    "no texts": {**RANK, "problems": [{}, {"what": "queues"}, {"text": "?"}]},
+    "no such frame": {**RANK, "threads": [{"tid": 1, "user_frame": 7, "mpi_frame": 9, "frames": []}]},
+    "no such communicator": {**RANK, "operations": [{"queue": "sends", "comm": 7}]},
+    "no library": {**RANK, "queues_read": 0},
+    "huge world": {**RANK, "world_size": 2147483647},
+}
+
+
+@pytest.mark.parametrize("name", CRAFTED)
+@pytest.mark.parametrize("view", ["doctor", "report", "queues", "ranks"])
+def test_a_crafted_snapshot(name, view, mpiq, tmp_path):
+    answer = mpiq(view, snapshot(tmp_path / "crafted.mpiq", CRAFTED[name]))
+    assert answer.status in (0, 1, 2, 3, 4), answer.err
+
+
+ESCAPES = "\u009b31m\x1b]52;c;cm0gLXJm\x07\nmpiq: fine\u202e"
+
+
+@pytest.mark.parametrize("view", ["doctor", "report", "ranks", "queues"])
+def test_what_a_target_says_is_escaped(view, mpiq, tmp_path):
+    state = {**RANK, "executable": "/bin/" + ESCAPES, "host": ESCAPES, "library": ESCAPES, "pml": ESCAPES,
+             "queues_read": 0, "source": "debug-info", "problems": [{"code": "corrupt", "what": ESCAPES, "text": ESCAPES}]}
+    answer = mpiq(view, snapshot(tmp_path / "crafted.mpiq", state))
+    said = answer.out + answer.err
+    assert "\x1b" not in said and "\x07" not in said and "\u009b" not in said and "\u202e" not in said
+    assert not any(line.startswith("mpiq: fine") for line in said.splitlines())
+
+
+KILOBYTES = 256 << 10
+SECONDS = 5
+
+
+def world(rank, members, **more):
+    return json.dumps({**RANK, "name": [7, rank], "pid": rank + 1, "communicators": [{
+        "name": "c", "local_rank": 0, "context": ["0x0", hex(rank)],
+        "local": {"hash": hex(rank + 1), "count": sum(run[2] for run in members), "members": members}}], **more})
+
+
+BOMBS = {
+    "members": [world(0, [[7, 0, 1 << 20]] * 40)],
+    "groups": [world(rank, [[7, rank, 1000000]]) for rank in range(60)],
+    "line": ['{"host":"' + "a" * (200 << 20) + '"}'],
+    "operations": ['{"communicators":[{"local":{"hash":1,"count":1}}],"operations":[' + ",".join(
+        ['{"queue":"sends"}'] * (4 << 20)) + "]}"],
+    "ranks": [json.dumps({**RANK, "name": [7, rank]}) for rank in range(150000)],
+    "size": [json.dumps({**RANK, "world_size": 1000000})],
+    "a rank": [world(0, [[7, 0, 1], [7, 999999, 1]])],
+    "worlds": [json.dumps({**RANK, "name": [number, 100000], "world_size": 100001, "pid": number + 1})
+               for number in range(200)],
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_small_file_takes_little(name, mpiq, tmp_path):
+    """A few hundred bytes, or kilobytes, that say that they are gigabytes."""
+    if not os.access("/usr/bin/time", os.X_OK):
+        pytest.skip("/usr/bin/time is not installed")
+    path = snapshot(tmp_path / "bomb.mpiq", *BOMBS[name])
+    begin = time.monotonic()
+    done = subprocess.run(["/usr/bin/time", "-f", "%M", mpiq.path, "report", path], capture_output=True,
+                          text=True, timeout=60, check=False)
+    assert done.returncode in (0, 3), done.stderr
+    assert time.monotonic() - begin < SECONDS
+    assert int(done.stderr.split()[-1]) < KILOBYTES
