@@ -227,7 +227,7 @@ static bool overlap(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b
 static bool is_elsewhere(const struct mpiq_finding *finding)
 {
     return finding->kind == MPIQ_FINDING_RANK_GONE || finding->kind == MPIQ_FINDING_RANK_STOPPED ||
-           finding->kind == MPIQ_FINDING_RANK_ELSEWHERE;
+           finding->kind == MPIQ_FINDING_RANK_ELSEWHERE || finding->kind == MPIQ_FINDING_POLLING_UNMATCHED;
 }
 
 /* Of calls that not all have come to: what those who are missing do is the cause, as far as it goes on. */
@@ -240,6 +240,12 @@ static void link_unproven(struct mpiq_diagnosis *diagnosis)
         uint32_t cause = MPIQ_NONE;
         for (size_t j = 0; j < diagnosis->finding_count; j++) {
             const struct mpiq_finding *other = &diagnosis->findings[j];
+            bool overlapping = other->kind == MPIQ_FINDING_COLLECTIVE_OVERLAP &&
+                               other->comm == finding->comm && overlap(&finding->ranks, &other->ranks);
+            if (overlapping) {
+                cause = (uint32_t)j;
+                break;
+            }
             if (i == j || !overlap(&finding->missing, &other->ranks))
                 continue;
             if (is_elsewhere(other)) {
@@ -419,6 +425,32 @@ static void drop_said(struct mpiq_finder *finder, bool *dropped)
     }
 }
 
+/* A circle through several collectives: all who are in them are in the circle's place, not only those by whom
+   it was found. */
+static void widen_circles(struct mpiq_finder *finder, bool *dropped)
+{
+    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct mpiq_finding *finding = &diagnosis->findings[i];
+        struct mpiq_finding *circle =
+            finding->consequence_of == MPIQ_NONE ? NULL : &diagnosis->findings[finding->consequence_of];
+        if (dropped[i] || !circle || circle->kind != MPIQ_FINDING_WAIT_CYCLE || circle->through != 2 ||
+            finding->kind != MPIQ_FINDING_COLLECTIVE_INCOMPLETE || !overlap(&finding->ranks, &circle->ranks))
+            continue;
+        mpiq_add_evidence_of(finder, circle, &finding->ranks);
+        for (size_t j = 0; j < finding->site_count && circle->site_count > 0; j++) {
+            for (size_t k = 0; k < circle->site_count; k++) {
+                if (circle->sites[k].line == finding->sites[j].line &&
+                    same_text(circle->sites[k].call, finding->sites[j].call) &&
+                    same_text(circle->sites[k].file, finding->sites[j].file))
+                    add_set(finder, &circle->sites[k].ranks, &finding->sites[j].ranks);
+            }
+        }
+        add_set(finder, &circle->ranks, &finding->ranks);
+        dropped[i] = true;
+    }
+}
+
 /* ---- the order -------------------------------------------------------------------------------------- */
 
 static uint64_t order_of(const struct mpiq_finding *finding, size_t index)
@@ -486,6 +518,7 @@ void mpiq_find_causes(struct mpiq_finder *finder)
     link_unproven(diagnosis);
     flatten(diagnosis);
     merge_causes(finder, dropped);
+    widen_circles(finder, dropped);
     drop_said(finder, dropped);
     put_in_order(finder, dropped);
 }

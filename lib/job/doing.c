@@ -45,6 +45,28 @@ bool mpiq_thread_taken_idle(const struct mpiq_job_state *job, const struct mpiq_
            (thread->sleep == MPIQ_SLEEP_UNKNOWN && thread->blocks_in);
 }
 
+static bool is_test(const char *call)
+{
+    static const char *const tests[] = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome",
+                                        "MPI_Request_get_status"};
+    for (size_t i = 0; call && i < sizeof tests / sizeof *tests; i++) {
+        if (strcmp(call, tests[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool mpiq_thread_polls(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                       const struct mpiq_job_thread *thread)
+{
+    if (rank->looks != 3 || rank->changed & MPIQ_CHANGED_PROGRESS || thread->wait_count > 0)
+        return false;
+    if (thread->in_mpi)
+        return is_test(mpiq_job_string(job, thread->call));
+    return thread->tid == rank->pid && is_test(mpiq_job_string(job, rank->last_mpi_call)) &&
+           mpiq_thread_sleeps(thread);
+}
+
 bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                          const struct mpiq_job_thread *thread)
 {

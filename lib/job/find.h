@@ -43,6 +43,9 @@ void mpiq_find_collectives(struct mpiq_finder *finder);
 void mpiq_find_messages(struct mpiq_finder *finder);
 void mpiq_find_cycles(struct mpiq_finder *finder);
 void mpiq_find_truncations(struct mpiq_finder *finder);
+void mpiq_find_overlaps(struct mpiq_finder *finder);
+void mpiq_find_windows(struct mpiq_finder *finder);
+void mpiq_find_polling(struct mpiq_finder *finder);
 void mpiq_find_ranks(struct mpiq_finder *finder);
 void mpiq_find_leftovers(struct mpiq_finder *finder);
 /* The verdict, from the findings and what each rank does; then what the answer rests on. */

@@ -143,6 +143,8 @@ static uint32_t build_rank(struct mpiq_wait_graph *graph, uint32_t process)
         const struct mpiq_job_thread *thread = &job->threads[index];
         if (graph->thread_nodes[index] != MPIQ_NONE) {
             mpiq_graph_edge(graph, graph->thread_nodes[index], MPIQ_NONE);
+        } else if (graph->poller_nodes[index] != MPIQ_NONE) {
+            mpiq_graph_edge(graph, graph->poller_nodes[index], MPIQ_NONE);
         } else if (mpiq_thread_may_act(job, rank, thread)) {
             mpiq_graph_edge(graph, mpiq_thread_sleeps(thread) ? MPIQ_NODE_ASLEEP : MPIQ_NODE_LIVE, MPIQ_NONE);
         }
@@ -166,6 +168,24 @@ static uint32_t build_group(struct mpiq_wait_graph *graph, uint32_t index, bool 
     return 1;
 }
 
+/* What a thread polls for: any of the requests that are open, since which one it tests is not recorded. */
+static uint32_t build_poller(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank)
+{
+    mpiq_graph_edge(graph, MPIQ_NODE_POLLS, MPIQ_NONE);
+    uint32_t before = graph->edge_count;
+    for (uint32_t i = 0; i < rank->operation_count; i++) {
+        uint32_t index = rank->first_operation + i;
+        const struct mpiq_job_operation *op = &graph->job->operations[index];
+        if (op->inactive || op->queue == MPIQ_QUEUE_UNEXPECTED || op->status == MPIQ_STATUS_COMPLETE)
+            continue;
+        uint32_t child = mpiq_operation_node(graph, rank, index, false);
+        mpiq_graph_edge(graph, child == MPIQ_NONE ? MPIQ_NODE_LIVE : child, index);
+    }
+    if (graph->edge_count == before)
+        mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
+    return 1;
+}
+
 /* Returns how many children the node needs. */
 static uint32_t build(struct mpiq_wait_graph *graph, uint32_t index)
 {
@@ -180,6 +200,8 @@ static uint32_t build(struct mpiq_wait_graph *graph, uint32_t index)
     case MPIQ_KIND_THREAD:
         return mpiq_build_wait(graph, &graph->job->ranks[graph->thread_ranks[node.subject]],
                                &graph->job->threads[node.subject]);
+    case MPIQ_KIND_POLLER:
+        return build_poller(graph, &graph->job->ranks[graph->thread_ranks[node.subject]]);
     case MPIQ_KIND_GROUP:
     case MPIQ_KIND_INTERNAL_GROUP:
         return build_group(graph, node.subject, node.kind == MPIQ_KIND_INTERNAL_GROUP);
@@ -214,6 +236,10 @@ static bool begin(struct mpiq_wait_graph *graph)
             if (runs && job->threads[thread].held == MPIQ_YES)
                 graph->thread_nodes[thread] =
                     append_node(graph, (struct mpiq_node){.kind = MPIQ_KIND_THREAD, .subject = thread});
+            else if (runs && mpiq_thread_may_act(job, rank, &job->threads[thread]) &&
+                     mpiq_thread_polls(job, rank, &job->threads[thread]))
+                graph->poller_nodes[thread] =
+                    append_node(graph, (struct mpiq_node){.kind = MPIQ_KIND_POLLER, .subject = thread});
         }
     }
     return !graph->failed;
@@ -286,13 +312,16 @@ static bool reduce(struct mpiq_wait_graph *graph)
     if (!invert(graph) || !missing || !queue)
         return false;
     enum {
-        RUNNING = 1u << MPIQ_NODE_LIVE | 1u << MPIQ_NODE_UNKNOWN | 1u << MPIQ_NODE_ASLEEP,
+        AWAKE = 1u << MPIQ_NODE_LIVE | 1u << MPIQ_NODE_UNKNOWN | 1u << MPIQ_NODE_ASLEEP,
+        POLLS = 1u << MPIQ_NODE_POLLS,
+        RUNNING = AWAKE | POLLS,
         STOPPED = 1u << MPIQ_NODE_STOPPED,
-        KNOWN = 1u << MPIQ_NODE_LIVE | 1u << MPIQ_NODE_ASLEEP | STOPPED
+        KNOWN = 1u << MPIQ_NODE_LIVE | 1u << MPIQ_NODE_ASLEEP | POLLS | STOPPED
     };
     reach(graph, missing, queue, RUNNING | STOPPED, offsetof(struct mpiq_node, may));
     reach(graph, missing, queue, RUNNING, offsetof(struct mpiq_node, may_unstopped));
     reach(graph, missing, queue, KNOWN, offsetof(struct mpiq_node, may_known));
+    reach(graph, missing, queue, AWAKE | STOPPED, offsetof(struct mpiq_node, may_poll));
     return true;
 }
 
@@ -305,10 +334,13 @@ struct mpiq_wait_graph *mpiq_wait_graph_create(const struct mpiq_job_state *job,
     graph->job = job;
     graph->diagnosis = diagnosis;
     graph->thread_nodes = malloc(((size_t)job->thread_count + 1) * sizeof *graph->thread_nodes);
+    graph->poller_nodes = malloc(((size_t)job->thread_count + 1) * sizeof *graph->poller_nodes);
+    if (graph->poller_nodes)
+        memset(graph->poller_nodes, 0xff, ((size_t)job->thread_count + 1) * sizeof *graph->poller_nodes);
     graph->thread_ranks = calloc((size_t)job->thread_count + 1, sizeof *graph->thread_ranks);
     if (graph->thread_nodes)
         memset(graph->thread_nodes, 0xff, ((size_t)job->thread_count + 1) * sizeof *graph->thread_nodes);
-    if (!graph->thread_nodes || !graph->thread_ranks ||
+    if (!graph->thread_nodes || !graph->thread_ranks || !graph->poller_nodes ||
         !mpiq_matching_init(&graph->matching, job, diagnosis->partner) || !build_all(graph) ||
         !reduce(graph)) {
         mpiq_wait_graph_destroy(graph);
@@ -325,6 +357,7 @@ void mpiq_wait_graph_destroy(struct mpiq_wait_graph *graph)
     free(graph->nodes);
     free(graph->edges);
     free(graph->thread_nodes);
+    free(graph->poller_nodes);
     free(graph->thread_ranks);
     free(graph->parents);
     free(graph->first_parent);

@@ -24,6 +24,7 @@ enum mpiq_constant {
     MPIQ_NODE_UNKNOWN, /* nobody can tell: it may act */
     MPIQ_NODE_ASLEEP,  /* it may act, but sleeps outside MPI */
     MPIQ_NODE_STOPPED, /* it may act once it is continued */
+    MPIQ_NODE_POLLS,   /* it polls: it may give up and act */
     MPIQ_NODE_DEAD,    /* never: gone, finalized, spent on another call */
     MPIQ_NODE_CONSTANTS
 };
@@ -35,6 +36,7 @@ enum mpiq_node_kind {
     MPIQ_KIND_BACKGROUND, /* process.  Some traffic in its background completes: of
                              collectives, with extra 1 any */
     MPIQ_KIND_THREAD,     /* thread.  Its wait ends */
+    MPIQ_KIND_POLLER,     /* thread.  It gets what it polls for, or gives up */
     MPIQ_KIND_GROUP,      /* group.  Any member acts */
     MPIQ_KIND_INTERNAL_GROUP,
     MPIQ_KIND_ENTERED,   /* communicator.  All members (extra 1: of the remote group; 2: of the first)
@@ -55,6 +57,7 @@ struct mpiq_node {
     bool may;           /* it may happen */
     bool may_unstopped; /* it may happen though all who are stopped stay so */
     bool may_known;     /* it may happen by what is known */
+    bool may_poll;      /* it may happen though nobody gives up polling */
 };
 
 struct mpiq_edge {
@@ -73,6 +76,7 @@ struct mpiq_wait_graph {
     uint32_t edge_count;
     uint32_t edge_capacity;
     uint32_t *thread_nodes;        /* of each thread; MPIQ_NONE: it is not held */
+    uint32_t *poller_nodes;        /* of each thread; MPIQ_NONE: it does not poll */
     uint32_t *thread_ranks;        /* of each thread its rank, in ranks */
     uint32_t *parents;             /* nodes that have an edge to a node: parents[first_parent[node]] up to */
     uint32_t *first_parent;        /* first_parent[node + 1] */
@@ -126,6 +130,13 @@ uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
    nothing is known.  And the edges of all such nodes. */
 uint32_t mpiq_collective_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank, uint32_t comm,
                               int collective, int64_t number, int32_t root);
+/* graph_window.c: the edges of a one-sided wait, and how many of them are needed. */
+uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                           const struct mpiq_job_thread *thread, const struct mpiq_job_wait *wait);
+/* Whether a view holds a lock at the target that excludes the wanted type; *type: which one it holds. */
+bool mpiq_holds_lock(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
+                     uint32_t target, uint8_t wanted, uint8_t *type);
+
 void mpiq_build_collectives(struct mpiq_wait_graph *graph);
 uint32_t mpiq_build_world(struct mpiq_wait_graph *graph, uint32_t world, bool finalize);
 

@@ -240,6 +240,8 @@ static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_
 {
     const struct mpiq_job_state *job = graph->job;
     const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, thread);
+    if (wait->window != MPIQ_NONE && wait->kind != MPIQ_WAIT_FENCE && wait->kind != MPIQ_WAIT_WIN_FREE)
+        return mpiq_build_window(graph, rank, thread, wait);
     bool detach = wait->kind == MPIQ_WAIT_BSEND_DETACH;
     uint32_t before = graph->edge_count;
     uint32_t done = 0;

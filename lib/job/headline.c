@@ -358,7 +358,8 @@ void mpiq_find_headlines(struct mpiq_finder *finder)
         struct mpiq_finding *finding = &diagnosis->findings[i];
         bool waits = finding->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE ||
                      finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED ||
-                     finding->kind == MPIQ_FINDING_SEND_UNMATCHED || finding->kind == MPIQ_FINDING_WAIT_CYCLE;
+                     finding->kind == MPIQ_FINDING_SEND_UNMATCHED ||
+                     finding->kind == MPIQ_FINDING_WAIT_CYCLE || finding->kind == MPIQ_FINDING_WINDOW_WAIT;
         const char *text = finding->consequence_of != MPIQ_NONE && waits ? consequence(finder, finding)
                                                                          : headline(finder, finding);
         finding->text = finding->consequence_of == MPIQ_NONE && finding->proven

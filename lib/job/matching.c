@@ -98,16 +98,13 @@ static bool differ(const struct mpiq_job_channel *sender, const struct mpiq_job_
     return (uint16_t)(sender ? sender->sent : 1) != (uint16_t)(receiver ? receiver->expected : 1);
 }
 
-/* Processor time of a thread between the looks that is more than what they cost it: it went round in MPI. */
-enum { POLLED_NS = 1000000 };
-
 /* Whether a rank has taken in all that had come by the first look: it turned round in one and the same wait
    between the two.  Core files are taken as a job that hangs. */
 static bool has_polled(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
 {
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
-        if (thread->held == MPIQ_YES && thread->cpu_between_ns >= POLLED_NS)
+        if (thread->held == MPIQ_YES && thread->cpu_between_ns >= MPIQ_POLLED_NS)
             return true;
     }
     return rank->core;

@@ -15,6 +15,9 @@
 
 #include "state/job_state.h"
 
+/* Processor time of a thread between the looks that is more than what they cost it: it went round in MPI. */
+enum { MPIQ_POLLED_NS = 1000000 };
+
 /* What becomes of a pending operation. */
 enum mpiq_fate {
     MPIQ_FATE_NONE,       /* not pending, or not an operation that matches */

@@ -25,6 +25,7 @@ struct job_builder {
     uint32_t episode;
     uint64_t request;
     double waited; /* seconds of waits begun now */
+    struct mpiq_diagnose_options options;
 };
 
 void job_init(struct job_builder *job, int ranks);
@@ -69,6 +70,17 @@ void job_arguments(struct job_builder *job, int rank, int comm, int root, const 
 /* A call that returned. */
 void job_called(struct job_builder *job, int rank, int comm, const char *call, int number);
 void job_finalize(struct job_builder *job, int rank);
+
+/* A window on a communicator, of all its members; returns its index. */
+int job_window(struct job_builder *job, const char *name, int comm);
+/* A lock that a rank holds at a target there, or asks for. */
+void job_lock(struct job_builder *job, int rank, int window, int target, enum mpiq_lock_type type, bool held);
+/* MPI_Win_post or MPI_Win_start to one local rank more. */
+void job_post(struct job_builder *job, int rank, int window, int origin);
+void job_start(struct job_builder *job, int rank, int window, int target);
+/* The rank waits there; target: a local rank, or ANY. */
+void job_wait_window(struct job_builder *job, int rank, const char *call, enum mpiq_wait_kind kind,
+                     int window, int target, enum mpiq_lock_type type);
 
 /* In the queues, with nobody waiting. */
 struct mpiq_operation *job_operation(struct job_builder *job, int rank, int comm,

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks that go round testing for what nobody will send, as long as nobody gives up polling: no proof, since
+   one of them may. */
+#include "job/evidence.h"
+#include "job/find.h"
+
+struct alike {
+    uint32_t operation;
+    uint32_t site;
+    size_t finding;
+};
+
+static bool is_alike(const struct mpiq_job_state *job, const struct alike *a, uint32_t operation,
+                     uint32_t site)
+{
+    const struct mpiq_job_operation *x = &job->operations[a->operation];
+    const struct mpiq_job_operation *y = &job->operations[operation];
+    return a->site == site && mpiq_is_send(x) == mpiq_is_send(y) && x->any == y->any &&
+           x->tag_any == y->tag_any && (x->tag_any || x->tag == y->tag) &&
+           mpiq_same_communicator(job, x->comm, y->comm);
+}
+
+/* The first of its requests that nobody answers; MPIQ_NONE: none of the user's. */
+static uint32_t polled_for(const struct mpiq_wait_graph *graph, uint32_t node_index)
+{
+    const struct mpiq_node *node = &graph->nodes[node_index];
+    for (uint32_t i = 0; i < node->edge_count; i++) {
+        uint32_t operation = graph->edges[node->first_edge + i].operation;
+        if (operation != MPIQ_NONE && !graph->job->operations[operation].internal &&
+            (mpiq_is_send(&graph->job->operations[operation]) ||
+             mpiq_is_receive(&graph->job->operations[operation])))
+            return operation;
+    }
+    return MPIQ_NONE;
+}
+
+/* What the peer does instead: "it polls for tag 9 from rank 0". */
+static const char *instead(struct mpiq_finder *finder, uint32_t peer)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[peer];
+    uint32_t node = rank->thread == MPIQ_NONE ? MPIQ_NONE : finder->graph->poller_nodes[rank->thread];
+    if (node == MPIQ_NONE)
+        return mpiq_words_does(finder->arena, finder->graph, peer, false);
+    uint32_t operation = polled_for(finder->graph, node);
+    if (operation == MPIQ_NONE)
+        return "polls, too";
+    return WORDS(finder->arena, "polls for %s",
+                 mpiq_words_operation(finder->arena, job, mpiq_job_rank_of(job, peer), operation));
+}
+
+static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding)
+{
+    struct mpiq_arena *arena = finder->arena;
+    const struct mpiq_job_operation *op = &finder->job->operations[finding->operation];
+    bool receive = mpiq_is_receive(op);
+    const char *ranks = mpiq_words_ranks(arena, &finding->ranks);
+    const char *verb = finding->ranks.size > 1 ? "poll" : "polls";
+    const char *tag = op->tag_any ? "any tag" : WORDS(arena, "tag %d", op->tag);
+    const char *call = finding->evidence_count > 0 && finding->evidence[0].call
+                           ? WORDS(arena, " with %s", finding->evidence[0].call)
+                           : "";
+    const char *peer = mpiq_relation_peer(finder, &finding->relation, op->any);
+    if (mpiq_rank_set_includes(&finding->ranks, &finding->others) && finding->others.size > 1)
+        peer = "each other";
+    else if (!peer)
+        peer = "other ranks";
+    if (op->any || !finding->relation.same_peer)
+        finding->text = WORDS(arena,
+                              receive ? "%s %s%s for %s from %s, and nobody will send it"
+                                      : "%s %s%s for a send with %s to %s, and nobody will receive it",
+                              ranks, verb, call, tag, peer);
+    else
+        finding->text = WORDS(arena,
+                              receive ? "%s %s%s for %s from %s, which will not send it: it %s"
+                                      : "%s %s%s for a send with %s to %s, which will not receive it: it %s",
+                              ranks, verb, call, tag, peer, instead(finder, op->peer));
+}
+
+void mpiq_find_polling(struct mpiq_finder *finder)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_wait_graph *graph = finder->graph;
+    struct alike kinds[MPIQ_MOST_FINDINGS];
+    uint32_t count = 0;
+    for (uint32_t thread = 0; thread < job->thread_count && !finder->failed; thread++) {
+        uint32_t node = graph->poller_nodes[thread];
+        uint32_t operation =
+            node == MPIQ_NONE || graph->nodes[node].may_poll ? MPIQ_NONE : polled_for(graph, node);
+        if (operation == MPIQ_NONE)
+            continue;
+        uint32_t site = job->threads[thread].site;
+        uint32_t at = 0;
+        while (at < count && !is_alike(job, &kinds[at], operation, site))
+            at++;
+        if (at == MPIQ_MOST_FINDINGS)
+            continue;
+        const struct mpiq_job_operation *op = &job->operations[operation];
+        if (at == count) {
+            struct mpiq_finding *made =
+                mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_POLLING_UNMATCHED);
+            if (!made) {
+                finder->failed = true;
+                return;
+            }
+            made->comm = op->comm == MPIQ_NONE ? MPIQ_NONE : job->communicators[op->comm].user;
+            made->operation = operation;
+            kinds[count++] = (struct alike){
+                .operation = operation, .site = site, .finding = finder->diagnosis->finding_count - 1};
+        }
+        struct mpiq_finding *finding = &finder->diagnosis->findings[kinds[at].finding];
+        uint32_t process = mpiq_thread_process(graph, thread);
+        mpiq_finder_add(finder, &finding->ranks, process);
+        mpiq_finder_site(finder, finding, process, thread);
+        mpiq_add_evidence(finder, finding, process, thread, operation);
+        mpiq_relation_add(job, &finding->relation, process, op->comm, op->peer, op->peer_local);
+        if (!op->any && op->peer != MPIQ_NONE)
+            mpiq_finder_add(finder, &finding->others, op->peer);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct mpiq_finding *finding = &finder->diagnosis->findings[kinds[i].finding];
+        mpiq_add_evidence_of(finder, finding, &finding->others);
+        describe(finder, finding);
+    }
+}

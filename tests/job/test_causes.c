@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whole answers: one bug is one cause, however many ranks have it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "job_builder.h"
+#include "suite.h"
+
+/* What a job of that size comes to: as many causes, and as much text, as a small one. */
+static void check_size(struct job_builder *job, size_t causes, size_t most_findings)
+{
+    struct mpiq_job_state *state;
+    struct mpiq_diagnosis *diagnosis = job_diagnose(job, &state);
+    size_t found = 0;
+    CU_ASSERT_EQUAL(diagnosis->verdict, MPIQ_VERDICT_DEADLOCK);
+    CU_ASSERT(diagnosis->finding_count <= most_findings);
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        found += diagnosis->findings[i].consequence_of == MPIQ_NONE;
+        CU_ASSERT(diagnosis->findings[i].evidence_count <= 8);
+        CU_ASSERT(strlen(diagnosis->findings[i].text) < 300);
+    }
+    CU_ASSERT_EQUAL(found, causes);
+    mpiq_diagnosis_destroy(diagnosis);
+    mpiq_job_state_destroy(state);
+    job_deinit(job);
+}
+
+/* Each rank receives tag 100 from the one before it, which sent tag 200. */
+static void make_swapped_ring(struct job_builder *job, int ranks)
+{
+    job_init(job, ranks);
+    for (int rank = 0; rank < ranks; rank++) {
+        int before = (rank + ranks - 1) % ranks;
+        job_recv(job, rank, WORLD, before, 100);
+        job_unexpected(job, rank, WORLD, before, 200, 8);
+        job_channel(job, before, rank, WORLD, 1, 1);
+    }
+}
+
+static void test_swapped_ring(void)
+{
+    struct job_builder job;
+    make_swapped_ring(&job, 4);
+    job_expect(&job, "deadlock: none of the 4 ranks can continue\n"
+                     "receive_unmatched ranks 0-3: Each of ranks 0-3 receives tag 100 from rank r-1 (modulo "
+                     "4), which sent tag 200\n");
+    make_swapped_ring(&job, 24);
+    job_expect(&job, "deadlock: none of the 24 ranks can continue\n"
+                     "receive_unmatched ranks 0-23: Each of ranks 0-23 receives tag 100 from rank r-1 "
+                     "(modulo 24), which sent tag 200\n");
+    make_swapped_ring(&job, 4096);
+    check_size(&job, 1, 1);
+}
+
+/* In each row of four, one pair of two works on the wrong communicator. */
+static void make_wrong_rows(struct job_builder *job, int ranks)
+{
+    job_init(job, ranks);
+    for (int first = 0; first < ranks; first += 2) {
+        int pair[] = {first, first + 1};
+        int row = job_comm(job, "row", 10 + first, pair, 2);
+        job_recv(job, first + 1, WORLD, first, 5);
+        job_unexpected(job, first + 1, row, 0, 5, 4);
+        job_channel(job, first, first + 1, row, 1, 1);
+        job_recv(job, first, WORLD, first + 1, 6);
+    }
+}
+
+static void test_wrong_rows(void)
+{
+    struct job_builder job;
+    make_wrong_rows(&job, 4);
+    job_expect(&job, "deadlock: none of the 4 ranks can continue\n"
+                     "receive_unmatched ranks 1,3: Each of ranks 1 and 3 receives tag 5 on MPI_COMM_WORLD "
+                     "from rank r-1, which sent it on \"row\"\n");
+    make_wrong_rows(&job, 12);
+    job_expect(&job, "deadlock: none of the 12 ranks can continue\n"
+                     "receive_unmatched ranks 1-11:2: Each of ranks 1-11:2 receives tag 5 on MPI_COMM_WORLD "
+                     "from rank r-1, which sent it on \"row\"\n");
+}
+
+/* Three that each wait for themselves. */
+static void test_selves(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    for (int rank = 0; rank < 3; rank++)
+        job_recv(&job, rank, WORLD, rank, 3);
+    job_expect(&job, "deadlock: 3 of 4 ranks can never continue\n"
+                     "wait_cycle ranks 0-2: Each of ranks 0-2 waits for itself in MPI_Recv\n");
+}
+
+/* Many pairs of which each receives from the other. */
+static void test_pairs(void)
+{
+    struct job_builder job;
+    job_init(&job, 8);
+    for (int rank = 0; rank < 8; rank++)
+        job_recv(&job, rank, WORLD, rank ^ 1, 3);
+    job_expect(&job,
+               "deadlock: none of the 8 ranks can continue\n"
+               "wait_cycle ranks 0-7: Ranks 0-7 receive from each other in 4 circles, and none has sent\n");
+    job_init(&job, 4000);
+    for (int rank = 0; rank < 4000; rank++)
+        job_recv(&job, rank, WORLD, rank ^ 1, 3);
+    check_size(&job, 1, 1);
+}
+
+/* Two barriers in opposite order: the same circle for each pair of ranks. */
+static void make_opposite(struct job_builder *job, int ranks)
+{
+    static int all[4096];
+    job_init(job, ranks);
+    for (int rank = 0; rank < ranks; rank++)
+        all[rank] = rank;
+    int alpha = job_comm(job, "alpha", 3, all, ranks);
+    int beta = job_comm(job, "beta", 4, all, ranks);
+    for (int rank = 0; rank < ranks; rank++) {
+        job_at(job, rank, "main", "order.c", rank % 2 ? 10 : 20);
+        job_collective(job, rank, rank % 2 ? alpha : beta, "MPI_Barrier", 1, ANY);
+    }
+}
+
+static void test_opposite(void)
+{
+    struct job_builder job;
+    make_opposite(&job, 4);
+    job_expect(&job, "deadlock: none of the 4 ranks can continue\n"
+                     "wait_cycle ranks 0-3: Communicators are entered in different orders: ranks 0 and 2 are "
+                     "in MPI_Barrier on \"beta\", ranks 1 and 3 are in MPI_Barrier on \"alpha\"\n");
+    make_opposite(&job, 48);
+    job_expect(&job, "deadlock: none of the 48 ranks can continue\n"
+                     "wait_cycle ranks 0-47: Communicators are entered in different orders: ranks 0-46:2 are "
+                     "in MPI_Barrier on \"beta\", ranks 1-47:2 are in MPI_Barrier on \"alpha\"\n");
+    make_opposite(&job, 4096);
+    check_size(&job, 1, 1);
+}
+
+/* The sender went on into a barrier of the same function: it is the suspect, not the ranks behind. */
+static void test_moved_on(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    job_at(&job, 0, "main", "exchange.c", 11);
+    job_recv(&job, 0, WORLD, 3, 42);
+    for (int rank = 1; rank < 4; rank++) {
+        job_at(&job, rank, "main", "exchange.c", 12);
+        job_collective(&job, rank, WORLD, "MPI_Barrier", 1, ANY);
+    }
+    job_expect(&job, "deadlock: none of the 4 ranks can continue\n"
+                     "receive_unmatched ranks 0 suspects 3: Rank 3 never sent the message with tag 42 that "
+                     "rank 0 is waiting for\n"
+                     "  follows from 1: collective_incomplete ranks 1-3 missing 0 suspects 0: ranks 1 and 2 "
+                     "wait in MPI_Barrier at exchange.c:12 for rank 0\n");
+}
+
+/* A message with another tag is no near miss where another receive takes it. */
+static void test_taken(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_operation(&job, 1, WORLD, MPIQ_OPERATION_RECEIVE, 0, 41, 4);
+    job_unexpected(&job, 1, WORLD, 0, 41, 4);
+    job_channel(&job, 0, 1, WORLD, 1, 1);
+    job_recv(&job, 1, WORLD, 0, 14);
+    job_recv(&job, 0, WORLD, 1, 7);
+    job_expect(&job, "deadlock: none of the 2 ranks can continue\n"
+                     "wait_cycle ranks 0-1: Ranks 0 and 1 receive from each other, and none has sent\n");
+}
+
+/* A persistent send that was made and never started. */
+static void test_never_started(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    struct mpiq_operation *send = job_operation(&job, 0, WORLD, MPIQ_OPERATION_SEND, 1, 5, 4);
+    (void)send;
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_rank_state *state = job.states[look][0];
+        state->operations[state->operation_count - 1].persistent = true;
+        state->operations[state->operation_count - 1].inactive = true;
+    }
+    job_recv(&job, 1, WORLD, 0, 5);
+    job_recv(&job, 0, WORLD, 1, 6);
+    job_expect(&job, "deadlock: none of the 2 ranks can continue\n"
+                     "receive_unmatched ranks 1 suspects 0: Rank 0 never started its persistent send with "
+                     "tag 5, which rank 1 waits for\n");
+}
+
+/* Both poll for what the other one sends after it. */
+static void test_polling(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 2; rank++) {
+        job_polls(&job, rank);
+        job_operation(&job, rank, WORLD, MPIQ_OPERATION_RECEIVE, 1 - rank, 9, 4);
+    }
+    job_collective(&job, 2, WORLD, "MPI_Barrier", 1, ANY);
+    job.options.still = 61;
+    job_expect(&job, "stalled: nothing has moved for 1 m 1 s, but no rank is proven to be stuck for good\n"
+                     "polling_unmatched? ranks 0-1: ranks 0 and 1 poll with MPI_Test for tag 9 from each "
+                     "other, and nobody will send it\n"
+                     "  follows from 1: collective_incomplete? ranks 2 missing 0-1: rank 2 waits in "
+                     "MPI_Barrier at solver.c:20 for ranks 0 and 1\n");
+}
+
+/* Two threads in collectives of one communicator. */
+static void test_overlap(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_collective(&job, 0, WORLD, "MPI_Barrier", 1, ANY);
+    job_thread(&job, 0, 3);
+    job_collective(&job, 0, WORLD, "MPI_Bcast", 2, ANY);
+    job_recv(&job, 1, WORLD, 0, 5);
+    job_expect(&job, "stalled: nothing has moved for 1 m 0 s, but no rank is proven to be stuck for good\n"
+                     "collective_overlap? ranks 0: two threads of rank 0 are in collectives on "
+                     "MPI_COMM_WORLD at once, which MPI forbids: MPI_Barrier and MPI_Bcast\n");
+}
+
+/* The holder of a lock waits in a barrier for those who want it. */
+static void test_lock(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    int window = job_window(&job, "field", WORLD);
+    job_lock(&job, 1, window, 0, MPIQ_LOCK_EXCLUSIVE, true);
+    job_collective(&job, 1, WORLD, "MPI_Barrier", 1, ANY);
+    for (int rank = 0; rank < 4; rank += rank ? 1 : 2) {
+        job_lock(&job, rank, window, 0, MPIQ_LOCK_SHARED, false);
+        job_wait_window(&job, rank, "MPI_Win_lock", MPIQ_WAIT_LOCK, window, 0, MPIQ_LOCK_SHARED);
+    }
+    job_expect(&job, "deadlock: none of the 4 ranks can continue\n"
+                     "window_wait ranks 0,2-3 missing 1 suspects 1: Rank 1 holds an exclusive lock on window "
+                     "\"field\" of rank 0 and is in MPI_Barrier; ranks 0,2-3 wait for that lock\n");
+}
+
+/* Shared locks do not exclude each other, and a holder that goes on will unlock. */
+static void test_lock_free(void)
+{
+    for (int how = 0; how < 2; how++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        int window = job_window(&job, "field", WORLD);
+        job_lock(&job, 1, window, 0, how ? MPIQ_LOCK_EXCLUSIVE : MPIQ_LOCK_SHARED, true);
+        if (how == 0)
+            job_recv(&job, 1, WORLD, 0, 5);
+        job_wait_window(&job, 0, "MPI_Win_lock", MPIQ_WAIT_LOCK, window, 0, MPIQ_LOCK_SHARED);
+        struct mpiq_job_state *state;
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+        CU_ASSERT_NOT_EQUAL(diagnosis->verdict, MPIQ_VERDICT_DEADLOCK);
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(state);
+        job_deinit(&job);
+    }
+}
+
+static void test_post_start(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    int window = job_window(&job, "halo", WORLD);
+    job_start(&job, 0, window, 1);
+    job_start(&job, 0, window, 2);
+    job_post(&job, 1, window, 0);
+    job_wait_window(&job, 0, "MPI_Win_start", MPIQ_WAIT_START, window, ANY, MPIQ_LOCK_NONE);
+    job_wait_window(&job, 1, "MPI_Win_wait", MPIQ_WAIT_WAIT, window, ANY, MPIQ_LOCK_NONE);
+    job_recv(&job, 2, WORLD, 0, 5);
+    job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
+                     "window_wait ranks 0 missing 2 suspects 2: Rank 2 never posted window \"halo\" "
+                     "(MPI_Win_post), which rank 0 waits for in MPI_Win_start\n"
+                     "  follows from 1: window_wait ranks 1 missing 0 suspects 0: rank 1 waits in "
+                     "MPI_Win_wait at solver.c:20 for rank 0\n");
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {{"swapped ring", test_swapped_ring},
+                           {"wrong rows", test_wrong_rows},
+                           {"selves", test_selves},
+                           {"pairs", test_pairs},
+                           {"opposite order", test_opposite},
+                           {"moved on", test_moved_on},
+                           {"taken by another receive", test_taken},
+                           {"never started", test_never_started},
+                           {"polling", test_polling},
+                           {"overlap", test_overlap},
+                           {"lock", test_lock},
+                           {"lock that may be free", test_lock_free},
+                           {"post and start", test_post_start},
+                           CU_TEST_INFO_NULL};
+    return suite_run("causes", tests);
+}
