@@ -39,6 +39,7 @@ struct mpiq_debug_unit {
     struct mpiq_debug_unit *split_unit;
     bool split_tried;
     bool indexed; /* private to type_index.c */
+    bool listed;  /* private to unit_map.c */
 };
 
 /*

@@ -18,30 +18,58 @@ static void sort(struct mpiq_code_range *ranges, size_t count)
         qsort(ranges, count, sizeof *ranges, compare_ranges);
 }
 
+/* One set of .debug_aranges, of one unit, that begins at `at`; where the next one begins, 0 if there is none.
+   libdwarf allocates every range by itself, which took longer than all the rest. */
+static uint64_t read_set(struct mpiq_unit_map *map, struct mpiq_debug_info *info,
+                         const struct mpiq_debug_section *section, uint64_t at)
+{
+    uint64_t length, offset, size, segment_size, start, count, width = 4, begin = at;
+    if (!mpiq_debug_number(info, section, at, 4, &length))
+        return 0;
+    at += 4;
+    if (length == 0xffffffff) {
+        if (!mpiq_debug_number(info, section, at, 8, &length))
+            return 0;
+        at += 8;
+        width = 8;
+    }
+    if (length > section->size - at)
+        return 0;
+    uint64_t next = at + length;
+    at += 2; /* version */
+    if (!mpiq_debug_number(info, section, at, width, &offset) ||
+        !mpiq_debug_number(info, section, at + width, 1, &size) ||
+        !mpiq_debug_number(info, section, at + width + 1, 1, &segment_size))
+        return 0;
+    at += width + 2;
+    struct mpiq_debug_unit *unit = mpiq_debug_unit_at(info, offset, false);
+    if (!unit || segment_size || (size != 4 && size != 8))
+        return next;
+    at += (2 * size - (at - begin) % (2 * size)) % (2 * size);
+    for (; at + 2 * size <= next; at += 2 * size) {
+        if (!mpiq_debug_number(info, section, at, size, &start) ||
+            !mpiq_debug_number(info, section, at + size, size, &count) || (start == 0 && count == 0))
+            break;
+        if (!count || start + count <= start)
+            continue;
+        if (!mpiq_array_reserve(&map->listed, &map->listed_capacity, map->listed_count + 1))
+            break;
+        map->listed[map->listed_count++] = (struct mpiq_code_range){start, start + count, unit};
+        unit->listed = true;
+    }
+    return next;
+}
+
 static void read_listed(struct mpiq_unit_map *map, struct mpiq_debug_info *info)
 {
-    Dwarf_Arange *ranges = NULL;
-    Dwarf_Signed count = 0;
-    Dwarf_Error error = NULL;
+    const struct mpiq_debug_section *section = mpiq_debug_sections_find(&info->sections, "aranges");
     map->listed_read = true;
-    if (!mpiq_debug_sections_find(&info->sections, "aranges") ||
-        !mpiq_dwarf_ok(dwarf_get_aranges(info->whole->debug, &ranges, &count, &error), error))
-        return;
-    map->listed = count > 0 ? calloc((size_t)count, sizeof *map->listed) : NULL;
-    for (Dwarf_Signed i = 0; i < count; i++) {
-        Dwarf_Unsigned segment = 0, segment_size = 0, length = 0;
-        Dwarf_Addr start = 0;
-        Dwarf_Off entry = 0;
-        error = NULL;
-        int result =
-            dwarf_get_arange_info_b(ranges[i], &segment, &segment_size, &start, &length, &entry, &error);
-        struct mpiq_debug_unit *unit =
-            mpiq_dwarf_ok(result, error) ? mpiq_debug_unit_at(info, entry, false) : NULL;
-        if (unit && map->listed && length && start + length > start)
-            map->listed[map->listed_count++] = (struct mpiq_code_range){start, start + length, unit};
-        dwarf_dealloc(info->whole->debug, ranges[i], DW_DLA_ARANGE);
+    for (uint64_t at = 0; section && at < section->size;) {
+        uint64_t next = read_set(map, info, section, at);
+        if (next <= at)
+            break;
+        at = next;
     }
-    dwarf_dealloc(info->whole->debug, ranges, DW_DLA_LIST);
     sort(map->listed, map->listed_count);
 }
 
@@ -63,11 +91,11 @@ static bool add_own(void *argument, uint64_t start, uint64_t end)
 static void read_own(struct mpiq_unit_map *map, struct mpiq_debug_info *info)
 {
     map->own_read = true;
-    info->walk = true;
     for (size_t i = 0; i < info->info_count; i++) {
         struct mpiq_debug_unit *unit = &info->units[i];
-        if (unit->kind == DW_UT_type)
+        if (unit->kind == DW_UT_type || unit->listed)
             continue;
+        info->walk = true;
         mpiq_debug_unit_prepare(unit);
         _cleanup_die_ Dwarf_Die die = mpiq_die_first(unit);
         struct visit visit = {map, unit};

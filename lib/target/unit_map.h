@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * unit_map - which unit the code at an address is of: by .debug_aranges, and where that has no answer (clang
- * writes none) by the ranges in the first entry of every unit.  Locked (object.h).
+ * writes none) by the ranges in the first entries of the units that are not listed there.  Locked (object.h).
  */
 #ifndef MPIQ_UNIT_MAP_H
 #define MPIQ_UNIT_MAP_H
@@ -16,7 +16,7 @@ struct mpiq_code_range {
 /* All zeros is one that has read nothing. */
 struct mpiq_unit_map {
     struct mpiq_code_range *listed, *own; /* by .debug_aranges; by the units.  Ascending. */
-    size_t listed_count, own_count, own_capacity;
+    size_t listed_count, listed_capacity, own_count, own_capacity;
     bool listed_read, own_read;
 };
 
