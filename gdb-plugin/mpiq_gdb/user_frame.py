@@ -8,17 +8,36 @@ import gdb
 
 from . import inferiors, stacks
 
-# MPI_Bcast, PMPI_Bcast; Fortran's spellings count only inside an MPI library, for a user's own function
-# may be called mpi_setup.
-_C_NAME = re.compile(r"P?MPI_[A-Z]\w*\Z")
-_ANY_NAME = re.compile(r"p?mpi_\w+\Z", re.IGNORECASE)
+# MPI_Bcast, PMPI_Bcast; Fortran's spellings, and Open MPI's names for what is behind them.
+_C_NAME = re.compile(r"P?MPI_([A-Z]\w*)\Z")
+_ANY_NAME = re.compile(r"(?:p?mpi_|ompi_(?=\w+_f\Z))(\w+?)(?:_f08ts|_f08|_f)?_{0,2}\Z", re.IGNORECASE)
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def _functions():
+    """MPI's functions, from the list that mpiq itself was built with: installed beside us, or in the build."""
+    for path in ("mpi_functions.txt", "../lib/rank/mpi_functions.txt"):
+        try:
+            with open(os.path.join(_HERE, path), encoding="ascii") as lines:
+                return {line.strip().lower(): line.strip() for line in lines}
+        except OSError:
+            pass
+    return {}
+
+
+_FUNCTIONS = _functions()
 
 
 def _is_mpi(frame):
+    """A function of MPI's by its name, in an MPI library or, linked statically, in the program (C's names)."""
     name = frame.name() or ""
-    if _C_NAME.match(name):
+    c_name = _C_NAME.match(name)
+    if c_name and _FUNCTIONS.get(c_name[1].lower()) == c_name[1]:
         return True
-    return bool(_ANY_NAME.match(name)) and "mpi" in os.path.basename(gdb.solib_name(frame.pc()) or "")
+    other = _ANY_NAME.match(name)
+    library = os.path.basename(gdb.solib_name(frame.pc()) or "")
+    return (bool(other) and other[1].lower() in _FUNCTIONS
+            and library.startswith("lib") and "mpi" in library)
 
 
 def _of_thread(thread):

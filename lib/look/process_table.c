@@ -93,6 +93,28 @@ static void read_executable(int directory, struct mpiq_process *process)
     snprintf(process->executable, sizeof process->executable, "%.255s", slash ? slash + 1 : path);
 }
 
+/* Without a namespace: a step of Slurm's has a number, a job of Hydra's gets its name in name_jobs. */
+static void read_pmi(struct mpiq_process *process, const char *text, size_t length)
+{
+    int rank = number(variable(text, length, "PMI_RANK"), -1);
+    int step_rank = number(variable(text, length, "SLURM_PROCID"), -1);
+    int job = number(variable(text, length, "SLURM_JOB_ID"), -1);
+    int step = number(variable(text, length, "SLURM_STEP_ID"), -1); /* no number in a batch script */
+    bool of_step = job >= 0 && step >= 0 && step_rank >= 0 && (rank < 0 || rank == step_rank);
+    char name[64] = "pmi";
+    if (rank < 0 && !of_step)
+        return;
+    if (of_step)
+        snprintf(name, sizeof name, "slurm@%d.%d", job, step);
+    process->nspace = strdup(name);
+    process->rank = rank >= 0 ? rank : step_rank;
+    process->by_pmi = true;
+    process->world_size = number(variable(text, length, "PMI_SIZE"), 0);
+    if (!process->world_size && of_step)
+        process->world_size = number(variable(text, length, "SLURM_STEP_NUM_TASKS"), 0);
+    process->local_size = number(variable(text, length, "MPI_LOCALNRANKS"), 0);
+}
+
 static void read_environment(int directory, struct mpiq_process *process)
 {
     size_t length;
@@ -102,8 +124,10 @@ static void read_environment(int directory, struct mpiq_process *process)
         return;
     const char *nspace = variable(text, length, "PMIX_NAMESPACE");
     int rank = number(variable(text, length, "PMIX_RANK"), -1);
-    if (!nspace || rank < 0)
+    if (!nspace || rank < 0) {
+        read_pmi(process, text, length);
         return;
+    }
     process->nspace = strdup(nspace);
     process->rank = rank;
     process->world_size = number(variable(text, length, "OMPI_COMM_WORLD_SIZE"), 0);
@@ -117,6 +141,44 @@ static bool maps_mpi(pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     _cleanup_free_ char *text = read_file(AT_FDCWD, path, &length);
     return !text || strstr(text, "/libmpi.") || strstr(text, "/libmpi_") || strstr(text, "/libmpich");
+}
+
+/* Hydra's processes: mpiexec starts a proxy on each host, that one the ranks. */
+static bool is_hydra(const struct mpiq_process *process)
+{
+    static const char *const names[] = {"mpiexec.hydra", "hydra_pmi_proxy", "hydra_bstrap_proxy", "mpiexec",
+                                        "mpirun"};
+    for (size_t i = 0; process && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(process->executable, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A job of Hydra's is named after its outermost launcher here, whose number no other process has. */
+static struct mpiq_error *name_jobs(struct mpiq_process_table *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        struct mpiq_process *process = &table->processes[i];
+        if (!process->by_pmi || strcmp(process->nspace, "pmi") != 0)
+            continue;
+        pid_t launcher = 0, parent = process->parent;
+        for (int depth = 0; parent > 0 && depth < MAX_DEPTH; depth++) {
+            const struct mpiq_process *at = mpiq_process_table_find(table, parent);
+            if (is_hydra(at))
+                launcher = at->pid;
+            else if (launcher)
+                break;
+            parent = at ? at->parent : 0;
+        }
+        char name[64];
+        snprintf(name, sizeof name, "hydra@%d", (int)launcher);
+        free(process->nspace);
+        process->nspace = strdup(name);
+        if (!process->nspace)
+            return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    }
+    return NULL;
 }
 
 static int by_name(const void *left, const void *right)
@@ -144,7 +206,9 @@ static struct mpiq_error *tell_ranks_apart(struct mpiq_process_table *table)
     for (size_t i = 0; i < count; i++) {
         bool alone = (i == 0 || by_name(&ranks[i - 1], &ranks[i]) != 0) &&
                      (i + 1 == count || by_name(&ranks[i], &ranks[i + 1]) != 0);
-        ranks[i]->maps_mpi = alone || maps_mpi(ranks[i]->pid);
+        /* Slurm gives its variables to everything in a step, of whatever kind. */
+        bool sure = alone && !ranks[i]->by_pmi;
+        ranks[i]->maps_mpi = sure || maps_mpi(ranks[i]->pid);
     }
     free(ranks);
     return NULL;
@@ -195,7 +259,9 @@ struct mpiq_error *mpiq_process_table_init(struct mpiq_process_table *ret)
     closedir(proc);
     if (table.count > 0)
         qsort(table.processes, table.count, sizeof *table.processes, by_pid);
-    struct mpiq_error *error = tell_ranks_apart(&table);
+    struct mpiq_error *error = name_jobs(&table);
+    if (!error)
+        error = tell_ranks_apart(&table);
     if (error)
         mpiq_process_table_deinit(&table);
     else

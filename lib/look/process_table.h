@@ -3,8 +3,9 @@
  * process_table - the MPI processes of this machine, as /proc tells them.
  *
  * A launcher that speaks PMIx (Open MPI's, Slurm's) gives each rank its namespace and rank in the
- * environment; that is all that is needed to find a job, whoever started it.  It leaves to others: looking
- * inside a process, and which of the jobs is meant (discover).
+ * environment; that is all that is needed to find a job, whoever started it.  One that speaks PMI (MPICH's
+ * Hydra, Intel's, Slurm's) gives the rank alone: there the job is the step's number, or the launcher's
+ * process.  It leaves to others: looking inside a process, and which of the jobs is meant (discover).
  */
 #ifndef MPIQ_PROCESS_TABLE_H
 #define MPIQ_PROCESS_TABLE_H
@@ -21,11 +22,12 @@ struct mpiq_process {
     uid_t uid;
     char state;           /* as in /proc/PID/stat */
     char executable[256]; /* base name; the comm in brackets' place if the link cannot be read */
-    char *nspace;         /* PMIX_NAMESPACE; NULL: not started by a launcher we know */
-    int rank;             /* PMIX_RANK, -1 */
-    int world_size;       /* OMPI_COMM_WORLD_SIZE, 0: not known */
-    int local_size;       /* OMPI_COMM_WORLD_LOCAL_SIZE, 0: not known */
+    char *nspace;         /* PMIX_NAMESPACE, or a name made for the job; NULL: of no launcher we know */
+    int rank;             /* PMIX_RANK, PMI_RANK, SLURM_PROCID; -1 */
+    int world_size;       /* OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM_STEP_NUM_TASKS; 0: not known */
+    int local_size;       /* OMPI_COMM_WORLD_LOCAL_SIZE, MPI_LOCALNRANKS; 0: not known */
     bool maps_mpi; /* a library of MPI is mapped (or the maps may not be read), or no other has its rank */
+    bool by_pmi;   /* without a namespace of its own */
     bool readable; /* its environment could be read */
 };
 

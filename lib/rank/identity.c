@@ -68,9 +68,10 @@ uint32_t mpiq_rank_job_of(const char *nspace)
 
 void mpiq_rank_identify(struct mpiq_target *target, struct mpiq_rank_state *state)
 {
-    static const char *const ranks[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", NULL};
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
-    static const char *const namespaces[] = {"PMIX_NAMESPACE", "PMI_ID", NULL};
+    static const char *const ranks[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID",
+                                        NULL};
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL};
+    static const char *const namespaces[] = {"PMIX_NAMESPACE", NULL};
 
     if (state->nspace[0] == '\0') {
         _cleanup_free_ char *nspace = first_variable(target, namespaces);
@@ -126,6 +127,26 @@ void mpiq_rank_add_status(struct mpiq_target *target, const struct mpiq_target_s
     copy_end(state->executable, sizeof state->executable, status->executable);
 }
 
+/* MPICH and its family say in an exported string which release they are ("4.0.2"). */
+static void add_library(struct mpiq_target *target, struct mpiq_rank_state *state)
+{
+    static const char *const symbols[] = {"MPII_Version_string", "MPIR_Version_string"};
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols && !state->library[0]; i++) {
+        char text[32] = "";
+        uint64_t address = 0;
+        struct mpiq_error *error = mpiq_target_find_symbol(target, symbols[i], &address);
+        for (size_t k = 0; !error && k < sizeof text - 1; k++) {
+            error = mpiq_target_read(target, address + k, 1, &text[k]);
+            if (error || !text[k])
+                break;
+        }
+        text[strspn(text, "0123456789abcdefghijklmnopqrstuvwxyz.-+~")] = '\0';
+        if (!error && text[0])
+            snprintf(state->library, sizeof state->library, "MPICH %s", text);
+        mpiq_error_destroy(error);
+    }
+}
+
 struct mpiq_error *mpiq_rank_read_bare(struct mpiq_target *target, struct mpiq_rank_state **ret)
 {
     struct mpiq_rank_state *state = mpiq_rank_state_create();
@@ -141,6 +162,7 @@ struct mpiq_error *mpiq_rank_read_bare(struct mpiq_target *target, struct mpiq_r
         mpiq_rank_state_problem(state, "status", error);
     }
     mpiq_rank_identify(target, state);
+    add_library(target, state);
     *ret = state;
     return NULL;
 }

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi_function - which symbols are MPI functions, whatever the language of their binding. */
+/* mpi_function - which frames are the MPI library's, whatever the language of the binding. */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rank/rank.h"
+
+/* All functions of the standard without "MPI_", by letters of either case; the list is mpi_functions.txt. */
+static const char *const functions[] = {
+#include "rank/mpi_functions.inc"
+};
 
 /* What compilers and bindings append: Fortran's underscores, mpi_f08's and Open MPI's names for the
    implementation behind one. */
@@ -12,68 +18,111 @@ static const char *const endings[] = {"_f08ts", "_f08", "_f", "__", "_"};
 
 static bool drop(char *name, const char *ending)
 {
-    size_t length = strlen(name);
-    size_t part = strlen(ending);
+    size_t length = strlen(name), part = strlen(ending);
     if (length <= part || strcmp(name + length - part, ending) != 0)
         return false;
     name[length - part] = '\0';
     return true;
 }
 
-static bool is_word(const char *name)
+static int compare(const void *key, const void *item)
 {
-    return name[strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789")] == '\0' &&
-           islower((unsigned char)*name);
+    return strcasecmp(key, *(const char *const *)item);
 }
 
-/* "MPI_" and the rest: in C the first letter alone is large. */
-static bool spell(const char *rest, char *ret, size_t size)
+/* The name as the standard spells it, in letters of either case; NULL. */
+static const char *find(const char *name)
 {
-    char name[64];
-    if (strlen(rest) >= sizeof name)
-        return false;
-    for (size_t i = 0; i <= strlen(rest); i++)
-        name[i] = (char)tolower((unsigned char)rest[i]);
-    if (!is_word(name))
-        return false;
-    name[0] = (char)toupper((unsigned char)name[0]);
-    return (size_t)snprintf(ret, size, "MPI_%s", name) < size;
+    const char *const *found = bsearch(name, functions, sizeof functions / sizeof *functions,
+                                       sizeof *functions, compare); /* NOLINT */
+    return found ? *found : NULL;
+}
+
+/* C: MPI_Recv, PMPI_Recv. */
+static const char *c_function(const char *symbol)
+{
+    const char *name = symbol[0] == 'P' ? symbol + 1 : symbol;
+    const char *found = strncmp(name, "MPI_", 4) == 0 ? find(name + 4) : NULL;
+    return found && strcmp(found, name + 4) == 0 ? found : NULL;
+}
+
+/* Fortran: mpi_recv, mpi_recv_, MPI_RECV, pmpi_recv_, mpi_recv_f08_, ompi_recv_f. */
+static const char *fortran_function(const char *symbol)
+{
+    char name[80];
+    bool behind = false; /* Open MPI's implementation behind a binding */
+    if (strlen(symbol) >= sizeof name)
+        return NULL;
+    memcpy(name, symbol, strlen(symbol) + 1);
+    for (;;) {
+        const char *rest = NULL, *found;
+        if (strncasecmp(name, "pmpi_", 5) == 0 || (behind && strncmp(name, "ompi_", 5) == 0))
+            rest = name + 5;
+        else if (strncasecmp(name, "mpi_", 4) == 0)
+            rest = name + 4;
+        if (rest && (found = find(rest)))
+            return found;
+        size_t i = 0;
+        while (i < sizeof endings / sizeof *endings && !drop(name, endings[i]))
+            i++;
+        if (i == sizeof endings / sizeof *endings)
+            return NULL;
+        behind |= strcmp(endings[i], "_f") == 0;
+    }
 }
 
 bool mpiq_mpi_function(const char *symbol, char *ret, size_t size)
 {
-    char name[80];
-    size_t length = symbol ? strlen(symbol) : sizeof name;
-    if (length >= sizeof name)
+    const char *found = symbol ? c_function(symbol) : NULL;
+    if (symbol && !found)
+        found = fortran_function(symbol);
+    char whole[64];
+    if (!found || (size_t)snprintf(whole, sizeof whole, "MPI_%s", found) >= size)
         return false;
-    memcpy(name, symbol, length + 1);
+    memcpy(ret, whole, strlen(whole) + 1);
+    return true;
+}
 
-    /* C: MPI_Recv, PMPI_Recv. */
-    const char *c_name = name[0] == 'P' ? name + 1 : name;
-    if (strncmp(c_name, "MPI_", 4) == 0 && isupper((unsigned char)c_name[4]) &&
-        strpbrk(c_name + 5, "abcdefghijklmnopqrstuvwxyz"))
-        return is_word((char[]){(char)tolower((unsigned char)c_name[4]), '\0'}) &&
-               (size_t)snprintf(ret, size, "%s", c_name) < size;
+bool mpiq_mpi_is_library(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *name = slash ? slash + 1 : path;
+    return name && strncmp(name, "lib", 3) == 0 && strstr(name, "mpi") && strstr(name, ".so");
+}
 
-    /* Fortran: mpi_recv, mpi_recv_, MPI_RECV, pmpi_recv_, mpi_recv_f08_, ompi_recv_f. */
-    bool ending = true;
-    bool f = false;
-    while (ending) {
-        ending = false;
-        for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-            if (drop(name, endings[i])) {
-                f |= strcmp(endings[i], "_f") == 0;
-                ending = true;
-                break;
-            }
-        }
+/* A static library's functions are the program's own.  Its Fortran layer calls C functions; so a name in
+   Fortran's spelling is MPI's there only if one of those lies further in. */
+static bool in_static_library(const struct mpiq_frame *frames, size_t index)
+{
+    if (c_function(frames[index].function))
+        return true;
+    for (size_t i = 0; i < index; i++) {
+        const struct mpiq_frame *inner = &frames[i];
+        if (inner->function && inner->object && strcmp(inner->object, frames[index].object) == 0 &&
+            c_function(inner->function))
+            return true;
     }
-    const char *rest = name;
-    if (strncasecmp(rest, "pmpi_", 5) == 0 || (f && strncmp(rest, "ompi_", 5) == 0))
-        rest += 5;
-    else if (strncasecmp(rest, "mpi_", 4) == 0)
-        rest += 4;
-    else
+    return false;
+}
+
+bool mpiq_mpi_frame(const struct mpiq_frame *frames, size_t index, char *ret, size_t size)
+{
+    const struct mpiq_frame *frame = &frames[index];
+    if (!frame->function || !frame->object || !mpiq_mpi_function(frame->function, ret, size))
         return false;
-    return spell(rest, ret, size);
+    return mpiq_mpi_is_library(frame->object) || in_static_library(frames, index);
+}
+
+const char *mpiq_user_name(const char *function, char *buffer, size_t size)
+{
+    if (!function)
+        return NULL;
+    if (strcmp(function, "MAIN__") == 0)
+        return "main program";
+    /* gfortran: __MODULE_MOD_PROCEDURE */
+    const char *module = strncmp(function, "__", 2) == 0 ? strstr(function + 2, "_MOD_") : NULL;
+    if (!module || module == function + 2 || !module[5])
+        return function;
+    int length = snprintf(buffer, size, "%.*s::%s", (int)(module - function - 2), function + 2, module + 5);
+    return length > 0 && (size_t)length < size ? buffer : function;
 }

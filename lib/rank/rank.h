@@ -97,8 +97,21 @@ void mpiq_rank_add_stacks(struct mpiq_target *target, struct mpiq_rank_state *st
 struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target *target,
                                   const struct mpiq_stack_options *stacks, struct mpiq_rank_state **ret);
 
-/* The MPI function that a symbol is, as the standard spells it: "MPI_Recv" of PMPI_Recv, mpi_recv_,
-   MPI_RECV, ompi_recv_f, mpi_recv_f08_; false if it is none. */
+/* The MPI function that a symbol is called after, as the standard spells it: "MPI_Recv" of PMPI_Recv,
+   mpi_recv_, MPI_RECV, ompi_recv_f, mpi_recv_f08_.  False if there is no such function: a user's own
+   mpi_exchange(). */
 bool mpiq_mpi_function(const char *symbol, char *ret, size_t size);
+
+/* Whether the file is an MPI library by its name, one of its language layers or a tool's that wraps it:
+   libmpi.so.40, libmpich.so.12, libmpi_mpifh.so.40. */
+bool mpiq_mpi_is_library(const char *path);
+
+/* Whether frame number index of a stack, innermost first, is an MPI function: its name is one of MPI's and
+   its object an MPI library (or the program, into which one was linked).  Its name goes to ret. */
+bool mpiq_mpi_frame(const struct mpiq_frame *frames, size_t index, char *ret, size_t size);
+
+/* The name of a user's function as its source spells it: without gfortran's mangling.  buffer may be used for
+   it; NULL stays NULL. */
+const char *mpiq_user_name(const char *function, char *buffer, size_t size);
 
 #endif

@@ -13,11 +13,6 @@
 #define STACKS_MAX 256
 #define THREAD_SERIALIZED 2
 
-static bool is_mpi(const struct mpiq_frame *frame, char *name, size_t size)
-{
-    return frame->function && mpiq_mpi_function(frame->function, name, size);
-}
-
 static bool is_systems(const char *object)
 {
     return strncmp(object, "/lib", 4) == 0 || strncmp(object, "/usr/lib", 8) == 0 || object[0] != '/';
@@ -45,7 +40,7 @@ static int32_t find_own_frame(const struct mpiq_rank_state *state, const struct 
 static bool is_body(const struct mpiq_frame *frame, char *name, size_t size)
 {
     static const char *const bodies[][2] = {{"_mpi_init", "MPI_Init"}, {"_mpi_finalize", "MPI_Finalize"}};
-    size_t length = frame->function ? strlen(frame->function) : 0;
+    size_t length = frame->function && mpiq_mpi_is_library(frame->object) ? strlen(frame->function) : 0;
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         size_t ending = strlen(bodies[i][0]);
         if (length > ending && strcmp(frame->function + length - ending, bodies[i][0]) == 0)
@@ -59,9 +54,8 @@ static bool is_body(const struct mpiq_frame *frame, char *name, size_t size)
 static void find_call(const struct mpiq_rank_state *state, struct mpiq_thread *thread)
 {
     for (size_t i = thread->frame_count; i-- > 0;) {
-        const struct mpiq_frame *frame = &thread->frames[i];
-        if (is_mpi(frame, thread->mpi_call, sizeof thread->mpi_call) ||
-            is_body(frame, thread->mpi_call, sizeof thread->mpi_call)) {
+        if (mpiq_mpi_frame(thread->frames, i, thread->mpi_call, sizeof thread->mpi_call) ||
+            is_body(&thread->frames[i], thread->mpi_call, sizeof thread->mpi_call)) {
             thread->mpi_frame = (int32_t)i;
             if (i + 1 < thread->frame_count)
                 thread->user_frame = (int32_t)i + 1;
@@ -80,7 +74,8 @@ static void convert(struct mpiq_rank_state *state, const struct mpiq_target_stac
         if (!frame)
             return;
         frame->pc = from->pc;
-        frame->function = mpiq_rank_state_intern(state, from->function);
+        char name[256];
+        frame->function = mpiq_rank_state_intern(state, mpiq_user_name(from->function, name, sizeof name));
         frame->file = mpiq_rank_state_intern(state, from->file);
         frame->object = mpiq_rank_state_intern(state, from->object);
         frame->line = from->line;
@@ -355,7 +350,11 @@ struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target
             mpiq_error_destroy(error);
             return fatal;
         }
-        mpiq_rank_state_problem(state, "library", error);
+        /* A library that is known to have no such DLL is no trouble: the source says what is known. */
+        if (error->code == MPIQ_ERROR_NOT_FOUND && state->library[0])
+            mpiq_error_destroy(error);
+        else
+            mpiq_rank_state_problem(state, "library", error);
     }
     if (stacks && !state->gone)
         mpiq_rank_add_stacks(target, state, stacks);

@@ -423,6 +423,51 @@ static void hosts_work_side_by_side(void)
 
 /* ---- names ------------------------------------------------------------------------------------------ */
 
+/* Innermost first. */
+static void mpi_frames_are_told_by_name_and_object(void)
+{
+    static const struct {
+        struct mpiq_frame frames[3];
+        const char *expected; /* of the last one; NULL: it is the user's */
+    } rows[] = {
+        {{{.function = "poll", .object = "/lib/libc.so.6"},
+          {.function = "PMPI_Recv", .object = "/usr/lib/libmpi.so.40"},
+          {.function = "MPI_Recv", .object = "/home/me/a.out"}},
+         "MPI_Recv"},
+        {{{.function = "poll", .object = "/lib/libc.so.6"},
+          {.function = "MPI_Recv", .object = "/usr/lib/libmpich.so.12"},
+          {.function = "mpi_recv_", .object = "/usr/lib/libmpichfort.so.12"}},
+         "MPI_Recv"},
+        {{{.function = "poll", .object = "/lib/libc.so.6"},
+          {.function = "MPI_Recv", .object = "/usr/lib/libmpi.so.40"},
+          {.function = "mpi_exchange", .object = "/home/me/a.out"}},
+         NULL},
+        {{{.function = "poll", .object = "/lib/libc.so.6"},
+          {.function = "work", .object = "/home/me/a.out"},
+          {.function = "mpi_wait", .object = "/home/me/a.out"}},
+         NULL},
+        {{{.function = "MPIDI_Progress", .object = "/home/me/a.out"},
+          {.function = "PMPI_Wait", .object = "/home/me/a.out"},
+          {.function = "mpi_wait_", .object = "/home/me/a.out"}},
+         "MPI_Wait"},
+        {{{.function = "poll", .object = "/lib/libc.so.6"},
+          {.function = "work", .object = "/home/me/a.out"},
+          {.function = "mpi_recv_", .object = "/home/me/libsolver.so"}},
+         NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char name[48] = "";
+        bool is_one = mpiq_mpi_frame(rows[i].frames, 2, name, sizeof name);
+        CU_ASSERT_EQUAL(is_one, rows[i].expected != NULL);
+        if (rows[i].expected)
+            CU_ASSERT_STRING_EQUAL(name, rows[i].expected);
+    }
+    char buffer[64];
+    CU_ASSERT_STRING_EQUAL(mpiq_user_name("__solver_MOD_step", buffer, sizeof buffer), "solver::step");
+    CU_ASSERT_STRING_EQUAL(mpiq_user_name("MAIN__", buffer, sizeof buffer), "main program");
+    CU_ASSERT_STRING_EQUAL(mpiq_user_name("__init", buffer, sizeof buffer), "__init");
+}
+
 static void mpi_functions_are_told(void)
 {
     static const struct {
@@ -444,6 +489,11 @@ static void mpi_functions_are_told(void)
                 {"MPI_Win_lock_all", "MPI_Win_lock_all"},
                 {"ompi_request_wait_completion", NULL},
                 {"ompi_coll_base_bcast_intra_basic_linear", NULL},
+                {"mpi_exchange", NULL},
+                {"mpi_work_", NULL},
+                {"MPI_Exchange", NULL},
+                {"MPI_recv", "MPI_Recv"}, /* Fortran's: C's are spelt right or are none */
+                {"setup_mpi_init", NULL},
                 {"mpi_", NULL},
                 {"MPI_", NULL},
                 {"MPIR_Breakpoint", NULL},
@@ -485,6 +535,7 @@ int main(void)
         {"a DLL of another kind is refused", a_dll_of_another_kind_is_refused},
         {"hosts work side by side", hosts_work_side_by_side},
         {"MPI functions are told", mpi_functions_are_told},
+        {"MPI frames are told by name and object", mpi_frames_are_told_by_name_and_object},
         CU_TEST_INFO_NULL,
     };
     return suite_run("host", tests);
