@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "target/peer.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "target/proc.h"
 
-enum { PATIENCE_MS = 200 };
+/* For one thread, and for all that is waited for in one look. */
+enum { PATIENCE_MS = 200, LOOK_MS = 1000 };
+
+static atomic_int left_ms = LOOK_MS;
 
 static bool read_name(pid_t pid, char name[17])
 {
@@ -20,12 +25,30 @@ static bool read_name(pid_t pid, char name[17])
     return !error;
 }
 
+static bool has_our_name(pid_t tracer)
+{
+    char ours[17], its[17];
+    return read_name(getpid(), ours) && read_name(tracer, its) && strcmp(ours, its) == 0;
+}
+
 bool mpiq_peer_is(pid_t tracer)
 {
-    char ours[17], its[17], path[64];
+    char path[64];
+    struct stat ours, its;
     snprintf(path, sizeof path, "/proc/self/task/%d", (int)tracer);
-    return access(path, F_OK) != 0 && read_name(getpid(), ours) && read_name(tracer, its) &&
-           strcmp(ours, its) == 0;
+    if (access(path, F_OK) == 0)
+        return false;
+    /* Any program can take our name, none our file. */
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)tracer);
+    if (stat("/proc/self/exe", &ours) == 0 && stat(path, &its) == 0)
+        return ours.st_dev == its.st_dev && ours.st_ino == its.st_ino;
+    /* Which file root's is, root alone sees. */
+    return mpiq_proc_status_number(tracer, "Uid") == 0 && has_our_name(tracer);
+}
+
+void mpiq_peer_begin_look(void)
+{
+    left_ms = LOOK_MS;
 }
 
 bool mpiq_peer_await(pid_t tid)
@@ -36,6 +59,8 @@ bool mpiq_peer_await(pid_t tid)
             return true;
         if (!mpiq_peer_is((pid_t)tracer))
             return false;
+        if (atomic_fetch_sub(&left_ms, 1) <= 0)
+            break;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     return true;

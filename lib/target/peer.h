@@ -12,11 +12,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Whether the thread `tracer`, as TracerPid names one, is of a program of our own name, and not of ours. */
+/* Whether the thread `tracer`, as TracerPid names one, is of another process that runs our program: the same
+   file, or, where its file cannot be seen because it is root's, the same name. */
 bool mpiq_peer_is(pid_t tracer);
 
-/* Waits, at most 200 ms, for a peer that traces the thread to let go.  Whether there is reason to look at the
-   thread again: false if somebody else, or we, hold it. */
+/* A new look begins: all waiting of a look together takes one second at most. */
+void mpiq_peer_begin_look(void);
+
+/* Waits for a peer that traces the thread to let go, at most 200 ms and what is left of the look's second.
+   Whether there is reason to look at the thread again: false if somebody else, or we, hold it. */
 bool mpiq_peer_await(pid_t tid);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
 #include <stdio.h>
 
 #include "self.h"
@@ -23,7 +24,17 @@ void self_read_name(const struct root *root, struct groups *groups)
     }
 }
 
-void self_read_pml(struct memory *memory, const struct root *root, char pml[PML_NAME])
+/* It comes to stand in a message that debuggers use as a format: a name of the process's choice must not be
+ * one. */
+static void make_harmless(char *name)
+{
+    for (; *name != '\0'; name++) {
+        if (!isalnum((unsigned char)*name) && *name != '_' && *name != '-')
+            *name = '?';
+    }
+}
+
+static void read_pml(struct memory *memory, const struct root *root, char pml[PML_NAME])
 {
     unsigned char bytes[LAYOUT_MAX_STRUCT];
     mqs_taddr_t component;
@@ -40,4 +51,10 @@ void self_read_pml(struct memory *memory, const struct root *root, char pml[PML_
         fetch_structure(memory, component, AT_COMPONENT, bytes) == mqs_ok) {
         text_copy(pml, PML_NAME, bytes + offset, (size_t)(memory->layout.size[AT_COMPONENT] - offset));
     }
+}
+
+void self_read_pml(struct memory *memory, const struct root *root, char pml[PML_NAME])
+{
+    read_pml(memory, root, pml);
+    make_harmless(pml);
 }

@@ -323,6 +323,30 @@ static void test_other_pml(void)
     close_process();
 }
 
+/* A debugger prints the message with the process's name as its only argument. */
+static void test_a_pml_that_is_a_format(void)
+{
+    char *message = NULL;
+    char shown[512];
+    mqs_taddr_t component;
+
+    open_process(&variants[0], 2, 1);
+    component = made_up_new(mpi->memory, "mca_base_component_t");
+    made_up_put_text(mpi->memory, component + 4, "u%n%s%1$n\033[");
+    made_up_symbol(mpi->memory, "mca_pml_base_selected_component", component);
+    set_up();
+    CU_ASSERT_EQUAL(mqs_process_has_queues(made_up_process(mpi->memory), &message), mqs_ok);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(shown, sizeof shown, message, "a.out");
+#pragma GCC diagnostic pop
+    CU_ASSERT_STRING_EQUAL(
+        shown, "No message queues of a.out: no information: PML u?n?s?1?n??. Run with --mca pml ob1 "
+               "to see them.");
+    close_process();
+}
+
 static void test_waits_of_an_unpatched_library(void)
 {
     mqs_pending_operation op;
@@ -455,6 +479,7 @@ int main(void)
     CU_ADD_TEST(suite, test_probe_on_a_stack);
     CU_ADD_TEST(suite, test_unexpected);
     CU_ADD_TEST(suite, test_other_pml);
+    CU_ADD_TEST(suite, test_a_pml_that_is_a_format);
     CU_ADD_TEST(suite, test_waits_of_an_unpatched_library);
     CU_ADD_TEST(suite, test_communicator_under_construction);
     CU_basic_set_mode(CU_BRM_NORMAL);

@@ -28,6 +28,7 @@
 #include "rank/confine.h"
 #include "rank/helper_process.h"
 #include "rank/rank.h"
+#include "target/peer.h"
 #include "target/pipe.h"
 
 enum { WIRE = 3, HELPER = 4, DLL = 5, THREADS_MAX = 64, SOURCES_MAX = 1 << 20 };
@@ -63,6 +64,7 @@ static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
 static struct request queue[THREADS_MAX];
+static unsigned current_look;
 static size_t queued;
 static struct source *sources;
 static size_t source_count;
@@ -251,11 +253,13 @@ static bool parse_request(char *line, struct request *ret)
     return live;
 }
 
-/* Room for that source; only while no thread is at work are they moved. */
 static bool enqueue(const struct request *request)
 {
     bool good = false;
     pthread_mutex_lock(&lock);
+    if (request->look != current_look)
+        mpiq_peer_begin_look();
+    current_look = request->look;
     if (queued < THREADS_MAX && request->source < source_count) {
         queue[queued++] = *request;
         pthread_cond_signal(&arrived);
