@@ -282,7 +282,13 @@ typedef struct {
 } mqs_process_name;
 
 /* Where offsets came from. */
-enum mqs_layout_source { mqs_layout_none, mqs_layout_tables, mqs_layout_debug_info, mqs_layout_built_in };
+enum mqs_layout_source {
+    mqs_layout_none,
+    mqs_layout_tables,
+    mqs_layout_debug_info,
+    mqs_layout_built_in,
+    mqs_layout_recorder /* no layout: the preloaded recorder's records */
+};
 
 /* Phase of the process; unknown on an unpatched library only where its own state says nothing. */
 enum mqs_phase {
@@ -366,6 +372,7 @@ typedef struct {
     int peer_known;           /* 1: peer names the other side */
     mqs_process_name peer;
     char datatype_name[64];
+    mqs_taddr_t caller;       /* return address of the MPI call that started it; 0: not known */
 } mqs_operation_details;
 
 /* One collective call, of the ring or outstanding. */
@@ -409,6 +416,40 @@ typedef struct {
     uint32_t sent;            /* next sequence number this process will send to it */
     uint32_t expected;        /* next one it expects from it */
 } mqs_channel;
+
+#define MQS_CHANNEL_TAGS 8
+#define MQS_CHANNEL_CELLS 24
+
+/* Messages of one tag, or the sums over the messages of many tags that mpiq_record.h calls a cell. */
+typedef struct {
+    uint64_t messages;
+    uint64_t bytes;
+    uint64_t tags;            /* sum of the tags; of one tag alone: the tag */
+    uint64_t hashes;          /* of a cell: sum of the tags' hashes */
+} mqs_tag_count;
+
+/* Counts of one direction of a channel, where the library's own queues cannot be read (mpiq_record.h). */
+typedef struct {
+    int unclear;              /* 1: the counts may be off */
+    int bytes_known;          /* 0: the sums of bytes lack some messages */
+    int tag_count;            /* tags counted one by one; entries of `tags` */
+    int cell_count;           /* 0, or MQS_CHANNEL_CELLS: all other tags are summed up in `cells` */
+    mqs_tag_count tags[MQS_CHANNEL_TAGS];
+    mqs_tag_count cells[MQS_CHANNEL_CELLS];
+} mqs_channel_counts;
+
+/* One MPI call of a thread's past. */
+typedef struct {
+    char call[48];            /* "MPI_Send" */
+    mqs_taddr_t comm;         /* handle of its communicator; 0: none, or it has been freed */
+    mqs_taddr_t caller;       /* return address */
+    int64_t begin_ns;         /* since the epoch */
+    int64_t end_ns;           /* 0: still in it */
+    int64_t bytes;            /* -1: not known */
+    int peer_local;           /* -1: none, or any */
+    int tag;                  /* -1: none, or any */
+    int tid;
+} mqs_past_call;
 
 /* What an element of a datatype is, for a debugger that shows contents. */
 enum mqs_element_kind {
@@ -504,6 +545,11 @@ typedef struct mqs_extensions {
     int (*setup_datatype_iterator)(mqs_process *, mqs_taddr_t handle, mqs_datatype_details *);
     int (*next_datatype_block)(mqs_process *, mqs_datatype_block *);
     int (*get_layout)(mqs_process *, mqs_layout_details *);
+    /* of the channel that next_channel returned last: messages sent (received 0) or received (1) */
+    int (*get_channel_counts)(mqs_process *, int received, mqs_channel_counts *); /* (communicator) */
+    /* all threads' last calls, oldest first within a thread */
+    int (*setup_history_iterator)(mqs_process *);
+    int (*next_past_call)(mqs_process *, mqs_past_call *);
 } mqs_extensions;
 
 /* Static; NULL never.  Optional: look it up with dlsym. */

@@ -120,6 +120,8 @@ static bool prepare(mpi_function *next)
     root->pointer_size = sizeof(void *);
     root->abi = recorder_abi.kind;
     root->handle_size = recorder_abi.handle_size;
+    root->request_null = recorder_abi.request_null;
+    root->request_empty = recorder_abi.request_empty;
     root->thread_level = -1;
     root->world_rank = -1;
     root->pid = (uint32_t)getpid();

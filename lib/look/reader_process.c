@@ -93,21 +93,24 @@ struct gifts {
     int helper;
     int dll; /* -1: none */
     char *dll_path;
+    int recorder; /* the DLL for processes under the recorder; -1: none */
+    char *recorder_path;
 };
 
 static void gifts_deinit(struct gifts *gifts)
 {
-    for (int *fd = (int[]){gifts->wire, gifts->helper, gifts->dll, -2}; *fd != -2; fd++) {
+    for (int *fd = (int[]){gifts->wire, gifts->helper, gifts->dll, gifts->recorder, -2}; *fd != -2; fd++) {
         if (*fd >= 0)
             close(*fd);
     }
     free(gifts->dll_path);
+    free(gifts->recorder_path);
 }
 
 /* Away from where the reader expects them, so that none is overwritten by another. */
 static int move_up(int fd)
 {
-    enum { FIRST_FREE = 6 };
+    enum { FIRST_FREE = 7 };
     int moved = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE) : -1;
     if (fd >= 0)
         close(fd);
@@ -132,6 +135,16 @@ static struct mpiq_error *open_dll(const char *asked, struct gifts *gifts)
     return NULL;
 }
 
+/* Without it, a process under the recorder is read as any other. */
+static void open_recorder_dll(struct gifts *gifts)
+{
+    struct mpiq_error *error = mpiq_locate("MPIQ_RECORD_DLL", "libmpiq_record_msgq.so", MPIQ_LIB, "mqs",
+                                           &gifts->recorder_path);
+    if (!error)
+        error = mpiq_trust_open(gifts->recorder_path, false, &gifts->recorder);
+    mpiq_error_destroy(error);
+}
+
 static struct mpiq_error *open_gifts(const char *dll, struct gifts *gifts)
 {
     _cleanup_free_ char *helper = NULL;
@@ -141,7 +154,10 @@ static struct mpiq_error *open_gifts(const char *dll, struct gifts *gifts)
     if (error)
         return error;
     gifts->helper = move_up(open(helper, O_PATH | O_CLOEXEC));
+    if (!dll)
+        open_recorder_dll(gifts);
     gifts->dll = move_up(gifts->dll);
+    gifts->recorder = move_up(gifts->recorder);
     gifts->wire = move_up(gifts->wire);
     return gifts->helper < 0 || gifts->wire < 0 ? mpiq_error_create_os(errno, "cannot open %s", helper)
                                                 : NULL;
@@ -162,7 +178,11 @@ static int spawn(const char *path, char **arguments, const struct gifts *gifts, 
     posix_spawn_file_actions_adddup2(&actions, gifts->helper, 4);
     if (gifts->dll >= 0)
         posix_spawn_file_actions_adddup2(&actions, gifts->dll, 5);
-    posix_spawn_file_actions_addclosefrom_np(&actions, gifts->dll >= 0 ? 6 : 5);
+    else
+        posix_spawn_file_actions_addclose(&actions, 5);
+    if (gifts->recorder >= 0)
+        posix_spawn_file_actions_adddup2(&actions, gifts->recorder, 6);
+    posix_spawn_file_actions_addclosefrom_np(&actions, gifts->recorder >= 0 ? 7 : 6);
     posix_spawnattr_init(&attributes);
     sigemptyset(&none);
     sigfillset(&ordinary);
@@ -189,7 +209,7 @@ static struct mpiq_error *spawn_reader(const struct mpiq_reader_start *start, co
     snprintf(threads, sizeof threads, "%zu", start->threads);
     snprintf(sources, sizeof sources, "%zu", start->sources);
     snprintf(user, sizeof user, "%u:%u", (unsigned)start->owner.user, (unsigned)start->owner.group);
-    char *words[16] = {path,    (char *)"--memory",  memory, (char *)"--parent", parent, (char *)"--threads",
+    char *words[20] = {path,    (char *)"--memory",  memory, (char *)"--parent", parent, (char *)"--threads",
                        threads, (char *)"--sources", sources};
     size_t count = 9;
     if (start->owner.become) {
@@ -202,6 +222,10 @@ static struct mpiq_error *spawn_reader(const struct mpiq_reader_start *start, co
         words[count++] = start->dll ? (char *)"--dll" : (char *)"--our-dll";
         words[count++] = gifts->dll_path;
     }
+    if (gifts->recorder >= 0) {
+        words[count++] = (char *)"--recorder-dll";
+        words[count++] = gifts->recorder_path;
+    }
     words[count] = NULL;
     int errnum = spawn(path, words, gifts, ret);
     return errnum ? mpiq_error_create_os(errnum, "cannot start %s", path) : NULL;
@@ -210,7 +234,7 @@ static struct mpiq_error *spawn_reader(const struct mpiq_reader_start *start, co
 struct mpiq_error *mpiq_reader_process_start(const struct mpiq_reader_start *start,
                                              struct mpiq_reader_process *ret)
 {
-    struct gifts gifts = {.wire = -1, .helper = -1, .dll = -1};
+    struct gifts gifts = {.wire = -1, .helper = -1, .dll = -1, .recorder = -1};
     pid_t pid = 0;
     int sockets[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpiq_record.h"
 #include "rank/choose.h"
 #include "rank/locate.h"
 #include "rank/rank.h"
@@ -120,6 +121,41 @@ static struct mpiq_error *choose_ours(struct mpiq_target *target, const struct m
     return second ? error : NULL;
 }
 
+/* Whether the preloaded recorder has seen MPI begin. */
+static bool is_recorded(struct mpiq_target *target, struct mpiq_error **trouble)
+{
+    char magic[sizeof MPIQ_RECORD_MAGIC - 1];
+    uint64_t address = 0;
+    struct mpiq_error *error = mpiq_target_find_symbol(target, "mpiq_record_root", &address);
+    if (!error)
+        error = mpiq_target_read(target, address, sizeof magic, magic);
+    if (!error)
+        return memcmp(magic, MPIQ_RECORD_MAGIC, sizeof magic) == 0;
+    if (error->code == MPIQ_ERROR_NOT_FOUND)
+        mpiq_error_destroy(error);
+    else
+        *trouble = error;
+    return false;
+}
+
+static struct mpiq_error *choose_recorder(const struct mpiq_dll_host_options *options,
+                                          struct mpiq_chosen_dll *ret)
+{
+    char *path = NULL;
+    if (options->recorder.path)
+        return take_opened(&options->recorder, ret);
+    if (options->no_search)
+        return mpiq_error_create(
+            MPIQ_ERROR_NOT_FOUND,
+            "libmpiq_record_msgq.so is not installed with mpiq; set MPIQ_RECORD_DLL to its path");
+    struct mpiq_error *error =
+        mpiq_locate("MPIQ_RECORD_DLL", "libmpiq_record_msgq.so", MPIQ_LIB, "mqs", &path);
+    if (!error)
+        error = take(path, MPIQ_DLL_OURS, ret);
+    free(path);
+    return error;
+}
+
 struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target,
                                         const struct mpiq_dll_host_options *options, char **ours,
                                         struct mpiq_chosen_dll *ret)
@@ -135,9 +171,11 @@ struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target,
                                      options->dll);
         return take(path, MPIQ_DLL_EXPLICIT, ret);
     }
+    bool patched = has_symbol(target, "ompi_mqs_root", &trouble);
+    if (!patched && !trouble && is_recorded(target, &trouble))
+        return choose_recorder(options, ret);
     /* One that is not patched has no root, one that is stripped still has its communicators. */
-    bool open_mpi = has_symbol(target, "ompi_mqs_root", &trouble) ||
-                    (!trouble && has_symbol(target, "ompi_mpi_communicators", &trouble)) ||
+    bool open_mpi = patched || (!trouble && has_symbol(target, "ompi_mpi_communicators", &trouble)) ||
                     (!trouble && has_symbol(target, "ompi_mpi_comm_world", &trouble));
     if (trouble)
         return trouble;

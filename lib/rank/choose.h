@@ -18,8 +18,9 @@ struct mpiq_chosen_dll {
 };
 
 /*
- * The DLL for target: explicit_path if not NULL, else ours (MPIQ_MQS_DLL, else where it is installed or
- * built) if the process has Open MPI, else the one the process announces, if it may name code for us
+ * The DLL for target: explicit_path if not NULL; the recorder's (MPIQ_RECORD_DLL, else where it is installed
+ * or built) if the process runs under the recorder and its library is not patched; else ours for Open MPI
+ * (MPIQ_MQS_DLL, likewise) if it has that; else the one the process announces, if it may name code for us
  * (trust.h). *ours is NULL at first and keeps the path of our DLL, which is searched for once; the caller
  * frees it in the end.  NOT_FOUND says that no MPI library is there, or no DLL; PERMISSION that the announced
  * one is not trusted.

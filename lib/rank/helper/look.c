@@ -132,6 +132,7 @@ static bool read_identity(struct mpiq_look *look)
     state->source = identity.layout_source == mqs_layout_tables       ? MPIQ_SOURCE_PATCHED
                     : identity.layout_source == mqs_layout_debug_info ? MPIQ_SOURCE_DEBUG_INFO
                     : identity.layout_source == mqs_layout_built_in   ? MPIQ_SOURCE_LAYOUTS
+                    : identity.layout_source == mqs_layout_recorder   ? MPIQ_SOURCE_RECORDER
                                                                       : MPIQ_SOURCE_NONE;
     MPIQ_COPY(state->nspace, identity.nspace);
     MPIQ_COPY(state->library, identity.library);

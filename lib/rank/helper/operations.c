@@ -64,6 +64,7 @@ static void convert_details(struct mpiq_look *look, const mqs_operation_details 
 {
     to->request = from->request;
     to->sequence = from->sequence;
+    to->caller = from->caller;
     if (from->kind >= 0 && from->kind <= mqs_kind_other)
         to->kind = kinds[from->kind];
     to->persistent = from->flags & mqs_operation_persistent;

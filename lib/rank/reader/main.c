@@ -4,7 +4,8 @@
  * processes and core files that may be anybody's.
  *
  * Started by lib/look/reader_process.c alone, as the owner of its ranks: docs/WIRE.md, "The reader's side".
- * Descriptors: 3 the connection, 4 mpiq-dll-host to execute, 5 the DLL, if there is one.  It is confined
+ * Descriptors: 3 the connection, 4 mpiq-dll-host to execute, 5 the DLL and 6 the
+ * recorder's, if there is one.  It is confined
  * (confine.h) before it reads the first request, so that the ranks get at nothing but their own answers.
  *
  * Threads read ranks side by side and share what the ranks have in common (lib/target, by build-id).  One
@@ -31,7 +32,7 @@
 #include "target/peer.h"
 #include "target/pipe.h"
 
-enum { WIRE = 3, HELPER = 4, DLL = 5, THREADS_MAX = 64, SOURCES_MAX = 1 << 20 };
+enum { WIRE = 3, HELPER = 4, DLL = 5, RECORDER_DLL = 6, THREADS_MAX = 64, SOURCES_MAX = 1 << 20 };
 
 /* One rank, from look to look. */
 struct source {
@@ -318,6 +319,8 @@ static bool parse_options(int count, char **arguments, struct options *ret)
             ret->sources = strtoull(value, NULL, 10);
         else if (strcmp(name, "--dll") == 0 || strcmp(name, "--our-dll") == 0)
             ret->host.opened = (struct mpiq_opened_dll){value, DLL, strcmp(name, "--dll") == 0};
+        else if (strcmp(name, "--recorder-dll") == 0)
+            ret->host.recorder = (struct mpiq_opened_dll){value, RECORDER_DLL, false};
         else if (strcmp(name, "--keep-trace") == 0)
             ret->confinement.keep_trace = *value == '1';
         else if (strcmp(name, "--user") == 0)
@@ -353,8 +356,8 @@ int main(int count, char **arguments)
     prctl(PR_SET_NAME, "mpiq-reader"); /* executed from a descriptor, it is called by that one's number */
     if (!parse_options(count, arguments, &options))
         return EXIT_FAILURE;
-    close_range(DLL + 1, UINT_MAX, 0);
-    for (int fd = WIRE; fd <= DLL; fd++)
+    close_range(RECORDER_DLL + 1, UINT_MAX, 0);
+    for (int fd = WIRE; fd <= RECORDER_DLL; fd++)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     if (!mpiq_confine_begin(&options.confinement) || !mpiq_helper_use_broker(HELPER))
         return EXIT_FAILURE;

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "copy.h"
+
+#include <string.h>
+
+#include "../callbacks.h"
+#include "../error.h"
+
+#define PIECE (1u << 20)
+
+/* fetch_bytes takes sizes as int callbacks do; pieces keep well below. */
+static int fetch_arena(struct copy *copy, struct fetch *fetch)
+{
+    for (size_t at = 0; at < copy->size;) {
+        size_t piece = copy->size - at < PIECE ? copy->size - at : PIECE;
+        int code = fetch_exact(fetch, copy->root.arena + at, piece, copy->bytes + at);
+
+        if (code != mqs_ok) {
+            return code;
+        }
+        at += piece;
+    }
+    return mqs_ok;
+}
+
+static int check_root(const struct mpiq_record_root *root)
+{
+    if (memcmp(root->magic, MPIQ_RECORD_MAGIC, sizeof root->magic) != 0) {
+        return mqs_no_information;
+    }
+    if (root->byte_order != MPIQ_RECORD_BYTE_ORDER || root->version_major != MPIQ_RECORD_VERSION_MAJOR) {
+        return ERROR_ROOT_VERSION;
+    }
+    if (root->size < sizeof *root || root->arena_used > MPIQ_RECORD_ARENA || root->arena_used < 64 ||
+        (root->handle_size != 4 && root->handle_size != 8)) {
+        return ERROR_ROOT_CORRUPT;
+    }
+    return mqs_ok;
+}
+
+int copy_read(struct copy *copy, struct fetch *fetch, mqs_taddr_t root)
+{
+    int code;
+
+    copy_clear(copy);
+    code = fetch_exact(fetch, root, sizeof copy->root, &copy->root);
+    if (code == mqs_ok) {
+        code = check_root(&copy->root);
+    }
+    if (code != mqs_ok) {
+        return code;
+    }
+    copy->root.nspace[sizeof copy->root.nspace - 1] = '\0';
+    copy->root.library[sizeof copy->root.library - 1] = '\0';
+    copy->size = (size_t)copy->root.arena_used;
+    copy->bytes = heap_allocate(copy->size, 1);
+    if (copy->bytes == NULL) {
+        copy->size = 0;
+        return ERROR_NO_STORE;
+    }
+    code = fetch_arena(copy, fetch);
+    if (code != mqs_ok) {
+        copy_clear(copy);
+    }
+    return code;
+}
+
+void copy_clear(struct copy *copy)
+{
+    heap_free(copy->bytes);
+    memset(copy, 0, sizeof *copy);
+}
+
+const void *copy_at(const struct copy *copy, uint64_t offset, size_t size)
+{
+    if (offset == 0 || offset % 8 != 0 || size > copy->size || offset > copy->size - size) {
+        return NULL;
+    }
+    return copy->bytes + offset;
+}
+
+const struct mpiq_record_comm *copy_comm(const struct copy *copy, uint32_t offset)
+{
+    return copy_at(copy, offset, sizeof(struct mpiq_record_comm));
+}
+
+const struct mpiq_record_function *copy_function(const struct copy *copy, unsigned index)
+{
+    size_t size = sizeof(struct mpiq_record_function);
+    const struct mpiq_record_function *function =
+        index >= copy->root.function_count ? NULL : copy_at(copy, copy->root.functions + index * size, size);
+
+    return function != NULL && memchr(function->name, '\0', sizeof function->name) != NULL ? function : NULL;
+}
+
+const struct mpiq_record_group *copy_group(const struct copy *copy, uint32_t offset)
+{
+    const struct mpiq_record_group *group = copy_at(copy, offset, sizeof *group);
+    uint64_t members = 0;
+
+    if (group == NULL || group->run_count > copy->size / sizeof *group->runs ||
+        copy_at(copy, offset, sizeof *group + group->run_count * sizeof *group->runs) == NULL) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < group->run_count; i++) {
+        members += group->runs[i].count;
+    }
+    return members == group->count ? group : NULL;
+}
+
+void copy_type_name(const struct copy *copy, uint64_t handle, char *name, size_t size)
+{
+    size_t count = MPIQ_RECORD_MAX_TYPES;
+    const struct mpiq_record_type *types = copy_at(copy, copy->root.types, count * sizeof *types);
+
+    name[0] = '\0';
+    for (size_t i = 0; handle != 0 && types != NULL && i < count; i++) {
+        if (types[i].handle == handle) {
+            text_copy(name, size, (const unsigned char *)types[i].name, sizeof types[i].name);
+            return;
+        }
+    }
+}
+
+void copy_op_name(const struct copy *copy, uint64_t handle, char *name, size_t size)
+{
+    size_t count = MPIQ_RECORD_MAX_OPS;
+    const struct mpiq_record_op *ops = copy_at(copy, copy->root.ops, count * sizeof *ops);
+
+    name[0] = '\0';
+    for (size_t i = 0; handle != 0 && ops != NULL && i < count; i++) {
+        if (ops[i].handle == handle) {
+            text_copy(name, size, (const unsigned char *)ops[i].name, sizeof ops[i].name);
+            return;
+        }
+    }
+}
+
+int64_t copy_time(const struct copy *copy, uint64_t cycles)
+{
+    const struct mpiq_record_moment *first = &copy->root.first;
+    const struct mpiq_record_moment *last = &copy->root.last;
+    double rate;
+    double ns;
+
+    if (cycles == 0 || last->cycles <= first->cycles || last->ns <= first->ns) {
+        return 0;
+    }
+    rate = (double)(last->ns - first->ns) / (double)(last->cycles - first->cycles);
+    ns = (double)(int64_t)(cycles - last->cycles) * rate;
+    return ns > -9e17 && ns < 9e17 ? (int64_t)last->ns + (int64_t)ns : 0;
+}
+
+const struct mpiq_record_call *copy_current_call(const struct mpiq_record_thread *thread)
+{
+    const struct mpiq_record_call *call;
+
+    if (thread->tid == 0 || thread->calls == 0) {
+        return NULL;
+    }
+    call = &thread->history[(thread->calls - 1) % MPIQ_RECORD_HISTORY];
+    return call->end == 0 ? call : NULL;
+}
+
+const struct mpiq_record_request *copy_next_request(const struct copy *copy, struct copy_requests *walk)
+{
+    if (!walk->begun) {
+        walk->begun = true;
+        walk->chunk = copy->root.chunks;
+    }
+    while (walk->chunk != 0 && walk->chunks < MPIQ_RECORD_MAX_CHUNKS) {
+        const struct mpiq_record_chunk *chunk = copy_at(copy, walk->chunk, sizeof *chunk);
+
+        if (chunk == NULL) {
+            return NULL;
+        }
+        while (walk->index < MPIQ_RECORD_CHUNK) {
+            const struct mpiq_record_request *request = &chunk->requests[walk->index++];
+
+            if (request->state != MPIQ_RECORD_REQUEST_FREE) {
+                return request;
+            }
+        }
+        walk->index = 0;
+        walk->chunk = chunk->next;
+        walk->chunks++;
+    }
+    return NULL;
+}
+
+const struct mpiq_record_thread *copy_next_thread(const struct copy *copy, uint32_t *offset, unsigned *count)
+{
+    const struct mpiq_record_thread *thread;
+
+    if (*count > MPIQ_RECORD_MAX_THREADS) {
+        return NULL;
+    }
+    if (*count == 0) {
+        *offset = copy->root.threads;
+    } else {
+        thread = copy_at(copy, *offset, sizeof *thread);
+        *offset = thread == NULL ? 0 : thread->next;
+    }
+    ++*count;
+    return copy_at(copy, *offset, sizeof *thread);
+}

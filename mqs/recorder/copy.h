@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * copy - the recorder's records of one process, copied in one go.
+ *
+ * The process may go on while it is copied and its memory is untrusted, so every reference is an offset that is
+ * checked against the copy, and every list has a bound.
+ */
+#ifndef MQS_RECORDER_COPY_H
+#define MQS_RECORDER_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../fetch.h"
+#include "mpiq_record.h"
+
+struct copy {
+    struct mpiq_record_root root;
+    unsigned char *bytes; /* of the arena; NULL: nothing was recorded */
+    size_t size;
+};
+
+/* Reads the root and the arena; what *copy held before is freed.  mqs_no_information: the recorder is loaded,
+   but MPI_Init was not seen. */
+int copy_read(struct copy *copy, struct fetch *fetch, mqs_taddr_t root);
+void copy_clear(struct copy *copy);
+
+/* The record at an offset, wholly inside the copy; NULL for 0, a wrong offset or one that is not aligned. */
+const void *copy_at(const struct copy *copy, uint64_t offset, size_t size);
+
+const struct mpiq_record_comm *copy_comm(const struct copy *copy, uint32_t offset);
+const struct mpiq_record_function *copy_function(const struct copy *copy, unsigned index);
+/* With all its runs, whose counts sum up to its members; NULL if that is not so. */
+const struct mpiq_record_group *copy_group(const struct copy *copy, uint32_t offset);
+/* Name of a datatype or a predefined operation; "" if not known. */
+void copy_type_name(const struct copy *copy, uint64_t handle, char *name, size_t size);
+void copy_op_name(const struct copy *copy, uint64_t handle, char *name, size_t size);
+
+/* Nanoseconds since the epoch; 0: not known. */
+int64_t copy_time(const struct copy *copy, uint64_t cycles);
+
+/* The call that a thread is in; NULL: in none. */
+const struct mpiq_record_call *copy_current_call(const struct mpiq_record_thread *thread);
+
+/* Requests, one after another: pass a zeroed walk; NULL at the end, or where the list is corrupt. */
+struct copy_requests {
+    uint32_t chunk;
+    uint32_t index;
+    unsigned chunks;
+    bool begun;
+};
+const struct mpiq_record_request *copy_next_request(const struct copy *copy, struct copy_requests *walk);
+
+/* The next thread after *offset (0: the first), which is advanced; count bounds the list.  NULL at the end. */
+const struct mpiq_record_thread *copy_next_thread(const struct copy *copy, uint32_t *offset, unsigned *count);
+
+#endif

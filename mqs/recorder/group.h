@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* group - members of a communicator out of their runs. */
+#ifndef MQS_RECORDER_GROUP_H
+#define MQS_RECORDER_GROUP_H
+
+#include "copy.h"
+#include "mpi_interface.h"
+
+/* All members, in rank order, into the caller's array: ranks in our world or MQS_INVALID_PROCESS. */
+int group_ranks(const struct copy *copy, uint32_t group, int *ret);
+/* The same as names; a member of another world has a name that nobody has. */
+int group_names(const struct copy *copy, uint32_t group, mqs_process_name *ret);
+/* How many; -1: corrupt. */
+int64_t group_size(const struct copy *copy, uint32_t group);
+
+#endif

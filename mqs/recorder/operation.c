@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "operation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../callbacks.h"
+#include "../error.h"
+
+#define OPERATIONS_MAX (1u << 20)
+#define WAITED_MAX (1u << 18) /* requests of one wait */
+
+void operations_clear(struct operation_list *list)
+{
+    heap_free(list->operations);
+    memset(list, 0, sizeof *list);
+}
+
+static struct operation *add(struct operation_list *list)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
+        struct operation *larger =
+            capacity > OPERATIONS_MAX ? NULL : heap_allocate(capacity, sizeof *larger);
+
+        if (larger == NULL) {
+            return NULL;
+        }
+        if (list->count > 0) {
+            memcpy(larger, list->operations, list->count * sizeof *larger);
+        }
+        heap_free(list->operations);
+        list->operations = larger;
+        list->capacity = capacity;
+    }
+    memset(&list->operations[list->count], 0, sizeof *list->operations);
+    return &list->operations[list->count++];
+}
+
+static int compare_begin(const void *left, const void *right)
+{
+    const struct operation *a = left;
+    const struct operation *b = right;
+
+    return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+/* ---- one operation ----------------------------------------------------------------------------------- */
+
+/* Rank in our world of a local rank of the communicator (of its remote group). */
+static int world_rank(const struct copy *copy, const struct mpiq_record_comm *comm, int32_t local)
+{
+    const struct mpiq_record_group *group =
+        copy_group(copy, comm->remote_group != 0 ? comm->remote_group : comm->group);
+    uint32_t left = (uint32_t)local;
+
+    for (uint32_t i = 0; local >= 0 && group != NULL && i < group->run_count; i++) {
+        const struct mpiq_record_run *run = &group->runs[i];
+
+        if (left >= run->count) {
+            left -= run->count;
+            continue;
+        }
+        if (run->first == MPIQ_RECORD_FOREIGN) {
+            return MQS_INVALID_PROCESS;
+        }
+        return (int)((int64_t)run->first + (int64_t)run->stride * left);
+    }
+    return MQS_INVALID_PROCESS;
+}
+
+static void set_envelope(const struct copy *copy, const struct mpiq_record_comm *comm, int32_t peer,
+                         int32_t tag, int64_t bytes, struct operation *operation)
+{
+    mqs_pending_operation *plain = &operation->plain;
+    int global = comm == NULL ? MQS_INVALID_PROCESS : world_rank(copy, comm, peer);
+
+    plain->status = mqs_st_pending;
+    plain->desired_local_rank = peer >= 0 ? peer : -1;
+    plain->desired_global_rank = global;
+    plain->tag_wild = tag == MPIQ_RECORD_ANY;
+    plain->desired_tag = tag;
+    plain->desired_length = bytes >= 0 ? (mqs_tword_t)bytes : -1;
+    operation->details.comm = comm == NULL ? 0 : (mqs_taddr_t)comm->handle;
+    operation->details.collective = -1;
+    operation->details.peer_known = global >= 0;
+    operation->details.peer.jobid = copy->root.jobid;
+    operation->details.peer.vpid = global >= 0 ? (uint32_t)global : 0;
+}
+
+static const int kinds[] = {
+    [MPIQ_RECORD_REQUEST_SEND] = mqs_kind_send,       [MPIQ_RECORD_REQUEST_BSEND] = mqs_kind_bsend,
+    [MPIQ_RECORD_REQUEST_SSEND] = mqs_kind_ssend,     [MPIQ_RECORD_REQUEST_RSEND] = mqs_kind_rsend,
+    [MPIQ_RECORD_REQUEST_RECEIVE] = mqs_kind_receive, [MPIQ_RECORD_REQUEST_COLLECTIVE] = mqs_kind_collective,
+    [MPIQ_RECORD_REQUEST_OTHER] = mqs_kind_other,
+};
+
+static void from_request(const struct copy *copy, const struct mpiq_record_request *request,
+                         struct operation *operation)
+{
+    mqs_operation_details *details = &operation->details;
+
+    set_envelope(copy, copy_comm(copy, request->comm), request->peer, request->tag, request->bytes, operation);
+    operation->plain.buffer = (mqs_taddr_t)request->buffer;
+    operation->begin = request->call.begin;
+    details->request = (mqs_taddr_t)request->handle;
+    details->sequence = request->call.begin;
+    details->kind = request->kind > MPIQ_RECORD_REQUEST_OTHER ? mqs_kind_other : kinds[request->kind];
+    details->count = request->call.count;
+    details->datatype = (mqs_taddr_t)request->call.datatype;
+    details->collective = request->call.collective;
+    details->caller = (mqs_taddr_t)request->call.caller;
+    copy_type_name(copy, request->call.datatype, details->datatype_name, sizeof details->datatype_name);
+    if ((request->flags & MPIQ_RECORD_REQUEST_PERSISTENT) != 0) {
+        details->flags |= mqs_operation_persistent;
+    }
+    if (request->state == MPIQ_RECORD_REQUEST_INACTIVE) {
+        details->flags |= mqs_operation_inactive;
+    }
+    if ((request->flags & MPIQ_RECORD_REQUEST_MATCHED) != 0) {
+        operation->plain.status = mqs_st_matched;
+        operation->plain.actual_local_rank = request->peer >= 0 ? request->peer : -1;
+        operation->plain.actual_global_rank = operation->plain.desired_global_rank;
+        operation->plain.actual_tag = request->tag;
+        operation->plain.actual_length = -1;
+    }
+    if (request->duplicates > 0) {
+        snprintf(operation->plain.extra_text[0], sizeof operation->plain.extra_text[0],
+                 "one of %lu that share a handle", (unsigned long)request->duplicates + 1);
+    }
+}
+
+/* The address of a thread's record stands for its call's request; that of Sendrecv's receive lies behind it. */
+static mqs_taddr_t pseudo_request(const struct copy *copy, const struct mpiq_record_thread *thread, int half)
+{
+    return (mqs_taddr_t)(copy->root.arena + (uint64_t)((const unsigned char *)thread - copy->bytes)) +
+           (mqs_taddr_t)half;
+}
+
+static void from_call(const struct copy *copy, const struct mpiq_record_thread *thread,
+                      const struct mpiq_record_call *call, bool receive_half, int kind,
+                      struct operation *operation)
+{
+    mqs_operation_details *details = &operation->details;
+
+    set_envelope(copy, copy_comm(copy, call->comm), receive_half ? thread->receive_peer : call->peer,
+                 receive_half ? thread->receive_tag : call->tag,
+                 receive_half ? thread->receive_bytes : call->bytes, operation);
+    operation->begin = call->begin;
+    details->request = pseudo_request(copy, thread, receive_half ? 8 : 0);
+    details->sequence = call->begin;
+    details->kind = kind;
+    details->caller = (mqs_taddr_t)call->caller;
+    details->count = receive_half ? -1 : thread->count;
+    if (!receive_half) {
+        operation->plain.buffer = (mqs_taddr_t)thread->buffer;
+        details->datatype = (mqs_taddr_t)thread->datatype;
+        copy_type_name(copy, thread->datatype, details->datatype_name, sizeof details->datatype_name);
+    }
+}
+
+/* ---- queues ------------------------------------------------------------------------------------------ */
+
+enum { SEND_HALF = 1, RECEIVE_HALF = 2, OWN_ENVELOPE = 4 };
+
+/* What a blocking call puts into the queues, and as what. */
+static int call_parts(int family, int *kind)
+{
+    switch (family) {
+    case MPIQ_RECORD_SEND:
+        *kind = mqs_kind_send;
+        return SEND_HALF;
+    case MPIQ_RECORD_BSEND:
+        *kind = mqs_kind_bsend;
+        return SEND_HALF;
+    case MPIQ_RECORD_SSEND:
+        *kind = mqs_kind_ssend;
+        return SEND_HALF;
+    case MPIQ_RECORD_RSEND:
+        *kind = mqs_kind_rsend;
+        return SEND_HALF;
+    case MPIQ_RECORD_RECV:
+        *kind = mqs_kind_receive;
+        return RECEIVE_HALF | OWN_ENVELOPE;
+    case MPIQ_RECORD_PROBE:
+    case MPIQ_RECORD_MPROBE:
+        *kind = mqs_kind_probe;
+        return RECEIVE_HALF | OWN_ENVELOPE;
+    case MPIQ_RECORD_SENDRECV:
+        *kind = mqs_kind_send;
+        return SEND_HALF | RECEIVE_HALF;
+    default:
+        return 0;
+    }
+}
+
+static bool has_peer(int32_t peer)
+{
+    return peer >= 0 || peer == MPIQ_RECORD_ANY;
+}
+
+/* The halves of a thread's call that are wanted. */
+static int add_call(const struct copy *copy, const struct mpiq_record_thread *thread,
+                    const struct mpiq_record_call *call, int wanted, struct operation_list *list)
+{
+    const struct mpiq_record_function *function = copy_function(copy, call->function);
+    int kind = mqs_kind_other;
+    int parts = function == NULL ? 0 : call_parts(function->family, &kind);
+
+    if ((parts & wanted & SEND_HALF) != 0 && has_peer(call->peer)) {
+        struct operation *operation = add(list);
+
+        if (operation == NULL) {
+            return ERROR_NO_STORE;
+        }
+        from_call(copy, thread, call, false, kind, operation);
+    }
+    if ((parts & wanted & RECEIVE_HALF) != 0) {
+        bool own = (parts & OWN_ENVELOPE) != 0;
+        struct operation *operation;
+
+        if (!has_peer(own ? call->peer : thread->receive_peer)) {
+            return mqs_ok;
+        }
+        operation = add(list);
+        if (operation == NULL) {
+            return ERROR_NO_STORE;
+        }
+        from_call(copy, thread, call, !own, own ? kind : (int)mqs_kind_receive, operation);
+    }
+    return mqs_ok;
+}
+
+static bool in_queue(const struct mpiq_record_request *request, int class_)
+{
+    bool send = request->kind <= MPIQ_RECORD_REQUEST_RSEND;
+    bool receive = request->kind == MPIQ_RECORD_REQUEST_RECEIVE;
+
+    return class_ == mqs_pending_sends ? send : class_ == mqs_pending_receives && receive;
+}
+
+int operations_of_queue(const struct copy *copy, const struct mpiq_record_comm *comm, int class_,
+                        struct operation_list *list)
+{
+    struct copy_requests walk;
+    const struct mpiq_record_request *request;
+    const struct mpiq_record_thread *thread;
+    uint32_t at = 0;
+    unsigned seen = 0;
+    int wanted = class_ == mqs_pending_sends ? SEND_HALF : class_ == mqs_pending_receives ? RECEIVE_HALF : 0;
+
+    operations_clear(list);
+    memset(&walk, 0, sizeof walk);
+    while ((request = copy_next_request(copy, &walk)) != NULL) {
+        if (copy_comm(copy, request->comm) != comm || !in_queue(request, class_)) {
+            continue;
+        }
+        struct operation *operation = add(list);
+
+        if (operation == NULL) {
+            return ERROR_NO_STORE;
+        }
+        from_request(copy, request, operation);
+    }
+    while ((thread = copy_next_thread(copy, &at, &seen)) != NULL) {
+        const struct mpiq_record_call *call = copy_current_call(thread);
+        int code = call != NULL && copy_comm(copy, call->comm) == comm
+                       ? add_call(copy, thread, call, wanted, list)
+                       : mqs_ok;
+
+        if (code != mqs_ok) {
+            return code;
+        }
+    }
+    if (list->count > 1) {
+        qsort(list->operations, list->count, sizeof *list->operations, compare_begin);
+    }
+    return mqs_ok;
+}
+
+/* ---- waits ------------------------------------------------------------------------------------------- */
+
+struct indexed {
+    uint64_t handle;
+    const struct mpiq_record_request *request;
+};
+
+static int compare_handles(const void *left, const void *right)
+{
+    const struct indexed *a = left;
+    const struct indexed *b = right;
+
+    return a->handle < b->handle ? -1 : a->handle > b->handle;
+}
+
+/* All requests by handle; the caller frees *ret. */
+static int index_requests(const struct copy *copy, struct indexed **ret, size_t *count)
+{
+    struct copy_requests walk;
+    const struct mpiq_record_request *request;
+    struct indexed *index;
+    size_t found = 0;
+
+    memset(&walk, 0, sizeof walk);
+    while (copy_next_request(copy, &walk) != NULL) {
+        found++;
+    }
+    index = heap_allocate(found + 1, sizeof *index);
+    if (index == NULL) {
+        return ERROR_NO_STORE;
+    }
+    memset(&walk, 0, sizeof walk);
+    for (*count = 0; *count < found && (request = copy_next_request(copy, &walk)) != NULL; ++*count) {
+        index[*count].handle = request->handle;
+        index[*count].request = request;
+    }
+    qsort(index, *count, sizeof *index, compare_handles);
+    *ret = index;
+    return mqs_ok;
+}
+
+static int add_handles(const struct copy *copy, struct fetch *fetch, const unsigned char *handles,
+                       uint64_t count, struct operation_list *list)
+{
+    struct indexed *index = NULL;
+    size_t index_count = 0;
+    int width = (int)copy->root.handle_size;
+    int code = index_requests(copy, &index, &index_count);
+
+    for (uint64_t i = 0; code == mqs_ok && i < count; i++) {
+        struct indexed key = {number_unsigned(fetch, handles + i * (uint64_t)width, width), NULL};
+        struct indexed *found;
+        struct operation *operation;
+
+        if (key.handle == copy->root.request_null || key.handle == 0 ||
+            key.handle == copy->root.request_empty) {
+            continue;
+        }
+        found = bsearch(&key, index, index_count, sizeof *index, compare_handles);
+        operation = add(list);
+        if (operation == NULL) {
+            code = ERROR_NO_STORE;
+        } else if (found != NULL) {
+            from_request(copy, found->request, operation);
+        } else {
+            set_envelope(copy, NULL, MPIQ_RECORD_ANY, MPIQ_RECORD_ANY, -1, operation);
+            operation->details.kind = mqs_kind_other;
+            operation->details.request = (mqs_taddr_t)key.handle;
+        }
+    }
+    heap_free(index);
+    return code;
+}
+
+int operations_of_wait(const struct copy *copy, struct fetch *fetch, const struct mpiq_record_thread *thread,
+                       const struct mpiq_record_call *call, struct operation_list *list)
+{
+    const struct mpiq_record_function *function = copy_function(copy, call->function);
+    int family = function == NULL ? MPIQ_RECORD_OTHER : function->family;
+    uint64_t count = thread->request_count;
+    unsigned char *handles;
+    size_t size;
+    int code;
+
+    operations_clear(list);
+    if (family == MPIQ_RECORD_WAIT) {
+        return add_handles(copy, fetch, (const unsigned char *)&thread->first_request,
+                           thread->first_request == 0 ? 0 : 1, list);
+    }
+    if (family != MPIQ_RECORD_WAITALL && family != MPIQ_RECORD_WAITANY && family != MPIQ_RECORD_WAITSOME) {
+        return add_call(copy, thread, call, SEND_HALF | RECEIVE_HALF, list);
+    }
+    if (count > WAITED_MAX) {
+        return ERROR_TOO_MANY;
+    }
+    size = (size_t)(count * copy->root.handle_size);
+    handles = heap_allocate(size + 1, 1);
+    if (handles == NULL) {
+        return ERROR_NO_STORE;
+    }
+    code = size == 0 ? mqs_ok : fetch_exact(fetch, (mqs_taddr_t)thread->requests, size, handles);
+    if (code == mqs_ok) {
+        code = add_handles(copy, fetch, handles, count, list);
+    }
+    heap_free(handles);
+    return code;
+}

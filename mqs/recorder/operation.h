@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * operation - sends, receives and probes of the records, in the interface's shape: requests, and the blocking
+ * calls that threads are in, which have none.
+ */
+#ifndef MQS_RECORDER_OPERATION_H
+#define MQS_RECORDER_OPERATION_H
+
+#include "copy.h"
+#include "mpi_interface.h"
+
+struct operation {
+    mqs_pending_operation plain;
+    mqs_operation_details details;
+    uint64_t begin; /* cycles: the order of posting */
+};
+
+/* Ordered by posting. */
+struct operation_list {
+    struct operation *operations;
+    size_t count;
+    size_t capacity;
+};
+
+void operations_clear(struct operation_list *list);
+
+/* All of a class on a communicator. */
+int operations_of_queue(const struct copy *copy, const struct mpiq_record_comm *comm, int class_,
+                        struct operation_list *list);
+
+/* What a thread waits for in the call it is in; `fetch` reads its array of requests. */
+int operations_of_wait(const struct copy *copy, struct fetch *fetch, const struct mpiq_record_thread *thread,
+                       const struct mpiq_record_call *call, struct operation_list *list);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * process - what hangs on the debugger's process: the copy of its records and the iterators over it.
+ */
+#ifndef MQS_RECORDER_PROCESS_H
+#define MQS_RECORDER_PROCESS_H
+
+#include "../entry_points.h"
+#include "../vector.h"
+#include "copy.h"
+#include "operation.h"
+
+struct _mqs_process_info {
+    struct fetch fetch;
+    mqs_image *image;
+    const mqs_image_callbacks *image_callbacks;
+    mqs_taddr_t root; /* address; 0: not looked up yet */
+    struct copy copy;
+    bool read;
+    char message[256];
+
+    bool iterating;
+    const struct mpiq_record_comm *comm; /* current; NULL: none */
+    uint32_t comm_at;
+    unsigned comms_seen;
+
+    struct operation_list operations; /* of the queue that is iterated */
+    size_t next_operation;
+    struct operation_list wait_operations;
+    size_t next_wait_operation;
+    mqs_operation_details details; /* of the operation returned last */
+    bool details_valid;
+
+    int calls; /* mqs_call_list that is iterated, -1 none */
+    uint64_t next_call;
+    struct copy_requests outstanding;
+    bool iterating_process_calls;
+    uint64_t next_process_call;
+    uint32_t channel; /* offset of the next one */
+    unsigned channels_seen;
+    const struct mpiq_record_channel *last_channel;
+    uint32_t thread; /* of the wait iterator */
+    unsigned threads_seen;
+    uint32_t history_thread;
+    unsigned history_threads_seen;
+    uint64_t history_next; /* call number; 0: the next thread */
+    uint64_t history_end;
+};
+
+/* Reads the records if that has not been done in this look. */
+int process_ensure(mqs_process_info *info);
+/* Reads them again. */
+int process_refresh(mqs_process_info *info);
+void process_clear(mqs_process_info *info);
+
+#endif
