@@ -348,7 +348,7 @@ struct mpiq_record_root {
     uint64_t lost_requests;
     uint64_t lost_threads;
     uint64_t unknown_requests; /* waited for, and never seen made */
-    uint64_t request_null;  /* handles of no request: the null one, and Open MPI's empty one (0: none) */
+    uint64_t request_null;     /* handles of no request: the null one, and Open MPI's empty one (0: none) */
     uint64_t request_empty;
     struct mpiq_record_moment first;
     struct mpiq_record_moment last;

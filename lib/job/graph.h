@@ -81,6 +81,7 @@ struct mpiq_wait_graph {
     uint32_t *parents;             /* nodes that have an edge to a node: parents[first_parent[node]] up to */
     uint32_t *first_parent;        /* first_parent[node + 1] */
     struct mpiq_hash_table others; /* all further nodes by kind, subject, number and extra */
+    bool several;                  /* the wait that is being built is for several operations */
     bool failed;                   /* no memory */
 };
 

@@ -23,8 +23,18 @@ static uint32_t taking_in(const struct mpiq_wait_graph *graph, uint32_t process)
     return takes_in(graph, process) ? MPIQ_NODE_LIVE : mpiq_rank_node(process);
 }
 
-static uint32_t send_node(struct mpiq_wait_graph *graph, const struct mpiq_job_operation *op,
-                          uint32_t operation, bool detach)
+/* Without the library's own state, a send that may complete before it is received is taken for incomplete
+   only where both ends have turned round in MPI since. */
+static bool may_be_complete(const struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                            const struct mpiq_job_operation *op)
+{
+    const struct mpiq_job_rank *receiver = mpiq_job_rank_of(graph->job, op->peer);
+    return rank->source == MPIQ_SOURCE_RECORDER && op->kind != MPIQ_OPERATION_SSEND &&
+           (!receiver || !mpiq_has_polled(graph->job, rank) || !mpiq_has_polled(graph->job, receiver));
+}
+
+static uint32_t send_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                          const struct mpiq_job_operation *op, uint32_t operation, bool detach)
 {
     if (op->peer == MPIQ_NONE)
         return MPIQ_NODE_UNKNOWN;
@@ -36,7 +46,8 @@ static uint32_t send_node(struct mpiq_wait_graph *graph, const struct mpiq_job_o
         return taking_in(graph, op->peer);
     switch ((enum mpiq_fate)graph->matching.fates[operation]) {
     case MPIQ_FATE_UNEXPECTED:
-        return mpiq_actor(graph, op->peer, op->internal);
+        return may_be_complete(graph, rank, op) ? MPIQ_NODE_UNKNOWN
+                                                : mpiq_actor(graph, op->peer, op->internal);
     case MPIQ_FATE_UNDERWAY:
     case MPIQ_FATE_MEETS:
         return taking_in(graph, op->peer);
@@ -47,6 +58,20 @@ static uint32_t send_node(struct mpiq_wait_graph *graph, const struct mpiq_job_o
     return MPIQ_NODE_UNKNOWN;
 }
 
+/* Whether the count of what was sent for a receive is gone with its sender. */
+static bool source_has_left(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
+                            const struct mpiq_job_operation *op)
+{
+    const struct mpiq_job_communicator *comm = &job->communicators[op->comm];
+    if (op->any) {
+        uint64_t size = (uint64_t)(comm->group == MPIQ_NONE ? 0 : job->groups[comm->group].count) +
+                        (comm->remote == MPIQ_NONE ? 0 : job->groups[comm->remote].count);
+        return comm->member_count < size;
+    }
+    const struct mpiq_job_rank *from = mpiq_job_rank_of(job, op->peer);
+    return from && (from->gone || !mpiq_job_member_of(job, (uint32_t)(from - job->ranks), member->comm));
+}
+
 /* Nobody has sent it: it waits for its source to act. */
 static uint32_t source_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                             const struct mpiq_job_operation *op)
@@ -55,6 +80,9 @@ static uint32_t source_node(struct mpiq_wait_graph *graph, const struct mpiq_job
     const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), op->comm);
     if (!member || !mpiq_queues_known(rank) || (!op->any && op->peer == MPIQ_NONE))
         return MPIQ_NODE_UNKNOWN;
+    /* A request that is done already, which a wait for several does not show, has taken what came. */
+    if (graph->several && rank->source == MPIQ_SOURCE_RECORDER && source_has_left(job, member, op))
+        return MPIQ_NODE_LIVE;
     if (!op->any) {
         if (!mpiq_job_rank_of(job, op->peer))
             return mpiq_rank_node(op->peer);
@@ -141,7 +169,7 @@ uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
     if (op->comm == MPIQ_NONE || rank->queues != MPIQ_YES)
         return MPIQ_NODE_UNKNOWN;
     if (mpiq_is_send(op))
-        return send_node(graph, op, operation, detach);
+        return send_node(graph, rank, op, operation, detach);
     if (mpiq_is_receive(op))
         return receive_node(graph, rank, op, operation);
     return MPIQ_NODE_UNKNOWN;
@@ -235,6 +263,55 @@ static bool is_collective_wait(const struct mpiq_job_wait *wait)
     }
 }
 
+/* A send that the library may complete before it is received. */
+static bool is_standard_send(const struct mpiq_job_operation *op)
+{
+    return mpiq_is_send(op) && op->kind != MPIQ_OPERATION_SSEND;
+}
+
+/* Whether the message for a receive is whole at its receiver: its send has returned. */
+static bool has_arrived(const struct mpiq_wait_graph *graph, uint32_t receive)
+{
+    uint32_t message = graph->matching.partner[receive];
+    return message != MPIQ_NONE && graph->job->operations[message].queue == MPIQ_QUEUE_UNEXPECTED &&
+           graph->job->operations[message].eager;
+}
+
+/*
+ * A wait for all of several requests, seen by the recorder: it does not say which of them are done.  Receives
+ * without a message and synchronous sends without a receive are not.  Where there is none of these, and
+ * no message is on its way, one of the other sends is not done, but nobody knows which.
+ */
+static uint32_t build_counted_all(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                                  const struct mpiq_job_wait *wait)
+{
+    const struct mpiq_job_state *job = graph->job;
+    uint32_t before = graph->edge_count;
+    bool live = false;
+    for (uint32_t i = 0; i < wait->operation_count; i++) {
+        uint32_t operation = queued(job, rank, wait->first_operation + i);
+        const struct mpiq_job_operation *op = &job->operations[operation];
+        if (is_standard_send(op))
+            continue;
+        uint32_t child = mpiq_operation_node(graph, rank, operation, false);
+        if (child == MPIQ_NODE_LIVE || child == MPIQ_NODE_UNKNOWN)
+            live = live || !mpiq_is_receive(op) || !has_arrived(graph, operation);
+        else if (child != MPIQ_NONE)
+            mpiq_graph_edge(graph, child, operation);
+    }
+    uint32_t edges = graph->edge_count - before;
+    if (edges > 0)
+        return edges;
+    for (uint32_t i = 0; !live && i < wait->operation_count; i++) {
+        uint32_t operation = queued(job, rank, wait->first_operation + i);
+        if (is_standard_send(&job->operations[operation]))
+            mpiq_graph_edge(graph, mpiq_operation_node(graph, rank, operation, false), operation);
+    }
+    if (graph->edge_count == before)
+        mpiq_graph_edge(graph, live ? MPIQ_NODE_LIVE : MPIQ_NODE_UNKNOWN, MPIQ_NONE);
+    return 1;
+}
+
 static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                                const struct mpiq_job_thread *thread)
 {
@@ -245,6 +322,9 @@ static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_
     bool detach = wait->kind == MPIQ_WAIT_BSEND_DETACH;
     uint32_t before = graph->edge_count;
     uint32_t done = 0;
+    graph->several = wait->operation_count > 1;
+    if (graph->several && wait->kind == MPIQ_WAIT_ALL && rank->source == MPIQ_SOURCE_RECORDER)
+        return build_counted_all(graph, rank, wait);
     for (uint32_t i = 0; i < wait->operation_count; i++) {
         uint32_t operation = queued(job, rank, wait->first_operation + i);
         uint32_t child = mpiq_operation_node(graph, rank, operation, detach);

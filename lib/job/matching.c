@@ -95,12 +95,18 @@ static const struct mpiq_job_channel *find_channel(const struct mpiq_job_state *
 /* Sequence numbers wrap at 16 bits in ob1; a channel that was never used begins at 1. */
 static bool differ(const struct mpiq_job_channel *sender, const struct mpiq_job_channel *receiver)
 {
+    if ((sender && sender->unclear) || (receiver && receiver->unclear))
+        return true;
+    if (sender && sender->settled)
+        return false;
+    if ((sender && sender->counted) || (receiver && receiver->counted))
+        return (sender ? sender->sent : 1) != (receiver ? receiver->expected : 1);
     return (uint16_t)(sender ? sender->sent : 1) != (uint16_t)(receiver ? receiver->expected : 1);
 }
 
 /* Whether a rank has taken in all that had come by the first look: it turned round in one and the same wait
    between the two.  Core files are taken as a job that hangs. */
-static bool has_polled(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+bool mpiq_has_polled(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
 {
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
@@ -129,7 +135,7 @@ static bool was_before(const struct mpiq_job_rank *rank)
 static bool may_still_come(const struct mpiq_job_state *job, const struct mpiq_job_rank *from,
                            const struct mpiq_job_rank *to)
 {
-    return !was_before(from) || !has_polled(job, to) || (!has_ended(from) && from->host != to->host);
+    return !was_before(from) || !mpiq_has_polled(job, to) || (!has_ended(from) && from->host != to->host);
 }
 
 bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_job_member *receiver,
@@ -141,12 +147,13 @@ bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_j
     const struct mpiq_job_channel *in = find_channel(job, receiver, sender);
     if (in && in->expected_moved)
         return true;
-    if (from && has_ended(from))
+    const struct mpiq_job_member *other =
+        from ? mpiq_job_member_of(job, (uint32_t)(from - job->ranks), receiver->comm) : NULL;
+    bool counted = other && from->source == MPIQ_SOURCE_RECORDER && !from->gone;
+    if (from && has_ended(from) && !counted)
         return may_still_come(job, from, &job->ranks[receiver->rank]);
     if (!from || !mpiq_queues_known(from))
         return true;
-    const struct mpiq_job_member *other =
-        mpiq_job_member_of(job, (uint32_t)(from - job->ranks), receiver->comm);
     if (!other) /* it has freed the communicator, and with it the count of what it sent there */
         return may_still_come(job, from, &job->ranks[receiver->rank]);
     const struct mpiq_job_channel *out = find_channel(job, other, job->ranks[receiver->rank].process);
@@ -434,6 +441,63 @@ static struct run *find(struct work *work, const struct mpiq_job_operation *rece
     return best;
 }
 
+/* Whether a wildcard receive of the rank has messages of several keys to choose from. */
+static bool has_choice(const struct work *work, const struct mpiq_job_operation *receive)
+{
+    uint32_t keys = 0;
+    if (!receive->any && !receive->tag_any)
+        return false;
+    for (uint32_t i = 0; i < work->run_count; i++) {
+        const struct message *last = &work->messages[work->runs[i].end - 1];
+        keys += mpiq_fits(receive, last->comm, last->sender, last->tag);
+    }
+    return keys > 1;
+}
+
+static bool takes_messages(const struct mpiq_job_operation *op)
+{
+    return op->queue == MPIQ_QUEUE_RECEIVES && op->kind == MPIQ_OPERATION_RECEIVE && is_pending(op);
+}
+
+/* Whether messages of a key include some whose sends have returned, beside pending sends: which of them came
+   first is not known. */
+static bool is_mixed(const struct mpiq_matching *matching, const struct work *work, const struct message *of)
+{
+    for (uint32_t i = 0; i < work->message_count; i++) {
+        const struct message *message = &work->messages[i];
+        if (compare_keys(message, of) == 0 &&
+            matching->job->operations[message->operation].queue == MPIQ_QUEUE_UNEXPECTED)
+            return true;
+    }
+    return false;
+}
+
+/* Messages that counts tell have no order of arrival.  Where the order decides which receive takes which
+   message, none of those concerned is taken for stuck. */
+static void allow_for_order(struct mpiq_matching *matching, const struct mpiq_job_rank *rank,
+                            const struct work *work)
+{
+    const struct mpiq_job_operation *ops = &matching->job->operations[rank->first_operation];
+    bool choice = false;
+    for (uint32_t i = 0; i < rank->operation_count && !choice; i++)
+        choice = takes_messages(&ops[i]) && has_choice(work, &ops[i]);
+    for (uint32_t i = 0; i < rank->operation_count; i++) {
+        if (!takes_messages(&ops[i]))
+            continue;
+        for (uint32_t j = 0; j < work->message_count; j++) {
+            const struct message *message = &work->messages[j];
+            uint32_t receive = rank->first_operation + i;
+            if (!mpiq_fits(&ops[i], message->comm, message->sender, message->tag))
+                continue;
+            if (choice && matching->fates[receive] == MPIQ_FATE_OPEN)
+                matching->fates[receive] = MPIQ_FATE_MEETS;
+            if (matching->fates[message->operation] == MPIQ_FATE_UNEXPECTED &&
+                (choice || is_mixed(matching, work, message)))
+                matching->fates[message->operation] = MPIQ_FATE_MEETS;
+        }
+    }
+}
+
 static void meet(struct mpiq_matching *matching, uint32_t receive, uint32_t message)
 {
     matching->partner[receive] = message;
@@ -463,6 +527,8 @@ static bool match_receives(struct mpiq_matching *matching, const struct mpiq_job
         }
         meet(matching, index, work->messages[run->head++].operation);
     }
+    if (rank->source == MPIQ_SOURCE_RECORDER)
+        allow_for_order(matching, rank, work);
     return true;
 }
 

@@ -46,6 +46,10 @@ struct mpiq_matching {
 bool mpiq_matching_init(struct mpiq_matching *matching, const struct mpiq_job_state *job, uint32_t *partner);
 void mpiq_matching_deinit(struct mpiq_matching *matching);
 
+/* Whether a rank has taken in all that had come by the first look: it turned round in one and the same wait
+   between the two.  Core files are taken as a job that hangs. */
+bool mpiq_has_polled(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank);
+
 /* Whether messages from a process to this member's rank may be under way: the channel's ends disagree, it
    moved between the looks, or nobody can tell. */
 bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_job_member *receiver,

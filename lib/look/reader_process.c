@@ -138,8 +138,8 @@ static struct mpiq_error *open_dll(const char *asked, struct gifts *gifts)
 /* Without it, a process under the recorder is read as any other. */
 static void open_recorder_dll(struct gifts *gifts)
 {
-    struct mpiq_error *error = mpiq_locate("MPIQ_RECORD_DLL", "libmpiq_record_msgq.so", MPIQ_LIB, "mqs",
-                                           &gifts->recorder_path);
+    struct mpiq_error *error =
+        mpiq_locate("MPIQ_RECORD_DLL", "libmpiq_record_msgq.so", MPIQ_LIB, "mqs", &gifts->recorder_path);
     if (!error)
         error = mpiq_trust_open(gifts->recorder_path, false, &gifts->recorder);
     mpiq_error_destroy(error);

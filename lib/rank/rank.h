@@ -32,10 +32,10 @@ struct mpiq_opened_dll {
 };
 
 struct mpiq_dll_host_options {
-    struct mpiq_opened_dll opened; /* stays the caller's, and outlives the host */
+    struct mpiq_opened_dll opened;   /* stays the caller's, and outlives the host */
     struct mpiq_opened_dll recorder; /* likewise, for processes under the recorder */
-    bool no_search;                /* do not look for our DLL: what is opened is all there is */
-    const char *dll;               /* path of the DLL for every rank; NULL: chosen for each (choose.h) */
+    bool no_search;                  /* do not look for our DLL: what is opened is all there is */
+    const char *dll;                 /* path of the DLL for every rank; NULL: chosen for each (choose.h) */
     /* Seconds the DLL may spend on one rank (0 means 10).  Time our own target needs to answer does not
        count, up to ten times that.  After a rank for which it took too long, the next ones get less. */
     double seconds;

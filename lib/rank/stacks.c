@@ -99,7 +99,8 @@ static struct mpiq_thread *find_thread(struct mpiq_rank_state *state, pid_t tid)
 /* Whether the library says of every thread whether it waits: one that is not in its records does not. */
 static bool has_records(const struct mpiq_rank_state *state)
 {
-    if (state->source != MPIQ_SOURCE_PATCHED || state->recording != MPIQ_YES)
+    if ((state->source != MPIQ_SOURCE_PATCHED && state->source != MPIQ_SOURCE_RECORDER) ||
+        state->recording != MPIQ_YES)
         return false;
     for (size_t i = 0; i < state->problem_count; i++) {
         if (state->problems[i].what && strcmp(state->problems[i].what, "waits") == 0)

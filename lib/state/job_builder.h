@@ -53,6 +53,9 @@ struct mpiq_job_builder {
     uint32_t *parents;             /* of each communicator: the one it serves; MPIQ_NONE */
     uint64_t **group_names;        /* of each group: count names; NULL not told */
 
+    struct mpiq_tag_count *tags; /* of the channels that are counted */
+    uint32_t tag_count, tag_capacity;
+
     uint32_t world_capacity;
     uint32_t rank_capacity, name_capacity, marks_capacity;
     uint32_t thread_capacity, thread_mark_capacity, thread_stack_capacity, thread_sleep_capacity;
@@ -104,6 +107,10 @@ bool mpiq_job_add_windows(struct mpiq_job_state *job, const struct mpiq_rank_sta
                           uint32_t first_member, struct mpiq_job_rank *rank);
 bool mpiq_job_finish_windows(struct mpiq_job_state *job, const uint32_t *comm_map,
                              const uint32_t *member_map);
+
+/* job_counts.c: where libraries' queues are not read, the unexpected messages that the counts of both sides
+   tell.  False on allocation failure. */
+bool mpiq_job_add_unexpected(struct mpiq_job_state *job);
 
 /* What a look saw of a rank, part by part. */
 void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks *ret);

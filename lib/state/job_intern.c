@@ -20,6 +20,7 @@ void mpiq_job_builder_destroy(struct mpiq_job_builder *builder, uint32_t group_c
     free(builder->thread_marks);
     free(builder->thread_stacks);
     free(builder->thread_sleeps);
+    free(builder->tags);
     free(builder->rank_io);
     free(builder->rank_children);
     mpiq_hash_table_deinit(&builder->windows);

@@ -143,6 +143,12 @@ struct mpiq_job_channel {
     uint32_t expected;
     bool sent_moved; /* not the same in both looks */
     bool expected_moved;
+    bool counted; /* see mpiq_channel */
+    bool unclear;
+    bool bytes_known;
+    bool settled;       /* what was sent to the peer and not received stands among its unexpected messages */
+    uint32_t first_tag; /* in the builder's tags, until the job state is finished */
+    uint32_t tag_count;
 };
 
 /* As mpiq_operation, with processes and the job's communicators.  `peer` is MPIQ_NONE for any source and

@@ -92,6 +92,16 @@ old_channel(const struct adding *adding, const struct mpiq_job_member *old, uint
     return old && *at < old->channel_count && olds[*at].peer == peer ? &olds[*at] : NULL;
 }
 
+static bool add_tags(struct mpiq_job_builder *builder, const struct mpiq_channel *channel)
+{
+    if (!MPIQ_RESERVE(builder->tags, builder->tag_count, builder->tag_capacity, channel->tag_count))
+        return false;
+    if (channel->tag_count > 0)
+        memcpy(&builder->tags[builder->tag_count], channel->tags, channel->tag_count * sizeof *channel->tags);
+    builder->tag_count += (uint32_t)channel->tag_count;
+    return true;
+}
+
 static bool add_channels(struct adding *adding, const struct mpiq_communicator *comm,
                          const struct mpiq_job_member *old, struct mpiq_job_member *member)
 {
@@ -112,7 +122,14 @@ static bool add_channels(struct adding *adding, const struct mpiq_communicator *
             .expected = channel->expected,
             .sent_moved = adding->old && channel->sent != (before ? before->sent : UNUSED),
             .expected_moved = adding->old && channel->expected != (before ? before->expected : UNUSED),
+            .counted = channel->counted,
+            .unclear = channel->unclear,
+            .bytes_known = channel->bytes_known,
+            .first_tag = job->builder->tag_count,
+            .tag_count = (uint32_t)channel->tag_count,
         };
+        if (!add_tags(job->builder, channel))
+            return false;
     }
     member->channel_count = (uint32_t)count;
     member->first_channel =

@@ -385,7 +385,7 @@ struct mpiq_error *mpiq_job_state_finish(struct mpiq_job_state *job)
                 finish_members(job, comm_map, member_map);
     if (good)
         finish_operations(job, member_map);
-    good = good && mpiq_job_finish_windows(job, comm_map, member_map);
+    good = good && mpiq_job_finish_windows(job, comm_map, member_map) && mpiq_job_add_unexpected(job);
     for (uint32_t i = 0; good && i < job->rank_count; i++)
         good = finish_blocked(job, &job->ranks[i], &requests);
     if (!good || !finish_hosts(job))

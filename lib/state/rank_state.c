@@ -40,6 +40,7 @@ const struct mpiq_operation mpiq_wait_operation_unknown = {
 const struct mpiq_call mpiq_call_unknown = {.bytes = -1, .collective = -1};
 const struct mpiq_coll_count mpiq_coll_count_unknown = {.collective = -1};
 const struct mpiq_channel mpiq_channel_unknown = {.peer_local = -1};
+const struct mpiq_tag_count mpiq_tag_count_unknown = {.cell = -1};
 const struct mpiq_frame mpiq_frame_unknown = {0};
 const struct mpiq_problem mpiq_problem_unknown = {0};
 
@@ -130,6 +131,8 @@ static void destroy_communicator(struct mpiq_communicator *comm)
     free(comm->counts);
     free(comm->calls);
     free(comm->outstanding);
+    for (size_t i = 0; i < comm->channel_count; i++)
+        free(comm->channels[i].tags);
     free(comm->channels);
 }
 
@@ -220,6 +223,11 @@ struct mpiq_call *mpiq_communicator_add_outstanding(struct mpiq_communicator *co
 struct mpiq_channel *mpiq_communicator_add_channel(struct mpiq_communicator *comm)
 {
     return APPEND(comm, channels, channel_count, mpiq_channel_unknown);
+}
+
+struct mpiq_tag_count *mpiq_channel_add_tag(struct mpiq_channel *channel)
+{
+    return APPEND(channel, tags, tag_count, mpiq_tag_count_unknown);
 }
 
 struct mpiq_call *mpiq_rank_state_add_process_call(struct mpiq_rank_state *state)

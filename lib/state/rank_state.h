@@ -129,10 +129,30 @@ struct mpiq_group {
     struct mpiq_name *members; /* NULL: this hash's members were sent with an earlier rank of the look */
 };
 
+/* How many messages of one tag were sent or received on a channel; or, with a cell, one of the sums over the
+   messages of many tags that mpiq_record.h explains. */
+#define MPIQ_TAG_CELLS 24 /* as MPIQ_RECORD_CELLS */
+
+struct mpiq_tag_count {
+    uint64_t messages;
+    uint64_t bytes;
+    uint64_t tags;   /* sum of the tags; without a cell: the tag */
+    uint64_t hashes; /* of a cell: sum of the tags' hashes */
+    int32_t cell;    /* -1: messages of one tag alone */
+    bool received;   /* received from the peer; else sent to it */
+};
+
+/* The traffic with one peer, told by sequence numbers or counts. */
 struct mpiq_channel {
     int32_t peer_local;
-    uint32_t sent;
-    uint32_t expected;
+    uint32_t sent;     /* number of the next message to it; the first one has 1 */
+    uint32_t expected; /* number of the next message from it */
+    bool counted;      /* `expected` counts receives that the program has completed: what was sent and not
+                          received is told by the tag counts, not by the library's queues */
+    bool unclear;      /* counted, but the counts may be off */
+    bool bytes_known;  /* counted: the sums of bytes are complete */
+    struct mpiq_tag_count *tags;
+    size_t tag_count;
 };
 
 enum {
@@ -439,6 +459,7 @@ struct mpiq_coll_count *mpiq_communicator_add_count(struct mpiq_communicator *co
 struct mpiq_call *mpiq_communicator_add_call(struct mpiq_communicator *comm);
 struct mpiq_call *mpiq_communicator_add_outstanding(struct mpiq_communicator *comm);
 struct mpiq_channel *mpiq_communicator_add_channel(struct mpiq_communicator *comm);
+struct mpiq_tag_count *mpiq_channel_add_tag(struct mpiq_channel *channel);
 struct mpiq_call *mpiq_rank_state_add_process_call(struct mpiq_rank_state *state);
 struct mpiq_window *mpiq_rank_state_add_window(struct mpiq_rank_state *state);
 struct mpiq_window_lock *mpiq_window_add_lock(struct mpiq_window *window);

@@ -181,10 +181,6 @@ static const struct mpiq_field count_fields[] = {CUSTOM(mpiq_coll_count, collect
                                                  FIELD(mpiq_coll_count, count, UNSIGNED),
                                                  FIELD(mpiq_coll_count, active, BOOL)};
 
-static const struct mpiq_field channel_fields[] = {FIELD(mpiq_channel, peer_local, SIGNED),
-                                                   FIELD(mpiq_channel, sent, UNSIGNED),
-                                                   FIELD(mpiq_channel, expected, UNSIGNED)};
-
 static const struct mpiq_field frame_fields[] = {
     FIELD(mpiq_frame, pc, HEX),      FIELD(mpiq_frame, function, STRING), FIELD(mpiq_frame, file, STRING),
     FIELD(mpiq_frame, line, SIGNED), FIELD(mpiq_frame, object, STRING),   FIELD(mpiq_frame, inlined, BOOL)};
@@ -193,6 +189,14 @@ static const struct mpiq_field problem_fields[] = {
     WORDS(mpiq_problem, code, errors), FIELD(mpiq_problem, what, STRING), FIELD(mpiq_problem, text, STRING)};
 
 /* ---- what must hold between values ------------------------------------------------------------------ */
+
+static const char *check_tag_count(struct mpiq_reader *reader, const void *structure, const char **key)
+{
+    const struct mpiq_tag_count *count = structure;
+    (void)reader;
+    *key = "cell";
+    return count->cell < -1 || count->cell >= MPIQ_TAG_CELLS ? "is not a cell" : NULL;
+}
 
 static bool in_group(int32_t local_rank, uint32_t count)
 {
@@ -340,6 +344,20 @@ static const struct mpiq_record wait_operation_record =
 static const struct mpiq_record call_record = RECORD(mpiq_call, call_fields, mpiq_call_unknown, NULL);
 static const struct mpiq_record count_record =
     RECORD(mpiq_coll_count, count_fields, mpiq_coll_count_unknown, NULL);
+static const struct mpiq_field tag_count_fields[] = {
+    FIELD(mpiq_tag_count, messages, HEX), FIELD(mpiq_tag_count, bytes, HEX),
+    FIELD(mpiq_tag_count, tags, HEX),     FIELD(mpiq_tag_count, hashes, HEX),
+    FIELD(mpiq_tag_count, cell, SIGNED),  FIELD(mpiq_tag_count, received, BOOL)};
+static const struct mpiq_record tag_count_record =
+    RECORD(mpiq_tag_count, tag_count_fields, mpiq_tag_count_unknown, check_tag_count);
+static const struct mpiq_field channel_fields[] = {
+    FIELD(mpiq_channel, peer_local, SIGNED),
+    FIELD(mpiq_channel, sent, UNSIGNED),
+    FIELD(mpiq_channel, expected, UNSIGNED),
+    FIELD(mpiq_channel, counted, BOOL),
+    FIELD(mpiq_channel, unclear, BOOL),
+    FIELD(mpiq_channel, bytes_known, BOOL),
+    LIST(mpiq_channel, "tags", tags, tag_count, tag_count_record)};
 static const struct mpiq_record channel_record =
     RECORD(mpiq_channel, channel_fields, mpiq_channel_unknown, NULL);
 static const struct mpiq_record frame_record = RECORD(mpiq_frame, frame_fields, mpiq_frame_unknown, NULL);

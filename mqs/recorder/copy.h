@@ -2,8 +2,8 @@
 /*
  * copy - the recorder's records of one process, copied in one go.
  *
- * The process may go on while it is copied and its memory is untrusted, so every reference is an offset that is
- * checked against the copy, and every list has a bound.
+ * The process may go on while it is copied and its memory is untrusted, so every reference is an offset that
+ * is checked against the copy, and every list has a bound.
  */
 #ifndef MQS_RECORDER_COPY_H
 #define MQS_RECORDER_COPY_H
@@ -52,7 +52,8 @@ struct copy_requests {
 };
 const struct mpiq_record_request *copy_next_request(const struct copy *copy, struct copy_requests *walk);
 
-/* The next thread after *offset (0: the first), which is advanced; count bounds the list.  NULL at the end. */
+/* The next thread after *offset (0: the first), which is advanced; count bounds the list.  NULL at the end.
+ */
 const struct mpiq_record_thread *copy_next_thread(const struct copy *copy, uint32_t *offset, unsigned *count);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* extensions - what goes beyond the Forum's interface: collectives, channels, identity. */
 #include <limits.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "../callbacks.h"
 #include "../error.h"
 #include "call.h"
 #include "group.h"
@@ -122,9 +123,18 @@ static int get_operation_details(mqs_process *process, mqs_operation_details *re
 
 /* ---- channels ---------------------------------------------------------------------------------------- */
 
+static int compare_peers(const void *left, const void *right)
+{
+    const struct mpiq_record_channel *a = *(const struct mpiq_record_channel *const *)left;
+    const struct mpiq_record_channel *b = *(const struct mpiq_record_channel *const *)right;
+
+    return a->peer < b->peer ? -1 : a->peer > b->peer;
+}
+
 static int setup_channel_iterator(mqs_process *process)
 {
     mqs_process_info *info = entry_process(process);
+    uint32_t at;
 
     if (info == NULL) {
         return ERROR_ARGUMENT;
@@ -132,9 +142,27 @@ static int setup_channel_iterator(mqs_process *process)
     if (info->comm == NULL) {
         return ERROR_NO_COMMUNICATOR;
     }
-    info->channel = info->comm->channels;
-    info->channels_seen = 0;
-    info->last_channel = NULL;
+    heap_free(info->channels);
+    info->channel_count = info->next_channel = 0;
+    if (info->comm->channel_count > info->copy.size / sizeof(struct mpiq_record_channel)) {
+        return ERROR_COMMUNICATOR;
+    }
+    info->channels = heap_allocate((size_t)info->comm->channel_count + 1, sizeof *info->channels);
+    if (info->channels == NULL) {
+        return ERROR_NO_STORE;
+    }
+    for (at = info->comm->channels; at != 0;) {
+        const struct mpiq_record_channel *channel = copy_at(&info->copy, at, sizeof *channel);
+
+        if (channel == NULL || info->channel_count >= info->comm->channel_count) {
+            return ERROR_COMMUNICATOR;
+        }
+        info->channels[info->channel_count++] = channel;
+        at = channel->next;
+    }
+    if (info->channel_count > 1) {
+        qsort(info->channels, info->channel_count, sizeof *info->channels, compare_peers);
+    }
     return mqs_ok;
 }
 
@@ -146,34 +174,34 @@ static int next_channel(mqs_process *process, mqs_channel *ret)
     if (info == NULL || ret == NULL) {
         return ERROR_ARGUMENT;
     }
-    if (info->comm == NULL) {
-        return ERROR_NO_COMMUNICATOR;
+    if (info->comm == NULL || info->channels == NULL) {
+        return ERROR_ORDER;
     }
-    if (info->channel == 0) {
+    if (info->next_channel >= info->channel_count) {
         return mqs_end_of_list;
     }
-    channel = copy_at(&info->copy, info->channel, sizeof *channel);
-    if (channel == NULL || info->channels_seen++ > info->comm->channel_count) {
-        return ERROR_COMMUNICATOR;
-    }
-    info->last_channel = channel;
-    info->channel = channel->next;
+    channel = info->channels[info->next_channel++];
     ret->peer_local = channel->peer;
-    ret->sent = (uint32_t)channel->sent;
-    ret->expected = (uint32_t)channel->received;
+    /* Numbers of the next messages: the first one has 1. */
+    ret->sent = (uint32_t)channel->sent + 1;
+    ret->expected = (uint32_t)channel->received + 1;
     return mqs_ok;
 }
 
 static int get_channel_counts(mqs_process *process, int received, mqs_channel_counts *ret)
 {
     mqs_process_info *info = entry_process(process);
-    const struct mpiq_record_channel *channel = info == NULL ? NULL : info->last_channel;
+    const struct mpiq_record_channel *channel;
     uint32_t sketch;
     const struct mpiq_record_cell *cells;
 
-    if (channel == NULL || ret == NULL) {
+    if (info == NULL || ret == NULL) {
         return ERROR_ARGUMENT;
     }
+    if (info->comm == NULL || info->next_channel == 0) {
+        return ERROR_ORDER;
+    }
+    channel = info->channels[info->next_channel - 1];
     memset(ret, 0, sizeof *ret);
     ret->unclear = channel->unclear > 0 || info->comm->unclear > 0 || info->comm->lost > 0;
     ret->bytes_known = channel->bytes_unclear == 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interface - the functions of the Forum's interface and of the collective extension that concern a process. */
+/* interface - the functions of the Forum's interface and of the collective extension that concern a process.
+ */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,8 +88,9 @@ static void enter_communicator(mqs_process_info *info, uint32_t offset)
     info->comm = info->comms_seen++ > MPIQ_RECORD_MAX_COMMS ? NULL : copy_comm(&info->copy, offset);
     info->details_valid = false;
     info->calls = -1;
-    info->channel = 0;
-    info->last_channel = NULL;
+    heap_free(info->channels);
+    info->channels = NULL;
+    info->channel_count = info->next_channel = 0;
     operations_clear(&info->operations);
     info->next_operation = 0;
 }

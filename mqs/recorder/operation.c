@@ -21,8 +21,7 @@ static struct operation *add(struct operation_list *list)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
-        struct operation *larger =
-            capacity > OPERATIONS_MAX ? NULL : heap_allocate(capacity, sizeof *larger);
+        struct operation *larger = capacity > OPERATIONS_MAX ? NULL : heap_allocate(capacity, sizeof *larger);
 
         if (larger == NULL) {
             return NULL;
@@ -101,7 +100,8 @@ static void from_request(const struct copy *copy, const struct mpiq_record_reque
 {
     mqs_operation_details *details = &operation->details;
 
-    set_envelope(copy, copy_comm(copy, request->comm), request->peer, request->tag, request->bytes, operation);
+    set_envelope(copy, copy_comm(copy, request->comm), request->peer, request->tag, request->bytes,
+                 operation);
     operation->plain.buffer = (mqs_taddr_t)request->buffer;
     operation->begin = request->call.begin;
     details->request = (mqs_taddr_t)request->handle;
@@ -112,6 +112,9 @@ static void from_request(const struct copy *copy, const struct mpiq_record_reque
     details->collective = request->call.collective;
     details->caller = (mqs_taddr_t)request->call.caller;
     copy_type_name(copy, request->call.datatype, details->datatype_name, sizeof details->datatype_name);
+    if (request->kind == MPIQ_RECORD_REQUEST_BSEND) {
+        details->flags |= mqs_operation_eager;
+    }
     if ((request->flags & MPIQ_RECORD_REQUEST_PERSISTENT) != 0) {
         details->flags |= mqs_operation_persistent;
     }
@@ -131,7 +134,8 @@ static void from_request(const struct copy *copy, const struct mpiq_record_reque
     }
 }
 
-/* The address of a thread's record stands for its call's request; that of Sendrecv's receive lies behind it. */
+/* The address of a thread's record stands for its call's request; that of Sendrecv's receive lies behind it.
+ */
 static mqs_taddr_t pseudo_request(const struct copy *copy, const struct mpiq_record_thread *thread, int half)
 {
     return (mqs_taddr_t)(copy->root.arena + (uint64_t)((const unsigned char *)thread - copy->bytes)) +
@@ -240,6 +244,15 @@ static bool in_queue(const struct mpiq_record_request *request, int class_)
     return class_ == mqs_pending_sends ? send : class_ == mqs_pending_receives && receive;
 }
 
+/* A probe is no posted receive. */
+static bool is_probe(const struct copy *copy, const struct mpiq_record_call *call)
+{
+    const struct mpiq_record_function *function = copy_function(copy, call->function);
+
+    return function != NULL &&
+           (function->family == MPIQ_RECORD_PROBE || function->family == MPIQ_RECORD_MPROBE);
+}
+
 int operations_of_queue(const struct copy *copy, const struct mpiq_record_comm *comm, int class_,
                         struct operation_list *list)
 {
@@ -265,7 +278,7 @@ int operations_of_queue(const struct copy *copy, const struct mpiq_record_comm *
     }
     while ((thread = copy_next_thread(copy, &at, &seen)) != NULL) {
         const struct mpiq_record_call *call = copy_current_call(thread);
-        int code = call != NULL && copy_comm(copy, call->comm) == comm
+        int code = call != NULL && copy_comm(copy, call->comm) == comm && !is_probe(copy, call)
                        ? add_call(copy, thread, call, wanted, list)
                        : mqs_ok;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "process.h"
 
+#include "../callbacks.h"
 #include "../error.h"
 
 static void rewind_all(mqs_process_info *info)
@@ -9,8 +10,9 @@ static void rewind_all(mqs_process_info *info)
     info->comm = NULL;
     info->details_valid = false;
     info->calls = -1;
-    info->last_channel = NULL;
-    info->channel = 0;
+    heap_free(info->channels);
+    info->channels = NULL;
+    info->channel_count = info->next_channel = 0;
     operations_clear(&info->operations);
     operations_clear(&info->wait_operations);
     info->next_operation = info->next_wait_operation = 0;
@@ -27,7 +29,8 @@ int process_refresh(mqs_process_info *info)
     info->read = false;
     fetch_cache_clear(&info->fetch.cache);
     if (info->root == 0) {
-        code = info->image_callbacks->mqs_find_symbol_fp(info->image, (char *)"mpiq_record_root", &info->root);
+        code =
+            info->image_callbacks->mqs_find_symbol_fp(info->image, (char *)"mpiq_record_root", &info->root);
     }
     if (code != mqs_ok) {
         info->root = 0;

@@ -36,10 +36,10 @@ struct _mqs_process_info {
     struct copy_requests outstanding;
     bool iterating_process_calls;
     uint64_t next_process_call;
-    uint32_t channel; /* offset of the next one */
-    unsigned channels_seen;
-    const struct mpiq_record_channel *last_channel;
-    uint32_t thread; /* of the wait iterator */
+    const struct mpiq_record_channel **channels; /* of the current communicator, by peer */
+    size_t channel_count;
+    size_t next_channel; /* past the one returned last */
+    uint32_t thread;     /* of the wait iterator */
     unsigned threads_seen;
     uint32_t history_thread;
     unsigned history_threads_seen;

@@ -26,24 +26,15 @@ int wait_setup_iterator(mqs_process *process)
 static int kind_of(const struct mpiq_record_function *function)
 {
     static const uint8_t kinds[MPIQ_RECORD_FAMILY_COUNT] = {
-        [MPIQ_RECORD_SEND] = OMPI_MQS_WAIT_SEND,
-        [MPIQ_RECORD_BSEND] = OMPI_MQS_WAIT_SEND,
-        [MPIQ_RECORD_SSEND] = OMPI_MQS_WAIT_SEND,
-        [MPIQ_RECORD_RSEND] = OMPI_MQS_WAIT_SEND,
-        [MPIQ_RECORD_RECV] = OMPI_MQS_WAIT_RECEIVE,
-        [MPIQ_RECORD_SENDRECV] = OMPI_MQS_WAIT_ALL,
-        [MPIQ_RECORD_PROBE] = OMPI_MQS_WAIT_PROBE,
-        [MPIQ_RECORD_MPROBE] = OMPI_MQS_WAIT_MPROBE,
-        [MPIQ_RECORD_MRECV] = OMPI_MQS_WAIT_MRECV,
-        [MPIQ_RECORD_WAIT] = OMPI_MQS_WAIT_REQUEST,
-        [MPIQ_RECORD_WAITALL] = OMPI_MQS_WAIT_ALL,
-        [MPIQ_RECORD_WAITANY] = OMPI_MQS_WAIT_ANY,
-        [MPIQ_RECORD_WAITSOME] = OMPI_MQS_WAIT_SOME,
-        [MPIQ_RECORD_COLLECTIVE] = OMPI_MQS_WAIT_SHARED,
-        [MPIQ_RECORD_WINDOW] = OMPI_MQS_WAIT_RMA,
-        [MPIQ_RECORD_DETACH] = OMPI_MQS_WAIT_BSEND_DETACH,
-        [MPIQ_RECORD_INIT] = OMPI_MQS_WAIT_INIT,
-        [MPIQ_RECORD_FINALIZE] = OMPI_MQS_WAIT_FINALIZE,
+        [MPIQ_RECORD_SEND] = OMPI_MQS_WAIT_SEND,     [MPIQ_RECORD_BSEND] = OMPI_MQS_WAIT_SEND,
+        [MPIQ_RECORD_SSEND] = OMPI_MQS_WAIT_SEND,    [MPIQ_RECORD_RSEND] = OMPI_MQS_WAIT_SEND,
+        [MPIQ_RECORD_RECV] = OMPI_MQS_WAIT_RECEIVE,  [MPIQ_RECORD_SENDRECV] = OMPI_MQS_WAIT_ALL,
+        [MPIQ_RECORD_PROBE] = OMPI_MQS_WAIT_PROBE,   [MPIQ_RECORD_MPROBE] = OMPI_MQS_WAIT_MPROBE,
+        [MPIQ_RECORD_MRECV] = OMPI_MQS_WAIT_MRECV,   [MPIQ_RECORD_WAIT] = OMPI_MQS_WAIT_REQUEST,
+        [MPIQ_RECORD_WAITALL] = OMPI_MQS_WAIT_ALL,   [MPIQ_RECORD_WAITANY] = OMPI_MQS_WAIT_ANY,
+        [MPIQ_RECORD_WAITSOME] = OMPI_MQS_WAIT_SOME, [MPIQ_RECORD_COLLECTIVE] = OMPI_MQS_WAIT_SHARED,
+        [MPIQ_RECORD_WINDOW] = OMPI_MQS_WAIT_RMA,    [MPIQ_RECORD_DETACH] = OMPI_MQS_WAIT_BSEND_DETACH,
+        [MPIQ_RECORD_INIT] = OMPI_MQS_WAIT_INIT,     [MPIQ_RECORD_FINALIZE] = OMPI_MQS_WAIT_FINALIZE,
     };
 
     switch (function->collective) {
@@ -85,8 +76,7 @@ static int describe(mqs_process_info *info, const struct mpiq_record_thread *thr
     if (code != mqs_ok) {
         return code;
     }
-    ret->operations =
-        info->wait_operations.count > INT_MAX ? INT_MAX : (int)info->wait_operations.count;
+    ret->operations = info->wait_operations.count > INT_MAX ? INT_MAX : (int)info->wait_operations.count;
     if (ret->kind == OMPI_MQS_WAIT_ALL) {
         ret->need = ret->operations;
     }
@@ -105,6 +95,9 @@ int wait_next(mqs_process *process, mqs_wait *ret)
     do {
         thread = copy_next_thread(&info->copy, &info->thread, &info->threads_seen);
         if (thread == NULL) {
+            if (info->thread == 0 && info->copy.root.lost_threads > 0) {
+                return ERROR_TOO_MANY; /* somebody waits of whom there is no record */
+            }
             return info->thread == 0 ? mqs_end_of_list : ERROR_WAITS;
         }
     } while (thread->tid == 0);

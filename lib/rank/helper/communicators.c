@@ -210,6 +210,48 @@ void mpiq_look_process_calls(struct mpiq_look *look)
 
 /* ---- channels --------------------------------------------------------------------------------------- */
 
+/* Counts of one direction, where the DLL has them. */
+static bool add_tags(struct mpiq_channel *channel, const mqs_tag_count *from, int count, bool cells,
+                     bool received)
+{
+    for (int i = 0; i < count; i++) {
+        if (from[i].messages == 0 && from[i].tags == 0 && from[i].hashes == 0)
+            continue;
+        struct mpiq_tag_count *to = mpiq_channel_add_tag(channel);
+        if (!to)
+            return false;
+        *to = (struct mpiq_tag_count){from[i].messages, from[i].bytes,  from[i].tags,
+                                      from[i].hashes,   cells ? i : -1, received};
+    }
+    return true;
+}
+
+static bool read_counts_of_channel(struct mpiq_look *look, struct mpiq_channel *channel)
+{
+    mqs_channel_counts counts;
+    if (!look->dll->extensions.get_channel_counts)
+        return true;
+    channel->bytes_known = true;
+    for (int received = 0; received < 2; received++) {
+        memset(&counts, 0, sizeof counts);
+        int code = look->dll->extensions.get_channel_counts(&look->process, received, &counts);
+        if (code != mqs_ok) {
+            channel->unclear = true;
+            mpiq_look_problem(look, "channels", code, "how many messages were sent by tag cannot be read");
+            return false;
+        }
+        int tags = counts.tag_count >= 0 && counts.tag_count <= MQS_CHANNEL_TAGS ? counts.tag_count : 0;
+        int cells = counts.cell_count == MQS_CHANNEL_CELLS ? MQS_CHANNEL_CELLS : 0;
+        channel->counted = true;
+        channel->unclear |= counts.unclear != 0;
+        channel->bytes_known &= counts.bytes_known != 0;
+        if (!add_tags(channel, counts.tags, tags, false, received) ||
+            !add_tags(channel, counts.cells, cells, true, received))
+            return false;
+    }
+    return true;
+}
+
 static void read_channels(struct mpiq_look *look, struct mpiq_communicator *comm)
 {
     const mqs_extensions *extensions = &look->dll->extensions;
@@ -227,7 +269,10 @@ static void read_channels(struct mpiq_look *look, struct mpiq_communicator *comm
         struct mpiq_channel *entry = mpiq_communicator_add_channel(comm);
         if (!entry)
             return;
-        *entry = (struct mpiq_channel){channel.peer_local, channel.sent, channel.expected};
+        *entry = (struct mpiq_channel){
+            .peer_local = channel.peer_local, .sent = channel.sent, .expected = channel.expected};
+        if (!read_counts_of_channel(look, entry))
+            return;
     }
     if (code != mqs_end_of_list && code != mqs_no_information)
         mpiq_look_problem(look, "channels", code, "the sequence numbers of a communicator cannot be read");
