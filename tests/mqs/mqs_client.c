@@ -3,8 +3,8 @@
  * mqs_client - a debugger in little: hosts any message-queue DLL, walks all that the interface gives, and
  * prints it as JSON.  Includes mpi_interface.h alone and reaches the process over the wire.
  *
- *     mqs_client [--internal] [--forum] [--stripped] [--looks N] [--between COMMAND] [--record FILE]
- *         DLL SERVER [ARGUMENT…]
+ *     mqs_client [--internal] [--forum] [--stripped] [--force N] [--looks N] [--between COMMAND] [--record
+ * FILE] DLL SERVER [ARGUMENT…]
  *
  * --forum leaves out what the DLL has beyond the Forum's functions; --stripped knows no types.  COMMAND is
  * run between two looks; FILE gets what was asked and answered (tests/mqs/made_up.h).  SERVER speaks the wire
@@ -445,6 +445,30 @@ static void print_identity(mqs_process *process)
     close_('}');
 }
 
+static void print_layout(mqs_process *process)
+{
+    mqs_layout_details layout;
+
+    if (dll.more->size < (int)(offsetof(mqs_extensions, get_layout) + sizeof dll.more->get_layout) ||
+        dll.more->get_layout(process, &layout) != mqs_ok) {
+        return;
+    }
+    open_("layout", '{');
+    number("source", layout.source);
+    text("release", layout.release);
+    text("variant", layout.variant);
+    number("failed", layout.failed);
+    open_("failures", '[');
+    for (int i = 0; i < layout.failed && i < (int)(sizeof layout.failures / sizeof layout.failures[0]); i++) {
+        open_(NULL, '{');
+        text("structure", layout.failures[i].structure);
+        text("check", layout.failures[i].check);
+        close_('}');
+    }
+    close_(']');
+    close_('}');
+}
+
 static void print_look(mqs_process *process)
 {
     struct wire_counts *counts = wire_process_counts(process);
@@ -457,6 +481,7 @@ static void print_look(mqs_process *process)
     }
     if (dll.more != NULL) {
         print_identity(process);
+        print_layout(process);
     }
     open_("communicators", '[');
     code = dll.mqs_setup_communicator_iterator(process);
@@ -480,6 +505,19 @@ static void print_look(mqs_process *process)
     close_('}');
 }
 
+/* Of the DLL for tests (force_layout.h): false if it has no layout of that number. */
+static int force_layout(const char *path, size_t index)
+{
+    const char *(*force)(size_t);
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+    if (handle == NULL) {
+        return 0;
+    }
+    *(void **)&force = dlsym(handle, "test_force_layout");
+    return force != NULL && force(index) != NULL;
+}
+
 int main(int argc, char **argv)
 {
     char *message = NULL;
@@ -491,6 +529,7 @@ int main(int argc, char **argv)
     int forum = 0;
     int stripped = 0;
     int looks = 1;
+    int force = -1;
     int code;
 
     argv++;
@@ -503,6 +542,10 @@ int main(int argc, char **argv)
             stripped = 1;
         } else if (strcmp(argv[0], "--looks") == 0 && argc > 2) {
             looks = atoi(argv[1]);
+            argv++;
+            argc--;
+        } else if (strcmp(argv[0], "--force") == 0 && argc > 2) {
+            force = atoi(argv[1]);
             argv++;
             argc--;
         } else if (strcmp(argv[0], "--between") == 0 && argc > 2) {
@@ -518,12 +561,16 @@ int main(int argc, char **argv)
         }
     }
     if (argc < 3) {
-        fprintf(stderr,
-                "usage: mqs_client [--internal] [--forum] [--stripped] [--looks N] [--between COMMAND] "
-                "[--record FILE] DLL SERVER [ARGUMENT...]\n");
+        fprintf(stderr, "usage: mqs_client [--internal] [--forum] [--stripped] [--force N] [--looks N] "
+                        "[--between COMMAND] "
+                        "[--record FILE] DLL SERVER [ARGUMENT...]\n");
         return 2;
     }
     load(argv[0]);
+    if (force >= 0 && !force_layout(argv[0], (size_t)force)) {
+        fprintf(stderr, "mqs_client: %s has no built-in layout %d\n", argv[0], force);
+        return 3;
+    }
     if (forum) {
         dll.mqs_get_comm_coll_state = NULL;
         dll.more = NULL;
