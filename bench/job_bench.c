@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_bench RANKS [report] - one made-up hang of that many ranks, ten operations each: time and memory of
- * making the job state, of matching and diagnosis, and of the report.  One line of the table that bench/job
- * prints; and, if asked for, the report.
+ * job_bench RANKS [report] | waitall REQUESTS - one made-up hang of that many ranks, ten operations each:
+ * time and memory of making the job state, of matching and diagnosis, and of the report.  One line of the
+ * table that bench/job prints; and, if asked for, the report.
  *
  * All ranks but one are in MPI_Allreduce #7, each waiting for internal traffic of its tree's parent; one
  * waits for a tag that nobody sends.  Beside that each rank has three receives posted to its right, three
@@ -161,11 +161,68 @@ static void fill(struct mpiq_rank_state *state, int rank, int ranks, int look)
     wait->operations[0].queue = MPIQ_QUEUE_WAIT;
 }
 
+/* Two ranks, each in one MPI_Waitall for that many receives that the other never sends. */
+static int waitall(int requests)
+{
+    struct mpiq_rank_state *state = make(2);
+    struct mpiq_job_state *job = mpiq_job_state_create();
+    struct mpiq_name *members = state->communicators[0].local.members;
+    struct mpiq_thread *thread = &state->threads[0];
+    struct mpiq_wait *wait = &thread->waits[0];
+    state->communicators[0].channel_count = 0;
+    state->communicators[0].count_count = state->communicators[0].call_count = 0;
+    while (state->operation_count < (size_t)requests)
+        mpiq_rank_state_add_operation(state);
+    while (wait->operation_count < (size_t)requests)
+        mpiq_wait_add_operation(wait);
+    double spent = 0;
+    for (int look = 1; look <= 2; look++) {
+        for (int rank = 0; rank < 2; rank++) {
+            state->name = (struct mpiq_name){.job = 1, .rank = rank};
+            state->pid = thread->tid = 1000 + rank;
+            state->communicators[0].local_rank = rank;
+            for (int i = 0; i < requests; i++) {
+                operation(state, (size_t)i, MPIQ_OPERATION_RECEIVE, 1 - rank, i);
+                wait->operations[i] = state->operations[i];
+                wait->operations[i].queue = MPIQ_QUEUE_WAIT;
+            }
+            wait->kind = MPIQ_WAIT_ALL;
+            wait->need = requests;
+            wait->episode = 7;
+            wait->comm = wait->collective_comm = -1;
+            wait->collective = -1;
+            snprintf(wait->call, sizeof wait->call, "MPI_Waitall");
+            snprintf(thread->mpi_call, sizeof thread->mpi_call, "MPI_Waitall");
+            double start = now();
+            check(mpiq_job_state_add(job, look, state));
+            spent += now() - start;
+            state->communicators[0].local.members = NULL;
+        }
+    }
+    double start = now();
+    check(mpiq_job_state_finish(job));
+    spent += now() - start;
+    struct mpiq_diagnosis *diagnosis = NULL;
+    start = now();
+    check(mpiq_diagnose(job, NULL, &diagnosis));
+    double diagnosed = now() - start;
+    printf("%9d requests in one MPI_Waitall on each of 2 ranks: state %.2f s, diagnosis %.2f s, %zu "
+           "findings, %s\n",
+           requests, spent, diagnosed, diagnosis->finding_count, mpiq_verdict_word(diagnosis->verdict));
+    free(members);
+    mpiq_diagnosis_destroy(diagnosis);
+    mpiq_job_state_destroy(job);
+    mpiq_rank_state_destroy(state);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 2 && strcmp(argv[1], "waitall") == 0)
+        return waitall(atoi(argv[2]));
     int ranks = argc > 1 ? atoi(argv[1]) : 1000;
     if (ranks < 8) {
-        fprintf(stderr, "usage: job_bench RANKS (8 or more)\n");
+        fprintf(stderr, "usage: job_bench RANKS (8 or more) [report] | waitall REQUESTS\n");
         return 2;
     }
     struct mpiq_rank_state *state = make(ranks);

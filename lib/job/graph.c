@@ -362,5 +362,6 @@ void mpiq_wait_graph_destroy(struct mpiq_wait_graph *graph)
     free(graph->parents);
     free(graph->first_parent);
     mpiq_hash_table_deinit(&graph->others);
+    mpiq_hash_table_deinit(&graph->requests);
     free(graph);
 }

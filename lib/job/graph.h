@@ -82,7 +82,8 @@ struct mpiq_wait_graph {
     uint32_t *first_parent;        /* first_parent[node + 1] */
     struct mpiq_hash_table others; /* all further nodes by kind, subject, number and extra */
     bool several;                  /* the wait that is being built is for several operations */
-    bool failed;                   /* no memory */
+    struct mpiq_hash_table requests; /* of one rank with a large wait, by handle; scratch */
+    bool failed;                     /* an allocation failed */
 };
 
 /* Builds and reduces it.  diagnosis: its `ranks` say what each rank does; its `partner` gets filled.

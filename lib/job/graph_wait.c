@@ -175,6 +175,36 @@ uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
     return MPIQ_NODE_UNKNOWN;
 }
 
+/* What a wait's operations are looked for in where they are many: the rank's requests that somebody waits
+   for, by their handle.  The first of a handle wins. */
+static bool index_requests(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank)
+{
+    const struct mpiq_job_state *job = graph->job;
+    mpiq_hash_table_clear(&graph->requests);
+    for (uint32_t i = 0; i < rank->operation_count; i++) {
+        const struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
+        if (op->queue == MPIQ_QUEUE_UNEXPECTED || !op->request || !op->blocked)
+            continue;
+        if (!mpiq_hash_table_add(&graph->requests, mpiq_hash(MPIQ_HASH_START, op->request),
+                                 rank->first_operation + i))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t indexed(const struct mpiq_wait_graph *graph, uint32_t operation)
+{
+    const struct mpiq_job_operation *op = &graph->job->operations[operation];
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, op->request);
+    uint64_t cursor = hash;
+    uint32_t first = MPIQ_NONE;
+    for (uint32_t i; (i = mpiq_hash_table_next(&graph->requests, hash, &cursor)) != MPIQ_NONE;) {
+        if (graph->job->operations[i].request == op->request && i < first)
+            first = i;
+    }
+    return first == MPIQ_NONE ? operation : first;
+}
+
 /* The same operation in the rank's queues, where its sequence and fate are; itself if it is not there. */
 static uint32_t queued(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank, uint32_t operation)
 {
@@ -319,6 +349,10 @@ static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_
     const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, thread);
     if (wait->window != MPIQ_NONE && wait->kind != MPIQ_WAIT_FENCE && wait->kind != MPIQ_WAIT_WIN_FREE)
         return mpiq_build_window(graph, rank, thread, wait);
+    enum { FEW = 16 };
+    bool many = wait->operation_count > FEW;
+    if (many && !index_requests(graph, rank))
+        graph->failed = true;
     bool detach = wait->kind == MPIQ_WAIT_BSEND_DETACH;
     uint32_t before = graph->edge_count;
     uint32_t done = 0;
@@ -326,7 +360,9 @@ static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_
     if (graph->several && wait->kind == MPIQ_WAIT_ALL && rank->source == MPIQ_SOURCE_RECORDER)
         return build_counted_all(graph, rank, wait);
     for (uint32_t i = 0; i < wait->operation_count; i++) {
-        uint32_t operation = queued(job, rank, wait->first_operation + i);
+        uint32_t operation = wait->first_operation + i;
+        operation = many && job->operations[operation].request ? indexed(graph, operation)
+                                                               : queued(job, rank, operation);
         uint32_t child = mpiq_operation_node(graph, rank, operation, detach);
         /* A request of the library's own (Comm_dup's, say) is as far as the call around it; where nothing is
            known of that, as its messages, which need not look internal: Comm_create_group's have the user's
