@@ -29,6 +29,8 @@ PREFIX_VARIABLES = {
     "5.0": "MPIQ_OMPI_50",
     "4.1-stock": "MPIQ_OMPI_41_STOCK",
     "5.0-stock": "MPIQ_OMPI_50_STOCK",
+    # The distribution's own, stripped: MPIQ_OMPI_DEBIAN=/usr.  Its release decides the line.
+    "4.1-debian": "MPIQ_OMPI_DEBIAN",
 }
 
 # CPU time after which a rank that only polls inside MPI has surely reached the loop it polls in.
@@ -69,7 +71,9 @@ class Line:
         self.patched = "-" not in name
 
     def command(self, program):
-        return str(self.prefix / "bin" / program)
+        """A program of this Open MPI; Debian's alternatives may point `mpirun` to another MPI library."""
+        own = self.prefix / "bin" / (program + ".openmpi")
+        return str(own if own.exists() else self.prefix / "bin" / program)
 
     def compile(self, sources, executable, *options):
         """Compiles with the prefix's mpicc unless the executable is newer than all it is made from."""
