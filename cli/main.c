@@ -8,6 +8,7 @@
 
 #include "options.h"
 #include "progress.h"
+#include "record.h"
 #include "run.h"
 #include "say.h"
 
@@ -119,6 +120,8 @@ static int look(struct command_line *line)
 int main(int argc, char **argv)
 {
     struct command_line line;
+    if (argc > 1 && strcmp(argv[1], "record") == 0)
+        return record(argc, argv);
     int status = parse_command_line(argc, argv, &line);
     if (status >= 0)
         return status;

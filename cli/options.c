@@ -25,6 +25,7 @@ static const char help[] =
     "  ranks              one line for each rank: where it is\n"
     "  snapshot -o FILE   write what was read to a file, to look at it later or elsewhere\n"
     "  doctor             what this machine and this job allow, and what would help\n"
+    "  record -- PROGRAM  run an MPI program under the recorder: mpirun -n 4 mpiq record -- ./solver\n"
     "  run -- COMMAND...  start a job, report when it hangs, and end it\n"
     "\n"
     "  --json             print the answer as JSON\n"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "children.h"
+#include "record.h"
 #include "say.h"
 
 enum { GRACE_SECONDS = 5, DOUBTS_MOST = 5 };
@@ -108,6 +109,8 @@ static bool start(struct command_line *line)
     }
     if (launcher == 0) {
         sigprocmask(SIG_SETMASK, &before, NULL);
+        if (!record_preload())
+            fprintf(stderr, "mpiq: the job runs without the recorder\n");
         execvp(line->program[0], line->program);
         fprintf(stderr, "mpiq: cannot start %s: %m\n", line->program[0]);
         _exit(127);

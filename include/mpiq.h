@@ -37,8 +37,8 @@ bool mpiq_error_is_usage(const struct mpiq_error *error);
 /* NULL is fine. */
 void mpiq_error_destroy(struct mpiq_error *error);
 
-/* Writes text to a file of that name: beside it, for the user alone (mode 0600), and renamed when it is whole.  A
-   symbolic link, a device or a directory in the way is an error of usage. */
+/* Writes text to a file of that name: beside it, for the user alone (mode 0600), and renamed when it is
+   whole.  A symbolic link, a device or a directory in the way is an error of usage. */
 struct mpiq_error *mpiq_write_file(const char *path, const char *text);
 
 /* A process that somebody else serves (docs/WIRE.md) on two descriptors, which stay the caller's. */
@@ -48,24 +48,26 @@ struct mpiq_wire {
 };
 
 struct mpiq_options {
-    size_t size;                    /* sizeof (struct mpiq_options): how it may grow */
-    const char *const *targets;     /* as on the command line: pids, core files, snapshots */
-    size_t target_count;            /* 0, and no wires: the only job of mine that runs here */
+    size_t size;                /* sizeof (struct mpiq_options): how it may grow */
+    const char *const *targets; /* as on the command line: pids, core files, snapshots */
+    size_t target_count;        /* 0, and no wires: the only job of mine that runs here */
     const struct mpiq_wire *wires;
     size_t wire_count;
-    const char *dll;                /* message-queue DLL to use for all ranks; NULL: ours, or the library's */
-    double pause;                   /* seconds between the looks; negative: the default */
-    bool stop;                      /* freeze each process while it is read */
-    bool stacks;                    /* read stacks: where in the source */
-    unsigned threads;               /* ranks read side by side; 0: as many as the machine and the job ask for */
+    const char *dll;  /* message-queue DLL to use for all ranks; NULL: ours, or the library's */
+    double pause;     /* seconds between the looks; negative: the default */
+    bool stop;        /* freeze each process while it is read */
+    bool stacks;      /* read stacks: where in the source */
+    unsigned threads; /* ranks read side by side; 0: as many as the machine and the job ask for */
     /* Called now and then from the calling thread with what is going on, in a few words; may be NULL. */
     void (*progress)(void *argument, const char *text);
     void *argument;
-    double stall_after;             /* seconds without any progress after which a job is "stalled" */
+    double stall_after; /* seconds without any progress after which a job is "stalled" */
 };
 
-#define MPIQ_OPTIONS_DEFAULT                                                                        \
-    {.size = sizeof(struct mpiq_options), .pause = -1, .stacks = true, .stall_after = 60}
+#define MPIQ_OPTIONS_DEFAULT                                                                \
+    {                                                                                       \
+        .size = sizeof(struct mpiq_options), .pause = -1, .stacks = true, .stall_after = 60 \
+    }
 
 /* Finds the ranks, reads them, decides.  Fails only if nothing at all could be read: a rank that could not
    be read is part of the answer.  The caller destroys the job. */
@@ -82,8 +84,8 @@ const char *mpiq_job_verdict(const struct mpiq_job *job);
  * A watch follows the job that this process has started: the processes below it on this machine.  It is used
  * by one thread at a time.
  *
- * Moving means: MPI progress in any rank, or a rank, or a process that a rank has started, using the processor
- * or doing I/O outside MPI.  A rank that sleeps in its own code moves when it wakes.
+ * Moving means: MPI progress in any rank, or a rank, or a process that a rank has started, using the
+ * processor or doing I/O outside MPI.  A rank that sleeps in its own code moves when it wakes.
  */
 struct mpiq_watch;
 
@@ -102,33 +104,36 @@ double mpiq_watch_sample(struct mpiq_watch *watch, double longest);
 struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_options *options,
                                    struct mpiq_job **ret);
 
-/* For how many seconds nothing at all has moved, by the last look and all samples; 0 before the second look, and
-   where not every rank of the job could be read: what was not seen may have moved. */
+/* For how many seconds nothing at all has moved, by the last look and all samples; 0 before the second look,
+   and where not every rank of the job could be read: what was not seen may have moved. */
 double mpiq_watch_still(const struct mpiq_watch *watch);
 
 enum mpiq_view {
-    MPIQ_VIEW_REPORT,       /* what is stuck and why */
-    MPIQ_VIEW_WHY,          /* the chain from one rank to the cause */
-    MPIQ_VIEW_COLLECTIVES,  /* counts and active collectives by communicator */
-    MPIQ_VIEW_QUEUES,       /* pending sends, posted receives, unexpected messages */
-    MPIQ_VIEW_COMMS,        /* communicators and their members */
-    MPIQ_VIEW_RANKS         /* one line a rank */
+    MPIQ_VIEW_REPORT,      /* what is stuck and why */
+    MPIQ_VIEW_WHY,         /* the chain from one rank to the cause */
+    MPIQ_VIEW_COLLECTIVES, /* counts and active collectives by communicator */
+    MPIQ_VIEW_QUEUES,      /* pending sends, posted receives, unexpected messages */
+    MPIQ_VIEW_COMMS,       /* communicators and their members */
+    MPIQ_VIEW_RANKS        /* one line a rank */
 };
 
 enum mpiq_format { MPIQ_FORMAT_TEXT, MPIQ_FORMAT_JSON, MPIQ_FORMAT_HTML };
 
 struct mpiq_render_options {
-    size_t size;            /* sizeof (struct mpiq_render_options) */
+    size_t size; /* sizeof (struct mpiq_render_options) */
     enum mpiq_format format;
-    const char *rank;       /* of MPIQ_VIEW_WHY: "3", or "w1:3" for another world */
-    const char *ranks;      /* only these, "0-3,7"; NULL: all */
-    bool all;               /* internal traffic too */
-    bool color;             /* with the terminal's escape sequences */
-    int width;              /* of the terminal, 0: as wide as it gets */
-    const char *comm;       /* of MPIQ_VIEW_COLLECTIVES and _COMMS: only these, by name or number; NULL: all */
+    const char *rank;  /* of MPIQ_VIEW_WHY: "3", or "w1:3" for another world */
+    const char *ranks; /* only these, "0-3,7"; NULL: all */
+    bool all;          /* internal traffic too */
+    bool color;        /* with the terminal's escape sequences */
+    int width;         /* of the terminal, 0: as wide as it gets */
+    const char *comm;  /* of MPIQ_VIEW_COLLECTIVES and _COMMS: only these, by name or number; NULL: all */
 };
 
-#define MPIQ_RENDER_OPTIONS_DEFAULT {.size = sizeof(struct mpiq_render_options)}
+#define MPIQ_RENDER_OPTIONS_DEFAULT                \
+    {                                              \
+        .size = sizeof(struct mpiq_render_options) \
+    }
 
 /* The view as text, ending in a line break, which the caller frees.  USAGE for a rank or a communicator that
    does not exist, or ranks that are no list or none of the job's. */
@@ -142,6 +147,10 @@ struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *pat
    what a handle stands for, what is in a queue, what a message holds.  Question and answer are JSON
    (docs/WIRE.md, "Questions"); the caller frees the answer. */
 struct mpiq_error *mpiq_ask(const struct mpiq_options *options, const char *question, char **ret);
+
+/* The path of the recorder, to be preloaded into MPI programs (docs/RECORDER.md): MPIQ_RECORDER, else where
+   it is installed or built.  The caller frees *ret. */
+struct mpiq_error *mpiq_recorder_path(char **ret);
 
 /* What this machine and, with targets, this job allow, and what would help; the caller frees the text. */
 struct mpiq_error *mpiq_doctor(const struct mpiq_options *options, char **ret);

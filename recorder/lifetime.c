@@ -3,6 +3,7 @@
  * lifetime - from MPI_Init to MPI_Finalize: the recorder begins with the first and rests after the last.  A
  * process that never calls MPI_Init touches none of its memory.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +108,9 @@ static bool prepare(mpi_function *next)
     if (tried || !abi_detect(address))
         return false;
     tried = true;
+    /* A patched library keeps all of this itself. */
+    if (dlsym(RTLD_DEFAULT, "ompi_mqs_root") && !getenv("MPIQ_RECORD_ALWAYS"))
+        return false;
     void dispatch_init(void);
     dispatch_init();
     if (!arena_init() || !request_init() || !thread_init() || !list_functions())

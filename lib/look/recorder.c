@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* recorder - where the library is that `mpiq record` preloads. */
+#include "mpiq.h"
+#include "rank/locate.h"
+
+struct mpiq_error *mpiq_recorder_path(char **ret)
+{
+    return mpiq_locate("MPIQ_RECORDER", "libmpiq_record.so", MPIQ_LIB, "recorder", ret);
+}
