@@ -67,13 +67,23 @@ bool mpiq_thread_polls(const struct mpiq_job_state *job, const struct mpiq_job_r
            mpiq_thread_sleeps(thread);
 }
 
+/* Whether another thread of the rank is in MPI all the time: blocked there, or going round testing. */
+static bool any_in_mpi(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+{
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        if (mpiq_thread_polls(job, rank, &job->threads[rank->first_thread + i]))
+            return true;
+    }
+    return any_held(job, rank);
+}
+
 bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                          const struct mpiq_job_thread *thread)
 {
     if (thread->helper)
         return false;
     bool multiple = rank->thread_level < 0 || rank->thread_level >= THREAD_MULTIPLE;
-    if (thread->held == MPIQ_YES || !any_held(job, rank))
+    if (thread->held == MPIQ_YES || mpiq_thread_polls(job, rank, thread) || !any_in_mpi(job, rank))
         return true;
     return multiple && !mpiq_thread_waits_for_own(job, thread) && !mpiq_thread_taken_idle(job, rank, thread);
 }

@@ -191,8 +191,9 @@ const char *mpiq_relation_peer(struct mpiq_finder *finder, const struct mpiq_rel
         return NULL;
     if (relation->offset == 0)
         return "itself";
+    bool near = relation->relative || llabs(relation->offset) == 1;
     return WORDS(arena, "rank r%+lld%s", (long long)relation->offset,
-                 relation->relative ? "" : WORDS(arena, " (modulo %lld)", (long long)relation->size));
+                 near ? "" : WORDS(arena, " (modulo %lld)", (long long)relation->size));
 }
 
 /* What all ranks of a class wait for: the first one's wait, made general. */

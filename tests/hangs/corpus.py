@@ -8,6 +8,7 @@ A family's .toml file has a table for each case of its .c file, over the family'
   first      the first finding: the fields that matter, each a value or a list of values that will do; a list of
              such tables where more than one finding explains the hang.  Rank ranges are compared as sets, "all"
              is all ranks; `call` has to be among the calls of the finding's sites.
+  causes     how many findings are causes, and not consequences of one (default: not looked at)
   stuck      the ranks that must not come out of their case (default: all but `through`)
   through    the ranks that may, before the others hang
   lines      the release lines that have it (default: all)
@@ -219,6 +220,10 @@ def wrong_first(case, answer):
     if not findings:
         return "no finding", ("finding",)
     first = findings[0]
+    causes = [finding for finding in findings if finding.get("consequence_of") is None]
+    wanted = case.get("causes")
+    if wanted is not None and len(causes) != wanted:
+        return f"{len(causes)} causes: " + "; ".join(finding.get("text", "") for finding in causes), ("causes",)
     best = None
     for expected in case.firsts:
         wrong = {key: wrong_field(key, value, first, case) for key, value in expected.items()}

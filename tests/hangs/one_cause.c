@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One bug each, of the kinds that spread: the answer has exactly one cause, however many ranks have it. */
+#include "corpus.h"
+
+#include <pthread.h>
+
+#define WORLD MPI_COMM_WORLD
+
+static int left(void)
+{
+    return (rank + size - 1) % size;
+}
+
+static int right(void)
+{
+    return (rank + 1) % size;
+}
+
+/* Each rank sends tag 200 to the right, and receives tag 100 from the left. */
+CASE(ring_with_swapped_tags)
+{
+    MPI_Send(small, 1, MPI_INT, right(), 200, WORLD);
+    HANG(MPI_Recv(small_received, 1, MPI_INT, left(), 100, WORLD, MPI_STATUS_IGNORE));
+}
+
+/* Pairs: the even rank sends on the row's communicator, the odd one receives on the world's. */
+CASE(pairs_on_two_communicators)
+{
+    MPI_Comm row;
+
+    MPI_Comm_split(WORLD, rank / 2, rank, &row);
+    MPI_Comm_set_name(row, "row");
+    if (rank % 2 == 0) {
+        MPI_Send(small, 1, MPI_INT, 1, 5, row);
+        HANG(MPI_Recv(small_received, 1, MPI_INT, rank + 1, 6, WORLD, MPI_STATUS_IGNORE));
+    } else {
+        HANG(MPI_Recv(small_received, 1, MPI_INT, rank - 1, 5, WORLD, MPI_STATUS_IGNORE));
+        MPI_Send(small, 1, MPI_INT, rank - 1, 6, WORLD);
+    }
+}
+
+/* Three ranks wait for themselves. */
+CASE(three_wait_for_themselves)
+{
+    if (rank < 3)
+        HANG(MPI_Recv(small_received, 1, MPI_INT, rank, 3, WORLD, MPI_STATUS_IGNORE));
+    else
+        HANG(MPI_Recv(small_received, 1, MPI_INT, 0, 4, WORLD, MPI_STATUS_IGNORE));
+}
+
+/* Two barriers, entered in opposite order. */
+CASE(barriers_in_opposite_order)
+{
+    MPI_Comm alpha;
+    MPI_Comm beta;
+
+    MPI_Comm_dup(WORLD, &alpha);
+    MPI_Comm_dup(WORLD, &beta);
+    MPI_Comm_set_name(alpha, "alpha");
+    MPI_Comm_set_name(beta, "beta");
+    if (rank % 2 == 0)
+        HANG(MPI_Barrier(beta));
+    else
+        HANG(MPI_Barrier(alpha));
+}
+
+/* The last rank forgets one of the messages that rank 0 waits for, and goes on into the barrier. */
+CASE(one_message_forgotten)
+{
+    MPI_Request requests[3];
+
+    if (rank == 0) {
+        for (int tag = 40; tag < 43; tag++)
+            MPI_Irecv(&small_received[tag - 40], 1, MPI_INT, size - 1, tag, WORLD, &requests[tag - 40]);
+        HANG(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
+    } else if (rank == size - 1) {
+        MPI_Send(small, 1, MPI_INT, 0, 40, WORLD);
+        MPI_Send(small, 1, MPI_INT, 0, 41, WORLD);
+    }
+    if (rank > 0)
+        HANG(MPI_Barrier(WORLD));
+    else
+        MPI_Barrier(WORLD);
+}
+
+/* A persistent send that was made and never started. */
+CASE(persistent_send_not_started)
+{
+    MPI_Request request;
+
+    if (rank == 0) {
+        MPI_Send_init(small, 1, MPI_INT, 1, 5, WORLD, &request);
+        HANG(MPI_Recv(small_received, 1, MPI_INT, 1, 6, WORLD, MPI_STATUS_IGNORE));
+    } else {
+        HANG(MPI_Recv(small_received, 1, MPI_INT, 0, 5, WORLD, MPI_STATUS_IGNORE));
+        MPI_Send(small, 1, MPI_INT, 0, 6, WORLD);
+    }
+}
+
+/* Each tests for a message that the other one sends after its own has come. */
+CASE(both_poll)
+{
+    MPI_Request request;
+    int done = 0;
+
+    MPI_Irecv(small_received, 1, MPI_INT, 1 - rank, 9, WORLD, &request);
+    ready();
+    while (!done)
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
+
+static void *idle(void *argument)
+{
+    (void)argument;
+    pthread_mutex_lock(&mutex);
+    for (;;)
+        pthread_cond_wait(&work, &mutex);
+}
+
+/* A pool of idle threads beside the main one, which waits for what nobody sends. */
+CASE_THREADS(ring_beside_an_idle_pool)
+{
+    pthread_t thread;
+
+    for (int i = 0; i < 3; i++) {
+        if (pthread_create(&thread, NULL, idle, NULL) != 0)
+            abort();
+    }
+    HANG(MPI_Recv(small_received, 1, MPI_INT, left(), 1, WORLD, MPI_STATUS_IGNORE));
+}
+
+/* A function of the user's that begins like one of MPI's. */
+static void mpi_exchange(void)
+{
+    MPI_Recv(small_received, 1, MPI_INT, left(), 1, WORLD, MPI_STATUS_IGNORE);
+}
+
+CASE(user_function_named_mpi)
+{
+    HANG(mpi_exchange());
+}
