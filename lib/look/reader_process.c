@@ -310,6 +310,18 @@ struct mpiq_error *mpiq_reader_process_request(struct mpiq_reader_process *proce
     return mpiq_pipe_write(&process->pipe, line, (size_t)length);
 }
 
+struct mpiq_error *mpiq_reader_process_request_snapshot(struct mpiq_reader_process *process, uint64_t number,
+                                                        const char *path)
+{
+    _cleanup_free_ char *line = NULL;
+    if (strchr(path, '\n'))
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "a file whose name holds a line break is not read");
+    if (asprintf(&line, "read %" PRIu64 " 0 1 0 0 snapshot %s\n", number, path) < 0)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    process->pipe.deadline = mpiq_monotonic_ns() + SEND_NS;
+    return mpiq_pipe_write(&process->pipe, line, strlen(line));
+}
+
 static struct mpiq_error *malformed(void)
 {
     return mpiq_error_create(MPIQ_ERROR_CORRUPT, "the process that reads ranks sent a malformed reply");
@@ -333,14 +345,18 @@ static struct mpiq_error *parse_answer(char *line, struct mpiq_reader_answer *re
     *ret = (struct mpiq_reader_answer){0};
     if (!word || !mpiq_pipe_number(mpiq_pipe_word(&rest), &ret->number) || !rest)
         return malformed();
-    if (strcmp(word, "done") == 0)
+    if (strcmp(word, "done") == 0) {
         ret->text = rest;
-    else if (strcmp(word, "fail") == 0)
+    } else if (strcmp(word, "state") == 0 && (rest[0] == '1' || rest[0] == '2') && rest[1] == ' ') {
+        ret->look = rest[0] - '0';
+        ret->text = rest + 2;
+    } else if (strcmp(word, "fail") == 0) {
         ret->error = parse_failure(rest);
-    else if (strcmp(word, "crash") == 0 && mpiq_pipe_number(rest, &signal_number) && signal_number < 65)
+    } else if (strcmp(word, "crash") == 0 && mpiq_pipe_number(rest, &signal_number) && signal_number < 65) {
         ret->crash = signal_number ? (int)signal_number : -1;
-    else
+    } else {
         return malformed();
+    }
     return NULL;
 }
 

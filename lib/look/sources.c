@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "look/discover.h"
+#include "look/read_snapshot.h"
 #include "state/job_builder.h"
 #include "state/snapshot.h"
 
@@ -116,7 +117,7 @@ static struct mpiq_error *add_file(struct mpiq_look_sources *sources, const char
         return mpiq_error_create(MPIQ_ERROR_USAGE, "%s is no file: name a pid, core files or snapshots",
                                  path);
     if (mpiq_is_snapshot(path))
-        return mpiq_snapshot_each(path, keep_state, sources);
+        return mpiq_read_snapshot(sources->snapshot_reader, path, keep_state, sources);
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     _cleanup_fclose_ FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
     if (!file)
@@ -181,12 +182,15 @@ static struct mpiq_error *add_wire(struct mpiq_look_sources *sources, const stru
 
 struct mpiq_error *mpiq_sources_init(const struct mpiq_options *options, struct mpiq_look_sources *ret)
 {
-    struct mpiq_look_sources sources = {0};
+    struct mpiq_snapshot_reader snapshot_reader = {.process.socket = -1};
+    struct mpiq_look_sources sources = {.snapshot_reader = &snapshot_reader};
     struct mpiq_error *error = NULL;
     for (size_t i = 0; i < options->target_count && !error; i++)
         error = add_target(&sources, options->targets[i]);
     if (options->target_count == 0 && options->wire_count == 0)
         error = add_process(&sources, 0);
+    mpiq_snapshot_reader_deinit(&snapshot_reader);
+    sources.snapshot_reader = NULL;
     for (size_t i = 0; i < options->wire_count && !error; i++)
         error = add_wire(&sources, &options->wires[i]);
     if (error)

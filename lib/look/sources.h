@@ -43,7 +43,8 @@ struct mpiq_look_sources {
     struct mpiq_kept_state *kept;
     size_t kept_count;
     size_t kept_capacity;
-    int world_size; /* of the launched job; 0 not known */
+    int world_size;                               /* of the launched job; 0 not known */
+    struct mpiq_snapshot_reader *snapshot_reader; /* while the sources are found */
 };
 
 /* Finds all that options name.  USAGE for a target that is nothing of the kind. */

@@ -29,6 +29,7 @@
 #include "rank/confine.h"
 #include "rank/helper_process.h"
 #include "rank/rank.h"
+#include "state/snapshot.h"
 #include "target/peer.h"
 #include "target/pipe.h"
 
@@ -47,8 +48,9 @@ struct request {
     bool stop;
     bool stacks;
     bool core;
+    bool snapshot;
     pid_t pid;
-    char *path;     /* of a core file */
+    char *path;     /* of a core file or a snapshot */
     char *question; /* JSON: asked instead of a look; NULL */
 };
 
@@ -185,6 +187,33 @@ static struct mpiq_error *look(struct worker *worker, struct source *source, con
     return error;
 }
 
+/* Each state as a line of its own, before the answer. */
+static struct mpiq_error *send_state(void *context, int look_number, struct mpiq_rank_state **state)
+{
+    const struct request *request = context;
+    _cleanup_free_ char *json = NULL;
+    _cleanup_free_ char *rest = NULL;
+    struct mpiq_error *error = mpiq_rank_state_to_json(*state, &json);
+    if (!error && asprintf(&rest, "%d %s", look_number, json) < 0) {
+        rest = NULL;
+        error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    }
+    if (!error)
+        say("state", request->number, rest);
+    return error;
+}
+
+static void serve_snapshot(struct request *request)
+{
+    at_work = request->number;
+    struct mpiq_error *error = mpiq_snapshot_each(request->path, send_state, request);
+    if (error)
+        say_failure(request->number, error);
+    else
+        say("done", request->number, "{}");
+    at_work = 0;
+}
+
 static void serve(struct worker *worker, const struct request *request)
 {
     _cleanup_free_ char *text = NULL;
@@ -214,7 +243,10 @@ static void *work(void *argument)
         struct request request = queue[0];
         memmove(queue, queue + 1, --queued * sizeof *queue);
         pthread_mutex_unlock(&lock);
-        serve(worker, &request);
+        if (request.snapshot)
+            serve_snapshot(&request);
+        else
+            serve(worker, &request);
         free(request.path);
         free(request.question);
     }
@@ -223,7 +255,7 @@ static void *work(void *argument)
 
 /* ---- requests --------------------------------------------------------------------------------------- */
 
-/* "read NUMBER SOURCE LOOK STOP STACKS live PID", "... core PATH". */
+/* "read NUMBER SOURCE LOOK STOP STACKS live PID", "... core PATH", "... snapshot PATH". */
 static bool parse_request(char *line, struct request *ret)
 {
     uint64_t numbers[5];
@@ -243,9 +275,10 @@ static bool parse_request(char *line, struct request *ret)
     ret->stop = numbers[3] != 0;
     ret->stacks = numbers[4] != 0;
     ret->core = word && strcmp(word, "core") == 0;
+    ret->snapshot = word && strcmp(word, "snapshot") == 0;
     if (!word || !rest || ret->source >= SOURCES_MAX)
         return false;
-    if (ret->core) {
+    if (ret->core || ret->snapshot) {
         ret->path = strdup(rest);
         return ret->path != NULL;
     }

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "look/read_snapshot.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "look/reader_process.h"
+
+static const int64_t longest_ns = (int64_t)120 * 1000 * 1000 * 1000;
+
+/* Of all states of a file; a reader that was taken over might send without end. */
+#define MOST_TEXT ((uint64_t)8 << 30)
+
+static struct mpiq_error *take_state(const struct mpiq_reader_answer *answer,
+                                     mpiq_snapshot_callback *callback, void *context)
+{
+    struct mpiq_rank_state *state = NULL;
+    struct mpiq_error *error = mpiq_rank_state_from_json(answer->text, strlen(answer->text), &state);
+    if (!error)
+        error = callback(context, answer->look, &state);
+    mpiq_rank_state_destroy(state);
+    return error;
+}
+
+static struct mpiq_error *take_states(struct mpiq_reader_process *process, const char *path,
+                                      mpiq_snapshot_callback *callback, void *context)
+{
+    int64_t end = mpiq_monotonic_ns() + longest_ns;
+    uint64_t text = 0;
+    while (mpiq_monotonic_ns() < end && text < MOST_TEXT) {
+        struct mpiq_reader_answer answer = {0};
+        bool there = false;
+        struct mpiq_error *error = mpiq_reader_process_next(process, &answer, &there);
+        if (!error && there && answer.crash)
+            error = mpiq_error_create(MPIQ_ERROR_CORRUPT, "the process that read %s crashed (signal %d)",
+                                      path, answer.crash);
+        if (!error && there)
+            error = answer.error;
+        if (!error && there && answer.look) {
+            text += strlen(answer.text);
+            error = mpiq_error_prefix(take_state(&answer, callback, context), "the snapshot %s", path);
+        } else if (!error && there) {
+            return NULL;
+        }
+        if (error)
+            return error;
+        struct pollfd ready = {.fd = process->socket, .events = POLLIN};
+        if (!there)
+            poll(&ready, 1, 100);
+    }
+    return mpiq_error_create(MPIQ_ERROR_TIMEOUT, "reading %s timed out", path);
+}
+
+/* The one there is, if it is the same owner's. */
+static struct mpiq_error *need_reader(struct mpiq_snapshot_reader *reader, const char *path)
+{
+    const struct mpiq_look_source source = {.path = (char *)(uintptr_t)path, .rank = -1}; /* NOLINT */
+    const struct mpiq_owner owner = mpiq_owner_of(&source);
+    if (reader->process.pid > 0 && mpiq_owner_equal(&reader->owner, &owner))
+        return NULL;
+    mpiq_reader_process_end(&reader->process);
+    reader->owner = owner;
+    const struct mpiq_reader_start start = {.owner = owner, .threads = 1, .sources = 1};
+    return mpiq_reader_process_start(&start, &reader->process);
+}
+
+struct mpiq_error *mpiq_read_snapshot(struct mpiq_snapshot_reader *reader, const char *path,
+                                      mpiq_snapshot_callback *callback, void *context)
+{
+    _cleanup_free_ char *whole = realpath(path, NULL); /* who reads it has another directory */
+    if (!whole)
+        return mpiq_error_create_os(errno, "cannot open %s", path);
+    struct mpiq_error *error = need_reader(reader, whole);
+    if (!error)
+        error = mpiq_reader_process_request_snapshot(&reader->process, ++reader->request, whole);
+    if (!error)
+        error = take_states(&reader->process, path, callback, context);
+    if (error) /* it may be at it still */
+        mpiq_reader_process_kill(&reader->process);
+    return error;
+}
+
+void mpiq_snapshot_reader_deinit(struct mpiq_snapshot_reader *reader)
+{
+    mpiq_reader_process_end(&reader->process);
+}

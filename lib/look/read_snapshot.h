@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* read_snapshot - the states of a snapshot, decompressed and taken apart by a reader: the file may be
+ * anybody's. */
+#ifndef MPIQ_LOOK_READ_SNAPSHOT_H
+#define MPIQ_LOOK_READ_SNAPSHOT_H
+
+#include "look/reader_process.h"
+#include "state/snapshot.h"
+
+/* The reader of the last file, for the next one of the same owner.  All zeros is none yet. */
+struct mpiq_snapshot_reader {
+    struct mpiq_owner owner;
+    struct mpiq_reader_process process;
+    uint64_t request;
+};
+
+/* As mpiq_snapshot_each.  A file takes two minutes at most. */
+struct mpiq_error *mpiq_read_snapshot(struct mpiq_snapshot_reader *reader, const char *path,
+                                      mpiq_snapshot_callback *callback, void *context);
+/* Ends the reader. */
+void mpiq_snapshot_reader_deinit(struct mpiq_snapshot_reader *reader);
+
+#endif
