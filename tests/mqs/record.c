@@ -19,10 +19,13 @@ static const char everything_50_patched[] =
 #include "recorded/everything_50_patched.inc"
     ;
 
+/* Debian 12's own library, without types: read with a built-in layout. */
+static const char everything_41_stripped[] =
+#include "recorded/everything_41_stripped.inc"
+    ;
+
 const struct record records[] = {
-    {"4.1 unpatched", everything_41_unpatched},
-    {"4.1 patched", everything_41_patched},
-    {"5.0 unpatched", everything_50_unpatched},
-    {"5.0 patched", everything_50_patched},
-    {NULL, NULL},
+    {"4.1 unpatched", everything_41_unpatched}, {"4.1 patched", everything_41_patched},
+    {"5.0 unpatched", everything_50_unpatched}, {"5.0 patched", everything_50_patched},
+    {"4.1 stripped", everything_41_stripped},   {NULL, NULL},
 };

@@ -87,7 +87,9 @@ static void test_waits_and_calls(void)
     for (const struct record *record = records; record->name != NULL; record++) {
         struct made_up *made_up = made_up_from_record(record->text);
         mqs_process *process = made_up_process(made_up);
-        bool patched = strstr(record->name, "unpatched") == NULL;
+        bool patched = strstr(record->name, " patched") != NULL;
+        bool stripped = strstr(record->name, " stripped") != NULL;
+        mqs_layout_details layout;
         mqs_process_identity identity;
         mqs_collective_call call;
         mqs_pending_operation op;
@@ -97,6 +99,11 @@ static void test_waits_and_calls(void)
 
         CU_ASSERT_EQUAL_FATAL(made_up_open(made_up), mqs_ok);
         CU_ASSERT_EQUAL(more->get_identity(process, &identity), mqs_ok);
+        CU_ASSERT_EQUAL(more->get_layout(process, &layout), mqs_ok);
+        CU_ASSERT_EQUAL(layout.source, stripped  ? mqs_layout_built_in
+                                       : patched ? mqs_layout_tables
+                                                 : mqs_layout_debug_info);
+        CU_ASSERT_EQUAL(layout.failed, 0);
         CU_ASSERT_EQUAL(identity.world_size, 4);
         CU_ASSERT_EQUAL(identity.name.vpid, 0);
         CU_ASSERT(strncmp(identity.library + strlen("Open MPI "), record->name, 3) == 0);
