@@ -85,6 +85,14 @@ void mpiq_put_sentence(struct mpiq_buffer *buffer, const char *text)
     mpiq_put_full_stop(buffer);
 }
 
+void mpiq_put_communicator(const struct mpiq_page *page, struct mpiq_buffer *buffer, uint32_t comm)
+{
+    const char *name = mpiq_job_communicator_name(page->job, comm);
+    bool chosen = comm < page->job->communicator_count && page->job->communicators[comm].name != 0 &&
+                  strncmp(name, "MPI_COMM_", strlen("MPI_COMM_")) != 0;
+    mpiq_buffer_printf(buffer, chosen ? "\"%s\"" : "%s", name);
+}
+
 void mpiq_put_duration(struct mpiq_buffer *buffer, double seconds)
 {
     char text[MPIQ_DURATION_ROOM];
@@ -171,10 +179,12 @@ void mpiq_put_call(const struct mpiq_page *page, struct mpiq_buffer *buffer,
     bool world = !*communicator || strcmp(communicator, "MPI_COMM_WORLD") == 0;
     mpiq_buffer_string(buffer, rank->call);
     if (rank->number > 0)
-        mpiq_buffer_printf(buffer, " (collective %" PRId64 "%s%s)", rank->number, world ? "" : " on ",
-                           world ? "" : communicator);
-    else if (!world)
-        mpiq_buffer_printf(buffer, " on %s", communicator);
+        mpiq_buffer_printf(buffer, " (collective %" PRId64, rank->number);
+    if (!world) {
+        mpiq_buffer_string(buffer, " on ");
+        mpiq_put_communicator(page, buffer, rank->comm);
+    }
+    mpiq_buffer_string(buffer, rank->number > 0 ? ")" : "");
 }
 
 void mpiq_put_count(struct mpiq_buffer *buffer, uint64_t count, const char *noun)

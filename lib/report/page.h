@@ -30,6 +30,8 @@ void mpiq_put_plain(struct mpiq_buffer *buffer, const char *string);
 void mpiq_put_sentence(struct mpiq_buffer *buffer, const char *text);
 /* A full stop, unless the text so far ends in one or in another mark. */
 void mpiq_put_full_stop(struct mpiq_buffer *buffer);
+/* A communicator's name in a sentence: in quotes if the user chose it.  Nothing for MPIQ_NONE. */
+void mpiq_put_communicator(const struct mpiq_page *page, struct mpiq_buffer *buffer, uint32_t comm);
 /* "3 h 12 m"; nothing for less than 0: not known. */
 void mpiq_put_duration(struct mpiq_buffer *buffer, double seconds);
 /* "0-3,7", at most `most` ranges spelled out (0: all). */

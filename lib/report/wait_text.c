@@ -100,8 +100,10 @@ static void put_peer(const struct teller *t, const struct mpiq_wait_part *part)
 static void put_communicator(const struct teller *t, uint32_t comm)
 {
     const char *name = mpiq_job_communicator_name(t->page->job, comm);
-    if (*name && strcmp(name, "MPI_COMM_WORLD") != 0)
-        mpiq_buffer_printf(t->out, " on %s", name);
+    if (!*name || strcmp(name, "MPI_COMM_WORLD") == 0)
+        return;
+    mpiq_buffer_string(t->out, " on ");
+    mpiq_put_communicator(t->page, t->out, comm);
 }
 
 static void put_tag(const struct teller *t, const struct mpiq_wait_part *part)
@@ -273,7 +275,8 @@ void mpiq_put_wait(const struct mpiq_page *page, struct mpiq_buffer *buffer,
         return;
     }
     put_parts(&t, wait);
-    put_done(buffer, wait);
+    if (!is_inside(wait))
+        put_done(buffer, wait);
 }
 
 void mpiq_put_wait_label(struct mpiq_buffer *buffer, const struct mpiq_waits_for *wait, const char *call)
@@ -310,8 +313,10 @@ static void put_running_number(const struct teller *t, const struct mpiq_wait_pa
     const char *name = mpiq_job_communicator_name(t->page->job, part->comm);
     if (part->number > 0)
         mpiq_buffer_printf(t->out, "collective %" PRId64, part->number);
-    if (*name)
-        mpiq_buffer_printf(t->out, "%son %s", part->number > 0 ? " " : "", name);
+    if (!*name)
+        return;
+    mpiq_buffer_string(t->out, part->number > 0 ? " on " : "on ");
+    mpiq_put_communicator(t->page, t->out, part->comm);
 }
 
 static bool put_started(const struct teller *t, const struct mpiq_evidence *evidence, const char *before)
