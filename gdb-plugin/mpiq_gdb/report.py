@@ -7,9 +7,9 @@ from . import command, inferiors, job
 
 
 def suspects(report):
-    """The ranks whose code to look at first, of the most important finding that names any; "" if none."""
+    """The ranks to look at first, of the most important cause that names any; "" if none does."""
     for finding in report.get("findings", []):
-        if finding.get("suspects"):
+        if finding.get("suspects") and "consequence_of" not in finding:
             return str(finding["suspects"])
     return ""
 
@@ -19,9 +19,7 @@ def _way_to(ranks):
     first = job.first_rank(ranks)
     if first is None:
         return ""
-    if ranks.isdigit():
-        return "The suspect is rank %s.  Go there: mpi rank %s\n" % (ranks, first)
-    return "The suspects are ranks %s.  Go to the first: mpi rank %s\n" % (ranks, first)
+    return "To go to rank %d: mpi rank %d\n" % (first, first)
 
 
 class Report(command.Question):
@@ -29,7 +27,7 @@ class Report(command.Question):
 Usage: mpi report [--ranks LIST] [--json] [--all] [TARGET]...
 
 Without TARGET it is about the job of the process or core that gdb has; attached to
-one rank is enough, the others are read without stopping them.  TARGET is the pid of
+one rank is enough: the others are read without stopping them.  TARGET is the pid of
 a launcher or of a rank, core files (core.*), or snapshots."""
 
     subcommand = "report"

@@ -351,8 +351,11 @@ static void put_collective_detail(const struct teller *t, const struct mpiq_evid
 /* Whether they are two ranks that wait for each other. */
 static bool is_pair(const struct mpiq_evidence *evidence)
 {
-    const struct mpiq_rank_set awaited = borrowed(&evidence->wait->ranks);
-    return evidence->ranks.size == 2 && mpiq_rank_set_equal(&evidence->ranks, &awaited);
+    const struct mpiq_waits_for *wait = evidence->wait;
+    const struct mpiq_rank_set awaited = borrowed(&wait->ranks);
+    const struct mpiq_wait_part *part = &wait->parts[0];
+    bool round = part->relative && part->wraps && (part->offset == 1 || part->offset == -1);
+    return evidence->ranks.size == 2 && (round || mpiq_rank_set_equal(&evidence->ranks, &awaited));
 }
 
 /* "each to the next rank (4 to 0), tag 3, 1 MiB": of ranks that do the same relative to themselves. */

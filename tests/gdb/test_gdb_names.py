@@ -9,6 +9,6 @@ def test_rank_goes_to_the_users_own_mpi_exchange(line, build_folder, mpiq):
     with HungJob(line, [program], 2) as job:
         job.stuck()
         said = gdb_session.run(["mpi rank 1", "info frame", "print value"], pid=job.pids[0], MPIQ=mpiq)
-    assert "mpi_exchange (rank=1) at " in said.out, said.both
+    assert " in mpi_exchange (rank=" in said.out, said.both
     assert "own_names.c:" in said.out
     assert "$1 = 1" in said.out
