@@ -163,6 +163,18 @@ static struct mpiq_error *open_gifts(const char *dll, struct gifts *gifts)
                                                 : NULL;
 }
 
+/* Where the objects of core files may be opened (target/object_dirs.h): said here, as a reader has neither
+   the user's home nor directory.  NULL on allocation failure: system directories alone. */
+static char *object_dirs(void)
+{
+    char here[PATH_MAX], *variable = NULL;
+    const char *listed = getenv("MPIQ_OBJECT_DIRS"), *home = getenv("HOME");
+    int length = listed ? asprintf(&variable, "MPIQ_OBJECT_DIRS=%s", listed)
+                        : asprintf(&variable, "MPIQ_OBJECT_DIRS=%s:%s", home ? home : "",
+                                   getcwd(here, sizeof here) ? here : "");
+    return length < 0 ? NULL : variable;
+}
+
 static int spawn(const char *path, char **arguments, const struct gifts *gifts, pid_t *ret)
 {
     posix_spawn_file_actions_t actions;
@@ -170,7 +182,8 @@ static int spawn(const char *path, char **arguments, const struct gifts *gifts, 
     sigset_t none;
     sigset_t ordinary;
 
-    _cleanup_free_ char **environment = mpiq_confine_environment();
+    _cleanup_free_ char *objects = object_dirs();
+    _cleanup_free_ char **environment = mpiq_confine_environment(objects);
     if (!environment)
         return ENOMEM;
     posix_spawn_file_actions_init(&actions);

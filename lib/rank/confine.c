@@ -286,19 +286,21 @@ bool mpiq_confine_end(enum mpiq_confined kind)
 
 /* ---- environment ------------------------------------------------------------------------------------ */
 
-char **mpiq_confine_environment(void)
+char **mpiq_confine_environment(char *extra)
 {
     static const char *const ours[] = {"MPIQ_DEBUG=", "MPIQ_TEST_"};
     size_t count = 0;
     size_t used = 0;
     while (environ && environ[count])
         count++;
-    char **kept = calloc(count + 1, sizeof *kept);
+    char **kept = calloc(count + 2, sizeof *kept);
     for (size_t i = 0; kept && i < count; i++) {
         for (size_t k = 0; k < sizeof ours / sizeof *ours; k++) {
             if (strncmp(environ[i], ours[k], strlen(ours[k])) == 0)
                 kept[used++] = environ[i];
         }
     }
+    if (kept)
+        kept[used] = extra;
     return kept;
 }

@@ -75,7 +75,7 @@ static struct mpiq_error *start(int executable, int dll, uint64_t memory, const 
 {
     struct words words;
     int sockets[2];
-    _cleanup_free_ char **environment = mpiq_confine_environment();
+    _cleanup_free_ char **environment = mpiq_confine_environment(NULL);
     if (!environment)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     make_words(&words, memory, user);

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "target/core_file.h"
 #include "target/module.h"
+#include "target/object_dirs.h"
 #include "target/unwind.h"
 
 /* The environment begins at most that far before the executable's name. */
@@ -85,9 +86,19 @@ static struct mpiq_error *open_backing(struct core *core, const char *path, stru
 {
     struct mpiq_build_id wanted = wanted_build_id(core, path);
     bool is_main = core->executable && core->main_path && strcmp(path, core->main_path) == 0;
+    if (!is_main && !mpiq_object_dirs_hold(path, core->file.path) &&
+        !(core->executable && mpiq_object_dirs_hold(path, core->executable))) {
+        if (wanted.size && mpiq_object_open_by_build_id(&wanted, path, ret))
+            return NULL;
+        return mpiq_error_create(
+            MPIQ_ERROR_PERMISSION,
+            "%s, which the core file names, is in no directory for programs and libraries "
+            "and was not opened: add its directory to MPIQ_OBJECT_DIRS if it is yours",
+            path);
+    }
     struct mpiq_error *error = mpiq_object_open_checked(-1, is_main ? core->executable : path,
                                                         is_main ? core->executable : path, &wanted, ret);
-    if (error && is_main) {
+    if (error && is_main && mpiq_object_dirs_hold(path, core->file.path)) {
         mpiq_error_destroy(error);
         error = mpiq_object_open_checked(-1, path, path, &wanted, ret);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "target/module.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,13 +276,13 @@ static struct mpiq_error *read_memory(void *argument, uint64_t address, size_t s
 }
 
 /* Opens path and keeps it if it is the file that the process mapped.  certain: nothing else can be there. */
-static bool try_path(struct mpiq_modules *modules, struct mpiq_module *module, const char *path,
+static bool try_path(struct mpiq_modules *modules, struct mpiq_module *module, int root, const char *path,
                      const struct mpiq_build_id *wanted, bool certain)
 {
     static const struct mpiq_build_id any = {.size = 0};
     struct mpiq_object *object = NULL;
     struct mpiq_error *error =
-        mpiq_object_open_checked(-1, path, module->mapping->path, certain ? &any : wanted, &object);
+        mpiq_object_open_checked(root, path, module->mapping->path, certain ? &any : wanted, &object);
     if (!error && !certain && !wanted->size && object->inode != module->mapping->inode) {
         error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
                                   "%s is not the file that process %d mapped: replaced since",
@@ -314,6 +315,21 @@ static void open_vdso(struct mpiq_modules *modules, struct mpiq_module *module)
         module->error = mpiq_object_from_image(image, size, "[vdso]", &module->object);
 }
 
+/* A descriptor of the process's root directory if it is another one than ours, or shows other mounts; else
+ * -1. */
+static int foreign_root(pid_t pid)
+{
+    char path[64];
+    struct stat its, ours;
+    snprintf(path, sizeof path, "/proc/%d/ns/mnt", (int)pid);
+    bool same = stat(path, &its) == 0 && stat("/proc/self/ns/mnt", &ours) == 0 && its.st_ino == ours.st_ino;
+    snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
+    if (same && stat(path, &its) == 0 && stat("/", &ours) == 0 && its.st_ino == ours.st_ino &&
+        its.st_dev == ours.st_dev)
+        return -1;
+    return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 static void open_file(struct mpiq_modules *modules, struct mpiq_module *module)
 {
     const struct mpiq_mapping *mapping = module->mapping;
@@ -323,21 +339,21 @@ static void open_file(struct mpiq_modules *modules, struct mpiq_module *module)
     if (module->object)
         return;
     bool known = mpiq_build_id_read(read_memory, modules->target, module->start, &wanted);
-    if (!mapping->deleted && try_path(modules, module, mapping->path, &wanted, false))
+    /* In a container its path leads elsewhere from here: there it is looked up beneath the process's own
+     * root. */
+    _cleanup_close_ int root = foreign_root(modules->pid);
+    if (!mapping->deleted && root < 0 && try_path(modules, module, -1, mapping->path, &wanted, false))
+        return;
+    if (!mapping->deleted && root >= 0 && try_path(modules, module, root, mapping->path, &wanted, !known))
         return;
     char path[PATH_MAX + 64];
-    if (!mapping->deleted) {
-        snprintf(path, sizeof path, "/proc/%d/root%s", (int)modules->pid, mapping->path);
-        if (try_path(modules, module, path, &wanted, !known))
-            return;
-    }
     snprintf(path, sizeof path, "/proc/%d/map_files/%llx-%llx", (int)modules->pid,
              (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-    if (try_path(modules, module, path, &wanted, true))
+    if (try_path(modules, module, -1, path, &wanted, true))
         return;
     if (module->main) {
         snprintf(path, sizeof path, "/proc/%d/exe", (int)modules->pid);
-        if (try_path(modules, module, path, &wanted, true))
+        if (try_path(modules, module, -1, path, &wanted, true))
             return;
     }
     /* Last: what is loaded of it. */

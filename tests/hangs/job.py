@@ -21,6 +21,8 @@ import time
 import uuid
 
 HERE = pathlib.Path(__file__).resolve().parent
+# Of core files, objects are opened where programs belong: here the tests' own are.
+os.environ.setdefault("MPIQ_OBJECT_DIRS", f"{tempfile.gettempdir()}:{pathlib.Path.home()}:{HERE.parent.parent}")
 TESTS = HERE.parent # ready.h is there
 
 # Prefixes by release line, patched and not, as the environment gives them.

@@ -83,7 +83,7 @@ def assert_confined(pid, name):
     assert proc(pid, "stat").rsplit(")", 1)[1].split()[4] == "0", "it has a terminal"
     assert "MPIQ_SECRET" not in proc(pid, "environ")
     assert {entry.split("=")[0] for entry in proc(pid, "environ").split("\0") if entry} <= {
-        "MPIQ_TEST_WHERE", "MPIQ_TEST_JOB"}
+        "MPIQ_TEST_WHERE", "MPIQ_TEST_JOB", "MPIQ_OBJECT_DIRS"}
     limits = proc(pid, "limits")
     assert re.search(r"Max core file size +0 +0", limits)
     assert not re.search(r"Max address space +unlimited", limits)

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files that a process, a core or debug information names, made to hang or end whoever reads them.
+   test_hostile SUBJECT SOURCE_FOLDER */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "suite.h"
+#include "support.h"
+#include "target/file_map.h"
+#include "target/lines.h"
+#include "target/object.h"
+#include "target/object_dirs.h"
+#include "target/types.h"
+
+static const char *sources;
+
+/* Compiles the subject as scratch()/NAME/program and returns that path. */
+static const char *compile(const char *name, const char *command)
+{
+    static char program[256];
+    run("rm -rf %s/%s && mkdir %s/%s && cd %s/%s && %s -O1 %s/subject.c %s/subject_other.c -o program "
+        "-lpthread",
+        scratch(), name, scratch(), name, scratch(), name, command, sources, sources);
+    snprintf(program, sizeof program, "%s/%s/program", scratch(), name);
+    return program;
+}
+
+static struct mpiq_object *open_object(const char *path)
+{
+    struct mpiq_object *object = NULL;
+    CHECK_OK(mpiq_object_open(path, path, &object));
+    if (!object)
+        abort();
+    return object;
+}
+
+/* Whoever hangs is ended by the alarm. */
+static void has_no_types(const char *path)
+{
+    alarm(20);
+    CU_ASSERT_PTR_NULL(mpiq_types_find(open_object(path), "struct subject_record"));
+    alarm(0);
+    mpiq_object_clear();
+}
+
+static void a_fifo_as_debug_file_does_not_hang(void)
+{
+    const char *program = compile("fifo", "gcc -g");
+    run("cd %s/fifo && objcopy --only-keep-debug program program.debug && strip program && objcopy "
+        "--add-gnu-debuglink=program.debug program && rm program.debug && mkfifo program.debug",
+        scratch());
+    has_no_types(program);
+}
+
+static void a_fifo_or_itself_as_common_file_does_not_hang(void)
+{
+    if (system("command -v dwz >/dev/null 2>&1") != 0) {
+        printf("skipped: no dwz here\n");
+        return;
+    }
+    const char *program = compile("common", "gcc -gdwarf-4");
+    run("cd %s/common && cp program other && dwz -m common program other 2>/dev/null && cp program whole && "
+        "cp common kept && rm common && mkfifo common",
+        scratch());
+    alarm(20);
+    struct mpiq_object *object = open_object(program);
+    mpiq_types_find(object, "struct subject_record"); /* what is in the common file alone is not found */
+    mpiq_types_find(object, "struct _IO_FILE");
+    alarm(0);
+    mpiq_object_clear();
+    /* The common file that names itself as its own: with its own build-id in the link, it would be opened for
+       ever. */
+    run("cd %s/common && rm common && cp kept common && id=$(readelf -n common | sed -n 's/.*Build ID: //p') "
+        "&& "
+        "(printf 'common\\0'; printf $id | sed 's/../\\\\x&/g' | xargs -0 printf) >link && "
+        "objcopy --add-section .gnu_debugaltlink=link common 2>/dev/null",
+        scratch());
+    alarm(20);
+    CU_ASSERT_PTR_NOT_NULL(mpiq_types_find(open_object(program), "struct subject_record"));
+    alarm(0);
+    mpiq_object_clear();
+}
+
+static void a_fifo_as_split_file_does_not_hang(void)
+{
+    const char *program = compile("split", "gcc -g -gsplit-dwarf");
+    run("cd %s/split && for f in *.dwo; do rm $f && mkfifo $f; done", scratch());
+    has_no_types(program);
+}
+
+static void a_section_that_decompresses_to_more_than_there_is_is_left_out(void)
+{
+    const char *program = compile("bomb", "gcc -g -gz=zlib");
+    /* ch_size of .debug_info: eight bytes behind the section's first eight. */
+    run("cd %s/bomb && at=$(readelf -SW program | sed -n 's/.* [.]debug_info *PROGBITS *[0-9a-f]* "
+        "\\([0-9a-f]*\\) .*/"
+        "\\1/p') && printf '\\377\\377\\377\\377\\377\\377\\377\\077' | dd of=program bs=1 seek=$((0x$at + "
+        "8)) "
+        "conv=notrunc 2>/dev/null",
+        scratch());
+    has_no_types(program);
+}
+
+/* In a process of its own: a signal would end it. */
+static void a_file_that_shrinks_is_no_signal(void)
+{
+    const char *program = compile("shrunk", "gcc -g");
+    pid_t reader = fork();
+    if (reader == 0) {
+        struct mpiq_object *object = NULL;
+        size_t count = 0;
+        mpiq_error_destroy(mpiq_object_open(program, program, &object));
+        if (!object || truncate(program, 5000) != 0)
+            _exit(3);
+        mpiq_types_find(object, "struct subject_record");
+        mpiq_object_lock();
+        mpiq_lines_at(object, 0x1200, &count);
+        mpiq_object_unlock();
+        char buffer[64];
+        _exit(mpiq_object_bytes(object, 12000, sizeof buffer, buffer) == 0 ? 0 : 4);
+    }
+    int status = -1;
+    waitpid(reader, &status, 0);
+    CU_ASSERT_EQUAL(status, 0);
+}
+
+static void links_lead_out_of_no_root(void)
+{
+    char path[300];
+    struct stat file;
+    run("rm -rf %s/root && mkdir -p %s/root/usr && cd %s/root && echo inside >usr/file && ln -s /etc/passwd "
+        "out && "
+        "ln -s ../../../../../../etc/passwd up && ln -s /usr/file in && mkfifo fifo",
+        scratch(), scratch(), scratch());
+    snprintf(path, sizeof path, "%s/root", scratch());
+    int root = open(path, O_PATH | O_DIRECTORY);
+    CU_ASSERT_TRUE(mpiq_file_open(root, "/out", &file) < 0);
+    CU_ASSERT_TRUE(mpiq_file_open(root, "/up", &file) < 0);
+    CU_ASSERT_TRUE(mpiq_file_open(root, "/fifo", &file) < 0);
+    CU_ASSERT_TRUE(mpiq_file_open(root, "/usr", &file) < 0);
+    int fd = mpiq_file_open(root, "/in", &file);
+    CU_ASSERT_TRUE(fd >= 0);
+    CU_ASSERT_EQUAL(file.st_size, 7);
+    close(fd);
+    close(root);
+    CU_ASSERT_TRUE(mpiq_file_open(-1, "/dev/tty", &file) < 0);
+}
+
+static void a_core_opens_files_of_object_directories_alone(void)
+{
+    setenv("MPIQ_OBJECT_DIRS", "/home/me:/scratch/", 1);
+    CU_ASSERT_TRUE(mpiq_object_dirs_hold("/usr/lib/libmpi.so", NULL));
+    CU_ASSERT_TRUE(mpiq_object_dirs_hold("/home/me/a.out", NULL));
+    CU_ASSERT_TRUE(mpiq_object_dirs_hold("/scratch/a.out", NULL));
+    CU_ASSERT_FALSE(mpiq_object_dirs_hold("/home/menace/a.out", NULL));
+    CU_ASSERT_FALSE(mpiq_object_dirs_hold("/home/me/../you/a.out", NULL));
+    CU_ASSERT_FALSE(mpiq_object_dirs_hold("/dev/shm/a.out", NULL));
+    CU_ASSERT_FALSE(mpiq_object_dirs_hold("usr/lib/libmpi.so", NULL));
+    CU_ASSERT_TRUE(mpiq_object_dirs_hold("/etc/a.out", "/etc/passwd"));
+    setenv("MPIQ_OBJECT_DIRS", "/", 1);
+    CU_ASSERT_FALSE(mpiq_object_dirs_hold("/dev/shm/a.out", NULL));
+    unsetenv("MPIQ_OBJECT_DIRS");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 2;
+    sources = argv[2];
+    CU_TestInfo tests[] = {
+        {"a FIFO as debug file does not hang", a_fifo_as_debug_file_does_not_hang},
+        {"a FIFO, or itself, as common file does not hang", a_fifo_or_itself_as_common_file_does_not_hang},
+        {"a FIFO as split file does not hang", a_fifo_as_split_file_does_not_hang},
+        {"a section that decompresses to more than there is is left out",
+         a_section_that_decompresses_to_more_than_there_is_is_left_out},
+        {"a file that shrinks is no signal", a_file_that_shrinks_is_no_signal},
+        {"links lead out of no root", links_lead_out_of_no_root},
+        {"a core opens files of object directories alone", a_core_opens_files_of_object_directories_alone},
+        CU_TEST_INFO_NULL,
+    };
+    int status = suite_run("hostile files", tests);
+    mpiq_object_clear();
+    run("rm -rf %s", scratch());
+    return status;
+}
