@@ -190,6 +190,9 @@ static bool settle(struct work *work, const struct mpiq_job_member *sender, stru
     if (!receiver || process == MPIQ_NONE)
         return true;
     const struct mpiq_job_channel *in = find_channel(job, receiver, process);
+    /* Counts that move were not read at one moment: their difference is no number of messages. */
+    if (out->sent_moved || (in && in->expected_moved))
+        return true;
     uint32_t messages = out->sent - (in ? in->expected : 1);
     if (out->unclear || (in && (in->unclear || !in->counted)) || messages > INT32_MAX)
         return true;

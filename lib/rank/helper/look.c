@@ -201,6 +201,7 @@ static void read_process(struct mpiq_look *look)
         state->source = MPIQ_SOURCE_DEBUG_INFO;
     mpiq_look_process_calls(look);
     mpiq_look_waits(look);
+    mpiq_look_history(look);
 }
 
 static void read_image(struct mpiq_look *look)

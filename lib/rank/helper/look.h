@@ -122,5 +122,7 @@ int16_t mpiq_look_class(const struct mpiq_dll *dll, int collective);
    wait for. */
 void mpiq_look_queues(struct mpiq_look *look);
 void mpiq_look_waits(struct mpiq_look *look);
+/* The threads' last calls, where the DLL keeps them. */
+void mpiq_look_history(struct mpiq_look *look);
 
 #endif

@@ -5,6 +5,9 @@
 
 #include "look.h"
 
+/* Past calls of all threads of a rank. */
+#define MPIQ_HISTORY_MAX 65536
+
 /* ---- one operation ---------------------------------------------------------------------------------- */
 
 static int32_t local_rank_of(mqs_tword_t rank, uint32_t peers)
@@ -279,4 +282,47 @@ void mpiq_look_waits(struct mpiq_look *look)
     }
     if (code != mqs_end_of_list && code != mqs_no_information)
         mpiq_look_problem(look, "waits", code, "what threads wait for cannot be read");
+}
+
+/* ---- history ---------------------------------------------------------------------------------------- */
+
+/* The end of the newest call that has returned: of use where the rank is outside MPI. */
+static void note_last_call(struct mpiq_rank_state *state, const struct mpiq_past_call *call)
+{
+    if (call->end_ns <= state->last_mpi_end_ns || !call->call)
+        return;
+    state->last_mpi_end_ns = call->end_ns;
+    mpiq_copy_text(state->last_mpi_call, sizeof state->last_mpi_call, call->call, strlen(call->call));
+}
+
+void mpiq_look_history(struct mpiq_look *look)
+{
+    const mqs_extensions *extensions = &look->dll->extensions;
+    mqs_past_call past;
+
+    mpiq_look_phase = "reading the threads' last calls";
+    if (!extensions->setup_history_iterator || !extensions->next_past_call)
+        return;
+    int code = extensions->setup_history_iterator(&look->process);
+    for (int i = 0; code == mqs_ok && i < MPIQ_HISTORY_MAX; i++) {
+        memset(&past, 0, sizeof past);
+        code = extensions->next_past_call(&look->process, &past);
+        if (code != mqs_ok)
+            break;
+        struct mpiq_past_call *call = mpiq_rank_state_add_past_call(look->state);
+        if (!call)
+            return;
+        call->call = mpiq_look_intern(look, past.call, sizeof past.call);
+        call->begin_ns = past.begin_ns > 0 ? past.begin_ns : 0;
+        call->end_ns = past.end_ns > 0 ? past.end_ns : 0;
+        call->comm = find_comm(look->state, past.comm);
+        call->peer_local = past.peer_local >= 0 ? past.peer_local : -1;
+        call->tag = past.tag >= 0 ? past.tag : -1;
+        call->bytes = past.bytes >= 0 ? past.bytes : -1;
+        call->tid = past.tid > 0 ? past.tid : 0;
+        call->caller = past.caller;
+        note_last_call(look->state, call);
+    }
+    if (code != mqs_ok && code != mqs_end_of_list && code != mqs_no_information)
+        mpiq_look_problem(look, "history", code, "the last MPI calls cannot be read");
 }

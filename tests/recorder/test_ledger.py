@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the recorder noted of known calls, read back through its DLL, exactly: on each MPI library that is here."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+LIBRARIES = ["mpich", "openmpi"]
+
+
+@pytest.fixture(name="states", params=LIBRARIES)
+def fixture_states(request, tmp_path):
+    """The two ranks' states, in the order of ranks."""
+    library = request.param
+    if not shutil.which(f"mpicc.{library}"):
+        pytest.skip(f"mpicc.{library} is not installed")
+    build = pathlib.Path(os.environ["MPIQ_BUILD"])
+    program, ready = tmp_path / "ledger", tmp_path / "ready"
+    subprocess.run([f"mpicc.{library}", "-g", "-o", program, HERE / "ledger.c"], check=True)
+    environment = {**os.environ, "MPIQ_RECORDER": str(build / "recorder/libmpiq_record.so"),
+                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    mpirun = HERE / "prefix" / library / "bin" / "mpirun"
+    with subprocess.Popen([mpirun, "--oversubscribe", "-n", "2", program, ready], env=environment) as job:
+        try:
+            end = time.monotonic() + 60
+            while not ready.exists() or ready.read_text().count("\n") < 2:
+                assert job.poll() is None and time.monotonic() < end
+                time.sleep(0.05)
+            pids = dict(line.split() for line in ready.read_text().splitlines())
+            yield [json.loads(subprocess.run([build / "tests/rank/rank-dump", pids[rank]], check=True,
+                                             capture_output=True).stdout) for rank in "01"]
+        finally:
+            job.terminate()
+
+
+def communicator(state, name):
+    return next(comm for comm in state["communicators"] if comm["name"] == name)
+
+
+def channel(comm, peer):
+    return next(one for one in comm["channels"] if one["peer_local"] == peer)
+
+
+def number(text):
+    return int(text, 16)
+
+
+def test_identity(states):
+    for rank, state in enumerate(states):
+        assert state["name"][1] == rank and state["world_size"] == 2
+        assert state["source"] == "recorder" and state["phase"] == "running"
+    worlds = [communicator(state, "row") for state in states]
+    assert worlds[0]["context"] == worlds[1]["context"]
+
+
+def test_collectives(states):
+    for state in states:
+        counts = {one["collective"]: (one["count"], one.get("active", False))
+                  for one in communicator(state, "MPI_COMM_WORLD")["counts"]}
+        assert counts == {"MPI_Comm_dup": (1, False), "MPI_Barrier": (3, False), "MPI_Bcast": (1, False),
+                          "MPI_Iallreduce": (1, False)}
+        last = communicator(state, "MPI_COMM_WORLD")["calls"]
+        assert [call["collective"] for call in last] == ["MPI_Iallreduce", "MPI_Bcast"] + 3 * ["MPI_Barrier"] + [
+            "MPI_Comm_dup"]
+        assert [call["number"] for call in last] == [6, 5, 4, 3, 2, 1]
+        assert all(call["done"] for call in last)
+        assert (last[1]["count"], last[1]["bytes"], last[1]["root"], last[1]["datatype"]) == (4, 16, 1, "MPI_INT")
+        assert last[0]["op"] == "MPI_SUM"
+        row = communicator(state, "row")["calls"]
+        assert [(call["collective"], call["bytes"], call["op"]) for call in row] == [("MPI_Allreduce", 8, "MPI_MAX")]
+
+
+def test_messages(states):
+    for rank, state in enumerate(states):
+        world = channel(communicator(state, "MPI_COMM_WORLD"), 1 - rank)
+        assert (world["sent"], world["expected"]) == (12, 10) # the numbers of the next: 11 sent, 9 received
+        assert world["counted"] and world["bytes_known"] and "unclear" not in world
+        sent = {number(one["tags"]): (number(one["messages"]), number(one["bytes"]))
+                for one in world["tags"] if "cell" not in one and not one.get("received")}
+        assert sent == {100: (1, 8), 101: (1, 8), 102: (1, 8)}
+        cells = [one for one in world["tags"] if "cell" in one]
+        for received, messages in ((False, 8), (True, 6)):
+            # each message stands once in each of the three tables
+            assert sum(number(one["messages"]) for one in cells if one.get("received", False) == received) == (
+                3 * messages)
+        row = channel(communicator(state, "row"), 1 - rank)
+        assert (row["sent"], row["expected"]) == (2, 2)
+
+
+def test_requests(states):
+    for rank, state in enumerate(states):
+        operations = {one["tag"]: one for one in state["operations"]}
+        assert sorted(operations) == [77, 78]
+        assert operations[77]["kind"] == "receive" and operations[77]["peer_local"] == 1 - rank
+        assert operations[77]["bytes"] == 4 and operations[77]["datatype"] == "MPI_INT"
+        assert operations[78]["persistent"] and operations[78]["inactive"]
+
+
+def test_history(states):
+    for state in states:
+        calls = [call["call"] for call in state["history"]]
+        assert calls[0] == "MPI_Init" and calls[1:3] == ["MPI_Comm_dup", "MPI_Comm_set_name"]
+        assert calls[-2:] == ["MPI_Irecv", "MPI_Recv_init"]
+        assert calls.count("MPI_Send") == 10 and calls.count("MPI_Recv") == 8 and calls.count("MPI_Barrier") == 3
+        assert all(call["end_ns"] >= call["begin_ns"] > 0 for call in state["history"])
