@@ -1,9 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# tests/lint.sh BUILD [--tidy]: formatting and static checks of all that git tracks; --tidy: clang-tidy too,
-# which takes many minutes.
+# tests/lint.sh BUILD [--tidy] [--analyze]: formatting and static checks of all that git tracks.  --tidy: clang-tidy
+# too; --analyze: gcc -fanalyzer too, on lib/, mqs/ and cli/; each takes many minutes.
 set -uo pipefail
 build=$1
+shift
+tidy=false analyze=false
+for option in "$@"; do
+    case $option in
+    --tidy) tidy=true ;;
+    --analyze) analyze=true ;;
+    *) echo "mpiq: lint: there is no option '$option'" >&2 && exit 1 ;;
+    esac
+done
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." || exit 1
 failed=0
 
@@ -17,7 +26,12 @@ check() {
 # The files that git tracks or would, of these patterns.
 files() { git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do [ -f "$f" ] && printf '%s\n' "$f"; done; }
 
-scripts() { files | while read -r f; do head -c 64 "$f" | head -n 1 | tr -d '\0' | grep -qE '^#!.*\b(ba)?sh\b' && printf '%s\n' "$f"; done; }
+# Those whose first line names that interpreter, whatever their names end in: scripts 'bash|sh'
+scripts() {
+    files | while read -r f; do
+        head -c 64 "$f" | head -n 1 | tr -d '\0' | grep -qE "^#!.*\b($1)\b" && printf '%s\n' "$f"
+    done
+}
 
 # shellcheck disable=SC2317 # called by name
 licence() {
@@ -29,8 +43,8 @@ licence() {
 # Comments and strings ask for no formatter: only what our own folders hold, not the patch's hooks.
 mapfile -t c_files < <(files 'lib/*.c' 'lib/*.h' 'cli/*.c' 'cli/*.h' 'mqs/*.c' 'mqs/*.h' 'examples/*.c' 'tests/*.c' 'tests/*.h')
 mapfile -t unit_files < <(files 'lib/*.c' 'cli/*.c' 'mqs/*.c')
-mapfile -t python_files < <(files '*.py')
-mapfile -t shell_files < <(scripts)
+mapfile -t python_files < <({ files '*.py'; scripts 'python3?'; } | sort -u)
+mapfile -t shell_files < <(scripts '(ba|da)?sh')
 
 check 'SPDX lines' licence
 check clang-format clang-format --dry-run -Werror "${c_files[@]}"
@@ -46,5 +60,22 @@ check cppcheck cppcheck --quiet --error-exitcode=1 --enable=warning,performance,
 # shellcheck disable=SC2317 # called by name
 tidy() { printf '%s\0' "${unit_files[@]}" | xargs -0 -n 1 -P 2 clang-tidy --quiet -p "$build"; }
 
-[ "${2:-}" != --tidy ] || check clang-tidy tidy
+# gcc's own analysis, file by file, with the flags that each file is compiled with.
+# shellcheck disable=SC2317 # called by name
+analysis() {
+    python3 - "$build" <<'END' | xargs -0 -n 1 -P 2 sh -c
+import json, shlex, sys
+for entry in json.load(open(sys.argv[1] + "/compile_commands.json", encoding="utf-8")):
+    file, words = entry["file"], shlex.split(entry["command"])
+    if not file.startswith(("../lib/", "../mqs/", "../cli/")):
+        continue
+    words = [word for word in words if not word.startswith(("-o", "-M")) and word not in (entry["output"],)]
+    words = ["gcc"] + [word for word in words[1:] if not word.endswith((".o", ".o.d"))]
+    words += ["-fanalyzer", "-Werror", "-Wno-error=format-nonliteral", "-o", "/dev/null"]
+    print("cd " + shlex.quote(entry["directory"]) + " && " + shlex.join(words), end="\0")
+END
+}
+
+if $tidy; then check clang-tidy tidy; fi
+if $analyze; then check 'gcc -fanalyzer' analysis; fi
 exit $failed

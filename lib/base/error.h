@@ -42,16 +42,17 @@ struct mpiq_error {
 
 /* A new error with that sentence.  Never NULL: without memory a static one, which destroy knows. */
 struct mpiq_error *mpiq_error_create(enum mpiq_error_code code, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3), returns_nonnull));
 
 /* As mpiq_error_create, with ": " and the text of errnum after the sentence; the code follows from errnum
    (ESRCH gone, EPERM and EACCES permission, ENOENT not found, ENOMEM no memory, else io). */
 struct mpiq_error *mpiq_error_create_os(int errnum, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3), returns_nonnull));
 
 /* At an address of the target. */
 struct mpiq_error *mpiq_error_create_address(enum mpiq_error_code code, uint64_t address, const char *format,
-                                             ...) __attribute__((format(printf, 3, 4)));
+                                             ...)
+    __attribute__((format(printf, 3, 4), returns_nonnull));
 
 /* Puts "PREFIX: " before the sentence of error, which it returns; NULL stays NULL. */
 struct mpiq_error *mpiq_error_prefix(struct mpiq_error *error, const char *format, ...)
