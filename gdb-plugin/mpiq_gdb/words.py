@@ -25,9 +25,12 @@ def envelope(operation):
     if kind in ("collective", "other"):
         return operation.get("collective") or _KINDS[kind]
     peer = operation.get("peer_local", -1)
-    if "actual_local" in operation and kind in _FROM:
-        peer = operation["actual_local"]
-    tag = operation.get("actual_tag", operation.get("tag"))
+    tag = operation.get("tag")
+    # Of a persistent request that was not started, the actual ones are left over from its last use.
+    if not operation.get("inactive"):
+        tag = operation.get("actual_tag", tag)
+        if "actual_local" in operation and kind in _FROM:
+            peer = operation["actual_local"]
     parts = ["%s%s %s %s" % ("persistent " if operation.get("persistent") else "", _KINDS.get(kind, kind),
                              "from" if kind in _FROM else "to", "any rank" if peer < 0 else "rank %d" % peer),
              "any tag" if tag is None else "tag %d" % tag]

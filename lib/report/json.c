@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "report/message_kind.h"
 
 void mpiq_json_deinit(struct mpiq_json *json)
 {
@@ -224,7 +225,7 @@ void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_rank *ran
     bool recorded = rank && (rank->source == MPIQ_SOURCE_PATCHED || rank->source == MPIQ_SOURCE_RECORDER);
     if (operation->blocked || recorded)
         mpiq_json_put_bool(json, "blocked", operation->blocked);
-    if (operation->status != MPIQ_STATUS_PENDING) {
+    if (mpiq_message_is_matched(operation)) {
         mpiq_json_put_process(json, "actual_peer", operation->actual);
         if (operation->actual_local >= 0 || operation->actual != MPIQ_NONE)
             mpiq_json_put_number(json, "actual_tag", operation->actual_tag);

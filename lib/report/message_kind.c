@@ -79,7 +79,7 @@ static int64_t tag_of(const struct mpiq_job_operation *operation)
 {
     if (!operation->tag_any)
         return operation->tag;
-    return operation->status == MPIQ_STATUS_PENDING ? INT64_MIN : operation->actual_tag;
+    return mpiq_message_is_matched(operation) ? operation->actual_tag : INT64_MIN;
 }
 
 static bool same_envelope(const struct mpiq_job_operation *a, const struct mpiq_job_operation *b)

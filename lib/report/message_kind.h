@@ -22,6 +22,13 @@ struct mpiq_waiter mpiq_message_waiter(const struct mpiq_page *page, uint32_t pr
 /* Whether a thread is held by it: one that is complete, or was never started, holds nobody. */
 bool mpiq_message_holds(const struct mpiq_job_operation *operation);
 
+/* Whether a message has been matched to it: the actual peer and tag are those.  Of a persistent request that
+   was not started they are left over from its last use. */
+static inline bool mpiq_message_is_matched(const struct mpiq_job_operation *operation)
+{
+    return operation->status != MPIQ_STATUS_PENDING && !operation->inactive;
+}
+
 struct mpiq_message_kind {
     uint32_t process; /* of the first one */
     uint32_t operation;

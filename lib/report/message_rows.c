@@ -49,7 +49,7 @@ static void collector_deinit(struct collector *c)
 /* The process on the other side: of a matched wildcard the one that came. */
 static uint32_t peer_of(const struct mpiq_job_operation *operation)
 {
-    return operation->any && operation->status != MPIQ_STATUS_PENDING ? operation->actual : operation->peer;
+    return operation->any && mpiq_message_is_matched(operation) ? operation->actual : operation->peer;
 }
 
 /* The variant with that value, found or made (*made); NULL without memory. */

@@ -24,7 +24,7 @@ static void put_peer(const struct mpiq_page *page, struct mpiq_buffer *cell,
                      const struct mpiq_message_row *row)
 {
     const struct mpiq_job_operation *operation = row->example;
-    bool taken = operation->any && operation->status != MPIQ_STATUS_PENDING;
+    bool taken = operation->any && mpiq_message_is_matched(operation);
     uint32_t peer = taken ? operation->actual : operation->peer;
 
     if (row->form == MPIQ_PEER_VARIOUS)
@@ -45,7 +45,7 @@ static void put_peer(const struct mpiq_page *page, struct mpiq_buffer *cell,
 static void put_tag(struct mpiq_buffer *cell, const struct mpiq_message_row *row)
 {
     const struct mpiq_job_operation *operation = row->example;
-    if (operation->tag_any && operation->status == MPIQ_STATUS_PENDING) {
+    if (operation->tag_any && !mpiq_message_is_matched(operation)) {
         mpiq_buffer_string(cell, "any");
         return;
     }

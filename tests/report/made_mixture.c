@@ -68,6 +68,12 @@ static void add_requests(struct mpiq_rank_state *state)
     struct mpiq_operation *persistent = add_operation(state, MPIQ_QUEUE_SENDS, MPIQ_OPERATION_SSEND, 1, 3, 4);
     persistent->persistent = persistent->inactive = true;
     persistent->status = MPIQ_STATUS_COMPLETE;
+    struct mpiq_operation *unstarted =
+        add_operation(state, MPIQ_QUEUE_RECEIVES, MPIQ_OPERATION_RECEIVE, MPIQ_ANY, 21, 16);
+    unstarted->persistent = unstarted->inactive = true;
+    unstarted->status = MPIQ_STATUS_COMPLETE;
+    unstarted->actual_local = 2; /* of its last use */
+    unstarted->actual_tag = 5;
     add_operation(state, MPIQ_QUEUE_UNEXPECTED, MPIQ_OPERATION_MESSAGE, 3, 2, 80)->out_of_order = true;
 }
 
