@@ -394,19 +394,27 @@ static const char *check_coll(struct memory *memory)
     return NULL;
 }
 
-static const char *check_component(struct memory *memory)
+/* Name of the PML in use, "" if the layout does not tell. */
+static void read_pml(struct memory *memory, char name[48])
 {
     unsigned char bytes[LAYOUT_MAX_STRUCT];
-    char name[48];
-    char variable[80];
     mqs_taddr_t address;
-    mqs_taddr_t component;
     int32_t offset = memory->layout.offset[AT_COMPONENT_NAME];
 
-    if (!fetch_variable(memory, SYMBOL_mca_pml_base_selected_component, AT_COMPONENT, &address, bytes)) {
-        return "mca_pml_base_selected_component cannot be read";
+    name[0] = '\0';
+    if (layout_has(&memory->layout, AT_COMPONENT_NAME) &&
+        fetch_variable(memory, SYMBOL_mca_pml_base_selected_component, AT_COMPONENT, &address, bytes)) {
+        text_copy(name, 48, bytes + offset, (size_t)(memory->layout.size[AT_COMPONENT] - offset));
     }
-    text_copy(name, sizeof name, bytes + offset, (size_t)(memory->layout.size[AT_COMPONENT] - offset));
+}
+
+static const char *check_component(struct memory *memory)
+{
+    char name[48];
+    char variable[80];
+    mqs_taddr_t component;
+
+    read_pml(memory, name);
     snprintf(variable, sizeof variable, "mca_pml_%s_component", name);
     if (!symbol_find_name(&memory->symbols, variable, &component)) {
         return "mca_pml_base_selected_component does not hold the name of a component";
@@ -476,7 +484,11 @@ static const struct {
 
 static bool list_in_use(struct memory *memory, size_t index, mqs_taddr_t *address, unsigned char *bytes)
 {
-    return find_class(memory, request_lists[index].item) != 0 &&
+    char pml[48];
+
+    read_pml(memory, pml);
+    return (pml[0] == '\0' || strcmp(pml, "ob1") == 0) &&
+           find_class(memory, request_lists[index].item) != 0 &&
            fetch_variable(memory, request_lists[index].list, AT_FREE_LIST, address, bytes) &&
            is_a(memory, *address, "opal_free_list_t") &&
            field_unsigned(memory, bytes, AT_FREE_LIST_ALLOCATED) > 0;
@@ -576,8 +588,7 @@ static bool world_of_ob1(struct memory *memory, unsigned char *bytes, mqs_taddr_
            fetch_structure(memory, *address, AT_OB1_COMM, bytes) == mqs_ok;
 }
 
-/* PML ob1 has its state at MPI_COMM_WORLD; whether the one selected is ob1 is not asked, since a layout that
-   is wrong about that may be wrong about this. */
+/* Where PML ob1 is in use, it has its state at MPI_COMM_WORLD. */
 static const char *check_ob1_comm(struct memory *memory)
 {
     unsigned char bytes[LAYOUT_MAX_STRUCT];
