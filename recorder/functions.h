@@ -238,6 +238,6 @@
     X(Finalize, FINALIZE, "", finalize)                                                     \
     X(Abort, PLAIN, "-", none)                                                              \
     X(Type_free, TYPE_FREE, "*", none)                                                      \
-    X(Type_set_name, TYPE_FREE, "t", none)
+    X(Type_set_name, TYPE_FREE, "t-", none)
 
 #endif
