@@ -46,8 +46,8 @@ bool mpiq_confine_end(enum mpiq_confined kind);
 
 /*
  * The environment of a confined process, made of ours: the variables of ours that tests and MPIQ_DEBUG need,
- * nothing else but extra ("NAME=VALUE"; NULL: none).  An array that the caller frees, of strings that are not its
- * own; NULL without memory.
+ * nothing else but extra ("NAME=VALUE"; NULL: none).  An array that the caller frees, of strings that are not
+ * its own; NULL without memory.
  */
 char **mpiq_confine_environment(char *extra);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hang_mpich [compute]: rank 1 waits for a message that nobody sends, the others wait for it in a barrier; with
-   an argument all ranks compute. */
+/* hang_mpich [compute]: rank 1 waits for a message that nobody sends, the others wait for it in a barrier;
+   with an argument all ranks compute. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@ __attribute__((noinline)) void mpi_exchange(int rank)
     int value;
     if (rank == 1)
         MPI_Recv(&value, 1, MPI_INT, 0, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* line of the receive */
-    MPI_Barrier(MPI_COMM_WORLD); /* line of the barrier */
+    MPI_Barrier(MPI_COMM_WORLD);                                                /* line of the barrier */
     puts("done");
 }
 
