@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ledger - makes calls with known arguments, says "ready" and stands still: test_ledger.py reads the records back
- * and compares.  Two ranks; what rank 0 does is what is compared.
+ * ledger - makes calls with known arguments, says "ready" and stands still: test_ledger.py reads the records
+ * back and compares.  Two ranks; what rank 0 does is what is compared.
  */
 #include <mpi.h>
 #include <stdio.h>
