@@ -21,7 +21,6 @@ PYTHON_FOLDERS = ("gdb-plugin",)
 KNOWN = (
     ["cli/options", "cli/say"],
     ["lib/state/job_builder", "lib/state/job_state"],
-    ["lib/report/layout", "lib/report/page", "lib/report/report", "lib/report/views"],
 )
 
 # Here an object opens its symbols, types and lines when they are first asked for, and each of these takes an object.

@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "look/sources.h"
+#include "look/source.h"
 #include "state/rank_state.h"
 #include "target/pipe.h"
 

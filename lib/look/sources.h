@@ -7,28 +7,12 @@
 #ifndef MPIQ_SOURCES_H
 #define MPIQ_SOURCES_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 #include "base/error.h"
+#include "look/source.h"
 #include "mpiq.h"
 #include "state/rank_state.h"
-#include "target/target.h"
-
-/* One process to read, and what was read of it. */
-struct mpiq_look_source {
-    pid_t pid;                    /* 0: a core file or a wire */
-    char *path;                   /* of a core file; NULL */
-    const struct mpiq_wire *wire; /* NULL */
-    struct mpiq_target *target;   /* opened at the first look and kept; NULL: not open */
-    int rank;                     /* as the environment says; -1 */
-    char *nspace;                 /* as the environment says; NULL */
-    int world;                    /* 0: nspace is the job's first, whose size the launcher gives; else -1 */
-    bool gone;                    /* there is no such process any more */
-    pid_t other;                  /* as struct mpiq_found_rank: then neither is read */
-    struct mpiq_rank_state *looks[2];
-};
 
 /* What a snapshot held. */
 struct mpiq_kept_state {

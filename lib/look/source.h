@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* source - where one rank of a look comes from. */
+#ifndef MPIQ_LOOK_SOURCE_H
+#define MPIQ_LOOK_SOURCE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "state/rank_state.h"
+#include "target/target.h"
+
+/* One process to read, and what was read of it. */
+struct mpiq_look_source {
+    pid_t pid;                    /* 0: a core file or a wire */
+    char *path;                   /* of a core file; NULL */
+    const struct mpiq_wire *wire; /* NULL */
+    struct mpiq_target *target;   /* opened at the first look and kept; NULL: not open */
+    int rank;                     /* as the environment says; -1 */
+    char *nspace;                 /* as the environment says; NULL */
+    int world;                    /* 0: nspace is the job's first, whose size the launcher gives; else -1 */
+    bool gone;                    /* there is no such process any more */
+    pid_t other;                  /* as struct mpiq_found_rank: then neither is read */
+    struct mpiq_rank_state *looks[2];
+};
+
+#endif
