@@ -22,7 +22,7 @@ static struct mpiq_error *take_state(const struct mpiq_reader_answer *answer,
     if (!error)
         error = callback(context, answer->look, &state);
     mpiq_rank_state_destroy(state);
-    return error;
+    return mpiq_error_prefix(error, "the snapshot %s", path);
 }
 
 static struct mpiq_error *take_states(struct mpiq_reader_process *process, const char *path,
@@ -41,7 +41,7 @@ static struct mpiq_error *take_states(struct mpiq_reader_process *process, const
             error = answer.error;
         if (!error && there && answer.look) {
             text += strlen(answer.text);
-            error = mpiq_error_prefix(take_state(&answer, callback, context), "the snapshot %s", path);
+            error = take_state(&answer, path, callback, context);
         } else if (!error && there) {
             return NULL;
         }

@@ -380,7 +380,9 @@ static struct mpiq_error *ask_helper(struct mpiq_dll_host *host, struct mpiq_tar
     if (!error)
         error = mpiq_target_status(target, status);
     pid_t direct = !error && strcmp(target->ops->kind, "live") == 0 ? status->pid : -1;
-    const struct mpiq_helper_user user = error ? (struct mpiq_helper_user){0} : user_for(status);
+    struct mpiq_helper_user user = {.become = false};
+    if (!error)
+        user = user_for(status);
     if (!error)
         error = begin(host, target, direct, &dll, &user);
     if (!error)
