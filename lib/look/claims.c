@@ -66,3 +66,50 @@ struct mpiq_error *mpiq_check_claims(const struct mpiq_look_source *source, int 
     struct mpiq_error *error = mpiq_job_check_state(read);
     return error ? start_over(source, error, state) : NULL;
 }
+
+/* A rank of the launched world that says which job it is of; NULL. */
+static struct mpiq_rank_state **state_of_world(const struct mpiq_look_sources *sources, size_t index,
+                                               int look)
+{
+    const struct mpiq_look_source *source = &sources->items[index];
+    struct mpiq_rank_state **state = &sources->items[index].looks[look - 1];
+    bool launched = source->rank >= 0 && source->nspace && source->world == 0;
+    return launched && *state && (*state)->name.rank >= 0 ? state : NULL;
+}
+
+struct mpiq_error *mpiq_check_jobs(const struct mpiq_look_sources *sources, int look)
+{
+    uint32_t job = 0;
+    size_t lead = 0;
+    size_t votes = 0;
+    size_t voters = 0;
+    for (size_t i = 0; i < sources->count; i++) { /* whoever has more than half of them is left over */
+        struct mpiq_rank_state **state = state_of_world(sources, i, look);
+        if (!state)
+            continue;
+        if (lead == 0)
+            job = (*state)->name.job;
+        lead += (*state)->name.job == job ? 1 : (size_t)-1;
+    }
+    for (size_t i = 0; i < sources->count; i++) {
+        struct mpiq_rank_state **state = state_of_world(sources, i, look);
+        voters += state != NULL;
+        votes += state && (*state)->name.job == job;
+    }
+    struct mpiq_error *error = NULL;
+    for (size_t i = 0; i < sources->count && !error && 2 * votes > voters; i++) {
+        struct mpiq_rank_state **state = state_of_world(sources, i, look);
+        if (!state || (*state)->name.job == job)
+            continue;
+        error = start_over(
+            &sources->items[i],
+            mpiq_error_create(MPIQ_ERROR_CORRUPT,
+                              "its memory says that it is of job %u, but the others are of job %u: "
+                              "nothing that it says is believed",
+                              (*state)->name.job, job),
+            state);
+        if (!error)
+            (*state)->name.job = job;
+    }
+    return error;
+}

@@ -18,6 +18,10 @@
 struct mpiq_error *mpiq_check_claims(const struct mpiq_look_source *source, int world_size,
                                      struct mpiq_rank_state **state);
 
+/* The same of the number that each rank gives its job: those of the launched world have the one that most of
+   them give.  After a look at all of them. */
+struct mpiq_error *mpiq_check_jobs(const struct mpiq_look_sources *sources, int look);
+
 /* Replaces the state of a process that claims to be what another one is by one of a process without a name.
    Takes reason, which becomes its problem. */
 struct mpiq_error *mpiq_disown_state(struct mpiq_error *reason, struct mpiq_rank_state **state);

@@ -14,7 +14,7 @@ static const int64_t longest_ns = (int64_t)120 * 1000 * 1000 * 1000;
 /* Of all states of a file; a reader that was taken over might send without end. */
 #define MOST_TEXT ((uint64_t)8 << 30)
 
-static struct mpiq_error *take_state(const struct mpiq_reader_answer *answer,
+static struct mpiq_error *take_state(const struct mpiq_reader_answer *answer, const char *path,
                                      mpiq_snapshot_callback *callback, void *context)
 {
     struct mpiq_rank_state *state = NULL;

@@ -544,6 +544,8 @@ struct mpiq_error *mpiq_reader_look(struct mpiq_reader *reader, struct mpiq_look
     reader->last_answer = 0;
     reader->begin = mpiq_monotonic_ns();
     error = read_all(reader);
+    if (!error)
+        error = mpiq_check_jobs(sources, look);
     mpiq_debug("look", "look %d of %zu ranks took %.1f ms", look, count,
                (double)(mpiq_monotonic_ns() - reader->begin) / 1e6);
     reader->sources = NULL;
