@@ -311,6 +311,12 @@ static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_targe
     struct mpiq_error *error = mpiq_target_serve_pipe(target, &host->pipe, direct, on_line, &answer);
     bool late = error && error->code == MPIQ_ERROR_TIMEOUT;
 
+    /* It crashed while it was being answered: what it said of that lies unread behind its last questions. */
+    for (int i = 0; i < 64 && error && error->code == MPIQ_ERROR_GONE && !answer.ended && !answer.crash;
+         i++) {
+        mpiq_error_destroy(error);
+        error = mpiq_target_serve_pipe(target, &host->pipe, 0, on_line, &answer);
+    }
     if (late)
         ask_last_words(host, target, &answer);
     int status = late ? stop_helper(host) : -1;
@@ -326,7 +332,9 @@ static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_targe
         return mpiq_error_prefix(answer.error, "the message-queue library %s%s", dll,
                                  answer.nonsense ? " sent a malformed reply" : "");
     }
-    if (error && !late && !answer.crash) { /* what came over the wire made no sense, or could not be taken */
+    /* What came over the wire made no sense, or could not be taken.  One that has gone crashed: its end says
+     * how. */
+    if (error && !late && !answer.crash && error->code != MPIQ_ERROR_GONE) {
         stop_helper(host);
         return mpiq_error_prefix(error, "the helper with the message-queue library %s", dll);
     }
