@@ -112,7 +112,9 @@ def test_wrong_layout(jobs, line, case):
             else:
                 assert layout["failed"] > 0 and layout["failures"], "layout %d" % number
                 outcomes["partly"] += 1
-    assert outcomes["refused"] > 50 and outcomes["partly"] > 0 and outcomes["right"] > 0
+    assert outcomes["refused"] > 50 and outcomes["right"] > 0
+    # With CUDA, 4.1 has the communicators of the default and other requests.
+    assert outcomes["partly"] > 0 or line.startswith("5.0")
 
 
 def test_before_mpi_is_initialized():
