@@ -101,7 +101,9 @@ static void place_nodes(struct drawing *d)
     double down = count < 3 ? 0 : fmax(130, (double)count * 32);
     for (size_t i = 0; i < count; i++) {
         double angle = 2 * M_PI * (double)i / (double)count - (count < 3 ? M_PI : M_PI / 2);
-        d->boxes[order[i]].middle = (struct point){across * cos(angle), down * sin(angle)};
+        struct point *middle = &d->boxes[order[i]].middle;
+        middle->x = across * cos(angle);
+        middle->y = down * sin(angle);
     }
     struct point least = {HUGE_VAL, HUGE_VAL};
     struct point most = {-HUGE_VAL, -HUGE_VAL};
