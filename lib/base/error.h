@@ -51,8 +51,7 @@ struct mpiq_error *mpiq_error_create_os(int errnum, const char *format, ...)
 
 /* At an address of the target. */
 struct mpiq_error *mpiq_error_create_address(enum mpiq_error_code code, uint64_t address, const char *format,
-                                             ...)
-    __attribute__((format(printf, 3, 4), returns_nonnull));
+                                             ...) __attribute__((format(printf, 3, 4), returns_nonnull));
 
 /* Puts "PREFIX: " before the sentence of error, which it returns; NULL stays NULL. */
 struct mpiq_error *mpiq_error_prefix(struct mpiq_error *error, const char *format, ...)

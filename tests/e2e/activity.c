@@ -2,8 +2,8 @@
 /*
  * activity NAME SECONDS - programs that keep the others waiting, for tests of mpiq run.
  *
- * Rank 1 does what NAME says for SECONDS while rank 0 waits for it in MPI; then both print "done" and end with
- * status 7.  The names under "hung" never end.
+ * Rank 1 does what NAME says for SECONDS while rank 0 waits for it in MPI; then both print "done" and end
+ * with status 7.  The names under "hung" never end.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -57,7 +57,8 @@ static void act(const char *name)
     else if (strcmp(name, "writer") == 0)
         run_program("sh -c 'while :; do echo line; sleep 0.3; done' >/dev/null");
     for (int i = 0; now() < end; i++) {
-        if (strcmp(name, "naps") == 0 || strcmp(name, "polled") == 0 || strcmp(name, "polled_with_naps") == 0) {
+        if (strcmp(name, "naps") == 0 || strcmp(name, "polled") == 0 ||
+            strcmp(name, "polled_with_naps") == 0) {
             nap(0.4);
         } else if (strcmp(name, "computes") == 0) {
             sum += i;
