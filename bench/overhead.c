@@ -6,11 +6,14 @@
  *                          itself for collectives, since waiting takes as long as it takes; all there are,
  *                          down to the bottom, for a send or receive that does not wait (x86-64 alone)
  *  overhead time CALLS     natively: prints the median time of each call, and what the records take
+ *  overhead threads CALLS  with MPI_THREAD_MULTIPLE: the time of a call in 1, 2 and 4 threads at once, each on a
+ *                          communicator of its own
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -151,6 +154,48 @@ static void ping_pong(void)
     }
 }
 
+#define MANY 1000
+
+static void iallreduce(void)
+{
+    MPI_Request request;
+
+    MPI_Iallreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Outstanding at once: what it costs to find each of them when it completes. */
+static void many_ibcasts(void)
+{
+    static MPI_Request requests[MANY];
+    int i;
+
+    for (i = 0; i < MANY; i++) {
+        MPI_Ibcast(&in, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD, &requests[i]);
+    }
+    MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE);
+}
+
+static MPI_Win window;
+
+static void fence(void)
+{
+    MPI_Win_fence(0, window);
+}
+
+static void flush(void)
+{
+    MPI_Win_flush(rank, window);
+}
+
+static void dup_free(void)
+{
+    MPI_Comm dup;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Comm_free(&dup);
+}
+
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *) a, y = *(const double *) b;
@@ -158,22 +203,107 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void time_it(const char *name, void (*call)(void))
+static void time_some(const char *name, void (*call)(void), int count)
 {
-    double *times = calloc((size_t) calls, sizeof(*times));
+    double *times = calloc((size_t) count, sizeof(*times));
     int i;
 
-    for (i = 0; i < calls; i++) {
+    for (i = 0; i < count; i++) {
         double begin = MPI_Wtime();
 
         call();
         times[i] = MPI_Wtime() - begin;
     }
-    qsort(times, (size_t) calls, sizeof(*times), by_value);
+    qsort(times, (size_t) count, sizeof(*times), by_value);
     if (0 == rank) {
-        printf("time %s %.0f\n", name, times[calls / 2] * 1e9);
+        printf("time %s %.0f\n", name, times[count / 2] * 1e9);
     }
     free(times);
+}
+
+static void time_it(const char *name, void (*call)(void))
+{
+    time_some(name, call, calls);
+}
+
+static void time_one_sided(void)
+{
+    void *base;
+
+    MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
+    time_it("fence", fence);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, window);
+    MPI_Win_lock_all(0, window);
+    time_it("flush", flush);
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+}
+
+/* ---- threads: each with both ends of its messages, so that none waits for another rank */
+
+#define THREADS 4
+
+static MPI_Comm own[THREADS];
+static pthread_barrier_t together;
+static int kind;
+static double took[THREADS];
+
+static void *work(void *argument)
+{
+    int mine = (int) (intptr_t) argument, i;
+    double a = 1, b, begin;
+    MPI_Request request;
+
+    pthread_barrier_wait(&together);
+    begin = MPI_Wtime();
+    for (i = 0; i < calls; i++) {
+        switch (kind) {
+        case 0:
+            MPI_Iallreduce(&a, &b, 1, MPI_DOUBLE, MPI_SUM, own[mine], &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            break;
+        case 1:
+            MPI_Allreduce(&a, &b, 1, MPI_DOUBLE, MPI_SUM, own[mine]);
+            break;
+        default:
+            MPI_Sendrecv(&a, 1, MPI_DOUBLE, 0, 1, &b, 1, MPI_DOUBLE, 0, 1, own[mine], MPI_STATUS_IGNORE);
+            break;
+        }
+    }
+    took[mine] = (MPI_Wtime() - begin) / calls;
+    return NULL;
+}
+
+static void time_threads(void)
+{
+    static const char *const kinds[] = {"iallreduce", "allreduce", "sendrecv"};
+    pthread_t threads[THREADS];
+    int count, i;
+
+    for (i = 0; i < THREADS; i++) {
+        MPI_Comm_dup(MPI_COMM_SELF, &own[i]);
+    }
+    for (kind = 0; kind < 3; kind++) {
+        for (count = 1; count <= THREADS; count *= 2) {
+            double sum = 0;
+
+            pthread_barrier_init(&together, NULL, (unsigned int) count);
+            for (i = 0; i < count; i++) {
+                pthread_create(&threads[i], NULL, work, (void *) (intptr_t) i);
+            }
+            for (i = 0; i < count; i++) {
+                pthread_join(threads[i], NULL);
+                sum += took[i];
+            }
+            pthread_barrier_destroy(&together);
+            if (0 == rank) {
+                printf("time %s-%d %.0f\n", kinds[kind], count, sum / count * 1e9);
+            }
+        }
+    }
+    for (i = 0; i < THREADS; i++) {
+        MPI_Comm_free(&own[i]);
+    }
 }
 
 /* Bytes of the records, as the library itself says. */
@@ -196,20 +326,22 @@ static void sizes(void)
 
 int main(int argc, char **argv)
 {
-    int i;
+    int i, provided;
 
     if (argc < 3) {
-        fprintf(stderr, "usage: overhead count|time CALLS\n");
+        fprintf(stderr, "usage: overhead count|time|threads CALLS\n");
         return 2;
     }
     calls = atoi(argv[2]);
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, strcmp(argv[1], "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (0 == strcmp(argv[1], "count")) {
         count_it("PMPI_Barrier", barrier);
         count_it("PMPI_Bcast", bcast);
         count_it("PMPI_Allreduce", allreduce);
         count_without_waiting();
+    } else if (0 == strcmp(argv[1], "threads")) {
+        time_threads();
     } else {
         for (i = 0; i < 100; i++) {
             allreduce();
@@ -218,6 +350,10 @@ int main(int argc, char **argv)
         time_it("MPI_Bcast", bcast);
         time_it("MPI_Allreduce", allreduce);
         time_it("ping-pong", ping_pong);
+        time_it("iallreduce", iallreduce);
+        time_some("ibcasts", many_ibcasts, calls / 100 + 1);
+        time_one_sided();
+        time_some("dup-free", dup_free, calls / 10 + 1);
         sizes();
     }
     MPI_Finalize();

@@ -273,7 +273,7 @@ extern int mqs_get_comm_coll_state(mqs_process *, int class_, int *count, int *a
 
 /* ---- Part 3: what goes beyond ------------------------------------------------------------------------ */
 
-#define MQS_EXTENSIONS_VERSION 1
+#define MQS_EXTENSIONS_VERSION 2
 
 /* A process by the library's own name: two processes are the same if both halves are. */
 typedef struct {
@@ -408,6 +408,9 @@ typedef struct {
     mqs_taddr_t comm;         /* handle of the communicator named by the wait; 0: see the operations */
     mqs_taddr_t collective_comm; /* handle of the one the collective was called on */
     char call[48];            /* "MPI_Recv": the MPI call a person would name; "" if not known */
+    mqs_taddr_t window;       /* the library's window of a one-sided call; 0: none or not known */
+    int window_target;        /* local rank in the window whose answer it waits for; -1: all of them */
+    int lock_exclusive;       /* of MPI_Win_lock: 1 exclusive, 0 shared */
 } mqs_wait;
 
 /* Sequence numbers of one channel of the current communicator: whether anything is under way. */
@@ -450,6 +453,27 @@ typedef struct {
     int tag;                  /* -1: none, or any */
     int tid;
 } mqs_past_call;
+
+/* One window, as far as this process has synchronised it.  Numbered as the enums of ompi_mqs.h. */
+typedef struct {
+    mqs_taddr_t handle;       /* address of the library's object: what waits name */
+    uint64_t id[2];           /* the same on all members, and no other living window's; 0, 0: not known */
+    mqs_taddr_t comm;         /* handle of the communicator it was made on; 0: freed since, or not known */
+    uint64_t group_hash;      /* of that one's group */
+    mqs_taddr_t caller;       /* return address of the call that made it; 0: not known */
+    int local_rank;           /* this process's in it */
+    int exposure;             /* enum ompi_mqs_exposure: 0 none, 1 fence, 2 post */
+    int access;               /* enum ompi_mqs_access: 0 none, 1 fence, 2 start, 3 lock, 4 lock_all */
+    int made_by;              /* class of that call; -1: not known */
+    char name[64];            /* "" if it has none */
+} mqs_window;
+
+typedef struct {
+    int target;               /* local rank; -1: all of them */
+    int exclusive;
+    int held;                 /* 0: wanted. "Held" is what the caller was told: a library may let MPI_Win_lock
+                                 return before the target has granted the lock */
+} mqs_window_lock;
 
 /* What an element of a datatype is, for a debugger that shows contents. */
 enum mqs_element_kind {
@@ -550,6 +574,13 @@ typedef struct mqs_extensions {
     /* all threads' last calls, oldest first within a thread */
     int (*setup_history_iterator)(mqs_process *);
     int (*next_past_call)(mqs_process *, mqs_past_call *);
+    int (*setup_window_iterator)(mqs_process *);
+    int (*next_window)(mqs_process *, mqs_window *);
+    /* Of the window returned last: its locks, and the local ranks of its exposure group (MPI_Win_post's) or
+       access group (MPI_Win_start's); -1 for a process that is not in the window.  count receives how many
+       there are, also where that is more than the caller's array has room for. */
+    int (*get_window_locks)(mqs_process *, int room, mqs_window_lock *, int *count);
+    int (*get_window_group)(mqs_process *, int exposure, int room, int *, int *count);
 } mqs_extensions;
 
 /* Static; NULL never.  Optional: look it up with dlsym. */

@@ -25,12 +25,14 @@
 #include <stdint.h>
 
 #define OMPI_MQS_MAGIC "OMPI-MQS" /* eight bytes, no terminator in the record */
-#define OMPI_MQS_VERSION_MAJOR 1
+#define OMPI_MQS_VERSION_MAJOR 2
 #define OMPI_MQS_VERSION_MINOR 0
 #define OMPI_MQS_BYTE_ORDER 0x01020304u /* as the library wrote it */
 
 #define OMPI_MQS_RING 16            /* last calls kept a communicator; a power of two */
 #define OMPI_MQS_WAIT_DEPTH 8       /* waits nested in one thread that are kept */
+#define OMPI_MQS_OUTER_DEPTH 4      /* MPI calls of one thread that are in a user's callback and are kept */
+#define OMPI_MQS_HOT 22             /* classes whose counts lie in the communicator's record: values 0-21 */
 #define OMPI_MQS_NAME 48            /* bytes of a name in a layout row, terminator included */
 #define OMPI_MQS_NSPACE 256         /* bytes of a PMIx namespace, terminator included */
 
@@ -39,6 +41,9 @@
 #define OMPI_MQS_MAX_ROWS 1024
 #define OMPI_MQS_MAX_THREADS 65536
 #define OMPI_MQS_MAX_OUTSTANDING (1u << 20)
+#define OMPI_MQS_MAX_COUNT_BLOCKS 64
+#define OMPI_MQS_MAX_WINDOWS (1u << 20)
+#define OMPI_MQS_MAX_LOCKS (1u << 20)
 
 typedef uint64_t ompi_mqs_addr_t;
 
@@ -183,7 +188,13 @@ typedef uint64_t ompi_mqs_addr_t;
     X(128, file_iwrite_at_all, "MPI_File_iwrite_at_all", N, U)                                          \
     X(129, init, "MPI_Init", B, U)                                                                      \
     X(130, init_thread, "MPI_Init_thread", B, U)                                                        \
-    X(131, finalize, "MPI_Finalize", B, U)
+    X(131, finalize, "MPI_Finalize", B, U)                                                              \
+    X(132, comm_agree, "MPIX_Comm_agree", B, O)                                                         \
+    X(133, comm_iagree, "MPIX_Comm_iagree", N, O)                                                       \
+    X(134, comm_shrink, "MPIX_Comm_shrink", B, O)                                                       \
+    X(135, comm_ishrink, "MPIX_Comm_ishrink", N, O)                                                     \
+    X(136, session_init, "MPI_Session_init", B, U)                                                      \
+    X(137, session_finalize, "MPI_Session_finalize", B, U)
 
 enum ompi_mqs_collective {
 #define OMPI_MQS_ENUM(value, id, name, kind, order) OMPI_MQS_##id = (value),
@@ -216,7 +227,9 @@ struct ompi_mqs_call {
     uint16_t flags;             /* OMPI_MQS_CALL_ bits */
     int32_t root;               /* as given: MPI_ROOT and MPI_PROC_NULL are the library's negative values */
     uint64_t number;            /* running number on this communicator, from 1; 0 if not ordered.  In a
-                                   ring it is not written but follows from the slot: ompi_mqs_ring_number */
+                                   communicator's ring it is not written but follows from the slot
+                                   (ompi_mqs_ring_number).  In the ring of ompi_mqs_root.process: the
+                                   communicator (an address) of the call, window or file; 0 if not known */
     int64_t count;              /* of elements, as given: the side that is significant at this caller */
     ompi_mqs_addr_t datatype;   /* handle, that is the address of the library's object; of the same side */
     ompi_mqs_addr_t op;         /* handle */
@@ -245,24 +258,41 @@ static inline uint32_t ompi_mqs_active(struct ompi_mqs_count count)
     return count.calls - count.ended;
 }
 
+/* Counts of one class that a communicator's record does not hold itself.  collective 0: an unused entry. */
+struct ompi_mqs_class_count {
+    uint32_t collective;
+    struct ompi_mqs_count count;
+};
+
+#define OMPI_MQS_COUNT_BLOCK 10
+
+struct ompi_mqs_count_block {
+    ompi_mqs_addr_t next;       /* 0 ends the list */
+    struct ompi_mqs_class_count of[OMPI_MQS_COUNT_BLOCK];
+};
+
 /*
  * What one communicator remembers; its address is in the member c_mqs of the library's communicator.
  *
  * All calls in a communicator's ring are ordered ones: the n-th of them has the running number n and lies in
  * ring[(n - 1) % OMPI_MQS_RING].  Calls that are not ordered lie in the ring of ompi_mqs_root.process
- * (without a number); what communicator such a one was made on is not kept, but it counts there.
+ * (without a number), but count on the communicator they were made on.
+ *
+ * The library never unmaps a record.  That of a communicator that is gone may serve another one.
  */
 struct ompi_mqs_collectives {
     uint32_t size;              /* bytes of this record */
-    uint32_t classes;           /* entries of counts */
-    ompi_mqs_addr_t comm;       /* the library's communicator; 0 in ompi_mqs_root.process */
+    uint32_t classes;           /* entries of counts; later classes have theirs in more_counts */
+    ompi_mqs_addr_t comm;       /* the library's communicator; 0 in ompi_mqs_root.process, and once it is gone */
     uint64_t group_hash;        /* of the local group's members, see ompi_mqs_hash_*; 0: not computed */
     uint64_t remote_hash;       /* of the remote group's, 0 for an intracommunicator */
     uint64_t position;          /* calls put into the ring so far, times OMPI_MQS_POSITION: its low byte says
                                    where in the ring, in units of 4 bytes, the next one goes */
     ompi_mqs_addr_t outstanding;/* first struct ompi_mqs_outstanding, newest first */
-    struct ompi_mqs_call ring[OMPI_MQS_RING];
-    struct ompi_mqs_count counts[OMPI_MQS_COLLECTIVE_COUNT];
+    ompi_mqs_addr_t ring;       /* OMPI_MQS_RING struct ompi_mqs_call; 0: no call was put into it yet */
+    uint64_t no_ring;           /* the library's own: not 0 until there is a ring */
+    ompi_mqs_addr_t more_counts;/* first struct ompi_mqs_count_block; 0: none */
+    struct ompi_mqs_count counts[OMPI_MQS_HOT];
 };
 
 #define OMPI_MQS_POSITION (sizeof(struct ompi_mqs_call) / 4) /* 16 calls of 16 are the 256 of a byte */
@@ -300,15 +330,24 @@ enum ompi_mqs_wait_kind {
     OMPI_MQS_WAIT_MPROBE = 8,       /* MPI_Mprobe */
     OMPI_MQS_WAIT_MRECV = 9,        /* MPI_Mrecv */
     OMPI_MQS_WAIT_BSEND_DETACH = 10,/* MPI_Buffer_detach: buffered sends still on their way */
-    OMPI_MQS_WAIT_RMA = 11,         /* a window: lock, start, wait, complete, flush */
+    OMPI_MQS_WAIT_RMA = 11,         /* a window, in a call that has no kind of its own */
     OMPI_MQS_WAIT_SHARED = 12,      /* a shared-memory collective's flag */
     OMPI_MQS_WAIT_INIT = 13,        /* MPI_Init: the launcher's fence */
     OMPI_MQS_WAIT_FINALIZE = 14,    /* MPI_Finalize: the launcher's fence */
-    OMPI_MQS_WAIT_CONNECT = 15      /* MPI_Comm_accept, connect, spawn: the launcher */
+    OMPI_MQS_WAIT_CONNECT = 15,     /* MPI_Comm_accept, connect, spawn, process groups: the launcher */
+    OMPI_MQS_WAIT_WIN_FENCE = 16,   /* one-sided calls, by name; flush: all four of them */
+    OMPI_MQS_WAIT_WIN_START = 17,
+    OMPI_MQS_WAIT_WIN_COMPLETE = 18,
+    OMPI_MQS_WAIT_WIN_WAIT = 19,
+    OMPI_MQS_WAIT_WIN_LOCK = 20,
+    OMPI_MQS_WAIT_WIN_UNLOCK = 21,
+    OMPI_MQS_WAIT_WIN_FLUSH = 22,
+    OMPI_MQS_WAIT_WIN_FREE = 23
 };
 
 /* One wait of one thread.  peer and tag are as the caller gave them: a local rank, or the library's
-   negative values; they hold for kinds SEND to MRECV alone. */
+   negative values; they hold for kinds SEND to MRECV.  For the one-sided kinds peer is the target's local
+   rank (-1: every target) and tag the enum ompi_mqs_lock_type that is waited for. */
 struct ompi_mqs_wait {
     uint32_t kind;              /* enum ompi_mqs_wait_kind */
     uint32_t need;              /* how many more requests must complete before the wait ends: 1, or for ALL
@@ -321,7 +360,15 @@ struct ompi_mqs_wait {
     int32_t peer;
     int32_t tag;
     uint64_t begin_ns;          /* CLOCK_REALTIME once the wait has polled long enough to be stamped; else 0 */
-    ompi_mqs_addr_t object;     /* window (RMA) */
+    ompi_mqs_addr_t object;     /* struct ompi_mqs_window, or the library's own window where it has none */
+};
+
+/* An MPI call that a thread is in while it executes a callback of the user's (attributes, error handlers). */
+struct ompi_mqs_outer {
+    ompi_mqs_addr_t collectives;/* as in the thread's word "inside"; 0: not a collective call */
+    ompi_mqs_addr_t comm;
+    uint32_t collective;
+    uint32_t depth;             /* waits below this level belong to the call and are not waits now */
 };
 
 /* One thread that has been inside the library.  Never freed while the process lives: a thread that ends
@@ -331,14 +378,64 @@ struct ompi_mqs_thread {
     uint32_t size;              /* bytes of this record */
     uint32_t tid;               /* kernel thread id, 0: free */
     uint32_t depth;             /* waits nested now; of more than OMPI_MQS_WAIT_DEPTH the first are kept */
-    uint32_t collective;        /* of the outermost collective call, valid while collectives is not 0;
+    uint32_t collective;        /* of the outermost collective call, valid while the thread is inside one;
                                    OMPI_MQS_COLLECTIVE_NEWEST: the newest in that record's ring that is not
                                    OMPI_MQS_CALL_REQUEST */
-    ompi_mqs_addr_t collectives;/* where that call is recorded (struct ompi_mqs_collectives, which names its
-                                   communicator); 0 outside collective calls.  A non-blocking one counts
-                                   here only until its call returns */
+    ompi_mqs_addr_t inside;     /* address of 8 bytes: where that call is recorded (struct ompi_mqs_collectives,
+                                   which names its communicator), an ompi_mqs_addr_t; 0 there outside
+                                   collective calls.  A non-blocking call counts there only until it returns.
+                                   They lie in the thread's own storage, and go with it */
     uint64_t episodes;          /* waits begun by this thread so far */
+    ompi_mqs_addr_t comm;       /* communicator of a call that is recorded in ompi_mqs_root.process; 0: none */
+    uint32_t outer_depth;       /* entries of outer */
+    uint32_t reserved;
     struct ompi_mqs_wait stack[OMPI_MQS_WAIT_DEPTH]; /* outermost first */
+    struct ompi_mqs_outer outer[OMPI_MQS_OUTER_DEPTH]; /* outermost first: the thread is in a callback of the
+                                   last one, and what is said above is of the callback */
+};
+
+enum ompi_mqs_lock_type { OMPI_MQS_LOCK_NONE = 0, OMPI_MQS_LOCK_EXCLUSIVE = 1, OMPI_MQS_LOCK_SHARED = 2 };
+
+/* A lock that this process has asked for.  "Held" says that the call that asks has returned: a component may
+   let it return before the target has granted the lock, and wait in the next flush or unlock. */
+struct ompi_mqs_lock {
+    int32_t target;             /* local rank; -1: all (MPI_Win_lock_all) */
+    uint16_t type;              /* enum ompi_mqs_lock_type; 0: an unused entry */
+    uint16_t held;              /* 0: wanted, the call has not returned */
+};
+
+#define OMPI_MQS_LOCKS 4        /* locks of a window that lie in its record */
+
+enum ompi_mqs_exposure { OMPI_MQS_EXPOSURE_NONE = 0, OMPI_MQS_EXPOSURE_FENCE = 1, OMPI_MQS_EXPOSURE_POST = 2 };
+enum ompi_mqs_access {
+    OMPI_MQS_ACCESS_NONE = 0,
+    OMPI_MQS_ACCESS_FENCE = 1,
+    OMPI_MQS_ACCESS_START = 2,
+    OMPI_MQS_ACCESS_LOCK = 3,
+    OMPI_MQS_ACCESS_LOCK_ALL = 4
+};
+
+/* One window, as far as this process has synchronised it.  Its address is in the member w_mqs of the
+   library's window.  Never unmapped; that of a freed window may serve another one. */
+struct ompi_mqs_window {
+    ompi_mqs_addr_t next;       /* 0 ends the list */
+    uint32_t size;              /* bytes of this record */
+    int32_t local_rank;         /* this process's in the window's group */
+    ompi_mqs_addr_t window;     /* the library's window; 0: a free record */
+    ompi_mqs_addr_t comm;       /* communicator it was made on; 0 once that is gone */
+    ompi_mqs_addr_t group;      /* the library's group of the members */
+    uint64_t id[2];             /* the same on all members, and no other living window's: context id of the
+                                   communicator that the window has for itself; 0, 0: it has none */
+    uint64_t group_hash;
+    ompi_mqs_addr_t made_caller;/* return address of the MPI call that made it; 0: not known */
+    uint32_t made_by;           /* enum ompi_mqs_collective; 0: not known */
+    uint32_t exposure;          /* enum ompi_mqs_exposure */
+    uint32_t access;            /* enum ompi_mqs_access */
+    uint32_t lock_count;        /* entries of the array at locks, unused ones included */
+    ompi_mqs_addr_t exposure_group; /* the library's group of MPI_Win_post; 0: none */
+    ompi_mqs_addr_t access_group;   /* of MPI_Win_start */
+    ompi_mqs_addr_t locks;      /* array of struct ompi_mqs_lock */
+    struct ompi_mqs_lock first_locks[OMPI_MQS_LOCKS]; /* where that lies while it is short */
 };
 
 /* Where a member of a structure lies: offsetof and sizeof, taken by the library's compiler.  A row with an
@@ -407,6 +504,7 @@ struct ompi_mqs_root {
     char pml[OMPI_MQS_NAME];    /* "ob1"; "" until selected */
     struct ompi_mqs_moment first;   /* at initialisation */
     struct ompi_mqs_moment last;    /* at the last stamped wait */
+    ompi_mqs_addr_t windows;    /* first struct ompi_mqs_window */
 };
 
 #endif

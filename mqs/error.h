@@ -32,6 +32,7 @@
     X(COLLECTIVES, "a communicator's collective state is corrupt, or changed while it was read")            \
     X(DATATYPE, "a datatype is corrupt, or changed while it was read")                                      \
     X(HANDLE, "there is nothing of that kind at that handle")                                               \
+    X(WINDOWS, "the list of windows is corrupt, or changed while it was read")                              \
     X(WAITS, "the list of waiting threads is corrupt, or changed while it was read")                        \
     X(TOO_MANY, "there is more than the message-queue DLL is ready to read: the memory may be corrupt")
 

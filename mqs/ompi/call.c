@@ -74,7 +74,7 @@ static int next_of_ring(struct library *library, struct calls *calls, mqs_collec
     decode_call(library, bytes, ret);
     flags = (uint16_t)RECORD(&library->memory.fetch, bytes, ompi_mqs_call, flags);
     /* The number is not written: it follows from the slot; calls without a communicator have none. */
-    ret->number = calls->state.comm == 0 ? 0 : (int64_t)number;
+    ret->number = calls->state.address == (mqs_taddr_t)library->root.record.process ? 0 : (int64_t)number;
     ret->done = !is_under_way(library, calls, ret, flags);
     calls->seen[calls->next % OMPI_MQS_RING] = (uint32_t)ret->collective;
     calls->next++;

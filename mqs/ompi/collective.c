@@ -25,7 +25,7 @@ const char *collective_name(int class_)
 int collective_read(struct memory *memory, const struct root *root, mqs_taddr_t address,
                     struct collectives *ret)
 {
-    unsigned char bytes[offsetof(struct ompi_mqs_collectives, ring)];
+    unsigned char bytes[offsetof(struct ompi_mqs_collectives, counts)];
     uint64_t least = offsetof(struct ompi_mqs_collectives, counts);
     uint32_t size;
     int code;
@@ -45,6 +45,11 @@ int collective_read(struct memory *memory, const struct root *root, mqs_taddr_t 
     ret->comm = (mqs_taddr_t)RECORD(&memory->fetch, bytes, ompi_mqs_collectives, comm);
     ret->position = RECORD(&memory->fetch, bytes, ompi_mqs_collectives, position);
     ret->outstanding = (mqs_taddr_t)RECORD(&memory->fetch, bytes, ompi_mqs_collectives, outstanding);
+    ret->ring = (mqs_taddr_t)RECORD(&memory->fetch, bytes, ompi_mqs_collectives, ring);
+    ret->more_counts = (mqs_taddr_t)RECORD(&memory->fetch, bytes, ompi_mqs_collectives, more_counts);
+    if (ret->ring == 0) {
+        ret->position = 0;
+    }
     if (ret->classes > MAX_CLASSES || size < least + ret->classes * sizeof(struct ompi_mqs_count)) {
         return ERROR_COLLECTIVES;
     }
@@ -56,51 +61,107 @@ uint64_t collective_ordered(const struct collectives *state)
     return ompi_mqs_ring_calls(state->position);
 }
 
-static int fetch_counts(struct memory *memory, const struct collectives *state, int first, int count,
-                        unsigned char *bytes)
+/* What is done with the counts of a class: mqs_end_of_list ends the walk. */
+typedef int (*count_visit)(void *argument, int class_, struct ompi_mqs_count count);
+
+static int visit_count(struct memory *memory, const unsigned char *bytes, int class_, count_visit visit,
+                       void *argument)
 {
-    return fetch_bytes(&memory->fetch,
-                       state->address + (mqs_taddr_t)(offsetof(struct ompi_mqs_collectives, counts) +
-                                                      (size_t)first * sizeof(struct ompi_mqs_count)),
-                       (size_t)count * sizeof(struct ompi_mqs_count), bytes);
+    const struct ompi_mqs_count count = {(uint32_t)RECORD(&memory->fetch, bytes, ompi_mqs_count, calls),
+                                         (uint32_t)RECORD(&memory->fetch, bytes, ompi_mqs_count, ended)};
+
+    return visit(argument, class_, count);
+}
+
+/* Counts beyond those in the record: of classes that were called only. */
+static int visit_more_counts(struct memory *memory, const struct collectives *state, count_visit visit,
+                             void *argument)
+{
+    mqs_taddr_t at = state->more_counts;
+
+    for (int i = 0; at != 0; i++) {
+        unsigned char bytes[sizeof(struct ompi_mqs_count_block)];
+        int code = i < OMPI_MQS_MAX_COUNT_BLOCKS ? fetch_bytes(&memory->fetch, at, sizeof bytes, bytes)
+                                                 : ERROR_COLLECTIVES;
+
+        for (int k = 0; code == mqs_ok && k < OMPI_MQS_COUNT_BLOCK; k++) {
+            const unsigned char *entry = bytes + offsetof(struct ompi_mqs_count_block, of) +
+                                         (size_t)k * sizeof(struct ompi_mqs_class_count);
+            uint64_t class_ = RECORD(&memory->fetch, entry, ompi_mqs_class_count, collective);
+
+            if (class_ != 0 && class_ < MAX_CLASSES) {
+                code = visit_count(memory, entry + offsetof(struct ompi_mqs_class_count, count), (int)class_,
+                                   visit, argument);
+            }
+        }
+        if (code != mqs_ok) {
+            return code;
+        }
+        at = (mqs_taddr_t)RECORD(&memory->fetch, bytes, ompi_mqs_count_block, next);
+    }
+    return mqs_ok;
+}
+
+struct wanted_count {
+    int class_;
+    struct ompi_mqs_count count;
+};
+
+static int take_count(void *argument, int class_, struct ompi_mqs_count count)
+{
+    struct wanted_count *wanted = argument;
+
+    if (class_ != wanted->class_) {
+        return mqs_ok;
+    }
+    wanted->count = count;
+    return mqs_end_of_list;
 }
 
 int collective_count(struct memory *memory, const struct collectives *state, int class_, uint32_t *calls,
                      uint32_t *active)
 {
-    unsigned char bytes[sizeof(struct ompi_mqs_count)];
+    struct wanted_count wanted = {class_, {0, 0}};
     int code;
 
-    if (class_ < 0 || (uint32_t)class_ >= state->classes) {
+    if (collective_name(class_) == NULL) {
         return mqs_no_information;
     }
-    code = fetch_counts(memory, state, class_, 1, bytes);
-    if (code == mqs_ok) {
-        const struct ompi_mqs_count both = {(uint32_t)RECORD(&memory->fetch, bytes, ompi_mqs_count, calls),
-                                            (uint32_t)RECORD(&memory->fetch, bytes, ompi_mqs_count, ended)};
+    if ((uint32_t)class_ < state->classes) {
+        unsigned char bytes[sizeof(struct ompi_mqs_count)];
 
-        *calls = both.calls;
-        *active = ompi_mqs_active(both);
+        code = fetch_bytes(&memory->fetch,
+                           state->address + (mqs_taddr_t)(offsetof(struct ompi_mqs_collectives, counts) +
+                                                          (size_t)class_ * sizeof(struct ompi_mqs_count)),
+                           sizeof bytes, bytes);
+        code = code == mqs_ok ? visit_count(memory, bytes, class_, take_count, &wanted) : code;
+    } else {
+        code = visit_more_counts(memory, state, take_count, &wanted);
     }
-    return code;
+    if (code != mqs_ok && code != mqs_end_of_list) {
+        return code;
+    }
+    *calls = wanted.count.calls;
+    *active = ompi_mqs_active(wanted.count);
+    return mqs_ok;
+}
+
+static int sum_nonblocking(void *argument, int class_, struct ompi_mqs_count count)
+{
+    int64_t *sum = argument;
+
+    if (class_ < OMPI_MQS_COLLECTIVE_COUNT && classes[class_].kind == 'N') {
+        *sum += count.calls;
+    }
+    return mqs_ok;
 }
 
 int64_t collective_nonblocking(struct memory *memory, const struct collectives *state)
 {
-    unsigned char bytes[OMPI_MQS_COLLECTIVE_COUNT * sizeof(struct ompi_mqs_count)];
-    int count = state->classes < OMPI_MQS_COLLECTIVE_COUNT ? (int)state->classes : OMPI_MQS_COLLECTIVE_COUNT;
     int64_t sum = 0;
 
-    if (count > 0 && fetch_counts(memory, state, 0, count, bytes) != mqs_ok) {
-        return -1;
-    }
-    for (int i = 0; i < count; i++) {
-        if (classes[i].kind == 'N') {
-            sum += (int64_t)RECORD(&memory->fetch, bytes + (size_t)i * sizeof(struct ompi_mqs_count),
-                                   ompi_mqs_count, calls);
-        }
-    }
-    return sum;
+    /* None of them lies in the record itself. */
+    return visit_more_counts(memory, state, sum_nonblocking, &sum) == mqs_ok ? sum : -1;
 }
 
 int collective_fetch_call(struct memory *memory, const struct collectives *state, uint64_t back,
@@ -108,9 +169,7 @@ int collective_fetch_call(struct memory *memory, const struct collectives *state
 {
     uint64_t slot = (collective_ordered(state) - 1 - back) % OMPI_MQS_RING;
 
-    return fetch_bytes(&memory->fetch,
-                       state->address + (mqs_taddr_t)(offsetof(struct ompi_mqs_collectives, ring) +
-                                                      slot * sizeof(struct ompi_mqs_call)),
+    return fetch_bytes(&memory->fetch, state->ring + (mqs_taddr_t)(slot * sizeof(struct ompi_mqs_call)),
                        sizeof(struct ompi_mqs_call), bytes);
 }
 

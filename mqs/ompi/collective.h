@@ -22,6 +22,8 @@ struct collectives {
     uint64_t remote_hash;
     uint64_t position;
     mqs_taddr_t outstanding;
+    mqs_taddr_t ring; /* 0: no call yet */
+    mqs_taddr_t more_counts;
 };
 
 /* mqs_no_information where the library keeps no such state. */

@@ -223,6 +223,45 @@ static int get_layout(mqs_process *process, mqs_layout_details *ret)
     return mqs_ok;
 }
 
+static int setup_window_iterator(mqs_process *process)
+{
+    mqs_process_info *info = entry_process(process);
+    int code;
+
+    if (info == NULL) {
+        return ERROR_ARGUMENT;
+    }
+    code = process_ensure(info);
+    return code == mqs_ok ? windows_set_up(&info->library, &info->windows) : code;
+}
+
+static int next_window(mqs_process *process, mqs_window *ret)
+{
+    mqs_process_info *info = entry_process(process);
+
+    return info == NULL || ret == NULL ? ERROR_ARGUMENT : windows_next(&info->library, &info->windows, ret);
+}
+
+static int get_window_locks(mqs_process *process, int room, mqs_window_lock *ret, int *count)
+{
+    mqs_process_info *info = entry_process(process);
+
+    if (info == NULL || count == NULL || room < 0 || (room > 0 && ret == NULL)) {
+        return ERROR_ARGUMENT;
+    }
+    return windows_locks(&info->library, &info->windows, room, ret, count);
+}
+
+static int get_window_group(mqs_process *process, int exposure, int room, int *ret, int *count)
+{
+    mqs_process_info *info = entry_process(process);
+
+    if (info == NULL || count == NULL || room < 0 || (room > 0 && ret == NULL)) {
+        return ERROR_ARGUMENT;
+    }
+    return windows_group(&info->library, &info->windows, exposure != 0, room, ret, count);
+}
+
 EXPORT const mqs_extensions *mqs_get_extensions(void)
 {
     static const mqs_extensions table = {
@@ -250,6 +289,10 @@ EXPORT const mqs_extensions *mqs_get_extensions(void)
         handle_setup_datatype_iterator,
         handle_next_datatype_block,
         get_layout,
+        .setup_window_iterator = setup_window_iterator,
+        .next_window = next_window,
+        .get_window_locks = get_window_locks,
+        .get_window_group = get_window_group,
     };
 
     return &table;

@@ -79,6 +79,7 @@ enum layout_group {
     X(BITMAP, "ompi_group_bitmap_data_t", "", ANY, OPTIONAL)                                   \
     X(BITMAP_ARRAY, "ompi_group_bitmap_data_t", "grp_bitmap_array", POINTER, OPTIONAL)         \
     X(BITMAP_LENGTH, "ompi_group_bitmap_data_t", "grp_bitmap_array_len", WORD, OPTIONAL)       \
+    X(WIN_NAME, "ompi_win_t", "w_name", ANY, OPTIONAL)                                         \
     X(PROC, "opal_proc_t", "", ANY, COMMUNICATORS)                                             \
     X(PROC_NAME, "opal_proc_t", "proc_name", ANY, COMMUNICATORS)                               \
     X(NAME, "opal_process_name_t", "", ANY, COMMUNICATORS)                                     \

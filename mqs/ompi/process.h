@@ -18,6 +18,7 @@
 #include "operations.h"
 #include "unexpected.h"
 #include "wait.h"
+#include "window.h"
 
 struct _mqs_process_info {
     struct library library;
@@ -30,6 +31,7 @@ struct _mqs_process_info {
     struct calls process_calls;
     struct channels channels;
     struct waits waits;
+    struct windows windows;
     struct datatype_map datatype_map;
     mqs_operation_details details; /* of the operation returned last */
     bool details_valid;

@@ -59,6 +59,7 @@ static int read_record(struct memory *memory, struct root *root, mqs_taddr_t add
     ROOT_TAKE(first.ns, uint64_t);
     ROOT_TAKE(last.cycles, uint64_t);
     ROOT_TAKE(last.ns, uint64_t);
+    ROOT_TAKE(windows, uint64_t);
 #undef ROOT_TAKE
 #define ROOT_TEXT(member)                                                                            \
     text_copy(record->member, sizeof record->member, bytes + offsetof(struct ompi_mqs_root, member), \

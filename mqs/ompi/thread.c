@@ -28,7 +28,10 @@ int thread_read(struct memory *memory, const struct root *root, mqs_taddr_t addr
     unsigned char bytes[sizeof(struct ompi_mqs_thread)];
     struct collectives state;
     mqs_taddr_t collectives;
+    mqs_taddr_t inside;
     uint32_t collective;
+    uint32_t outer;
+    unsigned char word[8];
     int code = record_fetch(&memory->fetch, address, offsetof(struct ompi_mqs_thread, size), THREAD_LEAST,
                             sizeof bytes, bytes);
 
@@ -39,7 +42,13 @@ int thread_read(struct memory *memory, const struct root *root, mqs_taddr_t addr
     ret->tid = (int)RECORD(&memory->fetch, bytes, ompi_mqs_thread, tid);
     ret->depth = (uint32_t)RECORD(&memory->fetch, bytes, ompi_mqs_thread, depth);
     collective = (uint32_t)RECORD(&memory->fetch, bytes, ompi_mqs_thread, collective);
-    collectives = (mqs_taddr_t)RECORD(&memory->fetch, bytes, ompi_mqs_thread, collectives);
+    collectives = 0;
+    inside = (mqs_taddr_t)RECORD(&memory->fetch, bytes, ompi_mqs_thread, inside);
+    outer = (uint32_t)RECORD(&memory->fetch, bytes, ompi_mqs_thread, outer_depth);
+    /* A thread that ends this moment takes the word along. */
+    if (inside != 0 && fetch_bytes(&memory->fetch, inside, sizeof word, word) == mqs_ok) {
+        collectives = (mqs_taddr_t)number_unsigned(&memory->fetch, word, sizeof word);
+    }
     if (ret->depth > OMPI_MQS_WAIT_DEPTH) {
         ret->depth = OMPI_MQS_WAIT_DEPTH;
     }
@@ -47,11 +56,19 @@ int thread_read(struct memory *memory, const struct root *root, mqs_taddr_t addr
         ret->depth = 0;
         collectives = 0;
     }
-    ret->in_collective = collectives != 0;
-    ret->comm = 0;
+    /* 1: a thread without a record, whose word this was. */
+    ret->in_collective = collectives > 1;
+    ret->comm = (mqs_taddr_t)RECORD(&memory->fetch, bytes, ompi_mqs_thread, comm);
+    ret->outer = 0;
+    if (outer > 0) {
+        /* In a callback of the user's: the waits of the call around it are none now. */
+        outer = outer > OMPI_MQS_OUTER_DEPTH ? OMPI_MQS_OUTER_DEPTH : outer;
+        ret->outer = (uint32_t)RECORD(&memory->fetch, bytes + (outer - 1) * sizeof(struct ompi_mqs_outer),
+                                      ompi_mqs_thread, outer[0].depth);
+    }
     ret->collective = collective == OMPI_MQS_COLLECTIVE_NEWEST ? -1 : (int)collective;
     if (collective_read(memory, root, collectives, &state) == mqs_ok) {
-        ret->comm = state.comm;
+        ret->comm = state.comm != 0 ? state.comm : ret->comm;
         if (collective == OMPI_MQS_COLLECTIVE_NEWEST) {
             ret->collective = collective_newest_blocking(memory, &state);
         }

@@ -19,6 +19,7 @@ struct thread_record {
     mqs_taddr_t next;
     int tid;
     uint32_t depth;
+    uint32_t outer;     /* waits below this level belong to a call that is in a callback of the user's */
     bool in_collective; /* so that collective and comm hold */
     int collective;     /* -1: not known */
     mqs_taddr_t comm;   /* that it was called on; 0: none */

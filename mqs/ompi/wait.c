@@ -10,6 +10,7 @@
 #include "error.h"
 #include "operation.h"
 #include "wait.h"
+#include "window.h"
 
 #define MAX_OPERATIONS (1 << 20)
 #define MAX_SYNCS (1 << 16)
@@ -146,6 +147,22 @@ static const char *call_of_kind(struct library *library, const struct ompi_mqs_w
         return "MPI_Init";
     case OMPI_MQS_WAIT_FINALIZE:
         return "MPI_Finalize";
+    case OMPI_MQS_WAIT_WIN_FENCE:
+        return "MPI_Win_fence";
+    case OMPI_MQS_WAIT_WIN_START:
+        return "MPI_Win_start";
+    case OMPI_MQS_WAIT_WIN_COMPLETE:
+        return "MPI_Win_complete";
+    case OMPI_MQS_WAIT_WIN_WAIT:
+        return "MPI_Win_wait";
+    case OMPI_MQS_WAIT_WIN_LOCK:
+        return wait->peer < 0 ? "MPI_Win_lock_all" : "MPI_Win_lock";
+    case OMPI_MQS_WAIT_WIN_UNLOCK:
+        return wait->peer < 0 ? "MPI_Win_unlock_all" : "MPI_Win_unlock";
+    case OMPI_MQS_WAIT_WIN_FLUSH:
+        return wait->peer < 0 ? "MPI_Win_flush_all" : "MPI_Win_flush";
+    case OMPI_MQS_WAIT_WIN_FREE:
+        return "MPI_Win_free";
     default:
         return "";
     }
@@ -220,7 +237,7 @@ static int next_patched(struct library *library, struct waits *waits, mqs_wait *
             }
         }
         wait = &waits->thread.stack[waits->level++];
-    } while (wait->kind == OMPI_MQS_WAIT_NONE);
+    } while (wait->kind == OMPI_MQS_WAIT_NONE || waits->level <= waits->thread.outer);
 
     waits->wait = *wait;
     look_inside(library, waits->thread.in_collective, &waits->wait);
@@ -250,6 +267,11 @@ static int next_patched(struct library *library, struct waits *waits, mqs_wait *
     ret->begin_ns = wait->begin_ns > INT64_MAX ? 0 : (int64_t)wait->begin_ns;
     ret->comm = (mqs_taddr_t)wait->comm;
     ret->collective_comm = waits->collective_comm;
+    if (wait->kind >= OMPI_MQS_WAIT_WIN_FENCE && wait->kind <= OMPI_MQS_WAIT_WIN_FREE) {
+        ret->window = window_of_record(library, (mqs_taddr_t)wait->object);
+        ret->window_target = wait->peer;
+        ret->lock_exclusive = wait->tag == OMPI_MQS_LOCK_EXCLUSIVE;
+    }
     snprintf(ret->call, sizeof ret->call, "%s", name == NULL ? call_of_kind(library, wait) : name);
     waits->next_operation = 0;
     return mqs_ok;

@@ -59,7 +59,9 @@ static void put_patched(struct made_up_mpi *mpi, mqs_taddr_t request)
     mqs_taddr_t row = made_up_allocate(mpi->memory, sizeof(struct ompi_mqs_row));
     mqs_taddr_t array = made_up_allocate(mpi->memory, 16);
     mqs_taddr_t wait = thread + offsetof(struct ompi_mqs_thread, stack);
-    mqs_taddr_t call = state + offsetof(struct ompi_mqs_collectives, ring);
+    mqs_taddr_t call = made_up_allocate(mpi->memory, OMPI_MQS_RING * sizeof(struct ompi_mqs_call));
+    mqs_taddr_t process = made_up_allocate(mpi->memory, sizeof(struct ompi_mqs_collectives));
+    mqs_taddr_t inside = made_up_allocate(mpi->memory, 8);
     int width = made_up_size(mpi->memory, "pointer");
 
     made_up_put_bytes(mpi->memory, root, OMPI_MQS_MAGIC, 8);
@@ -72,7 +74,7 @@ static void put_patched(struct made_up_mpi *mpi, mqs_taddr_t request)
     PUT(root, ompi_mqs_root, jobid, MADE_UP_JOBID);
     PUT(root, ompi_mqs_root, world_size, mpi->size);
     PUT(root, ompi_mqs_root, threads, thread);
-    PUT(root, ompi_mqs_root, process, state);
+    PUT(root, ompi_mqs_root, process, process);
     PUT(root, ompi_mqs_root, tables, table);
     made_up_symbol(mpi->memory, "ompi_mqs_root", root);
 
@@ -84,7 +86,10 @@ static void put_patched(struct made_up_mpi *mpi, mqs_taddr_t request)
     PUT(row, ompi_mqs_row, size, 80);
 
     PUT(state, ompi_mqs_collectives, size, sizeof(struct ompi_mqs_collectives));
-    PUT(state, ompi_mqs_collectives, classes, OMPI_MQS_COLLECTIVE_COUNT);
+    PUT(process, ompi_mqs_collectives, size, sizeof(struct ompi_mqs_collectives));
+    PUT(process, ompi_mqs_collectives, classes, OMPI_MQS_HOT);
+    PUT(state, ompi_mqs_collectives, classes, OMPI_MQS_HOT);
+    PUT(state, ompi_mqs_collectives, ring, call);
     PUT(state, ompi_mqs_collectives, comm, mpi->world);
     PUT(state, ompi_mqs_collectives, position, 3 * OMPI_MQS_POSITION);
     PUT(state, ompi_mqs_collectives, outstanding, outstanding);
@@ -98,7 +103,8 @@ static void put_patched(struct made_up_mpi *mpi, mqs_taddr_t request)
     PUT(thread, ompi_mqs_thread, size, sizeof(struct ompi_mqs_thread));
     PUT(thread, ompi_mqs_thread, tid, 77);
     PUT(thread, ompi_mqs_thread, depth, 2);
-    PUT(thread, ompi_mqs_thread, collectives, state);
+    PUT(thread, ompi_mqs_thread, inside, inside);
+    made_up_put(mpi->memory, inside, 8, state);
     PUT(wait, ompi_mqs_wait, kind, OMPI_MQS_WAIT_ALL);
     PUT(wait, ompi_mqs_wait, requests, array);
     PUT(wait, ompi_mqs_wait, count, 2);

@@ -220,7 +220,7 @@ static void test_root(void)
     root();
     CU_ASSERT_EQUAL(finish(), mqs_ok);
     start();
-    put_root(root(), offsetof(struct ompi_mqs_root, version_major), 2, 2);
+    put_root(root(), offsetof(struct ompi_mqs_root, version_major), 2, OMPI_MQS_VERSION_MAJOR + 1);
     CU_ASSERT_EQUAL(finish(), ERROR_ROOT_VERSION);
     start();
     put_root(root(), offsetof(struct ompi_mqs_root, magic), 1, 'X');

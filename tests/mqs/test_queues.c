@@ -403,8 +403,12 @@ static void wait_for(mqs_taddr_t request, bool in_call)
     PUT(thread, ompi_mqs_thread, size, sizeof(struct ompi_mqs_thread));
     PUT(thread, ompi_mqs_thread, tid, 77);
     PUT(thread, ompi_mqs_thread, depth, 1);
-    if (in_call)
-        PUT(thread, ompi_mqs_thread, collectives, root);
+    if (in_call) {
+        mqs_taddr_t inside = made_up_allocate(mpi->memory, 8);
+
+        PUT(thread, ompi_mqs_thread, inside, inside);
+        made_up_put(mpi->memory, inside, 8, root);
+    }
     PUT(wait, ompi_mqs_wait, kind, OMPI_MQS_WAIT_REQUEST);
     PUT(wait, ompi_mqs_wait, need, 1);
     PUT(wait, ompi_mqs_wait, requests, request);

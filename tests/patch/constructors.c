@@ -14,21 +14,21 @@
 static int rank, size;
 
 /* A class counts one more on record, and no other does; it is ordered there or it is not. */
-static void counted(const struct ompi_mqs_collectives *record, const struct ompi_mqs_collectives *before,
-                    int class, int ordered)
+static void counted(const struct ompi_mqs_collectives *record, const struct snapshot *before, int class,
+                    int ordered)
 {
     unsigned int i;
 
     for (i = 0; i < record->classes; i++) {
         uint32_t due = before->counts[i].calls + ((int)i == class ? 1 : 0);
 
-        CHECK(record->counts[i].calls == due, "after %s: %s counts %u, not %u", class_names[class],
-              class_names[i], record->counts[i].calls, due);
-        CHECK(ompi_mqs_active(record->counts[i]) == ompi_mqs_active(before->counts[i]),
+        CHECK(counts_of(record, i).calls == due, "after %s: %s counts %u, not %u", class_names[class],
+              class_names[i], counts_of(record, i).calls, due);
+        CHECK(ompi_mqs_active(counts_of(record, i)) == ompi_mqs_active(before->counts[i]),
               "after %s: %s is active", class_names[class], class_names[i]);
     }
-    CHECK(calls_so_far(record) == calls_so_far(before) + (uint64_t)ordered, "%s: ordered %lu",
-          class_names[class], calls_so_far(record) - calls_so_far(before));
+    CHECK(calls_so_far(record) == calls_so_far(&before->record) + (uint64_t)ordered, "%s: ordered %lu",
+          class_names[class], calls_so_far(record) - calls_so_far(&before->record));
     if (ordered) {
         CHECK(newest(record).collective == class, "%s: the ring says %s", class_names[class],
               class_names[newest(record).collective]);
@@ -54,22 +54,22 @@ static void told(MPI_Comm comm, int class, int root)
 
 #define ON_ROOTED(comm, id, root, ...)                                                        \
     do {                                                                                      \
-        struct ompi_mqs_collectives before = *record_of(comm);                                \
+        struct snapshot before = snapshot_of(record_of(comm));                                \
         __VA_ARGS__;                                                                          \
         counted(record_of(comm), &before, OMPI_MQS_##id, class_orders[OMPI_MQS_##id] == 'O'); \
         told(comm, OMPI_MQS_##id, root);                                                      \
     } while (0)
 
-#define ON_PROCESS(id, ...)                                                                                  \
-    do {                                                                                                     \
-        struct ompi_mqs_collectives before = *process_record();                                              \
-        __VA_ARGS__;                                                                                         \
-        CHECK(process_record()->counts[OMPI_MQS_##id].calls == before.counts[OMPI_MQS_##id].calls + 1, "%s", \
-              #id);                                                                                          \
-        CHECK(0 == ompi_mqs_active(process_record()->counts[OMPI_MQS_##id]), "%s is active", #id);           \
-        CHECK(calls_so_far(process_record()) == calls_so_far(&before) + 1, "%s", #id);                       \
-        ledger_process(OMPI_MQS_##id);                                                                       \
-        ledger_stop(MPI_COMM_WORLD, -1);                                                                     \
+#define ON_PROCESS(id, ...)                                                                               \
+    do {                                                                                                  \
+        struct snapshot before = snapshot_of(process_record());                                           \
+        __VA_ARGS__;                                                                                      \
+        CHECK(counts_of(process_record(), OMPI_MQS_##id).calls == before.counts[OMPI_MQS_##id].calls + 1, \
+              "%s", #id);                                                                                 \
+        CHECK(0 == ompi_mqs_active(counts_of(process_record(), OMPI_MQS_##id)), "%s is active", #id);     \
+        CHECK(calls_so_far(process_record()) == calls_so_far(&before.record) + 1, "%s", #id);             \
+        ledger_process(OMPI_MQS_##id);                                                                    \
+        ledger_stop(MPI_COMM_WORLD, -1);                                                                  \
     } while (0)
 
 static uint64_t hash_of(MPI_Comm comm)
@@ -93,9 +93,9 @@ static void ended(MPI_Comm comm, int class)
         MPI_Comm_disconnect(&handle);
     }
     CHECK(record_of(comm) == record, "%s ended a communicator in use", class_names[class]);
-    CHECK(1 == record->counts[class].calls && 0 == ompi_mqs_active(record->counts[class]),
-          "%s: %u calls, %u active", class_names[class], record->counts[class].calls,
-          ompi_mqs_active(record->counts[class]));
+    CHECK(1 == counts_of(record, class).calls && 0 == ompi_mqs_active(counts_of(record, class)),
+          "%s: %u calls, %u active", class_names[class], counts_of(record, class).calls,
+          ompi_mqs_active(counts_of(record, class)));
     CHECK(newest(record).collective == class, "%s", class_names[class]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
@@ -149,7 +149,7 @@ static void communicators(void)
 #endif
     ended(dup, OMPI_MQS_comm_free);
     ended(with_info, OMPI_MQS_comm_disconnect);
-    CHECK(0 == thread_of(my_tid())->collectives, "the thread is in a communicator that is gone");
+    CHECK(0 == inside_of(thread_of(my_tid())), "the thread is in a communicator that is gone");
     MPI_Group_free(&group);
     MPI_Info_free(&info);
 }
@@ -329,8 +329,8 @@ int main(int argc, char **argv)
     CHECK((uint32_t)size == root()->world_size, "size %u", root()->world_size);
     CHECK(0 == strcmp("ob1", root()->pml), "pml %s", root()->pml);
     CHECK('\0' != root()->nspace[0], "no namespace");
-    CHECK(1 == process_record()->counts[OMPI_MQS_init].calls, "MPI_Init");
-    CHECK(0 == ompi_mqs_active(process_record()->counts[OMPI_MQS_init]), "MPI_Init is active");
+    CHECK(1 == counts_of(process_record(), OMPI_MQS_init).calls, "MPI_Init");
+    CHECK(0 == ompi_mqs_active(counts_of(process_record(), OMPI_MQS_init)), "MPI_Init is active");
     /* First: 4.1.4 crashes in it, patched or not, where communicators are left and a file was open. */
     dynamic(argv[0]);
     communicators();
@@ -341,11 +341,12 @@ int main(int argc, char **argv)
         fflush(stdout);
     }
     failed = finish("constructors");
-    if (OMPI_MQS_PHASE_FINALIZED != root()->phase || 1 != process_record()->counts[OMPI_MQS_finalize].calls ||
-        0 != ompi_mqs_active(process_record()->counts[OMPI_MQS_finalize])) {
+    if (OMPI_MQS_PHASE_FINALIZED != root()->phase ||
+        1 != counts_of(process_record(), OMPI_MQS_finalize).calls ||
+        0 != ompi_mqs_active(counts_of(process_record(), OMPI_MQS_finalize))) {
         fprintf(stderr, "constructors: after MPI_Finalize: phase %u, %u calls, %u active\n", root()->phase,
-                process_record()->counts[OMPI_MQS_finalize].calls,
-                ompi_mqs_active(process_record()->counts[OMPI_MQS_finalize]));
+                counts_of(process_record(), OMPI_MQS_finalize).calls,
+                ompi_mqs_active(counts_of(process_record(), OMPI_MQS_finalize)));
         failed = 1;
     }
     return failed;

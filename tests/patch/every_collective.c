@@ -79,7 +79,7 @@ static ompi_mqs_addr_t handle(const void *object, const void *none)
 
 /* What the last call left behind, compared with what there was before; counts: whether it counts by itself.
  */
-static void compare(const struct place *at, int class, const struct ompi_mqs_collectives *before, int counts,
+static void compare(const struct place *at, int class, const struct snapshot *before, int counts,
                     struct expected want)
 {
     const struct ompi_mqs_collectives *record = record_of(at->comm);
@@ -90,13 +90,13 @@ static void compare(const struct place *at, int class, const struct ompi_mqs_col
     for (i = 0; i < record->classes; i++) {
         uint32_t due = before->counts[i].calls + ((int)i == class ? (unsigned int)counts : 0);
 
-        CHECK(record->counts[i].calls == due, "%s on %s: %s counts %u, not %u", class_names[class], at->name,
-              class_names[i], record->counts[i].calls, due);
-        CHECK(ompi_mqs_active(record->counts[i]) == 0, "%s on %s: %s is active", class_names[class], at->name,
-              class_names[i]);
+        CHECK(counts_of(record, i).calls == due, "%s on %s: %s counts %u, not %u", class_names[class],
+              at->name, class_names[i], counts_of(record, i).calls, due);
+        CHECK(ompi_mqs_active(counts_of(record, i)) == 0, "%s on %s: %s is active", class_names[class],
+              at->name, class_names[i]);
     }
-    CHECK(calls_so_far(record) == calls_so_far(before) + 1, "%s on %s: number %lu after %lu",
-          class_names[class], at->name, calls_so_far(record), calls_so_far(before));
+    CHECK(calls_so_far(record) == calls_so_far(&before->record) + 1, "%s on %s: number %lu after %lu",
+          class_names[class], at->name, calls_so_far(record), calls_so_far(&before->record));
     CHECK(ompi_mqs_ring_number(record->position, newest_slot(record)) == calls_so_far(record), "%s on %s",
           class_names[class], at->name);
     CHECK(call.collective == class, "%s on %s: the ring says %s", class_names[class], at->name,
@@ -122,19 +122,19 @@ static void compare(const struct place *at, int class, const struct ompi_mqs_col
 static void starts_count(const struct place *at, int class, MPI_Request *request)
 {
     const struct ompi_mqs_collectives *record = record_of(at->comm);
-    uint32_t before = record->counts[class].calls;
+    uint32_t before = counts_of(record, class).calls;
     uint64_t numbers = calls_so_far(record);
     uint32_t round;
 
     for (round = 1; round <= 2; round++) {
         MPI_Start(request);
-        CHECK(record->counts[class].calls == before + round, "%s on %s: counts %u after start %u",
-              class_names[class], at->name, record->counts[class].calls - before, round);
-        CHECK(ompi_mqs_active(record->counts[class]) == outstanding_of(record),
+        CHECK(counts_of(record, class).calls == before + round, "%s on %s: counts %u after start %u",
+              class_names[class], at->name, counts_of(record, class).calls - before, round);
+        CHECK(ompi_mqs_active(counts_of(record, class)) == outstanding_of(record),
               "%s on %s: active %u, outstanding %u", class_names[class], at->name,
-              ompi_mqs_active(record->counts[class]), outstanding_of(record));
+              ompi_mqs_active(counts_of(record, class)), outstanding_of(record));
         MPI_Wait(request, MPI_STATUS_IGNORE);
-        CHECK(ompi_mqs_active(record->counts[class]) == 0 && record->outstanding == 0,
+        CHECK(ompi_mqs_active(counts_of(record, class)) == 0 && record->outstanding == 0,
               "%s on %s: active after a wait", class_names[class], at->name);
         ledger_start(at->comm, class);
     }
@@ -145,7 +145,7 @@ static void starts_count(const struct place *at, int class, MPI_Request *request
 
 #define TRY_(at, id, counts, want, ...)                              \
     do {                                                             \
-        struct ompi_mqs_collectives before = *record_of((at)->comm); \
+        struct snapshot before = snapshot_of(record_of((at)->comm)); \
         __VA_ARGS__;                                                 \
         compare((at), OMPI_MQS_##id, &before, (counts), (want));     \
     } while (0)

@@ -7,7 +7,7 @@ int fortran_active(void);
 
 int fortran_active(void)
 {
-    return (int)ompi_mqs_active(record_of(MPI_COMM_WORLD)->counts[OMPI_MQS_iallreduce]);
+    return (int)ompi_mqs_active(counts_of(record_of(MPI_COMM_WORLD), OMPI_MQS_iallreduce));
 }
 
 /* Each round was a barrier, a broadcast and a non-blocking reduction to all. */
@@ -19,14 +19,14 @@ int fortran_check(int rounds)
     int i;
 
     for (i = 0; i < 3; i++) {
-        CHECK(due == record->counts[classes[i]].calls, "%s: %u", class_names[classes[i]],
-              record->counts[classes[i]].calls);
-        CHECK(0 == ompi_mqs_active(record->counts[classes[i]]), "%s is active", class_names[classes[i]]);
+        CHECK(due == counts_of(record, classes[i]).calls, "%s: %u", class_names[classes[i]],
+              counts_of(record, classes[i]).calls);
+        CHECK(0 == ompi_mqs_active(counts_of(record, classes[i])), "%s is active", class_names[classes[i]]);
     }
     CHECK(3 * due == calls_so_far(record), "%lu", (unsigned long)calls_so_far(record));
     CHECK(1 == newest(record).count, "count %ld", (long)newest(record).count);
     CHECK((uintptr_t)MPI_SUM == newest(record).op, "op");
     CHECK((uintptr_t)MPI_Type_f2c(MPI_Type_c2f(MPI_INTEGER)) == newest(record).datatype, "datatype");
-    CHECK(1 == process_record()->counts[OMPI_MQS_init].calls, "MPI_Init");
+    CHECK(1 == counts_of(process_record(), OMPI_MQS_init).calls, "MPI_Init");
     return finish("fortran");
 }

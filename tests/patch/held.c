@@ -59,42 +59,42 @@ static int becomes(const volatile uint32_t *word)
     return 0 != *word;
 }
 
-static int becomes_active(const struct ompi_mqs_count *count)
+static int becomes_active(const struct ompi_mqs_collectives *record, uint32_t class)
 {
     int i;
 
-    for (i = 0; i < PATIENCE && 0 == ompi_mqs_active(*(const volatile struct ompi_mqs_count *)count); i++) {
+    for (i = 0; i < PATIENCE && 0 == ompi_mqs_active(counts_of(record, class)); i++) {
         nap();
     }
-    return 0 != ompi_mqs_active(*count);
+    return 0 != ompi_mqs_active(counts_of(record, class));
 }
 
 static void *watch(void *argument)
 {
     const struct sight *sight = argument;
     const struct ompi_mqs_collectives *record = sight->record;
-    const struct ompi_mqs_count *count = &record->counts[sight->class];
     const char *name = class_names[sight->class];
     const struct ompi_mqs_collectives *home = 'O' == class_orders[sight->class] ? record : process_record();
     const struct ompi_mqs_thread *thread;
     uint64_t episode;
     int i;
 
-    CHECK(becomes_active(count), "%s is not active", name);
+    CHECK(becomes_active(record, (uint32_t)sight->class), "%s is not active", name);
     thread = thread_of(sight->tid);
     CHECK(becomes(&thread->depth), "%s does not wait", name);
     for (i = 0; i < PATIENCE && 0 == *(volatile const uint64_t *)&thread->stack[0].begin_ns; i++) {
         nap();
     }
     CHECK(0 != thread->stack[0].begin_ns, "%s: the wait is not dated", name);
-    CHECK(thread->collectives == (uintptr_t)record, "%s", name);
+    CHECK(inside_of(thread) == (uintptr_t)record, "%s", name);
     CHECK(class_of(thread) == (uint32_t)sight->class, "%s: the thread is in %s", name,
           class_names[class_of(thread)]);
     CHECK(newest(home).collective == sight->class, "%s", name);
     episode = thread->stack[0].episode;
     nap();
     CHECK(thread->stack[0].episode == episode && thread->depth > 0, "%s: the wait moves", name);
-    CHECK(1 == ompi_mqs_active(*count), "%s: active %u", name, ompi_mqs_active(*count));
+    CHECK(1 == ompi_mqs_active(counts_of(record, (uint32_t)sight->class)), "%s: active %u", name,
+          ompi_mqs_active(counts_of(record, (uint32_t)sight->class)));
     atomic_fetch_add(&agreement->seen, 1);
     return NULL;
 }
@@ -119,7 +119,7 @@ static pthread_t begin_watch(struct sight *sight)
 
 static void ended_on(const struct ompi_mqs_collectives *record, int class)
 {
-    CHECK(0 == ompi_mqs_active(record->counts[class]), "%s is active after its end", class_names[class]);
+    CHECK(0 == ompi_mqs_active(counts_of(record, class)), "%s is active after its end", class_names[class]);
     CHECK(0 == record->outstanding, "%s is outstanding after its end", class_names[class]);
 }
 
@@ -279,8 +279,8 @@ static void watch_once(int class, MPI_Request *request, enum start start)
     const char *name = class_names[class];
     MPI_Request same = *request;
 
-    CHECK(1 == ompi_mqs_active(record->counts[class]), "%s: active %u", name,
-          ompi_mqs_active(record->counts[class]));
+    CHECK(1 == ompi_mqs_active(counts_of(record, class)), "%s: active %u", name,
+          ompi_mqs_active(counts_of(record, class)));
     CHECK(1 == outstanding_of(record), "%s: %u are outstanding", name, outstanding_of(record));
     if (NULL != first) {
         CHECK(first->call.collective == class, "%s: outstanding is %s", name,
@@ -291,10 +291,10 @@ static void watch_once(int class, MPI_Request *request, enum start start)
                   (OMPI_MQS_CALL_REQUEST | (ORDERED == start ? OMPI_MQS_CALL_ORDERED : OMPI_MQS_CALL_START)),
               "%s: flags %x", name, first->call.flags);
     }
-    CHECK(0 == thread->collectives, "%s: the thread is still inside", name);
+    CHECK(0 == inside_of(thread), "%s: the thread is still inside", name);
     CHECK(MPI_SUCCESS != MPI_Request_free(&same), "%s: may be freed under way", name);
-    CHECK(1 == ompi_mqs_active(record->counts[class]) && 1 == outstanding_of(record), "%s: over when refused",
-          name);
+    CHECK(1 == ompi_mqs_active(counts_of(record, class)) && 1 == outstanding_of(record),
+          "%s: over when refused", name);
     atomic_fetch_add(&agreement->seen, 1);
 }
 
@@ -419,7 +419,7 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     file = argc > 2 ? open(argv[1], O_RDWR) : -1;
-    CHECK(1 == process_record()->counts[OMPI_MQS_init_thread].calls, "MPI_Init_thread");
+    CHECK(1 == counts_of(process_record(), OMPI_MQS_init_thread).calls, "MPI_Init_thread");
     if (file < 0 || MPI_THREAD_MULTIPLE != provided) {
         fprintf(stderr, "held: needs a file to agree in, one to open and MPI_THREAD_MULTIPLE\n");
         MPI_Abort(MPI_COMM_WORLD, 2);

@@ -47,7 +47,7 @@ static void *work(void *argument)
             MPI_Win_fence(0, windows[mine]);
         }
     }
-    CHECK(0 == thread_of(my_tid())->collectives, "thread %d is inside a call", mine);
+    CHECK(0 == inside_of(thread_of(my_tid())), "thread %d is inside a call", mine);
     return NULL;
 }
 
@@ -80,19 +80,20 @@ int main(int argc, char **argv)
         for (k = 0; k < 4; k++) {
             uint32_t due = (uint32_t)(calls / 4 + (k < calls % 4));
 
-            CHECK(record->counts[classes[k]].calls == due, "%s: %u, not %u", class_names[classes[k]],
-                  record->counts[classes[k]].calls, due);
-            CHECK(0 == ompi_mqs_active(record->counts[classes[k]]), "%s is active", class_names[classes[k]]);
+            CHECK(counts_of(record, classes[k]).calls == due, "%s: %u, not %u", class_names[classes[k]],
+                  counts_of(record, classes[k]).calls, due);
+            CHECK(0 == ompi_mqs_active(counts_of(record, classes[k])), "%s is active",
+                  class_names[classes[k]]);
         }
-        CHECK(record->counts[OMPI_MQS_comm_dup].calls == made, "dups");
+        CHECK(counts_of(record, OMPI_MQS_comm_dup).calls == made, "dups");
         /* One more: the window was allocated on it. */
         CHECK(calls_so_far(record) == (uint64_t)calls + made + 1, "ordered: %lu",
               (unsigned long)calls_so_far(record));
         CHECK(0 == record->outstanding, "outstanding");
         fences += made;
     }
-    CHECK(process_record()->counts[OMPI_MQS_win_fence].calls == fences, "fences");
-    CHECK(0 == ompi_mqs_active(process_record()->counts[OMPI_MQS_win_fence]), "a fence is active");
+    CHECK(counts_of(process_record(), OMPI_MQS_win_fence).calls == fences, "fences");
+    CHECK(0 == ompi_mqs_active(counts_of(process_record(), OMPI_MQS_win_fence)), "a fence is active");
     for (at = (void *)(uintptr_t)root()->threads; NULL != at; at = (void *)(uintptr_t)at->next) {
         live += 0 != at->tid;
     }

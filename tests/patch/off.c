@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     CHECK(NULL == record_of(MPI_COMM_WORLD) && NULL == record_of(dup), "communicators have records");
     CHECK(NULL == thread_of(my_tid()), "the thread has a record");
     for (i = 0; i < OMPI_MQS_COLLECTIVE_COUNT; i++) {
-        CHECK(0 == process_record()->counts[i].calls, "%s counts", class_names[i]);
+        CHECK(0 == counts_of(process_record(), i).calls, "%s counts", class_names[i]);
     }
     CHECK(OMPI_MQS_PHASE_RUNNING == root()->phase, "phase %u", root()->phase);
     CHECK((uint32_t)rank == root()->vpid, "vpid %u", root()->vpid);

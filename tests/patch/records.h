@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "ompi_mqs.h"
+#include "counts.h"
 
 static int failures, checks;
 
@@ -108,7 +108,7 @@ static inline uint32_t newest_slot(const struct ompi_mqs_collectives *record)
 /* The newest call of a record's ring, with what it does not have as 0 and -1. */
 static inline struct ompi_mqs_call newest(const struct ompi_mqs_collectives *record)
 {
-    struct ompi_mqs_call call = record->ring[newest_slot(record)];
+    struct ompi_mqs_call call = ring_of(record)[newest_slot(record)];
 
     if (call.flags & OMPI_MQS_CALL_NO_COUNT) {
         call.count = 0;
@@ -126,7 +126,7 @@ static inline struct ompi_mqs_call newest(const struct ompi_mqs_collectives *rec
 /* What a thread that is inside a collective call is in. */
 static inline uint32_t class_of(const struct ompi_mqs_thread *thread)
 {
-    const struct ompi_mqs_collectives *record = (void *)(uintptr_t)thread->collectives;
+    const struct ompi_mqs_collectives *record = (void *)(uintptr_t)inside_of(thread);
 
     return OMPI_MQS_COLLECTIVE_NEWEST == thread->collective ? newest(record).collective : thread->collective;
 }

@@ -67,6 +67,33 @@ def test_the_patch_applies_cleanly(pristine):
     assert "offset" not in done.stdout and "fuzz" not in done.stdout
 
 
+def test_our_headers_are_included_whatever_is_configured(pristine, tmp_path):
+    """Our #include lines stand in no #if block but a header's own guard: a build without fault tolerance, say,
+    needs them as well."""
+    release, source = pristine
+    inside = []
+    for path in touched(release):
+        if (source / path).exists():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_bytes((source / path).read_bytes())
+    subprocess.run(["patch", "-p1", "-s", "--force", "-i", PATCHES / f"openmpi-{release}.patch"], cwd=tmp_path,
+                   check=True)
+    for path in touched(release):
+        if path.startswith("ompi/mqs/"):
+            continue
+        stack = []
+        for number, line in enumerate((tmp_path / path).read_text(errors="replace").splitlines(), 1):
+            if match := re.match(r"\s*#\s*(if|ifdef|ifndef)\b\s*(.*)", line):
+                stack.append(match[0])
+            elif re.match(r"\s*#\s*endif\b", line):
+                stack.pop()
+            elif re.match(r'\s*#\s*include\s+"ompi/mqs/', line):
+                guards = [entry for entry in stack if not re.match(r"\s*#\s*ifndef\s+\w+_H(_HAS_BEEN_INCLUDED)?_?\b", entry)]
+                if guards:
+                    inside.append(f"{path}:{number}: {guards}")
+    assert inside == []
+
+
 def test_a_changed_source_is_refused(pristine, tmp_path):
     release, source = pristine
     for path in touched(release):

@@ -44,6 +44,16 @@ def test_under_a_tool_of_the_user(library):
     library.passes(2, library.build("tool.c"))
 
 
+def test_callbacks_and_how_they_leave(library):
+    """Collectives in attribute callbacks and at MPI_Finalize count; an error handler may jump out of MPI."""
+    library.passes(2, library.build("callbacks.c"))
+
+
+@pytest.mark.parametrize("component", ["sm", "rdma"])
+def test_windows_and_their_epochs(library, agreement, component):
+    library.passes(2, library.build("windows.c"), agreement, mca=[("osc", component)])
+
+
 def test_recording_off_records_nothing(library):
     library.passes(2, library.build("off.c"), mca=[("mpi_mqs_record", "0")])
 

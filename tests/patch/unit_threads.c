@@ -4,10 +4,13 @@
  * Every count must be exact at the end.
  */
 #include "ompi/mqs/call_body.h"
+#include "ompi/mqs/callback_body.h"
 #include "ompi/mqs/request_body.h"
 #include "ompi/mqs/wait_body.h"
 
 #include <stdio.h>
+
+#include "counts.h"
 
 #define WORKERS 6
 #define ROUNDS 4000
@@ -158,14 +161,16 @@ static void check_communicator(const struct ompi_mqs_collectives *record)
 {
     unsigned int i;
 
-    check(ROUNDS == record->counts[OMPI_MQS_bcast].calls, "bcasts", record->counts[OMPI_MQS_bcast].calls);
-    check(0 == record->counts[OMPI_MQS_barrier].calls, "inner calls", record->counts[OMPI_MQS_barrier].calls);
-    check(ROUNDS / 4 == record->counts[OMPI_MQS_comm_dup].calls, "dups",
-          record->counts[OMPI_MQS_comm_dup].calls);
-    check(ROUNDS / 2 == record->counts[OMPI_MQS_ibarrier].calls, "ibarriers",
-          record->counts[OMPI_MQS_ibarrier].calls);
+    check(ROUNDS == counts_of(record, OMPI_MQS_bcast).calls, "bcasts",
+          counts_of(record, OMPI_MQS_bcast).calls);
+    check(0 == counts_of(record, OMPI_MQS_barrier).calls, "inner calls",
+          counts_of(record, OMPI_MQS_barrier).calls);
+    check(ROUNDS / 4 == counts_of(record, OMPI_MQS_comm_dup).calls, "dups",
+          counts_of(record, OMPI_MQS_comm_dup).calls);
+    check(ROUNDS / 2 == counts_of(record, OMPI_MQS_ibarrier).calls, "ibarriers",
+          counts_of(record, OMPI_MQS_ibarrier).calls);
     for (i = 0; i < OMPI_MQS_COLLECTIVE_COUNT; i++) {
-        check(0 == ompi_mqs_active(record->counts[i]), "active", ompi_mqs_active(record->counts[i]));
+        check(0 == ompi_mqs_active(counts_of(record, i)), "active", ompi_mqs_active(counts_of(record, i)));
     }
     check(0 == record->outstanding, "outstanding", record->outstanding);
     check(ROUNDS + ROUNDS / 4 + ROUNDS / 2 + ROUNDS / 16 == ompi_mqs_ring_calls(record->position), "ordered",
@@ -182,10 +187,10 @@ static void check_end(void)
         check_communicator(comms[i].c_mqs);
         ompi_mqs_collectives_destroy(comms[i].c_mqs);
     }
-    check(WORKERS * ROUNDS / 4 == ompi_mqs_process.counts[OMPI_MQS_win_fence].calls, "fences",
-          ompi_mqs_process.counts[OMPI_MQS_win_fence].calls);
-    check(0 == ompi_mqs_active(ompi_mqs_process.counts[OMPI_MQS_win_fence]), "active fences",
-          ompi_mqs_active(ompi_mqs_process.counts[OMPI_MQS_win_fence]));
+    check(WORKERS * ROUNDS / 4 == counts_of(&ompi_mqs_process.record, OMPI_MQS_win_fence).calls, "fences",
+          counts_of(&ompi_mqs_process.record, OMPI_MQS_win_fence).calls);
+    check(0 == ompi_mqs_active(counts_of(&ompi_mqs_process.record, OMPI_MQS_win_fence)), "active fences",
+          ompi_mqs_active(counts_of(&ompi_mqs_process.record, OMPI_MQS_win_fence)));
     for (thread = (void *)(uintptr_t)ompi_mqs_root.threads; NULL != thread;
          thread = (void *)(uintptr_t)thread->next) {
         live += 0 != thread->tid;

@@ -55,7 +55,7 @@ static void *watch(void *argument)
     CHECK(wait->count == sight->count, "%s: count %lu", sight->name, (unsigned long)wait->count);
     if (NULL != sight->requests) {
         CHECK(wait->requests == (uintptr_t)sight->requests, "%s: requests", sight->name);
-    } else if (OMPI_MQS_WAIT_RMA != sight->kind && OMPI_MQS_WAIT_BSEND_DETACH != sight->kind) {
+    } else if (OMPI_MQS_WAIT_WIN_FENCE != sight->kind && OMPI_MQS_WAIT_BSEND_DETACH != sight->kind) {
         CHECK(0 != wait->requests, "%s: no request", sight->name);
     }
     if (sight->with_peer) {
@@ -63,7 +63,13 @@ static void *watch(void *argument)
         CHECK(wait->peer == sight->peer && wait->tag == sight->tag, "%s: peer %d tag %d", sight->name,
               wait->peer, wait->tag);
     }
-    CHECK(wait->object == (uintptr_t)sight->object, "%s: object", sight->name);
+    if (OMPI_MQS_WAIT_WIN_FENCE == sight->kind) {
+        const struct ompi_mqs_window *window = (void *)(uintptr_t)wait->object;
+
+        CHECK(NULL != window && window->window == (uintptr_t)sight->object, "%s: window", sight->name);
+    } else {
+        CHECK(wait->object == (uintptr_t)sight->object, "%s: object", sight->name);
+    }
     CHECK(0 != wait->episode && wait->episode <= thread->episodes, "%s: episode", sight->name);
     CHECK(root()->last.ns >= wait->begin_ns && 0 != root()->last.cycles, "%s: the root's moment",
           sight->name);
@@ -171,8 +177,8 @@ static void others(void)
     HOLD(MPI_Buffer_detach(&back, &size), TAKE(30), .name = "detach", .kind = OMPI_MQS_WAIT_BSEND_DETACH,
          .need = 1);
     MPI_Win_create(memory, sizeof(memory), 1, MPI_INFO_NULL, comm, &win);
-    HOLD(MPI_Win_fence(0, win), MPI_Win_fence(0, win), .name = "fence", .kind = OMPI_MQS_WAIT_RMA, .need = 1,
-         .object = win);
+    HOLD(MPI_Win_fence(0, win), MPI_Win_fence(0, win), .name = "fence", .kind = OMPI_MQS_WAIT_WIN_FENCE,
+         .need = 1, .object = win);
     MPI_Win_free(&win);
 }
 

@@ -200,6 +200,7 @@ static void read_process(struct mpiq_look *look)
     if (state->source == MPIQ_SOURCE_NONE && state->communicator_count > 0 && !identified)
         state->source = MPIQ_SOURCE_DEBUG_INFO;
     mpiq_look_process_calls(look);
+    mpiq_look_windows(look);
     mpiq_look_waits(look);
     mpiq_look_history(look);
 }

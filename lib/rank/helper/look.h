@@ -24,6 +24,7 @@ enum {
     MPIQ_CALLS_MAX = 1 << 16,      /* of one list of calls */
     MPIQ_CHANNELS_MAX = 1 << 20,   /* of one communicator */
     MPIQ_WAITS_MAX = 1 << 18,      /* of all threads */
+    MPIQ_WINDOWS_MAX = 1 << 16,
     MPIQ_PROBLEMS_MAX = 32
 };
 
@@ -121,6 +122,8 @@ int16_t mpiq_look_class(const struct mpiq_dll *dll, int collective);
 /* operations.c: the queues of the current communicator, which is the last of the state; what the threads
    wait for. */
 void mpiq_look_queues(struct mpiq_look *look);
+/* Before the waits, which name them. */
+void mpiq_look_windows(struct mpiq_look *look);
 void mpiq_look_waits(struct mpiq_look *look);
 /* The threads' last calls, where the DLL keeps them. */
 void mpiq_look_history(struct mpiq_look *look);

@@ -242,6 +242,15 @@ static struct mpiq_thread *thread_of(struct mpiq_rank_state *state, int tid)
     return thread;
 }
 
+static int32_t find_window(const struct mpiq_rank_state *state, mqs_taddr_t handle)
+{
+    for (size_t i = 0; i < state->window_count; i++) {
+        if (state->windows[i].handle == handle)
+            return (int32_t)i;
+    }
+    return -1;
+}
+
 static void read_wait(struct mpiq_look *look, const mqs_wait *from)
 {
     struct mpiq_thread *thread = thread_of(look->state, from->tid > 0 ? from->tid : 0);
@@ -262,6 +271,12 @@ static void read_wait(struct mpiq_look *look, const mqs_wait *from)
     wait->collective_comm = find_comm(look->state, from->collective_comm);
     wait->collective = mpiq_look_class(look->dll, from->collective);
     MPIQ_COPY(wait->call, from->call);
+    if (from->window != 0) {
+        wait->window = find_window(look->state, from->window);
+        wait->window_target = from->window_target >= 0 ? from->window_target : -1;
+        if (from->kind == MPIQ_WAIT_LOCK)
+            wait->lock_type = from->lock_exclusive ? MPIQ_LOCK_EXCLUSIVE : MPIQ_LOCK_SHARED;
+    }
     read_wait_operations(look, wait, from->operations);
 }
 

@@ -40,6 +40,13 @@ struct ompi_mqs_guard {
     uint32_t collective;
 };
 
+/* Of a rare call, which may end its communicator, and the record with it. */
+struct ompi_mqs_rare_guard {
+    struct ompi_mqs_collectives *record;    /* NULL: nothing to end */
+    uint32_t collective;
+    uint32_t generation;                    /* of the record: another one, and it is another communicator's */
+};
+
 /* The arguments of a call that a ring keeps; what the call does not have is 0, a root -1. */
 struct ompi_mqs_arguments {
     int64_t count;
@@ -49,25 +56,26 @@ struct ompi_mqs_arguments {
     const void *caller;
 };
 
-/* First call of a thread, or a call inside another one: the thread's record, or NULL if the call is not
-   to be recorded. */
-OMPI_DECLSPEC struct ompi_mqs_thread *ompi_mqs_call_begin_slowly(void) __attribute__((cold));
+/* First call of a thread or on a communicator, or a call inside another one: the thread's record, or NULL if
+   the call is not to be recorded. */
+OMPI_DECLSPEC struct ompi_mqs_thread *ompi_mqs_call_begin_slowly(struct ompi_mqs_collectives *record)
+    __attribute__((cold, used));
 
 /* The same for OMPI_MQS_ENTER, whose function would otherwise have to keep its arguments from a call that
    happens once in a thread's life. */
-OMPI_MQS_INLINE struct ompi_mqs_thread *ompi_mqs_call_begin_aside(void)
+OMPI_MQS_INLINE struct ompi_mqs_thread *ompi_mqs_call_begin_aside(struct ompi_mqs_collectives *record)
 {
 #if OMPI_MQS_ASSEMBLER
     struct ompi_mqs_thread *self;
 
     __asm__ volatile("call ompi_mqs_call_begin_keeping"
                      : "=a"(self)
-                     :
+                     : "a"(record)
                      : "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
                        "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
     return self;
 #else
-    return ompi_mqs_call_begin_slowly();
+    return ompi_mqs_call_begin_slowly(record);
 #endif
 }
 
@@ -88,7 +96,7 @@ OMPI_MQS_INLINE struct ompi_mqs_thread *ompi_mqs_call_begin_aside(void)
 /* Where the next call goes in a ring. */
 OMPI_MQS_INLINE struct ompi_mqs_call *ompi_mqs_ring_next(struct ompi_mqs_collectives *record)
 {
-    return (struct ompi_mqs_call *) ((ompi_mqs_word_t *) record->ring + (uint8_t) record->position);
+    return (struct ompi_mqs_call *) ((ompi_mqs_word_t *) (uintptr_t) record->ring + (uint8_t) record->position);
 }
 
 OMPI_MQS_INLINE struct ompi_mqs_guard
@@ -96,17 +104,14 @@ ompi_mqs_call_begin(struct ompi_mqs_collectives *record, uint32_t collective, ui
                     const void *datatype, const void *op, int root)
 {
     struct ompi_mqs_guard guard = {record, collective};
-    struct ompi_mqs_thread *self;
     struct ompi_mqs_call *call;
 
     OMPI_MQS_IF_NULL_GOTO(record, nothing);
-    self = ompi_mqs_self;
-    if (OMPI_MQS_RARELY(0 != self->collectives)) {
-        self = ompi_mqs_call_begin_aside();
-        if (NULL == self) {
-            guard.record = NULL;
-            goto nothing;
-        }
+    if (OMPI_MQS_RARELY(0 != (__atomic_load_n(&ompi_mqs_inside, __ATOMIC_RELAXED) |
+                              __atomic_load_n(&record->no_ring, __ATOMIC_RELAXED))) &&
+        NULL == ompi_mqs_call_begin_aside(record)) {
+        guard.record = NULL;
+        goto nothing;
     }
     call = ompi_mqs_ring_next(record);
     /* After the load of the same word, so that the increment is one instruction on memory. */
@@ -136,7 +141,7 @@ ompi_mqs_call_begin(struct ompi_mqs_collectives *record, uint32_t collective, ui
     call->caller = ompi_mqs_address(__builtin_return_address(0));
     ompi_mqs_stamp_cycles(&call->begin_cycles);
     record->counts[collective].calls++;
-    self->collectives = ompi_mqs_address(record);
+    ompi_mqs_store(&ompi_mqs_inside, ompi_mqs_address(record));
     OMPI_MQS_ORDER();
 nothing:
     return guard;
@@ -146,30 +151,29 @@ OMPI_MQS_INLINE void ompi_mqs_call_end(struct ompi_mqs_guard *guard)
 {
     OMPI_MQS_IF_NULL_GOTO(guard->record, nothing);
     guard->record->counts[guard->collective].ended++;
-    ompi_mqs_self->collectives = 0;
+    ompi_mqs_store(&ompi_mqs_inside, 0);
 nothing:
     return;
 }
 
 /* The same out of line, for a communicator's record, or the process's own if record is NULL; ordered says
-   whether the call takes a running number. */
-OMPI_DECLSPEC struct ompi_mqs_guard
+   whether the call takes a running number, comm what communicator a call of the process's is on. */
+OMPI_DECLSPEC struct ompi_mqs_rare_guard
 ompi_mqs_call_begin_rare(struct ompi_mqs_collectives *record, uint32_t collective, int ordered,
-                         struct ompi_mqs_arguments arguments);
-OMPI_DECLSPEC void ompi_mqs_call_end_rare(struct ompi_mqs_guard *guard);
+                         const void *comm, struct ompi_mqs_arguments arguments);
+OMPI_DECLSPEC void ompi_mqs_call_end_rare(struct ompi_mqs_rare_guard *guard);
 
 /* A non-blocking call under way in its MPI function. */
 struct ompi_mqs_request_guard {
-    struct ompi_mqs_guard call;
+    struct ompi_mqs_rare_guard call;
     struct ompi_request_t **request;    /* the caller's */
-    struct ompi_request_t *before;      /* what it held */
     int persistent;
     struct ompi_mqs_arguments arguments;
 };
 
 OMPI_DECLSPEC struct ompi_mqs_request_guard
 ompi_mqs_request_begin(struct ompi_mqs_collectives *record, uint32_t collective, int ordered,
-                       struct ompi_request_t **request, int persistent,
+                       struct ompi_request_t **request, int persistent, const void *comm,
                        struct ompi_mqs_arguments arguments);
 OMPI_DECLSPEC void ompi_mqs_request_end(struct ompi_mqs_request_guard *guard);
 
@@ -197,37 +201,42 @@ enum ompi_mqs_order_of { OMPI_MQS_COLLECTIVES(OMPI_MQS_ORDER_OF) };
 /* Whether an argument says, as it is compiled, that the call has none. */
 #define OMPI_MQS_LACKS(argument, none) (__builtin_constant_p(argument) && (none) == (argument))
 
-#define OMPI_MQS_ENTER_RARE(id, comm, count, datatype, op, root)                                        \
-    struct ompi_mqs_guard mqs_guard __attribute__((cleanup(ompi_mqs_call_end_rare), unused)) =         \
-        ompi_mqs_call_begin_rare(OMPI_MQS_RECORD(comm), OMPI_MQS_##id, ompi_mqs_order_of_##id,         \
+#define OMPI_MQS_ENTER_RARE_(id, record, ordered, comm, count, datatype, op, root)                      \
+    struct ompi_mqs_rare_guard mqs_guard __attribute__((cleanup(ompi_mqs_call_end_rare), unused)) =    \
+        ompi_mqs_call_begin_rare((record), OMPI_MQS_##id, (ordered), (comm),                           \
                                  OMPI_MQS_ARGUMENTS(count, datatype, op, root));
 
-#define OMPI_MQS_ENTER_PROCESS(id)                                                                      \
-    struct ompi_mqs_guard mqs_guard __attribute__((cleanup(ompi_mqs_call_end_rare), unused)) =         \
-        ompi_mqs_call_begin_rare(NULL, OMPI_MQS_##id, 0, OMPI_MQS_ARGUMENTS(0, NULL, NULL, -1));
+#define OMPI_MQS_ENTER_RARE(id, comm, count, datatype, op, root)                                        \
+    OMPI_MQS_ENTER_RARE_(id, OMPI_MQS_RECORD(comm), ompi_mqs_order_of_##id, (comm), count, datatype, op, root)
 
-#define OMPI_MQS_ENTER_REQUEST_(id, record, request, persistent, count, datatype, op, root)             \
+#define OMPI_MQS_ENTER_PROCESS(id) OMPI_MQS_ENTER_RARE_(id, NULL, 0, NULL, 0, NULL, NULL, -1)
+
+/* On a file's or window's communicator, which is only named. */
+#define OMPI_MQS_ENTER_PROCESS_ON(id, comm) OMPI_MQS_ENTER_RARE_(id, NULL, 0, (comm), 0, NULL, NULL, -1)
+
+#define OMPI_MQS_ENTER_REQUEST_(id, record, request, persistent, comm, count, datatype, op, root)       \
     struct ompi_mqs_request_guard mqs_guard __attribute__((cleanup(ompi_mqs_request_end), unused)) =   \
         ompi_mqs_request_begin((record), OMPI_MQS_##id, ompi_mqs_order_of_##id, (request), persistent, \
-                               OMPI_MQS_ARGUMENTS(count, datatype, op, root));
+                               (comm), OMPI_MQS_ARGUMENTS(count, datatype, op, root));
 
 #define OMPI_MQS_ENTER_REQUEST(id, comm, request, count, datatype, op, root) \
-    OMPI_MQS_ENTER_REQUEST_(id, OMPI_MQS_RECORD(comm), request, 0, count, datatype, op, root)
+    OMPI_MQS_ENTER_REQUEST_(id, OMPI_MQS_RECORD(comm), request, 0, comm, count, datatype, op, root)
 
 #define OMPI_MQS_ENTER_INIT(id, comm, request, count, datatype, op, root) \
-    OMPI_MQS_ENTER_REQUEST_(id, OMPI_MQS_RECORD(comm), request, 1, count, datatype, op, root)
+    OMPI_MQS_ENTER_REQUEST_(id, OMPI_MQS_RECORD(comm), request, 1, comm, count, datatype, op, root)
 
-#define OMPI_MQS_ENTER_PROCESS_REQUEST(id, request, count, datatype) \
-    OMPI_MQS_ENTER_REQUEST_(id, NULL, request, 0, count, datatype, NULL, -1)
+#define OMPI_MQS_ENTER_PROCESS_REQUEST(id, request, comm, count, datatype) \
+    OMPI_MQS_ENTER_REQUEST_(id, NULL, request, 0, comm, count, datatype, NULL, -1)
 
 #else
 
 #define OMPI_MQS_ENTER(id, comm, count, datatype, op, root)
 #define OMPI_MQS_ENTER_RARE(id, comm, count, datatype, op, root)
 #define OMPI_MQS_ENTER_PROCESS(id)
+#define OMPI_MQS_ENTER_PROCESS_ON(id, comm)
 #define OMPI_MQS_ENTER_REQUEST(id, comm, request, count, datatype, op, root)
 #define OMPI_MQS_ENTER_INIT(id, comm, request, count, datatype, op, root)
-#define OMPI_MQS_ENTER_PROCESS_REQUEST(id, request, count, datatype)
+#define OMPI_MQS_ENTER_PROCESS_REQUEST(id, request, comm, count, datatype)
 
 #endif /* OMPI_MQS */
 #endif

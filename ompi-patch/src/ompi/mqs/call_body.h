@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * call_body.h - collective calls that are rare, and making and ending a communicator's record.
+ * call_body.h - collective calls that are rare.
  */
 #ifndef OMPI_MQS_CALL_BODY_H
 #define OMPI_MQS_CALL_BODY_H
 
 #include "ompi/mqs/call.h"
-#include "ompi/mqs/thread_body.h"
+#include "ompi/mqs/record_body.h"
 
-struct ompi_mqs_thread *ompi_mqs_call_begin_slowly(void)
+/* Under -flto the assembler's reference to this function is not seen. */
+#if OMPI_MQS_ASSEMBLER && !defined(__clang__)
+__attribute__((externally_visible))
+#endif
+struct ompi_mqs_thread *ompi_mqs_call_begin_slowly(struct ompi_mqs_collectives *record)
 {
-    if (&ompi_mqs_nobody != ompi_mqs_self) {
+    struct ompi_mqs_thread *self = ompi_mqs_self;
+
+    if (&ompi_mqs_nobody == self) {
+        self = ompi_mqs_thread_join();
+    } else if (0 != __atomic_load_n(&ompi_mqs_inside, __ATOMIC_RELAXED)) {
         return NULL; /* inside another call */
     }
-    return ompi_mqs_thread_join();
+    return NULL != self && ompi_mqs_ring_make(record) ? self : NULL;
 }
 
 #if OMPI_MQS_ASSEMBLER
-/* ompi_mqs_call_begin_slowly for a caller that has not saved what a call may change: only rax does.  The
-   stack is aligned here because the compiler does not see a call there. */
+/* ompi_mqs_call_begin_slowly for a caller that has not saved what a call may change: only rax does,
+   which holds the argument and the result.  The stack is aligned here because the compiler does not see a call there. */
 __asm__(".pushsection .text\n"
         ".hidden ompi_mqs_call_begin_keeping\n"
         ".globl ompi_mqs_call_begin_keeping\n"
@@ -38,6 +46,7 @@ __asm__(".pushsection .text\n"
         "push %r9\n"
         "push %r10\n"
         "push %r11\n"
+        "mov %rax, %rdi\n"
         "and $-16, %rsp\n"
         "call ompi_mqs_call_begin_slowly@PLT\n"
         "lea -64(%rbp), %rsp\n"
@@ -58,12 +67,6 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 #endif
 
-/* The calling thread's record if it may begin a call now. */
-static struct ompi_mqs_thread *ompi_mqs_call_self(void)
-{
-    return 0 != ompi_mqs_self->collectives ? ompi_mqs_call_begin_slowly() : ompi_mqs_self;
-}
-
 static void ompi_mqs_call_fill(struct ompi_mqs_call *call, uint32_t collective, uint32_t flags,
                                const struct ompi_mqs_arguments *arguments)
 {
@@ -79,104 +82,101 @@ static void ompi_mqs_call_fill(struct ompi_mqs_call *call, uint32_t collective, 
     ompi_mqs_stamp_cycles(&call->begin_cycles);
 }
 
-/* Puts a call into the ring where it belongs: an ordered one into its communicator's, which gives it a
-   number; any other into the process's.  Returns the number or 0. */
-static uint64_t ompi_mqs_ring_put(struct ompi_mqs_collectives *record, const struct ompi_mqs_call *call)
+/* Where a call is kept: an ordered one in its communicator's ring, any other in the process's, with its
+   communicator in place of a number. */
+static struct ompi_mqs_collectives *ompi_mqs_ring_of(struct ompi_mqs_collectives *record,
+                                                     struct ompi_mqs_call *call, const void *comm)
 {
-    struct ompi_mqs_collectives *home = call->flags & OMPI_MQS_CALL_ORDERED ? record : &ompi_mqs_process;
-    struct ompi_mqs_call *slot;
-
-    slot = ompi_mqs_ring_next(home);
-    *slot = *call;
-    home->position += OMPI_MQS_POSITION;
-    return call->flags & OMPI_MQS_CALL_ORDERED ? ompi_mqs_ring_calls(home->position) : 0;
+    if (call->flags & OMPI_MQS_CALL_ORDERED) {
+        return record;
+    }
+    call->number = ompi_mqs_address(comm);
+    return &ompi_mqs_process.record;
 }
 
-/* Counts that several threads may touch: read at any time, written under the lock. */
-static void ompi_mqs_count_add(uint32_t *count, uint32_t change)
+/* Puts a call into its ring and counts it on home, which may be two records.  Returns the lives that home has
+   had. */
+static uint32_t ompi_mqs_call_put(struct ompi_mqs_collectives *ring, struct ompi_mqs_collectives *home,
+                                  const struct ompi_mqs_call *call)
 {
-    __atomic_store_n(count, *count + change, __ATOMIC_RELAXED);
+    struct ompi_mqs_own_collectives *own = ompi_mqs_home(home);
+    struct ompi_mqs_count *count;
+    uint32_t generation;
+
+    if (ring != home) {
+        ompi_mqs_lock_word(&ompi_mqs_home(ring)->lock);
+        (void) ompi_mqs_ring_put(ring, call);
+        ompi_mqs_unlock_word(&ompi_mqs_home(ring)->lock);
+    }
+    ompi_mqs_lock_word(&own->lock);
+    if (ring == home) {
+        (void) ompi_mqs_ring_put(ring, call);
+    }
+    generation = own->generation;
+    count = ompi_mqs_count_of(home, call->collective);
+    if (NULL != count) {
+        ompi_mqs_count_add(&count->calls, 1);
+    }
+    ompi_mqs_unlock_word(&own->lock);
+    return generation;
 }
 
-struct ompi_mqs_guard
+struct ompi_mqs_rare_guard
 ompi_mqs_call_begin_rare(struct ompi_mqs_collectives *record, uint32_t collective, int ordered,
-                         struct ompi_mqs_arguments arguments)
+                         const void *comm, struct ompi_mqs_arguments arguments)
 {
-    struct ompi_mqs_guard guard = {NULL, collective};
-    struct ompi_mqs_collectives *home = NULL != record ? record : &ompi_mqs_process;
+    struct ompi_mqs_rare_guard guard = {NULL, collective, 0};
+    struct ompi_mqs_collectives *home = NULL != record ? record : &ompi_mqs_process.record;
+    struct ompi_mqs_collectives *ring;
     struct ompi_mqs_thread *self;
     struct ompi_mqs_call call;
 
     if (0 == ompi_mqs_root.recording) {
         return guard;
     }
-    self = ompi_mqs_call_self();
+    self = ompi_mqs_call_begin_slowly(home);
     if (NULL == self) {
         return guard;
     }
     ompi_mqs_call_fill(&call, collective, ordered && NULL != record ? OMPI_MQS_CALL_ORDERED : 0,
                        &arguments);
-    ompi_mqs_lock();
-    (void) ompi_mqs_ring_put(record, &call);
-    ompi_mqs_count_add(&home->counts[collective].calls, 1);
-    ompi_mqs_unlock();
-    ompi_mqs_thread_inside(self, collective, home);
+    ring = ompi_mqs_ring_of(record, &call, comm);
+    guard.generation = ompi_mqs_call_put(ring, home, &call);
+    ompi_mqs_thread_inside(self, collective, home, comm);
     guard.record = home;
     return guard;
 }
 
-void ompi_mqs_call_end_rare(struct ompi_mqs_guard *guard)
+/* Adds to the ended calls of a class if the record is still that of the same communicator.  Returns whether
+   it is.  Under the record's lock. */
+static int ompi_mqs_call_ended(struct ompi_mqs_collectives *record, uint32_t collective, uint32_t generation,
+                               uint32_t change)
 {
-    /* The call may have ended its communicator, and the record with it. */
-    if (NULL != guard->record && ompi_mqs_self->collectives == ompi_mqs_address(guard->record)) {
-        ompi_mqs_lock();
-        ompi_mqs_count_add(&guard->record->counts[guard->collective].ended, 1);
-        ompi_mqs_unlock();
-        ompi_mqs_thread_outside(ompi_mqs_self);
+    struct ompi_mqs_count *count;
+
+    if (ompi_mqs_home(record)->generation != generation) {
+        return 0;
     }
+    count = ompi_mqs_count_of(record, collective);
+    if (NULL != count) {
+        ompi_mqs_count_add(&count->ended, change);
+    }
+    return 1;
 }
 
-/* A new record for communicator, NULL if recording is off or there is no memory. */
-static struct ompi_mqs_collectives *ompi_mqs_collectives_create(const void *comm)
+void ompi_mqs_call_end_rare(struct ompi_mqs_rare_guard *guard)
 {
-    struct ompi_mqs_collectives *record;
+    struct ompi_mqs_thread *self = ompi_mqs_self;
+    struct ompi_mqs_own_collectives *own = ompi_mqs_home(guard->record);
 
-    if (0 == ompi_mqs_root.recording) {
-        return NULL;
-    }
-    record = calloc(1, sizeof(*record));
-    if (NULL != record) {
-        record->size = sizeof(*record);
-        record->classes = OMPI_MQS_COLLECTIVE_COUNT;
-        record->comm = ompi_mqs_address(comm);
-    }
-    return record;
-}
-
-static void ompi_mqs_outstanding_orphan(struct ompi_mqs_collectives *record);
-
-static void ompi_mqs_collectives_destroy(struct ompi_mqs_collectives *record)
-{
-    if (NULL == record) {
+    if (NULL == guard->record || 0 == self->tid) {
         return;
     }
-    ompi_mqs_outstanding_orphan(record);
-    if (ompi_mqs_self->collectives == ompi_mqs_address(record)) {
-        ompi_mqs_thread_outside(ompi_mqs_self);
-    }
-    free(record);
-}
-
-/* One step of the hash of a group's members; start with OMPI_MQS_HASH_START. */
-static uint64_t ompi_mqs_hash_member(uint64_t hash, uint32_t jobid, uint32_t vpid)
-{
-    uint64_t name = (uint64_t) jobid | (uint64_t) vpid << 32;
-    int i;
-
-    for (i = 0; i < 8; i++, name >>= 8) {
-        hash = (hash ^ (name & 0xff)) * OMPI_MQS_HASH_PRIME;
-    }
-    return hash;
+    ompi_mqs_lock_word(&own->lock);
+    (void) ompi_mqs_call_ended(guard->record, guard->collective, guard->generation, 1);
+    ompi_mqs_unlock_word(&own->lock);
+    ompi_mqs_thread_outside(self);
+    ompi_mqs_own(self)->new_window = NULL;
 }
 
 #endif

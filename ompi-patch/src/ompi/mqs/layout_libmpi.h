@@ -218,6 +218,7 @@ static const struct ompi_mqs_row ompi_mqs_rows_libmpi[] = {
 
     OMPI_MQS_SIZE(ompi_win_t)
     OMPI_MQS_MEMBER(ompi_win_t, w_name)
+    OMPI_MQS_MEMBER(ompi_win_t, w_mqs)
     OMPI_MQS_MEMBER(ompi_win_t, w_group)
     OMPI_MQS_MEMBER(ompi_win_t, w_flags)
 

@@ -6,7 +6,8 @@
 #ifndef OMPI_MQS_LIBRARY_H
 #define OMPI_MQS_LIBRARY_H
 
-#include "ompi/mqs/thread.h"
+#include "ompi/mqs/callback.h"
+#include "ompi/mqs/window.h"
 
 #if OMPI_MQS
 

@@ -16,9 +16,11 @@
 #include "ompi/debuggers/debuggers.h"
 #include "ompi/group/group.h"
 #include "ompi/mqs/call_body.h"
+#include "ompi/mqs/callback_body.h"
 #include "ompi/mqs/request_body.h"
 #include "ompi/mqs/thread_body.h"
 #include "ompi/mqs/wait_body.h"
+#include "ompi/mqs/window_body.h"
 #include "ompi/proc/proc.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/runtime/opal_progress.h"
@@ -49,6 +51,35 @@ static void ompi_mqs_announce_dll(void)
     }
 }
 
+/* Whether threads of MPI are something else than the kernel's: records belong to those. */
+static bool ompi_mqs_foreign_threads(void)
+{
+#if OMPI_MAJOR_VERSION >= 5 && !defined(OPAL_MCA_THREADS_PTHREADS_THREADS_PTHREADS_THREADS_H)
+    return true;
+#else
+    return false;
+#endif
+}
+
+/* MPI_Init was entered before it could be known that nothing is recorded. */
+static void ompi_mqs_forget_init(void)
+{
+    struct ompi_mqs_collectives *process = &ompi_mqs_process.record;
+    struct ompi_mqs_count_block *block;
+
+    ompi_mqs_lock_word(&ompi_mqs_process.lock);
+    memset(ompi_mqs_process_ring, 0, sizeof(ompi_mqs_process_ring));
+    memset(process->counts, 0, sizeof(process->counts));
+    for (block = ompi_mqs_pointer(process->more_counts); NULL != block; block = ompi_mqs_pointer(block->next)) {
+        memset(block->of, 0, sizeof(block->of));
+    }
+    process->position = 0;
+    ompi_mqs_unlock_word(&ompi_mqs_process.lock);
+    if (&ompi_mqs_nobody != ompi_mqs_self) {
+        ompi_mqs_thread_leave(ompi_mqs_self);
+    }
+}
+
 void ompi_mqs_register_params(void)
 {
     (void) mca_base_var_register("ompi", "mpi", "mqs", "record",
@@ -62,15 +93,12 @@ void ompi_mqs_register_params(void)
                                  MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0, OPAL_INFO_LVL_3,
                                  MCA_BASE_VAR_SCOPE_READONLY, &ompi_mqs_allow_ptrace);
     ompi_mqs_announce_dll();
+    if (ompi_mqs_foreign_threads()) {
+        ompi_mqs_record = false;
+    }
     ompi_mqs_root.recording = ompi_mqs_record;
     if (!ompi_mqs_record) {
-        /* MPI_Init was entered before this could be known. */
-        memset(ompi_mqs_process.ring, 0, sizeof(ompi_mqs_process.ring));
-        memset(ompi_mqs_process.counts, 0, sizeof(ompi_mqs_process.counts));
-        ompi_mqs_process.position = 0;
-        if (&ompi_mqs_nobody != ompi_mqs_self) {
-            ompi_mqs_thread_leave(ompi_mqs_self);
-        }
+        ompi_mqs_forget_init();
     }
 #if defined(PR_SET_PTRACER) && defined(PR_SET_PTRACER_ANY)
     if (ompi_mqs_allow_ptrace) {
@@ -125,20 +153,28 @@ void ompi_mqs_communicator_gone(struct ompi_communicator_t *comm)
     struct ompi_mqs_collectives *record = comm->c_mqs;
 
     comm->c_mqs = NULL;
-    ompi_mqs_collectives_destroy(record);
+    if (NULL != record) {
+        ompi_mqs_windows_forget(comm);
+        ompi_mqs_collectives_destroy(record);
+    }
 }
 
+/* A group's members never change: it keeps the hash, for all the communicators that share the group. */
 static uint64_t ompi_mqs_hash_group(ompi_group_t *group)
 {
     uint64_t hash = OMPI_MQS_HASH_START;
     int i;
 
+    if (0 != group->grp_mqs_hash) {
+        return group->grp_mqs_hash;
+    }
     for (i = 0; i < group->grp_proc_count; i++) {
         opal_process_name_t name = ompi_group_get_proc_name(group, i);
 
         hash = ompi_mqs_hash_member(hash, name.jobid, name.vpid);
     }
-    return 0 != hash ? hash : 1;
+    group->grp_mqs_hash = 0 != hash ? hash : 1;
+    return group->grp_mqs_hash;
 }
 
 void ompi_mqs_communicator_ready(struct ompi_communicator_t *comm)
@@ -153,6 +189,11 @@ void ompi_mqs_communicator_ready(struct ompi_communicator_t *comm)
     }
     OMPI_MQS_ORDER();
     record->group_hash = ompi_mqs_hash_group(comm->c_local_group);
+#if OMPI_MAJOR_VERSION >= 5
+    ompi_mqs_window_name(ompi_mqs_self, comm->c_contextid.cid_base, comm->c_contextid.cid_sub.u64);
+#else
+    ompi_mqs_window_name(ompi_mqs_self, 0, comm->c_contextid);
+#endif
 }
 
 void ompi_mqs_table_add(struct ompi_mqs_table *table)

@@ -22,7 +22,8 @@ OMPI_DECLSPEC void ompi_mqs_request_made(struct ompi_request_t *request,
 
 /* Around the start of requests, of which some may be persistent collectives. */
 OMPI_DECLSPEC void ompi_mqs_request_starting(struct ompi_request_t *request, const void *caller);
-OMPI_DECLSPEC void ompi_mqs_request_started(struct ompi_request_t *request);
+OMPI_DECLSPEC void ompi_mqs_request_started(struct ompi_request_t *request, int failed);
+OMPI_DECLSPEC void ompi_mqs_requests_started(size_t count, struct ompi_request_t **requests, int failed);
 
 /* A persistent collective's request is about to be freed. */
 OMPI_DECLSPEC void ompi_mqs_request_forget(struct ompi_request_t *request);
@@ -37,10 +38,19 @@ OMPI_DECLSPEC void ompi_mqs_request_forget(struct ompi_request_t *request);
     if (OMPI_MQS_IS_PERSISTENT_COLLECTIVE(request)) {                           \
         ompi_mqs_request_starting((request), __builtin_return_address(0));      \
     }
-#define OMPI_MQS_REQUEST_STARTED(request)                                       \
+#define OMPI_MQS_REQUEST_STARTED(request, result)                               \
     if (OMPI_MQS_IS_PERSISTENT_COLLECTIVE(request)) {                           \
-        ompi_mqs_request_started(request);                                      \
+        ompi_mqs_request_started((request), OMPI_SUCCESS != (result));          \
     }
+/* MPI_Startall: what a call of start says; and of requests that were not started after all. */
+#define OMPI_MQS_REQUESTS_START(start, count, requests)                         \
+    if (OMPI_REQUEST_PML == (requests)[0]->req_type) {                          \
+        (start)((count), (requests));                                           \
+    } else {                                                                    \
+        ompi_mqs_requests_started((count), (requests), OMPI_SUCCESS != (start)((count), (requests))); \
+    }
+#define OMPI_MQS_REQUESTS_REFUSED(count, requests) \
+    ompi_mqs_requests_started((count), (requests), 1);
 #define OMPI_MQS_REQUEST_FORGET(request)                                        \
     if (OMPI_MQS_IS_PERSISTENT_COLLECTIVE(request)) {                           \
         ompi_mqs_request_forget(request);                                       \
@@ -50,7 +60,9 @@ OMPI_DECLSPEC void ompi_mqs_request_forget(struct ompi_request_t *request);
 
 #define OMPI_MQS_REQUEST_MADE(request, comm)
 #define OMPI_MQS_REQUEST_STARTING(request)
-#define OMPI_MQS_REQUEST_STARTED(request)
+#define OMPI_MQS_REQUEST_STARTED(request, result)
+#define OMPI_MQS_REQUESTS_START(start, count, requests) (start)((count), (requests));
+#define OMPI_MQS_REQUESTS_REFUSED(count, requests)
 #define OMPI_MQS_REQUEST_FORGET(request)
 
 #endif /* OMPI_MQS */

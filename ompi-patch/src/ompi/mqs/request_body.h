@@ -2,9 +2,12 @@
 /*
  * request_body.h - collective calls that live on in a request.
  *
- * Each has a pending record: on its communicator's list of outstanding calls for readers, and in a table by
- * request for the library.  The table is what the completion callback looks into: callbacks are chained
- * with whatever argument the next one was given, so none may rely on carrying data of its own.
+ * Each has a pending record: on its communicator's list of outstanding calls for readers, and in the member
+ * req_mqs of the request for the library.  A persistent request has one for all of its life, which is on the
+ * list between a start and its completion.  Who takes the record out of req_mqs owns it.
+ *
+ * A request ends its call from its completion callback.  One that came into our hands late, when another
+ * thread may have been completing it already, ends it at the latest when it is freed.
  */
 #ifndef OMPI_MQS_REQUEST_BODY_H
 #define OMPI_MQS_REQUEST_BODY_H
@@ -13,121 +16,136 @@
 #include "ompi/mqs/request.h"
 #include "ompi/request/request.h"
 
-#define OMPI_MQS_BUCKETS 256u
-
 struct ompi_mqs_pending {
     struct ompi_mqs_outstanding record; /* first: what readers see */
-    struct ompi_mqs_collectives *home;  /* where it counts; NULL once that is gone */
+    ompi_mqs_addr_t *link;              /* where the list refers to it; NULL: not on the list */
+    struct ompi_mqs_collectives *home;  /* where it counts */
+    uint32_t generation;                /* of home */
+    int persistent;
     ompi_request_complete_fn_t callback; /* the request's own */
     void *callback_data;
-    struct ompi_mqs_pending *next;      /* in the table, or in the list of free ones */
+    ompi_request_free_fn_t free;        /* the request's own; NULL: not replaced */
+    struct ompi_mqs_own_thread *owner;  /* whose list of free ones it returns to */
+    struct ompi_mqs_pending *next_free;
 };
 
-/* A persistent collective: what a start of it will record. */
-struct ompi_mqs_template {
-    struct ompi_mqs_template *next;
-    struct ompi_request_t *request;
-    struct ompi_mqs_collectives *home;
-    struct ompi_mqs_call call;
-};
-
-/* All under the lock. */
-static struct ompi_mqs_pending *ompi_mqs_pending_table[OMPI_MQS_BUCKETS];
-static struct ompi_mqs_pending *ompi_mqs_pending_free; /* kept mapped: somebody may be reading them */
-static struct ompi_mqs_template *ompi_mqs_templates[OMPI_MQS_BUCKETS];
-
-static unsigned int ompi_mqs_bucket(const void *request)
+/* A pending record of the calling thread's; NULL without memory.  Not initialised but for its owner. */
+static struct ompi_mqs_pending *ompi_mqs_pending_create(struct ompi_mqs_own_thread *own)
 {
-    return (unsigned int) ((uintptr_t) request >> 6) % OMPI_MQS_BUCKETS;
-}
+    struct ompi_mqs_pending *pending = own->free;
 
-static struct ompi_mqs_own_thread *ompi_mqs_own(struct ompi_mqs_thread *self)
-{
-    return (struct ompi_mqs_own_thread *) self;
-}
-
-/* A pending record, empty; NULL without memory. */
-static struct ompi_mqs_pending *ompi_mqs_pending_create(void)
-{
-    struct ompi_mqs_pending *pending;
-
-    ompi_mqs_lock();
-    pending = ompi_mqs_pending_free;
-    if (NULL != pending) {
-        ompi_mqs_pending_free = pending->next;
-    }
-    ompi_mqs_unlock();
     if (NULL == pending) {
-        pending = malloc(sizeof(*pending));
+        pending = __atomic_exchange_n(&own->returned, NULL, __ATOMIC_ACQUIRE);
     }
     if (NULL != pending) {
-        memset(pending, 0, sizeof(*pending));
+        own->free = pending->next_free;
+        return pending;
+    }
+    pending = malloc(sizeof(*pending));
+    if (NULL != pending) {
+        pending->owner = own;
     }
     return pending;
 }
 
-/* Counts the call and makes it visible.  Under the lock. */
-static void ompi_mqs_pending_publish(struct ompi_mqs_pending *pending, struct ompi_mqs_collectives *home)
+/* Kept mapped: somebody may be reading it. */
+static void ompi_mqs_pending_free(struct ompi_mqs_pending *pending)
 {
-    struct ompi_mqs_count *count = &home->counts[pending->record.call.collective];
+    struct ompi_mqs_own_thread *owner = pending->owner;
 
-    pending->home = home;
+    __atomic_store_n(&pending->record.request, 0, __ATOMIC_RELAXED);
+    if (ompi_mqs_own(ompi_mqs_self) == owner) {
+        pending->next_free = owner->free;
+        owner->free = pending;
+        return;
+    }
+    pending->next_free = __atomic_load_n(&owner->returned, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&owner->returned, &pending->next_free, pending, 1, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED)) {
+    }
+}
+
+/* Counts the call and makes it visible.  Under home's lock. */
+static void ompi_mqs_pending_publish(struct ompi_mqs_pending *pending)
+{
+    struct ompi_mqs_collectives *home = pending->home;
+    struct ompi_mqs_count *count = ompi_mqs_count_of(home, pending->record.call.collective);
+    struct ompi_mqs_pending *next = ompi_mqs_pointer(home->outstanding);
+
     pending->record.next = home->outstanding;
+    pending->link = &home->outstanding;
+    if (NULL != next) {
+        next->link = &pending->record.next;
+    }
     OMPI_MQS_ORDER();
-    home->outstanding = ompi_mqs_address(pending);
-    ompi_mqs_count_add(&count->calls, 1);
+    __atomic_store_n(&home->outstanding, ompi_mqs_address(pending), __ATOMIC_RELAXED);
+    if (NULL != count) {
+        ompi_mqs_count_add(&count->calls, 1);
+    }
 }
 
-/* The opposite; the record becomes free.  Under the lock. */
-static void ompi_mqs_pending_retire(struct ompi_mqs_pending *pending)
+/* The opposite. */
+static void ompi_mqs_pending_end(struct ompi_mqs_pending *pending)
 {
-    ompi_mqs_addr_t *link;
+    struct ompi_mqs_collectives *home = pending->home;
+    struct ompi_mqs_pending *next;
 
-    if (NULL != pending->home) {
-        for (link = &pending->home->outstanding; 0 != *link && *link != ompi_mqs_address(pending);
-             link = &((struct ompi_mqs_outstanding *) (uintptr_t) *link)->next) {
+    ompi_mqs_lock_word(&ompi_mqs_home(home)->lock);
+    if (NULL != pending->link &&
+        ompi_mqs_call_ended(home, pending->record.call.collective, pending->generation, 1)) {
+        next = ompi_mqs_pointer(pending->record.next);
+        __atomic_store_n(pending->link, pending->record.next, __ATOMIC_RELAXED);
+        if (NULL != next) {
+            next->link = pending->link;
         }
-        *link = pending->record.next;
-        ompi_mqs_count_add(&pending->home->counts[pending->record.call.collective].ended, 1);
-        pending->home = NULL;
     }
-    pending->record.request = 0;
-    pending->next = ompi_mqs_pending_free;
-    ompi_mqs_pending_free = pending;
+    pending->link = NULL;
+    ompi_mqs_unlock_word(&ompi_mqs_home(home)->lock);
 }
 
-/* Takes request's pending record out of the table, NULL if it has none.  Under the lock. */
-static struct ompi_mqs_pending *ompi_mqs_pending_take(const struct ompi_request_t *request)
+/* Takes the record of a request that is not persistent; whoever comes second gets NULL. */
+static struct ompi_mqs_pending *ompi_mqs_pending_take(struct ompi_request_t *request)
 {
-    struct ompi_mqs_pending **link = &ompi_mqs_pending_table[ompi_mqs_bucket(request)];
-    struct ompi_mqs_pending *pending;
+    return __atomic_exchange_n(&request->req_mqs, NULL, __ATOMIC_ACQ_REL);
+}
 
-    while (NULL != *link && (*link)->record.request != ompi_mqs_address(request)) {
-        link = &(*link)->next;
+static int ompi_mqs_request_completed(struct ompi_request_t *request);
+
+/* The request is as it was before it was given a record. */
+static void ompi_mqs_request_restore(struct ompi_request_t *request, struct ompi_mqs_pending *pending)
+{
+    if (NULL != pending->free) {
+        request->req_free = pending->free;
+        pending->free = NULL;
     }
-    pending = *link;
-    if (NULL != pending) {
-        *link = pending->next;
+    if (ompi_mqs_request_completed == request->req_complete_cb) {
+        request->req_complete_cb = pending->callback;
+        request->req_complete_cb_data = pending->callback_data;
     }
-    return pending;
 }
 
 /* The completion callback: runs before the request is marked complete, so nobody who has waited for it sees
-   the call as active. */
+   the call as active.  Callbacks are chained with whatever argument the next one was given, so none may rely
+   on carrying data of its own. */
 static int ompi_mqs_request_completed(struct ompi_request_t *request)
 {
-    ompi_request_complete_fn_t callback = NULL;
-    void *data = NULL;
-    struct ompi_mqs_pending *pending;
+    struct ompi_mqs_pending *pending = __atomic_load_n(&request->req_mqs, __ATOMIC_ACQUIRE);
+    ompi_request_complete_fn_t callback;
+    void *data;
 
-    ompi_mqs_lock();
-    pending = ompi_mqs_pending_take(request);
-    if (NULL != pending) {
-        callback = pending->callback;
-        data = pending->callback_data;
-        ompi_mqs_pending_retire(pending);
+    if (NULL == pending || (!pending->persistent && NULL == (pending = ompi_mqs_pending_take(request)))) {
+        return OMPI_SUCCESS;
     }
-    ompi_mqs_unlock();
+    callback = pending->callback;
+    data = pending->callback_data;
+    if (NULL != pending->free) {
+        request->req_free = pending->free;
+        pending->free = NULL;
+    }
+    ompi_mqs_pending_end(pending);
+    if (!pending->persistent) {
+        ompi_mqs_pending_free(pending);
+    }
     if (NULL == callback) {
         return OMPI_SUCCESS;
     }
@@ -135,215 +153,273 @@ static int ompi_mqs_request_completed(struct ompi_request_t *request)
     return callback(request);
 }
 
+/* In place of the request's own function: it had completed before its callback was ours. */
+static int ompi_mqs_request_freed(struct ompi_request_t **request)
+{
+    struct ompi_mqs_pending *pending = (*request)->req_mqs;
+    ompi_request_free_fn_t own_free = NULL != pending ? pending->free : NULL;
+
+    if (NULL == own_free) {
+        return OMPI_ERROR;
+    }
+    if (REQUEST_COMPLETE(*request) && NULL != ompi_mqs_pending_take(*request)) {
+        ompi_mqs_request_restore(*request, pending);
+        ompi_mqs_pending_end(pending);
+        ompi_mqs_pending_free(pending);
+    }
+    return own_free(request);
+}
+
 /* From here on the call ends with request. */
 static void ompi_mqs_pending_attach(struct ompi_mqs_pending *pending, struct ompi_request_t *request)
 {
-    struct ompi_mqs_pending **bucket = &ompi_mqs_pending_table[ompi_mqs_bucket(request)];
-
-    ompi_mqs_lock();
     pending->callback = request->req_complete_cb;
     pending->callback_data = request->req_complete_cb_data;
-    pending->record.request = ompi_mqs_address(request);
-    pending->next = *bucket;
-    *bucket = pending;
-    ompi_mqs_unlock();
+    __atomic_store_n(&pending->record.request, ompi_mqs_address(request), __ATOMIC_RELAXED);
+    __atomic_store_n(&request->req_mqs, pending, __ATOMIC_RELEASE);
     request->req_complete_cb_data = request;
     request->req_complete_cb = ompi_mqs_request_completed;
 }
 
-/* Ends the call if its request is complete without having said so. */
-static void ompi_mqs_request_settle(struct ompi_request_t *request)
+/* Ends a call whose request has not said so: it has failed, or it was complete from the beginning. */
+static void ompi_mqs_request_withdraw(struct ompi_request_t *request)
 {
-    struct ompi_mqs_pending *pending;
+    struct ompi_mqs_pending *pending = ompi_mqs_pending_take(request);
 
-    ompi_mqs_lock();
-    pending = REQUEST_COMPLETE(request) ? ompi_mqs_pending_take(request) : NULL;
     if (NULL != pending) {
-        if (ompi_mqs_request_completed == request->req_complete_cb) {
-            request->req_complete_cb = pending->callback;
-            request->req_complete_cb_data = pending->callback_data;
-        }
-        ompi_mqs_pending_retire(pending);
+        ompi_mqs_request_restore(request, pending);
+        ompi_mqs_pending_end(pending);
+        ompi_mqs_pending_free(pending);
     }
-    ompi_mqs_unlock();
 }
 
 void ompi_mqs_request_made(struct ompi_request_t *request, const struct ompi_mqs_collectives *record)
 {
-    struct ompi_mqs_thread *self = ompi_mqs_self;
+    struct ompi_mqs_making *making = &ompi_mqs_own(ompi_mqs_self)->making;
     struct ompi_mqs_pending *pending;
 
-    if (0 == self->tid) {
+    if (0 == ompi_mqs_self->tid) {
         return;
     }
-    pending = ompi_mqs_own(self)->pending;
+    pending = making->pending;
     if (NULL != pending && pending->home == record) {
-        ompi_mqs_own(self)->pending = NULL;
+        making->pending = NULL;
+        making->made = request;
+        pending->free = NULL;
         ompi_mqs_pending_attach(pending, request);
     }
 }
 
+/* The call has failed: nothing of it is under way. */
+static void ompi_mqs_making_fail(struct ompi_mqs_own_thread *own)
+{
+    struct ompi_mqs_making *making = &own->making;
+
+    if (NULL != making->pending) {
+        ompi_mqs_pending_end(making->pending);
+        ompi_mqs_pending_free(making->pending);
+    }
+    if (NULL != making->made) {
+        ompi_mqs_request_withdraw(making->made);
+    }
+    making->pending = NULL;
+    making->made = NULL;
+    if (NULL == *making->request) {
+        *making->request = making->before;
+    }
+}
+
+/* A record for a request of a call that is under way. */
+static struct ompi_mqs_pending *ompi_mqs_pending_of(struct ompi_mqs_own_thread *own,
+                                                    struct ompi_mqs_collectives *home, int persistent)
+{
+    struct ompi_mqs_pending *pending = ompi_mqs_pending_create(own);
+
+    if (NULL != pending) {
+        pending->record.request = 0;
+        pending->link = NULL;
+        pending->home = home;
+        pending->persistent = persistent;
+        pending->free = NULL;
+    }
+    return pending;
+}
+
 struct ompi_mqs_request_guard
 ompi_mqs_request_begin(struct ompi_mqs_collectives *record, uint32_t collective, int ordered,
-                       struct ompi_request_t **request, int persistent,
+                       struct ompi_request_t **request, int persistent, const void *comm,
                        struct ompi_mqs_arguments arguments)
 {
-    struct ompi_mqs_request_guard guard = {{NULL, collective}, request, NULL, persistent, arguments};
-    struct ompi_mqs_collectives *home = NULL != record ? record : &ompi_mqs_process;
+    struct ompi_mqs_request_guard guard = {{NULL, collective, 0}, request, persistent, arguments};
+    struct ompi_mqs_collectives *home = NULL != record ? record : &ompi_mqs_process.record;
     struct ompi_mqs_pending *pending = NULL;
+    struct ompi_mqs_collectives *ring;
     struct ompi_mqs_thread *self;
     struct ompi_mqs_call call;
+    uint64_t number;
 
     if (0 == ompi_mqs_root.recording) {
         return guard;
     }
-    self = ompi_mqs_call_self();
+    self = ompi_mqs_call_begin_slowly(home);
     if (NULL == self) {
         return guard;
     }
     ompi_mqs_call_fill(&call, collective,
                        OMPI_MQS_CALL_REQUEST | (ordered && NULL != record ? OMPI_MQS_CALL_ORDERED : 0),
                        &arguments);
+    ring = ompi_mqs_ring_of(record, &call, comm);
     if (!persistent) {
-        pending = ompi_mqs_pending_create();
+        pending = ompi_mqs_pending_of(ompi_mqs_own(self), home, 0);
     }
-    ompi_mqs_lock();
-    call.number = ompi_mqs_ring_put(record, &call);
+    if (ring != home) {
+        ompi_mqs_lock_word(&ompi_mqs_home(ring)->lock);
+        (void) ompi_mqs_ring_put(ring, &call);
+        ompi_mqs_unlock_word(&ompi_mqs_home(ring)->lock);
+    }
+    ompi_mqs_lock_word(&ompi_mqs_home(home)->lock);
+    number = ring == home ? ompi_mqs_ring_put(ring, &call) : 0;
+    guard.call.generation = ompi_mqs_home(home)->generation;
     if (NULL != pending) {
+        pending->generation = guard.call.generation;
         pending->record.call = call;
-        ompi_mqs_pending_publish(pending, home);
+        pending->record.call.number = number;
+        ompi_mqs_pending_publish(pending);
     }
-    ompi_mqs_unlock();
-    ompi_mqs_own(self)->pending = pending;
-    ompi_mqs_thread_inside(self, collective, home);
+    ompi_mqs_unlock_word(&ompi_mqs_home(home)->lock);
+    ompi_mqs_thread_inside(self, collective, home, comm);
     /* Tells a call that failed, which leaves the request alone, from one that set it. */
-    guard.before = *request;
+    ompi_mqs_own(self)->making = (struct ompi_mqs_making) {pending, NULL, request, *request};
     *request = NULL;
     guard.call.record = home;
     return guard;
 }
 
 /* Remembers what a start of request will record. */
-static void ompi_mqs_template_add(struct ompi_mqs_request_guard *guard, struct ompi_request_t *request)
+static void ompi_mqs_template_add(struct ompi_mqs_own_thread *own, const struct ompi_mqs_request_guard *guard,
+                                  struct ompi_request_t *request)
 {
-    struct ompi_mqs_template *made = calloc(1, sizeof(*made));
-    struct ompi_mqs_template **bucket = &ompi_mqs_templates[ompi_mqs_bucket(request)];
+    struct ompi_mqs_pending *made = ompi_mqs_pending_of(own, guard->call.record, 1);
 
-    if (NULL == made) {
-        return;
+    if (NULL != made) {
+        made->generation = guard->call.generation;
+        made->callback = NULL;
+        ompi_mqs_call_fill(&made->record.call, guard->call.collective,
+                           OMPI_MQS_CALL_REQUEST | OMPI_MQS_CALL_START, &guard->arguments);
+        __atomic_store_n(&request->req_mqs, made, __ATOMIC_RELEASE);
     }
-    made->request = request;
-    made->home = guard->call.record;
-    ompi_mqs_call_fill(&made->call, guard->call.collective, OMPI_MQS_CALL_REQUEST | OMPI_MQS_CALL_START,
-                       &guard->arguments);
-    ompi_mqs_lock();
-    made->next = *bucket;
-    *bucket = made;
-    ompi_mqs_unlock();
+}
+
+/* The component did not say that the request is this call's; it may be complete by now, or this moment. */
+static void ompi_mqs_request_take_over(struct ompi_mqs_pending *pending, struct ompi_request_t *request)
+{
+    /* First of all: once it is attached it may be gone. */
+    if (NULL != request->req_free) {
+        pending->free = request->req_free;
+        request->req_free = ompi_mqs_request_freed;
+    }
+    ompi_mqs_pending_attach(pending, request);
+    if (REQUEST_COMPLETE(request)) {
+        ompi_mqs_request_withdraw(request);
+    }
 }
 
 void ompi_mqs_request_end(struct ompi_mqs_request_guard *guard)
 {
     struct ompi_mqs_thread *self = ompi_mqs_self;
-    struct ompi_request_t *request;
+    struct ompi_mqs_own_thread *own = ompi_mqs_own(self);
+    struct ompi_mqs_making *making = &own->making;
     struct ompi_mqs_pending *pending;
+    struct ompi_request_t *request;
 
-    if (NULL == guard->call.record) {
+    if (NULL == guard->call.record || 0 == self->tid) {
         return;
     }
     request = *guard->request;
-    if (NULL == request) {
-        *guard->request = guard->before;
-    }
-    pending = ompi_mqs_own(self)->pending;
-    ompi_mqs_own(self)->pending = NULL;
     if (guard->persistent) {
-        if (NULL != request) {
-            ompi_mqs_template_add(guard, request);
+        if (NULL == request) {
+            *guard->request = making->before;
+        } else {
+            ompi_mqs_template_add(own, guard, request);
         }
-    } else if (NULL != pending && (NULL == request || REQUEST_COMPLETE(request))) {
-        ompi_mqs_lock();
-        ompi_mqs_pending_retire(pending);
-        ompi_mqs_unlock();
-    } else if (NULL != pending) {
-        ompi_mqs_pending_attach(pending, request);
-        ompi_mqs_request_settle(request);
+    } else if (NULL == request || (NULL != making->made && making->made != request &&
+                                   REQUEST_COMPLETE(request))) {
+        /* The component has given back the request that it had made. */
+        ompi_mqs_making_fail(own);
+    } else if (NULL != making->made && making->made != request) {
+        /* What it had made is a part of what the caller gets. */
+        pending = ompi_mqs_pending_take(making->made);
+        if (NULL != pending) {
+            ompi_mqs_request_restore(making->made, pending);
+            ompi_mqs_request_take_over(pending, request);
+        }
+    } else if (NULL != making->pending && REQUEST_COMPLETE(request)) {
+        ompi_mqs_pending_end(making->pending);
+        ompi_mqs_pending_free(making->pending);
+    } else if (NULL != making->pending) {
+        ompi_mqs_request_take_over(making->pending, request);
     }
+    memset(making, 0, sizeof(*making));
     ompi_mqs_thread_outside(self);
 }
 
 void ompi_mqs_request_starting(struct ompi_request_t *request, const void *caller)
 {
-    struct ompi_mqs_pending *pending;
-    struct ompi_mqs_template *template;
-    int published = 0;
+    struct ompi_mqs_pending *pending = request->req_mqs;
 
-    if (0 == ompi_mqs_root.recording || NULL == (pending = ompi_mqs_pending_create())) {
+    if (NULL == pending || !pending->persistent || NULL != pending->link) {
         return;
     }
-    ompi_mqs_lock();
-    for (template = ompi_mqs_templates[ompi_mqs_bucket(request)];
-         NULL != template && template->request != request; template = template->next) {
+    pending->record.call.caller = ompi_mqs_address(caller);
+    ompi_mqs_stamp_cycles(&pending->record.call.begin_cycles);
+    ompi_mqs_lock_word(&ompi_mqs_home(pending->home)->lock);
+    if (ompi_mqs_home(pending->home)->generation == pending->generation) {
+        ompi_mqs_pending_publish(pending);
     }
-    if (NULL != template && NULL != template->home) {
-        pending->record.call = template->call;
-        pending->record.call.caller = ompi_mqs_address(caller);
-        ompi_mqs_stamp_cycles(&pending->record.call.begin_cycles);
-        ompi_mqs_pending_publish(pending, template->home);
-        published = 1;
-    } else {
-        ompi_mqs_pending_retire(pending);
-    }
-    ompi_mqs_unlock();
-    if (published) {
+    ompi_mqs_unlock_word(&ompi_mqs_home(pending->home)->lock);
+    if (NULL != pending->link) {
         ompi_mqs_pending_attach(pending, request);
     }
 }
 
-void ompi_mqs_request_started(struct ompi_request_t *request)
+void ompi_mqs_request_started(struct ompi_request_t *request, int failed)
 {
-    ompi_mqs_request_settle(request);
+    struct ompi_mqs_pending *pending = request->req_mqs;
+
+    if (NULL != pending && pending->persistent && (failed || REQUEST_COMPLETE(request))) {
+        ompi_mqs_request_restore(request, pending);
+        ompi_mqs_pending_end(pending);
+    }
+}
+
+/* Components start requests in order and stop at the first that fails: that one is the last of the active ones,
+   and those behind it are inactive still. */
+void ompi_mqs_requests_started(size_t count, struct ompi_request_t **requests, int failed)
+{
+    size_t i, last = count;
+
+    for (i = 0; i < count; i++) {
+        if (OMPI_REQUEST_ACTIVE == requests[i]->req_state) {
+            last = i;
+        }
+    }
+    for (i = 0; i < count; i++) {
+        if (OMPI_MQS_IS_PERSISTENT_COLLECTIVE(requests[i])) {
+            ompi_mqs_request_started(requests[i],
+                                     failed && (i == last || OMPI_REQUEST_ACTIVE != requests[i]->req_state));
+        }
+    }
 }
 
 void ompi_mqs_request_forget(struct ompi_request_t *request)
 {
-    struct ompi_mqs_template **link;
-    struct ompi_mqs_template *template;
+    struct ompi_mqs_pending *pending = request->req_mqs;
 
-    if (!REQUEST_COMPLETE(request)) {
+    if (NULL == pending || !pending->persistent || !REQUEST_COMPLETE(request)) {
         return; /* under way: its component refuses to free it */
     }
-    ompi_mqs_lock();
-    for (link = &ompi_mqs_templates[ompi_mqs_bucket(request)];
-         NULL != *link && (*link)->request != request; link = &(*link)->next) {
-    }
-    template = *link;
-    if (NULL != template) {
-        *link = template->next;
-    }
-    ompi_mqs_unlock();
-    free(template);
-}
-
-/* The record goes away: what is left of it ends without it. */
-static void ompi_mqs_outstanding_orphan(struct ompi_mqs_collectives *record)
-{
-    struct ompi_mqs_template *template;
-    ompi_mqs_addr_t at;
-    unsigned int i;
-
-    ompi_mqs_lock();
-    for (at = record->outstanding; 0 != at; at = ((struct ompi_mqs_outstanding *) (uintptr_t) at)->next) {
-        ((struct ompi_mqs_pending *) (uintptr_t) at)->home = NULL;
-    }
-    for (i = 0; i < OMPI_MQS_BUCKETS; i++) {
-        for (template = ompi_mqs_templates[i]; NULL != template; template = template->next) {
-            if (template->home == record) {
-                template->home = NULL;
-            }
-        }
-    }
-    ompi_mqs_unlock();
+    request->req_mqs = NULL;
+    ompi_mqs_pending_free(pending);
 }
 
 #endif

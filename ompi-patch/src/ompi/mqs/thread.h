@@ -32,16 +32,22 @@
    that keep stores in order, and takes two looks on those that do not. */
 #define OMPI_MQS_ORDER() __asm__ volatile("" : : : "memory")
 
+/* A plain store that another thread of the process may see. */
+#define ompi_mqs_store(address, value) __atomic_store_n((address), (value), __ATOMIC_RELAXED)
+
 OMPI_DECLSPEC extern struct ompi_mqs_root ompi_mqs_root;
 
 /*
  * The calling thread's record.  Never NULL: a thread that has none yet (or never will, with recording off)
- * sees ompi_mqs_nobody, whose members are such that every writer takes its slow path before it writes:
- * it is inside a collective call, and its tid is 0.  Initial-exec: two instructions, also out of a
- * component that was loaded later.
+ * sees ompi_mqs_nobody, whose tid is 0, so that every writer takes its slow path before it writes.
+ * Initial-exec: two instructions, also out of a component that was loaded later.
  */
 OMPI_DECLSPEC extern __thread struct ompi_mqs_thread *ompi_mqs_self
     __attribute__((tls_model("initial-exec")));
+
+/* Where the calling thread's collective call is recorded, 0 outside of one.  1 for a thread without a record:
+   it is inside a call, for all that hot code looks at. */
+OMPI_DECLSPEC extern __thread uint64_t ompi_mqs_inside __attribute__((tls_model("initial-exec")));
 
 /* Gives the calling thread a record.  NULL if recording is off or there is no memory. */
 OMPI_DECLSPEC struct ompi_mqs_thread *ompi_mqs_thread_join(void) __attribute__((cold));

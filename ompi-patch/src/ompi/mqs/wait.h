@@ -14,9 +14,10 @@
 
 #if OMPI_MQS
 
-/* A plain store that another thread of the process may see: ompi_mqs_sweep reads these members. */
-#define ompi_mqs_store(address, value) __atomic_store_n((address), (value), __ATOMIC_RELAXED)
+/* Drops the waits of calls that a callback of the user's has left by longjmp or an exception. */
+OMPI_DECLSPEC void ompi_mqs_outer_prune(struct ompi_mqs_thread *self) __attribute__((cold));
 
+/* Stores of members that ompi_mqs_sweep reads are relaxed atomic ones. */
 OMPI_MQS_INLINE struct ompi_mqs_thread *ompi_mqs_wait_begin(uint32_t kind, uint32_t need,
                                                             const volatile void *requests, uint64_t count,
                                                             const volatile void *comm, int peer, int tag,
@@ -30,6 +31,9 @@ OMPI_MQS_INLINE struct ompi_mqs_thread *ompi_mqs_wait_begin(uint32_t kind, uint3
         if (NULL == self) {
             return NULL;
         }
+    }
+    if (OMPI_MQS_RARELY(0 != self->outer_depth)) {
+        ompi_mqs_outer_prune(self);
     }
     depth = self->depth;
     if (depth < OMPI_MQS_WAIT_DEPTH) {
@@ -88,6 +92,11 @@ OMPI_DECLSPEC struct ompi_mqs_thread *ompi_mqs_wait_begin_long(uint32_t kind, co
     struct ompi_mqs_thread *mqs_waiting __attribute__((cleanup(ompi_mqs_wait_end), unused)) =       \
         ompi_mqs_wait_begin((kind), 1, NULL, 0, (comm), 0, 0, (object));
 
+/* The same for a one-sided call: target -1 for all of them. */
+#define OMPI_MQS_WAITING_WINDOW(kind, window, target, lock_type)                                    \
+    struct ompi_mqs_thread *mqs_waiting __attribute__((cleanup(ompi_mqs_wait_end), unused)) =       \
+        ompi_mqs_wait_begin((kind), 1, NULL, 0, NULL, (target), (lock_type), (window)->w_mqs);
+
 #define OMPI_MQS_WAITING_LONG(kind, comm, object)                                                   \
     struct ompi_mqs_thread *mqs_waiting __attribute__((cleanup(ompi_mqs_wait_end), unused)) =       \
         ompi_mqs_wait_begin_long((kind), (comm), (object));
@@ -99,6 +108,7 @@ OMPI_DECLSPEC struct ompi_mqs_thread *ompi_mqs_wait_begin_long(uint32_t kind, co
 #define OMPI_MQS_MAY_WAIT
 #define OMPI_MQS_DOES_WAIT(kind, comm, peer, tag)
 #define OMPI_MQS_WAITING_IN(kind, comm, object)
+#define OMPI_MQS_WAITING_WINDOW(kind, window, target, lock_type)
 #define OMPI_MQS_WAITING_LONG(kind, comm, object)
 #define OMPI_MQS_WAIT_REQUEST 0
 #define OMPI_MQS_WAIT_SEND 0
