@@ -40,10 +40,12 @@ def test_ring_with_a_rank_that_never_begins(ring, start, mpiq):
     answer = mpiq("--json", job.pid)
     while answer.json["verdict"] == "running" and time.monotonic() < deadline: # the others come to MPI_Init yet
         answer = mpiq("--json", job.pid)
-    assert answer.status == 1, answer.out + answer.err
+    assert answer.status == 4, answer.out + answer.err
     assert answer.json["verdict"] == "stalled"
-    assert answer.json["findings"][0]["kind"] in ("rank_stopped", "collective_incomplete")
-    assert "2" in (answer.json["findings"][0].get("missing"), answer.json["findings"][0]["ranks"])
+    cause, consequence = answer.json["findings"]
+    assert (cause["kind"], cause["ranks"]) == ("rank_stopped", "2")
+    assert (consequence["kind"], consequence["missing"]) == ("collective_incomplete", "2")
+    assert consequence["consequence_of"] == 0
     ranks = {rank["rank"]: rank for rank in answer.json["ranks"]}
     assert ranks[2]["pid"] == stopped[0]
     assert {ranks[rank].get("call") for rank in (0, 1, 3)} == {"MPI_Init"}

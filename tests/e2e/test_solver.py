@@ -54,7 +54,7 @@ def test_text_of_the_report(hung, mpiq):
     answer = mpiq(hung.pid)
     assert answer.status == 1
     assert answer.err == ""
-    for words in ("deadlock", "MPI_Bcast", "#6", "0,2-3", "rank 1", "99", f"solver.c:{BCAST_LINE}",
+    for words in ("deadlock", "MPI_Bcast", "collective 6 on MPI_COMM_WORLD", "0,2-3", "rank 1", "99", f"solver.c:{BCAST_LINE}",
                   f"solver.c:{RECEIVE_LINE}"):
         assert words in answer.out, answer.out
     assert "\033" not in answer.out

@@ -69,7 +69,7 @@ def shown_site(found):
 
 
 def test_verdict_and_job(report, line, hung):
-    assert report["schema"] == 1
+    assert report["schema"] == 2
     assert report["verdict"] == "deadlock"
     assert report["job"]["size"] == 4
     assert report["job"]["ranks_seen"] == 4
