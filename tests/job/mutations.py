@@ -60,8 +60,8 @@ MUTATIONS = [
     ("edge: a receive that a message is there for does not wait", "lib/job/graph_wait.c",
      "else if (graph->matching.fates[operation] != MPIQ_FATE_OPEN)", "else if (false)"),
     ("edge: a synchronous send waits for its receiver's matching receive", "lib/job/graph_wait.c",
-     "    case MPIQ_FATE_UNEXPECTED:\n        return mpiq_actor(graph, op->peer, op->internal);",
-     "    case MPIQ_FATE_UNEXPECTED:\n        return MPIQ_NODE_LIVE;"),
+     "                                                : mpiq_actor(graph, op->peer, op->internal);",
+     "                                                : MPIQ_NODE_LIVE;"),
     ("edge: an eager send waits but for its receiver to enter MPI", "lib/job/graph_wait.c",
      "if (op->eager || op->status == MPIQ_STATUS_MATCHED)", "if (op->status == MPIQ_STATUS_MATCHED)\n        return "
      "taking_in(graph, op->peer);\n    if (op->eager)\n        return mpiq_rank_node(op->peer);\n    if (false)"),
