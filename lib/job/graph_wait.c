@@ -199,7 +199,7 @@ static uint32_t indexed(const struct mpiq_wait_graph *graph, uint32_t operation)
     uint64_t cursor = hash;
     uint32_t first = MPIQ_NONE;
     for (uint32_t i; (i = mpiq_hash_table_next(&graph->requests, hash, &cursor)) != MPIQ_NONE;) {
-        if (graph->job->operations[i].request == op->request && i < first)
+        if (i < first && graph->job->operations[i].request == op->request)
             first = i;
     }
     return first == MPIQ_NONE ? operation : first;

@@ -114,7 +114,7 @@ static bool maps_mpi(pid_t pid)
     static const char prefix[] = "/libmpi";
     size_t size = 0;
     _cleanup_free_ char *text = read_whole(pid, "maps", &size);
-    for (const char *at = text; at && (at = strstr(at, prefix));) {
+    for (const char *at = text ? strstr(text, prefix) : NULL; at; at = strstr(at, prefix)) {
         at += strlen(prefix);
         if (*at != 'q' && at[strcspn(at, "/\n")] != '/')
             return true;

@@ -14,8 +14,8 @@
 #include "base/json_text.h"
 
 /* Members of one group: a run of them is a few bytes, which without a bound could ask for any memory.  All
-   groups of a text have MPIQ_GROUPS_MAX, with which the parser's budget begins.  A fuzzing build takes less: its
-   limits of time and memory are those of a small job. */
+   groups of a text have MPIQ_GROUPS_MAX, with which the parser's budget begins.  A fuzzing build takes less:
+   its limits of time and memory are those of a small job. */
 #ifndef MPIQ_GROUP_MAX
 #define MPIQ_GROUP_MAX (UINT32_C(1) << 20)
 #endif

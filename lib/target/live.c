@@ -238,12 +238,19 @@ static void add_sleep(const struct live *live, struct mpiq_target_thread *thread
     }
 }
 
-/* As mpiq_proc_stat, but a stop by another mpiq is waited out. */
+/* As mpiq_proc_stat, but a stop by another mpiq is waited out.  One that does not end, or comes again, is no
+   stop of the job's: the thread then counts as running, which proves nothing. */
 static struct mpiq_error *stat_of(pid_t pid, pid_t tid, struct mpiq_proc_stat *ret)
 {
+    enum { TRIES = 3 };
     struct mpiq_error *error = mpiq_proc_stat(pid, tid, ret);
-    if (!error && ret->state == 't' && mpiq_peer_await(tid ? tid : pid))
+    for (int i = 0; i < TRIES && !error && ret->state == 't'; i++) {
+        if (!mpiq_peer_await(tid ? tid : pid))
+            return NULL;
         error = mpiq_proc_stat(pid, tid, ret);
+    }
+    if (!error && ret->state == 't')
+        ret->state = 'R';
     return error;
 }
 

@@ -17,6 +17,8 @@ static const char everything_41_stripped[] =
     ;
 
 const struct record records[] = {
-    {"4.1 unpatched", everything_41_unpatched}, {"5.0 unpatched", everything_50_unpatched},
-    {"4.1 stripped", everything_41_stripped},   {NULL, NULL},
+    {"4.1 unpatched", everything_41_unpatched},
+    {"5.0 unpatched", everything_50_unpatched},
+    {"4.1 stripped", everything_41_stripped},
+    {NULL, NULL},
 };

@@ -157,8 +157,9 @@ static void read_layout(struct mpiq_look *look)
     for (int i = 0; i < layout.failed && i < (int)(sizeof layout.failures / sizeof layout.failures[0]); i++) {
         char text[320];
 
-        snprintf(text, sizeof text, "not read, because Open MPI %.31s is built differently here: %.47s: %.143s",
-                 layout.release, layout.failures[i].structure, layout.failures[i].check);
+        snprintf(text, sizeof text,
+                 "not read, because Open MPI %.31s is built differently here: %.47s: %.143s", layout.release,
+                 layout.failures[i].structure, layout.failures[i].check);
         mpiq_look_problem(look, "layout", mqs_ok, text);
     }
 }
