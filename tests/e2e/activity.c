@@ -35,14 +35,16 @@ static void run_program(const char *program)
         exit(1);
 }
 
-static void poll_for(int tag, double pause)
+/* So many times in a row, then a nap; 0: never one.  A nap after every single poll would hide the polling
+   from most looks. */
+static void poll_for(int tag, int times, double pause)
 {
     MPI_Request request;
     int value, done = 0;
     MPI_Irecv(&value, 1, MPI_INT, 1, tag, MPI_COMM_WORLD, &request);
-    while (!done) {
+    for (int i = 1; !done; i++) {
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (pause > 0)
+        if (times > 0 && i % times == 0)
             nap(pause);
     }
 }
@@ -102,14 +104,14 @@ int main(int argc, char **argv)
     else if (rank == 1)
         act(name);
     else if (strcmp(name, "polled") == 0)
-        poll_for(1, 0);
+        poll_for(1, 0, 0);
     else if (strcmp(name, "polled_with_naps") == 0)
-        poll_for(1, 0.001);
+        poll_for(1, 1, 0.001);
     /* hung */
     else if (strcmp(name, "polls_for_ever") == 0)
-        poll_for(2, 0);
+        poll_for(2, 0, 0);
     else if (strcmp(name, "polls_and_naps_for_ever") == 0)
-        poll_for(2, 0.001);
+        poll_for(2, 200, 0.001);
     if (strcmp(name, "sleeps_for_ever") == 0 && rank == 1)
         pause();
     MPI_Barrier(MPI_COMM_WORLD);
