@@ -2,7 +2,7 @@
 """Runs the selected part of the corpus, a few jobs side by side, while pytest asks for one result after another.
 
 MPIQ_CORPUS          full: 50 looks at each case that does not hang; quick: some cases, on the patched lines alone;
-                     else every case on every line
+                     else every case on every line that we build, some on the distribution's
 MPIQ_CORPUS_LOOKS    how many looks at each that does not hang
 MPIQ_CORPUS_JOBS     how many jobs at a time (default: one more than processors, at most 4)
 MPIQ_CORPUS_TABLE    a file that gets the table of results (docs/CORPUS.md)
@@ -35,8 +35,10 @@ def pytest_configure():
 
 
 def is_selected(case, line):
-    small = case.get("quick") and not case.two_hosts and line.patched
-    return case.on(line) and (small or PART != "quick")
+    small = case.get("quick") and not case.two_hosts
+    if line.distribution and PART != "full":
+        return case.on(line) and small
+    return case.on(line) and (small and line.patched or PART != "quick")
 
 
 def pytest_generate_tests(metafunc):

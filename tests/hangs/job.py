@@ -71,6 +71,7 @@ class Line:
         self.prefix = pathlib.Path(prefix)
         self.release = name.split("-")[0]
         self.patched = "-" not in name
+        self.distribution = name.endswith("-debian") # as it is shipped: stripped, not built by us
 
     def command(self, program):
         """A program of this Open MPI; Debian's alternatives may point `mpirun` to another MPI library."""
