@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/array.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 bool mpiq_array_grow(void **array, size_t *capacity, size_t wanted, size_t size, size_t most)
 {
     if (wanted <= *capacity)
         return true;
-    if (wanted > most)
+    if (wanted > most || wanted > SIZE_MAX / size)
         return false;
     size_t larger = *capacity + *capacity / 2 + 4;
     if (larger < wanted)
         larger = wanted;
-    if (larger > most)
-        larger = most;
+    if (larger > most || larger > SIZE_MAX / size)
+        larger = wanted;
     void *memory = reallocarray(*array, larger, size);
     if (!memory)
         return false;

@@ -50,6 +50,21 @@ static bool same_call(const struct mpiq_finder *finder, uint32_t a, uint32_t b)
            in_a.comm != MPIQ_NONE && in_a.number == in_b.number;
 }
 
+/* The non-blocking collective that an operation of a thread's wait stands for; false: it stands for none. */
+static bool started_call(const struct mpiq_finder *finder, uint32_t thread, uint32_t operation,
+                         uint32_t *comm, int64_t *number)
+{
+    const struct mpiq_job_state *job = finder->job;
+    if (operation == MPIQ_NONE || job->operations[operation].kind != MPIQ_OPERATION_COLLECTIVE)
+        return false;
+    const struct mpiq_job_call *call = mpiq_outstanding_call(
+        job, &job->ranks[finder->graph->thread_ranks[thread]], job->operations[operation].request, comm);
+    if (!call)
+        return false;
+    *number = job->shapes[call->shape].number;
+    return true;
+}
+
 /* The call that a thread is in, or that a request of its wait is of; false: there is none. */
 static bool call_of(const struct mpiq_finder *finder, uint32_t thread, uint32_t *comm, int64_t *number)
 {
@@ -64,6 +79,8 @@ static bool call_of(const struct mpiq_finder *finder, uint32_t thread, uint32_t 
     const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
     for (uint32_t i = 0; i < node->edge_count; i++) {
         const struct mpiq_node *child = &graph->nodes[graph->edges[node->first_edge + i].child];
+        if (started_call(finder, thread, graph->edges[node->first_edge + i].operation, comm, number))
+            return true;
         bool world = child->kind == MPIQ_KIND_FINALIZE || child->kind == MPIQ_KIND_INITIALIZE;
         if (!world && child->kind != MPIQ_KIND_ENTERED && child->kind != MPIQ_KIND_LOWER)
             continue;

@@ -87,7 +87,7 @@ static enum mpiq_target_sleep sleep_of(pid_t pid, int kind, bool stop)
     size_t count = 0;
     char name[16];
     enum mpiq_target_sleep found = MPIQ_TARGET_SLEEP_UNKNOWN;
-    snprintf(name, sizeof name, "sleeper %d", kind);
+    snprintf(name, sizeof name, "sleeper %hhu", (unsigned char)kind);
     CHECK_OK(mpiq_target_live_create(pid, stop, &target));
     CHECK_OK(mpiq_target_threads(target, &threads, &count));
     for (size_t i = 0; i < count; i++) {
