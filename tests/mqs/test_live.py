@@ -467,9 +467,8 @@ def as_mpiq_says(comm, operation):
         "inactive": True if operation["flags"] & INACTIVE else None,
     }
     if operation["status"] != PENDING:
-        said["actual_peer"] = operation["actual_peer"]
-        said["actual_tag"] = operation["actual_tag"]
-        said["actual_bytes"] = operation["actual_bytes"]
+        for name in ("actual_peer", "actual_tag", "actual_bytes"): # of its last start: not said once that is over
+            said[name] = None if said["inactive"] else operation[name]
     return said
 
 
