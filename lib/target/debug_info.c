@@ -313,12 +313,25 @@ Dwarf_Die mpiq_die_child(const struct mpiq_debug_unit *unit, Dwarf_Die die)
     return mpiq_dwarf_ok(dwarf_child(die, &child, &error), error) ? child : NULL;
 }
 
+/* In the section, or in the part of it that its view shows; 0 if libdwarf does not say. */
+static Dwarf_Off offset_of(Dwarf_Die die)
+{
+    Dwarf_Off offset = 0;
+    Dwarf_Error error = NULL;
+    return mpiq_dwarf_ok(dwarf_dieoffset(die, &offset, &error), error) ? offset : 0;
+}
+
 Dwarf_Die mpiq_die_sibling(const struct mpiq_debug_unit *unit, Dwarf_Die die)
 {
     Dwarf_Die sibling = NULL;
     Dwarf_Error error = NULL;
     int result = dwarf_siblingof_b(unit->view->debug, die, !unit->in_types, &sibling, &error);
-    return mpiq_dwarf_ok(result, error) ? sibling : NULL;
+    if (!mpiq_dwarf_ok(result, error))
+        return NULL;
+    if (offset_of(sibling) > offset_of(die))
+        return sibling;
+    mpiq_die_free(sibling); /* its DW_AT_sibling leads back: a circle */
+    return NULL;
 }
 
 struct mpiq_entry mpiq_die_entry(const struct mpiq_debug_unit *unit, Dwarf_Die die)
