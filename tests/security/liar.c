@@ -6,48 +6,113 @@
  * Rank 3 takes lines "SEED\n" from the fifo that MPIQ_LIAR_ORDERS names, undoes the last lie, tells that one,
  * and writes the byte '.' to MPIQ_LIAR_ANSWERS.  An odd seed goes on changing what it has changed while it is
  * looked at.
+ *
+ * While it lies, only two threads run in rank 3, and they use no memory that a lie can reach: the library's
+ * own threads sleep in a signal handler, nothing is allocated or read by stdio, and lies stay out of the C
+ * library, the dynamic linker, stacks, the thread's own block and this program's variables.  Link it with -z
+ * now.
  */
+#define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../ready.h"
 
-enum { CHUNK = 256, CHUNKS_MAX = 512, LIES_MAX = 24 };
+enum { CHUNK = 256, CHUNKS_MAX = 512, LIES_MAX = 24, MAPPINGS_MAX = 1024, THREAD_BLOCK = 4096 };
 
-static uint64_t *chunks[CHUNKS_MAX];
-static size_t chunk_count;
+/* What the liar needs itself. */
 static struct {
-    uint64_t *at;
-    uint64_t was;
-} lies[LIES_MAX];
-static volatile size_t lie_count;
-static volatile int restless;
+    uint64_t *chunks[CHUNKS_MAX];
+    size_t chunk_count;
+    struct {
+        uint64_t *at;
+        uint64_t was;
+    } lies[LIES_MAX];
+    size_t lie_count;
+    uint64_t random;
+    atomic_int restless; /* the other thread may go on lying */
+    atomic_int resting;  /* it has seen that it may not */
+} own;
 
-/* Memory that can be read and, by its contents, written: it is written as it is. */
+static struct {
+    uint64_t first, end;
+} mappings[MAPPINGS_MAX];
+static size_t mapping_count;
+static char *stack;
+static size_t stack_size;
+
+static uint64_t next_random(void)
+{
+    own.random ^= own.random << 13;
+    own.random ^= own.random >> 7;
+    own.random ^= own.random << 17;
+    return own.random;
+}
+
+static int overlaps(uint64_t address, const void *start, size_t size)
+{
+    return address < (uint64_t)start + size && address + CHUNK > (uint64_t)start;
+}
+
+/* Whether a mapping may be lied in: of the MPI library, the heap, or without a name. */
+static int may_lie_in(const char *path)
+{
+    return path[0] == '\0' || strcmp(path, "[heap]") == 0 || strstr(path, "/libmpi") ||
+           strstr(path, "/libopen-") || strstr(path, "/mca_");
+}
+
+static void find_mappings(void)
+{
+    char line[4096];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps) && mapping_count < MAPPINGS_MAX) {
+        unsigned long first, end;
+        char mode[5], path[3000] = "";
+        if (sscanf(line, "%lx-%lx %4s %*s %*s %*s %2999s", &first, &end, mode, path) >= 3 && mode[1] == 'w' &&
+            may_lie_in(path)) {
+            mappings[mapping_count].first = first;
+            mappings[mapping_count++].end = end;
+        }
+    }
+    if (!maps || mapping_count == 0)
+        abort();
+    fclose(maps);
+}
+
+extern char __data_start[], _end[]; /* the linker's: this program's own variables lie between */
+
 static int is_ours(uint64_t address)
 {
-    uint64_t bytes[CHUNK / 8];
-    struct iovec here = {bytes, sizeof bytes}, there = {(void *)address, sizeof bytes};
-    return address % 8 == 0 && address > 65536 &&
-           process_vm_readv(getpid(), &here, 1, &there, 1, 0) == CHUNK &&
-           process_vm_writev(getpid(), &here, 1, &there, 1, 0) == CHUNK;
+    if (address % 8 != 0 || overlaps(address, stack, stack_size) ||
+        overlaps(address, __data_start, (size_t)(_end - __data_start)) ||
+        overlaps(address, (void *)pthread_self(), THREAD_BLOCK))
+        return 0;
+    for (size_t i = 0; i < mapping_count; i++) {
+        if (address >= mappings[i].first && address < mappings[i].end && mappings[i].end - address >= CHUNK)
+            return 1;
+    }
+    return 0;
 }
 
 static void add_chunk(uint64_t address)
 {
-    for (size_t i = 0; i < chunk_count; i++) {
-        if (address >= (uint64_t)chunks[i] && address < (uint64_t)chunks[i] + CHUNK)
+    for (size_t i = 0; i < own.chunk_count; i++) {
+        if (address >= (uint64_t)own.chunks[i] && address < (uint64_t)own.chunks[i] + CHUNK)
             return;
     }
-    if (chunk_count < CHUNKS_MAX && is_ours(address))
-        chunks[chunk_count++] = (uint64_t *)address;
+    if (own.chunk_count < CHUNKS_MAX && is_ours(address))
+        own.chunks[own.chunk_count++] = (uint64_t *)address;
 }
 
 static void find_records(void)
@@ -59,15 +124,15 @@ static void find_records(void)
         if (symbol)
             add_chunk((uint64_t)symbol);
     }
-    for (size_t i = 0; i < chunk_count; i++) {
+    for (size_t i = 0; i < own.chunk_count; i++) {
         for (size_t k = 0; k < CHUNK / 8; k++)
-            add_chunk(chunks[i][k]);
+            add_chunk(own.chunks[i][k]);
     }
 }
 
 static uint64_t falsehood(uint64_t was)
 {
-    switch (rand() % 9) {
+    switch (next_random() % 9) {
     case 0:
         return 0;
     case 1:
@@ -75,17 +140,17 @@ static uint64_t falsehood(uint64_t was)
     case 2:
         return was + 1;
     case 3:
-        return (uint64_t)chunks[rand() % chunk_count];
+        return (uint64_t)own.chunks[next_random() % own.chunk_count];
     case 4:
-        return was ^ UINT64_C(1) << rand() % 64;
+        return was ^ UINT64_C(1) << next_random() % 64;
     case 5:
         return 0x7fffffff;
     case 6:
-        return (uint64_t)rand() << 32 | (uint64_t)rand();
+        return next_random();
     case 7:
         return was << 8;
     default:
-        return (uint64_t)rand() % 8;
+        return next_random() % 8;
     }
 }
 
@@ -93,50 +158,97 @@ static void *fidget(void *argument)
 {
     (void)argument;
     for (unsigned i = 0;; i++) {
-        if (!restless) {
+        if (!atomic_load(&own.restless)) {
+            atomic_store(&own.resting, 1);
             usleep(1000);
             continue;
         }
-        for (size_t k = 0; k < lie_count; k++)
-            *(volatile uint64_t *)lies[k].at = i % 2 ? lies[k].was : falsehood(lies[k].was);
+        for (size_t k = 0; k < own.lie_count; k++)
+            *(volatile uint64_t *)own.lies[k].at = i % 2 ? own.lies[k].was : falsehood(own.lies[k].was);
     }
     return NULL;
 }
 
+static void rest(void)
+{
+    atomic_store(&own.restless, 0);
+    atomic_store(&own.resting, 0);
+    while (!atomic_load(&own.resting))
+        usleep(100);
+}
+
 static void lie(unsigned seed)
 {
-    restless = 0;
-    usleep(2000);
-    for (size_t i = lie_count; i-- > 0;)
-        *lies[i].at = lies[i].was;
-    srand(seed);
-    size_t count = 1 + (size_t)rand() % LIES_MAX;
-    lie_count = 0;
+    rest();
+    for (size_t i = own.lie_count; i-- > 0;)
+        *own.lies[i].at = own.lies[i].was;
+    own.random = UINT64_C(0x9e3779b97f4a7c15) * (seed + 1);
+    size_t count = 1 + (size_t)next_random() % LIES_MAX;
     for (size_t i = 0; i < count; i++) {
-        uint64_t *at = &chunks[rand() % chunk_count][rand() % (CHUNK / 8)];
-        lies[i].at = at;
-        lies[i].was = *at;
+        uint64_t *at = &own.chunks[next_random() % own.chunk_count][next_random() % (CHUNK / 8)];
+        own.lies[i].at = at;
+        own.lies[i].was = *at;
         *at = falsehood(*at);
-        lie_count = i + 1;
     }
-    restless = seed % 2;
+    own.lie_count = count;
+    atomic_store(&own.restless, (int)(seed % 2));
+}
+
+static void sleep_for_ever(int signal_number)
+{
+    (void)signal_number;
+    for (;;)
+        pause();
+}
+
+/* The library's threads would stumble over the lies; only MPI is to be lied about, not to be tried. */
+static void put_others_to_sleep(void)
+{
+    struct sigaction action = {.sa_handler = sleep_for_ever};
+    DIR *tasks = opendir("/proc/self/task");
+    sigfillset(&action.sa_mask);
+    if (!tasks || sigaction(SIGUSR2, &action, NULL) < 0)
+        abort();
+    for (struct dirent *entry; (entry = readdir(tasks));) {
+        int tid = atoi(entry->d_name);
+        if (tid > 0 && tid != getpid())
+            syscall(SYS_tgkill, getpid(), tid, SIGUSR2);
+    }
+    closedir(tasks);
+    usleep(100000);
+}
+
+static void find_stack(void)
+{
+    pthread_attr_t attributes;
+    void *start;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0 ||
+        pthread_attr_getstack(&attributes, &start, &stack_size) != 0)
+        abort();
+    stack = start;
+    pthread_attr_destroy(&attributes);
 }
 
 static void be_a_liar(void)
 {
     pthread_t thread;
     char line[32];
-    FILE *orders = fopen(getenv("MPIQ_LIAR_ORDERS"), "r");
-    FILE *answers = fopen(getenv("MPIQ_LIAR_ANSWERS"), "w");
+    int orders = open(getenv("MPIQ_LIAR_ORDERS"), O_RDONLY);
+    int answers = open(getenv("MPIQ_LIAR_ANSWERS"), O_WRONLY);
+    find_stack();
+    find_mappings();
     find_records();
-    if (!orders || !answers || chunk_count < 10 || pthread_create(&thread, NULL, fidget, NULL) != 0)
+    put_others_to_sleep();
+    if (orders < 0 || answers < 0 || own.chunk_count < 10 || pthread_create(&thread, NULL, fidget, NULL) != 0)
         abort();
-    while (fgets(line, sizeof line, orders)) {
+    /* The orders come one at a time, each answered before the next. */
+    for (ssize_t length; (length = read(orders, line, sizeof line - 1)) > 0;) {
+        line[length] = '\0';
         lie((unsigned)atoi(line));
-        fputc('.', answers);
-        fflush(answers);
+        if (write(answers, ".", 1) != 1)
+            abort();
     }
-    pause();
+    sleep_for_ever(0);
 }
 
 int main(int argc, char **argv)
