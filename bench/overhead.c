@@ -2,12 +2,11 @@
 /*
  * overhead.c - the calls whose cost bench/overhead looks at, CALLS times each, with 2 ranks.
  *
- *  overhead count CALLS    prints the instructions of each call, the least of CALLS: those of the MPI function
- *                          itself for collectives, since waiting takes as long as it takes; all there are,
- *                          down to the bottom, for a send or receive that does not wait (x86-64 alone)
- *  overhead time CALLS     natively: prints the median time of each call, and what the records take
- *  overhead threads CALLS  with MPI_THREAD_MULTIPLE: the time of a call in 1, 2 and 4 threads at once, each on a
- *                          communicator of its own
+ *  overhead count CALLS    prints the instructions of each call, the least of CALLS: those of the MPI
+ * function itself for collectives, since waiting takes as long as it takes; all there are, down to the
+ * bottom, for a send or receive that does not wait (x86-64 alone) overhead time CALLS     natively: prints
+ * the median time of each call, and what the records take overhead threads CALLS  with MPI_THREAD_MULTIPLE:
+ * the time of a call in 1, 2 and 4 threads at once, each on a communicator of its own
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -33,9 +32,9 @@ static uintptr_t own_begin, own_end;
 
 static void on_step(int number, siginfo_t *info, void *context)
 {
-    uintptr_t at = (uintptr_t) ((ucontext_t *) context)->uc_mcontext.gregs[REG_RIP];
+    uintptr_t at = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 
-    (void) number, (void) info;
+    (void)number, (void)info;
     all_steps++;
     own_steps += at >= own_begin && at < own_end;
 }
@@ -58,15 +57,15 @@ static void begin_counting(const char *name)
     Dl_info info;
 
     sigaction(SIGTRAP, &action, NULL);
-    if (NULL != function && dladdr1(function, &info, (void **) &symbol, RTLD_DL_SYMENT) && NULL != symbol) {
-        own_begin = (uintptr_t) function;
+    if (NULL != function && dladdr1(function, &info, (void **)&symbol, RTLD_DL_SYMENT) && NULL != symbol) {
+        own_begin = (uintptr_t)function;
         own_end = own_begin + symbol->st_size;
     }
 }
 
 static void count_it(const char *name, void (*call)(void))
 {
-    unsigned long least = (unsigned long) -1;
+    unsigned long least = (unsigned long)-1;
     int i;
 
     begin_counting(name);
@@ -95,7 +94,7 @@ static void receive_one(int tag)
 /* All messages are sent before any is received: neither side waits. */
 static void count_without_waiting(void)
 {
-    unsigned long least = (unsigned long) -1;
+    unsigned long least = (unsigned long)-1;
     int i, there = 0;
 
     if (1 == rank) {
@@ -198,14 +197,14 @@ static void dup_free(void)
 
 static int by_value(const void *a, const void *b)
 {
-    double x = *(const double *) a, y = *(const double *) b;
+    double x = *(const double *)a, y = *(const double *)b;
 
     return (x > y) - (x < y);
 }
 
 static void time_some(const char *name, void (*call)(void), int count)
 {
-    double *times = calloc((size_t) count, sizeof(*times));
+    double *times = calloc((size_t)count, sizeof(*times));
     int i;
 
     for (i = 0; i < count; i++) {
@@ -214,7 +213,7 @@ static void time_some(const char *name, void (*call)(void), int count)
         call();
         times[i] = MPI_Wtime() - begin;
     }
-    qsort(times, (size_t) count, sizeof(*times), by_value);
+    qsort(times, (size_t)count, sizeof(*times), by_value);
     if (0 == rank) {
         printf("time %s %.0f\n", name, times[count / 2] * 1e9);
     }
@@ -250,7 +249,7 @@ static double took[THREADS];
 
 static void *work(void *argument)
 {
-    int mine = (int) (intptr_t) argument, i;
+    int mine = (int)(intptr_t)argument, i;
     double a = 1, b, begin;
     MPI_Request request;
 
@@ -287,9 +286,9 @@ static void time_threads(void)
         for (count = 1; count <= THREADS; count *= 2) {
             double sum = 0;
 
-            pthread_barrier_init(&together, NULL, (unsigned int) count);
+            pthread_barrier_init(&together, NULL, (unsigned int)count);
             for (i = 0; i < count; i++) {
-                pthread_create(&threads[i], NULL, work, (void *) (intptr_t) i);
+                pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i);
             }
             for (i = 0; i < count; i++) {
                 pthread_join(threads[i], NULL);
@@ -316,12 +315,12 @@ static void sizes(void)
     if (NULL == root || 0 != rank) {
         return;
     }
-    for (table = (void *) (uintptr_t) root->tables; NULL != table; table = (void *) (uintptr_t) table->next) {
+    for (table = (void *)(uintptr_t)root->tables; NULL != table; table = (void *)(uintptr_t)table->next) {
         rows += table->row_count * table->row_size;
     }
     printf("bytes communicator %zu\nbytes thread %zu\nbytes process %zu\nbytes layout %lu\n",
            sizeof(struct ompi_mqs_collectives), sizeof(struct ompi_mqs_thread),
-           sizeof(struct ompi_mqs_root) + sizeof(struct ompi_mqs_collectives), (unsigned long) rows);
+           sizeof(struct ompi_mqs_root) + sizeof(struct ompi_mqs_collectives), (unsigned long)rows);
 }
 
 int main(int argc, char **argv)
@@ -333,7 +332,8 @@ int main(int argc, char **argv)
         return 2;
     }
     calls = atoi(argv[2]);
-    MPI_Init_thread(&argc, &argv, strcmp(argv[1], "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
+    MPI_Init_thread(&argc, &argv, strcmp(argv[1], "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE,
+                    &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (0 == strcmp(argv[1], "count")) {
         count_it("PMPI_Barrier", barrier);

@@ -38,6 +38,8 @@ static enum mpiq_view view_of(enum command command)
         return MPIQ_VIEW_COMMS;
     case COMMAND_RANKS:
         return MPIQ_VIEW_RANKS;
+    case COMMAND_HISTORY:
+        return MPIQ_VIEW_HISTORY;
     default:
         return MPIQ_VIEW_REPORT;
     }
@@ -117,11 +119,20 @@ static int look(struct command_line *line)
     return status;
 }
 
+/* What mpiq starts on each host of a job: its answer, a failure included, is on standard output. */
+static int collect(int count, char **words)
+{
+    struct mpiq_error *error = mpiq_collect(count, words);
+    return error ? say_error(error) : EXIT_FINE;
+}
+
 int main(int argc, char **argv)
 {
     struct command_line line;
     if (argc > 1 && strcmp(argv[1], "record") == 0)
         return record(argc, argv);
+    if (argc > 1 && strcmp(argv[1], "collect") == 0)
+        return collect(argc - 2, argv + 2);
     int status = parse_command_line(argc, argv, &line);
     if (status >= 0)
         return status;

@@ -14,8 +14,8 @@
 static const char help[] =
     "usage: mpiq [COMMAND] [OPTION...] [TARGET...]\n"
     "\n"
-    "Says why an MPI job hangs.  TARGET is the pid of a launcher or of any rank, or core\n"
-    "files, or snapshots; without one, your only MPI job on this machine.\n"
+    "Says why an MPI job hangs.  TARGET is the pid of a launcher or of any rank, slurm:JOB[.STEP],\n"
+    "core files, or snapshots; without one, your only MPI job on this machine.\n"
     "\n"
     "  report             what is stuck and why (the default)\n"
     "  why RANK           the chain of waits from one rank to the cause\n"
@@ -23,6 +23,7 @@ static const char help[] =
     "  queues             pending sends, posted receives, unexpected messages\n"
     "  comms              communicators and their members\n"
     "  ranks              one line for each rank: where it is\n"
+    "  history RANK       its last MPI calls: all under the recorder, collectives with the patch\n"
     "  snapshot -o FILE   write what was read to a file, to look at it later or elsewhere\n"
     "  doctor             what this machine and this job allow, and what would help\n"
     "  record -- PROGRAM  run an MPI program under the recorder: mpirun -n 4 mpiq record -- ./solver\n"
@@ -32,6 +33,9 @@ static const char help[] =
     "  --html FILE        write the report to FILE as a page\n"
     "  --ranks LIST       show only these ranks: 0-3,7 or 0-46:2\n"
     "  --comm NAME        for collectives and comms: only this communicator, by name or number\n"
+    "  --hosts LIST       read the job's ranks on these hosts: n1,n2,n3 (by ssh)\n"
+    "  --via COMMAND      with --hosts: start mpiq there by this command, {host} in it: 'rsh {host}'\n"
+    "  --wait SECONDS     time that a host may take for each look (30)\n"
     "  --all              show the library's internal traffic too\n"
     "  --stop             stop each process while it is read\n"
     "  --pause SECONDS    time between the two looks (0.25)\n"
@@ -40,10 +44,14 @@ static const char help[] =
     "  --stall-after SEC  call a job stalled after so long without progress (60)\n"
     "  --hang-after SEC   for run: end a job in which nothing has moved for so long (300)\n"
     "  --keep             for run: report a hung job, but do not end it\n"
+    "  --strict           for run: sends wait for their receive and collectives for all\n"
+    "                     members, so that a program that only ends by luck hangs\n"
+    "  --check            for run: when the job ends, report lost messages, requests never\n"
+    "                     completed, calls that do not agree, objects never freed\n"
     "\n"
     "Exit status: 0 running or finished, 1 deadlock, 2 wrong usage, 3 nothing or too little\n"
     "could be read, 4 stalled.  snapshot and doctor: 0 on success.  run: the command's own\n"
-    "status, or 1 or 4 if the job hung.\n";
+    "status, or 1 or 4 if the job hung, 5 if --check found anything.\n";
 
 enum {
     OPTION_JSON = 256,
@@ -51,6 +59,9 @@ enum {
     OPTION_HTML,
     OPTION_RANKS,
     OPTION_COMM,
+    OPTION_HOSTS,
+    OPTION_VIA,
+    OPTION_WAIT,
     OPTION_ALL,
     OPTION_STOP,
     OPTION_PAUSE,
@@ -59,6 +70,8 @@ enum {
     OPTION_STALL_AFTER,
     OPTION_HANG_AFTER,
     OPTION_KEEP,
+    OPTION_STRICT,
+    OPTION_CHECK,
     OPTION_WIRE
 };
 
@@ -67,6 +80,9 @@ static const struct option long_options[] = {
     {"html", required_argument, NULL, OPTION_HTML},
     {"ranks", required_argument, NULL, OPTION_RANKS},
     {"comm", required_argument, NULL, OPTION_COMM},
+    {"hosts", required_argument, NULL, OPTION_HOSTS},
+    {"via", required_argument, NULL, OPTION_VIA},
+    {"wait", required_argument, NULL, OPTION_WAIT},
     {"all", no_argument, NULL, OPTION_ALL},
     {"stop", no_argument, NULL, OPTION_STOP},
     {"pause", required_argument, NULL, OPTION_PAUSE},
@@ -75,6 +91,8 @@ static const struct option long_options[] = {
     {"stall-after", required_argument, NULL, OPTION_STALL_AFTER},
     {"hang-after", required_argument, NULL, OPTION_HANG_AFTER},
     {"keep", no_argument, NULL, OPTION_KEEP},
+    {"strict", no_argument, NULL, OPTION_STRICT},
+    {"check", no_argument, NULL, OPTION_CHECK},
     {"json-to", required_argument, NULL, OPTION_JSON_TO}, /* gdb's too */
     {"wire", required_argument, NULL, OPTION_WIRE},       /* gdb's: see docs/WIRE.md */
     {"output", required_argument, NULL, 'o'},
@@ -90,7 +108,7 @@ static const struct {
     {"report", COMMAND_REPORT}, {"why", COMMAND_WHY},           {"collectives", COMMAND_COLLECTIVES},
     {"queues", COMMAND_QUEUES}, {"comms", COMMAND_COMMS},       {"ranks", COMMAND_RANKS},
     {"doctor", COMMAND_DOCTOR}, {"snapshot", COMMAND_SNAPSHOT}, {"run", COMMAND_RUN},
-    {"ask", COMMAND_ASK},
+    {"ask", COMMAND_ASK},       {"history", COMMAND_HISTORY},
 };
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
@@ -144,6 +162,16 @@ static int take_option(int option, struct command_line *line)
     case OPTION_COMM: /* collectives and comms take it: see check_options */
         line->render.comm = optarg;
         return -1;
+    case OPTION_HOSTS:
+        line->look.hosts = optarg;
+        return -1;
+    case OPTION_VIA:
+        line->look.via = optarg;
+        return -1;
+    case OPTION_WAIT:
+        return parse_seconds(optarg, &line->look.wait) && line->look.wait > 0
+                   ? -1
+                   : refuse("--wait takes seconds, not '%s'", optarg);
     case OPTION_ALL:
         line->render.all = true;
         return -1;
@@ -173,6 +201,12 @@ static int take_option(int option, struct command_line *line)
         return refuse("--color takes auto, always or never, not '%s'", optarg);
     case OPTION_KEEP:
         line->keep = true;
+        return -1;
+    case OPTION_STRICT:
+        line->strict = true;
+        return -1;
+    case OPTION_CHECK:
+        line->check = true;
         return -1;
     case OPTION_WIRE:
         return parse_wire(optarg, line) ? -1 : refuse("--wire takes two descriptors, not '%s'", optarg);
@@ -205,7 +239,7 @@ static int refuse_option(int option, const char *word)
 
 static bool is_pid_or_file(const char *word)
 {
-    return word[strspn(word, "0123456789")] == '\0' || strpbrk(word, "/.") || access(word, F_OK) == 0;
+    return word[strspn(word, "0123456789")] == '\0' || strpbrk(word, "/.:") || access(word, F_OK) == 0;
 }
 
 /* The command word, if the first argument is one. */
@@ -226,8 +260,11 @@ static int take_command(int argc, char **argv, struct command_line *line)
 static int check_options(const struct command_line *line)
 {
     bool look = line->command != COMMAND_SNAPSHOT && line->command != COMMAND_DOCTOR;
-    if (line->command != COMMAND_RUN && (line->keep || line->hang_given))
-        return refuse("%s goes with run only", line->keep ? "--keep" : "--hang-after");
+    if (line->command != COMMAND_RUN && (line->keep || line->hang_given || line->strict || line->check))
+        return refuse("%s goes with run only", line->keep     ? "--keep"
+                                               : line->strict ? "--strict"
+                                               : line->check  ? "--check"
+                                                              : "--hang-after");
     if (line->stall_given && (!look || line->command == COMMAND_RUN))
         return refuse("--stall-after has no meaning with %s", line->command == COMMAND_RUN
                                                                   ? "run: see --hang-after"
@@ -253,9 +290,10 @@ static int check(int argc, char **argv, struct command_line *line)
     int status = check_options(line);
     if (status >= 0)
         return status;
-    if (line->command == COMMAND_WHY) {
+    if (line->command == COMMAND_WHY || line->command == COMMAND_HISTORY) {
+        const char *word = line->command == COMMAND_WHY ? "why" : "history";
         if (optind == argc)
-            return refuse("why needs a rank: mpiq why 3");
+            return refuse("%s needs a rank: mpiq %s 3", word, word);
         line->render.rank = argv[optind++];
     }
     if (line->command == COMMAND_ASK) {

@@ -7,7 +7,14 @@
 
 #include "mpiq.h"
 
-enum { EXIT_FINE = 0, EXIT_DEADLOCK = 1, EXIT_USAGE = 2, EXIT_NOTHING_READ = 3, EXIT_STALLED = 4 };
+enum {
+    EXIT_FINE = 0,
+    EXIT_DEADLOCK = 1,
+    EXIT_USAGE = 2,
+    EXIT_NOTHING_READ = 3,
+    EXIT_STALLED = 4,
+    EXIT_CHECK = 5
+};
 
 enum command {
     COMMAND_REPORT,
@@ -16,6 +23,7 @@ enum command {
     COMMAND_QUEUES,
     COMMAND_COMMS,
     COMMAND_RANKS,
+    COMMAND_HISTORY,
     COMMAND_SNAPSHOT,
     COMMAND_DOCTOR,
     COMMAND_RUN,
@@ -37,6 +45,8 @@ struct command_line {
     bool hang_given;      /* --hang-after is on the command line */
     bool stall_given;     /* --stall-after is */
     bool keep;            /* of run: let the hung job live */
+    bool strict;          /* of run: what may wait, waits */
+    bool check;           /* of run: findings of a job that ended */
     char **program;       /* of run: what follows "--", ends with NULL */
     const char *color;    /* "auto", "always", "never" */
     struct mpiq_wire wires[MAX_WIRES];

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mpiq.h"
@@ -46,12 +48,84 @@ bool record_preload(void)
         say_error(error);
         return false;
     }
-    bool good =
-        put_first("LD_PRELOAD", path, ": ") && put_first("OMPI_MCA_mca_base_env_list", "LD_PRELOAD", ";");
+    bool good = put_first("LD_PRELOAD", path, ": ");
     free(path);
     if (!good)
         fprintf(stderr, "mpiq: out of memory\n");
     return good;
+}
+
+/* What the recorder heeds, as far as it is set. */
+static const char *const variables[] = {"LD_PRELOAD", "MPIQ_STRICT", "MPIQ_CHECK"};
+enum { VARIABLES = sizeof variables / sizeof *variables };
+
+static bool is_launcher(const char *program)
+{
+    static const char *const names[] = {"mpirun", "mpiexec", "orterun"};
+    const char *slash = strrchr(program, '/');
+    const char *base = slash ? slash + 1 : program;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(base, names[i], length) == 0 && (base[length] == '\0' || base[length] == '.'))
+            return true;
+    }
+    return false;
+}
+
+static bool is_program(const char *word)
+{
+    struct stat status;
+    return strchr(word, '/') && stat(word, &status) == 0 && S_ISREG(status.st_mode) &&
+           access(word, X_OK) == 0;
+}
+
+static bool is_variable(const char *word)
+{
+    size_t length = word ? strcspn(word, "=") : 0;
+    return length > 0 && !isdigit((unsigned char)word[0]) &&
+           strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") >= length;
+}
+
+/* Whether the launcher itself is given -x: what stands behind its program is the program's. */
+static bool names_variables(char **program)
+{
+    for (int i = 1; program[i] && !is_program(program[i]); i++) {
+        bool x = strcmp(program[i], "-x") == 0 || strcmp(program[i], "--x") == 0;
+        if (x && is_variable(program[i + 1]))
+            return true;
+    }
+    return false;
+}
+
+char **record_forward(char **program)
+{
+    if (!is_launcher(program[0]))
+        return program;
+    if (!names_variables(program)) {
+        for (size_t i = 0; i < VARIABLES; i++) {
+            if (getenv(variables[i]) && !put_first("OMPI_MCA_mca_base_env_list", variables[i], ";"))
+                return NULL;
+        }
+        return program;
+    }
+    size_t count = 0;
+    while (program[count])
+        count++;
+    char **longer = calloc(count + 1 + 2 * (size_t)VARIABLES, sizeof *longer);
+    size_t at = 0;
+    if (!longer) {
+        fprintf(stderr, "mpiq: out of memory\n");
+        return NULL;
+    }
+    longer[at++] = program[0];
+    for (size_t i = 0; i < VARIABLES; i++) {
+        if (!getenv(variables[i]))
+            continue;
+        longer[at++] = (char *)"-x";
+        longer[at++] = (char *)variables[i];
+    }
+    memcpy(&longer[at], &program[1], count * sizeof *longer);
+    return longer;
 }
 
 int record(int argc, char **argv)

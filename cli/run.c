@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "children.h"
 #include "record.h"
 #include "say.h"
@@ -20,6 +21,7 @@ enum { GRACE_SECONDS = 5, DOUBTS_MOST = 5 };
 static const double sample_period = 1;
 static const double quiet_before_look = 5; /* nothing has moved, by the kernel's counters */
 static const double between_proofs = 1;
+static const double check_period = 0.05; /* how soon ranks that wait at their end are seen */
 /* A look costs the job a little: this many times as long as one took, no other follows. */
 static const double look_share = 200;
 
@@ -27,11 +29,16 @@ static const double look_share = 200;
 struct run {
     struct command_line *line;
     struct mpiq_watch *watch;
-    double next_look; /* of CLOCK_MONOTONIC */
-    int doubts;       /* looks that did not call a job stalled in which nothing moves */
-    double proven;    /* when a deadlock was proven first; 0: the last look proved none */
-    char told[16];    /* the verdict of the report that was told last; "": none was */
-    bool complained;  /* of a look that can never be: once is enough */
+    double next_look;    /* of CLOCK_MONOTONIC */
+    int doubts;          /* looks that did not call a job stalled in which nothing moves */
+    double proven;       /* when a deadlock was proven first; 0: the last look proved none */
+    char told[16];       /* the verdict of the report that was told last; "": none was */
+    struct check *check; /* of --check; NULL */
+    double next_check;   /* of CLOCK_MONOTONIC: ranks are held, and were looked at */
+    int checks;          /* looks at held ranks of which one is missing still */
+    bool checked;        /* some ranks were read at their end */
+    bool found;          /* and something was wrong */
+    bool complained;     /* of a look that can never be: once is enough */
 };
 
 static pid_t launcher;
@@ -109,9 +116,16 @@ static bool start(struct command_line *line)
     }
     if (launcher == 0) {
         sigprocmask(SIG_SETMASK, &before, NULL);
-        if (!record_preload())
+        if (!record_preload()) {
             fprintf(stderr, "mpiq: the job runs without the recorder\n");
-        execvp(line->program[0], line->program);
+            if (line->strict || line->check)
+                _exit(EXIT_NOTHING_READ);
+        }
+        char **program =
+            line->strict && setenv("MPIQ_STRICT", "1", 1) != 0 ? NULL : record_forward(line->program);
+        if (!program)
+            _exit(EXIT_NOTHING_READ);
+        execvp(program[0], program);
         fprintf(stderr, "mpiq: cannot start %s: %m\n", line->program[0]);
         _exit(127);
     }
@@ -198,6 +212,57 @@ static void keep(struct run *run, const struct mpiq_job *job, bool hangs)
              hangs || run->line->html ? verdict : ""); /* a page is kept true */
 }
 
+/* ---- the check ------------------------------------------------------------------------------------------
+ */
+
+/* Of a look that found all living ranks held at their end: says what is wrong, and lets them go. */
+static bool take_check(struct run *run, const struct mpiq_job *job)
+{
+    int found = run->check && job ? mpiq_job_checked(job) : -1;
+    if (found < 0)
+        return false;
+    run->checked = true;
+    run->found = run->found || found > 0;
+    if (found > 0 || run->line->html)
+        tell(run->line, job);
+    check_release(run->check);
+    run->checks = 0;
+    return true;
+}
+
+/* Looks at ranks that wait at their end, once all of their world do.  Where others of the job do not come, as
+   with a world that it has spawned, they are let go after some looks. */
+static void check_if_ended(struct run *run)
+{
+    enum { MOST_CHECKS = 5 };
+    const double between_checks = 2;
+    if (!run->check || now() < run->next_check || !check_all(run->check))
+        return;
+    struct mpiq_job *job = look(run);
+    if (!take_check(run, job)) {
+        run->next_check = now() + between_checks;
+        if (++run->checks >= MOST_CHECKS) {
+            fprintf(stderr,
+                    "mpiq: some ranks were not checked: others of the job did not come to their end\n");
+            check_release(run->check);
+            run->checks = 0;
+        }
+    }
+    mpiq_job_destroy(job);
+}
+
+static int end_check(struct run *run, int status, bool hung)
+{
+    if (!run->check)
+        return status;
+    check_end(run->check);
+    if (hung)
+        return status;
+    if (!run->checked)
+        fprintf(stderr, "mpiq: the job was not checked: no rank came to MPI_Finalize under the recorder\n");
+    return run->found ? EXIT_CHECK : status;
+}
+
 /* Looks at the job if nothing seems to move.  Returns the exit status once the job was ended, else -1. */
 static int look_if_quiet(struct run *run)
 {
@@ -210,8 +275,10 @@ static int look_if_quiet(struct run *run)
     if (quiet < 0 || (quiet < wanted && !told) || now() < run->next_look)
         return -1;
     struct mpiq_job *job = look(run);
-    if (!job)
+    if (!job || take_check(run, job)) {
+        mpiq_job_destroy(job);
         return -1;
+    }
     judge(run, job, why, sizeof why);
     int status = strcmp(mpiq_job_verdict(job), "deadlock") == 0 ? EXIT_DEADLOCK : EXIT_STALLED;
     bool hangs = why[0] != '\0';
@@ -235,14 +302,25 @@ int run(struct command_line *line)
     struct mpiq_error *error = mpiq_watch_create(&run.watch);
     if (error)
         return say_error(error);
+    if (line->check && !(run.check = check_start())) {
+        mpiq_watch_destroy(run.watch);
+        return EXIT_NOTHING_READ;
+    }
     if (!start(line)) {
+        check_end(run.check);
         mpiq_watch_destroy(run.watch);
         return EXIT_NOTHING_READ;
     }
     pass_signals_on();
     double period = line->hang_after / 5 < sample_period ? line->hang_after / 5 : sample_period;
-    while (hung < 0 && !ended_within(period > 0.05 ? period : 0.05, &status))
+    double sampled = 0;
+    while (hung < 0 && !ended_within(line->check || period < check_period ? check_period : period, &status)) {
+        check_if_ended(&run);
+        if (now() - sampled < period)
+            continue;
+        sampled = now();
         hung = look_if_quiet(&run);
+    }
     mpiq_watch_destroy(run.watch);
-    return hung >= 0 ? hung : exit_status(status);
+    return end_check(&run, hung >= 0 ? hung : exit_status(status), hung >= 0);
 }

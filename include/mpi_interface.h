@@ -59,12 +59,7 @@ typedef struct {
    called, and its error-string function explains them. */
 enum { mqs_ok = 0, mqs_no_information, mqs_end_of_list, mqs_first_user_code = 100 };
 
-typedef enum {
-    mqs_lang_c = 'c',
-    mqs_lang_cplus = 'C',
-    mqs_lang_f77 = 'f',
-    mqs_lang_f90 = 'F'
-} mqs_lang_code;
+typedef enum { mqs_lang_c = 'c', mqs_lang_cplus = 'C', mqs_lang_f77 = 'f', mqs_lang_f90 = 'F' } mqs_lang_code;
 
 typedef enum { mqs_pending_sends, mqs_pending_receives, mqs_unexpected_messages } mqs_op_class;
 
@@ -145,7 +140,7 @@ typedef struct {
 
 /* One message as one side sees it.  Lengths are in bytes; local ranks are those of the communicator. */
 typedef struct {
-    int status; /* enum mqs_status */
+    int status;                      /* enum mqs_status */
     mqs_tword_t desired_local_rank;  /* of the other side; -1 for any */
     mqs_tword_t desired_global_rank; /* the same in MPI_COMM_WORLD, or MQS_INVALID_PROCESS */
     int tag_wild;                    /* 1: any tag will do, and desired_tag says nothing */
@@ -302,39 +297,40 @@ enum mqs_phase {
 
 typedef struct {
     mqs_process_name name;
-    int world_size;     /* 0: not known */
-    int phase;          /* enum mqs_phase */
-    int thread_level;   /* 0 single … 3 multiple; -1: not known */
-    int recording;      /* 1: a patched library that keeps collective state; 0: patched but off; -1: unpatched */
-    int layout_source;  /* enum mqs_layout_source */
-    int queues;         /* 1: queues can be read; 0: not with this PML */
-    char nspace[256];   /* PMIx namespace, "" if not known */
-    char library[64];   /* "Open MPI 4.1.4" */
-    char pml[48];       /* "ob1" */
+    int world_size;   /* 0: not known */
+    int phase;        /* enum mqs_phase */
+    int thread_level; /* 0 single … 3 multiple; -1: not known */
+    int recording; /* 1: a patched library that keeps collective state; 0: patched but off; -1: unpatched */
+    int layout_source; /* enum mqs_layout_source */
+    int queues;        /* 1: queues can be read; 0: not with this PML */
+    char nspace[256];  /* PMIx namespace, "" if not known */
+    char library[64];  /* "Open MPI 4.1.4" */
+    char pml[48];      /* "ob1" */
 } mqs_process_identity;
 
 /* Bits of mqs_communicator_details.flags. */
 enum {
     mqs_comm_flag_inter = 1,
-    mqs_comm_flag_internal = 2,  /* the library's own (an intercommunicator's local one, han's): not the user's */
-    mqs_comm_flag_freed = 4,     /* freed by the user, still in use */
+    mqs_comm_flag_internal =
+        2,                   /* the library's own (an intercommunicator's local one, han's): not the user's */
+    mqs_comm_flag_freed = 4, /* freed by the user, still in use */
     mqs_comm_flag_self = 8,
     mqs_comm_flag_world = 16,
     mqs_comm_flag_topology = 32
 };
 
 typedef struct {
-    mqs_taddr_t handle;       /* address of the library's object: what waits name */
-    uint64_t context[2];      /* full context id, the same on all members; [0] is 0 where it has one word */
+    mqs_taddr_t handle;  /* address of the library's object: what waits name */
+    uint64_t context[2]; /* full context id, the same on all members; [0] is 0 where it has one word */
     int flags;
-    int remote_size;          /* 0 for an intracommunicator */
-    uint64_t group_hash;      /* of the local group's names; the same hash is the same members in the same order */
+    int remote_size;     /* 0 for an intracommunicator */
+    uint64_t group_hash; /* of the local group's names; the same hash is the same members in the same order */
     uint64_t remote_hash;
-    mqs_taddr_t parent;       /* an internal one: handle of the one the user called on; 0 if not known */
-    int64_t ordered;          /* running number of the last ordered collective; -1: not kept */
-    int64_t nonblocking;      /* non-blocking collectives started, hidden ones taken off; -1: not known.
-                                 Without a patched library it comes from the tag counter: too high by those
-                                 that made communicators which are freed by now */
+    mqs_taddr_t parent;  /* an internal one: handle of the one the user called on; 0 if not known */
+    int64_t ordered;     /* running number of the last ordered collective; -1: not kept */
+    int64_t nonblocking; /* non-blocking collectives started, hidden ones taken off; -1: not known.
+                            Without a patched library it comes from the tag counter: too high by those
+                            that made communicators which are freed by now */
 } mqs_communicator_details;
 
 /* What an operation is, beside its envelope. */
@@ -352,45 +348,45 @@ enum mqs_operation_kind {
 
 enum {
     mqs_operation_persistent = 1,
-    mqs_operation_internal = 2,  /* made by a collective, not by the user */
-    mqs_operation_eager = 4,     /* a send that needs only room, or a message that came whole */
-    mqs_operation_inactive = 8,  /* persistent and not started */
-    mqs_operation_freed = 16,    /* the user has given up the request */
+    mqs_operation_internal = 2,      /* made by a collective, not by the user */
+    mqs_operation_eager = 4,         /* a send that needs only room, or a message that came whole */
+    mqs_operation_inactive = 8,      /* persistent and not started */
+    mqs_operation_freed = 16,        /* the user has given up the request */
     mqs_operation_out_of_order = 32, /* an unexpected message that overtook one still missing */
     mqs_operation_cancelled = 64
 };
 
 typedef struct {
-    mqs_taddr_t request;      /* the library's request: joins queues and waits; 0 for unexpected messages */
-    mqs_taddr_t comm;         /* handle of the communicator */
-    mqs_taddr_t datatype;     /* handle, 0 if none */
-    int64_t count;            /* of elements; -1: not known */
-    uint64_t sequence;        /* order of posting on this communicator and peer */
-    int kind;                 /* enum mqs_operation_kind */
-    int flags;                /* mqs_operation_ bits */
-    int collective;           /* class of the collective it belongs to; -1: none or not known */
-    int peer_known;           /* 1: peer names the other side */
+    mqs_taddr_t request;  /* the library's request: joins queues and waits; 0 for unexpected messages */
+    mqs_taddr_t comm;     /* handle of the communicator */
+    mqs_taddr_t datatype; /* handle, 0 if none */
+    int64_t count;        /* of elements; -1: not known */
+    uint64_t sequence;    /* order of posting on this communicator and peer */
+    int kind;             /* enum mqs_operation_kind */
+    int flags;            /* mqs_operation_ bits */
+    int collective;       /* class of the collective it belongs to; -1: none or not known */
+    int peer_known;       /* 1: peer names the other side */
     mqs_process_name peer;
     char datatype_name[64];
-    mqs_taddr_t caller;       /* return address of the MPI call that started it; 0: not known */
+    mqs_taddr_t caller; /* return address of the MPI call that started it; 0: not known */
 } mqs_operation_details;
 
 /* One collective call, of the ring or outstanding. */
 typedef struct {
     int collective;
-    int done;                 /* 1: returned, or its request completed */
-    int64_t number;           /* running number, 0: not an ordered one */
+    int done;       /* 1: returned, or its request completed */
+    int64_t number; /* running number, 0: not an ordered one */
     int64_t count;
     mqs_taddr_t datatype;
     mqs_taddr_t op;
     char datatype_name[64];
-    char op_name[64];         /* "" if not a predefined one */
-    int64_t bytes;            /* count times the datatype's size; -1: not known */
+    char op_name[64]; /* "" if not a predefined one */
+    int64_t bytes;    /* count times the datatype's size; -1: not known */
     int root;
     int tid;
-    mqs_taddr_t caller;       /* return address of the MPI call */
-    mqs_taddr_t request;      /* 0: blocking */
-    int64_t begin_ns;         /* since the epoch; 0: not known */
+    mqs_taddr_t caller;  /* return address of the MPI call */
+    mqs_taddr_t request; /* 0: blocking */
+    int64_t begin_ns;    /* since the epoch; 0: not known */
 } mqs_collective_call;
 
 enum mqs_call_list { mqs_calls_recent, mqs_calls_outstanding };
@@ -398,26 +394,26 @@ enum mqs_call_list { mqs_calls_recent, mqs_calls_outstanding };
 /* Why a thread waits; numbered as enum ompi_mqs_wait_kind. */
 typedef struct {
     int tid;
-    int level;                /* 0: the outermost of this thread */
+    int level; /* 0: the outermost of this thread */
     int kind;
-    int need;                 /* how many of its operations suffice to end it */
-    int operations;           /* how many follow */
-    int collective;           /* class of the collective call around it; -1: none */
+    int need;       /* how many of its operations suffice to end it */
+    int operations; /* how many follow */
+    int collective; /* class of the collective call around it; -1: none */
     uint64_t episode;
-    int64_t begin_ns;         /* since the epoch; 0: not stamped yet */
-    mqs_taddr_t comm;         /* handle of the communicator named by the wait; 0: see the operations */
+    int64_t begin_ns;            /* since the epoch; 0: not stamped yet */
+    mqs_taddr_t comm;            /* handle of the communicator named by the wait; 0: see the operations */
     mqs_taddr_t collective_comm; /* handle of the one the collective was called on */
-    char call[48];            /* "MPI_Recv": the MPI call a person would name; "" if not known */
-    mqs_taddr_t window;       /* the library's window of a one-sided call; 0: none or not known */
-    int window_target;        /* local rank in the window whose answer it waits for; -1: all of them */
-    int lock_exclusive;       /* of MPI_Win_lock: 1 exclusive, 0 shared */
+    char call[48];               /* "MPI_Recv": the MPI call a person would name; "" if not known */
+    mqs_taddr_t window;          /* the library's window of a one-sided call; 0: none or not known */
+    int window_target;           /* local rank in the window whose answer it waits for; -1: all of them */
+    int lock_exclusive;          /* of MPI_Win_lock: 1 exclusive, 0 shared */
 } mqs_wait;
 
 /* Sequence numbers of one channel of the current communicator: whether anything is under way. */
 typedef struct {
-    int peer_local;           /* local rank (of the remote group of an intercommunicator) */
-    uint32_t sent;            /* next sequence number this process will send to it */
-    uint32_t expected;        /* next one it expects from it */
+    int peer_local;    /* local rank (of the remote group of an intercommunicator) */
+    uint32_t sent;     /* next sequence number this process will send to it */
+    uint32_t expected; /* next one it expects from it */
 } mqs_channel;
 
 #define MQS_CHANNEL_TAGS 8
@@ -427,111 +423,144 @@ typedef struct {
 typedef struct {
     uint64_t messages;
     uint64_t bytes;
-    uint64_t tags;            /* sum of the tags; of one tag alone: the tag */
-    uint64_t hashes;          /* of a cell: sum of the tags' hashes */
+    uint64_t tags;   /* sum of the tags; of one tag alone: the tag */
+    uint64_t hashes; /* of a cell: sum of the tags' hashes */
 } mqs_tag_count;
 
 /* Counts of one direction of a channel, where the library's own queues cannot be read (mpiq_record.h). */
 typedef struct {
-    int unclear;              /* 1: the counts may be off */
-    int bytes_known;          /* 0: the sums of bytes lack some messages */
-    int tag_count;            /* tags counted one by one; entries of `tags` */
-    int cell_count;           /* 0, or MQS_CHANNEL_CELLS: all other tags are summed up in `cells` */
+    int unclear;     /* 1: the counts may be off */
+    int bytes_known; /* 0: the sums of bytes lack some messages */
+    int tag_count;   /* tags counted one by one; entries of `tags` */
+    int cell_count;  /* 0, or MQS_CHANNEL_CELLS: all other tags are summed up in `cells` */
     mqs_tag_count tags[MQS_CHANNEL_TAGS];
     mqs_tag_count cells[MQS_CHANNEL_CELLS];
 } mqs_channel_counts;
 
+/* In place of a local rank or a tag. */
+enum { mqs_past_none = -1, mqs_past_any = -2, mqs_past_proc_null = -3 };
+
 /* One MPI call of a thread's past. */
 typedef struct {
-    char call[48];            /* "MPI_Send" */
-    mqs_taddr_t comm;         /* handle of its communicator; 0: none, or it has been freed */
-    mqs_taddr_t caller;       /* return address */
-    int64_t begin_ns;         /* since the epoch */
-    int64_t end_ns;           /* 0: still in it */
-    int64_t bytes;            /* -1: not known */
-    int peer_local;           /* -1: none, or any */
-    int tag;                  /* -1: none, or any */
+    char call[48];      /* "MPI_Send" */
+    mqs_taddr_t comm;   /* handle of its communicator; 0: none, or it has been freed */
+    mqs_taddr_t caller; /* return address */
+    int64_t begin_ns;   /* since the epoch */
+    int64_t end_ns;     /* 0: still in it */
+    int64_t bytes;      /* -1: not known */
+    int peer_local;     /* mqs_past_none: none, or not known.  Of a receive that has ended: the sender */
+    int tag;            /* mqs_past_none: none, or not known */
     int tid;
+    int root; /* of a collective, local rank; mqs_past_none */
 } mqs_past_call;
 
 /* One window, as far as this process has synchronised it.  Numbered as the enums of ompi_mqs.h. */
 typedef struct {
-    mqs_taddr_t handle;       /* address of the library's object: what waits name */
-    uint64_t id[2];           /* the same on all members, and no other living window's; 0, 0: not known */
-    mqs_taddr_t comm;         /* handle of the communicator it was made on; 0: freed since, or not known */
-    uint64_t group_hash;      /* of that one's group */
-    mqs_taddr_t caller;       /* return address of the call that made it; 0: not known */
-    int local_rank;           /* this process's in it */
-    int exposure;             /* enum ompi_mqs_exposure: 0 none, 1 fence, 2 post */
-    int access;               /* enum ompi_mqs_access: 0 none, 1 fence, 2 start, 3 lock, 4 lock_all */
-    int made_by;              /* class of that call; -1: not known */
-    char name[64];            /* "" if it has none */
+    mqs_taddr_t handle;  /* address of the library's object: what waits name */
+    uint64_t id[2];      /* the same on all members, and no other living window's; 0, 0: not known */
+    mqs_taddr_t comm;    /* handle of the communicator it was made on; 0: freed since, or not known */
+    uint64_t group_hash; /* of that one's group */
+    mqs_taddr_t caller;  /* return address of the call that made it; 0: not known */
+    int local_rank;      /* this process's in it */
+    int exposure;        /* enum ompi_mqs_exposure: 0 none, 1 fence, 2 post */
+    int access;          /* enum ompi_mqs_access: 0 none, 1 fence, 2 start, 3 lock, 4 lock_all */
+    int made_by;         /* class of that call; -1: not known */
+    char name[64];       /* "" if it has none */
 } mqs_window;
 
 typedef struct {
-    int target;               /* local rank; -1: all of them */
+    int target; /* local rank; -1: all of them */
     int exclusive;
-    int held;                 /* 0: wanted. "Held" is what the caller was told: a library may let MPI_Win_lock
-                                 return before the target has granted the lock */
+    int held; /* 0: wanted. "Held" is what the caller was told: a library may let MPI_Win_lock
+                 return before the target has granted the lock */
 } mqs_window_lock;
 
 /* What an element of a datatype is, for a debugger that shows contents. */
 enum mqs_element_kind {
-    mqs_element_bytes,          /* of no known kind */
+    mqs_element_bytes, /* of no known kind */
     mqs_element_character,
     mqs_element_signed,
-    mqs_element_unsigned,       /* MPI_BYTE too */
+    mqs_element_unsigned, /* MPI_BYTE too */
     mqs_element_floating,
-    mqs_element_complex,        /* two floating ones of half the size */
+    mqs_element_complex, /* two floating ones of half the size */
     mqs_element_boolean,
     mqs_element_wide_character
 };
 
 typedef struct {
-    int64_t size;               /* bytes of data in one; -1: not known */
-    int64_t lower;              /* lower bound: where one begins, from the buffer's address */
-    int64_t extent;             /* from one to the next of several; with the lower bound, its upper one */
+    int64_t size;   /* bytes of data in one; -1: not known */
+    int64_t lower;  /* lower bound: where one begins, from the buffer's address */
+    int64_t extent; /* from one to the next of several; with the lower bound, its upper one */
     int predefined;
     int committed;
-    char name[64];              /* "" if it has none */
-    char text[256];             /* how it was made, for a person to read; "" if not known or predefined */
+    char name[64];  /* "" if it has none */
+    char text[256]; /* how it was made, for a person to read; "" if not known or predefined */
 } mqs_datatype_details;
 
 /* Elements of one kind, in the order of the type map: `count` blocks of `length` elements side by side. */
 typedef struct {
-    int kind;                   /* enum mqs_element_kind */
-    int size;                   /* bytes of one element */
-    int64_t displacement;       /* bytes of the first, from the buffer's address */
+    int kind;             /* enum mqs_element_kind */
+    int size;             /* bytes of one element */
+    int64_t displacement; /* bytes of the first, from the buffer's address */
     int64_t length;
     int64_t count;
-    int64_t stride;             /* bytes from one block to the next */
+    int64_t stride; /* bytes from one block to the next */
 } mqs_datatype_block;
 
 typedef struct {
     int source;
     int tag;
-    int error;                  /* -1: not known */
+    int error; /* -1: not known */
     int cancelled;
-    int64_t bytes;              /* received; -1: not known */
+    int64_t bytes; /* received; -1: not known */
 } mqs_status_details;
 
 /* A check that a built-in layout failed: that structure is not read. */
 typedef struct {
-    char structure[48];         /* "ompi_communicator_t" */
-    char check[144];            /* "its class has 520 bytes, and 528 in Open MPI 4.1.4" */
+    char structure[48]; /* "ompi_communicator_t" */
+    char check[144];    /* "its class has 520 bytes, and 528 in Open MPI 4.1.4" */
 } mqs_layout_failure;
 
 /* Where the layout came from.  A built-in one is that of a stock release, checked against the process. */
 typedef struct {
-    int source;                 /* enum mqs_layout_source */
-    int failed;                 /* checks that failed */
-    char release[32];           /* that the library says it is, "4.1.4"; "" if not known, or not asked */
-    char variant[32];           /* of a built-in layout: how it was configured; "" as by default */
+    int source;                     /* enum mqs_layout_source */
+    int failed;                     /* checks that failed */
+    char release[32];               /* that the library says it is, "4.1.4"; "" if not known, or not asked */
+    char variant[32];               /* of a built-in layout: how it was configured; "" as by default */
     mqs_layout_failure failures[8]; /* the first ones */
 } mqs_layout_details;
 
+/* What mpiq run asked the recorder for. */
+typedef struct {
+    int strict;   /* standard sends are synchronous, blocking collectives wait for all members */
+    int held;     /* the process waits at its end to be read: its facts are complete */
+    int64_t lost; /* calls that no fact counts */
+} mqs_checking;
+
+/* Calls that are alike, or what was made and not freed: mpiq_record.h says what the members mean. */
+typedef struct {
+    int kind;           /* enum mpiq_record_fact_kind; 0: a communicator that the facts name */
+    int function_class; /* class of a collective; -1 */
+    char call[48];      /* "MPI_Send" */
+    uint64_t comm_id;   /* the same on all members; 0: none, or not certain */
+    char comm_name[64]; /* "" if it has none */
+    int comm_size;      /* members; of an intercommunicator of both groups */
+    int comm_flags;     /* mqs_comm_flag_ bits */
+    int peer;           /* rank in MPI_COMM_WORLD of the other side, -1; of a collective the root, local */
+    int tag;
+    int base_code; /* 0: no elements, 1: not known, else of the elements' predefined type */
+    char base_name[40];
+    char op_name[24]; /* of a collective; "" none, or the program's own */
+    int64_t bytes;    /* -1: not known */
+    uint64_t count;
+    uint64_t sum;
+    uint64_t first;
+    uint64_t signature;
+    mqs_taddr_t caller;
+} mqs_fact;
+
 enum mqs_option {
-    mqs_option_internal = 1   /* value 1: operation iterators show internal traffic too */
+    mqs_option_internal = 1 /* value 1: operation iterators show internal traffic too */
 };
 
 /*
@@ -541,28 +570,28 @@ enum mqs_option {
  * (communicator) run on the current communicator and end with mqs_next_communicator.
  */
 typedef struct mqs_extensions {
-    int version;              /* MQS_EXTENSIONS_VERSION */
-    int size;                 /* bytes of this table in the DLL */
+    int version;                              /* MQS_EXTENSIONS_VERSION */
+    int size;                                 /* bytes of this table in the DLL */
     const char *(*coll_name)(int collective); /* static; NULL past the last */
     int (*set_option)(mqs_process *, int option, int value);
     int (*get_identity)(mqs_process *, mqs_process_identity *);
-    int (*get_communicator_details)(mqs_process *, mqs_communicator_details *);  /* (communicator) */
+    int (*get_communicator_details)(mqs_process *, mqs_communicator_details *); /* (communicator) */
     /* size or remote_size names in rank order, caller's array */
-    int (*get_members)(mqs_process *, int remote, mqs_process_name *);           /* (communicator) */
+    int (*get_members)(mqs_process *, int remote, mqs_process_name *); /* (communicator) */
     /* of the operation that mqs_next_operation or next_wait_operation returned last */
     int (*get_operation_details)(mqs_process *, mqs_operation_details *);
-    int (*setup_call_iterator)(mqs_process *, int list);                         /* (communicator) */
-    int (*next_call)(mqs_process *, mqs_collective_call *);                      /* (communicator), newest first */
-    int (*setup_channel_iterator)(mqs_process *);                                /* (communicator) */
-    int (*next_channel)(mqs_process *, mqs_channel *);                           /* (communicator) */
+    int (*setup_call_iterator)(mqs_process *, int list);    /* (communicator) */
+    int (*next_call)(mqs_process *, mqs_collective_call *); /* (communicator), newest first */
+    int (*setup_channel_iterator)(mqs_process *);           /* (communicator) */
+    int (*next_channel)(mqs_process *, mqs_channel *);      /* (communicator) */
     int (*setup_wait_iterator)(mqs_process *);
     int (*next_wait)(mqs_process *, mqs_wait *);
-    int (*next_wait_operation)(mqs_process *, mqs_pending_operation *);          /* of the wait returned last */
+    int (*next_wait_operation)(mqs_process *, mqs_pending_operation *); /* of the wait returned last */
     /* calls that have no communicator (init, finalize): as next_call, on a list of their own */
     int (*setup_process_call_iterator)(mqs_process *);
     int (*next_process_call)(mqs_process *, mqs_collective_call *);
     /* Handles, as the program holds them.  The DLL cannot tell a wrong one from a right one in every case. */
-    int (*get_handle_name)(mqs_process *, mqs_taddr_t handle, char name[64]);    /* MPI_COMM_NULL, … */
+    int (*get_handle_name)(mqs_process *, mqs_taddr_t handle, char name[64]);       /* MPI_COMM_NULL, … */
     int (*get_request)(mqs_process *, mqs_taddr_t handle, mqs_pending_operation *); /* then its details */
     int (*get_group)(mqs_process *, mqs_taddr_t handle, int room, mqs_process_name *, int *size);
     int (*get_status)(mqs_process *, mqs_taddr_t address, mqs_status_details *);
@@ -581,6 +610,13 @@ typedef struct mqs_extensions {
        there are, also where that is more than the caller's array has room for. */
     int (*get_window_locks)(mqs_process *, int room, mqs_window_lock *, int *count);
     int (*get_window_group)(mqs_process *, int exposure, int room, int *, int *count);
+    /* How the job is checked; and what it was seen to do, of a process that is held at its end. */
+    int (*get_checking)(mqs_process *, mqs_checking *);
+    int (*setup_fact_iterator)(mqs_process *);
+    int (*next_fact)(mqs_process *, mqs_fact *);
+    /* When the last blocking collective call of the process ended, ns since the epoch; 0: none has, as far as
+       the records of its living communicators say.  mqs_no_information where that is not kept. */
+    int (*get_last_end)(mqs_process *, int64_t *);
 } mqs_extensions;
 
 /* Static; NULL never.  Optional: look it up with dlsym. */

@@ -49,7 +49,7 @@ struct mpiq_wire {
 
 struct mpiq_options {
     size_t size;                /* sizeof (struct mpiq_options): how it may grow */
-    const char *const *targets; /* as on the command line: pids, core files, snapshots */
+    const char *const *targets; /* as on the command line: pids, core files, snapshots, "slurm:12" */
     size_t target_count;        /* 0, and no wires: the only job of mine that runs here */
     const struct mpiq_wire *wires;
     size_t wire_count;
@@ -62,6 +62,10 @@ struct mpiq_options {
     void (*progress)(void *argument, const char *text);
     void *argument;
     double stall_after; /* seconds without any progress after which a job is "stalled" */
+    const char *hosts;  /* the hosts that the job runs on, "n1,n2"; NULL: as its launcher says */
+    const char
+        *via;    /* the command line that reaches a host, with {host} in it; NULL: the launcher's, or ssh */
+    double wait; /* seconds that a host may take for each look; 0: 30 */
 };
 
 #define MPIQ_OPTIONS_DEFAULT                                                                \
@@ -77,6 +81,9 @@ void mpiq_job_destroy(struct mpiq_job *job);
 
 /* The exit status that goes with the verdict: 0 running or finished, 1 deadlock, 3 unknown, 4 stalled. */
 int mpiq_job_exit_status(const struct mpiq_job *job);
+/* Of a job under mpiq run --check: how many things its check has found; negative if it is not at its end,
+   where every living rank is held to be read. */
+int mpiq_job_checked(const struct mpiq_job *job);
 /* The verdict's word: "deadlock", "stalled", "running", "finished", "unknown"; static. */
 const char *mpiq_job_verdict(const struct mpiq_job *job);
 
@@ -94,7 +101,8 @@ struct mpiq_error *mpiq_watch_create(struct mpiq_watch **ret);
 void mpiq_watch_destroy(struct mpiq_watch *watch);
 
 /* Reads the kernel's counters of all processes, some files of /proc each, and returns for how many seconds
-   nothing is known to have moved; negative: there is no rank.  Time in which this process was stopped, or did
+   nothing is known to have moved; negative: there is no rank.  After ten seconds without a rank on this
+   machine it returns for how long it has watched: ranks may be on other hosts.  Time in which this process was stopped, or did
    not call for longer than `longest` seconds, does not count, nor does time in which a debugger held a rank.
    What the counters cannot tell (MPI progress, and whether a rank that uses the processor computes) the next
    mpiq_watch_look does. */
@@ -105,7 +113,8 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
                                    struct mpiq_job **ret);
 
 /* For how many seconds nothing at all has moved, by the last look and all samples; 0 before the second look,
-   and where not every rank of the job could be read: what was not seen may have moved. */
+   and where not every rank of the job could be read, or ranks are on other hosts: what was not seen may have
+   moved. */
 double mpiq_watch_still(const struct mpiq_watch *watch);
 
 enum mpiq_view {
@@ -114,7 +123,8 @@ enum mpiq_view {
     MPIQ_VIEW_COLLECTIVES, /* counts and active collectives by communicator */
     MPIQ_VIEW_QUEUES,      /* pending sends, posted receives, unexpected messages */
     MPIQ_VIEW_COMMS,       /* communicators and their members */
-    MPIQ_VIEW_RANKS        /* one line a rank */
+    MPIQ_VIEW_RANKS,       /* one line a rank */
+    MPIQ_VIEW_HISTORY      /* the last MPI calls of one rank */
 };
 
 enum mpiq_format { MPIQ_FORMAT_TEXT, MPIQ_FORMAT_JSON, MPIQ_FORMAT_HTML };
@@ -122,7 +132,7 @@ enum mpiq_format { MPIQ_FORMAT_TEXT, MPIQ_FORMAT_JSON, MPIQ_FORMAT_HTML };
 struct mpiq_render_options {
     size_t size; /* sizeof (struct mpiq_render_options) */
     enum mpiq_format format;
-    const char *rank;  /* of MPIQ_VIEW_WHY: "3", or "w1:3" for another world */
+    const char *rank;  /* of MPIQ_VIEW_WHY and _HISTORY: "3", or "w1:3" for another world */
     const char *ranks; /* only these, "0-3,7"; NULL: all */
     bool all;          /* internal traffic too */
     bool color;        /* with the terminal's escape sequences */
@@ -151,6 +161,11 @@ struct mpiq_error *mpiq_ask(const struct mpiq_options *options, const char *ques
 /* The path of the recorder, to be preloaded into MPI programs (docs/RECORDER.md): MPIQ_RECORDER, else where
    it is installed or built.  The caller frees *ret. */
 struct mpiq_error *mpiq_recorder_path(char **ret);
+
+/* What `mpiq collect` does, which mpiq starts on each host of a job: looks at the job's ranks on this host
+   and prints what it saw, as words (a list of strings) say; standard input tells when to look again, and ends
+   it when it is closed.  May be called once in a process, which has no threads. */
+struct mpiq_error *mpiq_collect(int count, char *const *words);
 
 /* What this machine and, with targets, this job allow, and what would help; the caller frees the text. */
 struct mpiq_error *mpiq_doctor(const struct mpiq_options *options, char **ret);

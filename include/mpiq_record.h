@@ -28,7 +28,7 @@
 
 #define MPIQ_RECORD_MAGIC "MPIQ-REC" /* eight bytes, no terminator in the record */
 #define MPIQ_RECORD_VERSION_MAJOR 1
-#define MPIQ_RECORD_VERSION_MINOR 0
+#define MPIQ_RECORD_VERSION_MINOR 1
 #define MPIQ_RECORD_BYTE_ORDER 0x01020304u
 
 #define MPIQ_RECORD_ARENA (256u << 20) /* bytes of address space; memory is used as it is touched */
@@ -42,6 +42,8 @@
 #define MPIQ_RECORD_MAX_TYPES 512
 #define MPIQ_RECORD_MAX_OPS 32
 #define MPIQ_RECORD_MAX_WINDOWS 4096
+#define MPIQ_RECORD_MAX_FACTS 16384 /* a power of two */
+#define MPIQ_RECORD_MAX_BASES 64
 
 /* In place of a rank or a tag. */
 #define MPIQ_RECORD_ANY (-1)
@@ -98,8 +100,8 @@ struct mpiq_record_call {
     uint64_t comm_id; /* id[1] of its communicator, 0: none; outlives the communicator */
     int64_t bytes;    /* -1: none or not known */
     uint32_t comm;    /* its communicator; 0: none.  May have been freed since */
-    int32_t peer;
-    int32_t tag;
+    int32_t peer;     /* of a collective: its root.  Of a receive that has ended: who sent the message */
+    int32_t tag;      /* MPIQ_RECORD_NO_PEER: the call has none */
     uint16_t function;
     uint16_t reserved;
 };
@@ -311,6 +313,72 @@ struct mpiq_record_window {
     char name[64];
 };
 
+/* Bits of mpiq_record_root.flags. */
+#define MPIQ_RECORD_STRICT 1u /* standard sends are synchronous, blocking collectives synchronise */
+#define MPIQ_RECORD_CHECK 2u  /* facts are kept for the check at the end */
+#define MPIQ_RECORD_HELD 4u   /* the process waits in MPI_Finalize to be read: the facts are complete */
+
+enum mpiq_record_fact_kind {
+    MPIQ_RECORD_FACT_FREE,
+    MPIQ_RECORD_FACT_SENT,
+    MPIQ_RECORD_FACT_RECEIVED,
+    MPIQ_RECORD_FACT_COLLECTIVE,
+    MPIQ_RECORD_FACT_OBJECT
+};
+
+/* What is made and has to be freed, as the base of an OBJECT fact. */
+enum mpiq_record_object {
+    MPIQ_RECORD_OBJECT_COMMUNICATOR,
+    MPIQ_RECORD_OBJECT_DATATYPE,
+    MPIQ_RECORD_OBJECT_GROUP,
+    MPIQ_RECORD_OBJECT_WINDOW,
+    MPIQ_RECORD_OBJECT_FILE,
+    MPIQ_RECORD_OBJECT_OP,
+    MPIQ_RECORD_OBJECT_REQUEST,    /* active: with the peer and tag of a receive */
+    MPIQ_RECORD_OBJECT_PERSISTENT, /* a persistent request that is not active */
+    MPIQ_RECORD_OBJECT_COUNT
+};
+
+/*
+ * Calls that are alike, counted: of one function at one place with the same arguments.  Facts are kept only
+ * for the check at the end, in a table of MPIQ_RECORD_MAX_FACTS.
+ *
+ *                 SENT, RECEIVED            COLLECTIVE                         OBJECT
+ *  count          messages                  calls                              references alive
+ *  sum            elements of the base      of mpiq_record_mix(running number) -
+ *  first          -                         lowest running number              handle
+ *  signature      -                         of the elements, 0: none known     -
+ *  peer           local rank                root                               -
+ *  base           of the elements           of the first element               enum mpiq_record_object
+ */
+struct mpiq_record_fact {
+    uint64_t key; /* hash of what is alike; 0: free */
+    uint64_t caller;
+    uint64_t count;
+    uint64_t sum;
+    uint64_t first;
+    uint64_t signature;
+    int64_t bytes; /* of all messages, of each collective call; -1: not known, or not the same on all ranks */
+    uint32_t comm;
+    int32_t peer;
+    int32_t tag;
+    uint16_t function;
+    uint8_t kind; /* enum mpiq_record_fact_kind */
+    uint8_t base; /* in bases; 0: no elements, or not known which */
+    int16_t collective;
+    uint16_t op; /* predefined operation by its place in `ops`, from 1; 0: none; 0xffff: the program's own */
+    uint32_t reserved;
+};
+
+/* A predefined datatype that messages are made of. */
+struct mpiq_record_base {
+    uint32_t code; /* the same for types that may meet: a letter for its kind, times 256, and its size */
+    uint32_t reserved;
+    char name[40]; /* of the first one of that code: "MPI_INT" */
+};
+#define MPIQ_RECORD_BASE_NONE 0 /* a message without elements */
+#define MPIQ_RECORD_BASE_ANY 1  /* MPI_PACKED, or not known */
+
 struct mpiq_record_moment {
     uint64_t cycles;
     uint64_t ns; /* CLOCK_REALTIME */
@@ -354,6 +422,11 @@ struct mpiq_record_root {
     struct mpiq_record_moment last;
     char nspace[256];
     char library[64];
+    uint32_t flags;      /* MPIQ_RECORD_STRICT and so on */
+    uint32_t facts;      /* array of MPIQ_RECORD_MAX_FACTS; 0: not kept */
+    uint32_t bases;      /* array of MPIQ_RECORD_MAX_BASES */
+    uint32_t freed;      /* with MPIQ_RECORD_CHECK: first struct mpiq_record_comm of those freed */
+    uint64_t lost_facts; /* calls that no fact counts */
 };
 
 #endif

@@ -26,7 +26,7 @@
 
 #define OMPI_MQS_MAGIC "OMPI-MQS" /* eight bytes, no terminator in the record */
 #define OMPI_MQS_VERSION_MAJOR 2
-#define OMPI_MQS_VERSION_MINOR 0
+#define OMPI_MQS_VERSION_MINOR 1
 #define OMPI_MQS_BYTE_ORDER 0x01020304u /* as the library wrote it */
 
 #define OMPI_MQS_RING 16            /* last calls kept a communicator; a power of two */
@@ -293,6 +293,8 @@ struct ompi_mqs_collectives {
     uint64_t no_ring;           /* the library's own: not 0 until there is a ring */
     ompi_mqs_addr_t more_counts;/* first struct ompi_mqs_count_block; 0: none */
     struct ompi_mqs_count counts[OMPI_MQS_HOT];
+    uint64_t end_cycles;        /* the processor's cycle counter when the last blocking call here ended; 0: none
+                                   has, or there is no counter.  Since 2.1 */
 };
 
 #define OMPI_MQS_POSITION (sizeof(struct ompi_mqs_call) / 4) /* 16 calls of 16 are the 256 of a byte */

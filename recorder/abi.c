@@ -38,6 +38,9 @@ static const struct abi mpich = {
     .request_null = 0x2c000000,
     .message_no_proc = 0x6c000000,
     .win_null = 0x20000000,
+    .packed = 0x4c00010f,
+    .byte = 0x4c00010d,
+    .group_empty = 0x48000000,
     .status_ignore = 1,
     .in_place = (word)-1,
     .status_size = 20,
@@ -58,6 +61,9 @@ static const struct abi standard = {
     .request_null = 0x180,
     .message_no_proc = 0x129,
     .win_null = 0x110,
+    .packed = 0x207,
+    .byte = 0x247,
+    .group_empty = 0x109,
     .in_place = 1,
     .status_size = 32,
     .source_at = 0,
@@ -94,6 +100,9 @@ bool abi_detect(const void *function)
         recorder_abi.request_empty = address_of(object, "ompi_request_empty");
         recorder_abi.message_no_proc = address_of(object, "ompi_message_no_proc");
         recorder_abi.win_null = address_of(object, "ompi_mpi_win_null");
+        recorder_abi.packed = address_of(object, "ompi_mpi_packed");
+        recorder_abi.byte = address_of(object, "ompi_mpi_byte");
+        recorder_abi.group_empty = address_of(object, "ompi_mpi_group_empty");
     } else {
         recorder_abi = mpich;
     }

@@ -67,6 +67,8 @@ void collective_begin(struct call *call, bool start, struct mpiq_record_collecti
         counter_add(&comm->nonblocking, 1);
     call->collective = &ring->ring[position % MPIQ_RECORD_RING];
     *call->collective = *note;
+    if (recorder_check)
+        fact_collective(call->comm, note);
     call->thread->number = note->number;
     call->thread->root = note->root;
     call->entry->bytes = note->bytes;

@@ -11,7 +11,7 @@
 
 #include "recorder.h"
 
-enum { TABLE = 4 * MPIQ_RECORD_MAX_COMMS };
+enum { TABLE = 4 * MPIQ_RECORD_MAX_COMMS, FREED_MAX = 8192 };
 #define REMOVED UINT64_MAX
 
 static struct {
@@ -347,6 +347,21 @@ static void release_group(uint32_t offset)
         group->users--;
 }
 
+/* For the check at the end; holding the lock.  False: there are too many. */
+static bool keep_freed(struct mpiq_record_comm *comm)
+{
+    static uint32_t count;
+    if (count >= FREED_MAX) {
+        mpiq_record_root.lost_facts++;
+        return false;
+    }
+    count++;
+    comm->flags |= MPIQ_RECORD_COMM_FREED;
+    comm->next = mpiq_record_root.freed;
+    mpiq_record_root.freed = arena_offset(comm);
+    return true;
+}
+
 void comm_removed(struct mpiq_record_comm *comm)
 {
     if (!comm || comm->flags & (MPIQ_RECORD_COMM_WORLD | MPIQ_RECORD_COMM_SELF))
@@ -359,11 +374,15 @@ void comm_removed(struct mpiq_record_comm *comm)
         *link = comm->next;
         erase(comm->handle);
         __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+        comm->handle = 0;
+        if (recorder_check && keep_freed(comm)) {
+            arena_unlock();
+            return;
+        }
         release_group(comm->group);
         release_group(comm->remote_group);
         channel_free_all(comm);
         request_forget_comm(arena_offset(comm));
-        comm->handle = 0;
         comm->next = arena_offset(free_comms);
         free_comms = comm;
     }

@@ -8,9 +8,25 @@ static bool was_cancelled(const unsigned char *status)
     return status && ASK(Test_cancelled, (word)status, (word)&cancelled) == 0 && cancelled;
 }
 
-/* A request has ended; status NULL: it could not be had. */
-static void end_request(struct mpiq_record_request *request, const unsigned char *status, bool failed)
+/* With several threads a request is this thread's alone while it may end in the call. */
+static struct mpiq_record_request *own(uint64_t handle)
 {
+    return recorder_multiple ? request_detach(handle) : request_find(handle);
+}
+
+/* Those of the call that have not ended, or may be started again, are known by their handles again. */
+static void put_back(struct call *call)
+{
+    for (size_t i = 0; recorder_multiple && i < call->request_count; i++) {
+        if (call->self->requests[i])
+            request_attach(call->self->requests[i]);
+    }
+}
+
+/* The call's request with that index has ended; status NULL: it could not be had. */
+static void end_request(struct call *call, size_t index, const unsigned char *status, bool failed)
+{
+    struct mpiq_record_request *request = call->self->requests[index];
     if (!request || request->state != MPIQ_RECORD_REQUEST_ACTIVE)
         return;
     struct mpiq_record_comm *comm = arena_at(request->comm);
@@ -28,8 +44,10 @@ static void end_request(struct mpiq_record_request *request, const unsigned char
     }
     if (request->flags & MPIQ_RECORD_REQUEST_PERSISTENT)
         __atomic_store_n(&request->state, MPIQ_RECORD_REQUEST_INACTIVE, __ATOMIC_RELEASE);
-    else
+    else {
+        call->self->requests[index] = NULL;
         request_drop(request);
+    }
 }
 
 /* A status of ours where the program gives none and one of these requests needs it. */
@@ -65,7 +83,12 @@ void before_wait(struct call *call)
     call->thread->requests = (word)address;
     call->thread->first_request = handle;
     call->thread->request_count = 1;
-    call->self->requests[0] = request;
+    if (call->function->action != ACTION_CANCEL)
+        call->self->requests[0] = own(handle);
+    else
+        call->self->requests[0] = request;
+    if (call->self->requests[0])
+        request = call->self->requests[0];
     call->request_count = 1;
     if (request) {
         call->entry->comm = request->comm;
@@ -78,12 +101,17 @@ void before_wait(struct call *call)
         want_statuses(call, 's', 1, false);
 }
 
+/* Of MPI_Test and its like: whether it found what it was to find. */
+static bool ended(const struct call *call)
+{
+    return !HAS(call, 'f') || *(const int *)ARGUMENT(call, 'f') != 0;
+}
+
 void after_wait(struct call *call, int result)
 {
-    if (HAS(call, 'f') && *(const int *)ARGUMENT(call, 'f') == 0)
-        return;
-    if (call->request_count)
-        end_request(call->self->requests[0], call->status, result != 0);
+    if (call->request_count && ended(call))
+        end_request(call, 0, call->status, result != 0);
+    put_back(call);
 }
 
 void before_waits(struct call *call)
@@ -96,26 +124,24 @@ void before_waits(struct call *call)
     if (count <= 0 || !thread_room(call->self, (size_t)count))
         return;
     for (int32_t i = 0; i < count; i++)
-        call->self->requests[i] = request_find(handle_at(address, (size_t)i));
+        call->self->requests[i] = own(handle_at(address, (size_t)i));
     call->request_count = (size_t)count;
     want_statuses(call, HAS(call, 'S') ? 'S' : 's', (size_t)count, HAS(call, 'S'));
 }
 
 void after_waitall(struct call *call, int result)
 {
-    if (HAS(call, 'f') && *(const int *)ARGUMENT(call, 'f') == 0)
-        return;
-    for (size_t i = 0; i < call->request_count; i++)
-        end_request(call->self->requests[i], status_at(call, i), result != 0);
+    for (size_t i = 0; ended(call) && i < call->request_count; i++)
+        end_request(call, i, status_at(call, i), result != 0);
+    put_back(call);
 }
 
 void after_waitany(struct call *call, int result)
 {
-    if (HAS(call, 'f') && *(const int *)ARGUMENT(call, 'f') == 0)
-        return;
-    int32_t index = *(const int32_t *)ARGUMENT(call, 'x');
+    int32_t index = ended(call) ? *(const int32_t *)ARGUMENT(call, 'x') : -1;
     if (index >= 0 && (size_t)index < call->request_count)
-        end_request(call->self->requests[index], call->status, result != 0);
+        end_request(call, (size_t)index, call->status, result != 0);
+    put_back(call);
 }
 
 void after_waitsome(struct call *call, int result)
@@ -124,13 +150,16 @@ void after_waitsome(struct call *call, int result)
     const int32_t *indices = (const int32_t *)ARGUMENT(call, 'X');
     for (int32_t i = 0; i < count; i++) {
         if (indices[i] >= 0 && (size_t)indices[i] < call->request_count)
-            end_request(call->self->requests[indices[i]], status_at(call, (size_t)i), result != 0);
+            end_request(call, (size_t)indices[i], status_at(call, (size_t)i), result != 0);
     }
+    put_back(call);
 }
 
 void after_request_free(struct call *call, int result)
 {
     struct mpiq_record_request *request = call->request_count ? call->self->requests[0] : NULL;
+    if (result != 0)
+        put_back(call);
     if (result != 0 || !request)
         return;
     struct mpiq_record_comm *comm = arena_at(request->comm);

@@ -76,6 +76,8 @@ static const uint8_t families[ACTION_COUNT] = {
     [ACTION_COMM_FREE] = MPIQ_RECORD_COLLECTIVE,
     [ACTION_WIN_CREATE] = MPIQ_RECORD_COLLECTIVE,
     [ACTION_FILE] = MPIQ_RECORD_COLLECTIVE,
+    [ACTION_FILE_OPEN] = MPIQ_RECORD_COLLECTIVE,
+    [ACTION_FILE_CLOSE] = MPIQ_RECORD_COLLECTIVE,
     [ACTION_WIN_FREE] = MPIQ_RECORD_WINDOW,
     [ACTION_WIN_SYNC] = MPIQ_RECORD_WINDOW,
     [ACTION_INIT] = MPIQ_RECORD_INIT,
@@ -206,10 +208,14 @@ static void before(struct call *call)
     case ACTION_TYPE_FREE:
         type_forget(HAS(call, 't') ? handle_of(ARGUMENT(call, 't'))
                                    : handle_at((const void *)ARGUMENT(call, '*'), 0));
+        if (recorder_check && HAS(call, '*'))
+            signature_forget(handle_at((const void *)ARGUMENT(call, '*'), 0));
         break;
     case ACTION_FINALIZE:
         mpiq_record_root.phase = OMPI_MQS_PHASE_FINALIZING;
         note_of(call);
+        if (recorder_check)
+            recorder_ending = true;
         break;
     default:
         if (call->function->collective >= 0)
@@ -371,6 +377,12 @@ static void after(struct call *call, int result)
     }
 }
 
+/* Whether it is recorded for the check at the end alone. */
+static bool is_for_check(unsigned action)
+{
+    return action >= ACTION_TYPE_NEW && action <= ACTION_OP_FREE;
+}
+
 /* ---- one call ---------------------------------------------------------------------------------------- */
 
 /* How far apart the two moments are at least before the later one is moved on: some milliseconds. */
@@ -379,7 +391,8 @@ enum { MOMENT_CYCLES = 1 << 24 };
 word dispatch(unsigned index, mpi_function *next, word *a, word caller)
 {
     struct self *self = &recorder_self;
-    struct mpiq_record_thread *thread = thread_record(self);
+    bool skip = is_for_check(recorder_functions[index].action) && !recorder_check;
+    struct mpiq_record_thread *thread = skip ? NULL : thread_record(self);
     if (!thread)
         return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
     self->depth = 1;
@@ -397,7 +410,7 @@ word dispatch(unsigned index, mpi_function *next, word *a, word caller)
         .caller = caller,
         .bytes = -1,
         .peer = MPIQ_RECORD_NO_PEER,
-        .tag = MPIQ_RECORD_ANY,
+        .tag = MPIQ_RECORD_NO_PEER,
         .function = (uint16_t)index,
     };
     if (HAS(&call, 'c')) {
@@ -412,8 +425,21 @@ word dispatch(unsigned index, mpi_function *next, word *a, word caller)
     if (entry->begin - mpiq_record_root.last.cycles > MOMENT_CYCLES && !recorder_multiple)
         clock_note(&mpiq_record_root.last);
     __atomic_store_n(&thread->calls, thread->calls + 1, __ATOMIC_RELEASE);
-    word result = next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+    struct freeing freeing = {.object = -1};
+    if (recorder_check) {
+        check_freeing(call.function, a, &freeing);
+        if (call.function->action == ACTION_FINALIZE)
+            check_end();
+    }
+    word result = __builtin_expect(recorder_strict, 0)
+                      ? strict_go(&call, next)
+                      : next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
     after(&call, (int)result);
+    if (recorder_check) {
+        check_freed(&freeing, (int)result);
+        if ((int)result == 0)
+            check_object(&call);
+    }
     __atomic_store_n(&entry->end, clock_cycles(), __ATOMIC_RELEASE);
     self->depth = 0;
     return result;

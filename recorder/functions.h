@@ -11,10 +11,12 @@
  *   R request (out)   r request (in, out) A requests         k how many          s status   S statuses
  *   x index (out)     X indices (out)     o how many (out)   f flag (out)        m message (in, out)
  *   C communicator (out)  d communicator (in, out)   w window  W window (out)  v window (in, out)
+ *   Y datatype, group or operation (out)
  *   O operation       z root              * other, looked at by the function's own code     - not looked at
  *
- * Functions that only ask or compute (MPI_Comm_rank, MPI_Get_count, MPI_Type_commit, ...) are not wrapped;
- * MPI_Wtime and MPI_Wtick return a double and MPI_Pcontrol is variadic, so they cannot be.
+ * Functions that only ask or compute (MPI_Comm_rank, MPI_Get_count, MPI_Type_commit, ...) are not wrapped,
+ * and those that make and free datatypes, groups and operations are recorded with --check only; MPI_Wtime and
+ * MPI_Wtick return a double and MPI_Pcontrol is variadic, so they cannot be.
  */
 #ifndef RECORDER_FUNCTIONS_H
 #define RECORDER_FUNCTIONS_H
@@ -190,8 +192,8 @@
     L(Rget_accumulate, RMA, "bnt---p----wR", none)                                          \
     X(Fetch_and_op, PLAIN, "b-tp--w", none)                                                 \
     X(Compare_and_swap, PLAIN, "b--tp-w", none)                                             \
-    X(File_open, COLLECTIVE, "c---G", file_open)                                            \
-    X(File_close, FILE, "-", file_close)                                                    \
+    X(File_open, FILE_OPEN, "c---G", file_open)                                             \
+    X(File_close, FILE_CLOSE, "-", file_close)                                              \
     X(File_set_size, FILE, "-", file_set_size)                                              \
     X(File_preallocate, FILE, "-", file_preallocate)                                        \
     X(File_set_info, FILE, "-", file_set_info)                                              \
@@ -238,6 +240,32 @@
     X(Finalize, FINALIZE, "", finalize)                                                     \
     X(Abort, PLAIN, "-", none)                                                              \
     X(Type_free, TYPE_FREE, "*", none)                                                      \
-    X(Type_set_name, TYPE_FREE, "t-", none)
+    X(Type_set_name, TYPE_FREE, "t-", none)                                                 \
+    L(Type_contiguous, TYPE_NEW, "--Y", none)                                               \
+    L(Type_vector, TYPE_NEW, "----Y", none)                                                 \
+    L(Type_create_hvector, TYPE_NEW, "----Y", none)                                         \
+    L(Type_indexed, TYPE_NEW, "----Y", none)                                                \
+    L(Type_create_hindexed, TYPE_NEW, "----Y", none)                                        \
+    L(Type_create_indexed_block, TYPE_NEW, "----Y", none)                                   \
+    L(Type_create_hindexed_block, TYPE_NEW, "----Y", none)                                  \
+    L(Type_create_struct, TYPE_NEW, "----Y", none)                                          \
+    L(Type_create_subarray, TYPE_NEW, "------Y", none)                                      \
+    L(Type_create_darray, TYPE_NEW, "---------Y", none)                                     \
+    L(Type_create_resized, TYPE_NEW, "---Y", none)                                          \
+    X(Type_dup, TYPE_NEW, "-Y", none)                                                       \
+    X(Comm_group, GROUP_NEW, "cY", none)                                                    \
+    X(Comm_remote_group, GROUP_NEW, "cY", none)                                             \
+    X(Group_union, GROUP_NEW, "--Y", none)                                                  \
+    X(Group_intersection, GROUP_NEW, "--Y", none)                                           \
+    X(Group_difference, GROUP_NEW, "--Y", none)                                             \
+    X(Group_incl, GROUP_NEW, "---Y", none)                                                  \
+    X(Group_excl, GROUP_NEW, "---Y", none)                                                  \
+    X(Group_range_incl, GROUP_NEW, "---Y", none)                                            \
+    X(Group_range_excl, GROUP_NEW, "---Y", none)                                            \
+    X(Win_get_group, GROUP_NEW, "-Y", none)                                                 \
+    X(File_get_group, GROUP_NEW, "-Y", none)                                                \
+    X(Group_free, GROUP_FREE, "-", none)                                                    \
+    L(Op_create, OP_NEW, "--Y", none)                                                       \
+    X(Op_free, OP_FREE, "-", none)
 
 #endif

@@ -108,8 +108,11 @@ static bool prepare(mpi_function *next)
     if (tried || !abi_detect(address))
         return false;
     tried = true;
+    recorder_strict = getenv("MPIQ_STRICT") != NULL;
+    recorder_check = check_wanted();
     /* A patched library keeps all of this itself. */
-    if (dlsym(RTLD_DEFAULT, "ompi_mqs_root") && !getenv("MPIQ_RECORD_ALWAYS"))
+    if (dlsym(RTLD_DEFAULT, "ompi_mqs_root") && !getenv("MPIQ_RECORD_ALWAYS") && !recorder_strict &&
+        !recorder_check)
         return false;
     void dispatch_init(void);
     dispatch_init();
@@ -126,6 +129,8 @@ static bool prepare(mpi_function *next)
     root->handle_size = recorder_abi.handle_size;
     root->request_null = recorder_abi.request_null;
     root->request_empty = recorder_abi.request_empty;
+    recorder_check = recorder_check && fact_init();
+    root->flags = (recorder_strict ? MPIQ_RECORD_STRICT : 0) | (recorder_check ? MPIQ_RECORD_CHECK : 0);
     root->thread_level = -1;
     root->world_rank = -1;
     root->pid = (uint32_t)getpid();
@@ -171,6 +176,8 @@ static void begin(void)
         memcpy(root->library + prefix, text, end);
     }
     comm_init();
+    if (recorder_check)
+        check_begin();
     root->phase = OMPI_MQS_PHASE_RUNNING;
 }
 

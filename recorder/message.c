@@ -18,8 +18,17 @@ static int32_t status_tag(const unsigned char *status)
     return tag;
 }
 
+/* The history says what came, not what would have been taken. */
+static void note_received(struct mpiq_record_call *entry, const unsigned char *status)
+{
+    entry->peer = peer_of(status_source(status));
+    entry->tag = status_tag(status);
+    entry->bytes = abi_status_bytes(status);
+}
+
 /* The receive or probe that this status is of has taken a message. */
-static void received(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, const unsigned char *status)
+static void received(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, const unsigned char *status,
+                     const struct message *data)
 {
     int64_t bytes = -1;
     if (!comm || peer == MPIQ_RECORD_PROC_NULL)
@@ -29,10 +38,31 @@ static void received(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, c
         tag = status_tag(status);
         bytes = abi_status_bytes(status);
     }
-    if (peer >= 0 && tag >= 0)
+    if (peer >= 0 && tag >= 0) {
         channel_receive(comm, peer, tag, bytes);
-    else if (peer != MPIQ_RECORD_PROC_NULL)
+        if (recorder_check) {
+            struct message message = *data;
+            message.comm = comm;
+            message.peer = peer;
+            message.tag = tag;
+            message.bytes = bytes;
+            fact_message(false, &message);
+        }
+    } else if (peer != MPIQ_RECORD_PROC_NULL)
         channel_unclear(comm, peer);
+}
+
+/* What a call sends, or is to receive. */
+static struct message data_of(const struct call *call, uint64_t datatype, int64_t count)
+{
+    return (struct message){.comm = call->comm,
+                            .peer = call->entry->peer,
+                            .tag = call->entry->tag,
+                            .datatype = datatype,
+                            .count = count,
+                            .bytes = -1,
+                            .function = call->entry->function,
+                            .caller = call->caller};
 }
 
 /* The program may not want the status; we do. */
@@ -66,6 +96,10 @@ static uint64_t begin_send(struct call *call)
 {
     if (call->entry->peer < 0 || !call->comm)
         return 0;
+    if (recorder_check) {
+        struct message message = data_of(call, call->thread->datatype, call->thread->count);
+        fact_message(true, &message);
+    }
     return channel_send(call->comm, call->entry->peer, call->entry->tag, call->entry->bytes);
 }
 
@@ -83,9 +117,12 @@ void before_receive(struct call *call)
 
 void after_receive(struct call *call, int result)
 {
-    if (result == 0)
-        received(call->comm, call->entry->peer, call->entry->tag, call->status);
-    else if (call->comm && call->entry->peer != MPIQ_RECORD_PROC_NULL)
+    struct message data = data_of(call, call->thread->datatype, call->thread->count);
+    if (result == 0) {
+        received(call->comm, call->entry->peer, call->entry->tag, call->status, &data);
+        if (call->entry->peer != MPIQ_RECORD_PROC_NULL)
+            note_received(call->entry, call->status);
+    } else if (call->comm && call->entry->peer != MPIQ_RECORD_PROC_NULL)
         channel_unclear(call->comm, call->entry->peer);
 }
 
@@ -111,8 +148,11 @@ void before_sendrecv(struct call *call)
 void after_sendrecv(struct call *call, int result)
 {
     const struct mpiq_record_thread *thread = call->thread;
+    bool replace = !HAS(call, 'T');
+    struct message data = data_of(call, replace ? thread->datatype : handle_of(ARGUMENT(call, 'T')),
+                                  replace ? thread->count : count_of(call, ARGUMENT(call, 'u')));
     if (result == 0)
-        received(call->comm, thread->receive_peer, thread->receive_tag, call->status);
+        received(call->comm, thread->receive_peer, thread->receive_tag, call->status, &data);
     else if (call->comm && thread->receive_peer != MPIQ_RECORD_PROC_NULL)
         channel_unclear(call->comm, thread->receive_peer);
 }
@@ -224,6 +264,20 @@ void after_init_request(struct call *call, int result)
     publish(call, request, MPIQ_RECORD_REQUEST_INACTIVE);
 }
 
+/* Of partitioned ones the partitions' number is not known. */
+static struct message data_of_request(const struct mpiq_record_request *request)
+{
+    bool partitioned = request->flags & MPIQ_RECORD_REQUEST_PARTITIONED;
+    return (struct message){.comm = arena_at(request->comm),
+                            .peer = request->peer,
+                            .tag = request->tag,
+                            .datatype = partitioned ? 0 : request->call.datatype,
+                            .count = request->call.count,
+                            .bytes = -1,
+                            .function = request->function,
+                            .caller = request->call.caller};
+}
+
 static void start(struct call *call, uint64_t handle)
 {
     struct mpiq_record_request *request = request_find(handle);
@@ -235,6 +289,10 @@ static void start(struct call *call, uint64_t handle)
         collective_begin(call, true, &request->call);
     } else if (request->kind <= MPIQ_RECORD_REQUEST_RSEND && comm && request->peer >= 0) {
         request->sequence = channel_send(comm, request->peer, request->tag, request->bytes);
+        if (recorder_check) {
+            struct message message = data_of_request(request);
+            fact_message(true, &message);
+        }
     }
     request->call.caller = call->caller;
     request->call.begin = call->entry->begin;
@@ -280,7 +338,8 @@ void after_mprobe(struct call *call, int result)
     uint64_t handle = handle_at((const void *)ARGUMENT(call, 'm'), 0);
     if (handle == recorder_abi.message_no_proc)
         return;
-    received(call->comm, call->entry->peer, call->entry->tag, call->status);
+    struct message data = data_of(call, 0, -1); /* of which type, MPI_Mrecv says, and is not asked */
+    received(call->comm, call->entry->peer, call->entry->tag, call->status, &data);
     arena_lock();
     unsigned slot = (unsigned)(mpiq_record_mix(handle) % MESSAGES);
     messages[slot].handle = handle;
@@ -318,5 +377,6 @@ void after_imreceive(struct call *call, int result)
 
 void message_received(const struct mpiq_record_request *request, const unsigned char *status)
 {
-    received(arena_at(request->comm), request->peer, request->tag, status);
+    struct message data = data_of_request(request);
+    received(arena_at(request->comm), request->peer, request->tag, status, &data);
 }

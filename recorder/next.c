@@ -47,7 +47,7 @@ mpi_function *next_definition(const char *name)
     return function;
 }
 
-enum { ASKED = 64, NO_SUCH_FUNCTION = 16 };
+enum { ASKED = 128, NO_SUCH_FUNCTION = 16 };
 
 int ask_library(const char *name, const word *a)
 {
@@ -57,11 +57,9 @@ int ask_library(const char *name, const word *a)
     } asked[ASKED];
     mpi_function *function = NULL;
     unsigned slot = 0;
-    for (; slot < ASKED; slot++) {
-        const char *kept = __atomic_load_n(&asked[slot].name, __ATOMIC_ACQUIRE);
-        if (!kept)
-            break;
-        if (kept == name || strcmp(kept, name) == 0) {
+    const char *kept;
+    for (; slot < ASKED && (kept = __atomic_load_n(&asked[slot].name, __ATOMIC_ACQUIRE)); slot++) {
+        if (kept == name) {
             function = asked[slot].function;
             break;
         }

@@ -24,18 +24,25 @@ typedef word mpi_function(word, word, word, word, word, word, word, word, word, 
 enum { WORDS = 13 };
 
 /* What to do about a function: see dispatch.c. */
-#define RECORDER_ACTIONS(X)                                                                                \
-    X(PLAIN)                                                                                               \
-    X(POLL)                                                                                                \
-    X(SEND) X(BSEND) X(SSEND) X(RSEND) X(ISEND) X(IBSEND) X(ISSEND) X(IRSEND) X(SEND_INIT) X(BSEND_INIT)   \
-        X(SSEND_INIT) X(RSEND_INIT) X(RECV) X(IRECV) X(RECV_INIT) X(PSEND_INIT) X(PRECV_INIT) X(SENDRECV)  \
-            X(SENDRECV_REPLACE) X(ISENDRECV) X(ISENDRECV_REPLACE) X(PROBE) X(IPROBE) X(MPROBE) X(IMPROBE)  \
-                X(MRECV) X(IMRECV) X(START) X(STARTALL) X(WAIT) X(WAITALL) X(WAITANY) X(WAITSOME) X(TEST)  \
-                    X(TESTALL) X(TESTANY) X(TESTSOME) X(REQUEST_FREE) X(CANCEL) X(GREQUEST) X(DETACH)      \
-                        X(COLLECTIVE) X(ICOLLECTIVE) X(PCOLLECTIVE) X(CREATE) X(IDUP) X(CREATE_GROUP)      \
-                            X(CREATE_ALONE) X(CREATE_WORLD) X(INTERCOMM_CREATE) X(COMM_FREE) X(GET_PARENT) \
-                                X(COMM_NAME) X(WIN_CREATE) X(WIN_FREE) X(WIN_SYNC) X(WIN_NAME) X(RMA)      \
-                                    X(FILE) X(IFILE) X(REQUEST_OTHER) X(INIT) X(FINALIZE) X(TYPE_FREE)
+#define RECORDER_ACTIONS(X)                                                                                  \
+    X(PLAIN)                                                                                                 \
+    X(POLL)                                                                                                  \
+    X(SEND)                                                                                                  \
+    X(BSEND)                                                                                                 \
+    X(SSEND)                                                                                                 \
+    X(RSEND)                                                                                                 \
+    X(ISEND)                                                                                                 \
+    X(IBSEND)                                                                                                \
+    X(ISSEND) X(IRSEND) X(SEND_INIT) X(BSEND_INIT) X(SSEND_INIT) X(RSEND_INIT) X(RECV) X(IRECV) X(RECV_INIT) \
+        X(PSEND_INIT) X(PRECV_INIT) X(SENDRECV) X(SENDRECV_REPLACE) X(ISENDRECV) X(ISENDRECV_REPLACE)        \
+            X(PROBE) X(IPROBE) X(MPROBE) X(IMPROBE) X(MRECV) X(IMRECV) X(START) X(STARTALL) X(WAIT)          \
+                X(WAITALL) X(WAITANY) X(WAITSOME) X(TEST) X(TESTALL) X(TESTANY) X(TESTSOME) X(REQUEST_FREE)  \
+                    X(CANCEL) X(GREQUEST) X(DETACH) X(COLLECTIVE) X(ICOLLECTIVE) X(PCOLLECTIVE) X(CREATE)    \
+                        X(IDUP) X(CREATE_GROUP) X(CREATE_ALONE) X(CREATE_WORLD) X(INTERCOMM_CREATE)          \
+                            X(COMM_FREE) X(GET_PARENT) X(COMM_NAME) X(WIN_CREATE) X(WIN_FREE) X(WIN_SYNC)    \
+                                X(WIN_NAME) X(RMA) X(FILE) X(IFILE) X(REQUEST_OTHER) X(INIT) X(FINALIZE)     \
+                                    X(TYPE_FREE) X(TYPE_NEW) X(GROUP_NEW) X(GROUP_FREE) X(OP_NEW) X(OP_FREE) \
+                                        X(FILE_OPEN) X(FILE_CLOSE)
 
 enum action {
 #define RECORDER_ENUM(id) ACTION_##id,
@@ -67,6 +74,9 @@ struct abi {
     uint32_t handle_size; /* 4 or 8 */
     int32_t any_source, any_tag, proc_null, root;
     uint64_t comm_world, comm_self, comm_null, request_null, request_empty, message_no_proc, win_null;
+    uint64_t packed; /* the datatype */
+    uint64_t byte;
+    uint64_t group_empty;
     word status_ignore, in_place;
     uint32_t status_size, source_at, tag_at;
 };
@@ -260,8 +270,12 @@ struct mpiq_record_request *request_new(void);
 void request_publish(struct mpiq_record_request *request, uint64_t handle,
                      enum mpiq_record_request_state state);
 struct mpiq_record_request *request_find(uint64_t handle); /* NULL: none, the null request */
-/* It is no longer known by its handle. */
+/* It has ended: it is no longer known by its handle. */
 void request_drop(struct mpiq_record_request *request);
+/* With several threads: takes the one with that handle out of the index for as long as its thread waits for it
+   or tests it.  Returns the record to end or to attach again; NULL: there is nothing to note of it. */
+struct mpiq_record_request *request_detach(uint64_t handle);
+void request_attach(struct mpiq_record_request *request);
 /* Those on a communicator that is freed lose it: its record may become another's. */
 void request_forget_comm(uint32_t comm);
 bool request_init(void);
@@ -271,6 +285,78 @@ bool request_init(void);
 /* Notes a call in the ring and the counts; the caller keeps *note for collective_end or a request. */
 void collective_begin(struct call *call, bool start, struct mpiq_record_collective *note);
 void collective_end(struct mpiq_record_comm *comm, const struct mpiq_record_collective *note);
+
+/* ---- signature.c: of which predefined types data is made --------------------------------------------------
+ */
+
+enum { MOST_PARTS = 4 };
+struct part {
+    unsigned base; /* in the records' bases */
+    uint64_t count;
+};
+struct signature {
+    bool known; /* otherwise MPI_PACKED, or of too many kinds */
+    unsigned part_count;
+    struct part parts[MOST_PARTS];
+};
+
+bool signature_init(void);
+void signature_begin(void); /* once the library can be asked */
+/* Of so many elements of a datatype, or, where bytes is not negative, of so many bytes of it. */
+void signature_of_data(uint64_t datatype, int64_t count, int64_t bytes, struct signature *ret);
+uint64_t signature_hash(const struct signature *signature);
+void signature_forget(uint64_t datatype);
+/* Asks the library. */
+int64_t type_size_now(uint64_t datatype);
+
+/* ---- fact.c ------------------------------------------------------------------------------------------- */
+
+extern bool recorder_check; /* mpiq run --check: without it none of these does anything */
+
+struct message {
+    struct mpiq_record_comm *comm;
+    int32_t peer;
+    int32_t tag;
+    uint64_t datatype;
+    int64_t count;
+    int64_t bytes; /* of a received one; -1: by the count */
+    unsigned function;
+    word caller;
+};
+
+bool fact_init(void);
+void fact_message(bool sent, const struct message *message);
+void fact_collective(const struct mpiq_record_comm *comm, const struct mpiq_record_collective *note);
+void fact_object(enum mpiq_record_object object, uint64_t handle, unsigned function, word caller,
+                 struct mpiq_record_comm *comm);
+void fact_requests(void); /* those that are left at the end */
+void fact_object_freed(enum mpiq_record_object object, uint64_t handle);
+
+/* ---- check.c ------------------------------------------------------------------------------------------ */
+
+extern bool recorder_ending; /* in MPI_Finalize: what is freed inside it counts */
+
+bool check_wanted(void); /* MPIQ_CHECK is set */
+void check_begin(void);  /* at the end of MPI_Init */
+void check_end(void);    /* at the beginning of MPI_Finalize */
+void check_wait(void);   /* until mpiq run has read this process; once */
+
+/* What a call frees: before it, and after it. */
+struct freeing {
+    int object; /* -1: nothing */
+    uint64_t handle;
+};
+void check_freeing(const struct function *function, const word *arguments, struct freeing *ret);
+void check_freed(const struct freeing *freeing, int result);
+/* What a call has made, with its handle, has to be freed again. */
+void check_object(const struct call *call);
+
+/* ---- strict.c ---------------------------------------------------------------------------------------- */
+
+extern bool recorder_strict; /* mpiq run --strict */
+
+/* Makes the call: standard sends synchronously, blocking collectives after a barrier of all members. */
+word strict_go(const struct call *call, mpi_function *next);
 
 /* ---- message.c, completion.c, lifetime.c, dispatch.c -------------------------------------------------- */
 

@@ -2,10 +2,14 @@
 /*
  * request - the program's outstanding requests, by handle.
  *
- * Records come from chunks of the arena through a free list; an open-addressed index leads from a handle to
- * its record.  Neither takes a lock: heads and slots are exchanged with compare-and-swap, and a removed slot
- * is used again by the next handle that meets it.  Several requests may share one handle: libraries give the
- * same one to all sends that were complete at once.
+ * Records come from chunks of the arena through a free list, whose head is exchanged with compare-and-swap;
+ * an open-addressed index leads from a handle to its record, and a removed slot is used again by the next
+ * handle that meets it.  Several requests may share one handle: libraries give the same one to all sends that
+ * were complete at once.
+ *
+ * A library may give a handle to another thread as soon as a request has ended, before the thread that waited
+ * for it is back here.  So with several threads a request leaves the index before its thread waits or tests,
+ * and comes back if it has not ended.
  */
 #include "recorder.h"
 
@@ -59,6 +63,12 @@ static void give_back(struct mpiq_record_request *request)
     }
 }
 
+static void let_go(struct mpiq_record_request *request)
+{
+    __atomic_store_n(&request->state, MPIQ_RECORD_REQUEST_FREE, __ATOMIC_RELEASE);
+    give_back(request);
+}
+
 /* A new chunk: all of it becomes free. */
 static bool add_chunk(void)
 {
@@ -97,43 +107,71 @@ struct mpiq_record_request *request_new(void)
     }
 }
 
+/* Under MPI_THREAD_MULTIPLE one thread at a time changes the index: some nanoseconds, and never while the
+   library is called. */
+static bool index_held;
+
+static void hold_index(void)
+{
+    while (recorder_multiple && __atomic_test_and_set(&index_held, __ATOMIC_ACQUIRE))
+        continue;
+}
+
+static void release_index(void)
+{
+    if (recorder_multiple)
+        __atomic_clear(&index_held, __ATOMIC_RELEASE);
+}
+
+static void fill(struct slot *slot, struct mpiq_record_request *request)
+{
+    __atomic_store_n(&slot->request, request, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->handle, request->handle, __ATOMIC_RELEASE);
+}
+
+/* Makes it known by its handle; false: there is no room.  *other receives the record that had the handle. */
+static bool insert(struct mpiq_record_request *request, struct mpiq_record_request **other)
+{
+    size_t at = slot_of(request->handle);
+    *other = NULL;
+    for (unsigned i = 0; i < PROBES; i++, at = (at + 1) % INDEX) {
+        uint64_t found = __atomic_load_n(&slots[at].handle, __ATOMIC_ACQUIRE);
+        if (found != 0 && found != REMOVED && found != request->handle)
+            continue;
+        if (found == request->handle) {
+            *other = slots[at].request;
+            if (*other && (*other)->kind == request->kind) {
+                counter_add32(&(*other)->duplicates, 1);
+                return true;
+            }
+        }
+        fill(&slots[at], request);
+        return true;
+    }
+    return false;
+}
+
 void request_publish(struct mpiq_record_request *request, uint64_t handle,
                      enum mpiq_record_request_state state)
 {
+    struct mpiq_record_request *other = NULL;
     request->handle = handle;
     if (handle == recorder_abi.request_null) {
         give_back(request);
         return;
     }
-    size_t at = slot_of(handle);
-    for (unsigned i = 0; i < PROBES; i++, at = (at + 1) % INDEX) {
-        uint64_t found = __atomic_load_n(&slots[at].handle, __ATOMIC_ACQUIRE);
-        if (found == handle && slots[at].request && slots[at].request->kind == request->kind) {
-            counter_add32(&slots[at].request->duplicates, 1);
-            give_back(request);
-            return;
-        }
-        if (found != 0 && found != REMOVED && found != handle)
-            continue;
-        /* Held as removed while it is filled: nobody asks for this handle before we return it. */
-        if (found == handle) { /* its end was never seen */
-            struct mpiq_record_request *old = slots[at].request;
-            slots[at].request = request;
-            __atomic_store_n(&request->state, state, __ATOMIC_RELEASE);
-            if (old) {
-                __atomic_store_n(&old->state, MPIQ_RECORD_REQUEST_FREE, __ATOMIC_RELEASE);
-                give_back(old);
-            }
-            return;
-        }
-        if (!swap(&slots[at].handle, found, handle))
-            continue;
-        __atomic_store_n(&slots[at].request, request, __ATOMIC_RELEASE);
+    hold_index();
+    bool room = insert(request, &other);
+    bool duplicate = room && other && other->kind == request->kind;
+    if (room && !duplicate)
         __atomic_store_n(&request->state, state, __ATOMIC_RELEASE);
-        return;
-    }
-    counter_add(&mpiq_record_root.lost_requests, 1);
-    give_back(request);
+    release_index();
+    if (!room)
+        counter_add(&mpiq_record_root.lost_requests, 1);
+    if (!room || duplicate)
+        give_back(request);
+    if (other && !duplicate) /* its end was never seen */
+        let_go(other);
 }
 
 static struct slot *find_slot(uint64_t handle)
@@ -157,20 +195,69 @@ struct mpiq_record_request *request_find(uint64_t handle)
     return slot ? __atomic_load_n(&slot->request, __ATOMIC_ACQUIRE) : NULL;
 }
 
+/* Its handle leads to it no more. */
+static void take_out(struct mpiq_record_request *request)
+{
+    struct slot *slot = find_slot(request->handle);
+    if (!slot || __atomic_load_n(&slot->request, __ATOMIC_ACQUIRE) != request)
+        return;
+    struct slot *next = slot + 1 < slots + INDEX ? slot + 1 : slots;
+    bool last = !recorder_multiple && next->handle == 0;
+    __atomic_store_n(&slot->handle, last ? 0 : REMOVED, __ATOMIC_RELEASE);
+}
+
 void request_drop(struct mpiq_record_request *request)
 {
-    if (request->duplicates > 0) {
-        counter_add32(&request->duplicates, UINT32_MAX);
+    if (!recorder_multiple && request->duplicates > 0) {
+        request->duplicates--;
         return;
     }
-    struct slot *slot = find_slot(request->handle);
-    __atomic_store_n(&request->state, MPIQ_RECORD_REQUEST_FREE, __ATOMIC_RELEASE);
-    if (slot && slot->request == request) {
-        struct slot *next = slot + 1 < slots + INDEX ? slot + 1 : slots;
-        bool last = !recorder_multiple && next->handle == 0;
-        __atomic_store_n(&slot->handle, last ? 0 : REMOVED, __ATOMIC_RELEASE);
+    if (!recorder_multiple)
+        take_out(request); /* with several threads request_detach has done it */
+    let_go(request);
+}
+
+/* Found and taken in one go: in between, the slot may become another handle's. */
+struct mpiq_record_request *request_detach(uint64_t handle)
+{
+    struct mpiq_record_request *own = NULL;
+    if (handle == recorder_abi.request_null || !slots)
+        return NULL;
+    hold_index();
+    struct slot *slot = find_slot(handle);
+    struct mpiq_record_request *request = slot ? slot->request : NULL;
+    bool shared = request && request->duplicates > 0;
+    if (shared)
+        request->duplicates--;
+    else if (request)
+        take_out(request);
+    release_index();
+    if (!shared)
+        return request;
+    /* A send that was complete at once has no end to be noted. */
+    if (request->kind > MPIQ_RECORD_REQUEST_RSEND)
+        own = request_new();
+    if (own) {
+        struct mpiq_record_request copy = *request;
+        copy.duplicates = 0;
+        copy.next_free = 0;
+        *own = copy;
     }
-    give_back(request);
+    return own;
+}
+
+void request_attach(struct mpiq_record_request *request)
+{
+    struct mpiq_record_request *other = NULL;
+    hold_index();
+    bool room = insert(request, &other);
+    release_index();
+    if (!room)
+        counter_add(&mpiq_record_root.lost_requests, 1);
+    if (!room || (other && other->kind == request->kind))
+        let_go(request);
+    else if (other) /* its end was never seen */
+        let_go(other);
 }
 
 void request_forget_comm(uint32_t comm)

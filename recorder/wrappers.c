@@ -45,6 +45,17 @@ __attribute__((noinline)) static word begin_recording(unsigned index, mpi_functi
     word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word k, word l, word m
 #define ARGUMENTS a, b, c, d, e, f, g, h, i, j, k, l, m
 
+/* What the program's own functions free inside MPI_Finalize is freed. */
+__attribute__((noinline)) static word free_at_end(unsigned index, mpi_function *next, PARAMETERS)
+{
+    const word arguments[WORDS] = {ARGUMENTS};
+    struct freeing freeing;
+    check_freeing(&recorder_functions[index], arguments, &freeing);
+    word result = next(ARGUMENTS);
+    check_freed(&freeing, (int)result);
+    return result;
+}
+
 static inline __attribute__((always_inline)) word pass(unsigned index, unsigned profiling, word caller,
                                                        PARAMETERS)
 {
@@ -55,7 +66,7 @@ static inline __attribute__((always_inline)) word pass(unsigned index, unsigned 
             return ERROR_NO_FUNCTION;
     }
     if (recorder_self.depth > 0)
-        return next(ARGUMENTS);
+        return __builtin_expect(recorder_ending, 0) ? free_at_end(index, next, ARGUMENTS) : next(ARGUMENTS);
     word arguments[WORDS] = {ARGUMENTS};
     if (__builtin_expect(!recorder_active, 0))
         return begin_recording(index, next, arguments, caller);

@@ -96,11 +96,19 @@ def pid_here(known, rank):
         raise gdb.GdbError("there is no rank %d: mpiq knows ranks 0 to %d of this job" % (rank, max(known)))
     pid, host = known[rank]
     if not is_here(host):
-        raise gdb.GdbError("rank %d is process %d on %s: attach to it there, or through a gdbserver"
-                           % (rank, pid, host))
+        raise gdb.GdbError("rank %d is process %d on %s: %s" % (rank, pid, host, how_to_go(pid, host)))
     if not pid:
         raise gdb.GdbError("rank %d has no process any more" % rank)
     return pid
+
+
+def how_to_go(pid, host):
+    """What to type for a gdb at a process of another host; its name came from there, and may be anything."""
+    if not pid or not re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z", host):
+        return "attach to it there"
+    slurm = os.environ.get("SLURM_JOB_ID", "")
+    way = "srun --jobid=%s --overlap --pty -w %s" % (slurm, host) if slurm.isdigit() else "ssh -t %s" % host
+    return "type %s gdb -p %d in another terminal" % (way, pid)
 
 
 def is_here(host):

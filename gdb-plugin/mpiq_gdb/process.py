@@ -187,6 +187,10 @@ class Process:
                 return stacks.stack(thread)
         raise Failure("not-found", "process %d has no thread %d" % (self.inferior.pid, tid))
 
+    def place(self, address):
+        self._enter()
+        return stacks.place(address)
+
     def environment(self, name):
         self._enter()
         try:

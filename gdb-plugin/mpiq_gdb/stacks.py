@@ -77,6 +77,36 @@ def describe(frame):
     return ret
 
 
+def _function_at(pc):
+    """The innermost function at pc by the debug information, inlined ones included; None."""
+    try:
+        block = gdb.block_for_pc(pc)
+    except RuntimeError:
+        return None
+    while block is not None and block.function is None:
+        block = block.superblock
+    return block.function.name if block is not None else None
+
+
+def place(address):
+    """What a call that returns to address was made from, as the wire says it."""
+    pc = max(address - 1, 0) # a call may be the last instruction of a line
+    frame = {"pc": address}
+    mapped = object_of(pc)
+    if mapped is None:
+        return {"frames": [], "truncated": False}
+    frame["object"] = mapped
+    line = gdb.current_progspace().find_pc_line(pc)
+    if line.symtab is not None:
+        file = line.symtab.filename
+        frame["file"] = file if os.path.isabs(file) else line.symtab.fullname()
+        frame["line"] = line.line
+    function = _function_at(pc)
+    if function:
+        frame["function"] = function
+    return {"frames": [frame], "truncated": False}
+
+
 def stack(thread):
     """The stack of a thread as the wire says it; the caller holds a Selection."""
     ret = {"frames": [], "truncated": False}

@@ -105,6 +105,9 @@ class Server:
     def _do_stack(self, rest):
         return json.dumps(self.process.stack(_number(*_words(rest, 1))))
 
+    def _do_place(self, rest):
+        return json.dumps(self.process.place(_number(*_words(rest, 1))))
+
     def _do_environment(self, rest):
         return json.dumps(self.process.environment(_name(_VARIABLE, rest, "variable")))
 

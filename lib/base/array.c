@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 bool mpiq_array_grow(void **array, size_t *capacity, size_t wanted, size_t size, size_t most)
 {
     if (wanted <= *capacity)
@@ -15,7 +17,7 @@ bool mpiq_array_grow(void **array, size_t *capacity, size_t wanted, size_t size,
         larger = wanted;
     if (larger > most || larger > SIZE_MAX / size)
         larger = wanted;
-    void *memory = reallocarray(*array, larger, size);
+    void *memory = mpiq_memory_checked(reallocarray(*array, larger, size));
     if (!memory)
         return false;
     *array = memory;
@@ -25,7 +27,9 @@ bool mpiq_array_grow(void **array, size_t *capacity, size_t wanted, size_t size,
 
 void *mpiq_array_grown(void *array, size_t count, size_t size)
 {
-    return count & (count - 1) ? array : reallocarray(array, count ? 2 * count : 1, size);
+    if (count & (count - 1))
+        return array;
+    return mpiq_memory_checked(reallocarray(array, count ? 2 * count : 1, size));
 }
 
 void *mpiq_array_append(void **array, size_t *count, size_t size)

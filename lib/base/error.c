@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/memory.h"
 
 static const char *const words[] = {
 #define WORD(id, word) [MPIQ_ERROR_##id] = (word),
@@ -28,16 +29,22 @@ __attribute__((format(printf, 1, 0))) static char *sentence_of(const char *forma
     return escaped;
 }
 
+static struct mpiq_error *without_memory(void)
+{
+    mpiq_memory_miss();
+    return &no_memory;
+}
+
 __attribute__((format(printf, 3, 0))) static struct mpiq_error *
 create(enum mpiq_error_code code, const char *suffix, const char *format, va_list args)
 {
     char *sentence = sentence_of(format, args);
     if (!sentence)
-        return &no_memory;
+        return without_memory();
     struct mpiq_error *error = calloc(1, sizeof *error);
     if (!error) {
         free(sentence);
-        return &no_memory;
+        return without_memory();
     }
     error->code = code;
     error->message = sentence;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 void mpiq_hash_table_deinit(struct mpiq_hash_table *table)
 {
     free(table->slots);
@@ -29,7 +31,7 @@ bool mpiq_hash_table_add(struct mpiq_hash_table *table, uint64_t hash, uint32_t 
 {
     if (2 * (table->count + 1) > table->capacity) {
         struct mpiq_hash_table larger = {.capacity = table->capacity ? 2 * table->capacity : 16};
-        larger.slots = calloc(larger.capacity, sizeof *larger.slots);
+        larger.slots = mpiq_memory_checked(calloc(larger.capacity, sizeof *larger.slots));
         if (!larger.slots)
             return false;
         for (size_t i = 0; i < table->capacity; i++) {

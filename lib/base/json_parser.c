@@ -113,7 +113,8 @@ static bool append(struct mpiq_parser *parser, const char *bytes, size_t length)
             room *= 2;
         char *grown = realloc(parser->string, room);
         if (!grown) {
-            fail(parser, "no memory for a string");
+            parser->fault = parser->fault ? parser->fault : "no memory for a string";
+            parser->starved = true;
             return false;
         }
         parser->string = grown;
@@ -154,13 +155,17 @@ static void take_unicode(struct mpiq_parser *parser)
         fail(parser, "an escape that is none");
         return;
     }
-    if (code >= 0xd800 && code < 0xdc00 && take_word(parser, "\\u") && take_hex4(parser, &low) &&
-        low >= 0xdc00 && low < 0xe000)
-        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    if (code >= 0xd800 && code < 0xdc00) {
+        const char *next = parser->at;
+        if (take_word(parser, "\\u") && take_hex4(parser, &low) && low >= 0xdc00 && low < 0xe000)
+            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        else
+            parser->at = next;
+    }
+    /* Half a character is how Python writes a byte that is no text. */
     if (code >= 0xd800 && code < 0xe000)
-        fail(parser, "half a character");
-    else
-        append(parser, bytes, mpiq_utf8_encode(code, bytes));
+        code = 0xfffd;
+    append(parser, bytes, mpiq_utf8_encode(code, bytes));
 }
 
 static void take_escape(struct mpiq_parser *parser)
@@ -389,4 +394,44 @@ void mpiq_parser_end(struct mpiq_parser *parser)
     skip_space(parser);
     if (!parser->fault && parser->at < parser->end)
         parser->fault = "more text after the value";
+}
+
+size_t mpiq_parser_span(struct mpiq_parser *parser, const char **start)
+{
+    skip_space(parser);
+    *start = parser->at;
+    mpiq_parser_skip(parser);
+    return parser->fault ? 0 : (size_t)(parser->at - *start);
+}
+
+void mpiq_parser_try_signed(struct mpiq_parser *parser, int64_t low, int64_t high, int64_t *ret)
+{
+    if (mpiq_parser_peek(parser) == '0')
+        mpiq_parser_signed(parser, low, high, ret);
+    else
+        mpiq_parser_skip(parser);
+}
+
+void mpiq_parser_try_unsigned(struct mpiq_parser *parser, uint64_t *ret)
+{
+    if (mpiq_parser_peek(parser) == '0')
+        mpiq_parser_unsigned(parser, UINT64_MAX, ret);
+    else
+        mpiq_parser_skip(parser);
+}
+
+void mpiq_parser_try_bool(struct mpiq_parser *parser, bool *ret)
+{
+    if (mpiq_parser_peek(parser) == 't')
+        mpiq_parser_bool(parser, ret);
+    else
+        mpiq_parser_skip(parser);
+}
+
+const char *mpiq_parser_try_string(struct mpiq_parser *parser)
+{
+    if (mpiq_parser_peek(parser) == '"')
+        return !mpiq_parser_string(parser) && !parser->fault ? parser->string : NULL;
+    mpiq_parser_skip(parser);
+    return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * parser - JSON as it is read: value after value, in one pass, from a text that nobody vouches for.
+ * json_parser - JSON as it is read: value after value, in one pass, from a text that nobody vouches for.
  *
  * Nothing is kept but the last string, so a text costs no more memory than what its reader makes of it.
  * A text that is no JSON sets `fault`, and all later calls do nothing; a value of another type than the one
@@ -18,6 +18,7 @@ struct mpiq_parser {
     const char *at;
     const char *end;
     const char *fault; /* static: why this is no JSON */
+    bool starved;      /* the fault is that there was no memory */
     char *string;      /* the last one, terminated */
     size_t string_length;
     size_t string_room;
@@ -42,6 +43,9 @@ bool mpiq_parser_more(struct mpiq_parser *parser, char close);
 void mpiq_parser_key(struct mpiq_parser *parser);
 /* Passes over a value, whatever it holds. */
 void mpiq_parser_skip(struct mpiq_parser *parser);
+/* The same; *start becomes where the value stands in the caller's text.  Returns its length; 0: there is
+ * none. */
+size_t mpiq_parser_span(struct mpiq_parser *parser, const char **start);
 /* The whole text has been read. */
 void mpiq_parser_end(struct mpiq_parser *parser);
 
@@ -52,5 +56,13 @@ const char *mpiq_parser_hex(struct mpiq_parser *parser, uint64_t *ret);
 const char *mpiq_parser_bool(struct mpiq_parser *parser, bool *ret);
 /* In parser->string; one with a zero byte is complained of. */
 const char *mpiq_parser_string(struct mpiq_parser *parser);
+
+/* For what may be missing: the next value if it is of that type and in that range.  Otherwise it is passed
+   over, and *ret stays as it was. */
+void mpiq_parser_try_signed(struct mpiq_parser *parser, int64_t low, int64_t high, int64_t *ret);
+void mpiq_parser_try_unsigned(struct mpiq_parser *parser, uint64_t *ret);
+void mpiq_parser_try_bool(struct mpiq_parser *parser, bool *ret);
+/* In parser->string; NULL if the value is no string, or holds a zero byte. */
+const char *mpiq_parser_try_string(struct mpiq_parser *parser);
 
 #endif

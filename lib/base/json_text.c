@@ -107,6 +107,38 @@ void mpiq_text_string(struct mpiq_text *text, const char *string, size_t length)
     append(text, "\"", 1);
 }
 
+void mpiq_text_raw(struct mpiq_text *text, const char *json, size_t length)
+{
+    before_value(text);
+    append(text, json, length);
+}
+
+void mpiq_text_put_string(struct mpiq_text *text, const char *key, const char *string)
+{
+    if (!string || !*string)
+        return;
+    mpiq_text_key(text, key);
+    mpiq_text_string(text, string, SIZE_MAX);
+}
+
+void mpiq_text_put_signed(struct mpiq_text *text, const char *key, int64_t value)
+{
+    mpiq_text_key(text, key);
+    mpiq_text_signed(text, value);
+}
+
+void mpiq_text_put_unsigned(struct mpiq_text *text, const char *key, uint64_t value)
+{
+    mpiq_text_key(text, key);
+    mpiq_text_unsigned(text, value);
+}
+
+void mpiq_text_put_bool(struct mpiq_text *text, const char *key, bool value)
+{
+    mpiq_text_key(text, key);
+    mpiq_text_bool(text, value);
+}
+
 struct mpiq_error *mpiq_text_end(struct mpiq_text *text, char **ret)
 {
     append(text, "", 1);

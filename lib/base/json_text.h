@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * text - JSON as it is written: a growing buffer that knows where a comma belongs.
+ * json_text - JSON as it is written: a growing buffer that knows where a comma belongs.
  *
  * The caller opens, names and closes in the right order; nothing checks that.  Without memory the text
  * turns `failed` and stays so, and its end says it once.
@@ -35,6 +35,15 @@ void mpiq_text_hex(struct mpiq_text *text, uint64_t value);
 void mpiq_text_bool(struct mpiq_text *text, bool value);
 /* Up to length bytes, or to the terminator; bytes that are no UTF-8 become U+FFFD. */
 void mpiq_text_string(struct mpiq_text *text, const char *string, size_t length);
+
+/* A value that is JSON already. */
+void mpiq_text_raw(struct mpiq_text *text, const char *json, size_t length);
+
+/* Members of an object: nothing for NULL and "". */
+void mpiq_text_put_string(struct mpiq_text *text, const char *key, const char *string);
+void mpiq_text_put_signed(struct mpiq_text *text, const char *key, int64_t value);
+void mpiq_text_put_unsigned(struct mpiq_text *text, const char *key, uint64_t value);
+void mpiq_text_put_bool(struct mpiq_text *text, const char *key, bool value);
 
 /* The text, terminated, which the caller frees; or the error, and then nothing is left to free. */
 struct mpiq_error *mpiq_text_end(struct mpiq_text *text, char **ret);

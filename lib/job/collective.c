@@ -81,6 +81,19 @@ enum mpiq_rule mpiq_collective_rule(int collective)
     return traits ? (enum mpiq_rule)traits->rule : MPIQ_RULE_NOBODY;
 }
 
+bool mpiq_collective_synchronised(int collective)
+{
+    static const char *const others[] = {"MPI_Comm_free", "MPI_Comm_disconnect", "MPI_Comm_set_info"};
+    const char *name = mpiq_collective_name(collective);
+    if (!name || mpiq_collective_kind(collective) != 'B' || !mpiq_collective_ordered(collective))
+        return false;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(name, others[i]) == 0)
+            return true;
+    }
+    return mpiq_collective_rule(collective) != MPIQ_RULE_NOBODY || strncmp(name, "MPI_Neighbor_", 13) == 0;
+}
+
 bool mpiq_collective_has_root(int collective)
 {
     const struct traits *traits = traits_of(collective);

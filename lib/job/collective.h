@@ -24,6 +24,9 @@ enum mpiq_rule {
 
 enum mpiq_rule mpiq_collective_rule(int collective);
 
+/* With --strict the recorder lets no member into such a call before all have come (recorder/strict.c). */
+bool mpiq_collective_synchronised(int collective);
+
 /* Whether an argument must be the same on all members: of root and op where there is one; bytes where one
    scalar decides, never for vectors: the record has the length of one block, with MPI_IN_PLACE and at roots
    that of the other side. */

@@ -132,14 +132,18 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
     finder.explanation = &explanation;
     finder.failed = !diagnosis->graph || !mpiq_explain(diagnosis->graph, &explanation);
     void (*const finders[])(struct mpiq_finder *) = {
-        mpiq_find_collectives, mpiq_find_messages,  mpiq_find_cycles,  mpiq_find_truncations,
-        mpiq_find_overlaps,    mpiq_find_windows,   mpiq_find_polling, mpiq_find_ranks,
-        mpiq_find_leftovers,   mpiq_find_waits,     mpiq_find_causes,  mpiq_finish_evidence,
-        mpiq_find_headlines,   describe_ranks,      mpiq_find_verdict, mpiq_find_assumptions,
-        mpiq_find_notes,       mpiq_find_strangers,
+        mpiq_find_collectives, mpiq_find_messages,  mpiq_find_cycles,    mpiq_find_truncations,
+        mpiq_find_overlaps,    mpiq_find_windows,   mpiq_find_polling,   mpiq_find_ranks,
+        mpiq_find_stacks,      mpiq_find_leftovers, mpiq_find_waits,     mpiq_find_causes,
+        mpiq_finish_evidence,  mpiq_find_headlines, describe_ranks,      mpiq_find_verdict,
+        mpiq_find_assumptions, mpiq_find_notes,     mpiq_find_strangers,
     };
-    for (size_t i = 0; i < sizeof finders / sizeof *finders && !finder.failed; i++)
-        finders[i](&finder);
+    /* Of ranks that are held at their end, nobody asks what they wait for. */
+    void (*const at_end[])(struct mpiq_finder *) = {mpiq_find_check, mpiq_find_notes};
+    bool ended = mpiq_is_at_end(job);
+    size_t count = ended ? sizeof at_end / sizeof *at_end : sizeof finders / sizeof *finders;
+    for (size_t i = 0; i < count && !finder.failed; i++)
+        (ended ? at_end : finders)[i](&finder);
     mpiq_explanation_deinit(&explanation);
     if (finder.failed) {
         mpiq_diagnosis_destroy(diagnosis);

@@ -18,6 +18,10 @@
 struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
                                  const struct mpiq_diagnose_options *options, struct mpiq_diagnosis **ret);
 
+/* Whether all living ranks are held at their end (mpiq run --check): then the findings are about what they
+ * did. */
+bool mpiq_is_at_end(const struct mpiq_job_state *job);
+
 /* The chain from a process to the cause, at most a hundred steps long.  The caller destroys *ret. */
 struct mpiq_error *mpiq_why(const struct mpiq_job_state *job, const struct mpiq_diagnosis *diagnosis,
                             uint32_t process, struct mpiq_chain **ret);

@@ -45,15 +45,17 @@ bool mpiq_thread_taken_idle(const struct mpiq_job_state *job, const struct mpiq_
            (thread->sleep == MPIQ_SLEEP_UNKNOWN && thread->blocks_in);
 }
 
-static bool is_test(const char *call)
+/* Whether the main thread is outside MPI only for short naps between two polls: it takes little of the
+   processor, which a rank that computes there does not. */
+static bool naps_between_polls(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                               const struct mpiq_job_thread *thread)
 {
-    static const char *const tests[] = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome",
-                                        "MPI_Request_get_status"};
-    for (size_t i = 0; call && i < sizeof tests / sizeof *tests; i++) {
-        if (strcmp(call, tests[i]) == 0)
-            return true;
-    }
-    return false;
+    enum { SHARE = 10 }; /* of the time between the looks: one in so many */
+    if (thread->tid != rank->pid || !mpiq_is_poll(mpiq_job_string(job, rank->last_mpi_call)))
+        return false;
+    bool idle = thread->state == 'S' && rank->between_ns > 0 &&
+                thread->cpu_between_ns < (uint64_t)rank->between_ns / SHARE;
+    return mpiq_thread_sleeps(thread) || idle;
 }
 
 bool mpiq_thread_polls(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
@@ -61,10 +63,8 @@ bool mpiq_thread_polls(const struct mpiq_job_state *job, const struct mpiq_job_r
 {
     if (rank->looks != 3 || rank->changed & MPIQ_CHANGED_PROGRESS || thread->wait_count > 0)
         return false;
-    if (thread->in_mpi)
-        return is_test(mpiq_job_string(job, thread->call));
-    return thread->tid == rank->pid && is_test(mpiq_job_string(job, rank->last_mpi_call)) &&
-           mpiq_thread_sleeps(thread);
+    return thread->in_mpi ? mpiq_is_poll(mpiq_job_string(job, thread->call))
+                          : naps_between_polls(job, rank, thread);
 }
 
 /* Whether another thread of the rank is in MPI all the time: blocked there, or going round testing. */
@@ -124,6 +124,8 @@ static enum mpiq_rank_doing thread_doing(const struct mpiq_job_state *job, const
                  (!thread->record && thread->in_mpi && mpiq_blocking_call(call) != MPIQ_BLOCKING_NOT);
     if (waits && (thread->held == MPIQ_YES || rank->looks != 3))
         return MPIQ_DOING_BLOCKED;
+    if (!thread->in_mpi && mpiq_thread_polls(job, rank, thread))
+        return MPIQ_DOING_POLLING;
     if (mpiq_thread_sleeps(thread))
         return MPIQ_DOING_ASLEEP;
     return thread->in_mpi ? MPIQ_DOING_POLLING : MPIQ_DOING_COMPUTING;
@@ -147,6 +149,8 @@ static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_r
         ret->call = best->in_mpi ? mpiq_job_string(job, best->call) : NULL;
         ret->site = best->site != MPIQ_NONE ? best->site : best->innermost;
         ret->doing = thread_doing(job, rank, best);
+        if (!best->in_mpi && ret->doing == MPIQ_DOING_POLLING)
+            ret->call = mpiq_job_string(job, rank->last_mpi_call);
     } else if (rank->thread_count == 0) {
         ret->doing = rank->process_state == 'R' ? MPIQ_DOING_COMPUTING : MPIQ_DOING_UNREADABLE;
     }

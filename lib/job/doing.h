@@ -19,8 +19,8 @@ bool mpiq_thread_waits_for_own(const struct mpiq_job_state *job, const struct mp
 bool mpiq_thread_taken_idle(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                             const struct mpiq_job_thread *thread);
 
-/* Whether that thread goes round testing requests: it is in MPI_Test or one of its like, or it naps since it
-   was, and nothing of its rank's moved between the looks. */
+/* Whether that thread goes round polling: it is in MPI_Test, MPI_Iprobe or one of their like, or it naps
+   between two such calls, and nothing of its rank's moved between the looks. */
 bool mpiq_thread_polls(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                        const struct mpiq_job_thread *thread);
 

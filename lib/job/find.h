@@ -47,12 +47,29 @@ void mpiq_find_overlaps(struct mpiq_finder *finder);
 void mpiq_find_windows(struct mpiq_finder *finder);
 void mpiq_find_polling(struct mpiq_finder *finder);
 void mpiq_find_ranks(struct mpiq_finder *finder);
+void mpiq_find_stacks(struct mpiq_finder *finder);
 void mpiq_find_leftovers(struct mpiq_finder *finder);
 /* The verdict, from the findings and what each rank does; then what the answer rests on. */
 void mpiq_find_verdict(struct mpiq_finder *finder);
 void mpiq_find_assumptions(struct mpiq_finder *finder);
 void mpiq_find_notes(struct mpiq_finder *finder);
 void mpiq_find_strangers(struct mpiq_finder *finder);
+
+/* check.c: of a job at its end (mpiq_is_at_end), what its ranks did and left undone.
+   check_messages.c and check_collectives.c do their share. */
+void mpiq_find_check(struct mpiq_finder *finder);
+void mpiq_check_messages(struct mpiq_finder *finder);
+void mpiq_check_collectives(struct mpiq_finder *finder);
+/* The ranks of a finding's site: made for that fact's call and place if need be. */
+void mpiq_check_site(struct mpiq_finder *finder, struct mpiq_finding *finding,
+                     const struct mpiq_job_fact *fact);
+/* " at solver.c:12", "" if that is not known; "MPI_COMM_WORLD" or a name in quotes. */
+const char *mpiq_check_at(struct mpiq_finder *finder, const struct mpiq_job_fact *fact);
+const char *mpiq_check_comm(struct mpiq_finder *finder, const struct mpiq_job_fact *fact);
+/* In communicators; MPIQ_NONE for one that has been freed. */
+uint32_t mpiq_check_comm_index(const struct mpiq_finder *finder, const struct mpiq_job_fact *fact);
+/* Of that fact's rank. */
+uint32_t mpiq_check_process(const struct mpiq_finder *finder, const struct mpiq_job_fact *fact);
 
 /* Arguments and classes of the calls with one running number, and of those shortly before it, that do not fit
    together.  True: it explains why members wait in it. */

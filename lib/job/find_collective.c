@@ -262,7 +262,8 @@ static bool may_come(const struct mpiq_finder *finder, uint32_t process)
     return finder->graph->nodes[mpiq_rank_node(process)].may;
 }
 
-/* Suspected are fewer than are in; of as many those that took another way than a collective.  Where it is
+/* Suspected are fewer than are in; of as many those that took another way than a collective, or that never
+   started what the others have started.  Where it is
    proven that the call will never be complete, not those who may still come. */
 static void suspect(struct mpiq_finder *finder, struct mpiq_finding *finding)
 {
@@ -275,8 +276,9 @@ static void suspect(struct mpiq_finder *finder, struct mpiq_finding *finding)
         }
     }
     bool apart = finding->suspects.size == finding->ranks.size &&
-                 !is_in_collective(finder, mpiq_job_process(finder->job, finding->suspects.ranges[0].world,
-                                                            finding->suspects.ranges[0].first));
+                 (finding->requests ||
+                  !is_in_collective(finder, mpiq_job_process(finder->job, finding->suspects.ranges[0].world,
+                                                             finding->suspects.ranges[0].first)));
     if (finding->suspects.size >= finding->ranks.size && !apart)
         mpiq_rank_set_deinit(&finding->suspects);
 }

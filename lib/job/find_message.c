@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "job/evidence.h"
 #include "job/find.h"
+#include "job/headline.h"
 
 /* Alike operations of several ranks are one finding. */
 struct alike {
@@ -139,6 +140,21 @@ struct collection {
     uint32_t findings[MPIQ_MOST_FINDINGS];
     uint32_t count;
 };
+
+/* Where the one that a message is awaited from has left, it is no question who should have sent it: what
+   others have sent is for later. */
+static void drop_sources(const struct mpiq_finder *finder, const struct mpiq_job_operation *op,
+                         struct misses *misses)
+{
+    uint32_t kept = 0;
+    if (op->any || op->peer == MPIQ_NONE || !mpiq_has_left(finder, op->peer))
+        return;
+    for (uint32_t i = 0; i < misses->count; i++) {
+        if (misses->list[i].differs != MPIQ_MISS_SOURCE)
+            misses->list[kept++] = misses->list[i];
+    }
+    misses->count = kept;
+}
 
 /* Whom the blame goes to: the peer that went elsewhere, unless it waits for the same. */
 static void suspect(struct mpiq_finder *finder, struct mpiq_finding *finding,
@@ -316,6 +332,7 @@ static void add_thread(struct collection *collection, uint32_t process, uint32_t
             send_misses(finder, &misses, process, op);
         else
             receive_misses(finder, &misses, process, op);
+        drop_sources(finder, op, &misses);
         if (explaining || is_like_known(collection, &alike, &misses))
             add(collection, &alike, &misses);
     }

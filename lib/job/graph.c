@@ -69,12 +69,17 @@ static bool in_background(const struct mpiq_job_operation *op, bool any)
            op->comm != MPIQ_NONE && (op->queue == MPIQ_QUEUE_SENDS || op->queue == MPIQ_QUEUE_RECEIVES);
 }
 
-static bool has_background(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+bool mpiq_has_background(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
 {
     for (uint32_t i = 0; i < rank->operation_count; i++) {
         if (in_background(&job->operations[rank->first_operation + i], false))
             return true;
     }
+    return false;
+}
+
+static bool has_outstanding(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+{
     for (uint32_t i = 0; i < rank->member_count; i++) {
         if (job->members[job->member_order[rank->first_member + i]].outstanding_count > 0)
             return true;
@@ -85,7 +90,8 @@ static bool has_background(const struct mpiq_job_state *job, const struct mpiq_j
 uint32_t mpiq_actor(struct mpiq_wait_graph *graph, uint32_t process, bool internal)
 {
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(graph->job, process);
-    if (!internal || !rank || mpiq_never_acts(graph->job, process) || !has_background(graph->job, rank))
+    if (!internal || !rank || mpiq_never_acts(graph->job, process) ||
+        (!mpiq_has_background(graph->job, rank) && !has_outstanding(graph->job, rank)))
         return mpiq_rank_node(process);
     return mpiq_graph_node(graph, MPIQ_KIND_INTERNAL, process, 0, 0);
 }
@@ -168,12 +174,23 @@ static uint32_t build_group(struct mpiq_wait_graph *graph, uint32_t index, bool 
     return 1;
 }
 
-/* What a thread polls for: any of the requests that are open, since which one it tests is not recorded. */
-static uint32_t build_poller(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank)
+/* What a thread polls for: what it probes for, as far as that is recorded; beside that any of the requests
+   that are open, since which one it tests is not. */
+static uint32_t build_poller(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                             const struct mpiq_job_thread *thread)
 {
     mpiq_graph_edge(graph, MPIQ_NODE_POLLS, MPIQ_NONE);
     uint32_t before = graph->edge_count;
-    for (uint32_t i = 0; i < rank->operation_count; i++) {
+    for (uint32_t i = 0; i < thread->probed_count; i++) {
+        uint32_t child = mpiq_operation_node(graph, rank, thread->first_probed + i, false);
+        mpiq_graph_edge(graph, child == MPIQ_NONE ? MPIQ_NODE_LIVE : child, thread->first_probed + i);
+    }
+    bool probes_alone = thread->probed_count > 0 && thread->probed_all;
+    /* Without a record of its calls nobody knows what it probes for. */
+    const char *call = mpiq_job_string(graph->job, thread->in_mpi ? thread->call : rank->last_mpi_call);
+    if (thread->probed_count == 0 && call && strstr(call, "probe"))
+        mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
+    for (uint32_t i = 0; !probes_alone && i < rank->operation_count; i++) {
         uint32_t index = rank->first_operation + i;
         const struct mpiq_job_operation *op = &graph->job->operations[index];
         if (op->inactive || op->queue == MPIQ_QUEUE_UNEXPECTED || op->status == MPIQ_STATUS_COMPLETE)
@@ -201,7 +218,8 @@ static uint32_t build(struct mpiq_wait_graph *graph, uint32_t index)
         return mpiq_build_wait(graph, &graph->job->ranks[graph->thread_ranks[node.subject]],
                                &graph->job->threads[node.subject]);
     case MPIQ_KIND_POLLER:
-        return build_poller(graph, &graph->job->ranks[graph->thread_ranks[node.subject]]);
+        return build_poller(graph, &graph->job->ranks[graph->thread_ranks[node.subject]],
+                            &graph->job->threads[node.subject]);
     case MPIQ_KIND_GROUP:
     case MPIQ_KIND_INTERNAL_GROUP:
         return build_group(graph, node.subject, node.kind == MPIQ_KIND_INTERNAL_GROUP);

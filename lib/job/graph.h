@@ -121,6 +121,9 @@ void mpiq_graph_edge(struct mpiq_wait_graph *graph, uint32_t child, uint32_t ope
 /* What acts when a process's own traffic is waited for (internal: that of its collectives). */
 uint32_t mpiq_actor(struct mpiq_wait_graph *graph, uint32_t process, bool internal);
 
+/* Whether traffic of its collectives is under way that no thread of its waits for by itself. */
+bool mpiq_has_background(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank);
+
 /* graph_wait.c: the edges of a thread's wait, and how many of them suffice. */
 uint32_t mpiq_build_wait(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                          const struct mpiq_job_thread *thread);

@@ -42,7 +42,8 @@ uint32_t mpiq_collective_node(struct mpiq_wait_graph *graph, const struct mpiq_j
         return MPIQ_NODE_UNKNOWN;
     bool inter = row->remote != MPIQ_NONE;
     uint32_t side = !inter ? WHOLE : member->remote_side ? FIRST_GROUP : REMOTE_GROUP;
-    switch (mpiq_collective_rule(collective)) {
+    bool synchronised = rank->strict && mpiq_collective_synchronised(collective);
+    switch (synchronised ? MPIQ_RULE_ALL : mpiq_collective_rule(collective)) {
     case MPIQ_RULE_ALL:
         break;
     case MPIQ_RULE_TO_ROOT:
@@ -210,7 +211,21 @@ static void build_entered(struct mpiq_wait_graph *graph, const uint32_t *nodes, 
     }
 }
 
-/* Nodes of one communicator and number, by local rank: each adds the members since the one before. */
+/* The collective on which the member with that local rank spent a running number; -1 not known. */
+static int spent_on(const struct mpiq_wait_graph *graph, uint32_t comm, uint32_t local, int64_t number)
+{
+    const struct mpiq_job_state *job = graph->job;
+    const struct mpiq_job_group *group = &job->groups[job->communicators[comm].group];
+    uint32_t process = local < group->count ? group->members[local] : MPIQ_NONE;
+    const struct mpiq_job_rank *rank = process == MPIQ_NONE ? NULL : mpiq_job_rank_of(job, process);
+    const struct mpiq_job_member *member =
+        rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm) : NULL;
+    const struct mpiq_job_call *call = member ? mpiq_numbered_call(job, member, number) : NULL;
+    return call ? job->shapes[call->shape].collective : -1;
+}
+
+/* Nodes of one communicator and number, by local rank: each adds the members since the one before.  Who waits
+   in another collective than a lower one was in waits for ever, and with it whoever is higher than both. */
 static void build_lower(struct mpiq_wait_graph *graph, const uint32_t *nodes, uint32_t count)
 {
     const struct mpiq_job_state *job = graph->job;
@@ -223,10 +238,13 @@ static void build_lower(struct mpiq_wait_graph *graph, const uint32_t *nodes, ui
         uint32_t start = graph->edge_count;
         if (i > 0)
             mpiq_graph_edge(graph, nodes[i - 1], MPIQ_NONE);
+        int collective =
+            group && group->members ? spent_on(graph, first.subject, node->extra, node->number) : -1;
         for (; group && group->members && local < node->extra && local < group->count; local++) {
             uint32_t process = group->members[local];
             enum progress progress =
-                process == MPIQ_NONE ? ENTERED : progress_of(graph, process, first.subject, node->number, -1);
+                process == MPIQ_NONE ? ENTERED
+                                     : progress_of(graph, process, first.subject, node->number, collective);
             if (progress == COMING)
                 mpiq_graph_edge(graph, mpiq_rank_node(process), MPIQ_NONE);
             else if (progress == NEVER)

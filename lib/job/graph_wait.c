@@ -153,9 +153,15 @@ static uint32_t request_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
         node = mpiq_collective_node(graph, rank, comm, shape->collective, shape->number, shape->root);
     }
     bool collective = call || op->kind == MPIQ_OPERATION_COLLECTIVE;
-    if (node == MPIQ_NODE_UNKNOWN && collective && rank->queues == MPIQ_YES)
-        return mpiq_graph_node(graph, MPIQ_KIND_BACKGROUND, rank->process, 0, 0);
-    return node;
+    bool forced = node != MPIQ_NODE_UNKNOWN && node != MPIQ_NODE_LIVE;
+    if (forced || !collective || rank->queues != MPIQ_YES)
+        return node;
+    /* Where the standard forces nobody (the root of a broadcast), the algorithm may: a rank that went round
+       in this wait has no request between two rounds, so that what is under way is what it waits for. */
+    if (node == MPIQ_NODE_LIVE &&
+        !(mpiq_has_polled(graph->job, rank) && mpiq_has_background(graph->job, rank)))
+        return node;
+    return mpiq_graph_node(graph, MPIQ_KIND_BACKGROUND, rank->process, 0, 0);
 }
 
 uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,

@@ -157,7 +157,7 @@ static const char *near_miss(struct mpiq_finder *finder, const struct mpiq_findi
 }
 
 /* Whether the peer is in MPI_Finalize or past it. */
-static bool has_left(const struct mpiq_finder *finder, uint32_t process)
+bool mpiq_has_left(const struct mpiq_finder *finder, uint32_t process)
 {
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
     return rank && (rank->phase >= MPIQ_PHASE_FINALIZING ||
@@ -201,7 +201,7 @@ static const char *message(struct mpiq_finder *finder, const struct mpiq_finding
     if (op->peer == MPIQ_NONE)
         return WORDS(arena, "%s %s for a message with %s that will never come", who,
                      plural ? "wait" : "waits", tag_text(arena, op));
-    if (relation->same_peer && has_left(finder, op->peer) &&
+    if (relation->same_peer && mpiq_has_left(finder, op->peer) &&
         finder->diagnosis->ranks[op->peer].doing != MPIQ_DOING_GONE)
         return WORDS(arena,
                      receive ? "%s is in MPI_Finalize while %s still %s for a message from it"

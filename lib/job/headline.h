@@ -8,4 +8,7 @@
 /* Writes `text` of all findings, once causes and consequences are known. */
 void mpiq_find_headlines(struct mpiq_finder *finder);
 
+/* Whether a process is in MPI_Finalize or past it. */
+bool mpiq_has_left(const struct mpiq_finder *finder, uint32_t process);
+
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What an answer rests on, and what could not be read. */
+#include <string.h>
+
 #include "base/cleanup.h"
 #include "job/doing.h"
 #include "job/find.h"
@@ -24,6 +26,7 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
     struct mpiq_rank_set cores _cleanup_(mpiq_rank_set_deinit) = {0};
     struct mpiq_rank_set silent _cleanup_(mpiq_rank_set_deinit) = {0};
     struct mpiq_rank_set idle _cleanup_(mpiq_rank_set_deinit) = {0};
+    struct mpiq_rank_set strict _cleanup_(mpiq_rank_set_deinit) = {0};
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
@@ -39,6 +42,8 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
             mpiq_finder_add(finder, &idle, process);
             break;
         }
+        if (rank->strict && doing->stuck)
+            mpiq_finder_add(finder, &strict, process);
         if (rank->core)
             mpiq_finder_add(finder, &cores, process);
         else if (rank->looks != 3)
@@ -52,6 +57,9 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
     assume(finder, &once, "looked at once: nothing is proven of them");
     assume(finder, &idle,
            "have idle threads that have never waited in MPI: these are taken not to call it now");
+    assume(finder, &strict,
+           "run with --strict: standard sends wait for their receive, blocking collectives for all members; "
+           "without it the program may end, by luck");
     assume(finder, &cores,
            "core files hold one moment of each rank: they are taken as one moment of a job that hangs");
     assume(finder, &silent,
@@ -91,7 +99,8 @@ void mpiq_find_notes(struct mpiq_finder *finder)
                 keys[kept++] = (struct note_key){.what = problem->what, .text = problem->text};
                 const char *what = mpiq_job_string(job, problem->what);
                 const char *text = mpiq_job_string(job, problem->text);
-                note->text = WORDS(finder->arena, "%s%s%s", what ? what : "", what ? ": " : "",
+                bool whole = !what || strcmp(what, MPIQ_PROBLEM_HOST) == 0; /* the sentence names it */
+                note->text = WORDS(finder->arena, "%s%s%s", whole ? "" : what, whole ? "" : ": ",
                                    text ? text : "could not be read");
             }
             mpiq_finder_add(finder, &diagnosis->notes[first + at].ranks, process);
@@ -118,9 +127,13 @@ void mpiq_find_strangers(struct mpiq_finder *finder)
             return;
         }
         text = text ? text : "its rank is not known";
-        note->text = rank->pid == 0 ? WORDS(finder->arena, "no rank, and left out: %s", text)
-                                    : WORDS(finder->arena, "process %d (%s) is no rank, and left out: %s",
-                                            rank->pid, program ? mpiq_words_base_name(program) : "?", text);
+        if (mpiq_job_is_lost_host(job, rank))
+            note->text = text;
+        else
+            note->text = rank->pid == 0
+                             ? WORDS(finder->arena, "no rank, and left out: %s", text)
+                             : WORDS(finder->arena, "process %d (%s) is no rank, and left out: %s", rank->pid,
+                                     program ? mpiq_words_base_name(program) : "?", text);
         told++;
     }
 }

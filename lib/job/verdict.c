@@ -28,6 +28,7 @@ struct tally {
     uint64_t stacks_in_mpi;
     double still;  /* seconds since the newest sign of progress that is known of; 0: not known */
     bool progress; /* MPI's state changed between the looks */
+    bool lost;     /* a host whose ranks are not known could not be read */
     bool stopped;  /* all held threads wait in the end for stopped ranks */
 };
 
@@ -75,6 +76,8 @@ static void add_threads(struct tally *tally, const struct mpiq_finder *finder,
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
         if (thread->held == MPIQ_YES || !mpiq_thread_may_act(job, rank, thread))
             continue;
+        if (!thread->in_mpi && mpiq_thread_polls(job, rank, thread))
+            continue;
         if (!mpiq_thread_sleeps(thread))
             tally->computing += !thread->in_mpi;
         else if (may_be_nap(thread))
@@ -117,6 +120,8 @@ static struct tally take_stock(const struct mpiq_finder *finder)
         if (mpiq_job_rank_of(job, process))
             add_rank(&tally, finder, process);
     }
+    for (uint32_t i = 0; i < job->rank_count; i++)
+        tally.lost = tally.lost || mpiq_job_is_lost_host(job, &job->ranks[i]);
     for (uint32_t i = 0; i < finder->graph->node_count; i++) {
         const struct mpiq_node *node = &finder->graph->nodes[i];
         if (node->kind != MPIQ_KIND_THREAD)
@@ -192,7 +197,7 @@ static void say_stuck(struct mpiq_finder *finder)
 /* No proof, and no progress between the looks. */
 static bool is_stalled(const struct mpiq_finder *finder, const struct tally *tally)
 {
-    bool all_seen = tally->read == finder->job->process_count && tally->unreadable == 0;
+    bool all_seen = tally->read == finder->job->process_count && tally->unreadable == 0 && !tally->lost;
     if (tally->progress || tally->computing > 0 || tally->working > 0 || !all_seen ||
         tally->finished == tally->read)
         return false;
@@ -219,7 +224,7 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
     } else if (tally.read == 0 || tally.unreadable == tally.read) {
         say(finder, MPIQ_VERDICT_UNKNOWN,
             tally.read == 0 ? "no rank could be read" : "what the ranks do could not be read");
-    } else if (tally.finished == tally.read && tally.read == all) {
+    } else if (tally.finished == tally.read && tally.read == all && !tally.lost) {
         say(finder, MPIQ_VERDICT_FINISHED, "no rank is in MPI any more");
     } else if (tally.stacks_in_mpi > 0 && tally.stacks + tally.finished == tally.read) {
         const char *name = library(finder);

@@ -191,6 +191,17 @@ static const char *text_of(struct mpiq_finder *finder, const struct mpiq_job_ran
                  total, first);
 }
 
+/* Requests of the wait that are complete.  The recorder does not know which of an MPI_Waitall's are: what the
+   graph has no edge for may still be pending. */
+static uint32_t done_of(const struct mpiq_job_rank *rank, const struct mpiq_job_wait *wait,
+                        const struct mpiq_node *node)
+{
+    bool counted = rank->source == MPIQ_SOURCE_RECORDER && wait && wait->kind == MPIQ_WAIT_ALL;
+    return wait && !counted && wait->operation_count > node->edge_count
+               ? wait->operation_count - node->edge_count
+               : 0;
+}
+
 const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_finder *finder, uint32_t thread)
 {
     const struct mpiq_job_state *job = finder->job;
@@ -249,8 +260,7 @@ const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_finder *finder, uint3
         .parts = parts,
         .part_count = gathering.count,
         .more = gathering.more,
-        .done =
-            wait && wait->operation_count > node->edge_count ? wait->operation_count - node->edge_count : 0,
+        .done = done_of(rank, wait, node),
     };
     if (gathering.count == 1) {
         ret->ranks = parts[0].ranks;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ask - a question about one process, instead of a look at a job. */
 #include <errno.h>
-#include <json-c/json.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
+#include "base/json_parser.h"
 #include "look/reader_process.h"
 #include "mpiq.h"
 #include "rank/rank.h"
@@ -97,18 +98,33 @@ static struct mpiq_error *ask_reader(const struct mpiq_options *options, const c
     return error;
 }
 
+/* The question in one line, however it was written: a string of JSON holds no line break as such.  *ret is
+   the caller's to free. */
+static struct mpiq_error *one_line(const char *question, char **ret)
+{
+    struct mpiq_parser parser;
+    mpiq_parser_init(&parser, question, strlen(question));
+    bool object = mpiq_parser_peek(&parser) == '{';
+    mpiq_parser_skip(&parser);
+    mpiq_parser_end(&parser);
+    bool starved = parser.starved;
+    bool good = object && !parser.fault;
+    mpiq_parser_deinit(&parser);
+    if (!good && !starved)
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "the question is no JSON object");
+    *ret = starved ? NULL : strdup(question);
+    for (char *c = *ret; c && *c; c++)
+        *c = *c == '\n' || *c == '\r' ? ' ' : *c;
+    return *ret ? NULL : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+}
+
 struct mpiq_error *mpiq_ask(const struct mpiq_options *given, const char *question, char **ret)
 {
     struct mpiq_options options = MPIQ_OPTIONS_DEFAULT;
+    _cleanup_free_ char *line = NULL;
     memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-    json_object *parsed = json_tokener_parse(question);
-    struct mpiq_error *error = NULL;
-    if (!json_object_is_type(parsed, json_type_object))
-        error = mpiq_error_create(MPIQ_ERROR_USAGE, "the question is no JSON object");
-    /* In one line, however it was written. */
-    const char *line = json_object_to_json_string_ext(parsed, JSON_C_TO_STRING_PLAIN);
-    if (!error)
-        error = options.wire_count > 0 ? ask_wire(&options, line, ret) : ask_reader(&options, line, ret);
-    json_object_put(parsed);
-    return error;
+    struct mpiq_error *error = one_line(question, &line);
+    if (error)
+        return error;
+    return options.wire_count > 0 ? ask_wire(&options, line, ret) : ask_reader(&options, line, ret);
 }

@@ -77,6 +77,12 @@ static struct mpiq_rank_state **state_of_world(const struct mpiq_look_sources *s
     return launched && *state && (*state)->name.rank >= 0 ? state : NULL;
 }
 
+/* Whether its own memory says so; of what cannot be read, the launcher does, in other words. */
+static bool speaks(const struct mpiq_rank_state *state)
+{
+    return state->source != MPIQ_SOURCE_NONE && state->source != MPIQ_SOURCE_STACKS;
+}
+
 struct mpiq_error *mpiq_check_jobs(const struct mpiq_look_sources *sources, int look)
 {
     uint32_t job = 0;
@@ -85,7 +91,7 @@ struct mpiq_error *mpiq_check_jobs(const struct mpiq_look_sources *sources, int 
     size_t voters = 0;
     for (size_t i = 0; i < sources->count; i++) { /* whoever has more than half of them is left over */
         struct mpiq_rank_state **state = state_of_world(sources, i, look);
-        if (!state)
+        if (!state || !speaks(*state))
             continue;
         if (lead == 0)
             job = (*state)->name.job;
@@ -93,14 +99,18 @@ struct mpiq_error *mpiq_check_jobs(const struct mpiq_look_sources *sources, int 
     }
     for (size_t i = 0; i < sources->count; i++) {
         struct mpiq_rank_state **state = state_of_world(sources, i, look);
-        voters += state != NULL;
-        votes += state && (*state)->name.job == job;
+        voters += state && speaks(*state);
+        votes += state && speaks(*state) && (*state)->name.job == job;
     }
     struct mpiq_error *error = NULL;
     for (size_t i = 0; i < sources->count && !error && 2 * votes > voters; i++) {
         struct mpiq_rank_state **state = state_of_world(sources, i, look);
         if (!state || (*state)->name.job == job)
             continue;
+        if (!speaks(*state)) {
+            (*state)->name.job = job;
+            continue;
+        }
         error = start_over(
             &sources->items[i],
             mpiq_error_create(MPIQ_ERROR_CORRUPT,

@@ -39,11 +39,17 @@ static bool same_rank(const struct mpiq_process *a, const struct mpiq_process *b
            strcmp(a->nspace, b->nspace) == 0;
 }
 
+/* A look by another mpiq, or our own, may run in a step of the same job. */
+static bool is_ours(const char *executable)
+{
+    return strcmp(executable, "mpiq") == 0 || strncmp(executable, "mpiq-", 5) == 0;
+}
+
 /* Wrappers lead to the rank and its children inherit the environment: the rank is the outermost process
    with that environment that maps MPI, or the outermost at all where none does. */
 static bool is_rank(const struct mpiq_process_table *table, const struct mpiq_process *process)
 {
-    if (!process->nspace || is_launcher(process->executable))
+    if (!process->nspace || is_launcher(process->executable) || is_ours(process->executable))
         return false;
     const struct mpiq_process *parent = mpiq_process_table_find(table, process->parent);
     for (; parent && same_rank(parent, process); parent = mpiq_process_table_find(table, parent->parent)) {
@@ -286,6 +292,32 @@ struct mpiq_error *mpiq_discover(const struct mpiq_process_table *table, pid_t p
     }
     free(all.items);
     return error;
+}
+
+static bool has_launcher_above(const struct mpiq_process_table *table, const struct mpiq_process *process)
+{
+    const struct mpiq_process *above = mpiq_process_table_find(table, process->parent);
+    for (size_t depth = 0; above && depth < table->count; depth++) {
+        if (is_launcher(above->executable))
+            return true;
+        above = mpiq_process_table_find(table, above->parent);
+    }
+    return false;
+}
+
+pid_t mpiq_discover_launcher(const struct mpiq_process_table *table)
+{
+    pid_t found = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct mpiq_process *process = &table->processes[i];
+        bool mine = process->uid == geteuid() || geteuid() == 0;
+        if (!mine || !is_launcher(process->executable) || has_launcher_above(table, process))
+            continue;
+        if (found)
+            return 0;
+        found = process->pid;
+    }
+    return found;
 }
 
 void mpiq_found_job_deinit(struct mpiq_found_job *job)

@@ -34,6 +34,10 @@ struct mpiq_found_job {
  */
 struct mpiq_error *mpiq_discover(const struct mpiq_process_table *table, pid_t pid,
                                  struct mpiq_found_job *ret);
+
+/* The only launcher of this user's on this machine (of anybody's, for root), the outermost of those that
+   started each other; 0: there is none, or several. */
+pid_t mpiq_discover_launcher(const struct mpiq_process_table *table);
 void mpiq_found_job_deinit(struct mpiq_found_job *job);
 
 #endif

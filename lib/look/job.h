@@ -4,11 +4,13 @@
 #define MPIQ_LOOK_JOB_H
 
 #include "job/diagnose.h"
+#include "look/remote.h"
 #include "look/sources.h"
 #include "mpiq.h"
 
 struct mpiq_job {
     struct mpiq_look_sources sources;
+    struct mpiq_remote *remote; /* ranks on other hosts; NULL: none */
     struct mpiq_job_state *state;
     struct mpiq_diagnosis *diagnosis;
 };

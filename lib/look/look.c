@@ -13,6 +13,7 @@
 #include "look/claims.h"
 #include "look/doctor.h"
 #include "look/job.h"
+#include "look/other_hosts.h"
 #include "look/reader.h"
 #include "report/report.h"
 #include "state/snapshot.h"
@@ -47,8 +48,11 @@ static void sleep_for(double seconds)
         ;
 }
 
-static bool anything_changes(const struct mpiq_look_sources *sources)
+static bool anything_changes(const struct mpiq_job *job)
 {
+    const struct mpiq_look_sources *sources = &job->sources;
+    if (job->remote)
+        return true;
     for (size_t i = 0; i < sources->count; i++) {
         if (sources->items[i].looks[0] && !sources->items[i].looks[0]->core)
             return true;
@@ -56,19 +60,67 @@ static bool anything_changes(const struct mpiq_look_sources *sources)
     return false;
 }
 
+/* Of all ranks, those on other hosts included: their collectors look while ours are read. */
+static struct mpiq_error *look_everywhere(struct mpiq_reader *reader, struct mpiq_job *job, int look)
+{
+    struct mpiq_error *error = NULL;
+    if (job->remote && look == 1)
+        error = mpiq_remote_start(job->remote);
+    else if (job->remote)
+        mpiq_remote_go(job->remote);
+    if (!error && (job->sources.count > 0 || !job->remote))
+        error = mpiq_reader_look(reader, &job->sources, look);
+    if (!error && job->remote)
+        error = mpiq_remote_wait(job->remote, look);
+    return error;
+}
+
+/* Whether MPI is up in any rank: then all of them had been started. */
+static bool has_begun(const struct mpiq_look_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        for (int look = 0; look < 2; look++) {
+            const struct mpiq_rank_state *state = sources->items[i].looks[look];
+            if (state && state->phase >= MPIQ_PHASE_RUNNING)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* As long as ranks are being started, one without a process need not have ended. */
+static void doubt_the_missing(struct mpiq_look_sources *sources)
+{
+    bool begun = has_begun(sources);
+    for (size_t i = 0; i < sources->count && !begun; i++) {
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *state = sources->items[i].looks[look];
+            if (!state || !state->gone || state->pid != 0)
+                continue;
+            state->gone = false;
+            state->process_state = '?';
+            mpiq_rank_state_problem(
+                state, "process",
+                mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                  "there is no process of it: it has not been started yet, or has ended"));
+        }
+    }
+}
+
 /* All of the first look before any of the second: that is what the proof rests on. */
-static struct mpiq_error *read_twice(const struct mpiq_options *options, struct mpiq_look_sources *sources)
+static struct mpiq_error *read_twice(const struct mpiq_options *options, struct mpiq_job *job)
 {
     struct mpiq_reader *reader = NULL;
     struct mpiq_error *error = mpiq_reader_create(options, &reader);
     if (!error)
-        error = mpiq_reader_look(reader, sources, 1);
-    if (!error && anything_changes(sources)) {
+        error = look_everywhere(reader, job, 1);
+    if (!error && anything_changes(job)) {
         sleep_for(options->pause >= 0 ? options->pause : default_pause);
-        error = mpiq_reader_look(reader, sources, 2);
+        error = look_everywhere(reader, job, 2);
     }
     mpiq_reader_destroy(reader);
-    return error;
+    doubt_the_missing(&job->sources);
+    return error || !job->remote ? error : mpiq_remote_finish(job->remote);
 }
 
 /* A process that says it is what another one is costs itself its name, not all others the report.  What the
@@ -82,9 +134,15 @@ static struct mpiq_error *add_live(struct mpiq_job_state *job, int look, struct 
     return error ? error : mpiq_job_state_add(job, look, *state);
 }
 
-static struct mpiq_error *add_states(struct mpiq_look_sources *sources, struct mpiq_job_state *job)
+static struct mpiq_error *add_remote(void *context, int look, struct mpiq_rank_state **state)
 {
-    struct mpiq_error *error = NULL;
+    return add_live(context, look, state);
+}
+
+static struct mpiq_error *add_states(struct mpiq_job *from, struct mpiq_job_state *job)
+{
+    struct mpiq_look_sources *sources = &from->sources;
+    struct mpiq_error *error = from->remote ? mpiq_remote_each(from->remote, add_remote, job) : NULL;
     for (int look = 1; look <= 2; look++) {
         for (size_t i = 0; i < sources->kept_count && !error; i++) {
             if (sources->kept[i].look == look)
@@ -155,6 +213,16 @@ static struct mpiq_error *check_dll(const struct mpiq_options *options)
                              options->dll);
 }
 
+/* On the hosts that the options name, on this machine, or on those that the job's launcher names. */
+static struct mpiq_error *find_ranks(const struct mpiq_options *options, struct mpiq_job *job)
+{
+    struct mpiq_error *error = mpiq_other_hosts_named(options, &job->remote);
+    if (error || job->remote)
+        return error;
+    error = mpiq_sources_init(options, &job->sources);
+    return mpiq_other_hosts_find(options, error, &job->sources, &job->remote);
+}
+
 struct mpiq_error *mpiq_job_read(const struct mpiq_options *options, struct mpiq_job **ret)
 {
     struct mpiq_job *job = calloc(1, sizeof *job);
@@ -162,10 +230,10 @@ struct mpiq_error *mpiq_job_read(const struct mpiq_options *options, struct mpiq
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     struct mpiq_error *error = check_dll(options);
     if (!error)
-        error = mpiq_sources_init(options, &job->sources);
+        error = find_ranks(options, job);
     if (!error)
-        error = read_twice(options, &job->sources);
-    if (!error)
+        error = read_twice(options, job);
+    if (!error && !job->remote)
         error = check_ranks(&job->sources);
     if (error)
         mpiq_job_destroy(job);
@@ -179,7 +247,7 @@ struct mpiq_error *mpiq_job_decide(struct mpiq_job *job, const struct mpiq_diagn
     job->state = mpiq_job_state_create();
     if (!job->state)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-    struct mpiq_error *error = add_states(&job->sources, job->state);
+    struct mpiq_error *error = add_states(job, job->state);
     if (!error)
         error = mpiq_job_state_finish(job->state);
     if (!error)
@@ -208,6 +276,7 @@ void mpiq_job_destroy(struct mpiq_job *job)
         return;
     mpiq_diagnosis_destroy(job->diagnosis);
     mpiq_job_state_destroy(job->state);
+    mpiq_remote_destroy(job->remote);
     mpiq_sources_deinit(&job->sources);
     free(job);
 }
@@ -215,6 +284,11 @@ void mpiq_job_destroy(struct mpiq_job *job)
 const char *mpiq_job_verdict(const struct mpiq_job *job)
 {
     return mpiq_verdict_word(job->diagnosis->verdict);
+}
+
+int mpiq_job_checked(const struct mpiq_job *job)
+{
+    return mpiq_is_at_end(job->state) ? (int)job->diagnosis->finding_count : -1;
 }
 
 int mpiq_job_exit_status(const struct mpiq_job *job)
@@ -240,7 +314,7 @@ static struct mpiq_error *no_such_rank(const struct mpiq_job *job, const char *t
 }
 
 /* The ranks that text names, of which there is one at least. */
-static struct mpiq_error *find_ranks(const struct mpiq_job *job, const char *text, struct mpiq_rank_set *ret)
+static struct mpiq_error *parse_ranks(const struct mpiq_job *job, const char *text, struct mpiq_rank_set *ret)
 {
     struct mpiq_error *error = mpiq_rank_set_parse(text, ret);
     if (!error && ret->size == 0)
@@ -253,20 +327,19 @@ static struct mpiq_error *find_ranks(const struct mpiq_job *job, const char *tex
     return error ? error : no_such_rank(job, text);
 }
 
-/* The chain of the one rank that text names. */
-static struct mpiq_error *find_chain(const struct mpiq_job *job, const char *text, struct mpiq_chain **ret)
+/* The one rank that text names, for that command. */
+static struct mpiq_error *find_rank(const struct mpiq_job *job, const char *command, const char *text,
+                                    uint32_t *ret)
 {
     struct mpiq_rank_set set = {0};
     struct mpiq_error *error = mpiq_rank_set_parse(text ? text : "", &set);
     if (!error && set.size != 1)
-        error = mpiq_error_create(MPIQ_ERROR_USAGE, "'%s' is not one rank: why takes one, as in mpiq why 3",
-                                  text ? text : "");
+        error = mpiq_error_create(MPIQ_ERROR_USAGE, "'%s' is not one rank: %s takes one, as in mpiq %s 3",
+                                  text ? text : "", command, command);
     if (!error) {
-        uint32_t process = mpiq_job_process(job->state, set.ranges[0].world, set.ranges[0].first);
-        if (process == MPIQ_NONE)
+        *ret = mpiq_job_process(job->state, set.ranges[0].world, set.ranges[0].first);
+        if (*ret == MPIQ_NONE)
             error = no_such_rank(job, text);
-        else
-            error = mpiq_why(job->state, job->diagnosis, process, ret);
     }
     mpiq_rank_set_deinit(&set);
     return error;
@@ -279,15 +352,19 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
     memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
     struct mpiq_rank_set only = {0};
     struct mpiq_chain *chain = NULL;
-    struct mpiq_error *error = options.ranks ? find_ranks(job, options.ranks, &only) : NULL;
+    struct mpiq_error *error = options.ranks ? parse_ranks(job, options.ranks, &only) : NULL;
+    uint32_t process = MPIQ_NONE;
+    if (!error && (view == MPIQ_VIEW_WHY || view == MPIQ_VIEW_HISTORY))
+        error = find_rank(job, view == MPIQ_VIEW_WHY ? "why" : "history", options.rank, &process);
     if (!error && view == MPIQ_VIEW_WHY)
-        error = find_chain(job, options.rank, &chain);
+        error = mpiq_why(job->state, job->diagnosis, process, &chain);
     if (!error) {
         struct mpiq_report_options report = {.format = options.format,
                                              .color = options.color,
                                              .all = options.all,
                                              .width = options.width,
                                              .ranks = options.ranks ? &only : NULL,
+                                             .process = process,
                                              .comm = options.comm};
         error = mpiq_report_render(job->state, job->diagnosis, view, chain, &report, ret);
     }
@@ -296,11 +373,16 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
     return error;
 }
 
-/* Every rank state that was read or came with a snapshot, all of look 1 first. */
-static struct mpiq_error *write_states(const struct mpiq_look_sources *sources,
-                                       struct mpiq_snapshot_writer *writer)
+static struct mpiq_error *write_remote(void *context, int look, struct mpiq_rank_state **state)
 {
-    struct mpiq_error *error = NULL;
+    return mpiq_snapshot_add(context, look, *state);
+}
+
+/* Every rank state that was read or came with a snapshot, all of look 1 first. */
+static struct mpiq_error *write_states(const struct mpiq_job *job, struct mpiq_snapshot_writer *writer)
+{
+    const struct mpiq_look_sources *sources = &job->sources;
+    struct mpiq_error *error = job->remote ? mpiq_remote_each(job->remote, write_remote, writer) : NULL;
     for (int look = 1; look <= 2; look++) {
         for (size_t i = 0; i < sources->kept_count && !error; i++) {
             if (sources->kept[i].look == look)
@@ -319,7 +401,7 @@ struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *pat
     struct mpiq_snapshot_writer *writer = NULL;
     struct mpiq_error *error = mpiq_snapshot_create(path, &writer);
     if (!error)
-        error = write_states(&job->sources, writer);
+        error = write_states(job, writer);
     if (error) {
         mpiq_snapshot_abandon(writer);
         return error;

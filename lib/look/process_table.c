@@ -115,12 +115,37 @@ static void read_pmi(struct mpiq_process *process, const char *text, size_t leng
     process->local_size = number(variable(text, length, "MPI_LOCALNRANKS"), 0);
 }
 
-static void read_environment(int directory, struct mpiq_process *process)
+/* Whether a process has a variable as "NAME=VALUE" says it, or as we have it. */
+static bool has_variable(const char *text, size_t length, const char *match)
+{
+    const char *equals = strchr(match, '=');
+    char name[256];
+    size_t size = equals ? (size_t)(equals - match) : strlen(match);
+    if (size >= sizeof name)
+        return false;
+    memcpy(name, match, size);
+    name[size] = '\0';
+    const char *wanted = equals ? equals + 1 : getenv(name);
+    const char *value = variable(text, length, name);
+    return wanted && value && strcmp(value, wanted) == 0;
+}
+
+static bool passes(const struct mpiq_process_filter *filter, const char *text, size_t length)
+{
+    for (size_t i = 0; filter && i < filter->match_count; i++) {
+        if (!has_variable(text, length, filter->match[i]))
+            return false;
+    }
+    return true;
+}
+
+static void read_environment(int directory, const struct mpiq_process_filter *filter,
+                             struct mpiq_process *process)
 {
     size_t length;
     _cleanup_free_ char *text = read_file(directory, "environ", &length);
     process->readable = text != NULL;
-    if (!text)
+    if (!text || !passes(filter, text, length))
         return;
     const char *nspace = variable(text, length, "PMIX_NAMESPACE");
     int rank = number(variable(text, length, "PMIX_RANK"), -1);
@@ -214,7 +239,8 @@ static struct mpiq_error *tell_ranks_apart(struct mpiq_process_table *table)
     return NULL;
 }
 
-static bool read_process(int proc, const char *name, struct mpiq_process *process)
+static bool read_process(int proc, const struct mpiq_process_filter *filter, const char *name,
+                         struct mpiq_process *process)
 {
     *process = (struct mpiq_process){.pid = number(name, 0), .rank = -1};
     _cleanup_close_ int directory = openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -223,7 +249,7 @@ static bool read_process(int proc, const char *name, struct mpiq_process *proces
         return false;
     process->uid = status.st_uid;
     read_executable(directory, process);
-    read_environment(directory, process);
+    read_environment(directory, filter, process);
     return true;
 }
 
@@ -233,7 +259,56 @@ static int by_pid(const void *left, const void *right)
     return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
+/* Whether the process has that argument on its command line. */
+static bool has_argument(pid_t pid, const char *wanted)
+{
+    char path[32];
+    size_t length;
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    _cleanup_free_ char *text = read_file(AT_FDCWD, path, &length);
+    for (const char *at = text; text && at < text + length; at += strlen(at) + 1) {
+        if (strcmp(at, wanted) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_below(const struct mpiq_process_table *table, const struct mpiq_process *process,
+                     const char *argument)
+{
+    for (int depth = 0; process && depth < MAX_DEPTH; depth++) {
+        process = mpiq_process_table_find(table, process->parent);
+        if (process && has_argument(process->pid, argument))
+            return true;
+    }
+    return false;
+}
+
+/* What the filter asks of more than the environment. */
+static struct mpiq_error *filter_jobs(const struct mpiq_process_filter *filter,
+                                      struct mpiq_process_table *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        struct mpiq_process *process = &table->processes[i];
+        bool out = process->nspace && filter->below && !is_below(table, process, filter->below);
+        bool renamed = process->nspace && !out && filter->nspace && process->by_pmi;
+        if (!out && !renamed)
+            continue;
+        free(process->nspace);
+        process->nspace = renamed ? strdup(filter->nspace) : NULL;
+        if (renamed && !process->nspace)
+            return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    }
+    return NULL;
+}
+
 struct mpiq_error *mpiq_process_table_init(struct mpiq_process_table *ret)
+{
+    return mpiq_process_table_init_filtered(NULL, ret);
+}
+
+struct mpiq_error *mpiq_process_table_init_filtered(const struct mpiq_process_filter *filter,
+                                                    struct mpiq_process_table *ret)
 {
     struct mpiq_process_table table = {0};
     size_t room = 0;
@@ -254,12 +329,14 @@ struct mpiq_error *mpiq_process_table_init(struct mpiq_process_table *ret)
             }
             table.processes = larger;
         }
-        table.count += read_process(dirfd(proc), entry->d_name, &table.processes[table.count]);
+        table.count += read_process(dirfd(proc), filter, entry->d_name, &table.processes[table.count]);
     }
     closedir(proc);
     if (table.count > 0)
         qsort(table.processes, table.count, sizeof *table.processes, by_pid);
     struct mpiq_error *error = name_jobs(&table);
+    if (!error && filter)
+        error = filter_jobs(filter, &table);
     if (!error)
         error = tell_ranks_apart(&table);
     if (error)

@@ -36,8 +36,19 @@ struct mpiq_process_table {
     size_t count;
 };
 
+/* Which processes count as ranks at all; others are there without a namespace.  See struct mpiq_launch. */
+struct mpiq_process_filter {
+    char *const *match; /* "NAME=VALUE", or "NAME": as in our own environment */
+    size_t match_count;
+    const char *below;  /* a command-line argument of an ancestor; NULL: any */
+    const char *nspace; /* what a job is called whose ranks have no namespace of their own; NULL */
+};
+
 /* Reads /proc once.  The caller calls mpiq_process_table_deinit. */
 struct mpiq_error *mpiq_process_table_init(struct mpiq_process_table *ret);
+/* filter may be NULL: all. */
+struct mpiq_error *mpiq_process_table_init_filtered(const struct mpiq_process_filter *filter,
+                                                    struct mpiq_process_table *ret);
 void mpiq_process_table_deinit(struct mpiq_process_table *table);
 
 /* NULL if there is no such process. */

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +192,18 @@ static struct mpiq_error *lose_reader(struct mpiq_reader *reader, struct crew *c
     return error;
 }
 
+/*
+ * The reader came to the end of its memory.  What it says of any rank counts for nothing, as one rank may
+ * have taken the memory of all: those that it was at are asked again, one at a time.
+ */
+static void lose_memory(struct mpiq_reader *reader, struct crew *crew, const char *reason)
+{
+    mpiq_debug("look", "reader %d has no memory left: %s", (int)crew->process.pid, reason);
+    mpiq_reader_process_kill(&crew->process);
+    while (crew->task_count > 0)
+        reader->progress[take_task(crew, 0).index] = SUSPECT;
+}
+
 /* ---- asking ----------------------------------------------------------------------------------------- */
 
 /* The next source of that crew with that progress; the number of sources if there is none. */
@@ -250,8 +264,21 @@ static struct mpiq_error *ask_more(struct mpiq_reader *reader, size_t at)
 
 /* ---- hearing ---------------------------------------------------------------------------------------- */
 
-static struct mpiq_error *take_answer(struct mpiq_reader *reader, const struct task *task,
-                                      struct mpiq_reader_answer *answer)
+/* What an answer says of missing memory: its error, or a problem of its state.  NULL: nothing. */
+static const char *missing_memory(const struct mpiq_error *error, const struct mpiq_rank_state *state)
+{
+    if (error)
+        return error->code == MPIQ_ERROR_NO_MEMORY ? error->message : NULL;
+    for (size_t i = 0; i < state->problem_count; i++) {
+        if (state->problems[i].code == MPIQ_ERROR_NO_MEMORY)
+            return state->problems[i].text;
+    }
+    return NULL;
+}
+
+/* The answer to a task, which has been taken; alone: nothing else was asked beside it. */
+static struct mpiq_error *take_answer(struct mpiq_reader *reader, struct crew *crew, const struct task *task,
+                                      bool alone, struct mpiq_reader_answer *answer)
 {
     struct mpiq_look_source *source = source_at(reader, task->index);
     struct mpiq_rank_state **ret = &source->looks[reader->look - 1];
@@ -259,6 +286,15 @@ static struct mpiq_error *take_answer(struct mpiq_reader *reader, const struct t
     struct mpiq_error *error = mpiq_steal(answer->error);
     if (!error)
         error = mpiq_rank_state_from_json(answer->text, strlen(answer->text), ret);
+    const char *missing = missing_memory(error, *ret);
+    if (missing)
+        lose_memory(reader, crew, missing);
+    if (missing && !alone) {
+        mpiq_error_destroy(error);
+        mpiq_rank_state_destroy(mpiq_steal(*ret));
+        reader->progress[task->index] = SUSPECT;
+        return NULL;
+    }
     if (error && error->code == MPIQ_ERROR_GONE) {
         mpiq_error_destroy(error);
         source->gone = true;
@@ -268,6 +304,9 @@ static struct mpiq_error *take_answer(struct mpiq_reader *reader, const struct t
     if (error)
         return finish_with(reader, task->index, error);
     finish(reader, task->index);
+    mpiq_rank_state_trim_history(*ret, mpiq_history_share((*ret)->world_size));
+    if (reader->look == 2 && source->looks[0]) /* what it did by then stands in this look's, too */
+        mpiq_rank_state_trim_history(source->looks[0], 0);
     return mpiq_check_claims(source, world_size, ret);
 }
 
@@ -295,11 +334,12 @@ static struct mpiq_error *hear(struct mpiq_reader *reader, struct crew *crew)
             mpiq_error_destroy(answer.error);
             continue;
         }
+        bool alone = crew->alone;
         struct task task = take_task(crew, at);
         reader->last_answer = mpiq_monotonic_ns();
         if (reader->last_answer - task.start > reader->longest)
             reader->longest = reader->last_answer - task.start;
-        error = take_answer(reader, &task, &answer);
+        error = take_answer(reader, crew, &task, alone, &answer);
     }
     return error;
 }
@@ -527,6 +567,18 @@ static struct mpiq_error *make_room(struct mpiq_reader *reader, size_t count)
     return NULL;
 }
 
+/* Ctrl-Z while ranks are stopped would leave those stopped over which a reader hangs, as nobody keeps the
+   time: it waits until the look is over. */
+static void hold_terminal_stops(sigset_t *ret)
+{
+    sigset_t stops;
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGTSTP);
+    sigaddset(&stops, SIGTTIN);
+    sigaddset(&stops, SIGTTOU);
+    pthread_sigmask(SIG_BLOCK, &stops, ret);
+}
+
 struct mpiq_error *mpiq_reader_look(struct mpiq_reader *reader, struct mpiq_look_sources *sources, int look)
 {
     size_t count = sources->count;
@@ -543,7 +595,12 @@ struct mpiq_error *mpiq_reader_look(struct mpiq_reader *reader, struct mpiq_look
     reader->done = 0;
     reader->last_answer = 0;
     reader->begin = mpiq_monotonic_ns();
+    sigset_t before;
+    if (reader->options->stop)
+        hold_terminal_stops(&before);
     error = read_all(reader);
+    if (reader->options->stop)
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!error)
         error = mpiq_check_jobs(sources, look);
     mpiq_debug("look", "look %d of %zu ranks took %.1f ms", look, count,

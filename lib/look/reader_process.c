@@ -373,6 +373,21 @@ static struct mpiq_error *parse_answer(char *line, struct mpiq_reader_answer *re
     return NULL;
 }
 
+/* Its end of the wire is closed: it has ended, or does so now. */
+static struct mpiq_error *explain_end(const struct mpiq_reader_process *process)
+{
+    siginfo_t end = {0};
+    for (int i = 0; i < END_MS && end.si_pid == 0; i++) {
+        if (waitid(P_PID, (id_t)process->pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0)
+            break;
+        if (end.si_pid == 0)
+            usleep(1000);
+    }
+    if (end.si_code == CLD_EXITED && end.si_status == MPIQ_EXIT_NO_MEMORY)
+        return mpiq_error_create(MPIQ_ERROR_GONE, "the process that reads ranks ran out of memory");
+    return mpiq_error_create(MPIQ_ERROR_GONE, "the process that reads ranks has ended");
+}
+
 struct mpiq_error *mpiq_reader_process_next(struct mpiq_reader_process *process,
                                             struct mpiq_reader_answer *answer, bool *ret)
 {
@@ -389,7 +404,7 @@ struct mpiq_error *mpiq_reader_process_next(struct mpiq_reader_process *process,
         if (error)
             return error;
         if (!line)
-            return mpiq_error_create(MPIQ_ERROR_GONE, "the process that reads ranks has ended");
+            return explain_end(process);
         if (length == 0) /* before a crash */
             continue;
         *ret = true;

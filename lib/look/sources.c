@@ -74,11 +74,12 @@ static struct mpiq_error *add_gone_ranks(struct mpiq_look_sources *sources, cons
     return error;
 }
 
-static struct mpiq_error *add_process(struct mpiq_look_sources *sources, pid_t pid)
+static struct mpiq_error *add_process(struct mpiq_look_sources *sources,
+                                      const struct mpiq_process_filter *filter, pid_t pid)
 {
     struct mpiq_process_table table;
     struct mpiq_found_job job = {0};
-    struct mpiq_error *error = mpiq_process_table_init(&table);
+    struct mpiq_error *error = mpiq_process_table_init_filtered(filter, &table);
     if (error)
         return error;
     error = mpiq_discover(&table, pid, &job);
@@ -91,6 +92,8 @@ static struct mpiq_error *add_process(struct mpiq_look_sources *sources, pid_t p
     }
     if (!error)
         error = add_gone_ranks(sources, &job);
+    /* Spawned worlds count too: more than the first one's size may be here, and still not all. */
+    sources->partial = !error && !job.whole && job.ranks[0].nspace && job.world_size != (int)job.count;
     sources->world_size = job.world_size;
     mpiq_found_job_deinit(&job);
     mpiq_process_table_deinit(&table);
@@ -149,7 +152,7 @@ static struct mpiq_error *add_target(struct mpiq_look_sources *sources, const ch
         return add_file(sources, word);
     if (errno || pid <= 0 || pid > INT_MAX)
         return mpiq_error_create(MPIQ_ERROR_USAGE, "%s is no pid", word);
-    return add_process(sources, (pid_t)pid);
+    return add_process(sources, NULL, (pid_t)pid);
 }
 
 static struct mpiq_error *add_wire(struct mpiq_look_sources *sources, const struct mpiq_wire *wire)
@@ -180,6 +183,18 @@ static struct mpiq_error *add_wire(struct mpiq_look_sources *sources, const stru
     return NULL;
 }
 
+struct mpiq_error *mpiq_sources_init_filtered(const struct mpiq_process_filter *filter,
+                                              struct mpiq_look_sources *ret)
+{
+    struct mpiq_look_sources sources = {0};
+    struct mpiq_error *error = add_process(&sources, filter, 0);
+    if (error)
+        mpiq_sources_deinit(&sources);
+    else
+        *ret = sources;
+    return error;
+}
+
 struct mpiq_error *mpiq_sources_init(const struct mpiq_options *options, struct mpiq_look_sources *ret)
 {
     struct mpiq_snapshot_reader snapshot_reader = {.process.socket = -1};
@@ -187,8 +202,8 @@ struct mpiq_error *mpiq_sources_init(const struct mpiq_options *options, struct 
     struct mpiq_error *error = NULL;
     for (size_t i = 0; i < options->target_count && !error; i++)
         error = add_target(&sources, options->targets[i]);
-    if (options->target_count == 0 && options->wire_count == 0)
-        error = add_process(&sources, 0);
+    if (options->target_count == 0 && options->wire_count == 0 && !error)
+        error = add_process(&sources, NULL, 0);
     mpiq_snapshot_reader_deinit(&snapshot_reader);
     sources.snapshot_reader = NULL;
     for (size_t i = 0; i < options->wire_count && !error; i++)

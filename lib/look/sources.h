@@ -7,9 +7,11 @@
 #ifndef MPIQ_SOURCES_H
 #define MPIQ_SOURCES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
+#include "look/process_table.h"
 #include "look/source.h"
 #include "mpiq.h"
 #include "state/rank_state.h"
@@ -29,10 +31,14 @@ struct mpiq_look_sources {
     size_t kept_capacity;
     int world_size;                               /* of the launched job; 0 not known */
     struct mpiq_snapshot_reader *snapshot_reader; /* while the sources are found */
+    bool partial;                                 /* the launched job may have ranks on other hosts */
 };
 
 /* Finds all that options name.  USAGE for a target that is nothing of the kind. */
 struct mpiq_error *mpiq_sources_init(const struct mpiq_options *options, struct mpiq_look_sources *ret);
+/* The only job here of which the filter lets processes through: a collector's. */
+struct mpiq_error *mpiq_sources_init_filtered(const struct mpiq_process_filter *filter,
+                                              struct mpiq_look_sources *ret);
 void mpiq_sources_deinit(struct mpiq_look_sources *sources);
 
 #endif

@@ -13,6 +13,8 @@
 
 /* A rank that polls now and then and spends a larger share of its time on the processor computes as well. */
 static const double poll_share = 0.2;
+/* Seconds after which a job without a rank on this machine is looked for on others. */
+static const double elsewhere_after = 10;
 
 /* What a rank had used when the last look at it had ended. */
 struct mark {
@@ -24,6 +26,7 @@ struct mark {
 
 struct mpiq_watch {
     struct mpiq_activity activity;
+    double created;    /* when, in seconds of CLOCK_MONOTONIC */
     double sampled;    /* when, in seconds of CLOCK_MONOTONIC */
     double started;    /* when the first rank was seen; 0: none so far */
     double moved;      /* when something moved last, as far as is known */
@@ -48,7 +51,7 @@ struct mpiq_error *mpiq_watch_create(struct mpiq_watch **ret)
     if (!watch)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     mpiq_activity_init(&watch->activity, getpid());
-    watch->sampled = watch->moved = now();
+    watch->created = watch->sampled = watch->moved = now();
     *ret = watch;
     return NULL;
 }
@@ -77,7 +80,11 @@ double mpiq_watch_sample(struct mpiq_watch *watch, double longest)
         watch->started = 0;
     else if (watch->started == 0)
         watch->started = time;
-    return sample.ranks > 0 ? time - watch->moved : -1;
+    if (sample.ranks > 0)
+        return time - watch->moved;
+    /* Its ranks may be on other hosts, where nobody samples: looks alone can tell. */
+    double waited = time - watch->created;
+    return waited > elsewhere_after ? waited : -1;
 }
 
 double mpiq_watch_still(const struct mpiq_watch *watch)
@@ -86,25 +93,6 @@ double mpiq_watch_still(const struct mpiq_watch *watch)
 }
 
 /* ---- MPI's progress ------------------------------------------------------------------------------------ */
-
-/* Calls that ask and do not wait: that a rank calls them again is no progress. */
-static bool is_poll(const char *call)
-{
-    static const char *const names[] = {"MPI_Test",
-                                        "MPI_Testall",
-                                        "MPI_Testany",
-                                        "MPI_Testsome",
-                                        "MPI_Iprobe",
-                                        "MPI_Improbe",
-                                        "MPI_Request_get_status",
-                                        "MPI_Test_cancelled",
-                                        "MPI_Win_test"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(call, names[i]) == 0)
-            return true;
-    }
-    return false;
-}
 
 static uint64_t add_string(uint64_t hash, const char *string)
 {
@@ -127,7 +115,7 @@ static uint64_t add_thread(uint64_t hash, const struct mpiq_thread *thread)
 {
     for (size_t i = 0; i < thread->wait_count; i++)
         hash = mpiq_hash(hash, thread->waits[i].episode);
-    if (!thread->mpi_call[0] || is_poll(thread->mpi_call))
+    if (!thread->mpi_call[0] || mpiq_is_poll(thread->mpi_call))
         return hash;
     hash = add_string(hash, thread->mpi_call);
     bool has_caller = thread->user_frame >= 0 && (size_t)thread->user_frame < thread->frame_count;
@@ -142,7 +130,7 @@ static uint64_t add_rank(uint64_t hash, const struct mpiq_rank_state *state)
         hash = add_communicator(hash, &state->communicators[i]);
     for (size_t i = 0; i < state->thread_count; i++)
         hash = add_thread(hash, &state->threads[i]);
-    if (state->last_mpi_call[0] && !is_poll(state->last_mpi_call))
+    if (state->last_mpi_call[0] && !mpiq_is_poll(state->last_mpi_call))
         hash = mpiq_hash(hash, (uint64_t)state->last_mpi_end_ns);
     return hash;
 }
@@ -223,8 +211,8 @@ static bool rank_moved(const struct mpiq_watch *watch, const struct mpiq_job *jo
 {
     const struct mpiq_rank_diagnosis *diagnosis = diagnosis_of(job, rank->pid);
     const struct mark *before = find_mark(watch, rank->pid);
-    rank->polls = (before && before->polls && !progress) || (state && is_poll(state->last_mpi_call)) ||
-                  (diagnosis && diagnosis->call && is_poll(diagnosis->call));
+    rank->polls = (before && before->polls && !progress) || (state && mpiq_is_poll(state->last_mpi_call)) ||
+                  (diagnosis && diagnosis->call && mpiq_is_poll(diagnosis->call));
     if (!state || !diagnosis)
         return used(watch, rank, true);
     switch (diagnosis->doing) {
@@ -296,7 +284,8 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
         marks ? mpiq_job_read(&options, &job) : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     if (!error) {
         uint64_t hash = progress_of(&job->sources);
-        progress = !watch->looked || hash != watch->progress;
+        /* Ranks on other hosts may move unseen between the looks: of those, a proof alone counts. */
+        progress = !watch->looked || hash != watch->progress || job->remote;
         if (progress) {
             mpiq_debug("watch", watch->looked ? "MPI made progress" : "nothing to compare this look with");
             watch->moved = begin;
@@ -304,7 +293,7 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
         watch->progress = hash;
         struct mpiq_diagnose_options diagnose = {.stall_after = options.stall_after,
                                                  .watched = watch->started > 0 ? now() - watch->started : 0,
-                                                 .still = now() - watch->moved};
+                                                 .still = job->remote ? 0 : now() - watch->moved};
         error = mpiq_job_decide(job, &diagnose);
     }
     if (!error) {
@@ -314,7 +303,7 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
             mpiq_debug("watch", "process %d is at work outside MPI", (int)marks[i].pid);
             watch->moved = begin;
         }
-        watch->looked = is_whole(job);
+        watch->looked = is_whole(job) && !job->remote;
         take_marks(watch, marks, mark_count);
         *ret = job;
     } else {

@@ -121,16 +121,18 @@ static struct mpiq_error *choose_ours(struct mpiq_target *target, const struct m
     return second ? error : NULL;
 }
 
-/* Whether the preloaded recorder has seen MPI begin. */
-static bool is_recorded(struct mpiq_target *target, struct mpiq_error **trouble)
+/* Whether the preloaded recorder has seen MPI begin; beside a patched library, whether it was asked for more
+   than that one keeps. */
+static bool is_recorded(struct mpiq_target *target, bool patched, struct mpiq_error **trouble)
 {
-    char magic[sizeof MPIQ_RECORD_MAGIC - 1];
+    struct mpiq_record_root root;
     uint64_t address = 0;
     struct mpiq_error *error = mpiq_target_find_symbol(target, "mpiq_record_root", &address);
     if (!error)
-        error = mpiq_target_read(target, address, sizeof magic, magic);
+        error = mpiq_target_read(target, address, sizeof root, &root);
     if (!error)
-        return memcmp(magic, MPIQ_RECORD_MAGIC, sizeof magic) == 0;
+        return memcmp(root.magic, MPIQ_RECORD_MAGIC, sizeof root.magic) == 0 &&
+               (!patched || root.flags & (MPIQ_RECORD_STRICT | MPIQ_RECORD_CHECK));
     if (error->code == MPIQ_ERROR_NOT_FOUND)
         mpiq_error_destroy(error);
     else
@@ -172,7 +174,7 @@ struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target,
         return take(path, MPIQ_DLL_EXPLICIT, ret);
     }
     bool patched = has_symbol(target, "ompi_mqs_root", &trouble);
-    if (!patched && !trouble && is_recorded(target, &trouble))
+    if (!trouble && is_recorded(target, patched, &trouble))
         return choose_recorder(options, ret);
     /* One that is not patched has no root, one that is stripped still has its communicators. */
     bool open_mpi = patched || (!trouble && has_symbol(target, "ompi_mpi_communicators", &trouble)) ||

@@ -95,10 +95,8 @@ bool mpiq_confine_begin(const struct mpiq_confinement *confinement)
     if (!detach_from_terminal(confinement->keep_error) || !limit(RLIMIT_CORE, 0) ||
         !limit(RLIMIT_NOFILE, reader ? DESCRIPTORS_READER : DESCRIPTORS_HELPER))
         return false;
-#ifndef __SANITIZE_ADDRESS__ /* which reserves more address space than there is memory */
-    if (confinement->memory && !limit(RLIMIT_AS, confinement->memory))
+    if (!MPIQ_SANITIZED && confinement->memory && !limit(RLIMIT_AS, confinement->memory))
         return false;
-#endif
     if (confinement->become ? !become(confinement) : geteuid() == 0 && !keep_only_looking(reader))
         return false;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -268,10 +266,8 @@ static bool add_rules(scmp_filter_ctx filter, enum mpiq_confined kind)
 
 bool mpiq_confine_end(enum mpiq_confined kind)
 {
-#ifdef __SANITIZE_ADDRESS__ /* whose reports and whose search for leaks need most of what is forbidden */
-    (void)kind;
-    return true;
-#else
+    if (MPIQ_SANITIZED)
+        return true;
     /* ENOSYS rather than EPERM: the C library then takes an older way (clone for clone3). */
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
     if (!filter)
@@ -281,7 +277,6 @@ bool mpiq_confine_end(enum mpiq_confined kind)
                 seccomp_load(filter) == 0;
     seccomp_release(filter);
     return good;
-#endif
 }
 
 /* ---- environment ------------------------------------------------------------------------------------ */

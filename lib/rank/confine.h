@@ -9,6 +9,14 @@
 #ifndef MPIQ_RANK_CONFINE_H
 #define MPIQ_RANK_CONFINE_H
 
+/* A sanitizer reserves more address space than there is memory, and makes system calls of its own: a
+   sanitized program runs without a limit of its address space and without a filter. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MPIQ_SANITIZED 1
+#else
+#define MPIQ_SANITIZED 0
+#endif
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -17,6 +25,9 @@ enum mpiq_confined {
     MPIQ_CONFINED_HELPER, /* runs a message-queue DLL: reads memory of its rank, nothing else */
     MPIQ_CONFINED_READER, /* reads ranks: stops threads, copies their registers */
 };
+
+/* The exit status of a confined process that could not go on for want of memory. */
+enum { MPIQ_EXIT_NO_MEMORY = 64 };
 
 struct mpiq_confinement {
     enum mpiq_confined kind;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/memory.h"
 #include "rank/groups.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ struct mpiq_kept_group *mpiq_group_table_find(const struct mpiq_group_table *tab
 
 struct mpiq_name *mpiq_group_copy_members(const struct mpiq_group *group)
 {
-    struct mpiq_name *members = calloc((size_t)group->count + 1, sizeof *members);
+    struct mpiq_name *members = mpiq_memory_checked(calloc((size_t)group->count + 1, sizeof *members));
     if (members)
         memcpy(members, group->members, (size_t)group->count * sizeof *members);
     return members;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* host - our side of the helper that runs a message-queue DLL. */
 #include <errno.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/debug.h"
+#include "base/json_text.h"
 #include "rank/choose.h"
 #include "rank/groups.h"
 #include "rank/helper_process.h"
@@ -138,33 +138,42 @@ static struct mpiq_error *start_helper(struct mpiq_dll_host *host, int dll,
 
 /* What a DLL for Open MPI asks first of all, so that it need not: a question waits for two turns of the
    processor, on a machine whose ranks spin. */
-static json_object *known_replies(struct mpiq_target *target, pid_t direct)
+static void write_known_replies(struct mpiq_text *text, struct mpiq_target *target, pid_t direct)
 {
     static const char *const requests[] = {"hello 1", "sizes", "symbol ompi_mqs_root"};
-    json_object *known = json_object_new_object();
+    mpiq_text_open(text, '{');
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         _cleanup_free_ char *reply = mpiq_target_reply(target, direct, requests[i]);
-        if (reply)
-            json_object_object_add(known, requests[i], json_object_new_string(reply));
+        mpiq_text_put_string(text, requests[i], reply);
     }
-    return known;
+    mpiq_text_close(text, '}');
 }
 
 static struct mpiq_error *send_look(struct mpiq_dll_host *host, struct mpiq_target *target, pid_t direct,
                                     const char *dll)
 {
-    json_object *look = json_object_new_object();
-    json_object_object_add(look, "number", json_object_new_int64(++host->request));
-    json_object_object_add(look, "dll", json_object_new_string(dll));
-    json_object_object_add(look, "internal", json_object_new_boolean(!host->options.no_internal));
-    if (host->question)
-        json_object_object_add(look, "question", json_tokener_parse(host->question));
-    json_object_object_add(look, "known", known_replies(target, direct));
+    _cleanup_free_ char *look = NULL;
     _cleanup_free_ char *line = NULL;
-    int length = asprintf(&line, "look %s\n", json_object_to_json_string_ext(look, JSON_C_TO_STRING_PLAIN));
-    json_object_put(look);
-    if (length < 0)
+    struct mpiq_text text = {0};
+    mpiq_text_open(&text, '{');
+    mpiq_text_put_unsigned(&text, "number", ++host->request);
+    mpiq_text_put_string(&text, "dll", dll);
+    mpiq_text_put_bool(&text, "internal", !host->options.no_internal);
+    if (host->question) {
+        mpiq_text_key(&text, "question");
+        mpiq_text_raw(&text, host->question, strlen(host->question));
+    }
+    mpiq_text_key(&text, "known");
+    write_known_replies(&text, target, direct);
+    mpiq_text_close(&text, '}');
+    struct mpiq_error *error = mpiq_text_end(&text, &look);
+    if (error)
+        return error;
+    int length = asprintf(&line, "look %s\n", look);
+    if (length < 0) {
+        line = NULL;
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a request");
+    }
     return mpiq_pipe_write(&host->pipe, line, (size_t)length);
 }
 

@@ -127,14 +127,18 @@ void mpiq_rank_add_status(struct mpiq_target *target, const struct mpiq_target_s
     copy_end(state->executable, sizeof state->executable, status->executable);
 }
 
-/* MPICH and its family say in an exported string which release they are ("4.0.2"). */
+/* The library says in an exported string which release it is: "4.0.2". */
 static void add_library(struct mpiq_target *target, struct mpiq_rank_state *state)
 {
-    static const char *const symbols[] = {"MPII_Version_string", "MPIR_Version_string"};
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols && !state->library[0]; i++) {
+    static const struct {
+        const char *symbol, *name;
+    } known[] = {{"MPII_Version_string", "MPICH"},
+                 {"MPIR_Version_string", "MPICH"},
+                 {"ompi_version_string", "Open MPI"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known && !state->library[0]; i++) {
         char text[32] = "";
         uint64_t address = 0;
-        struct mpiq_error *error = mpiq_target_find_symbol(target, symbols[i], &address);
+        struct mpiq_error *error = mpiq_target_find_symbol(target, known[i].symbol, &address);
         for (size_t k = 0; !error && k < sizeof text - 1; k++) {
             error = mpiq_target_read(target, address + k, 1, &text[k]);
             if (error || !text[k])
@@ -142,9 +146,28 @@ static void add_library(struct mpiq_target *target, struct mpiq_rank_state *stat
         }
         text[strspn(text, "0123456789abcdefghijklmnopqrstuvwxyz.-+~")] = '\0';
         if (!error && text[0])
-            snprintf(state->library, sizeof state->library, "MPICH %s", text);
+            snprintf(state->library, sizeof state->library, "%s %s", known[i].name, text);
         mpiq_error_destroy(error);
     }
+}
+
+/* The object that has a function which no tool wraps, the recorder included. */
+static void add_library_file(struct mpiq_target *target, struct mpiq_rank_state *state)
+{
+    _cleanup_free_ char *path = NULL;
+    uint64_t address = 0;
+    struct mpiq_error *error = mpiq_target_find_symbol(target, "MPI_Wtime", &address);
+    if (!error)
+        error = mpiq_target_file_at(target, address, &path);
+    if (!error)
+        copy_end(state->library_file, sizeof state->library_file, path);
+    mpiq_error_destroy(error);
+}
+
+void mpiq_rank_add_library(struct mpiq_target *target, struct mpiq_rank_state *state)
+{
+    add_library(target, state);
+    add_library_file(target, state);
 }
 
 struct mpiq_error *mpiq_rank_read_bare(struct mpiq_target *target, struct mpiq_rank_state **ret)

@@ -14,6 +14,9 @@ void mpiq_rank_identify(struct mpiq_target *target, struct mpiq_rank_state *stat
 void mpiq_rank_add_status(struct mpiq_target *target, const struct mpiq_target_status *status,
                           struct mpiq_rank_state *state);
 
+/* The MPI library's name and release, unless the state has them already, and its file. */
+void mpiq_rank_add_library(struct mpiq_target *target, struct mpiq_rank_state *state);
+
 /* Nanoseconds since the epoch. */
 int64_t mpiq_now_ns(void);
 

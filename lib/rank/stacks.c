@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/cleanup.h"
 #include "rank/identity.h"
+#include "rank/places.h"
 #include "rank/rank.h"
 #include "rank/stacks.h"
 
@@ -199,6 +201,8 @@ static void renumber(const struct mpiq_target_thread *threads, size_t count, str
         renumber_calls(threads, count, comm->outstanding, comm->outstanding_count);
     }
     renumber_calls(threads, count, state->process_calls, state->process_call_count);
+    for (size_t i = 0; i < state->history_count; i++)
+        state->history[i].tid = outer_of(threads, count, state->history[i].tid);
 }
 
 static uint8_t sleep_of(uint8_t sleep)
@@ -344,6 +348,7 @@ struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target
                                   const struct mpiq_stack_options *stacks, struct mpiq_rank_state **ret)
 {
     struct mpiq_rank_state *state = NULL;
+    unsigned missed = mpiq_memory_missed();
     struct mpiq_error *error = mpiq_dll_host_read(host, target, &state);
     if (error) {
         struct mpiq_error *fatal = mpiq_rank_read_bare(target, &state);
@@ -352,18 +357,26 @@ struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target
             return fatal;
         }
         /* A library that is known to have no such DLL is no trouble: the source says what is known. */
-        if (error->code == MPIQ_ERROR_NOT_FOUND && state->library[0])
+        if (error->code == MPIQ_ERROR_NOT_FOUND && strncmp(state->library, "MPICH", 5) == 0)
             mpiq_error_destroy(error);
         else
             mpiq_rank_state_problem(state, "library", error);
     }
+    if (!state->gone)
+        mpiq_rank_add_library(target, state);
     if (stacks && !state->gone)
         mpiq_rank_add_stacks(target, state, stacks);
     else
         mpiq_rank_place_waits(state);
+    if (stacks)
+        mpiq_rank_add_places(target, state);
     if (state->source == MPIQ_SOURCE_NONE) {
         for (size_t i = 0; i < state->thread_count; i++)
             state->source = state->threads[i].frames ? MPIQ_SOURCE_STACKS : state->source;
+    }
+    if (mpiq_memory_missed() != missed) { /* something is shorter than it is, and nobody knows what */
+        mpiq_rank_state_destroy(state);
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory to read it");
     }
     *ret = state;
     return NULL;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The end of a report: what would let it say more. */
+#include <string.h>
+
 #include "base/cleanup.h"
 #include "report/print.h"
 #include "report/views.h"
@@ -10,8 +12,10 @@ struct losses {
     struct mpiq_rank_set unpatched;
     struct mpiq_rank_set stacks_only;
     struct mpiq_rank_set not_recording;
-    bool lines;    /* at least one blocked rank's place in the source is known */
-    bool no_lines; /* at least one's is not */
+    struct mpiq_rank_set no_queues;
+    mpiq_string_id pml; /* of one of these */
+    bool lines;         /* at least one blocked rank's place in the source is known */
+    bool no_lines;      /* at least one's is not */
 };
 
 static void losses_deinit(struct losses *losses)
@@ -20,6 +24,7 @@ static void losses_deinit(struct losses *losses)
     mpiq_rank_set_deinit(&losses->unpatched);
     mpiq_rank_set_deinit(&losses->stacks_only);
     mpiq_rank_set_deinit(&losses->not_recording);
+    mpiq_rank_set_deinit(&losses->no_queues);
 }
 
 static void count_losses(struct mpiq_page *page, struct losses *ret)
@@ -43,6 +48,12 @@ static void count_losses(struct mpiq_page *page, struct losses *ret)
             page->out.failed = true;
         if (!rank)
             continue;
+        /* ob1's queues are there to be read; what kept us from it stands among the problems. */
+        if (rank->queues == MPIQ_NO && rank->pml && strcmp(mpiq_job_string(job, rank->pml), "ob1") != 0) {
+            ret->pml = rank->pml;
+            if (!mpiq_rank_set_add(&ret->no_queues, name.world, name.rank))
+                page->out.failed = true;
+        }
         uint32_t site = page->diagnosis->ranks[process].site;
         if (page->diagnosis->ranks[process].call && site < job->site_count) {
             ret->lines |= job->sites[site].file != 0;
@@ -87,9 +98,16 @@ void mpiq_show_help(struct mpiq_page *page)
         struct mpiq_buffer who _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
         mpiq_buffer_string(&who, "To read ");
         mpiq_put_who(&who, &losses.unread, MPIQ_MOST_RANGES);
-        mpiq_buffer_string(&who, " too, give mpiq their core files, or run `mpiq snapshot -o FILE` on their "
-                                 "hosts and give mpiq all the files.");
+        mpiq_buffer_string(&who,
+                           " too, name their hosts (mpiq --hosts n1,n2), or give mpiq their core files.");
         put_help(page, &headed, NULL, mpiq_buffer_text(&who));
+    }
+    if (losses.no_queues.size > 0) {
+        struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
+        mpiq_buffer_string(&text, "Message queues are not known: PML ");
+        mpiq_put_plain(&text, mpiq_job_string(page->job, losses.pml));
+        mpiq_buffer_string(&text, " keeps its own. Start the job with `mpiq run`, or with `--mca pml ob1`.");
+        put_help(page, &headed, &losses.no_queues, mpiq_buffer_text(&text));
     }
     if (losses.unpatched.size > 0)
         put_help(

@@ -2,6 +2,7 @@
 /* The report as one page of HTML that needs nothing else: the views of the text below each other, and a
    picture of who waits for whom. */
 #include "base/cleanup.h"
+#include "report/history.h"
 #include "report/picture_svg.h"
 #include "report/print.h"
 #include "report/views.h"
@@ -38,9 +39,19 @@ static const char page_head[] =
     "svg .edge,svg .circle{fill:none;stroke:#777;stroke-width:1.5}svg "
     ".circle{stroke:#b00020;stroke-width:2.5}\n"
     "svg .head{fill:#777}svg .circle-head{fill:#b00020}\n"
+    "svg.history text{text-anchor:start;font-size:12px}svg.history .in{fill:#fff;pointer-events:none}\n"
+    "svg.history .lane{text-anchor:end}svg.history .suspect{fill:#b00020;font-weight:600}\n"
+    "svg.history .time{text-anchor:middle;font-size:11px;fill:#777}svg.history .doing{fill:#777}\n"
+    "svg .floor{fill:#f4f4f6}svg .mark{stroke:#8884;fill:none}svg .break{stroke:#777;fill:none;"
+    "stroke-dasharray:4 3}\n"
+    "svg .k0{fill:#3b6fb6}svg .k1{fill:#2f8a5b}svg .k2{fill:#c9761d}svg .k3{fill:#7f6fb0}svg "
+    ".k4{fill:#b0476b}svg .k5{fill:#8a9099}\n"
+    "svg .call{stroke:#fff;stroke-width:.6}svg .stuck{stroke:#b00020;stroke-width:2}\n"
     "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th{color:#aaa}.bad{color:#ff6b7d}"
     ".good{color:#7ccf8a}.doubt{color:#e0b060}section{border-color:#444}svg .node{fill:#262628}svg "
     ".label{stroke:#181818}"
+    "svg .floor{fill:#222226}svg .call{stroke:#181818}svg.history .suspect{fill:#ff6b7d}svg "
+    ".stuck{stroke:#ff6b7d}"
     "svg .circle,svg .node.suspect{stroke:#ff6b7d}svg .circle-head{fill:#ff6b7d}}\n"
     "</style>\n";
 
@@ -94,6 +105,7 @@ void mpiq_html_report(struct mpiq_page *page)
     mpiq_print_verdict(page);
     mpiq_show_report(page);
     put_picture(page);
+    mpiq_put_history_svg(page);
     open_section(page, "Collectives");
     mpiq_show_collectives(page);
     close_section(page);

@@ -66,6 +66,13 @@ void mpiq_json_number(struct mpiq_json *json, int64_t value)
     mpiq_buffer_signed(json->out, value);
 }
 
+void mpiq_json_micros(struct mpiq_json *json, double seconds)
+{
+    uint64_t micros = (uint64_t)(seconds * 1e6 + 0.5);
+    before_value(json);
+    mpiq_buffer_printf(json->out, "%" PRIu64 ".%06" PRIu64, micros / 1000000, micros % 1000000);
+}
+
 void mpiq_json_words(struct mpiq_json *json, const char *string)
 {
     json->scratch.length = 0;

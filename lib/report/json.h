@@ -29,6 +29,8 @@ void mpiq_json_key(struct mpiq_json *json, const char *key);
 
 /* Values, in an array or after a key. */
 void mpiq_json_number(struct mpiq_json *json, int64_t value);
+/* Seconds to the microsecond: not negative, below 1e9. */
+void mpiq_json_micros(struct mpiq_json *json, double seconds);
 void mpiq_json_words(struct mpiq_json *json, const char *string);
 /* A rank: 3, or "w1:3" of another world. */
 void mpiq_json_process(struct mpiq_json *json, uint32_t process);
@@ -67,6 +69,10 @@ void mpiq_json_findings(struct mpiq_json *json);
 void mpiq_json_chain(struct mpiq_json *json);
 void mpiq_json_communicators(struct mpiq_json *json, bool collectives);
 void mpiq_json_windows(struct mpiq_json *json);
-void mpiq_json_ranks(struct mpiq_json *json);
+void mpiq_json_ranks(struct mpiq_json *json, bool whole);
+/* json_history.c: of the rank that the page is about; and "last_calls" of one, where the recorder noted them.
+ */
+void mpiq_json_history(struct mpiq_json *json);
+void mpiq_json_last_calls(struct mpiq_json *json, uint32_t process);
 
 #endif

@@ -64,7 +64,7 @@ static void put_problems(struct mpiq_json *json, const struct mpiq_job_rank *ran
     mpiq_json_close(json, ']');
 }
 
-static void put_rank(struct mpiq_json *json, uint32_t process)
+static void put_rank(struct mpiq_json *json, uint32_t process, bool whole)
 {
     const struct mpiq_job_state *job = json->page->job;
     const struct mpiq_rank_diagnosis *diagnosis = &json->page->diagnosis->ranks[process];
@@ -98,12 +98,14 @@ static void put_rank(struct mpiq_json *json, uint32_t process)
     }
     if (rank && rank->member_count > 0)
         put_communicators(json, rank);
+    if (whole)
+        mpiq_json_last_calls(json, process);
     if (rank)
         put_problems(json, rank);
     mpiq_json_close(json, '}');
 }
 
-void mpiq_json_ranks(struct mpiq_json *json)
+void mpiq_json_ranks(struct mpiq_json *json, bool whole)
 {
     mpiq_json_key(json, "ranks");
     mpiq_json_open(json, '[');
@@ -111,7 +113,7 @@ void mpiq_json_ranks(struct mpiq_json *json)
         if (!mpiq_page_wants(json->page, process))
             continue;
         mpiq_json_break(json);
-        put_rank(json, process);
+        put_rank(json, process, whole);
     }
     mpiq_json_close(json, ']');
 }

@@ -30,6 +30,8 @@ static void put_job(struct mpiq_json *json)
     mpiq_json_put_number(json, "size", job->process_count);
     mpiq_json_put_number(json, "ranks_seen", mpiq_job_ranks_read(job));
     mpiq_json_put_string(json, "mpi", library.name);
+    if (library.file)
+        mpiq_json_put_string(json, "library", library.file);
     mpiq_json_put_string(json, "source", mpiq_source_word(library.source));
     mpiq_json_key(json, "hosts");
     mpiq_json_open(json, '[');
@@ -74,6 +76,10 @@ void mpiq_json_view(struct mpiq_page *page, enum mpiq_view view)
         mpiq_json_break(&json);
         mpiq_json_chain(&json);
     }
+    if (view == MPIQ_VIEW_HISTORY) {
+        mpiq_json_break(&json);
+        mpiq_json_history(&json);
+    }
     if (whole || view == MPIQ_VIEW_COLLECTIVES || view == MPIQ_VIEW_COMMS) {
         mpiq_json_break(&json);
         mpiq_json_communicators(&json, view != MPIQ_VIEW_COMMS);
@@ -84,7 +90,7 @@ void mpiq_json_view(struct mpiq_page *page, enum mpiq_view view)
     }
     if (whole || view == MPIQ_VIEW_QUEUES || view == MPIQ_VIEW_RANKS) {
         mpiq_json_break(&json);
-        mpiq_json_ranks(&json);
+        mpiq_json_ranks(&json, whole);
     }
     if (whole) {
         mpiq_json_break(&json);

@@ -199,7 +199,7 @@ void mpiq_put_count(struct mpiq_buffer *buffer, uint64_t count, const char *noun
 struct mpiq_library mpiq_page_library(const struct mpiq_page *page)
 {
     const struct mpiq_job_state *job = page->job;
-    struct mpiq_library library = {.name = NULL, .source = MPIQ_SOURCE_NONE};
+    struct mpiq_library library = {.source = MPIQ_SOURCE_NONE};
     mpiq_string_id name = 0;
     uint32_t votes = 0;
     uint32_t sources[MPIQ_SOURCE_STACKS + 1] = {0};
@@ -207,7 +207,7 @@ struct mpiq_library mpiq_page_library(const struct mpiq_page *page)
     /* The majority by Boyer and Moore: one pass, and any library will do where none has one. */
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        if (!rank)
+        if (!rank || rank->gone)
             continue;
         if (rank->source <= MPIQ_SOURCE_STACKS)
             sources[rank->source]++;
@@ -218,6 +218,11 @@ struct mpiq_library mpiq_page_library(const struct mpiq_page *page)
         votes = name == rank->library ? votes + 1 : votes - 1;
     }
     library.name = mpiq_job_string(job, name);
+    for (uint32_t process = 0; process < job->process_count && !library.file; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        if (rank && rank->library == name)
+            library.file = mpiq_job_string(job, rank->library_file);
+    }
     for (enum mpiq_source source = MPIQ_SOURCE_NONE; source <= MPIQ_SOURCE_STACKS; source++) {
         if (sources[source] > sources[library.source])
             library.source = source;

@@ -63,6 +63,7 @@ void mpiq_put_context(struct mpiq_buffer *buffer, const struct mpiq_job_communic
 /* "Open MPI 4.1.4" of most ranks that were read, and where their state came from; NULL, NONE if of none. */
 struct mpiq_library {
     const char *name;
+    const char *file; /* of one of the ranks that use it; NULL not known */
     enum mpiq_source source;
 };
 struct mpiq_library mpiq_page_library(const struct mpiq_page *page);

@@ -187,19 +187,33 @@ static void put_ranks_read(const struct mpiq_job_state *job, struct mpiq_buffer 
     }
 }
 
-/* "(Open MPI 4.1.4, patched; all 64 ranks read)" */
+/* "Open MPI 4.1.4"; with the file where the user may not know which of several libraries it is: a patched one
+   has been built on purpose. */
+static void put_library_name(struct mpiq_buffer *text, const struct mpiq_library *library)
+{
+    mpiq_put_plain(text, library->name);
+    if (library->file && library->source != MPIQ_SOURCE_PATCHED) {
+        mpiq_buffer_string(text, library->name ? " in " : "");
+        mpiq_put_plain(text, library->file);
+    }
+}
+
+/* "(Open MPI 4.1.4, patched; all 64 ranks read on 4 hosts)" */
 static void put_library(const struct mpiq_page *page, struct mpiq_buffer *text)
 {
     struct mpiq_library library = mpiq_page_library(page);
     mpiq_buffer_char(text, '(');
     if (mpiq_job_ranks_read(page->job) > 0) {
-        if (library.name)
-            mpiq_buffer_printf(text, "%s, ", library.name);
+        put_library_name(text, &library);
+        if (library.name || library.file)
+            mpiq_buffer_string(text, ", ");
         mpiq_buffer_printf(text, "%s; ",
                            library.source == MPIQ_SOURCE_NONE ? "MPI not readable"
                                                               : source_phrase(library.source));
     }
     put_ranks_read(page->job, text);
+    if (page->job->host_count > 1)
+        mpiq_buffer_printf(text, " on %" PRIu32 " hosts", page->job->host_count);
     mpiq_buffer_char(text, ')');
 }
 
@@ -211,10 +225,10 @@ static bool put_stacks_only(const struct mpiq_page *page, struct mpiq_buffer *te
     if (page->diagnosis->verdict != MPIQ_VERDICT_UNKNOWN || library.source != MPIQ_SOURCE_STACKS)
         return false;
     mpiq_buffer_string(text, "only stacks could be read (");
-    if (library.name)
-        mpiq_buffer_printf(text, "%s%s", library.name,
-                           mpiq_job_ranks_read(job) < job->process_count ? "; " : "");
-    if (!library.name || mpiq_job_ranks_read(job) < job->process_count)
+    put_library_name(text, &library);
+    if ((library.name || library.file) && mpiq_job_ranks_read(job) < job->process_count)
+        mpiq_buffer_string(text, "; ");
+    if (!(library.name || library.file) || mpiq_job_ranks_read(job) < job->process_count)
         put_ranks_read(job, text);
     mpiq_buffer_string(text, "), so nothing can be proven");
     return true;

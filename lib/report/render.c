@@ -23,6 +23,9 @@ static void text_view(struct mpiq_page *page, enum mpiq_view view)
     case MPIQ_VIEW_COMMS:
         mpiq_show_comms(page);
         break;
+    case MPIQ_VIEW_HISTORY:
+        mpiq_show_history(page);
+        break;
     case MPIQ_VIEW_RANKS:
         mpiq_show_ranks(page);
         break;

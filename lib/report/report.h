@@ -32,6 +32,7 @@ struct mpiq_report_options {
     bool all;                          /* internal messages and communicators too */
     int width;                         /* of the terminal in columns; 0: as wide as it gets */
     const struct mpiq_rank_set *ranks; /* only these; NULL: all.  Verdict and findings stay whole */
+    uint32_t process;                  /* whose history MPIQ_VIEW_HISTORY shows */
     const char *comm;                  /* only communicators of that name or number; NULL: all */
 };
 

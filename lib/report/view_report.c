@@ -182,7 +182,10 @@ static void put_report(struct mpiq_page *page, const struct mpiq_behaviours *oth
 {
     const struct mpiq_diagnosis *diagnosis = page->diagnosis;
     put_causes(page, limits);
-    put_behaviours(page, others, all ? "What the ranks do" : "What the other ranks do", limits->behaviours);
+    bool over = diagnosis->verdict == MPIQ_VERDICT_FINISHED; /* what they have done, the causes say */
+    if (!over)
+        put_behaviours(page, others, all ? "What the ranks do" : "What the other ranks do",
+                       limits->behaviours);
     put_notes(page, "What could not be read", diagnosis->notes, diagnosis->note_count, limits->notes);
     put_notes(page, "Assumptions", diagnosis->assumptions, diagnosis->assumption_count, limits->notes);
     mpiq_show_help(page);

@@ -10,6 +10,7 @@ void mpiq_show_why(struct mpiq_page *page);
 void mpiq_show_collectives(struct mpiq_page *page);
 void mpiq_show_queues(struct mpiq_page *page);
 void mpiq_show_comms(struct mpiq_page *page);
+void mpiq_show_history(struct mpiq_page *page);
 void mpiq_show_ranks(struct mpiq_page *page);
 
 /* A part of the report: what would let it say more. */

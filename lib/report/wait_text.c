@@ -319,12 +319,22 @@ static void put_running_number(const struct teller *t, const struct mpiq_wait_pa
     mpiq_put_communicator(t->page, t->out, part->comm);
 }
 
+/* A frame's place names its object, one that a return address stands for does not. */
+static bool same_line(const struct mpiq_job_state *job, uint32_t a, uint32_t b)
+{
+    if (a >= job->site_count || b >= job->site_count)
+        return false;
+    const struct mpiq_site *left = &job->sites[a];
+    const struct mpiq_site *right = &job->sites[b];
+    return left->file == right->file && left->line == right->line && left->function == right->function;
+}
+
 static bool put_started(const struct teller *t, const struct mpiq_evidence *evidence, const char *before)
 {
     uint32_t started = evidence->started;
     if (started == MPIQ_NONE && evidence->wait && evidence->wait->part_count > 0)
         started = evidence->wait->parts[0].started;
-    if (started >= t->page->job->site_count || started == evidence->site)
+    if (started >= t->page->job->site_count || same_line(t->page->job, started, evidence->site))
         return false;
     const struct mpiq_site *place = &t->page->job->sites[started];
     mpiq_buffer_string(t->out, before);

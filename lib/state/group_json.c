@@ -137,8 +137,10 @@ static const char *add_run(struct mpiq_parser *parser, struct mpiq_group *group,
     if ((uint64_t)run->length > parser->budget || overflows)
         return "has too many members";
     parser->budget -= (uint64_t)run->length;
-    if (!mpiq_array_reserve(&group->members, room, *count + (size_t)run->length + 1))
+    if (!mpiq_array_reserve(&group->members, room, *count + (size_t)run->length + 1)) {
+        parser->starved = true;
         return "finds no memory for its members";
+    }
     for (int64_t i = 0; i < run->length; i++)
         group->members[(*count)++] = name_at(run, i);
     return NULL;

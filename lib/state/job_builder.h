@@ -72,6 +72,8 @@ struct mpiq_job_builder {
     uint32_t channel_capacity;
     uint32_t site_capacity;
     uint32_t problem_capacity;
+    uint32_t fact_capacity;
+    uint32_t past_call_capacity;
     uint32_t string_capacity;
 };
 
@@ -107,6 +109,16 @@ bool mpiq_job_add_windows(struct mpiq_job_state *job, const struct mpiq_rank_sta
                           uint32_t first_member, struct mpiq_job_rank *rank);
 bool mpiq_job_finish_windows(struct mpiq_job_state *job, const uint32_t *comm_map,
                              const uint32_t *member_map);
+
+/* job_fact.c: what a rank that is held at its end was seen to do.  False on allocation failure. */
+bool mpiq_job_add_facts(struct mpiq_job_state *job, const struct mpiq_rank_state *state, uint32_t row,
+                        struct mpiq_job_rank *rank);
+
+/* job_history.c: the past calls of one rank state, in place of those of its first look; first_member: of the
+   state's communicators.  And their final indexes.  False on allocation failure. */
+bool mpiq_job_add_history(struct mpiq_job_state *job, const struct mpiq_rank_state *state,
+                          uint32_t first_member, struct mpiq_job_rank *rank);
+void mpiq_job_finish_history(struct mpiq_job_state *job, const uint32_t *member_map);
 
 /* job_counts.c: where libraries' queues are not read, the unexpected messages that the counts of both sides
    tell.  False on allocation failure. */

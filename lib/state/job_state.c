@@ -46,7 +46,9 @@ void mpiq_job_state_destroy(struct mpiq_job_state *job)
     free(job->window_views);
     free(job->window_locks);
     free(job->window_ranks);
+    free(job->past_calls);
     free(job->sites);
+    free(job->facts);
     free(job->problems);
     free(job->hosts);
     for (uint32_t i = 0; i < job->string_count; i++)
@@ -136,4 +138,12 @@ const struct mpiq_job_member *mpiq_job_member_of(const struct mpiq_job_state *jo
             return member;
     }
     return NULL;
+}
+
+bool mpiq_job_is_lost_host(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+{
+    if (rank->process != MPIQ_NONE || rank->pid != 0 || rank->problem_count == 0)
+        return false;
+    const char *what = mpiq_job_string(job, job->problems[rank->first_problem].what);
+    return what && strcmp(what, MPIQ_PROBLEM_HOST) == 0;
 }

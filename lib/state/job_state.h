@@ -222,6 +222,10 @@ struct mpiq_job_thread {
     mpiq_string_id blocks_in; /* the C library's call outside MPI that it is in, by its public name:
                                  "pthread_join"; 0 none */
     int32_t system_call;      /* its number; -1: in none, or not known */
+    uint32_t first_probed;    /* in operations, queue MPIQ_QUEUE_WAIT: what it has asked for by MPI_Iprobe and
+                                 MPI_Improbe, again and again, since it did anything else in MPI */
+    uint32_t probed_count;
+    bool probed_all; /* and it asked for nothing else */
     uint8_t sleep;   /* enum mpiq_sleep: in that sleep from the first look to the second; else unknown */
     char state;      /* R S D T t Z ? */
     bool record;     /* the library keeps a record of it: no wait means that it does not wait */
@@ -233,6 +237,24 @@ struct mpiq_job_thread {
     int8_t held;     /* enum mpiq_tristate: both looks saw it in one and the same wait.  By the
                         episode; without a record by its stack, its requests' numbers and the
                         channels (MPIQ_YES only if all of them agree) */
+};
+
+/* One MPI call of a rank's past, as the recorder noted it. */
+struct mpiq_job_past_call {
+    int64_t begin_ns;    /* since the epoch; 0 not known */
+    int64_t end_ns;      /* 0: still in it */
+    int64_t bytes;       /* -1 not known */
+    mpiq_string_id call; /* "MPI_Send" */
+    uint32_t comm;       /* in communicators; MPIQ_NONE: none, or freed since */
+    uint32_t peer;      /* process on the other side, or a collective's root; MPIQ_NONE: none, or not known */
+    int32_t peer_local; /* -1: none, or not known */
+    int32_t root;       /* of a collective; -1 */
+    int32_t tag;        /* -1: none, or not known */
+    uint32_t site;      /* in sites: who made it; MPIQ_NONE */
+    int32_t tid;
+    bool any_source;
+    bool any_tag;
+    bool proc_null; /* its peer is MPI_PROC_NULL */
 };
 
 /* What changed in a rank between the looks. */
@@ -255,6 +277,7 @@ struct mpiq_job_rank {
     uint64_t children_cpu_between_ns; /* by external programs that it runs */
     int64_t io_between;               /* bytes read and written between the looks; -1 not known */
     int64_t taken_ns;                 /* when it was read last, since the epoch */
+    int64_t between_ns;               /* from the first time it was read to that; 0 not known */
     int64_t last_mpi_end_ns;          /* of a rank outside MPI, when its last call there ended; 0 not known */
     mpiq_string_id last_mpi_call;     /* that call; 0 not known */
     uint32_t process; /* MPIQ_NONE: no rank that anybody knows of: a broken file, another program */
@@ -262,6 +285,7 @@ struct mpiq_job_rank {
     mpiq_string_id host;
     mpiq_string_id executable;
     mpiq_string_id library;
+    mpiq_string_id library_file; /* 0 not known */
     mpiq_string_id pml;
     uint32_t first_thread;
     uint32_t thread_count;
@@ -273,7 +297,13 @@ struct mpiq_job_rank {
     uint32_t call_count;
     uint32_t first_problem;
     uint32_t problem_count;
-    uint32_t first_view; /* of its windows; only while ranks are added */
+    uint32_t first_fact; /* in facts */
+    uint32_t fact_count;
+    int64_t lost_facts;  /* calls that no fact counts */
+    uint32_t first_past; /* in past_calls: thread by thread, newest last */
+    uint32_t past_count;
+    uint64_t past_dropped; /* older calls that were left out for lack of room */
+    uint32_t first_view;   /* of its windows; only while ranks are added */
     uint32_t view_count;
     uint8_t phase;       /* enum mpiq_phase */
     uint8_t source;      /* enum mpiq_source */
@@ -286,6 +316,31 @@ struct mpiq_job_rank {
     bool core;
     bool gone;
     bool traced;
+    bool strict; /* blocking collectives wait for all members */
+    bool held;   /* it waits at its end to be read: its facts are complete */
+};
+
+/* As mpiq_fact. */
+struct mpiq_job_fact {
+    uint64_t comm;
+    uint64_t count;
+    uint64_t sum;
+    uint64_t first;
+    uint64_t signature;
+    int64_t bytes;
+    uint32_t rank; /* in ranks */
+    uint32_t site; /* in sites; MPIQ_NONE */
+    int32_t peer;  /* rank in the world of that rank, -1; of a collective the root, local */
+    int32_t tag;
+    int32_t comm_size;
+    uint32_t comm_flags;
+    uint32_t base;
+    mpiq_string_id call;
+    mpiq_string_id comm_name;
+    mpiq_string_id base_name;
+    mpiq_string_id op;
+    int16_t collective;
+    uint8_t kind;
 };
 
 struct mpiq_job_problem {
@@ -332,8 +387,12 @@ struct mpiq_job_state {
     uint32_t window_lock_count;
     uint32_t *window_ranks; /* processes */
     uint32_t window_rank_count;
+    struct mpiq_job_past_call *past_calls;
+    uint32_t past_call_count;
     struct mpiq_site *sites;
     uint32_t site_count;
+    struct mpiq_job_fact *facts;
+    uint32_t fact_count;
     struct mpiq_job_problem *problems;
     uint32_t problem_count;
     mpiq_string_id *hosts; /* each once, sorted by name */
@@ -381,6 +440,11 @@ uint32_t mpiq_job_process(const struct mpiq_job_state *job, uint32_t world, uint
 
 /* How many of the job's processes were read, those that have ended included: `ranks` has others too. */
 uint32_t mpiq_job_ranks_read(const struct mpiq_job_state *job);
+
+/* What a problem is about ("what") where a host, with all of its ranks, could not be read. */
+#define MPIQ_PROBLEM_HOST "host"
+/* Whether a row that is no process stands for a host of the job whose ranks are neither known nor read. */
+bool mpiq_job_is_lost_host(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank);
 
 /* The rank state's row of a process; NULL if it was not read. */
 static inline const struct mpiq_job_rank *mpiq_job_rank_of(const struct mpiq_job_state *job, uint32_t process)

@@ -34,6 +34,10 @@ struct mpiq_error *mpiq_job_check_state(const struct mpiq_rank_state *state)
         if (state->windows[i].comm >= state->communicator_count)
             bad = "a window";
     }
+    for (size_t i = 0; i < state->history_count; i++) {
+        if (state->history[i].comm >= (int64_t)state->communicator_count)
+            bad = "a past call";
+    }
     if (!bad && state->world_size <= (int64_t)MPIQ_JOB_MAX_PROCESSES)
         return NULL;
     if (!bad)

@@ -134,6 +134,8 @@ static bool name_communicator(struct mpiq_job_state *job, struct mpiq_job_commun
         snprintf(name, sizeof name, "MPI_COMM_SELF");
     else if (comm->context[0] == 0)
         snprintf(name, sizeof name, "communicator %" PRIu64, comm->context[1]);
+    else if (comm->context[0] > UINT32_MAX) /* a hash: its first digits tell it as well */
+        snprintf(name, sizeof name, "communicator %08" PRIx64, comm->context[0] >> 32);
     else
         snprintf(name, sizeof name, "communicator %" PRIu64 ":%" PRIu64, comm->context[0], comm->context[1]);
     return mpiq_job_intern(job, name, &comm->name);
@@ -383,8 +385,10 @@ struct mpiq_error *mpiq_job_state_finish(struct mpiq_job_state *job)
     finish_ranks(job, first_of);
     bool good = finish_groups(job, first_of) && finish_communicators(job, comm_map) &&
                 finish_members(job, comm_map, member_map);
-    if (good)
+    if (good) {
         finish_operations(job, member_map);
+        mpiq_job_finish_history(job, member_map);
+    }
     good = good && mpiq_job_finish_windows(job, comm_map, member_map) && mpiq_job_add_unexpected(job);
     for (uint32_t i = 0; good && i < job->rank_count; i++)
         good = finish_blocked(job, &job->ranks[i], &requests);

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/hash_table.h"
+#include "base/memory.h"
 #include "ompi_mqs.h"
 #include "state/rank_state_private.h"
 
@@ -54,7 +55,9 @@ const struct mpiq_place mpiq_place_unknown = {0};
 const struct mpiq_window_lock mpiq_window_lock_unknown = {.target_local = -1};
 const struct mpiq_local_rank mpiq_local_rank_unknown = {.local = -1};
 const struct mpiq_window mpiq_window_unknown = {.local_rank = -1};
-const struct mpiq_past_call mpiq_past_call_unknown = {.comm = -1, .peer_local = -1, .tag = -1, .bytes = -1};
+const struct mpiq_fact mpiq_fact_unknown = {.collective = -1, .peer = -1, .tag = -1, .bytes = -1};
+const struct mpiq_past_call mpiq_past_call_unknown = {
+    .comm = -1, .peer_local = -1, .tag = -1, .root = -1, .bytes = -1};
 const struct mpiq_wait mpiq_wait_unknown = {
     .collective = -1, .comm = -1, .collective_comm = -1, .window = -1, .window_target = -1};
 const struct mpiq_thread mpiq_thread_unknown = {
@@ -95,7 +98,7 @@ const char *mpiq_rank_state_intern(struct mpiq_rank_state *state, const char *st
     if (!string)
         return NULL;
     if (!strings)
-        state->strings = strings = calloc(1, sizeof *strings);
+        state->strings = strings = mpiq_memory_checked(calloc(1, sizeof *strings));
     if (!strings)
         return NULL;
     uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, string, strlen(string));
@@ -105,7 +108,7 @@ const char *mpiq_rank_state_intern(struct mpiq_rank_state *state, const char *st
         if (strcmp(strings->items[i], string) == 0)
             return strings->items[i];
     }
-    char *copy = strdup(string);
+    char *copy = mpiq_memory_checked(strdup(string));
     if (!copy || !mpiq_array_reserve(&strings->items, &strings->capacity, strings->count + 1) ||
         !mpiq_hash_table_add(&strings->by_hash, hash, strings->count)) {
         free(copy);
@@ -167,6 +170,7 @@ void mpiq_rank_state_destroy(struct mpiq_rank_state *state)
         destroy_window(&state->windows[i]);
     free(state->windows);
     free(state->history);
+    free(state->facts);
     free(state->problems);
     destroy_strings(state->strings);
     free(state);
@@ -261,9 +265,49 @@ bool mpiq_window_add_exposure(struct mpiq_window *window, int32_t local_rank)
     return rank;
 }
 
+struct mpiq_fact *mpiq_rank_state_add_fact(struct mpiq_rank_state *state)
+{
+    return APPEND(state, facts, fact_count, mpiq_fact_unknown);
+}
+
 struct mpiq_past_call *mpiq_rank_state_add_past_call(struct mpiq_rank_state *state)
 {
     return APPEND(state, history, history_count, mpiq_past_call_unknown);
+}
+
+static int compare_newest(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left;
+    int64_t b = *(const int64_t *)right;
+    return a > b ? -1 : a < b;
+}
+
+void mpiq_rank_state_trim_history(struct mpiq_rank_state *state, size_t most)
+{
+    size_t count = state->history_count;
+    if (count <= most)
+        return;
+    int64_t *begins = malloc(count * sizeof *begins);
+    int64_t oldest = INT64_MAX;
+    for (size_t i = 0; begins && i < count; i++)
+        begins[i] = state->history[i].begin_ns;
+    if (begins && most > 0) {
+        qsort(begins, count, sizeof *begins, compare_newest);
+        oldest = begins[most - 1];
+    }
+    free(begins); /* without memory all of it goes */
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (state->history[i].begin_ns >= oldest && kept < most)
+            state->history[kept++] = state->history[i];
+    }
+    state->history_dropped += count - kept;
+    state->history_count = kept;
+    /* The list grows at powers of two of its count: it has to have the room that its count says. */
+    if (kept == 0) {
+        free(state->history);
+        state->history = NULL;
+    }
 }
 
 void mpiq_rank_state_problem(struct mpiq_rank_state *state, const char *what, struct mpiq_error *error)
@@ -299,6 +343,24 @@ static const struct {
 const char *mpiq_collective_name(int collective)
 {
     return collective >= 0 && collective < OMPI_MQS_COLLECTIVE_COUNT ? classes[collective].name : NULL;
+}
+
+bool mpiq_is_poll(const char *call)
+{
+    static const char *const names[] = {"MPI_Test",
+                                        "MPI_Testall",
+                                        "MPI_Testany",
+                                        "MPI_Testsome",
+                                        "MPI_Iprobe",
+                                        "MPI_Improbe",
+                                        "MPI_Request_get_status",
+                                        "MPI_Test_cancelled",
+                                        "MPI_Win_test"};
+    for (size_t i = 0; call && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(call, names[i]) == 0)
+            return true;
+    }
+    return false;
 }
 
 int mpiq_collective_class(const char *name)

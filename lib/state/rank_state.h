@@ -351,13 +351,80 @@ struct mpiq_past_call {
     int64_t begin_ns;   /* since the epoch */
     int64_t end_ns;     /* 0: still in it */
     int32_t comm;       /* index in communicators; -1: none, or not known */
-    int32_t peer_local; /* -1: none, any, or not known */
-    int32_t tag;        /* -1: none, any, or not known */
-    int64_t bytes;      /* -1 not known */
+    int32_t peer_local; /* -1: none, or not known.  Of a receive that has ended: who sent the message */
+    int32_t tag;        /* -1: none, or not known */
+    int32_t root;       /* of a collective, local rank; -1 */
+    bool any_source;
+    bool any_tag;
+    bool proc_null; /* the peer is MPI_PROC_NULL */
+    int64_t bytes;  /* -1 not known */
     int32_t tid;
     uint64_t caller;
     struct mpiq_place place; /* what `caller` resolves to */
 };
+
+/* Calls that are alike, or something made and not freed, of a rank that is held at its end: mpiq_record.h
+   says what the members mean.  Kind 0 is a communicator that the others name. */
+#define MPIQ_FACT_KINDS(X)          \
+    X(COMMUNICATOR, "communicator") \
+    X(SENT, "sent")                 \
+    X(RECEIVED, "received")         \
+    X(COLLECTIVE, "collective")     \
+    X(OBJECT, "object")
+
+enum mpiq_fact_kind {
+#define MPIQ_ENUM(id, word) MPIQ_FACT_##id,
+    MPIQ_FACT_KINDS(MPIQ_ENUM)
+#undef MPIQ_ENUM
+};
+
+/* `base` of an object. */
+enum mpiq_object {
+    MPIQ_OBJECT_COMMUNICATOR,
+    MPIQ_OBJECT_DATATYPE,
+    MPIQ_OBJECT_GROUP,
+    MPIQ_OBJECT_WINDOW,
+    MPIQ_OBJECT_FILE,
+    MPIQ_OBJECT_OP,
+    MPIQ_OBJECT_REQUEST,    /* active: of a receive with its peer and tag */
+    MPIQ_OBJECT_PERSISTENT, /* a persistent request that is not active */
+    MPIQ_OBJECT_COUNT
+};
+
+enum { MPIQ_FACT_BASE_NONE, MPIQ_FACT_BASE_ANY }; /* values of `base` that are no type's code */
+
+struct mpiq_fact {
+    uint8_t kind;       /* enum mpiq_fact_kind */
+    int16_t collective; /* class; -1 */
+    int32_t peer;       /* rank in this one's MPI_COMM_WORLD, -1; of a collective the root, local */
+    int32_t tag;
+    int32_t comm_size;   /* members, of both groups */
+    uint32_t comm_flags; /* MPIQ_COMM_ */
+    uint32_t base;       /* code of the elements' type; of an object what it is */
+    int64_t bytes;       /* -1: not known */
+    uint64_t comm;       /* the same on all members; 0: none, or not certain */
+    uint64_t count;
+    uint64_t sum;
+    uint64_t first;
+    uint64_t signature;
+    uint64_t caller;
+    const char *call;      /* "MPI_Send" */
+    const char *comm_name; /* NULL: it has none */
+    const char *base_name; /* "MPI_INT" */
+    const char *op;
+    struct mpiq_place place; /* what `caller` resolves to */
+};
+
+/* So many past calls of one process are kept at most, and so many of all processes of a job together. */
+#define MPIQ_HISTORY_OF_RANK 4096
+#define MPIQ_HISTORY_OF_JOB (UINT32_C(1) << 20)
+
+/* How many each rank of a job of that size may have: one at least. */
+static inline size_t mpiq_history_share(int64_t world_size)
+{
+    int64_t share = world_size > 0 ? (int64_t)MPIQ_HISTORY_OF_JOB / world_size : MPIQ_HISTORY_OF_RANK;
+    return share > MPIQ_HISTORY_OF_RANK ? MPIQ_HISTORY_OF_RANK : share < 1 ? 1 : (size_t)share;
+}
 
 /* What could not be read, in a sentence, and where. */
 struct mpiq_problem {
@@ -400,8 +467,9 @@ struct mpiq_rank_state {
     int32_t world_size; /* 0 not known */
     int32_t pid;
     char host[65];
-    char executable[256]; /* base name and as much of the path as fits */
-    char library[64];     /* "Open MPI 4.1.4" */
+    char executable[256];   /* base name and as much of the path as fits */
+    char library[64];       /* "Open MPI 4.1.4" */
+    char library_file[256]; /* its file, as the system calls it; "" not known */
     char pml[48];
     char nspace[256];
     uint8_t phase;       /* enum mpiq_phase */
@@ -431,8 +499,14 @@ struct mpiq_rank_state {
     size_t process_call_count;
     struct mpiq_window *windows;
     size_t window_count;
-    struct mpiq_past_call *history; /* newest last */
+    struct mpiq_past_call *history; /* newest last, thread by thread */
     size_t history_count;
+    struct mpiq_fact *facts;
+    size_t fact_count;
+    int64_t lost_facts;       /* calls that no fact counts */
+    bool strict;              /* blocking collectives wait for all members */
+    bool held;                /* it waits at its end to be read: the facts are complete */
+    uint64_t history_dropped; /* older calls that are not here for lack of room */
     struct mpiq_problem *problems;
     size_t problem_count;
 
@@ -467,6 +541,10 @@ struct mpiq_window_lock *mpiq_window_add_lock(struct mpiq_window *window);
 bool mpiq_window_add_access(struct mpiq_window *window, int32_t local_rank);
 bool mpiq_window_add_exposure(struct mpiq_window *window, int32_t local_rank);
 struct mpiq_past_call *mpiq_rank_state_add_past_call(struct mpiq_rank_state *state);
+/* Keeps the newest `most` past calls of all threads together. */
+void mpiq_rank_state_trim_history(struct mpiq_rank_state *state, size_t most);
+
+struct mpiq_fact *mpiq_rank_state_add_fact(struct mpiq_rank_state *state);
 
 /* Notes what could not be read; takes ownership of error, NULL is fine and does nothing. */
 void mpiq_rank_state_problem(struct mpiq_rank_state *state, const char *what, struct mpiq_error *error);
@@ -483,6 +561,10 @@ int mpiq_collective_class(const char *name);
    members make it in the same order. */
 char mpiq_collective_kind(int collective);
 bool mpiq_collective_ordered(int collective);
+
+/* Whether an MPI function asks and does not wait (MPI_Test, MPI_Iprobe and the like): that a rank calls it
+   again is no progress.  NULL is fine. */
+bool mpiq_is_poll(const char *call);
 
 /* JSON, as it stands in a snapshot and on the helper's wire: one value, no line break in it.  What is not
    known is left out.  The caller frees the text; the parser takes untrusted text of that length. */

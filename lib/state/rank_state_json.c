@@ -22,6 +22,7 @@ static const char *const accesses[] = {MPIQ_WINDOW_ACCESSES(WORD)};
 static const char *const lock_types[] = {MPIQ_LOCK_TYPES(WORD)};
 static const char *const sleeps[] = {MPIQ_SLEEPS(WORD)};
 static const char *const sources[] = {MPIQ_SOURCES(WORD)};
+static const char *const fact_kinds[] = {MPIQ_FACT_KINDS(WORD)};
 static const char *const errors[] = {MPIQ_ERRORS(WORD)};
 static const char *const comm_flags[] = {"inter", "internal", "freed", "self", "world", "topology"};
 #undef WORD
@@ -294,8 +295,19 @@ static const char *check_past_call(struct mpiq_reader *reader, const void *eleme
     *key = "comm";
     if (!is_index(call->comm, state->communicator_count))
         return "is not the index of a communicator";
+    *key = "root";
+    if (call->root < -1)
+        return "is not a rank";
     *key = "peer_local";
     return call->peer_local < -1 ? "is not a rank" : NULL;
+}
+
+static const char *check_fact(struct mpiq_reader *reader, const void *element, const char **key)
+{
+    (void)reader;
+    const struct mpiq_fact *fact = element;
+    *key = "collective";
+    return fact->kind == MPIQ_FACT_COLLECTIVE && fact->collective < 0 ? "is missing" : NULL;
 }
 
 static const char *check_thread(struct mpiq_reader *reader, const void *element, const char **key)
@@ -415,9 +427,32 @@ static const struct mpiq_field past_call_fields[] = {
     FIELD(mpiq_past_call, end_ns, SIGNED),     FIELD(mpiq_past_call, comm, SIGNED),
     FIELD(mpiq_past_call, peer_local, SIGNED), FIELD(mpiq_past_call, tag, SIGNED),
     FIELD(mpiq_past_call, bytes, SIGNED),      FIELD(mpiq_past_call, tid, SIGNED),
+    FIELD(mpiq_past_call, root, SIGNED),       FIELD(mpiq_past_call, any_source, BOOL),
+    FIELD(mpiq_past_call, any_tag, BOOL),      FIELD(mpiq_past_call, proc_null, BOOL),
     FIELD(mpiq_past_call, caller, HEX),        INSIDE(mpiq_past_call, place, place_record)};
 static const struct mpiq_record past_call_record =
     RECORD(mpiq_past_call, past_call_fields, mpiq_past_call_unknown, check_past_call);
+
+static const struct mpiq_field fact_fields[] = {WORDS(mpiq_fact, kind, fact_kinds),
+                                                CUSTOM(mpiq_fact, collective, collective),
+                                                FIELD(mpiq_fact, peer, SIGNED),
+                                                FIELD(mpiq_fact, tag, SIGNED),
+                                                FIELD(mpiq_fact, comm_size, SIGNED),
+                                                CUSTOM(mpiq_fact, comm_flags, flags),
+                                                FIELD(mpiq_fact, base, UNSIGNED),
+                                                FIELD(mpiq_fact, bytes, SIGNED),
+                                                FIELD(mpiq_fact, comm, HEX),
+                                                FIELD(mpiq_fact, count, HEX),
+                                                FIELD(mpiq_fact, sum, HEX),
+                                                FIELD(mpiq_fact, first, HEX),
+                                                FIELD(mpiq_fact, signature, HEX),
+                                                FIELD(mpiq_fact, caller, HEX),
+                                                FIELD(mpiq_fact, call, STRING),
+                                                FIELD(mpiq_fact, comm_name, STRING),
+                                                FIELD(mpiq_fact, base_name, STRING),
+                                                FIELD(mpiq_fact, op, STRING),
+                                                INSIDE(mpiq_fact, place, place_record)};
+static const struct mpiq_record fact_record = RECORD(mpiq_fact, fact_fields, mpiq_fact_unknown, check_fact);
 
 static const struct mpiq_field wait_fields[] = {
     FIELD(mpiq_wait, level, SIGNED),
@@ -457,6 +492,7 @@ static const struct mpiq_field rank_state_fields[] = {
     FIELD(mpiq_rank_state, host, ARRAY),
     FIELD(mpiq_rank_state, executable, ARRAY),
     FIELD(mpiq_rank_state, library, ARRAY),
+    FIELD(mpiq_rank_state, library_file, ARRAY),
     FIELD(mpiq_rank_state, pml, ARRAY),
     NAMED(mpiq_rank_state, "namespace", nspace, ARRAY),
     WORDS(mpiq_rank_state, phase, phases),
@@ -479,6 +515,11 @@ static const struct mpiq_field rank_state_fields[] = {
     LIST(mpiq_rank_state, "threads", threads, thread_count, thread_record),
     LIST(mpiq_rank_state, "windows", windows, window_count, window_record),
     LIST(mpiq_rank_state, "history", history, history_count, past_call_record),
+    LIST(mpiq_rank_state, "facts", facts, fact_count, fact_record),
+    FIELD(mpiq_rank_state, lost_facts, SIGNED),
+    FIELD(mpiq_rank_state, strict, BOOL),
+    FIELD(mpiq_rank_state, held, BOOL),
+    FIELD(mpiq_rank_state, history_dropped, UNSIGNED),
     LIST(mpiq_rank_state, "process_calls", process_calls, process_call_count, call_record),
     LIST(mpiq_rank_state, "problems", problems, problem_count, problem_record)};
 static const struct mpiq_record rank_state_record =

@@ -21,6 +21,7 @@ extern const struct mpiq_window_lock mpiq_window_lock_unknown;
 extern const struct mpiq_local_rank mpiq_local_rank_unknown;
 extern const struct mpiq_window mpiq_window_unknown;
 extern const struct mpiq_past_call mpiq_past_call_unknown;
+extern const struct mpiq_fact mpiq_fact_unknown;
 extern const struct mpiq_wait mpiq_wait_unknown;
 extern const struct mpiq_thread mpiq_thread_unknown;
 extern const struct mpiq_rank_state mpiq_rank_state_unknown;

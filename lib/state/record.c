@@ -154,7 +154,8 @@ static struct mpiq_error *complain(const struct mpiq_reader *reader, const char 
     size_t used = 0;
 
     if (parser->fault) {
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "JSON: %s, at byte %zu", parser->fault,
+        return mpiq_error_create(parser->starved ? MPIQ_ERROR_NO_MEMORY : MPIQ_ERROR_CORRUPT,
+                                 "JSON: %s, at byte %zu", parser->fault,
                                  (size_t)(parser->at - parser->start));
     }
     path[0] = '\0';
@@ -166,7 +167,8 @@ static struct mpiq_error *complain(const struct mpiq_reader *reader, const char 
     }
     if (key)
         snprintf(path + used, sizeof path - used, "%s%s", used ? "." : "", key);
-    return mpiq_error_create(MPIQ_ERROR_CORRUPT, "JSON: %s %s", path[0] ? path : "the value", complaint);
+    return mpiq_error_create(parser->starved ? MPIQ_ERROR_NO_MEMORY : MPIQ_ERROR_CORRUPT, "JSON: %s %s",
+                             path[0] ? path : "the value", complaint);
 }
 
 static const char *read_number(struct mpiq_parser *parser, const struct mpiq_field *field, void *member)
@@ -212,6 +214,7 @@ static const char *read_text(struct mpiq_reader *reader, const struct mpiq_field
         return NULL;
     default:
         *(const char **)member = reader->intern(reader->state, string);
+        reader->parser.starved |= !*(const char **)member;
         return *(const char **)member ? NULL : "finds no memory";
     }
 }

@@ -28,7 +28,11 @@ enum {
 };
 
 struct mpiq_snapshot_writer {
-    struct mpiq_new_file file;
+    struct mpiq_new_file file; /* unless in_memory */
+    bool in_memory;
+    FILE *stream;
+    char *bytes; /* what is in memory, once the stream is closed */
+    size_t size;
     ZSTD_CCtx *context;
     char *buffer;
     size_t buffer_size;
@@ -43,30 +47,43 @@ void mpiq_snapshot_abandon(struct mpiq_snapshot_writer *writer)
 {
     if (!writer)
         return;
+    if (writer->in_memory && writer->stream)
+        fclose(writer->stream);
     mpiq_new_file_abandon(&writer->file);
     ZSTD_freeCCtx(writer->context);
     free(writer->buffer);
+    free(writer->bytes);
     free(writer);
 }
 
 static struct mpiq_error *cannot_write(const struct mpiq_snapshot_writer *writer, int errnum)
 {
-    return mpiq_error_create_os(errnum, "the snapshot %s cannot be written", writer->file.path);
+    return mpiq_error_create_os(errnum, "the snapshot %s cannot be written",
+                                writer->file.path ? writer->file.path : "in memory");
 }
 
-struct mpiq_error *mpiq_snapshot_create(const char *path, struct mpiq_snapshot_writer **ret)
+static struct mpiq_error *open_stream(struct mpiq_snapshot_writer *writer, const char *path)
+{
+    struct mpiq_error *error = NULL;
+    if (path)
+        error = mpiq_error_prefix(mpiq_new_file_create(path, &writer->file), "the snapshot");
+    if (!error)
+        writer->stream = path ? writer->file.stream : open_memstream(&writer->bytes, &writer->size);
+    return error || writer->stream ? error : no_memory();
+}
+
+/* path NULL: into memory. */
+static struct mpiq_error *create(const char *path, struct mpiq_snapshot_writer **ret)
 {
     struct mpiq_snapshot_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
         return no_memory();
+    writer->in_memory = !path;
     writer->context = ZSTD_createCCtx();
     writer->buffer_size = ZSTD_CStreamOutSize();
     writer->buffer = malloc(writer->buffer_size);
-    struct mpiq_error *error =
-        !writer->context || !writer->buffer ? no_memory() : mpiq_new_file_create(path, &writer->file);
-    if (error)
-        error = mpiq_error_prefix(error, "the snapshot");
-    else if (fprintf(writer->file.stream, MAGIC "%d\n", VERSION) < 0)
+    struct mpiq_error *error = !writer->context || !writer->buffer ? no_memory() : open_stream(writer, path);
+    if (!error && fprintf(writer->stream, MAGIC "%d\n", VERSION) < 0)
         error = cannot_write(writer, errno);
     if (error) {
         mpiq_snapshot_abandon(writer);
@@ -78,6 +95,16 @@ struct mpiq_error *mpiq_snapshot_create(const char *path, struct mpiq_snapshot_w
     return NULL;
 }
 
+struct mpiq_error *mpiq_snapshot_create(const char *path, struct mpiq_snapshot_writer **ret)
+{
+    return create(path, ret);
+}
+
+struct mpiq_error *mpiq_snapshot_create_memory(struct mpiq_snapshot_writer **ret)
+{
+    return create(NULL, ret);
+}
+
 static struct mpiq_error *compress(struct mpiq_snapshot_writer *writer, const char *bytes, size_t length,
                                    bool end)
 {
@@ -86,9 +113,9 @@ static struct mpiq_error *compress(struct mpiq_snapshot_writer *writer, const ch
         ZSTD_outBuffer out = {.dst = writer->buffer, .size = writer->buffer_size};
         size_t left = ZSTD_compressStream2(writer->context, &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
         if (ZSTD_isError(left))
-            return mpiq_error_create(MPIQ_ERROR_INTERNAL, "the snapshot %s cannot be compressed: %s",
-                                     writer->file.path, ZSTD_getErrorName(left));
-        if (fwrite(writer->buffer, 1, out.pos, writer->file.stream) != out.pos)
+            return mpiq_error_create(MPIQ_ERROR_INTERNAL, "the snapshot cannot be compressed: %s",
+                                     ZSTD_getErrorName(left));
+        if (fwrite(writer->buffer, 1, out.pos, writer->stream) != out.pos)
             return cannot_write(writer, errno);
         more = end ? left > 0 : in.pos < in.size;
     }
@@ -113,6 +140,19 @@ struct mpiq_error *mpiq_snapshot_finish(struct mpiq_snapshot_writer *writer)
     struct mpiq_error *error = compress(writer, NULL, 0, true);
     if (!error)
         error = mpiq_error_prefix(mpiq_new_file_finish(&writer->file), "the snapshot");
+    mpiq_snapshot_abandon(writer);
+    return error;
+}
+
+struct mpiq_error *mpiq_snapshot_finish_memory(struct mpiq_snapshot_writer *writer, char **ret, size_t *size)
+{
+    struct mpiq_error *error = compress(writer, NULL, 0, true);
+    if (!error && fclose(mpiq_steal(writer->stream)) != 0)
+        error = no_memory();
+    if (!error) {
+        *ret = mpiq_steal(writer->bytes);
+        *size = writer->size;
+    }
     mpiq_snapshot_abandon(writer);
     return error;
 }

@@ -21,10 +21,14 @@ struct mpiq_snapshot_writer;
    never has the name.  The file is the user's alone (mode 0600).  USAGE if path is a directory, a device or
    the like: only a file is replaced. */
 struct mpiq_error *mpiq_snapshot_create(const char *path, struct mpiq_snapshot_writer **ret);
+/* One in memory instead: mpiq_snapshot_finish_memory gives its bytes. */
+struct mpiq_error *mpiq_snapshot_create_memory(struct mpiq_snapshot_writer **ret);
 struct mpiq_error *mpiq_snapshot_add(struct mpiq_snapshot_writer *writer, int look,
                                      const struct mpiq_rank_state *state);
 /* Ends it; writer is gone after that, whatever is returned. */
 struct mpiq_error *mpiq_snapshot_finish(struct mpiq_snapshot_writer *writer);
+/* As mpiq_snapshot_finish; the caller frees the bytes. */
+struct mpiq_error *mpiq_snapshot_finish_memory(struct mpiq_snapshot_writer *writer, char **ret, size_t *size);
 /* Gives it up: nothing is left of it.  NULL is fine. */
 void mpiq_snapshot_abandon(struct mpiq_snapshot_writer *writer);
 

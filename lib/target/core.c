@@ -242,6 +242,12 @@ static struct mpiq_error *core_find_symbol(struct mpiq_target *target, const cha
     return error ? error : mpiq_modules_find_symbol(&core_of(target)->modules, name, ret);
 }
 
+static struct mpiq_error *core_file_at(struct mpiq_target *target, uint64_t address, char **ret)
+{
+    struct mpiq_error *error = need_modules(core_of(target));
+    return error ? error : mpiq_modules_file_at(&core_of(target)->modules, address, ret);
+}
+
 static struct mpiq_error *core_find_type(struct mpiq_target *target, const char *name,
                                          const struct mpiq_target_type **ret)
 {
@@ -328,6 +334,13 @@ static struct mpiq_error *core_stack(struct mpiq_target *target, pid_t tid, stru
     return error;
 }
 
+static struct mpiq_error *core_place(struct mpiq_target *target, uint64_t address,
+                                     struct mpiq_target_stack *ret)
+{
+    struct mpiq_error *error = need_modules(core_of(target));
+    return error ? error : mpiq_modules_place(&core_of(target)->modules, address, ret);
+}
+
 /* The kernel puts the environment's strings right before the executable's name (AT_EXECFN): the search goes
    backwards through them. */
 static struct mpiq_error *core_environment(struct mpiq_target *target, const char *name, char **ret)
@@ -385,6 +398,7 @@ static const struct mpiq_target_ops core_ops = {
     .kind = "core",
     .read = core_read,
     .find_symbol = core_find_symbol,
+    .file_at = core_file_at,
     .find_type = core_find_type,
     .field_offset = mpiq_module_field_offset,
     .type_size = mpiq_module_type_size,
@@ -392,6 +406,7 @@ static const struct mpiq_target_ops core_ops = {
     .status = core_status,
     .threads = core_threads,
     .stack = core_stack,
+    .place = core_place,
     .environment = core_environment,
     .destroy = core_destroy,
 };

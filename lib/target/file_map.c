@@ -3,17 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "target/open_beneath.h"
 
 /* Maps stay in the list for ever and are used again: the signal handler walks it without a lock. */
 struct mpiq_file_map {
@@ -28,18 +27,10 @@ static struct mpiq_file_map *_Atomic maps;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction previous;
 
-static int open_beneath(int root, const char *path, int flags)
-{
-    if (root < 0)
-        return open(path, flags);
-    struct open_how how = {.flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-    return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
-}
-
 int mpiq_file_open(int root, const char *path, struct stat *ret)
 {
     /* Opening a device or a FIFO may do something or wait: first a descriptor that only names the file. */
-    _cleanup_close_ int name = open_beneath(root, path, O_PATH | O_CLOEXEC);
+    _cleanup_close_ int name = root < 0 ? open(path, O_PATH | O_CLOEXEC) : mpiq_open_beneath(root, path);
     struct stat file;
     if (name < 0 || fstat(name, &file) != 0)
         return -1;

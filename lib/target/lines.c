@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/memory.h"
 #include "target/lines.h"
 
 #include <stdio.h>
@@ -51,7 +52,7 @@ static bool grow(struct mpiq_lines *lines)
     if (lines->capacity >= ADDRESS_LIMIT)
         return false;
     struct mpiq_lines larger = {.capacity = lines->capacity ? lines->capacity * 2 : 64};
-    larger.places = calloc(larger.capacity, sizeof *larger.places);
+    larger.places = mpiq_memory_checked(calloc(larger.capacity, sizeof *larger.places));
     if (!larger.places)
         return false;
     for (size_t i = 0; i < lines->capacity; i++) {
@@ -70,7 +71,7 @@ static struct mpiq_line_table *table_of(struct mpiq_lines *lines, struct mpiq_de
         if (known->unit == unit)
             return known->table;
     }
-    struct unit_lines *added = calloc(1, sizeof *added);
+    struct unit_lines *added = mpiq_memory_checked(calloc(1, sizeof *added));
     if (!added)
         return NULL;
     *added = (struct unit_lines){lines->tables, unit, mpiq_line_table_create(unit)};

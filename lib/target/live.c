@@ -180,6 +180,13 @@ static struct mpiq_error *live_find_symbol(struct mpiq_target *target, const cha
     return error ? error : mpiq_modules_find_symbol(&live->modules, name, ret);
 }
 
+static struct mpiq_error *live_file_at(struct mpiq_target *target, uint64_t address, char **ret)
+{
+    struct live *live = live_of(target);
+    struct mpiq_error *error = need_modules(live);
+    return error ? error : mpiq_modules_file_at(&live->modules, address, ret);
+}
+
 static struct mpiq_error *live_find_type(struct mpiq_target *target, const char *name,
                                          const struct mpiq_target_type **ret)
 {
@@ -391,6 +398,14 @@ static struct mpiq_error *live_stack(struct mpiq_target *target, pid_t tid, stru
     return error;
 }
 
+static struct mpiq_error *live_place(struct mpiq_target *target, uint64_t address,
+                                     struct mpiq_target_stack *ret)
+{
+    struct live *live = live_of(target);
+    struct mpiq_error *error = need_modules(live);
+    return error ? error : mpiq_modules_place(&live->modules, address, ret);
+}
+
 static void live_forget(struct mpiq_target *target)
 {
     struct live *live = live_of(target);
@@ -433,6 +448,7 @@ static const struct mpiq_target_ops live_ops = {
     .kind = "live",
     .read = live_read,
     .find_symbol = live_find_symbol,
+    .file_at = live_file_at,
     .find_type = live_find_type,
     .field_offset = mpiq_module_field_offset,
     .type_size = mpiq_module_type_size,
@@ -440,6 +456,7 @@ static const struct mpiq_target_ops live_ops = {
     .status = live_status,
     .threads = live_threads,
     .stack = live_stack,
+    .place = live_place,
     .environment = live_environment,
     .forget = live_forget,
     .destroy = live_destroy,

@@ -2,6 +2,8 @@
 /* Symbols and types of a process: its modules' objects asked one after another. */
 #include "target/module.h"
 
+#include <string.h>
+
 #include "target/symbols.h"
 #include "target/types.h"
 
@@ -38,6 +40,19 @@ struct mpiq_error *mpiq_modules_find_symbol(struct mpiq_modules *modules, const 
         }
     }
     return not_found(modules, "symbol", name);
+}
+
+struct mpiq_error *mpiq_modules_file_at(struct mpiq_modules *modules, uint64_t address, char **ret)
+{
+    const struct mpiq_module *module = mpiq_modules_at(modules, address);
+    if (!module || !module->mapping || !module->mapping->path[0])
+        return mpiq_error_create_address(MPIQ_ERROR_NOT_FOUND, address, "no file is mapped at 0x%llx",
+                                         (unsigned long long)address);
+    char *path = strdup(module->mapping->path);
+    if (!path)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a path");
+    *ret = path;
+    return NULL;
 }
 
 struct mpiq_error *mpiq_modules_find_type(struct mpiq_modules *modules, const char *name,

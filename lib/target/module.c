@@ -315,18 +315,16 @@ static void open_vdso(struct mpiq_modules *modules, struct mpiq_module *module)
         module->error = mpiq_object_from_image(image, size, "[vdso]", &module->object);
 }
 
-/* A descriptor of the process's root directory if it is another one than ours, or shows other mounts; else
- * -1. */
+/* A descriptor of the process's root directory if it sees other mounts than we do; else -1: the kernel spells
+   paths of mappings as we see them, those of a process in a chroot, too. */
 static int foreign_root(pid_t pid)
 {
     char path[64];
     struct stat its, ours;
     snprintf(path, sizeof path, "/proc/%d/ns/mnt", (int)pid);
-    bool same = stat(path, &its) == 0 && stat("/proc/self/ns/mnt", &ours) == 0 && its.st_ino == ours.st_ino;
-    snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
-    if (same && stat(path, &its) == 0 && stat("/", &ours) == 0 && its.st_ino == ours.st_ino &&
-        its.st_dev == ours.st_dev)
+    if (stat(path, &its) == 0 && stat("/proc/self/ns/mnt", &ours) == 0 && its.st_ino == ours.st_ino)
         return -1;
+    snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
     return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 

@@ -69,6 +69,7 @@ struct mpiq_object *mpiq_module_object(struct mpiq_modules *modules, struct mpiq
 struct mpiq_error *mpiq_modules_find_symbol(struct mpiq_modules *modules, const char *name, uint64_t *ret);
 struct mpiq_error *mpiq_modules_find_type(struct mpiq_modules *modules, const char *name,
                                           const struct mpiq_target_type **ret);
+struct mpiq_error *mpiq_modules_file_at(struct mpiq_modules *modules, uint64_t address, char **ret);
 struct mpiq_error *mpiq_modules_sizes(const struct mpiq_modules *modules, struct mpiq_target_sizes *ret);
 
 /* The slots for types that mpiq_modules_find_type returned: they need no process. */

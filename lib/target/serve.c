@@ -2,13 +2,14 @@
 #include "target/serve.h"
 
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/json_text.h"
 #include "target/wire.h"
+#include "target/wire_json.h"
 
 #define READ_MAX ((uint64_t)1 << 20)
 #define TYPES_MAX ((size_t)1 << 16)
@@ -65,13 +66,12 @@ static struct outcome say(struct server *server, const char *format, ...)
     return broken(mpiq_pipe_write(server->pipe, line, (size_t)length));
 }
 
-/* object is put. */
-static struct outcome say_json(struct server *server, json_object *object)
+/* Ends the text, which is the reply. */
+static struct outcome say_json(struct server *server, struct mpiq_text *text)
 {
-    struct outcome outcome =
-        say(server, "ok %s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
-    json_object_put(object);
-    return outcome;
+    _cleanup_free_ char *json = NULL;
+    struct mpiq_error *error = mpiq_text_end(text, &json);
+    return error ? failed(error) : say(server, "ok %s\n", json);
 }
 
 static struct outcome say_error(struct server *server, struct mpiq_error *error)
@@ -197,65 +197,38 @@ static struct outcome serve_sizes(struct server *server, char *rest)
                sizes.big_endian ? "big" : "little");
 }
 
-static void add_string(json_object *object, const char *key, const char *string)
-{
-    if (string && *string)
-        json_object_object_add(object, key, json_object_new_string(string));
-}
-
-static void add_letter(json_object *object, const char *key, char letter)
-{
-    const char string[2] = {letter, '\0'};
-    add_string(object, key, string);
-}
-
 static struct outcome serve_status(struct server *server, char *rest)
 {
     (void)rest;
     struct mpiq_target_status status;
+    struct mpiq_text text = {0};
     struct mpiq_error *error = mpiq_target_status(server->target, &status);
     if (error)
         return failed(error);
-    json_object *object = json_object_new_object();
-    json_object_object_add(object, "pid", json_object_new_int(status.pid));
-    add_letter(object, "state", status.state);
-    json_object_object_add(object, "core", json_object_new_boolean(status.core));
-    json_object_object_add(object, "traced", json_object_new_boolean(status.traced));
-    if (status.uid != (uid_t)-1)
-        json_object_object_add(object, "uid", json_object_new_int64(status.uid));
-    json_object_object_add(object, "cpu_ns", json_object_new_uint64(status.cpu_ns));
-    json_object_object_add(object, "children_cpu_ns", json_object_new_uint64(status.children_cpu_ns));
-    if (status.io_bytes >= 0)
-        json_object_object_add(object, "io_bytes", json_object_new_int64(status.io_bytes));
-    add_string(object, "host", status.host);
-    add_string(object, "executable", status.executable);
-    return say_json(server, object);
+    mpiq_wire_write_status(&text, &status);
+    return say_json(server, &text);
 }
 
 static struct outcome serve_threads(struct server *server, char *rest)
 {
     (void)rest;
     _cleanup_free_ struct mpiq_target_thread *threads = NULL;
+    struct mpiq_text text = {0};
     size_t count = 0;
     struct mpiq_error *error = mpiq_target_threads(server->target, &threads, &count);
     if (error)
         return failed(error);
-    json_object *array = json_object_new_array();
-    for (size_t i = 0; i < count; i++) {
-        json_object *object = json_object_new_object();
-        json_object_object_add(object, "tid", json_object_new_int(threads[i].tid));
-        if (threads[i].inner)
-            json_object_object_add(object, "inner", json_object_new_int(threads[i].inner));
-        add_letter(object, "state", threads[i].state);
-        json_object_object_add(object, "cpu_ns", json_object_new_uint64(threads[i].cpu_ns));
-        if (threads[i].system_call >= 0) {
-            json_object_object_add(object, "system_call", json_object_new_int(threads[i].system_call));
-            json_object_object_add(object, "sleep", json_object_new_int(threads[i].sleep));
-        }
-        add_string(object, "name", threads[i].name);
-        json_object_array_add(array, object);
-    }
-    return say_json(server, array);
+    mpiq_wire_write_threads(&text, threads, count);
+    return say_json(server, &text);
+}
+
+/* Frees the stack. */
+static struct outcome say_stack(struct server *server, struct mpiq_target_stack *stack)
+{
+    struct mpiq_text text = {0};
+    mpiq_wire_write_stack(&text, stack);
+    mpiq_target_stack_deinit(stack);
+    return say_json(server, &text);
 }
 
 static struct outcome serve_stack(struct server *server, char *rest)
@@ -266,35 +239,29 @@ static struct outcome serve_stack(struct server *server, char *rest)
     if (!mpiq_pipe_number(mpiq_pipe_word(&rest), &tid) || tid > INT32_MAX)
         return misused("stack without a thread's id");
     struct mpiq_error *error = mpiq_target_stack(server->target, (pid_t)tid, &stack);
-    if (error)
-        return failed(error);
-    json_object *frames = json_object_new_array();
-    for (size_t i = 0; i < stack.count; i++) {
-        const struct mpiq_target_frame *frame = &stack.frames[i];
-        json_object *object = json_object_new_object();
-        json_object_object_add(object, "pc", json_object_new_uint64(frame->pc));
-        add_string(object, "function", frame->function);
-        add_string(object, "file", frame->file);
-        if (frame->line)
-            json_object_object_add(object, "line", json_object_new_int(frame->line));
-        add_string(object, "object", frame->object);
-        if (frame->inlined)
-            json_object_object_add(object, "inlined", json_object_new_boolean(true));
-        json_object_array_add(frames, object);
-    }
-    json_object *object = json_object_new_object();
-    json_object_object_add(object, "frames", frames);
-    json_object_object_add(object, "truncated", json_object_new_boolean(stack.truncated));
-    add_string(object, "why", stack.why);
-    mpiq_target_stack_deinit(&stack);
-    return say_json(server, object);
+    return error ? failed(error) : say_stack(server, &stack);
+}
+
+static struct outcome serve_place(struct server *server, char *rest)
+{
+    struct mpiq_target_stack stack = {0};
+    uint64_t address = 0;
+
+    if (!mpiq_pipe_number(mpiq_pipe_word(&rest), &address))
+        return misused("place without an address");
+    struct mpiq_error *error = mpiq_target_place(server->target, address, &stack);
+    return error ? failed(error) : say_stack(server, &stack);
 }
 
 static struct outcome serve_environment(struct server *server, char *rest)
 {
     _cleanup_free_ char *value = NULL;
+    struct mpiq_text text = {0};
     struct mpiq_error *error = mpiq_target_environment(server->target, rest, &value);
-    return error ? failed(error) : say_json(server, json_object_new_string(value));
+    if (error)
+        return failed(error);
+    mpiq_text_string(&text, value, SIZE_MAX);
+    return say_json(server, &text);
 }
 
 static struct outcome serve_forget(struct server *server, char *rest)
@@ -315,12 +282,19 @@ static const struct request {
     struct outcome (*serve)(struct server *server, char *rest);
     bool argument; /* something stands after the word */
 } requests[] = {
-    {"hello", serve_hello, true},    {"read", serve_read, true},
-    {"symbol", serve_symbol, true},  {"type", serve_type, true},
-    {"field", serve_field, true},    {"sizes", serve_sizes, false},
-    {"status", serve_status, false}, {"threads", serve_threads, false},
-    {"stack", serve_stack, true},    {"environment", serve_environment, true},
-    {"forget", serve_forget, false}, {"end", serve_end, false},
+    {"hello", serve_hello, true},
+    {"read", serve_read, true},
+    {"symbol", serve_symbol, true},
+    {"type", serve_type, true},
+    {"field", serve_field, true},
+    {"sizes", serve_sizes, false},
+    {"status", serve_status, false},
+    {"threads", serve_threads, false},
+    {"stack", serve_stack, true},
+    {"place", serve_place, true},
+    {"environment", serve_environment, true},
+    {"forget", serve_forget, false},
+    {"end", serve_end, false},
 };
 
 static const struct request *find_request(const char *line, size_t word)

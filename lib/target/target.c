@@ -79,6 +79,21 @@ struct mpiq_error *mpiq_target_stack(struct mpiq_target *target, pid_t tid, stru
     return target->ops->stack(target, tid, ret);
 }
 
+struct mpiq_error *mpiq_target_place(struct mpiq_target *target, uint64_t address,
+                                     struct mpiq_target_stack *ret)
+{
+    if (!target->ops->place)
+        return unsupported(target, "source places");
+    return target->ops->place(target, address, ret);
+}
+
+struct mpiq_error *mpiq_target_file_at(struct mpiq_target *target, uint64_t address, char **ret)
+{
+    if (!target->ops->file_at)
+        return unsupported(target, "list of files");
+    return target->ops->file_at(target, address, ret);
+}
+
 struct mpiq_error *mpiq_target_environment(struct mpiq_target *target, const char *name, char **ret)
 {
     if (!target->ops->environment)

@@ -122,8 +122,17 @@ struct mpiq_target_ops {
        copied.  The caller calls mpiq_target_stack_deinit. */
     struct mpiq_error *(*stack)(struct mpiq_target *target, pid_t tid, struct mpiq_target_stack *ret);
 
+    /* May be NULL.  What a call that returns to that address was made from: the function, and those that it
+       was inlined into, innermost first; no frame where nothing is mapped.  The caller calls
+       mpiq_target_stack_deinit. */
+    struct mpiq_error *(*place)(struct mpiq_target *target, uint64_t address, struct mpiq_target_stack *ret);
+
     /* May be NULL.  Environment variable of the process at its start; the caller frees it. */
     struct mpiq_error *(*environment)(struct mpiq_target *target, const char *name, char **ret);
+
+    /* May be NULL.  Path of the file that is mapped at an address, as the system calls it; the caller frees
+       it. */
+    struct mpiq_error *(*file_at)(struct mpiq_target *target, uint64_t address, char **ret);
 
     /* May be NULL: nothing is cached.  Drops what the process may have changed since (memory, mappings,
        threads); symbols and types of unchanged files stay. */
@@ -150,7 +159,10 @@ struct mpiq_error *mpiq_target_status(struct mpiq_target *target, struct mpiq_ta
 struct mpiq_error *mpiq_target_threads(struct mpiq_target *target, struct mpiq_target_thread **ret,
                                        size_t *count);
 struct mpiq_error *mpiq_target_stack(struct mpiq_target *target, pid_t tid, struct mpiq_target_stack *ret);
+struct mpiq_error *mpiq_target_place(struct mpiq_target *target, uint64_t address,
+                                     struct mpiq_target_stack *ret);
 struct mpiq_error *mpiq_target_environment(struct mpiq_target *target, const char *name, char **ret);
+struct mpiq_error *mpiq_target_file_at(struct mpiq_target *target, uint64_t address, char **ret);
 void mpiq_target_forget(struct mpiq_target *target);
 
 /* NULL is fine. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/cleanup.h"
 #include "target/lines.h"
 
@@ -205,7 +206,7 @@ static int take_frame(Dwfl_Frame *state, void *argument)
 
 static char *copy_text(const char *text)
 {
-    return text ? strdup(text) : NULL;
+    return text ? mpiq_memory_checked(strdup(text)) : NULL;
 }
 
 static bool add_frame(struct mpiq_target_stack *stack, size_t *capacity, uint64_t pc,
@@ -229,31 +230,56 @@ static bool add_frame(struct mpiq_target_stack *stack, size_t *capacity, uint64_
     return true;
 }
 
+/* Adds what is at a pc. */
+static bool add_place(struct mpiq_modules *modules, uint64_t pc, bool exact, size_t *capacity,
+                      struct mpiq_target_stack *ret)
+{
+    /* A call may be the last instruction of a function, and of a line. */
+    uint64_t at = exact || !pc ? pc : pc - 1;
+    struct mpiq_module *module = mpiq_modules_at(modules, at);
+    struct mpiq_object *object = module ? mpiq_module_object(modules, module) : NULL;
+    size_t count = 0;
+    const struct mpiq_source_place *lines = object ? mpiq_lines_at(object, at - module->bias, &count) : NULL;
+    static const struct mpiq_source_place unknown = {.function = NULL};
+    if (!lines) {
+        lines = &unknown;
+        count = 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!add_frame(ret, capacity, pc, &lines[i], module ? module->mapping->path : NULL))
+            return false;
+    }
+    return true;
+}
+
 /* What is at each pc. */
 static struct mpiq_error *describe(struct mpiq_unwinder *unwinder, struct mpiq_target_stack *ret)
 {
     size_t capacity = 0;
     for (int i = 0; i < unwinder->count; i++) {
-        uint64_t pc = unwinder->frames[i].pc;
-        /* A call may be the last instruction of a function, and of a line. */
-        uint64_t at = unwinder->frames[i].exact || !pc ? pc : pc - 1;
-        struct mpiq_module *module = mpiq_modules_at(unwinder->modules, at);
-        struct mpiq_object *object = module ? mpiq_module_object(unwinder->modules, module) : NULL;
-        size_t count = 0;
-        const struct mpiq_source_place *lines =
-            object ? mpiq_lines_at(object, at - module->bias, &count) : NULL;
-        static const struct mpiq_source_place unknown = {.function = NULL};
-        if (!lines) {
-            lines = &unknown;
-            count = 1;
-        }
-        for (size_t j = 0; j < count; j++) {
-            if (!add_frame(ret, &capacity, pc, &lines[j], module ? module->mapping->path : NULL)) {
-                mpiq_target_stack_deinit(ret);
-                return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-            }
+        if (!add_place(unwinder->modules, unwinder->frames[i].pc, unwinder->frames[i].exact, &capacity,
+                       ret)) {
+            mpiq_target_stack_deinit(ret);
+            return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
         }
     }
+    return NULL;
+}
+
+struct mpiq_error *mpiq_modules_place(struct mpiq_modules *modules, uint64_t address,
+                                      struct mpiq_target_stack *ret)
+{
+    struct mpiq_target_stack place = {0};
+    size_t capacity = 0;
+    mpiq_object_lock();
+    bool good = mpiq_modules_at(modules, address ? address - 1 : 0) == NULL ||
+                add_place(modules, address, false, &capacity, &place);
+    mpiq_object_unlock();
+    if (!good) {
+        mpiq_target_stack_deinit(&place);
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    }
+    *ret = place;
     return NULL;
 }
 
@@ -271,7 +297,7 @@ struct mpiq_error *mpiq_unwind(struct mpiq_unwinder *unwinder, const struct mpiq
     struct mpiq_target_stack stack = {0};
     if (unwinder->too_deep) {
         stack.truncated = true;
-        stack.why = strdup("deeper than 512 frames");
+        stack.why = mpiq_memory_checked(strdup("deeper than 512 frames"));
     } else if (unwinder->unread) {
         /* libdwfl takes a caller that it cannot read for the end. */
         stack.truncated = true;

@@ -21,6 +21,10 @@ struct mpiq_error *mpiq_unwinder_create(struct mpiq_modules *modules, struct mpi
 struct mpiq_error *mpiq_unwind(struct mpiq_unwinder *unwinder, const struct mpiq_thread_copy *copy,
                                struct mpiq_target_stack *ret);
 
+/* The target's slot `place`. */
+struct mpiq_error *mpiq_modules_place(struct mpiq_modules *modules, uint64_t address,
+                                      struct mpiq_target_stack *ret);
+
 void mpiq_unwinder_destroy(struct mpiq_unwinder *unwinder);
 
 #endif

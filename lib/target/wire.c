@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +12,10 @@
 #include "base/cleanup.h"
 #include "target/kept.h"
 #include "target/target.h"
+#include "target/wire_json.h"
 
 /* One read on the wire; a larger one is made of several. */
 #define READ_MAX ((size_t)1 << 20)
-#define THREADS_MAX 65536
-#define FRAMES_MAX 4096
 #define NAME_MAX_BYTES 4096
 
 struct mpiq_target_type {
@@ -298,169 +296,63 @@ static struct mpiq_error *wire_sizes(struct mpiq_target *target, struct mpiq_tar
     return NULL;
 }
 
-/* ---- what comes as JSON
- * -------------------------------------------------------------------------------------- */
+/* ---- what comes as JSON ----------------------------------------------------------------------------- */
 
-static struct mpiq_error *ask_json(struct wire *wire, enum json_type type, json_object **ret,
-                                   const char *request)
+/* A reply that its reader could not make sense of ends the connection; without memory, it is as good as
+ * before. */
+static struct mpiq_error *check_json(struct wire *wire, struct mpiq_error *error, const char *request)
 {
-    char *reply = NULL;
-    struct mpiq_error *error = ask(wire, &reply, "%s\n", request);
-    if (error)
+    if (!error || error->code == MPIQ_ERROR_NO_MEMORY)
         return error;
-    json_object *object = json_tokener_parse(reply);
-    if (!json_object_is_type(object, type)) {
-        json_object_put(object);
-        return nonsense(wire, request);
-    }
-    *ret = object;
-    return NULL;
-}
-
-/* NULL where it is missing or no string. */
-static const char *string_in(json_object *object, const char *key)
-{
-    json_object *value = json_object_object_get(object, key);
-    return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
-}
-
-static int64_t number_in(json_object *object, const char *key, int64_t low, int64_t high, int64_t otherwise)
-{
-    json_object *value = json_object_object_get(object, key);
-    int64_t number = json_object_is_type(value, json_type_int) ? json_object_get_int64(value) : otherwise;
-    return number >= low && number <= high ? number : otherwise;
-}
-
-static char letter_in(json_object *object, const char *key)
-{
-    const char *string = string_in(object, key);
-    return string && string[0] > ' ' && string[0] < 0x7f && !string[1] ? string[0] : '?';
-}
-
-static bool bool_in(json_object *object, const char *key)
-{
-    return json_object_get_boolean(json_object_object_get(object, key));
-}
-
-static void copy_string(char *to, size_t size, const char *from)
-{
-    snprintf(to, size, "%s", from ? from : "");
+    mpiq_error_destroy(error);
+    return nonsense(wire, request);
 }
 
 static struct mpiq_error *wire_status(struct mpiq_target *target, struct mpiq_target_status *ret)
 {
-    json_object *object = NULL;
-    struct mpiq_error *error = ask_json(wire_of(target), json_type_object, &object, "status");
-    if (error)
-        return error;
-    memset(ret, 0, sizeof *ret);
-    ret->pid = (pid_t)number_in(object, "pid", 0, INT32_MAX, 0);
-    ret->state = letter_in(object, "state");
-    ret->core = bool_in(object, "core");
-    ret->traced = bool_in(object, "traced");
-    ret->uid = (uid_t)number_in(object, "uid", 0, UINT32_MAX, (uid_t)-1);
-    ret->cpu_ns = (uint64_t)number_in(object, "cpu_ns", 0, INT64_MAX, 0);
-    ret->children_cpu_ns = (uint64_t)number_in(object, "children_cpu_ns", 0, INT64_MAX, 0);
-    ret->io_bytes = number_in(object, "io_bytes", 0, INT64_MAX, -1);
-    copy_string(ret->host, sizeof ret->host, string_in(object, "host"));
-    copy_string(ret->executable, sizeof ret->executable, string_in(object, "executable"));
-    json_object_put(object);
-    return NULL;
+    struct wire *wire = wire_of(target);
+    char *reply = NULL;
+    struct mpiq_error *error = ask(wire, &reply, "status\n");
+    return error ? error : check_json(wire, mpiq_wire_read_status(reply, ret), "status");
 }
 
 static struct mpiq_error *wire_threads(struct mpiq_target *target, struct mpiq_target_thread **ret,
                                        size_t *count)
 {
-    json_object *array = NULL;
-    struct mpiq_error *error = ask_json(wire_of(target), json_type_array, &array, "threads");
-    if (error)
-        return error;
-    size_t length = json_object_array_length(array);
-    struct mpiq_target_thread *threads = length <= THREADS_MAX ? calloc(length + 1, sizeof *threads) : NULL;
-    if (!threads) {
-        json_object_put(array);
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "too many threads: %zu", length);
-    }
-    for (size_t i = 0; i < length; i++) {
-        json_object *object = json_object_array_get_idx(array, i);
-        threads[i].tid = (pid_t)number_in(object, "tid", 0, INT32_MAX, 0);
-        threads[i].inner = (pid_t)number_in(object, "inner", 0, INT32_MAX, 0);
-        threads[i].state = letter_in(object, "state");
-        threads[i].cpu_ns = (uint64_t)number_in(object, "cpu_ns", 0, INT64_MAX, 0);
-        threads[i].system_call = (int32_t)number_in(object, "system_call", 0, INT32_MAX, -1);
-        threads[i].sleep = (uint8_t)number_in(object, "sleep", 0, MPIQ_TARGET_SLEEP_COUNT - 1, 0);
-        copy_string(threads[i].name, sizeof threads[i].name, string_in(object, "name"));
-    }
-    json_object_put(array);
-    *ret = threads;
-    *count = length;
-    return NULL;
-}
-
-static char *string_copy_in(json_object *object, const char *key)
-{
-    const char *string = string_in(object, key);
-    return string ? strdup(string) : NULL;
+    struct wire *wire = wire_of(target);
+    char *reply = NULL;
+    struct mpiq_error *error = ask(wire, &reply, "threads\n");
+    return error ? error : check_json(wire, mpiq_wire_read_threads(reply, ret, count), "threads");
 }
 
 static struct mpiq_error *wire_stack(struct mpiq_target *target, pid_t tid, struct mpiq_target_stack *ret)
 {
-    char request[32];
-    json_object *object = NULL;
-    snprintf(request, sizeof request, "stack %d", (int)tid);
-    struct mpiq_error *error = ask_json(wire_of(target), json_type_object, &object, request);
-    if (error)
-        return error;
-    json_object *frames = json_object_object_get(object, "frames");
-    size_t length = json_object_is_type(frames, json_type_array) ? json_object_array_length(frames) : 0;
-    bool cut = length > FRAMES_MAX;
-    if (cut)
-        length = FRAMES_MAX;
-    struct mpiq_target_stack stack = {.frames = calloc(length + 1, sizeof *stack.frames), .count = length};
-    if (!stack.frames) {
-        json_object_put(object);
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a stack");
-    }
-    for (size_t i = 0; i < length; i++) {
-        json_object *from = json_object_array_get_idx(frames, i);
-        struct mpiq_target_frame *frame = &stack.frames[i];
-        json_object *pc = json_object_object_get(from, "pc");
-        frame->pc = json_object_is_type(pc, json_type_int) ? json_object_get_uint64(pc) : 0;
-        frame->function = string_copy_in(from, "function");
-        frame->file = string_copy_in(from, "file");
-        frame->line = (int)number_in(from, "line", 0, INT32_MAX, 0);
-        frame->object = string_copy_in(from, "object");
-        frame->inlined = bool_in(from, "inlined");
-    }
-    stack.truncated = cut || bool_in(object, "truncated");
-    stack.why = string_copy_in(object, "why");
-    json_object_put(object);
-    *ret = stack;
-    return NULL;
+    struct wire *wire = wire_of(target);
+    char *reply = NULL;
+    struct mpiq_error *error = ask(wire, &reply, "stack %d\n", (int)tid);
+    return error ? error : check_json(wire, mpiq_wire_read_stack(reply, ret), "stack");
+}
+
+static struct mpiq_error *wire_place(struct mpiq_target *target, uint64_t address,
+                                     struct mpiq_target_stack *ret)
+{
+    struct wire *wire = wire_of(target);
+    char *reply = NULL;
+    struct mpiq_error *error = ask(wire, &reply, "place 0x%" PRIx64 "\n", address);
+    return error ? error : check_json(wire, mpiq_wire_read_stack(reply, ret), "place");
 }
 
 static struct mpiq_error *wire_environment(struct mpiq_target *target, const char *name, char **ret)
 {
-    _cleanup_free_ char *request = NULL;
-    json_object *object = NULL;
-
+    struct wire *wire = wire_of(target);
+    char *reply = NULL;
     struct mpiq_error *error = check_name(name);
-    if (!error && asprintf(&request, "environment %s", name) < 0)
-        error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a request");
     if (!error)
-        error = ask_json(wire_of(target), json_type_string, &object, request);
-    if (error)
-        return error;
-    char *value = strdup(json_object_get_string(object));
-    json_object_put(object);
-    if (!value)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a variable's value");
-    *ret = value;
-    return NULL;
+        error = ask(wire, &reply, "environment %s\n", name);
+    return error ? error : check_json(wire, mpiq_wire_read_string(reply, ret), "environment");
 }
 
-/* ---- the end and the beginning
- * --------------------------------------------------------------------------------- */
+/* ---- the end and the beginning ---------------------------------------------------------------------- */
 
 static void wire_forget(struct mpiq_target *target)
 {
@@ -495,6 +387,7 @@ static const struct mpiq_target_ops ops = {
     .status = wire_status,
     .threads = wire_threads,
     .stack = wire_stack,
+    .place = wire_place,
     .environment = wire_environment,
     .forget = wire_forget,
     .destroy = wire_destroy,
@@ -526,19 +419,15 @@ static struct mpiq_error *say_hello(struct wire *wire)
     return NULL;
 }
 
-static void take_known(struct wire *wire, json_object *known)
+static bool take_known(void *argument, const char *request, const char *reply)
 {
-    if (!json_object_is_type(known, json_type_object))
-        return;
-    json_object_object_foreach(known, request, reply)
-    {
-        if (json_object_is_type(reply, json_type_string))
-            mpiq_kept_add_reply(&wire->kept, request, json_object_get_string(reply));
-    }
+    struct wire *wire = argument;
+    mpiq_kept_add_reply(&wire->kept, request, reply);
+    return true;
 }
 
 /* pipe NULL: one of its own, over two descriptors. */
-static struct mpiq_error *create(struct mpiq_pipe *pipe, int in, int out, json_object *known,
+static struct mpiq_error *create(struct mpiq_pipe *pipe, int in, int out, const char *known,
                                  struct mpiq_target **ret)
 {
     struct wire *wire = calloc(1, sizeof *wire);
@@ -547,8 +436,9 @@ static struct mpiq_error *create(struct mpiq_pipe *pipe, int in, int out, json_o
     wire->target.ops = &ops;
     mpiq_pipe_init(&wire->own, in, out);
     wire->pipe = pipe ? pipe : &wire->own;
-    take_known(wire, known);
-    struct mpiq_error *error = say_hello(wire);
+    struct mpiq_error *error = known ? mpiq_wire_read_strings(known, take_known, wire) : NULL;
+    if (!error)
+        error = say_hello(wire);
     if (error)
         wire_destroy(&wire->target);
     else
@@ -556,7 +446,7 @@ static struct mpiq_error *create(struct mpiq_pipe *pipe, int in, int out, json_o
     return error;
 }
 
-struct mpiq_error *mpiq_target_wire_pipe_create(struct mpiq_pipe *pipe, json_object *known,
+struct mpiq_error *mpiq_target_wire_pipe_create(struct mpiq_pipe *pipe, const char *known,
                                                 struct mpiq_target **ret)
 {
     return create(pipe, -1, -1, known, ret);

@@ -7,11 +7,9 @@
 #include "target/pipe.h"
 #include "target/target.h"
 
-struct json_object;
-
-/* As mpiq_target_wire_create; pipe must outlive the target.  known, an object or NULL, has requests that need
-   not be made, with what their replies say after "ok". */
-struct mpiq_error *mpiq_target_wire_pipe_create(struct mpiq_pipe *pipe, struct json_object *known,
+/* As mpiq_target_wire_create; pipe must outlive the target.  known, a JSON object or NULL, has requests that
+   need not be made, with what their replies say after "ok". */
+struct mpiq_error *mpiq_target_wire_pipe_create(struct mpiq_pipe *pipe, const char *known,
                                                 struct mpiq_target **ret);
 
 /* The pid whose memory the wire's server lets its client read itself; 0 if it does not, or target is no wire.

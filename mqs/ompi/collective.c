@@ -39,6 +39,7 @@ int collective_read(struct memory *memory, const struct root *root, mqs_taddr_t 
     }
     size = (uint32_t)RECORD(&memory->fetch, bytes, ompi_mqs_collectives, size);
     ret->address = address;
+    ret->size = size;
     ret->classes = (uint32_t)RECORD(&memory->fetch, bytes, ompi_mqs_collectives, classes);
     ret->group_hash = RECORD(&memory->fetch, bytes, ompi_mqs_collectives, group_hash);
     ret->remote_hash = RECORD(&memory->fetch, bytes, ompi_mqs_collectives, remote_hash);
@@ -54,6 +55,23 @@ int collective_read(struct memory *memory, const struct root *root, mqs_taddr_t 
         return ERROR_COLLECTIVES;
     }
     return mqs_ok;
+}
+
+int collective_end_cycles(struct memory *memory, const struct collectives *state, uint64_t *ret)
+{
+    unsigned char bytes[8];
+    int code;
+
+    if (state->size < offsetof(struct ompi_mqs_collectives, end_cycles) + sizeof bytes ||
+        state->classes != OMPI_MQS_HOT) {
+        return mqs_no_information;
+    }
+    code = fetch_bytes(&memory->fetch, state->address + offsetof(struct ompi_mqs_collectives, end_cycles),
+                       sizeof bytes, bytes);
+    if (code == mqs_ok) {
+        *ret = number_unsigned(&memory->fetch, bytes, sizeof bytes);
+    }
+    return code;
 }
 
 uint64_t collective_ordered(const struct collectives *state)

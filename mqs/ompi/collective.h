@@ -17,6 +17,7 @@
 struct collectives {
     mqs_taddr_t address;
     mqs_taddr_t comm;
+    uint32_t size;
     uint32_t classes;
     uint64_t group_hash;
     uint64_t remote_hash;
@@ -33,6 +34,10 @@ int collective_read(struct memory *memory, const struct root *root, mqs_taddr_t 
 /* Number of calls of one class, and how many of them are active. */
 int collective_count(struct memory *memory, const struct collectives *state, int class_, uint32_t *calls,
                      uint32_t *active);
+
+/* The cycle counter when the last blocking call ended; 0: none has.  mqs_no_information where the record does
+   not say. */
+int collective_end_cycles(struct memory *memory, const struct collectives *state, uint64_t *ret);
 
 /* Running number of the last ordered call: as many calls are in the ring, or have been. */
 uint64_t collective_ordered(const struct collectives *state);

@@ -140,7 +140,10 @@ static int add_block(struct description *description, size_t entry, int64_t base
     if (code != mqs_ok) {
         return code;
     }
-    block.displacement = base + field_signed(memory, bytes, AT_ELEMENT_DISPLACEMENT);
+    if (__builtin_add_overflow(base, field_signed(memory, bytes, AT_ELEMENT_DISPLACEMENT),
+                               &block.displacement)) {
+        return ERROR_DATATYPE;
+    }
     block.length = field_signed(memory, bytes, AT_ELEMENT_LENGTH);
     block.count = (int64_t)field_unsigned(memory, bytes, AT_ELEMENT_COUNT);
     block.stride = field_signed(memory, bytes, AT_ELEMENT_STRIDE);
@@ -156,10 +159,12 @@ static int add_block(struct description *description, size_t entry, int64_t base
     return mqs_ok;
 }
 
-/* A sum of displacements: what leaves the address space is corrupt, and must not be undefined here. */
-static int64_t sum(int64_t a, int64_t b)
+/* Where the elements of that turn of a loop begin; false for what leaves the address space. */
+static bool displace(int64_t base, uint64_t turn, int64_t extent, int64_t *ret)
 {
-    return (int64_t)((uint64_t)a + (uint64_t)b);
+    int64_t by;
+
+    return !__builtin_mul_overflow(turn, extent, &by) && !__builtin_add_overflow(base, by, ret);
 }
 
 /* The entries [first, end), displaced by base; mqs_end_of_list once the map is full. */
@@ -187,8 +192,11 @@ static int unroll(struct description *description, size_t first, size_t end, int
                 loops = 0;
             }
             for (uint64_t turn = 0; turn < loops && code == mqs_ok; turn++) {
-                code = unroll(description, i + 1, last, sum(base, (int64_t)(turn * (uint64_t)extent)),
-                              depth + 1);
+                int64_t start;
+
+                code = displace(base, turn, extent, &start)
+                           ? unroll(description, i + 1, last, start, depth + 1)
+                           : ERROR_DATATYPE;
             }
             i = last;
         } else if (type != ENTRY_END_LOOP) {
@@ -269,7 +277,9 @@ int datatype_map_set_up(struct datatype_map *map, struct datatypes *datatypes, m
                 : 0;
     ret->size = type->size;
     ret->lower = field_signed(memory, bytes, AT_OPAL_TYPE_LOWER);
-    ret->extent = sum(field_signed(memory, bytes, AT_OPAL_TYPE_UPPER), (int64_t)(0 - (uint64_t)ret->lower));
+    if (__builtin_sub_overflow(field_signed(memory, bytes, AT_OPAL_TYPE_UPPER), ret->lower, &ret->extent)) {
+        return ERROR_DATATYPE;
+    }
     ret->predefined = (flags & FLAG_PREDEFINED) != 0;
     ret->committed = (flags & (FLAG_COMMITTED | FLAG_PREDEFINED)) != 0;
     memcpy(ret->name, type->name, sizeof ret->name);

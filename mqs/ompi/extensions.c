@@ -262,6 +262,50 @@ static int get_window_group(mqs_process *process, int exposure, int room, int *r
     return windows_group(&info->library, &info->windows, exposure != 0, room, ret, count);
 }
 
+static int later_end(struct library *library, mqs_taddr_t address, int64_t *ret)
+{
+    struct collectives state;
+    uint64_t cycles;
+    int64_t end;
+    int code = collective_read(&library->memory, &library->root, address, &state);
+
+    if (code == mqs_ok) {
+        code = collective_end_cycles(&library->memory, &state, &cycles);
+    }
+    if (code != mqs_ok) {
+        return code;
+    }
+    end = root_time(&library->root, cycles);
+    *ret = end > *ret ? end : *ret;
+    return mqs_ok;
+}
+
+static int get_last_end(mqs_process *process, int64_t *ret)
+{
+    mqs_process_info *info = entry_process(process);
+    int64_t end = 0;
+    int code;
+
+    if (info == NULL || ret == NULL) {
+        return ERROR_ARGUMENT;
+    }
+    code = process_ensure(info);
+    if (code == mqs_ok) {
+        code = later_end(&info->library, (mqs_taddr_t)info->library.root.record.process, &end);
+    }
+    for (size_t i = 0; code == mqs_ok && i < info->library.communicators.list.count; i++) {
+        const struct communicator *comm = communicator_at(&info->library.communicators, i);
+
+        if (comm->collectives != 0) {
+            code = later_end(&info->library, comm->collectives, &end);
+        }
+    }
+    if (code == mqs_ok) {
+        *ret = end;
+    }
+    return code;
+}
+
 EXPORT const mqs_extensions *mqs_get_extensions(void)
 {
     static const mqs_extensions table = {
@@ -293,6 +337,7 @@ EXPORT const mqs_extensions *mqs_get_extensions(void)
         .next_window = next_window,
         .get_window_locks = get_window_locks,
         .get_window_group = get_window_group,
+        .get_last_end = get_last_end,
     };
 
     return &table;

@@ -175,6 +175,16 @@ int call_setup_history(mqs_process *process)
     return info->read ? mqs_ok : mqs_no_information;
 }
 
+static int past_peer(int32_t peer)
+{
+    if (peer >= 0) {
+        return peer;
+    }
+    return peer == MPIQ_RECORD_ANY         ? mqs_past_any
+           : peer == MPIQ_RECORD_PROC_NULL ? mqs_past_proc_null
+                                           : mqs_past_none;
+}
+
 static void convert_past(const struct copy *copy, const struct mpiq_record_thread *thread,
                          const struct mpiq_record_call *from, mqs_past_call *to)
 {
@@ -188,8 +198,13 @@ static void convert_past(const struct copy *copy, const struct mpiq_record_threa
     to->begin_ns = copy_time(copy, from->begin);
     to->end_ns = copy_time(copy, from->end);
     to->bytes = from->bytes;
-    to->peer_local = from->peer >= 0 ? from->peer : -1;
-    to->tag = from->tag;
+    to->peer_local = to->root = mqs_past_none;
+    if (function != NULL && function->collective >= 0) {
+        to->root = from->peer >= 0 ? from->peer : mqs_past_none;
+    } else {
+        to->peer_local = past_peer(from->peer);
+    }
+    to->tag = from->tag >= 0 ? from->tag : from->tag == MPIQ_RECORD_ANY ? mqs_past_any : mqs_past_none;
     to->tid = (int)thread->tid;
 }
 

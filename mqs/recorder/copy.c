@@ -40,6 +40,7 @@ static int check_root(const struct mpiq_record_root *root)
 
 int copy_read(struct copy *copy, struct fetch *fetch, mqs_taddr_t root)
 {
+    unsigned char last;
     int code;
 
     copy_clear(copy);
@@ -52,6 +53,11 @@ int copy_read(struct copy *copy, struct fetch *fetch, mqs_taddr_t root)
     }
     copy->root.nspace[sizeof copy->root.nspace - 1] = '\0';
     copy->root.library[sizeof copy->root.library - 1] = '\0';
+    /* A size that is a lie costs no memory: its last byte is not there. */
+    code = fetch_exact(fetch, copy->root.arena + copy->root.arena_used - 1, 1, &last);
+    if (code != mqs_ok) {
+        return code;
+    }
     copy->size = (size_t)copy->root.arena_used;
     copy->bytes = heap_allocate(copy->size, 1);
     if (copy->bytes == NULL) {
@@ -142,13 +148,14 @@ int64_t copy_time(const struct copy *copy, uint64_t cycles)
     const struct mpiq_record_moment *last = &copy->root.last;
     double rate;
     double ns;
+    int64_t time;
 
     if (cycles == 0 || last->cycles <= first->cycles || last->ns <= first->ns) {
         return 0;
     }
     rate = (double)(last->ns - first->ns) / (double)(last->cycles - first->cycles);
     ns = (double)(int64_t)(cycles - last->cycles) * rate;
-    return ns > -9e17 && ns < 9e17 ? (int64_t)last->ns + (int64_t)ns : 0;
+    return ns > -9e17 && ns < 9e17 && !__builtin_add_overflow(last->ns, (int64_t)ns, &time) ? time : 0;
 }
 
 const struct mpiq_record_call *copy_current_call(const struct mpiq_record_thread *thread)

@@ -7,6 +7,7 @@
 #include "../callbacks.h"
 #include "../error.h"
 #include "call.h"
+#include "fact.h"
 #include "group.h"
 #include "process.h"
 #include "wait.h"
@@ -103,6 +104,9 @@ static int get_members(mqs_process *process, int remote, mqs_process_name *ret)
     }
     if (info->comm == NULL) {
         return ERROR_NO_COMMUNICATOR;
+    }
+    if (remote && info->comm->remote_group == 0) {
+        return mqs_ok; /* an intracommunicator has no other side */
     }
     return group_names(&info->copy, remote ? info->comm->remote_group : info->comm->group, ret);
 }
@@ -253,6 +257,9 @@ static const mqs_extensions extensions = {
     .get_channel_counts = get_channel_counts,
     .setup_history_iterator = call_setup_history,
     .next_past_call = call_next_past,
+    .get_checking = fact_get_checking,
+    .setup_fact_iterator = fact_setup_iterator,
+    .next_fact = fact_next,
 };
 
 EXPORT const mqs_extensions *mqs_get_extensions(void)

@@ -47,8 +47,7 @@ static int compare_begin(const void *left, const void *right)
 
 /* ---- one operation ----------------------------------------------------------------------------------- */
 
-/* Rank in our world of a local rank of the communicator (of its remote group). */
-static int world_rank(const struct copy *copy, const struct mpiq_record_comm *comm, int32_t local)
+int operation_world_rank(const struct copy *copy, const struct mpiq_record_comm *comm, int32_t local)
 {
     const struct mpiq_record_group *group =
         copy_group(copy, comm->remote_group != 0 ? comm->remote_group : comm->group);
@@ -73,7 +72,7 @@ static void set_envelope(const struct copy *copy, const struct mpiq_record_comm 
                          int32_t tag, int64_t bytes, struct operation *operation)
 {
     mqs_pending_operation *plain = &operation->plain;
-    int global = comm == NULL ? MQS_INVALID_PROCESS : world_rank(copy, comm, peer);
+    int global = comm == NULL ? MQS_INVALID_PROCESS : operation_world_rank(copy, comm, peer);
 
     plain->status = mqs_st_pending;
     plain->desired_local_rank = peer >= 0 ? peer : -1;
@@ -95,6 +94,12 @@ static const int kinds[] = {
     [MPIQ_RECORD_REQUEST_OTHER] = mqs_kind_other,
 };
 
+/* With --strict a standard send is a synchronous one. */
+static int send_kind(const struct copy *copy, int kind)
+{
+    return kind == mqs_kind_send && (copy->root.flags & MPIQ_RECORD_STRICT) != 0 ? mqs_kind_ssend : kind;
+}
+
 static void from_request(const struct copy *copy, const struct mpiq_record_request *request,
                          struct operation *operation)
 {
@@ -106,7 +111,8 @@ static void from_request(const struct copy *copy, const struct mpiq_record_reque
     operation->begin = request->call.begin;
     details->request = (mqs_taddr_t)request->handle;
     details->sequence = request->call.begin;
-    details->kind = request->kind > MPIQ_RECORD_REQUEST_OTHER ? mqs_kind_other : kinds[request->kind];
+    details->kind =
+        request->kind > MPIQ_RECORD_REQUEST_OTHER ? mqs_kind_other : send_kind(copy, kinds[request->kind]);
     details->count = request->call.count;
     details->datatype = (mqs_taddr_t)request->call.datatype;
     details->collective = request->call.collective;
@@ -218,7 +224,7 @@ static int add_call(const struct copy *copy, const struct mpiq_record_thread *th
         if (operation == NULL) {
             return ERROR_NO_STORE;
         }
-        from_call(copy, thread, call, false, kind, operation);
+        from_call(copy, thread, call, false, send_kind(copy, kind), operation);
     }
     if ((parts & wanted & RECEIVE_HALF) != 0) {
         bool own = (parts & OWN_ENVELOPE) != 0;

@@ -32,4 +32,7 @@ int operations_of_queue(const struct copy *copy, const struct mpiq_record_comm *
 int operations_of_wait(const struct copy *copy, struct fetch *fetch, const struct mpiq_record_thread *thread,
                        const struct mpiq_record_call *call, struct operation_list *list);
 
+/* Rank in our world of a local rank of the communicator (of its remote group); MQS_INVALID_PROCESS. */
+int operation_world_rank(const struct copy *copy, const struct mpiq_record_comm *comm, int32_t local);
+
 #endif

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the selected part of the corpus, a few jobs side by side, while pytest asks for one result after another.
 
-MPIQ_CORPUS          full: 50 looks at each case that does not hang; quick: some cases, on the patched lines alone;
-                     else every case on every line that we build, some on the distribution's
+MPIQ_CORPUS          full: 50 looks at each case that does not hang; quick: some cases, on the patched lines and
+                     on libraries as they are shipped; else every case on every line that we build, some on the
+                     shipped ones, which have every case only if they are named and MPIQ_CORPUS is full
+MPIQ_CORPUS_LINES names alone; else every case on every line that we build, some on the distribution's
+MPIQ_CORPUS_LINES    lines by name: the environment's (default: all of them) or libraries as they are shipped
+                     (libraries.py)
 MPIQ_CORPUS_LOOKS    how many looks at each that does not hang
 MPIQ_CORPUS_JOBS     how many jobs at a time (default: one more than processors, at most 4)
 MPIQ_CORPUS_TABLE    a file that gets the table of results (docs/CORPUS.md)
 MPIQ_CORPUS_RESULTS  a file that keeps results, so that the table has those of several runs
+MPIQ_CORPUS_MISSING  only what that file has no result of: a run that was ended goes on
 MPIQ_CORPUS_FAILURES a file that gets every wrong answer with what was expected
 """
 import concurrent.futures
@@ -23,9 +28,11 @@ sys.path[:0] = [str(HERE)]
 
 import corpus # noqa: E402
 import job as jobs # noqa: E402
+import libraries # noqa: E402
 import table # noqa: E402
 
 PART = os.environ.get("MPIQ_CORPUS") or "usual"
+RESULTS = os.environ.get("MPIQ_CORPUS_RESULTS")
 LOOKS_AT_HEALTHY = int(os.environ.get("MPIQ_CORPUS_LOOKS") or (50 if PART == "full" else 4))
 
 
@@ -36,6 +43,9 @@ def pytest_configure():
 
 def is_selected(case, line):
     small = case.get("quick") and not case.two_hosts
+    if isinstance(line, libraries.Library):
+        whole = PART == "full" and os.environ.get("MPIQ_CORPUS_LINES")
+        return case.on(line) and (small or whole) and not (case.two_hosts and (line.root or line.how))
     if line.distribution and PART != "full":
         return case.on(line) and small
     return case.on(line) and (small and line.patched or PART != "quick")
@@ -43,7 +53,10 @@ def is_selected(case, line):
 
 def pytest_generate_tests(metafunc):
     if "run" in metafunc.fixturenames:
-        runs = [(case, line) for line in jobs.lines().values() for case in corpus.load() if is_selected(case, line)]
+        runs = [(case, line) for line in libraries.named() for case in corpus.load() if is_selected(case, line)]
+        if os.environ.get("MPIQ_CORPUS_MISSING"):
+            done = {(row["line"], row["name"]) for row in table.kept(RESULTS)}
+            runs = [(case, line) for case, line in runs if (line.name, case.name) not in done]
         metafunc.parametrize("run", runs, ids=[f"{line.name}-{case.family}-{case.name}" for case, line in runs])
 
 
@@ -80,6 +93,8 @@ def outcome(request, mpiq, tmp_path_factory):
                 pytest.skip(no_two_hosts)
             result = futures[case, line.name].result()
             corpus.results.append(result)
+            if RESULTS:
+                table.merged([result], RESULTS)
             return result
 
         try:
@@ -96,8 +111,8 @@ def pytest_terminal_summary(terminalreporter):
     terminalreporter.section("corpus")
     rows = [table.as_row(result) for result in results]
     terminalreporter.write_line(f"{table.cases(rows)}\n\n{table.sums(rows)}")
-    if os.environ.get("MPIQ_CORPUS_RESULTS"):
-        rows = table.merged(results, os.environ["MPIQ_CORPUS_RESULTS"])
+    if RESULTS:
+        rows = table.kept(RESULTS)
     if os.environ.get("MPIQ_CORPUS_TABLE"):
         pathlib.Path(os.environ["MPIQ_CORPUS_TABLE"]).write_text(table.document(rows), encoding="utf-8")
     if os.environ.get("MPIQ_CORPUS_FAILURES"):

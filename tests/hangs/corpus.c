@@ -11,6 +11,7 @@
 #define LONGEST_LIFE_S 600
 
 #define PROGRESS_SLOTS 64
+#define OWN_STATUS 7
 
 int rank, size;
 int large[LARGE], large_received[LARGE];
@@ -29,17 +30,19 @@ void corpus_register(struct corpus_case *added)
     cases = added;
 }
 
-static int world_rank(void)
+int rank_by_environment(void)
 {
     const char *text = getenv("OMPI_COMM_WORLD_RANK");
 
+    if (!text)
+        text = getenv("PMI_RANK");
     return text ? atoi(text) : 0;
 }
 
 static void say(const char *what)
 {
     char line[64];
-    int length = snprintf(line, sizeof line, "%s %d %d\n", what, world_rank(), (int)getpid());
+    int length = snprintf(line, sizeof line, "%s %d %d\n", what, rank_by_environment(), (int)getpid());
 
     if (write(runner, line, length) != length)
         abort();
@@ -59,18 +62,32 @@ void ready(void)
     pthread_mutex_unlock(&word);
 }
 
-void advance(void)
-{
-    if (progress)
-        progress[world_rank() % PROGRESS_SLOTS]++;
-}
-
 static double now_us(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
+}
+
+/* Where MPIQ_CORPUS_SECONDS is set, the job ends itself after so many, with a status of its own. */
+static void end_in_time(void)
+{
+    static double end;
+
+    if (end == 0) {
+        const char *seconds = getenv("MPIQ_CORPUS_SECONDS");
+        end = seconds ? now_us() + atof(seconds) * 1e6 : -1;
+    }
+    if (end > 0 && now_us() > end)
+        MPI_Abort(MPI_COMM_WORLD, OWN_STATUS);
+}
+
+void advance(void)
+{
+    if (progress)
+        progress[rank_by_environment() % PROGRESS_SLOTS]++;
+    end_in_time();
 }
 
 void compute_us(double microseconds)

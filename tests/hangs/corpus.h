@@ -22,6 +22,8 @@
 
 /* In MPI_COMM_WORLD; valid within a case, but for those of CASE_BEFORE_INIT. */
 extern int rank, size;
+/* As the launcher says it, before MPI_Init. */
+int rank_by_environment(void);
 
 /* 4 MiB: far over every eager limit. */
 #define LARGE (1 << 20)

@@ -282,14 +282,15 @@ def pause_option(pause):
 
 
 def watch_hung(result, job, mpiq):
-    for pause in PAUSES_AT_HUNG:
+    # Where less is known, a weaker verdict may be the last word.
+    for pause in PAUSES_AT_HUNG if result.line.patched else PAUSES_AT_HUNG[:3]:
         answer = judge(result, look(mpiq, job.pid, *pause_option(pause)))
         if answer is None:
             continue
         result.wrong_first, result.lost = wrong_first(result.case, answer)
         if not result.wrong_verdict and result.verdict in result.case.verdicts:
             break
-        if result.verdict in ("deadlock", "stalled") or not result.line.patched:
+        if result.verdict in ("deadlock", "stalled"):
             break
     job.listen()
     came_out = {rank for rank in job.through if (0, rank) in result.case.stuck}

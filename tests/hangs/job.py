@@ -78,18 +78,36 @@ class Line:
         own = self.prefix / "bin" / (program + ".openmpi")
         return str(own if own.exists() else self.prefix / "bin" / program)
 
+    def launch(self, ranks, exported, directory, two_hosts=False):
+        """The words before the program: so many ranks, to which the named variables are handed on."""
+        words = [self.command("mpirun"), "--oversubscribe", "-n", str(ranks)]
+        for name in exported:
+            words += ["-x", name]
+        # Shared-memory files where we remove them, should the job end by force.
+        shared = "btl_vader_backing_directory" if self.release == "4.1" else "btl_sm_backing_directory"
+        words += ["--mca", shared, str(directory)]
+        if two_hosts:
+            agent = "--mca plm_rsh_agent" if self.release == "4.1" else "--prtemca plm_ssh_agent"
+            words += [*agent.split(), str(HERE / "two_hosts_agent"), "--map-by", "node",
+                      "--host", f"{socket.gethostname()}:{ranks},nodeb:{ranks}"]
+        return words
+
+    def compiler(self):
+        """The words before a compiler's options."""
+        return [self.command("mpicc")]
+
     def compile(self, sources, executable, *options):
         """Compiles with the prefix's mpicc unless the executable is newer than all it is made from."""
         sources = [pathlib.Path(source) for source in sources]
         folders = {TESTS, *(source.parent for source in sources)}
         made_from = sources + [header for folder in folders for header in folder.glob("*.h")]
-        made_from.append(pathlib.Path(self.command("mpicc")))
+        made_from += [file for file in map(pathlib.Path, self.compiler()) if file.exists()]
         executable = pathlib.Path(executable)
         newest = max(file.stat().st_mtime for file in made_from)
         if executable.exists() and executable.stat().st_mtime > newest:
             return executable
         executable.parent.mkdir(parents=True, exist_ok=True)
-        command = [self.command("mpicc"), "-g", "-O1", "-fno-inline", "-fno-optimize-sibling-calls", "-Wall",
+        command = [*self.compiler(), "-g", "-O1", "-fno-inline", "-fno-optimize-sibling-calls", "-Wall",
                    "-Wextra", "-pthread", f"-I{TESTS}", *options, "-o", str(executable), *map(str, sources)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -147,16 +165,7 @@ class Job:
         }
         self.environment = {**os.environ, **AS_ROOT, **exported, "TMPDIR": str(self.directory)}
         self.environment["PATH"] = f"{line.prefix / 'bin'}:{os.environ['PATH']}"
-        arguments = [line.command("mpirun"), "--oversubscribe", "-n", str(ranks)]
-        for name in exported:
-            arguments += ["-x", name]
-        # Shared-memory files where we remove them, should the job end by force.
-        shared = "btl_vader_backing_directory" if line.release == "4.1" else "btl_sm_backing_directory"
-        arguments += ["--mca", shared, str(self.directory)]
-        if two_hosts:
-            agent = "--mca plm_rsh_agent" if line.release == "4.1" else "--prtemca plm_ssh_agent"
-            arguments += [*agent.split(), str(HERE / "two_hosts_agent"), "--map-by", "node",
-                          "--host", f"{socket.gethostname()}:{ranks},nodeb:{ranks}"]
+        arguments = line.launch(ranks, exported, self.directory, two_hosts)
         self.command = [*arguments, *options, *map(str, command)]
         self._output = open(self.directory / "output", "wb")
         with starting:
@@ -335,11 +344,8 @@ def rank_of(pid):
         environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
         return None
-    for variable in environment.split(b"\0"):
-        name, _, value = variable.partition(b"=")
-        if name == b"OMPI_COMM_WORLD_RANK":
-            return int(value)
-    return None
+    values = dict(variable.partition(b"=")[::2] for variable in environment.split(b"\0"))
+    return next((int(values[name]) for name in (b"OMPI_COMM_WORLD_RANK", b"PMI_RANK") if name in values), None)
 
 
 def cpu_ns(pid):

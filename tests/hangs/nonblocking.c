@@ -129,15 +129,17 @@ CASE(ineighbor_alltoall_skipped)
     HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
-/* Persistent collectives: MPIX_ in 4.1, MPI_ in 5.0. */
-#if OMPI_MAJOR_VERSION >= 5
+/* Persistent collectives: MPI 4's, and MPIX_ in Open MPI 4.1. */
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 #define BARRIER_INIT MPI_Barrier_init
 #define ALLREDUCE_INIT MPI_Allreduce_init
-#else
+#elif OMPI_MAJOR_VERSION
 #include <mpi-ext.h>
 #define BARRIER_INIT MPIX_Barrier_init
 #define ALLREDUCE_INIT MPIX_Allreduce_init
 #endif
+
+#ifdef BARRIER_INIT
 
 /* Made by all, started twice by all but rank 1, which starts it once. */
 CASE(persistent_barrier_not_started)
@@ -166,4 +168,48 @@ CASE(persistent_allreduce_not_started)
     }
     MPI_Start(&request);
     HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+#endif
+
+/* Rank 0 calls a blocking collective where the others have started another one. */
+CASE(allreduce_against_iscan)
+{
+    MPI_Request request;
+
+    if (rank == 0) {
+        HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, WORLD));
+        return;
+    }
+    MPI_Iscan(small, small_received, 1, MPI_INT, MPI_SUM, WORLD, &request);
+    HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+CASE(allreduce_against_iexscan)
+{
+    MPI_Request request;
+
+    if (rank == 0) {
+        HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, WORLD));
+        return;
+    }
+    MPI_Iexscan(small, small_received, 1, MPI_INT, MPI_SUM, WORLD, &request);
+    HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+/* The last rank never starts a large broadcast, and all but the root are in a barrier on a copy. */
+CASE(root_of_a_large_ibcast_left_alone)
+{
+    MPI_Request request;
+    MPI_Comm copy;
+
+    MPI_Comm_dup(WORLD, &copy);
+    MPI_Comm_set_name(copy, "copy");
+    if (rank != size - 1)
+        MPI_Ibcast(large, LARGE, MPI_INT, 0, WORLD, &request);
+    if (rank == 0)
+        HANG(MPI_Waitall(1, &request, MPI_STATUSES_IGNORE));
+    else if (rank < size - 1)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank > 0)
+        HANG(MPI_Barrier(copy));
 }

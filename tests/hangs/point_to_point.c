@@ -380,7 +380,7 @@ CASE(persistent_some_inactive)
     HANG(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
 }
 
-#if OMPI_MAJOR_VERSION >= 5
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 /* The sender marks three of its four partitions ready. */
 CASE(partition_never_ready)
 {

@@ -4,11 +4,6 @@
 
 #define WORLD MPI_COMM_WORLD
 
-static int rank_by_environment(void)
-{
-    return atoi(getenv("OMPI_COMM_WORLD_RANK"));
-}
-
 static int init(void)
 {
     return MPI_Init(NULL, NULL);

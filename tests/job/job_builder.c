@@ -205,10 +205,15 @@ static void enter(struct mpiq_rank_state *state, struct mpiq_thread *thread, con
     thread->user_frame += 1;
 }
 
-void job_polls(struct job_builder *job, int rank)
+void job_call(struct job_builder *job, int rank, const char *call)
 {
     FOR_LOOKS(job, rank, state)
-    enter(state, last_thread(state), "MPI_Test");
+    enter(state, last_thread(state), call);
+}
+
+void job_polls(struct job_builder *job, int rank)
+{
+    job_call(job, rank, "MPI_Test");
 }
 
 void job_unpatched(struct job_builder *job)

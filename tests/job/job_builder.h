@@ -43,6 +43,8 @@ void job_at(struct job_builder *job, int rank, const char *function, const char 
 /* A rank outside MPI: 'R' computes, 'S' sleeps, 'T' is stopped, 'Z' has ended. */
 void job_state(struct job_builder *job, int rank, char state);
 void job_phase(struct job_builder *job, int rank, enum mpiq_phase phase);
+/* In that MPI function, by its stack. */
+void job_call(struct job_builder *job, int rank, const char *call);
 void job_polls(struct job_builder *job, int rank);
 /* The library keeps no record (an unpatched one): of all ranks, before anything else is said. */
 void job_unpatched(struct job_builder *job);

@@ -125,11 +125,11 @@ MUTATIONS = [
      "return false;"),
     ("collectives in the background act", "lib/job/graph.c",
      "if (!internal || !rank ||", "if (true || !rank ||"),
-    ("two looks: the same episode in both", "lib/state/job_state_add.c",
+    ("two looks: the same episode in both", "lib/state/job_threads.c",
      "if (!old || adding->job->builder->thread_marks[index] != mark)", "if (!old)"),
-    ("two looks: without a record nothing else may have changed", "lib/state/job_state_add.c",
+    ("two looks: without a record nothing else may have changed", "lib/state/job_threads.c",
      "return thread->record || !(changed & progress) ? MPIQ_YES : MPIQ_NO;", "return MPIQ_YES;"),
-    ("two looks: one look proves nothing", "lib/state/job_state_add.c",
+    ("two looks: one look proves nothing", "lib/state/job_threads.c",
      "if (!adding->old && !adding->state->core)\n        return MPIQ_UNKNOWN;",
      "if (!adding->old)\n        return MPIQ_YES;"),
     ("two looks: a channel is empty only if both numbers agree", "lib/job/matching.c",
@@ -160,7 +160,7 @@ MUTATIONS = [
      "return thread->sleep == MPIQ_SLEEP_PRIVATE_FUTEX ||", "return"),
     ("a nap is no idle wait", "lib/job/doing.c",
      "return thread->sleep == MPIQ_SLEEP_TIMED_FUTEX ||", "return true ||"),
-    ("a sleep lasts from look to look", "lib/state/job_state_add.c",
+    ("a sleep lasts from look to look", "lib/state/job_threads.c",
      "adding->job->builder->thread_sleeps[index] == thread->sleep &&", "true &&"),
     ("a poller may give up", "lib/job/graph.c",
      "    mpiq_graph_edge(graph, MPIQ_NODE_POLLS, MPIQ_NONE);\n", ""),
@@ -168,6 +168,24 @@ MUTATIONS = [
      "bool excludes = wanted == MPIQ_LOCK_EXCLUSIVE || lock->type == MPIQ_LOCK_EXCLUSIVE;", "bool excludes = true;"),
     ("who has posted holds nobody up", "lib/job/graph_window.c",
      "else if (!has_posted(", "else if (!false || has_posted("),
+    ("a poller is still though it naps", "lib/job/doing.c",
+     "return mpiq_thread_sleeps(thread) || idle;", "return mpiq_thread_sleeps(thread);"),
+    ("who computes between polls is not still", "lib/job/doing.c",
+     "thread->cpu_between_ns < (uint64_t)rank->between_ns / SHARE;", "true;"),
+    ("a probe polls for what any of its turns asked for", "lib/state/job_threads.c",
+     "        while (at < count && !same_probe(&probed[at], &one))\n            at++;",
+     "        at = 0;"),
+    ("what was asked for before another call does not count", "lib/state/job_threads.c",
+     "        if (!mpiq_is_poll(call->call))\n            break;",
+     "        if (!mpiq_is_poll(call->call))\n            continue;"),
+    ("a scan waits for ever for who is in another collective", "lib/job/graph_collective.c",
+     "group && group->members ? spent_on(graph, first.subject, node->extra, node->number) : -1;", "-1;"),
+    ("where the standard forces nobody, the messages under way do", "lib/job/graph_wait.c",
+     "bool forced = node != MPIQ_NODE_UNKNOWN && node != MPIQ_NODE_LIVE;",
+     "bool forced = node != MPIQ_NODE_UNKNOWN;"),
+    ("who went on past the place of a wait is asked first", "lib/job/causes.c",
+     "if ((call && strcmp(call, \"MPI_Finalize\") == 0) || went_on(job, message))",
+     "if (call && strcmp(call, \"MPI_Finalize\") == 0)"),
     ("one bug, one cause", "lib/job/causes.c",
      "finding->consequence_of = best[finding->root];", "finding->consequence_of = MPIQ_NONE;"),
     ("what another receive takes is no near miss", "lib/job/find_message.c",
@@ -188,7 +206,7 @@ class Mutants:
     def __init__(self, source, build, work):
         self.source, self.build, self.work = source, build, work
         archives = ["tests/job/libjob_builder.a", "lib/job/libmpiq_job.a", "lib/state/libmpiq_state.a", "lib/libmpiq_base.a"]
-        packages = run(["pkg-config", "--cflags", "--libs", "json-c", "libzstd"]).stdout.split()
+        packages = run(["pkg-config", "--cflags", "--libs", "libzstd"]).stdout.split()
         self.flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-w", f"-I{source}/include", f"-I{source}/lib", f"-I{source}/tests"]
         self.libraries = [*[str(build / archive) for archive in archives], *packages, "-lcunit", "-lpthread"]
 

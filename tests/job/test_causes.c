@@ -187,6 +187,59 @@ static void test_never_started(void)
                      "tag 5, which rank 1 waits for\n");
 }
 
+/* Rank 1 is in an exchange that all others have come through: it went no other way, but a message is missing.
+   Without their last calls it may as well have gone astray. */
+static void test_exchange_before_a_collective(void)
+{
+    for (int recorded = 0; recorded < 2; recorded++) {
+        struct job_builder job;
+        job_init(&job, 3);
+        for (int rank = 0; rank < 3; rank++) {
+            job_at(&job, rank, rank == 1 ? "exchange" : "step", "halo.c", rank == 1 ? 13 : 40);
+            for (int look = 0; recorded && look < 2; look++) {
+                struct mpiq_past_call *past = mpiq_rank_state_add_past_call(job.states[look][rank]);
+                past->call = mpiq_rank_state_intern(job.states[look][rank], "MPI_Waitall");
+                past->end_ns = 1000000;
+                past->place = (struct mpiq_place){
+                    .function = mpiq_rank_state_intern(job.states[look][rank], "exchange"),
+                    .file = mpiq_rank_state_intern(job.states[look][rank], "halo.c"),
+                    .line = 13};
+            }
+            if (rank != 1)
+                job_collective(&job, rank, WORLD, "MPI_Allreduce", 1, 1);
+        }
+        job_recv(&job, 1, WORLD, 2, 7);
+        if (recorded)
+            job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
+                             "receive_unmatched ranks 1 suspects 2: Rank 2 never sent the message with tag 7 "
+                             "that rank 1 is waiting for\n"
+                             "  follows from 1: collective_incomplete ranks 0,2 missing 1 suspects 1: rank 0 "
+                             "waits in MPI_Allreduce at halo.c:40 for rank 1\n");
+        else
+            job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
+                             "collective_incomplete ranks 0,2 missing 1 suspects 1: Rank 1 never entered the "
+                             "MPI_Allreduce that the other 2 ranks are waiting in\n");
+    }
+}
+
+/* Rank 1 has left; what rank 2 has sent is for rank 0's next receive. */
+static void test_left_without_an_answer(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    job_recv(&job, 0, WORLD, 1, 12);
+    job_unexpected(&job, 0, WORLD, 2, 12, 17);
+    job_channel(&job, 2, 0, WORLD, 1, 1);
+    job_finalize(&job, 1);
+    job_finalize(&job, 2);
+    job_expect(&job,
+               "deadlock: none of the 3 ranks can continue\n"
+               "receive_unmatched ranks 0 suspects 1: Rank 1 is in MPI_Finalize while rank 0 still waits for "
+               "a message from it\n"
+               "  follows from 1: collective_incomplete ranks 1-2 missing 0 suspects 0: rank 2 waits in "
+               "MPI_Finalize at solver.c:20 for rank 0\n");
+}
+
 /* Both poll for what the other one sends after it. */
 static void test_polling(void)
 {
@@ -203,6 +256,84 @@ static void test_polling(void)
                      "other, and nobody will send it\n"
                      "  follows from 1: collective_incomplete? ranks 2 missing 0-1: rank 2 waits in "
                      "MPI_Barrier at solver.c:20 for ranks 0 and 1\n");
+}
+
+/* A call that the rank's main thread made and that has returned, `ago` milliseconds before each look. */
+static void called_last(struct job_builder *job, int rank, const char *call, int peer, int tag, int ago)
+{
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_rank_state *state = job->states[look][rank];
+        struct mpiq_past_call *past = mpiq_rank_state_add_past_call(state);
+        past->call = mpiq_rank_state_intern(state, call);
+        past->end_ns = state->taken_ns - (int64_t)ago * 1000000;
+        past->comm = WORLD;
+        past->peer_local = peer;
+        past->tag = tag;
+        past->tid = state->pid;
+        snprintf(state->last_mpi_call, sizeof state->last_mpi_call, "%s", call);
+        state->last_mpi_end_ns = past->end_ns;
+    }
+}
+
+/* Rank 0 probes for tags 8 and 9 of rank 1 in turn, and naps between; rank 1 waits for another rank's sake.
+   What the calls before the probes were for does not count. */
+static void test_probing(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    called_last(&job, 0, "MPI_Iprobe", 1, 7, 900);
+    called_last(&job, 0, "MPI_Recv", 1, 7, 800);
+    called_last(&job, 0, "MPI_Iprobe", 1, 8, 3);
+    called_last(&job, 0, "MPI_Iprobe", 1, 9, 2);
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_rank_state *state = job.states[look][0];
+        state->taken_ns += look * INT64_C(250000000);
+        state->threads[0].state = 'S';
+        state->threads[0].cpu_ns = (uint64_t)look * 8000000;
+        state->threads[0].frames[0].pc += (uint64_t)look;
+    }
+    job_unexpected(&job, 0, WORLD, 1, 7, 4);
+    job_channel(&job, 1, 0, WORLD, 1, 1);
+    job_recv(&job, 1, WORLD, 0, 4);
+    job.options.still = 61;
+    job_expect(&job, "stalled: nothing has moved for 1 m 1 s, but no rank is proven to be stuck for good\n"
+                     "polling_unmatched? ranks 0: rank 0 polls with MPI_Iprobe for tag 9 from rank 1, which "
+                     "will not send it: it has waited 1 m 0 s at solver.c:20 for tag 4 from rank 0\n");
+}
+
+/* Rank 1 has sent one of the two. */
+static void test_probing_in_vain_for_one(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    called_last(&job, 0, "MPI_Iprobe", 1, 8, 3);
+    called_last(&job, 0, "MPI_Iprobe", 1, 9, 2);
+    job_state(&job, 0, 'S');
+    job_unexpected(&job, 0, WORLD, 1, 8, 4);
+    job_channel(&job, 1, 0, WORLD, 1, 1);
+    job_recv(&job, 1, WORLD, 0, 4);
+    job_expect(&job, "running: no rank is proven to be stuck\n");
+}
+
+/* A rank that uses half a processor between its probes computes. */
+static void test_probing_and_computing(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    called_last(&job, 0, "MPI_Iprobe", 1, 9, 2);
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_rank_state *state = job.states[look][0];
+        state->taken_ns += look * INT64_C(250000000);
+        state->threads[0].state = 'S';
+        state->threads[0].cpu_ns = (uint64_t)look * 125000000;
+        state->threads[0].frames[0].pc += (uint64_t)look;
+    }
+    job_recv(&job, 1, WORLD, 0, 4);
+    job.options.still = 61;
+    job_expect(&job,
+               "running: rank 0 is computing at solver.c:20 (step); 1 rank has waited 1 m 0 s for it\n"
+               "rank_elsewhere? ranks 0: rank 0 is computing at solver.c:20 (step); 1 rank has waited 1 m "
+               "0 s for it\n");
 }
 
 /* Two threads in collectives of one communicator. */
@@ -284,7 +415,12 @@ int main(void)
                            {"moved on", test_moved_on},
                            {"taken by another receive", test_taken},
                            {"never started", test_never_started},
+                           {"exchange before a collective", test_exchange_before_a_collective},
+                           {"left without an answer", test_left_without_an_answer},
                            {"polling", test_polling},
+                           {"probing", test_probing},
+                           {"probing in vain for one", test_probing_in_vain_for_one},
+                           {"probing and computing", test_probing_and_computing},
                            {"overlap", test_overlap},
                            {"lock", test_lock},
                            {"lock that may be free", test_lock_free},

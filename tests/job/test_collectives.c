@@ -213,33 +213,39 @@ static void test_finalize(void)
                      "in MPI_Finalize at end.c:90 for rank 2\n");
 }
 
+/* A rank waits for a non-blocking collective that it has started, its `number`th there. */
+static void wait_started(struct job_builder *job, int rank, const char *call, int number, int root)
+{
+    job_wait(job, rank, "MPI_Wait", MPIQ_WAIT_REQUEST);
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_rank_state *state = job->states[look][rank];
+        struct mpiq_call *made = mpiq_communicator_add_outstanding(&state->communicators[WORLD]);
+        *made = (struct mpiq_call){.number = number,
+                                   .root = root,
+                                   .bytes = -1,
+                                   .request = 0x900,
+                                   .tid = state->pid,
+                                   .collective = (int16_t)mpiq_collective_class(call)};
+        state->communicators[WORLD].ordered = number;
+        *mpiq_wait_add_operation(&state->threads[0].waits[0]) =
+            (struct mpiq_operation){.request = 0x900,
+                                    .kind = MPIQ_OPERATION_COLLECTIVE,
+                                    .comm = WORLD,
+                                    .peer = {.rank = -1},
+                                    .peer_local = ANY,
+                                    .bytes = -1,
+                                    .collective = -1,
+                                    .queue = MPIQ_QUEUE_WAIT};
+    }
+}
+
 static void test_nonblocking(void)
 {
     struct job_builder job;
     job_init(&job, 3);
     for (int rank = 0; rank < 2; rank++) {
         job_at(&job, rank, "overlap", "nb.c", 44);
-        job_wait(&job, rank, "MPI_Wait", MPIQ_WAIT_REQUEST);
-        for (int look = 0; look < 2; look++) {
-            struct mpiq_rank_state *state = job.states[look][rank];
-            struct mpiq_call *call = mpiq_communicator_add_outstanding(&state->communicators[WORLD]);
-            *call = (struct mpiq_call){.number = 4,
-                                       .root = -1,
-                                       .bytes = -1,
-                                       .request = 0x900,
-                                       .tid = state->pid,
-                                       .collective = (int16_t)mpiq_collective_class("MPI_Ibarrier")};
-            state->communicators[WORLD].ordered = 4;
-            *mpiq_wait_add_operation(&state->threads[0].waits[0]) =
-                (struct mpiq_operation){.request = 0x900,
-                                        .kind = MPIQ_OPERATION_COLLECTIVE,
-                                        .comm = WORLD,
-                                        .peer = {.rank = -1},
-                                        .peer_local = ANY,
-                                        .bytes = -1,
-                                        .collective = -1,
-                                        .queue = MPIQ_QUEUE_WAIT};
-        }
+        wait_started(&job, rank, "MPI_Ibarrier", 4, -1);
         job_operation(&job, rank, WORLD, MPIQ_OPERATION_RECEIVE, 2, -28, 0);
     }
     job_called(&job, 2, WORLD, "MPI_Bcast", 3);
@@ -248,6 +254,58 @@ static void test_nonblocking(void)
     job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
                      "collective_incomplete ranks 0-1 missing 2 suspects 2: Rank 2 never started the "
                      "MPI_Ibarrier that the other 2 ranks are waiting for\n");
+}
+
+/* Whom a scan waits for has come to that number, but with another collective. */
+static void test_nonblocking_scan_against_blocking(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_at(&job, 0, "sum", "nb.c", 7);
+    job_collective(&job, 0, WORLD, "MPI_Allreduce", 1, 1);
+    job_at(&job, 1, "sum", "nb.c", 9);
+    wait_started(&job, 1, "MPI_Iscan", 1, -1);
+    job_operation(&job, 1, WORLD, MPIQ_OPERATION_RECEIVE, 0, -28, 4);
+    job_expect(&job, "deadlock: none of the 2 ranks can continue\n"
+                     "collective_mismatch ranks 0-1: Collective 1 on MPI_COMM_WORLD: rank 0 called "
+                     "MPI_Allreduce, rank 1 called MPI_Iscan\n");
+}
+
+/* The standard forces nobody to wait for the root's sake, but its large message waits for who never started.
+ */
+static void test_nonblocking_root(void)
+{
+    for (int under_way = 0; under_way < 2; under_way++) {
+        struct job_builder job;
+        job_init(&job, 3);
+        int all[] = {0, 1, 2};
+        int copy = job_comm(&job, "copy", 3, all, 3);
+        job_at(&job, 0, "share", "nb.c", 4);
+        wait_started(&job, 0, "MPI_Ibcast", 1, 0);
+        for (int rank = 1; rank < 3; rank++) {
+            job_at(&job, rank, "share", "nb.c", 5);
+            job_collective(&job, rank, copy, "MPI_Barrier", 1, 0);
+        }
+        if (under_way) {
+            job_operation(&job, 0, WORLD, MPIQ_OPERATION_SEND, 2, -28, 1 << 22);
+            job_operation(&job, 2, WORLD, MPIQ_OPERATION_MESSAGE, 0, -28, 1 << 22);
+            job_channel(&job, 0, 2, WORLD, 1, 1);
+        }
+        job_called(&job, 1, WORLD, "MPI_Ibcast", 1);
+        if (under_way)
+            job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
+                             "collective_incomplete ranks 0 missing 2 suspects 2: Rank 2 never started the "
+                             "MPI_Ibcast that rank 0 is waiting for\n"
+                             "  follows from 1: collective_incomplete ranks 1-2 missing 0 suspects 0: rank 1 "
+                             "waits in MPI_Barrier at nb.c:5 for rank 0\n");
+        else
+            job_expect(&job,
+                       "stalled: nothing has moved for 1 m 0 s, but no rank is proven to be stuck for good\n"
+                       "collective_incomplete? ranks 0 missing 2 suspects 2: rank 2 has not started "
+                       "the MPI_Ibcast that rank 0 is waiting for, so far\n"
+                       "  follows from 1: collective_incomplete? ranks 1-2 missing 0 suspects 0: rank 1 "
+                       "waits in MPI_Barrier at nb.c:5 for rank 0\n");
+    }
 }
 
 static void test_unpatched(void)
@@ -402,6 +460,8 @@ int main(void)
         {"split halves", test_split_halves},
         {"finalize", test_finalize},
         {"nonblocking", test_nonblocking},
+        {"nonblocking scan against blocking", test_nonblocking_scan_against_blocking},
+        {"nonblocking root", test_nonblocking_root},
         {"unpatched", test_unpatched},
         {"forced root", test_forced_root},
         {"forced scan", test_forced_scan},

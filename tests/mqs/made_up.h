@@ -73,8 +73,8 @@ struct made_up_counts {
 };
 struct made_up_counts *made_up_counts(void);
 
-/* The n-th allocation of the DLL from now on fails, and all after it; 0: none. */
-void made_up_fail_after(unsigned long n);
+/* The n-th allocation of the DLL from now on fails, and, if not once, all after it; 0: none. */
+void made_up_fail_after(unsigned long n, bool once);
 
 /* Sets the DLL up on it, up to mqs_process_has_queues; the code of the call that failed. */
 int made_up_open(struct made_up *made_up);

@@ -13,10 +13,12 @@ struct made_up_counts *made_up_counts(void)
 }
 
 static unsigned long fail_after;
+static bool fail_once;
 
-void made_up_fail_after(unsigned long n)
+void made_up_fail_after(unsigned long n, bool once)
 {
     fail_after = n;
+    fail_once = once;
 }
 
 /* Each block remembers its size in front. */
@@ -24,7 +26,7 @@ static void *count_malloc(size_t size)
 {
     size_t *block = fail_after == 1 ? NULL : malloc(size + 2 * sizeof *block);
 
-    if (fail_after > 1) {
+    if (fail_after > 1 || (fail_after == 1 && fail_once)) {
         fail_after--;
     }
 

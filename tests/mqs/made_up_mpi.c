@@ -103,12 +103,12 @@ static void declare_all(struct made_up *memory, bool line5)
         declare(memory,
                 "ompi_communicator_t super:40 c_name:p c_contextid:=ompi_comm_extended_cid_t c_index:i "
                 "c_my_rank:i c_flags:i c_nbc_tag:i c_f_to_c_index:i c_local_group:p c_remote_group:p "
-                "c_local_comm:p c_pml_comm:p c_coll:p");
+                "c_local_comm:p c_pml_comm:p c_coll:p c_mqs:p");
     } else {
         declare(memory,
                 "ompi_communicator_t super:40 c_name:64 c_contextid:i c_my_rank:i c_flags:i "
                 "c_local_group:p c_remote_group:p c_local_comm:p c_f_to_c_index:i c_pml_comm:p c_coll:p "
-                "c_nbc_tag:i");
+                "c_nbc_tag:i c_mqs:p");
     }
 }
 

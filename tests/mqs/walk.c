@@ -8,9 +8,16 @@
 #define ENOUGH 5000000
 
 static int worst;
+static uint64_t told;
+
+static void hear(uint64_t value)
+{
+    told = (told ^ value) * UINT64_C(0x100000001b3);
+}
 
 static int note(int code)
 {
+    hear((uint64_t)code);
     if (worst == mqs_ok && code != mqs_end_of_list && code != mqs_no_information) {
         worst = code;
     }
@@ -60,7 +67,11 @@ static void walk_operations(mqs_process *process, int class_, const mqs_extensio
     while (note(mqs_next_operation(process, &op)) == mqs_ok) {
         check(++count < ENOUGH);
         check(op.status >= mqs_st_pending && op.status <= mqs_st_complete);
-        if (more != NULL && note(more->get_operation_details(process, &details)) == mqs_ok && count < 8) {
+        hear((uint64_t)op.desired_local_rank);
+        hear((uint64_t)op.desired_tag);
+        hear((uint64_t)op.buffer);
+        if (more != NULL && note(more->get_operation_details(process, &details)) == mqs_ok && count < 8 &&
+            more->get_handle_name != NULL) {
             walk_handles(process, more, details.request, details.datatype);
         }
     }
@@ -72,6 +83,48 @@ static void walk_calls(mqs_process *process, int (*next)(mqs_process *, mqs_coll
     long count = 0;
 
     while (note(next(process, &call)) == mqs_ok) {
+        check(++count < ENOUGH);
+    }
+}
+
+/* Of the channel returned last: the recorder's alone. */
+static void walk_counts(mqs_process *process, const mqs_extensions *more)
+{
+    mqs_channel_counts counts;
+
+    for (int received = 0; received < 2 && more->get_channel_counts != NULL; received++) {
+        if (note(more->get_channel_counts(process, received, &counts)) == mqs_ok) {
+            check(counts.tag_count >= 0 && counts.tag_count <= MQS_CHANNEL_TAGS);
+            check(counts.cell_count == 0 || counts.cell_count == MQS_CHANNEL_CELLS);
+        }
+    }
+}
+
+static void walk_history(mqs_process *process, const mqs_extensions *more)
+{
+    mqs_past_call call;
+    long count = 0;
+
+    if (more->setup_history_iterator == NULL || note(more->setup_history_iterator(process)) != mqs_ok) {
+        return;
+    }
+    while (note(more->next_past_call(process, &call)) == mqs_ok) {
+        check(++count < ENOUGH);
+        check(memchr(call.call, '\0', sizeof call.call) != NULL);
+        check(call.peer_local >= mqs_past_proc_null && call.tag >= mqs_past_any);
+        hear((uint64_t)call.bytes);
+    }
+}
+
+static void walk_facts(mqs_process *process, const mqs_extensions *more)
+{
+    mqs_fact fact;
+    long count = 0;
+
+    if (more->setup_fact_iterator == NULL || note(more->setup_fact_iterator(process)) != mqs_ok) {
+        return;
+    }
+    while (note(more->next_fact(process, &fact)) == mqs_ok) {
         check(++count < ENOUGH);
     }
 }
@@ -89,9 +142,13 @@ static void walk_communicator(mqs_process *process, const mqs_extensions *more)
         return;
     }
     check(comm.size >= 0 && comm.size < 1 << 24);
-    group = malloc(((size_t)comm.size + 1) * sizeof *group);
+    hear((uint64_t)comm.size);
+    group = calloc((size_t)comm.size + 1, sizeof *group);
     check(group != NULL);
     note(mqs_get_comm_group(process, group));
+    for (int i = 0; i < (int)comm.size; i++) {
+        hear((uint64_t)group[i]);
+    }
     free(group);
     for (int class_ = mqs_pending_sends; class_ <= mqs_unexpected_messages; class_++) {
         walk_operations(process, class_, more);
@@ -118,6 +175,7 @@ static void walk_communicator(mqs_process *process, const mqs_extensions *more)
     }
     if (note(more->setup_channel_iterator(process)) == mqs_ok) {
         while (note(more->next_channel(process, &channel)) == mqs_ok) {
+            walk_counts(process, more);
         }
     }
 }
@@ -135,6 +193,7 @@ static void walk_waits(mqs_process *process, const mqs_extensions *more)
     while (note(more->next_wait(process, &wait)) == mqs_ok) {
         int operations = 0;
 
+        hear((uint64_t)wait.operations);
         /* A wait may name very many; a debugger shows some. */
         while (operations < 1000 && note(more->next_wait_operation(process, &op)) == mqs_ok) {
             check(++count < ENOUGH && ++operations <= wait.operations);
@@ -151,6 +210,7 @@ static int walk(struct made_up *made_up, const mqs_extensions *more)
     int code;
 
     worst = mqs_ok;
+    told = UINT64_C(0xcbf29ce484222325);
     note(mqs_update_communicator_list(process));
     if (more != NULL) {
         more->set_option(process, mqs_option_internal, 1);
@@ -164,11 +224,18 @@ static int walk(struct made_up *made_up, const mqs_extensions *more)
     }
     if (more != NULL) {
         walk_waits(process, more);
+        walk_history(process, more);
+        walk_facts(process, more);
         if (note(more->setup_process_call_iterator(process)) == mqs_ok) {
             walk_calls(process, more->next_process_call);
         }
     }
     return worst;
+}
+
+uint64_t walk_told(void)
+{
+    return told;
 }
 
 int walk_all(struct made_up *made_up)

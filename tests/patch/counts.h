@@ -13,7 +13,7 @@ static inline struct ompi_mqs_count counts_of(const struct ompi_mqs_collectives 
     const struct ompi_mqs_count_block *block;
     struct ompi_mqs_count none = {0, 0};
 
-    if (collective < record->classes) {
+    if (collective < record->classes && collective < OMPI_MQS_HOT) {
         return record->counts[collective];
     }
     for (block = (void *)(uintptr_t)record->more_counts; NULL != block;

@@ -56,9 +56,84 @@ static void end(void)
     comm.c_mqs = NULL;
 }
 
+OMPI_MQS_REST(barrier, (void))
+{
+    return 7;
+}
+
+static int mpi_barrier(void)
+{
+    OMPI_MQS_ENTER(barrier, &comm, 0, NULL, NULL, -1, ())
+}
+
 static void barrier(void)
 {
-    OMPI_MQS_ENTER(barrier, &comm, 0, NULL, NULL, -1)
+    CHECK(7 == mpi_barrier());
+}
+
+/* ---- when the last call ended, and who made it */
+
+static const struct ompi_mqs_call *newest(void)
+{
+    const struct ompi_mqs_call *ring = ompi_mqs_pointer(comm.c_mqs->ring);
+
+    return &ring[(ompi_mqs_ring_calls(comm.c_mqs->position) - 1) % OMPI_MQS_RING];
+}
+
+static void __attribute__((noinline)) duplicate(void)
+{
+    OMPI_MQS_ENTER_RARE(comm_dup, &comm, 0, NULL, NULL, -1)
+}
+
+static void test_end_time(void)
+{
+    uint64_t after_barrier;
+
+    begin();
+    CHECK(0 == comm.c_mqs->end_cycles);
+    barrier();
+    after_barrier = comm.c_mqs->end_cycles;
+    CHECK(after_barrier >= newest()->begin_cycles);
+    duplicate();
+    CHECK(comm.c_mqs->end_cycles >= newest()->begin_cycles && newest()->begin_cycles >= after_barrier);
+#if defined(__x86_64__)
+    CHECK(0 != after_barrier);
+#endif
+    end();
+}
+
+/* Where no other function is near behind it. */
+#define ELSEWHERE __attribute__((noinline, section("elsewhere")))
+
+static ELSEWHERE void duplicate_f(void)
+{
+    OMPI_MQS_BINDING_OF(duplicate_f)
+    duplicate();
+    __asm__ volatile(""); /* no tail call */
+}
+
+static ELSEWHERE void duplicate_twice_f(void)
+{
+    OMPI_MQS_BINDING_OF(duplicate_twice_f)
+    duplicate_f();
+    __asm__ volatile("");
+}
+
+static int is_in(ompi_mqs_addr_t address, void (*function)(void))
+{
+    return address - (uintptr_t)function < 4096;
+}
+
+static void test_caller_of_a_binding(void)
+{
+    begin();
+    duplicate_f();
+    CHECK(is_in(newest()->caller, test_caller_of_a_binding) && !is_in(newest()->caller, duplicate_f));
+    duplicate_twice_f();
+    CHECK(is_in(newest()->caller, test_caller_of_a_binding) && !is_in(newest()->caller, duplicate_twice_f));
+    duplicate();
+    CHECK(is_in(newest()->caller, test_caller_of_a_binding));
+    end();
 }
 
 /* ---- a communicator goes away while another thread is at the end of its call */
@@ -117,14 +192,19 @@ static void __attribute__((noinline)) error_handler(int leaves)
     }
 }
 
-static void __attribute__((noinline)) failing_bcast(int leaves)
+OMPI_MQS_REST(bcast, (int leaves))
 {
-    OMPI_MQS_ENTER(bcast, &comm, 1, NULL, NULL, 0)
     OMPI_MQS_WAITING_IN(OMPI_MQS_WAIT_RMA, NULL, NULL)
 
     error_handler(leaves);
     CHECK(comm.c_mqs == ompi_mqs_pointer(ompi_mqs_inside));
     CHECK(1 == active_of(OMPI_MQS_bcast));
+    return 0;
+}
+
+static int __attribute__((noinline)) failing_bcast(int leaves)
+{
+    OMPI_MQS_ENTER(bcast, &comm, 1, NULL, NULL, 0, (leaves))
 }
 
 static void __attribute__((noinline)) failing_dup(int leaves)
@@ -415,6 +495,8 @@ static void test_memory(void)
 
 int main(void)
 {
+    test_end_time();
+    test_caller_of_a_binding();
     test_gone_under_a_call();
     test_error_handlers();
     test_callbacks_nest();

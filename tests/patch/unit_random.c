@@ -90,19 +90,42 @@ static void nonblocking(struct communicator *comm, struct own_request *own, int 
     __atomic_store_n(&own->state, 1, __ATOMIC_RELEASE);
 }
 
+OMPI_MQS_REST(barrier, (struct communicator * comm))
+{
+    comm->due[OMPI_MQS_barrier]++;
+    return 0;
+}
+
+static int barrier(struct communicator *comm){OMPI_MQS_ENTER(barrier, comm, 0, NULL, NULL, -1, (comm))}
+
+OMPI_MQS_REST(bcast, (struct communicator * comm))
+{
+    comm->due[OMPI_MQS_bcast]++;
+    return 0;
+}
+
+static int bcast(struct communicator *comm){OMPI_MQS_ENTER(bcast, comm, 1, comm, NULL, 0, (comm))}
+
+OMPI_MQS_REST(allreduce, (struct communicator * comm))
+{
+    comm->due[OMPI_MQS_allreduce]++;
+    return 0;
+}
+
+static int allreduce(struct communicator *comm)
+{
+    OMPI_MQS_ENTER(allreduce, comm, 1, comm, comm, -1, (comm))
+}
+
 static void blocking(struct communicator *comm, unsigned int which)
 {
     switch (which % 4) {
-    case 0: {
-        OMPI_MQS_ENTER(barrier, comm, 0, NULL, NULL, -1)
-        comm->due[OMPI_MQS_barrier]++;
+    case 0:
+        (void)barrier(comm);
         break;
-    }
-    case 1: {
-        OMPI_MQS_ENTER(bcast, comm, 1, comm, NULL, 0)
-        comm->due[OMPI_MQS_bcast]++;
+    case 1:
+        (void)bcast(comm);
         break;
-    }
     case 2: {
         OMPI_MQS_ENTER_RARE(comm_split, comm, 0, NULL, NULL, -1)
         comm->due[OMPI_MQS_comm_split]++;
@@ -110,11 +133,7 @@ static void blocking(struct communicator *comm, unsigned int which)
     }
     default: {
         OMPI_MQS_ENTER_RARE(comm_dup, comm, 0, NULL, NULL, -1)
-        OMPI_MQS_CALLBACK
-        {
-            OMPI_MQS_ENTER(allreduce, comm, 1, comm, comm, -1)
-            comm->due[OMPI_MQS_allreduce]++;
-        }
+        OMPI_MQS_CALLBACK(void) allreduce(comm);
         comm->due[OMPI_MQS_comm_dup]++;
         comm->ordered++;
         break;

@@ -73,15 +73,20 @@ static void *completer(void *argument)
     return NULL;
 }
 
-static void hot_call(struct communicator *comm, int count, int root)
+OMPI_MQS_REST(bcast, (struct communicator * comm, int count, int root))
 {
-    OMPI_MQS_ENTER(bcast, comm, count, comm, NULL, root)
     OMPI_MQS_WAITING(OMPI_MQS_WAIT_REQUEST, 1, comm, 0, comm, root, count)
     {
         OMPI_MQS_WAITING(OMPI_MQS_WAIT_ALL, 2, comm, 2, NULL, 0, 0)
         /* Inside: counts for nobody. */
         OMPI_MQS_ENTER_RARE(barrier, comm, 0, NULL, NULL, -1)
     }
+    return 0;
+}
+
+static int hot_call(struct communicator *comm, int count, int root)
+{
+    OMPI_MQS_ENTER(bcast, comm, count, comm, NULL, root, (comm, count, root))
 }
 
 static void rare_call(struct communicator *comm)

@@ -222,6 +222,7 @@ int main(int argc, char **argv)
     fences(win);
     active_target(win);
     locks(win);
+    MPI_Barrier(MPI_COMM_WORLD); /* the other one may still want its lock */
     held(win, (volatile int *)shared_file(argv[1]));
     MPI_Comm_free(&comm);
     window = window_of(win);

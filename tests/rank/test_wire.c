@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <json-c/json.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 
 #include "made_up.h"
 #include "suite.h"
+#include "base/json_text.h"
 #include "target/pipe.h"
 #include "target/serve.h"
 #include "target/wire.h"
@@ -276,7 +276,7 @@ static void requests_that_are_none_get_an_error(void)
         {"field 0 part\n", "err usage the wire: field without a type that was given out|"},
         {"stack 99999999999\n", "err usage the wire: stack without a thread's id|"},
         {"sizes\n", "ok 2 4 8 8 8 1 8 little|"},
-        {"environment RANK_NAME\n", "ok \"a\\n\\\"b\\\"\"|"},
+        {"environment RANK_NAME\n", "ok \"a\\u000a\\\"b\\\"\"|"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         answers(rows[i].text, strlen(rows[i].text), 1, rows[i].answer);
@@ -290,8 +290,8 @@ static void requests_that_are_none_get_an_error(void)
 static void other_lines_are_the_callers(void)
 {
     answers("done {\"a\": 1}\nsizes\nreader\nstop\nsizes\n", 39, 2, "ok 2 4 8 8 8 1 8 little|");
+    WORKS(stop()); /* the thread that fills others */
     CU_ASSERT_STRING_EQUAL(others, "done {\"a\": 1}|reader|stop|");
-    WORKS(stop());
 }
 
 static void without_a_caller_other_lines_are_refused(void)
@@ -373,13 +373,15 @@ static void json_that_is_none_is_seen(void)
     close_client(target);
 
     /* Of a sensible object, what makes no sense is not known. */
-    target = client_of("ok 1 0\nok {\"pid\":\"x\",\"state\":\"\",\"uid\":-7,\"host\":3}\n"
-                       "ok {\"frames\":[{\"pc\":-1,\"line\":\"x\"},7],\"truncated\":true}\n");
+    target = client_of(
+        "ok 1 0\nok {\"pid\":\"x\",\"state\":\"\",\"uid\":-7,\"host\":3,\"executable\":\"a\\ud834b\"}\n"
+        "ok {\"frames\":[{\"pc\":-1,\"line\":\"x\"},7],\"truncated\":true}\n");
     WORKS(mpiq_target_status(target, &status));
     CU_ASSERT_EQUAL(status.pid, 0);
     CU_ASSERT_EQUAL(status.state, '?');
     CU_ASSERT_EQUAL(status.uid, (uid_t)-1);
     CU_ASSERT_STRING_EQUAL(status.host, "");
+    CU_ASSERT_STRING_EQUAL(status.executable, "a\xef\xbf\xbd\x62");
     WORKS(mpiq_target_stack(target, 1, &stack));
     CU_ASSERT_EQUAL(stack.count, 2);
     CU_ASSERT_EQUAL(stack.frames[0].line, 0);
@@ -427,16 +429,19 @@ static void what_is_known_is_not_asked(void)
     struct mpiq_target *target = NULL;
     struct mpiq_target_sizes sizes = {0};
     struct mpiq_pipe pipe;
-    json_object *known = json_object_new_object();
+    struct mpiq_text text = {0};
+    char *known = NULL;
     made_up_init(&made_up);
+    mpiq_text_open(&text, '{');
     static const char *const requests[] = {"hello 1", "sizes", "symbol nobody", "read 0x1000 4"};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         char *reply = mpiq_target_reply(&made_up.target, 0, requests[i]);
         CU_ASSERT_EQUAL(reply != NULL, i < 2); /* no error, and no memory */
-        if (reply)
-            json_object_object_add(known, requests[i], json_object_new_string(reply));
+        mpiq_text_put_string(&text, requests[i], reply);
         free(reply);
     }
+    mpiq_text_close(&text, '}');
+    WORKS(mpiq_text_end(&text, &known));
     connect_pipes();
     close(server_out);
     mpiq_pipe_init(&pipe, client_in, client_out);
@@ -444,7 +449,7 @@ static void what_is_known_is_not_asked(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(target);
     WORKS(mpiq_target_sizes(target, &sizes));
     CU_ASSERT_EQUAL(sizes.pointer_size, 8);
-    json_object_put(known);
+    free(known);
     close_client(target);
     mpiq_pipe_deinit(&pipe);
 }

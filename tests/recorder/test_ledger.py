@@ -101,6 +101,26 @@ def test_requests(states):
         assert operations[78]["persistent"] and operations[78]["inactive"]
 
 
+def line_of(text):
+    """The number of the line of ledger.c that holds text."""
+    lines = (HERE / "ledger.c").read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def test_places(states):
+    """Return addresses become the lines that called MPI."""
+    for state in states:
+        def place(one):
+            return pathlib.Path(one["file"]).name, one["line"], one["function"]
+        posted = next(one for one in state["operations"] if one["tag"] == 77)
+        assert place(posted["started"]) == ("ledger.c", line_of("77, row, &pending"), "main")
+        sends = [call for call in state["history"] if call["call"] == "MPI_Send"]
+        assert {place(call["place"]) for call in sends} == {("ledger.c", line_of("MPI_Send("), "messages")}
+        bcast = next(call for call in communicator(state, "MPI_COMM_WORLD")["calls"]
+                     if call["collective"] == "MPI_Bcast")
+        assert place(bcast["started"]) == ("ledger.c", line_of("MPI_Bcast("), "collectives")
+
+
 def test_history(states):
     for state in states:
         calls = [call["call"] for call in state["history"]]

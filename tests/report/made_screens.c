@@ -31,6 +31,7 @@ static struct made_job job_at(uint32_t size, const struct place *places, size_t 
             state->queues = MPIQ_UNKNOWN;
             state->recording = MPIQ_UNKNOWN;
             snprintf(state->library, sizeof state->library, "MPICH 4.0.2");
+            snprintf(state->library_file, sizeof state->library_file, "/usr/lib/libmpich.so.12");
         } else {
             add_world(state);
         }

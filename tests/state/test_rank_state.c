@@ -83,7 +83,8 @@ static const char everything[] =
     "\"exposure_group\":[{\"local\":1},{\"local\":2}],\"made_by\":\"MPI_Win_create\","
     "\"made_caller\":\"0x4\",\"made\":{\"line\":9}}],"
     "\"history\":[{\"call\":\"MPI_Send\",\"begin_ns\":1,\"end_ns\":2,\"comm\":0,\"peer_local\":1,\"tag\":3,"
-    "\"bytes\":4,\"tid\":5,\"caller\":\"0x6\",\"place\":{\"line\":7}}],"
+    "\"bytes\":4,\"tid\":5,\"root\":2,\"any_source\":true,\"any_tag\":true,\"proc_null\":true,"
+    "\"caller\":\"0x6\",\"place\":{\"line\":7}}],\"history_dropped\":8,"
     "\"process_calls\":[{\"collective\":\"MPI_Init\",\"done\":true}],"
     "\"problems\":[{\"code\":\"permission\",\"what\":\"stack\",\"text\":\"no \\u0001 ä\"}]}";
 
@@ -176,7 +177,6 @@ static void complaints_name_the_place(void)
         {"{\"host\":\"a\nb\"}", "JSON: a byte that is no text, at byte 10"},
         {"{\"host\":\"\xff\"}", "JSON: a byte that is no text, at byte 9"},
         {"{\"host\":\"\\x\"}", "JSON: an escape that is none, at byte 10"},
-        {"{\"host\":\"\\ud834\"}", "JSON: half a character, at byte 15"},
         {"{\"x\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "JSON: it nests too deep, at byte 36"},
         {"{\"communicators\":{}}", "JSON: communicators is not an array"},
         {"{\"communicators\":[{},7]}", "JSON: communicators[1] is not an object"},
@@ -487,6 +487,33 @@ static void classes_have_names_and_kinds(void)
     CU_ASSERT_EQUAL(mpiq_collective_kind(-1), '\0');
 }
 
+/* The newest calls of all threads stay, in their order, and the others are counted. */
+static void the_past_is_trimmed(void)
+{
+    static const int begins[] = {10, 40, 70, 20, 50, 80}; /* of two threads */
+    struct mpiq_rank_state *state = mpiq_rank_state_create();
+    for (size_t i = 0; i < 6; i++)
+        mpiq_rank_state_add_past_call(state)->begin_ns = begins[i];
+    mpiq_rank_state_trim_history(state, 6);
+    CU_ASSERT_EQUAL(state->history_count, 6);
+    CU_ASSERT_EQUAL(state->history_dropped, 0);
+    mpiq_rank_state_trim_history(state, 3);
+    CU_ASSERT_EQUAL_FATAL(state->history_count, 3);
+    CU_ASSERT_EQUAL(state->history[0].begin_ns, 70);
+    CU_ASSERT_EQUAL(state->history[1].begin_ns, 50);
+    CU_ASSERT_EQUAL(state->history[2].begin_ns, 80);
+    CU_ASSERT_EQUAL(state->history_dropped, 3);
+    mpiq_rank_state_add_past_call(state)->begin_ns = 90;
+    CU_ASSERT_EQUAL(state->history[3].begin_ns, 90);
+    mpiq_rank_state_trim_history(state, 0);
+    CU_ASSERT_EQUAL(state->history_count, 0);
+    CU_ASSERT_PTR_NOT_NULL(mpiq_rank_state_add_past_call(state));
+    mpiq_rank_state_destroy(state);
+    CU_ASSERT_EQUAL(mpiq_history_share(0), MPIQ_HISTORY_OF_RANK);
+    CU_ASSERT_EQUAL(mpiq_history_share(4096), 256);
+    CU_ASSERT_EQUAL(mpiq_history_share(100000000), 1);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -500,6 +527,7 @@ int main(void)
         {"any state survives", any_state_survives},
         {"damage is seen or does no harm", damage_is_seen_or_does_no_harm},
         {"strings are kept once", strings_are_kept_once},
+        {"the past is trimmed", the_past_is_trimmed},
         {"classes have names and kinds", classes_have_names_and_kinds},
         CU_TEST_INFO_NULL,
     };

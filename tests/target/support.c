@@ -238,6 +238,28 @@ static bool is_frame(const struct mpiq_target_frame *frame, const char *function
            frame->line == subject_line(marker);
 }
 
+/* The same of an address alone: three functions inlined into one another, and one that is not. */
+static void check_place(struct mpiq_target *target, uint64_t inlined, uint64_t in_main)
+{
+    struct mpiq_target_stack place = {0};
+    CHECK_OK(mpiq_target_place(target, inlined, &place));
+    CU_ASSERT_EQUAL(place.count, 3);
+    if (place.count == 3) {
+        CU_ASSERT(is_frame(&place.frames[0], "subject_inner", "line of inner", true));
+        CU_ASSERT(is_frame(&place.frames[2], "subject_outer", "line of outer", false));
+    }
+    mpiq_target_stack_deinit(&place);
+    CHECK_OK(mpiq_target_place(target, in_main, &place));
+    CU_ASSERT_EQUAL(place.count, 1);
+    CU_ASSERT(place.count == 1 && is_frame(&place.frames[0], "main", "return subject_outer(2)", false));
+    mpiq_target_stack_deinit(&place);
+    for (uint64_t nowhere = 0; nowhere < 2; nowhere++) {
+        CHECK_OK(mpiq_target_place(target, nowhere, &place));
+        CU_ASSERT_EQUAL(place.count, 0);
+        mpiq_target_stack_deinit(&place);
+    }
+}
+
 void check_stack(struct mpiq_target *target, const struct subject *subject)
 {
     struct mpiq_target_stack stack = {0};
@@ -255,6 +277,7 @@ void check_stack(struct mpiq_target *target, const struct subject *subject)
         CU_ASSERT(is_frame(&stack.frames[at + 3], "subject_outer", "subject_outer(depth - 1) + 1", false));
         CU_ASSERT(is_frame(&stack.frames[at + 4], "subject_outer", "subject_outer(depth - 1) + 1", false));
         CU_ASSERT(is_frame(&stack.frames[at + 5], "main", "return subject_outer(2)", false));
+        check_place(target, stack.frames[at].pc, stack.frames[at + 5].pc);
     }
     CU_ASSERT(stack.count && stack.frames[stack.count - 1].function &&
               strcmp(stack.frames[stack.count - 1].function, "_start") == 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that a process, a core or debug information names, made to hang or end whoever reads them.
    test_hostile SUBJECT SOURCE_FOLDER */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +135,8 @@ static void links_lead_out_of_no_root(void)
     struct stat file;
     run("rm -rf %s/root && mkdir -p %s/root/usr && cd %s/root && echo inside >usr/file && ln -s /etc/passwd "
         "out && "
-        "ln -s ../../../../../../etc/passwd up && ln -s /usr/file in && mkfifo fifo",
+        "ln -s ../../../../../../etc/passwd up && ln -s /usr/file in && mkfifo fifo && "
+        "ln -s circle circle && ln -s ../usr/../in usr/through && ln -s usr/file/ slash",
         scratch(), scratch(), scratch());
     snprintf(path, sizeof path, "%s/root", scratch());
     int root = open(path, O_PATH | O_DIRECTORY);
@@ -142,10 +144,22 @@ static void links_lead_out_of_no_root(void)
     CU_ASSERT_TRUE(mpiq_file_open(root, "/up", &file) < 0);
     CU_ASSERT_TRUE(mpiq_file_open(root, "/fifo", &file) < 0);
     CU_ASSERT_TRUE(mpiq_file_open(root, "/usr", &file) < 0);
-    int fd = mpiq_file_open(root, "/in", &file);
-    CU_ASSERT_TRUE(fd >= 0);
-    CU_ASSERT_EQUAL(file.st_size, 7);
-    close(fd);
+    CU_ASSERT_TRUE(mpiq_file_open(root, "/circle", &file) < 0);
+    CU_ASSERT_EQUAL(errno, ELOOP);
+    CU_ASSERT_TRUE(mpiq_file_open(root, "/usr/file/..", &file) < 0);
+    CU_ASSERT_EQUAL(errno, ENOTDIR);
+    CU_ASSERT_TRUE(mpiq_file_open(root, "/usr/../usr/..", &file) < 0);
+    CU_ASSERT_EQUAL(errno, EINVAL);
+    CU_ASSERT_TRUE(mpiq_file_open(root, "/none", &file) < 0);
+    CU_ASSERT_EQUAL(errno, ENOENT);
+    static const char *const names[] = {"/in", "usr/file", "/../../usr/./file", "//usr//through"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int fd = mpiq_file_open(root, names[i], &file);
+        CU_ASSERT_TRUE(fd >= 0);
+        CU_ASSERT_EQUAL(file.st_size, 7);
+        close(fd);
+    }
+    CU_ASSERT_TRUE(mpiq_file_open(root, "/slash", &file) < 0);
     close(root);
     CU_ASSERT_TRUE(mpiq_file_open(-1, "/dev/tty", &file) < 0);
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ask.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/utf8.h"
-
-/* Members of a group that an answer lists. */
-#define MEMBERS_LISTED (1 << 16)
+#include "base/json_parser.h"
 
 struct mpiq_error *mpiq_ask_error(struct mpiq_look *look, int code, const char *doing)
 {
@@ -26,35 +24,60 @@ struct mpiq_error *mpiq_ask_error(struct mpiq_look *look, int code, const char *
     return error;
 }
 
-static void add_number(json_object *to, const char *name, int64_t value)
+void mpiq_ask_put_text(struct mpiq_text *text, const char *key, const char *string, size_t size)
 {
-    json_object_object_add(to, name, json_object_new_int64(value));
+    mpiq_text_key(text, key);
+    mpiq_text_string(text, string, size);
 }
 
-static void add_address(json_object *to, const char *name, uint64_t value)
+/* ---- questions -------------------------------------------------------------------------------------- */
+
+static void copy_word(struct mpiq_parser *parser, char *to, size_t size)
 {
-    json_object_object_add(to, name, json_object_new_uint64(value));
+    const char *word = mpiq_parser_try_string(parser);
+    snprintf(to, size, "%s", word ? word : "");
 }
 
-void mpiq_ask_add_text(json_object *to, const char *name, const char *text, size_t size)
+static void read_member(struct mpiq_parser *parser, struct mpiq_question *ret)
 {
-    char copy[512];
-    mpiq_copy_text(copy, sizeof copy, text, size);
-    /* What a wrong handle points at may be anything, and JSON is UTF-8. */
-    for (size_t i = 0; copy[i];) {
-        size_t length = mpiq_utf8_length((const unsigned char *)copy + i, strlen(copy + i));
-        if (length == 0)
-            copy[i] = '?';
-        i += length ? length : 1;
+    char next = mpiq_parser_peek(parser);
+    bool number = next == '0' || next == '"';
+    if (strcmp(parser->string, "ask") == 0)
+        copy_word(parser, ret->ask, sizeof ret->ask);
+    else if (strcmp(parser->string, "kind") == 0)
+        copy_word(parser, ret->kind, sizeof ret->kind);
+    else if (strcmp(parser->string, "queue") == 0)
+        copy_word(parser, ret->queue, sizeof ret->queue);
+    else if (strcmp(parser->string, "address") == 0 && number)
+        mpiq_parser_hex(parser, &ret->address);
+    else if (strcmp(parser->string, "index") == 0)
+        mpiq_parser_try_signed(parser, INT64_MIN, INT64_MAX, &ret->index);
+    else if (strcmp(parser->string, "elements") == 0)
+        mpiq_parser_try_signed(parser, INT64_MIN, INT64_MAX, &ret->elements);
+    else if (strcmp(parser->string, "internal") == 0)
+        mpiq_parser_try_bool(parser, &ret->internal);
+    else
+        mpiq_parser_skip(parser);
+}
+
+struct mpiq_error *mpiq_question_read(const char *json, size_t length, struct mpiq_question *ret)
+{
+    struct mpiq_question question = {0};
+    struct mpiq_parser parser;
+    struct mpiq_error *error = NULL;
+    mpiq_parser_init(&parser, json, length);
+    bool object = !mpiq_parser_open(&parser, '{');
+    while (object && mpiq_parser_more(&parser, '}')) {
+        mpiq_parser_key(&parser);
+        if (!parser.fault)
+            read_member(&parser, &question);
     }
-    json_object_object_add(to, name, json_object_new_string(copy));
-}
-#define ADD_TEXT(to, name, text) mpiq_ask_add_text(to, name, text, sizeof(text))
-
-static const char *text_of(json_object *question, const char *name)
-{
-    const char *text = json_object_get_string(json_object_object_get(question, name));
-    return text ? text : "";
+    if (!object || parser.fault)
+        error = mpiq_error_create(MPIQ_ERROR_USAGE, "the question is no JSON object");
+    mpiq_parser_deinit(&parser);
+    if (!error)
+        *ret = question;
+    return error;
 }
 
 /* ---- operations ------------------------------------------------------------------------------------- */
@@ -74,56 +97,66 @@ static const struct {
     {mqs_operation_cancelled, "cancelled"},
 };
 
-static json_object *convert(struct mpiq_look *look, const mqs_pending_operation *plain)
+struct mpiq_ask_operation mpiq_ask_complete(struct mpiq_look *look, const mqs_pending_operation *plain)
 {
-    mqs_operation_details details = {.kind = -1, .collective = -1, .count = -1};
-    json_object *ret = json_object_new_object();
-    if (look->dll->extensions.get_operation_details &&
-        look->dll->extensions.get_operation_details(&look->process, &details) == mqs_ok) {
-        if (details.kind >= 0 && details.kind <= mqs_kind_other)
-            json_object_object_add(ret, "kind", json_object_new_string(kinds[details.kind]));
-        add_address(ret, "request", details.request);
-        add_address(ret, "comm", details.comm);
-        add_address(ret, "datatype", details.datatype);
-        ADD_TEXT(ret, "datatype_name", details.datatype_name);
-        add_number(ret, "count", details.count);
-        add_address(ret, "sequence", details.sequence);
-        for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
-            json_object_object_add(ret, flags[i].name, json_object_new_boolean(details.flags & flags[i].bit));
-        if (details.peer_known) {
-            add_number(ret, "peer", details.peer.vpid);
-            add_number(ret, "job", details.peer.jobid);
-        }
-        const char *collective = details.collective >= 0 && look->dll->extensions.coll_name
-                                     ? look->dll->extensions.coll_name(details.collective)
-                                     : NULL;
-        if (collective)
-            json_object_object_add(ret, "collective", json_object_new_string(collective));
-    }
-    json_object_object_add(ret, "status",
-                           json_object_new_string(plain->status == mqs_st_complete  ? "complete"
-                                                  : plain->status == mqs_st_matched ? "matched"
-                                                                                    : "pending"));
-    add_number(ret, "peer_local", plain->desired_local_rank);
-    if (!plain->tag_wild)
-        add_number(ret, "tag", plain->desired_tag);
-    add_number(ret, "bytes", plain->desired_length);
-    if (plain->status != mqs_st_pending) {
-        add_number(ret, "actual_local", plain->actual_local_rank);
-        add_number(ret, "actual_tag", plain->actual_tag);
-        add_number(ret, "actual_bytes", plain->actual_length);
-    }
-    add_address(ret, "buffer", plain->buffer);
-    json_object_object_add(ret, "packed", json_object_new_boolean(plain->system_buffer));
+    struct mpiq_ask_operation ret = {.plain = *plain, .details = {.kind = -1, .collective = -1, .count = -1}};
+    ret.detailed = look->dll->extensions.get_operation_details &&
+                   look->dll->extensions.get_operation_details(&look->process, &ret.details) == mqs_ok;
     return ret;
 }
 
-static struct mpiq_error *queue_of(json_object *question, int *ret)
+static void put_details(struct mpiq_look *look, const mqs_operation_details *details, struct mpiq_text *text)
+{
+    if (details->kind >= 0 && details->kind <= mqs_kind_other)
+        mpiq_text_put_string(text, "kind", kinds[details->kind]);
+    mpiq_text_put_unsigned(text, "request", details->request);
+    mpiq_text_put_unsigned(text, "comm", details->comm);
+    mpiq_text_put_unsigned(text, "datatype", details->datatype);
+    MPIQ_PUT_TEXT(text, "datatype_name", details->datatype_name);
+    mpiq_text_put_signed(text, "count", details->count);
+    mpiq_text_put_unsigned(text, "sequence", details->sequence);
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        mpiq_text_put_bool(text, flags[i].name, details->flags & flags[i].bit);
+    if (details->peer_known) {
+        mpiq_text_put_signed(text, "peer", details->peer.vpid);
+        mpiq_text_put_signed(text, "job", details->peer.jobid);
+    }
+    if (details->collective >= 0 && look->dll->extensions.coll_name)
+        mpiq_text_put_string(text, "collective", look->dll->extensions.coll_name(details->collective));
+}
+
+void mpiq_ask_put_operation(struct mpiq_look *look, const struct mpiq_ask_operation *operation,
+                            struct mpiq_text *text)
+{
+    const mqs_pending_operation *plain = &operation->plain;
+    mpiq_text_open(text, '{');
+    if (operation->detailed)
+        put_details(look, &operation->details, text);
+    mpiq_text_put_string(text, "status",
+                         plain->status == mqs_st_complete  ? "complete"
+                         : plain->status == mqs_st_matched ? "matched"
+                                                           : "pending");
+    mpiq_text_put_signed(text, "peer_local", plain->desired_local_rank);
+    if (!plain->tag_wild)
+        mpiq_text_put_signed(text, "tag", plain->desired_tag);
+    mpiq_text_put_signed(text, "bytes", plain->desired_length);
+    if (plain->status != mqs_st_pending) {
+        mpiq_text_put_signed(text, "actual_local", plain->actual_local_rank);
+        mpiq_text_put_signed(text, "actual_tag", plain->actual_tag);
+        mpiq_text_put_signed(text, "actual_bytes", plain->actual_length);
+    }
+    mpiq_text_put_unsigned(text, "buffer", plain->buffer);
+    mpiq_text_put_bool(text, "packed", plain->system_buffer);
+    if (operation->communicator)
+        mpiq_ask_put_text(text, "communicator", operation->communicator, operation->communicator_size);
+    mpiq_text_close(text, '}');
+}
+
+static struct mpiq_error *find_queue(const char *name, int *ret)
 {
     static const char *const names[] = {[mqs_pending_sends] = "sends",
                                         [mqs_pending_receives] = "receives",
                                         [mqs_unexpected_messages] = "unexpected"};
-    const char *name = text_of(question, "queue");
     for (int i = 0; i <= mqs_unexpected_messages; i++) {
         if (strcmp(names[i], name) == 0) {
             *ret = i;
@@ -133,32 +166,9 @@ static struct mpiq_error *queue_of(json_object *question, int *ret)
     return mpiq_error_create(MPIQ_ERROR_USAGE, "there is no queue '%s'", name);
 }
 
-/* The operations of a queue on the current communicator, appended to list. */
-static int list_operations(struct mpiq_look *look, int queue, const mqs_communicator *communicator,
-                           json_object *list)
-{
-    struct mpiq_dll *dll = look->dll;
-    mqs_pending_operation plain;
-
-    int code = dll->mqs_setup_operation_iterator(&look->process, queue);
-    while (code == mqs_ok) {
-        memset(&plain, 0, sizeof plain);
-        code = dll->mqs_next_operation(&look->process, &plain);
-        if (code != mqs_ok)
-            break;
-        if (look->operations++ == MPIQ_OPERATIONS_MAX)
-            return err_no_store;
-        json_object *one = convert(look, &plain);
-        ADD_TEXT(one, "communicator", communicator->name);
-        json_object_array_add(list, one);
-    }
-    return code;
-}
-
-/* Calls visit for each communicator until it returns another code than mqs_ok. */
-static int each_communicator(struct mpiq_look *look,
-                             int (*visit)(struct mpiq_look *, const mqs_communicator *, void *),
-                             void *argument)
+int mpiq_ask_each_communicator(struct mpiq_look *look,
+                               int (*visit)(struct mpiq_look *, const mqs_communicator *, void *),
+                               void *argument)
 {
     struct mpiq_dll *dll = look->dll;
     mqs_communicator plain;
@@ -177,231 +187,142 @@ static int each_communicator(struct mpiq_look *look,
     return code;
 }
 
-struct queue_list {
+/* A walk through a queue of all communicators, in the order of a rank state. */
+struct queue_walk {
     int queue;
-    json_object *list;
+    struct mpiq_text *text; /* all operations are written there; NULL: none */
+    int64_t wanted;         /* of this number in the queue, what the walk is for is kept in … */
+    struct mpiq_ask_operation found;
+    char communicator[64]; /* … and here, its communicator's name */
+    bool is_found;
+    int64_t count;
 };
 
-static int add_queue(struct mpiq_look *look, const mqs_communicator *plain, void *argument)
+static void take_operation(struct mpiq_look *look, struct queue_walk *walk,
+                           const mqs_pending_operation *plain, const mqs_communicator *communicator)
 {
-    struct queue_list *queue = argument;
-    int code = list_operations(look, queue->queue, plain, queue->list);
+    struct mpiq_ask_operation operation = mpiq_ask_complete(look, plain);
+    operation.communicator = communicator->name;
+    operation.communicator_size = sizeof communicator->name;
+    if (walk->text)
+        mpiq_ask_put_operation(look, &operation, walk->text);
+    if (walk->count++ != walk->wanted)
+        return;
+    mpiq_copy_text(walk->communicator, sizeof walk->communicator, communicator->name,
+                   sizeof communicator->name);
+    walk->found = operation;
+    walk->found.communicator = walk->communicator;
+    walk->found.communicator_size = sizeof walk->communicator;
+    walk->is_found = true;
+}
+
+static int walk_communicator(struct mpiq_look *look, const mqs_communicator *communicator, void *argument)
+{
+    struct mpiq_dll *dll = look->dll;
+    struct queue_walk *walk = argument;
+    mqs_pending_operation plain;
+
+    int code = dll->mqs_setup_operation_iterator(&look->process, walk->queue);
+    while (code == mqs_ok) {
+        memset(&plain, 0, sizeof plain);
+        code = dll->mqs_next_operation(&look->process, &plain);
+        if (code != mqs_ok)
+            break;
+        if (look->operations++ == MPIQ_OPERATIONS_MAX)
+            return err_no_store;
+        take_operation(look, walk, &plain, communicator);
+    }
     return code == mqs_end_of_list ? mqs_ok : code;
 }
 
-/* A queue of the process, in the order of a rank state. */
-static struct mpiq_error *list_queue(struct mpiq_look *look, json_object *question, json_object **ret)
+static struct mpiq_error *walk_queue(struct mpiq_look *look, const struct mpiq_question *question,
+                                     struct queue_walk *walk)
 {
-    struct queue_list queue = {0};
-    struct mpiq_error *error = queue_of(question, &queue.queue);
+    struct mpiq_error *error = find_queue(question->queue, &walk->queue);
     if (error)
         return error;
     mpiq_look_phase = "reading a queue";
     if (look->dll->extensions.set_option)
-        look->dll->extensions.set_option(
-            &look->process, mqs_option_internal,
-            json_object_get_boolean(json_object_object_get(question, "internal")));
-    queue.list = json_object_new_array();
-    int code = each_communicator(look, add_queue, &queue);
-    if (code != mqs_ok && code != mqs_end_of_list) {
-        json_object_put(queue.list);
-        return mpiq_ask_error(look, code, "the queue cannot be read");
-    }
-    *ret = queue.list;
-    return NULL;
+        look->dll->extensions.set_option(&look->process, mqs_option_internal, question->internal);
+    int code = mpiq_ask_each_communicator(look, walk_communicator, walk);
+    return code == mqs_ok || code == mqs_end_of_list ? NULL
+                                                     : mpiq_ask_error(look, code, "the queue cannot be read");
 }
 
-static struct mpiq_error *answer_queue(struct mpiq_look *look, json_object *question, json_object *ret)
+static struct mpiq_error *answer_queue(struct mpiq_look *look, const struct mpiq_question *question,
+                                       struct mpiq_text *ret)
 {
-    json_object *list = NULL;
-    struct mpiq_error *error = list_queue(look, question, &list);
-    if (!error)
-        json_object_object_add(ret, "operations", list);
+    struct queue_walk walk = {.text = ret, .wanted = -1};
+    mpiq_text_key(ret, "operations");
+    mpiq_text_open(ret, '[');
+    struct mpiq_error *error = walk_queue(look, question, &walk);
+    mpiq_text_close(ret, ']');
     return error;
 }
 
-static int64_t number_in(json_object *from, const char *name)
+/* Takes error, which becomes the member "problem". */
+static void put_problem(struct mpiq_text *text, struct mpiq_error *error)
 {
-    return json_object_get_int64(json_object_object_get(from, name));
+    if (error)
+        mpiq_text_put_string(text, "problem", error->message);
+    mpiq_error_destroy(error);
 }
 
-static struct mpiq_error *answer_contents(struct mpiq_look *look, json_object *question, json_object *ret)
+static struct mpiq_error *answer_contents(struct mpiq_look *look, const struct mpiq_question *question,
+                                          struct mpiq_text *ret)
 {
-    json_object *list = NULL;
-    struct mpiq_error *error = list_queue(look, question, &list);
+    struct queue_walk walk = {.wanted = question->index};
+    struct mpiq_error *error = walk_queue(look, question, &walk);
     if (error)
         return error;
-    size_t count = json_object_array_length(list);
-    int64_t index = number_in(question, "index");
-    if (index < 0 || (uint64_t)index >= count) {
-        json_object_put(list);
-        return mpiq_error_create(MPIQ_ERROR_USAGE, "there is no number %ld among its %zu", (long)index,
-                                 count);
-    }
-    json_object *one = json_object_get(json_object_array_get_idx(list, (size_t)index));
-    json_object_put(list);
-    json_object_object_add(ret, "operation", one);
+    if (!walk.is_found)
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "there is no number %ld among its %ld",
+                                 (long)question->index, (long)walk.count);
+    const struct mpiq_ask_operation *found = &walk.found;
+    mpiq_text_key(ret, "operation");
+    mpiq_ask_put_operation(look, found, ret);
     mpiq_look_phase = "reading what a message holds";
-    mqs_taddr_t datatype = (mqs_taddr_t)json_object_get_uint64(json_object_object_get(one, "datatype"));
-    if (datatype)
-        mpiq_ask_add_datatype(look, datatype, ret);
-    mpiq_ask_add_data(look, json_object_get_uint64(json_object_object_get(one, "buffer")),
-                      json_object_get_boolean(json_object_object_get(one, "packed")), number_in(one, "count"),
-                      number_in(one, "bytes"), number_in(question, "elements"), ret);
-    return NULL;
-}
-
-/* ---- handles ---------------------------------------------------------------------------------------- */
-
-struct sought {
-    mqs_taddr_t handle;
-    json_object *ret;
-};
-
-static int check_communicator(struct mpiq_look *look, const mqs_communicator *plain, void *argument)
-{
-    struct sought *sought = argument;
-    mqs_communicator_details details = {0};
-
-    if (look->dll->extensions.get_communicator_details(&look->process, &details) != mqs_ok ||
-        details.handle != sought->handle)
-        return mqs_ok;
-    ADD_TEXT(sought->ret, "name", plain->name);
-    add_number(sought->ret, "size", plain->size);
-    add_number(sought->ret, "rank", plain->local_rank);
-    json_object *context = json_object_new_array();
-    if (details.context[0])
-        json_object_array_add(context, json_object_new_uint64(details.context[0]));
-    json_object_array_add(context, json_object_new_uint64(details.context[1]));
-    json_object_object_add(sought->ret, "context", context);
-    if (details.flags & mqs_comm_flag_inter)
-        add_number(sought->ret, "remote_size", details.remote_size);
-    json_object_object_add(sought->ret, "freed",
-                           json_object_new_boolean(details.flags & mqs_comm_flag_freed));
-    return mqs_end_of_list;
-}
-
-static struct mpiq_error *answer_communicator(struct mpiq_look *look, mqs_taddr_t handle, json_object *ret)
-{
-    struct sought sought = {.handle = handle, .ret = ret};
-    if (!look->dll->extensions.get_communicator_details)
-        return mpiq_ask_error(look, mqs_no_information, "a communicator's handle");
-    int code = each_communicator(look, check_communicator, &sought);
-    if (code != mqs_ok && code != mqs_end_of_list)
-        return mpiq_ask_error(look, code, "the communicators cannot be read");
-    if (!json_object_object_get(ret, "size"))
-        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "there is no communicator 0x%lx", handle);
-    return NULL;
-}
-
-static struct mpiq_error *answer_request(struct mpiq_look *look, mqs_taddr_t handle, json_object *ret)
-{
-    mqs_pending_operation plain = {0};
-    int code = look->dll->extensions.get_request
-                   ? look->dll->extensions.get_request(&look->process, handle, &plain)
-                   : mqs_no_information;
-    if (code != mqs_ok)
-        return mpiq_ask_error(look, code, "the request cannot be read");
-    json_object_object_add(ret, "operation", convert(look, &plain));
-    return NULL;
-}
-
-static struct mpiq_error *answer_group(struct mpiq_look *look, mqs_taddr_t handle, json_object *ret)
-{
-    const mqs_extensions *extensions = &look->dll->extensions;
-    int size = 0;
-    int code = extensions->get_group ? extensions->get_group(&look->process, handle, 0, NULL, &size)
-                                     : mqs_no_information;
-    int listed = size < 0 ? 0 : size < MEMBERS_LISTED ? size : MEMBERS_LISTED;
-    _cleanup_free_ mqs_process_name *names = calloc((size_t)listed + 1, sizeof *names);
-    if (!names)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a group");
-    if (code == mqs_ok && listed > 0)
-        code = extensions->get_group(&look->process, handle, listed, names, &size);
-    if (code != mqs_ok)
-        return mpiq_ask_error(look, code, "the group cannot be read");
-    add_number(ret, "size", size);
-    json_object *members = json_object_new_array();
-    for (int i = 0; i < listed; i++) {
-        json_object *member = json_object_new_array();
-        json_object_array_add(member, json_object_new_int64(names[i].jobid));
-        json_object_array_add(member, json_object_new_int64(names[i].vpid));
-        json_object_array_add(members, member);
+    struct mpiq_ask_datatype datatype = {0};
+    bool typed = found->details.datatype != 0;
+    if (typed)
+        error = mpiq_ask_read_datatype(look, found->details.datatype, &datatype);
+    bool known = typed && !error;
+    if (known)
+        mpiq_ask_put_datatype(ret, &datatype);
+    const struct mpiq_ask_buffer buffer = {.address = found->plain.buffer,
+                                           .packed = found->plain.system_buffer,
+                                           .count = found->details.count,
+                                           .bytes = found->plain.desired_length,
+                                           .elements = question->elements};
+    /* Bytes of an unknown datatype may lie anywhere, unless they are packed. */
+    if (!typed || known || buffer.packed) {
+        struct mpiq_error *unread = mpiq_ask_put_data(look, &buffer, known ? &datatype : NULL, ret);
+        if (!error)
+            error = unread;
+        else
+            mpiq_error_destroy(unread);
     }
-    json_object_object_add(ret, "members", members);
-    mqs_process_identity identity = {0};
-    if (extensions->get_identity && extensions->get_identity(&look->process, &identity) == mqs_ok)
-        add_number(ret, "job", identity.name.jobid);
+    put_problem(ret, error);
+    mpiq_ask_datatype_deinit(&datatype);
     return NULL;
-}
-
-static struct mpiq_error *answer_status(struct mpiq_look *look, mqs_taddr_t address, json_object *ret)
-{
-    mqs_status_details details = {0};
-    int code = look->dll->extensions.get_status
-                   ? look->dll->extensions.get_status(&look->process, address, &details)
-                   : mqs_no_information;
-    if (code != mqs_ok)
-        return mpiq_ask_error(look, code, "the status cannot be read");
-    add_number(ret, "source", details.source);
-    add_number(ret, "tag", details.tag);
-    add_number(ret, "error", details.error);
-    add_number(ret, "bytes", details.bytes);
-    json_object_object_add(ret, "cancelled", json_object_new_boolean(details.cancelled));
-    return NULL;
-}
-
-static struct mpiq_error *answer_datatype(struct mpiq_look *look, mqs_taddr_t handle, json_object *ret)
-{
-    mpiq_ask_add_datatype(look, handle, ret);
-    json_object *problem = json_object_object_get(ret, "problem");
-    return problem ? mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s", json_object_get_string(problem)) : NULL;
-}
-
-static struct mpiq_error *answer_handle(struct mpiq_look *look, json_object *question, json_object *ret)
-{
-    static const struct {
-        const char *kind;
-        struct mpiq_error *(*answer)(struct mpiq_look *, mqs_taddr_t, json_object *);
-    } answers[] = {
-        {"communicator", answer_communicator},
-        {"request", answer_request},
-        {"group", answer_group},
-        {"status", answer_status},
-        {"datatype", answer_datatype},
-    };
-    mqs_taddr_t handle = (mqs_taddr_t)json_object_get_uint64(json_object_object_get(question, "address"));
-    const char *kind = text_of(question, "kind");
-    char name[64] = "";
-
-    mpiq_look_phase = "telling what a handle stands for";
-    if (strcmp(kind, "status") != 0 && look->dll->extensions.get_handle_name &&
-        look->dll->extensions.get_handle_name(&look->process, handle, name) == mqs_ok) {
-        ADD_TEXT(ret, "fixed", name);
-        return NULL;
-    }
-    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
-        if (strcmp(answers[i].kind, kind) == 0)
-            return answers[i].answer(look, handle, ret);
-    }
-    return mpiq_error_create(MPIQ_ERROR_USAGE, "there are no handles of kind '%s'", kind);
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------- */
 
-static struct mpiq_error *answer(struct mpiq_look *look, json_object *question, json_object *ret)
+static struct mpiq_error *answer(struct mpiq_look *look, const struct mpiq_question *question,
+                                 struct mpiq_text *ret)
 {
-    const char *what = text_of(question, "ask");
-    if (strcmp(what, "handle") == 0)
-        return answer_handle(look, question, ret);
-    if (strcmp(what, "queue") == 0)
+    if (strcmp(question->ask, "handle") == 0)
+        return mpiq_ask_answer_handle(look, question, ret);
+    if (strcmp(question->ask, "queue") == 0)
         return answer_queue(look, question, ret);
-    if (strcmp(what, "contents") == 0)
+    if (strcmp(question->ask, "contents") == 0)
         return answer_contents(look, question, ret);
-    return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "there is no question '%s'", what);
+    return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "there is no question '%s'", question->ask);
 }
 
-static struct mpiq_error *with_process(struct mpiq_look *look, json_object *question, json_object *ret)
+static struct mpiq_error *with_process(struct mpiq_look *look, const struct mpiq_question *question,
+                                       struct mpiq_text *ret)
 {
     struct mpiq_dll *dll = look->dll;
     char *message = NULL;
@@ -412,14 +333,17 @@ static struct mpiq_error *with_process(struct mpiq_look *look, json_object *ques
         code = dll->mqs_setup_process(&look->process, &mpiq_process_callbacks);
     if (code != mqs_ok)
         return mpiq_ask_error(look, code, "the MPI library cannot be read");
+    mpiq_text_open(ret, '{');
     struct mpiq_error *error = answer(look, question, ret);
+    mpiq_text_close(ret, '}');
     mpiq_look_phase = "forgetting the process";
     if (look->process.info)
         dll->mqs_destroy_process_info(look->process.info);
     return error;
 }
 
-struct mpiq_error *mpiq_ask_answer(struct mpiq_look *look, json_object *question, json_object **ret)
+struct mpiq_error *mpiq_ask_answer(struct mpiq_look *look, const struct mpiq_question *question,
+                                   struct mpiq_text *ret)
 {
     struct mpiq_error *error = mpiq_target_sizes(look->target, &look->sizes);
     if (error)
@@ -429,15 +353,10 @@ struct mpiq_error *mpiq_ask_answer(struct mpiq_look *look, json_object *question
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a rank's state");
     look->image = (struct mqs_image_){.look = look};
     look->process = (struct mqs_process_){.image = &look->image};
-    json_object *reply = json_object_new_object();
     mpiq_look_phase = "preparing for the program";
     int code = look->dll->mqs_setup_image(&look->image, &mpiq_image_callbacks);
-    error = code == mqs_ok ? with_process(look, question, reply)
+    error = code == mqs_ok ? with_process(look, question, ret)
                            : mpiq_ask_error(look, code, "the program cannot be prepared for reading");
     mpiq_look_forget_image(look);
-    if (error)
-        json_object_put(reply);
-    else
-        *ret = reply;
     return error;
 }

@@ -8,24 +8,86 @@
 #ifndef MPIQ_HELPER_ASK_H
 #define MPIQ_HELPER_ASK_H
 
-#include <json-c/json.h>
-
+#include "base/json_text.h"
 #include "look.h"
 
-/* Needs look->dll and look->target.  The caller puts *ret; an error says why there is no answer. */
-struct mpiq_error *mpiq_ask_answer(struct mpiq_look *look, json_object *question, json_object **ret);
+/* What is not asked is 0 or "". */
+struct mpiq_question {
+    char ask[16];
+    char kind[16];
+    char queue[16];
+    uint64_t address;
+    int64_t index;
+    int64_t elements;
+    bool internal;
+};
 
-/* ask_contents.c: adds "datatype", and "data" of at most `elements` elements at a buffer, to an answer.  A
-   packed buffer holds the datatype's elements side by side; bytes: how many it has.  What cannot be read is
-   said in the answer's "problem". */
-void mpiq_ask_add_datatype(struct mpiq_look *look, mqs_taddr_t handle, json_object *ret);
-void mpiq_ask_add_data(struct mpiq_look *look, uint64_t buffer, bool packed, int64_t count, int64_t bytes,
-                       int64_t elements, json_object *ret);
+/* Takes a JSON object of that length. */
+struct mpiq_error *mpiq_question_read(const char *json, size_t length, struct mpiq_question *ret);
 
-/* A DLL's text of at most size bytes, terminated or not; what is not UTF-8 becomes '?'. */
-void mpiq_ask_add_text(json_object *to, const char *name, const char *text, size_t size);
+/* Needs look->dll and look->target.  Writes an object; after an error, which says why there is no answer,
+   what was written is of no use. */
+struct mpiq_error *mpiq_ask_answer(struct mpiq_look *look, const struct mpiq_question *question,
+                                   struct mpiq_text *ret);
 
 /* "DOING: the DLL's sentence for code (what a callback stumbled over)". */
 struct mpiq_error *mpiq_ask_error(struct mpiq_look *look, int code, const char *doing);
+
+/* A member of an object: a DLL's text of at most size bytes, terminated or not. */
+void mpiq_ask_put_text(struct mpiq_text *text, const char *key, const char *string, size_t size);
+#define MPIQ_PUT_TEXT(to, key, text) mpiq_ask_put_text(to, key, text, sizeof(text))
+
+/* One as the DLL tells it. */
+struct mpiq_ask_operation {
+    mqs_pending_operation plain;
+    mqs_operation_details details;
+    bool detailed;
+    const char *communicator; /* its name; NULL not known */
+    size_t communicator_size;
+};
+
+/* With its details: of the operation that the DLL has just returned. */
+struct mpiq_ask_operation mpiq_ask_complete(struct mpiq_look *look, const mqs_pending_operation *plain);
+/* As a value. */
+void mpiq_ask_put_operation(struct mpiq_look *look, const struct mpiq_ask_operation *operation,
+                            struct mpiq_text *text);
+
+/* Calls visit for each communicator until it returns another code than mqs_ok, which this returns. */
+int mpiq_ask_each_communicator(struct mpiq_look *look,
+                               int (*visit)(struct mpiq_look *, const mqs_communicator *, void *),
+                               void *argument);
+
+/* ---- ask_handle.c ----------------------------------------------------------------------------------- */
+
+struct mpiq_error *mpiq_ask_answer_handle(struct mpiq_look *look, const struct mpiq_question *question,
+                                          struct mpiq_text *ret);
+
+/* ---- ask_contents.c --------------------------------------------------------------------------------- */
+
+struct mpiq_ask_datatype {
+    mqs_datatype_details details;
+    mqs_datatype_block *blocks;
+    size_t count;
+    bool complete; /* these are all of its blocks */
+};
+
+struct mpiq_error *mpiq_ask_read_datatype(struct mpiq_look *look, mqs_taddr_t handle,
+                                          struct mpiq_ask_datatype *ret);
+void mpiq_ask_datatype_deinit(struct mpiq_ask_datatype *datatype);
+/* The member "datatype". */
+void mpiq_ask_put_datatype(struct mpiq_text *text, const struct mpiq_ask_datatype *datatype);
+
+struct mpiq_ask_buffer {
+    uint64_t address;
+    bool packed;      /* the elements stand side by side */
+    int64_t count;    /* elements of the datatype */
+    int64_t bytes;    /* of a packed one, or of one without a datatype */
+    int64_t elements; /* at most so many are read; 0: all */
+};
+
+/* Adds "data" and what says how to read it.  datatype NULL: it has none, or it is not known.  An error if the
+   bytes cannot be read. */
+struct mpiq_error *mpiq_ask_put_data(struct mpiq_look *look, const struct mpiq_ask_buffer *buffer,
+                                     const struct mpiq_ask_datatype *datatype, struct mpiq_text *text);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ask.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 
 /* Nobody reads more on a screen. */
@@ -17,63 +18,71 @@ static const char *const kinds[] = {
     [mqs_element_boolean] = "boolean",   [mqs_element_wide_character] = "wide",
 };
 
-static void add_number(json_object *to, const char *name, int64_t value)
-{
-    json_object_object_add(to, name, json_object_new_int64(value));
-}
-
-/* Takes error. */
-static void add_problem(json_object *ret, struct mpiq_error *error)
-{
-    json_object_object_add(ret, "problem", json_object_new_string(error->message));
-    mpiq_error_destroy(error);
-}
-
-static json_object *convert_block(const mqs_datatype_block *block)
-{
-    json_object *ret = json_object_new_object();
-    const char *kind =
-        block->kind >= 0 && block->kind <= mqs_element_wide_character ? kinds[block->kind] : kinds[0];
-    json_object_object_add(ret, "kind", json_object_new_string(kind));
-    add_number(ret, "size", block->size);
-    add_number(ret, "displacement", block->displacement);
-    add_number(ret, "length", block->length);
-    add_number(ret, "count", block->count);
-    add_number(ret, "stride", block->stride);
-    return ret;
-}
-
-void mpiq_ask_add_datatype(struct mpiq_look *look, mqs_taddr_t handle, json_object *ret)
+struct mpiq_error *mpiq_ask_read_datatype(struct mpiq_look *look, mqs_taddr_t handle,
+                                          struct mpiq_ask_datatype *ret)
 {
     const mqs_extensions *extensions = &look->dll->extensions;
-    mqs_datatype_details details = {0};
-    mqs_datatype_block block;
+    struct mpiq_ask_datatype datatype = {0};
 
     int code = extensions->setup_datatype_iterator && extensions->next_datatype_block
-                   ? extensions->setup_datatype_iterator(&look->process, handle, &details)
+                   ? extensions->setup_datatype_iterator(&look->process, handle, &datatype.details)
                    : mqs_no_information;
-    if (code != mqs_ok) {
-        add_problem(ret, mpiq_ask_error(look, code, "the datatype cannot be read"));
-        return;
+    if (code != mqs_ok)
+        return mpiq_ask_error(look, code, "the datatype cannot be read");
+    size_t room = 0;
+    while (code == mqs_ok && datatype.count < BLOCKS_MAX) {
+        if (!mpiq_array_reserve(&datatype.blocks, &room, datatype.count + 1)) {
+            mpiq_ask_datatype_deinit(&datatype);
+            return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "the datatype cannot be read: no memory");
+        }
+        mqs_datatype_block *block = &datatype.blocks[datatype.count];
+        *block = (mqs_datatype_block){0};
+        code = extensions->next_datatype_block(&look->process, block);
+        datatype.count += code == mqs_ok;
     }
-    json_object *type = json_object_new_object();
-    json_object *blocks = json_object_new_array();
-    for (int i = 0; i < BLOCKS_MAX && code == mqs_ok; i++) {
-        memset(&block, 0, sizeof block);
-        code = extensions->next_datatype_block(&look->process, &block);
-        if (code == mqs_ok)
-            json_object_array_add(blocks, convert_block(&block));
-    }
-    mpiq_ask_add_text(type, "name", details.name, sizeof details.name);
-    mpiq_ask_add_text(type, "text", details.text, sizeof details.text);
-    add_number(type, "size", details.size);
-    add_number(type, "lower", details.lower);
-    add_number(type, "extent", details.extent);
-    json_object_object_add(type, "predefined", json_object_new_boolean(details.predefined));
-    json_object_object_add(type, "committed", json_object_new_boolean(details.committed));
-    json_object_object_add(type, "complete", json_object_new_boolean(code == mqs_end_of_list));
-    json_object_object_add(type, "blocks", blocks);
-    json_object_object_add(ret, "datatype", type);
+    datatype.complete = code == mqs_end_of_list;
+    *ret = datatype;
+    return NULL;
+}
+
+void mpiq_ask_datatype_deinit(struct mpiq_ask_datatype *datatype)
+{
+    free(datatype->blocks);
+    *datatype = (struct mpiq_ask_datatype){0};
+}
+
+static void put_block(struct mpiq_text *text, const mqs_datatype_block *block)
+{
+    bool known = block->kind >= 0 && block->kind <= mqs_element_wide_character;
+    mpiq_text_open(text, '{');
+    mpiq_text_put_string(text, "kind", kinds[known ? block->kind : mqs_element_bytes]);
+    mpiq_text_put_signed(text, "size", block->size);
+    mpiq_text_put_signed(text, "displacement", block->displacement);
+    mpiq_text_put_signed(text, "length", block->length);
+    mpiq_text_put_signed(text, "count", block->count);
+    mpiq_text_put_signed(text, "stride", block->stride);
+    mpiq_text_close(text, '}');
+}
+
+void mpiq_ask_put_datatype(struct mpiq_text *text, const struct mpiq_ask_datatype *datatype)
+{
+    const mqs_datatype_details *details = &datatype->details;
+    mpiq_text_key(text, "datatype");
+    mpiq_text_open(text, '{');
+    mpiq_ask_put_text(text, "name", details->name, sizeof details->name);
+    mpiq_ask_put_text(text, "text", details->text, sizeof details->text);
+    mpiq_text_put_signed(text, "size", details->size);
+    mpiq_text_put_signed(text, "lower", details->lower);
+    mpiq_text_put_signed(text, "extent", details->extent);
+    mpiq_text_put_bool(text, "predefined", details->predefined);
+    mpiq_text_put_bool(text, "committed", details->committed);
+    mpiq_text_put_bool(text, "complete", datatype->complete);
+    mpiq_text_key(text, "blocks");
+    mpiq_text_open(text, '[');
+    for (size_t i = 0; i < datatype->count; i++)
+        put_block(text, &datatype->blocks[i]);
+    mpiq_text_close(text, ']');
+    mpiq_text_close(text, '}');
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------ */
@@ -90,23 +99,17 @@ static void widen(struct span *span, __int128 first, __int128 end)
     span->end = end > span->end ? end : span->end;
 }
 
-static int64_t number_in(json_object *from, const char *name)
-{
-    return json_object_get_int64(json_object_object_get(from, name));
-}
-
 /* False for a datatype without data. */
-static bool span_of(json_object *type, struct span *ret)
+static bool span_of(const struct mpiq_ask_datatype *datatype, struct span *ret)
 {
-    json_object *blocks = json_object_object_get(type, "blocks");
     const __int128 far = (__int128)1 << 100;
     struct span span = {.first = far, .end = -far};
-    for (size_t i = 0; i < json_object_array_length(blocks); i++) {
-        json_object *block = json_object_array_get_idx(blocks, i);
-        __int128 first = number_in(block, "displacement");
-        __int128 size = (__int128)number_in(block, "length") * number_in(block, "size");
-        __int128 last = first + (number_in(block, "count") - (__int128)1) * number_in(block, "stride");
-        if (size <= 0 || number_in(block, "count") <= 0)
+    for (size_t i = 0; i < datatype->count; i++) {
+        const mqs_datatype_block *block = &datatype->blocks[i];
+        __int128 first = block->displacement;
+        __int128 size = (__int128)block->length * block->size;
+        __int128 last = first + (block->count - (__int128)1) * block->stride;
+        if (size <= 0 || block->count <= 0)
             continue;
         widen(&span, first, first + size);
         widen(&span, last, last + size);
@@ -128,44 +131,29 @@ static char *hex_of(const unsigned char *bytes, size_t size)
     return ret;
 }
 
-static void add_bytes(struct mpiq_look *look, uint64_t address, size_t size, json_object *ret)
+static struct mpiq_error *put_bytes(struct mpiq_look *look, uint64_t address, size_t size,
+                                    struct mpiq_text *text)
 {
     _cleanup_free_ unsigned char *bytes = malloc(size + 1);
-    if (!bytes) {
-        add_problem(ret, mpiq_error_create(MPIQ_ERROR_NO_MEMORY,
-                                           "the buffer cannot be read: no memory for %zu bytes of a message",
-                                           size));
-        return;
-    }
-    struct mpiq_error *error = mpiq_target_read(look->target, address, size, bytes);
-    if (error) {
-        add_problem(ret, mpiq_error_prefix(error, "the buffer cannot be read"));
-        return;
-    }
+    struct mpiq_error *error =
+        bytes ? mpiq_target_read(look->target, address, size, bytes)
+              : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for %zu bytes of a message", size);
+    if (error)
+        return mpiq_error_prefix(error, "the buffer cannot be read");
     _cleanup_free_ char *hex = hex_of(bytes, size);
-    if (hex)
-        json_object_object_add(ret, "data", json_object_new_string(hex));
+    if (!hex)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "the buffer cannot be shown: no memory");
+    mpiq_text_put_string(text, "data", hex);
+    return NULL;
 }
 
-void mpiq_ask_add_data(struct mpiq_look *look, uint64_t buffer, bool packed, int64_t count, int64_t bytes,
-                       int64_t elements, json_object *ret)
+/* As many whole elements as fit into what is read. */
+static struct mpiq_error *put_elements(struct mpiq_look *look, const struct mpiq_ask_buffer *buffer,
+                                       int64_t extent, struct span span, struct mpiq_text *text)
 {
-    json_object *type = json_object_object_get(ret, "datatype");
-    struct span span;
-
-    json_object_object_add(ret, "big_endian", json_object_new_boolean(look->sizes.big_endian));
-    if (!type || packed) {
-        int64_t size = bytes < 0 ? 0 : bytes < DATA_MAX ? bytes : DATA_MAX;
-        if (buffer && size > 0 && (packed || !json_object_object_get(ret, "problem")))
-            add_bytes(look, buffer, (size_t)size, ret);
-        return;
-    }
-    if (count <= 0 || !span_of(type, &span))
-        return;
-    int64_t extent = number_in(type, "extent");
-    if (elements > 0 && count > elements)
-        count = elements;
-    /* As many whole elements as fit into what is read. */
+    int64_t count = buffer->count;
+    if (buffer->elements > 0 && count > buffer->elements)
+        count = buffer->elements;
     __int128 one = span.end - span.first;
     __int128 step = extent < 0 ? -(__int128)extent : extent;
     if (one > DATA_MAX) { /* its beginning */
@@ -177,7 +165,22 @@ void mpiq_ask_add_data(struct mpiq_look *look, uint64_t buffer, bool packed, int
         count = (int64_t)((DATA_MAX - one) / step) + 1;
     struct span all = span;
     widen(&all, span.first + (__int128)extent * (count - 1), span.end + (__int128)extent * (count - 1));
-    add_number(ret, "start", (int64_t)all.first);
-    add_number(ret, "elements", count);
-    add_bytes(look, buffer + (uint64_t)(int64_t)all.first, (size_t)(all.end - all.first), ret);
+    mpiq_text_put_signed(text, "start", (int64_t)all.first);
+    mpiq_text_put_signed(text, "elements", count);
+    return put_bytes(look, buffer->address + (uint64_t)(int64_t)all.first, (size_t)(all.end - all.first),
+                     text);
+}
+
+struct mpiq_error *mpiq_ask_put_data(struct mpiq_look *look, const struct mpiq_ask_buffer *buffer,
+                                     const struct mpiq_ask_datatype *datatype, struct mpiq_text *text)
+{
+    struct span span;
+    mpiq_text_put_bool(text, "big_endian", look->sizes.big_endian);
+    if (!datatype || buffer->packed) {
+        int64_t size = buffer->bytes < DATA_MAX ? buffer->bytes : DATA_MAX;
+        return buffer->address && size > 0 ? put_bytes(look, buffer->address, (size_t)size, text) : NULL;
+    }
+    if (buffer->count <= 0 || !span_of(datatype, &span))
+        return NULL;
+    return put_elements(look, buffer, datatype->details.extent, span, text);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/debug.h"
 #include "look.h"
 
@@ -60,8 +61,13 @@ static mqs_process_info *get_process_info(mqs_process *process)
     return process->info;
 }
 
+static void *allocate(size_t size)
+{
+    return mpiq_memory_checked(malloc(size ? size : 1));
+}
+
 const mqs_basic_callbacks mpiq_basic_callbacks = {
-    .mqs_malloc_fp = malloc,
+    .mqs_malloc_fp = allocate,
     .mqs_free_fp = free,
     .mqs_dprints_fp = debug_print,
     .mqs_errorstring_fp = error_string,
@@ -116,7 +122,7 @@ static mqs_type *find_type(mqs_image *image, char *name, mqs_lang_code language)
     const struct mpiq_target_type *type = NULL;
     if (code_of_search(image->look, mpiq_target_find_type(image->look->target, name, &type)) != mqs_ok)
         return NULL;
-    struct mqs_type_ *found = malloc(sizeof *found);
+    struct mqs_type_ *found = mpiq_memory_checked(malloc(sizeof *found));
     if (found) {
         *found = (struct mqs_type_){.next = types, .look = image->look, .type = type};
         types = found;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/cleanup.h"
 #include "look.h"
 #include "state/group_hash.h"
@@ -13,8 +14,8 @@
 static struct mpiq_name *fetch_names(struct mpiq_look *look, bool remote, uint32_t count)
 {
     const mqs_extensions *extensions = &look->dll->extensions;
-    _cleanup_free_ mqs_process_name *names = calloc((size_t)count + 1, sizeof *names);
-    struct mpiq_name *members = calloc((size_t)count + 1, sizeof *members);
+    _cleanup_free_ mqs_process_name *names = mpiq_memory_checked(calloc((size_t)count + 1, sizeof *names));
+    struct mpiq_name *members = mpiq_memory_checked(calloc((size_t)count + 1, sizeof *members));
     int code = names && members ? extensions->get_members(&look->process, remote, names) : err_no_store;
     if (code != mqs_ok) {
         mpiq_look_problem(look, "groups", code, "a communicator's members cannot be read");
@@ -32,8 +33,8 @@ static struct mpiq_name *fetch_names(struct mpiq_look *look, bool remote, uint32
 static struct mpiq_name *fetch_ranks(struct mpiq_look *look, uint32_t count)
 {
     /* The DLL writes as many as it has: some room is left for one that has miscounted. */
-    _cleanup_free_ int *ranks = calloc((size_t)count + 1024, sizeof *ranks);
-    struct mpiq_name *members = calloc((size_t)count + 1, sizeof *members);
+    _cleanup_free_ int *ranks = mpiq_memory_checked(calloc((size_t)count + 1024, sizeof *ranks));
+    struct mpiq_name *members = mpiq_memory_checked(calloc((size_t)count + 1, sizeof *members));
     int code = err_no_store;
     if (ranks && members)
         code = look->dll->mqs_get_comm_group(&look->process, ranks);

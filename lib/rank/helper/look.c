@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/memory.h"
 #include "look.h"
 
 #include <stdio.h>
@@ -99,8 +100,10 @@ static void queues_problem(struct mpiq_look *look, int code, const char *message
         text[strcspn(text, "\r\n")] = '\0';
     }
     _cleanup_free_ char *whole = NULL;
-    if (text[0] && asprintf(&whole, "%s: %s", doing, text) < 0)
+    if (text[0] && asprintf(&whole, "%s: %s", doing, text) < 0) {
         whole = NULL;
+        mpiq_memory_miss();
+    }
     mpiq_look_problem(look, "queues", code, whole ? whole : doing);
 }
 
@@ -204,6 +207,7 @@ static void read_process(struct mpiq_look *look)
     mpiq_look_windows(look);
     mpiq_look_waits(look);
     mpiq_look_history(look);
+    mpiq_look_facts(look);
 }
 
 static void read_image(struct mpiq_look *look)
@@ -232,6 +236,7 @@ static void read_image(struct mpiq_look *look)
 
 struct mpiq_error *mpiq_look_read(struct mpiq_look *look)
 {
+    unsigned missed = mpiq_memory_missed();
     struct mpiq_error *error = mpiq_target_sizes(look->target, &look->sizes);
     if (error)
         return error;
@@ -251,5 +256,7 @@ struct mpiq_error *mpiq_look_read(struct mpiq_look *look)
     else
         read_image(look);
     mpiq_look_forget_image(look);
-    return NULL;
+    /* Lists may be shorter than they are in the process. */
+    return mpiq_memory_missed() == missed ? NULL
+                                          : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory to read it");
 }

@@ -25,6 +25,7 @@ enum {
     MPIQ_CHANNELS_MAX = 1 << 20,   /* of one communicator */
     MPIQ_WAITS_MAX = 1 << 18,      /* of all threads */
     MPIQ_WINDOWS_MAX = 1 << 16,
+    MPIQ_FACTS_MAX = 1 << 16,
     MPIQ_PROBLEMS_MAX = 32
 };
 
@@ -125,6 +126,8 @@ void mpiq_look_queues(struct mpiq_look *look);
 /* Before the waits, which name them. */
 void mpiq_look_windows(struct mpiq_look *look);
 void mpiq_look_waits(struct mpiq_look *look);
+/* How the job is checked; of a process that is held at its end, what it was seen to do. */
+void mpiq_look_facts(struct mpiq_look *look);
 /* The threads' last calls, where the DLL keeps them. */
 void mpiq_look_history(struct mpiq_look *look);
 

@@ -13,12 +13,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <limits.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +28,7 @@
 #include "base/cleanup.h"
 #include "ask.h"
 #include "base/debug.h"
+#include "base/json_parser.h"
 #include "look.h"
 #include "rank/confine.h"
 #include "target/pipe.h"
@@ -142,44 +143,125 @@ static struct mpiq_error *find_dll(const char *name, struct mpiq_dll **ret)
     return error;
 }
 
-/* The state of the rank, or the answer to the question that the request holds. */
-static struct mpiq_error *look_or_answer(struct mpiq_look *look, json_object *options, char **ret)
+/* What mpiq asks for: the JSON after "look". */
+struct request {
+    uint64_t number;
+    bool internal;
+    char *dll;
+    char *known; /* JSON object; NULL */
+    bool asked;  /* a question, instead of a state */
+    struct mpiq_question question;
+};
+
+static void request_deinit(struct request *request)
 {
-    json_object *question = json_object_object_get(options, "question");
-    json_object *answer = NULL;
-    struct mpiq_error *error = question ? mpiq_ask_answer(look, question, &answer) : mpiq_look_read(look);
-    if (!error && !question)
-        error = mpiq_rank_state_to_json(look->state, ret);
-    if (!error && question) {
-        *ret = strdup(json_object_to_json_string_ext(answer, JSON_C_TO_STRING_PLAIN));
-        json_object_put(answer);
-        if (!*ret)
-            error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for an answer");
+    free(request->dll);
+    free(request->known);
+}
+
+/* The next value as it stands; NULL without memory, or where there is none. */
+static char *copy_value(struct mpiq_parser *parser)
+{
+    const char *start = NULL;
+    size_t length = mpiq_parser_span(parser, &start);
+    char *copy = length > 0 ? strndup(start, length) : NULL;
+    parser->starved |= length > 0 && !copy;
+    return copy;
+}
+
+static struct mpiq_error *read_question(struct mpiq_parser *parser, struct request *ret)
+{
+    const char *start = NULL;
+    size_t length = mpiq_parser_span(parser, &start);
+    ret->asked = true;
+    return mpiq_question_read(start, length, &ret->question);
+}
+
+static struct mpiq_error *read_request(const char *json, struct request *ret)
+{
+    struct mpiq_parser parser;
+    struct mpiq_error *error = NULL;
+    mpiq_parser_init(&parser, json, strlen(json));
+    bool object = !mpiq_parser_open(&parser, '{');
+    while (object && !error && !parser.starved && mpiq_parser_more(&parser, '}')) {
+        mpiq_parser_key(&parser);
+        const char *key = parser.fault ? "" : parser.string;
+        if (strcmp(key, "number") == 0) {
+            mpiq_parser_try_unsigned(&parser, &ret->number);
+        } else if (strcmp(key, "internal") == 0) {
+            mpiq_parser_try_bool(&parser, &ret->internal);
+        } else if (strcmp(key, "dll") == 0 && !ret->dll) {
+            const char *path = mpiq_parser_try_string(&parser);
+            ret->dll = path ? strdup(path) : NULL;
+            parser.starved |= path && !ret->dll;
+        } else if (strcmp(key, "known") == 0 && !ret->known) {
+            ret->known = copy_value(&parser);
+        } else if (strcmp(key, "question") == 0) {
+            error = read_question(&parser, ret);
+        } else {
+            mpiq_parser_skip(&parser);
+        }
     }
+    if (!error && parser.starved)
+        error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a request");
+    else if (!error && (!object || parser.fault || !ret->dll))
+        error = mpiq_error_create(MPIQ_ERROR_USAGE, "the look names no message-queue library");
+    mpiq_parser_deinit(&parser);
     return error;
 }
 
+/* The state of the rank, or the answer to the question that the request holds. */
+static struct mpiq_error *look_or_answer(struct mpiq_look *look, const struct request *request, char **ret)
+{
+    if (request->asked) {
+        struct mpiq_text text = {0};
+        struct mpiq_error *error = mpiq_ask_answer(look, &request->question, &text);
+        if (!error)
+            return mpiq_text_end(&text, ret);
+        free(text.bytes);
+        return error;
+    }
+    struct mpiq_error *error = mpiq_look_read(look);
+    return error ? error : mpiq_rank_state_to_json(look->state, ret);
+}
+
 /* *number is that of the look, which its answer repeats. */
-static struct mpiq_error *read_rank(const char *request, uint64_t *number, char **ret)
+static struct mpiq_error *read_rank(const char *json, uint64_t *number, char **ret)
 {
     struct mpiq_look look = {.groups = &groups};
+    struct request request = {0};
     struct mpiq_target *target = NULL;
-    json_object *options = json_tokener_parse(request);
-    const char *path = json_object_get_string(json_object_object_get(options, "dll"));
+    struct mpiq_error *error = read_request(json, &request);
 
-    *number = json_object_get_uint64(json_object_object_get(options, "number"));
-    look.internal = json_object_get_boolean(json_object_object_get(options, "internal"));
-    struct mpiq_error *error =
-        path ? find_dll(path, &look.dll)
-             : mpiq_error_create(MPIQ_ERROR_USAGE, "the look names no message-queue library");
+    *number = request.number;
+    look.internal = request.internal;
     if (!error)
-        error = mpiq_target_wire_pipe_create(&wire, json_object_object_get(options, "known"), &target);
+        error = find_dll(request.dll, &look.dll);
+    if (!error)
+        error = mpiq_target_wire_pipe_create(&wire, request.known, &target);
     look.target = target;
     if (!error)
-        error = look_or_answer(&look, options, ret);
+        error = look_or_answer(&look, &request, ret);
     mpiq_rank_state_destroy(look.state);
     mpiq_target_destroy(target);
-    json_object_put(options);
+    request_deinit(&request);
+    return error;
+}
+
+static struct mpiq_error *say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* One write: what comes in pieces is waited for in pieces. */
+static struct mpiq_error *say(const char *format, ...)
+{
+    char *line = NULL;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&line, format, args);
+    va_end(args);
+    if (length < 0)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for an answer");
+    struct mpiq_error *error = mpiq_pipe_write(&wire, line, (size_t)length);
+    free(line);
     return error;
 }
 
@@ -187,22 +269,14 @@ static struct mpiq_error *serve_look(const char *request)
 {
     _cleanup_free_ char *json = NULL;
     uint64_t number = 0;
-    struct mpiq_error *answer = read_rank(request, &number, &json);
-    if (!answer) {
-        /* One write: what comes in pieces is waited for in pieces. */
-        _cleanup_free_ char *done = NULL;
-        int length = asprintf(&done, "done %" PRIu64 " %s\n", number, json);
-        return length < 0 ? mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory")
-                          : mpiq_pipe_write(&wire, done, (size_t)length);
-    }
-    _cleanup_free_ char *line = NULL;
-    for (char *c = answer->message; *c; c++)
-        *c = (unsigned char)*c < ' ' ? ' ' : *c;
-    int length =
-        asprintf(&line, "fail %" PRIu64 " %s %s\n", number, mpiq_error_word(answer->code), answer->message);
-    mpiq_error_destroy(answer);
-    return length < 0 ? mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory")
-                      : mpiq_pipe_write(&wire, line, (size_t)length);
+    struct mpiq_error *failure = read_rank(request, &number, &json);
+    if (!failure)
+        return say("done %" PRIu64 " %s\n", number, json);
+    /* A sentence has no line breaks: they are escaped (base/error.h). */
+    struct mpiq_error *error =
+        say("fail %" PRIu64 " %s %s\n", number, mpiq_error_word(failure->code), failure->message);
+    mpiq_error_destroy(failure);
+    return error;
 }
 
 int main(int count, char **arguments)

@@ -332,12 +332,17 @@ void mpiq_look_history(struct mpiq_look *look)
         call->end_ns = past.end_ns > 0 ? past.end_ns : 0;
         call->comm = find_comm(look->state, past.comm);
         call->peer_local = past.peer_local >= 0 ? past.peer_local : -1;
+        call->any_source = past.peer_local == mqs_past_any;
+        call->proc_null = past.peer_local == mqs_past_proc_null;
         call->tag = past.tag >= 0 ? past.tag : -1;
+        call->any_tag = past.tag == mqs_past_any;
+        call->root = past.root >= 0 ? past.root : -1;
         call->bytes = past.bytes >= 0 ? past.bytes : -1;
         call->tid = past.tid > 0 ? past.tid : 0;
         call->caller = past.caller;
         note_last_call(look->state, call);
     }
+    mpiq_rank_state_trim_history(look->state, mpiq_history_share(look->state->world_size));
     if (code != mqs_ok && code != mqs_end_of_list && code != mqs_no_information)
         mpiq_look_problem(look, "history", code, "the last MPI calls cannot be read");
 }

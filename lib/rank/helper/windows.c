@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "look.h"
 
 /* Window of that communicator, or failing that, one of the same members: windows outlive the communicator
@@ -37,7 +38,7 @@ static void read_locks(struct mpiq_look *look, const struct mpiq_communicator *c
         return;
     if (count > MPIQ_MEMBERS_MAX)
         count = MPIQ_MEMBERS_MAX;
-    mqs_window_lock *locks = calloc((size_t)count, sizeof *locks);
+    mqs_window_lock *locks = mpiq_memory_checked(calloc((size_t)count, sizeof *locks));
     int found = 0;
     if (!locks || extensions->get_window_locks(&look->process, count, locks, &found) != mqs_ok) {
         mpiq_look_problem(look, "windows", mqs_no_information, "the locks of a window cannot be read");
@@ -68,7 +69,7 @@ static void read_group(struct mpiq_look *look, const struct mpiq_communicator *c
         return;
     if (count > MPIQ_MEMBERS_MAX)
         count = MPIQ_MEMBERS_MAX;
-    int *ranks = calloc((size_t)count, sizeof *ranks);
+    int *ranks = mpiq_memory_checked(calloc((size_t)count, sizeof *ranks));
     int found = 0;
     if (!ranks || extensions->get_window_group(&look->process, exposure, count, ranks, &found) != mqs_ok) {
         mpiq_look_problem(look, "windows", mqs_no_information, "a group of a window cannot be read");

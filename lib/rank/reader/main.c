@@ -28,6 +28,7 @@
 #include "base/debug.h"
 #include "rank/confine.h"
 #include "rank/helper_process.h"
+#include "rank/proctable.h"
 #include "rank/rank.h"
 #include "state/snapshot.h"
 #include "target/peer.h"
@@ -115,30 +116,52 @@ static bool use_crash_stack(void)
 
 /* ---- answers ---------------------------------------------------------------------------------------- */
 
+static void say_line(const char *line, size_t length)
+{
+    pthread_mutex_lock(&write_lock);
+    struct mpiq_error *error = mpiq_pipe_write(&wire, line, length);
+    pthread_mutex_unlock(&write_lock);
+    if (error)
+        _exit(EXIT_SUCCESS); /* nobody listens any more */
+}
+
+/* Needs no memory. */
+static void say_no_memory(uint64_t number)
+{
+    char line[96];
+    int length =
+        snprintf(line, sizeof line, "fail %" PRIu64 " %s the process that reads it is out of memory\n",
+                 number, mpiq_error_word(MPIQ_ERROR_NO_MEMORY));
+    say_line(line, (size_t)length);
+}
+
 /* One write for a line: what comes in pieces is waited for in pieces. */
 static void say(const char *word, uint64_t number, const char *rest)
 {
     _cleanup_free_ char *line = NULL;
     int length = asprintf(&line, "%s %" PRIu64 " %s\n", word, number, rest);
-    if (length < 0)
-        _exit(EXIT_FAILURE);
-    pthread_mutex_lock(&write_lock);
-    struct mpiq_error *error = mpiq_pipe_write(&wire, line, (size_t)length);
-    pthread_mutex_unlock(&write_lock);
-    if (error)
-        _exit(EXIT_SUCCESS); /* nobody listens any more */
+    if (length < 0) {
+        line = NULL;
+        say_no_memory(number);
+    } else {
+        say_line(line, (size_t)length);
+    }
 }
 
 /* Takes error. */
 static void say_failure(uint64_t number, struct mpiq_error *error)
 {
     _cleanup_free_ char *rest = NULL;
-    for (char *c = error->message; *c; c++)
-        *c = (unsigned char)*c < ' ' ? ' ' : *c;
-    if (asprintf(&rest, "%s %s", mpiq_error_word(error->code), error->message) < 0)
-        _exit(EXIT_FAILURE);
+    if (error->code == MPIQ_ERROR_NO_MEMORY ||
+        asprintf(&rest, "%s %s", mpiq_error_word(error->code), error->message) < 0) {
+        rest = NULL;
+        say_no_memory(number);
+    } else {
+        for (char *c = rest; *c; c++)
+            *c = (unsigned char)*c < ' ' ? ' ' : *c;
+        say("fail", number, rest);
+    }
     mpiq_error_destroy(error);
-    say("fail", number, rest);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------------- */
@@ -220,7 +243,9 @@ static void serve(struct worker *worker, const struct request *request)
     struct source *source = &sources[request->source];
     at_work = request->number;
     struct mpiq_error *error = source->target ? NULL : open_target(request, &source->target);
-    if (!error && request->question)
+    if (!error && request->question && mpiq_proctable_is_asked(request->question))
+        error = mpiq_proctable_read(source->target, &text);
+    else if (!error && request->question)
         error = mpiq_dll_host_ask(worker->host, source->target, request->question, &text);
     else if (!error)
         error = look(worker, source, request, &text);
@@ -235,7 +260,7 @@ static void *work(void *argument)
 {
     struct worker *worker = argument;
     if (!use_crash_stack())
-        _exit(EXIT_FAILURE);
+        _exit(MPIQ_EXIT_NO_MEMORY);
     for (;;) {
         pthread_mutex_lock(&lock);
         while (queued == 0)
@@ -312,12 +337,12 @@ static int serve_requests(void)
         struct request request = {0};
         struct mpiq_error *error = mpiq_pipe_read(&wire, &line, &length);
         if (error || !line)
-            return EXIT_SUCCESS;
+            return error && error->code == MPIQ_ERROR_NO_MEMORY ? MPIQ_EXIT_NO_MEMORY : EXIT_SUCCESS;
         if (strncmp(line, "question ", 9) == 0) {
             free(question);
             question = strdup(line + 9);
             if (!question)
-                return EXIT_FAILURE;
+                return MPIQ_EXIT_NO_MEMORY;
             continue;
         }
         if (!parse_request(line, &request))

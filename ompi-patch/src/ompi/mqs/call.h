@@ -2,17 +2,20 @@
 /*
  * call.h - collective calls: one line in each MPI function of the table in ompi_mqs.h.
  *
- * The line stands behind the parameter checks and before every early return, and declares a guard whose
- * end is the function's end, however it returns.  Only the outermost call of a thread is recorded: what MPI
- * calls inside MPI is the library's own business.
+ * The line stands behind the parameter checks and before every early return.  Only the outermost call of a
+ * thread is recorded: what MPI calls inside MPI is the library's own business.
  *
  *  OMPI_MQS_ENTER          the blocking ones that programs call in their inner loops: all inline, no
- *                          atomics (the standard forbids two at a time on one communicator)
+ *                          atomics (the standard forbids two at a time on one communicator).  It ends its
+ *                          function; the rest of that is a function of its own, which is inlined twice: where
+ *                          nothing is recorded, nothing is tested at the end
  *  OMPI_MQS_ENTER_RARE      blocking, but expensive anyway; those that may end their communicator; those
  *                          without one (comm is NULL)
  *  OMPI_MQS_ENTER_REQUEST  non-blocking: the guard ends with the call, the record with the request
  *  OMPI_MQS_ENTER_INIT      initialisation of a persistent one; its starts are counted by
  *                          ompi_mqs_request_start
+ *
+ * The last three declare a guard whose end is the function's end, however it returns.
  */
 #ifndef OMPI_MQS_CALL_H
 #define OMPI_MQS_CALL_H
@@ -35,11 +38,6 @@ struct ompi_request_t;
 typedef uint32_t __attribute__((may_alias)) ompi_mqs_word_t;
 typedef int32_t __attribute__((may_alias)) ompi_mqs_signed_word_t;
 
-struct ompi_mqs_guard {
-    struct ompi_mqs_collectives *record;    /* NULL: nothing to end */
-    uint32_t collective;
-};
-
 /* Of a rare call, which may end its communicator, and the record with it. */
 struct ompi_mqs_rare_guard {
     struct ompi_mqs_collectives *record;    /* NULL: nothing to end */
@@ -61,6 +59,23 @@ struct ompi_mqs_arguments {
 OMPI_DECLSPEC struct ompi_mqs_thread *ompi_mqs_call_begin_slowly(struct ompi_mqs_collectives *record)
     __attribute__((cold, used));
 
+/* What a function may change beside the registers that every x86-64 has: a compiler that may use more of them keeps
+   values there.  (Under an option that is off, it keeps none, whatever the function called does.) */
+#if defined(__AVX512F__)
+#define OMPI_MQS_CLOBBERS_AVX512                                                                              \
+    , "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26",      \
+        "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"
+#else
+#define OMPI_MQS_CLOBBERS_AVX512
+#endif
+#if defined(__APX_F__)
+#define OMPI_MQS_CLOBBERS_APX                                                                                 \
+    , "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24", "r25", "r26", "r27", "r28", "r29",       \
+        "r30", "r31"
+#else
+#define OMPI_MQS_CLOBBERS_APX
+#endif
+
 /* The same for OMPI_MQS_ENTER, whose function would otherwise have to keep its arguments from a call that
    happens once in a thread's life. */
 OMPI_MQS_INLINE struct ompi_mqs_thread *ompi_mqs_call_begin_aside(struct ompi_mqs_collectives *record)
@@ -72,26 +87,13 @@ OMPI_MQS_INLINE struct ompi_mqs_thread *ompi_mqs_call_begin_aside(struct ompi_mq
                      : "=a"(self)
                      : "a"(record)
                      : "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
-                       "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+                       "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
+                       "xmm15" OMPI_MQS_CLOBBERS_AVX512 OMPI_MQS_CLOBBERS_APX);
     return self;
 #else
     return ompi_mqs_call_begin_slowly(record);
 #endif
 }
-
-/* if (NULL == pointer) goto label; but so that the compiler does not make two ways through the function out of
-   it: jumps and loads of zeros, when nothing is recorded. */
-#if OMPI_MQS_ASSEMBLER
-#define OMPI_MQS_IF_NULL_GOTO(pointer, label) \
-    __asm__ goto("test %0, %0\n\tje %l[" #label "]" : : "r"(pointer) : "cc" : label)
-#else
-#define OMPI_MQS_IF_NULL_GOTO(pointer, label) \
-    do {                                      \
-        if (NULL == (pointer)) {              \
-            goto label;                       \
-        }                                     \
-    } while (0)
-#endif
 
 /* Where the next call goes in a ring. */
 OMPI_MQS_INLINE struct ompi_mqs_call *ompi_mqs_ring_next(struct ompi_mqs_collectives *record)
@@ -99,19 +101,16 @@ OMPI_MQS_INLINE struct ompi_mqs_call *ompi_mqs_ring_next(struct ompi_mqs_collect
     return (struct ompi_mqs_call *) ((ompi_mqs_word_t *) (uintptr_t) record->ring + (uint8_t) record->position);
 }
 
-OMPI_MQS_INLINE struct ompi_mqs_guard
-ompi_mqs_call_begin(struct ompi_mqs_collectives *record, uint32_t collective, uint32_t flags, int count,
-                    const void *datatype, const void *op, int root)
+/* record is not NULL. Returns whether the call is recorded, and has to be ended. */
+OMPI_MQS_INLINE int ompi_mqs_call_begin(struct ompi_mqs_collectives *record, uint32_t collective, uint32_t flags,
+                                        int count, const void *datatype, const void *op, int root)
 {
-    struct ompi_mqs_guard guard = {record, collective};
     struct ompi_mqs_call *call;
 
-    OMPI_MQS_IF_NULL_GOTO(record, nothing);
     if (OMPI_MQS_RARELY(0 != (__atomic_load_n(&ompi_mqs_inside, __ATOMIC_RELAXED) |
-                              __atomic_load_n(&record->no_ring, __ATOMIC_RELAXED))) &&
+                              OMPI_MQS_LOAD(&record->no_ring))) &&
         NULL == ompi_mqs_call_begin_aside(record)) {
-        guard.record = NULL;
-        goto nothing;
+        return 0;
     }
     call = ompi_mqs_ring_next(record);
     /* After the load of the same word, so that the increment is one instruction on memory. */
@@ -143,17 +142,14 @@ ompi_mqs_call_begin(struct ompi_mqs_collectives *record, uint32_t collective, ui
     record->counts[collective].calls++;
     ompi_mqs_store(&ompi_mqs_inside, ompi_mqs_address(record));
     OMPI_MQS_ORDER();
-nothing:
-    return guard;
+    return 1;
 }
 
-OMPI_MQS_INLINE void ompi_mqs_call_end(struct ompi_mqs_guard *guard)
+OMPI_MQS_INLINE void ompi_mqs_call_end(struct ompi_mqs_collectives *record, uint32_t collective)
 {
-    OMPI_MQS_IF_NULL_GOTO(guard->record, nothing);
-    guard->record->counts[guard->collective].ended++;
+    record->counts[collective].ended++;
+    ompi_mqs_stamp_cycles(&record->end_cycles);
     ompi_mqs_store(&ompi_mqs_inside, 0);
-nothing:
-    return;
 }
 
 /* The same out of line, for a communicator's record, or the process's own if record is NULL; ordered says
@@ -189,14 +185,29 @@ OMPI_DECLSPEC void ompi_mqs_request_end(struct ompi_mqs_request_guard *guard);
 enum ompi_mqs_order_of { OMPI_MQS_COLLECTIVES(OMPI_MQS_ORDER_OF) };
 #undef OMPI_MQS_ORDER_OF
 
-#define OMPI_MQS_ENTER(id, comm, count, datatype, op, root)                                             \
-    struct ompi_mqs_guard mqs_guard __attribute__((cleanup(ompi_mqs_call_end), unused)) =              \
-        ompi_mqs_call_begin(OMPI_MQS_RECORD(comm), OMPI_MQS_##id,                                       \
-                            OMPI_MQS_CALL_ORDERED |                                                     \
-                                (OMPI_MQS_LACKS(datatype, NULL) ? OMPI_MQS_CALL_NO_COUNT : 0) |         \
-                                (OMPI_MQS_LACKS(op, NULL) ? OMPI_MQS_CALL_NO_OP : 0) |                  \
-                                (OMPI_MQS_LACKS(root, -1) ? OMPI_MQS_CALL_NO_ROOT : 0),                 \
-                            (count), (datatype), (op), (root));
+/* Declares and defines the rest of the function of a call: id is the call's, parameters are the function's own. */
+#define OMPI_MQS_REST(id, parameters) static inline __attribute__((always_inline)) int ompi_mqs_rest_##id parameters
+
+#define OMPI_MQS_ENTER(id, comm, count, datatype, op, root, arguments)                                  \
+    struct ompi_mqs_collectives *mqs_record = OMPI_MQS_RECORD(comm);                                    \
+    int mqs_result;                                                                                     \
+    if (NULL == mqs_record) {                                                                           \
+        return ompi_mqs_rest_##id arguments;                                                            \
+    }                                                                                                   \
+    if (OMPI_MQS_RARELY(!ompi_mqs_call_begin(mqs_record, OMPI_MQS_##id,                                 \
+                                             OMPI_MQS_CALL_ORDERED |                                    \
+                                                 OMPI_MQS_FLAGS_OF(datatype, op, root),                 \
+                                             (count), (datatype), (op), (root)))) {                     \
+        return ompi_mqs_rest_##id arguments;                                                            \
+    }                                                                                                   \
+    mqs_result = ompi_mqs_rest_##id arguments;                                                          \
+    ompi_mqs_call_end(mqs_record, OMPI_MQS_##id);                                                       \
+    return mqs_result;
+
+#define OMPI_MQS_FLAGS_OF(datatype, op, root)                       \
+    ((OMPI_MQS_LACKS(datatype, NULL) ? OMPI_MQS_CALL_NO_COUNT : 0) | \
+     (OMPI_MQS_LACKS(op, NULL) ? OMPI_MQS_CALL_NO_OP : 0) |          \
+     (OMPI_MQS_LACKS(root, -1) ? OMPI_MQS_CALL_NO_ROOT : 0))
 
 /* Whether an argument says, as it is compiled, that the call has none. */
 #define OMPI_MQS_LACKS(argument, none) (__builtin_constant_p(argument) && (none) == (argument))
@@ -230,7 +241,8 @@ enum ompi_mqs_order_of { OMPI_MQS_COLLECTIVES(OMPI_MQS_ORDER_OF) };
 
 #else
 
-#define OMPI_MQS_ENTER(id, comm, count, datatype, op, root)
+#define OMPI_MQS_REST(id, parameters) static inline __attribute__((always_inline)) int ompi_mqs_rest_##id parameters
+#define OMPI_MQS_ENTER(id, comm, count, datatype, op, root, arguments) return ompi_mqs_rest_##id arguments;
 #define OMPI_MQS_ENTER_RARE(id, comm, count, datatype, op, root)
 #define OMPI_MQS_ENTER_PROCESS(id)
 #define OMPI_MQS_ENTER_PROCESS_ON(id, comm)

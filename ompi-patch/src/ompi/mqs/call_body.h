@@ -6,7 +6,16 @@
 #define OMPI_MQS_CALL_BODY_H
 
 #include "ompi/mqs/call.h"
+#include "ompi/mqs/fortran.h"
 #include "ompi/mqs/record_body.h"
+
+__thread struct ompi_mqs_binding ompi_mqs_binding __attribute__((tls_model("initial-exec")));
+
+/* Who made a call of a C function; where that was a Fortran binding, who called it. */
+static ompi_mqs_addr_t ompi_mqs_user_caller(ompi_mqs_addr_t caller)
+{
+    return caller - ompi_mqs_binding.function < OMPI_MQS_BINDING ? ompi_mqs_address(ompi_mqs_binding.caller) : caller;
+}
 
 /* Under -flto the assembler's reference to this function is not seen. */
 #if OMPI_MQS_ASSEMBLER && !defined(__clang__)
@@ -77,7 +86,7 @@ static void ompi_mqs_call_fill(struct ompi_mqs_call *call, uint32_t collective, 
     call->count = arguments->count;
     call->datatype = ompi_mqs_address(arguments->datatype);
     call->op = ompi_mqs_address(arguments->op);
-    call->caller = ompi_mqs_address(arguments->caller);
+    call->caller = ompi_mqs_user_caller(ompi_mqs_address(arguments->caller));
     call->tid = ompi_mqs_self->tid;
     ompi_mqs_stamp_cycles(&call->begin_cycles);
 }
@@ -173,7 +182,9 @@ void ompi_mqs_call_end_rare(struct ompi_mqs_rare_guard *guard)
         return;
     }
     ompi_mqs_lock_word(&own->lock);
-    (void) ompi_mqs_call_ended(guard->record, guard->collective, guard->generation, 1);
+    if (ompi_mqs_call_ended(guard->record, guard->collective, guard->generation, 1)) {
+        ompi_mqs_stamp_cycles(&guard->record->end_cycles);
+    }
     ompi_mqs_unlock_word(&own->lock);
     ompi_mqs_thread_outside(self);
     ompi_mqs_own(self)->new_window = NULL;

@@ -196,6 +196,19 @@ void ompi_mqs_communicator_ready(struct ompi_communicator_t *comm)
 #endif
 }
 
+void ompi_mqs_binding_end(const int *const *comm)
+{
+    struct ompi_communicator_t *found = opal_pointer_array_get_item(&ompi_comm_f_to_c_table, **comm);
+    struct ompi_mqs_collectives *record = NULL != found ? found->c_mqs : NULL;
+    struct ompi_mqs_call *ring = NULL != record ? ompi_mqs_pointer(record->ring) : NULL;
+
+    if (NULL != ring) {
+        struct ompi_mqs_call *newest = &ring[(ompi_mqs_ring_calls(record->position) - 1) % OMPI_MQS_RING];
+
+        newest->caller = ompi_mqs_user_caller(newest->caller);
+    }
+}
+
 void ompi_mqs_table_add(struct ompi_mqs_table *table)
 {
     ompi_mqs_lock();

@@ -370,7 +370,7 @@ void ompi_mqs_request_starting(struct ompi_request_t *request, const void *calle
     if (NULL == pending || !pending->persistent || NULL != pending->link) {
         return;
     }
-    pending->record.call.caller = ompi_mqs_address(caller);
+    pending->record.call.caller = ompi_mqs_user_caller(ompi_mqs_address(caller));
     ompi_mqs_stamp_cycles(&pending->record.call.begin_cycles);
     ompi_mqs_lock_word(&ompi_mqs_home(pending->home)->lock);
     if (ompi_mqs_home(pending->home)->generation == pending->generation) {

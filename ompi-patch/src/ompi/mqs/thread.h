@@ -32,6 +32,14 @@
    that keep stores in order, and takes two looks on those that do not. */
 #define OMPI_MQS_ORDER() __asm__ volatile("" : : : "memory")
 
+/* A load of a word that another thread may be writing, where either value will do. Plain, so that it can be
+   an operand; the thread sanitizer is told. */
+#if defined(__SANITIZE_THREAD__)
+#define OMPI_MQS_LOAD(address) __atomic_load_n((address), __ATOMIC_RELAXED)
+#else
+#define OMPI_MQS_LOAD(address) (*(address))
+#endif
+
 /* A plain store that another thread of the process may see. */
 #define ompi_mqs_store(address, value) __atomic_store_n((address), (value), __ATOMIC_RELAXED)
 

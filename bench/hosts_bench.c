@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hosts_bench HOSTS RANKS - made-up collectors of so many hosts, so many ranks each, through the real way
+ * from their lines to the report: one line of the table that bench/hosts prints.
+ *
+ * One process speaks for all of them, as srun does, and is not measured: the hang of made_hang.h.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/hash_table.h"
+#include "hosts/launcher.h"
+#include "hosts/hello.h"
+#include "hosts/line.h"
+#include "job/diagnose.h"
+#include "look/remote.h"
+#include "made_hang.h"
+#include "report/report.h"
+
+enum { CHUNK = 660, WAIT = 600 };
+
+static int host_count, ranks_a_host;
+
+static void check(struct mpiq_error *error)
+{
+    if (!error)
+        return;
+    fprintf(stderr, "hosts_bench: %s\n", error->message);
+    exit(1);
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* Seconds of the processor. */
+static double processor(const struct rusage *usage)
+{
+    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
+           (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e6;
+}
+
+/* ---- the collectors ------------------------------------------------------------------------------------ */
+
+struct made_up {
+    uint64_t token;
+    uint64_t number;
+};
+
+static void say(struct made_up *host, enum mpiq_line_kind kind, const void *bytes, size_t length)
+{
+    char *line _cleanup_free_ = mpiq_line_write(host->token, host->number++, kind, bytes, length);
+    if (!line || fputs(line, stdout) < 0)
+        exit(1);
+}
+
+static void say_hello(struct made_up *host, const char *name, int index)
+{
+    char *text _cleanup_free_ = NULL;
+    struct mpiq_hello hello = {.version = (char[]){MPIQ_VERSION}, .host = strdup(name)};
+    struct mpiq_hello_world *world = mpiq_hello_add_world(&hello, "1");
+    uint32_t first = (uint32_t)(index * ranks_a_host);
+    if (!world || !mpiq_rank_set_add_range(&world->ranks, 0, first, first + (uint32_t)ranks_a_host - 1))
+        exit(1);
+    check(mpiq_hello_write(&hello, &text));
+    hello.version = NULL;
+    mpiq_hello_deinit(&hello);
+    say(host, MPIQ_LINE_HELLO, text, strlen(text));
+    say(host, MPIQ_LINE_LOOKED, "1", 1);
+}
+
+static void say_snapshot(struct made_up *host, struct mpiq_rank_state *state, int index)
+{
+    struct mpiq_snapshot_writer *writer = NULL;
+    struct mpiq_name *members = state->communicators[0].local.members;
+    char *bytes _cleanup_free_ = NULL;
+    char bye[64];
+    size_t size = 0;
+    check(mpiq_snapshot_create_memory(&writer));
+    for (int look = 1; look <= 2; look++) {
+        for (int i = 0; i < ranks_a_host; i++) {
+            made_hang_fill(state, index * ranks_a_host + i, host_count * ranks_a_host, look);
+            check(mpiq_snapshot_add(writer, look, state));
+            state->communicators[0].local.members = NULL; /* sent once */
+        }
+    }
+    state->communicators[0].local.members = members;
+    check(mpiq_snapshot_finish_memory(writer, &bytes, &size));
+    say(host, MPIQ_LINE_LOOKED, "2", 1);
+    for (size_t at = 0; at < size; at += CHUNK)
+        say(host, MPIQ_LINE_CHUNK, bytes + at, size - at < CHUNK ? size - at : CHUNK);
+    snprintf(bye, sizeof bye, "%zu %016" PRIx64, size, mpiq_hash_bytes(MPIQ_HASH_START, bytes, size));
+    say(host, MPIQ_LINE_BYE, bye, strlen(bye));
+}
+
+static int collect(const struct mpiq_launch *launch, const struct mpiq_launch_command *command)
+{
+    struct made_up *hosts = calloc(command->host_count, sizeof *hosts);
+    struct mpiq_rank_state *state = made_hang_state(host_count * ranks_a_host);
+    char word[8];
+    if (!hosts)
+        return 1;
+    for (int i = 0; i < host_count; i++) {
+        hosts[i].token = (uint64_t)i + 1;
+        say_hello(&hosts[i], launch->hosts[i].name, i);
+    }
+    fflush(stdout);
+    if (read(STDIN_FILENO, word, sizeof word) <= 0)
+        return 1;
+    for (int i = 0; i < host_count; i++)
+        say_snapshot(&hosts[i], state, i);
+    fflush(stdout);
+    return 0;
+}
+
+/* ---- a launcher that starts them ----------------------------------------------------------------------- */
+
+static bool detect(const struct mpiq_launch_query *query)
+{
+    (void)query;
+    return true;
+}
+
+static struct mpiq_error *find(const struct mpiq_launch_query *query, struct mpiq_launch *ret)
+{
+    struct mpiq_error *error = NULL;
+    (void)query;
+    ret->job = strdup("the made-up job");
+    for (int i = 0; i < host_count && !error; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%d", i);
+        error = mpiq_launch_add_host(ret, name, strlen(name));
+    }
+    return error;
+}
+
+static struct mpiq_error *commands(const struct mpiq_launch *launch, char *const *collector,
+                                   struct mpiq_launch_command **ret, size_t *count)
+{
+    struct mpiq_launch_command *command = NULL;
+    struct mpiq_error *error = mpiq_launch_add_command(ret, count, &command);
+    (void)collector;
+    if (error)
+        return error;
+    command->host_count = launch->host_count;
+    command->run = collect;
+    return NULL;
+}
+
+static const struct mpiq_launcher made_up = {
+    .name = "made-up", .title = "made-up", .detect = detect, .find = find, .commands = commands};
+
+/* ---- the root ------------------------------------------------------------------------------------------ */
+
+static struct mpiq_error *add(void *context, int look, struct mpiq_rank_state **state)
+{
+    return mpiq_job_state_add(context, look, *state);
+}
+
+int main(int argc, char **argv)
+{
+    host_count = argc > 2 ? atoi(argv[1]) : 0;
+    ranks_a_host = argc > 2 ? atoi(argv[2]) : 0;
+    if (host_count < 1 || ranks_a_host < 1 || host_count * ranks_a_host < 8) {
+        fprintf(stderr, "usage: hosts_bench HOSTS RANKS_A_HOST (8 ranks or more)\n");
+        return 2;
+    }
+    const struct mpiq_launch_query query = {.launcher = &made_up};
+    struct mpiq_options options = MPIQ_OPTIONS_DEFAULT;
+    struct mpiq_remote *remote = NULL;
+    struct mpiq_diagnosis *diagnosis = NULL;
+    struct mpiq_job_state *job = mpiq_job_state_create();
+    const struct mpiq_report_options report_options = {0};
+    char *report _cleanup_free_ = NULL;
+    struct rusage own, made, readers;
+    options.wait = WAIT;
+    double start = now();
+    check(mpiq_remote_create(&query, &options, &remote));
+    check(mpiq_remote_start(remote));
+    check(mpiq_remote_wait(remote, 1));
+    mpiq_remote_go(remote);
+    check(mpiq_remote_wait(remote, 2));
+    check(mpiq_remote_finish(remote));
+    double gathered = now();
+    getrusage(RUSAGE_CHILDREN, &made); /* the made-up collectors have ended */
+    check(mpiq_remote_each(remote, add, job));
+    check(mpiq_job_state_finish(job));
+    double merged = now();
+    getrusage(RUSAGE_CHILDREN, &readers);
+    check(mpiq_diagnose(job, NULL, &diagnosis));
+    check(mpiq_report_render(job, diagnosis, MPIQ_VIEW_REPORT, NULL, &report_options, &report));
+    double told = now();
+    getrusage(RUSAGE_SELF, &own);
+    mpiq_remote_destroy(remote);
+    printf("%6d %9d | %8.2f %8.2f %8.2f %8.2f | %8.2f %8.2f | %6ld | %s\n", host_count,
+           host_count * ranks_a_host, gathered - start, merged - gathered, told - merged, told - start,
+           processor(&own), processor(&readers) - processor(&made), own.ru_maxrss / 1024,
+           mpiq_verdict_word(diagnosis->verdict));
+    mpiq_diagnosis_destroy(diagnosis);
+    mpiq_job_state_destroy(job);
+    return 0;
+}

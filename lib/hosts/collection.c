@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "hosts/collection.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/debug.h"
+#include "hosts/command.h"
+#include "hosts/environment.h"
+
+enum { POLL_MS = 100, READ_SIZE = 1 << 16, END_MS = 1000, ENDS_OF_A_COMMAND = 3 };
+
+struct mpiq_collection {
+    const struct mpiq_launch *launch;
+    const struct mpiq_collection_options *options;
+    struct mpiq_launch_command *plans;
+    struct mpiq_command *commands;
+    size_t command_count;
+    struct mpiq_gather *gather;
+    struct pollfd *ready; /* output and errors of each command */
+    char *buffer;
+    double since; /* when the step began */
+};
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static struct mpiq_error *no_memory(void)
+{
+    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+}
+
+/* ---- starting ------------------------------------------------------------------------------------------ */
+
+/* Three pipes a command may be more than a process has by default. */
+static void need_descriptors(size_t commands)
+{
+    struct rlimit limit;
+    rlim_t wanted = ENDS_OF_A_COMMAND * commands + 64;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* One that cannot be started is the loss of its hosts alone. */
+static void start_commands(struct mpiq_collection *collection, char **environment)
+{
+    for (size_t i = 0; i < collection->command_count; i++) {
+        struct mpiq_command *command = &collection->commands[i];
+        *command = (struct mpiq_command){.input = -1, .output = -1, .errors = -1};
+        struct mpiq_error *error =
+            mpiq_command_start(collection->launch, &collection->plans[i], environment, command);
+        if (error)
+            mpiq_gather_ended(collection->gather, i, error->message);
+        mpiq_error_destroy(error);
+    }
+}
+
+struct mpiq_error *mpiq_collection_start(const struct mpiq_launch *launch,
+                                         const struct mpiq_collection_options *options,
+                                         struct mpiq_collection **ret)
+{
+    struct mpiq_collection *collection = calloc(1, sizeof *collection);
+    char **environment _cleanup_free_ = mpiq_hosts_environment();
+    if (!collection || !environment) {
+        free(collection);
+        return no_memory();
+    }
+    collection->launch = launch;
+    collection->options = options;
+    collection->since = now();
+    struct mpiq_error *error = launch->launcher->commands(launch, options->collector, &collection->plans,
+                                                          &collection->command_count);
+    size_t count = collection->command_count;
+    collection->commands = calloc(count + 1, sizeof *collection->commands);
+    collection->ready = calloc(2 * count + 1, sizeof *collection->ready);
+    collection->buffer = malloc(READ_SIZE);
+    if (!error && (!collection->commands || !collection->ready || !collection->buffer))
+        error = no_memory();
+    if (!error)
+        error = mpiq_gather_create(launch, collection->plans, count, options->version, &collection->gather);
+    if (error) {
+        collection->command_count = collection->gather ? count : 0;
+        mpiq_collection_destroy(collection);
+        return error;
+    }
+    need_descriptors(count);
+    start_commands(collection, environment);
+    *ret = collection;
+    return NULL;
+}
+
+/* ---- listening ----------------------------------------------------------------------------------------- */
+
+static void read_output(struct mpiq_collection *collection, size_t index)
+{
+    struct mpiq_command *command = &collection->commands[index];
+    ssize_t got = 0;
+    while (command->output >= 0 && (got = read(command->output, collection->buffer, READ_SIZE)) > 0)
+        mpiq_gather_take(collection->gather, index, collection->buffer, (size_t)got);
+    if (command->output >= 0 && (got == 0 || (errno != EAGAIN && errno != EINTR)))
+        mpiq_command_close(command, &command->output);
+}
+
+/* A command whose output has ended is not waited for any longer than for its last words. */
+static void check_end(struct mpiq_collection *collection, size_t index)
+{
+    struct mpiq_command *command = &collection->commands[index];
+    if (command->pid == 0 || !mpiq_command_has_ended(command))
+        return;
+    read_output(collection, index); /* what came between reading and ending */
+    mpiq_command_hear(command);
+    char *how _cleanup_free_ = mpiq_command_end_text(command);
+    mpiq_debug("hosts", "command %zu has ended: %s", index, how ? how : "?");
+    mpiq_gather_ended(collection->gather, index, how ? how : "out of memory");
+    mpiq_command_close(command, &command->input);
+    mpiq_command_close(command, &command->output);
+    mpiq_command_close(command, &command->errors);
+}
+
+static void listen_once(struct mpiq_collection *collection)
+{
+    for (size_t i = 0; i < collection->command_count; i++) {
+        collection->ready[2 * i] = (struct pollfd){.fd = collection->commands[i].output, .events = POLLIN};
+        collection->ready[2 * i + 1] =
+            (struct pollfd){.fd = collection->commands[i].errors, .events = POLLIN};
+    }
+    poll(collection->ready, 2 * collection->command_count, POLL_MS);
+    for (size_t i = 0; i < collection->command_count; i++) {
+        if (collection->ready[2 * i].revents)
+            read_output(collection, i);
+        if (collection->ready[2 * i + 1].revents)
+            mpiq_command_hear(&collection->commands[i]);
+        check_end(collection, i);
+    }
+}
+
+static void report_progress(const struct mpiq_collection *collection, enum mpiq_stream_phase phase)
+{
+    char text[80];
+    size_t count = mpiq_gather_count(collection->gather, phase);
+    if (!collection->options->progress)
+        return;
+    snprintf(text, sizeof text, "%zu of %zu hosts have %s", count, collection->launch->host_count,
+             phase == MPIQ_STREAM_LOOKED ? "answered" : "been read");
+    collection->options->progress(collection->options->argument, text);
+}
+
+struct mpiq_error *mpiq_collection_wait(struct mpiq_collection *collection, int look)
+{
+    enum mpiq_stream_phase phase = look == 1 ? MPIQ_STREAM_LOOKED : MPIQ_STREAM_COMPLETE;
+    double end = collection->since + collection->options->wait;
+    while (mpiq_gather_count(collection->gather, phase) < collection->launch->host_count) {
+        if (now() >= end) {
+            mpiq_gather_late(collection->gather, phase, collection->options->wait);
+            break;
+        }
+        listen_once(collection);
+        report_progress(collection, phase);
+    }
+    mpiq_debug("hosts", "look %d of %zu hosts took %.0f ms", look, collection->launch->host_count,
+               (now() - collection->since) * 1e3);
+    return NULL;
+}
+
+void mpiq_collection_go(struct mpiq_collection *collection)
+{
+    static const char word[] = "go\n";
+    collection->since = now();
+    for (size_t i = 0; i < collection->command_count; i++) {
+        struct mpiq_command *command = &collection->commands[i];
+        /* Of three bytes, none or all fit; who does not read them is late. */
+        if (command->input >= 0 && send(command->input, word, sizeof word - 1, MSG_NOSIGNAL) < 0 &&
+            errno != EAGAIN)
+            mpiq_command_close(command, &command->input);
+    }
+}
+
+struct mpiq_stream *mpiq_collection_stream(struct mpiq_collection *collection, size_t host)
+{
+    return mpiq_gather_stream(collection->gather, host);
+}
+
+/* ---- ending -------------------------------------------------------------------------------------------- */
+
+static bool all_ended(struct mpiq_collection *collection, int end_ms)
+{
+    double end = now() + end_ms / 1e3;
+    for (;;) {
+        bool all = true;
+        for (size_t i = 0; i < collection->command_count; i++)
+            all = mpiq_command_has_ended(&collection->commands[i]) && all;
+        if (all || now() >= end)
+            return all;
+        usleep(2000);
+    }
+}
+
+static void signal_all(struct mpiq_collection *collection, int number)
+{
+    for (size_t i = 0; i < collection->command_count; i++) {
+        if (collection->commands[i].pid > 0)
+            kill(-collection->commands[i].pid, number); /* its session: what a shell has started, too */
+    }
+}
+
+void mpiq_collection_destroy(struct mpiq_collection *collection)
+{
+    if (!collection)
+        return;
+    for (size_t i = 0; i < collection->command_count; i++) {
+        mpiq_command_close(&collection->commands[i], &collection->commands[i].input);
+        mpiq_command_close(&collection->commands[i], &collection->commands[i].output);
+        mpiq_command_close(&collection->commands[i], &collection->commands[i].errors);
+    }
+    if (!all_ended(collection, END_MS)) {
+        signal_all(collection, SIGTERM);
+        if (!all_ended(collection, END_MS))
+            signal_all(collection, SIGKILL);
+        all_ended(collection, END_MS);
+    }
+    for (size_t i = 0; i < collection->command_count; i++)
+        mpiq_launch_command_deinit(&collection->plans[i]);
+    mpiq_gather_destroy(collection->gather);
+    free(collection->plans);
+    free(collection->commands);
+    free(collection->ready);
+    free(collection->buffer);
+    free(collection);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * collection - the collectors of a job, started through its launcher, told when to look, and ended.
+ *
+ *     start;  wait for look 1;  (a pause)  go;  wait for look 2;  take the answers;  destroy
+ *
+ * The commands run in sessions of their own, so that ^C ends mpiq alone; their standard input is a pipe of
+ * ours, and every collector ends when that is closed: in mpiq_collection_destroy, or because mpiq is gone.
+ * They get our environment without what belongs to a job, a launcher or the recorder.
+ */
+#ifndef MPIQ_HOSTS_COLLECTION_H
+#define MPIQ_HOSTS_COLLECTION_H
+
+#include "base/error.h"
+#include "hosts/gather.h"
+#include "hosts/launcher.h"
+
+struct mpiq_collection;
+
+struct mpiq_collection_options {
+    const char *version;    /* of this mpiq */
+    double wait;            /* seconds that a host may take for each step */
+    char *const *collector; /* the collector's command, ended by NULL: launcher.h, commands */
+    void (*progress)(void *argument, const char *text); /* may be NULL */
+    void *argument;
+};
+
+/* Starts all of them.  launch and options outlive the collection. */
+struct mpiq_error *mpiq_collection_start(const struct mpiq_launch *launch,
+                                         const struct mpiq_collection_options *options,
+                                         struct mpiq_collection **ret);
+/* Until every host has finished look 1 or 2 (and sent what it saw), or has failed. */
+struct mpiq_error *mpiq_collection_wait(struct mpiq_collection *collection, int look);
+/* All hosts may look again. */
+void mpiq_collection_go(struct mpiq_collection *collection);
+/* What came from a host: complete or failed. */
+struct mpiq_stream *mpiq_collection_stream(struct mpiq_collection *collection, size_t host);
+/* Ends all that is still there.  NULL is fine. */
+void mpiq_collection_destroy(struct mpiq_collection *collection);
+
+#endif

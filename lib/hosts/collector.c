@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "hosts/collector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/hash_table.h"
+
+/* A line of a chunk is shorter than what a launcher passes on in one piece: Slurm's, 1024 characters. */
+enum { CHUNK = 660 };
+
+/* ---- the guard ----------------------------------------------------------------------------------------- */
+
+/* Passes standard input on to the worker, and ends with it or when the input is closed. */
+static _Noreturn void guard(pid_t worker, int words, int life)
+{
+    struct pollfd ends[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = life, .events = POLLIN}};
+    char bytes[64];
+    int status = 0;
+    signal(SIGPIPE, SIG_IGN);
+    for (;;) {
+        if (poll(ends, 2, -1) < 0 && errno == EINTR)
+            continue;
+        if (ends[1].revents)
+            break;
+        ssize_t got = ends[0].revents ? read(STDIN_FILENO, bytes, sizeof bytes) : -1;
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (got <= 0) {
+            kill(worker, SIGKILL);
+            break;
+        }
+        if (write(words, bytes, (size_t)got) < 0)
+            break;
+    }
+    while (waitpid(worker, &status, 0) < 0 && errno == EINTR)
+        continue;
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+struct mpiq_error *mpiq_collector_start(struct mpiq_collector *ret)
+{
+    int words[2], life[2];
+    pid_t parent = getpid();
+    if (pipe2(words, O_CLOEXEC) < 0 || pipe2(life, O_CLOEXEC) < 0)
+        return mpiq_error_create_os(errno, "cannot make a pipe");
+    pid_t worker = fork();
+    if (worker < 0)
+        return mpiq_error_create_os(errno, "cannot start the collector");
+    if (worker > 0) {
+        close(words[0]);
+        close(life[1]);
+        guard(worker, words[1], life[0]);
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pid_t above = getppid(); /* 0: of another pid namespace */
+    if (above != parent && above != 0)
+        _exit(1);
+    close(words[1]);
+    close(life[0]); /* life[1] stays open for as long as this process lives */
+    signal(SIGPIPE, SIG_IGN);
+    *ret = (struct mpiq_collector){.input = words[0]};
+    if (getrandom(&ret->token, sizeof ret->token, 0) != sizeof ret->token)
+        return mpiq_error_create_os(errno, "the system has no random numbers");
+    return NULL;
+}
+
+/* ---- speaking ------------------------------------------------------------------------------------------ */
+
+static struct mpiq_error *write_all(const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t wrote = write(STDOUT_FILENO, bytes, length);
+        struct pollfd end = {.fd = STDOUT_FILENO, .events = POLLOUT};
+        if (wrote < 0 && errno == EAGAIN)
+            poll(&end, 1, -1);
+        else if (wrote < 0 && errno != EINTR)
+            return mpiq_error_create_os(errno, "cannot send what was read");
+        bytes += wrote > 0 ? wrote : 0;
+        length -= wrote > 0 ? (size_t)wrote : 0;
+    }
+    return NULL;
+}
+
+struct mpiq_error *mpiq_collector_say(struct mpiq_collector *collector, enum mpiq_line_kind kind,
+                                      const void *bytes, size_t length)
+{
+    char *line _cleanup_free_ = mpiq_line_write(collector->token, collector->number++, kind, bytes, length);
+    return line ? write_all(line, strlen(line)) : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+}
+
+struct mpiq_error *mpiq_collector_hello(struct mpiq_collector *collector, const struct mpiq_hello *hello)
+{
+    char *text _cleanup_free_ = NULL;
+    struct mpiq_error *error = mpiq_hello_write(hello, &text);
+    return error ? error : mpiq_collector_say(collector, MPIQ_LINE_HELLO, text, strlen(text));
+}
+
+struct mpiq_error *mpiq_collector_looked(struct mpiq_collector *collector, int look)
+{
+    return mpiq_collector_say(collector, MPIQ_LINE_LOOKED, look == 1 ? "1" : "2", 1);
+}
+
+struct mpiq_error *mpiq_collector_wait(struct mpiq_collector *collector)
+{
+    static const char word[] = "go\n";
+    char byte;
+    size_t at = 0;
+    while (at < sizeof word - 1) {
+        ssize_t got = read(collector->input, &byte, 1);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return mpiq_error_create(MPIQ_ERROR_GONE, "mpiq has gone");
+        at = byte == word[at] ? at + 1 : byte == word[0];
+    }
+    return NULL;
+}
+
+struct mpiq_error *mpiq_collector_send(struct mpiq_collector *collector, const char *bytes, size_t length)
+{
+    char text[64];
+    struct mpiq_error *error = NULL;
+    for (size_t at = 0; at < length && !error; at += CHUNK)
+        error = mpiq_collector_say(collector, MPIQ_LINE_CHUNK, bytes + at,
+                                   length - at < CHUNK ? length - at : CHUNK);
+    snprintf(text, sizeof text, "%zu %016" PRIx64, length, mpiq_hash_bytes(MPIQ_HASH_START, bytes, length));
+    return error ? error : mpiq_collector_say(collector, MPIQ_LINE_BYE, text, strlen(text));
+}

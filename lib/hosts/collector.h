@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * collector - the other end of a stream: what mpiq collect prints, and the word it waits for.
+ *
+ * mpiq_collector_start splits the process in two.  The one that returns does the work; the other one guards
+ * it: it listens to standard input and ends the work at once when that is closed, so that nothing is left of
+ * a collector whose mpiq is gone, whatever it is at.
+ */
+#ifndef MPIQ_HOSTS_COLLECTOR_H
+#define MPIQ_HOSTS_COLLECTOR_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "hosts/hello.h"
+#include "hosts/line.h"
+
+struct mpiq_collector {
+    uint64_t token;
+    uint64_t number; /* of the next line */
+    int input;       /* from the guard */
+};
+
+struct mpiq_error *mpiq_collector_start(struct mpiq_collector *ret);
+struct mpiq_error *mpiq_collector_say(struct mpiq_collector *collector, enum mpiq_line_kind kind,
+                                      const void *bytes, size_t length);
+struct mpiq_error *mpiq_collector_hello(struct mpiq_collector *collector, const struct mpiq_hello *hello);
+/* Says that look 1 or 2 has ended. */
+struct mpiq_error *mpiq_collector_looked(struct mpiq_collector *collector, int look);
+/* Until it may look again. */
+struct mpiq_error *mpiq_collector_wait(struct mpiq_collector *collector);
+/* All of the snapshot, and the end. */
+struct mpiq_error *mpiq_collector_send(struct mpiq_collector *collector, const char *bytes, size_t length);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* environment - what a launcher's command gets of ours: nothing of a job, so that its collectors neither look
+ * like ranks nor bring something into the job. */
+#ifndef MPIQ_HOSTS_ENVIRONMENT_H
+#define MPIQ_HOSTS_ENVIRONMENT_H
+
+/* Our environment without the variables of Slurm, PMI, PMIx, MPI libraries and the recorder, and without
+   preloads; the strings stay the environment's, the caller frees the list.  NULL without memory. */
+char **mpiq_hosts_environment(void);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "hosts/gather.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/debug.h"
+#include "base/hash_table.h"
+
+/* What one command prints. */
+struct source {
+    const struct mpiq_launch_command *command;
+    char *line; /* the part of a line that has come so far */
+    size_t length;
+    size_t room;
+    bool skipping; /* the rest of a line that is too long */
+    uint64_t damaged;
+    struct mpiq_stream *strangers; /* collectors whose host is not known yet */
+    size_t stranger_count;
+};
+
+struct mpiq_gather {
+    const struct mpiq_launch *launch;
+    const char *version;
+    struct source *sources;
+    size_t source_count;
+    struct mpiq_stream *streams;   /* by host */
+    struct mpiq_hash_table names;  /* of hosts */
+    struct mpiq_hash_table tokens; /* of collectors whose host is known */
+};
+
+static uint64_t name_hash(const char *name)
+{
+    return mpiq_hash_bytes(MPIQ_HASH_START, name, strlen(name));
+}
+
+struct mpiq_error *mpiq_gather_create(const struct mpiq_launch *launch,
+                                      const struct mpiq_launch_command *commands, size_t command_count,
+                                      const char *version, struct mpiq_gather **ret)
+{
+    struct mpiq_gather *gather = calloc(1, sizeof *gather);
+    bool good = gather;
+    if (good) {
+        gather->launch = launch;
+        gather->version = version;
+        gather->source_count = command_count;
+        gather->sources = calloc(command_count + 1, sizeof *gather->sources);
+        gather->streams = calloc(launch->host_count + 1, sizeof *gather->streams);
+        good = gather->sources && gather->streams;
+    }
+    for (size_t i = 0; good && i < command_count; i++)
+        gather->sources[i].command = &commands[i];
+    for (size_t i = 0; good && i < launch->host_count; i++)
+        good = mpiq_hash_table_add(&gather->names, name_hash(launch->hosts[i].name), (uint32_t)i);
+    if (good) {
+        *ret = gather;
+        return NULL;
+    }
+    mpiq_gather_destroy(gather);
+    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+}
+
+void mpiq_gather_destroy(struct mpiq_gather *gather)
+{
+    if (!gather)
+        return;
+    for (size_t i = 0; gather->sources && i < gather->source_count; i++) {
+        struct source *source = &gather->sources[i];
+        for (size_t k = 0; k < source->stranger_count; k++)
+            mpiq_stream_deinit(&source->strangers[k]);
+        free(source->strangers);
+        free(source->line);
+    }
+    for (size_t i = 0; gather->streams && i < gather->launch->host_count; i++)
+        mpiq_stream_deinit(&gather->streams[i]);
+    mpiq_hash_table_deinit(&gather->names);
+    mpiq_hash_table_deinit(&gather->tokens);
+    free(gather->sources);
+    free(gather->streams);
+    free(gather);
+}
+
+/* ---- whose line it is ---------------------------------------------------------------------------------- */
+
+/* The host of the command that has that name; NULL: none. */
+static struct mpiq_stream *find_host(struct mpiq_gather *gather, const struct source *source,
+                                     const char *name)
+{
+    const struct mpiq_launch_command *command = source->command;
+    uint64_t hash = name_hash(name);
+    uint64_t cursor = hash;
+    for (uint32_t i; (i = mpiq_hash_table_next(&gather->names, hash, &cursor)) != UINT32_MAX;) {
+        if (strcmp(gather->launch->hosts[i].name, name) == 0 && i >= command->first_host &&
+            i < command->first_host + command->host_count)
+            return &gather->streams[i];
+    }
+    return NULL;
+}
+
+/* A collector says of which host it is: there it belongs from now on. */
+static void settle(struct mpiq_gather *gather, struct source *source, size_t index)
+{
+    struct mpiq_stream *stranger = &source->strangers[index];
+    struct mpiq_stream *place = stranger->hello.host ? find_host(gather, source, stranger->hello.host) : NULL;
+    if (stranger->phase == MPIQ_STREAM_SILENT)
+        return;
+    if (place && place->phase == MPIQ_STREAM_SILENT) {
+        if (!mpiq_hash_table_add(&gather->tokens, stranger->token, (uint32_t)(place - gather->streams))) {
+            mpiq_stream_fail(stranger, mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory"));
+            return;
+        }
+        *place = *stranger;
+        *stranger = source->strangers[--source->stranger_count];
+        return;
+    }
+    if (place) {
+        mpiq_debug("hosts", "two collectors say that they are on %s", stranger->hello.host);
+        mpiq_stream_fail(place, mpiq_error_create(MPIQ_ERROR_CORRUPT, "two answers came in its name"));
+    }
+    mpiq_stream_fail(stranger, mpiq_error_create(MPIQ_ERROR_CORRUPT, "it is no host of the job"));
+}
+
+static struct mpiq_stream *find_token(struct mpiq_gather *gather, struct source *source, uint64_t token,
+                                      size_t *stranger)
+{
+    const struct mpiq_launch_command *command = source->command;
+    *stranger = SIZE_MAX;
+    uint64_t cursor = token;
+    for (uint32_t i; (i = mpiq_hash_table_next(&gather->tokens, token, &cursor)) != UINT32_MAX;) {
+        if (i >= command->first_host && i < command->first_host + command->host_count)
+            return &gather->streams[i];
+    }
+    for (size_t i = 0; i < source->stranger_count; i++) {
+        if (source->strangers[i].token == token) {
+            *stranger = i;
+            return &source->strangers[i];
+        }
+    }
+    /* There are no more collectors than hosts; some that lie may be there beside them. */
+    if (source->stranger_count > command->host_count)
+        return NULL;
+    struct mpiq_stream *larger = mpiq_array_grown(source->strangers, source->stranger_count, sizeof *larger);
+    if (!larger)
+        return NULL;
+    source->strangers = larger;
+    *stranger = source->stranger_count++;
+    source->strangers[*stranger] = (struct mpiq_stream){.token = token};
+    return &source->strangers[*stranger];
+}
+
+static void take_message(struct mpiq_gather *gather, struct source *source, const struct mpiq_line *line)
+{
+    const struct mpiq_launch_command *command = source->command;
+    if (command->host_count == 1) {
+        struct mpiq_stream *only = &gather->streams[command->first_host];
+        if (only->phase == MPIQ_STREAM_SILENT && !mpiq_stream_has_gap(only))
+            only->token = line->token;
+        if (only->token == line->token)
+            mpiq_stream_take(only, line, gather->version);
+        else
+            mpiq_stream_fail(only, mpiq_error_create(MPIQ_ERROR_CORRUPT, "two answers came in its name"));
+        return;
+    }
+    size_t stranger = SIZE_MAX;
+    struct mpiq_stream *stream = find_token(gather, source, line->token, &stranger);
+    if (!stream)
+        return;
+    mpiq_stream_take(stream, line, gather->version);
+    if (stranger != SIZE_MAX)
+        settle(gather, source, stranger);
+}
+
+/* ---- lines --------------------------------------------------------------------------------------------- */
+
+static void take_line(struct mpiq_gather *gather, struct source *source, const char *text, size_t length)
+{
+    const char *at = text;
+    struct mpiq_line line;
+    while (mpiq_line_next(&at, text + length, &line, &source->damaged))
+        take_message(gather, source, &line);
+}
+
+/* Keeps the start of a line until its end has come. */
+static void keep(struct source *source, const char *bytes, size_t length)
+{
+    source->skipping = source->skipping || source->length + length > MPIQ_LINE_MOST ||
+                       !mpiq_array_reserve(&source->line, &source->room, source->length + length + 1);
+    if (source->skipping) {
+        source->damaged += source->length > 0;
+        source->length = 0;
+        return;
+    }
+    memcpy(source->line + source->length, bytes, length);
+    source->length += length;
+}
+
+void mpiq_gather_take(struct mpiq_gather *gather, size_t command, const char *bytes, size_t length)
+{
+    struct source *source = &gather->sources[command];
+    while (length > 0) {
+        const char *end = memchr(bytes, '\n', length);
+        size_t part = end ? (size_t)(end - bytes) : length;
+        if (!end || source->length > 0)
+            keep(source, bytes, part);
+        if (!end)
+            return;
+        if (source->length > 0)
+            take_line(gather, source, source->line, source->length);
+        else if (!source->skipping && part <= MPIQ_LINE_MOST)
+            take_line(gather, source, bytes, part);
+        source->length = 0;
+        source->skipping = false;
+        bytes = end + 1;
+        length -= part + 1;
+    }
+}
+
+/* ---- what came of it ----------------------------------------------------------------------------------- */
+
+void mpiq_gather_ended(struct mpiq_gather *gather, size_t command, const char *how)
+{
+    struct source *source = &gather->sources[command];
+    for (size_t i = 0; i < source->command->host_count; i++) {
+        struct mpiq_stream *stream = &gather->streams[source->command->first_host + i];
+        if (stream->phase >= MPIQ_STREAM_COMPLETE)
+            continue;
+        if (mpiq_stream_has_gap(stream) || source->damaged > 0)
+            mpiq_stream_fail(stream,
+                             mpiq_error_create(MPIQ_ERROR_CORRUPT, "its answer was damaged on the way"));
+        else if (stream->phase == MPIQ_STREAM_SILENT)
+            mpiq_stream_fail(stream,
+                             mpiq_error_create(MPIQ_ERROR_IO, "mpiq could not be started there: %s", how));
+        else
+            mpiq_stream_fail(
+                stream, mpiq_error_create(MPIQ_ERROR_GONE, "mpiq there ended before it was done: %s", how));
+    }
+}
+
+void mpiq_gather_late(struct mpiq_gather *gather, enum mpiq_stream_phase phase, double seconds)
+{
+    for (size_t i = 0; i < gather->launch->host_count; i++) {
+        struct mpiq_stream *stream = &gather->streams[i];
+        if (stream->phase >= phase)
+            continue;
+        bool silent = stream->phase == MPIQ_STREAM_SILENT && !mpiq_stream_has_gap(stream);
+        mpiq_stream_fail(stream,
+                         mpiq_error_create(MPIQ_ERROR_TIMEOUT, "%s %g s (--wait)",
+                                           silent ? "it did not answer within" : "it was not done within",
+                                           seconds));
+    }
+}
+
+size_t mpiq_gather_count(const struct mpiq_gather *gather, enum mpiq_stream_phase phase)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < gather->launch->host_count; i++)
+        count += gather->streams[i].phase >= phase;
+    return count;
+}
+
+struct mpiq_stream *mpiq_gather_stream(struct mpiq_gather *gather, size_t host)
+{
+    return &gather->streams[host];
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "hosts/launcher_process.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+
+enum { FILE_MOST = 4 << 20, DEPTH_MOST = 64, PATH_TEXT = 64, LINK_TEXT = 4096 };
+
+static struct mpiq_error *no_memory(void)
+{
+    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+}
+
+/* A file of /proc/PID, with a terminator after it, FILE_MOST bytes at most; NULL with errno. */
+static char *read_file(pid_t pid, const char *name, size_t *length)
+{
+    char path[PATH_TEXT];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    char *text = NULL;
+    size_t room = 0, used = 0;
+    for (;;) {
+        if (room - used < 2 && !mpiq_array_reserve(&text, &room, used + PATH_MAX))
+            break;
+        ssize_t got = read(fd, text + used, room - used - 1);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            break;
+        used += (size_t)got;
+        text[used] = '\0';
+        if (got == 0 || used >= FILE_MOST) {
+            *length = used;
+            return text;
+        }
+    }
+    free(text);
+    return NULL;
+}
+
+/* 0 if there is no such process. */
+static pid_t parent_of(pid_t pid)
+{
+    size_t length = 0;
+    _cleanup_free_ char *text = read_file(pid, "stat", &length);
+    const char *rest = text ? strrchr(text, ')') : NULL;
+    int parent = 0;
+    return rest && sscanf(rest + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+static bool runs(pid_t pid, const char *const *programs)
+{
+    char path[PATH_TEXT], file[LINK_TEXT];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    ssize_t length = readlink(path, file, sizeof file - 1);
+    if (length <= 0)
+        return false;
+    file[length] = '\0';
+    const char *slash = strrchr(file, '/');
+    for (size_t i = 0; programs[i]; i++) {
+        if (strcmp(slash ? slash + 1 : file, programs[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+pid_t mpiq_launcher_process_above(pid_t pid, const char *const *programs)
+{
+    for (int depth = 0; pid > 1 && depth < DEPTH_MOST; depth++) {
+        if (runs(pid, programs))
+            return pid;
+        pid = parent_of(pid);
+    }
+    return 0;
+}
+
+struct mpiq_error *mpiq_launcher_process_init(pid_t pid, struct mpiq_launcher_process *ret)
+{
+    size_t length = 0, count = 0;
+    _cleanup_free_ char *text = read_file(pid, "cmdline", &length);
+    if (!text)
+        return mpiq_error_create_os(errno == ENOENT ? ESRCH : errno, "process %d", (int)pid);
+    for (size_t i = 0; i < length; i++)
+        count += text[i] == '\0';
+    struct mpiq_launcher_process process = {.pid = pid, .words = calloc(count + 2, sizeof(char *))};
+    if (!process.words)
+        return no_memory();
+    for (const char *at = text; at < text + length; at += strlen(at) + 1) {
+        process.words[process.count] = strdup(at);
+        if (!process.words[process.count++]) {
+            mpiq_launcher_process_deinit(&process);
+            return no_memory();
+        }
+    }
+    *ret = process;
+    return NULL;
+}
+
+void mpiq_launcher_process_deinit(struct mpiq_launcher_process *process)
+{
+    for (size_t i = 0; i < process->count; i++)
+        free(process->words[i]);
+    free(process->words);
+    *process = (struct mpiq_launcher_process){0};
+}
+
+struct mpiq_error *mpiq_launcher_process_is_mine(pid_t pid)
+{
+    char path[PATH_TEXT];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    if (stat(path, &status) < 0)
+        return mpiq_error_create_os(ESRCH, "process %d", (int)pid);
+    if (status.st_uid == geteuid())
+        return NULL;
+    return mpiq_error_create(
+        MPIQ_ERROR_PERMISSION,
+        "the launcher %d belongs to another user, and which hosts it names is not to be trusted: "
+        "run mpiq as that user, or name the hosts: --hosts n1,n2",
+        (int)pid);
+}
+
+struct mpiq_error *mpiq_launcher_process_children(pid_t pid, pid_t **ret, size_t *count)
+{
+    pid_t *children = NULL;
+    size_t found = 0, room = 0;
+    DIR *proc = opendir("/proc");
+    if (!proc)
+        return mpiq_error_create_os(errno, "cannot list the processes in /proc");
+    struct mpiq_error *error = NULL;
+    struct dirent *entry;
+    while (!error && (entry = readdir(proc))) {
+        pid_t child = isdigit((unsigned char)entry->d_name[0]) ? (pid_t)strtol(entry->d_name, NULL, 10) : 0;
+        if (child <= 0 || parent_of(child) != pid)
+            continue;
+        if (mpiq_array_reserve(&children, &room, found + 1))
+            children[found++] = child;
+        else
+            error = no_memory();
+    }
+    closedir(proc);
+    if (error) {
+        free(children);
+        return error;
+    }
+    *ret = children;
+    *count = found;
+    return NULL;
+}
+
+char *mpiq_launcher_process_variable(pid_t pid, const char *name)
+{
+    size_t length = 0, size = strlen(name);
+    _cleanup_free_ char *text = read_file(pid, "environ", &length);
+    for (const char *at = text; at && at < text + length; at += strlen(at) + 1) {
+        if (strncmp(at, name, size) == 0 && at[size] == '=')
+            return strdup(at + size + 1);
+    }
+    return NULL;
+}
+
+/* As a shell hands it on: Hydra and mpirun quote words for the shell on the other host. */
+static bool is_called(const char *word, const char *name)
+{
+    const char *slash = strrchr(word, '/');
+    const char *start = slash ? slash + 1 : word + (word[0] == '"');
+    size_t length = strlen(start);
+    if (length > 0 && start[length - 1] == '"')
+        length--;
+    return length == strlen(name) && strncmp(start, name, length) == 0;
+}
+
+size_t mpiq_launcher_process_find_word(const struct mpiq_launcher_process *process, size_t first,
+                                       const char *name)
+{
+    size_t at = first;
+    while (at < process->count && !is_called(process->words[at], name))
+        at++;
+    return at;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * line - one message of a collector as a line of text, made to survive a launcher's stdout.
+ *
+ *     @mpiq1 TOKEN NUMBER KIND BASE64 ~CHECK
+ *
+ * The digits after "@mpiq" are the protocol's version, TOKEN is 16 hexadecimal digits that name the
+ * collector, NUMBER counts its lines from 0, CHECK is a hash of all between the version and " ~".  Launchers
+ * put prefixes before lines, run two into one or cut one off: a line is found wherever it stands, and counts
+ * only if its check agrees.  This format is the same in every version of the protocol, so that versions can
+ * tell each other apart.
+ */
+#ifndef MPIQ_HOSTS_LINE_H
+#define MPIQ_HOSTS_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum { MPIQ_PROTOCOL_VERSION = 1, MPIQ_LINE_MOST = 1 << 16 };
+
+/* X(identifier, word) */
+#define MPIQ_LINE_KINDS(X)                                                           \
+    X(HELLO, "hello")   /* who the collector is and which ranks it found: hello.h */ \
+    X(LOOKED, "looked") /* "1" or "2": it has finished that look */                  \
+    X(CHUNK, "chunk")   /* bytes of its snapshot */                                  \
+    X(BYE, "bye")       /* the snapshot's length and hash: that was all */           \
+    X(FAIL, "fail")     /* a sentence: it gives up */
+
+enum mpiq_line_kind {
+#define MPIQ_ENUM(id, word) MPIQ_LINE_##id,
+    MPIQ_LINE_KINDS(MPIQ_ENUM)
+#undef MPIQ_ENUM
+        MPIQ_LINE_KIND_COUNT
+};
+
+struct mpiq_line {
+    unsigned version;
+    uint64_t token;
+    uint64_t number;
+    enum mpiq_line_kind kind;
+    const char *text; /* base64, within the line that was read */
+    size_t length;
+};
+
+/* The line, ended by a line break, which the caller frees.  NULL without memory. */
+char *mpiq_line_write(uint64_t token, uint64_t number, enum mpiq_line_kind kind, const void *bytes,
+                      size_t length);
+
+/* The next message between *at and end, and *at behind it; false: there is none.  *damaged counts what begins
+   like a message and is none. */
+bool mpiq_line_next(const char **at, const char *end, struct mpiq_line *ret, uint64_t *damaged);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * order - what mpiq tells a collector, as arguments of mpiq collect: "match=SLURM_JOB_ID=12".
+ *
+ * Only letters, digits and @%_+=:,./- are in them, so that no shell on the way takes them apart; other
+ * characters are written "%20".
+ */
+#ifndef MPIQ_HOSTS_ORDER_H
+#define MPIQ_HOSTS_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct mpiq_order {
+    const char *version;
+    char **match; /* match, below, nspace and node_variable: struct mpiq_launch */
+    size_t match_count;
+    const char *below;         /* NULL */
+    const char *nspace;        /* NULL */
+    const char *node_variable; /* NULL */
+    const char *dll;           /* NULL: ours */
+    const char *skip;          /* ranks of the first world to leave out, "0-3"; NULL */
+    bool stop;                 /* as in struct mpiq_options; so is stacks */
+    bool stacks;
+    char *text; /* what the strings are in, of an order that was read */
+};
+
+/* "PROGRAM collect WORD...", ended by NULL; the caller calls mpiq_order_free_words.  USAGE if the program's
+   path has a character that a shell takes apart. */
+struct mpiq_error *mpiq_order_write(const struct mpiq_order *order, const char *program, char ***ret);
+void mpiq_order_free_words(char **words);
+
+/* What follows "collect".  On success the caller calls mpiq_order_deinit. */
+struct mpiq_error *mpiq_order_read(int count, char *const *words, struct mpiq_order *ret);
+void mpiq_order_deinit(struct mpiq_order *order);
+
+#endif

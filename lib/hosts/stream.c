@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "hosts/stream.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/base64.h"
+#include "base/cleanup.h"
+#include "base/hash_table.h"
+
+enum { WAITING_MOST = 256, SENTENCE_MOST = 500 };
+
+struct mpiq_stream_line {
+    uint64_t number;
+    enum mpiq_line_kind kind;
+    char *bytes;
+    size_t length;
+};
+
+static void drop_waiting(struct mpiq_stream *stream)
+{
+    for (size_t i = 0; i < stream->waiting_count; i++)
+        free(stream->waiting[i].bytes);
+    free(stream->waiting);
+    stream->waiting = NULL;
+    stream->waiting_count = 0;
+}
+
+void mpiq_stream_fail(struct mpiq_stream *stream, struct mpiq_error *error)
+{
+    if (stream->phase >= MPIQ_STREAM_COMPLETE) {
+        mpiq_error_destroy(error);
+        return;
+    }
+    stream->phase = MPIQ_STREAM_FAILED;
+    stream->error = error;
+    free(stream->bytes);
+    stream->bytes = NULL;
+    stream->size = stream->room = 0;
+    drop_waiting(stream);
+}
+
+bool mpiq_stream_has_gap(const struct mpiq_stream *stream)
+{
+    return stream->waiting_count > 0;
+}
+
+void mpiq_stream_deinit(struct mpiq_stream *stream)
+{
+    drop_waiting(stream);
+    mpiq_hello_deinit(&stream->hello);
+    mpiq_error_destroy(stream->error);
+    free(stream->bytes);
+    *stream = (struct mpiq_stream){0};
+}
+
+/* ---- one line after another ---------------------------------------------------------------------------- */
+
+static void senseless(struct mpiq_stream *stream)
+{
+    mpiq_stream_fail(stream, mpiq_error_create(MPIQ_ERROR_CORRUPT, "mpiq there sent a malformed answer"));
+}
+
+static void take_hello(struct mpiq_stream *stream, const struct mpiq_stream_line *line)
+{
+    if (stream->phase != MPIQ_STREAM_SILENT || line->number != 0) {
+        senseless(stream);
+        return;
+    }
+    struct mpiq_error *error = mpiq_hello_read(line->bytes, line->length, &stream->hello);
+    stream->phase = MPIQ_STREAM_LOOKING;
+    if (error)
+        mpiq_stream_fail(stream, error);
+}
+
+static void take_looked(struct mpiq_stream *stream, const struct mpiq_stream_line *line)
+{
+    char look = line->length == 1 ? line->bytes[0] : '\0';
+    if (look == '1' && stream->phase == MPIQ_STREAM_LOOKING)
+        stream->phase = MPIQ_STREAM_LOOKED;
+    else if (look == '2' && stream->phase == MPIQ_STREAM_LOOKED)
+        stream->phase = MPIQ_STREAM_SENDING;
+    else
+        senseless(stream);
+}
+
+static void take_chunk(struct mpiq_stream *stream, const struct mpiq_stream_line *line)
+{
+    if (stream->phase != MPIQ_STREAM_SENDING) {
+        senseless(stream);
+    } else if (line->length > MPIQ_STREAM_BYTES_MOST - stream->size) {
+        mpiq_stream_fail(stream, mpiq_error_create(MPIQ_ERROR_CORRUPT, "its answer is longer than can be"));
+    } else if (!mpiq_array_reserve(&stream->bytes, &stream->room, stream->size + line->length + 1)) {
+        mpiq_stream_fail(stream, mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory"));
+    } else {
+        memcpy(stream->bytes + stream->size, line->bytes, line->length);
+        stream->size += line->length;
+    }
+}
+
+static void take_bye(struct mpiq_stream *stream, const struct mpiq_stream_line *line)
+{
+    char text[64];
+    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, stream->bytes, stream->size);
+    int length = snprintf(text, sizeof text, "%zu %016" PRIx64, stream->size, hash);
+    if (stream->phase != MPIQ_STREAM_SENDING || line->length != (size_t)length ||
+        memcmp(line->bytes, text, line->length) != 0)
+        senseless(stream);
+    else
+        stream->phase = MPIQ_STREAM_COMPLETE;
+}
+
+static void take_fail(struct mpiq_stream *stream, const struct mpiq_stream_line *line)
+{
+    size_t length = line->length < SENTENCE_MOST ? line->length : SENTENCE_MOST;
+    mpiq_stream_fail(stream, mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "%.*s", (int)length, line->bytes));
+}
+
+static void take_due(struct mpiq_stream *stream, const struct mpiq_stream_line *line)
+{
+    static void (*const takers[])(struct mpiq_stream *, const struct mpiq_stream_line *) = {
+        [MPIQ_LINE_HELLO] = take_hello, [MPIQ_LINE_LOOKED] = take_looked, [MPIQ_LINE_CHUNK] = take_chunk,
+        [MPIQ_LINE_BYE] = take_bye,     [MPIQ_LINE_FAIL] = take_fail,
+    };
+    stream->next++;
+    takers[line->kind](stream, line);
+}
+
+/* All that have waited for those before them. */
+static void take_waiting(struct mpiq_stream *stream)
+{
+    for (size_t i = 0; i < stream->waiting_count && stream->phase < MPIQ_STREAM_COMPLETE;) {
+        struct mpiq_stream_line line = stream->waiting[i];
+        if (line.number != stream->next) {
+            i++;
+            continue;
+        }
+        stream->waiting[i] = stream->waiting[--stream->waiting_count];
+        take_due(stream, &line);
+        free(line.bytes);
+        i = 0;
+    }
+}
+
+/* Takes line's bytes. */
+static void let_wait(struct mpiq_stream *stream, struct mpiq_stream_line *line)
+{
+    for (size_t i = 0; i < stream->waiting_count; i++) {
+        if (stream->waiting[i].number == line->number)
+            return; /* it has come twice */
+    }
+    struct mpiq_stream_line *larger =
+        stream->waiting_count < WAITING_MOST
+            ? mpiq_array_grown(stream->waiting, stream->waiting_count, sizeof *larger)
+            : NULL;
+    if (!larger) {
+        mpiq_stream_fail(stream,
+                         mpiq_error_create(MPIQ_ERROR_CORRUPT, "a part of its answer was lost on the way"));
+        return;
+    }
+    stream->waiting = larger;
+    stream->waiting[stream->waiting_count++] = *line;
+    line->bytes = NULL;
+}
+
+void mpiq_stream_take(struct mpiq_stream *stream, const struct mpiq_line *line, const char *version)
+{
+    if (stream->phase >= MPIQ_STREAM_COMPLETE || line->number < stream->next)
+        return;
+    struct mpiq_stream_line own = {.number = line->number, .kind = line->kind};
+    own.bytes = malloc(line->length + 1);
+    if (!own.bytes) {
+        mpiq_stream_fail(stream, mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory"));
+        return;
+    }
+    if (!mpiq_base64_decode(line->text, line->length, own.bytes, &own.length)) {
+        senseless(stream);
+    } else if (own.number == stream->next) {
+        take_due(stream, &own);
+        take_waiting(stream);
+    } else {
+        let_wait(stream, &own);
+    }
+    free(own.bytes);
+    bool other = line->version != MPIQ_PROTOCOL_VERSION ||
+                 (stream->hello.version && strcmp(stream->hello.version, version) != 0);
+    if (other)
+        mpiq_stream_fail(stream,
+                         mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
+                                           "it has mpiq %s, here is %s: install the same version",
+                                           stream->hello.version ? stream->hello.version : "?", version));
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * stream - what one collector says, line by line, put in order and checked: how far it is, and its snapshot.
+ *
+ * The lines may come twice and in any order; one that is missing, or that makes no sense where it stands,
+ * costs the collector its answer and nothing else.  A collector may be hostile: bytes and waiting lines are
+ * bounded.
+ */
+#ifndef MPIQ_HOSTS_STREAM_H
+#define MPIQ_HOSTS_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "hosts/hello.h"
+#include "hosts/line.h"
+
+/* In the order in which a collector goes through them. */
+enum mpiq_stream_phase {
+    MPIQ_STREAM_SILENT,   /* not a word yet */
+    MPIQ_STREAM_LOOKING,  /* it has said hello, and looks for the first time */
+    MPIQ_STREAM_LOOKED,   /* it waits for the word to look again */
+    MPIQ_STREAM_SENDING,  /* it has looked twice, and sends */
+    MPIQ_STREAM_COMPLETE, /* all of its snapshot has come */
+    MPIQ_STREAM_FAILED    /* see error */
+};
+
+struct mpiq_stream_line; /* one that has come before its turn */
+
+struct mpiq_stream {
+    uint64_t token;
+    uint64_t next; /* number of the line that is due */
+    struct mpiq_stream_line *waiting;
+    size_t waiting_count;
+    enum mpiq_stream_phase phase;
+    struct mpiq_hello hello; /* from MPIQ_STREAM_LOOKING on */
+    char *bytes;             /* of the snapshot, so far */
+    size_t size;
+    size_t room;
+    struct mpiq_error *error; /* why it failed */
+};
+
+enum { MPIQ_STREAM_BYTES_MOST = 1 << 28 };
+
+/* All zeros is a silent one.  version: of this mpiq; a collector of another one has failed. */
+void mpiq_stream_take(struct mpiq_stream *stream, const struct mpiq_line *line, const char *version);
+/* It has failed, unless it is complete or has failed already.  Takes error. */
+void mpiq_stream_fail(struct mpiq_stream *stream, struct mpiq_error *error);
+/* Whether lines have come that wait for one that has not. */
+bool mpiq_stream_has_gap(const struct mpiq_stream *stream);
+void mpiq_stream_deinit(struct mpiq_stream *stream);
+
+#endif

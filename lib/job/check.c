@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The check of a job that has ended: what its ranks, held at their end, have left undone. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "job/diagnose.h"
+#include "job/find.h"
+
+bool mpiq_is_at_end(const struct mpiq_job_state *job)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        const struct mpiq_job_rank *rank = &job->ranks[i];
+        if (rank->process == MPIQ_NONE || rank->gone)
+            continue;
+        if (!rank->held)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+uint32_t mpiq_check_process(const struct mpiq_finder *finder, const struct mpiq_job_fact *fact)
+{
+    return finder->job->ranks[fact->rank].process;
+}
+
+const char *mpiq_check_at(struct mpiq_finder *finder, const struct mpiq_job_fact *fact)
+{
+    const char *place = mpiq_words_place(finder->arena, finder->job, fact->site);
+    return place[0] ? WORDS(finder->arena, " at %s", place) : "";
+}
+
+const char *mpiq_check_comm(struct mpiq_finder *finder, const struct mpiq_job_fact *fact)
+{
+    const char *name = mpiq_job_string(finder->job, fact->comm_name);
+    if (!name || !name[0])
+        return "a communicator without a name";
+    return strncmp(name, "MPI_COMM_", 9) == 0 ? name : WORDS(finder->arena, "communicator \"%s\"", name);
+}
+
+uint32_t mpiq_check_comm_index(const struct mpiq_finder *finder, const struct mpiq_job_fact *fact)
+{
+    const struct mpiq_job_state *job = finder->job;
+    for (uint32_t i = 0; fact->comm != 0 && i < job->communicator_count; i++) {
+        if (job->communicators[i].context[1] == fact->comm)
+            return i;
+    }
+    return MPIQ_NONE;
+}
+
+void mpiq_check_site(struct mpiq_finder *finder, struct mpiq_finding *finding,
+                     const struct mpiq_job_fact *fact)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_site *place = fact->site == MPIQ_NONE ? NULL : &job->sites[fact->site];
+    const char *call = mpiq_job_string(job, fact->call);
+    const char *file = place ? mpiq_job_string(job, place->file) : NULL;
+    const char *function = place ? mpiq_job_string(job, place->function) : NULL;
+    struct mpiq_finding_site *site = NULL;
+    for (size_t i = 0; i < finding->site_count && !site; i++) {
+        struct mpiq_finding_site *other = &finding->sites[i];
+        if (other->call == call && other->file == file && other->function == function &&
+            other->line == (place ? place->line : 0))
+            site = other;
+    }
+    if (!site && finding->site_count >= MPIQ_MOST_SITES)
+        return;
+    if (!site) {
+        site = mpiq_finding_add_site(finding);
+        if (!site) {
+            finder->failed = true;
+            return;
+        }
+        site->call = call;
+        site->file = file;
+        site->function = function;
+        site->line = place ? place->line : 0;
+    }
+    mpiq_finder_add(finder, &site->ranks, mpiq_check_process(finder, fact));
+}
+
+/* ---- objects ------------------------------------------------------------------------------------------- */
+
+static const char *const nouns[MPIQ_OBJECT_COUNT] = {
+    [MPIQ_OBJECT_COMMUNICATOR] = "communicator",
+    [MPIQ_OBJECT_DATATYPE] = "datatype",
+    [MPIQ_OBJECT_GROUP] = "group",
+    [MPIQ_OBJECT_WINDOW] = "window",
+    [MPIQ_OBJECT_FILE] = "file",
+    [MPIQ_OBJECT_OP] = "operation",
+    [MPIQ_OBJECT_REQUEST] = "request",
+    [MPIQ_OBJECT_PERSISTENT] = "persistent request",
+};
+
+static const char *verb_of(uint32_t object)
+{
+    switch (object) {
+    case MPIQ_OBJECT_FILE:
+        return "closed";
+    case MPIQ_OBJECT_REQUEST:
+        return "completed or freed";
+    default:
+        return "freed";
+    }
+}
+
+static int compare_objects(const void *left, const void *right)
+{
+    const struct mpiq_job_fact *a = *(const struct mpiq_job_fact *const *)left;
+    const struct mpiq_job_fact *b = *(const struct mpiq_job_fact *const *)right;
+    if (a->base != b->base)
+        return a->base == MPIQ_OBJECT_REQUEST   ? -1
+               : b->base == MPIQ_OBJECT_REQUEST ? 1
+               : a->base < b->base              ? -1
+                                                : 1;
+    if (a->site != b->site)
+        return a->site < b->site ? -1 : 1;
+    return a->call < b->call ? -1 : a->call > b->call;
+}
+
+static bool alike(const struct mpiq_job_fact *a, const struct mpiq_job_fact *b)
+{
+    return a->base == b->base && a->site == b->site && a->call == b->call;
+}
+
+static void say_object(struct mpiq_finder *finder, const struct mpiq_job_fact *const *facts, size_t count)
+{
+    const struct mpiq_job_fact *first = facts[0];
+    struct mpiq_finding *finding = mpiq_diagnosis_add_finding(
+        finder->diagnosis,
+        first->base == MPIQ_OBJECT_REQUEST ? MPIQ_FINDING_REQUEST_LEAK : MPIQ_FINDING_NOT_FREED);
+    if (!finding) {
+        finder->failed = true;
+        return;
+    }
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        total += facts[i]->count;
+        mpiq_finder_add(finder, &finding->ranks, mpiq_check_process(finder, facts[i]));
+        mpiq_check_site(finder, finding, facts[i]);
+    }
+    struct mpiq_arena *arena = finder->arena;
+    const char *call = mpiq_job_string(finder->job, first->call);
+    bool each = total == finding->ranks.size;
+    finding->text = WORDS(arena, "%s never %s %s that %s%s %s", mpiq_words_ranks(arena, &finding->ranks),
+                          verb_of(first->base),
+                          each ? WORDS(arena, "the %s", nouns[first->base])
+                               : WORDS(arena, "%llu %ss", (unsigned long long)total, nouns[first->base]),
+                          call ? call : "a call", mpiq_check_at(finder, first),
+                          first->base == MPIQ_OBJECT_FILE      ? "opened"
+                          : first->base == MPIQ_OBJECT_REQUEST ? "started"
+                                                               : "made");
+}
+
+static void check_objects(struct mpiq_finder *finder)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_fact **facts _cleanup_free_ = calloc((size_t)job->fact_count + 1, sizeof *facts);
+    size_t count = 0;
+    if (!facts) {
+        finder->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        const struct mpiq_job_rank *rank = &job->ranks[i];
+        for (uint32_t j = 0; rank->held && rank->process != MPIQ_NONE && j < rank->fact_count; j++) {
+            const struct mpiq_job_fact *fact = &job->facts[rank->first_fact + j];
+            if (fact->kind == MPIQ_FACT_OBJECT && fact->base < MPIQ_OBJECT_COUNT && fact->count > 0)
+                facts[count++] = fact;
+        }
+    }
+    if (count > 0)
+        qsort(facts, count, sizeof *facts, compare_objects);
+    for (size_t i = 0; i < count && !finder->failed;) {
+        size_t end = i + 1;
+        while (end < count && alike(facts[i], facts[end]))
+            end++;
+        say_object(finder, &facts[i], end - i);
+        i = end;
+    }
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------- */
+
+static void note_lost(struct mpiq_finder *finder)
+{
+    struct mpiq_rank_set lost _cleanup_(mpiq_rank_set_deinit) = {0};
+    struct mpiq_rank_set unread _cleanup_(mpiq_rank_set_deinit) = {0};
+    for (uint32_t process = 0; process < finder->job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
+        if (!rank || !rank->held)
+            mpiq_finder_add(finder, &unread, process);
+        else if (rank->lost_facts > 0)
+            mpiq_finder_add(finder, &lost, process);
+    }
+    const struct {
+        struct mpiq_rank_set *ranks;
+        const char *text;
+    } notes[] = {
+        {&lost, "made more different calls than are kept: messages and collectives were not compared"},
+        {&unread, "not checked: did not come to MPI_Finalize, or could not be read there"}};
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        if (notes[i].ranks->size == 0)
+            continue;
+        struct mpiq_note *note = mpiq_diagnosis_add_note(finder->diagnosis);
+        finder->failed = finder->failed || !note || !mpiq_rank_set_add_set(&note->ranks, notes[i].ranks);
+        if (note)
+            note->text = notes[i].text;
+    }
+}
+
+void mpiq_find_check(struct mpiq_finder *finder)
+{
+    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    mpiq_check_collectives(finder);
+    mpiq_check_messages(finder);
+    check_objects(finder);
+    note_lost(finder);
+    diagnosis->verdict = MPIQ_VERDICT_FINISHED;
+    size_t count = diagnosis->finding_count;
+    diagnosis->text =
+        count == 0   ? "the job ended, and the check found nothing"
+        : count == 1 ? "the job ended, and the check found one thing wrong"
+                     : WORDS(finder->arena, "the job ended, and the check found %zu things wrong", count);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rank/places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/hash_table.h"
+#include "rank/rank.h"
+
+/* Different return addresses of one process that are looked up, at most: a program has that many calls of MPI
+   only if somebody wrote them there to keep us busy. */
+#define ADDRESSES_MAX 4096
+
+struct known {
+    uint64_t address;
+    struct mpiq_place place;
+};
+
+struct finder {
+    struct mpiq_target *target;
+    struct mpiq_rank_state *state;
+    struct mpiq_hash_table table; /* of known, by address */
+    struct known *known;
+    uint32_t count;
+    uint32_t capacity;
+    bool unable; /* the target has no places, or no memory is left */
+};
+
+/* The first of the frames that is the user's own. */
+static struct mpiq_place choose(const struct finder *finder, const struct mpiq_target_stack *frames)
+{
+    struct mpiq_place place = {0};
+    for (size_t i = 0; i < frames->count; i++) {
+        const struct mpiq_target_frame *frame = &frames->frames[i];
+        char name[256];
+        if (!frame->object || mpiq_mpi_is_library(frame->object))
+            continue;
+        if (!frame->file && strcmp(frame->object, finder->state->executable) != 0)
+            continue;
+        place.function =
+            mpiq_rank_state_intern(finder->state, mpiq_user_name(frame->function, name, sizeof name));
+        place.file = mpiq_rank_state_intern(finder->state, frame->file);
+        place.line = frame->file ? frame->line : 0;
+        break;
+    }
+    return place;
+}
+
+static struct mpiq_place look_up(struct finder *finder, uint64_t address)
+{
+    struct mpiq_place place = {0};
+    struct mpiq_target_stack frames = {0};
+    struct mpiq_error *error = mpiq_target_place(finder->target, address, &frames);
+    if (error) {
+        finder->unable = error->code == MPIQ_ERROR_UNSUPPORTED || error->code == MPIQ_ERROR_GONE;
+        mpiq_error_destroy(error);
+        return place;
+    }
+    place = choose(finder, &frames);
+    mpiq_target_stack_deinit(&frames);
+    return place;
+}
+
+static void fill(struct finder *finder, uint64_t address, struct mpiq_place *ret)
+{
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, address);
+    uint64_t cursor = hash;
+    if (address == 0 || finder->unable || ret->function || ret->file)
+        return;
+    for (uint32_t i; (i = mpiq_hash_table_next(&finder->table, hash, &cursor)) != UINT32_MAX;) {
+        if (finder->known[i].address == address) {
+            *ret = finder->known[i].place;
+            return;
+        }
+    }
+    if (finder->count == ADDRESSES_MAX)
+        return;
+    if (!mpiq_array_reserve(&finder->known, &finder->capacity, (size_t)finder->count + 1) ||
+        !mpiq_hash_table_add(&finder->table, hash, finder->count)) {
+        finder->unable = true;
+        return;
+    }
+    *ret = look_up(finder, address);
+    finder->known[finder->count++] = (struct known){.address = address, .place = *ret};
+}
+
+static void fill_operations(struct finder *finder, struct mpiq_operation *operations, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        fill(finder, operations[i].caller, &operations[i].started);
+}
+
+static void fill_calls(struct finder *finder, struct mpiq_call *calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        fill(finder, calls[i].caller, &calls[i].started);
+}
+
+void mpiq_rank_add_places(struct mpiq_target *target, struct mpiq_rank_state *state)
+{
+    struct finder finder = {.target = target, .state = state};
+    /* What findings point at first: the past comes last. */
+    for (size_t i = 0; i < state->thread_count; i++) {
+        for (size_t j = 0; j < state->threads[i].wait_count; j++) {
+            struct mpiq_wait *wait = &state->threads[i].waits[j];
+            fill_operations(&finder, wait->operations, wait->operation_count);
+        }
+    }
+    for (size_t i = 0; i < state->communicator_count; i++) {
+        struct mpiq_communicator *comm = &state->communicators[i];
+        fill_calls(&finder, comm->outstanding, comm->outstanding_count);
+        fill_calls(&finder, comm->calls, comm->call_count);
+        fill(&finder, comm->made_caller, &comm->made);
+    }
+    fill_operations(&finder, state->operations, state->operation_count);
+    for (size_t i = 0; i < state->window_count; i++)
+        fill(&finder, state->windows[i].made_caller, &state->windows[i].made);
+    fill_calls(&finder, state->process_calls, state->process_call_count);
+    for (size_t i = 0; i < state->fact_count; i++)
+        fill(&finder, state->facts[i].caller, &state->facts[i].place);
+    for (size_t i = state->history_count; i-- > 0;)
+        fill(&finder, state->history[i].caller, &state->history[i].place);
+    mpiq_hash_table_deinit(&finder.table);
+    free(finder.known);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* places - the source lines that return addresses stand for. */
+#ifndef MPIQ_RANK_PLACES_H
+#define MPIQ_RANK_PLACES_H
+
+#include "state/rank_state.h"
+#include "target/target.h"
+
+/*
+ * Fills in the places of all calls, requests, communicators, windows and past calls of which the state has a
+ * return address: the line in the user's code that called MPI.  A call that the MPI library's own Fortran
+ * layer made, or a binding without debug information, has no place.  What cannot be found out stays not
+ * known.
+ */
+void mpiq_rank_add_places(struct mpiq_target *target, struct mpiq_rank_state *state);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * proctable - where a launcher has started its ranks, by the table that it keeps for debuggers.
+ *
+ * "The MPIR Process Acquisition Interface", version 1.1: MPIR_proctable holds host, executable and pid of
+ * each rank of MPI_COMM_WORLD, in the order of ranks; MPIR_proctable_size is their number.  Read by
+ * mpiq-reader, since the launcher may be anybody's; it is a question as those of rank.h are (docs/WIRE.md).
+ */
+#ifndef MPIQ_PROCTABLE_H
+#define MPIQ_PROCTABLE_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "target/target.h"
+
+/* Whether that question (JSON) asks for it. */
+bool mpiq_proctable_is_asked(const char *question);
+
+/* The answer as JSON, which the caller frees: {"size":8,"hosts":[{"host":"n1","ranks":"0-1"},…]}, hosts in
+   the order of their lowest ranks, an entry without a host's name left out.  NOT_FOUND: the process has no
+   such table, or it is empty; CORRUPT: it makes no sense. */
+struct mpiq_error *mpiq_proctable_read(struct mpiq_target *target, char **ret);
+
+#endif

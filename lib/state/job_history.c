@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The last MPI calls of each rank, as its last look saw them. */
+#include "state/job_builder.h"
+
+static bool add_past_call(struct mpiq_job_state *job, const struct mpiq_past_call *from,
+                          uint32_t first_member, struct mpiq_job_past_call *ret)
+{
+    *ret = (struct mpiq_job_past_call){
+        .begin_ns = from->begin_ns,
+        .end_ns = from->end_ns,
+        .bytes = from->bytes,
+        .comm = from->comm < 0 ? MPIQ_NONE : first_member + (uint32_t)from->comm,
+        .peer_local = from->peer_local,
+        .root = from->root,
+        .tag = from->tag,
+        .tid = from->tid,
+        .any_source = from->any_source,
+        .any_tag = from->any_tag,
+        .proc_null = from->proc_null,
+    };
+    return mpiq_job_intern_cached(job, from->call, &ret->call) &&
+           mpiq_job_intern_place(job, &from->place, &ret->site);
+}
+
+bool mpiq_job_add_history(struct mpiq_job_state *job, const struct mpiq_rank_state *state,
+                          uint32_t first_member, struct mpiq_job_rank *rank)
+{
+    size_t most = mpiq_history_share(state->world_size);
+    size_t skipped = state->history_count > most ? state->history_count - most : 0;
+    size_t count = state->history_count - skipped;
+    /* The first look's calls give their rows to the second one's, where these fit. */
+    if (count > rank->past_count) {
+        if (!MPIQ_RESERVE(job->past_calls, job->past_call_count, job->builder->past_call_capacity, count))
+            return false;
+        rank->first_past = job->past_call_count;
+        job->past_call_count += (uint32_t)count;
+    }
+    rank->past_count = (uint32_t)count;
+    rank->past_dropped = state->history_dropped + skipped;
+    for (size_t i = 0; i < count; i++) {
+        if (!add_past_call(job, &state->history[skipped + i], first_member,
+                           &job->past_calls[rank->first_past + i]))
+            return false;
+    }
+    return true;
+}
+
+void mpiq_job_finish_history(struct mpiq_job_state *job, const uint32_t *member_map)
+{
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        for (uint32_t j = 0; j < job->ranks[i].past_count; j++) {
+            struct mpiq_job_past_call *call = &job->past_calls[job->ranks[i].first_past + j];
+            uint32_t index = call->comm == MPIQ_NONE ? MPIQ_NONE : member_map[call->comm];
+            call->peer = MPIQ_NONE;
+            call->comm = MPIQ_NONE;
+            if (index == MPIQ_NONE)
+                continue;
+            const struct mpiq_job_member *member = &job->members[index];
+            call->comm = member->comm;
+            /* A collective's root is of the remote group, where there is one and it is no member here. */
+            call->peer =
+                mpiq_job_local_process(job, member, true, call->root >= 0 ? call->root : call->peer_local);
+        }
+    }
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The threads of one rank state: what each waits for, and whether both looks saw it so. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "state/job_adding.h"
+
+static bool add_waits(struct mpiq_adding *adding, const struct mpiq_thread *thread,
+                      struct mpiq_job_thread *row, const struct mpiq_job_thread *old)
+{
+    struct mpiq_job_state *job = adding->job;
+    struct mpiq_job_builder *builder = job->builder;
+    if (!MPIQ_RESERVE(job->waits, job->wait_count, builder->wait_capacity, thread->wait_count))
+        return false;
+    uint32_t old_first = old ? old->first_wait : 0;
+    uint32_t old_count = old ? old->wait_count : 0;
+    row->wait_count = (uint32_t)thread->wait_count;
+    row->first_wait = mpiq_place_rows(&job->wait_count, old_first, old_count, thread->wait_count);
+    for (size_t i = 0; i < thread->wait_count; i++) {
+        const struct mpiq_wait *wait = &thread->waits[i];
+        bool reuse = row->first_wait == old_first && i < old_count;
+        const struct mpiq_job_wait before = reuse ? job->waits[old_first + i] : (struct mpiq_job_wait){0};
+        struct mpiq_job_wait *copy = &job->waits[row->first_wait + i];
+        if (!MPIQ_RESERVE(job->operations, job->operation_count, builder->operation_capacity,
+                          wait->operation_count))
+            return false;
+        *copy = (struct mpiq_job_wait){
+            .episode = wait->episode,
+            .begin_ns = wait->begin_ns,
+            .comm = mpiq_member_index(adding, wait->comm),
+            .collective_comm = mpiq_member_index(adding, wait->collective_comm),
+            .need = wait->need,
+            .operation_count = (uint32_t)wait->operation_count,
+            .first_operation = mpiq_place_rows(&job->operation_count, before.first_operation,
+                                               before.operation_count, wait->operation_count),
+            .window = wait->window < 0 ? MPIQ_NONE : adding->first_view + (uint32_t)wait->window,
+            .window_target = (uint32_t)wait->window_target,
+            .collective = wait->collective,
+            .kind = wait->kind,
+            .lock_type = wait->lock_type,
+        };
+        if (!mpiq_job_intern(job, wait->call, &copy->call) ||
+            !mpiq_add_operations(adding, wait->operations, wait->operation_count, true,
+                                 copy->first_operation))
+            return false;
+    }
+    return true;
+}
+
+static const struct mpiq_job_thread *old_thread(const struct mpiq_adding *adding, int32_t tid,
+                                                uint32_t *index)
+{
+    for (uint32_t i = 0; adding->old && i < adding->old->thread_count; i++) {
+        *index = adding->old->first_thread + i;
+        if (adding->job->threads[*index].tid == tid)
+            return &adding->job->threads[*index];
+    }
+    return NULL;
+}
+
+/* Whether both looks saw a thread in one wait; `changed` is what changed in its rank. */
+static int8_t held(const struct mpiq_adding *adding, const struct mpiq_thread *thread, uint64_t mark,
+                   uint8_t changed)
+{
+    if (!adding->old && !adding->state->core)
+        return MPIQ_UNKNOWN;
+    if (!mark || (!thread->record && !mpiq_can_tell_waits(adding->state)))
+        return MPIQ_NO;
+    if (!adding->old) /* a core file does not move */
+        return MPIQ_YES;
+    uint32_t index = 0;
+    const struct mpiq_job_thread *old = old_thread(adding, thread->tid, &index);
+    if (!old || adding->job->builder->thread_marks[index] != mark)
+        return MPIQ_NO;
+    unsigned progress = MPIQ_CHANGED_QUEUES | MPIQ_CHANGED_CALLS | MPIQ_CHANGED_CHANNELS | MPIQ_CHANGED_STATE;
+    return thread->record || !(changed & progress) ? MPIQ_YES : MPIQ_NO;
+}
+
+/* The sleep that a thread was in from the first look to the second: the same in both, at the same place, and
+   no more processor time in between than a look itself costs. */
+static uint8_t sleep_between(const struct mpiq_adding *adding, const struct mpiq_thread *thread,
+                             const struct mpiq_job_thread *old, uint32_t index, bool turned)
+{
+    enum { COST_OF_A_LOOK_NS = 1000000 };
+    bool still = old && !turned && adding->job->builder->thread_sleeps[index] == thread->sleep &&
+                 thread->cpu_ns - old->cpu_ns < COST_OF_A_LOOK_NS;
+    return still ? thread->sleep : MPIQ_SLEEP_UNKNOWN;
+}
+
+static bool is_helper(const struct mpiq_thread *thread)
+{
+    return thread->frame_count > 0 && thread->mpi_frame < 0 && thread->user_frame < 0 &&
+           thread->wait_count == 0;
+}
+
+static bool calls_back(const struct mpiq_rank_state *state, const struct mpiq_thread *thread)
+{
+    for (int32_t i = 0; i < thread->mpi_frame; i++) {
+        const char *object = thread->frames[i].object;
+        if (object && strcmp(object, state->executable) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The call of the C library that a thread is blocked in, by the name in the manual: libc's stacks show what
+   is inside of it.  NULL: none. */
+static const char *blocks_in(const struct mpiq_thread *thread)
+{
+    static const struct {
+        const char *inner; /* without leading underscores */
+        const char *name;
+    } calls[] = {
+        {"pthread_join", "pthread_join"},
+        {"pthread_clockjoin_ex", "pthread_join"},
+        {"pthread_timedjoin_ex", "pthread_join"},
+        {"pthread_mutex_lock", "pthread_mutex_lock"},
+        {"lll_lock_wait", "pthread_mutex_lock"},
+        {"pthread_cond_wait", "pthread_cond_wait"},
+        {"pthread_cond_wait_common", "pthread_cond_wait"},
+        {"pthread_cond_timedwait", "pthread_cond_timedwait"},
+        {"pthread_cond_clockwait", "pthread_cond_timedwait"},
+        {"pthread_barrier_wait", "pthread_barrier_wait"},
+        {"pthread_rwlock_rdlock", "pthread_rwlock_rdlock"},
+        {"pthread_rwlock_wrlock", "pthread_rwlock_wrlock"},
+        {"sem_wait", "sem_wait"},
+        {"new_sem_wait_slow64", "sem_wait"},
+        {"new_sem_wait", "sem_wait"},
+    };
+    const char *found = NULL;
+    size_t count = thread->user_frame < 0 ? thread->frame_count : (size_t)thread->user_frame;
+    /* The outermost of them is the one that was called: a wait for a condition locks its mutex again. */
+    for (size_t i = 0; i < count && thread->mpi_frame < 0; i++) {
+        const char *function = thread->frames[i].function;
+        while (function && *function == '_')
+            function++;
+        if (function && strncmp(function, "GI_", 3) == 0)
+            function += 3 + strspn(function + 3, "_");
+        for (size_t j = 0; function && j < sizeof calls / sizeof *calls; j++) {
+            if (strcmp(calls[j].inner, function) == 0)
+                found = calls[j].name;
+        }
+    }
+    return found;
+}
+
+static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread *thread,
+                            struct mpiq_job_thread *row)
+{
+    struct mpiq_job_state *job = adding->job;
+    const char *call = thread->mpi_call;
+    if (!call[0] && thread->wait_count > 0)
+        call = thread->waits[0].call;
+    if (!call[0] && thread->wait_count > 0)
+        call = thread->waits[thread->wait_count - 1].call;
+    row->in_mpi = thread->mpi_frame >= 0 || thread->wait_count > 0 || thread->mpi_call[0];
+    row->helper = is_helper(thread);
+    row->calls_back = calls_back(adding->state, thread);
+    row->state = thread->state ? thread->state : '?';
+    row->record = thread->record;
+    row->site = row->innermost = MPIQ_NONE;
+    return mpiq_job_intern(job, call, &row->call) &&
+           mpiq_job_intern(job, blocks_in(thread), &row->blocks_in) &&
+           (thread->user_frame < 0 ||
+            mpiq_job_intern_site(job, &thread->frames[thread->user_frame], &row->site)) &&
+           (thread->frame_count == 0 || mpiq_job_intern_site(job, &thread->frames[0], &row->innermost));
+}
+
+/* Probes told apart; who asks for more kinds of messages in turn is not followed. */
+enum { MOST_PROBED = 8 };
+
+static bool same_probe(const struct mpiq_operation *a, const struct mpiq_operation *b)
+{
+    return a->comm == b->comm && a->peer_local == b->peer_local && a->tag == b->tag;
+}
+
+/* What a thread has asked for without waiting since it did anything else, from its last calls: in *probed, at
+   most MOST_PROBED.  *all: it tested no requests, and none is left out. */
+static size_t collect_probed(const struct mpiq_rank_state *state, const struct mpiq_thread *thread,
+                             struct mpiq_operation *probed, bool *all)
+{
+    size_t count = 0;
+    *all = true;
+    for (size_t i = state->history_count; i > 0; i--) {
+        const struct mpiq_past_call *call = &state->history[i - 1];
+        if (call->tid != thread->tid || !call->call)
+            continue;
+        if (!mpiq_is_poll(call->call))
+            break;
+        bool probe = strcmp(call->call, "MPI_Iprobe") == 0 || strcmp(call->call, "MPI_Improbe") == 0;
+        if (!probe || call->comm < 0) {
+            *all = false;
+            continue;
+        }
+        struct mpiq_operation one = {.kind = MPIQ_OPERATION_PROBE,
+                                     .queue = MPIQ_QUEUE_WAIT,
+                                     .comm = (uint32_t)call->comm,
+                                     .peer_local = call->peer_local < 0 ? MPIQ_ANY : call->peer_local,
+                                     .peer = {.rank = -1},
+                                     .actual = {.rank = -1},
+                                     .actual_local = -1,
+                                     .tag = call->tag,
+                                     .tag_any = call->tag < 0,
+                                     .bytes = -1,
+                                     .actual_bytes = -1,
+                                     .collective = -1,
+                                     .started = call->place};
+        size_t at = 0;
+        while (at < count && !same_probe(&probed[at], &one))
+            at++;
+        if (at < count)
+            continue;
+        if (count == MOST_PROBED) {
+            *all = false;
+            break;
+        }
+        probed[count++] = one;
+    }
+    return count;
+}
+
+static bool add_probed(struct mpiq_adding *adding, const struct mpiq_thread *thread,
+                       struct mpiq_job_thread *row, const struct mpiq_job_thread *old)
+{
+    struct mpiq_job_state *job = adding->job;
+    struct mpiq_operation probed[MOST_PROBED];
+    size_t count =
+        thread->wait_count > 0 ? 0 : collect_probed(adding->state, thread, probed, &row->probed_all);
+    if (!MPIQ_RESERVE(job->operations, job->operation_count, job->builder->operation_capacity, count))
+        return false;
+    row->probed_count = (uint32_t)count;
+    row->first_probed = mpiq_place_rows(&job->operation_count, old ? old->first_probed : 0,
+                                        old ? old->probed_count : 0, count);
+    return mpiq_add_operations(adding, probed, count, true, row->first_probed);
+}
+
+bool mpiq_add_threads(struct mpiq_adding *adding, struct mpiq_job_rank *rank)
+{
+    struct mpiq_job_state *job = adding->job;
+    struct mpiq_job_builder *builder = job->builder;
+    size_t count = adding->state->thread_count;
+    if (!MPIQ_RESERVE(job->threads, job->thread_count, builder->thread_capacity, count) ||
+        !MPIQ_RESERVE(builder->thread_marks, job->thread_count, builder->thread_mark_capacity, count) ||
+        !MPIQ_RESERVE(builder->thread_stacks, job->thread_count, builder->thread_stack_capacity, count) ||
+        !MPIQ_RESERVE(builder->thread_sleeps, job->thread_count, builder->thread_sleep_capacity, count))
+        return false;
+    struct mpiq_job_thread *rows _cleanup_free_ = calloc(count + 1, sizeof *rows);
+    uint64_t *marks _cleanup_free_ = calloc(count + 1, sizeof *marks);
+    uint64_t *stacks _cleanup_free_ = calloc(count + 1, sizeof *stacks);
+    uint8_t *sleeps _cleanup_free_ = calloc(count + 1, sizeof *sleeps);
+    if (!rows || !marks || !stacks || !sleeps)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct mpiq_thread *thread = &adding->state->threads[i];
+        uint32_t index = 0;
+        const struct mpiq_job_thread *old = old_thread(adding, thread->tid, &index);
+        marks[i] = mpiq_wait_mark(thread);
+        stacks[i] = mpiq_stack_mark(thread);
+        rows[i].turned = old && builder->thread_stacks[index] != stacks[i];
+        rows[i].tid = thread->tid;
+        rows[i].cpu_ns = thread->cpu_ns;
+        rows[i].cpu_between_ns = old && thread->cpu_ns > old->cpu_ns ? thread->cpu_ns - old->cpu_ns : 0;
+        rows[i].held = held(adding, thread, marks[i], rank->changed);
+        sleeps[i] = thread->sleep;
+        rows[i].sleep = sleep_between(adding, thread, old, index, rows[i].turned);
+        rows[i].system_call = thread->system_call;
+        if (!describe_thread(adding, thread, &rows[i]) || !add_waits(adding, thread, &rows[i], old) ||
+            !add_probed(adding, thread, &rows[i], old))
+            return false;
+    }
+    rank->thread_count = (uint32_t)count;
+    rank->first_thread = mpiq_place_rows(&job->thread_count, adding->old ? adding->old->first_thread : 0,
+                                         adding->old ? adding->old->thread_count : 0, count);
+    if (count > 0) {
+        memcpy(&job->threads[rank->first_thread], rows, count * sizeof *rows);
+        memcpy(&builder->thread_marks[rank->first_thread], marks, count * sizeof *marks);
+        memcpy(&builder->thread_stacks[rank->first_thread], stacks, count * sizeof *stacks);
+        memcpy(&builder->thread_sleeps[rank->first_thread], sleeps, count * sizeof *sleeps);
+    }
+    return true;
+}
+
+void mpiq_same_threads(struct mpiq_adding *adding, const struct mpiq_job_rank *rank)
+{
+    const struct mpiq_rank_state *state = adding->state;
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        const struct mpiq_thread *thread = &state->threads[i];
+        struct mpiq_job_thread *row = &adding->job->threads[rank->first_thread + i];
+        row->held = held(adding, thread, mpiq_wait_mark(thread), 0);
+        row->sleep = sleep_between(adding, thread, row, rank->first_thread + i, false);
+        row->system_call = thread->system_call;
+        row->state = thread->state ? thread->state : '?';
+        row->cpu_between_ns = thread->cpu_ns > row->cpu_ns ? thread->cpu_ns - row->cpu_ns : 0;
+        row->cpu_ns = thread->cpu_ns;
+    }
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Windows: epochs and locks that nobody ends. */
+#include "corpus.h"
+
+#define WORLD MPI_COMM_WORLD
+
+static MPI_Win make_window(void)
+{
+    MPI_Win window;
+
+    MPI_Win_create(small, sizeof small, sizeof *small, MPI_INFO_NULL, WORLD, &window);
+    MPI_Win_set_name(window, "field");
+    MPI_Barrier(WORLD);
+    return window;
+}
+
+static MPI_Group only(int member)
+{
+    MPI_Group world;
+    MPI_Group group;
+
+    MPI_Comm_group(WORLD, &world);
+    MPI_Group_incl(world, 1, &member, &group);
+    return group;
+}
+
+/* Rank 1 keeps its lock and goes on into a barrier, which all others reach only once they have had it. */
+CASE(lock_kept_over_a_barrier)
+{
+    MPI_Win window = make_window();
+
+    if (rank == 1) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+        MPI_Put(small_received, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
+        MPI_Win_flush(0, window);
+        MPI_Send(NULL, 0, MPI_INT, (rank + 1) % size, 2, WORLD);
+        HANG(MPI_Barrier(WORLD));
+        return;
+    }
+    MPI_Recv(NULL, 0, MPI_INT, (rank + size - 1) % size, 2, WORLD, MPI_STATUS_IGNORE);
+    if ((rank + 1) % size != 1)
+        MPI_Send(NULL, 0, MPI_INT, (rank + 1) % size, 2, WORLD);
+    ready();
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+    MPI_Put(small_received, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
+    MPI_Win_unlock(0, window);
+    MPI_Barrier(WORLD);
+}
+
+/* Rank 0 starts an access epoch at all others; the last one never posts, and waits in a barrier. */
+CASE(started_and_not_posted)
+{
+    MPI_Win window = make_window();
+
+    if (rank == 0) {
+        MPI_Group group = only(size - 1);
+        ready();
+        MPI_Win_start(group, 0, window);
+        MPI_Put(small, 1, MPI_INT, size - 1, 0, 1, MPI_INT, window);
+        MPI_Win_complete(window);
+        MPI_Barrier(WORLD);
+    } else {
+        HANG(MPI_Barrier(WORLD));
+    }
+}
+
+/* Rank 0 waits for the end of an access that the last rank has started and never completes. */
+CASE(started_and_not_completed)
+{
+    MPI_Win window = make_window();
+
+    if (rank == 0) {
+        MPI_Win_post(only(size - 1), 0, window);
+        HANG(MPI_Win_wait(window));
+    } else if (rank == size - 1) {
+        MPI_Win_start(only(0), 0, window);
+    }
+    if (rank > 0)
+        HANG(MPI_Barrier(WORLD));
+    else
+        MPI_Barrier(WORLD);
+}
+
+/* All but one close the epoch with a fence. */
+CASE(fence_not_reached)
+{
+    MPI_Win window = make_window();
+
+    MPI_Win_fence(0, window);
+    if (rank == 1)
+        HANG(WAIT_FOR_NOBODY(0));
+    else
+        HANG(MPI_Win_fence(0, window));
+}

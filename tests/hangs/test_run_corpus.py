@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs of the corpus under `mpiq run`: one that hangs is reported and ended, one that does not ends by itself.
+
+MPIQ_CORPUS_RUN     full: all programs of the corpus, one after the other (by hand; takes hours); else a sample
+"""
+import os
+import re
+import subprocess
+import time
+
+import pytest
+
+import corpus
+import job as jobs
+
+HANG_AFTER = 20
+OWN_STATUS = 7 # corpus.c: of a program that ends itself
+SAMPLE = {"naps_between_barriers", "polls_and_dozes", "iscan_skipped", "lock_kept_over_a_barrier_2",
+          "tests_for_nobody", "one_in_nanosleep"}
+
+
+def seconds():
+    """For how long a program works that does not hang: longer than it takes to be called still."""
+    return HANG_AFTER + 5
+
+
+class Watched(jobs.Line):
+    """An Open MPI whose jobs are started by `mpiq run`."""
+
+    def __init__(self, line, mpiq):
+        super().__init__(line.name, line.prefix)
+        self.mpiq = mpiq
+
+    def launch(self, *arguments, **options):
+        words = super().launch(*arguments, **options)
+        return [self.mpiq, "run", "--hang-after", str(HANG_AFTER), "--", *words]
+
+
+def selected():
+    whole = os.environ.get("MPIQ_CORPUS_RUN") == "full"
+    return [(case, line) for line in jobs.lines().values() for case in corpus.load()
+            if case.on(line) and not case.two_hosts and (case.name in SAMPLE and line.patched or whole)
+            and (case.healthy or case.firsts)]
+
+
+@pytest.fixture(name="executables", scope="module")
+def compiled(tmp_path_factory):
+    return tmp_path_factory.mktemp("run")
+
+
+def start(case, line, mpiq, directory):
+    executable = corpus.compile_family(line, case.family, directory)
+    environment = {"MPIQ_CORPUS_SECONDS": str(seconds())} if case.healthy else {}
+    return jobs.Job(Watched(line, mpiq), [executable, case.program], case.ranks, environment=environment)
+
+
+@pytest.mark.parametrize("watched", selected(), ids=[f"{line.name}-{case.name}" for case, line in selected()])
+def test_run(watched, mpiq, executables):
+    case, line = watched
+    with start(case, line, mpiq, executables) as job:
+        try:
+            status = job.wait(180)
+        except subprocess.TimeoutExpired:
+            pytest.fail(f"still running:\n{job.output()}")
+        output = job.output()
+        assert not job.processes(), output
+        told = re.findall(r"^mpiq: .*", output, re.M)
+        if case.healthy:
+            assert status == OWN_STATUS, output
+            assert not told, told
+        elif line.patched:
+            assert status in {corpus.EXIT_STATUS[verdict] for verdict in ("deadlock", "stalled")}, output
+            assert re.search(r"^(deadlock|stalled): ", output, re.M), output
+            assert told, output
+
+
+@pytest.mark.parametrize("line", [line for line in jobs.lines().values() if line.patched], ids=lambda line: line.name)
+def test_rank_that_is_not_started_yet(line, mpiq, executables, tmp_path):
+    """While ranks are being started, one without a process of its own has not ended: no deadlock is proven by it."""
+    program = corpus.compile_family(line, "startup", executables)
+    # Without the launcher's variables nobody can tell that it is rank 1; a look while it still has them would see it end.
+    cleared = tmp_path / "cleared"
+    script = (f'[ "$OMPI_COMM_WORLD_RANK" = 1 ] && exec env -i sh -c ": >{cleared}; exec sleep 60"; '
+              f'exec {program} one_finalizes_early')
+    with jobs.Job(line, ["sh", "-c", script], 2) as job:
+        end = time.monotonic() + 60
+        while not cleared.exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        seen = None
+        for _ in range(100):
+            answer, _, _ = corpus.look(mpiq, job.pid)
+            if answer is None:
+                continue
+            assert answer["verdict"] != "deadlock", answer
+            seen = [rank for rank in answer["ranks"] if (rank.get("call") or "").startswith("MPI_Init")]
+            if seen:
+                break
+        assert seen, job.output()
+        answer, _, _ = corpus.look(mpiq, job.pid)
+        assert answer["verdict"] not in ("deadlock", "finished"), answer

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A box: namespaces of its own for processes, mounts, host name and network, in place of a host.
+
+All that runs in a box ends with it: its first process is killed when the box is left, and by the kernel when the
+tests' own process ends in whatever way.  Nothing outside is changed: files that have to be elsewhere are mounted
+over, inside the box alone.
+"""
+import ctypes
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)
+
+# The first process adopts what is left over in the box; children that it ignores leave no zombies.
+FIRST = """import signal, socket, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+socket.sethostname(sys.argv[1])
+print("ready", flush=True)
+signal.pause()
+"""
+
+
+def die_with_parent():
+    """For preexec_fn: the kernel kills this child when its parent ends."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def why_no_boxes():
+    """None where boxes can be made, else the reason why not."""
+    done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "--uts", "--ipc", "--net", "sh", "-c",
+                           "hostname box && ip link add left type veth peer name right"],
+                          capture_output=True, text=True, check=False)
+    return None if done.returncode == 0 else f"no hosts can be emulated here: {done.stderr.strip()}"
+
+
+def children(pid):
+    """Pids of a process's children."""
+    found = []
+    for entry in os.listdir("/proc"):
+        try:
+            rest = pathlib.Path(f"/proc/{entry}/stat").read_text().rsplit(")", 1)[1] if entry.isdigit() else ""
+        except OSError:
+            continue
+        if rest and int(rest.split()[1]) == pid:
+            found.append(int(entry))
+    return found
+
+
+def alive(pid):
+    """Whether a process is there and is more than what its parent has not asked for yet."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+class Process:
+    """A command in a box: its Popen, and its own pid as seen from outside."""
+
+    def __init__(self, popen):
+        self.popen = popen
+        self._pid = 0
+
+    @property
+    def pid(self):
+        """Outside the box; 0 once it has ended."""
+        end = time.monotonic() + 10
+        while not self._pid and self.popen.poll() is None and time.monotonic() < end:
+            self._pid = next(iter(children(self.popen.pid)), 0)
+        return self._pid
+
+    def send(self, number):
+        """A signal to the command itself, not to what entered the box for it."""
+        if self.pid and self.popen.poll() is None:
+            os.kill(self.pid, number)
+
+    def wait(self, seconds):
+        return self.popen.wait(seconds)
+
+
+class Box:
+    """A host with processes, mounts, a name and a network of its own."""
+
+    def __init__(self, name, directory):
+        self.name = name
+        self.directory = pathlib.Path(directory)
+        command = ["unshare", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--uts", "--ipc", "--net",
+                   sys.executable, "-S", "-c", FIRST, name]
+        self._first = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       preexec_fn=die_with_parent)
+        assert self._first.stdout.readline() == b"ready\n", f"the box {name} did not start"
+        (self.pid,) = children(self._first.pid)
+        self.environment = dict(os.environ)
+        self.run("sh", "-ec", "mount -t tmpfs shm /dev/shm; ip link set lo up")
+
+    def command(self, *arguments):
+        """What enters the box for a command."""
+        return ["nsenter", f"--target={self.pid}", "--pid", "--mount", "--uts", "--ipc", "--net",
+                f"--wdns={self.directory}", "--", *map(str, arguments)]
+
+    def start(self, *arguments, environment=None, **options):
+        """Leaves it running."""
+        options = {"stdin": subprocess.DEVNULL, **options}
+        return Process(subprocess.Popen(self.command(*arguments), env={**self.environment, **(environment or {})},
+                                        **options))
+
+    def ask(self, *arguments, seconds=60, environment=None):
+        """Waits for it: CompletedProcess with text."""
+        process = self.start(*arguments, environment=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True)
+        try:
+            out, err = process.popen.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            process.send(signal.SIGKILL)
+            out, err = process.popen.communicate()
+            raise AssertionError(f"{arguments} took longer than {seconds} s: {out}{err}") from None
+        return subprocess.CompletedProcess(arguments, process.popen.returncode, out, err)
+
+    def run(self, *arguments, **options):
+        """Waits for it, and it has to succeed: its output."""
+        done = self.ask(*arguments, **options)
+        assert done.returncode == 0, f"{arguments} failed on {self.name}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def add_network(self, address):
+        """An interface beside the loopback one, which MPI libraries pass over; all it reaches is the box itself."""
+        self.run("sh", "-ec", f"""ip link add net0 type veth peer name net1
+                              ip addr add {address}/24 dev net0
+                              ip link set net0 up
+                              ip link set net1 up""")
+
+    def put_over(self, files):
+        """Within the box alone, these files read so: {path: text}."""
+        commands = []
+        for number, (path, text) in enumerate(files.items()):
+            file = self.directory / f"{self.name}-{number}"
+            file.write_text(text, encoding="utf-8")
+            commands.append(f"mount --bind {file} {path}")
+        self.run("sh", "-ec", "\n".join(commands))
+
+    def processes(self):
+        """{pid in the box: command line} of all that runs there but the box's own."""
+        found = {}
+        for line in self.run("ps", "-ww", "-eo", "pid=,args=").splitlines():
+            pid, _, arguments = line.strip().partition(" ")
+            if int(pid) != 1 and not arguments.startswith("ps -ww"):
+                found[int(pid)] = arguments
+        return found
+
+    def end(self):
+        """Ends all that runs in the box."""
+        if self._first.poll() is None:
+            self._first.kill() # unshare takes the box's first process along, and that all others
+        self._first.wait(10)
+        self._first.stdout.close()
+        end = time.monotonic() + 10
+        while alive(self.pid) and time.monotonic() < end:
+            time.sleep(0.01)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpiq at work in the beds: its answers, and whether it leaves anything behind."""
+import json
+import random
+import signal
+import subprocess
+import time
+
+import schema
+from answers import without_times
+
+MPIQ_PROGRAMS = ("mpiq", "mpiq-reader", "mpiq-broker", "mpiq-dll-host")
+
+
+class Looks:
+    """mpiq in one of a bed's boxes; `boxes` are all of the bed."""
+
+    def __init__(self, mpiq, box, boxes):
+        self.mpiq = mpiq
+        self.box = box
+        self.boxes = boxes
+
+    def text(self, *arguments, seconds=120):
+        """(exit status, what it said)"""
+        done = self.box.ask(self.mpiq, *arguments, seconds=seconds)
+        return done.returncode, done.stdout + done.stderr
+
+    def json(self, *arguments, seconds=120):
+        """(exit status, its JSON, which fits the schema)"""
+        done = self.box.ask(self.mpiq, "--json", *arguments, seconds=seconds)
+        assert done.stdout, done.stderr
+        value = json.loads(done.stdout)
+        assert schema.misfit(value) == ""
+        return done.returncode, value
+
+    def deadlock(self, *arguments):
+        """The answer at a hung job, all ranks of which are stuck; the first look may come before all have turned
+        round in their wait."""
+        for _ in range(4):
+            status, answer = self.json(*arguments)
+            if answer["verdict"] == "deadlock" and all(rank["state"] == "blocked" for rank in answer["ranks"]):
+                break
+        assert (status, answer["verdict"]) == (1, "deadlock"), answer
+        return answer
+
+    def start(self, *arguments):
+        return self.box.start(self.mpiq, *arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def collectors(self):
+        """[(box, pid in it)] of all that belongs to a mpiq anywhere in the bed."""
+        return [(box, pid) for box in self.boxes for pid, words in box.processes().items()
+                if words.split()[0].rsplit("/", 1)[-1] in MPIQ_PROGRAMS]
+
+    def commands(self):
+        """Pids, in mpiq's box, of the launcher's commands that hold the connections to collectors."""
+        return [pid for pid, words in self.box.processes().items()
+                if words.split()[0].rsplit("/", 1)[-1] in ("ssh", "srun") and " collect " in words]
+
+    def nothing_left(self, seconds=20):
+        """Waits until no process of mpiq's is left in any box."""
+        end = time.monotonic() + seconds
+        while True:
+            left = self.collectors()
+            if not left:
+                return
+            assert time.monotonic() < end, [(box.name, box.processes()[pid]) for box, pid in left]
+            time.sleep(0.1)
+
+
+def findings(answer):
+    """What a look found, without times and addresses, which differ from run to run."""
+    return without_addresses(without_times(answer["findings"]))
+
+
+def without_addresses(value):
+    if isinstance(value, dict):
+        return {key: without_addresses(item) for key, item in value.items() if key != "request"}
+    if isinstance(value, list):
+        return [without_addresses(item) for item in value]
+    return value
+
+
+class Mischief:
+    """Things that go wrong in the middle of a look, at a random moment; each returns nothing and leaves nothing."""
+
+    def __init__(self, looks, target, seed):
+        self.looks = looks
+        self.target = target
+        self.random = random.Random(seed)
+
+    def _after_a_while(self, longest):
+        time.sleep(self.random.uniform(0, longest))
+
+    def kill_mpiq(self, number=signal.SIGKILL):
+        process = self.looks.start(*self.target)
+        self._after_a_while(1.5)
+        process.send(number)
+        process.wait(60)
+
+    def interrupt_mpiq(self):
+        self.kill_mpiq(signal.SIGINT)
+
+    def _hit_a_collector(self, number):
+        """Until the look is over or one was hit: whether one was."""
+        process = self.looks.start("--wait", "3", *self.target)
+        self._after_a_while(0.8)
+        while process.popen.poll() is None:
+            found = [(box, pid) for box, pid in self.looks.collectors() if "collect" in box.processes().get(pid, "")]
+            if found:
+                box, pid = self.random.choice(found)
+                box.ask("kill", f"-{int(number)}", pid)
+                break
+        process.wait(60)
+
+    def kill_a_collector(self):
+        self._hit_a_collector(signal.SIGKILL)
+
+    def stop_a_collector(self):
+        """A host that never answers."""
+        self._hit_a_collector(signal.SIGSTOP)
+
+    def cut_a_stream(self):
+        process = self.looks.start("--wait", "3", *self.target)
+        self._after_a_while(0.8)
+        while process.popen.poll() is None:
+            found = self.looks.commands()
+            if found:
+                self.looks.box.ask("kill", "-KILL", self.random.choice(found))
+                break
+        process.wait(60)
+
+    def all(self):
+        return [self.kill_mpiq, self.kill_a_collector, self.cut_a_stream, self.stop_a_collector, self.interrupt_mpiq]

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a launcher says is used as it was meant, and only if the launcher is one's own."""
+import shutil
+import time
+
+import pytest
+
+import job as jobs
+from cluster_job import LIBRARIES, RANKS, ClusterJob, Launched
+from looks import Looks
+
+# In place of ssh, and says that it was used.
+AGENT = """#!/bin/sh
+echo "$*" >> {log}
+exec ssh "$@"
+"""
+
+
+def launched_by_agent(cluster, library, options, environment):
+    hosts = ",".join(f"{host}:2" for host in cluster.hosts)
+    return Launched(cluster.login, [LIBRARIES[library].program("mpirun"), *options, "--host", hosts, "-n", RANKS],
+                    {**jobs.AS_ROOT, **environment})
+
+
+@pytest.mark.parametrize("library, option, variable", [
+    ("Open MPI", "--mca plm_rsh_agent", ""),
+    ("Open MPI", "", "OMPI_MCA_plm_rsh_agent"),
+    ("patched 5.0", "--prtemca plm_ssh_agent", ""),
+])
+def test_the_agent_that_mpirun_was_given(cluster, mpiq, solvers, library, option, variable):
+    agent, log = cluster.directory / "agent", cluster.directory / "agent-log"
+    agent.write_text(AGENT.format(log=log), encoding="ascii")
+    agent.chmod(0o755)
+    starter = launched_by_agent(cluster, library, [*option.split(), agent] if option else [],
+                                {variable: str(agent)} if variable else {})
+    with ClusterJob(starter, solvers(library), "--hang") as job:
+        job.hung()
+        log.write_text("", encoding="ascii") # what mpirun itself started
+        answer = Looks(mpiq, cluster.login, list(cluster.boxes.values())).deadlock(starter.target)
+        used = log.read_text(encoding="ascii").splitlines()
+    assert answer["job"]["hosts"] == cluster.hosts
+    assert sorted({line.split()[0] for line in used if " collect " in line}) == cluster.hosts
+
+
+@pytest.mark.parametrize("name", ["orterun", "prterun", "mpiexec.hydra"])
+def test_a_launcher_of_another_user(machine, mpiq, name):
+    """Which hosts it names, and how to get there, is somebody else's word: root does nothing by it."""
+    if machine.ask("id", "-u").stdout.strip() != "0":
+        pytest.skip("only root can start a process of another user")
+    program = machine.directory / name
+    shutil.copy(shutil.which("sleep"), program)
+    machine.directory.chmod(0o755)
+    started = machine.start("setpriv", "--reuid=65534", "--clear-groups", program, "100")
+    pid = Launched(machine, [])
+    pid.process = started
+    end = time.monotonic() + 10
+    while str(program) not in machine.processes().get(int(pid.target), ""):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    status, text = Looks(mpiq, machine, [machine]).text(pid.target)
+    started.send(9)
+    assert status == 3 and f"the launcher {pid.target} belongs to another user" in text, text

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table that a launcher keeps for debuggers: whole, empty, and such as no launcher would write. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rank/proctable.h"
+#include "suite.h"
+#include "target/madeup.h"
+
+enum { RANKS = 5, PAGE = 4096, TABLE = 0x2000, POINTER = 0x1000, SIZE = 0x1100 };
+
+/* The strings end with the last mapped byte. */
+static const char strings[] = "n1\0n2\0odd \"name\"";
+enum { LAST_PAGE = 0x5000, STRINGS = LAST_PAGE + PAGE - sizeof strings };
+static char last_page[PAGE];
+
+struct entry {
+    uint64_t host;
+    uint64_t executable;
+    int32_t pid;
+    int32_t padding;
+};
+
+static struct entry table[RANKS];
+static uint64_t pointer;
+static int32_t size;
+static const struct mpiq_madeup_segment segments[] = {{POINTER, sizeof pointer, &pointer},
+                                                      {SIZE, sizeof size, &size},
+                                                      {TABLE, sizeof table, table},
+                                                      {LAST_PAGE, PAGE, last_page},
+                                                      {0}};
+static const struct mpiq_madeup_symbol symbols[] = {
+    {"MPIR_proctable", POINTER}, {"MPIR_proctable_size", SIZE}, {0}};
+
+static void set_up(void)
+{
+    static const uint64_t hosts[RANKS] = {STRINGS, STRINGS + 3, STRINGS, STRINGS, STRINGS + 6};
+    for (int rank = 0; rank < RANKS; rank++)
+        table[rank] = (struct entry){.host = hosts[rank], .executable = 1, .pid = 100 + rank};
+    memcpy(last_page + PAGE - sizeof strings, strings, sizeof strings);
+    pointer = TABLE;
+    size = RANKS;
+}
+
+/* The answer, or the word of the error. */
+static char *answer(const struct mpiq_madeup_symbol *known)
+{
+    const struct mpiq_madeup what = {.segments = segments, .symbols = known};
+    struct mpiq_target *target = NULL;
+    char *text = NULL;
+    struct mpiq_error *error = mpiq_target_madeup_create(&what, &target);
+    if (!error)
+        error = mpiq_proctable_read(target, &text);
+    if (error)
+        text = strdup(mpiq_error_word(error->code));
+    mpiq_error_destroy(error);
+    mpiq_target_destroy(target);
+    return text;
+}
+
+static void expect(const char *wanted)
+{
+    char *text = answer(symbols);
+    CU_ASSERT_STRING_EQUAL(text, wanted);
+    free(text);
+}
+
+static void hosts_in_the_order_of_their_ranks(void)
+{
+    set_up();
+    expect("{\"size\":5,\"hosts\":[{\"host\":\"n1\",\"ranks\":\"0,2-3\"},{\"host\":\"n2\",\"ranks\":\"1\"},"
+           "{\"host\":\"odd \\\"name\\\"\",\"ranks\":\"4\"}]}");
+}
+
+static void an_entry_without_a_name_is_left_out(void)
+{
+    set_up();
+    table[1].host = 0;
+    size = 2;
+    expect("{\"size\":2,\"hosts\":[{\"host\":\"n1\",\"ranks\":\"0\"}]}");
+}
+
+static void nothing_has_been_started(void)
+{
+    set_up();
+    pointer = 0;
+    expect("not-found");
+    set_up();
+    size = 0;
+    expect("not-found");
+    char *text = answer(NULL);
+    CU_ASSERT_STRING_EQUAL(text, "not-found");
+    free(text);
+}
+
+static void sizes_that_no_job_has(void)
+{
+    set_up();
+    size = -1;
+    expect("corrupt");
+    size = INT32_MAX;
+    expect("corrupt");
+    size = RANKS + 1;
+    expect("short");
+}
+
+static void names_that_are_nowhere(void)
+{
+    set_up();
+    table[2].host = 0x7000;
+    expect("unmapped");
+    table[2].host = UINT64_MAX;
+    expect("unmapped");
+}
+
+static void only_its_own_question(void)
+{
+    CU_ASSERT_TRUE(mpiq_proctable_is_asked("{\"ask\":\"proctable\"}"));
+    CU_ASSERT_FALSE(mpiq_proctable_is_asked("{\"ask\":\"queue\",\"queue\":\"proctable\"}"));
+    CU_ASSERT_FALSE(mpiq_proctable_is_asked("nonsense"));
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        {"hosts in the order of their ranks", hosts_in_the_order_of_their_ranks},
+        {"an entry without a name is left out", an_entry_without_a_name_is_left_out},
+        {"nothing has been started", nothing_has_been_started},
+        {"sizes that no job has", sizes_that_no_job_has},
+        {"names that are nowhere", names_that_are_nowhere},
+        {"only its own question", only_its_own_question},
+        CU_TEST_INFO_NULL,
+    };
+    return suite_run("proctable", tests);
+}

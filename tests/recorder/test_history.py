@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`mpiq history`: the last calls of a rank as a table, as JSON, in a snapshot and as a picture."""
+import html
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "hangs"))
+import schema # noqa: E402
+
+LIBRARIES = ["mpich", "openmpi"]
+
+
+@pytest.fixture(name="job", scope="module", params=LIBRARIES)
+def fixture_job(request, tmp_path_factory):
+    """Runs mpiq on the hung job."""
+    library = request.param
+    if not shutil.which(f"mpicc.{library}"):
+        pytest.skip(f"mpicc.{library} is not installed")
+    folder = tmp_path_factory.mktemp(library)
+    program, ready = folder / "history", folder / "ready"
+    subprocess.run([f"mpicc.{library}", "-g", "-o", program, HERE / "history.c"], check=True, capture_output=True)
+    environment = {**os.environ, "MPIQ_RECORDER": str(pathlib.Path(os.environ["MPIQ_BUILD"])
+                                                     / "recorder/libmpiq_record.so"),
+                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    mpirun = HERE / "prefix" / library / "bin" / "mpirun"
+    with subprocess.Popen([mpirun, "--oversubscribe", "-n", "2", program, ready], env=environment) as process:
+        try:
+            end = time.monotonic() + 60
+            while not ready.exists() or ready.read_text().count("\n") < 2:
+                assert process.poll() is None and time.monotonic() < end
+                time.sleep(0.05)
+            pids = [line.split()[1] for line in ready.read_text().splitlines()]
+            time.sleep(0.5) # rank 1 polls until its ring is full of it
+            yield lambda *words, targets=pids: subprocess.run(
+                [os.environ["MPIQ"], *words, *targets], capture_output=True, text=True, check=False, timeout=120)
+        finally:
+            process.terminate()
+
+
+def history(job, rank, **targets):
+    answer = json.loads(job("history", str(rank), "--json", **targets).stdout)
+    assert schema.misfit(answer) == ""
+    assert answer["history"]["rank"] == rank and answer["history"]["holds"] == "calls"
+    return answer["history"]["calls"]
+
+
+def line_of(text):
+    lines = (HERE / "history.c").read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def test_exact(job):
+    calls = history(job, 0)
+    assert len(calls) in (255, 256)
+    assert {call["call"] for call in calls[:-4]} == {"MPI_Barrier"} # what was before them is forgotten
+    came, nowhere, bcast, hang = calls[-4:]
+    name = '</title><script>"&'
+    for call in (came, nowhere, bcast, hang):
+        assert call["communicator"] == name and call["site"]["function"] == "main"
+    assert (came["call"], came["peer"], came["tag"], came["bytes"]) == ("MPI_Recv", 1, 41, 20)
+    assert (nowhere["call"], nowhere["peer"], nowhere["tag"]) == ("MPI_Send", "MPI_PROC_NULL", 3)
+    assert (bcast["call"], bcast["root"], bcast["bytes"]) == ("MPI_Bcast", 1, 16)
+    assert "peer" not in bcast and "tag" not in bcast
+    assert (hang["call"], hang["peer"], hang["tag"], hang["open"]) == ("MPI_Recv", 1, 99, True)
+    assert hang["site"]["line"] == line_of("99, comm")
+    assert not any("open" in call for call in calls[:-1])
+    begins = [-call["ago"] for call in calls]
+    assert begins == sorted(begins)
+    for call, following in zip(calls, calls[1:]): # one thread's calls do not overlap
+        assert call["ago"] - call["took"] >= following["ago"] - 2e-6
+    assert abs(hang["ago"] - hang["took"]) < 2e-6
+
+
+def test_polling_is_one_line(job):
+    text = job("history", "1").stdout
+    rows = re.findall(r"MPI_Test \((\d+) times\)", text)
+    assert len(rows) == 1 and int(rows[0]) > 200, text
+    assert "Last MPI calls of rank 1" in text and f"history.c:{line_of('MPI_Test(')}" in text
+
+
+def test_report_has_the_newest(job):
+    report = json.loads(job("--json").stdout)
+    assert schema.misfit(report) == ""
+    last = report["ranks"][0]["last_calls"]
+    assert len(last) == 16 and last[-1]["tag"] == 99
+
+
+def test_snapshot(job, tmp_path):
+    file = tmp_path / "job.mpiq"
+    assert job("snapshot", "-o", file).returncode == 0
+    kept = history(job, 0, targets=[file])
+    assert [call["call"] for call in kept] == [call["call"] for call in history(job, 0)]
+    assert kept[-1]["tag"] == 99
+
+
+def test_picture(job, tmp_path):
+    file = tmp_path / "page.html"
+    job("--html", file)
+    page = file.read_text(encoding="utf-8")
+    assert "<script>" not in page # the program's names are escaped
+    svg = re.search(r'<svg class="history".*?</svg>', page, re.DOTALL).group()
+    assert re.findall(r">(rank \d)<", svg) == ["rank 0", "rank 1"]
+    titles = [html.unescape(title) for title in re.findall("<title>(.*?)</title>", svg)]
+    assert any('</title><script>"&' in title for title in titles)
+    hang = re.search(r'<rect class="call k2[^"]*" x="(\d+)" y="\d+" width="([\d.]+)"[^>]*><title>MPI_Recv, [^<]* so far',
+                     svg)
+    assert ">polling<" in svg # instead of a bar, of rank 1
+    width = int(re.search(r'viewBox="0 0 (\d+)', svg).group(1))
+    assert abs(float(hang.group(1)) + float(hang.group(2)) - (width - 8)) < 1 # up to the right edge
+
+
+def test_refusals(job):
+    for words, wrong in ((("history", "7"), "the job has no rank 7"), (("history", "0-1"), "is not one rank")):
+        done = job(*words)
+        assert done.returncode == 2 and wrong in done.stderr
+    done = job("history", targets=[])
+    assert done.returncode == 2 and "history needs a rank: mpiq history 3" in done.stderr

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * threads - four threads make a million random calls side by side, count them, and stand still.
+ *
+ * Messages go from the process to itself on one communicator that all threads share, each with a tag of its
+ * own; collectives are each thread's on a communicator of its own, as the standard wants it.  Writes one line
+ * to the file that it is given: pid, and for each thread its messages, their bytes, barriers and allreduces.
+ */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { THREADS = 4, CALLS = 250000 };
+
+struct worker {
+    pthread_t thread;
+    MPI_Comm own;
+    uint64_t random;
+    long messages, bytes, barriers, allreduces, calls;
+    int tag;
+};
+
+static MPI_Comm shared;
+
+static unsigned next_random(struct worker *worker, unsigned below)
+{
+    worker->random = worker->random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (unsigned)(worker->random >> 33) % below;
+}
+
+static void message(struct worker *worker)
+{
+    int out[16] = {0}, in[16], flag = 0, count = (int)next_random(worker, 16);
+    MPI_Request requests[2];
+    MPI_Status status;
+    MPI_Irecv(in, 16, MPI_INT, next_random(worker, 2) ? 0 : MPI_ANY_SOURCE, worker->tag, shared,
+              &requests[0]);
+    MPI_Isend(out, count, MPI_INT, 0, worker->tag, shared, &requests[1]);
+    worker->calls += 2;
+    worker->messages++;
+    worker->bytes += (long)sizeof(int) * count;
+    switch (next_random(worker, 3)) {
+    case 0:
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        worker->calls++;
+        break;
+    case 1:
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+        MPI_Wait(&requests[0], &status);
+        worker->calls += 2;
+        break;
+    default:
+        while (!flag) {
+            MPI_Testall(2, requests, &flag, MPI_STATUSES_IGNORE);
+            worker->calls++;
+        }
+    }
+}
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    int flag, value = 1, sum;
+    while (worker->calls < CALLS) {
+        switch (next_random(worker, 4)) {
+        case 0:
+            MPI_Barrier(worker->own);
+            worker->barriers++;
+            worker->calls++;
+            break;
+        case 1:
+            MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, worker->own);
+            worker->allreduces++;
+            worker->calls++;
+            break;
+        case 2:
+            MPI_Iprobe(MPI_ANY_SOURCE, 1000, shared, &flag, MPI_STATUS_IGNORE);
+            worker->calls++;
+            break;
+        default:
+            message(worker);
+        }
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    struct worker workers[THREADS] = {0};
+    int level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    if (level < MPI_THREAD_MULTIPLE)
+        return 77;
+    MPI_Comm_dup(MPI_COMM_SELF, &shared);
+    MPI_Comm_set_name(shared, "shared");
+    for (int i = 0; i < THREADS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "own %d", i);
+        MPI_Comm_dup(MPI_COMM_SELF, &workers[i].own);
+        MPI_Comm_set_name(workers[i].own, name);
+        workers[i].tag = i + 1;
+        workers[i].random = (uint64_t)i * 977 + 5;
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(workers[i].thread, NULL);
+    FILE *ready = fopen(argv[1], "a");
+    fprintf(ready, "%d", (int)getpid());
+    for (int i = 0; i < THREADS; i++)
+        fprintf(ready, " %ld %ld %ld %ld", workers[i].messages, workers[i].bytes, workers[i].barriers,
+                workers[i].allreduces);
+    fprintf(ready, "\n");
+    fclose(ready);
+    pause();
+    return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * faulty_reader - preloaded into mpiq-reader: what happens to a reader over one rank.
+ *
+ * MPIQ_TEST_VICTIM is the pid of that rank ("any": all of them), MPIQ_TEST_FAULT what its memory does to
+ * whoever reads it: hang, spin, crash, end, memory (all that there is, for good), nonsense (on the
+ * connection).
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static void eat(void)
+{
+    for (size_t size = (size_t)1 << 32; size >= 1; size /= 2) {
+        void *got;
+        do
+            got = size >= 4096 ? mmap(NULL, size, PROT_READ | PROT_WRITE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                               : malloc(size);
+        while (size >= 4096 ? got != MAP_FAILED : got != NULL);
+    }
+}
+
+static void fault(const char *kind)
+{
+    static const char nonsense[] = "state of confusion\n";
+    while (strcmp(kind, "hang") == 0)
+        sleep(1);
+    while (strcmp(kind, "spin") == 0)
+        continue;
+    if (strcmp(kind, "crash") == 0)
+        raise(SIGSEGV);
+    if (strcmp(kind, "end") == 0)
+        _exit(0);
+    if (strcmp(kind, "memory") == 0)
+        eat();
+    while (strcmp(kind, "nonsense") == 0 && write(3, nonsense, sizeof nonsense - 1) > 0)
+        sleep(1);
+}
+
+/* As glibc declares it. */
+ssize_t process_vm_readv(pid_t pid, const struct iovec *local, unsigned long local_count,
+                         const struct iovec *remote, unsigned long remote_count, unsigned long flags)
+{
+    const char *victim = getenv("MPIQ_TEST_VICTIM");
+    const char *kind = getenv("MPIQ_TEST_FAULT");
+    if (victim && kind && (strcmp(victim, "any") == 0 || pid == (pid_t)strtol(victim, NULL, 10)))
+        fault(kind);
+    return syscall(SYS_process_vm_readv, pid, local, local_count, remote, remote_count, flags);
+}
