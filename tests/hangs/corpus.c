@@ -13,6 +13,9 @@
 #define PROGRESS_SLOTS 64
 #define OWN_STATUS 7
 
+/* Longer than --stall-after. */
+#define LONG_WORK_S 75
+
 int rank, size;
 int large[LARGE], large_received[LARGE];
 int small[SMALL], small_received[SMALL];
@@ -23,6 +26,7 @@ static int runner = STDOUT_FILENO;
 static volatile long *progress;
 static pthread_mutex_t word = PTHREAD_MUTEX_INITIALIZER;
 static bool said_ready;
+static int status;
 
 void corpus_register(struct corpus_case *added)
 {
@@ -71,7 +75,7 @@ static double now_us(void)
 }
 
 /* Where MPIQ_CORPUS_SECONDS is set, the job ends itself after so many, with a status of its own. */
-static void end_in_time(void)
+static bool is_time_over(void)
 {
     static double end;
 
@@ -79,15 +83,37 @@ static void end_in_time(void)
         const char *seconds = getenv("MPIQ_CORPUS_SECONDS");
         end = seconds ? now_us() + atof(seconds) * 1e6 : -1;
     }
-    if (end > 0 && now_us() > end)
-        MPI_Abort(MPI_COMM_WORLD, OWN_STATUS);
+    return end > 0 && now_us() > end;
+}
+
+void count_progress(void)
+{
+    if (progress)
+        __atomic_add_fetch(&progress[rank_by_environment() % PROGRESS_SLOTS], 1, __ATOMIC_RELAXED);
 }
 
 void advance(void)
 {
-    if (progress)
-        progress[rank_by_environment() % PROGRESS_SLOTS]++;
-    end_in_time();
+    count_progress();
+    if (is_time_over())
+        MPI_Abort(MPI_COMM_WORLD, OWN_STATUS);
+}
+
+bool goes_on(void)
+{
+    int over = is_time_over();
+
+    MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (over)
+        status = OWN_STATUS;
+    return !over;
+}
+
+double work_seconds(void)
+{
+    const char *seconds = getenv("MPIQ_CORPUS_SECONDS");
+
+    return seconds ? atof(seconds) : LONG_WORK_S;
 }
 
 void compute_us(double microseconds)
@@ -167,5 +193,5 @@ int main(int argc, char **argv)
     chosen->run();
     say("through");
     MPI_Finalize();
-    return 0;
+    return status;
 }

@@ -48,6 +48,14 @@ void ready(void);
 /* The rank advanced: one round of a program that does not hang. */
 void advance(void);
 
+/* The same for a program that comes to its end by itself: counts what it did, in any thread. */
+void count_progress(void);
+/* Called by all ranks: whether there is time for another round.  After the last one main returns a status of its
+   own. */
+bool goes_on(void);
+/* For how long a rank of such a program works while the others wait for it. */
+double work_seconds(void);
+
 /* Computes for about that long, without MPI. */
 void compute_us(double microseconds);
 /* Never comes back: computes, asleep until a signal. */

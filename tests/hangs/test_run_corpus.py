@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs of the corpus under `mpiq run`: one that hangs is reported and ended, one that does not ends by itself.
 
-MPIQ_CORPUS_RUN     full: all programs of the corpus, one after the other (by hand; takes hours); else a sample
+MPIQ_CORPUS_RUN       full: all programs of the corpus (by hand; takes hours), or families by name; else a sample
+MPIQ_CORPUS_LINES     on these lines alone (libraries.py)
+MPIQ_CORPUS_RUN_JOBS  how many jobs at a time (default: 2)
 """
+import concurrent.futures
 import os
 import re
 import subprocess
@@ -12,11 +15,13 @@ import pytest
 
 import corpus
 import job as jobs
+import libraries
 
 HANG_AFTER = 20
 OWN_STATUS = 7 # corpus.c: of a program that ends itself
 SAMPLE = {"naps_between_barriers", "polls_and_dozes", "iscan_skipped", "lock_kept_over_a_barrier_2",
-          "tests_for_nobody", "one_in_nanosleep"}
+          "tests_for_nobody", "one_in_nanosleep", "computes_in_a_pool", "naps_long", "tool_naps_and_writes",
+          "polls_and_naps_long"}
 
 
 def seconds():
@@ -24,23 +29,32 @@ def seconds():
     return HANG_AFTER + 5
 
 
-class Watched(jobs.Line):
-    """An Open MPI whose jobs are started by `mpiq run`."""
+class Watched:
+    """An MPI library whose jobs are started by `mpiq run`."""
 
     def __init__(self, line, mpiq):
-        super().__init__(line.name, line.prefix)
+        self.line = line
         self.mpiq = mpiq
 
+    def __getattr__(self, name):
+        return getattr(self.line, name)
+
     def launch(self, *arguments, **options):
-        words = super().launch(*arguments, **options)
+        words = self.line.launch(*arguments, **options)
         return [self.mpiq, "run", "--hang-after", str(HANG_AFTER), "--", *words]
 
 
 def selected():
-    whole = os.environ.get("MPIQ_CORPUS_RUN") == "full"
-    return [(case, line) for line in jobs.lines().values() for case in corpus.load()
-            if case.on(line) and not case.two_hosts and (case.name in SAMPLE and line.patched or whole)
-            and (case.healthy or case.firsts)]
+    part = os.environ.get("MPIQ_CORPUS_RUN", "").split()
+    lines = libraries.named() if os.environ.get("MPIQ_CORPUS_LINES") else jobs.lines().values()
+
+    def is_selected(case, line):
+        if part:
+            return part == ["full"] or case.family in part
+        return case.name in SAMPLE and line.patched
+
+    return [(case, line) for line in lines for case in corpus.load()
+            if case.on(line) and not case.two_hosts and is_selected(case, line) and (case.healthy or case.firsts)]
 
 
 @pytest.fixture(name="executables", scope="module")
@@ -48,30 +62,48 @@ def compiled(tmp_path_factory):
     return tmp_path_factory.mktemp("run")
 
 
-def start(case, line, mpiq, directory):
+def run(case, line, mpiq, directory):
+    """One program to its end: (exit status or None, output, processes that are left)."""
     executable = corpus.compile_family(line, case.family, directory)
     environment = {"MPIQ_CORPUS_SECONDS": str(seconds())} if case.healthy else {}
-    return jobs.Job(Watched(line, mpiq), [executable, case.program], case.ranks, environment=environment)
+    with jobs.Job(Watched(line, mpiq), [executable, case.program], case.ranks, environment=environment) as job:
+        try:
+            status = job.wait(240)
+        except subprocess.TimeoutExpired:
+            return None, job.output(), []
+        return status, job.output(), job.processes()
+
+
+@pytest.fixture(name="ended", scope="module")
+def runs_side_by_side(request, mpiq, executables):
+    """What came of a program, waited for; a few run at the same time."""
+    wanted = [item.callspec.params["watched"] for item in request.session.items
+              if "watched" in getattr(getattr(item, "callspec", None), "params", {})]
+    for line, family in {(id(line), case.family): (line, case.family) for case, line in wanted}.values():
+        corpus.compile_family(line, family, executables)
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("MPIQ_CORPUS_RUN_JOBS") or 2)) as pool:
+        futures = {(case, line.name): pool.submit(run, case, line, mpiq, executables) for case, line in wanted}
+        try:
+            yield lambda case, line: futures[case, line.name].result()
+        finally:
+            for future in futures.values():
+                future.cancel()
 
 
 @pytest.mark.parametrize("watched", selected(), ids=[f"{line.name}-{case.name}" for case, line in selected()])
-def test_run(watched, mpiq, executables):
+def test_run(watched, ended):
     case, line = watched
-    with start(case, line, mpiq, executables) as job:
-        try:
-            status = job.wait(180)
-        except subprocess.TimeoutExpired:
-            pytest.fail(f"still running:\n{job.output()}")
-        output = job.output()
-        assert not job.processes(), output
-        told = re.findall(r"^mpiq: .*", output, re.M)
-        if case.healthy:
-            assert status == OWN_STATUS, output
-            assert not told, told
-        elif line.patched:
-            assert status in {corpus.EXIT_STATUS[verdict] for verdict in ("deadlock", "stalled")}, output
-            assert re.search(r"^(deadlock|stalled): ", output, re.M), output
-            assert told, output
+    status, output, left = ended(case, line)
+    assert status is not None, f"still running:\n{output}"
+    assert not left, output
+    told = re.findall(r"^mpiq: .*", output, re.M)
+    if case.healthy:
+        assert status == OWN_STATUS, output
+        assert not told, told
+    elif line.patched:
+        assert status in {corpus.EXIT_STATUS[verdict] for verdict in ("deadlock", "stalled")}, output
+        assert re.search(r"^(deadlock|stalled): ", output, re.M), output
+        assert told, output
 
 
 @pytest.mark.parametrize("line", [line for line in jobs.lines().values() if line.patched], ids=lambda line: line.name)
