@@ -176,11 +176,27 @@ static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_r
     }
 }
 
+/* Since when a rank is outside MPI. */
+static void set_last_call(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                          struct mpiq_rank_diagnosis *ret)
+{
+    const char *call = mpiq_job_string(job, rank->last_mpi_call);
+    bool outside = !ret->call && ret->thread != MPIQ_NONE && ret->doing != MPIQ_DOING_GONE;
+    if (!outside || !call || rank->last_mpi_end_ns <= 0 || rank->taken_ns <= rank->last_mpi_end_ns)
+        return;
+    ret->last = (struct mpiq_last_call){.known = true,
+                                        .call = call,
+                                        .collective = rank->last_mpi_collective,
+                                        .ago = (double)(rank->taken_ns - rank->last_mpi_end_ns) / 1e9};
+}
+
 void mpiq_doing(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnosis)
 {
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        if (rank)
-            rank_doing(job, rank, &diagnosis->ranks[process]);
+        if (!rank)
+            continue;
+        rank_doing(job, rank, &diagnosis->ranks[process]);
+        set_last_call(job, rank, &diagnosis->ranks[process]);
     }
 }

@@ -7,7 +7,7 @@
 #include "state/finding.h"
 #include "state/job_state.h"
 
-/* Fills doing, thread, call, since, site, comm and number of all ranks. */
+/* Fills doing, thread, call, since, site, comm, number and last of all ranks. */
 void mpiq_doing(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnosis);
 
 /* Whether only a thread of its own process can wake that thread: it was in a private futex without a timeout,

@@ -143,6 +143,8 @@ void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
     struct mpiq_evidence *evidence = &finding->evidence[at];
     mpiq_finder_add(finder, &evidence->ranks, process);
     evidence->since = wanted.since > evidence->since ? wanted.since : evidence->since;
+    if (speaks)
+        mpiq_last_call_add(&evidence->last, &rank->last);
     if (wanted.operation != MPIQ_NONE) {
         const struct mpiq_job_operation *op = &job->operations[wanted.operation];
         mpiq_relation_add(job, &evidence->relation, process, op->comm, op->peer, op->peer_local);

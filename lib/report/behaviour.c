@@ -282,6 +282,7 @@ static bool fill(struct collector *c, struct mpiq_behaviours *ret)
         line->cause |= rank->cause;
         if (rank->since > line->since)
             line->since = rank->since;
+        mpiq_last_call_add(&line->last, &rank->last);
     }
     for (size_t i = 0; i < ret->count; i++) {
         if (!tell_awaited(c, &ret->items[i]))

@@ -22,6 +22,7 @@ struct mpiq_behaviour {
     bool cause;                   /* one of them is part of the explanation */
     struct mpiq_rank_set awaited; /* in a collective: whom they wait for, as far as each says so */
     double since;                 /* of the one that has waited longest; -1 not known */
+    struct mpiq_last_call last;   /* of ranks outside MPI */
 };
 
 struct mpiq_behaviours {

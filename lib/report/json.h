@@ -54,6 +54,8 @@ void mpiq_json_put_place(struct mpiq_json *json, const char *key, uint32_t site)
 /* "waits_for": what `process` waits for, in `call`; nothing for NULL. */
 void mpiq_json_put_waits_for(struct mpiq_json *json, const struct mpiq_waits_for *wait, const char *call,
                              uint32_t process);
+/* "last_mpi_call" of ranks outside MPI; nothing where it is not known. */
+void mpiq_json_put_last_call(struct mpiq_json *json, const struct mpiq_last_call *last);
 /* "evidence" of a finding that has some. */
 void mpiq_json_put_evidence(struct mpiq_json *json, const struct mpiq_finding *finding);
 

@@ -90,6 +90,7 @@ static void put_rank(struct mpiq_json *json, uint32_t process, bool whole)
     if (!diagnosis->call)
         mpiq_json_put_string(json, "where", diagnosis->what);
     mpiq_json_put_seconds(json, "since", diagnosis->since);
+    mpiq_json_put_last_call(json, &diagnosis->last);
     mpiq_json_put_site(json, diagnosis->site);
     if (rank && rank->queues == MPIQ_YES) {
         put_queue(json, "sends", rank, MPIQ_QUEUE_SENDS);

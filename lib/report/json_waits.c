@@ -81,6 +81,19 @@ void mpiq_json_put_waits_for(struct mpiq_json *json, const struct mpiq_waits_for
     mpiq_json_close(json, '}');
 }
 
+void mpiq_json_put_last_call(struct mpiq_json *json, const struct mpiq_last_call *last)
+{
+    if (!last->known)
+        return;
+    mpiq_json_key(json, "last_mpi_call");
+    mpiq_json_open(json, '{');
+    mpiq_json_put_string(json, "call", last->call);
+    mpiq_json_put_seconds(json, "ago", last->ago);
+    if (last->collective)
+        mpiq_json_put_bool(json, "collective", true);
+    mpiq_json_close(json, '}');
+}
+
 static void put_evidence(struct mpiq_json *json, const struct mpiq_evidence *evidence)
 {
     uint32_t process = MPIQ_NONE;
@@ -94,6 +107,7 @@ static void put_evidence(struct mpiq_json *json, const struct mpiq_evidence *evi
     mpiq_json_put_site(json, evidence->site);
     mpiq_json_put_place(json, "started", evidence->started);
     mpiq_json_put_seconds(json, "since", evidence->since);
+    mpiq_json_put_last_call(json, &evidence->last);
     if (process != MPIQ_NONE)
         mpiq_json_put_waits_for(json, evidence->wait, evidence->call, process);
     mpiq_json_put_string(json, "note", evidence->note);

@@ -99,6 +99,17 @@ void mpiq_put_duration(struct mpiq_buffer *buffer, double seconds)
     mpiq_buffer_string(buffer, mpiq_duration_text(seconds, text));
 }
 
+void mpiq_put_last_call(struct mpiq_buffer *buffer, const struct mpiq_last_call *last)
+{
+    if (!last->known)
+        return;
+    mpiq_buffer_string(buffer, last->collective ? "last collective call " : "last MPI call ");
+    mpiq_buffer_string(buffer, last->call ? last->call : "up to");
+    mpiq_buffer_string(buffer, last->call ? ", " : " ");
+    mpiq_put_duration(buffer, last->ago);
+    mpiq_buffer_string(buffer, " ago");
+}
+
 void mpiq_put_ranks(struct mpiq_buffer *buffer, const struct mpiq_rank_set *set, uint32_t most)
 {
     char *text _cleanup_free_ = mpiq_rank_set_text(set, most);

@@ -34,6 +34,8 @@ void mpiq_put_full_stop(struct mpiq_buffer *buffer);
 void mpiq_put_communicator(const struct mpiq_page *page, struct mpiq_buffer *buffer, uint32_t comm);
 /* "3 h 12 m"; nothing for less than 0: not known. */
 void mpiq_put_duration(struct mpiq_buffer *buffer, double seconds);
+/* "last MPI call MPI_Send, 3.2 s ago", of ranks outside MPI; nothing where it is not known. */
+void mpiq_put_last_call(struct mpiq_buffer *buffer, const struct mpiq_last_call *last);
 /* "0-3,7", at most `most` ranges spelled out (0: all). */
 void mpiq_put_ranks(struct mpiq_buffer *buffer, const struct mpiq_rank_set *set, uint32_t most);
 /* "rank 1", "ranks 0-3". */

@@ -32,7 +32,11 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
     else
         mpiq_buffer_string(cell, diagnosis->what);
     mpiq_columns_set(table, 6, cell);
-    mpiq_columns_set_string(table, 7, diagnosis->call ? diagnosis->what : NULL);
+    if (diagnosis->call)
+        mpiq_buffer_string(cell, diagnosis->what);
+    else
+        mpiq_put_last_call(cell, &diagnosis->last);
+    mpiq_columns_set(table, 7, cell);
 }
 
 void mpiq_show_ranks(struct mpiq_page *page)

@@ -73,6 +73,8 @@ static void put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours 
         mpiq_columns_set(table, 4, &cell);
         if (line->example->call)
             put_what(page, &cell, line);
+        else
+            mpiq_put_last_call(&cell, &line->last);
         mpiq_columns_set(table, 5, &cell);
     }
     mpiq_columns_print(table, 2, true);

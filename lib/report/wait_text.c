@@ -450,6 +450,8 @@ void mpiq_put_evidence_detail(const struct mpiq_page *page, struct mpiq_buffer *
     size_t before = buffer->length;
     if (evidence->wait && process != MPIQ_NONE)
         put_wait_detail(&t, evidence);
+    if (buffer->length == before)
+        mpiq_put_last_call(buffer, &evidence->last);
     if (!evidence->note || !*evidence->note)
         return;
     if (buffer->length > before)

@@ -269,3 +269,17 @@ struct mpiq_note *mpiq_diagnosis_add_note(struct mpiq_diagnosis *diagnosis)
 {
     return APPEND(diagnosis, notes, note_count);
 }
+
+void mpiq_last_call_add(struct mpiq_last_call *all, const struct mpiq_last_call *one)
+{
+    if (!one->known)
+        return;
+    if (!all->known) {
+        *all = *one;
+        return;
+    }
+    if (!all->call || !one->call || strcmp(all->call, one->call) != 0)
+        all->call = NULL;
+    all->collective |= one->collective;
+    all->ago = one->ago > all->ago ? one->ago : all->ago;
+}

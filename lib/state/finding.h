@@ -155,6 +155,14 @@ struct mpiq_relation {
     bool wraps;    /* all at that offset modulo the size */
 };
 
+/* Since when ranks are outside MPI: the call that they were in last. */
+struct mpiq_last_call {
+    bool known;
+    bool collective;  /* it is the last collective call: the ends of others are not kept */
+    const char *call; /* "MPI_Barrier"; NULL: not the same for all */
+    double ago;       /* seconds since it ended, of the one that is outside longest */
+};
+
 /* One line of evidence: these ranks are in that call at that place, since then, for that. */
 struct mpiq_evidence {
     struct mpiq_rank_set ranks;
@@ -166,6 +174,7 @@ struct mpiq_evidence {
     const struct mpiq_waits_for *wait; /* NULL: for nothing, or not known */
     const char *note;                  /* what else there is to say of them: "has moved on; an unreceived
                                           message from rank 0 has tag 41 (4 bytes)"; NULL */
+    struct mpiq_last_call last; /* of ranks outside MPI */
     /* Private to lib/job: the first of them, and what its peers have in common. */
     uint32_t process;
     uint32_t thread;
@@ -272,6 +281,7 @@ struct mpiq_rank_diagnosis {
     const char *what; /* what it waits for, "tag 99 from rank 63"; where a rank outside MPI is;
                          NULL */
     const struct mpiq_waits_for *waits_for; /* NULL: for nothing, or not known */
+    struct mpiq_last_call last;             /* of a rank outside MPI */
 };
 
 /* Something the answer rests on, or that could not be read, about these ranks. */
@@ -313,6 +323,9 @@ struct mpiq_chain {
 /* NULL is fine for these. */
 void mpiq_diagnosis_destroy(struct mpiq_diagnosis *diagnosis);
 void mpiq_chain_destroy(struct mpiq_chain *chain);
+
+/* Takes one more rank's last call into what is said of several; nothing where that one's is not known. */
+void mpiq_last_call_add(struct mpiq_last_call *all, const struct mpiq_last_call *one);
 
 /* Words; static. */
 const char *mpiq_verdict_word(enum mpiq_verdict verdict);

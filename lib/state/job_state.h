@@ -280,6 +280,7 @@ struct mpiq_job_rank {
     int64_t between_ns;               /* from the first time it was read to that; 0 not known */
     int64_t last_mpi_end_ns;          /* of a rank outside MPI, when its last call there ended; 0 not known */
     mpiq_string_id last_mpi_call;     /* that call; 0 not known */
+    bool last_mpi_collective;         /* it is the last blocking collective: of other calls no end is kept */
     uint32_t process; /* MPIQ_NONE: no rank that anybody knows of: a broken file, another program */
     int32_t pid;
     mpiq_string_id host;

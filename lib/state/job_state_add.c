@@ -270,6 +270,7 @@ static bool describe_rank(const struct mpiq_adding *adding, struct mpiq_job_rank
     *children = state->children_cpu_ns;
     *io = state->io_bytes;
     rank->last_mpi_end_ns = state->last_mpi_end_ns;
+    rank->last_mpi_collective = state->last_mpi_collective;
     bool both = adding->old && state->taken_ns > adding->old->taken_ns && adding->old->taken_ns > 0;
     rank->between_ns = both ? state->taken_ns - adding->old->taken_ns : 0;
     rank->taken_ns = state->taken_ns;

@@ -488,6 +488,7 @@ struct mpiq_rank_state {
     int64_t taken_ns;         /* when it was read, since the epoch; 0 not known (a core file) */
     char last_mpi_call[48];   /* of a rank outside MPI, the call it was in last; "" not known */
     int64_t last_mpi_end_ns;  /* when that one ended, since the epoch; 0 not known */
+    bool last_mpi_collective; /* of other calls no end is kept: it may have been in MPI since */
 
     struct mpiq_communicator *communicators;
     size_t communicator_count;

@@ -510,6 +510,7 @@ static const struct mpiq_field rank_state_fields[] = {
     FIELD(mpiq_rank_state, taken_ns, SIGNED),
     FIELD(mpiq_rank_state, last_mpi_call, ARRAY),
     FIELD(mpiq_rank_state, last_mpi_end_ns, SIGNED),
+    FIELD(mpiq_rank_state, last_mpi_collective, BOOL),
     LIST(mpiq_rank_state, "communicators", communicators, communicator_count, communicator_record),
     LIST(mpiq_rank_state, "operations", operations, operation_count, operation_record),
     LIST(mpiq_rank_state, "threads", threads, thread_count, thread_record),

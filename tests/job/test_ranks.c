@@ -76,6 +76,44 @@ static void test_computing(void)
               "in MPI_Barrier at solver.c:20 for rank 2\n");
 }
 
+/* Ranks outside MPI say since which call, and for how long the longest of them; a rank in MPI does not. */
+static void test_since_which_call(void)
+{
+    static const int ago[] = {2, 0, 5};
+    struct mpiq_job_state *state = NULL;
+    struct job_builder job;
+    job_init(&job, 4);
+    job_collective(&job, 3, WORLD, "MPI_Barrier", 3, ANY);
+    for (int rank = 0; rank < 4; rank++) {
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *one = job.states[look][rank];
+            snprintf(one->last_mpi_call, sizeof one->last_mpi_call, "MPI_Allreduce");
+            one->last_mpi_end_ns = rank == 1 ? 0 : one->taken_ns - ago[rank % 3] * INT64_C(1000000000);
+            one->last_mpi_collective = true;
+        }
+    }
+    struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+    struct mpiq_last_call all = {0};
+    for (int rank = 0; rank < 3; rank++)
+        mpiq_last_call_add(&all, &diagnosis->ranks[rank].last);
+    CU_ASSERT_TRUE(diagnosis->ranks[0].last.known);
+    CU_ASSERT_DOUBLE_EQUAL(diagnosis->ranks[0].last.ago, 2, 0.01);
+    CU_ASSERT_FALSE(diagnosis->ranks[1].last.known);
+    CU_ASSERT_FALSE(diagnosis->ranks[3].last.known);
+    CU_ASSERT_TRUE(all.known && all.collective);
+    CU_ASSERT_STRING_EQUAL(all.call, "MPI_Allreduce");
+    CU_ASSERT_DOUBLE_EQUAL(all.ago, 5, 0.01);
+    const struct mpiq_evidence *evidence = &diagnosis->findings[0].evidence[0];
+    CU_ASSERT_TRUE(evidence->last.known);
+    CU_ASSERT_DOUBLE_EQUAL(evidence->last.ago, 5, 0.01);
+    const struct mpiq_last_call other = {.known = true, .call = "MPI_Recv", .ago = 1};
+    mpiq_last_call_add(&all, &other);
+    CU_ASSERT_PTR_NULL(all.call);
+    mpiq_diagnosis_destroy(diagnosis);
+    mpiq_job_state_destroy(state);
+    job_deinit(&job);
+}
+
 static void test_unread(void)
 {
     struct job_builder job;
@@ -392,6 +430,7 @@ int main(void)
         {"stopped", test_stopped},
         {"asleep", test_asleep},
         {"computing", test_computing},
+        {"since which call", test_since_which_call},
         {"unread", test_unread},
         {"part", test_part},
         {"one look", test_one_look},

@@ -292,6 +292,8 @@ static struct made_job not_a_hang(void)
     }
     made.diagnosis->ranks[3].doing = MPIQ_DOING_COMPUTING;
     made.diagnosis->ranks[3].waits_for = NULL;
+    made.diagnosis->ranks[3].last =
+        (struct mpiq_last_call){.known = true, .call = "MPI_Allreduce", .ago = 2.1, .collective = true};
     return made;
 }
 

@@ -47,6 +47,7 @@ static const char everything[] =
     "\"source\":\"patched\",\"thread_level\":3,\"recording\":1,\"queues_read\":1,\"core\":true,\"gone\":true,"
     "\"traced\":true,\"state\":\"R\",\"cpu_ns\":12,\"children_cpu_ns\":13,\"io_bytes\":14,"
     "\"taken_ns\":1795263125907622157,\"last_mpi_call\":\"MPI_Barrier\",\"last_mpi_end_ns\":15,"
+    "\"last_mpi_collective\":true,"
     "\"communicators\":[{\"handle\":\"0xffffffffffffffff\",\"context\":[\"0x0\",\"0x3\"],"
     "\"name\":\"MPI_COMM_WORLD\",\"flags\":[\"inter\",\"internal\",\"freed\",\"self\",\"world\",\"topology\"]"
     ","

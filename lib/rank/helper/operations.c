@@ -310,7 +310,43 @@ static void note_last_call(struct mpiq_rank_state *state, const struct mpiq_past
     mpiq_copy_text(state->last_mpi_call, sizeof state->last_mpi_call, call->call, strlen(call->call));
 }
 
-void mpiq_look_history(struct mpiq_look *look)
+/* The newest blocking collective call of those that the communicators remember, begun by `end`. */
+static const struct mpiq_call *last_collective(const struct mpiq_rank_state *state, int64_t end)
+{
+    const struct mpiq_call *last = NULL;
+    for (size_t i = 0; i < state->communicator_count; i++) {
+        const struct mpiq_communicator *comm = &state->communicators[i];
+        for (size_t j = 0; j < comm->call_count; j++) {
+            const struct mpiq_call *call = &comm->calls[j];
+            bool ended = call->done && call->begin_ns > 0 && call->begin_ns <= end;
+            if (ended && mpiq_collective_kind(call->collective) == 'B' &&
+                (!last || call->begin_ns > last->begin_ns))
+                last = call;
+        }
+    }
+    return last;
+}
+
+/* Where no history is kept: since when a rank has been in no collective call. */
+static void read_last_end(struct mpiq_look *look)
+{
+    struct mpiq_rank_state *state = look->state;
+    int64_t end = 0;
+
+    mpiq_look_phase = "asking when the last collective call ended";
+    if (state->last_mpi_end_ns > 0 || !look->dll->extensions.get_last_end ||
+        look->dll->extensions.get_last_end(&look->process, &end) != mqs_ok || end <= 0)
+        return;
+    const struct mpiq_call *call = last_collective(state, end);
+    const char *name = call ? mpiq_collective_name(call->collective) : NULL;
+    if (!name)
+        return;
+    mpiq_copy_text(state->last_mpi_call, sizeof state->last_mpi_call, name, strlen(name));
+    state->last_mpi_end_ns = end;
+    state->last_mpi_collective = true;
+}
+
+static void read_history(struct mpiq_look *look)
 {
     const mqs_extensions *extensions = &look->dll->extensions;
     mqs_past_call past;
@@ -345,4 +381,10 @@ void mpiq_look_history(struct mpiq_look *look)
     mpiq_rank_state_trim_history(look->state, mpiq_history_share(look->state->world_size));
     if (code != mqs_ok && code != mqs_end_of_list && code != mqs_no_information)
         mpiq_look_problem(look, "history", code, "the last MPI calls cannot be read");
+}
+
+void mpiq_look_history(struct mpiq_look *look)
+{
+    read_history(look);
+    read_last_end(look);
 }
