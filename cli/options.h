@@ -5,16 +5,8 @@
 
 #include <stdbool.h>
 
+#include "exit_status.h"
 #include "mpiq.h"
-
-enum {
-    EXIT_FINE = 0,
-    EXIT_DEADLOCK = 1,
-    EXIT_USAGE = 2,
-    EXIT_NOTHING_READ = 3,
-    EXIT_STALLED = 4,
-    EXIT_CHECK = 5
-};
 
 enum command {
     COMMAND_REPORT,

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "options.h"
+#include "exit_status.h"
 
 int put_out(const char *path, const char *text)
 {

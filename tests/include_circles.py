@@ -17,15 +17,6 @@ C_FOLDERS = ("include", "mqs", "recorder", "lib", "cli", "ompi-patch/src")
 C_ROOTS = ("include", "mqs", "lib", "ompi-patch/src")
 PYTHON_FOLDERS = ("gdb-plugin",)
 
-# Circles that were there before this test: the modules of each.  Remove a line when its circle is gone; add none.
-KNOWN = (
-    ["cli/options", "cli/say"],
-    ["lib/state/job_builder", "lib/state/job_state"],
-)
-
-# Here an object opens its symbols, types and lines when they are first asked for, and each of these takes an object.
-KNOWN_FOLDERS = ("lib/target/",)
-
 
 def c_module(path):
     stem = path.with_suffix("")
@@ -99,22 +90,13 @@ def describe(graph, members):
 
 def main():
     failed = False
-    known = [sorted(members) for members in KNOWN]
     graphs = (c_modules(), python_modules())
     if not all(sum(len(uses) for uses in graph.values()) > 10 for graph in graphs):
         sys.exit("include_circles: found hardly any include or import: is the repository complete?")
     for graph in graphs:
         for members in circles(graph):
-            names = [str(member) for member in members]
-            if all(name.startswith(KNOWN_FOLDERS) for name in names):
-                continue
-            if names in known:
-                known.remove(names)
-                continue
             print(describe(graph, members))
             failed = True
-    for members in known:
-        print("no longer a circle, may be removed from KNOWN: " + " ".join(members))
     sys.exit(failed)
 
 

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "rank/rank.h"
-#include "state/job_builder.h"
+#include "state/job_state.h"
 
 /* The system's word on the process, and the launcher's on who it is; nothing of the process's own.  Takes
    reason. */

@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "look/discover.h"
 #include "look/read_snapshot.h"
-#include "state/job_builder.h"
+#include "state/job_state.h"
 #include "state/snapshot.h"
 
 static struct mpiq_error *no_memory(void)

@@ -4,7 +4,7 @@
 #ifndef MPIQ_JOB_ADDING_H
 #define MPIQ_JOB_ADDING_H
 
-#include "state/job_builder.h"
+#include "state/job_state_private.h"
 
 /* What is built of one rank state: where its rows go. */
 struct mpiq_adding {

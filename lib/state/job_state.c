@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/job_builder.h"
+#include "state/job_state_private.h"
 
 struct mpiq_job_state *mpiq_job_state_create(void)
 {

@@ -414,6 +414,9 @@ struct mpiq_job_state *mpiq_job_state_create(void);
 /* NULL is fine. */
 void mpiq_job_state_destroy(struct mpiq_job_state *job);
 
+/* Whether what a state refers to is there: it may come from a file.  MPIQ_ERROR_CORRUPT, or NULL. */
+struct mpiq_error *mpiq_job_check_state(const struct mpiq_rank_state *state);
+
 /* Adds what look 1 or 2 saw of a rank; copies what it needs, so state stays the caller's.  All of a rank's
    looks in order; ranks in any order.  A second state of the same rank and look is refused
    (MPIQ_ERROR_CORRUPT: it is there twice, or two processes say that they are that rank), as is one with

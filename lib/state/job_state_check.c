@@ -2,7 +2,7 @@
 /* Which rank states a job takes, and in which words it refuses the others. */
 #include <string.h>
 
-#include "state/job_builder.h"
+#include "state/job_state_private.h"
 
 /* A state may come from a file: its indexes are looked at before they are used. */
 struct mpiq_error *mpiq_job_check_state(const struct mpiq_rank_state *state)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
-#include "state/job_builder.h"
+#include "state/job_state_private.h"
 
 /* Order of worlds: those with ranks that were read first, by namespace (a shorter number is a smaller one).
  */

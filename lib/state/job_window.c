@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "state/job_builder.h"
+#include "state/job_state_private.h"
 
 /* The window with that id on that communicator (both provisional), made at its first view. */
 static bool intern_window(struct mpiq_job_state *job, const struct mpiq_window *window, uint32_t comm,

@@ -2,7 +2,7 @@
 /* What two looks at a rank are compared by. */
 #include <string.h>
 
-#include "state/job_builder.h"
+#include "state/job_state_private.h"
 
 static uint64_t hash_string(uint64_t hash, const char *string)
 {

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <elfutils/libdwelf.h>
+#include <gelf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,31 +64,31 @@ bool mpiq_debug_file_path(const struct mpiq_build_id *build_id, const char *suff
     return snprintf(path, size, "%s/.build-id/%.2s/%s%s", debug_root, id, id + 2, suffix) < (int)size;
 }
 
-static int by_build_id(const struct mpiq_object *object, char **ret)
+static int by_build_id(const struct mpiq_debug_file_search *search, char **ret)
 {
     char path[PATH_MAX];
-    return mpiq_debug_file_path(&object->build_id, ".debug", path, sizeof path)
-               ? open_checked(object->root, path, &object->build_id, ret)
+    return mpiq_debug_file_path(search->build_id, ".debug", path, sizeof path)
+               ? open_checked(search->root, path, search->build_id, ret)
                : -1;
 }
 
 /* gdb's three places: beside the object, in .debug there, and under the debug root. */
-static int by_debuglink(const struct mpiq_object *object, char **ret)
+static int by_debuglink(const struct mpiq_debug_file_search *search, char **ret)
 {
     GElf_Word crc;
-    const char *link = dwelf_elf_gnu_debuglink(object->elf, &crc);
-    const char *slash = strrchr(object->path, '/');
+    const char *link = dwelf_elf_gnu_debuglink(search->elf, &crc);
+    const char *slash = strrchr(search->path, '/');
     if (!link || !*link || strchr(link, '/') || !slash)
         return -1;
     static const char *const places[][2] = {{"", ""}, {"", "/.debug"}, {debug_root, ""}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         _cleanup_free_ char *path = NULL;
-        if (asprintf(&path, "%s%.*s%s/%s", places[i][0], (int)(slash - object->path), object->path,
+        if (asprintf(&path, "%s%.*s%s/%s", places[i][0], (int)(slash - search->path), search->path,
                      places[i][1], link) < 0)
             return -1;
-        if (strcmp(path, object->path) == 0)
+        if (strcmp(path, search->path) == 0)
             continue;
-        int fd = open_checked(object->root, path, &object->build_id, ret);
+        int fd = open_checked(search->root, path, search->build_id, ret);
         if (fd >= 0)
             return fd;
     }
@@ -95,10 +96,10 @@ static int by_debuglink(const struct mpiq_object *object, char **ret)
 }
 
 /* From the servers that DEBUGINFOD_URLS names, or what their client has of them. */
-static int by_debuginfod(const struct mpiq_object *object, char **ret)
+static int by_debuginfod(const struct mpiq_debug_file_search *search, char **ret)
 {
     const char *urls = getenv("DEBUGINFOD_URLS");
-    if (!urls || !*urls || !object->map || !object->build_id.size)
+    if (!urls || !*urls || !search->ask_servers || !search->build_id->size)
         return -1;
     void *library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library)
@@ -108,11 +109,11 @@ static int by_debuginfod(const struct mpiq_object *object, char **ret)
         (int (*)(void *, const unsigned char *, int, char **))dlsym(library, "debuginfod_find_debuginfo");
     void (*end)(void *) = (void (*)(void *))dlsym(library, "debuginfod_end");
     void *client = begin && find && end ? begin() : NULL;
-    int fd = client ? find(client, object->build_id.bytes, (int)object->build_id.size, ret) : -1;
+    int fd = client ? find(client, search->build_id->bytes, (int)search->build_id->size, ret) : -1;
     if (client)
         end(client);
     dlclose(library);
-    if (fd >= 0 && same_build_id(fd, &object->build_id))
+    if (fd >= 0 && same_build_id(fd, search->build_id))
         return fd;
     if (fd >= 0) {
         close(fd);
@@ -121,10 +122,10 @@ static int by_debuginfod(const struct mpiq_object *object, char **ret)
     return -1;
 }
 
-int mpiq_debug_file_find(const struct mpiq_object *object, char **path)
+int mpiq_debug_file_find(const struct mpiq_debug_file_search *search, char **path)
 {
-    int fd = by_build_id(object, path);
+    int fd = by_build_id(search, path);
     if (fd < 0)
-        fd = by_debuglink(object, path);
-    return fd >= 0 ? fd : by_debuginfod(object, path);
+        fd = by_debuglink(search, path);
+    return fd >= 0 ? fd : by_debuginfod(search, path);
 }

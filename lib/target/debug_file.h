@@ -5,11 +5,24 @@
 #ifndef MPIQ_DEBUG_FILE_H
 #define MPIQ_DEBUG_FILE_H
 
-#include "target/object.h"
+#include <libelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "target/build_id.h"
+
+/* The object whose debug file is wanted. */
+struct mpiq_debug_file_search {
+    Elf *elf;
+    const struct mpiq_build_id *build_id;
+    int root; /* what paths begin at (file_map.h) */
+    const char *path;
+    bool ask_servers; /* those of DEBUGINFOD_URLS, where neither build-id nor link leads to a file */
+};
 
 /* A descriptor of the debug file, which the caller closes, and its path, which the caller frees; -1 if there
    is none. */
-int mpiq_debug_file_find(const struct mpiq_object *object, char **path);
+int mpiq_debug_file_find(const struct mpiq_debug_file_search *search, char **path);
 
 /* Whether the file has that build-id; one without any has not. */
 bool mpiq_elf_has_build_id(Elf *elf, const struct mpiq_build_id *wanted);

@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "base/debug.h"
-#include "target/debug_files.h"
 
 enum { UNIT_LIMIT = 1000000 };
 
@@ -540,7 +539,6 @@ void mpiq_debug_info_destroy(struct mpiq_debug_info *info)
 {
     if (!info)
         return;
-    mpiq_debug_files_destroy(info->files);
     for (size_t i = 0; i < info->unit_count; i++) {
         if (info->units[i].view != info->whole)
             close_view(info->units[i].view);

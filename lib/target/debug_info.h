@@ -62,7 +62,7 @@ struct mpiq_debug_info {
     size_t unit_count, info_count;
     struct mpiq_debug_info *alternate; /* dwz's common file, or NULL */
     struct mpiq_debug_info *main;      /* of a .dwo file: where its skeletons are; else NULL */
-    struct mpiq_debug_files *files;    /* split files that were opened; private to debug_files.c */
+    struct mpiq_debug_files *files;    /* it refers to; private to debug_files.c, whose the pointer is */
     bool package;                      /* a .dwp file */
 };
 

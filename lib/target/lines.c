@@ -219,12 +219,26 @@ static struct mpiq_debug_info *info_of(struct mpiq_object *object)
     return is_c_library(object) && !mpiq_object_has_own_dwarf(object) ? NULL : mpiq_object_debug_info(object);
 }
 
+static void lines_deinit(void *memory)
+{
+    struct mpiq_lines *lines = memory;
+    for (size_t i = 0; i < lines->capacity; i++)
+        free(lines->places[i].lines);
+    while (lines->tables) {
+        struct unit_lines *first = lines->tables;
+        lines->tables = first->next;
+        mpiq_line_table_destroy(first->table);
+        free(first);
+    }
+    free(lines->places);
+    mpiq_unit_map_deinit(&lines->units);
+}
+
 const struct mpiq_source_place *mpiq_lines_at(struct mpiq_object *object, uint64_t address, size_t *count)
 {
-    if (!object->lines && !(object->lines = calloc(1, sizeof *object->lines)))
-        return NULL;
-    struct mpiq_lines *lines = object->lines;
-    if (!grow(lines))
+    struct mpiq_lines *lines =
+        mpiq_object_part(object, MPIQ_OBJECT_LINES, sizeof(struct mpiq_lines), lines_deinit);
+    if (!lines || !grow(lines))
         return NULL;
     struct place *place = &lines->places[slot_of(lines, address)];
     if (!place->lines) {
@@ -246,21 +260,4 @@ const struct mpiq_source_place *mpiq_lines_at(struct mpiq_object *object, uint64
     }
     *count = place->count;
     return place->lines;
-}
-
-void mpiq_lines_destroy(struct mpiq_lines *lines)
-{
-    if (!lines)
-        return;
-    for (size_t i = 0; i < lines->capacity; i++)
-        free(lines->places[i].lines);
-    while (lines->tables) {
-        struct unit_lines *first = lines->tables;
-        lines->tables = first->next;
-        mpiq_line_table_destroy(first->table);
-        free(first);
-    }
-    free(lines->places);
-    mpiq_unit_map_deinit(&lines->units);
-    free(lines);
 }

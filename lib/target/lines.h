@@ -19,6 +19,4 @@ struct mpiq_source_place {
    owns; NULL without memory.  Locked. */
 const struct mpiq_source_place *mpiq_lines_at(struct mpiq_object *object, uint64_t address, size_t *count);
 
-void mpiq_lines_destroy(struct mpiq_lines *lines);
-
 #endif

@@ -15,10 +15,7 @@
 #include "target/debug_file.h"
 #include "target/debug_info.h"
 #include "target/file_map.h"
-#include "target/lines.h"
 #include "target/pipe.h"
-#include "target/symbols.h"
-#include "target/types.h"
 
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct mpiq_object *registry;
@@ -94,9 +91,13 @@ static struct mpiq_object *create(const char *name)
 
 static void destroy(struct mpiq_object *object)
 {
-    mpiq_symbols_destroy(object->symbols);
-    mpiq_types_destroy(object->types);
-    mpiq_lines_destroy(object->lines);
+    for (size_t i = 0; i < MPIQ_OBJECT_PARTS; i++) {
+        if (object->parts[i].memory)
+            object->parts[i].deinit(object->parts[i].memory);
+        free(object->parts[i].memory);
+    }
+    if (object->debug_info)
+        mpiq_debug_files_destroy(object->debug_info->files);
     mpiq_debug_info_destroy(object->debug_info);
     elf_end(object->debug_elf);
     elf_end(object->elf);
@@ -305,7 +306,12 @@ Elf *mpiq_object_debug_elf(struct mpiq_object *object)
 {
     if (!object->debug_tried) {
         object->debug_tried = true;
-        _cleanup_close_ int fd = mpiq_debug_file_find(object, &object->debug_path);
+        const struct mpiq_debug_file_search search = {.elf = object->elf,
+                                                      .build_id = &object->build_id,
+                                                      .root = object->root,
+                                                      .path = object->path,
+                                                      .ask_servers = object->map != NULL};
+        _cleanup_close_ int fd = mpiq_debug_file_find(&search, &object->debug_path);
         if (fd >= 0)
             object->debug_map = mpiq_file_map_create(fd);
         if (object->debug_map)
@@ -330,6 +336,16 @@ struct mpiq_debug_info *mpiq_object_debug_info(struct mpiq_object *object)
     if (object->debug_info)
         mpiq_debug_files_init(object->debug_info, elf, object->root, path, object->path);
     return object->debug_info;
+}
+
+void *mpiq_object_part(struct mpiq_object *object, enum mpiq_object_part part, size_t size,
+                       void (*deinit)(void *memory))
+{
+    if (!object->parts[part].memory) {
+        object->parts[part].memory = calloc(1, size);
+        object->parts[part].deinit = deinit;
+    }
+    return object->parts[part].memory;
 }
 
 size_t mpiq_object_bytes(const struct mpiq_object *object, uint64_t offset, size_t size, void *buffer)

@@ -24,11 +24,11 @@
 #include "base/error.h"
 #include "target/build_id.h"
 
-struct mpiq_symbols;
-struct mpiq_types;
-struct mpiq_lines;
 struct mpiq_debug_info;
 struct mpiq_file_map;
+
+/* What those who read an object learn and keep with it. */
+enum mpiq_object_part { MPIQ_OBJECT_SYMBOLS, MPIQ_OBJECT_TYPES, MPIQ_OBJECT_LINES, MPIQ_OBJECT_PARTS };
 
 struct mpiq_object {
     struct mpiq_object *next; /* in the registry */
@@ -44,7 +44,7 @@ struct mpiq_object {
     uint64_t first;   /* lowest mapped address, rounded down to a page */
     uint64_t end;     /* highest, rounded up */
 
-    /* Private to object.c, symbols.c, types.c and lines.c. */
+    /* Private to object.c and those who read its insides: symbols.c, types.c, lines.c. */
     int root;    /* what its paths begin at (file_map.h) */
     void *image; /* of an object out of memory */
     struct mpiq_file_map *map;
@@ -54,9 +54,10 @@ struct mpiq_object {
     char *debug_path;
     struct mpiq_debug_info *debug_info;
     bool debug_tried, debug_info_tried, own_dwarf_tried, has_own_dwarf;
-    struct mpiq_symbols *symbols;
-    struct mpiq_types *types;
-    struct mpiq_lines *lines;
+    struct {
+        void *memory;
+        void (*deinit)(void *memory);
+    } parts[MPIQ_OBJECT_PARTS];
 };
 
 void mpiq_object_lock(void);
@@ -98,6 +99,11 @@ struct mpiq_debug_info *mpiq_object_debug_info(struct mpiq_object *object);
 
 /* The ELF file with the full symbol table: the separate debug file, or NULL if there is none.  Locked. */
 Elf *mpiq_object_debug_elf(struct mpiq_object *object);
+
+/* Memory that lives as long as the object: size bytes, all zero when a part is first asked for.  deinit is
+   called before it is freed.  NULL without memory.  Locked. */
+void *mpiq_object_part(struct mpiq_object *object, enum mpiq_object_part part, size_t size,
+                       void (*deinit)(void *memory));
 
 /* Copies at most size bytes of the object's file at offset; how many there are. */
 size_t mpiq_object_bytes(const struct mpiq_object *object, uint64_t offset, size_t size, void *buffer);

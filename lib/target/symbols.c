@@ -135,11 +135,20 @@ static void collect(struct mpiq_symbols *symbols, Elf *elf, unsigned type, const
         take(symbols, &source, i, wish);
 }
 
+static void symbols_deinit(void *memory)
+{
+    struct mpiq_symbols *symbols = memory;
+    for (size_t i = 0; i < sizeof symbols->scopes / sizeof *symbols->scopes; i++)
+        mpiq_name_table_deinit(&symbols->scopes[i]);
+    for (size_t i = 0; i < symbols->owned_count; i++)
+        free(symbols->owned[i]);
+    free(symbols->owned);
+    free(symbols->functions);
+}
+
 static struct mpiq_symbols *symbols_of(struct mpiq_object *object)
 {
-    if (!object->symbols)
-        object->symbols = calloc(1, sizeof *object->symbols);
-    return object->symbols;
+    return mpiq_object_part(object, MPIQ_OBJECT_SYMBOLS, sizeof(struct mpiq_symbols), symbols_deinit);
 }
 
 bool mpiq_symbols_find(struct mpiq_object *object, enum mpiq_symbol_scope scope, const char *name,
@@ -215,17 +224,4 @@ const char *mpiq_symbols_function(struct mpiq_object *object, uint64_t address)
             return function->name;
     }
     return NULL;
-}
-
-void mpiq_symbols_destroy(struct mpiq_symbols *symbols)
-{
-    if (!symbols)
-        return;
-    for (size_t i = 0; i < sizeof symbols->scopes / sizeof *symbols->scopes; i++)
-        mpiq_name_table_deinit(&symbols->scopes[i]);
-    for (size_t i = 0; i < symbols->owned_count; i++)
-        free(symbols->owned[i]);
-    free(symbols->owned);
-    free(symbols->functions);
-    free(symbols);
 }

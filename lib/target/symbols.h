@@ -19,6 +19,4 @@ bool mpiq_symbols_find(struct mpiq_object *object, enum mpiq_symbol_scope scope,
 /* Name of the function that holds address, or NULL; the object owns it.  Locked. */
 const char *mpiq_symbols_function(struct mpiq_object *object, uint64_t address);
 
-void mpiq_symbols_destroy(struct mpiq_symbols *symbols);
-
 #endif

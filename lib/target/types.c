@@ -35,7 +35,8 @@ struct mpiq_types {
     size_t count, capacity;
     char **missing; /* names that by_name holds with 0 */
     size_t missing_count, missing_capacity;
-    struct mpiq_type_index *index;
+    struct mpiq_type_index *index; /* NULL: there is no debug information */
+    bool index_tried;
 };
 
 static bool is_tagged(int tag)
@@ -195,17 +196,32 @@ static const struct mpiq_type *remember(struct mpiq_types *types, struct mpiq_ob
     return type;
 }
 
+static void types_deinit(void *memory)
+{
+    struct mpiq_types *types = memory;
+    for (size_t i = 0; i < types->count; i++) {
+        free(types->found[i]->members);
+        free(types->found[i]->name);
+        free(types->found[i]);
+    }
+    for (size_t i = 0; i < types->missing_count; i++)
+        free(types->missing[i]);
+    free(types->found);
+    free(types->missing);
+    mpiq_name_table_deinit(&types->by_name);
+    mpiq_type_index_destroy(types->index);
+}
+
 static struct mpiq_types *types_of(struct mpiq_object *object)
 {
-    if (!object->types) {
-        struct mpiq_types *types = calloc(1, sizeof *types);
-        if (!types)
-            return NULL;
+    struct mpiq_types *types =
+        mpiq_object_part(object, MPIQ_OBJECT_TYPES, sizeof(struct mpiq_types), types_deinit);
+    if (types && !types->index_tried) {
+        types->index_tried = true;
         struct mpiq_debug_info *info = mpiq_object_debug_info(object);
         types->index = info ? mpiq_type_index_create(info) : NULL;
-        object->types = types;
     }
-    return object->types;
+    return types;
 }
 
 const struct mpiq_type *mpiq_types_find(struct mpiq_object *object, const char *name)
@@ -345,7 +361,7 @@ static const struct member *find_member(struct mpiq_type *type, const char *name
 /* The part before the first dot is a member of type; the rest is looked up in that member's own type. */
 static bool find_path(struct mpiq_type *type, const char *path, int depth, uint64_t *ret)
 {
-    struct mpiq_types *types = type->object->types;
+    struct mpiq_types *types = types_of(type->object);
     if (!type->members_read) {
         type->members_read = true;
         read_members(type, types, &type->entry, 0, 0);
@@ -375,22 +391,4 @@ bool mpiq_type_member(const struct mpiq_type *type, const char *member, uint64_t
     bool found = find_path((struct mpiq_type *)type, member, 0, ret);
     mpiq_object_unlock();
     return found;
-}
-
-void mpiq_types_destroy(struct mpiq_types *types)
-{
-    if (!types)
-        return;
-    for (size_t i = 0; i < types->count; i++) {
-        free(types->found[i]->members);
-        free(types->found[i]->name);
-        free(types->found[i]);
-    }
-    for (size_t i = 0; i < types->missing_count; i++)
-        free(types->missing[i]);
-    free(types->found);
-    free(types->missing);
-    mpiq_name_table_deinit(&types->by_name);
-    mpiq_type_index_destroy(types->index);
-    free(types);
 }

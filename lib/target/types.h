@@ -30,6 +30,4 @@ bool mpiq_type_member(const struct mpiq_type *type, const char *member, uint64_t
 /* As it was asked for. */
 const char *mpiq_type_name(const struct mpiq_type *type);
 
-void mpiq_types_destroy(struct mpiq_types *types);
-
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_builder - what a job state needs while ranks are added, and no longer: private to job_state*.c.
+ * What a job state needs while ranks are added, and no longer: for the files job_*.c beside this one.
  *
  * Until mpiq_job_state_finish the columns speak provisionally: `comm` of an operation or a wait is an index
  * in members (of the rank's own view), a world's index is the order of its discovery, groups hold names
  * and communicators stand in the order of their discovery.
  */
-#ifndef MPIQ_JOB_BUILDER_H
-#define MPIQ_JOB_BUILDER_H
+#ifndef MPIQ_JOB_STATE_PRIVATE_H
+#define MPIQ_JOB_STATE_PRIVATE_H
 
 #include "base/array.h"
 #include "base/hash_table.h"
@@ -79,8 +79,6 @@ struct mpiq_job_builder {
 
 void mpiq_job_builder_destroy(struct mpiq_job_builder *builder, uint32_t group_count);
 
-/* Whether what a state refers to is there: it may come from a file.  MPIQ_ERROR_CORRUPT, or NULL. */
-struct mpiq_error *mpiq_job_check_state(const struct mpiq_rank_state *state);
 /* The error for a state of a rank, or of a process that is none, which is there already. */
 struct mpiq_error *mpiq_job_refuse_double(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                                           const struct mpiq_rank_state *state);
