@@ -5,6 +5,7 @@
 
 #include "communicator.h"
 #include "error.h"
+#include "free_list.h"
 #include "list.h"
 #include "request.h"
 #include "verify.h"
@@ -19,6 +20,7 @@
 #define RANK_OF_COMM_NULL (-2)
 #define FLAG_DENSE 0x04u
 #define MAX_BLOCK (1u << 20)
+#define CHECKED_REQUESTS 64 /* of each of the two lists */
 
 static const struct {
     enum layout_slot slot;
@@ -538,37 +540,53 @@ static const char *check_free_list(struct memory *memory)
     return NULL;
 }
 
-/* The first request of the oldest chunk: the library sets its types when it makes it. */
+/* A look at the oldest requests of one of the PML's lists. */
+struct request_check {
+    size_t list; /* which of request_lists */
+    size_t checked;
+    const char *failed;
+};
+
+/* The library sets class and types when it makes a request, but the members of the transfer only when somebody
+   uses it: of one that nobody has used they hold whatever the memory held before. */
+static int check_item(struct memory *memory, void *argument, mqs_taddr_t address, const unsigned char *bytes)
+{
+    struct request_check *check = argument;
+    uint64_t type = field_unsigned(memory, bytes, AT_PML_TYPE);
+    uint64_t state = field_unsigned(memory, bytes, AT_REQUEST_STATE);
+
+    if (!is_a(memory, address, request_lists[check->list].item)) {
+        check->failed = "a request of a free list does not say that it is one";
+    } else if (field_unsigned(memory, bytes, AT_REQUEST_TYPE) != REQUEST_IS_PML ||
+               (request_lists[check->list].type == PML_SEND) != (type == PML_SEND) || type > PML_MPROBE) {
+        check->failed = "a request of a free list does not have its type";
+    } else if (state > REQUEST_CANCELLED) {
+        check->failed = "a request of a free list does not have a state";
+    } else if (state == REQUEST_ACTIVE && field_unsigned(memory, bytes, AT_PML_FREED) > 1) {
+        check->failed = "an active request does not say whether it was freed";
+    }
+    check->checked++;
+    return check->failed != NULL || check->checked == CHECKED_REQUESTS ? mqs_end_of_list : mqs_ok;
+}
+
+/* The oldest requests, used or not. */
 static const char *check_pml(struct memory *memory)
 {
     for (size_t i = 0; i < 2; i++) {
+        struct request_check check = {i, 0, NULL};
         unsigned char bytes[LAYOUT_MAX_STRUCT];
         mqs_taddr_t address;
-        mqs_taddr_t item;
-        mqs_taddr_t alignment;
-        uint64_t type;
-        struct list_walk walk;
+        int code;
 
-        if (!list_in_use(memory, i, &address, bytes) ||
-            list_start(memory, address + (mqs_taddr_t)memory->layout.offset[AT_FREE_LIST_CHUNKS], LINK_LIMIT,
-                       &walk) != mqs_ok ||
-            list_next(memory, &walk, &item) != mqs_ok) {
+        if (!list_in_use(memory, i, &address, bytes)) {
             continue;
         }
-        alignment = (mqs_taddr_t)field_unsigned(memory, bytes, AT_FREE_LIST_ALIGNMENT);
-        item += (mqs_taddr_t)memory->layout.size[AT_FREE_ITEM];
-        item = (item + alignment - 1) & ~(alignment - 1);
-        if (!is_a(memory, item, request_lists[i].item)) {
-            return "the first request of a free list does not say that it is one";
+        code = free_list_walk(memory, address, (size_t)memory->layout.size[AT_PML], MAX_BLOCK, check_item, &check);
+        if (check.failed != NULL) {
+            return check.failed;
         }
-        if (fetch_structure(memory, item, AT_PML, bytes) != mqs_ok) {
-            return "the first request of a free list cannot be read";
-        }
-        type = field_unsigned(memory, bytes, AT_PML_TYPE);
-        if (field_unsigned(memory, bytes, AT_REQUEST_TYPE) != REQUEST_IS_PML ||
-            (request_lists[i].type == PML_SEND) != (type == PML_SEND) || type > PML_MPROBE ||
-            field_unsigned(memory, bytes, AT_PML_FREED) > 1) {
-            return "the first request of a free list does not have its type";
+        if (code != mqs_ok && code != mqs_end_of_list) {
+            return "the requests of a free list cannot be read";
         }
     }
     return NULL;
