@@ -1,64 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hosts/launcher_process.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/proc.h"
 
-enum { FILE_MOST = 4 << 20, DEPTH_MOST = 64, PATH_TEXT = 64, LINK_TEXT = 4096 };
+enum { DEPTH_MOST = 64, PATH_TEXT = 64, LINK_TEXT = 4096 };
 
 static struct mpiq_error *no_memory(void)
 {
     return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
 }
 
-/* A file of /proc/PID, with a terminator after it, FILE_MOST bytes at most; NULL with errno. */
-static char *read_file(pid_t pid, const char *name, size_t *length)
-{
-    char path[PATH_TEXT];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    char *text = NULL;
-    size_t room = 0, used = 0;
-    for (;;) {
-        if (room - used < 2 && !mpiq_array_reserve(&text, &room, used + PATH_MAX))
-            break;
-        ssize_t got = read(fd, text + used, room - used - 1);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            break;
-        used += (size_t)got;
-        text[used] = '\0';
-        if (got == 0 || used >= FILE_MOST) {
-            *length = used;
-            return text;
-        }
-    }
-    free(text);
-    return NULL;
-}
-
 /* 0 if there is no such process. */
 static pid_t parent_of(pid_t pid)
 {
-    size_t length = 0;
-    _cleanup_free_ char *text = read_file(pid, "stat", &length);
-    const char *rest = text ? strrchr(text, ')') : NULL;
-    int parent = 0;
-    return rest && sscanf(rest + 1, " %*c %d", &parent) == 1 ? parent : 0;
+    struct mpiq_proc_stat stat = {0};
+    mpiq_error_destroy(mpiq_proc_stat(pid, 0, &stat));
+    return stat.parent;
 }
 
 static bool runs(pid_t pid, const char *const *programs)
@@ -90,7 +55,7 @@ pid_t mpiq_launcher_process_above(pid_t pid, const char *const *programs)
 struct mpiq_error *mpiq_launcher_process_init(pid_t pid, struct mpiq_launcher_process *ret)
 {
     size_t length = 0, count = 0;
-    _cleanup_free_ char *text = read_file(pid, "cmdline", &length);
+    _cleanup_free_ char *text = mpiq_proc_read_of(pid, "cmdline", &length);
     if (!text)
         return mpiq_error_create_os(errno == ENOENT ? ESRCH : errno, "process %d", (int)pid);
     for (size_t i = 0; i < length; i++)
@@ -135,41 +100,26 @@ struct mpiq_error *mpiq_launcher_process_is_mine(pid_t pid)
 
 struct mpiq_error *mpiq_launcher_process_children(pid_t pid, pid_t **ret, size_t *count)
 {
-    pid_t *children = NULL;
-    size_t found = 0, room = 0;
-    DIR *proc = opendir("/proc");
-    if (!proc)
-        return mpiq_error_create_os(errno, "cannot list the processes in /proc");
-    struct mpiq_error *error = NULL;
-    struct dirent *entry;
-    while (!error && (entry = readdir(proc))) {
-        pid_t child = isdigit((unsigned char)entry->d_name[0]) ? (pid_t)strtol(entry->d_name, NULL, 10) : 0;
-        if (child <= 0 || parent_of(child) != pid)
-            continue;
-        if (mpiq_array_reserve(&children, &room, found + 1))
-            children[found++] = child;
-        else
-            error = no_memory();
-    }
-    closedir(proc);
-    if (error) {
-        free(children);
+    pid_t *processes = NULL;
+    size_t all, found = 0;
+    struct mpiq_error *error = mpiq_proc_processes(&processes, &all);
+    if (error)
         return error;
+    for (size_t i = 0; i < all; i++) {
+        if (parent_of(processes[i]) == pid)
+            processes[found++] = processes[i];
     }
-    *ret = children;
+    *ret = processes;
     *count = found;
     return NULL;
 }
 
 char *mpiq_launcher_process_variable(pid_t pid, const char *name)
 {
-    size_t length = 0, size = strlen(name);
-    _cleanup_free_ char *text = read_file(pid, "environ", &length);
-    for (const char *at = text; at && at < text + length; at += strlen(at) + 1) {
-        if (strncmp(at, name, size) == 0 && at[size] == '=')
-            return strdup(at + size + 1);
-    }
-    return NULL;
+    size_t length = 0;
+    _cleanup_free_ char *text = mpiq_proc_read_of(pid, "environ", &length);
+    const char *value = text ? mpiq_proc_variable(text, length, name) : NULL;
+    return value ? strdup(value) : NULL;
 }
 
 /* As a shell hands it on: Hydra and mpirun quote words for the shell on the other host. */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "look/activity.h"
 
-#include <ctype.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +11,14 @@
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "base/hash_table.h"
-#include "target/proc.h"
+#include "base/proc.h"
 
 /* More than any job has on one host. */
 enum { PROCESSES_MAX = 1 << 16 };
 
 /* In the environment of every rank, and of what it starts: PMIx (Open MPI, Slurm), PMI (MPICH), Open MPI's
  * own. */
-static const char *const rank_variables[] = {"PMIX_RANK=", "PMI_RANK=", "OMPI_COMM_WORLD_RANK="};
+static const char *const rank_variables[] = {"PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK"};
 
 void mpiq_activity_init(struct mpiq_activity *activity, pid_t root)
 {
@@ -36,44 +33,20 @@ void mpiq_activity_deinit(struct mpiq_activity *activity)
 
 /* ---- one process --------------------------------------------------------------------------------------- */
 
-/* A whole file of /proc/PID; NULL if it cannot be read. */
-static char *read_whole(pid_t pid, const char *name, size_t *size)
-{
-    char path[96], *text = NULL;
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    struct mpiq_error *error = mpiq_proc_read(path, &text, size);
-    mpiq_error_destroy(error);
-    return error ? NULL : text;
-}
-
-static bool read_line(pid_t pid, const char *name, char *text, size_t size)
-{
-    char path[96];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    struct mpiq_error *error = mpiq_proc_read_line(path, text, size);
-    mpiq_error_destroy(error);
-    return !error;
-}
-
-/* Parent, state and counters of /proc/PID/stat. */
+/* Parent, state and counters. */
 static bool read_stat(pid_t pid, struct mpiq_active_process *ret)
 {
-    char text[1024];
-    if (!read_line(pid, "stat", text, sizeof text))
-        return false;
-    const char *end = strrchr(text, ')'); /* the name before it may hold anything */
-    unsigned long long minor, major, user, system, child_user, child_system, start;
-    int parent;
-    if (!end ||
-        sscanf(end + 1,
-               " %c %d %*d %*d %*d %*d %*u %llu %*u %llu %*u %llu %llu %llu %llu %*d %*d %*d %*d %llu",
-               &ret->state, &parent, &minor, &major, &user, &system, &child_user, &child_system, &start) != 9)
+    struct mpiq_proc_stat stat;
+    struct mpiq_error *error = mpiq_proc_stat(pid, 0, &stat);
+    mpiq_error_destroy(error);
+    if (error)
         return false;
     ret->pid = pid;
-    ret->parent = parent;
-    ret->start_time = start;
-    ret->cpu = user + system + child_user + child_system;
-    ret->faults = minor + major;
+    ret->parent = stat.parent;
+    ret->state = stat.state;
+    ret->start_time = stat.start_time;
+    ret->cpu_ns = stat.cpu_ns + stat.children_ns;
+    ret->faults = stat.faults;
     return true;
 }
 
@@ -87,8 +60,9 @@ static unsigned long long number_after(const char *text, const char *name)
    threads, and no I/O. */
 static uint64_t read_io(pid_t pid)
 {
-    char text[512];
-    if (!read_line(pid, "io", text, sizeof text))
+    size_t size;
+    _cleanup_free_ char *text = mpiq_proc_read_of(pid, "io", &size);
+    if (!text)
         return 0;
     unsigned long long in = number_after(text, "rchar: "), out = number_after(text, "wchar: ");
     return (in - 8 * number_after(text, "syscr: ")) * 31 + (out - 8 * number_after(text, "syscw: "));
@@ -97,12 +71,10 @@ static uint64_t read_io(pid_t pid)
 static bool has_rank_variable(pid_t pid)
 {
     size_t size = 0;
-    _cleanup_free_ char *text = read_whole(pid, "environ", &size);
-    for (const char *at = text; text && at < text + size; at += strlen(at) + 1) {
-        for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables; i++) {
-            if (strncmp(at, rank_variables[i], strlen(rank_variables[i])) == 0)
-                return true;
-        }
+    _cleanup_free_ char *text = mpiq_proc_read_of(pid, "environ", &size);
+    for (size_t i = 0; text && i < sizeof rank_variables / sizeof *rank_variables; i++) {
+        if (mpiq_proc_variable(text, size, rank_variables[i]))
+            return true;
     }
     return false;
 }
@@ -113,7 +85,7 @@ static bool maps_mpi(pid_t pid)
 {
     static const char prefix[] = "/libmpi";
     size_t size = 0;
-    _cleanup_free_ char *text = read_whole(pid, "maps", &size);
+    _cleanup_free_ char *text = mpiq_proc_read_of(pid, "maps", &size);
     for (const char *at = text ? strstr(text, prefix) : NULL; at; at = strstr(at, prefix)) {
         at += strlen(prefix);
         if (*at != 'q' && at[strcspn(at, "/\n")] != '/')
@@ -164,7 +136,7 @@ static void add_children(struct mpiq_activity *list, pid_t pid, pid_t tid)
     char name[48];
     size_t size = 0;
     snprintf(name, sizeof name, "task/%d/children", (int)tid);
-    _cleanup_free_ char *text = read_whole(pid, name, &size);
+    _cleanup_free_ char *text = mpiq_proc_read_of(pid, name, &size);
     char *rest = text;
     while (rest && *rest) {
         char *end;
@@ -191,14 +163,12 @@ static void add_below(struct mpiq_activity *list, pid_t pid)
 static void add_all(struct mpiq_activity *list)
 {
     struct mpiq_activity all = {.root = list->root};
-    DIR *proc = opendir("/proc");
-    struct dirent *entry;
-    while (proc && (entry = readdir(proc))) {
-        if (isdigit((unsigned char)entry->d_name[0]))
-            add(&all, (pid_t)strtol(entry->d_name, NULL, 10), list->root);
-    }
-    if (proc)
-        closedir(proc);
+    pid_t *pids = NULL;
+    size_t count = 0;
+    mpiq_error_destroy(mpiq_proc_processes(&pids, &count));
+    for (size_t i = 0; i < count; i++)
+        add(&all, pids[i], list->root);
+    free(pids);
     pid_t parent = list->root;
     for (size_t next = 0;; parent = list->processes[next++].pid) {
         for (size_t i = 0; i < all.count; i++) {
@@ -257,7 +227,7 @@ static const char *what_moved(const struct mpiq_active_process *before, const st
         return "got memory";
     if (before->io != now->io)
         return "did I/O";
-    return !now->is_rank && before->cpu != now->cpu ? "used the processor" : NULL;
+    return !now->is_rank && before->cpu_ns != now->cpu_ns ? "used the processor" : NULL;
 }
 
 static int by_pid(const void *a, const void *b)
@@ -300,7 +270,7 @@ struct mpiq_activity_sample mpiq_activity_sample(struct mpiq_activity *activity)
     return sample;
 }
 
-bool mpiq_activity_marks(pid_t pid, uint64_t *cpu, uint64_t *sleeps)
+bool mpiq_activity_marks(pid_t pid, uint64_t *cpu_ns, uint64_t *sleeps)
 {
     struct mpiq_active_process process;
     pid_t *tids = NULL;
@@ -308,13 +278,13 @@ bool mpiq_activity_marks(pid_t pid, uint64_t *cpu, uint64_t *sleeps)
     if (!read_stat(pid, &process))
         return false;
     struct mpiq_error *error = mpiq_proc_threads(pid, &tids, &count);
-    *cpu = process.cpu;
+    *cpu_ns = process.cpu_ns;
     *sleeps = 0;
     for (size_t i = 0; i < count && !error; i++) {
         char name[48];
         size_t size = 0;
         snprintf(name, sizeof name, "task/%d/status", (int)tids[i]);
-        _cleanup_free_ char *text = read_whole(pid, name, &size);
+        _cleanup_free_ char *text = mpiq_proc_read_of(pid, name, &size);
         *sleeps += text ? number_after(text, "\nvoluntary_ctxt_switches:") : 0;
     }
     free(tids);

@@ -22,7 +22,7 @@ struct mpiq_active_process {
     bool in_job;         /* it has the environment of a rank, or is a rank or below one */
     bool is_rank;        /* it maps an MPI library, and nothing above it that is a rank does */
     char state;
-    uint64_t cpu;    /* processor time, of itself and of children that have ended; clock ticks */
+    uint64_t cpu_ns; /* processor time, of itself and of children that have ended */
     uint64_t faults; /* page faults */
     uint64_t io;     /* bytes read and written, without the counters of eventfds and timerfds */
 };
@@ -49,6 +49,6 @@ void mpiq_activity_deinit(struct mpiq_activity *activity);
 struct mpiq_activity_sample mpiq_activity_sample(struct mpiq_activity *activity);
 
 /* Processor time in ticks and number of sleeps of all threads of a process so far; false if it has ended. */
-bool mpiq_activity_marks(pid_t pid, uint64_t *cpu, uint64_t *sleeps);
+bool mpiq_activity_marks(pid_t pid, uint64_t *cpu_ns, uint64_t *sleeps);
 
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/proc.h"
 
 static void tell(FILE *out, const char *how, const char *what, const char *remedy)
 {
@@ -20,16 +21,12 @@ static void tell(FILE *out, const char *how, const char *what, const char *remed
         fprintf(out, "      -> %s\n", remedy);
 }
 
-/* First line of a small file; "" if it cannot be read. */
-static void read_line(const char *path, char *line, int size)
+/* "" if it cannot be read. */
+static void read_line(const char *path, char *line, size_t size)
 {
-    FILE *file = fopen(path, "re");
     line[0] = '\0';
-    if (!file)
-        return;
-    if (fgets(line, size, file))
-        line[strcspn(line, "\n")] = '\0';
-    fclose(file);
+    mpiq_error_destroy(mpiq_proc_read_line(path, line, size));
+    line[strcspn(line, "\n")] = '\0';
 }
 
 static void check_yama(FILE *out)

@@ -10,53 +10,9 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/proc.h"
 
-enum { MAX_FILE = 4 << 20, MAX_DEPTH = 4096 };
-
-/* The whole of a /proc file, with a terminator after it; NULL if it cannot be read. */
-static char *read_file(int directory, const char *name, size_t *length)
-{
-    _cleanup_close_ int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    size_t used = 0, room = 16384;
-    char *text = malloc(room + 1);
-    while (text) {
-        ssize_t got = read(fd, text + used, room - used);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0) {
-            free(text);
-            return NULL;
-        }
-        used += (size_t)got;
-        if (got == 0 || used == MAX_FILE)
-            break;
-        if (used == room) {
-            room *= 2;
-            char *larger = realloc(text, room + 1);
-            if (!larger)
-                free(text);
-            text = larger;
-        }
-    }
-    if (text) {
-        text[used] = '\0';
-        *length = used;
-    }
-    return text;
-}
-
-static const char *variable(const char *environment, size_t length, const char *name)
-{
-    size_t name_length = strlen(name);
-    const char *end = environment + length;
-    for (const char *entry = environment; entry < end; entry += strlen(entry) + 1) {
-        if (strncmp(entry, name, name_length) == 0 && entry[name_length] == '=')
-            return entry + name_length + 1;
-    }
-    return NULL;
-}
+enum { MAX_DEPTH = 4096 };
 
 static int number(const char *text, int absent)
 {
@@ -66,19 +22,16 @@ static int number(const char *text, int absent)
     return !text || end == text || *end || errno || value < 0 || value > INT_MAX ? absent : (int)value;
 }
 
-/* State and parent stand behind the last ')': the name before it may hold anything. */
 static bool read_stat(int directory, struct mpiq_process *process)
 {
     size_t length;
-    _cleanup_free_ char *text = read_file(directory, "stat", &length);
-    char *name = text ? strchr(text, '(') : NULL;
-    char *rest = text ? strrchr(text, ')') : NULL;
-    int parent;
-    if (!name || !rest || sscanf(rest + 1, " %c %d", &process->state, &parent) != 2)
+    struct mpiq_proc_stat stat;
+    _cleanup_free_ char *text = mpiq_proc_read_at(directory, "stat", &length);
+    if (!text || !mpiq_proc_parse_stat(text, &stat))
         return false;
-    process->parent = parent;
-    *rest = '\0';
-    snprintf(process->executable, sizeof process->executable, "%s", name + 1);
+    process->state = stat.state;
+    process->parent = stat.parent;
+    snprintf(process->executable, sizeof process->executable, "%s", stat.name);
     return true;
 }
 
@@ -96,10 +49,11 @@ static void read_executable(int directory, struct mpiq_process *process)
 /* Without a namespace: a step of Slurm's has a number, a job of Hydra's gets its name in name_jobs. */
 static void read_pmi(struct mpiq_process *process, const char *text, size_t length)
 {
-    int rank = number(variable(text, length, "PMI_RANK"), -1);
-    int step_rank = number(variable(text, length, "SLURM_PROCID"), -1);
-    int job = number(variable(text, length, "SLURM_JOB_ID"), -1);
-    int step = number(variable(text, length, "SLURM_STEP_ID"), -1); /* no number in a batch script */
+    int rank = number(mpiq_proc_variable(text, length, "PMI_RANK"), -1);
+    int step_rank = number(mpiq_proc_variable(text, length, "SLURM_PROCID"), -1);
+    int job = number(mpiq_proc_variable(text, length, "SLURM_JOB_ID"), -1);
+    int step =
+        number(mpiq_proc_variable(text, length, "SLURM_STEP_ID"), -1); /* no number in a batch script */
     bool of_step = job >= 0 && step >= 0 && step_rank >= 0 && (rank < 0 || rank == step_rank);
     char name[64] = "pmi";
     if (rank < 0 && !of_step)
@@ -109,10 +63,10 @@ static void read_pmi(struct mpiq_process *process, const char *text, size_t leng
     process->nspace = strdup(name);
     process->rank = rank >= 0 ? rank : step_rank;
     process->by_pmi = true;
-    process->world_size = number(variable(text, length, "PMI_SIZE"), 0);
+    process->world_size = number(mpiq_proc_variable(text, length, "PMI_SIZE"), 0);
     if (!process->world_size && of_step)
-        process->world_size = number(variable(text, length, "SLURM_STEP_NUM_TASKS"), 0);
-    process->local_size = number(variable(text, length, "MPI_LOCALNRANKS"), 0);
+        process->world_size = number(mpiq_proc_variable(text, length, "SLURM_STEP_NUM_TASKS"), 0);
+    process->local_size = number(mpiq_proc_variable(text, length, "MPI_LOCALNRANKS"), 0);
 }
 
 /* Whether a process has a variable as "NAME=VALUE" says it, or as we have it. */
@@ -126,7 +80,7 @@ static bool has_variable(const char *text, size_t length, const char *match)
     memcpy(name, match, size);
     name[size] = '\0';
     const char *wanted = equals ? equals + 1 : getenv(name);
-    const char *value = variable(text, length, name);
+    const char *value = mpiq_proc_variable(text, length, name);
     return wanted && value && strcmp(value, wanted) == 0;
 }
 
@@ -143,28 +97,26 @@ static void read_environment(int directory, const struct mpiq_process_filter *fi
                              struct mpiq_process *process)
 {
     size_t length;
-    _cleanup_free_ char *text = read_file(directory, "environ", &length);
+    _cleanup_free_ char *text = mpiq_proc_read_at(directory, "environ", &length);
     process->readable = text != NULL;
     if (!text || !passes(filter, text, length))
         return;
-    const char *nspace = variable(text, length, "PMIX_NAMESPACE");
-    int rank = number(variable(text, length, "PMIX_RANK"), -1);
+    const char *nspace = mpiq_proc_variable(text, length, "PMIX_NAMESPACE");
+    int rank = number(mpiq_proc_variable(text, length, "PMIX_RANK"), -1);
     if (!nspace || rank < 0) {
         read_pmi(process, text, length);
         return;
     }
     process->nspace = strdup(nspace);
     process->rank = rank;
-    process->world_size = number(variable(text, length, "OMPI_COMM_WORLD_SIZE"), 0);
-    process->local_size = number(variable(text, length, "OMPI_COMM_WORLD_LOCAL_SIZE"), 0);
+    process->world_size = number(mpiq_proc_variable(text, length, "OMPI_COMM_WORLD_SIZE"), 0);
+    process->local_size = number(mpiq_proc_variable(text, length, "OMPI_COMM_WORLD_LOCAL_SIZE"), 0);
 }
 
 static bool maps_mpi(pid_t pid)
 {
-    char path[32];
     size_t length;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    _cleanup_free_ char *text = read_file(AT_FDCWD, path, &length);
+    _cleanup_free_ char *text = mpiq_proc_read_of(pid, "maps", &length);
     return !text || strstr(text, "/libmpi.") || strstr(text, "/libmpi_") || strstr(text, "/libmpich");
 }
 
@@ -262,10 +214,8 @@ static int by_pid(const void *left, const void *right)
 /* Whether the process has that argument on its command line. */
 static bool has_argument(pid_t pid, const char *wanted)
 {
-    char path[32];
     size_t length;
-    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-    _cleanup_free_ char *text = read_file(AT_FDCWD, path, &length);
+    _cleanup_free_ char *text = mpiq_proc_read_of(pid, "cmdline", &length);
     for (const char *at = text; text && at < text + length; at += strlen(at) + 1) {
         if (strcmp(at, wanted) == 0)
             return true;

@@ -22,7 +22,7 @@
 #include "rank/confine.h"
 #include "rank/locate.h"
 #include "rank/trust.h"
-#include "target/proc.h"
+#include "base/proc.h"
 
 /* Address space of a reader: what it maps of objects and debug files counts. */
 #define MEMORY ((uint64_t)8 << 30)

@@ -19,7 +19,7 @@ static const double elsewhere_after = 10;
 /* What a rank had used when the last look at it had ended. */
 struct mark {
     pid_t pid;
-    uint64_t cpu;
+    uint64_t cpu_ns;
     uint64_t sleeps;
     bool polls; /* it was seen polling since MPI made progress last */
 };
@@ -174,10 +174,10 @@ static bool used(const struct mpiq_watch *watch, const struct mark *rank, bool a
     if (!before)
         return true;
     if (rank->polls) {
-        double seconds = (double)(rank->cpu - before->cpu) / (double)sysconf(_SC_CLK_TCK);
+        double seconds = (double)(rank->cpu_ns - before->cpu_ns) / 1e9;
         return seconds > poll_share * (now() - watch->marked);
     }
-    return before->cpu != rank->cpu || (also_sleeps && before->sleeps != rank->sleeps);
+    return before->cpu_ns != rank->cpu_ns || (also_sleeps && before->sleeps != rank->sleeps);
 }
 
 static void take_marks(struct mpiq_watch *watch, const struct mark *marks, size_t count)
@@ -185,7 +185,7 @@ static void take_marks(struct mpiq_watch *watch, const struct mark *marks, size_
     watch->mark_count = 0;
     for (size_t i = 0; i < count; i++) {
         struct mark mark = marks[i];
-        if (mpiq_activity_marks(mark.pid, &mark.cpu, &mark.sleeps) &&
+        if (mpiq_activity_marks(mark.pid, &mark.cpu_ns, &mark.sleeps) &&
             mpiq_array_reserve(&watch->marks, &watch->mark_capacity, watch->mark_count + 1))
             watch->marks[watch->mark_count++] = mark;
     }
@@ -246,7 +246,8 @@ static struct mark *marks_of(const struct mpiq_activity *activity, size_t *ret)
     for (size_t i = 0; marks && i < activity->count; i++) {
         struct mark *mark = &marks[count];
         mark->pid = activity->processes[i].pid;
-        count += activity->processes[i].is_rank && mpiq_activity_marks(mark->pid, &mark->cpu, &mark->sleeps);
+        count +=
+            activity->processes[i].is_rank && mpiq_activity_marks(mark->pid, &mark->cpu_ns, &mark->sleeps);
     }
     *ret = count;
     return marks;

@@ -20,7 +20,7 @@
 #include "rank/rank.h"
 #include "state/group_hash.h"
 #include "target/pipe.h"
-#include "target/proc.h"
+#include "base/proc.h"
 #include "target/serve.h"
 
 #define SECONDS_DEFAULT 10.0

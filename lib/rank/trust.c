@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "target/proc.h"
+#include "base/proc.h"
 #include "target/wire.h"
 
 /* ---- the process ------------------------------------------------------------------------------------ */

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 
 #include "base/cleanup.h"
-#include "target/proc.h"
+#include "base/proc.h"
 
 /* A rank that starts more programs than that at a time is busy without doubt. */
 enum { DESCENDANT_LIMIT = 256 };

@@ -8,7 +8,7 @@
 #ifndef MPIQ_CORE_FILE_H
 #define MPIQ_CORE_FILE_H
 
-#include "target/proc.h"
+#include "target/mappings.h"
 #include "target/registers.h"
 
 struct mpiq_core_segment {

@@ -16,7 +16,7 @@
 
 #include "target/link_map.h"
 #include "target/object.h"
-#include "target/proc.h"
+#include "target/mappings.h"
 #include "target/target.h"
 
 struct mpiq_module {

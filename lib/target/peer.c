@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "target/proc.h"
+#include "base/proc.h"
 
 /* For one thread, and for all that is waited for in one look. */
 enum { PATIENCE_MS = 200, LOOK_MS = 1000 };

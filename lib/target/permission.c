@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "target/proc.h"
+#include "base/proc.h"
 
 struct mpiq_error *mpiq_permission_gone(pid_t pid)
 {

@@ -17,7 +17,7 @@
 #include "base/debug.h"
 #include "target/peer.h"
 #include "target/permission.h"
-#include "target/proc.h"
+#include "base/proc.h"
 
 /* How long a thread may take to stop.  On a machine with many more busy ranks than cores it first has to get
    its turn; one in uninterruptible sleep never does. */

@@ -18,7 +18,8 @@
 #include "support.h"
 #include "target/object.h"
 #include "target/permission.h"
-#include "target/proc.h"
+#include "base/proc.h"
+#include "target/mappings.h"
 
 static const char *path;
 
