@@ -1,116 +1,120 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/json_text.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
 
-static void append(struct mpiq_text *text, const char *bytes, size_t length)
+static struct mpiq_buffer *buffer_of(struct mpiq_text *text)
 {
-    if (text->failed)
-        return;
-    if (text->room - text->length <= length) {
-        size_t room = text->room ? text->room * 2 : 4096;
-        while (room - text->length <= length)
-            room *= 2;
-        char *grown = realloc(text->bytes, room);
-        if (!grown) {
-            text->failed = true;
-            return;
-        }
-        text->bytes = grown;
-        text->room = room;
-    }
-    memcpy(text->bytes + text->length, bytes, length);
-    text->length += length;
+    return text->out ? text->out : &text->own;
 }
 
-static void before_value(struct mpiq_text *text)
+struct mpiq_buffer *mpiq_text_value(struct mpiq_text *text)
 {
+    struct mpiq_buffer *out = buffer_of(text);
     if (text->comma)
-        append(text, ",", 1);
+        mpiq_buffer_char(out, ',');
     text->comma = true;
+    return out;
 }
 
 void mpiq_text_open(struct mpiq_text *text, char open)
 {
-    before_value(text);
-    append(text, &open, 1);
+    mpiq_buffer_char(mpiq_text_value(text), open);
     text->comma = false;
 }
 
 void mpiq_text_close(struct mpiq_text *text, char close)
 {
-    append(text, &close, 1);
+    mpiq_buffer_char(buffer_of(text), close);
     text->comma = true;
+}
+
+void mpiq_text_break(struct mpiq_text *text)
+{
+    struct mpiq_buffer *out = buffer_of(text);
+    if (text->comma)
+        mpiq_buffer_char(out, ',');
+    text->comma = false;
+    mpiq_buffer_char(out, '\n');
+    mpiq_buffer_drain(out, false);
 }
 
 void mpiq_text_key(struct mpiq_text *text, const char *key)
 {
-    before_value(text);
-    append(text, "\"", 1);
-    append(text, key, strlen(key));
-    append(text, "\":", 2);
+    struct mpiq_buffer *out = buffer_of(text);
+    size_t length = strlen(key);
+    char *at = mpiq_buffer_reserve(out, length + 4);
+    if (!at)
+        return;
+    char *begin = at;
+    if (text->comma)
+        *at++ = ',';
+    *at++ = '"';
+    at = mempcpy(at, key, length);
+    *at++ = '"';
+    *at++ = ':';
+    out->length += (size_t)(at - begin);
     text->comma = false;
 }
 
 void mpiq_text_signed(struct mpiq_text *text, int64_t value)
 {
-    char digits[24];
-    before_value(text);
-    append(text, digits, (size_t)snprintf(digits, sizeof digits, "%" PRId64, value));
+    mpiq_buffer_signed(mpiq_text_value(text), value);
 }
 
 void mpiq_text_unsigned(struct mpiq_text *text, uint64_t value)
 {
-    char digits[24];
-    before_value(text);
-    append(text, digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value));
+    mpiq_buffer_unsigned(mpiq_text_value(text), value);
 }
 
 void mpiq_text_hex(struct mpiq_text *text, uint64_t value)
 {
     char digits[24];
-    before_value(text);
-    append(text, digits, (size_t)snprintf(digits, sizeof digits, "\"0x%" PRIx64 "\"", value));
+    size_t at = sizeof digits;
+    digits[--at] = '"';
+    do {
+        digits[--at] = "0123456789abcdef"[value & 15];
+        value >>= 4;
+    } while (value > 0);
+    digits[--at] = 'x';
+    digits[--at] = '0';
+    digits[--at] = '"';
+    mpiq_buffer_add(mpiq_text_value(text), digits + at, sizeof digits - at);
 }
 
 void mpiq_text_bool(struct mpiq_text *text, bool value)
 {
-    before_value(text);
-    append(text, value ? "true" : "false", value ? 4 : 5);
+    mpiq_buffer_string(mpiq_text_value(text), value ? "true" : "false");
 }
 
 void mpiq_text_string(struct mpiq_text *text, const char *string, size_t length)
 {
     size_t left = strnlen(string, length);
+    struct mpiq_buffer *out = mpiq_text_value(text);
 
-    before_value(text);
-    append(text, "\"", 1);
+    mpiq_buffer_char(out, '"');
     while (left > 0) {
         char escaped[MPIQ_ESCAPE_ROOM];
         size_t used = 0;
         size_t plain = mpiq_escape_plain(string, left);
-        append(text, string, plain);
+        mpiq_buffer_add(out, string, plain);
         string += plain;
         left -= plain;
         if (left == 0)
             break;
         plain = mpiq_escape_character(MPIQ_ESCAPE_JSON, string, left, escaped, &used);
-        append(text, escaped, used);
+        mpiq_buffer_add(out, escaped, used);
         string += plain;
         left -= plain;
     }
-    append(text, "\"", 1);
+    mpiq_buffer_char(out, '"');
 }
 
 void mpiq_text_raw(struct mpiq_text *text, const char *json, size_t length)
 {
-    before_value(text);
-    append(text, json, length);
+    mpiq_buffer_add(mpiq_text_value(text), json, length);
 }
 
 void mpiq_text_put_string(struct mpiq_text *text, const char *key, const char *string)
@@ -141,13 +145,7 @@ void mpiq_text_put_bool(struct mpiq_text *text, const char *key, bool value)
 
 struct mpiq_error *mpiq_text_end(struct mpiq_text *text, char **ret)
 {
-    append(text, "", 1);
-    if (text->failed) {
-        free(text->bytes);
-        *text = (struct mpiq_text){0};
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory to write JSON");
-    }
-    *ret = text->bytes;
+    struct mpiq_error *error = mpiq_buffer_end(&text->own, ret);
     *text = (struct mpiq_text){0};
-    return NULL;
+    return error;
 }

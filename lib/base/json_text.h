@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * json_text - JSON as it is written: a growing buffer that knows where a comma belongs.
+ * json_text - JSON as it is written: it knows where a comma belongs, and how strings are escaped.
  *
- * The caller opens, names and closes in the right order; nothing checks that.  Without memory the text
- * turns `failed` and stays so, and its end says it once.
+ * All zeros is an empty text with a buffer of its own.  The caller opens, names and closes in the right
+ * order; nothing checks that.  Without memory its buffer fails and stays so, and the end says it once.
  */
-#ifndef MPIQ_STATE_TEXT_H
-#define MPIQ_STATE_TEXT_H
+#ifndef MPIQ_JSON_TEXT_H
+#define MPIQ_JSON_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 
 struct mpiq_text {
-    char *bytes;
-    size_t length;
-    size_t room;
+    struct mpiq_buffer *out; /* where it goes; NULL: own */
+    struct mpiq_buffer own;
     bool comma; /* a value stands before: the next one needs a comma */
-    bool failed;
 };
 
 /* open is '{' or '[', close '}' or ']'. */
@@ -36,8 +35,12 @@ void mpiq_text_bool(struct mpiq_text *text, bool value);
 /* Up to length bytes, or to the terminator; bytes that are no UTF-8 become U+FFFD. */
 void mpiq_text_string(struct mpiq_text *text, const char *string, size_t length);
 
-/* A value that is JSON already. */
+/* A value that is JSON already: given, or to be added to the buffer that is returned. */
 void mpiq_text_raw(struct mpiq_text *text, const char *json, size_t length);
+struct mpiq_buffer *mpiq_text_value(struct mpiq_text *text);
+
+/* A line break, where it does no harm: between the elements of a long list. */
+void mpiq_text_break(struct mpiq_text *text);
 
 /* Members of an object: nothing for NULL and "". */
 void mpiq_text_put_string(struct mpiq_text *text, const char *key, const char *string);
@@ -45,7 +48,8 @@ void mpiq_text_put_signed(struct mpiq_text *text, const char *key, int64_t value
 void mpiq_text_put_unsigned(struct mpiq_text *text, const char *key, uint64_t value);
 void mpiq_text_put_bool(struct mpiq_text *text, const char *key, bool value);
 
-/* The text, terminated, which the caller frees; or the error, and then nothing is left to free. */
+/* The text of its own buffer, terminated, which the caller frees; or the error, and then nothing is left to
+ * free. */
 struct mpiq_error *mpiq_text_end(struct mpiq_text *text, char **ret);
 
 #endif

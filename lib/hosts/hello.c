@@ -67,7 +67,8 @@ struct mpiq_error *mpiq_hello_write(const struct mpiq_hello *hello, char **ret)
     mpiq_text_open(&text, '[');
     for (size_t i = 0; i < hello->world_count; i++) {
         char *ranks _cleanup_free_ = mpiq_rank_set_text(&hello->worlds[i].ranks, 0);
-        text.failed = text.failed || !ranks;
+        if (!ranks)
+            mpiq_buffer_fail(&text.own);
         mpiq_text_open(&text, '{');
         write_string(&text, "namespace", hello->worlds[i].nspace);
         write_string(&text, "ranks", ranks ? ranks : "");

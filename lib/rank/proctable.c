@@ -159,7 +159,7 @@ static struct mpiq_error *write_hosts(const struct hosts *hosts, uint32_t size, 
     for (size_t i = 0; i < hosts->count; i++) {
         _cleanup_free_ char *ranks = mpiq_rank_set_text(&hosts->items[i].ranks, 0);
         if (!ranks)
-            text.failed = true;
+            mpiq_buffer_fail(&text.own);
         mpiq_text_open(&text, '{');
         mpiq_text_key(&text, "host");
         mpiq_text_string(&text, hosts->items[i].name, strlen(hosts->items[i].name));

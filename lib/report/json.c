@@ -8,105 +8,62 @@
 #include "base/cleanup.h"
 #include "report/message_kind.h"
 
-void mpiq_json_deinit(struct mpiq_json *json)
-{
-    free(json->scratch.bytes);
-    json->scratch = (struct mpiq_text){0};
-}
-
-static void before_value(struct mpiq_json *json)
-{
-    if (json->comma)
-        mpiq_buffer_char(json->out, ',');
-    json->comma = true;
-}
-
 void mpiq_json_open(struct mpiq_json *json, char open)
 {
-    before_value(json);
-    mpiq_buffer_char(json->out, open);
-    json->comma = false;
+    mpiq_text_open(&json->text, open);
 }
 
 void mpiq_json_close(struct mpiq_json *json, char close)
 {
-    mpiq_buffer_char(json->out, close);
-    json->comma = true;
+    mpiq_text_close(&json->text, close);
 }
 
 void mpiq_json_break(struct mpiq_json *json)
 {
-    if (json->comma)
-        mpiq_buffer_char(json->out, ',');
-    json->comma = false;
-    mpiq_buffer_char(json->out, '\n');
-    mpiq_buffer_drain(json->out, false);
+    mpiq_text_break(&json->text);
 }
 
 void mpiq_json_key(struct mpiq_json *json, const char *key)
 {
-    size_t length = strlen(key);
-    char *at = mpiq_buffer_reserve(json->out, length + 4);
-    if (!at)
-        return;
-    char *begin = at;
-    if (json->comma)
-        *at++ = ',';
-    *at++ = '"';
-    at = mempcpy(at, key, length);
-    *at++ = '"';
-    *at++ = ':';
-    json->out->length += (size_t)(at - begin);
-    json->comma = false;
+    mpiq_text_key(&json->text, key);
 }
 
 void mpiq_json_number(struct mpiq_json *json, int64_t value)
 {
-    before_value(json);
-    mpiq_buffer_signed(json->out, value);
+    mpiq_text_signed(&json->text, value);
 }
 
 void mpiq_json_micros(struct mpiq_json *json, double seconds)
 {
     uint64_t micros = (uint64_t)(seconds * 1e6 + 0.5);
-    before_value(json);
-    mpiq_buffer_printf(json->out, "%" PRIu64 ".%06" PRIu64, micros / 1000000, micros % 1000000);
+    mpiq_buffer_printf(mpiq_text_value(&json->text), "%" PRIu64 ".%06" PRIu64, micros / 1000000,
+                       micros % 1000000);
 }
 
 void mpiq_json_words(struct mpiq_json *json, const char *string)
 {
-    json->scratch.length = 0;
-    json->scratch.comma = false;
-    mpiq_text_string(&json->scratch, string, SIZE_MAX);
-    before_value(json);
-    if (json->scratch.failed)
-        json->out->failed = true;
-    else
-        mpiq_buffer_add(json->out, json->scratch.bytes, json->scratch.length);
+    mpiq_text_string(&json->text, string, SIZE_MAX);
 }
 
 void mpiq_json_process(struct mpiq_json *json, uint32_t process)
 {
     bool other = mpiq_job_world_rank(json->page->job, process).world > 0;
-    before_value(json);
+    struct mpiq_buffer *out = mpiq_text_value(&json->text);
     if (other)
-        mpiq_buffer_char(json->out, '"');
-    mpiq_put_process(json->page, json->out, process);
+        mpiq_buffer_char(out, '"');
+    mpiq_put_process(json->page, out, process);
     if (other)
-        mpiq_buffer_char(json->out, '"');
+        mpiq_buffer_char(out, '"');
 }
 
 void mpiq_json_put_number(struct mpiq_json *json, const char *key, int64_t value)
 {
-    mpiq_json_key(json, key);
-    mpiq_json_number(json, value);
+    mpiq_text_put_signed(&json->text, key, value);
 }
 
 void mpiq_json_put_bool(struct mpiq_json *json, const char *key, bool value)
 {
-    mpiq_json_key(json, key);
-    before_value(json);
-    mpiq_buffer_string(json->out, value ? "true" : "false");
+    mpiq_text_put_bool(&json->text, key, value);
 }
 
 void mpiq_json_put_string(struct mpiq_json *json, const char *key, const char *value)
@@ -119,19 +76,8 @@ void mpiq_json_put_string(struct mpiq_json *json, const char *key, const char *v
 
 void mpiq_json_put_hex(struct mpiq_json *json, const char *key, uint64_t value)
 {
-    char digits[24];
-    size_t at = sizeof digits;
-    mpiq_json_key(json, key);
-    before_value(json);
-    digits[--at] = '"';
-    do {
-        digits[--at] = "0123456789abcdef"[value & 15];
-        value >>= 4;
-    } while (value > 0);
-    digits[--at] = 'x';
-    digits[--at] = '0';
-    digits[--at] = '"';
-    mpiq_buffer_add(json->out, digits + at, sizeof digits - at);
+    mpiq_text_key(&json->text, key);
+    mpiq_text_hex(&json->text, value);
 }
 
 void mpiq_json_put_seconds(struct mpiq_json *json, const char *key, double seconds)
@@ -139,12 +85,12 @@ void mpiq_json_put_seconds(struct mpiq_json *json, const char *key, double secon
     if (!(seconds >= 0) || seconds > 1e15)
         return;
     uint64_t tenths = (uint64_t)(seconds * 10 + 0.5);
-    mpiq_json_key(json, key);
-    before_value(json);
-    mpiq_buffer_unsigned(json->out, tenths / 10);
+    mpiq_text_key(&json->text, key);
+    struct mpiq_buffer *out = mpiq_text_value(&json->text);
+    mpiq_buffer_unsigned(out, tenths / 10);
     if (tenths % 10 > 0) {
-        mpiq_buffer_char(json->out, '.');
-        mpiq_buffer_unsigned(json->out, tenths % 10);
+        mpiq_buffer_char(out, '.');
+        mpiq_buffer_unsigned(out, tenths % 10);
     }
 }
 
@@ -163,7 +109,7 @@ void mpiq_json_put_ranks(struct mpiq_json *json, const char *key, const struct m
         return;
     char *text _cleanup_free_ = mpiq_rank_set_text(set, 0);
     if (!text)
-        json->out->failed = true;
+        mpiq_buffer_fail(json->text.out);
     mpiq_json_put_string(json, key, text);
 }
 

@@ -13,12 +13,8 @@
 
 struct mpiq_json {
     const struct mpiq_page *page;
-    struct mpiq_buffer *out;
-    struct mpiq_text scratch; /* strings with their escapes */
-    bool comma;
+    struct mpiq_text text; /* into the page's buffer */
 };
-
-void mpiq_json_deinit(struct mpiq_json *json);
 
 void mpiq_json_open(struct mpiq_json *json, char open);
 void mpiq_json_close(struct mpiq_json *json, char close);

@@ -8,7 +8,7 @@ static void put_collectives(struct mpiq_json *json, uint32_t comm)
 {
     struct mpiq_call_counts counts _cleanup_(mpiq_call_counts_deinit) = {0};
     if (!mpiq_call_counts_collect(json->page, comm, &counts))
-        json->out->failed = true;
+        mpiq_buffer_fail(json->text.out);
     mpiq_json_key(json, "collectives");
     mpiq_json_open(json, '[');
     for (size_t i = 0; i < counts.row_count; i++) {
@@ -52,10 +52,10 @@ static void put_communicator(struct mpiq_json *json, uint32_t comm, bool collect
     const struct mpiq_job_state *job = json->page->job;
     const struct mpiq_job_communicator *row = &job->communicators[comm];
     struct mpiq_rank_set members _cleanup_(mpiq_rank_set_deinit) = {0};
-    struct mpiq_buffer context _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(json->out);
+    struct mpiq_buffer context _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(json->text.out);
 
     if (!mpiq_job_communicator_members(job, comm, &members))
-        json->out->failed = true;
+        mpiq_buffer_fail(json->text.out);
     mpiq_json_open(json, '{');
     mpiq_json_put_number(json, "comm", comm);
     mpiq_json_put_string(json, "name", mpiq_job_communicator_name(job, comm));

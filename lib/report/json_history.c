@@ -63,7 +63,7 @@ void mpiq_json_last_calls(struct mpiq_json *json, uint32_t process)
     struct mpiq_history history _cleanup_(mpiq_history_deinit) = {0};
     if (!rank || rank->past_count == 0)
         return;
-    json->out->failed |= !mpiq_history_collect(json->page->job, process, &history);
+    json->text.out->failed |= !mpiq_history_collect(json->page->job, process, &history);
     if (history.count > 0)
         put_calls(json, "last_calls", &history, LAST_CALLS);
 }
@@ -72,7 +72,7 @@ void mpiq_json_history(struct mpiq_json *json)
 {
     struct mpiq_history history _cleanup_(mpiq_history_deinit) = {0};
     uint32_t process = json->page->options->process;
-    json->out->failed |= !mpiq_history_collect(json->page->job, process, &history);
+    json->text.out->failed |= !mpiq_history_collect(json->page->job, process, &history);
     mpiq_json_key(json, "history");
     mpiq_json_open(json, '{');
     mpiq_json_put_process(json, "rank", process);

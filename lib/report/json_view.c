@@ -58,7 +58,7 @@ static void put_notes(struct mpiq_json *json, const char *key, const struct mpiq
 
 void mpiq_json_view(struct mpiq_page *page, enum mpiq_view view)
 {
-    struct mpiq_json json _cleanup_(mpiq_json_deinit) = {.page = page, .out = &page->out};
+    struct mpiq_json json = {.page = page, .text = {.out = &page->out}};
     const struct mpiq_diagnosis *diagnosis = page->diagnosis;
     bool whole = view == MPIQ_VIEW_REPORT;
 

@@ -58,7 +58,7 @@ static void put_part(struct mpiq_json *json, const struct mpiq_wait_part *part)
 void mpiq_json_put_waits_for(struct mpiq_json *json, const struct mpiq_waits_for *wait, const char *call,
                              uint32_t process)
 {
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(json->out);
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(json->text.out);
     if (!wait)
         return;
     mpiq_json_key(json, "waits_for");

@@ -28,7 +28,7 @@ static void put_group(struct mpiq_json *json, const char *key, uint32_t first, u
     for (uint32_t i = 0; i < count; i++) {
         struct mpiq_world_rank name = mpiq_job_world_rank(job, job->window_ranks[first + i]);
         if (!mpiq_rank_set_add(&ranks, name.world, name.rank))
-            json->out->failed = true;
+            mpiq_buffer_fail(json->text.out);
     }
     mpiq_json_put_ranks(json, key, &ranks, false);
     mpiq_rank_set_deinit(&ranks);

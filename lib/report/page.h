@@ -4,7 +4,7 @@
 #define MPIQ_REPORT_PAGE_H
 
 #include "base/escape.h"
-#include "report/buffer.h"
+#include "base/buffer.h"
 #include "report/report.h"
 
 struct mpiq_page {

@@ -127,7 +127,7 @@ static char *strings_again(const char *json)
 {
     struct mpiq_text text = {0};
     mpiq_error_destroy(mpiq_wire_read_strings(json, take, &text));
-    free(text.bytes);
+    mpiq_buffer_deinit(&text.own);
     return NULL;
 }
 

@@ -218,7 +218,7 @@ static struct mpiq_error *look_or_answer(struct mpiq_look *look, const struct re
         struct mpiq_error *error = mpiq_ask_answer(look, &request->question, &text);
         if (!error)
             return mpiq_text_end(&text, ret);
-        free(text.bytes);
+        mpiq_buffer_deinit(&text.own);
         return error;
     }
     struct mpiq_error *error = mpiq_look_read(look);

@@ -5,8 +5,8 @@
  * Nothing that adds to it fails: without memory (or when the file refuses) the buffer turns `failed`, stays
  * so, and says it once, at its end.
  */
-#ifndef MPIQ_REPORT_BUFFER_H
-#define MPIQ_REPORT_BUFFER_H
+#ifndef MPIQ_BUFFER_H
+#define MPIQ_BUFFER_H
 
 #include <stdbool.h>
 #include <stddef.h>

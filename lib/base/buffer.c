@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/buffer.h"
+#include "base/buffer.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -117,9 +117,9 @@ struct mpiq_error *mpiq_buffer_end(struct mpiq_buffer *buffer, char **ret)
     if (!buffer->out)
         mpiq_buffer_add(buffer, "", 1);
     if (buffer->errnum)
-        error = mpiq_error_create_os(buffer->errnum, "the report could not be written");
+        error = mpiq_error_create_os(buffer->errnum, "the answer could not be written");
     else if (buffer->failed)
-        error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for the report");
+        error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     else if (!buffer->out)
         *ret = mpiq_steal(buffer->bytes);
     mpiq_buffer_deinit(buffer);
