@@ -41,6 +41,7 @@ static const struct abi mpich = {
     .packed = 0x4c00010f,
     .byte = 0x4c00010d,
     .group_empty = 0x48000000,
+    .type_null = 0x0c000000,
     .status_ignore = 1,
     .in_place = (word)-1,
     .status_size = 20,
@@ -64,6 +65,7 @@ static const struct abi standard = {
     .packed = 0x207,
     .byte = 0x247,
     .group_empty = 0x109,
+    .type_null = 0x200,
     .in_place = 1,
     .status_size = 32,
     .source_at = 0,
@@ -103,6 +105,7 @@ bool abi_detect(const void *function)
         recorder_abi.packed = address_of(object, "ompi_mpi_packed");
         recorder_abi.byte = address_of(object, "ompi_mpi_byte");
         recorder_abi.group_empty = address_of(object, "ompi_mpi_group_empty");
+        recorder_abi.type_null = address_of(object, "ompi_mpi_datatype_null");
     } else {
         recorder_abi = mpich;
     }

@@ -18,6 +18,17 @@ static struct mpiq_record_comm *owner(struct mpiq_record_comm *comm)
     return comm ? comm : arena_at(mpiq_record_root.process);
 }
 
+/* Whether the arguments noted as count and datatype are significant.  On an intercommunicator those of ranks
+   with MPI_PROC_NULL as root are not, and the root of MPI_Gather and MPI_Scatter uses others. */
+static bool is_significant(const struct call *call)
+{
+    int32_t root = HAS(call, 'z') ? peer_of((int32_t)ARGUMENT(call, 'z')) : MPIQ_RECORD_NO_PEER;
+    bool in_place = HAS(call, 'b') && ARGUMENT(call, 'b') == recorder_abi.in_place && !HAS(call, 'O');
+    bool at_root = HAS(call, 'O') || call->function->roles[3] == 'z'; /* MPI_Reduce, MPI_Bcast */
+    return HAS(call, 'n') && !in_place && root != MPIQ_RECORD_PROC_NULL &&
+           (root != MPIQ_RECORD_ROOT || at_root);
+}
+
 /* What the call was given. */
 static void describe(const struct call *call, struct mpiq_record_collective *note)
 {
@@ -35,13 +46,11 @@ static void describe(const struct call *call, struct mpiq_record_collective *not
         note->op = handle_of(ARGUMENT(call, 'O'));
     if (HAS(call, 't'))
         note->datatype = handle_of(ARGUMENT(call, 't'));
-    bool significant = HAS(call, 'n') &&
-                       !(HAS(call, 'b') && ARGUMENT(call, 'b') == recorder_abi.in_place && !HAS(call, 'O'));
-    if (significant) {
+    if (is_significant(call)) {
         note->count = count_of(call, ARGUMENT(call, 'n'));
         note->bytes = bytes_of(note->count, note->datatype);
     } else {
-        note->datatype = HAS(call, 'O') ? note->datatype : 0;
+        note->datatype = HAS(call, 'O') && note->root != MPIQ_RECORD_PROC_NULL ? note->datatype : 0;
     }
 }
 

@@ -148,20 +148,16 @@ void after_waitsome(struct call *call, int result)
 {
     int32_t count = *(const int32_t *)ARGUMENT(call, 'o');
     const int32_t *indices = (const int32_t *)ARGUMENT(call, 'X');
-    for (int32_t i = 0; i < count; i++) {
+    for (int32_t i = 0; i < count && (size_t)i < call->request_count;
+         i++) { /* after an error it is anything */
         if (indices[i] >= 0 && (size_t)indices[i] < call->request_count)
             end_request(call, (size_t)indices[i], status_at(call, (size_t)i), result != 0);
     }
     put_back(call);
 }
 
-void after_request_free(struct call *call, int result)
+static void freed(struct mpiq_record_request *request)
 {
-    struct mpiq_record_request *request = call->request_count ? call->self->requests[0] : NULL;
-    if (result != 0)
-        put_back(call);
-    if (result != 0 || !request)
-        return;
     struct mpiq_record_comm *comm = arena_at(request->comm);
     /* Whether it takes a message now, nobody tells. */
     if (request->state == MPIQ_RECORD_REQUEST_ACTIVE && request->kind == MPIQ_RECORD_REQUEST_RECEIVE && comm)
@@ -169,6 +165,30 @@ void after_request_free(struct call *call, int result)
     if (request->state == MPIQ_RECORD_REQUEST_ACTIVE && request->kind == MPIQ_RECORD_REQUEST_COLLECTIVE)
         collective_end(comm, &request->call);
     request_drop(request);
+}
+
+void after_request_free(struct call *call, int result)
+{
+    struct mpiq_record_request *request = call->request_count ? call->self->requests[0] : NULL;
+    if (result != 0)
+        put_back(call);
+    else if (request)
+        freed(request);
+}
+
+struct mpiq_record_request *request_freeing(uint64_t handle)
+{
+    return own(handle);
+}
+
+void request_freed(struct mpiq_record_request *request, int result)
+{
+    if (!request)
+        return;
+    if (result == 0)
+        freed(request);
+    else if (recorder_multiple)
+        request_attach(request);
 }
 
 void after_cancel(struct call *call, int result)

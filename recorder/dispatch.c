@@ -198,6 +198,7 @@ static void before(struct call *call)
         break;
     case ACTION_RMA:
         before_window(call);
+        before_envelope(call);
         break;
     case ACTION_WIN_NAME:
         before_window(call);
@@ -353,7 +354,7 @@ static void after(struct call *call, int result)
         break;
     case ACTION_COMM_FREE:
         end_blocking(call);
-        if (result == 0)
+        if (result == 0 && call->comm && call->comm->handle == call->handle)
             comm_removed(call->comm);
         break;
     case ACTION_WIN_CREATE:
@@ -381,6 +382,40 @@ static void after(struct call *call, int result)
 static bool is_for_check(unsigned action)
 {
     return action >= ACTION_TYPE_NEW && action <= ACTION_OP_FREE;
+}
+
+/* ---- what a program's own functions free
+ * ------------------------------------------------------------------- */
+
+word dispatch_inside(unsigned index, mpi_function *next, const word *a)
+{
+    const struct function *function = &recorder_functions[index];
+    struct mpiq_record_comm *comm = NULL;
+    struct mpiq_record_request *request = NULL;
+    if (function->roles[0] == 't') /* MPI_Type_set_name: its argument is no pointer */
+        return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+    uint64_t handle = handle_at((const void *)a[0], 0);
+    struct freeing freeing = {.object = -1};
+    if (recorder_check)
+        check_freeing(function, a, &freeing);
+    if (function->action == ACTION_COMM_FREE)
+        comm = comm_find(&recorder_self, handle);
+    else if (function->action == ACTION_REQUEST_FREE)
+        request = request_freeing(handle);
+    else if (function->action == ACTION_TYPE_FREE) {
+        type_forget(handle);
+        if (recorder_check)
+            signature_forget(handle);
+    }
+    word result = next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+    request_freed(request, (int)result);
+    if ((int)result == 0 && comm && comm->handle == handle)
+        comm_removed(comm);
+    else if ((int)result == 0 && function->action == ACTION_WIN_FREE)
+        window_removed(handle);
+    if (recorder_check)
+        check_freed(&freeing, (int)result);
+    return result;
 }
 
 /* ---- one call ---------------------------------------------------------------------------------------- */

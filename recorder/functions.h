@@ -185,11 +185,11 @@
     L(Put, RMA, "bntp---w", none)                                                           \
     L(Get, RMA, "bntp---w", none)                                                           \
     L(Accumulate, RMA, "bntp----w", none)                                                   \
-    L(Get_accumulate, RMA, "bnt---p----w", none)                                            \
+    L(Get_accumulate, RMA, "---bntp----w", none)                                            \
     L(Rput, RMA, "bntp---wR", none)                                                         \
     L(Rget, RMA, "bntp---wR", none)                                                         \
     L(Raccumulate, RMA, "bntp----wR", none)                                                 \
-    L(Rget_accumulate, RMA, "bnt---p----wR", none)                                          \
+    L(Rget_accumulate, RMA, "---bntp----wR", none)                                          \
     X(Fetch_and_op, PLAIN, "b-tp--w", none)                                                 \
     X(Compare_and_swap, PLAIN, "b--tp-w", none)                                             \
     X(File_open, FILE_OPEN, "c---G", file_open)                                             \

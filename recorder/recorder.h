@@ -77,6 +77,7 @@ struct abi {
     uint64_t packed; /* the datatype */
     uint64_t byte;
     uint64_t group_empty;
+    uint64_t type_null;
     word status_ignore, in_place;
     uint32_t status_size, source_at, tag_at;
 };
@@ -224,7 +225,7 @@ static inline int64_t count_of(const struct call *call, word argument)
 
 /* ---- type.c ------------------------------------------------------------------------------------------ */
 
-int64_t type_size(uint64_t handle); /* bytes; -1: not known */
+int64_t type_size(uint64_t handle); /* bytes; -1: not known, or MPI_DATATYPE_NULL */
 void type_forget(uint64_t handle);
 void type_init(void);
 
@@ -369,6 +370,9 @@ extern after_function after_init_request, after_mprobe, after_imreceive, after_s
 extern before_function before_wait, before_waits;
 extern after_function after_wait, after_waitall, after_waitany, after_waitsome, after_request_free;
 extern after_function after_cancel;
+/* Around an MPI_Request_free that is made inside another MPI call. */
+struct mpiq_record_request *request_freeing(uint64_t handle);
+void request_freed(struct mpiq_record_request *request, int result);
 /* The message of a receive request has been taken; status NULL: not known which. */
 void message_received(const struct mpiq_record_request *request, const unsigned char *status);
 
@@ -377,5 +381,8 @@ word lifetime_init(const struct function *function, unsigned index, mpi_function
                    word caller);
 extern bool recorder_active; /* between MPI_Init's begin and the end of MPI_Finalize */
 word dispatch(unsigned index, mpi_function *next, word *arguments, word caller);
+/* A call that frees an object, made inside another MPI call: by the program's own function that deletes an attribute,
+   say.  It is in no history, but what it frees is known no longer. */
+word dispatch_inside(unsigned index, mpi_function *next, const word *arguments);
 
 #endif

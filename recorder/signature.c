@@ -258,7 +258,7 @@ void signature_of_data(uint64_t datatype, int64_t count, int64_t bytes, struct s
     if (bytes == 0 || (bytes < 0 && count == 0))
         return;
     *ret = unknown;
-    if (datatype == 0)
+    if (datatype == 0 || datatype == recorder_abi.type_null)
         return;
     struct signature one;
     int64_t size = lookup(datatype, &one);

@@ -39,8 +39,8 @@ static struct mpiq_record_type *slot_of(uint64_t handle)
 
 int64_t type_size(uint64_t handle)
 {
-    if (!types)
-        return -1;
+    if (!types || handle == 0 || handle == recorder_abi.type_null)
+        return -1; /* the library would raise an error, and end the program */
     struct mpiq_record_type *slot = slot_of(handle);
     if (__builtin_expect(__atomic_load_n(&slot->handle, __ATOMIC_ACQUIRE) == handle, 1)) {
         int64_t size = slot->size;

@@ -45,19 +45,22 @@ __attribute__((noinline)) static word begin_recording(unsigned index, mpi_functi
     word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word k, word l, word m
 #define ARGUMENTS a, b, c, d, e, f, g, h, i, j, k, l, m
 
-/* What the program's own functions free inside MPI_Finalize is freed. */
-__attribute__((noinline)) static word free_at_end(unsigned index, mpi_function *next, PARAMETERS)
+/* Whether such a call is followed inside another one too; a constant in each wrapper. */
+static inline bool is_freeing(unsigned action)
 {
-    const word arguments[WORDS] = {ARGUMENTS};
-    struct freeing freeing;
-    check_freeing(&recorder_functions[index], arguments, &freeing);
-    word result = next(ARGUMENTS);
-    check_freed(&freeing, (int)result);
-    return result;
+    return action == ACTION_COMM_FREE || action == ACTION_REQUEST_FREE || action == ACTION_TYPE_FREE ||
+           action == ACTION_WIN_FREE || action == ACTION_GROUP_FREE || action == ACTION_OP_FREE ||
+           action == ACTION_FILE_CLOSE;
 }
 
-static inline __attribute__((always_inline)) word pass(unsigned index, unsigned profiling, word caller,
-                                                       PARAMETERS)
+__attribute__((noinline)) static word free_inside(unsigned index, mpi_function *next, PARAMETERS)
+{
+    const word arguments[WORDS] = {ARGUMENTS};
+    return dispatch_inside(index, next, arguments);
+}
+
+static inline __attribute__((always_inline)) word pass(unsigned index, unsigned action, unsigned profiling,
+                                                       word caller, PARAMETERS)
 {
     mpi_function *next = __atomic_load_n(&nexts[index][profiling], __ATOMIC_ACQUIRE);
     if (__builtin_expect(!next, 0)) {
@@ -66,7 +69,7 @@ static inline __attribute__((always_inline)) word pass(unsigned index, unsigned 
             return ERROR_NO_FUNCTION;
     }
     if (recorder_self.depth > 0)
-        return __builtin_expect(recorder_ending, 0) ? free_at_end(index, next, ARGUMENTS) : next(ARGUMENTS);
+        return is_freeing(action) && recorder_active ? free_inside(index, next, ARGUMENTS) : next(ARGUMENTS);
     word arguments[WORDS] = {ARGUMENTS};
     if (__builtin_expect(!recorder_active, 0))
         return begin_recording(index, next, arguments, caller);
@@ -74,16 +77,16 @@ static inline __attribute__((always_inline)) word pass(unsigned index, unsigned 
 }
 
 #define EXPORT __attribute__((visibility("default")))
-#define WRAPPER(id, what, roles, class)                                           \
-    EXPORT word MPI_##id(PARAMETERS);                                             \
-    EXPORT word PMPI_##id(PARAMETERS);                                            \
-    word MPI_##id(PARAMETERS)                                                     \
-    {                                                                             \
-        return pass(INDEX_##id, 0, (word)__builtin_return_address(0), ARGUMENTS); \
-    }                                                                             \
-    word PMPI_##id(PARAMETERS)                                                    \
-    {                                                                             \
-        return pass(INDEX_##id, 1, (word)__builtin_return_address(0), ARGUMENTS); \
+#define WRAPPER(id, what, roles, class)                                                          \
+    EXPORT word MPI_##id(PARAMETERS);                                                            \
+    EXPORT word PMPI_##id(PARAMETERS);                                                           \
+    word MPI_##id(PARAMETERS)                                                                    \
+    {                                                                                            \
+        return pass(INDEX_##id, ACTION_##what, 0, (word)__builtin_return_address(0), ARGUMENTS); \
+    }                                                                                            \
+    word PMPI_##id(PARAMETERS)                                                                   \
+    {                                                                                            \
+        return pass(INDEX_##id, ACTION_##what, 1, (word)__builtin_return_address(0), ARGUMENTS); \
     }
 #define BOTH_WRAPPERS(id, what, roles, class) \
     WRAPPER(id, what, roles, class) WRAPPER(id##_c, what, roles, class)

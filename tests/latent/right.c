@@ -3,24 +3,9 @@
  * right - programs in which nothing is wrong, many of them near to a bug of latent.c: `right CASE` runs one
  * of them on two to four ranks.  Neither --strict nor --check may find anything.
  */
-#include <mpi.h>
-#include <stdio.h>
+#include "right.h"
+
 #include <stdlib.h>
-#include <string.h>
-
-static int rank, size;
-#define WORLD MPI_COMM_WORLD
-#define IGNORE MPI_STATUS_IGNORE
-
-static int right(void)
-{
-    return (rank + 1) % size;
-}
-
-static int left(void)
-{
-    return (rank + size - 1) % size;
-}
 
 /* ---- messages ------------------------------------------------------------------------------------------ */
 
@@ -529,14 +514,7 @@ static void communicator_duplicated_in_background(void)
 /* -------------------------------------------------------------------------------------------------------------
  */
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} cases[] = {
-#define CASE(name)  \
-    {               \
-#name, name \
-    }
+static const struct right_case cases[] = {
     CASE(sends_in_turn),
     CASE(shift_by_sendrecv),
     CASE(sendrecv_with_itself_and_nobody),
@@ -578,32 +556,7 @@ static const struct {
     CASE(communicator_duplicated_in_background),
 };
 
-static void all_of_them(void)
-{
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cases[i].run();
-        MPI_Barrier(WORLD); /* or a receive from anybody might take the next one's message */
-    }
-}
-
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(WORLD, &rank);
-    MPI_Comm_size(WORLD, &size);
-    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++) {
-        if (strcmp(argv[1], cases[i].name) == 0) {
-            cases[i].run();
-            MPI_Finalize();
-            return 0;
-        }
-    }
-    if (argc > 1 && strcmp(argv[1], "all_of_them") == 0) {
-        all_of_them();
-        MPI_Finalize();
-        return 0;
-    }
-    fprintf(stderr, "there is no case %s\n", argc > 1 ? argv[1] : "");
-    MPI_Abort(WORLD, 2);
-    return 2;
+    return right_main(argc, argv, cases, sizeof cases / sizeof *cases);
 }
