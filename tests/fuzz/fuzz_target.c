@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "limit.h"
+#include "madeup.h"
 #include "target/lines.h"
-#include "target/madeup.h"
 #include "target/object.h"
 #include "target/symbols.h"
 #include "target/target.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "madeup.h"
 #include "rank/proctable.h"
 #include "suite.h"
-#include "target/madeup.h"
 
 enum { RANKS = 5, PAGE = 4096, TABLE = 0x2000, POINTER = 0x1000, SIZE = 0x1100 };
 

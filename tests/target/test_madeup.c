@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "madeup.h"
 #include "suite.h"
 #include "support.h"
 #include "target/build_id.h"
 #include "target/link_map.h"
-#include "target/madeup.h"
 
 static const struct mpiq_target_sizes *const machines[] = {&mpiq_madeup_64_little, &mpiq_madeup_64_big,
                                                            &mpiq_madeup_32_little, &mpiq_madeup_32_big};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "target/madeup.h"
+#include "madeup.h"
 
 #include <stdlib.h>
 #include <string.h>
