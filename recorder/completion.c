@@ -8,10 +8,15 @@ static bool was_cancelled(const unsigned char *status)
     return status && ASK(Test_cancelled, (word)status, (word)&cancelled) == 0 && cancelled;
 }
 
-/* With several threads a request is this thread's alone while it may end in the call. */
-static struct mpiq_record_request *own(uint64_t handle)
+/* With several threads a request is this thread's alone while it may end in the call.  *known: there is a
+   record, if only one that others share. */
+static struct mpiq_record_request *own(uint64_t handle, bool *known)
 {
-    return recorder_multiple ? request_detach(handle) : request_find(handle);
+    if (recorder_multiple)
+        return request_detach(handle, known);
+    struct mpiq_record_request *request = request_find(handle);
+    *known = request != NULL;
+    return request;
 }
 
 /* Those of the call that have not ended, or may be started again, are known by their handles again. */
@@ -79,22 +84,22 @@ void before_wait(struct call *call)
     if (!thread_room(call->self, 1))
         return;
     uint64_t handle = handle_at(address, 0);
-    struct mpiq_record_request *request = request_find(handle);
+    bool known = false;
+    struct mpiq_record_request *request = NULL;
     call->thread->requests = (word)address;
     call->thread->first_request = handle;
     call->thread->request_count = 1;
     if (call->function->action != ACTION_CANCEL)
-        call->self->requests[0] = own(handle);
+        request = own(handle, &known);
     else
-        call->self->requests[0] = request;
-    if (call->self->requests[0])
-        request = call->self->requests[0];
+        known = (request = request_find(handle)) != NULL;
+    call->self->requests[0] = request;
     call->request_count = 1;
     if (request) {
         call->entry->comm = request->comm;
         call->entry->peer = request->peer;
         call->entry->tag = request->tag;
-    } else if (handle != recorder_abi.request_null && handle != recorder_abi.request_empty) {
+    } else if (!known && handle != recorder_abi.request_null && handle != recorder_abi.request_empty) {
         counter_add(&mpiq_record_root.unknown_requests, 1);
     }
     if (HAS(call, 's'))
@@ -123,8 +128,10 @@ void before_waits(struct call *call)
     call->thread->first_request = 0;
     if (count <= 0 || !thread_room(call->self, (size_t)count))
         return;
-    for (int32_t i = 0; i < count; i++)
-        call->self->requests[i] = own(handle_at(address, (size_t)i));
+    for (int32_t i = 0; i < count; i++) {
+        bool known;
+        call->self->requests[i] = own(handle_at(address, (size_t)i), &known);
+    }
     call->request_count = (size_t)count;
     want_statuses(call, HAS(call, 'S') ? 'S' : 's', (size_t)count, HAS(call, 'S'));
 }

@@ -194,7 +194,7 @@ static struct mpiq_record_request *new_request(struct call *call, int result)
         return NULL;
     request->kind = kinds[call->function->action];
     request->function = call->entry->function;
-    request->comm = arena_offset(call->comm);
+    __atomic_store_n(&request->comm, arena_offset(call->comm), __ATOMIC_RELAXED);
     request->peer = call->entry->peer;
     request->tag = call->entry->tag;
     request->bytes = call->entry->bytes;

@@ -274,8 +274,9 @@ struct mpiq_record_request *request_find(uint64_t handle); /* NULL: none, the nu
 /* It has ended: it is no longer known by its handle. */
 void request_drop(struct mpiq_record_request *request);
 /* With several threads: takes the one with that handle out of the index for as long as its thread waits for it
-   or tests it.  Returns the record to end or to attach again; NULL: there is nothing to note of it. */
-struct mpiq_record_request *request_detach(uint64_t handle);
+   or tests it.  Returns the record to end or to attach again; NULL: there is nothing to note of it (*known: it
+   was one of several sends that share a handle). */
+struct mpiq_record_request *request_detach(uint64_t handle, bool *known);
 void request_attach(struct mpiq_record_request *request);
 /* Those on a communicator that is freed lose it: its record may become another's. */
 void request_forget_comm(uint32_t comm);

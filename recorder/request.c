@@ -2,10 +2,13 @@
 /*
  * request - the program's outstanding requests, by handle.
  *
- * Records come from chunks of the arena through a free list, whose head is exchanged with compare-and-swap;
- * an open-addressed index leads from a handle to its record, and a removed slot is used again by the next
- * handle that meets it.  Several requests may share one handle: libraries give the same one to all sends that
- * were complete at once.
+ * Records come from chunks of the arena through a free list, whose head is exchanged with compare-and-swap.
+ * An open-addressed index leads from a handle to its record.  A slot of it is one word, so that it changes in
+ * one step and no thread waits for another; a removed slot is used again by the next handle that meets it.
+ *
+ * Several requests may share one handle: libraries give the same one to all sends that were complete at once,
+ * and those are one record with a count.  Other requests that share one have a record each, since what they
+ * end differs; where nothing else changes at the same time, those that are alike are counted, too.
  *
  * A library may give a handle to another thread as soon as a request has ended, before the thread that waited
  * for it is back here.  So with several threads a request leaves the index before its thread waits or tests,
@@ -13,16 +16,28 @@
  */
 #include "recorder.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 enum { INDEX = 1 << 18, PROBES = 4096 };
-#define REMOVED UINT64_MAX
 
-struct slot {
-    uint64_t handle;
-    struct mpiq_record_request *request;
-};
-static struct slot *slots;
+/*
+ * A slot: where the record is, its kind, how many more requests share it, and bits of the handle that keep
+ * most others apart without a look at the record.  0: never used.  Without a record: removed.
+ */
+#define AT_BITS 25 /* in units of 8 bytes */
+#define AT_MASK ((UINT64_C(1) << AT_BITS) - 1)
+#define KIND_SHIFT AT_BITS
+#define KIND_MASK UINT64_C(7)
+#define SHARED_SHIFT (KIND_SHIFT + 3)
+#define SHARED_ONE (UINT64_C(1) << SHARED_SHIFT)
+#define SHARED_MOST UINT64_C(0xfffff)
+#define PRINT_SHIFT (SHARED_SHIFT + 20)
+#define REMOVED (UINT64_C(1) << KIND_SHIFT)
+_Static_assert(MPIQ_RECORD_ARENA >> 3 <= AT_MASK + 1, "an offset fits");
+_Static_assert(MPIQ_RECORD_REQUEST_OTHER <= KIND_MASK, "a kind fits");
+
+static uint64_t *slots;
 static uint64_t free_head; /* offset of the first free record, and a count above it against reuse */
 static uint32_t chunk_count;
 
@@ -36,10 +51,49 @@ bool request_init(void)
     return slots != NULL;
 }
 
-/* Neighbours in the library's pool are neighbours in the index, so that few pages are touched. */
+/* Handles that follow each other in the library's pool do so in the index, so that few pages are touched. */
+static uint64_t scaled(uint64_t handle)
+{
+    return recorder_abi.handle_size == 4 ? handle : handle >> 4;
+}
+
 static size_t slot_of(uint64_t handle)
 {
-    return (recorder_abi.handle_size == 4 ? handle : handle >> 4) % INDEX;
+    return scaled(handle) % INDEX;
+}
+
+/* Bits that the place in the index does not have. */
+static uint64_t print_of(uint64_t handle)
+{
+    uint64_t rest = scaled(handle) / INDEX;
+    return (rest ^ rest >> 16) << PRINT_SHIFT;
+}
+
+static struct mpiq_record_request *record_of(uint64_t entry)
+{
+    return arena_at((uint32_t)((entry & AT_MASK) << 3));
+}
+
+static uint8_t kind_of(uint64_t entry)
+{
+    return (uint8_t)(entry >> KIND_SHIFT & KIND_MASK);
+}
+
+static uint64_t shared(uint64_t entry)
+{
+    return entry >> SHARED_SHIFT & SHARED_MOST;
+}
+
+static uint64_t entry_of(const struct mpiq_record_request *request)
+{
+    return arena_offset(request) >> 3 | (uint64_t)request->kind << KIND_SHIFT | print_of(request->handle);
+}
+
+/* Whether a used slot is that handle's. */
+static bool is_of(uint64_t entry, uint64_t handle)
+{
+    return (entry & AT_MASK) && entry >> PRINT_SHIFT << PRINT_SHIFT == print_of(handle) &&
+           __atomic_load_n(&record_of(entry)->handle, __ATOMIC_RELAXED) == handle;
 }
 
 static bool swap(uint64_t *target, uint64_t expected, uint64_t desired)
@@ -101,172 +155,174 @@ struct mpiq_record_request *request_new(void)
         uint32_t next = __atomic_load_n(&request->next_free, __ATOMIC_RELAXED);
         if (!swap(&free_head, head, ((head >> 32) + 1) << 32 | next))
             continue;
+        /* Another thread may still look at the handle that it had. */
         static uint64_t posted;
-        *request = (struct mpiq_record_request){.sequence = counter_add(&posted, 1) + 1};
+        enum { AFTER_HANDLE = offsetof(struct mpiq_record_request, sequence) };
+        memset((unsigned char *)request + AFTER_HANDLE, 0, sizeof *request - AFTER_HANDLE);
+        request->sequence = counter_add(&posted, 1) + 1;
         return request;
     }
 }
 
-/* Under MPI_THREAD_MULTIPLE one thread at a time changes the index: some nanoseconds, and never while the
-   library is called. */
-static bool index_held;
-
-static void hold_index(void)
+static bool is_send(uint8_t kind)
 {
-    while (recorder_multiple && __atomic_test_and_set(&index_held, __ATOMIC_ACQUIRE))
-        continue;
+    return kind <= MPIQ_RECORD_REQUEST_RSEND;
 }
 
-static void release_index(void)
+/* Whether two requests with one handle are one record with a count. */
+static bool are_one(uint64_t entry, const struct mpiq_record_request *request)
 {
-    if (recorder_multiple)
-        __atomic_clear(&index_held, __ATOMIC_RELEASE);
+    if (shared(entry) == SHARED_MOST)
+        return false;
+    if (is_send(request->kind))
+        return is_send(kind_of(entry));
+    const struct mpiq_record_request *other = record_of(entry);
+    return !recorder_multiple && kind_of(entry) == request->kind && other->comm == request->comm &&
+           other->call.collective == request->call.collective;
 }
 
-static void fill(struct slot *slot, struct mpiq_record_request *request)
-{
-    __atomic_store_n(&slot->request, request, __ATOMIC_RELEASE);
-    __atomic_store_n(&slot->handle, request->handle, __ATOMIC_RELEASE);
-}
+enum outcome { INSERTED, SHARED, NO_ROOM };
 
-/* Makes it known by its handle; false: there is no room.  *other receives the record that had the handle. */
-static bool insert(struct mpiq_record_request *request, struct mpiq_record_request **other)
+/*
+ * Makes it known by its handle.  SHARED: another record with that handle stands for it.  *ended receives a
+ * record of another kind that had the handle and whose end was never seen; it is in the index no more.
+ */
+static enum outcome insert(struct mpiq_record_request *request, struct mpiq_record_request **ended)
 {
+    uint64_t entry = entry_of(request);
     size_t at = slot_of(request->handle);
-    *other = NULL;
+    *ended = NULL;
     for (unsigned i = 0; i < PROBES; i++, at = (at + 1) % INDEX) {
-        uint64_t found = __atomic_load_n(&slots[at].handle, __ATOMIC_ACQUIRE);
-        if (found != 0 && found != REMOVED && found != request->handle)
-            continue;
-        if (found == request->handle) {
-            *other = slots[at].request;
-            if (*other && (*other)->kind == request->kind) {
-                counter_add32(&(*other)->duplicates, 1);
-                return true;
+        uint64_t found;
+        do {
+            found = __atomic_load_n(&slots[at], __ATOMIC_ACQUIRE);
+            if (!(found & AT_MASK)) {
+                if (swap(&slots[at], found, entry))
+                    return INSERTED;
+            } else if (!is_of(found, request->handle)) {
+                break;
+            } else if (are_one(found, request)) {
+                if (!swap(&slots[at], found, found + SHARED_ONE))
+                    continue;
+                counter_add32(&record_of(found)->duplicates, 1);
+                return SHARED;
+            } else if (kind_of(found) == request->kind) {
+                break;
+            } else if (swap(&slots[at], found, entry)) {
+                *ended = record_of(found);
+                return INSERTED;
             }
-        }
-        fill(&slots[at], request);
-        return true;
+        } while (true);
     }
-    return false;
+    return NO_ROOM;
 }
 
 void request_publish(struct mpiq_record_request *request, uint64_t handle,
                      enum mpiq_record_request_state state)
 {
-    struct mpiq_record_request *other = NULL;
-    request->handle = handle;
+    struct mpiq_record_request *ended;
     if (handle == recorder_abi.request_null) {
         give_back(request);
         return;
     }
-    hold_index();
-    bool room = insert(request, &other);
-    bool duplicate = room && other && other->kind == request->kind;
-    if (room && !duplicate)
-        __atomic_store_n(&request->state, state, __ATOMIC_RELEASE);
-    release_index();
-    if (!room)
+    __atomic_store_n(&request->handle, handle, __ATOMIC_RELAXED);
+    __atomic_store_n(&request->state, state, __ATOMIC_RELEASE);
+    enum outcome outcome = insert(request, &ended);
+    if (outcome == NO_ROOM)
         counter_add(&mpiq_record_root.lost_requests, 1);
-    if (!room || duplicate)
-        give_back(request);
-    if (other && !duplicate) /* its end was never seen */
-        let_go(other);
-}
-
-static struct slot *find_slot(uint64_t handle)
-{
-    size_t at = slot_of(handle);
-    for (unsigned i = 0; i < PROBES; i++, at = (at + 1) % INDEX) {
-        uint64_t found = __atomic_load_n(&slots[at].handle, __ATOMIC_ACQUIRE);
-        if (found == handle)
-            return &slots[at];
-        if (found == 0)
-            return NULL;
-    }
-    return NULL;
+    if (outcome != INSERTED)
+        let_go(request);
+    if (ended)
+        let_go(ended);
 }
 
 struct mpiq_record_request *request_find(uint64_t handle)
 {
     if (handle == recorder_abi.request_null || !slots)
         return NULL;
-    struct slot *slot = find_slot(handle);
-    return slot ? __atomic_load_n(&slot->request, __ATOMIC_ACQUIRE) : NULL;
+    size_t at = slot_of(handle);
+    for (unsigned i = 0; i < PROBES; i++, at = (at + 1) % INDEX) {
+        uint64_t found = __atomic_load_n(&slots[at], __ATOMIC_ACQUIRE);
+        if (found == 0)
+            return NULL;
+        if (is_of(found, handle))
+            return record_of(found);
+    }
+    return NULL;
 }
 
-/* Its handle leads to it no more. */
-static void take_out(struct mpiq_record_request *request)
+/* With one thread: its handle leads to it no more; false: it does, since others share it. */
+static bool take_out(struct mpiq_record_request *request)
 {
-    struct slot *slot = find_slot(request->handle);
-    if (!slot || __atomic_load_n(&slot->request, __ATOMIC_ACQUIRE) != request)
-        return;
-    struct slot *next = slot + 1 < slots + INDEX ? slot + 1 : slots;
-    bool last = !recorder_multiple && next->handle == 0;
-    __atomic_store_n(&slot->handle, last ? 0 : REMOVED, __ATOMIC_RELEASE);
+    size_t at = slot_of(request->handle);
+    for (unsigned i = 0; i < PROBES && slots[at] != 0; i++, at = (at + 1) % INDEX) {
+        if (record_of(slots[at]) != request)
+            continue;
+        if (shared(slots[at]) > 0) {
+            slots[at] -= SHARED_ONE;
+            request->duplicates--;
+            return false;
+        }
+        slots[at] = slots[(at + 1) % INDEX] == 0 ? 0 : REMOVED;
+        return true;
+    }
+    return true;
 }
 
 void request_drop(struct mpiq_record_request *request)
 {
-    if (!recorder_multiple && request->duplicates > 0) {
-        request->duplicates--;
-        return;
-    }
-    if (!recorder_multiple)
-        take_out(request); /* with several threads request_detach has done it */
-    let_go(request);
+    /* With several threads request_detach has taken it out. */
+    if (recorder_multiple || take_out(request))
+        let_go(request);
 }
 
-/* Found and taken in one go: in between, the slot may become another handle's. */
-struct mpiq_record_request *request_detach(uint64_t handle)
+struct mpiq_record_request *request_detach(uint64_t handle, bool *known)
 {
-    struct mpiq_record_request *own = NULL;
+    *known = false;
     if (handle == recorder_abi.request_null || !slots)
         return NULL;
-    hold_index();
-    struct slot *slot = find_slot(handle);
-    struct mpiq_record_request *request = slot ? slot->request : NULL;
-    bool shared = request && request->duplicates > 0;
-    if (shared)
-        request->duplicates--;
-    else if (request)
-        take_out(request);
-    release_index();
-    if (!shared)
-        return request;
-    /* A send that was complete at once has no end to be noted. */
-    if (request->kind > MPIQ_RECORD_REQUEST_RSEND)
-        own = request_new();
-    if (own) {
-        struct mpiq_record_request copy = *request;
-        copy.duplicates = 0;
-        copy.next_free = 0;
-        *own = copy;
+    size_t at = slot_of(handle);
+    for (unsigned i = 0; i < PROBES; i++, at = (at + 1) % INDEX) {
+        uint64_t found = __atomic_load_n(&slots[at], __ATOMIC_ACQUIRE);
+        while (is_of(found, handle)) {
+            struct mpiq_record_request *request = record_of(found);
+            bool last = shared(found) == 0;
+            if (swap(&slots[at], found, last ? REMOVED : found - SHARED_ONE)) {
+                *known = true;
+                if (last)
+                    return request;
+                counter_add32(&request->duplicates, UINT32_MAX);
+                return NULL; /* a send that was complete at once has no end to be noted */
+            }
+            found = __atomic_load_n(&slots[at], __ATOMIC_ACQUIRE);
+        }
+        if (found == 0)
+            return NULL;
     }
-    return own;
+    return NULL;
 }
 
 void request_attach(struct mpiq_record_request *request)
 {
-    struct mpiq_record_request *other = NULL;
-    hold_index();
-    bool room = insert(request, &other);
-    release_index();
-    if (!room)
+    struct mpiq_record_request *ended;
+    enum outcome outcome = insert(request, &ended);
+    if (outcome == NO_ROOM)
         counter_add(&mpiq_record_root.lost_requests, 1);
-    if (!room || (other && other->kind == request->kind))
+    if (outcome != INSERTED)
         let_go(request);
-    else if (other) /* its end was never seen */
-        let_go(other);
+    if (ended)
+        let_go(ended);
 }
 
 void request_forget_comm(uint32_t comm)
 {
-    struct mpiq_record_chunk *chunk = arena_at(mpiq_record_root.chunks);
+    struct mpiq_record_chunk *chunk = arena_at(__atomic_load_n(&mpiq_record_root.chunks, __ATOMIC_ACQUIRE));
     for (; chunk; chunk = arena_at(chunk->next)) {
         for (unsigned i = 0; i < MPIQ_RECORD_CHUNK; i++) {
-            if (chunk->requests[i].state != MPIQ_RECORD_REQUEST_FREE && chunk->requests[i].comm == comm)
-                chunk->requests[i].comm = 0;
+            struct mpiq_record_request *request = &chunk->requests[i];
+            if (__atomic_load_n(&request->state, __ATOMIC_ACQUIRE) != MPIQ_RECORD_REQUEST_FREE &&
+                __atomic_load_n(&request->comm, __ATOMIC_RELAXED) == comm)
+                __atomic_store_n(&request->comm, 0, __ATOMIC_RELAXED);
         }
     }
 }

@@ -17,6 +17,27 @@ def number(text):
     return int(text, 16)
 
 
+def run(command, environment, ready):
+    """What the program counted and what the recorder did, once it stands still; and what it said."""
+    build = pathlib.Path(os.environ["MPIQ_BUILD"])
+    said = ready.with_name("said")
+    with said.open("w") as err, subprocess.Popen(command, env=environment, stderr=err) as job:
+        try:
+            end = time.monotonic() + 300
+            while not ready.exists() or not ready.read_text().endswith("\n"):
+                if job.poll() == 77:
+                    pytest.skip("there is no MPI_THREAD_MULTIPLE here")
+                assert job.poll() is None and time.monotonic() < end, said.read_text()
+                time.sleep(0.1)
+            pid, *counted = map(int, ready.read_text().split())
+            state = json.loads(subprocess.run([build / "tests/rank/rank-dump", str(pid)], check=True,
+                                              capture_output=True).stdout)
+        finally:
+            job.terminate()
+    workers = [counted[4 * i:4 * i + 4] for i in range(THREADS)] # messages, bytes, barriers, allreduces
+    return workers, state, said.read_text()
+
+
 @pytest.mark.parametrize("library", ["mpich", "openmpi"])
 def test_counts(library, tmp_path):
     if not shutil.which(f"mpicc.{library}"):
@@ -26,23 +47,33 @@ def test_counts(library, tmp_path):
     subprocess.run([f"mpicc.{library}", "-g", "-O1", "-pthread", "-o", program, HERE / "threads.c"], check=True)
     environment = {**os.environ, "MPIQ_RECORDER": str(build / "recorder/libmpiq_record.so"),
                    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    with subprocess.Popen([HERE / "prefix" / library / "bin" / "mpirun", "-n", "1", program, ready],
-                          env=environment) as job:
-        try:
-            end = time.monotonic() + 300
-            while not ready.exists() or not ready.read_text().endswith("\n"):
-                if job.poll() == 77:
-                    pytest.skip(f"{library} has no MPI_THREAD_MULTIPLE here")
-                assert job.poll() is None and time.monotonic() < end
-                time.sleep(0.1)
-            pid, *counted = map(int, ready.read_text().split())
-            state = json.loads(subprocess.run([build / "tests/rank/rank-dump", str(pid)], check=True,
-                                              capture_output=True).stdout)
-        finally:
-            job.terminate()
-    workers = [counted[4 * i:4 * i + 4] for i in range(THREADS)] # messages, bytes, barriers, allreduces
+    command = [HERE / "prefix" / library / "bin" / "mpirun", "-n", "1", program, ready]
+    workers, state, _ = run(command, environment, ready)
+    check_counts(workers, state, least=10000)
+    assert "problems" not in state
+
+
+def test_no_race(tmp_path):
+    """The recording code under the thread sanitizer, on a library in which no thread waits for another."""
+    recorder, stub = HERE.parents[1] / "recorder", tmp_path / "libstub.so"
+    program, ready = tmp_path / "threads", tmp_path / "ready"
+    flags = ["-std=gnu17", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=thread", "-pthread", f"-I{HERE / 'stub'}"]
+    probe = tmp_path / "probe.c"
+    probe.write_text("int main(void) { return 0; }")
+    if subprocess.run(["gcc", *flags, probe, "-o", tmp_path / "probe"], capture_output=True).returncode:
+        pytest.skip("gcc has no thread sanitizer here")
+    subprocess.run(["gcc", *flags, "-fPIC", "-shared", "-o", stub, HERE / "stub" / "stub.c"], check=True)
+    subprocess.run(["gcc", *flags, "-fvisibility=hidden", f"-I{HERE.parents[1] / 'include'}", f"-I{recorder}",
+                    *sorted(recorder.glob("*.c")), HERE / "threads.c", stub, "-ldl", "-o", program], check=True)
+    environment = {**os.environ, "TSAN_OPTIONS": "halt_on_error=0 exitcode=66"}
+    workers, state, said = run([program, ready, "25000"], environment, ready)
+    assert "ThreadSanitizer" not in said, said
+    check_counts(workers, state, least=1000)
+
+
+def check_counts(workers, state, least):
     by_name = {comm["name"]: comm for comm in state["communicators"]}
-    check_messages(by_name["shared"]["channels"][0], workers)
+    check_messages(by_name["shared"]["channels"][0], workers, least)
     for i, (_, _, barriers, allreduces) in enumerate(workers):
         own = by_name[f"own {i}"]
         assert {one["collective"]: one["count"] for one in own["counts"]} == {
@@ -50,14 +81,13 @@ def test_counts(library, tmp_path):
         assert own["ordered"] == barriers + allreduces
         assert not any(one.get("active") for one in own["counts"])
     assert "operations" not in state # no request is left
-    assert "problems" not in state
     assert len(state["history"]) >= THREADS * 255 # of threads that have ended, too
 
 
-def check_messages(channel, workers):
+def check_messages(channel, workers, least):
     messages = sum(worker[0] for worker in workers)
     sizes = sum(worker[1] for worker in workers)
-    assert messages > 10000
+    assert messages > least
     assert (channel["sent"], channel["expected"]) == (messages + 1, messages + 1) # the numbers of the next
     assert channel["counted"] and channel["bytes_known"] and "unclear" not in channel
     for received in (False, True):

@@ -5,6 +5,7 @@
  * Messages go from the process to itself on one communicator that all threads share, each with a tag of its
  * own; collectives are each thread's on a communicator of its own, as the standard wants it.  Writes one line
  * to the file that it is given: pid, and for each thread its messages, their bytes, barriers and allreduces.
+ * A second argument says how many calls each thread makes.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { THREADS = 4, CALLS = 250000 };
+enum { THREADS = 4 };
+static long most = 250000; /* calls of each thread */
 
 struct worker {
     pthread_t thread;
@@ -64,7 +66,7 @@ static void *work(void *argument)
 {
     struct worker *worker = argument;
     int flag, value = 1, sum;
-    while (worker->calls < CALLS) {
+    while (worker->calls < most) {
         switch (next_random(worker, 4)) {
         case 0:
             MPI_Barrier(worker->own);
@@ -91,6 +93,8 @@ int main(int argc, char **argv)
 {
     struct worker workers[THREADS] = {0};
     int level;
+    if (argc > 2)
+        most = atol(argv[2]);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     if (level < MPI_THREAD_MULTIPLE)
         return 77;

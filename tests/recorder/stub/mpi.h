@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpi.h of the stub library: what threads.c needs, with the handles and constants of MPICH. */
+#ifndef STUB_MPI_H
+#define STUB_MPI_H
+
+typedef int MPI_Comm, MPI_Group, MPI_Request, MPI_Datatype, MPI_Op;
+typedef struct {
+    int count_lo, count_hi_and_cancelled, MPI_SOURCE, MPI_TAG, MPI_ERROR;
+} MPI_Status;
+
+#define MPI_COMM_SELF 0x44000001
+#define MPI_REQUEST_NULL 0x2c000000
+#define MPI_INT 0x4c000405
+#define MPI_SUM 0x58000003
+#define MPI_ANY_SOURCE (-2)
+#define MPI_STATUS_IGNORE ((MPI_Status *)1)
+#define MPI_STATUSES_IGNORE ((MPI_Status *)1)
+#define MPI_THREAD_MULTIPLE 3
+
+int MPI_Init_thread(int *, char ***, int, int *);
+int MPI_Comm_dup(MPI_Comm, MPI_Comm *);
+int MPI_Comm_set_name(MPI_Comm, const char *);
+int MPI_Isend(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+int MPI_Irecv(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+int MPI_Wait(MPI_Request *, MPI_Status *);
+int MPI_Waitall(int, MPI_Request *, MPI_Status *);
+int MPI_Testall(int, MPI_Request *, int *, MPI_Status *);
+int MPI_Iprobe(int, int, MPI_Comm, int *, MPI_Status *);
+int MPI_Barrier(MPI_Comm);
+int MPI_Allreduce(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+
+#endif
