@@ -166,8 +166,11 @@ void after_waitsome(struct call *call, int result)
 static void freed(struct mpiq_record_request *request)
 {
     struct mpiq_record_comm *comm = arena_at(request->comm);
-    /* Whether it takes a message now, nobody tells. */
-    if (request->state == MPIQ_RECORD_REQUEST_ACTIVE && request->kind == MPIQ_RECORD_REQUEST_RECEIVE && comm)
+    /* Whether it takes a message now, or was withdrawn, nobody tells. */
+    bool withdrawn =
+        request->kind <= MPIQ_RECORD_REQUEST_RSEND && request->flags & MPIQ_RECORD_REQUEST_CANCEL;
+    if (request->state == MPIQ_RECORD_REQUEST_ACTIVE && comm &&
+        (request->kind == MPIQ_RECORD_REQUEST_RECEIVE || withdrawn))
         channel_unclear(comm, request->peer);
     if (request->state == MPIQ_RECORD_REQUEST_ACTIVE && request->kind == MPIQ_RECORD_REQUEST_COLLECTIVE)
         collective_end(comm, &request->call);

@@ -94,6 +94,18 @@ static void receive_cancelled_too_late_or_not(void)
         MPI_Wait(&request, IGNORE);
 }
 
+static void send_cancelled_and_freed(void)
+{
+    MPI_Request request;
+    MPI_Issend(NULL, 0, MPI_INT, 0, 30, MPI_COMM_SELF, &request);
+    MPI_Probe(0, 30, MPI_COMM_SELF, IGNORE);
+    MPI_Cancel(&request);
+    MPI_Request_free(&request);
+    MPI_Irecv(NULL, 0, MPI_INT, 0, 30, MPI_COMM_SELF, &request); /* if it was too late */
+    MPI_Cancel(&request);
+    MPI_Wait(&request, IGNORE);
+}
+
 static void asked_and_freed(void)
 {
     int value = 6, flag = 0;
@@ -481,6 +493,7 @@ static const struct right_case cases[] = {
     CASE(collectives_of_nothing),
     CASE(null_handles_in_lists),
     CASE(receive_cancelled_too_late_or_not),
+    CASE(send_cancelled_and_freed),
     CASE(asked_and_freed),
     CASE(some_by_some),
     CASE(communicator_freed_before_its_requests),
