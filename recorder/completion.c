@@ -188,7 +188,8 @@ void after_request_free(struct call *call, int result)
 
 struct mpiq_record_request *request_freeing(uint64_t handle)
 {
-    return own(handle);
+    bool known;
+    return own(handle, &known);
 }
 
 void request_freed(struct mpiq_record_request *request, int result)

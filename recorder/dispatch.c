@@ -431,6 +431,8 @@ word dispatch(unsigned index, mpi_function *next, word *a, word caller)
     if (!thread)
         return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
     self->depth = 1;
+    if (self->fortran_caller)
+        caller = self->fortran_caller;
     struct mpiq_record_call *entry = &thread->history[thread->calls % MPIQ_RECORD_HISTORY];
     struct call call = {
         .function = &recorder_functions[index],

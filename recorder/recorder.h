@@ -178,7 +178,8 @@ void clock_note(struct mpiq_record_moment *moment);
 
 /* What this thread needs while it is in a call. */
 struct self {
-    uint32_t depth; /* 1: in an MPI call that is being recorded */
+    uint32_t depth;      /* 1: in an MPI call that is being recorded */
+    word fortran_caller; /* the program's place while the library's Fortran layer is at work; 0: it is not */
     struct mpiq_record_thread *record;
     uint64_t comm_handle; /* looked up last */
     struct mpiq_record_comm *comm;
