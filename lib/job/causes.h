@@ -18,4 +18,21 @@ void mpiq_find_causes(struct mpiq_finder *finder);
 void mpiq_ranks_beyond(struct mpiq_finder *finder, const struct mpiq_finding *cause,
                        const struct mpiq_finding *finding, struct mpiq_rank_set *ret);
 
+/* The rest is private to causes*.c. */
+
+/* How near to the bug a finding is, of those of one family: 0 is the cause itself. */
+uint8_t mpiq_finding_weight(const struct mpiq_diagnosis *diagnosis, const struct mpiq_finding *finding);
+/* Whether a finding tells of a wait, and so may follow from another one. */
+bool mpiq_is_of_waits(const struct mpiq_finding *finding);
+bool mpiq_ranks_overlap(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b);
+
+/* Each marks in `dropped`, of each finding, what another one says from now on.  Causes that are the same bug
+   on several communicators are merged. */
+void mpiq_merge_causes(struct mpiq_finder *finder, bool *dropped);
+/* A circle through several collectives: all who are in them are in the circle's place, not only those by whom
+   it was found. */
+void mpiq_widen_circles(struct mpiq_finder *finder, bool *dropped);
+/* Consequences that name no rank that their cause does not name. */
+void mpiq_drop_said(struct mpiq_finder *finder, bool *dropped);
+
 #endif

@@ -27,6 +27,8 @@ struct mpiq_finder {
     struct mpiq_diagnose_options options;
     struct mpiq_pending pending[MPIQ_MOST_PENDING];
     uint32_t pending_count;
+    uint32_t lock; /* node of the lock that lock_ranks hold; 0: none yet */
+    struct mpiq_ranks lock_ranks;
     bool failed; /* an allocation failed */
 };
 

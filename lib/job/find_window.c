@@ -12,6 +12,8 @@ struct alike {
     uint32_t window;
     uint32_t site;
     uint8_t kind;
+    bool stuck;
+    uint32_t lock; /* node of the lock whose holders are in the finding; MPIQ_NONE */
     size_t finding;
 };
 
@@ -21,21 +23,69 @@ static const struct mpiq_job_wait *window_wait(const struct mpiq_job_state *job,
     return wait && wait->window != MPIQ_NONE ? wait : NULL;
 }
 
-static void add(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process, uint32_t thread)
+static bool completes(const struct mpiq_job_wait *wait)
+{
+    return wait->kind == MPIQ_WAIT_UNLOCK || wait->kind == MPIQ_WAIT_FLUSH;
+}
+
+/* Whether a process waits in a window itself: it is not the one that keeps others waiting there. */
+static bool waits_in_window(const struct mpiq_finder *finder, uint32_t process)
+{
+    uint32_t thread = finder->diagnosis->ranks[process].thread;
+    return thread != MPIQ_NONE && window_wait(finder->job, thread);
+}
+
+static void add_missing(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process)
+{
+    mpiq_finder_add(finder, &finding->others, process);
+    mpiq_finder_add(finder, &finding->missing, process);
+}
+
+/* Who keeps a thread waiting: as far as that is proven, or, of one that may go on, who seems to. */
+static void add_blockers(struct mpiq_finder *finder, struct mpiq_finding *finding, struct alike *alike,
+                         uint32_t thread)
 {
     const struct mpiq_wait_graph *graph = finder->graph;
     const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    for (uint32_t i = 0; i < node->edge_count; i++) {
+        uint32_t index = graph->edges[node->first_edge + i].child;
+        const struct mpiq_node *child = &graph->nodes[index];
+        if (child->kind == MPIQ_KIND_RANK && alike->stuck && !child->may)
+            add_missing(finder, finding, child->subject);
+        if (child->kind != MPIQ_KIND_LOCK || index == alike->lock || (alike->stuck && child->may))
+            continue;
+        alike->lock = index;
+        for (uint32_t j = 0; j < child->edge_count; j++) {
+            uint32_t holder = graph->edges[child->first_edge + j].child;
+            if (!graph->nodes[holder].may || !alike->stuck) {
+                uint32_t process = graph->nodes[holder].subject;
+                if (alike->stuck || !waits_in_window(finder, process))
+                    add_missing(finder, finding, process);
+            }
+        }
+    }
+}
+
+/* What each one and the only rank that it waits for have in common: its neighbour, say. */
+static void relate(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t thread)
+{
+    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    const struct mpiq_node *child = &graph->nodes[graph->edges[node->first_edge].child];
+    uint32_t peer = node->edge_count == 1 && child->kind == MPIQ_KIND_RANK ? child->subject : MPIQ_NONE;
+    mpiq_relation_add(finder->job, &finding->relation, mpiq_thread_process(graph, thread), finding->comm,
+                      peer, peer == MPIQ_NONE ? -1 : mpiq_local_rank(finder->job, peer, finding->comm));
+}
+
+static void add(struct mpiq_finder *finder, struct alike *alike, uint32_t process, uint32_t thread)
+{
+    struct mpiq_finding *finding = &finder->diagnosis->findings[alike->finding];
     mpiq_finder_add(finder, &finding->ranks, process);
     mpiq_finder_site(finder, finding, process, thread);
     mpiq_finder_since(finder, finding, process, thread);
     mpiq_add_evidence(finder, finding, process, thread, MPIQ_NONE);
-    for (uint32_t i = 0; i < node->edge_count; i++) {
-        const struct mpiq_node *child = &graph->nodes[graph->edges[node->first_edge + i].child];
-        if (child->kind == MPIQ_KIND_RANK && !child->may) {
-            mpiq_finder_add(finder, &finding->others, child->subject);
-            mpiq_finder_add(finder, &finding->missing, child->subject);
-        }
-    }
+    add_blockers(finder, finding, alike, thread);
+    relate(finder, finding, thread);
 }
 
 /* What a rank does, in short: "in MPI_Barrier". */
@@ -81,20 +131,93 @@ static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding,
         return;
     }
     const char *missing = mpiq_words_ranks(arena, &finding->missing);
+    const char *call_name = call ? call : "a one-sided call";
+    /* "each of ranks 0-22:2 waits in MPI_Win_start for rank r+1" */
+    bool related = finding->ranks.size > 1 && finding->missing.size > 1 && finding->proven;
+    const char *peer = related ? mpiq_relation_peer(finder, &finding->relation, false) : NULL;
     switch ((enum mpiq_wait_kind)wait->kind) {
     case MPIQ_WAIT_LOCK:
         finding->text = lock_text(finder, finding, wait, name);
         break;
     case MPIQ_WAIT_WAIT:
         finding->text =
-            WORDS(arena, "%s never completed the access to window \"%s\" (MPI_Win_complete) that %s %s for",
-                  missing, name, ranks, verb);
+            peer ? WORDS(arena,
+                         "each of %s waits in %s for %s, which never completed its access to window \"%s\" "
+                         "(MPI_Win_complete)",
+                         ranks, call_name, peer, name)
+                 : WORDS(arena,
+                         "%s never completed the access to window \"%s\" (MPI_Win_complete) that %s %s for",
+                         missing, name, ranks, verb);
+        break;
+    case MPIQ_WAIT_UNLOCK:
+    case MPIQ_WAIT_FLUSH:
+        finding->text =
+            finding->proven
+                ? WORDS(arena, "%s %s in %s on window \"%s\" for %s, which will not answer", ranks, verb,
+                        call_name, name, missing)
+                : WORDS(arena, "%s %s in %s on window \"%s\", where %s %s a lock that excludes %s", ranks,
+                        verb, call_name, name, missing, finding->missing.size > 1 ? "have" : "has",
+                        finding->ranks.size > 1 ? "theirs" : "its own");
         break;
     default:
-        finding->text = WORDS(arena, "%s never posted window \"%s\" (MPI_Win_post), which %s %s for in %s",
-                              missing, name, ranks, verb, call ? call : "MPI_Win_start");
+        finding->text =
+            peer ? WORDS(arena,
+                         "each of %s waits in %s for %s, which never posted window \"%s\" (MPI_Win_post)",
+                         ranks, call_name, peer, name)
+                 : WORDS(arena, "%s never posted window \"%s\" (MPI_Win_post), which %s %s for in %s",
+                         missing, name, ranks, verb, call ? call : "MPI_Win_start");
         break;
     }
+}
+
+/* Whether somebody else has, or wants, a lock that excludes the one a thread completes under. */
+static bool is_contended(const struct mpiq_finder *finder, uint32_t thread)
+{
+    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    uint32_t process = mpiq_thread_process(graph, thread);
+    for (uint32_t i = 0; i < node->edge_count; i++) {
+        const struct mpiq_node *child = &graph->nodes[graph->edges[node->first_edge + i].child];
+        for (uint32_t j = 0; child->kind == MPIQ_KIND_LOCK && j < child->edge_count; j++) {
+            uint32_t holder = graph->nodes[graph->edges[child->first_edge + j].child].subject;
+            if (holder != process && !waits_in_window(finder, holder))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The finding of waits like that one, made if need be; NULL: there is no room for more, or no memory. */
+static struct alike *alike_of(struct mpiq_finder *finder, struct alike *kinds, uint32_t *count,
+                              uint32_t thread, const struct mpiq_job_wait *wait)
+{
+    const struct mpiq_job_state *job = finder->job;
+    uint32_t site = job->threads[thread].site;
+    bool stuck = mpiq_is_stuck(finder->graph, thread);
+    uint32_t at = 0;
+    while (at < *count &&
+           (kinds[at].site != site || kinds[at].kind != wait->kind || kinds[at].stuck != stuck ||
+            job->windows[kinds[at].window].name != job->windows[wait->window].name))
+        at++;
+    if (at < *count)
+        return &kinds[at];
+    if (at == MPIQ_MOST_FINDINGS)
+        return NULL;
+    struct mpiq_finding *made = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_WINDOW_WAIT);
+    if (!made) {
+        finder->failed = true;
+        return NULL;
+    }
+    made->proven = stuck;
+    made->window = wait->window;
+    made->comm = job->windows[wait->window].comm;
+    kinds[(*count)++] = (struct alike){.window = wait->window,
+                                       .site = site,
+                                       .kind = wait->kind,
+                                       .stuck = stuck,
+                                       .lock = MPIQ_NONE,
+                                       .finding = finder->diagnosis->finding_count - 1};
+    return &kinds[at];
 }
 
 void mpiq_find_windows(struct mpiq_finder *finder)
@@ -105,39 +228,25 @@ void mpiq_find_windows(struct mpiq_finder *finder)
     uint32_t count = 0;
     for (uint32_t thread = 0; job->window_count > 0 && thread < job->thread_count && !finder->failed;
          thread++) {
-        const struct mpiq_job_wait *wait =
-            mpiq_is_stuck(finder->graph, thread) ? window_wait(job, thread) : NULL;
-        if (!wait)
+        if (finder->graph->thread_nodes[thread] == MPIQ_NONE)
             continue;
-        uint32_t site = job->threads[thread].site;
-        uint32_t at = 0;
-        while (at < count && (kinds[at].site != site || kinds[at].kind != wait->kind ||
-                              job->windows[kinds[at].window].name != job->windows[wait->window].name))
-            at++;
-        if (at == MPIQ_MOST_FINDINGS)
+        const struct mpiq_job_wait *wait = window_wait(job, thread);
+        if (!wait ||
+            !(mpiq_is_stuck(finder->graph, thread) || (completes(wait) && is_contended(finder, thread))))
             continue;
-        if (at == count) {
-            struct mpiq_finding *made =
-                mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_WINDOW_WAIT);
-            if (!made) {
-                finder->failed = true;
-                return;
-            }
-            made->proven = true;
-            made->window = wait->window;
-            made->comm = job->windows[wait->window].comm;
-            first[count] = wait;
-            kinds[count++] = (struct alike){.window = wait->window,
-                                            .site = site,
-                                            .kind = wait->kind,
-                                            .finding = finder->diagnosis->finding_count - 1};
-        }
-        add(finder, &finder->diagnosis->findings[kinds[at].finding],
-            mpiq_thread_process(finder->graph, thread), thread);
+        uint32_t before = count;
+        struct alike *alike = alike_of(finder, kinds, &count, thread, wait);
+        if (!alike)
+            continue;
+        if (count > before)
+            first[before] = wait;
+        add(finder, alike, mpiq_thread_process(finder->graph, thread), thread);
     }
     for (uint32_t i = 0; i < count; i++) {
         struct mpiq_finding *finding = &finder->diagnosis->findings[kinds[i].finding];
-        if (!mpiq_rank_set_add_set(&finding->suspects, &finding->missing))
+        /* Where all wait for each other none is more likely than the others. */
+        bool mutual = mpiq_rank_set_includes(&finding->ranks, &finding->missing);
+        if (!mutual && !mpiq_rank_set_add_set(&finding->suspects, &finding->missing))
             finder->failed = true;
         mpiq_add_evidence_of(finder, finding, &finding->others);
         describe(finder, finding, first[i]);

@@ -39,9 +39,11 @@ enum mpiq_node_kind {
     MPIQ_KIND_POLLER,     /* thread.  It gets what it polls for, or gives up */
     MPIQ_KIND_GROUP,      /* group.  Any member acts */
     MPIQ_KIND_INTERNAL_GROUP,
-    MPIQ_KIND_ENTERED,   /* communicator.  All members (extra 1: of the remote group; 2: of the first)
-                            come to a running number */
-    MPIQ_KIND_LOWER,     /* communicator.  All members below local rank `extra` come to it */
+    MPIQ_KIND_ENTERED, /* communicator.  All members (extra 1: of the remote group; 2: of the first)
+                          come to a running number */
+    MPIQ_KIND_LOWER,   /* communicator.  All members below local rank `extra` come to it */
+    MPIQ_KIND_LOCK,    /* window.  All who hold a lock at process `number` (-1: anywhere) that excludes one of
+                          the type `extra` release it */
     MPIQ_KIND_FINALIZE,  /* world.  All come to MPI_Finalize */
     MPIQ_KIND_INITIALIZE /* world.  All come to MPI_Init */
 };
@@ -135,10 +137,15 @@ uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
    nothing is known.  And the edges of all such nodes. */
 uint32_t mpiq_collective_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank, uint32_t comm,
                               int collective, int64_t number, int32_t root);
-/* graph_window.c: the edges of a one-sided wait, and how many of them are needed. */
+/* graph_window.c: the edges of a one-sided wait, or of a LOCK node, and how many of them are needed. */
 uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                            const struct mpiq_job_thread *thread, const struct mpiq_job_wait *wait);
-/* Whether a view holds a lock at the target that excludes the wanted type; *type: which one it holds. */
+uint32_t mpiq_build_lock(struct mpiq_wait_graph *graph, const struct mpiq_node *node);
+/* Which lock a view has, or wants, at the target: an enum mpiq_lock_type.  view may be NULL. */
+uint8_t mpiq_own_lock(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
+                      uint32_t target);
+/* Whether a view holds a lock at the target (MPIQ_NONE: anywhere) that excludes the wanted type; *type: which
+   one it holds. */
 bool mpiq_holds_lock(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
                      uint32_t target, uint8_t wanted, uint8_t *type);
 

@@ -52,7 +52,7 @@ bool mpiq_holds_lock(const struct mpiq_job_state *job, const struct mpiq_job_win
 {
     for (uint32_t i = 0; i < view->lock_count; i++) {
         const struct mpiq_job_window_lock *lock = &job->window_locks[view->first_lock + i];
-        bool there = lock->all || (lock->target != MPIQ_NONE && lock->target == target);
+        bool there = lock->all || target == MPIQ_NONE || lock->target == target;
         bool excludes = wanted == MPIQ_LOCK_EXCLUSIVE || lock->type == MPIQ_LOCK_EXCLUSIVE;
         if (lock->held && there && excludes) {
             *type = lock->type;
@@ -62,18 +62,71 @@ bool mpiq_holds_lock(const struct mpiq_job_state *job, const struct mpiq_job_win
     return false;
 }
 
-/* MPI_Win_lock: each that holds a lock there which excludes the one that is asked for. */
-static void build_lock(struct mpiq_wait_graph *graph, const struct mpiq_job_wait *wait, uint32_t process)
+uint32_t mpiq_build_lock(struct mpiq_wait_graph *graph, const struct mpiq_node *node)
 {
     const struct mpiq_job_state *job = graph->job;
-    const struct mpiq_job_window *window = &job->windows[wait->window];
-    for (uint32_t i = 0; wait->window_target != MPIQ_NONE && i < window->view_count; i++) {
+    const struct mpiq_job_window *window = &job->windows[node->subject];
+    uint32_t target = node->number < 0 ? MPIQ_NONE : (uint32_t)node->number;
+    uint32_t before = graph->edge_count;
+    for (uint32_t i = 0; i < window->view_count; i++) {
         const struct mpiq_job_window_view *view = &job->window_views[window->first_view + i];
-        uint32_t holder = job->ranks[view->rank].process;
         uint8_t type;
-        if (holder != process && mpiq_holds_lock(job, view, wait->window_target, wait->lock_type, &type))
-            mpiq_graph_edge(graph, mpiq_rank_node(holder), MPIQ_NONE);
+        if (mpiq_holds_lock(job, view, target, (uint8_t)node->extra, &type))
+            mpiq_graph_edge(graph, mpiq_rank_node(job->ranks[view->rank].process), MPIQ_NONE);
     }
+    return graph->edge_count - before;
+}
+
+/* One node for all who want the same. */
+static uint32_t lock_node(struct mpiq_wait_graph *graph, uint32_t window, uint32_t target, uint8_t wanted)
+{
+    return mpiq_graph_node(graph, MPIQ_KIND_LOCK, window, target == MPIQ_NONE ? -1 : (int64_t)target, wanted);
+}
+
+/* MPI_Win_lock: all that hold a lock there which excludes the one that is asked for.  A rank that holds one
+   itself has made an error, of which nobody knows what comes. */
+static void build_lock_wait(struct mpiq_wait_graph *graph, const struct mpiq_job_window_view *view,
+                            const struct mpiq_job_wait *wait)
+{
+    uint8_t type;
+    bool known = view && !mpiq_holds_lock(graph->job, view, wait->window_target, wait->lock_type, &type);
+    mpiq_graph_edge(graph,
+                    known ? lock_node(graph, wait->window, wait->window_target, wait->lock_type)
+                          : MPIQ_NODE_UNKNOWN,
+                    MPIQ_NONE);
+}
+
+uint8_t mpiq_own_lock(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
+                      uint32_t target)
+{
+    for (uint32_t i = 0; view && i < view->lock_count; i++) {
+        const struct mpiq_job_window_lock *lock = &job->window_locks[view->first_lock + i];
+        if (lock->all || lock->target == target)
+            return lock->type;
+    }
+    return MPIQ_LOCK_NONE;
+}
+
+/*
+ * MPI_Win_unlock, MPI_Win_flush: the target has to be there.  A library may take its time with the lock
+ * itself: MPI_Win_lock returns, and here is where it is waited for.  So another one's lock may be what holds
+ * it up, or the other one's is not granted either: a hint, no proof.
+ */
+static uint32_t build_completion(struct mpiq_wait_graph *graph, const struct mpiq_job_window_view *view,
+                                 const struct mpiq_job_wait *wait)
+{
+    uint32_t target = wait->window_target;
+    if (target != MPIQ_NONE && mpiq_never_acts(graph->job, target)) {
+        mpiq_graph_edge(graph, mpiq_rank_node(target), MPIQ_NONE);
+        return 1;
+    }
+    uint8_t own = mpiq_own_lock(graph->job, view, target);
+    if (own != MPIQ_LOCK_NONE && target != MPIQ_NONE)
+        mpiq_graph_edge(graph, lock_node(graph, wait->window, target, own), MPIQ_NONE);
+    if (target != MPIQ_NONE)
+        mpiq_graph_edge(graph, mpiq_rank_node(target), MPIQ_NONE);
+    mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
+    return 1;
 }
 
 uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
@@ -95,8 +148,11 @@ uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_
             build_exposure(graph, view, turned);
         break;
     case MPIQ_WAIT_LOCK:
-        build_lock(graph, wait, rank->process);
+        build_lock_wait(graph, view, wait);
         break;
+    case MPIQ_WAIT_UNLOCK:
+    case MPIQ_WAIT_FLUSH:
+        return build_completion(graph, view, wait);
     default:
         counted = false;
         break;

@@ -127,9 +127,46 @@ static void gather_operations(struct mpiq_finder *finder, uint32_t thread, const
     }
 }
 
-static void gather_window(struct mpiq_finder *finder, const struct mpiq_job_wait *wait,
+/* Who could end a one-sided wait: those that a thread waits for, the holders of a lock among them. */
+static struct mpiq_ranks window_ranks(struct mpiq_finder *finder, uint32_t thread)
+{
+    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    struct mpiq_rank_set set _cleanup_(mpiq_rank_set_deinit) = {0};
+    for (uint32_t i = 0; i < node->edge_count; i++) {
+        uint32_t index = graph->edges[node->first_edge + i].child;
+        const struct mpiq_node *child = &graph->nodes[index];
+        if (child->kind == MPIQ_KIND_RANK)
+            mpiq_finder_add(finder, &set, child->subject);
+        if (child->kind != MPIQ_KIND_LOCK)
+            continue;
+        if (node->edge_count == 1 && finder->lock == index)
+            return finder->lock_ranks;
+        for (uint32_t j = 0; j < child->edge_count; j++)
+            mpiq_finder_add(finder, &set, graph->nodes[graph->edges[child->first_edge + j].child].subject);
+        if (node->edge_count == 1) {
+            finder->lock = index;
+            finder->lock_ranks = mpiq_arena_ranks(finder, &set);
+            return finder->lock_ranks;
+        }
+    }
+    struct mpiq_world_rank own = mpiq_job_world_rank(finder->job, mpiq_thread_process(graph, thread));
+    struct mpiq_rank_set others _cleanup_(mpiq_rank_set_deinit) = {0};
+    for (uint32_t i = 0; i < set.count; i++) {
+        const struct mpiq_rank_range *range = &set.ranges[i];
+        for (uint32_t rank = range->first; rank <= range->last; rank++) {
+            if ((range->world != own.world || rank != own.rank) &&
+                !mpiq_rank_set_add(&others, range->world, rank))
+                finder->failed = true;
+        }
+    }
+    return mpiq_arena_ranks(finder, &others);
+}
+
+static void gather_window(struct mpiq_finder *finder, uint32_t thread, const struct mpiq_job_wait *wait,
                           struct gathering *gathering)
 {
+    struct mpiq_ranks ranks = window_ranks(finder, thread);
     struct mpiq_wait_part part = {
         .kind = MPIQ_PART_WINDOW,
         .peer = wait->window_target,
@@ -138,7 +175,7 @@ static void gather_window(struct mpiq_finder *finder, const struct mpiq_job_wait
         .window = wait->window,
         .operation = MPIQ_NONE,
         .started = MPIQ_NONE,
-        .ranks = one_rank(finder, wait->window_target),
+        .ranks = ranks.size > 0 ? ranks : one_rank(finder, wait->window_target),
     };
     gather(gathering, part);
 }
@@ -218,8 +255,9 @@ const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_finder *finder, uint3
     struct mpiq_ranks pending = {0};
     if (in.collective >= 0 && in.comm != MPIQ_NONE)
         pending = mpiq_pending_members(finder, in.comm, in.collective, in.number);
-    if (wait && wait->window != MPIQ_NONE) {
-        gather_window(finder, wait, &gathering);
+    bool together = wait && (wait->kind == MPIQ_WAIT_FENCE || wait->kind == MPIQ_WAIT_WIN_FREE);
+    if (wait && wait->window != MPIQ_NONE && !(together && pending.size > 0)) {
+        gather_window(finder, thread, wait, &gathering);
     } else if (pending.size > 0) {
         struct mpiq_wait_part part = part_of_call(job, in.collective, in.comm, in.number, MPIQ_NONE);
         part.ranks = pending;

@@ -184,6 +184,9 @@ static void put_window(const struct teller *t, const struct mpiq_wait_part *part
         {"MPI_Win_wait", " to call MPI_Win_complete"},
         {"MPI_Win_lock", " to release its lock"},
         {"MPI_Win_lock_all", " to release its lock"},
+        {"MPI_Win_unlock", " to answer, or to release its lock"},
+        {"MPI_Win_flush", " to answer, or to release its lock"},
+        {"MPI_Win_flush_local", " to answer, or to release its lock"},
     };
     const char *needed = " to take part";
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)

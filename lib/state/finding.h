@@ -174,7 +174,7 @@ struct mpiq_evidence {
     const struct mpiq_waits_for *wait; /* NULL: for nothing, or not known */
     const char *note;                  /* what else there is to say of them: "has moved on; an unreceived
                                           message from rank 0 has tag 41 (4 bytes)"; NULL */
-    struct mpiq_last_call last; /* of ranks outside MPI */
+    struct mpiq_last_call last;        /* of ranks outside MPI */
     /* Private to lib/job: the first of them, and what its peers have in common. */
     uint32_t process;
     uint32_t thread;

@@ -50,8 +50,8 @@ void advance(void);
 
 /* The same for a program that comes to its end by itself: counts what it did, in any thread. */
 void count_progress(void);
-/* Called by all ranks: whether there is time for another round.  After the last one main returns a status of its
-   own. */
+/* Called by all ranks: whether there is time for another round.  After the last one main returns a status of
+   its own. */
 bool goes_on(void);
 /* For how long a rank of such a program works while the others wait for it. */
 double work_seconds(void);

@@ -9,10 +9,11 @@
 
 static const int64_t NOW = INT64_C(1700000000) * 1000000000;
 
-#define FOR_LOOKS(job, rank, state)                                      \
-    for (int look_ = 0; look_ < 2; look_++)                              \
-        for (struct mpiq_rank_state *state = (job)->states[look_][rank]; \
-             state && ((job)->look == 0 || (job)->look == look_ + 1); state = NULL)
+#define FOR_LOOKS(job, rank, state)                                                               \
+    for (int look_ = 0; look_ < 2; look_++)                                                       \
+        for (struct mpiq_rank_state *state = (job)->states[look_][rank];                          \
+             state && !((job)->alike && look_) && ((job)->look == 0 || (job)->look == look_ + 1); \
+             state = NULL)
 
 static uint32_t world_of(const struct job_builder *job, int rank)
 {
@@ -68,16 +69,21 @@ static void init_state(struct job_builder *job, int rank, int look)
     state->process_state = 'R';
     state->cpu_ns = 100000000 * (uint64_t)(look + 1);
     state->taken_ns = NOW + look;
-    int *members = calloc((size_t)size, sizeof *members);
-    for (int i = 0; i < size; i++)
-        members[i] = (int)world_of(job, rank) * size + i;
     struct mpiq_communicator *world = add_comm(state, "MPI_COMM_WORLD", 0, MPIQ_COMM_WORLD);
     world->local_rank = rank % size;
-    set_group(job, &world->local, members, size);
+    if (job->alike && rank > 0) {
+        world->local = (struct mpiq_group){.hash = job->states[0][0]->communicators[0].local.hash,
+                                           .count = (uint32_t)size};
+    } else {
+        int *members = calloc((size_t)size, sizeof *members);
+        for (int i = 0; i < size; i++)
+            members[i] = (int)world_of(job, rank) * size + i;
+        set_group(job, &world->local, members, size);
+        free(members);
+    }
     struct mpiq_communicator *self = add_comm(state, "MPI_COMM_SELF", 1, MPIQ_COMM_SELF);
     self->local_rank = 0;
     set_group(job, &self->local, &rank, 1);
-    free(members);
     struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
     thread->tid = state->pid;
     thread->state = 'R';
@@ -86,16 +92,32 @@ static void init_state(struct job_builder *job, int rank, int look)
     thread->mpi_frame = thread->user_frame = -1;
 }
 
+static void begin(struct job_builder *job)
+{
+    job->unread = calloc((size_t)job->ranks, sizeof *job->unread);
+    for (int look = 0; look < 2; look++) {
+        if (look == 1 && job->alike) {
+            job->states[look] = job->states[0];
+            continue;
+        }
+        job->states[look] = calloc((size_t)job->ranks, sizeof *job->states[look]);
+        for (int rank = 0; rank < job->ranks; rank++)
+            init_state(job, rank, look);
+    }
+    for (int rank = 0; rank < job->ranks; rank++)
+        job_at(job, rank, "step", "solver.c", 20);
+}
+
 void job_init_worlds(struct job_builder *job, int ranks, int worlds)
 {
     *job = (struct job_builder){.ranks = ranks, .worlds = worlds, .waited = 60};
-    for (int look = 0; look < 2; look++) {
-        job->states[look] = calloc((size_t)ranks, sizeof *job->states[look]);
-        for (int rank = 0; rank < ranks; rank++)
-            init_state(job, rank, look);
-    }
-    for (int rank = 0; rank < ranks; rank++)
-        job_at(job, rank, "step", "solver.c", 20);
+    begin(job);
+}
+
+void job_init_many(struct job_builder *job, int ranks)
+{
+    *job = (struct job_builder){.ranks = ranks, .worlds = 1, .waited = 60, .alike = true};
+    begin(job);
 }
 
 void job_init(struct job_builder *job, int ranks)
@@ -105,11 +127,12 @@ void job_init(struct job_builder *job, int ranks)
 
 void job_deinit(struct job_builder *job)
 {
-    for (int look = 0; look < 2; look++) {
+    for (int look = 0; look < (job->alike ? 1 : 2); look++) {
         for (int rank = 0; rank < job->ranks; rank++)
             mpiq_rank_state_destroy(job->states[look][rank]);
         free(job->states[look]);
     }
+    free(job->unread);
 }
 
 static int index_in(const int *members, int count, int rank)
@@ -546,11 +569,24 @@ static void fail(struct mpiq_error *error)
     mpiq_error_destroy(error);
 }
 
+/* The second look at what has not moved, but for the time and what waiting costs. */
+static void see_again(struct mpiq_rank_state *state)
+{
+    state->taken_ns++;
+    if (state->process_state != 'R')
+        return;
+    state->cpu_ns += 100000000;
+    for (size_t i = 0; i < state->thread_count; i++)
+        state->threads[i].cpu_ns += 100000000;
+}
+
 struct mpiq_diagnosis *job_diagnose(struct job_builder *job, struct mpiq_job_state **ret)
 {
     *ret = mpiq_job_state_create();
     for (int look = 0; look < (job->one_look ? 1 : 2); look++) {
         for (int rank = 0; rank < job->ranks; rank++) {
+            if (job->alike && look == 1)
+                see_again(job->states[1][rank]);
             if (!job->unread[rank])
                 fail(mpiq_job_state_add(*ret, look + 1, job->states[look][rank]));
         }
@@ -601,5 +637,23 @@ void job_expect(struct job_builder *job, const char *wanted)
     if (!same)
         printf("\n--- wanted\n%s--- got\n%s---\n", wanted, answer);
     free(answer);
+    job_deinit(job);
+}
+
+void job_check_size(struct job_builder *job, size_t causes, size_t most_findings)
+{
+    struct mpiq_job_state *state;
+    struct mpiq_diagnosis *diagnosis = job_diagnose(job, &state);
+    size_t found = 0;
+    CU_ASSERT_EQUAL(diagnosis->verdict, MPIQ_VERDICT_DEADLOCK);
+    CU_ASSERT(diagnosis->finding_count <= most_findings);
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        found += diagnosis->findings[i].consequence_of == MPIQ_NONE;
+        CU_ASSERT(diagnosis->findings[i].evidence_count <= 8);
+        CU_ASSERT(strlen(diagnosis->findings[i].text) < 300);
+    }
+    CU_ASSERT_EQUAL(found, causes);
+    mpiq_diagnosis_destroy(diagnosis);
+    mpiq_job_state_destroy(state);
     job_deinit(job);
 }

@@ -19,8 +19,9 @@ struct job_builder {
     int ranks;
     int worlds;                         /* ranks of world w are w * (ranks / worlds) and up */
     struct mpiq_rank_state **states[2]; /* of each look */
-    bool unread[4096];
-    int look; /* 0: both; 1, 2: the next lines are for that one alone */
+    bool *unread;                       /* of each rank */
+    bool alike;                         /* both looks are one state of each rank: a job of very many */
+    int look;                           /* 0: both; 1, 2: the next lines are for that one alone */
     bool one_look;
     uint32_t episode;
     uint64_t request;
@@ -29,6 +30,9 @@ struct job_builder {
 };
 
 void job_init(struct job_builder *job, int ranks);
+/* A job of any size: both looks see the same, and members of its world are known by their first rank's state
+   alone. */
+void job_init_many(struct job_builder *job, int ranks);
 void job_init_worlds(struct job_builder *job, int ranks, int worlds);
 void job_deinit(struct job_builder *job);
 
@@ -98,5 +102,9 @@ struct mpiq_diagnosis *job_diagnose(struct job_builder *job, struct mpiq_job_sta
 char *job_answer(struct job_builder *job);
 /* Asserts that the answer is that, shows both where it is not, and deinits job. */
 void job_expect(struct job_builder *job, const char *wanted);
+
+/* Asserts that the job is a deadlock of that many causes, and that no text or list in it is long; deinits
+   job. How it should be however many ranks there are. */
+void job_check_size(struct job_builder *job, size_t causes, size_t most_findings);
 
 #endif

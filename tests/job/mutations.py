@@ -183,7 +183,29 @@ MUTATIONS = [
     ("where the standard forces nobody, the messages under way do", "lib/job/graph_wait.c",
      "bool forced = node != MPIQ_NODE_UNKNOWN && node != MPIQ_NODE_LIVE;",
      "bool forced = node != MPIQ_NODE_UNKNOWN;"),
-    ("who went on past the place of a wait is asked first", "lib/job/causes.c",
+    ("who asks for a lock does not hold it", "lib/job/graph_window.c",
+     "if (lock->held && there && excludes) {", "if (there && excludes) {"),
+    ("a lock of another rank's keeps nobody up", "lib/job/graph_window.c",
+     "target == MPIQ_NONE || lock->target == target;", "true;"),
+    ("all who hold a shared lock have to release it", "lib/job/graph_window.c",
+     "return graph->edge_count - before;\n}", "return 1;\n}"),
+    ("who holds a lock itself and asks again: nobody knows", "lib/job/graph_window.c",
+     "bool known = view && !mpiq_holds_lock(", "bool known = view || !mpiq_holds_lock("),
+    ("in MPI_Win_unlock another one's lock proves nothing", "lib/job/graph_window.c",
+     "    mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);\n    return 1;\n}", "    return 1;\n}"),
+    ("who has ended answers no flush", "lib/job/graph_window.c",
+     "if (target != MPIQ_NONE && mpiq_never_acts(graph->job, target)) {", "if (false) {"),
+    ("who waits in a window keeps nobody else waiting there", "lib/job/find_window.c",
+     "if (holder != process && !waits_in_window(finder, holder))", "if (holder != process)"),
+    ("what names no further rank follows and is dropped", "lib/job/causes_merge.c",
+     "dropped[i] = beyond.size == 0 || finding->kind == MPIQ_FINDING_WAIT_CYCLE;", "dropped[i] = false;"),
+    ("alike consequences are one", "lib/job/causes_merge.c",
+     "            if (!is_same_consequence(finder->job, known, finding))", "            if (true)"),
+    ("what is not proven follows from who is elsewhere", "lib/job/causes.c",
+     "finding->kind == MPIQ_FINDING_RANK_ELSEWHERE ||", "false ||"),
+    ("a consequence of a consequence follows from its cause", "lib/job/causes.c",
+     "            cause = next == i ? MPIQ_NONE : next;", "            break;"),
+    ("who went on past the place of a wait is asked first", "lib/job/causes_weight.c",
      "if ((call && strcmp(call, \"MPI_Finalize\") == 0) || went_on(job, message))",
      "if (call && strcmp(call, \"MPI_Finalize\") == 0)"),
     ("one bug, one cause", "lib/job/causes.c",
@@ -195,7 +217,7 @@ MUTATIONS = [
 ]
 
 # Quick first; each with the arguments it runs with.
-TESTS = [("causes", []), ("messages", []), ("collectives", []), ("ranks", []), ("random", ["20000"]), ("torn", ["4000"])]
+TESTS = [("causes", []), ("windows", []), ("messages", []), ("collectives", []), ("ranks", []), ("random", ["20000"]), ("torn", ["4000"])]
 
 
 def run(command):

@@ -128,7 +128,8 @@ void mpiq_look_windows(struct mpiq_look *look);
 void mpiq_look_waits(struct mpiq_look *look);
 /* How the job is checked; of a process that is held at its end, what it was seen to do. */
 void mpiq_look_facts(struct mpiq_look *look);
-/* The threads' last calls, where the DLL keeps them, and when the last one ended.  After the communicators. */
+/* The threads' last calls, where the DLL keeps them, and when the last one ended.  After the communicators.
+ */
 void mpiq_look_history(struct mpiq_look *look);
 
 #endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Findings that say the same: of other ranks (one bug, seen on many communicators), or no more than their
+   cause does. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "job/causes.h"
+#include "job/evidence.h"
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_evidence(const struct mpiq_finding *a, const struct mpiq_finding *b)
+{
+    if (a->evidence_count != b->evidence_count)
+        return false;
+    for (size_t i = 0; i < a->evidence_count; i++) {
+        if (a->evidence[i].site != b->evidence[i].site ||
+            !same_text(a->evidence[i].call, b->evidence[i].call))
+            return false;
+    }
+    return true;
+}
+
+static bool is_same_bug(const struct mpiq_job_state *job, const struct mpiq_finding *a,
+                        const struct mpiq_finding *b)
+{
+    if (a->kind != b->kind || a->proven != b->proven || a->consequence_of != MPIQ_NONE ||
+        b->consequence_of != MPIQ_NONE || a->comm == MPIQ_NONE || a->comm == b->comm ||
+        !mpiq_same_communicator(job, a->comm, b->comm))
+        return false;
+    switch (a->kind) {
+    case MPIQ_FINDING_COLLECTIVE_INCOMPLETE:
+        return same_text(a->collective, b->collective) && same_evidence(a, b);
+    case MPIQ_FINDING_COLLECTIVE_MISMATCH:
+    case MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH:
+        return a->number == b->number && same_text(a->field, b->field) &&
+               same_text(a->collective, b->collective) && a->call_count == b->call_count &&
+               a->value_count == b->value_count && same_evidence(a, b);
+    default:
+        return false;
+    }
+}
+
+static void add_set(struct mpiq_finder *finder, struct mpiq_rank_set *set, const struct mpiq_rank_set *more)
+{
+    if (!mpiq_rank_set_add_set(set, more))
+        finder->failed = true;
+}
+
+static void merge(struct mpiq_finder *finder, struct mpiq_finding *into, const struct mpiq_finding *from)
+{
+    add_set(finder, &into->ranks, &from->ranks);
+    add_set(finder, &into->missing, &from->missing);
+    add_set(finder, &into->others, &from->others);
+    add_set(finder, &into->suspects, &from->suspects);
+    into->since = from->since > into->since ? from->since : into->since;
+    for (size_t i = 0; i < into->evidence_count && i < from->evidence_count; i++)
+        add_set(finder, &into->evidence[i].ranks, &from->evidence[i].ranks);
+    for (size_t i = 0; i < into->site_count && i < from->site_count; i++)
+        add_set(finder, &into->sites[i].ranks, &from->sites[i].ranks);
+    for (size_t i = 0; i < into->call_count && i < from->call_count; i++)
+        add_set(finder, &into->calls[i].ranks, &from->calls[i].ranks);
+    for (size_t i = 0; i < into->value_count && i < from->value_count; i++)
+        add_set(finder, &into->values[i].ranks, &from->values[i].ranks);
+    into->communicators++;
+}
+
+/* Causes to compare with; of more kinds of bugs at once the rest is left as it is. */
+enum { MOST_KINDS = 64 };
+
+void mpiq_merge_causes(struct mpiq_finder *finder, bool *dropped)
+{
+    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    uint32_t kinds[MOST_KINDS];
+    uint32_t count = 0;
+    uint32_t *moved _cleanup_free_ = malloc((diagnosis->finding_count + 1) * sizeof *moved);
+    if (!moved) {
+        finder->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        struct mpiq_finding *finding = &diagnosis->findings[i];
+        moved[i] = (uint32_t)i;
+        uint32_t at = 0;
+        while (at < count && !is_same_bug(finder->job, &diagnosis->findings[kinds[at]], finding))
+            at++;
+        if (at < count) {
+            merge(finder, &diagnosis->findings[kinds[at]], finding);
+            dropped[i] = true;
+            moved[i] = kinds[at];
+        } else if (count < MOST_KINDS && finding->consequence_of == MPIQ_NONE) {
+            kinds[count++] = (uint32_t)i;
+        }
+    }
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        if (diagnosis->findings[i].consequence_of != MPIQ_NONE)
+            diagnosis->findings[i].consequence_of = moved[diagnosis->findings[i].consequence_of];
+    }
+}
+
+static bool is_named(const struct mpiq_finding *cause, uint32_t world, uint32_t rank)
+{
+    return mpiq_rank_set_contains(&cause->ranks, world, rank) ||
+           mpiq_rank_set_contains(&cause->missing, world, rank) ||
+           mpiq_rank_set_contains(&cause->others, world, rank) ||
+           mpiq_rank_set_contains(&cause->suspects, world, rank);
+}
+
+void mpiq_ranks_beyond(struct mpiq_finder *finder, const struct mpiq_finding *cause,
+                       const struct mpiq_finding *finding, struct mpiq_rank_set *ret)
+{
+    for (uint32_t i = 0; i < finding->ranks.count; i++) {
+        const struct mpiq_rank_range *range = &finding->ranks.ranges[i];
+        for (uint32_t rank = range->first; rank <= range->last; rank++) {
+            if (!is_named(cause, range->world, rank) && !mpiq_rank_set_add(ret, range->world, rank))
+                finder->failed = true;
+        }
+    }
+}
+
+static bool is_same_consequence(const struct mpiq_job_state *job, const struct mpiq_finding *a,
+                                const struct mpiq_finding *b)
+{
+    return a->consequence_of == b->consequence_of && a->kind == b->kind &&
+           same_text(a->collective, b->collective) && mpiq_same_communicator(job, a->comm, b->comm) &&
+           a->evidence_count > 0 && b->evidence_count > 0 && a->evidence[0].site == b->evidence[0].site;
+}
+
+void mpiq_drop_said(struct mpiq_finder *finder, bool *dropped)
+{
+    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    uint32_t kept[MOST_KINDS];
+    uint32_t count = 0;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        struct mpiq_finding *finding = &diagnosis->findings[i];
+        if (dropped[i] || finding->consequence_of == MPIQ_NONE)
+            continue;
+        struct mpiq_rank_set beyond _cleanup_(mpiq_rank_set_deinit) = {0};
+        mpiq_ranks_beyond(finder, &diagnosis->findings[finding->consequence_of], finding, &beyond);
+        dropped[i] = beyond.size == 0 || finding->kind == MPIQ_FINDING_WAIT_CYCLE;
+        for (uint32_t j = 0; !dropped[i] && j < count; j++) {
+            struct mpiq_finding *known = &diagnosis->findings[kept[j]];
+            if (!is_same_consequence(finder->job, known, finding))
+                continue;
+            merge(finder, known, finding);
+            dropped[i] = true;
+        }
+        if (!dropped[i] && count < MOST_KINDS)
+            kept[count++] = (uint32_t)i;
+        else
+            dropped[i] = true;
+    }
+}
+
+void mpiq_widen_circles(struct mpiq_finder *finder, bool *dropped)
+{
+    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct mpiq_finding *finding = &diagnosis->findings[i];
+        struct mpiq_finding *circle =
+            finding->consequence_of == MPIQ_NONE ? NULL : &diagnosis->findings[finding->consequence_of];
+        if (dropped[i] || !circle || circle->kind != MPIQ_FINDING_WAIT_CYCLE || circle->through != 2 ||
+            finding->kind != MPIQ_FINDING_COLLECTIVE_INCOMPLETE ||
+            !mpiq_ranks_overlap(&finding->ranks, &circle->ranks))
+            continue;
+        mpiq_add_evidence_of(finder, circle, &finding->ranks);
+        for (size_t j = 0; j < finding->site_count && circle->site_count > 0; j++) {
+            for (size_t k = 0; k < circle->site_count; k++) {
+                if (circle->sites[k].line == finding->sites[j].line &&
+                    same_text(circle->sites[k].call, finding->sites[j].call) &&
+                    same_text(circle->sites[k].file, finding->sites[j].file))
+                    add_set(finder, &circle->sites[k].ranks, &finding->sites[j].ranks);
+            }
+        }
+        add_set(finder, &circle->ranks, &finding->ranks);
+        dropped[i] = true;
+    }
+}
