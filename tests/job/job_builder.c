@@ -114,6 +114,12 @@ void job_init_worlds(struct job_builder *job, int ranks, int worlds)
     begin(job);
 }
 
+int job_many(void)
+{
+    const char *ranks = getenv("MPIQ_JOB_TEST_RANKS");
+    return ranks ? atoi(ranks) : 100000;
+}
+
 void job_init_many(struct job_builder *job, int ranks)
 {
     *job = (struct job_builder){.ranks = ranks, .worlds = 1, .waited = 60, .alike = true};

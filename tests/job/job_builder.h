@@ -30,6 +30,8 @@ struct job_builder {
 };
 
 void job_init(struct job_builder *job, int ranks);
+/* How many ranks a job of very many has: 10^5, or MPIQ_JOB_TEST_RANKS. */
+int job_many(void);
 /* A job of any size: both looks see the same, and members of its world are known by their first rank's state
    alone. */
 void job_init_many(struct job_builder *job, int ranks);

@@ -272,4 +272,5 @@ def main():
 
 if __name__ == "__main__":
     os.environ.setdefault("LC_ALL", "C")
+    os.environ.setdefault("MPIQ_JOB_TEST_RANKS", "60")
     sys.exit(main())

@@ -6,7 +6,7 @@
 #include "job_builder.h"
 #include "suite.h"
 
-enum { MANY = 100000 };
+#define MANY job_many()
 
 static void init(struct job_builder *job, int ranks)
 {
