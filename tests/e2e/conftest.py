@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the end-to-end tests need: mpiq, Open MPI of each line, the example solver, running and hung."""
-import os
 import pathlib
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "hangs")]
 
 import job as jobs # noqa: E402
 from answers import Mpiq # noqa: E402
+from built import mpiq_program # noqa: E402
 from solver_job import SOLVER, SolverJob # noqa: E402
 
 
@@ -27,10 +27,7 @@ def line(request):
 
 @pytest.fixture(scope="session")
 def mpiq():
-    path = os.environ.get("MPIQ")
-    if not path or not os.access(path, os.X_OK):
-        pytest.skip("MPIQ names no mpiq program")
-    return Mpiq(path)
+    return Mpiq(mpiq_program())
 
 
 @pytest.fixture(scope="session")

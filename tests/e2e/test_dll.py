@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mpiq --dll: the release's own message-queue library is read, a bad one costs no more than its answer."""
 import os
-import pathlib
 import signal
 import time
 import uuid
 
 import job as jobs
 import pytest
+from built import built
 from solver_job import SOLVER, SolverJob
 from test_harmless import end_marked
 
@@ -37,11 +37,7 @@ def test_what_such_a_library_does_not_record(stock, mpiq):
 
 
 def bad(name):
-    build = os.environ.get("MPIQ_BUILD")
-    path = pathlib.Path(build or "/nonexistent") / "tests" / "rank" / f"{name}_dll.so"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not built, or MPIQ_BUILD does not name the build directory")
-    return path
+    return built(f"tests/rank/{name}_dll.so")
 
 
 def test_the_stock_dll_by_mpiq(stock, mpiq):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tests of gdb's mpi commands need: hung jobs of each release line, and the real gdb on them."""
-import os
 import pathlib
 import shutil
 import sys
@@ -61,14 +60,6 @@ def cores(hung, tmp_path_factory):
     """Core files of ranks 1 and 2."""
     folder = tmp_path_factory.mktemp("cores")
     return {rank: hung.make_core(rank, folder) for rank in (1, 2)}
-
-
-@pytest.fixture(scope="session")
-def mpiq():
-    path = os.environ.get("MPIQ")
-    if not path or not os.access(path, os.X_OK):
-        pytest.skip("MPIQ names no mpiq program")
-    return path
 
 
 @pytest.fixture

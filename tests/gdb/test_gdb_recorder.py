@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The commands on an MPICH job under mpiq's recorder: what gdb says of a library that knows nothing of mpiq."""
 import os
-import pathlib
 import shutil
 
 import pytest
 
 import gdb_session
 import job as jobs
+from built import recorder
 from hung_job import HERE, HungJob
 
 RANKS = 4
@@ -18,10 +18,7 @@ PREFIX = HERE.parent / "recorder" / "prefix" / "mpich"
 def fixture_recorded(tmp_path_factory):
     if not shutil.which("mpicc.mpich"):
         pytest.skip("mpicc.mpich is not installed")
-    build = os.environ.get("MPIQ_BUILD")
-    if not build:
-        pytest.skip("MPIQ_BUILD names no build")
-    os.environ.setdefault("MPIQ_RECORDER", str(pathlib.Path(build) / "recorder/libmpiq_record.so"))
+    os.environ.setdefault("MPIQ_RECORDER", str(recorder()))
     line = jobs.Line("4.1", PREFIX)
     program = line.compile([HERE / "wrong_turn.c"], tmp_path_factory.mktemp("mpich") / "wrong_turn")
     with HungJob(line, [program], RANKS) as job:

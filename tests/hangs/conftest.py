@@ -61,14 +61,6 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.fixture(scope="session")
-def mpiq():
-    path = os.environ.get("MPIQ")
-    if not path or not os.access(path, os.X_OK):
-        pytest.skip("MPIQ names no mpiq program")
-    return path
-
-
-@pytest.fixture(scope="session")
 def outcome(request, mpiq, tmp_path_factory):
     """The result of a run, waited for."""
     runs = [item.callspec.params["run"] for item in request.session.items

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tests of many hosts need: beds that stand in for clusters, the solver for each MPI library, mpiq."""
-import os
 import pathlib
 import shutil
 import subprocess
@@ -12,6 +11,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e"), str(HERE.parent / "hangs")]
 
 import box # noqa: E402
+import built # noqa: E402
 import slurm_bed # noqa: E402
 import ssh_bed # noqa: E402
 from cluster_job import LIBRARIES # noqa: E402
@@ -19,21 +19,9 @@ from solver_job import SOLVER # noqa: E402
 
 
 @pytest.fixture(scope="session")
-def mpiq():
-    """Path of the mpiq program."""
-    path = os.environ.get("MPIQ")
-    if not path or not os.access(path, os.X_OK):
-        pytest.skip("MPIQ names no mpiq program")
-    return path
-
-
-@pytest.fixture(scope="session")
 def recorder():
     """Path of the recorder that belongs to mpiq."""
-    path = pathlib.Path(os.environ.get("MPIQ_BUILD", "/nonexistent")) / "recorder" / "libmpiq_record.so"
-    if not path.exists():
-        pytest.skip("MPIQ_BUILD names no build with the recorder")
-    return path
+    return built.recorder()
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "hangs"))
 
+from built import built # noqa: E402
 from job import AS_ROOT, step_back # noqa: E402
 
 ROOT = HERE.parent.parent
@@ -26,17 +27,6 @@ PREFIXES = {
     "5.0 unpatched": "MPIQ_OMPI_50_STOCK",
 }
 PATIENCE = 60
-
-
-def built(name):
-    """A file of the build directory, which MPIQ_BUILD names, or MPIQ the command in it."""
-    build = os.environ.get("MPIQ_BUILD")
-    if not build and os.environ.get("MPIQ"):
-        build = pathlib.Path(os.environ["MPIQ"]).resolve().parent.parent
-    path = pathlib.Path(build or "/nonexistent") / name
-    if not path.is_file():
-        pytest.skip("%s is not built, or MPIQ_BUILD does not name the build directory" % name)
-    return path
 
 
 def prefix(line):

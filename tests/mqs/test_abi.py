@@ -8,6 +8,7 @@ import re
 import subprocess
 
 import pytest
+from built import built
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -19,14 +20,6 @@ BASICS = """
 #include <stdbool.h>
 #include <stddef.h>
 """
-
-
-def built(name):
-    build = os.environ.get("MPIQ_BUILD")
-    path = pathlib.Path(build or "/nonexistent") / name
-    if not path.is_file():
-        pytest.skip("%s is not built, or MPIQ_BUILD does not name the build directory" % name)
-    return path
 
 
 def table(work, header, include, dll):

@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from live import Job, built, our_dll
+from built import built
+from live import Job, our_dll
 
 UNPATCHED = ["4.1 unpatched", "5.0 unpatched"]
 RELEASES = {"4.1 unpatched": "4.1.4", "5.0 unpatched": "5.0.7"}

@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from live import PREFIXES, Job, built, communicator, gdb_server, in_gdb, our_dll, with_tag
+from built import built
+from live import PREFIXES, Job, communicator, gdb_server, in_gdb, our_dll, with_tag
 
 PENDING, MATCHED, COMPLETE = range(3)
 SEND, BSEND, SSEND, RSEND, RECEIVE, PROBE, MESSAGE, COLLECTIVE = range(8)

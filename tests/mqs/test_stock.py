@@ -14,7 +14,8 @@ import time
 import pytest
 
 import test_live
-from live import AS_ROOT, PREFIXES, Job, built, communicator, in_gdb, our_dll, prefix, stock_dll
+from built import built
+from live import AS_ROOT, PREFIXES, Job, communicator, in_gdb, our_dll, prefix, stock_dll
 
 WRONG = (AssertionError, KeyError)
 PATIENCE = 120

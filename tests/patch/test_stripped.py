@@ -9,9 +9,9 @@ import subprocess
 import sys
 
 import pytest
-
+from built import built
 from patched import AS_ROOT, PREFIXES, ROOT, Library
-from test_through_dll import built, compare
+from test_through_dll import compare
 
 
 def moved_environment(prefix):

@@ -3,22 +3,12 @@
 
 import json
 import os
-import pathlib
 import subprocess
 
 import pytest
+from built import built
 
 FIELDS = ("collective", "number", "count", "datatype", "op", "root")
-
-
-def built(name):
-    build = os.environ.get("MPIQ_BUILD")
-    if not build:
-        pytest.skip("MPIQ_BUILD does not name the build directory")
-    path = pathlib.Path(build, name)
-    if not path.exists():
-        pytest.skip(f"{path} is not built")
-    return path
 
 
 def as_told(look, handle):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from built import built
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "hangs"))
@@ -14,16 +15,6 @@ sys.path.insert(0, str(HERE.parent / "hangs"))
 import job as jobs # noqa: E402
 
 PATIENCE = 120
-
-
-def built(name):
-    build = os.environ.get("MPIQ_BUILD")
-    if not build and os.environ.get("MPIQ"):
-        build = pathlib.Path(os.environ["MPIQ"]).resolve().parent.parent
-    path = pathlib.Path(build or "/nonexistent") / name
-    if not path.is_file():
-        pytest.skip(f"{name} is not built, or MPIQ_BUILD does not name the build directory")
-    return str(path)
 
 
 def dump(*arguments, **options):

@@ -11,6 +11,7 @@ import sys
 import time
 
 import pytest
+from built import recorder
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "hangs"))
@@ -28,8 +29,7 @@ def fixture_job(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(library)
     program, ready = folder / "history", folder / "ready"
     subprocess.run([f"mpicc.{library}", "-g", "-o", program, HERE / "history.c"], check=True, capture_output=True)
-    environment = {**os.environ, "MPIQ_RECORDER": str(pathlib.Path(os.environ["MPIQ_BUILD"])
-                                                     / "recorder/libmpiq_record.so"),
+    environment = {**os.environ, "MPIQ_RECORDER": str(recorder()),
                    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     mpirun = HERE / "prefix" / library / "bin" / "mpirun"
     with subprocess.Popen([mpirun, "--oversubscribe", "-n", "2", program, ready], env=environment) as process:

@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+from built import built, recorder
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIBRARIES = ["mpich", "openmpi"]
@@ -19,10 +20,9 @@ def fixture_states(request, tmp_path):
     library = request.param
     if not shutil.which(f"mpicc.{library}"):
         pytest.skip(f"mpicc.{library} is not installed")
-    build = pathlib.Path(os.environ["MPIQ_BUILD"])
     program, ready = tmp_path / "ledger", tmp_path / "ready"
     subprocess.run([f"mpicc.{library}", "-g", "-o", program, HERE / "ledger.c"], check=True)
-    environment = {**os.environ, "MPIQ_RECORDER": str(build / "recorder/libmpiq_record.so"),
+    environment = {**os.environ, "MPIQ_RECORDER": str(recorder()),
                    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     mpirun = HERE / "prefix" / library / "bin" / "mpirun"
     with subprocess.Popen([mpirun, "--oversubscribe", "-n", "2", program, ready], env=environment) as job:
@@ -32,7 +32,7 @@ def fixture_states(request, tmp_path):
                 assert job.poll() is None and time.monotonic() < end
                 time.sleep(0.05)
             pids = dict(line.split() for line in ready.read_text().splitlines())
-            yield [json.loads(subprocess.run([build / "tests/rank/rank-dump", pids[rank]], check=True,
+            yield [json.loads(subprocess.run([built("tests/rank/rank-dump"), pids[rank]], check=True,
                                              capture_output=True).stdout) for rank in "01"]
         finally:
             job.terminate()

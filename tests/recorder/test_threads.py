@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+from built import built, recorder
 
 HERE = pathlib.Path(__file__).resolve().parent
 THREADS = 4
@@ -19,7 +20,6 @@ def number(text):
 
 def run(command, environment, ready):
     """What the program counted and what the recorder did, once it stands still; and what it said."""
-    build = pathlib.Path(os.environ["MPIQ_BUILD"])
     said = ready.with_name("said")
     with said.open("w") as err, subprocess.Popen(command, env=environment, stderr=err) as job:
         try:
@@ -30,7 +30,7 @@ def run(command, environment, ready):
                 assert job.poll() is None and time.monotonic() < end, said.read_text()
                 time.sleep(0.1)
             pid, *counted = map(int, ready.read_text().split())
-            state = json.loads(subprocess.run([build / "tests/rank/rank-dump", str(pid)], check=True,
+            state = json.loads(subprocess.run([built("tests/rank/rank-dump"), str(pid)], check=True,
                                               capture_output=True).stdout)
         finally:
             job.terminate()
@@ -42,10 +42,9 @@ def run(command, environment, ready):
 def test_counts(library, tmp_path):
     if not shutil.which(f"mpicc.{library}"):
         pytest.skip(f"mpicc.{library} is not installed")
-    build = pathlib.Path(os.environ["MPIQ_BUILD"])
     program, ready = tmp_path / "threads", tmp_path / "ready"
     subprocess.run([f"mpicc.{library}", "-g", "-O1", "-pthread", "-o", program, HERE / "threads.c"], check=True)
-    environment = {**os.environ, "MPIQ_RECORDER": str(build / "recorder/libmpiq_record.so"),
+    environment = {**os.environ, "MPIQ_RECORDER": str(recorder()),
                    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     command = [HERE / "prefix" / library / "bin" / "mpirun", "-n", "1", program, ready]
     workers, state, _ = run(command, environment, ready)

@@ -12,14 +12,12 @@ sys.path[:0] = [str(HERE.parent / "e2e"), str(HERE.parent / "hangs")]
 
 import job as jobs # noqa: E402
 from answers import Mpiq # noqa: E402
+from built import mpiq_program # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def mpiq():
-    path = os.environ.get("MPIQ")
-    if not path or not os.access(path, os.X_OK):
-        pytest.skip("MPIQ names no mpiq program")
-    return Mpiq(path)
+    return Mpiq(mpiq_program())
 
 
 @pytest.fixture(scope="session")
