@@ -18,6 +18,7 @@
 #include "hosts/launcher.h"
 #include "hosts/hello.h"
 #include "hosts/line.h"
+#include "hosts/told_groups.h"
 #include "job/diagnose.h"
 #include "look/remote.h"
 #include "made_hang.h"
@@ -63,7 +64,8 @@ static void say(struct made_up *host, enum mpiq_line_kind kind, const void *byte
         exit(1);
 }
 
-static void say_hello(struct made_up *host, const char *name, int index)
+static void say_hello(struct made_up *host, const char *name, int index,
+                      const struct mpiq_told_groups *groups)
 {
     char *text _cleanup_free_ = NULL;
     struct mpiq_hello hello = {.version = (char[]){MPIQ_VERSION}, .host = strdup(name)};
@@ -75,25 +77,36 @@ static void say_hello(struct made_up *host, const char *name, int index)
     hello.version = NULL;
     mpiq_hello_deinit(&hello);
     say(host, MPIQ_LINE_HELLO, text, strlen(text));
-    say(host, MPIQ_LINE_LOOKED, "1", 1);
+    char looked[MPIQ_LOOKED_ROOM];
+    mpiq_told_groups_write(groups, looked);
+    say(host, MPIQ_LINE_LOOKED, looked, strlen(looked));
 }
 
-static void say_snapshot(struct made_up *host, struct mpiq_rank_state *state, int index)
+/* One look of all ranks of a host into the writer; the first rank of a host that tells names the members of
+   the world, once. */
+static void add_look(struct mpiq_snapshot_writer *writer, struct mpiq_rank_state **states, int index,
+                     int look, bool tells)
+{
+    struct mpiq_group *world = &states[0]->communicators[0].local;
+    struct mpiq_name *members = world->members;
+    for (int i = 0; i < ranks_a_host; i++)
+        made_hang_fill(states[i], index * ranks_a_host + i, host_count * ranks_a_host, look);
+    if (!tells || look > 1)
+        world->members = NULL;
+    check(mpiq_snapshot_add_folded(writer, look, (const struct mpiq_rank_state *const *)states,
+                                   (size_t)ranks_a_host));
+    world->members = members;
+}
+
+static void say_snapshot(struct made_up *host, struct mpiq_rank_state **states, int index, bool tells)
 {
     struct mpiq_snapshot_writer *writer = NULL;
-    struct mpiq_name *members = state->communicators[0].local.members;
     char *bytes _cleanup_free_ = NULL;
     char bye[64];
     size_t size = 0;
     check(mpiq_snapshot_create_memory(&writer));
-    for (int look = 1; look <= 2; look++) {
-        for (int i = 0; i < ranks_a_host; i++) {
-            made_hang_fill(state, index * ranks_a_host + i, host_count * ranks_a_host, look);
-            check(mpiq_snapshot_add(writer, look, state));
-            state->communicators[0].local.members = NULL; /* sent once */
-        }
-    }
-    state->communicators[0].local.members = members;
+    for (int look = 1; look <= 2; look++)
+        add_look(writer, states, index, look, tells);
     check(mpiq_snapshot_finish_memory(writer, &bytes, &size));
     say(host, MPIQ_LINE_LOOKED, "2", 1);
     for (size_t at = 0; at < size; at += CHUNK)
@@ -105,19 +118,28 @@ static void say_snapshot(struct made_up *host, struct mpiq_rank_state *state, in
 static int collect(const struct mpiq_launch *launch, const struct mpiq_launch_command *command)
 {
     struct made_up *hosts = calloc(command->host_count, sizeof *hosts);
-    struct mpiq_rank_state *state = made_hang_state(host_count * ranks_a_host);
-    char word[8];
-    if (!hosts)
+    struct mpiq_rank_state **states = calloc((size_t)ranks_a_host, sizeof *states);
+    struct mpiq_told_groups groups = {0};
+    char word[MPIQ_GO_LENGTH_MOST + 1] = "";
+    if (!hosts || !states)
         return 1;
+    for (int i = 0; i < ranks_a_host; i++) {
+        states[i] = made_hang_state(host_count * ranks_a_host);
+        if (i > 0)
+            free(mpiq_steal(states[i]->communicators[0].local.members));
+    }
+    uint64_t world = states[0]->communicators[0].local.hash;
+    if (host_count * ranks_a_host >= MPIQ_LARGE_GROUP)
+        mpiq_told_groups_add(&groups, world);
     for (int i = 0; i < host_count; i++) {
         hosts[i].token = (uint64_t)i + 1;
-        say_hello(&hosts[i], launch->hosts[i].name, i);
+        say_hello(&hosts[i], launch->hosts[i].name, i, &groups);
     }
     fflush(stdout);
-    if (read(STDIN_FILENO, word, sizeof word) <= 0)
+    if (read(STDIN_FILENO, word, sizeof word - 1) <= 0)
         return 1;
     for (int i = 0; i < host_count; i++)
-        say_snapshot(&hosts[i], state, i);
+        say_snapshot(&hosts[i], states, i, !mpiq_others_tell_group(word, world, hosts[i].token));
     fflush(stdout);
     return 0;
 }

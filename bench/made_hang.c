@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "state/group_hash.h"
+
 enum { NEIGHBOURS = 3, TAG_SENT = 5, TAG_WANTED = 6, TAG_NOBODY = 99, TAG_INTERNAL = -12 };
 
 void made_hang_operation(struct mpiq_rank_state *state, size_t at, enum mpiq_operation_kind kind, int peer,
@@ -50,11 +52,11 @@ struct mpiq_rank_state *made_hang_state(int ranks)
     snprintf(world->name, sizeof world->name, "MPI_COMM_WORLD");
     world->handle = 0x100;
     world->flags = MPIQ_COMM_WORLD;
-    world->local.hash = 42;
     world->local.count = (uint32_t)ranks;
     world->local.members = calloc((size_t)ranks, sizeof *world->local.members);
     for (int i = 0; i < ranks; i++)
         world->local.members[i] = (struct mpiq_name){.job = 1, .rank = i};
+    world->local.hash = mpiq_group_hash(world->local.members, world->local.count);
     for (int i = 0; i < 2 * NEIGHBOURS; i++)
         mpiq_communicator_add_channel(world);
     mpiq_communicator_add_count(world);

@@ -177,15 +177,34 @@ struct mpiq_error *mpiq_collection_wait(struct mpiq_collection *collection, int 
     return NULL;
 }
 
+/* "go", and who names the members of which group. */
+static char *word_to_go(struct mpiq_collection *collection)
+{
+    struct mpiq_group_choice choice = {0};
+    char *word = NULL;
+    bool good = true;
+    for (size_t i = 0; i < collection->launch->host_count && good; i++) {
+        const struct mpiq_stream *stream = mpiq_gather_stream(collection->gather, i);
+        if (stream->phase == MPIQ_STREAM_LOOKED)
+            good = mpiq_group_choice_add(&choice, stream->token, &stream->groups);
+    }
+    if (good)
+        word = mpiq_group_choice_word(&choice);
+    mpiq_group_choice_deinit(&choice);
+    return word;
+}
+
 void mpiq_collection_go(struct mpiq_collection *collection)
 {
-    static const char word[] = "go\n";
+    char *word _cleanup_free_ = word_to_go(collection);
+    const char *said = word ? word : "go\n";
+    size_t length = strlen(said);
     collection->since = now();
     for (size_t i = 0; i < collection->command_count; i++) {
         struct mpiq_command *command = &collection->commands[i];
-        /* Of three bytes, none or all fit; who does not read them is late. */
-        if (command->input >= 0 && send(command->input, word, sizeof word - 1, MSG_NOSIGNAL) < 0 &&
-            errno != EAGAIN)
+        /* The first that it is told: a socket's buffer has room for all of it. */
+        ssize_t sent = command->input >= 0 ? send(command->input, said, length, MSG_NOSIGNAL) : 0;
+        if (command->input >= 0 && sent != (ssize_t)length)
             mpiq_command_close(command, &command->input);
     }
 }

@@ -106,25 +106,48 @@ struct mpiq_error *mpiq_collector_hello(struct mpiq_collector *collector, const 
     return error ? error : mpiq_collector_say(collector, MPIQ_LINE_HELLO, text, strlen(text));
 }
 
-struct mpiq_error *mpiq_collector_looked(struct mpiq_collector *collector, int look)
+struct mpiq_error *mpiq_collector_looked_once(struct mpiq_collector *collector,
+                                              const struct mpiq_told_groups *groups)
 {
-    return mpiq_collector_say(collector, MPIQ_LINE_LOOKED, look == 1 ? "1" : "2", 1);
+    char text[MPIQ_LOOKED_ROOM];
+    mpiq_told_groups_write(groups, text);
+    return mpiq_collector_say(collector, MPIQ_LINE_LOOKED, text, strlen(text));
 }
 
-struct mpiq_error *mpiq_collector_wait(struct mpiq_collector *collector)
+struct mpiq_error *mpiq_collector_looked_twice(struct mpiq_collector *collector)
 {
-    static const char word[] = "go\n";
-    char byte;
-    size_t at = 0;
-    while (at < sizeof word - 1) {
-        ssize_t got = read(collector->input, &byte, 1);
+    return mpiq_collector_say(collector, MPIQ_LINE_LOOKED, "2", 1);
+}
+
+/* The next line, without its end; what is longer than can be is cut off. */
+static struct mpiq_error *read_line(int fd, char *line, size_t room)
+{
+    char byte = '\0';
+    for (size_t length = 0; byte != '\n';) {
+        ssize_t got = read(fd, &byte, 1);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             return mpiq_error_create(MPIQ_ERROR_GONE, "mpiq has gone");
-        at = byte == word[at] ? at + 1 : byte == word[0];
+        line[length] = byte == '\n' ? '\0' : byte;
+        length += length + 1 < room;
+        line[length] = '\0';
     }
     return NULL;
+}
+
+struct mpiq_error *mpiq_collector_wait(struct mpiq_collector *collector, char **ret)
+{
+    char *line _cleanup_free_ = calloc(1, MPIQ_GO_LENGTH_MOST + 1);
+    struct mpiq_error *error = line ? NULL : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    while (!error) {
+        error = read_line(collector->input, line, MPIQ_GO_LENGTH_MOST + 1);
+        if (!error && strncmp(line, "go", 2) == 0 && (line[2] == ' ' || line[2] == '\0')) {
+            *ret = mpiq_steal(line);
+            return NULL;
+        }
+    }
+    return error;
 }
 
 struct mpiq_error *mpiq_collector_send(struct mpiq_collector *collector, const char *bytes, size_t length)

@@ -22,11 +22,11 @@
 enum { MPIQ_PROTOCOL_VERSION = 1, MPIQ_LINE_MOST = 1 << 16 };
 
 /* X(identifier, word) */
-#define MPIQ_LINE_KINDS(X)                                                           \
-    X(HELLO, "hello")   /* who the collector is and which ranks it found: hello.h */ \
-    X(LOOKED, "looked") /* "1" or "2": it has finished that look */                  \
-    X(CHUNK, "chunk")   /* bytes of its snapshot */                                  \
-    X(BYE, "bye")       /* the snapshot's length and hash: that was all */           \
+#define MPIQ_LINE_KINDS(X)                                                               \
+    X(HELLO, "hello")   /* who the collector is and which ranks it found: hello.h */     \
+    X(LOOKED, "looked") /* it has finished a look: "1 HASH…" (told_groups.h) or "2" */ \
+    X(CHUNK, "chunk")   /* bytes of its snapshot */                                      \
+    X(BYE, "bye")       /* the snapshot's length and hash: that was all */               \
     X(FAIL, "fail")     /* a sentence: it gives up */
 
 enum mpiq_line_kind {

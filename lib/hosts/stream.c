@@ -77,10 +77,11 @@ static void take_hello(struct mpiq_stream *stream, const struct mpiq_stream_line
 
 static void take_looked(struct mpiq_stream *stream, const struct mpiq_stream_line *line)
 {
-    char look = line->length == 1 ? line->bytes[0] : '\0';
-    if (look == '1' && stream->phase == MPIQ_STREAM_LOOKING)
+    char look = line->length > 0 ? line->bytes[0] : '\0';
+    if (look == '1' && stream->phase == MPIQ_STREAM_LOOKING &&
+        mpiq_told_groups_read(line->bytes + 1, line->length - 1, &stream->groups))
         stream->phase = MPIQ_STREAM_LOOKED;
-    else if (look == '2' && stream->phase == MPIQ_STREAM_LOOKED)
+    else if (look == '2' && line->length == 1 && stream->phase == MPIQ_STREAM_LOOKED)
         stream->phase = MPIQ_STREAM_SENDING;
     else
         senseless(stream);

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "hosts/hello.h"
 #include "hosts/line.h"
+#include "hosts/told_groups.h"
 
 /* In the order in which a collector goes through them. */
 enum mpiq_stream_phase {
@@ -35,8 +36,9 @@ struct mpiq_stream {
     struct mpiq_stream_line *waiting;
     size_t waiting_count;
     enum mpiq_stream_phase phase;
-    struct mpiq_hello hello; /* from MPIQ_STREAM_LOOKING on */
-    char *bytes;             /* of the snapshot, so far */
+    struct mpiq_hello hello;        /* from MPIQ_STREAM_LOOKING on */
+    struct mpiq_told_groups groups; /* from MPIQ_STREAM_LOOKED on */
+    char *bytes;                    /* of the snapshot, so far */
     size_t size;
     size_t room;
     struct mpiq_error *error; /* why it failed */

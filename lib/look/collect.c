@@ -57,17 +57,73 @@ static struct mpiq_error *say_hello(struct mpiq_collector *collector, const stru
     return error;
 }
 
+/* Calls a function for each group of each rank in a look whose members are many, and were read. */
+static void each_large_group(const struct mpiq_look_sources *sources, int turn,
+                             void (*function)(void *context, struct mpiq_group *group), void *context)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        struct mpiq_rank_state *state = sources->items[i].looks[turn - 1];
+        for (size_t k = 0; state && k < state->communicator_count; k++) {
+            struct mpiq_group *groups[] = {&state->communicators[k].local, &state->communicators[k].remote};
+            for (size_t side = 0; side < 2; side++) {
+                if (groups[side]->members && groups[side]->count >= MPIQ_LARGE_GROUP)
+                    function(context, groups[side]);
+            }
+        }
+    }
+}
+
+static void note_group(void *context, struct mpiq_group *group)
+{
+    mpiq_told_groups_add(context, group->hash);
+}
+
+/* What the word to look again said to a collector. */
+struct told {
+    const char *word;
+    uint64_t token;
+};
+
+static void leave_members_out(void *context, struct mpiq_group *group)
+{
+    const struct told *told = context;
+    if (mpiq_others_tell_group(told->word, group->hash, told->token))
+        free(mpiq_steal(group->members));
+}
+
 static struct mpiq_error *look(struct mpiq_collector *collector, struct mpiq_reader *reader,
                                struct mpiq_look_sources *sources)
 {
+    struct mpiq_told_groups groups = {0};
+    _cleanup_free_ char *word = NULL;
     struct mpiq_error *error = mpiq_reader_look(reader, sources, 1);
+    each_large_group(sources, 1, note_group, &groups);
     if (!error)
-        error = mpiq_collector_looked(collector, 1);
+        error = mpiq_collector_looked_once(collector, &groups);
     if (!error)
-        error = mpiq_collector_wait(collector);
+        error = mpiq_collector_wait(collector, &word);
     if (!error)
         error = mpiq_reader_look(reader, sources, 2);
-    return error ? error : mpiq_collector_looked(collector, 2);
+    if (error)
+        return error;
+    struct told told = {word, collector->token};
+    for (int turn = 1; turn <= 2; turn++)
+        each_large_group(sources, turn, leave_members_out, &told);
+    return mpiq_collector_looked_twice(collector);
+}
+
+static struct mpiq_error *add_look(struct mpiq_snapshot_writer *writer, int turn,
+                                   const struct mpiq_look_sources *sources)
+{
+    _cleanup_free_ const struct mpiq_rank_state **states = calloc(sources->count + 1, sizeof *states);
+    size_t count = 0;
+    if (!states)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < sources->count; i++) {
+        if (sources->items[i].looks[turn - 1])
+            states[count++] = sources->items[i].looks[turn - 1];
+    }
+    return mpiq_snapshot_add_folded(writer, turn, states, count);
 }
 
 static struct mpiq_error *send(struct mpiq_collector *collector, const struct mpiq_look_sources *sources)
@@ -76,12 +132,8 @@ static struct mpiq_error *send(struct mpiq_collector *collector, const struct mp
     char *bytes _cleanup_free_ = NULL;
     size_t size = 0;
     struct mpiq_error *error = mpiq_snapshot_create_memory(&writer);
-    for (int turn = 1; turn <= 2 && !error; turn++) {
-        for (size_t i = 0; i < sources->count && !error; i++) {
-            if (sources->items[i].looks[turn - 1])
-                error = mpiq_snapshot_add(writer, turn, sources->items[i].looks[turn - 1]);
-        }
-    }
+    for (int turn = 1; turn <= 2 && !error; turn++)
+        error = add_look(writer, turn, sources);
     if (error) {
         mpiq_snapshot_abandon(writer);
         return error;

@@ -8,25 +8,15 @@
 
 #include "base/cleanup.h"
 #include "look/reader_process.h"
+#include "state/state_lines.h"
 
 static const int64_t longest_ns = (int64_t)120 * 1000 * 1000 * 1000;
 
 /* Of all states of a file; a reader that was taken over might send without end. */
 #define MOST_TEXT ((uint64_t)8 << 30)
 
-static struct mpiq_error *take_state(const struct mpiq_reader_answer *answer, const char *path,
-                                     mpiq_snapshot_callback *callback, void *context)
-{
-    struct mpiq_rank_state *state = NULL;
-    struct mpiq_error *error = mpiq_rank_state_from_json(answer->text, strlen(answer->text), &state);
-    if (!error)
-        error = callback(context, answer->look, &state);
-    mpiq_rank_state_destroy(state);
-    return mpiq_error_prefix(error, "the snapshot %s", path);
-}
-
-static struct mpiq_error *take_states(struct mpiq_reader_process *process, const char *path,
-                                      mpiq_snapshot_callback *callback, void *context)
+static struct mpiq_error *take_lines(struct mpiq_reader_process *process, struct mpiq_state_lines *lines,
+                                     const char *path, mpiq_snapshot_callback *callback, void *context)
 {
     int64_t end = mpiq_monotonic_ns() + longest_ns;
     uint64_t text = 0;
@@ -39,9 +29,11 @@ static struct mpiq_error *take_states(struct mpiq_reader_process *process, const
                                       path, answer.crash);
         if (!error && there)
             error = answer.error;
-        if (!error && there && answer.look) {
-            text += strlen(answer.text);
-            error = take_state(&answer, path, callback, context);
+        if (!error && there && answer.line) {
+            size_t length = strlen(answer.text);
+            text += length;
+            error = mpiq_error_prefix(mpiq_state_lines_take(lines, answer.text, length, callback, context),
+                                      "the snapshot %s", path);
         } else if (!error && there) {
             return NULL;
         }
@@ -73,11 +65,13 @@ struct mpiq_error *mpiq_read_snapshot(struct mpiq_snapshot_reader *reader, const
     _cleanup_free_ char *whole = realpath(path, NULL); /* who reads it has another directory */
     if (!whole)
         return mpiq_error_create_os(errno, "cannot open %s", path);
+    struct mpiq_state_lines lines = {0};
     struct mpiq_error *error = need_reader(reader, whole);
     if (!error)
         error = mpiq_reader_process_request_snapshot(&reader->process, ++reader->request, whole);
     if (!error)
-        error = take_states(&reader->process, path, callback, context);
+        error = take_lines(&reader->process, &lines, path, callback, context);
+    mpiq_state_lines_deinit(&lines);
     if (error) /* it may be at it still */
         mpiq_reader_process_kill(&reader->process);
     return error;

@@ -360,9 +360,9 @@ static struct mpiq_error *parse_answer(char *line, struct mpiq_reader_answer *re
         return malformed();
     if (strcmp(word, "done") == 0) {
         ret->text = rest;
-    } else if (strcmp(word, "state") == 0 && (rest[0] == '1' || rest[0] == '2') && rest[1] == ' ') {
-        ret->look = rest[0] - '0';
-        ret->text = rest + 2;
+    } else if (strcmp(word, "state") == 0) {
+        ret->line = true;
+        ret->text = rest;
     } else if (strcmp(word, "fail") == 0) {
         ret->error = parse_failure(rest);
     } else if (strcmp(word, "crash") == 0 && mpiq_pipe_number(rest, &signal_number) && signal_number < 65) {

@@ -58,18 +58,17 @@ struct mpiq_error *mpiq_reader_process_request(struct mpiq_reader_process *proce
                                                const struct mpiq_look_source *source, size_t index, int look,
                                                bool stop, bool stacks, const char *question);
 
-/* Asks for all states of the snapshot at path: each is an answer of its own, then comes one without a text.
- */
+/* Asks for all lines of the snapshot at path: each is an answer of its own, then comes one that is none. */
 struct mpiq_error *mpiq_reader_process_request_snapshot(struct mpiq_reader_process *process, uint64_t number,
                                                         const char *path);
 
 /* What a reader says of one request. */
 struct mpiq_reader_answer {
     uint64_t number;
-    int look;                 /* of a snapshot's state; else 0 */
+    bool line;                /* text is one of a snapshot's: for mpiq_state_lines_take */
     int crash;                /* the signal; 0: none */
     struct mpiq_error *error; /* of that rank alone */
-    const char *text;         /* JSON, valid until the next call; NULL with an error */
+    const char *text;         /* JSON, or that line; valid until the next call; NULL with an error */
 };
 
 /* The next answer that has come already, without waiting; *ret says whether there is one.  An error: the

@@ -193,3 +193,25 @@ const char *mpiq_group_read(struct mpiq_parser *parser, void *member)
     group->count = (uint32_t)count;
     return NULL;
 }
+
+/* ---- numbers ------------------------------------------------------------------------------------------- */
+
+size_t mpiq_name_numbers(void *member, struct mpiq_number *ret)
+{
+    struct mpiq_name *name = member;
+    ret[0] = mpiq_number_at(&name->job, sizeof name->job, false);
+    ret[1] = mpiq_number_at(&name->rank, sizeof name->rank, true);
+    ret[1].low = -1;
+    return 2;
+}
+
+size_t mpiq_group_numbers(void *member, struct mpiq_number *ret)
+{
+    struct mpiq_group *group = member;
+    if (group->members)
+        return 0;
+    ret[0] = mpiq_number_at(&group->hash, sizeof group->hash, false);
+    ret[1] = mpiq_number_at(&group->count, sizeof group->count, false);
+    ret[1].high = MPIQ_GROUP_MAX;
+    return 2;
+}

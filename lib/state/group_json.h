@@ -10,8 +10,9 @@
 #define MPIQ_STATE_GROUP_JSON_H
 
 #include "base/json_parser.h"
-#include "state/rank_state.h"
 #include "base/json_text.h"
+#include "state/rank_state.h"
+#include "state/record_shape.h"
 
 /* Members of one group: a run of them is a few bytes, which without a bound could ask for any memory.  All
    groups of a text have MPIQ_GROUPS_MAX, with which the parser's budget begins.  A fuzzing build takes less:
@@ -26,5 +27,8 @@ void mpiq_name_write(struct mpiq_text *text, const void *member);
 const char *mpiq_name_read(struct mpiq_parser *parser, void *member);
 void mpiq_group_write(struct mpiq_text *text, const void *member);
 const char *mpiq_group_read(struct mpiq_parser *parser, void *member);
+/* Of a group whose members are not told: hash and count. */
+size_t mpiq_name_numbers(void *member, struct mpiq_number *ret);
+size_t mpiq_group_numbers(void *member, struct mpiq_number *ret);
 
 #endif

@@ -65,6 +65,14 @@ static const char *read_context(struct mpiq_parser *parser, void *member)
     return complaint || parser->fault || count == 2 ? complaint : "is not an array of two";
 }
 
+static size_t numbers_context(void *member, struct mpiq_number *ret)
+{
+    uint64_t *context = member;
+    for (size_t i = 0; i < 2; i++)
+        ret[i] = mpiq_number_at(&context[i], sizeof *context, false);
+    return 2;
+}
+
 static void write_flags(struct mpiq_text *text, const void *member)
 {
     mpiq_text_open(text, '[');
@@ -122,13 +130,17 @@ static const char *read_flags(struct mpiq_parser *parser, void *member)
 #define CUSTOM(structure, member, how)                                                              \
     {                                                                                               \
         .key = #member, .type = MPIQ_FIELD_CUSTOM, MEMBER(structure, member), .write = write_##how, \
-        .read = read_##how                                                                          \
+        .read = read_##how, .numbers = numbers_##how                                                \
     }
 /* Names and groups have a file of their own. */
 #define write_name mpiq_name_write
 #define read_name mpiq_name_read
 #define write_group mpiq_group_write
 #define read_group mpiq_group_read
+#define numbers_name mpiq_name_numbers
+#define numbers_group mpiq_group_numbers
+#define numbers_collective NULL
+#define numbers_flags NULL
 #define RECORD(structure, fields_, unknown_, check_)                                        \
     {                                                                                       \
         .size = sizeof(struct structure), .fields = fields_, .field_count = COUNT(fields_), \
@@ -523,7 +535,7 @@ static const struct mpiq_field rank_state_fields[] = {
     FIELD(mpiq_rank_state, history_dropped, UNSIGNED),
     LIST(mpiq_rank_state, "process_calls", process_calls, process_call_count, call_record),
     LIST(mpiq_rank_state, "problems", problems, problem_count, problem_record)};
-static const struct mpiq_record rank_state_record =
+const struct mpiq_record mpiq_rank_state_record =
     RECORD(mpiq_rank_state, rank_state_fields, mpiq_rank_state_unknown, check_rank_state);
 
 /* ---- both ways -------------------------------------------------------------------------------------- */
@@ -531,7 +543,7 @@ static const struct mpiq_record rank_state_record =
 struct mpiq_error *mpiq_rank_state_to_json(const struct mpiq_rank_state *state, char **ret)
 {
     struct mpiq_text text = {0};
-    mpiq_record_write(&text, &rank_state_record, state);
+    mpiq_record_write(&text, &mpiq_rank_state_record, state);
     return mpiq_text_end(&text, ret);
 }
 
@@ -546,7 +558,7 @@ struct mpiq_error *mpiq_rank_state_from_json(const char *text, size_t length, st
     if (!state)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a rank's state");
     struct mpiq_reader reader = {.state = state, .intern = intern, .budget = MPIQ_GROUPS_MAX};
-    struct mpiq_error *error = mpiq_record_parse(&reader, &rank_state_record, text, length, state);
+    struct mpiq_error *error = mpiq_record_parse(&reader, &mpiq_rank_state_record, text, length, state);
     if (error)
         mpiq_rank_state_destroy(state);
     else

@@ -26,4 +26,7 @@ extern const struct mpiq_wait mpiq_wait_unknown;
 extern const struct mpiq_thread mpiq_thread_unknown;
 extern const struct mpiq_rank_state mpiq_rank_state_unknown;
 
+/* A whole rank state as JSON. */
+extern const struct mpiq_record mpiq_rank_state_record;
+
 #endif

@@ -15,35 +15,21 @@ void *mpiq_list_append(void *list, size_t *count, size_t size, const void *unkno
     return element;
 }
 
-static int64_t load_signed(const void *member, size_t size)
+uint64_t mpiq_load_number(const void *member, size_t size, bool is_signed)
 {
     switch (size) {
     case 1:
-        return *(const int8_t *)member;
+        return is_signed ? (uint64_t) * (const int8_t *)member : *(const uint8_t *)member;
     case 2:
-        return *(const int16_t *)member;
+        return is_signed ? (uint64_t) * (const int16_t *)member : *(const uint16_t *)member;
     case 4:
-        return *(const int32_t *)member;
-    default:
-        return *(const int64_t *)member;
-    }
-}
-
-static uint64_t load_unsigned(const void *member, size_t size)
-{
-    switch (size) {
-    case 1:
-        return *(const uint8_t *)member;
-    case 2:
-        return *(const uint16_t *)member;
-    case 4:
-        return *(const uint32_t *)member;
+        return is_signed ? (uint64_t) * (const int32_t *)member : *(const uint32_t *)member;
     default:
         return *(const uint64_t *)member;
     }
 }
 
-static void store(void *member, size_t size, uint64_t value)
+void mpiq_store_number(void *member, size_t size, uint64_t value)
 {
     switch (size) {
     case 1:
@@ -91,13 +77,13 @@ static void write_field(struct mpiq_text *text, const struct mpiq_field *field, 
         mpiq_text_bool(text, *(const bool *)member);
         break;
     case MPIQ_FIELD_SIGNED:
-        mpiq_text_signed(text, load_signed(member, field->size));
+        mpiq_text_signed(text, (int64_t)mpiq_load_number(member, field->size, true));
         break;
     case MPIQ_FIELD_UNSIGNED:
-        mpiq_text_unsigned(text, load_unsigned(member, field->size));
+        mpiq_text_unsigned(text, mpiq_load_number(member, field->size, false));
         break;
     case MPIQ_FIELD_HEX:
-        mpiq_text_hex(text, load_unsigned(member, field->size));
+        mpiq_text_hex(text, mpiq_load_number(member, field->size, false));
         break;
     case MPIQ_FIELD_ENUM: {
         uint8_t value = *(const uint8_t *)member;
@@ -181,7 +167,7 @@ static const char *read_number(struct mpiq_parser *parser, const struct mpiq_fie
             ? mpiq_parser_unsigned(parser, UINT64_MAX >> spare, &number)
             : mpiq_parser_signed(parser, INT64_MIN >> spare, INT64_MAX >> spare, (int64_t *)&number);
     if (!complaint)
-        store(member, field->size, number);
+        mpiq_store_number(member, field->size, number);
     return complaint;
 }
 
@@ -198,7 +184,7 @@ static const char *read_text(struct mpiq_reader *reader, const struct mpiq_field
             word++;
         if (word == field->word_count)
             return "is a word that is not known here";
-        store(member, field->size, word);
+        mpiq_store_number(member, field->size, word);
         return NULL;
     }
     case MPIQ_FIELD_LETTER:
@@ -358,6 +344,13 @@ static struct mpiq_error *check_record(struct mpiq_reader *reader, const struct 
     const char *key = NULL;
     const char *complaint = record->check ? record->check(reader, structure, &key) : NULL;
     return complaint ? complain(reader, key, complaint) : NULL;
+}
+
+struct mpiq_error *mpiq_record_check(struct mpiq_reader *reader, const struct mpiq_record *record,
+                                     const void *structure)
+{
+    reader->depth = 0;
+    return check_record(reader, record, structure);
 }
 
 struct mpiq_error *mpiq_record_parse(struct mpiq_reader *reader, const struct mpiq_record *record,

@@ -35,6 +35,9 @@ enum mpiq_field_type {
 
 struct mpiq_record;
 struct mpiq_reader;
+struct mpiq_number;
+
+enum { MPIQ_CUSTOM_NUMBERS_MOST = 2 };
 
 struct mpiq_field {
     const char *key;
@@ -48,6 +51,9 @@ struct mpiq_field {
     unsigned word_count;
     void (*write)(struct mpiq_text *text, const void *member);     /* CUSTOM */
     const char *(*read)(struct mpiq_parser *parser, void *member); /* CUSTOM: NULL or complaint */
+    /* CUSTOM, may be NULL: the numbers that the value consists of, how many (record_shape.h).  0: it is more
+       than numbers. */
+    size_t (*numbers)(void *member, struct mpiq_number *ret);
 };
 
 struct mpiq_record {
@@ -79,11 +85,20 @@ struct mpiq_reader {
    of two of the count, so lists made here must grow here alone. */
 void *mpiq_list_append(void *list, size_t *count, size_t size, const void *unknown);
 
+/* A number of 1, 2, 4 or 8 bytes; a signed one is extended to 64 bits. */
+uint64_t mpiq_load_number(const void *member, size_t size, bool is_signed);
+void mpiq_store_number(void *member, size_t size, uint64_t value);
+
 void mpiq_record_write(struct mpiq_text *text, const struct mpiq_record *record, const void *structure);
 
 /* Reads a whole text; of reader, the caller fills state, intern and budget.  structure is a copy of
    record->unknown; on failure it is partly filled, and what hangs on it is to be freed. */
 struct mpiq_error *mpiq_record_parse(struct mpiq_reader *reader, const struct mpiq_record *record,
                                      const char *text, size_t length, void *structure);
+
+/* Whether the members of a structure that was not read from a text fit together.  Of reader, the caller fills
+   state; the rest is zero. */
+struct mpiq_error *mpiq_record_check(struct mpiq_reader *reader, const struct mpiq_record *record,
+                                     const void *structure);
 
 #endif

@@ -12,16 +12,15 @@
 
 #include "base/cleanup.h"
 #include "base/new_file.h"
-#include "state/group_hash.h"
-#include "base/hash_table.h"
+#include "state/state_lines.h"
 
 #define MAGIC "mpiq snapshot "
 enum {
     VERSION = 1,
-    HEADER = 24, /* bytes in which the first line must end */
+    FOLDED_VERSION = 2, /* its lines may be folded */
+    HEADER = 24,        /* bytes in which the first line must end */
     COMPRESSION = 3,
-    MOST_LINE = 1 << 28,    /* of one rank state: more is not believed */
-    MOST_MEMBERS = 1 << 23, /* of all groups of a file together */
+    MOST_LINE = 1 << 28, /* of one rank state: more is not believed */
     /* What a file may come to: so many bytes, and so many more for each of its own. */
     LEAST_BYTES = 16 << 20,
     MOST_RATIO = 256
@@ -83,7 +82,7 @@ static struct mpiq_error *create(const char *path, struct mpiq_snapshot_writer *
     writer->buffer_size = ZSTD_CStreamOutSize();
     writer->buffer = malloc(writer->buffer_size);
     struct mpiq_error *error = !writer->context || !writer->buffer ? no_memory() : open_stream(writer, path);
-    if (!error && fprintf(writer->stream, MAGIC "%d\n", VERSION) < 0)
+    if (!error && fprintf(writer->stream, MAGIC "%d\n", path ? VERSION : FOLDED_VERSION) < 0)
         error = cannot_write(writer, errno);
     if (error) {
         mpiq_snapshot_abandon(writer);
@@ -133,6 +132,17 @@ struct mpiq_error *mpiq_snapshot_add(struct mpiq_snapshot_writer *writer, int lo
     if (!error)
         error = compress(writer, json, strlen(json), false);
     return error ? error : compress(writer, "\n", 1, false);
+}
+
+static struct mpiq_error *add_lines(void *context, const char *lines, size_t length)
+{
+    return compress(context, lines, length, false);
+}
+
+struct mpiq_error *mpiq_snapshot_add_folded(struct mpiq_snapshot_writer *writer, int look,
+                                            const struct mpiq_rank_state *const *states, size_t count)
+{
+    return mpiq_state_lines_write(look, states, count, add_lines, writer);
 }
 
 struct mpiq_error *mpiq_snapshot_finish(struct mpiq_snapshot_writer *writer)
@@ -192,107 +202,35 @@ bool mpiq_is_snapshot(const char *path)
     return file && read_version(file) > 0;
 }
 
-/* What a file calls a group, and what it is. */
-struct group_name {
-    uint64_t given;
-    uint64_t computed;
-    uint32_t count;
-};
-
 struct reader {
     const char *path;
-    struct mpiq_hash_table names; /* of group_names, by the given hash */
-    struct group_name *group_names;
-    uint32_t group_name_count;
-    uint32_t group_name_room;
-    mpiq_snapshot_callback *callback;
+    struct mpiq_state_lines lines;
+    mpiq_snapshot_callback *callback;           /* NULL */
+    mpiq_snapshot_line_callback *line_callback; /* NULL */
     void *context;
     char *line; /* the part of a line that has come so far */
     size_t length;
     size_t room;
-    uint64_t states;
     uint64_t bytes_left; /* that it may still come to */
-    uint64_t members_left;
 };
 
 static struct mpiq_error *corrupt(const struct reader *reader, const char *what)
 {
     return mpiq_error_create(MPIQ_ERROR_CORRUPT, "the snapshot %s is damaged after %llu ranks: %s",
-                             reader->path, (unsigned long long)reader->states, what);
-}
-
-/* ---- groups ----------------------------------------------------------------------------------------- */
-
-static const struct group_name *find_group_name(const struct reader *reader, uint64_t given, uint32_t count)
-{
-    uint64_t cursor = given;
-    for (uint32_t i; (i = mpiq_hash_table_next(&reader->names, given, &cursor)) != MPIQ_NONE;) {
-        if (reader->group_names[i].given == given && reader->group_names[i].count == count)
-            return &reader->group_names[i];
-    }
-    return NULL;
-}
-
-static bool add_group_name(struct reader *reader, const struct group_name *name)
-{
-    if (reader->group_name_count == reader->group_name_room) {
-        uint32_t room = reader->group_name_room ? reader->group_name_room * 2 : 16;
-        struct group_name *larger = reallocarray(reader->group_names, room, sizeof *larger);
-        if (!larger)
-            return false;
-        reader->group_names = larger;
-        reader->group_name_room = room;
-    }
-    if (!mpiq_hash_table_add(&reader->names, name->given, reader->group_name_count))
-        return false;
-    reader->group_names[reader->group_name_count++] = *name;
-    return true;
-}
-
-/* A file's word for a group holds within the file alone: beyond it, its members tell. */
-static bool name_group(struct reader *reader, struct mpiq_group *group)
-{
-    const struct group_name *known = find_group_name(reader, group->hash, group->count);
-    if (group->members) {
-        if (group->count > reader->members_left)
-            return false;
-        reader->members_left -= group->count;
-        struct group_name name = {group->hash, mpiq_group_hash(group->members, group->count), group->count};
-        group->hash = name.computed;
-        return known || add_group_name(reader, &name);
-    }
-    if (known)
-        group->hash = known->computed;
-    return true;
-}
-
-/* False without memory, or over the budget. */
-static bool name_groups(struct reader *reader, struct mpiq_rank_state *state)
-{
-    for (size_t i = 0; i < state->communicator_count; i++) {
-        if (!name_group(reader, &state->communicators[i].local) ||
-            !name_group(reader, &state->communicators[i].remote))
-            return false;
-    }
-    return true;
+                             reader->path, (unsigned long long)reader->lines.states, what);
 }
 
 static struct mpiq_error *take_line(struct reader *reader)
 {
-    if (reader->length < 2 || (reader->line[0] != '1' && reader->line[0] != '2') || reader->line[1] != ' ')
-        return corrupt(reader, "a line does not begin with a look");
-    struct mpiq_rank_state *state = NULL;
-    struct mpiq_error *error = mpiq_rank_state_from_json(reader->line + 2, reader->length - 2, &state);
-    if (error)
-        return mpiq_error_prefix(error, "the snapshot %s is damaged after %llu ranks", reader->path,
-                                 (unsigned long long)reader->states);
-    error = name_groups(reader, state)
-                ? reader->callback(reader->context, reader->line[0] - '0', &state)
-                : mpiq_error_create(MPIQ_ERROR_CORRUPT, "its groups take too much memory");
-    mpiq_rank_state_destroy(state);
-    reader->states++;
+    struct mpiq_error *error = mpiq_state_lines_take(&reader->lines, reader->line, reader->length,
+                                                     reader->callback, reader->context);
+    if (!error && reader->line_callback)
+        error = reader->line_callback(reader->context, reader->line, reader->length);
     reader->length = 0;
-    return mpiq_error_prefix(error, "the snapshot %s", reader->path);
+    if (reader->lines.refused)
+        return mpiq_error_prefix(error, "the snapshot %s", reader->path);
+    return mpiq_error_prefix(error, "the snapshot %s is damaged after %llu ranks", reader->path,
+                             (unsigned long long)reader->lines.states);
 }
 
 static struct mpiq_error *take(struct reader *reader, const char *bytes, size_t count)
@@ -370,32 +308,40 @@ static struct mpiq_error *read_all(struct reader *reader, FILE *file)
     return error;
 }
 
-struct mpiq_error *mpiq_snapshot_each(const char *path, mpiq_snapshot_callback *callback, void *context)
+static struct mpiq_error *read_file(struct reader *reader)
 {
-    FILE *file _cleanup_fclose_ = open_file(path);
+    FILE *file _cleanup_fclose_ = open_file(reader->path);
+    struct stat status;
     if (!file)
-        return mpiq_error_create_os(errno, "%s cannot be read", path);
+        return mpiq_error_create_os(errno, "%s cannot be read", reader->path);
     int version = read_version(file);
     if (version == 0)
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not a snapshot of mpiq", path);
-    if (version > VERSION)
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not a snapshot of mpiq", reader->path);
+    if (version > FOLDED_VERSION)
         return mpiq_error_create(
             MPIQ_ERROR_UNSUPPORTED,
-            "%s is a snapshot of version %d, made by a later mpiq: this one reads up to %d", path, version,
-            VERSION);
-    struct stat status;
+            "%s is a snapshot of version %d, made by a later mpiq: this one reads up to %d", reader->path,
+            version, FOLDED_VERSION);
     if (fstat(fileno(file), &status) < 0)
-        return mpiq_error_create_os(errno, "%s cannot be read", path);
-    struct reader reader = {.path = path,
-                            .callback = callback,
-                            .context = context,
-                            .bytes_left = LEAST_BYTES + MOST_RATIO * (uint64_t)status.st_size,
-                            .members_left = MOST_MEMBERS};
-    struct mpiq_error *error = read_all(&reader, file);
-    free(reader.line);
-    free(reader.group_names);
-    mpiq_hash_table_deinit(&reader.names);
+        return mpiq_error_create_os(errno, "%s cannot be read", reader->path);
+    reader->bytes_left = LEAST_BYTES + MOST_RATIO * (uint64_t)status.st_size;
+    struct mpiq_error *error = read_all(reader, file);
+    free(reader->line);
+    mpiq_state_lines_deinit(&reader->lines);
     return error;
+}
+
+struct mpiq_error *mpiq_snapshot_each(const char *path, mpiq_snapshot_callback *callback, void *context)
+{
+    struct reader reader = {.path = path, .callback = callback, .context = context};
+    return read_file(&reader);
+}
+
+struct mpiq_error *mpiq_snapshot_each_line(const char *path, mpiq_snapshot_line_callback *callback,
+                                           void *context)
+{
+    struct reader reader = {.path = path, .line_callback = callback, .context = context};
+    return read_file(&reader);
 }
 
 static struct mpiq_error *add_to_job(void *context, int look, struct mpiq_rank_state **state)

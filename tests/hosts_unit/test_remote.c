@@ -61,16 +61,20 @@ static char *snapshot_of(const struct story *story, size_t *size)
     }
     if (mpiq_snapshot_create_memory(&writer))
         exit(1);
-    for (int i = 0; i < 2 * RANKS; i++) {
-        struct mpiq_rank_state *state = mpiq_rank_state_create();
-        state->name = (struct mpiq_name){.job = story->job, .rank = story->first + i % RANKS};
-        state->world_size = HOSTS * RANKS;
-        state->pid = 100 + i % RANKS;
-        snprintf(state->host, sizeof state->host, "the host it claims");
-        snprintf(state->nspace, sizeof state->nspace, "%s", story->state_nspace);
-        if (mpiq_snapshot_add(writer, 1 + i / RANKS, state))
+    for (int look = 1; look <= 2; look++) {
+        struct mpiq_rank_state *states[RANKS];
+        for (int i = 0; i < RANKS; i++) {
+            struct mpiq_rank_state *state = states[i] = mpiq_rank_state_create();
+            state->name = (struct mpiq_name){.job = story->job, .rank = story->first + i};
+            state->world_size = HOSTS * RANKS;
+            state->pid = 100 + i;
+            snprintf(state->host, sizeof state->host, "the host it claims");
+            snprintf(state->nspace, sizeof state->nspace, "%s", story->state_nspace);
+        }
+        if (mpiq_snapshot_add_folded(writer, look, (const struct mpiq_rank_state *const *)states, RANKS))
             exit(1);
-        mpiq_rank_state_destroy(state);
+        for (int i = 0; i < RANKS; i++)
+            mpiq_rank_state_destroy(states[i]);
     }
     if (mpiq_snapshot_finish_memory(writer, &bytes, size))
         exit(1);

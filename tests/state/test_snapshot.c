@@ -126,7 +126,7 @@ static void test_refused(void)
     CU_ASSERT_FALSE(mpiq_is_snapshot(path_of("garbage")));
     write_bytes(path_of("empty"), "", 0);
     refused(mpiq_snapshot_read(path_of("empty"), job), MPIQ_ERROR_CORRUPT, "is not a snapshot of mpiq");
-    write_bytes(path_of("later"), "mpiq snapshot 2\nxyz", 19);
+    write_bytes(path_of("later"), "mpiq snapshot 3\nxyz", 19);
     refused(mpiq_snapshot_read(path_of("later"), job), MPIQ_ERROR_UNSUPPORTED, "made by a later mpiq");
     write_bytes(path_of("plain"), "mpiq snapshot 1\n1 {}\n", 21);
     refused(mpiq_snapshot_read(path_of("plain"), job), MPIQ_ERROR_CORRUPT, "is damaged after 0 ranks");

@@ -24,6 +24,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "rank/confine.h"
@@ -210,26 +211,45 @@ static struct mpiq_error *look(struct worker *worker, struct source *source, con
     return error;
 }
 
-/* Each state as a line of its own, before the answer. */
-static struct mpiq_error *send_state(void *context, int look_number, struct mpiq_rank_state **state)
+/* Lines on their way to mpiq, many at a time. */
+struct sending {
+    uint64_t number;
+    char *bytes;
+    size_t length;
+    size_t room;
+};
+
+static void flush_lines(struct sending *sending)
 {
-    const struct request *request = context;
-    _cleanup_free_ char *json = NULL;
-    _cleanup_free_ char *rest = NULL;
-    struct mpiq_error *error = mpiq_rank_state_to_json(*state, &json);
-    if (!error && asprintf(&rest, "%d %s", look_number, json) < 0) {
-        rest = NULL;
-        error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-    }
-    if (!error)
-        say("state", request->number, rest);
-    return error;
+    if (sending->length > 0)
+        say_line(sending->bytes, sending->length);
+    sending->length = 0;
+}
+
+/* Each line of the file as one of ours, before the answer. */
+static struct mpiq_error *send_line(void *context, const char *line, size_t length)
+{
+    enum { AT_A_TIME = 1 << 16, HEAD = 32 };
+    struct sending *sending = context;
+    if (sending->length + length > AT_A_TIME)
+        flush_lines(sending);
+    if (!mpiq_array_reserve(&sending->bytes, &sending->room, sending->length + length + HEAD))
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    char *at = sending->bytes + sending->length;
+    int head = snprintf(at, HEAD, "state %" PRIu64 " ", sending->number);
+    memcpy(at + head, line, length);
+    at[(size_t)head + length] = '\n';
+    sending->length += (size_t)head + length + 1;
+    return NULL;
 }
 
 static void serve_snapshot(struct request *request)
 {
+    struct sending sending = {.number = request->number};
     at_work = request->number;
-    struct mpiq_error *error = mpiq_snapshot_each(request->path, send_state, request);
+    struct mpiq_error *error = mpiq_snapshot_each_line(request->path, send_line, &sending);
+    flush_lines(&sending);
+    free(sending.bytes);
     if (error)
         say_failure(request->number, error);
     else
