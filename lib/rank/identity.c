@@ -164,10 +164,20 @@ static void add_library_file(struct mpiq_target *target, struct mpiq_rank_state 
     mpiq_error_destroy(error);
 }
 
+/* A library whose releases no longer export their version is known by its file's name. */
+static void add_library_by_file(struct mpiq_rank_state *state)
+{
+    const char *name = strrchr(state->library_file, '/');
+    name = name ? name + 1 : state->library_file;
+    if (!state->library[0] && strncmp(name, "libmpich.so", strlen("libmpich.so")) == 0)
+        snprintf(state->library, sizeof state->library, "MPICH");
+}
+
 void mpiq_rank_add_library(struct mpiq_target *target, struct mpiq_rank_state *state)
 {
     add_library(target, state);
     add_library_file(target, state);
+    add_library_by_file(state);
 }
 
 struct mpiq_error *mpiq_rank_read_bare(struct mpiq_target *target, struct mpiq_rank_state **ret)
@@ -185,7 +195,7 @@ struct mpiq_error *mpiq_rank_read_bare(struct mpiq_target *target, struct mpiq_r
         mpiq_rank_state_problem(state, "status", error);
     }
     mpiq_rank_identify(target, state);
-    add_library(target, state);
+    mpiq_rank_add_library(target, state);
     *ret = state;
     return NULL;
 }

@@ -21,46 +21,22 @@
 /* In place of the address of a communicator that is being made (5.0; 4.1 puts its parent's there). */
 #define SLOT_RESERVED 1
 
-/* First tag of libnbc: 4.1, and lines with extended context ids. */
-#define NBC_BASE_OLD (-27)
-#define NBC_BASE_NEW (-33)
-
-#define INLINE_NAME 64
+/* First tag of libnbc: 4.1; 5.0, with extended context ids; 6.0, with buffers of a communicator's own. */
+#define NBC_BASE_41 (-27)
+#define NBC_BASE_50 (-33)
+#define NBC_BASE_60 (-34)
 
 int communicator_nbc_base(const struct layout *layout)
 {
-    return layout_has(layout, AT_COMM_INDEX) ? NBC_BASE_NEW : NBC_BASE_OLD;
-}
-
-/* Whether c_name is the characters themselves: by its size where the layout knows that, else by the room
-   there is before the member that follows it in every line. */
-static bool name_is_inline(const struct layout *layout)
-{
-    if (layout->size[AT_COMM_NAME] > 0) {
-        return layout->size[AT_COMM_NAME] >= INLINE_NAME;
+    if (layout_has(layout, AT_COMM_BSEND)) {
+        return NBC_BASE_60;
     }
-    return layout->offset[AT_COMM_CONTEXT] >= layout->offset[AT_COMM_NAME] + INLINE_NAME;
+    return layout_has(layout, AT_COMM_INDEX) ? NBC_BASE_50 : NBC_BASE_41;
 }
 
 void communicator_name(struct memory *memory, const unsigned char *bytes, char name[64])
 {
-    const struct layout *layout = &memory->layout;
-    int32_t offset = layout->offset[AT_COMM_NAME];
-    int room = layout->size[AT_COMM] - offset;
-    mqs_taddr_t address;
-
-    name[0] = '\0';
-    if (name_is_inline(layout)) {
-        text_copy(name, INLINE_NAME, bytes + offset, (size_t)(room < INLINE_NAME ? room : INLINE_NAME));
-        return;
-    }
-    if (room < layout->sizes.pointer_size) {
-        return;
-    }
-    address = (mqs_taddr_t)number_unsigned(&memory->fetch, bytes + offset, layout->sizes.pointer_size);
-    if (address != 0 && fetch_string(&memory->fetch, address, name, INLINE_NAME) != mqs_ok) {
-        name[0] = '\0';
-    }
+    field_name(memory, bytes, AT_COMM, AT_COMM_NAME, AT_COMM_CONTEXT, name);
 }
 
 static void read_context(const struct memory *memory, const unsigned char *bytes, struct communicator *comm)

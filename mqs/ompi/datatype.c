@@ -3,21 +3,8 @@
 
 #include "datatype.h"
 
-#define NAME_BYTES 64
-
 /* More than any memory holds is a corrupt datatype. */
 #define MAX_BYTES (INT64_C(1) << 56)
-
-static void read_name(struct memory *memory, const unsigned char *bytes, enum layout_slot structure,
-                      enum layout_slot member, char *name)
-{
-    int room = memory->layout.size[structure] - memory->layout.offset[member];
-
-    if (layout_has(&memory->layout, member) && room > 0) {
-        text_copy(name, NAME_BYTES, bytes + memory->layout.offset[member],
-                  (size_t)(room < NAME_BYTES ? room : NAME_BYTES));
-    }
-}
 
 const struct datatype *datatype_get(struct datatypes *datatypes, mqs_taddr_t address)
 {
@@ -41,7 +28,7 @@ const struct datatype *datatype_get(struct datatypes *datatypes, mqs_taddr_t add
         size = field_unsigned(memory, bytes, AT_OPAL_TYPE_SIZE);
         slot->size = size > MAX_BYTES ? -1 : (int64_t)size;
     }
-    read_name(memory, bytes, AT_TYPE, AT_TYPE_NAME, slot->name);
+    field_name(memory, bytes, AT_TYPE, AT_TYPE_NAME, AT_TYPE, slot->name);
     return slot;
 }
 
@@ -67,7 +54,7 @@ void datatype_op_name(struct datatypes *datatypes, mqs_taddr_t op, char name[64]
     name[0] = '\0';
     if (op != 0 && layout_has(&memory->layout, AT_OP) &&
         fetch_structure(memory, op, AT_OP, bytes) == mqs_ok) {
-        read_name(memory, bytes, AT_OP, AT_OP_NAME, name);
+        field_name(memory, bytes, AT_OP, AT_OP_NAME, AT_OP, name);
     }
 }
 

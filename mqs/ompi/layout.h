@@ -57,6 +57,7 @@ enum layout_group {
     X(COMM_PML_COMM, "ompi_communicator_t", "c_pml_comm", POINTER, OB1)                        \
     X(COMM_NBC_TAG, "ompi_communicator_t", "c_nbc_tag", WORD, OPTIONAL)                        \
     X(COMM_COLL, "ompi_communicator_t", "c_coll", POINTER, OPTIONAL)                           \
+    X(COMM_BSEND, "ompi_communicator_t", "bsend_buffer", POINTER, OPTIONAL)                    \
     X(COMM_MQS, "ompi_communicator_t", "c_mqs", POINTER, OPTIONAL)                             \
     X(CID, "ompi_comm_extended_cid_t", "", ANY, OPTIONAL)                                      \
     X(CID_BASE, "ompi_comm_extended_cid_t", "cid_base", DOUBLE, OPTIONAL)                      \

@@ -2,6 +2,8 @@
 #include "error.h"
 #include "memory.h"
 
+#define NAME_BYTES 64
+
 int fetch_structure(struct memory *memory, mqs_taddr_t address, enum layout_slot size_row, void *buffer)
 {
     if (!layout_has(&memory->layout, size_row)) {
@@ -28,6 +30,32 @@ int64_t field_signed(const struct memory *memory, const unsigned char *structure
         return 0;
     }
     return number_signed(&memory->fetch, structure + layout->offset[slot], layout_width(layout, slot));
+}
+
+void field_name(struct memory *memory, const unsigned char *structure, enum layout_slot size_row,
+                enum layout_slot slot, enum layout_slot next, char name[64])
+{
+    const struct layout *layout = &memory->layout;
+    int32_t offset = layout->offset[slot];
+    int room = layout->size[size_row] - offset;
+    int size = next == size_row ? room : layout->offset[next] - offset;
+    mqs_taddr_t address;
+
+    name[0] = '\0';
+    if (!layout_has(layout, slot) || room < layout->sizes.pointer_size) {
+        return;
+    }
+    if (layout->size[slot] > 0) {
+        size = layout->size[slot];
+    }
+    if (size >= NAME_BYTES) {
+        text_copy(name, NAME_BYTES, structure + offset, (size_t)(room < NAME_BYTES ? room : NAME_BYTES));
+        return;
+    }
+    address = (mqs_taddr_t)number_unsigned(&memory->fetch, structure + offset, layout->sizes.pointer_size);
+    if (address != 0 && fetch_string(&memory->fetch, address, name, NAME_BYTES) != mqs_ok) {
+        name[0] = '\0';
+    }
 }
 
 void memory_complete_layout(struct memory *memory)

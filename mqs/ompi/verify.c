@@ -701,14 +701,13 @@ static const char *check_type(struct memory *memory)
 {
     unsigned char bytes[LAYOUT_MAX_STRUCT];
     mqs_taddr_t address;
-    int32_t offset = memory->layout.offset[AT_TYPE_NAME];
     char name[64];
 
     if (!symbol_find_name(&memory->symbols, "ompi_mpi_int", &address) ||
         fetch_structure(memory, address, AT_TYPE, bytes) != mqs_ok) {
         return "ompi_mpi_int cannot be read";
     }
-    text_copy(name, sizeof name, bytes + offset, (size_t)(memory->layout.size[AT_TYPE] - offset));
+    field_name(memory, bytes, AT_TYPE, AT_TYPE_NAME, AT_TYPE, name);
     return strcmp(name, "MPI_INT") == 0 ? NULL : "MPI_INT does not hold its name";
 }
 
@@ -740,14 +739,13 @@ static const char *check_op(struct memory *memory)
 {
     unsigned char bytes[LAYOUT_MAX_STRUCT];
     mqs_taddr_t address;
-    int32_t offset = memory->layout.offset[AT_OP_NAME];
     char name[64];
 
     if (!symbol_find_name(&memory->symbols, "ompi_mpi_op_sum", &address) ||
         fetch_structure(memory, address, AT_OP, bytes) != mqs_ok || !is_a(memory, address, "ompi_op_t")) {
         return "ompi_mpi_op_sum does not say that it is one";
     }
-    text_copy(name, sizeof name, bytes + offset, (size_t)(memory->layout.size[AT_OP] - offset));
+    field_name(memory, bytes, AT_OP, AT_OP_NAME, AT_OP, name);
     return strcmp(name, "MPI_SUM") == 0 ? NULL : "MPI_SUM does not hold its name";
 }
 
@@ -779,7 +777,7 @@ static bool has_members(const struct layout *layout, enum layout_slot structure)
 {
     for (int i = structure + 1; i < AT_END && !layout_is_size((enum layout_slot)i); i++) {
         if (!layout_has(layout, (enum layout_slot)i) && i != AT_COMM_INDEX && i != AT_COMM_MQS &&
-            i != AT_COMM_NBC_TAG) {
+            i != AT_COMM_NBC_TAG && i != AT_COMM_BSEND) {
             return false;
         }
     }

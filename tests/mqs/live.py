@@ -26,14 +26,23 @@ PREFIXES = {
     "4.1 unpatched": "MPIQ_OMPI_41_STOCK",
     "5.0 unpatched": "MPIQ_OMPI_50_STOCK",
 }
+# As the distribution ships it, stripped: for those tests that ask for no debug information.
+SHIPPED = {"debian": "MPIQ_OMPI_DEBIAN"}
 PATIENCE = 60
 
 
 def prefix(line):
-    path = os.environ.get(PREFIXES[line])
-    if not path or not pathlib.Path(path, "bin", "mpirun").exists():
-        pytest.skip("%s does not name an Open MPI" % PREFIXES[line])
+    variable = {**PREFIXES, **SHIPPED}[line]
+    path = os.environ.get(variable)
+    if not path or not command(pathlib.Path(path), "mpirun").exists():
+        pytest.skip("%s does not name an Open MPI" % variable)
     return pathlib.Path(path)
+
+
+def command(path, name):
+    """A program of an Open MPI; the name alone may stand for another MPI library's, where several are installed."""
+    own = path / "bin" / (name + ".openmpi")
+    return own if own.exists() else path / "bin" / name
 
 
 def our_dll():
@@ -57,12 +66,12 @@ class Job:
         self.directory = tempfile.TemporaryDirectory(prefix="mqs-live-")
         self.output = pathlib.Path(self.directory.name, "output")
         program = pathlib.Path(self.directory.name, "states")
-        subprocess.run([str(self.prefix / "bin" / "mpicc"), "-g", str(HERE / "programs" / "states.c"), "-o", str(program)],
+        subprocess.run([str(command(self.prefix, "mpicc")), "-g", str(HERE / "programs" / "states.c"), "-o", str(program)],
                        check=True, env=self.environment)
         with open(self.output, "w", encoding="utf-8") as output:
             # A group of its own, so that what it starts can be ended with it.
             self.process = subprocess.Popen(
-                [str(self.prefix / "bin" / "mpirun"), "--oversubscribe", "-n", str(size), *options, str(program), case],
+                [str(command(self.prefix, "mpirun")), "--oversubscribe", "-n", str(size), *options, str(program), case],
                 stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=self.environment,
                 start_new_session=True)
         try:

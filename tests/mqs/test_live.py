@@ -10,7 +10,7 @@ import time
 import pytest
 
 from built import built
-from live import PREFIXES, Job, communicator, gdb_server, in_gdb, our_dll, with_tag
+from live import PREFIXES, SHIPPED, Job, communicator, gdb_server, in_gdb, our_dll, with_tag
 
 PENDING, MATCHED, COMPLETE = range(3)
 SEND, BSEND, SSEND, RSEND, RECEIVE, PROBE, MESSAGE, COLLECTIVE = range(8)
@@ -473,7 +473,7 @@ def as_mpiq_says(comm, operation):
     return said
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", [*LINES, *SHIPPED])
 @pytest.mark.parametrize("case,rank", [("unexpected", 1), ("requests", 0), ("sends", 0), ("waitall", 0),
                                        ("communicators", 0), ("mprobe", 0)])
 def test_through_gdb(jobs, line, case, rank):
