@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An MPI library that mpiq knows nothing about: Debian's MPICH, stripped.  Each rank's call and line."""
+"""An MPI library that mpiq knows nothing about: MPICH as Debian ships it, stripped, this machine's and those of the
+roots that have been made (tests/roots).  Each rank's call and line."""
 import os
 import pathlib
 import shutil
@@ -7,35 +8,77 @@ import signal
 import subprocess
 import time
 
+import libraries
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = pathlib.Path(os.environ.get("MPIQ_MPICH", "/")) # where its Debian packages are unpacked
-LIBRARIES = ROOT / "usr/lib/x86_64-linux-gnu"
-INCLUDES = ROOT / "usr/include/x86_64-linux-gnu/mpich"
-LAUNCHER = ROOT / "usr/bin/mpiexec.hydra"
+UNPACKED = pathlib.Path(os.environ.get("MPIQ_MPICH", "/")) # where this machine's Debian packages are unpacked
 
-pytestmark = pytest.mark.skipif(not LAUNCHER.exists() or not (INCLUDES / "mpi.h").exists(),
-                                reason="no MPICH of Debian's here (mpich, libmpich-dev), nor in MPIQ_MPICH")
+# A root: the release of its MPICH, where the library tells that.
+RELEASES = {"": "MPICH 4.", "bullseye": "MPICH 3.4.1", "trixie": "MPICH", "forky": "MPICH"}
 
 
-def build(source, target):
-    compiler = "gfortran" if source.suffix == ".f90" else "gcc"
-    if not shutil.which(compiler):
-        pytest.skip(f"no {compiler} here")
-    libraries = ["-lmpichfort", "-lmpich"] if compiler == "gfortran" else ["-lmpich"]
-    modules = [f"-J{target.parent}"] if compiler == "gfortran" else []
-    subprocess.run([compiler, "-g", "-O1", f"-I{INCLUDES}", *modules, source, "-o", target, f"-L{LIBRARIES}",
-                    f"-Wl,-rpath-link={LIBRARIES}", *libraries], check=True)
+class Here:
+    """This machine's MPICH."""
+    libraries = UNPACKED / "usr/lib/x86_64-linux-gnu"
+    includes = UNPACKED / "usr/include/x86_64-linux-gnu/mpich"
+    launcher = [UNPACKED / "usr/bin/mpiexec.hydra"]
+    environment = {"LD_LIBRARY_PATH": str(libraries)}
+
+    def __init__(self):
+        if not self.launcher[0].exists() or not (self.includes / "mpi.h").exists():
+            pytest.skip("no MPICH of Debian's here (mpich, libmpich-dev), nor in MPIQ_MPICH")
+
+    def compiler(self, language):
+        compiler = {"c": "gcc", "f90": "gfortran"}[language]
+        if not shutil.which(compiler):
+            pytest.skip(f"no {compiler} here")
+        return [compiler, f"-I{self.includes}"]
+
+    def options(self, language):
+        return [f"-L{self.libraries}", f"-Wl,-rpath-link={self.libraries}",
+                *(["-lmpichfort"] if language == "f90" else []), "-lmpich"]
+
+
+class Root:
+    """The MPICH of another release of Debian's."""
+    environment = {}
+
+    def __init__(self, name):
+        made = subprocess.run([libraries.ROOT, "path", name], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        if not os.path.isdir(made) or os.geteuid() != 0:
+            pytest.skip(f"there is no {made} (tests/roots/root make {name}), or this is not root")
+        self.enter = [libraries.ROOT, "enter", name]
+        self.launcher = [*self.enter, "mpirun.mpich"]
+
+    def compiler(self, language):
+        return [*self.enter, {"c": "mpicc.mpich", "f90": "mpif90.mpich"}[language]]
+
+    def options(self, _language):
+        return []
+
+
+@pytest.fixture(name="mpich", params=RELEASES, ids=lambda name: name or "here")
+def fixture_mpich(request):
+    place = Root(request.param) if request.param else Here()
+    place.release = RELEASES[request.param]
+    return place
+
+
+def build(mpich, source, target):
+    language = source.suffix[1:]
+    modules = [f"-J{target.parent}"] if language == "f90" else []
+    subprocess.run([*mpich.compiler(language), "-g", "-O1", *modules, source, "-o", target, *mpich.options(language)],
+                   check=True)
     return target
 
 
 class Job:
     """Three ranks under Hydra, in a session of their own."""
 
-    def __init__(self, program, *arguments):
-        environment = {**os.environ, "LD_LIBRARY_PATH": str(LIBRARIES)}
-        self.process = subprocess.Popen([LAUNCHER, "-n", "3", program, *arguments], env=environment,
+    def __init__(self, mpich, program, *arguments):
+        environment = {**os.environ, **mpich.environment}
+        self.process = subprocess.Popen([*mpich.launcher, "-n", "3", program, *arguments], env=environment,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL, start_new_session=True)
 
@@ -68,14 +111,14 @@ def settled(mpiq, job, calls, seconds=30):
 
 @pytest.mark.parametrize("name, function", [("hang_mpich.c", "mpi_exchange"), ("hang_mpif.f90", "hang"),
                                             ("hang_f08.f90", "exchange")])
-def test_each_ranks_call_and_line(mpiq, tmp_path, name, function):
+def test_each_ranks_call_and_line(mpiq, mpich, tmp_path, name, function):
     source = HERE / name
-    program = build(source, tmp_path / source.stem)
-    with Job(program) as job:
+    program = build(mpich, source, tmp_path / source.stem)
+    with Job(mpich, program) as job:
         answer = settled(mpiq, job, ["MPI_Barrier", "MPI_Recv", "MPI_Barrier"])
     assert answer.status == 3
     assert answer.json["verdict"] == "unknown"
-    assert answer.json["job"]["mpi"].startswith("MPICH ")
+    assert answer.json["job"]["mpi"].startswith(mpich.release)
     assert answer.json["job"]["source"] == "stacks"
     assert answer.json["job"]["size"] == 3
     barrier, receive = line_of(source, "line of the barrier"), line_of(source, "line of the receive")
@@ -84,9 +127,9 @@ def test_each_ranks_call_and_line(mpiq, tmp_path, name, function):
         (0, "MPI_Barrier", barrier, function), (1, "MPI_Recv", receive, function), (2, "MPI_Barrier", barrier, function)]
 
 
-def test_mpiq_alone_finds_the_job(mpiq, tmp_path):
-    program = build(HERE / "hang_mpich.c", tmp_path / "hang")
-    with Job(program) as job:
+def test_mpiq_alone_finds_the_job(mpiq, mpich, tmp_path):
+    program = build(mpich, HERE / "hang_mpich.c", tmp_path / "hang")
+    with Job(mpich, program) as job:
         settled(mpiq, job, ["MPI_Barrier", "MPI_Recv", "MPI_Barrier"])
         answer = mpiq()
     if "several MPI jobs" in answer.err:
@@ -95,10 +138,10 @@ def test_mpiq_alone_finds_the_job(mpiq, tmp_path):
     assert "MPI_Recv" in answer.out and "MPI_Barrier" in answer.out
 
 
-def test_a_job_that_computes_runs(mpiq, tmp_path):
+def test_a_job_that_computes_runs(mpiq, mpich, tmp_path):
     source = HERE / "hang_mpich.c"
-    program = build(source, tmp_path / "compute")
-    with Job(program, "compute") as job:
+    program = build(mpich, source, tmp_path / "compute")
+    with Job(mpich, program, "compute") as job:
         end = time.monotonic() + 30
         while True:
             answer = mpiq("--json", job.process.pid)

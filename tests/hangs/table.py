@@ -54,7 +54,9 @@ def merged(results, path):
     """Brings a file of rows up to date with these results."""
     rows = {(row["line"], row["name"]): row for row in kept(path)}
     rows.update({(result.line.name, result.case.name): as_row(result) for result in results})
-    pathlib.Path(path).write_text(json.dumps(list(rows.values()), indent=1), encoding="utf-8")
+    part = pathlib.Path(f"{path}.part") # a run that is ended just now leaves the earlier results
+    part.write_text(json.dumps(list(rows.values()), indent=1), encoding="utf-8")
+    part.replace(path)
 
 
 def markdown(rows):
