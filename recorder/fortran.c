@@ -2,9 +2,9 @@
 /*
  * fortran - where a Fortran program calls MPI.
  *
- * The library's Fortran layer calls the C functions, which are recorded; their caller is the layer.  These note
- * the program's own place for as long as the layer is at work, and go on to it.  As compilers name them: of
- * mpif.h and `use mpi`, of `use mpi_f08`, and of MPICH's with descriptors for buffers.
+ * The library's Fortran layer calls the C functions, which are recorded; their caller is the layer.  These
+ * note the program's own place for as long as the layer is at work, and go on to it.  As compilers name them:
+ * of mpif.h and `use mpi`, of `use mpi_f08`, and of MPICH's with descriptors for buffers.
  *
  * Each takes sixteen words: a C function's thirteen, the error code, and the lengths of two strings.
  */
@@ -46,12 +46,12 @@ static inline __attribute__((always_inline)) word pass(const char *name, fortran
     return result;
 }
 
-#define WRAPPER(symbol)                                                              \
-    __attribute__((visibility("default"))) word symbol(PARAMETERS);                  \
-    word symbol(PARAMETERS)                                                          \
-    {                                                                                \
-        static fortran_function *next;                                               \
-        return pass(#symbol, &next, (word)__builtin_return_address(0), ARGUMENTS);   \
+#define WRAPPER(symbol)                                                            \
+    __attribute__((visibility("default"))) word symbol(PARAMETERS);                \
+    word symbol(PARAMETERS)                                                        \
+    {                                                                              \
+        static fortran_function *next;                                             \
+        return pass(#symbol, &next, (word)__builtin_return_address(0), ARGUMENTS); \
     }
 #define WRAPPERS(name) WRAPPER(mpi_##name##_) WRAPPER(mpi_##name##_f08_) WRAPPER(mpi_##name##_f08ts_)
 

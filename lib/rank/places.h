@@ -8,9 +8,8 @@
 
 /*
  * Fills in the places of all calls, requests, communicators, windows and past calls of which the state has a
- * return address: the line in the user's code that called MPI.  A call that the MPI library's own Fortran
- * layer made, or a binding without debug information, has no place.  What cannot be found out stays not
- * known.
+ * return address: the line in the user's code that called MPI.  A call that a binding without debug
+ * information made has no place.  What cannot be found out stays not known.
  */
 void mpiq_rank_add_places(struct mpiq_target *target, struct mpiq_rank_state *state);
 

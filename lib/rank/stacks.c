@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "rank/identity.h"
 #include "rank/places.h"
+#include "rank/python.h"
 #include "rank/rank.h"
 #include "rank/stacks.h"
 
@@ -56,6 +57,8 @@ static bool is_body(const struct mpiq_frame *frame, char *name, size_t size)
 static void find_call(const struct mpiq_rank_state *state, struct mpiq_thread *thread)
 {
     for (size_t i = thread->frame_count; i-- > 0;) {
+        if (thread->frames[i].pc == 0) /* an interpreter's: its functions are the user's, whatever their names */
+            continue;
         if (mpiq_mpi_frame(thread->frames, i, thread->mpi_call, sizeof thread->mpi_call) ||
             is_body(&thread->frames[i], thread->mpi_call, sizeof thread->mpi_call)) {
             thread->mpi_frame = (int32_t)i;
@@ -172,6 +175,7 @@ static void add_stack(struct mpiq_target *target, struct mpiq_rank_state *state,
     }
     convert(state, &stack, thread);
     mpiq_target_stack_deinit(&stack);
+    mpiq_rank_add_python(target, state, thread);
 }
 
 /* In a container the library knows threads by other numbers than the system does out here. */

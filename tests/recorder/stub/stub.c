@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stub - a library of one rank that sends messages to itself, for the thread sanitizer: nothing in it orders one
- * thread before another, so that all order between threads that record is the recorder's own.
+ * stub - a library of one rank that sends messages to itself, for the thread sanitizer: nothing in it orders
+ * one thread before another, so that all order between threads that record is the recorder's own.
  *
  * A thread receives only what it sent, and posts the receive first.  Handles of requests are shared among the
- * threads and given out again at once; half of the sends are complete at once, and all of those have one handle.
+ * threads and given out again at once; half of the sends are complete at once, and all of those have one
+ * handle.
  */
 #include "mpi.h"
 
@@ -136,12 +137,12 @@ int MPI_Comm_set_name(MPI_Comm comm, const char *name)
 
 /* ---- what the recorder asks ---------------------------------------------------------------------------- */
 
-#define ANSWER(name, parameters, action)     \
-    int PMPI_##name parameters;              \
-    int PMPI_##name parameters               \
-    {                                        \
-        action;                              \
-        return 0;                            \
+#define ANSWER(name, parameters, action) \
+    int PMPI_##name parameters;          \
+    int PMPI_##name parameters           \
+    {                                    \
+        action;                          \
+        return 0;                        \
     }
 
 ANSWER(Query_thread, (int *level), *level = MPI_THREAD_MULTIPLE)
@@ -150,7 +151,7 @@ ANSWER(Comm_test_inter, (MPI_Comm comm, int *inter), *inter = comm == 0)
 ANSWER(Comm_rank, (MPI_Comm comm, int *rank), *rank = comm == 0)
 ANSWER(Comm_group, (MPI_Comm comm, MPI_Group *group), *group = comm)
 ANSWER(Group_size, (MPI_Group group, int *size), *size = group != 0)
-ANSWER(Group_free, (MPI_Group *group), *group = 0)
+ANSWER(Group_free, (MPI_Group * group), *group = 0)
 ANSWER(Group_translate_ranks, (MPI_Group from, int count, const int *ranks, MPI_Group to, int *ret),
        for (int i = 0; i < count && from != to + 1; i++) ret[i] = ranks[i])
 ANSWER(Type_size, (MPI_Datatype type, int *size), *size = (type >> 8) & 0xff)

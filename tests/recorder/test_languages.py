@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fortran and Python under the recorder: the report names the program's own lines."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def line_of(source, text):
+    lines = (HERE / source).read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def report(library, *command):
+    """What `mpiq run` says of a job of four ranks that hangs, without times."""
+    mpirun = [f"mpirun.{library}", *(["--oversubscribe"] if library == "openmpi" else []), "-n", "4"]
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    answer = subprocess.run([os.environ["MPIQ"], "run", "--", *mpirun, *command], env=environment, timeout=120,
+                            capture_output=True, text=True, check=False)
+    assert answer.returncode == 1, answer.stderr
+    return re.sub(r" +", " ", re.sub(r" \d+\.\d s ", " ", answer.stderr))
+
+
+@pytest.mark.parametrize("kind", ["mpif", "f08"])
+@pytest.mark.parametrize("library", ["mpich", "openmpi"])
+def test_fortran(library, kind, tmp_path):
+    if not shutil.which(f"mpif90.{library}"):
+        pytest.skip(f"mpif90.{library} is not installed")
+    source = f"solver_{kind}.f90"
+    subprocess.run([f"mpif90.{library}", "-g", "-O0", f"-J{tmp_path}", "-o", tmp_path / "solver", HERE / source],
+                   check=True)
+    def at(call):
+        # gfortran 12 gives a call with MPI_STATUS_IGNORE of mpi_f08 the first line of its block.
+        own = call == "call MPI_Wait" or call == "call MPI_Irecv"
+        return "*" if kind == "f08" and own else line_of(source, call) + (call == "call MPI_Irecv")
+
+    def said(*words):
+        return re.sub(r"(MPI_Wait solver_f08.f90):\d+", r"\1:*", report(library, tmp_path / "solver", *words))
+
+    rank_1 = (f" rank 1 MPI_Wait {source}:{at('call MPI_Irecv')} refine_mesh "
+              f"receive posted at {source}:{line_of(source, 'call MPI_Irecv')}: tag 99 from rank 3")
+    text = said()
+    assert (f" ranks 0,2-3 MPI_Bcast {source}:{at('call MPI_Bcast')} share_parameters "
+            "collective 6 on MPI_COMM_WORLD") in text
+    assert rank_1 in text
+    text = said("nonblocking")
+    assert (f" ranks 0,2-3 MPI_Wait {source}:{at('call MPI_Wait')} share_parameters for MPI_Ibcast started at "
+            f"{source}:{at('call MPI_Ibcast')}, collective 6 on MPI_COMM_WORLD") in text
+    assert rank_1 in text
+
+
+@pytest.mark.parametrize("how", ["blocking", "nonblocking"])
+def test_python(how):
+    python = "/usr/bin/python3"
+    known = subprocess.run([python, "-c", "import mpi4py, sys; sys.exit(sys.version_info[:2] != (3, 11))"],
+                           capture_output=True, check=False)
+    if known.returncode:
+        pytest.skip("no mpi4py for CPython 3.11 here")
+    text = report("openmpi", python, HERE / "solver.py", how)
+    line = line_of("solver.py", "world.Bcast" if how == "blocking" else "request.Wait()")
+    assert f" ranks 0,2-3 {'MPI_Bcast' if how == 'blocking' else 'MPI_Wait'} solver.py:{line} share_parameters " in text
+    assert f" rank 1 MPI_Wait solver.py:{line_of('solver.py', 'source=') + 1} refine_mesh " in text
