@@ -33,7 +33,8 @@ enum { WORDS = 13 };
     X(RSEND)                                                                                                 \
     X(ISEND)                                                                                                 \
     X(IBSEND)                                                                                                \
-    X(ISSEND) X(IRSEND) X(SEND_INIT) X(BSEND_INIT) X(SSEND_INIT) X(RSEND_INIT) X(RECV) X(IRECV) X(RECV_INIT) \
+    X(ISSEND)                                                                                                \
+    X(IRSEND) X(SEND_INIT) X(BSEND_INIT) X(SSEND_INIT) X(RSEND_INIT) X(RECV) X(IRECV) X(RECV_INIT)           \
         X(PSEND_INIT) X(PRECV_INIT) X(SENDRECV) X(SENDRECV_REPLACE) X(ISENDRECV) X(ISENDRECV_REPLACE)        \
             X(PROBE) X(IPROBE) X(MPROBE) X(IMPROBE) X(MRECV) X(IMRECV) X(START) X(STARTALL) X(WAIT)          \
                 X(WAITALL) X(WAITANY) X(WAITSOME) X(TEST) X(TESTALL) X(TESTANY) X(TESTSOME) X(REQUEST_FREE)  \
@@ -274,9 +275,9 @@ void request_publish(struct mpiq_record_request *request, uint64_t handle,
 struct mpiq_record_request *request_find(uint64_t handle); /* NULL: none, the null request */
 /* It has ended: it is no longer known by its handle. */
 void request_drop(struct mpiq_record_request *request);
-/* With several threads: takes the one with that handle out of the index for as long as its thread waits for it
-   or tests it.  Returns the record to end or to attach again; NULL: there is nothing to note of it (*known: it
-   was one of several sends that share a handle). */
+/* With several threads: takes the one with that handle out of the index for as long as its thread waits for
+   it or tests it.  Returns the record to end or to attach again; NULL: there is nothing to note of it
+   (*known: it was one of several sends that share a handle). */
 struct mpiq_record_request *request_detach(uint64_t handle, bool *known);
 void request_attach(struct mpiq_record_request *request);
 /* Those on a communicator that is freed lose it: its record may become another's. */
@@ -383,8 +384,8 @@ word lifetime_init(const struct function *function, unsigned index, mpi_function
                    word caller);
 extern bool recorder_active; /* between MPI_Init's begin and the end of MPI_Finalize */
 word dispatch(unsigned index, mpi_function *next, word *arguments, word caller);
-/* A call that frees an object, made inside another MPI call: by the program's own function that deletes an attribute,
-   say.  It is in no history, but what it frees is known no longer. */
+/* A call that frees an object, made inside another MPI call: by the program's own function that deletes an
+   attribute, say.  It is in no history, but what it frees is known no longer. */
 word dispatch_inside(unsigned index, mpi_function *next, const word *arguments);
 
 #endif

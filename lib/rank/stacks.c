@@ -57,7 +57,8 @@ static bool is_body(const struct mpiq_frame *frame, char *name, size_t size)
 static void find_call(const struct mpiq_rank_state *state, struct mpiq_thread *thread)
 {
     for (size_t i = thread->frame_count; i-- > 0;) {
-        if (thread->frames[i].pc == 0) /* an interpreter's: its functions are the user's, whatever their names */
+        if (thread->frames[i].pc ==
+            0) /* an interpreter's: its functions are the user's, whatever their names */
             continue;
         if (mpiq_mpi_frame(thread->frames, i, thread->mpi_call, sizeof thread->mpi_call) ||
             is_body(&thread->frames[i], thread->mpi_call, sizeof thread->mpi_call)) {
