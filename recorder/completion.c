@@ -96,6 +96,7 @@ void before_wait(struct call *call)
     call->self->requests[0] = request;
     call->request_count = 1;
     if (request) {
+        call->comm = arena_at(request->comm);
         call->entry->comm = request->comm;
         call->entry->peer = request->peer;
         call->entry->tag = request->tag;

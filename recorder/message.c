@@ -82,6 +82,9 @@ static void describe_data(struct call *call)
     thread->datatype = HAS(call, 't') ? handle_of(ARGUMENT(call, 't')) : 0;
     thread->buffer = HAS(call, 'b') ? ARGUMENT(call, 'b') : 0;
     call->entry->bytes = thread->datatype ? bytes_of(thread->count, thread->datatype) : -1;
+    unsigned action = call->function->action;
+    if ((action == ACTION_PSEND_INIT || action == ACTION_PRECV_INIT) && call->entry->bytes >= 0)
+        call->entry->bytes *= (int32_t)call->arguments[1]; /* partitions, of so many elements each */
 }
 
 void before_envelope(struct call *call)

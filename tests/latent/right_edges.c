@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * right_edges - more programs in which nothing is wrong, at the edges of the standard: arguments that do not count,
- * objects that functions of the program free, requests that end in other ways than by MPI_Wait.  Two to four ranks;
- * neither --strict nor --check may find anything.
+ * right_edges - more programs in which nothing is wrong, at the edges of the standard: arguments that do not
+ * count, objects that functions of the program free, requests that end in other ways than by MPI_Wait.  Two
+ * to four ranks; neither --strict nor --check may find anything.
  */
 #include "right.h"
 
 #include <stdlib.h>
 
-/* ---- nobody and nothing --------------------------------------------------------------------------------- */
+/* ---- nobody and nothing ---------------------------------------------------------------------------------
+ */
 
 static void nobody_in_every_call(void)
 {
@@ -71,7 +72,8 @@ static void null_handles_in_lists(void)
     MPI_Request_free(&requests[1]);
 }
 
-/* ---- how requests end ----------------------------------------------------------------------------------- */
+/* ---- how requests end -----------------------------------------------------------------------------------
+ */
 
 static void receive_cancelled_too_late_or_not(void)
 {
@@ -181,14 +183,16 @@ static void request_of_its_own(void)
     MPI_Wait(&request, IGNORE);
 }
 
-/* ---- types ---------------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------------------
+ */
 
 /* Six ints by seven ways. */
 static void one_signature_by_many_constructors(void)
 {
     enum { WAYS = 7 };
     MPI_Datatype types[WAYS], inner;
-    int lengths[] = {2, 4}, places[] = {0, 2}, sizes[] = {4, 4}, parts[] = {2, 3}, starts[] = {1, 1}, values[32] = {0};
+    int lengths[] = {2, 4}, places[] = {0, 2}, sizes[] = {4, 4}, parts[] = {2, 3}, starts[] = {1, 1},
+        values[32] = {0};
     MPI_Aint bytes[] = {0, 8}, at[] = {0, 8};
     MPI_Datatype members[] = {MPI_INT, MPI_INT};
     MPI_Type_contiguous(6, MPI_INT, &types[0]);
@@ -203,7 +207,8 @@ static void one_signature_by_many_constructors(void)
     for (int i = 0; i < WAYS; i++)
         MPI_Type_commit(&types[i]);
     for (int i = 0; i < WAYS; i++) {
-        MPI_Sendrecv(values, 1, types[i], right(), 9, values + 16, 1, types[(i + 1) % WAYS], left(), 9, WORLD, IGNORE);
+        MPI_Sendrecv(values, 1, types[i], right(), 9, values + 16, 1, types[(i + 1) % WAYS], left(), 9, WORLD,
+                     IGNORE);
         MPI_Bcast(values, 1, types[(i + rank) % WAYS], 0, WORLD);
     }
     MPI_Bcast(values, rank == 0 ? 6 : 1, rank == 0 ? MPI_INT : types[1], 0, WORLD);
@@ -261,7 +266,8 @@ static void gathered_into_columns(void)
     MPI_Type_free(&column);
 }
 
-/* ---- collectives ---------------------------------------------------------------------------------------- */
+/* ---- collectives ----------------------------------------------------------------------------------------
+ */
 
 static void in_place_everywhere(void)
 {
@@ -372,7 +378,8 @@ static void persistent_collectives(void)
 }
 #endif
 
-/* ---- objects that the program's own functions free ------------------------------------------------------- */
+/* ---- objects that the program's own functions free -------------------------------------------------------
+ */
 
 struct cache {
     MPI_Comm comm;
@@ -436,7 +443,8 @@ static void cache_freed_at_the_end(void)
     MPI_Comm_free_keyval(&key);
 }
 
-/* ---- groups, communicators, windows ---------------------------------------------------------------------- */
+/* ---- groups, communicators, windows ----------------------------------------------------------------------
+ */
 
 static void groups_of_all_kinds(void)
 {
