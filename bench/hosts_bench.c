@@ -111,7 +111,7 @@ static void say_snapshot(struct made_up *host, struct mpiq_rank_state **states, 
     say(host, MPIQ_LINE_LOOKED, "2", 1);
     for (size_t at = 0; at < size; at += CHUNK)
         say(host, MPIQ_LINE_CHUNK, bytes + at, size - at < CHUNK ? size - at : CHUNK);
-    snprintf(bye, sizeof bye, "%zu %016" PRIx64, size, mpiq_hash_bytes(MPIQ_HASH_START, bytes, size));
+    snprintf(bye, sizeof bye, "%zu %016" PRIx64, size, mpiq_hash_bytes(MPIQ_HASH_FIXED, bytes, size));
     say(host, MPIQ_LINE_BYE, bye, strlen(bye));
 }
 

@@ -3,8 +3,21 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "base/memory.h"
+
+uint64_t mpiq_hash_secret = MPIQ_HASH_FIXED;
+
+/* The kernel gives every program 16 random bytes. */
+static void __attribute__((constructor)) choose_secret(void)
+{
+    const void *bytes = (const void *)getauxval(AT_RANDOM); /* NOLINT: an address */
+    uint64_t random = 0;
+    if (bytes)
+        memcpy(&random, bytes, sizeof random);
+    mpiq_hash_secret ^= random;
+}
 
 void mpiq_hash_table_deinit(struct mpiq_hash_table *table)
 {

@@ -34,8 +34,12 @@ bool mpiq_hash_table_add(struct mpiq_hash_table *table, uint64_t hash, uint32_t 
 /* The next index with that hash; UINT32_MAX: no more.  *cursor starts as hash. */
 uint32_t mpiq_hash_table_next(const struct mpiq_hash_table *table, uint64_t hash, uint64_t *cursor);
 
-/* Mixes a value into a hash; start with MPIQ_HASH_START. */
-#define MPIQ_HASH_START UINT64_C(0x9e3779b97f4a7c15)
+/* Mixes a value into a hash.  Start with MPIQ_HASH_START: it differs from process to process, so that nobody
+   can choose names and numbers whose hashes are equal.  What another process computes too starts with
+   MPIQ_HASH_FIXED. */
+extern uint64_t mpiq_hash_secret;
+#define MPIQ_HASH_START mpiq_hash_secret
+#define MPIQ_HASH_FIXED UINT64_C(0x9e3779b97f4a7c15)
 static inline uint64_t mpiq_hash(uint64_t hash, uint64_t value)
 {
     hash ^= value;

@@ -157,6 +157,6 @@ struct mpiq_error *mpiq_collector_send(struct mpiq_collector *collector, const c
     for (size_t at = 0; at < length && !error; at += CHUNK)
         error = mpiq_collector_say(collector, MPIQ_LINE_CHUNK, bytes + at,
                                    length - at < CHUNK ? length - at : CHUNK);
-    snprintf(text, sizeof text, "%zu %016" PRIx64, length, mpiq_hash_bytes(MPIQ_HASH_START, bytes, length));
+    snprintf(text, sizeof text, "%zu %016" PRIx64, length, mpiq_hash_bytes(MPIQ_HASH_FIXED, bytes, length));
     return error ? error : mpiq_collector_say(collector, MPIQ_LINE_BYE, text, strlen(text));
 }

@@ -21,7 +21,7 @@ static const char *const words[] = {
 
 static uint64_t check_of(unsigned version, const char *text, size_t length)
 {
-    return mpiq_hash_bytes(mpiq_hash(MPIQ_HASH_START, version), text, length);
+    return mpiq_hash_bytes(mpiq_hash(MPIQ_HASH_FIXED, version), text, length);
 }
 
 char *mpiq_line_write(uint64_t token, uint64_t number, enum mpiq_line_kind kind, const void *bytes,

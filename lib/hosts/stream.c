@@ -104,7 +104,7 @@ static void take_chunk(struct mpiq_stream *stream, const struct mpiq_stream_line
 static void take_bye(struct mpiq_stream *stream, const struct mpiq_stream_line *line)
 {
     char text[64];
-    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, stream->bytes, stream->size);
+    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_FIXED, stream->bytes, stream->size);
     int length = snprintf(text, sizeof text, "%zu %016" PRIx64, stream->size, hash);
     if (stream->phase != MPIQ_STREAM_SENDING || line->length != (size_t)length ||
         memcmp(line->bytes, text, line->length) != 0)

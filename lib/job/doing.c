@@ -70,7 +70,8 @@ bool mpiq_thread_polls(const struct mpiq_job_state *job, const struct mpiq_job_r
 /* Whether another thread of the rank is in MPI all the time: blocked there, or going round testing. */
 static bool any_in_mpi(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
 {
-    for (uint32_t i = 0; i < rank->thread_count; i++) {
+    bool may_poll = rank->looks == 3 && !(rank->changed & MPIQ_CHANGED_PROGRESS);
+    for (uint32_t i = 0; may_poll && i < rank->thread_count; i++) {
         if (mpiq_thread_polls(job, rank, &job->threads[rank->first_thread + i]))
             return true;
     }

@@ -256,8 +256,8 @@ static bool begin(struct mpiq_wait_graph *graph)
             if (runs && job->threads[thread].held == MPIQ_YES)
                 graph->thread_nodes[thread] =
                     append_node(graph, (struct mpiq_node){.kind = MPIQ_KIND_THREAD, .subject = thread});
-            else if (runs && mpiq_thread_may_act(job, rank, &job->threads[thread]) &&
-                     mpiq_thread_polls(job, rank, &job->threads[thread]))
+            else if (runs && mpiq_thread_polls(job, rank, &job->threads[thread]) &&
+                     mpiq_thread_may_act(job, rank, &job->threads[thread]))
                 graph->poller_nodes[thread] =
                     append_node(graph, (struct mpiq_node){.kind = MPIQ_KIND_POLLER, .subject = thread});
         }

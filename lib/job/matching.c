@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/array.h"
+#include "base/debug.h"
 
 /* A message that a receive may take. */
 struct message {
@@ -22,8 +23,13 @@ struct run {
     uint32_t end;
 };
 
+/* Comparisons of receives with messages, for one rank.  A rank that means well stays far below; one that does
+   not would keep us busy for days. */
+#define STEPS_MOST (UINT64_C(1) << 27)
+
 /* What one receiver's matching needs; reused from rank to rank. */
 struct work {
+    uint64_t steps;
     struct message *messages;
     uint32_t message_count;
     uint32_t message_capacity;
@@ -429,6 +435,7 @@ static struct run *find(struct work *work, const struct mpiq_job_operation *rece
         return run && run->head < run->end ? run : NULL;
     }
     struct run *best = NULL;
+    work->steps += work->run_count;
     for (uint32_t i = 0; i < work->run_count; i++) {
         struct run *run = &work->runs[i];
         if (run->head == run->end)
@@ -442,11 +449,12 @@ static struct run *find(struct work *work, const struct mpiq_job_operation *rece
 }
 
 /* Whether a wildcard receive of the rank has messages of several keys to choose from. */
-static bool has_choice(const struct work *work, const struct mpiq_job_operation *receive)
+static bool has_choice(struct work *work, const struct mpiq_job_operation *receive)
 {
     uint32_t keys = 0;
     if (!receive->any && !receive->tag_any)
         return false;
+    work->steps += work->run_count;
     for (uint32_t i = 0; i < work->run_count; i++) {
         const struct message *last = &work->messages[work->runs[i].end - 1];
         keys += mpiq_fits(receive, last->comm, last->sender, last->tag);
@@ -461,8 +469,9 @@ static bool takes_messages(const struct mpiq_job_operation *op)
 
 /* Whether messages of a key include some whose sends have returned, beside pending sends: which of them came
    first is not known. */
-static bool is_mixed(const struct mpiq_matching *matching, const struct work *work, const struct message *of)
+static bool is_mixed(const struct mpiq_matching *matching, struct work *work, const struct message *of)
 {
+    work->steps += work->message_count;
     for (uint32_t i = 0; i < work->message_count; i++) {
         const struct message *message = &work->messages[i];
         if (compare_keys(message, of) == 0 &&
@@ -475,16 +484,17 @@ static bool is_mixed(const struct mpiq_matching *matching, const struct work *wo
 /* Messages that counts tell have no order of arrival.  Where the order decides which receive takes which
    message, none of those concerned is taken for stuck. */
 static void allow_for_order(struct mpiq_matching *matching, const struct mpiq_job_rank *rank,
-                            const struct work *work)
+                            struct work *work)
 {
     const struct mpiq_job_operation *ops = &matching->job->operations[rank->first_operation];
     bool choice = false;
-    for (uint32_t i = 0; i < rank->operation_count && !choice; i++)
+    for (uint32_t i = 0; i < rank->operation_count && !choice && work->steps < STEPS_MOST; i++)
         choice = takes_messages(&ops[i]) && has_choice(work, &ops[i]);
     for (uint32_t i = 0; i < rank->operation_count; i++) {
         if (!takes_messages(&ops[i]))
             continue;
-        for (uint32_t j = 0; j < work->message_count; j++) {
+        work->steps += work->message_count;
+        for (uint32_t j = 0; j < work->message_count && work->steps < STEPS_MOST; j++) {
             const struct message *message = &work->messages[j];
             uint32_t receive = rank->first_operation + i;
             if (!mpiq_fits(&ops[i], message->comm, message->sender, message->tag))
@@ -506,13 +516,33 @@ static void meet(struct mpiq_matching *matching, uint32_t receive, uint32_t mess
         matching->fates[message] = MPIQ_FATE_MEETS;
 }
 
+/* Which receive takes which message would take too long to find out: none of them is taken for stuck. */
+static void leave_open(struct mpiq_matching *matching, const struct mpiq_job_rank *rank,
+                       const struct work *work)
+{
+    mpiq_debug("job", "rank at row %d: too many receives and messages to match",
+               (int)(rank - matching->job->ranks));
+    for (uint32_t i = 0; i < rank->operation_count; i++) {
+        uint32_t index = rank->first_operation + i;
+        const struct mpiq_job_operation *op = &matching->job->operations[index];
+        if (op->queue == MPIQ_QUEUE_RECEIVES && mpiq_is_receive(op) && is_pending(op))
+            matching->fates[index] = MPIQ_FATE_MEETS;
+    }
+    for (uint32_t i = 0; i < work->message_count; i++) {
+        uint32_t message = work->messages[i].operation;
+        if (matching->fates[message] == MPIQ_FATE_UNEXPECTED)
+            matching->fates[message] = MPIQ_FATE_MEETS;
+    }
+}
+
 static bool match_receives(struct mpiq_matching *matching, const struct mpiq_job_rank *rank,
                            struct work *work)
 {
     const struct mpiq_job_state *job = matching->job;
     if (!make_runs(work))
         return false;
-    for (uint32_t i = 0; i < rank->operation_count; i++) {
+    work->steps = 0;
+    for (uint32_t i = 0; i < rank->operation_count && work->steps < STEPS_MOST; i++) {
         uint32_t index = rank->first_operation + i;
         const struct mpiq_job_operation *op = &job->operations[index];
         if (op->queue != MPIQ_QUEUE_RECEIVES || !mpiq_is_receive(op) || !is_pending(op))
@@ -529,6 +559,8 @@ static bool match_receives(struct mpiq_matching *matching, const struct mpiq_job
     }
     if (rank->source == MPIQ_SOURCE_RECORDER)
         allow_for_order(matching, rank, work);
+    if (work->steps >= STEPS_MOST)
+        leave_open(matching, rank, work);
     return true;
 }
 

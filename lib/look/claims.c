@@ -8,10 +8,8 @@
 #include "rank/rank.h"
 #include "state/job_state.h"
 
-/* The system's word on the process, and the launcher's on who it is; nothing of the process's own.  Takes
-   reason. */
-static struct mpiq_error *start_over(const struct mpiq_look_source *source, struct mpiq_error *reason,
-                                     struct mpiq_rank_state **state)
+struct mpiq_error *mpiq_start_state_over(const struct mpiq_look_source *source, struct mpiq_error *reason,
+                                         struct mpiq_rank_state **state)
 {
     const struct mpiq_rank_state *old = *state;
     struct mpiq_rank_state *bare = mpiq_rank_state_create();
@@ -39,7 +37,7 @@ static struct mpiq_error *start_over(const struct mpiq_look_source *source, stru
 
 struct mpiq_error *mpiq_disown_state(struct mpiq_error *reason, struct mpiq_rank_state **state)
 {
-    return start_over(&(struct mpiq_look_source){.rank = -1}, reason, state);
+    return mpiq_start_state_over(&(struct mpiq_look_source){.rank = -1}, reason, state);
 }
 
 struct mpiq_error *mpiq_check_claims(const struct mpiq_look_source *source, int world_size,
@@ -48,7 +46,7 @@ struct mpiq_error *mpiq_check_claims(const struct mpiq_look_source *source, int 
     struct mpiq_rank_state *read = *state;
     bool launched = source->rank >= 0 && source->nspace;
     if (launched && read->name.rank >= 0 && read->name.rank != source->rank)
-        return start_over(
+        return mpiq_start_state_over(
             source,
             mpiq_error_create(MPIQ_ERROR_CORRUPT,
                               "its memory says that it is rank %d, but it was started as rank %d: "
@@ -64,7 +62,7 @@ struct mpiq_error *mpiq_check_claims(const struct mpiq_look_source *source, int 
         read->world_size = world_size;
     }
     struct mpiq_error *error = mpiq_job_check_state(read);
-    return error ? start_over(source, error, state) : NULL;
+    return error ? mpiq_start_state_over(source, error, state) : NULL;
 }
 
 /* A rank of the launched world that says which job it is of; NULL. */
@@ -111,7 +109,7 @@ struct mpiq_error *mpiq_check_jobs(const struct mpiq_look_sources *sources, int 
             (*state)->name.job = job;
             continue;
         }
-        error = start_over(
+        error = mpiq_start_state_over(
             &sources->items[i],
             mpiq_error_create(MPIQ_ERROR_CORRUPT,
                               "its memory says that it is of job %u, but the others are of job %u: "

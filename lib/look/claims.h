@@ -22,6 +22,11 @@ struct mpiq_error *mpiq_check_claims(const struct mpiq_look_source *source, int 
    them give.  After a look at all of them. */
 struct mpiq_error *mpiq_check_jobs(const struct mpiq_look_sources *sources, int look);
 
+/* Replaces a state by the system's word on the process and the launcher's on who it is, and nothing of the
+   process's own.  Takes reason, which becomes its problem.  Fails only for want of memory. */
+struct mpiq_error *mpiq_start_state_over(const struct mpiq_look_source *source, struct mpiq_error *reason,
+                                         struct mpiq_rank_state **state);
+
 /* Replaces the state of a process that claims to be what another one is by one of a process without a name.
    Takes reason, which becomes its problem. */
 struct mpiq_error *mpiq_disown_state(struct mpiq_error *reason, struct mpiq_rank_state **state);

@@ -18,6 +18,7 @@
 #include "base/debug.h"
 #include "look/claims.h"
 #include "look/reader_process.h"
+#include "look/weigh.h"
 #include "rank/rank.h"
 
 enum { MAX_THREADS = 32, PROGRESS_MS = 100 };
@@ -307,7 +308,8 @@ static struct mpiq_error *take_answer(struct mpiq_reader *reader, struct crew *c
     mpiq_rank_state_trim_history(*ret, mpiq_history_share((*ret)->world_size));
     if (reader->look == 2 && source->looks[0]) /* what it did by then stands in this look's, too */
         mpiq_rank_state_trim_history(source->looks[0], 0);
-    return mpiq_check_claims(source, world_size, ret);
+    error = mpiq_weigh(reader->sources, task->index, reader->look);
+    return error ? error : mpiq_check_claims(source, world_size, ret);
 }
 
 static struct mpiq_error *explain_crash(int number)

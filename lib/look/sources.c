@@ -103,6 +103,8 @@ static struct mpiq_error *add_process(struct mpiq_look_sources *sources,
 static struct mpiq_error *keep_state(void *context, int look, struct mpiq_rank_state **state)
 {
     struct mpiq_look_sources *sources = context;
+    if (!mpiq_budget_take(&sources->budget, (*state)->weight))
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "the snapshots hold more than all ranks together may have");
     if (!mpiq_array_reserve(&sources->kept, &sources->kept_capacity, sources->kept_count + 1))
         return no_memory();
     sources->kept[sources->kept_count++] = (struct mpiq_kept_state){look, mpiq_steal(*state)};

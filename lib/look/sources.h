@@ -14,6 +14,7 @@
 #include "look/process_table.h"
 #include "look/source.h"
 #include "mpiq.h"
+#include "state/budget.h"
 #include "state/rank_state.h"
 
 /* What a snapshot held. */
@@ -32,6 +33,7 @@ struct mpiq_look_sources {
     int world_size;                               /* of the launched job; 0 not known */
     struct mpiq_snapshot_reader *snapshot_reader; /* while the sources are found */
     bool partial;                                 /* the launched job may have ranks on other hosts */
+    struct mpiq_budget budget;                    /* of all states, kept and read */
 };
 
 /* Finds all that options name.  USAGE for a target that is nothing of the kind. */

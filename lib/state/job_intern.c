@@ -15,6 +15,8 @@ void mpiq_job_builder_destroy(struct mpiq_job_builder *builder, uint32_t group_c
     mpiq_hash_table_deinit(&builder->groups);
     mpiq_hash_table_deinit(&builder->communicators);
     mpiq_hash_table_deinit(&builder->ranks);
+    mpiq_hash_table_deinit(&builder->worlds);
+    mpiq_hash_table_deinit(&builder->handles);
     free(builder->names);
     free(builder->marks);
     free(builder->thread_marks);
@@ -138,11 +140,18 @@ bool mpiq_job_intern_name(struct mpiq_job_state *job, struct mpiq_name name, uin
     *ret = MPIQ_NO_NAME;
     if (name.rank < 0 || (uint32_t)name.rank >= MPIQ_JOB_MAX_PROCESSES)
         return true;
-    uint32_t world = 0;
-    while (world < job->world_count && job->worlds[world].job != name.job)
-        world++;
-    if (world == job->world_count) {
-        if (!MPIQ_RESERVE(job->worlds, job->world_count, job->builder->world_capacity, 1))
+    struct mpiq_job_builder *builder = job->builder;
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, name.job);
+    uint64_t cursor = hash;
+    uint32_t world;
+    while ((world = mpiq_hash_table_next(&builder->worlds, hash, &cursor)) != MPIQ_NONE) {
+        if (job->worlds[world].job == name.job)
+            break;
+    }
+    if (world == MPIQ_NONE) {
+        world = job->world_count;
+        if (!MPIQ_RESERVE(job->worlds, world, builder->world_capacity, 1) ||
+            !mpiq_hash_table_add(&builder->worlds, hash, world))
             return false;
         job->worlds[job->world_count++] = (struct mpiq_world){.job = name.job};
     }

@@ -59,9 +59,14 @@ void mpiq_job_state_destroy(struct mpiq_job_state *job)
 
 struct mpiq_world_rank mpiq_job_world_rank(const struct mpiq_job_state *job, uint32_t process)
 {
-    uint32_t world = 0;
-    while (world + 1 < job->world_count && job->worlds[world + 1].first <= process)
-        world++;
+    uint32_t world = 0; /* the last one that begins at the process, or before it */
+    for (uint32_t end = job->world_count; world + 1 < end;) {
+        uint32_t middle = world + (end - world) / 2;
+        if (job->worlds[middle].first <= process)
+            world = middle;
+        else
+            end = middle;
+    }
     return (struct mpiq_world_rank){
         .world = world,
         .rank = job->world_count ? process - job->worlds[world].first : process,

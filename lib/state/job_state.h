@@ -36,6 +36,7 @@ struct mpiq_world {
     uint32_t first;   /* process of its rank 0 */
     uint32_t size;    /* ranks; as the library says, or as many as were heard of */
     uint32_t present; /* of them with a rank state */
+    uint32_t seen;    /* the highest rank of these, plus one */
     mpiq_string_id nspace;
 };
 

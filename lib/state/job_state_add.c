@@ -142,14 +142,58 @@ static const struct mpiq_job_member *old_member(const struct mpiq_adding *adding
     if (!adding->old)
         return NULL;
     const struct mpiq_job_member *members = &adding->job->members[adding->old->first_member];
-    uint32_t count = adding->old->member_count;
-    if (index < count && members[index].handle == handle)
+    if (index < adding->old->member_count && members[index].handle == handle)
         return &members[index];
-    for (uint32_t i = 0; i < count; i++) {
-        if (members[i].handle == handle)
-            return &members[i];
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, handle);
+    uint64_t cursor = hash;
+    uint32_t i = mpiq_hash_table_next(&adding->job->builder->handles, hash, &cursor);
+    return i == MPIQ_NONE ? NULL : &members[i];
+}
+
+/* The builder's handles become those of the first look's members. */
+static bool find_old_handles(const struct mpiq_adding *adding)
+{
+    struct mpiq_hash_table *handles = &adding->job->builder->handles;
+    const struct mpiq_rank_state *state = adding->state;
+    mpiq_hash_table_clear(handles);
+    if (!adding->old)
+        return true;
+    const struct mpiq_job_member *members = &adding->job->members[adding->old->first_member];
+    uint32_t count = adding->old->member_count;
+    bool same = true; /* nearly always: then nobody asks */
+    for (size_t i = 0; i < state->communicator_count && same; i++)
+        same = i < count && members[i].handle == state->communicators[i].handle;
+    for (uint32_t i = 0; i < count && !same; i++) {
+        if (!mpiq_hash_table_add(handles, mpiq_hash(MPIQ_HASH_START, members[i].handle), i))
+            return false;
     }
-    return NULL;
+    return true;
+}
+
+/* An internal communicator serves the one with the handle that it names. */
+static bool find_parents(struct mpiq_adding *adding, const struct mpiq_job_member *members)
+{
+    struct mpiq_job_builder *builder = adding->job->builder;
+    struct mpiq_hash_table *handles = &builder->handles;
+    const struct mpiq_rank_state *state = adding->state;
+    mpiq_hash_table_clear(handles);
+    bool any = false;
+    for (size_t i = 0; i < state->communicator_count; i++)
+        any = any || state->communicators[i].parent;
+    for (size_t i = 0; any && i < state->communicator_count; i++) {
+        if (!mpiq_hash_table_add(handles, mpiq_hash(MPIQ_HASH_START, state->communicators[i].handle),
+                                 (uint32_t)i))
+            return false;
+    }
+    for (size_t i = 0; any && i < state->communicator_count; i++) {
+        uint64_t parent = state->communicators[i].parent;
+        uint64_t hash = mpiq_hash(MPIQ_HASH_START, parent);
+        uint64_t cursor = hash;
+        uint32_t j = parent ? mpiq_hash_table_next(handles, hash, &cursor) : MPIQ_NONE;
+        if (j != MPIQ_NONE && members[j].comm != members[i].comm)
+            builder->parents[members[i].comm] = members[j].comm;
+    }
+    return true;
 }
 
 static bool add_communicator(struct mpiq_adding *adding, const struct mpiq_communicator *comm, size_t index,
@@ -210,19 +254,14 @@ static bool add_communicators(struct mpiq_adding *adding, struct mpiq_job_rank *
         return false;
     struct mpiq_job_member *members _cleanup_free_ = calloc(count + 1, sizeof *members);
     uint32_t *groups _cleanup_free_ = calloc(count + 1, sizeof *groups);
-    if (!members || !groups)
+    if (!members || !groups || !find_old_handles(adding))
         return false;
     for (size_t i = 0; i < count; i++) {
         if (!add_communicator(adding, &state->communicators[i], i, &members[i], &groups[i]))
             return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        uint64_t parent = state->communicators[i].parent;
-        for (size_t j = 0; parent && j < count; j++) {
-            if (state->communicators[j].handle == parent && members[j].comm != members[i].comm)
-                builder->parents[members[i].comm] = members[j].comm;
-        }
-    }
+    if (!find_parents(adding, members))
+        return false;
     for (uint32_t i = 0; adding->old && i < adding->old->member_count; i++)
         job->members[adding->old->first_member + i].rank = MPIQ_NONE;
     rank->member_count = (uint32_t)count;
@@ -368,6 +407,8 @@ static uint32_t rank_row(struct mpiq_job_state *job, const struct mpiq_rank_stat
     if (name != MPIQ_NO_NAME) {
         struct mpiq_world *world = &job->worlds[name >> 32];
         world->present++;
+        if (world->seen <= (uint32_t)name)
+            world->seen = (uint32_t)name + 1;
         if (state->world_size > (int64_t)world->size)
             world->size = (uint32_t)state->world_size;
         if (!mpiq_job_intern(job, state->nspace, &world->nspace))
@@ -386,12 +427,16 @@ struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
     if (error)
         return error;
     memset(job->builder->cache, 0, sizeof job->builder->cache);
+    if (!mpiq_budget_take(&job->builder->budget, state->weight))
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "it has more than all ranks together may have");
     uint32_t row = rank_row(job, state);
     if (row == MPIQ_NONE)
         return no_memory();
     struct mpiq_job_rank rank = job->ranks[row];
-    if (rank.looks >= look)
+    if (rank.looks >= look) {
+        mpiq_budget_give(&job->builder->budget, state->weight);
         return mpiq_job_refuse_double(job, &rank, state);
+    }
 
     struct mpiq_job_rank old = rank;
     struct mpiq_adding adding = {.job = job, .state = state, .old = rank.looks ? &old : NULL, .row = row};

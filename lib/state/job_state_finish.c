@@ -26,8 +26,19 @@ static int compare_worlds(const void *left, const void *right, void *context)
     return order ? order : a->job < b->job ? -1 : a->job > b->job;
 }
 
-/* Sorts the worlds; map[provisional] is the first process of it. */
-static struct mpiq_error *finish_worlds(struct mpiq_job_state *job, uint32_t *first_of)
+/* Ranks whose groups name more processes than a job can have cost the job those of which nobody has seen
+   any: what is known of the others stays. */
+static void believe_what_was_seen(struct mpiq_job_state *job)
+{
+    uint64_t claimed = 0;
+    for (uint32_t i = 0; i < job->world_count; i++)
+        claimed += job->worlds[i].size;
+    for (uint32_t i = 0; claimed > MPIQ_JOB_MAX_PROCESSES && i < job->world_count; i++)
+        job->worlds[i].size = job->worlds[i].seen;
+}
+
+/* Sorts the worlds; placed[provisional] becomes what was world `provisional`. */
+static struct mpiq_error *finish_worlds(struct mpiq_job_state *job, struct mpiq_world *placed)
 {
     uint32_t count = job->world_count;
     uint32_t *order _cleanup_free_ = calloc(count + 1, sizeof *order);
@@ -36,6 +47,7 @@ static struct mpiq_error *finish_worlds(struct mpiq_job_state *job, uint32_t *fi
         free(sorted);
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     }
+    believe_what_was_seen(job);
     for (uint32_t i = 0; i < count; i++)
         order[i] = i;
     qsort_r(order, count, sizeof *order, compare_worlds, job);
@@ -43,7 +55,7 @@ static struct mpiq_error *finish_worlds(struct mpiq_job_state *job, uint32_t *fi
     for (uint32_t i = 0; i < count; i++) {
         sorted[i] = job->worlds[order[i]];
         sorted[i].first = (uint32_t)first;
-        first_of[order[i]] = (uint32_t)first;
+        placed[order[i]] = sorted[i];
         first += sorted[i].size;
         if (first > MPIQ_JOB_MAX_PROCESSES) {
             free(sorted);
@@ -61,22 +73,24 @@ static struct mpiq_error *finish_worlds(struct mpiq_job_state *job, uint32_t *fi
     return NULL;
 }
 
-static uint32_t process_of(const uint32_t *first_of, uint64_t name)
+static uint32_t process_of(const struct mpiq_world *placed, uint64_t name)
 {
-    return name == MPIQ_NO_NAME ? MPIQ_NONE : first_of[name >> 32] + (uint32_t)name;
+    if (name == MPIQ_NO_NAME || (uint32_t)name >= placed[name >> 32].size)
+        return MPIQ_NONE;
+    return placed[name >> 32].first + (uint32_t)name;
 }
 
-static void finish_ranks(struct mpiq_job_state *job, const uint32_t *first_of)
+static void finish_ranks(struct mpiq_job_state *job, const struct mpiq_world *placed)
 {
     for (uint32_t i = 0; i < job->rank_count; i++) {
-        uint32_t process = process_of(first_of, job->builder->names[i]);
+        uint32_t process = process_of(placed, job->builder->names[i]);
         job->ranks[i].process = process;
         if (process != MPIQ_NONE)
             job->processes[process] = i;
     }
 }
 
-static bool finish_groups(struct mpiq_job_state *job, const uint32_t *first_of)
+static bool finish_groups(struct mpiq_job_state *job, const struct mpiq_world *placed)
 {
     for (uint32_t i = 0; i < job->group_count; i++) {
         uint64_t *names = job->builder->group_names[i];
@@ -87,7 +101,7 @@ static bool finish_groups(struct mpiq_job_state *job, const uint32_t *first_of)
         if (!members)
             return false;
         for (uint32_t j = 0; j < count; j++)
-            members[j] = process_of(first_of, names[j]);
+            members[j] = process_of(placed, names[j]);
         job->groups[i].members = members;
         free(names);
         job->builder->group_names[i] = NULL;
@@ -373,17 +387,17 @@ struct mpiq_error *mpiq_job_state_finish(struct mpiq_job_state *job)
 {
     if (job->finished)
         return mpiq_error_create(MPIQ_ERROR_INTERNAL, "a job state was ended twice");
-    uint32_t *first_of _cleanup_free_ = calloc(job->world_count + 1, sizeof *first_of);
+    struct mpiq_world *placed _cleanup_free_ = calloc(job->world_count + 1, sizeof *placed);
     uint32_t *comm_map _cleanup_free_ = calloc(job->communicator_count + 1, sizeof *comm_map);
     uint32_t *member_map _cleanup_free_ = calloc(job->member_count + 1, sizeof *member_map);
     struct mpiq_hash_table requests _cleanup_(mpiq_hash_table_deinit) = {0};
-    if (!first_of || !comm_map || !member_map)
+    if (!placed || !comm_map || !member_map)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-    struct mpiq_error *error = finish_worlds(job, first_of);
+    struct mpiq_error *error = finish_worlds(job, placed);
     if (error)
         return error;
-    finish_ranks(job, first_of);
-    bool good = finish_groups(job, first_of) && finish_communicators(job, comm_map) &&
+    finish_ranks(job, placed);
+    bool good = finish_groups(job, placed) && finish_communicators(job, comm_map) &&
                 finish_members(job, comm_map, member_map);
     if (good) {
         finish_operations(job, member_map);

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/hash_table.h"
+#include "state/budget.h"
 #include "state/job_state.h"
 
 /* Hashes of what a look saw of a rank, part by part: equal hashes are equal parts. */
@@ -39,6 +40,8 @@ struct mpiq_job_builder {
     struct mpiq_hash_table groups;
     struct mpiq_hash_table communicators;
     struct mpiq_hash_table ranks;
+    struct mpiq_hash_table worlds;  /* by job */
+    struct mpiq_hash_table handles; /* of one rank state: its communicators */
     struct mpiq_hash_table windows;
     struct mpiq_string_cache cache[32]; /* of one rank state's interned strings */
 
@@ -52,6 +55,8 @@ struct mpiq_job_builder {
     uint32_t *member_groups;       /* of each member: its own group */
     uint32_t *parents;             /* of each communicator: the one it serves; MPIQ_NONE */
     uint64_t **group_names;        /* of each group: count names; NULL not told */
+
+    struct mpiq_budget budget; /* of all states added */
 
     struct mpiq_tag_count *tags; /* of the channels that are counted */
     uint32_t tag_count, tag_capacity;

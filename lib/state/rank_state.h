@@ -426,6 +426,11 @@ static inline size_t mpiq_history_share(int64_t world_size)
     return share > MPIQ_HISTORY_OF_RANK ? MPIQ_HISTORY_OF_RANK : share < 1 ? 1 : (size_t)share;
 }
 
+/* A state in JSON may come to so many bytes of memory, and have so many threads: several of those who decide
+   look at all threads for each of them. */
+#define MPIQ_STATE_BYTES_MOST (UINT64_C(256) << 20)
+#define MPIQ_THREADS_MOST (1 << 14)
+
 /* What could not be read, in a sentence, and where. */
 struct mpiq_problem {
     uint8_t code;     /* enum mpiq_error_code */
@@ -511,7 +516,8 @@ struct mpiq_rank_state {
     struct mpiq_problem *problems;
     size_t problem_count;
 
-    void *strings; /* owner of the interned strings; private to rank_state.c */
+    uint64_t weight; /* bytes that it takes, if it was read from JSON: for a budget of all (budget.h) */
+    void *strings;   /* owner of the interned strings; private to rank_state.c */
 };
 
 /* An empty one, all fields not known.  NULL without memory. */

@@ -350,6 +350,8 @@ static const char *check_rank_state(struct mpiq_reader *reader, const void *elem
     if (state->io_bytes < -1)
         return "is not a number of bytes";
     *key = "threads";
+    if (state->thread_count > MPIQ_THREADS_MOST)
+        return "are more than can be";
     for (size_t i = 0; i < state->thread_count; i++) {
         for (size_t j = 0; j < state->threads[i].wait_count; j++) {
             if (!is_index(state->threads[i].waits[j].window, state->window_count))
@@ -557,8 +559,10 @@ struct mpiq_error *mpiq_rank_state_from_json(const char *text, size_t length, st
     struct mpiq_rank_state *state = mpiq_rank_state_create();
     if (!state)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a rank's state");
-    struct mpiq_reader reader = {.state = state, .intern = intern, .budget = MPIQ_GROUPS_MAX};
+    struct mpiq_reader reader = {
+        .state = state, .intern = intern, .budget = MPIQ_GROUPS_MAX, .memory = MPIQ_STATE_BYTES_MOST};
     struct mpiq_error *error = mpiq_record_parse(&reader, &mpiq_rank_state_record, text, length, state);
+    state->weight = sizeof *state + (MPIQ_STATE_BYTES_MOST - reader.memory);
     if (error)
         mpiq_rank_state_destroy(state);
     else

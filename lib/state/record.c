@@ -15,6 +15,19 @@ void *mpiq_list_append(void *list, size_t *count, size_t size, const void *unkno
     return element;
 }
 
+/* What a string takes beside its characters, about: most are there once, but who counts on that? */
+enum { STRING_COST = 16 };
+
+static const char too_large[] = "makes this take more memory than it may";
+
+static bool take_memory(struct mpiq_reader *reader, uint64_t bytes)
+{
+    if (bytes > reader->memory)
+        return false;
+    reader->memory -= bytes;
+    return true;
+}
+
 uint64_t mpiq_load_number(const void *member, size_t size, bool is_signed)
 {
     switch (size) {
@@ -199,10 +212,21 @@ static const char *read_text(struct mpiq_reader *reader, const struct mpiq_field
         memcpy(member, string, strlen(string));
         return NULL;
     default:
+        if (!take_memory(reader, STRING_COST + strlen(string)))
+            return too_large;
         *(const char **)member = reader->intern(reader->state, string);
         reader->parser.starved |= !*(const char **)member;
         return *(const char **)member ? NULL : "finds no memory";
     }
+}
+
+/* What it takes of the budget of runs, it takes of memory too: 8 bytes, a process's name. */
+static const char *read_custom(struct mpiq_reader *reader, const struct mpiq_field *field, void *member)
+{
+    uint64_t before = reader->parser.budget;
+    const char *complaint = field->read(&reader->parser, member);
+    uint64_t bytes = 8 * (before - reader->parser.budget);
+    return complaint || take_memory(reader, bytes) ? complaint : too_large;
 }
 
 static const char *read_scalar(struct mpiq_reader *reader, const struct mpiq_field *field, void *member)
@@ -215,7 +239,7 @@ static const char *read_scalar(struct mpiq_reader *reader, const struct mpiq_fie
     case MPIQ_FIELD_HEX:
         return read_number(&reader->parser, field, member);
     case MPIQ_FIELD_CUSTOM:
-        return field->read(&reader->parser, member);
+        return read_custom(reader, field, member);
     default:
         return read_text(reader, field, member);
     }
@@ -242,6 +266,8 @@ static struct mpiq_error *read_list(struct mpiq_reader *reader, const struct mpi
         return complain(reader, field->key, complaint);
     enter(reader, field->key, true);
     while (mpiq_parser_more(&reader->parser, ']')) {
+        if (!take_memory(reader, field->record->size))
+            return complain(reader, field->key, too_large);
         void *element = mpiq_list_append(list, count, field->record->size, field->record->unknown);
         if (!element)
             return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory to read JSON");

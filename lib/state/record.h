@@ -73,6 +73,7 @@ struct mpiq_reader {
     void *state;                                            /* what the checks and intern need */
     const char *(*intern)(void *state, const char *string); /* NULL without memory */
     uint64_t budget;                                        /* parser's at the start */
+    uint64_t memory; /* bytes that lists, strings and runs may still take */
     struct {
         const char *key;
         size_t index;
@@ -91,7 +92,7 @@ void mpiq_store_number(void *member, size_t size, uint64_t value);
 
 void mpiq_record_write(struct mpiq_text *text, const struct mpiq_record *record, const void *structure);
 
-/* Reads a whole text; of reader, the caller fills state, intern and budget.  structure is a copy of
+/* Reads a whole text; of reader, the caller fills state, intern, budget and memory.  structure is a copy of
    record->unknown; on failure it is partly filled, and what hangs on it is to be freed. */
 struct mpiq_error *mpiq_record_parse(struct mpiq_reader *reader, const struct mpiq_record *record,
                                      const char *text, size_t length, void *structure);

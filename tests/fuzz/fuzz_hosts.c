@@ -52,7 +52,7 @@ static void try_raw(struct mpiq_gather *gather, const uint8_t *data, size_t size
 static void try_messages(struct mpiq_gather *gather, const uint8_t *data, size_t size)
 {
     char bye[64]; /* of a snapshot without bytes: a payload of none stands for it */
-    snprintf(bye, sizeof bye, "0 %016" PRIx64, mpiq_hash_bytes(MPIQ_HASH_START, NULL, 0));
+    snprintf(bye, sizeof bye, "0 %016" PRIx64, mpiq_hash_bytes(MPIQ_HASH_FIXED, NULL, 0));
     while (size >= HEADER) {
         size_t length = data[4] < size - HEADER ? data[4] : size - HEADER;
         enum mpiq_line_kind kind = (enum mpiq_line_kind)(data[3] % MPIQ_LINE_KIND_COUNT);

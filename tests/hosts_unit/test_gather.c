@@ -51,7 +51,7 @@ static char *message(const char *host, uint64_t token, uint64_t number)
 {
     char bye[64];
     char *first _cleanup_free_ = hello(host, "1.0");
-    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, snapshot, strlen(snapshot));
+    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_FIXED, snapshot, strlen(snapshot));
     snprintf(bye, sizeof bye, "%zu %016" PRIx64, strlen(snapshot), hash);
     const char *const texts[MESSAGES] = {first, "1", "2", snapshot, bye};
     static const enum mpiq_line_kind kinds[MESSAGES] = {MPIQ_LINE_HELLO, MPIQ_LINE_LOOKED, MPIQ_LINE_LOOKED,

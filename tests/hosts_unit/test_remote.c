@@ -93,7 +93,7 @@ static int collect(const struct mpiq_launch *launch, const struct mpiq_launch_co
     if (read(STDIN_FILENO, word, sizeof word) <= 0)
         return 1;
     char *bytes _cleanup_free_ = snapshot_of(story, &size);
-    snprintf(bye, sizeof bye, "%zu %016" PRIx64, size, mpiq_hash_bytes(MPIQ_HASH_START, bytes, size));
+    snprintf(bye, sizeof bye, "%zu %016" PRIx64, size, mpiq_hash_bytes(MPIQ_HASH_FIXED, bytes, size));
     say(token, 2, MPIQ_LINE_LOOKED, "2", 1);
     say(token, 3, MPIQ_LINE_CHUNK, bytes, size);
     say(token, 4, MPIQ_LINE_BYE, bye, strlen(bye));

@@ -1,27 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that we write, and snapshots that strangers mail."""
-import json
 import os
 import stat
 import subprocess
-import time
 
 import pytest
-
-
-def zstd(text):
-    return subprocess.run(["zstd", "-q", "-c"], input=text.encode(), capture_output=True, check=True).stdout
-
-
-def snapshot(path, *states):
-    """A file of these states, JSON texts or what becomes one, look 1."""
-    lines = [state if isinstance(state, str) else json.dumps(state) for state in states]
-    path.write_bytes(b"mpiq snapshot 1\n" + zstd("".join(f"1 {line}\n" for line in lines)))
-    return path
-
-
-RANK = {"name": [7, 0], "world_size": 1, "pid": 4711, "host": "n1", "executable": "/bin/solver", "namespace": "7",
-        "state": "S"}
+from snapshots import RANK, snapshot
 
 
 @pytest.fixture(autouse=True)
@@ -101,41 +85,3 @@ def test_what_a_target_says_is_escaped(view, mpiq, tmp_path):
     said = answer.out + answer.err
     assert "\x1b" not in said and "\x07" not in said and "\u009b" not in said and "\u202e" not in said
     assert not any(line.startswith("mpiq: fine") for line in said.splitlines())
-
-
-KILOBYTES = 256 << 10
-SECONDS = 5
-
-
-def world(rank, members, **more):
-    return json.dumps({**RANK, "name": [7, rank], "pid": rank + 1, "communicators": [{
-        "name": "c", "local_rank": 0, "context": ["0x0", hex(rank)],
-        "local": {"hash": hex(rank + 1), "count": sum(run[2] for run in members), "members": members}}], **more})
-
-
-BOMBS = {
-    "members": [world(0, [[7, 0, 1 << 20]] * 40)],
-    "groups": [world(rank, [[7, rank, 1000000]]) for rank in range(60)],
-    "line": ['{"host":"' + "a" * (200 << 20) + '"}'],
-    "operations": ['{"communicators":[{"local":{"hash":1,"count":1}}],"operations":[' + ",".join(
-        ['{"queue":"sends"}'] * (4 << 20)) + "]}"],
-    "ranks": [json.dumps({**RANK, "name": [7, rank]}) for rank in range(40000)],
-    "size": [json.dumps({**RANK, "world_size": 1000000})],
-    "a rank": [world(0, [[7, 0, 1], [7, 999999, 1]])],
-    "worlds": [json.dumps({**RANK, "name": [number, 100000], "world_size": 100001, "pid": number + 1})
-               for number in range(200)],
-}
-
-
-@pytest.mark.parametrize("name", BOMBS)
-def test_a_small_file_takes_little(name, mpiq, tmp_path):
-    """A few hundred bytes, or kilobytes, that say that they are gigabytes."""
-    if not os.access("/usr/bin/time", os.X_OK):
-        pytest.skip("/usr/bin/time is not installed")
-    path = snapshot(tmp_path / "bomb.mpiq", *BOMBS[name])
-    begin = time.monotonic()
-    done = subprocess.run(["/usr/bin/time", "-f", "%M", mpiq.path, "report", path], capture_output=True,
-                          text=True, timeout=60, check=False)
-    assert done.returncode in (0, 3), done.stderr
-    assert time.monotonic() - begin < SECONDS
-    assert int(done.stderr.split()[-1]) < KILOBYTES

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "state/budget.h"
 #include "state/job_state.h"
 #include "suite.h"
 
@@ -301,6 +302,48 @@ static void test_nameless(void)
     mpiq_job_state_destroy(job);
 }
 
+/* One rank's group names a million processes that nobody else has heard of: what was seen stays. */
+static void test_claims(void)
+{
+    static const struct mpiq_name nobody[] = {{.job = 9, .rank = MPIQ_JOB_MAX_PROCESSES - 1},
+                                              {.job = 7, .rank = 1}};
+    struct mpiq_job_state *job = mpiq_job_state_create();
+    add(job, 1, rank_state(7, 0, 2));
+    struct mpiq_rank_state *liar = rank_state(7, 1, 2);
+    add_comm(liar, 3, 77, 1, nobody, 2);
+    add(job, 1, liar);
+    finish(job);
+    CU_ASSERT_EQUAL(job->process_count, 2);
+    CU_ASSERT_EQUAL(mpiq_job_ranks_read(job), 2);
+    for (uint32_t i = 0; i < job->communicator_count; i++) {
+        const uint32_t *members = job->groups[job->communicators[i].group].members;
+        CU_ASSERT_EQUAL(members[0], job->communicators[i].context[1] == 3 ? MPIQ_NONE : 0);
+        CU_ASSERT_EQUAL(members[1], 1);
+    }
+    mpiq_job_state_destroy(job);
+}
+
+/* A share is everybody's own; the pool is not. */
+static void test_budget(void)
+{
+    struct mpiq_job_state *job = mpiq_job_state_create();
+    struct mpiq_rank_state *state = rank_state(7, 0, 4);
+    state->weight = MPIQ_BUDGET_POOL;
+    add(job, 1, state);
+    state = rank_state(7, 1, 4);
+    state->weight = 2 * MPIQ_BUDGET_SHARE + 1; /* the first one has left one share of the pool */
+    refuse(job, 1, state, "more than all ranks together may have");
+    state = rank_state(7, 2, 4);
+    state->weight = 2 * MPIQ_BUDGET_SHARE;
+    add(job, 1, state);
+    state = rank_state(7, 2, 4);
+    state->weight = MPIQ_BUDGET_SHARE;
+    add(job, 2, state);
+    finish(job);
+    CU_ASSERT_EQUAL(mpiq_job_ranks_read(job), 2);
+    mpiq_job_state_destroy(job);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -311,6 +354,8 @@ int main(void)
         {"room", test_room},
         {"refused", test_refused},
         {"nameless", test_nameless},
+        {"claims", test_claims},
+        {"budget", test_budget},
         CU_TEST_INFO_NULL,
     };
     return suite_run("job state", tests);
