@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "job/doing.h"
 #include "job/find.h"
 #include "job/causes.h"
@@ -116,6 +117,7 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
 {
     if (!job->finished)
         return mpiq_error_create(MPIQ_ERROR_INTERNAL, "a job state is diagnosed before its end");
+    unsigned missed = mpiq_memory_missed();
     struct mpiq_diagnosis *diagnosis = mpiq_diagnosis_create(job->process_count, job->operation_count);
     if (!diagnosis)
         return no_memory();
@@ -145,7 +147,7 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
     for (size_t i = 0; i < count && !finder.failed; i++)
         (ended ? at_end : finders)[i](&finder);
     mpiq_explanation_deinit(&explanation);
-    if (finder.failed) {
+    if (finder.failed || mpiq_memory_missed() != missed) { /* a sentence may be shorter than it is */
         mpiq_diagnosis_destroy(diagnosis);
         return no_memory();
     }

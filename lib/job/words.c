@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "job/collective.h"
 #include "state/duration.h"
 
@@ -36,7 +37,7 @@ const char *mpiq_words_place(struct mpiq_arena *arena, const struct mpiq_job_sta
 const char *mpiq_words_list(struct mpiq_arena *arena, const struct mpiq_rank_set *set)
 {
     enum { MOST_ITEMS = 6 };
-    char *text _cleanup_free_ = mpiq_rank_set_text(set, MOST_ITEMS);
+    char *text _cleanup_free_ = mpiq_memory_checked(mpiq_rank_set_text(set, MOST_ITEMS));
     return mpiq_words_or(mpiq_arena_string(arena, text));
 }
 
@@ -46,7 +47,7 @@ const char *mpiq_words_ranks(struct mpiq_arena *arena, const struct mpiq_rank_se
     if (set->size == 2 && set->ranges[0].world == 0 && set->ranges[set->count - 1].world == 0)
         return WORDS(arena, "ranks %" PRIu32 " and %" PRIu32, set->ranges[0].first,
                      set->ranges[set->count - 1].last);
-    char *text _cleanup_free_ = mpiq_rank_set_text(set, MOST_ITEMS);
+    char *text _cleanup_free_ = mpiq_memory_checked(mpiq_rank_set_text(set, MOST_ITEMS));
     if (!text || strstr(text, "…"))
         return WORDS(arena, "%" PRIu64 " ranks", set->size);
     return WORDS(arena, "%s %s", set->size == 1 ? "rank" : "ranks", text);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 enum { BLOCK = 64 * 1024, ALIGNMENT = 16 };
 
 struct block {
@@ -44,7 +46,7 @@ void *mpiq_arena_alloc(struct mpiq_arena *arena, size_t size)
     struct block *block = arena->blocks;
     if (!block || block->size - block->used < rounded) {
         size_t room = rounded > BLOCK ? rounded : BLOCK;
-        block = calloc(1, sizeof *block + room);
+        block = mpiq_memory_checked(calloc(1, sizeof *block + room));
         if (!block)
             return NULL;
         block->size = room;

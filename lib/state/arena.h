@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arena - strings and small arrays that live and die together. */
+/* arena - strings and small arrays that live and die together.  What it finds no memory for is counted
+   (base/memory.h). */
 #ifndef MPIQ_ARENA_H
 #define MPIQ_ARENA_H
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "target/elf_open.h"
 #include "target/file_map.h"
 
 static const char debug_root[] = "/usr/lib/debug";
@@ -37,8 +38,11 @@ bool mpiq_elf_has_build_id(Elf *elf, const struct mpiq_build_id *wanted)
 static bool same_build_id(int fd, const struct mpiq_build_id *wanted)
 {
     struct mpiq_file_map *map = mpiq_file_map_create(fd);
-    Elf *elf = map ? elf_memory(mpiq_file_map_bytes(map), mpiq_file_map_size(map)) : NULL;
+    Elf *elf = map ? mpiq_elf_open(map) : NULL;
+    errno = 0;
     bool same = elf && mpiq_elf_has_build_id(elf, wanted);
+    if (!same && errno == ENOMEM)
+        mpiq_memory_miss();
     elf_end(elf);
     mpiq_file_map_destroy(map);
     return same;
@@ -48,7 +52,7 @@ static bool same_build_id(int fd, const struct mpiq_build_id *wanted)
 static int open_checked(int root, const char *path, const struct mpiq_build_id *wanted, char **ret)
 {
     int fd = mpiq_file_open(root, path, NULL);
-    if (fd >= 0 && ((wanted->size && !same_build_id(fd, wanted)) || !(*ret = strdup(path)))) {
+    if (fd >= 0 && ((wanted->size && !same_build_id(fd, wanted)) || !(*ret = mpiq_memory_checked(strdup(path))))) {
         close(fd);
         return -1;
     }

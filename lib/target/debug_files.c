@@ -15,6 +15,7 @@
 #include "target/build_id.h"
 #include "target/debug_file.h"
 #include "target/debug_info.h"
+#include "target/elf_open.h"
 #include "target/file_map.h"
 
 /* Split files of one object, at most; and the address space for them. */
@@ -52,7 +53,7 @@ static bool open_referred(const struct mpiq_debug_files *files, const char *path
     struct referred file = {.map = fd >= 0 ? mpiq_file_map_create(fd) : NULL};
     if (!file.map)
         return false;
-    file.elf = elf_memory(mpiq_file_map_bytes(file.map), mpiq_file_map_size(file.map));
+    file.elf = mpiq_elf_open(file.map);
     if (file.elf && elf_kind(file.elf) == ELF_K_ELF && (!wanted || mpiq_elf_has_build_id(file.elf, wanted)))
         file.info = mpiq_debug_info_create(file.elf);
     if (!file.info) {

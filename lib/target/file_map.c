@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "target/open_beneath.h"
 
 /* Maps stay in the list for ever and are used again: the signal handler walks it without a lock. */
@@ -86,13 +87,16 @@ struct mpiq_file_map *mpiq_file_map_create(int fd)
     pthread_once(&once, install);
     /* Writable, for us alone: libelf notes in section headers what it has decompressed. */
     void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-    if (bytes == MAP_FAILED)
+    if (bytes == MAP_FAILED) {
+        if (errno == ENOMEM)
+            mpiq_memory_miss();
         return NULL;
+    }
     pthread_mutex_lock(&lock);
     struct mpiq_file_map *map = atomic_load(&maps);
     while (map && atomic_load(&map->used))
         map = map->next;
-    if (!map && (map = calloc(1, sizeof *map))) {
+    if (!map && (map = mpiq_memory_checked(calloc(1, sizeof *map)))) {
         map->next = atomic_load(&maps);
         atomic_store(&maps, map);
     }

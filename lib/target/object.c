@@ -14,6 +14,7 @@
 #include "target/debug_files.h"
 #include "target/debug_file.h"
 #include "target/debug_info.h"
+#include "target/elf_open.h"
 #include "target/file_map.h"
 #include "target/pipe.h"
 
@@ -164,8 +165,11 @@ static struct mpiq_error *open_new(int fd, const struct stat *file, int root, co
     object->modified_ns = (uint64_t)file->st_mtim.tv_sec * 1000000000u + (uint64_t)file->st_mtim.tv_nsec;
     object->map = mpiq_file_map_create(fd);
     if (object->map)
-        object->elf = elf_memory(mpiq_file_map_bytes(object->map), mpiq_file_map_size(object->map));
+        object->elf = mpiq_elf_open(object->map);
+    errno = 0;
     const char *reason = read_headers(object);
+    if (errno == ENOMEM)
+        mpiq_memory_miss();
     if (mpiq_file_map_torn(object->map))
         reason = "it became shorter while it was read";
     if (reason)
@@ -315,8 +319,7 @@ Elf *mpiq_object_debug_elf(struct mpiq_object *object)
         if (fd >= 0)
             object->debug_map = mpiq_file_map_create(fd);
         if (object->debug_map)
-            object->debug_elf =
-                elf_memory(mpiq_file_map_bytes(object->debug_map), mpiq_file_map_size(object->debug_map));
+            object->debug_elf = mpiq_elf_open(object->debug_map);
     }
     return object->debug_elf;
 }
@@ -342,7 +345,7 @@ void *mpiq_object_part(struct mpiq_object *object, enum mpiq_object_part part, s
                        void (*deinit)(void *memory))
 {
     if (!object->parts[part].memory) {
-        object->parts[part].memory = calloc(1, size);
+        object->parts[part].memory = mpiq_memory_checked(calloc(1, size));
         object->parts[part].deinit = deinit;
     }
     return object->parts[part].memory;

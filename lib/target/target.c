@@ -2,10 +2,23 @@
 /* The checked entrances to a target's table of callbacks. */
 #include "target/target.h"
 
+#include <errno.h>
 #include <stdlib.h>
+
+#include "base/memory.h"
 
 /* A single read larger than this is a length that was read wrongly, not a wish. */
 static const size_t read_limit = (size_t)1 << 30;
+
+/* libelf, libdw and libdwarf find less if they find no memory, and say so at most in errno: then it is counted. */
+#define WATCHED(call)                                 \
+    ({                                                \
+        errno = 0;                                    \
+        struct mpiq_error *watched_error_ = (call);   \
+        if (errno == ENOMEM)                          \
+            mpiq_memory_miss();                       \
+        watched_error_;                               \
+    })
 
 static struct mpiq_error *unsupported(const struct mpiq_target *target, const char *what)
 {
@@ -27,7 +40,7 @@ struct mpiq_error *mpiq_target_find_symbol(struct mpiq_target *target, const cha
 {
     if (!name || !*name)
         return mpiq_error_create(MPIQ_ERROR_USAGE, "a symbol without a name was asked for");
-    return target->ops->find_symbol(target, name, ret);
+    return WATCHED(target->ops->find_symbol(target, name, ret));
 }
 
 struct mpiq_error *mpiq_target_find_type(struct mpiq_target *target, const char *name,
@@ -35,7 +48,7 @@ struct mpiq_error *mpiq_target_find_type(struct mpiq_target *target, const char 
 {
     if (!name || !*name)
         return mpiq_error_create(MPIQ_ERROR_USAGE, "a type without a name was asked for");
-    return target->ops->find_type(target, name, ret);
+    return WATCHED(target->ops->find_type(target, name, ret));
 }
 
 struct mpiq_error *mpiq_target_field_offset(struct mpiq_target *target, const struct mpiq_target_type *type,
@@ -43,7 +56,7 @@ struct mpiq_error *mpiq_target_field_offset(struct mpiq_target *target, const st
 {
     if (!type || !member || !*member)
         return mpiq_error_create(MPIQ_ERROR_USAGE, "a member without a type or name was asked for");
-    return target->ops->field_offset(target, type, member, ret);
+    return WATCHED(target->ops->field_offset(target, type, member, ret));
 }
 
 struct mpiq_error *mpiq_target_type_size(struct mpiq_target *target, const struct mpiq_target_type *type,
@@ -51,7 +64,7 @@ struct mpiq_error *mpiq_target_type_size(struct mpiq_target *target, const struc
 {
     if (!type)
         return mpiq_error_create(MPIQ_ERROR_USAGE, "the size of no type was asked for");
-    return target->ops->type_size(target, type, ret);
+    return WATCHED(target->ops->type_size(target, type, ret));
 }
 
 struct mpiq_error *mpiq_target_sizes(struct mpiq_target *target, struct mpiq_target_sizes *ret)
@@ -69,14 +82,14 @@ struct mpiq_error *mpiq_target_threads(struct mpiq_target *target, struct mpiq_t
 {
     if (!target->ops->threads)
         return unsupported(target, "threads");
-    return target->ops->threads(target, ret, count);
+    return WATCHED(target->ops->threads(target, ret, count));
 }
 
 struct mpiq_error *mpiq_target_stack(struct mpiq_target *target, pid_t tid, struct mpiq_target_stack *ret)
 {
     if (!target->ops->stack)
         return unsupported(target, "stacks");
-    return target->ops->stack(target, tid, ret);
+    return WATCHED(target->ops->stack(target, tid, ret));
 }
 
 struct mpiq_error *mpiq_target_place(struct mpiq_target *target, uint64_t address,
@@ -84,21 +97,21 @@ struct mpiq_error *mpiq_target_place(struct mpiq_target *target, uint64_t addres
 {
     if (!target->ops->place)
         return unsupported(target, "source places");
-    return target->ops->place(target, address, ret);
+    return WATCHED(target->ops->place(target, address, ret));
 }
 
 struct mpiq_error *mpiq_target_file_at(struct mpiq_target *target, uint64_t address, char **ret)
 {
     if (!target->ops->file_at)
         return unsupported(target, "list of files");
-    return target->ops->file_at(target, address, ret);
+    return WATCHED(target->ops->file_at(target, address, ret));
 }
 
 struct mpiq_error *mpiq_target_environment(struct mpiq_target *target, const char *name, char **ret)
 {
     if (!target->ops->environment)
         return unsupported(target, "environment");
-    return target->ops->environment(target, name, ret);
+    return WATCHED(target->ops->environment(target, name, ret));
 }
 
 void mpiq_target_forget(struct mpiq_target *target)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/debug.h"
+#include "base/memory.h"
 #include "base/name_table.h"
 #include "target/debug_info.h"
 #include "target/type_index.h"
@@ -155,7 +156,7 @@ static void *grow(void *array, size_t count, size_t *capacity, size_t item)
     if (count < *capacity)
         return array;
     size_t larger_capacity = *capacity ? *capacity * 2 : 16;
-    void *larger = realloc(array, larger_capacity * item);
+    void *larger = mpiq_memory_checked(realloc(array, larger_capacity * item));
     if (larger)
         *capacity = larger_capacity;
     return larger;
@@ -183,8 +184,8 @@ static const struct mpiq_type *remember(struct mpiq_types *types, struct mpiq_ob
     if (!larger)
         return NULL;
     types->found = larger;
-    struct mpiq_type *type = calloc(1, sizeof *type);
-    if (!type || !(type->name = strdup(name))) {
+    struct mpiq_type *type = mpiq_memory_checked(calloc(1, sizeof *type));
+    if (!type || !(type->name = mpiq_memory_checked(strdup(name)))) {
         free(type);
         return NULL;
     }

@@ -4,60 +4,15 @@
  * problem of the state, never a shorter list.  The helper's reading, our DLL and the rank state as they are,
  * over a made-up process with something of everything in it.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mpi_interface.h"
-#include "rank/confine.h"
+#include "failing_memory.h"
 #include "rank/helper/look.h"
 #include "suite.h"
 #include "../mqs/scenes.h"
-
-/* ---- allocations that fail -------------------------------------------------------------------------- */
-
-static unsigned long fail_at; /* 0: none does */
-static bool fail_once;        /* this one alone; else all after it, too */
-
-#if !MPIQ_SANITIZED
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *memory, size_t size);
-void *reallocarray(void *memory, size_t count, size_t size);
-
-static bool fails(void)
-{
-    bool now = fail_at == 1;
-    if (fail_at > 1 || (now && fail_once))
-        fail_at--;
-    if (now)
-        errno = ENOMEM;
-    return now;
-}
-
-/* For all of this program, the C library's own calls (strdup, asprintf) included. */
-void *malloc(size_t size)
-{
-    return fails() ? NULL : __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __libc_calloc(count, size);
-}
-
-void *realloc(void *memory, size_t size)
-{
-    return fails() ? NULL : __libc_realloc(memory, size);
-}
-
-void *reallocarray(void *memory, size_t count, size_t size)
-{
-    size_t all = 0;
-    return __builtin_mul_overflow(count, size, &all) ? NULL : realloc(memory, all);
-}
-#endif
 
 /* ---- a scene as a target ---------------------------------------------------------------------------- */
 
