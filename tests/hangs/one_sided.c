@@ -92,3 +92,25 @@ CASE(fence_not_reached)
     else
         HANG(MPI_Win_fence(0, window));
 }
+
+/* All but one free the window. */
+CASE(window_not_freed_by_one)
+{
+    MPI_Win window = make_window();
+
+    if (rank == 1)
+        HANG(WAIT_FOR_NOBODY(0));
+    else
+        HANG(MPI_Win_free(&window));
+}
+
+/* Each rank starts an access epoch at the next one, and none has posted. */
+CASE(ring_of_starts)
+{
+    MPI_Win window = make_window();
+
+    ready();
+    MPI_Win_start(only((rank + 1) % size), 0, window);
+    MPI_Put(small, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, window);
+    MPI_Win_complete(window);
+}
