@@ -7,7 +7,8 @@ A family's .toml file has a table for each case of its .c file, over the family'
   verdict    what mpiq says, or a list of what it may say
   first      the first finding: the fields that matter, each a value or a list of values that will do; a list of
              such tables where more than one finding explains the hang.  Rank ranges are compared as sets, "all"
-             is all ranks; `call` has to be among the calls of the finding's sites.
+             is all ranks; `call` has to be among the calls of the finding's sites, and
+             `last_call` is what ranks outside MPI were in last.
   causes     how many findings are causes, and not consequences of one (default: not looked at)
   stuck      the ranks that must not come out of their case (default: all but `through`)
   through    the ranks that may, before the others hang
@@ -184,6 +185,9 @@ def wrong_field(key, expected, finding, case):
     if key == "call":
         found = [site.get("call") for site in finding.get("sites", [])]
         return "" if any(call in found for call in as_list(expected)) else f"calls {found}, not {expected}"
+    if key == "last_call":
+        found = [line["last_mpi_call"].get("call") for line in finding.get("evidence", []) if "last_mpi_call" in line]
+        return "" if any(call in found for call in as_list(expected)) else f"last calls {found}, not {expected}"
     found = finding.get(key)
     if key in RANKS:
         if found is not None and any(rank_set(found, case.ranks) == rank_set(one, case.ranks)

@@ -310,19 +310,26 @@ static void note_last_call(struct mpiq_rank_state *state, const struct mpiq_past
     mpiq_copy_text(state->last_mpi_call, sizeof state->last_mpi_call, call->call, strlen(call->call));
 }
 
-/* The newest blocking collective call of those that the communicators remember, begun by `end`. */
+/* The later one of two calls, if the second is a blocking one that was begun by `end` and has returned. */
+static const struct mpiq_call *later(const struct mpiq_call *last, const struct mpiq_call *call, int64_t end)
+{
+    bool ended = call->done && call->begin_ns > 0 && call->begin_ns <= end;
+    return ended && mpiq_collective_kind(call->collective) == 'B' &&
+                   (!last || call->begin_ns > last->begin_ns)
+               ? call
+               : last;
+}
+
+/* The newest blocking collective call of those that the process and its communicators remember. */
 static const struct mpiq_call *last_collective(const struct mpiq_rank_state *state, int64_t end)
 {
     const struct mpiq_call *last = NULL;
+    for (size_t i = 0; i < state->process_call_count; i++)
+        last = later(last, &state->process_calls[i], end);
     for (size_t i = 0; i < state->communicator_count; i++) {
         const struct mpiq_communicator *comm = &state->communicators[i];
-        for (size_t j = 0; j < comm->call_count; j++) {
-            const struct mpiq_call *call = &comm->calls[j];
-            bool ended = call->done && call->begin_ns > 0 && call->begin_ns <= end;
-            if (ended && mpiq_collective_kind(call->collective) == 'B' &&
-                (!last || call->begin_ns > last->begin_ns))
-                last = call;
-        }
+        for (size_t j = 0; j < comm->call_count; j++)
+            last = later(last, &comm->calls[j], end);
     }
     return last;
 }
