@@ -36,6 +36,7 @@ static const char help[] =
     "  --hosts LIST       read the job's ranks on these hosts: n1,n2,n3 (by ssh)\n"
     "  --via COMMAND      with --hosts: start mpiq there by this command, {host} in it: 'rsh {host}'\n"
     "  --wait SECONDS     time that a host may take for each look (30)\n"
+    "  --fanout NUMBER    connect to so many hosts at a time (64)\n"
     "  --all              show the library's internal traffic too\n"
     "  --stop             stop each process while it is read\n"
     "  --pause SECONDS    time between the two looks (0.25)\n"
@@ -62,6 +63,7 @@ enum {
     OPTION_HOSTS,
     OPTION_VIA,
     OPTION_WAIT,
+    OPTION_FANOUT,
     OPTION_ALL,
     OPTION_STOP,
     OPTION_PAUSE,
@@ -83,6 +85,7 @@ static const struct option long_options[] = {
     {"hosts", required_argument, NULL, OPTION_HOSTS},
     {"via", required_argument, NULL, OPTION_VIA},
     {"wait", required_argument, NULL, OPTION_WAIT},
+    {"fanout", required_argument, NULL, OPTION_FANOUT},
     {"all", no_argument, NULL, OPTION_ALL},
     {"stop", no_argument, NULL, OPTION_STOP},
     {"pause", required_argument, NULL, OPTION_PAUSE},
@@ -133,6 +136,16 @@ static bool parse_seconds(const char *text, double *ret)
     return true;
 }
 
+static bool parse_fanout(const char *text, unsigned *ret)
+{
+    char rest;
+    unsigned value;
+    if (strlen(text) > 6 || sscanf(text, "%u%c", &value, &rest) != 1 || value == 0)
+        return false;
+    *ret = value;
+    return true;
+}
+
 static bool parse_wire(const char *text, struct command_line *line)
 {
     struct mpiq_wire wire;
@@ -172,6 +185,10 @@ static int take_option(int option, struct command_line *line)
         return parse_seconds(optarg, &line->look.wait) && line->look.wait > 0
                    ? -1
                    : refuse("--wait takes seconds, not '%s'", optarg);
+    case OPTION_FANOUT:
+        return parse_fanout(optarg, &line->look.fanout)
+                   ? -1
+                   : refuse("--fanout takes a number of hosts, not '%s'", optarg);
     case OPTION_ALL:
         line->render.all = true;
         return -1;

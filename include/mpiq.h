@@ -66,6 +66,7 @@ struct mpiq_options {
     const char
         *via;    /* the command line that reaches a host, with {host} in it; NULL: the launcher's, or ssh */
     double wait; /* seconds that a host may take for each look; 0: 30 */
+    unsigned fanout; /* connections to hosts that may be in the making at a time; 0: 64 */
 };
 
 #define MPIQ_OPTIONS_DEFAULT                                                                \
@@ -102,10 +103,10 @@ void mpiq_watch_destroy(struct mpiq_watch *watch);
 
 /* Reads the kernel's counters of all processes, some files of /proc each, and returns for how many seconds
    nothing is known to have moved; negative: there is no rank.  After ten seconds without a rank on this
-   machine it returns for how long it has watched: ranks may be on other hosts.  Time in which this process was stopped, or did
-   not call for longer than `longest` seconds, does not count, nor does time in which a debugger held a rank.
-   What the counters cannot tell (MPI progress, and whether a rank that uses the processor computes) the next
-   mpiq_watch_look does. */
+   machine it returns for how long it has watched: ranks may be on other hosts.  Time in which this process
+   was stopped, or did not call for longer than `longest` seconds, does not count, nor does time in which a
+   debugger held a rank. What the counters cannot tell (MPI progress, and whether a rank that uses the
+   processor computes) the next mpiq_watch_look does. */
 double mpiq_watch_sample(struct mpiq_watch *watch, double longest);
 
 /* A look, as mpiq_job_look, that also tells whether the job has moved since the last one. */

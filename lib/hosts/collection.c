@@ -17,14 +17,17 @@
 #include "hosts/command.h"
 #include "hosts/environment.h"
 
-enum { POLL_MS = 100, READ_SIZE = 1 << 16, END_MS = 1000, ENDS_OF_A_COMMAND = 3 };
+enum { POLL_MS = 100, READ_SIZE = 1 << 16, END_MS = 1000, ENDS_OF_A_COMMAND = 3, START_SECONDS = 3 };
 
 struct mpiq_collection {
     const struct mpiq_launch *launch;
     const struct mpiq_collection_options *options;
     struct mpiq_launch_command *plans;
     struct mpiq_command *commands;
+    double *started; /* when each was */
+    char **environment;
     size_t command_count;
+    size_t started_count; /* the first of them */
     struct mpiq_gather *gather;
     struct pollfd *ready; /* output and errors of each command */
     char *buffer;
@@ -57,16 +60,37 @@ static void need_descriptors(size_t commands)
 }
 
 /* One that cannot be started is the loss of its hosts alone. */
-static void start_commands(struct mpiq_collection *collection, char **environment)
+static void start_command(struct mpiq_collection *collection, size_t index)
 {
-    for (size_t i = 0; i < collection->command_count; i++) {
-        struct mpiq_command *command = &collection->commands[i];
-        *command = (struct mpiq_command){.input = -1, .output = -1, .errors = -1};
-        struct mpiq_error *error =
-            mpiq_command_start(collection->launch, &collection->plans[i], environment, command);
-        if (error)
-            mpiq_gather_ended(collection->gather, i, error->message);
-        mpiq_error_destroy(error);
+    struct mpiq_error *error = mpiq_command_start(collection->launch, &collection->plans[index],
+                                                  collection->environment, &collection->commands[index]);
+    if (error)
+        mpiq_gather_ended(collection->gather, index, error->message);
+    mpiq_error_destroy(error);
+}
+
+/* Whether a command is still on its way to its host: no word has come.  One that takes long holds up no
+   other. */
+static bool is_starting(const struct mpiq_collection *collection, size_t index)
+{
+    size_t host = collection->plans[index].first_host;
+    return collection->commands[index].pid > 0 && now() < collection->started[index] + START_SECONDS &&
+           mpiq_gather_stream(collection->gather, host)->phase == MPIQ_STREAM_SILENT;
+}
+
+/* As many more as may be on their way at a time: a host's sshd, and the login node, bear only so many. */
+static void start_more(struct mpiq_collection *collection)
+{
+    size_t starting = 0;
+    if (collection->started_count == collection->command_count)
+        return;
+    for (size_t i = 0; i < collection->started_count; i++)
+        starting += is_starting(collection, i);
+    while (starting < collection->options->fanout && collection->started_count < collection->command_count) {
+        size_t index = collection->started_count++;
+        collection->since = collection->started[index] = now();
+        start_command(collection, index);
+        starting += is_starting(collection, index);
     }
 }
 
@@ -75,22 +99,24 @@ struct mpiq_error *mpiq_collection_start(const struct mpiq_launch *launch,
                                          struct mpiq_collection **ret)
 {
     struct mpiq_collection *collection = calloc(1, sizeof *collection);
-    char **environment _cleanup_free_ = mpiq_hosts_environment();
-    if (!collection || !environment) {
-        free(collection);
+    if (!collection)
         return no_memory();
-    }
     collection->launch = launch;
     collection->options = options;
     collection->since = now();
+    collection->environment = mpiq_hosts_environment();
     struct mpiq_error *error = launch->launcher->commands(launch, options->collector, &collection->plans,
                                                           &collection->command_count);
     size_t count = collection->command_count;
     collection->commands = calloc(count + 1, sizeof *collection->commands);
+    collection->started = calloc(count + 1, sizeof *collection->started);
     collection->ready = calloc(2 * count + 1, sizeof *collection->ready);
     collection->buffer = malloc(READ_SIZE);
-    if (!error && (!collection->commands || !collection->ready || !collection->buffer))
+    if (!error && (!collection->commands || !collection->started || !collection->ready ||
+                   !collection->buffer || !collection->environment))
         error = no_memory();
+    for (size_t i = 0; i < count && collection->commands; i++)
+        collection->commands[i] = (struct mpiq_command){.input = -1, .output = -1, .errors = -1};
     if (!error)
         error = mpiq_gather_create(launch, collection->plans, count, options->version, &collection->gather);
     if (error) {
@@ -99,7 +125,7 @@ struct mpiq_error *mpiq_collection_start(const struct mpiq_launch *launch,
         return error;
     }
     need_descriptors(count);
-    start_commands(collection, environment);
+    start_more(collection);
     *ret = collection;
     return NULL;
 }
@@ -116,6 +142,23 @@ static void read_output(struct mpiq_collection *collection, size_t index)
         mpiq_command_close(command, &command->output);
 }
 
+/* How a command ended; of one that has not said a word, where its program has to be.  The caller frees it. */
+static char *end_text(const struct mpiq_collection *collection, size_t index)
+{
+    const struct mpiq_stream *first =
+        mpiq_gather_stream(collection->gather, collection->plans[index].first_host);
+    char *how = mpiq_command_end_text(&collection->commands[index]);
+    char *text = NULL;
+    if (!how || first->phase != MPIQ_STREAM_SILENT || collection->commands[index].status == 0 ||
+        !collection->options->collector)
+        return how;
+    if (asprintf(&text, "%s (mpiq has to be at %s on every host)", how, collection->options->collector[0]) <
+        0)
+        text = NULL;
+    free(how);
+    return text;
+}
+
 /* A command whose output has ended is not waited for any longer than for its last words. */
 static void check_end(struct mpiq_collection *collection, size_t index)
 {
@@ -124,7 +167,7 @@ static void check_end(struct mpiq_collection *collection, size_t index)
         return;
     read_output(collection, index); /* what came between reading and ending */
     mpiq_command_hear(command);
-    char *how _cleanup_free_ = mpiq_command_end_text(command);
+    char *how _cleanup_free_ = end_text(collection, index);
     mpiq_debug("hosts", "command %zu has ended: %s", index, how ? how : "?");
     mpiq_gather_ended(collection->gather, index, how ? how : "out of memory");
     mpiq_command_close(command, &command->input);
@@ -147,6 +190,7 @@ static void listen_once(struct mpiq_collection *collection)
             mpiq_command_hear(&collection->commands[i]);
         check_end(collection, i);
     }
+    start_more(collection);
 }
 
 static void report_progress(const struct mpiq_collection *collection, enum mpiq_stream_phase phase)
@@ -163,9 +207,9 @@ static void report_progress(const struct mpiq_collection *collection, enum mpiq_
 struct mpiq_error *mpiq_collection_wait(struct mpiq_collection *collection, int look)
 {
     enum mpiq_stream_phase phase = look == 1 ? MPIQ_STREAM_LOOKED : MPIQ_STREAM_COMPLETE;
-    double end = collection->since + collection->options->wait;
     while (mpiq_gather_count(collection->gather, phase) < collection->launch->host_count) {
-        if (now() >= end) {
+        if (collection->started_count == collection->command_count &&
+            now() >= collection->since + collection->options->wait) {
             mpiq_gather_late(collection->gather, phase, collection->options->wait);
             break;
         }
@@ -257,6 +301,8 @@ void mpiq_collection_destroy(struct mpiq_collection *collection)
     mpiq_gather_destroy(collection->gather);
     free(collection->plans);
     free(collection->commands);
+    free(collection->started);
+    free(collection->environment);
     free(collection->ready);
     free(collection->buffer);
     free(collection);

@@ -18,8 +18,9 @@
 struct mpiq_collection;
 
 struct mpiq_collection_options {
-    const char *version;    /* of this mpiq */
-    double wait;            /* seconds that a host may take for each step */
+    const char *version; /* of this mpiq */
+    double wait;   /* seconds that a host may take for each step; the first begins when all have started */
+    size_t fanout; /* commands that may be on their way to their hosts at a time */
     char *const *collector; /* the collector's command, ended by NULL: launcher.h, commands */
     void (*progress)(void *argument, const char *text); /* may be NULL */
     void *argument;

@@ -163,6 +163,7 @@ void mpiq_launch_deinit(struct mpiq_launch *launch)
     free(launch->node_variable);
     free(launch->via);
     free(launch->text);
+    free(launch->parts);
     *launch = (struct mpiq_launch){0};
 }
 

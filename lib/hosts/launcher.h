@@ -60,6 +60,8 @@ struct mpiq_launch {
                             command of its own, or gethostname tells */
     char *via;           /* the user's command line, for ssh.c; NULL */
     char *text;          /* of the launcher's own use; NULL */
+    char *parts; /* what the user may name instead, where the job has several parts: "slurm:12.0 (solver), …";
+                    NULL: it has not */
 };
 
 /* A command that starts the collectors of hosts[first_host] and those that follow, host_count in all.  Their

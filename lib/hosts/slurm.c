@@ -18,6 +18,8 @@
 enum { NUMBER_MOST = 10 };
 
 static const char prefix[] = "slurm:";
+/* What our own steps are called. */
+static const char collector_name[] = "mpiq";
 
 /* A job, and a step of it; "": none. */
 struct target {
@@ -107,6 +109,44 @@ static struct mpiq_error *add_hosts(struct mpiq_launch *launch)
     return error;
 }
 
+/* "12.0 solver" of squeue's lines: whether it is a step of somebody's program, and not of a mpiq. */
+static bool is_step(const char *line, size_t length, const char *job)
+{
+    size_t size = strlen(job);
+    const char *number = line + size + 1;
+    if (length < size + 2 || memcmp(line, job, size) != 0 || line[size] != '.')
+        return false;
+    size_t digits = strspn(number, "0123456789");
+    const char *name = number + digits + 1;
+    return digits > 0 && number[digits] == ' ' &&
+           !((size_t)(line + length - name) == strlen(collector_name) &&
+             memcmp(name, collector_name, strlen(collector_name)) == 0);
+}
+
+/* "slurm:12.0 (solver), slurm:12.1 (post)" of a job with several steps, for who asked for all of it.  Without
+   squeue's answer nothing is said. */
+static void find_steps(const char *job, struct mpiq_launch *launch)
+{
+    const char *const steps[] = {"squeue", "-h", "-s", "-j", job, "-o", "%i %j", NULL};
+    char *said _cleanup_free_ = NULL;
+    size_t size = 0, count = 0;
+    mpiq_error_destroy(mpiq_hosts_capture(steps, &said));
+    FILE *out = open_memstream(&launch->parts, &size);
+    if (!out)
+        return;
+    for (const char *line = said; line && *line;) {
+        size_t length = strcspn(line, "\n");
+        size_t number = strcspn(line, " ");
+        if (is_step(line, length, job))
+            fprintf(out, "%s%s%.*s (%.*s)", count++ > 0 ? ", " : "", prefix, (int)number, line,
+                    (int)(length - number - 1), line + number + 1);
+        line += length + (line[length] == '\n');
+    }
+    fclose(out);
+    if (count < 2)
+        free(mpiq_steal(launch->parts));
+}
+
 static struct mpiq_error *find(const struct mpiq_launch_query *query, struct mpiq_launch *ret)
 {
     struct target target = {.step = ""};
@@ -115,6 +155,8 @@ static struct mpiq_error *find(const struct mpiq_launch_query *query, struct mpi
         error = find_nodes(&target, &ret->text);
     if (!error)
         error = add_hosts(ret);
+    if (!error && !target.step[0])
+        find_steps(target.job, ret);
     if (!error)
         error = mpiq_launch_add_match(ret, "SLURM_JOB_ID", target.job);
     if (!error && target.step[0])
@@ -163,7 +205,7 @@ static struct mpiq_error *commands(const struct mpiq_launch *launch, char *const
                                 "--quiet",
                                 "--kill-on-bad-exit=0",
                                 "--cpus-per-task=1",
-                                "--job-name=mpiq",
+                                "--job-name=mpiq", /* collector_name */
                                 NULL};
     struct mpiq_launch_command *command = NULL;
     struct mpiq_error *error = mpiq_launch_add_command(ret, count, &command);

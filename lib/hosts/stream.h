@@ -44,7 +44,7 @@ struct mpiq_stream {
     struct mpiq_error *error; /* why it failed */
 };
 
-enum { MPIQ_STREAM_BYTES_MOST = 1 << 28 };
+enum { MPIQ_STREAM_BYTES_MOST = 1 << 27 };
 
 /* All zeros is a silent one.  version: of this mpiq; a collector of another one has failed. */
 void mpiq_stream_take(struct mpiq_stream *stream, const struct mpiq_line *line, const char *version);

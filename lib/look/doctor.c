@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "look/doctor.h"
+/* doctor - what this machine and a job allow mpiq to see, and what would make it see more: lines that begin
+   with "ok", "note" or "bad", with what to do behind an arrow. */
+#include "mpiq.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,8 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
+#include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/proc.h"
+#include "look/job.h"
+#include "look/other_hosts.h"
+#include "look/reader.h"
 
 static void tell(FILE *out, const char *how, const char *what, const char *remedy)
 {
@@ -106,7 +113,7 @@ static void check_debuginfod(FILE *out)
              "install the debug packages of the program and its MPI library");
 }
 
-void mpiq_doctor_machine(FILE *out)
+static void tell_machine(FILE *out)
 {
     fputs("This machine\n", out);
     check_yama(out);
@@ -234,7 +241,8 @@ static const struct mpiq_rank_state *first_look(const struct mpiq_look_sources *
     return kept->look == 1 ? kept->state : NULL;
 }
 
-void mpiq_doctor_job(FILE *out, const struct mpiq_look_sources *sources)
+/* where: "here". */
+static void tell_job(FILE *out, const struct mpiq_look_sources *sources, const char *where)
 {
     struct census census = {.library = ""};
     struct problems problems = {.out = out};
@@ -246,7 +254,7 @@ void mpiq_doctor_job(FILE *out, const struct mpiq_look_sources *sources)
             count_rank(&census, state);
     }
     fputs("This job\n", out);
-    snprintf(text, sizeof text, "%zu rank%s found here%s", census.ranks, census.ranks == 1 ? "" : "s",
+    snprintf(text, sizeof text, "%zu rank%s found %s%s", census.ranks, census.ranks == 1 ? "" : "s", where,
              census.gone ? ", some of them have ended" : "");
     tell(out, census.ranks > 0 ? "ok" : "bad", text, NULL);
     if (census.ranks > census.gone) {
@@ -263,4 +271,90 @@ void mpiq_doctor_job(FILE *out, const struct mpiq_look_sources *sources)
         if (state)
             tell_problems(&problems, state);
     }
+}
+
+/* ---- a look at the job --------------------------------------------------------------------------------- */
+
+static struct mpiq_error *keep(void *context, int look, struct mpiq_rank_state **state)
+{
+    struct mpiq_look_sources *sources = context;
+    if (!mpiq_array_reserve(&sources->kept, &sources->kept_capacity, sources->kept_count + 1))
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    sources->kept[sources->kept_count++] = (struct mpiq_kept_state){look, mpiq_steal(*state)};
+    return NULL;
+}
+
+/* Its ranks on other hosts, as their collectors see them. */
+static struct mpiq_error *look_elsewhere(struct mpiq_remote *remote, struct mpiq_look_sources *sources)
+{
+    struct mpiq_error *error = mpiq_remote_start(remote);
+    if (!error)
+        error = mpiq_remote_wait(remote, 1);
+    if (error)
+        return error;
+    mpiq_remote_go(remote);
+    error = mpiq_remote_wait(remote, 2);
+    if (!error)
+        error = mpiq_remote_finish(remote);
+    return error ? error : mpiq_remote_each(remote, keep, sources);
+}
+
+/* Where the ranks are becomes words: "on 4 hosts". */
+static struct mpiq_error *look_once(const struct mpiq_options *options, struct mpiq_look_sources *sources,
+                                    char *where, size_t room)
+{
+    struct mpiq_remote *remote = NULL;
+    struct mpiq_reader *reader = NULL;
+    struct mpiq_error *error = mpiq_other_hosts_named(options, &remote);
+    if (!error && !remote) {
+        error = mpiq_sources_init(options, sources);
+        error = mpiq_other_hosts_find(options, error, sources, &remote);
+    }
+    if (!error && remote) {
+        size_t hosts = mpiq_remote_host_count(remote);
+        snprintf(where, room, "on %zu host%s", hosts, hosts == 1 ? "" : "s");
+        error = look_elsewhere(remote, sources);
+    } else if (!error) {
+        error = mpiq_reader_create(options, &reader);
+        if (!error)
+            error = mpiq_reader_look(reader, sources, 1);
+    }
+    mpiq_reader_destroy(reader);
+    mpiq_remote_destroy(remote);
+    return error;
+}
+
+struct mpiq_error *mpiq_doctor(const struct mpiq_options *given, char **ret)
+{
+    struct mpiq_options options = mpiq_options_known(given);
+    struct mpiq_look_sources sources = {0};
+    char where[80] = "here";
+    size_t size;
+    char *text = NULL;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    tell_machine(out);
+    struct mpiq_error *error = mpiq_check_dll(&options);
+    if (!error)
+        error = look_once(&options, &sources, where, sizeof where);
+    if (!error)
+        tell_job(out, &sources, where);
+    else
+        fprintf(out, "This job\n%-5s %s\n", "note", error->message);
+    mpiq_sources_deinit(&sources);
+    if (fclose(out) != 0 && !error)
+        error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    /* That there is no job, or more than one, is no fault of a healthy machine; a wrong target is one of the
+       caller's. */
+    if (error && !options.dll && options.target_count == 0 && options.wire_count == 0 &&
+        (error->code == MPIQ_ERROR_NOT_FOUND || error->code == MPIQ_ERROR_USAGE)) {
+        mpiq_error_destroy(error);
+        error = NULL;
+    }
+    if (error)
+        free(text);
+    else
+        *ret = text;
+    return error;
 }

@@ -11,7 +11,6 @@
 #include "base/new_file.h"
 #include "job/diagnose.h"
 #include "look/claims.h"
-#include "look/doctor.h"
 #include "look/job.h"
 #include "look/other_hosts.h"
 #include "look/reader.h"
@@ -203,7 +202,7 @@ struct mpiq_options mpiq_options_known(const struct mpiq_options *given)
 }
 
 /* A path that leads nowhere is a slip of the hand, and no rank could be read with it. */
-static struct mpiq_error *check_dll(const struct mpiq_options *options)
+struct mpiq_error *mpiq_check_dll(const struct mpiq_options *options)
 {
     struct stat status;
     if (!options->dll || (stat(options->dll, &status) == 0 && S_ISREG(status.st_mode)))
@@ -228,7 +227,7 @@ struct mpiq_error *mpiq_job_read(const struct mpiq_options *options, struct mpiq
     struct mpiq_job *job = calloc(1, sizeof *job);
     if (!job)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-    struct mpiq_error *error = check_dll(options);
+    struct mpiq_error *error = mpiq_check_dll(options);
     if (!error)
         error = find_ranks(options, job);
     if (!error)
@@ -407,44 +406,4 @@ struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *pat
         return error;
     }
     return mpiq_snapshot_finish(writer);
-}
-
-struct mpiq_error *mpiq_doctor(const struct mpiq_options *given, char **ret)
-{
-    struct mpiq_options options = mpiq_options_known(given);
-    struct mpiq_look_sources sources = {0};
-    struct mpiq_reader *reader = NULL;
-    size_t size;
-    char *text = NULL;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-    mpiq_doctor_machine(out);
-    struct mpiq_error *error = check_dll(&options);
-    if (!error)
-        error = mpiq_sources_init(&options, &sources);
-    if (!error)
-        error = mpiq_reader_create(&options, &reader);
-    if (!error)
-        error = mpiq_reader_look(reader, &sources, 1);
-    if (!error)
-        mpiq_doctor_job(out, &sources);
-    else
-        fprintf(out, "This job\n%-5s %s\n", "note", error->message);
-    mpiq_reader_destroy(reader);
-    mpiq_sources_deinit(&sources);
-    if (fclose(out) != 0 && !error)
-        error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-    /* That there is no job, or more than one, is no fault of a healthy machine; a wrong target is one of the
-       caller's. */
-    if (error && !options.dll && options.target_count == 0 && options.wire_count == 0 &&
-        (error->code == MPIQ_ERROR_NOT_FOUND || error->code == MPIQ_ERROR_USAGE)) {
-        mpiq_error_destroy(error);
-        error = NULL;
-    }
-    if (error)
-        free(text);
-    else
-        *ret = text;
-    return error;
 }

@@ -47,16 +47,27 @@ static struct mpiq_error *take_lines(struct mpiq_reader_process *process, struct
 }
 
 /* The one there is, if it is the same owner's. */
-static struct mpiq_error *need_reader(struct mpiq_snapshot_reader *reader, const char *path)
+static struct mpiq_error *need_reader(struct mpiq_snapshot_reader *reader, const struct mpiq_owner *owner)
 {
-    const struct mpiq_look_source source = {.path = (char *)(uintptr_t)path, .rank = -1}; /* NOLINT */
-    const struct mpiq_owner owner = mpiq_owner_of(&source);
-    if (reader->process.pid > 0 && mpiq_owner_equal(&reader->owner, &owner))
+    if (reader->process.pid > 0 && mpiq_owner_equal(&reader->owner, owner))
         return NULL;
     mpiq_reader_process_end(&reader->process);
-    reader->owner = owner;
-    const struct mpiq_reader_start start = {.owner = owner, .threads = 1, .sources = 1};
+    reader->owner = *owner;
+    const struct mpiq_reader_start start = {.owner = *owner, .threads = 1, .sources = 1};
     return mpiq_reader_process_start(&start, &reader->process);
+}
+
+/* What comes of the request that was just made; error: of making it. */
+static struct mpiq_error *take_answer(struct mpiq_snapshot_reader *reader, struct mpiq_error *error,
+                                      const char *name, mpiq_snapshot_callback *callback, void *context)
+{
+    struct mpiq_state_lines lines = {0};
+    if (!error)
+        error = take_lines(&reader->process, &lines, name, callback, context);
+    mpiq_state_lines_deinit(&lines);
+    if (error) /* it may be at it still */
+        mpiq_reader_process_kill(&reader->process);
+    return error;
 }
 
 struct mpiq_error *mpiq_read_snapshot(struct mpiq_snapshot_reader *reader, const char *path,
@@ -65,16 +76,21 @@ struct mpiq_error *mpiq_read_snapshot(struct mpiq_snapshot_reader *reader, const
     _cleanup_free_ char *whole = realpath(path, NULL); /* who reads it has another directory */
     if (!whole)
         return mpiq_error_create_os(errno, "cannot open %s", path);
-    struct mpiq_state_lines lines = {0};
-    struct mpiq_error *error = need_reader(reader, whole);
+    const struct mpiq_look_source source = {.path = whole, .rank = -1};
+    const struct mpiq_owner owner = mpiq_owner_of(&source);
+    struct mpiq_error *error = need_reader(reader, &owner);
     if (!error)
         error = mpiq_reader_process_request_snapshot(&reader->process, ++reader->request, whole);
+    return take_answer(reader, error, path, callback, context);
+}
+
+struct mpiq_error *mpiq_read_snapshot_bytes(struct mpiq_snapshot_reader *reader, const char *bytes,
+                                            size_t size, mpiq_snapshot_callback *callback, void *context)
+{
+    struct mpiq_error *error = need_reader(reader, &(struct mpiq_owner){0});
     if (!error)
-        error = take_lines(&reader->process, &lines, path, callback, context);
-    mpiq_state_lines_deinit(&lines);
-    if (error) /* it may be at it still */
-        mpiq_reader_process_kill(&reader->process);
-    return error;
+        error = mpiq_reader_process_request_bytes(&reader->process, ++reader->request, bytes, size);
+    return take_answer(reader, error, "of that host", callback, context);
 }
 
 void mpiq_snapshot_reader_deinit(struct mpiq_snapshot_reader *reader)

@@ -17,6 +17,9 @@ struct mpiq_snapshot_reader {
 /* As mpiq_snapshot_each.  A file takes two minutes at most. */
 struct mpiq_error *mpiq_read_snapshot(struct mpiq_snapshot_reader *reader, const char *path,
                                       mpiq_snapshot_callback *callback, void *context);
+/* The same of one in memory, which no file ever holds. */
+struct mpiq_error *mpiq_read_snapshot_bytes(struct mpiq_snapshot_reader *reader, const char *bytes,
+                                            size_t size, mpiq_snapshot_callback *callback, void *context);
 /* Ends the reader. */
 void mpiq_snapshot_reader_deinit(struct mpiq_snapshot_reader *reader);
 

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "rank/confine.h"
@@ -333,6 +334,21 @@ struct mpiq_error *mpiq_reader_process_request_snapshot(struct mpiq_reader_proce
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     process->pipe.deadline = mpiq_monotonic_ns() + SEND_NS;
     return mpiq_pipe_write(&process->pipe, line, strlen(line));
+}
+
+struct mpiq_error *mpiq_reader_process_request_bytes(struct mpiq_reader_process *process, uint64_t number,
+                                                     const char *bytes, size_t size)
+{
+    enum { HEAD = 64 };
+    size_t length = MPIQ_BASE64_LENGTH(size);
+    _cleanup_free_ char *line = malloc(HEAD + length);
+    if (!line)
+        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    size_t head = (size_t)snprintf(line, HEAD, "read %" PRIu64 " 0 1 0 0 bytes ", number);
+    mpiq_base64_encode(bytes, size, line + head);
+    line[head + length] = '\n';
+    process->pipe.deadline = mpiq_monotonic_ns() + SEND_NS;
+    return mpiq_pipe_write(&process->pipe, line, head + length + 1);
 }
 
 static struct mpiq_error *malformed(void)

@@ -61,6 +61,9 @@ struct mpiq_error *mpiq_reader_process_request(struct mpiq_reader_process *proce
 /* Asks for all lines of the snapshot at path: each is an answer of its own, then comes one that is none. */
 struct mpiq_error *mpiq_reader_process_request_snapshot(struct mpiq_reader_process *process, uint64_t number,
                                                         const char *path);
+/* The same of a snapshot in memory. */
+struct mpiq_error *mpiq_reader_process_request_bytes(struct mpiq_reader_process *process, uint64_t number,
+                                                     const char *bytes, size_t size);
 
 /* What a reader says of one request. */
 struct mpiq_reader_answer {

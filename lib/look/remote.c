@@ -15,6 +15,7 @@
 #include "look/read_snapshot.h"
 
 static const double default_wait = 30;
+static const unsigned default_fanout = 64;
 /* Processes of a host that are no ranks, in both looks. */
 enum { OTHERS_MOST = 128 };
 
@@ -128,17 +129,24 @@ struct mpiq_rank_set *mpiq_remote_served(struct mpiq_remote *remote)
     return &remote->served;
 }
 
+size_t mpiq_remote_host_count(const struct mpiq_remote *remote)
+{
+    return remote->launch.host_count;
+}
+
 struct mpiq_error *mpiq_remote_start(struct mpiq_remote *remote)
 {
     struct mpiq_error *error = make_order(remote);
     if (error)
         return error;
     const struct mpiq_options *options = remote->options;
-    remote->how = (struct mpiq_collection_options){.version = MPIQ_VERSION,
-                                                   .wait = options->wait > 0 ? options->wait : default_wait,
-                                                   .collector = remote->collector,
-                                                   .progress = options->progress,
-                                                   .argument = options->argument};
+    remote->how =
+        (struct mpiq_collection_options){.version = MPIQ_VERSION,
+                                         .wait = options->wait > 0 ? options->wait : default_wait,
+                                         .fanout = options->fanout ? options->fanout : default_fanout,
+                                         .collector = remote->collector,
+                                         .progress = options->progress,
+                                         .argument = options->argument};
     return mpiq_collection_start(&remote->launch, &remote->how, &remote->collection);
 }
 
@@ -163,8 +171,10 @@ static struct mpiq_hello_world *need_world(struct mpiq_hello *all, const char *n
     return mpiq_hello_add_world(all, nspace);
 }
 
-/* Adds the ranks of one host to those of all; what is there already, two hosts claim. */
-static bool claim(struct mpiq_hello *all, struct mpiq_hello *contested, const struct mpiq_hello_world *world)
+/* Adds the ranks of one host to those of all; what is there already, two hosts claim.  launched: those that
+   the launcher has started there; NULL: not known. */
+static bool claim(struct mpiq_hello *all, struct mpiq_hello *contested, const struct mpiq_hello_world *world,
+                  const struct mpiq_rank_set *launched)
 {
     struct mpiq_hello_world *known = need_world(all, world->nspace);
     struct mpiq_hello_world *doubtful = need_world(contested, world->nspace);
@@ -173,12 +183,25 @@ static bool claim(struct mpiq_hello *all, struct mpiq_hello *contested, const st
     for (uint32_t i = 0; i < world->ranks.count; i++) {
         const struct mpiq_rank_range *range = &world->ranks.ranges[i];
         for (uint32_t rank = range->first; rank <= range->last && rank != UINT32_MAX; rank++) {
+            if (launched && !mpiq_rank_set_contains(launched, 0, rank))
+                continue; /* which is not believed anyway */
             if (mpiq_rank_set_contains(&known->ranks, 0, rank) &&
                 !mpiq_rank_set_add(&doubtful->ranks, 0, rank))
                 return false;
+            if (!mpiq_rank_set_add(&known->ranks, 0, rank))
+                return false;
         }
     }
-    return mpiq_rank_set_add_set(&known->ranks, &world->ranks);
+    return true;
+}
+
+/* Ranks of that world which the launcher has started on a host; NULL: it does not say. */
+static const struct mpiq_rank_set *launched_ranks(const struct mpiq_remote *remote,
+                                                  const struct mpiq_launch_host *host,
+                                                  const struct mpiq_hello_world *world)
+{
+    bool known = host->ranks.size > 0 && remote->first && strcmp(world->nspace, remote->first) == 0;
+    return known ? &host->ranks : NULL;
 }
 
 /* The first world's name that most hosts give, by the vote that needs no counting: who has more than half. */
@@ -209,9 +232,25 @@ static struct mpiq_error *find_contested(struct mpiq_remote *remote)
         const struct mpiq_stream *stream = mpiq_collection_stream(remote->collection, i);
         for (size_t k = 0; stream->phase == MPIQ_STREAM_COMPLETE && k < stream->hello.world_count && good;
              k++)
-            good = claim(&all, &remote->contested, &stream->hello.worlds[k]);
+            good = claim(&all, &remote->contested, &stream->hello.worlds[k],
+                         launched_ranks(remote, &remote->launch.hosts[i], &stream->hello.worlds[k]));
     }
     return good ? NULL : no_memory();
+}
+
+/* failed: a stream that did, of that host; NULL: all have answered. */
+static struct mpiq_error *no_ranks(const struct mpiq_remote *remote, const struct mpiq_stream *failed,
+                                   const char *host)
+{
+    const struct mpiq_launch *launch = &remote->launch;
+    const char *plural = launch->host_count == 1 ? "" : "s";
+    if (!failed)
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no rank of %s runs on its host%s", launch->job,
+                                 plural);
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                             "no rank of %s was read on any of %zu host%s; host %s: %s%s%s", launch->job,
+                             launch->host_count, plural, host, failed->error->message,
+                             launch->parts ? "; its steps are " : "", launch->parts ? launch->parts : "");
 }
 
 struct mpiq_error *mpiq_remote_finish(struct mpiq_remote *remote)
@@ -228,12 +267,7 @@ struct mpiq_error *mpiq_remote_finish(struct mpiq_remote *remote)
         }
     }
     if (with_ranks == 0)
-        return failed ? mpiq_error_create(
-                            MPIQ_ERROR_NOT_FOUND, "no rank of %s was read on any of %zu host%s; host %s: %s",
-                            remote->launch.job, remote->launch.host_count,
-                            remote->launch.host_count == 1 ? "" : "s", host, failed->error->message)
-                      : mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no rank of %s runs on its host%s",
-                                          remote->launch.job, remote->launch.host_count == 1 ? "" : "s");
+        return no_ranks(remote, failed, host);
     remote->first = find_first(remote);
     return find_contested(remote);
 }
@@ -243,7 +277,7 @@ struct mpiq_error *mpiq_remote_finish(struct mpiq_remote *remote)
 /* One host's states on their way to the callback. */
 struct passing {
     struct mpiq_remote *remote;
-    const char *host;
+    const struct mpiq_launch_host *host;
     const struct mpiq_hello *hello;
     uint64_t left; /* states that may still come */
     mpiq_snapshot_callback *callback;
@@ -261,6 +295,9 @@ static const char *objection(const struct passing *passing, const struct mpiq_ra
         return "others of its namespace have another job's number: nothing that it says is believed";
     if (!world || !mpiq_rank_set_contains(&world->ranks, 0, (uint32_t)state->name.rank))
         return "its host did not say that it runs there: nothing that it says is believed";
+    const struct mpiq_rank_set *launched = launched_ranks(passing->remote, passing->host, world);
+    if (launched && !mpiq_rank_set_contains(launched, 0, (uint32_t)state->name.rank))
+        return "the launcher started it on another host: nothing that it says is believed";
     const struct mpiq_hello_world *doubtful = mpiq_hello_find(&passing->remote->contested, world->nspace);
     if (doubtful && mpiq_rank_set_contains(&doubtful->ranks, 0, (uint32_t)state->name.rank))
         return "two hosts say that it runs there: neither is believed";
@@ -272,7 +309,7 @@ static struct mpiq_error *pass(void *context, int look, struct mpiq_rank_state *
     struct passing *passing = context;
     if (passing->left-- == 0)
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "it sent more ranks than it has");
-    snprintf((*state)->host, sizeof(*state)->host, "%s", passing->host);
+    snprintf((*state)->host, sizeof(*state)->host, "%s", passing->host->name);
     const char *reason = objection(passing, *state);
     if (reason) {
         struct mpiq_error *error =
@@ -283,32 +320,15 @@ static struct mpiq_error *pass(void *context, int look, struct mpiq_rank_state *
     return passing->callback(passing->context, look, state);
 }
 
-/* A file that only a confined reader opens: what a host sent may be anything. */
-static struct mpiq_error *write_file(const struct mpiq_stream *stream, char *path)
-{
-    int fd = mkstemp(path);
-    _cleanup_fclose_ FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!file)
-        return mpiq_error_create_os(errno, "cannot write %s", path);
-    bool good = fwrite(stream->bytes, 1, stream->size, file) == stream->size && fflush(file) == 0;
-    return good ? NULL : mpiq_error_create_os(errno, "cannot write %s", path);
-}
-
+/* Only a confined reader opens it: what a host sent may be anything. */
 static struct mpiq_error *read_host(struct passing *passing, const struct mpiq_stream *stream,
                                     struct mpiq_snapshot_reader *reader)
 {
-    char path[PATH_MAX];
-    const char *directory = getenv("TMPDIR");
-    snprintf(path, sizeof path, "%s/mpiq-XXXXXX", directory && *directory ? directory : "/tmp");
     passing->hello = &stream->hello;
     passing->left = OTHERS_MOST;
     for (size_t i = 0; i < stream->hello.world_count; i++)
         passing->left += 2 * stream->hello.worlds[i].ranks.size;
-    struct mpiq_error *error = write_file(stream, path);
-    if (!error)
-        error = mpiq_read_snapshot(reader, path, pass, passing);
-    unlink(path);
-    return error;
+    return mpiq_read_snapshot_bytes(reader, stream->bytes, stream->size, pass, passing);
 }
 
 /* "host n3 (ranks 4-7): it did not answer"; the ranks as the launcher says, or as the host said before it
@@ -340,6 +360,7 @@ static struct mpiq_error *pass_failure(const struct passing *passing, const stru
     if (!state)
         return no_memory();
     state->process_state = '?';
+    snprintf(state->host, sizeof state->host, "%s", host->name);
     mpiq_rank_state_problem(state, MPIQ_PROBLEM_HOST, mpiq_error_create(MPIQ_ERROR_IO, "%s", text));
     struct mpiq_error *error = passing->callback(passing->context, 1, &state);
     mpiq_rank_state_destroy(state);
@@ -355,8 +376,7 @@ struct mpiq_error *mpiq_remote_each(struct mpiq_remote *remote, mpiq_snapshot_ca
     for (size_t i = 0; i < remote->launch.host_count && !error; i++) {
         const struct mpiq_launch_host *host = &remote->launch.hosts[i];
         const struct mpiq_stream *stream = mpiq_collection_stream(remote->collection, i);
-        struct passing passing = {
-            .remote = remote, .host = host->name, .callback = callback, .context = context};
+        struct passing passing = {.remote = remote, .host = host, .callback = callback, .context = context};
         if (stream->phase != MPIQ_STREAM_COMPLETE) {
             error = pass_failure(&passing, host, stream, stream->error->message);
             continue;

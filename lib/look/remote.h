@@ -29,6 +29,9 @@ void mpiq_remote_destroy(struct mpiq_remote *remote);
    start. */
 struct mpiq_rank_set *mpiq_remote_served(struct mpiq_remote *remote);
 
+/* Hosts that the job has, as its launcher says. */
+size_t mpiq_remote_host_count(const struct mpiq_remote *remote);
+
 /* Starts the collectors, which look for the first time at once. */
 struct mpiq_error *mpiq_remote_start(struct mpiq_remote *remote);
 /* Until look 1 or 2 has ended everywhere. */

@@ -20,6 +20,29 @@ static void put_worlds(struct mpiq_json *json)
     mpiq_json_close(json, ']');
 }
 
+/* Hosts of which nothing is known, each with the reason: left out where there is none. */
+static void put_lost_hosts(struct mpiq_json *json)
+{
+    const struct mpiq_job_state *job = json->page->job;
+    bool any = false;
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        const struct mpiq_job_rank *rank = &job->ranks[i];
+        if (!mpiq_job_is_lost_host(job, rank))
+            continue;
+        if (!any) {
+            mpiq_json_key(json, "hosts_unread");
+            mpiq_json_open(json, '[');
+        }
+        any = true;
+        mpiq_json_open(json, '{');
+        mpiq_json_put_string(json, "host", mpiq_job_string(job, rank->host));
+        mpiq_json_put_string(json, "text", mpiq_job_string(job, job->problems[rank->first_problem].text));
+        mpiq_json_close(json, '}');
+    }
+    if (any)
+        mpiq_json_close(json, ']');
+}
+
 static void put_job(struct mpiq_json *json)
 {
     const struct mpiq_job_state *job = json->page->job;
@@ -38,6 +61,7 @@ static void put_job(struct mpiq_json *json)
     for (uint32_t i = 0; i < job->host_count; i++)
         mpiq_json_words(json, mpiq_job_string(job, job->hosts[i]));
     mpiq_json_close(json, ']');
+    put_lost_hosts(json);
     if (job->world_count > 1)
         put_worlds(json);
     mpiq_json_close(json, '}');

@@ -375,9 +375,10 @@ static bool finish_hosts(struct mpiq_job_state *job)
         return false;
     for (uint32_t i = 0; i < job->rank_count; i++) {
         mpiq_string_id host = job->ranks[i].host;
-        if (host && !seen[host])
+        bool lost = mpiq_job_is_lost_host(job, &job->ranks[i]);
+        if (host && !seen[host] && !lost)
             job->hosts[job->host_count++] = host;
-        seen[host] = true;
+        seen[host] = seen[host] || !lost;
     }
     qsort_r(job->hosts, job->host_count, sizeof *job->hosts, compare_strings, job);
     return true;

@@ -308,12 +308,9 @@ static struct mpiq_error *read_all(struct reader *reader, FILE *file)
     return error;
 }
 
-static struct mpiq_error *read_file(struct reader *reader)
+/* size: how many bytes there are. */
+static struct mpiq_error *read_stream(struct reader *reader, FILE *file, uint64_t size)
 {
-    FILE *file _cleanup_fclose_ = open_file(reader->path);
-    struct stat status;
-    if (!file)
-        return mpiq_error_create_os(errno, "%s cannot be read", reader->path);
     int version = read_version(file);
     if (version == 0)
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not a snapshot of mpiq", reader->path);
@@ -322,13 +319,20 @@ static struct mpiq_error *read_file(struct reader *reader)
             MPIQ_ERROR_UNSUPPORTED,
             "%s is a snapshot of version %d, made by a later mpiq: this one reads up to %d", reader->path,
             version, FOLDED_VERSION);
-    if (fstat(fileno(file), &status) < 0)
-        return mpiq_error_create_os(errno, "%s cannot be read", reader->path);
-    reader->bytes_left = LEAST_BYTES + MOST_RATIO * (uint64_t)status.st_size;
+    reader->bytes_left = LEAST_BYTES + MOST_RATIO * size;
     struct mpiq_error *error = read_all(reader, file);
     free(reader->line);
     mpiq_state_lines_deinit(&reader->lines);
     return error;
+}
+
+static struct mpiq_error *read_file(struct reader *reader)
+{
+    FILE *file _cleanup_fclose_ = open_file(reader->path);
+    struct stat status;
+    if (!file || fstat(fileno(file), &status) < 0)
+        return mpiq_error_create_os(errno, "%s cannot be read", reader->path);
+    return read_stream(reader, file, (uint64_t)status.st_size);
 }
 
 struct mpiq_error *mpiq_snapshot_each(const char *path, mpiq_snapshot_callback *callback, void *context)
@@ -342,6 +346,16 @@ struct mpiq_error *mpiq_snapshot_each_line(const char *path, mpiq_snapshot_line_
 {
     struct reader reader = {.path = path, .line_callback = callback, .context = context};
     return read_file(&reader);
+}
+
+struct mpiq_error *mpiq_snapshot_each_line_of(const char *name, void *bytes, size_t size,
+                                              mpiq_snapshot_line_callback *callback, void *context)
+{
+    struct reader reader = {.path = name, .line_callback = callback, .context = context};
+    if (size == 0)
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not a snapshot of mpiq", name);
+    FILE *file _cleanup_fclose_ = fmemopen(bytes, size, "r");
+    return file ? read_stream(&reader, file, size) : no_memory();
 }
 
 static struct mpiq_error *add_to_job(void *context, int look, struct mpiq_rank_state **state)

@@ -53,5 +53,8 @@ struct mpiq_error *mpiq_snapshot_each(const char *path, mpiq_snapshot_callback *
 typedef struct mpiq_error *mpiq_snapshot_line_callback(void *context, const char *line, size_t length);
 struct mpiq_error *mpiq_snapshot_each_line(const char *path, mpiq_snapshot_line_callback *callback,
                                            void *context);
+/* The same of a snapshot in memory, as mpiq_snapshot_finish_memory makes one; name is for sentences. */
+struct mpiq_error *mpiq_snapshot_each_line_of(const char *name, void *bytes, size_t size,
+                                              mpiq_snapshot_line_callback *callback, void *context);
 
 #endif

@@ -9,6 +9,9 @@ import time
 import schema
 from answers import without_times
 
+# mpiq makes no temporary file on the way to an answer, so none is left of one that is killed: there is no place for it.
+NO_FILES = {"TMPDIR": "/nonexistent"}
+
 MPIQ_PROGRAMS = ("mpiq", "mpiq-reader", "mpiq-broker", "mpiq-dll-host")
 
 
@@ -22,12 +25,12 @@ class Looks:
 
     def text(self, *arguments, seconds=120):
         """(exit status, what it said)"""
-        done = self.box.ask(self.mpiq, *arguments, seconds=seconds)
+        done = self.box.ask(self.mpiq, *arguments, seconds=seconds, environment=NO_FILES)
         return done.returncode, done.stdout + done.stderr
 
     def json(self, *arguments, seconds=120):
         """(exit status, its JSON, which fits the schema)"""
-        done = self.box.ask(self.mpiq, "--json", *arguments, seconds=seconds)
+        done = self.box.ask(self.mpiq, "--json", *arguments, seconds=seconds, environment=NO_FILES)
         assert done.stdout, done.stderr
         value = json.loads(done.stdout)
         assert schema.misfit(value) == ""
@@ -44,7 +47,8 @@ class Looks:
         return answer
 
     def start(self, *arguments):
-        return self.box.start(self.mpiq, *arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return self.box.start(self.mpiq, *arguments, environment=NO_FILES, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
 
     def collectors(self):
         """[(box, pid in it)] of all that belongs to a mpiq anywhere in the bed."""

@@ -82,7 +82,7 @@ def test_the_answer_of_one_host(way, on_one_host):
     assert findings(answer) == wanted, answer
     assert wanted[0]["kind"] == "collective_incomplete" and wanted[0]["missing"] == "1"
     assert answer["job"]["size"] == answer["job"]["ranks_seen"] == RANKS
-    assert answer["job"]["hosts"] == way.hosts
+    assert answer["job"]["hosts"] == way.hosts and "hosts_unread" not in answer["job"]
     assert sorted(rank["host"] for rank in answer["ranks"]) == sorted(way.hosts * (RANKS // len(way.hosts)))
 
 
@@ -127,7 +127,10 @@ def test_a_host_that_never_answers_is_named(way, cluster):
         way.looks.nothing_left()
     assert answer["verdict"] != "deadlock" and status != 1
     assert answer["job"]["ranks_seen"] == RANKS - 2
-    assert "  host h4 (ranks 6-7): it did not answer within 5 s (--wait)" in text.splitlines()
+    sentence = "host h4 (ranks 6-7): it did not answer within 5 s (--wait)"
+    assert f"  {sentence}" in text.splitlines()
+    assert answer["job"]["hosts_unread"] == [{"host": "h4", "text": sentence}]
+    assert answer["job"]["hosts"] == way.hosts[:3]
 
 
 @pytest.mark.parametrize("way", ["mpirun by ssh", "5.0 by ssh"], indirect=True)
@@ -139,7 +142,7 @@ def test_without_a_word_it_is_the_only_launcher_here(way, on_one_host):
 
 
 @pytest.mark.parametrize("way", ["mpirun by ssh"], indirect=True)
-def test_hosts_by_name(way, on_one_host):
+def test_hosts_by_name(way, on_one_host, mpiq):
     """By ssh, and by a command of the user's."""
     wanted = on_one_host(way.library)
     hosts = ",".join(way.hosts)
@@ -147,4 +150,43 @@ def test_hosts_by_name(way, on_one_host):
         job.hung()
         assert findings(way.looks.deadlock("--hosts", hosts)) == wanted
         assert findings(way.looks.deadlock("--hosts", hosts, "--via", "ssh -q {host}")) == wanted
+        assert findings(way.looks.deadlock("--hosts", hosts, "--fanout", "1")) == wanted
+        status, text = way.looks.text("--hosts", hosts, "--via", "ssh -q {host} /nonexistent/shell")
+        assert status == 3 and f"(mpiq has to be at {mpiq} on every host)" in text, text
         way.looks.nothing_left()
+
+
+@pytest.mark.parametrize("way", ["srun, Open MPI"], indirect=True)
+def test_doctor(way):
+    """Of a job from outside it."""
+    with way.job("--hang") as job:
+        job.hung()
+        status, text = way.looks.text("doctor", way.starter.target)
+    assert status == 0 and f"ok    {RANKS} ranks found on 4 hosts" in text.splitlines(), text
+    assert "read by the layout of its release" in text, text
+
+
+class TwoSteps(cluster_job.Batch):
+    """A batch job with two steps of four ranks, each on all nodes."""
+
+    def start(self, *arguments):
+        words = " ".join(map(str, arguments))
+        step = f"srun --overlap --mpi=pmix --ntasks=4 --ntasks-per-node=1 {words} &\n"
+        self.number = self.slurm.submit(f"#!/bin/sh\n{step}{step}wait\n", "--nodes=4", "--ntasks-per-node=2",
+                                        environment=self.environment)
+
+
+def test_several_steps_in_a_job(slurm, solvers, mpiq):
+    """Which one is meant, the user is asked."""
+    starter = TwoSteps(slurm, [], cluster_job.OPEN_MPI)
+    looks = Looks(mpiq, slurm.box, [slurm.box])
+    with ClusterJob(starter, solvers("Open MPI"), "--hang") as job:
+        job.hung()
+        status, text = looks.text(starter.target)
+        assert status == 3 and "several MPI jobs run here" in text, text
+        steps = [f"{starter.target}.{number}" for number in (0, 1)]
+        assert all(f"{step} (solver-Open-MPI)" in text for step in steps), text
+        for step in steps:
+            answer = looks.deadlock(step)
+            assert answer["job"]["ranks_seen"] == answer["job"]["size"] == 4
+            assert answer["findings"][0]["missing"] == "1"

@@ -28,6 +28,7 @@ struct story {
 };
 
 static struct story stories[HOSTS];
+static bool mapped; /* the launcher says which ranks it has started on which host */
 
 static void say(uint64_t token, uint64_t number, enum mpiq_line_kind kind, const void *bytes, size_t length)
 {
@@ -114,6 +115,10 @@ static struct mpiq_error *find(const struct mpiq_launch_query *query, struct mpi
     ret->job = strdup("the job");
     for (int i = 0; i < HOSTS && !error; i++)
         error = mpiq_launch_add_host(ret, i == 0 ? "n1" : "n2", 2);
+    for (uint32_t i = 0; i < HOSTS && mapped && !error; i++) {
+        if (!mpiq_rank_set_add_range(&ret->hosts[i].ranks, 0, i * RANKS, i * RANKS + RANKS - 1))
+            exit(1);
+    }
     return error;
 }
 
@@ -225,6 +230,21 @@ static void test_ranks_that_two_hosts_claim(void)
     mpiq_job_state_destroy(job);
 }
 
+/* Where the launcher says who is where, a liar costs nobody else a rank. */
+static void test_ranks_of_another_host(void)
+{
+    mapped = true;
+    struct mpiq_job_state *job = job_of(honest(0), honest(0));
+    CU_ASSERT_EQUAL(mpiq_job_ranks_read(job), RANKS);
+    CU_ASSERT_EQUAL(disowned(job, "the launcher started it on another host"), RANKS);
+    CU_ASSERT_STRING_EQUAL(mpiq_job_string(job, mpiq_job_rank_of(job, 0)->host), "n1");
+    mpiq_job_state_destroy(job);
+    job = job_of(honest(0), honest(RANKS));
+    CU_ASSERT_EQUAL(mpiq_job_ranks_read(job), HOSTS * RANKS);
+    mpiq_job_state_destroy(job);
+    mapped = false;
+}
+
 /* It announces ranks of a namespace of its own, and speaks for the job's by their number. */
 static void test_another_jobs_number(void)
 {
@@ -241,6 +261,7 @@ int main(void)
                            {"a broken snapshot", test_a_broken_snapshot},
                            {"ranks that were not announced", test_ranks_that_were_not_announced},
                            {"ranks that two hosts claim", test_ranks_that_two_hosts_claim},
+                           {"ranks of another host", test_ranks_of_another_host},
                            {"another job's number", test_another_jobs_number},
                            CU_TEST_INFO_NULL};
     return suite_run("remote", tests);

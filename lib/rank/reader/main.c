@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "rank/confine.h"
@@ -51,8 +52,9 @@ struct request {
     bool stacks;
     bool core;
     bool snapshot;
+    bool bytes; /* the snapshot is here, in base64 */
     pid_t pid;
-    char *path;     /* of a core file or a snapshot */
+    char *path;     /* of a core file or a snapshot, or those bytes */
     char *question; /* JSON: asked instead of a look; NULL */
 };
 
@@ -243,11 +245,20 @@ static struct mpiq_error *send_line(void *context, const char *line, size_t leng
     return NULL;
 }
 
+static struct mpiq_error *send_bytes(struct request *request, struct sending *sending)
+{
+    size_t size = 0;
+    if (!mpiq_base64_decode(request->path, strlen(request->path), request->path, &size))
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "the snapshot was damaged on its way");
+    return mpiq_snapshot_each_line_of("of that host", request->path, size, send_line, sending);
+}
+
 static void serve_snapshot(struct request *request)
 {
     struct sending sending = {.number = request->number};
     at_work = request->number;
-    struct mpiq_error *error = mpiq_snapshot_each_line(request->path, send_line, &sending);
+    struct mpiq_error *error = request->bytes ? send_bytes(request, &sending)
+                                              : mpiq_snapshot_each_line(request->path, send_line, &sending);
     flush_lines(&sending);
     free(sending.bytes);
     if (error)
@@ -300,7 +311,8 @@ static void *work(void *argument)
 
 /* ---- requests --------------------------------------------------------------------------------------- */
 
-/* "read NUMBER SOURCE LOOK STOP STACKS live PID", "... core PATH", "... snapshot PATH". */
+/* "read NUMBER SOURCE LOOK STOP STACKS live PID", "... core PATH", "... snapshot PATH",
+   "... bytes BASE64". */
 static bool parse_request(char *line, struct request *ret)
 {
     uint64_t numbers[5];
@@ -320,7 +332,8 @@ static bool parse_request(char *line, struct request *ret)
     ret->stop = numbers[3] != 0;
     ret->stacks = numbers[4] != 0;
     ret->core = word && strcmp(word, "core") == 0;
-    ret->snapshot = word && strcmp(word, "snapshot") == 0;
+    ret->bytes = word && strcmp(word, "bytes") == 0;
+    ret->snapshot = ret->bytes || (word && strcmp(word, "snapshot") == 0);
     if (!word || !rest || ret->source >= SOURCES_MAX)
         return false;
     if (ret->core || ret->snapshot) {
