@@ -102,7 +102,7 @@ static void link_proven(struct mpiq_finder *finder, struct ends *ends)
         diagnosis->findings[i].root = end_of(ends, diagnosis->findings[i].root);
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         struct mpiq_finding *finding = &diagnosis->findings[i];
-        finding->weight = mpiq_finding_weight(diagnosis, finding);
+        finding->weight = mpiq_finding_weight(finder, finding);
         uint32_t *first = finding->root == MPIQ_NONE ? NULL : &best[finding->root];
         if (first && (*first == MPIQ_NONE || finding->weight < diagnosis->findings[*first].weight))
             *first = (uint32_t)i;

@@ -21,7 +21,7 @@ void mpiq_ranks_beyond(struct mpiq_finder *finder, const struct mpiq_finding *ca
 /* The rest is private to causes*.c. */
 
 /* How near to the bug a finding is, of those of one family: 0 is the cause itself. */
-uint8_t mpiq_finding_weight(const struct mpiq_diagnosis *diagnosis, const struct mpiq_finding *finding);
+uint8_t mpiq_finding_weight(const struct mpiq_finder *finder, const struct mpiq_finding *finding);
 /* Whether a finding tells of a wait, and so may follow from another one. */
 bool mpiq_is_of_waits(const struct mpiq_finding *finding);
 bool mpiq_ranks_overlap(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b);

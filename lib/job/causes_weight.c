@@ -66,18 +66,18 @@ static bool is_pile(const struct mpiq_job_state *job, const struct mpiq_finding 
            is_before(&message->sites[0], &incomplete->sites[0]);
 }
 
-static bool is_pile_of_any(const struct mpiq_diagnosis *diagnosis, const struct mpiq_finding *incomplete)
+static bool is_pile_of_any(const struct mpiq_finder *finder, const struct mpiq_finding *incomplete)
 {
+    const struct mpiq_diagnosis *diagnosis = finder->diagnosis;
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const struct mpiq_finding *finding = &diagnosis->findings[i];
-        if (finding->root == incomplete->root && finding->proven &&
-            is_pile(diagnosis->graph->job, incomplete, finding))
+        if (finding->root == incomplete->root && finding->proven && is_pile(finder->job, incomplete, finding))
             return true;
     }
     return false;
 }
 
-uint8_t mpiq_finding_weight(const struct mpiq_diagnosis *diagnosis, const struct mpiq_finding *finding)
+uint8_t mpiq_finding_weight(const struct mpiq_finder *finder, const struct mpiq_finding *finding)
 {
     switch (finding->kind) {
     case MPIQ_FINDING_COLLECTIVE_OVERLAP:
@@ -100,10 +100,10 @@ uint8_t mpiq_finding_weight(const struct mpiq_diagnosis *diagnosis, const struct
     case MPIQ_FINDING_WAIT_CYCLE: /* one through a single collective says little beside that collective */
         return finding->through == 1 ? 11 : 6;
     case MPIQ_FINDING_COLLECTIVE_INCOMPLETE: /* one that waits for the rest comes behind what explains it */
-        return finding->outside                     ? 10
-               : is_pile_of_any(diagnosis, finding) ? 9
-               : finding->requests                  ? 5 /* never started: before the circle it closes */
-                                                    : 7;
+        return finding->outside                  ? 10
+               : is_pile_of_any(finder, finding) ? 9
+               : finding->requests               ? 5 /* never started: before the circle it closes */
+                                                 : 7;
     case MPIQ_FINDING_TRUNCATION:
         return 12;
     case MPIQ_FINDING_REQUEST_LEAK:

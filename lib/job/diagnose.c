@@ -128,11 +128,10 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
         finder.options = *options;
     if (finder.options.stall_after <= 0)
         finder.options.stall_after = MPIQ_STALL_AFTER;
-    diagnosis->graph = mpiq_wait_graph_create(job, diagnosis);
-    diagnosis->graph_destroy = mpiq_wait_graph_destroy;
-    finder.graph = diagnosis->graph;
+    struct mpiq_wait_graph *graph = mpiq_wait_graph_create(job, diagnosis, diagnosis->partner);
+    finder.graph = graph;
     finder.explanation = &explanation;
-    finder.failed = !diagnosis->graph || !mpiq_explain(diagnosis->graph, &explanation);
+    finder.failed = !graph || !mpiq_explain(graph, &explanation);
     void (*const finders[])(struct mpiq_finder *) = {
         mpiq_find_collectives, mpiq_find_messages,  mpiq_find_cycles,    mpiq_find_truncations,
         mpiq_find_overlaps,    mpiq_find_windows,   mpiq_find_polling,   mpiq_find_ranks,
@@ -147,6 +146,7 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
     for (size_t i = 0; i < count && !finder.failed; i++)
         (ended ? at_end : finders)[i](&finder);
     mpiq_explanation_deinit(&explanation);
+    mpiq_wait_graph_destroy(graph);
     if (finder.failed || mpiq_memory_missed() != missed) { /* a sentence may be shorter than it is */
         mpiq_diagnosis_destroy(diagnosis);
         return no_memory();

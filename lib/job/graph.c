@@ -346,7 +346,7 @@ static bool reduce(struct mpiq_wait_graph *graph)
 }
 
 struct mpiq_wait_graph *mpiq_wait_graph_create(const struct mpiq_job_state *job,
-                                               struct mpiq_diagnosis *diagnosis)
+                                               const struct mpiq_diagnosis *diagnosis, uint32_t *partner)
 {
     struct mpiq_wait_graph *graph = calloc(1, sizeof *graph);
     if (!graph)
@@ -361,8 +361,7 @@ struct mpiq_wait_graph *mpiq_wait_graph_create(const struct mpiq_job_state *job,
     if (graph->thread_nodes)
         memset(graph->thread_nodes, 0xff, ((size_t)job->thread_count + 1) * sizeof *graph->thread_nodes);
     if (!graph->thread_nodes || !graph->thread_ranks || !graph->poller_nodes ||
-        !mpiq_matching_init(&graph->matching, job, diagnosis->partner) || !build_all(graph) ||
-        !reduce(graph)) {
+        !mpiq_matching_init(&graph->matching, job, partner) || !build_all(graph) || !reduce(graph)) {
         mpiq_wait_graph_destroy(graph);
         return NULL;
     }

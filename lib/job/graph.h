@@ -88,10 +88,11 @@ struct mpiq_wait_graph {
     bool failed;                     /* an allocation failed */
 };
 
-/* Builds and reduces it.  diagnosis: its `ranks` say what each rank does; its `partner` gets filled.
-   NULL without memory. */
+/* Builds and reduces it.  diagnosis: its `ranks` say what each rank does.  partner gets filled, as
+   mpiq_diagnosis has it: one entry for each operation, all MPIQ_NONE; it has to outlive the graph.  NULL
+   without memory. */
 struct mpiq_wait_graph *mpiq_wait_graph_create(const struct mpiq_job_state *job,
-                                               struct mpiq_diagnosis *diagnosis);
+                                               const struct mpiq_diagnosis *diagnosis, uint32_t *partner);
 void mpiq_wait_graph_destroy(struct mpiq_wait_graph *graph);
 
 static inline uint32_t mpiq_rank_node(uint32_t process)

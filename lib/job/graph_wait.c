@@ -90,7 +90,7 @@ static uint32_t source_node(struct mpiq_wait_graph *graph, const struct mpiq_job
             return MPIQ_NODE_LIVE;
         return mpiq_actor(graph, op->peer, op->internal);
     }
-    if (mpiq_any_underway(&graph->matching, member))
+    if (mpiq_any_underway(&graph->matching.underway, member))
         return MPIQ_NODE_LIVE;
     const struct mpiq_job_communicator *comm = &job->communicators[op->comm];
     if (comm->flags & MPIQ_COMM_SELF)

@@ -82,171 +82,6 @@ static bool collect_incoming(struct mpiq_matching *matching)
     return true;
 }
 
-static const struct mpiq_job_channel *find_channel(const struct mpiq_job_state *job,
-                                                   const struct mpiq_job_member *member, uint32_t peer)
-{
-    const struct mpiq_job_channel *channels = &job->channels[member->first_channel];
-    uint32_t low = 0;
-    uint32_t high = member->channel_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (channels[middle].peer < peer)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < member->channel_count && channels[low].peer == peer ? &channels[low] : NULL;
-}
-
-/* Sequence numbers wrap at 16 bits in ob1; a channel that was never used begins at 1. */
-static bool differ(const struct mpiq_job_channel *sender, const struct mpiq_job_channel *receiver)
-{
-    if ((sender && sender->unclear) || (receiver && receiver->unclear))
-        return true;
-    if (sender && sender->settled)
-        return false;
-    if ((sender && sender->counted) || (receiver && receiver->counted))
-        return (sender ? sender->sent : 1) != (receiver ? receiver->expected : 1);
-    return (uint16_t)(sender ? sender->sent : 1) != (uint16_t)(receiver ? receiver->expected : 1);
-}
-
-/* Whether a rank has taken in all that had come by the first look: it turned round in one and the same wait
-   between the two.  Core files are taken as a job that hangs. */
-bool mpiq_has_polled(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
-{
-    for (uint32_t i = 0; i < rank->thread_count; i++) {
-        const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
-        if (thread->held == MPIQ_YES && thread->cpu_between_ns >= MPIQ_POLLED_NS)
-            return true;
-    }
-    return rank->core;
-}
-
-static bool has_ended(const struct mpiq_job_rank *rank)
-{
-    return rank->gone || rank->phase == MPIQ_PHASE_FINALIZED;
-}
-
-/* Whether a rank was in the first look what it is now; who had ended by then is not looked at again. */
-static bool was_before(const struct mpiq_job_rank *rank)
-{
-    bool ended = has_ended(rank) && rank->looks == 1;
-    return ended || rank->core || (rank->looks == 3 && !(rank->changed & MPIQ_CHANGED_STATE));
-}
-
-/* Whether what a rank sent may still come whose count of it is gone: it has ended, or has freed the
-   communicator, which it cannot before its sends have gone out.  If that was so in the first look already,
-   then all is there, and the receiver need but look; on its way from another host it may be for as long as it
-   likes. */
-static bool may_still_come(const struct mpiq_job_state *job, const struct mpiq_job_rank *from,
-                           const struct mpiq_job_rank *to)
-{
-    return !was_before(from) || !mpiq_has_polled(job, to) || (!has_ended(from) && from->host != to->host);
-}
-
-bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_job_member *receiver,
-                           uint32_t sender)
-{
-    const struct mpiq_job_rank *from = mpiq_job_rank_of(job, sender);
-    if (!mpiq_queues_known(&job->ranks[receiver->rank]))
-        return true;
-    const struct mpiq_job_channel *in = find_channel(job, receiver, sender);
-    if (in && in->expected_moved)
-        return true;
-    const struct mpiq_job_member *other =
-        from ? mpiq_job_member_of(job, (uint32_t)(from - job->ranks), receiver->comm) : NULL;
-    bool counted = other && from->source == MPIQ_SOURCE_RECORDER && !from->gone;
-    if (from && has_ended(from) && !counted)
-        return may_still_come(job, from, &job->ranks[receiver->rank]);
-    if (!from || !mpiq_queues_known(from))
-        return true;
-    if (!other) /* it has freed the communicator, and with it the count of what it sent there */
-        return may_still_come(job, from, &job->ranks[receiver->rank]);
-    const struct mpiq_job_channel *out = find_channel(job, other, job->ranks[receiver->rank].process);
-    return (out && out->sent_moved) || differ(out, in);
-}
-
-/* Of a communicator's groups, those whose counts are gone: for each receiver they are alike but for what one
-   of each sort stands for. */
-struct departed {
-    const struct mpiq_job_rank *ended; /* NULL: none */
-    const struct mpiq_job_rank *freed;
-    bool any_may; /* whatever the receiver did, one of them may have something under way */
-};
-
-static void add_departed(const struct mpiq_job_state *job, uint32_t comm, uint32_t index,
-                         struct departed *departed)
-{
-    const struct mpiq_job_group *group = index == MPIQ_NONE ? NULL : &job->groups[index];
-    for (uint32_t i = 0; group && group->members && i < group->count; i++) {
-        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, group->members[i]);
-        if (!rank || mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm))
-            continue;
-        departed->any_may = departed->any_may || !was_before(rank);
-        if (has_ended(rank)) {
-            departed->ended = rank;
-            continue;
-        }
-        departed->any_may = departed->any_may || (departed->freed && departed->freed->host != rank->host);
-        departed->freed = rank;
-    }
-}
-
-/* Receivers of any source to whom those may have sent something whose counts are gone. */
-static void mark_departed(const struct mpiq_matching *matching)
-{
-    const struct mpiq_job_state *job = matching->job;
-    for (uint32_t i = 0; i < job->communicator_count; i++) {
-        const struct mpiq_job_communicator *comm = &job->communicators[i];
-        uint64_t size = (uint64_t)(comm->group == MPIQ_NONE ? 0 : job->groups[comm->group].count) +
-                        (comm->remote == MPIQ_NONE ? 0 : job->groups[comm->remote].count);
-        struct departed departed = {0};
-        if (comm->member_count < size) {
-            add_departed(job, i, comm->group, &departed);
-            add_departed(job, i, comm->remote, &departed);
-        }
-        for (uint32_t j = 0; (departed.ended || departed.freed) && j < comm->member_count; j++) {
-            const struct mpiq_job_rank *to = &job->ranks[job->members[comm->first_member + j].rank];
-            if (departed.any_may || (departed.ended && may_still_come(job, departed.ended, to)) ||
-                (departed.freed && may_still_come(job, departed.freed, to)))
-                matching->underway[comm->first_member + j] = 1;
-        }
-    }
-}
-
-bool mpiq_any_underway(struct mpiq_matching *matching, const struct mpiq_job_member *receiver)
-{
-    const struct mpiq_job_state *job = matching->job;
-    if (!mpiq_queues_known(&job->ranks[receiver->rank]))
-        return true;
-    if (!matching->underway) {
-        matching->underway = calloc((size_t)job->member_count + 1, 1);
-        if (!matching->underway)
-            return true;
-        mark_departed(matching);
-        for (uint32_t i = 0; i < job->member_count; i++) {
-            const struct mpiq_job_member *member = &job->members[i];
-            uint32_t own = job->ranks[member->rank].process;
-            for (uint32_t j = 0; j < member->channel_count; j++) {
-                const struct mpiq_job_channel *channel = &job->channels[member->first_channel + j];
-                if (channel->expected_moved)
-                    matching->underway[i] = 1;
-                const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, channel->peer);
-                const struct mpiq_job_member *other =
-                    rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), member->comm) : NULL;
-                if (!other)
-                    continue;
-                const struct mpiq_job_channel *back = find_channel(job, other, own);
-                if (channel->sent_moved || differ(channel, back))
-                    matching->underway[other - job->members] = 1;
-                if (!back && differ(NULL, channel))
-                    matching->underway[i] = 1;
-            }
-        }
-    }
-    return matching->underway[receiver - job->members];
-}
-
 bool mpiq_fits(const struct mpiq_job_operation *receive, uint32_t comm, uint32_t sender, int32_t tag)
 {
     return receive->comm == comm && (receive->any || receive->peer == sender) &&
@@ -566,7 +401,7 @@ static bool match_receives(struct mpiq_matching *matching, const struct mpiq_job
 
 bool mpiq_matching_init(struct mpiq_matching *matching, const struct mpiq_job_state *job, uint32_t *partner)
 {
-    *matching = (struct mpiq_matching){.job = job, .partner = partner};
+    *matching = (struct mpiq_matching){.job = job, .partner = partner, .underway = {.job = job}};
     matching->fates = calloc((size_t)job->operation_count + 1, 1);
     if (!matching->fates || !collect_incoming(matching))
         return false;
@@ -588,5 +423,5 @@ void mpiq_matching_deinit(struct mpiq_matching *matching)
     free(matching->fates);
     free(matching->incoming);
     free(matching->first_incoming);
-    free(matching->underway);
+    mpiq_underway_deinit(&matching->underway);
 }

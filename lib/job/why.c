@@ -209,9 +209,13 @@ struct mpiq_error *mpiq_why(const struct mpiq_job_state *job, const struct mpiq_
     if (process >= job->process_count)
         return mpiq_error_create(MPIQ_ERROR_USAGE, "there is no such rank in this job");
     struct mpiq_chain *chain = mpiq_chain_create();
-    if (!chain)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-    struct mpiq_error *error = make_chain(diagnosis->graph, diagnosis, process, chain);
+    uint32_t *partner _cleanup_free_ = malloc(((size_t)job->operation_count + 1) * sizeof *partner);
+    if (partner)
+        memset(partner, 0xff, ((size_t)job->operation_count + 1) * sizeof *partner);
+    struct mpiq_wait_graph *graph = partner ? mpiq_wait_graph_create(job, diagnosis, partner) : NULL;
+    struct mpiq_error *error = chain && graph ? make_chain(graph, diagnosis, process, chain)
+                                              : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    mpiq_wait_graph_destroy(graph);
     if (error) {
         mpiq_chain_destroy(chain);
         return error;

@@ -93,8 +93,6 @@ void mpiq_diagnosis_destroy(struct mpiq_diagnosis *diagnosis)
     notes_deinit(diagnosis->assumptions, diagnosis->assumption_count);
     notes_deinit(diagnosis->notes, diagnosis->note_count);
     free(diagnosis->partner);
-    if (diagnosis->graph_destroy)
-        diagnosis->graph_destroy(diagnosis->graph);
     mpiq_arena_destroy(diagnosis->arena);
     free(diagnosis);
 }

@@ -304,8 +304,6 @@ struct mpiq_diagnosis {
     size_t note_count;
     uint32_t *partner;             /* for each operation of the job the one it matches on the other side (a
                                       pending send its unexpected message or its receive); MPIQ_NONE */
-    struct mpiq_wait_graph *graph; /* private to lib/job: what mpiq_why walks */
-    void (*graph_destroy)(struct mpiq_wait_graph *graph);
     struct mpiq_arena *arena; /* owner of strings and arrays */
 };
 

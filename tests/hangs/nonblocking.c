@@ -133,10 +133,12 @@ CASE(ineighbor_alltoall_skipped)
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 #define BARRIER_INIT MPI_Barrier_init
 #define ALLREDUCE_INIT MPI_Allreduce_init
+#define NEIGHBOR_INIT MPI_Neighbor_alltoall_init
 #elif OMPI_MAJOR_VERSION
 #include <mpi-ext.h>
 #define BARRIER_INIT MPIX_Barrier_init
 #define ALLREDUCE_INIT MPIX_Allreduce_init
+#define NEIGHBOR_INIT MPIX_Neighbor_alltoall_init
 #endif
 
 #ifdef BARRIER_INIT
@@ -162,6 +164,20 @@ CASE(persistent_allreduce_not_started)
     MPI_Request request;
 
     ALLREDUCE_INIT(small, small_received, 4, MPI_INT, MPI_SUM, WORLD, MPI_INFO_NULL, &request);
+    if (rank == 1) {
+        HANG(WAIT_FOR_NOBODY(0));
+        return;
+    }
+    MPI_Start(&request);
+    HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+CASE(persistent_neighbor_alltoall_not_started)
+{
+    MPI_Comm cart = ring();
+    MPI_Request request;
+
+    NEIGHBOR_INIT(small, 1, MPI_INT, small_received, 1, MPI_INT, cart, MPI_INFO_NULL, &request);
     if (rank == 1) {
         HANG(WAIT_FOR_NOBODY(0));
         return;

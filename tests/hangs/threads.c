@@ -113,6 +113,49 @@ CASE_THREADS(main_thread_joins)
     }
 }
 
+/* A pool of workers that wait for work, on a condition variable that nobody signals any more. */
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t pool_work = PTHREAD_COND_INITIALIZER;
+
+static void *wait_for_work(void *unused)
+{
+    pthread_mutex_lock(&pool_lock);
+    for (;;)
+        pthread_cond_wait(&pool_work, &pool_lock);
+    return unused;
+}
+
+/* The same of a library that looks up once an hour. */
+static void *wait_for_work_an_hour(void *unused)
+{
+    struct timespec until;
+
+    pthread_mutex_lock(&pool_lock);
+    for (;;) {
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += 3600;
+        pthread_cond_timedwait(&pool_work, &pool_lock, &until);
+    }
+    return unused;
+}
+
+static void receive_with_pool(void *(*worker)(void *))
+{
+    for (int i = 0; i < 3; i++)
+        start(worker, NULL);
+    HANG(MPI_Recv(small, 1, MPI_INT, 1 - rank, 6, WORLD, MPI_STATUS_IGNORE));
+}
+
+CASE_THREADS(pool_idles)
+{
+    receive_with_pool(wait_for_work);
+}
+
+CASE_THREADS(pool_idles_with_a_timeout)
+{
+    receive_with_pool(wait_for_work_an_hour);
+}
+
 /* A thread that computes may yet send what the others wait for. */
 CASE_THREADS(another_thread_computes)
 {

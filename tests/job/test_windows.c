@@ -86,15 +86,15 @@ static void test_lock_all(void)
                      "\"field\" and is in MPI_Recv; ranks 0 and 1 wait for that lock\n");
 }
 
-/* Shared locks do not exclude each other, a holder that goes on will unlock, and of a rank that asks twice
-   nobody knows. */
+/* Shared locks do not exclude each other, a holder that goes on will unlock, of a rank that asks twice nobody
+   knows, and another rank's lock is none of this one's. */
 static void test_lock_free(void)
 {
-    for (int how = 0; how < 3; how++) {
+    for (int how = 0; how < 4; how++) {
         struct job_builder job;
         job_init(&job, 2);
         int window = job_window(&job, "field", WORLD);
-        job_lock(&job, how < 2, window, 0, how ? MPIQ_LOCK_EXCLUSIVE : MPIQ_LOCK_SHARED, true);
+        job_lock(&job, how != 2, window, how == 3, how ? MPIQ_LOCK_EXCLUSIVE : MPIQ_LOCK_SHARED, true);
         if (how != 1)
             job_recv(&job, 1, WORLD, 0, 5);
         job_wait_window(&job, 0, "MPI_Win_lock", MPIQ_WAIT_LOCK, window, 0, MPIQ_LOCK_SHARED);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * underway - whether messages may be on their way that no queue shows: a channel's two ends disagree, it
+ * moved between the looks, or nobody can tell.
+ */
+#ifndef MPIQ_UNDERWAY_H
+#define MPIQ_UNDERWAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "state/job_state.h"
+
+/* Processor time of a thread between the looks that is more than what they cost it: it went round in MPI. */
+enum { MPIQ_POLLED_NS = 1000000 };
+
+struct mpiq_underway {
+    const struct mpiq_job_state *job;
+    uint8_t *members; /* of each member, made when first asked for: something is under way to it */
+};
+
+/* Frees what was made; the job is not owned. */
+void mpiq_underway_deinit(struct mpiq_underway *underway);
+
+/* Whether a rank has taken in all that had come by the first look: it turned round in one and the same wait
+   between the two.  Core files are taken as a job that hangs. */
+bool mpiq_has_polled(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank);
+
+/* Whether messages from a process to this member's rank may be under way. */
+bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_job_member *receiver,
+                           uint32_t sender);
+/* The same for messages from anybody.  Returns true on allocation failure. */
+bool mpiq_any_underway(struct mpiq_underway *underway, const struct mpiq_job_member *receiver);
+
+/* Whether the channels and the unexpected messages of a rank are known. */
+static inline bool mpiq_queues_known(const struct mpiq_job_rank *rank)
+{
+    return rank->queues == MPIQ_YES && rank->source != MPIQ_SOURCE_STACKS && rank->source != MPIQ_SOURCE_NONE;
+}
+
+#endif
