@@ -90,7 +90,9 @@ static bool has_outstanding(const struct mpiq_job_state *job, const struct mpiq_
 uint32_t mpiq_actor(struct mpiq_wait_graph *graph, uint32_t process, bool internal)
 {
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(graph->job, process);
-    if (!internal || !rank || mpiq_never_acts(graph->job, process) ||
+    /* Who is stopped completes nothing in the background either. */
+    bool stopped = graph->diagnosis->ranks[process].doing == MPIQ_DOING_STOPPED;
+    if (!internal || !rank || stopped || mpiq_never_acts(graph->job, process) ||
         (!mpiq_has_background(graph->job, rank) && !has_outstanding(graph->job, rank)))
         return mpiq_rank_node(process);
     return mpiq_graph_node(graph, MPIQ_KIND_INTERNAL, process, 0, 0);

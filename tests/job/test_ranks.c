@@ -45,6 +45,23 @@ static void test_stopped(void)
                      "wait in MPI_Barrier at solver.c:20 for rank 2\n");
 }
 
+/* Stopped in the midst of a collective: a message of its own that is there already takes it no further. */
+static void test_stopped_in_a_collective(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 2; rank++)
+        job_collective(&job, rank, WORLD, "MPI_Allreduce", 3, 2);
+    job_operation(&job, 2, WORLD, MPIQ_OPERATION_RECEIVE, 0, -12, 8);
+    job_unexpected(&job, 2, WORLD, 0, -12, 8);
+    job_state(&job, 2, 'T');
+    job_expect(&job, "stalled: nothing moves: all ranks that wait, wait for ranks that are stopped\n"
+                     "rank_stopped? ranks 2: rank 2 is stopped at solver.c:20 (step); 2 ranks have waited up "
+                     "to 1 m 0 s for it\n"
+                     "  follows from 1: collective_incomplete? ranks 0-1 missing 2 suspects 2: ranks 0 and 1 "
+                     "wait in MPI_Allreduce at solver.c:20 for rank 2\n");
+}
+
 static void test_asleep(void)
 {
     struct job_builder job;
@@ -428,6 +445,7 @@ int main(void)
         {"finished", test_finished},
         {"gone", test_gone},
         {"stopped", test_stopped},
+        {"stopped in a collective", test_stopped_in_a_collective},
         {"asleep", test_asleep},
         {"computing", test_computing},
         {"since which call", test_since_which_call},
