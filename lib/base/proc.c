@@ -162,10 +162,10 @@ pid_t mpiq_proc_inner_tid(pid_t pid, pid_t tid)
     return last ? (pid_t)strtol(last + 1, NULL, 10) : 0;
 }
 
-const char *mpiq_proc_variable(const char *environ, size_t size, const char *name)
+const char *mpiq_proc_variable(const char *text, size_t size, const char *name)
 {
     size_t length = strlen(name);
-    for (const char *entry = environ; entry < environ + size; entry += strlen(entry) + 1) {
+    for (const char *entry = text; entry < text + size; entry += strlen(entry) + 1) {
         if (strncmp(entry, name, length) == 0 && entry[length] == '=')
             return entry + length + 1;
     }

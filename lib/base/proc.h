@@ -54,8 +54,8 @@ void mpiq_proc_status_numbers(pid_t pid, const char *const names[2], long ret[2]
 /* The number that a thread has in its own namespace of pids; 0 if that cannot be known. */
 pid_t mpiq_proc_inner_tid(pid_t pid, pid_t tid);
 
-/* The value of a variable in the size bytes of an environ file, or NULL. */
-const char *mpiq_proc_variable(const char *environ, size_t size, const char *name);
+/* The value of a variable in the text of an environ file, size bytes of it; NULL: it has none. */
+const char *mpiq_proc_variable(const char *text, size_t size, const char *name);
 
 /* All processes; the threads of one.  Ascending; the caller frees *ret. */
 struct mpiq_error *mpiq_proc_processes(pid_t **ret, size_t *count);

@@ -48,11 +48,11 @@ static void nonsense_is_no_stat(void)
 
 static void a_variable_is_found_by_its_whole_name(void)
 {
-    static const char environ[] = "NAMES=1\0NAME=two\0NAME=three\0EMPTY=\0LAST";
-    CU_ASSERT_STRING_EQUAL(mpiq_proc_variable(environ, sizeof environ, "NAME"), "two");
-    CU_ASSERT_STRING_EQUAL(mpiq_proc_variable(environ, sizeof environ, "EMPTY"), "");
-    CU_ASSERT_PTR_NULL(mpiq_proc_variable(environ, sizeof environ, "LAST"));
-    CU_ASSERT_PTR_NULL(mpiq_proc_variable(environ, 0, "NAME"));
+    static const char text[] = "NAMES=1\0NAME=two\0NAME=three\0EMPTY=\0LAST";
+    CU_ASSERT_STRING_EQUAL(mpiq_proc_variable(text, sizeof text, "NAME"), "two");
+    CU_ASSERT_STRING_EQUAL(mpiq_proc_variable(text, sizeof text, "EMPTY"), "");
+    CU_ASSERT_PTR_NULL(mpiq_proc_variable(text, sizeof text, "LAST"));
+    CU_ASSERT_PTR_NULL(mpiq_proc_variable(text, 0, "NAME"));
 }
 
 static void files_come_whole_or_not_at_all(void)
