@@ -81,6 +81,12 @@ enum mpiq_rule mpiq_collective_rule(int collective)
     return traits ? (enum mpiq_rule)traits->rule : MPIQ_RULE_NOBODY;
 }
 
+bool mpiq_collective_makes_communicator(int collective)
+{
+    const struct traits *traits = traits_of(collective);
+    return traits && (strncmp(traits->name, "Comm_", 5) == 0 || strcmp(traits->name, "Intercomm_merge") == 0);
+}
+
 bool mpiq_collective_synchronised(int collective)
 {
     static const char *const others[] = {"MPI_Comm_free", "MPI_Comm_disconnect", "MPI_Comm_set_info"};

@@ -23,6 +23,8 @@ enum mpiq_rule {
 };
 
 enum mpiq_rule mpiq_collective_rule(int collective);
+/* Whether it makes a communicator of an intercommunicator: all of both groups have to agree on it. */
+bool mpiq_collective_makes_communicator(int collective);
 
 /* With --strict the recorder lets no member into such a call before all have come (recorder/strict.c). */
 bool mpiq_collective_synchronised(int collective);

@@ -8,7 +8,7 @@
 #include "base/array.h"
 
 /* Which group has to come, as the extra of an ENTERED node. */
-enum { WHOLE, REMOTE_GROUP, FIRST_GROUP };
+enum { WHOLE, REMOTE_GROUP, FIRST_GROUP, BOTH_GROUPS };
 
 /* How far a process has come on a communicator. */
 enum progress { COMING, ENTERED, NEVER };
@@ -41,7 +41,10 @@ uint32_t mpiq_collective_node(struct mpiq_wait_graph *graph, const struct mpiq_j
     if (number <= 0 || !member || row->flags & MPIQ_COMM_SELF)
         return MPIQ_NODE_UNKNOWN;
     bool inter = row->remote != MPIQ_NONE;
-    uint32_t side = !inter ? WHOLE : member->remote_side ? FIRST_GROUP : REMOTE_GROUP;
+    uint32_t side = !inter                                           ? WHOLE
+                    : mpiq_collective_makes_communicator(collective) ? BOTH_GROUPS
+                    : member->remote_side                            ? FIRST_GROUP
+                                                                     : REMOTE_GROUP;
     bool synchronised = rank->strict && mpiq_collective_synchronised(collective);
     switch (synchronised ? MPIQ_RULE_ALL : mpiq_collective_rule(collective)) {
     case MPIQ_RULE_ALL:
@@ -190,7 +193,7 @@ static void build_entered(struct mpiq_wait_graph *graph, const uint32_t *nodes, 
     pending->count = 0;
     if (first.extra != REMOTE_GROUP)
         add_pending(graph, pending, first.subject, comm->group);
-    if (first.extra == REMOTE_GROUP)
+    if (first.extra == REMOTE_GROUP || first.extra == BOTH_GROUPS)
         add_pending(graph, pending, first.subject, comm->remote);
     if (pending->count > 0)
         qsort(pending->list, pending->count, sizeof *pending->list, compare_pending);

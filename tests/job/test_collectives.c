@@ -406,6 +406,25 @@ static void test_intercommunicator(void)
                      "MPI_Barrier on \"across\" that the other 3 ranks are waiting in\n");
 }
 
+/* A new communicator needs the word of all of both groups. */
+static void test_intercommunicator_constructor(void)
+{
+    static const int left[] = {0, 1};
+    static const int right[] = {2, 3};
+    struct job_builder job;
+    job_init(&job, 4);
+    int across = job_intercomm(&job, "across", 5, left, 2, right, 2);
+    for (int rank = 0; rank < 4; rank++) {
+        if (rank != 2)
+            job_collective(&job, rank, across, "MPI_Intercomm_merge", 1, ANY);
+    }
+    job_at(&job, 2, "lost", "other.c", 5);
+    job_recv(&job, 2, WORLD, 3, 9);
+    job_expect(&job, "deadlock: none of the 4 ranks can continue\n"
+                     "collective_incomplete ranks 0-1,3 missing 2 suspects 2: Rank 2 never entered the "
+                     "MPI_Intercomm_merge on \"across\" that the other 3 ranks are waiting in\n");
+}
+
 /* What a library does inside a call, on a communicator of its own, is the call that the user made. */
 static void test_hidden_communicator(void)
 {
@@ -468,6 +487,7 @@ int main(void)
         {"forced reduce", test_forced_reduce},
         {"background", test_background},
         {"intercommunicator", test_intercommunicator},
+        {"intercommunicator constructor", test_intercommunicator_constructor},
         {"hidden communicator", test_hidden_communicator},
         {"neighbourhood", test_neighbourhood},
         CU_TEST_INFO_NULL,
