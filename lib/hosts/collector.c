@@ -69,7 +69,7 @@ struct mpiq_error *mpiq_collector_start(struct mpiq_collector *ret)
     close(words[1]);
     close(life[0]); /* life[1] stays open for as long as this process lives */
     signal(SIGPIPE, SIG_IGN);
-    *ret = (struct mpiq_collector){.input = words[0]};
+    *ret = (struct mpiq_collector){.input = words[0], .guard = above};
     if (getrandom(&ret->token, sizeof ret->token, 0) != sizeof ret->token)
         return mpiq_error_create_os(errno, "the system has no random numbers");
     return NULL;
@@ -77,13 +77,23 @@ struct mpiq_error *mpiq_collector_start(struct mpiq_collector *ret)
 
 /* ---- speaking ------------------------------------------------------------------------------------------ */
 
-static struct mpiq_error *write_all(const char *bytes, size_t length)
+/* Nobody listens any more.  The guard knows it, unless it was stopped. */
+static struct mpiq_error *give_up(const struct mpiq_collector *collector)
+{
+    if (collector->guard > 1 && getppid() == collector->guard)
+        kill(collector->guard, SIGKILL);
+    return mpiq_error_create(MPIQ_ERROR_GONE, "mpiq has gone");
+}
+
+static struct mpiq_error *write_all(const struct mpiq_collector *collector, const char *bytes, size_t length)
 {
     while (length > 0) {
         ssize_t wrote = write(STDOUT_FILENO, bytes, length);
         struct pollfd end = {.fd = STDOUT_FILENO, .events = POLLOUT};
         if (wrote < 0 && errno == EAGAIN)
             poll(&end, 1, -1);
+        else if (wrote < 0 && errno == EPIPE)
+            return give_up(collector);
         else if (wrote < 0 && errno != EINTR)
             return mpiq_error_create_os(errno, "cannot send what was read");
         bytes += wrote > 0 ? wrote : 0;
@@ -96,7 +106,8 @@ struct mpiq_error *mpiq_collector_say(struct mpiq_collector *collector, enum mpi
                                       const void *bytes, size_t length)
 {
     char *line _cleanup_free_ = mpiq_line_write(collector->token, collector->number++, kind, bytes, length);
-    return line ? write_all(line, strlen(line)) : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    return line ? write_all(collector, line, strlen(line))
+                : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
 }
 
 struct mpiq_error *mpiq_collector_hello(struct mpiq_collector *collector, const struct mpiq_hello *hello)
@@ -120,15 +131,21 @@ struct mpiq_error *mpiq_collector_looked_twice(struct mpiq_collector *collector)
 }
 
 /* The next line, without its end; what is longer than can be is cut off. */
-static struct mpiq_error *read_line(int fd, char *line, size_t room)
+static struct mpiq_error *read_line(const struct mpiq_collector *collector, char *line, size_t room)
 {
     char byte = '\0';
     for (size_t length = 0; byte != '\n';) {
-        ssize_t got = read(fd, &byte, 1);
+        struct pollfd ends[2] = {{.fd = collector->input, .events = POLLIN},
+                                 {.fd = STDIN_FILENO, .events = POLLRDHUP}};
+        if (poll(ends, 2, -1) < 0 && errno == EINTR)
+            continue;
+        if (!ends[0].revents)
+            return give_up(collector);
+        ssize_t got = read(collector->input, &byte, 1);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return mpiq_error_create(MPIQ_ERROR_GONE, "mpiq has gone");
+            return give_up(collector);
         line[length] = byte == '\n' ? '\0' : byte;
         length += length + 1 < room;
         line[length] = '\0';
@@ -141,7 +158,7 @@ struct mpiq_error *mpiq_collector_wait(struct mpiq_collector *collector, char **
     char *line _cleanup_free_ = calloc(1, MPIQ_GO_LENGTH_MOST + 1);
     struct mpiq_error *error = line ? NULL : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
     while (!error) {
-        error = read_line(collector->input, line, MPIQ_GO_LENGTH_MOST + 1);
+        error = read_line(collector, line, MPIQ_GO_LENGTH_MOST + 1);
         if (!error && strncmp(line, "go", 2) == 0 && (line[2] == ' ' || line[2] == '\0')) {
             *ret = mpiq_steal(line);
             return NULL;

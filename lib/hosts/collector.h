@@ -4,12 +4,14 @@
  *
  * mpiq_collector_start splits the process in two.  The one that returns does the work; the other one guards
  * it: it listens to standard input and ends the work at once when that is closed, so that nothing is left of
- * a collector whose mpiq is gone, whatever it is at.
+ * a collector whose mpiq is gone, whatever it is at.  A guard that was stopped cannot do so: then the worker
+ * ends both when it waits or speaks.
  */
 #ifndef MPIQ_HOSTS_COLLECTOR_H
 #define MPIQ_HOSTS_COLLECTOR_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "hosts/hello.h"
@@ -20,6 +22,7 @@ struct mpiq_collector {
     uint64_t token;
     uint64_t number; /* of the next line */
     int input;       /* from the guard */
+    pid_t guard;     /* 0: of another pid namespace */
 };
 
 struct mpiq_error *mpiq_collector_start(struct mpiq_collector *ret);

@@ -104,14 +104,16 @@ class Mischief:
     def interrupt_mpiq(self):
         self.kill_mpiq(signal.SIGINT)
 
-    def _hit_a_collector(self, number):
-        """Until the look is over or one was hit: whether one was."""
+    def _hit_a_collector(self, number, guard=False):
+        """Until the look is over or one was hit; guard: the one of the two processes that watches over the other."""
         process = self.looks.start("--wait", "3", *self.target)
         self._after_a_while(0.8)
         while process.popen.poll() is None:
             found = [(box, pid) for box, pid in self.looks.collectors() if "collect" in box.processes().get(pid, "")]
             if found:
                 box, pid = self.random.choice(found)
+                if guard:
+                    pid = min(other for where, other in found if where is box)
                 box.ask("kill", f"-{int(number)}", pid)
                 break
         process.wait(60)
@@ -122,6 +124,10 @@ class Mischief:
     def stop_a_collector(self):
         """A host that never answers."""
         self._hit_a_collector(signal.SIGSTOP)
+
+    def stop_a_guard(self):
+        """What watches over a collector does so no more."""
+        self._hit_a_collector(signal.SIGSTOP, guard=True)
 
     def cut_a_stream(self):
         process = self.looks.start("--wait", "3", *self.target)
@@ -134,4 +140,5 @@ class Mischief:
         process.wait(60)
 
     def all(self):
-        return [self.kill_mpiq, self.kill_a_collector, self.cut_a_stream, self.stop_a_collector, self.interrupt_mpiq]
+        return [self.kill_mpiq, self.kill_a_collector, self.cut_a_stream, self.stop_a_collector, self.interrupt_mpiq,
+                self.stop_a_guard]

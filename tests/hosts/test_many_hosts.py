@@ -12,7 +12,7 @@ from cluster_job import FOREVER, RANKS, RIGHT, ClusterJob
 from looks import Looks, Mischief, findings
 
 HEALTHY_LOOKS = int(os.environ.get("MPIQ_LOOKS", "3"))
-ROUNDS = int(os.environ.get("MPIQ_ROUNDS", "5"))
+ROUNDS = int(os.environ.get("MPIQ_ROUNDS", "6"))
 
 # How jobs are started: {name: (bed, MPI library, starter)}.
 WAYS = {
