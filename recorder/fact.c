@@ -82,7 +82,10 @@ void fact_message(bool sent, const struct message *message)
     if (!recorder_check || !message->comm || message->peer < 0)
         return;
     struct signature signature;
-    signature_of_data(message->datatype, message->count, message->bytes, &signature);
+    if (message->request)
+        signature_of_request(message->request, message->count, message->bytes, &signature);
+    else
+        signature_of_data(message->datatype, message->count, message->bytes, &signature);
     struct mpiq_record_fact like = {
         .kind = sent ? MPIQ_RECORD_FACT_SENT : MPIQ_RECORD_FACT_RECEIVED,
         .function = (uint16_t)message->function,

@@ -74,6 +74,11 @@ static void want_status(struct call *call)
     call->status = (const unsigned char *)*status;
 }
 
+static bool is_partitioned(const struct function *function)
+{
+    return function->action == ACTION_PSEND_INIT || function->action == ACTION_PRECV_INIT;
+}
+
 /* Count, datatype, bytes and buffer of what a call sends or receives first. */
 static void describe_data(struct call *call)
 {
@@ -82,8 +87,7 @@ static void describe_data(struct call *call)
     thread->datatype = HAS(call, 't') ? handle_of(ARGUMENT(call, 't')) : 0;
     thread->buffer = HAS(call, 'b') ? ARGUMENT(call, 'b') : 0;
     call->entry->bytes = thread->datatype ? bytes_of(thread->count, thread->datatype) : -1;
-    unsigned action = call->function->action;
-    if ((action == ACTION_PSEND_INIT || action == ACTION_PRECV_INIT) && call->entry->bytes >= 0)
+    if (is_partitioned(call->function) && call->entry->bytes >= 0)
         call->entry->bytes *= (int32_t)call->arguments[1]; /* partitions, of so many elements each */
 }
 
@@ -206,6 +210,9 @@ static struct mpiq_record_request *new_request(struct call *call, int result)
         request->call = *call->collective;
         return request;
     }
+    if (recorder_check) /* of partitioned ones the partitions' number is not known */
+        signature_note(request,
+                       HAS(call, 't') && !is_partitioned(call->function) ? call->thread->datatype : 0);
     request->buffer = HAS(call, 'b') ? ARGUMENT(call, 'b') : 0;
     request->call = (struct mpiq_record_collective){
         .collective = -1,
@@ -261,20 +268,18 @@ void after_init_request(struct call *call, int result)
     struct mpiq_record_request *request = new_request(call, result);
     if (request) {
         request->flags = MPIQ_RECORD_REQUEST_PERSISTENT;
-        if (call->function->action == ACTION_PSEND_INIT || call->function->action == ACTION_PRECV_INIT)
+        if (is_partitioned(call->function))
             request->flags |= MPIQ_RECORD_REQUEST_PARTITIONED;
     }
     publish(call, request, MPIQ_RECORD_REQUEST_INACTIVE);
 }
 
-/* Of partitioned ones the partitions' number is not known. */
 static struct message data_of_request(const struct mpiq_record_request *request)
 {
-    bool partitioned = request->flags & MPIQ_RECORD_REQUEST_PARTITIONED;
     return (struct message){.comm = arena_at(request->comm),
                             .peer = request->peer,
                             .tag = request->tag,
-                            .datatype = partitioned ? 0 : request->call.datatype,
+                            .request = request,
                             .count = request->call.count,
                             .bytes = -1,
                             .function = request->function,

@@ -308,6 +308,12 @@ bool signature_init(void);
 void signature_begin(void); /* once the library can be asked */
 /* Of so many elements of a datatype, or, where bytes is not negative, of so many bytes of it. */
 void signature_of_data(uint64_t datatype, int64_t count, int64_t bytes, struct signature *ret);
+/* Of a request: what its datatype is made of is noted as long as the library may be asked, since the program may free
+   the type before the request ends. */
+void signature_note(const struct mpiq_record_request *request, uint64_t datatype);
+/* The same as signature_of_data, of a datatype noted for the request. */
+void signature_of_request(const struct mpiq_record_request *request, int64_t count, int64_t bytes,
+                          struct signature *ret);
 uint64_t signature_hash(const struct signature *signature);
 void signature_forget(uint64_t datatype);
 /* Asks the library. */
@@ -322,6 +328,7 @@ struct message {
     int32_t peer;
     int32_t tag;
     uint64_t datatype;
+    const struct mpiq_record_request *request; /* whose datatype was noted; NULL: datatype is alive */
     int64_t count;
     int64_t bytes; /* of a received one; -1: by the count */
     unsigned function;

@@ -252,28 +252,90 @@ void signature_forget(uint64_t handle)
     arena_unlock();
 }
 
-void signature_of_data(uint64_t datatype, int64_t count, int64_t bytes, struct signature *ret)
+/* Of so many elements, or bytes, of a type of that size, of which one is made so. */
+static void multiply(const struct signature *one, int64_t size, int64_t count, int64_t bytes,
+                     struct signature *ret)
 {
-    *ret = (struct signature){.known = true};
-    if (bytes == 0 || (bytes < 0 && count == 0))
-        return;
     *ret = unknown;
-    if (datatype == 0 || datatype == recorder_abi.type_null)
-        return;
-    struct signature one;
-    int64_t size = lookup(datatype, &one);
-    if (!one.known || size <= 0 || (bytes < 0 && count < 0))
+    if (!one->known || size <= 0 || (bytes < 0 && count < 0))
         return;
     int64_t total = bytes >= 0 ? bytes : count * size;
     if (total % size == 0) {
         ret->known = true;
-        add_parts(ret, &one, (uint64_t)(total / size));
-    } else if (one.part_count == 1 && total % (size / (int64_t)one.parts[0].count) == 0) {
+        add_parts(ret, one, (uint64_t)(total / size));
+    } else if (one->part_count == 1 && total % (size / (int64_t)one->parts[0].count) == 0) {
         ret->known = true;
         ret->part_count = 1;
-        ret->parts[0] = one.parts[0];
-        ret->parts[0].count = (uint64_t)(total / (size / (int64_t)one.parts[0].count));
+        ret->parts[0] = one->parts[0];
+        ret->parts[0].count = (uint64_t)(total / (size / (int64_t)one->parts[0].count));
     }
+}
+
+static bool is_empty(int64_t count, int64_t bytes)
+{
+    return bytes == 0 || (bytes < 0 && count == 0);
+}
+
+void signature_of_data(uint64_t datatype, int64_t count, int64_t bytes, struct signature *ret)
+{
+    struct signature one;
+    *ret = is_empty(count, bytes) ? (struct signature){.known = true} : unknown;
+    if (!is_empty(count, bytes) && datatype != 0 && datatype != recorder_abi.type_null) {
+        int64_t size = lookup(datatype, &one);
+        multiply(&one, size, count, bytes, ret);
+    }
+}
+
+/* ---- of requests -----------------------------------------------------------------------------------------
+ */
+
+/* Different types that requests were made with; never forgotten, since they are few in most programs. */
+enum { NOTED = 1024, REQUEST_LEAST = 128 };
+static struct {
+    int64_t size;
+    struct signature one;
+} noted[NOTED];
+static unsigned noted_count;
+/* Which of them, from 1, by the place of the request's record. */
+static uint16_t noted_of[MPIQ_RECORD_ARENA / REQUEST_LEAST];
+_Static_assert(sizeof(struct mpiq_record_request) >= REQUEST_LEAST, "two requests would share a place");
+
+static bool is_same(const struct signature *a, const struct signature *b)
+{
+    bool same = a->known == b->known && a->part_count == b->part_count;
+    for (unsigned i = 0; same && i < a->part_count; i++)
+        same = a->parts[i].base == b->parts[i].base && a->parts[i].count == b->parts[i].count;
+    return same;
+}
+
+void signature_note(const struct mpiq_record_request *request, uint64_t datatype)
+{
+    struct signature one;
+    uint16_t *place = &noted_of[arena_offset(request) / REQUEST_LEAST];
+    *place = 0;
+    if (datatype == 0 || datatype == recorder_abi.type_null)
+        return;
+    int64_t size = lookup(datatype, &one);
+    arena_lock();
+    unsigned at = 0;
+    while (at < noted_count && (noted[at].size != size || !is_same(&noted[at].one, &one)))
+        at++;
+    if (at == noted_count && at < NOTED) {
+        noted[at].size = size;
+        noted[at].one = one;
+        noted_count++;
+    }
+    *place = at < NOTED ? (uint16_t)(at + 1) : 0;
+    arena_unlock();
+}
+
+void signature_of_request(const struct mpiq_record_request *request, int64_t count, int64_t bytes,
+                          struct signature *ret)
+{
+    unsigned at = noted_of[arena_offset(request) / REQUEST_LEAST];
+    *ret = is_empty(count, bytes) ? (struct signature){.known = true} : unknown;
+    if (!is_empty(count, bytes) && at > 0)
+        multiply(&noted[at - 1].one, noted[at - 1].size, count, bytes, ret);
 }
 
 uint64_t signature_hash(const struct signature *signature)

@@ -56,18 +56,24 @@ def result(test, status, output):
 
 def run(prefix, program, test, patience):
     """(pass, fail or timeout; what it printed). patience: seconds, and twice that where a list asks for more."""
-    mark = uuid.uuid4().hex
-    limit = min(2 * patience, max(patience, int(test.options.get("timeLimit", 0))))
     command = [*mpirun(prefix, test.ranks), str(program), *test.args]
     if test.options.get("resultTest") == "TestErrFatal": # to be ended by mpirun itself
         command[1:1] = ["--timeout", test.options.get("timeLimit", "10")]
+    found, output, _ = run_command(command, environment(prefix), program.parent, test, patience)
+    return found, output
+
+
+def run_command(command, variables, folder, test, patience):
+    """As run, of any command, with these variables, in that folder; and its exit status, None after a timeout."""
+    mark = uuid.uuid4().hex
+    limit = min(2 * patience, max(patience, int(test.options.get("timeLimit", 0))))
     with subprocess.Popen(command, text=True, errors="replace",
-                          cwd=program.parent, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True,
-                          env={**environment(prefix), MARK: mark}) as job:
+                          env={**variables, MARK: mark}) as job:
         try:
             output = job.communicate(timeout=limit)[0]
-            return result(test, job.returncode, output), output
+            return result(test, job.returncode, output), output, job.returncode
         except subprocess.TimeoutExpired:
             job.terminate()
             try:
@@ -76,6 +82,6 @@ def run(prefix, program, test, patience):
                 job.kill()
                 end_marked(mark)
                 output = job.communicate()[0]
-            return "timeout", output
+            return "timeout", output, None
         finally:
             end_marked(mark)

@@ -51,13 +51,14 @@ def source(cache):
 
 
 class Programs:
-    """The suite built once with a line's unpatched mpicc; the library is chosen when a program runs."""
+    """The suite built once with one mpicc; the library, or what is preloaded, is chosen when a program runs."""
 
-    def __init__(self, cache, prefix, environment):
+    def __init__(self, cache, prefix, environment, name=None, flags=REMOVED):
         self.prefix = prefix
         self.environment = environment
+        self.flags = flags
         self.suite = source(cache)
-        self.path = cache / "conformance" / prefix.name
+        self.path = cache / "conformance" / (name or prefix.name)
         self.log = self.path / "build.log"
 
     def configure(self):
@@ -66,9 +67,9 @@ class Programs:
             return
         shutil.rmtree(self.path, ignore_errors=True)
         self.path.mkdir(parents=True)
-        say(f"configuring the suite for {self.prefix.name}")
+        say(f"configuring the suite for {self.path.name}")
         if not logged([self.suite / "configure", f"--with-mpi={self.prefix}", "--disable-fortran", "--disable-cxx",
-                       "--disable-romio", "CFLAGS=-O1 -w", f"CPPFLAGS={REMOVED}"], self.log, cwd=self.path,
+                       "--disable-romio", "CFLAGS=-O1 -w", f"CPPFLAGS={self.flags}"], self.log, cwd=self.path,
                       env=self.environment):
             sys.exit(f"conformance: the suite's configure failed: {self.log} says why")
         for folder in ("dtpools", "util"):
@@ -81,7 +82,7 @@ class Programs:
         done = self.path / folder / ".built"
         if done.exists():
             return
-        say(f"compiling {folder} for {self.prefix.name}")
+        say(f"compiling {folder} for {self.path.name}")
         logged(["make", "-k", f"-j{jobs}", "-C", folder], self.log, cwd=self.path, env=self.environment)
         done.touch()
 

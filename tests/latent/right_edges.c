@@ -216,17 +216,39 @@ static void one_signature_by_many_constructors(void)
         MPI_Type_free(&types[i]);
 }
 
+/* Of types that are freed at once: nothing is left of them when it is freed and its message has come. */
+static void make_of_types(MPI_Datatype *type)
+{
+    MPI_Datatype inner[2];
+    int lengths[] = {1, 1};
+    MPI_Aint places[] = {0, 8};
+    MPI_Type_contiguous(2, MPI_INT, &inner[0]);
+    MPI_Type_vector(2, 1, 2, MPI_INT, &inner[1]);
+    MPI_Type_create_struct(2, lengths, places, inner, type);
+    MPI_Type_commit(type);
+    MPI_Type_free(&inner[0]);
+    MPI_Type_free(&inner[1]);
+}
+
 static void type_freed_before_its_message(void)
 {
-    MPI_Datatype pair;
-    MPI_Request requests[2];
-    int out[4] = {0}, in[2];
-    MPI_Type_vector(2, 1, 2, MPI_INT, &pair);
-    MPI_Type_commit(&pair);
-    MPI_Irecv(in, 2, MPI_INT, left(), 10, WORLD, &requests[0]);
-    MPI_Isend(out, 1, pair, right(), 10, WORLD, &requests[1]);
-    MPI_Type_free(&pair);
-    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Datatype four, other, third;
+    MPI_Request requests[4];
+    int out[8] = {0}, in[16];
+    make_of_types(&four);
+    make_of_types(&other);
+    make_of_types(&third);
+    MPI_Irecv(in, 1, four, left(), 10, WORLD, &requests[0]);
+    MPI_Isend(out, 4, MPI_INT, right(), 10, WORLD, &requests[1]);
+    MPI_Send_init(out, 1, third, right(), 31, WORLD, &requests[2]);
+    MPI_Recv_init(in + 8, 1, other, left(), 31, WORLD, &requests[3]);
+    MPI_Type_free(&four);
+    MPI_Type_free(&other);
+    MPI_Type_free(&third);
+    MPI_Startall(2, &requests[2]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    MPI_Request_free(&requests[2]);
+    MPI_Request_free(&requests[3]);
 }
 
 static void packed_at_either_end(void)

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from test_table import declared, rows
+from test_table import TABLE, declared, rows
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = sorted(HERE.glob("every_call*.c"))
@@ -52,24 +52,22 @@ def history_of(state):
     """The same, as the recorder has it; without MPI_Init."""
     def comm(call):
         return state["communicators"][call["comm"]].get("name") if "comm" in call else None
-    return [Call(call["call"], call["place"]["line"], comm(call),
+    return [Call(call["call"], call.get("place", {}).get("line"), comm(call),
                  "any" if call.get("any_source") else call.get("peer_local", call.get("root")),
                  "any" if call.get("any_tag") else call.get("tag"), call.get("bytes"))
             for call in state["history"] if not call["call"].startswith("MPI_Init")]
 
 
-def run(library, program, part, folder):
-    """(pids, folder) of two ranks that stand still, then their states, read through the DLL."""
+def states_of(library, command, folder, variables):
+    """The states, read through the DLL, of two ranks of a command that writes their pids to ready.RANK in that folder and
+    stands still."""
     build = pathlib.Path(os.environ["MPIQ_BUILD"])
-    environment = {**os.environ, "MPIQ_RECORDER": str(build / "recorder/libmpiq_record.so"),
-                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                   "EVERY_CALL_FILE": str(folder / "file")}
-    if part == "objects":
-        environment["MPIQ_CHECK"] = "/nowhere/rank"
+    environment = {**variables, "MPIQ_RECORDER": str(build / "recorder/libmpiq_record.so"),
+                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     mpirun = HERE / "prefix" / library / "bin" / "mpirun"
     with open(folder / "output", "w+", encoding="utf-8") as output, \
-            subprocess.Popen([mpirun, "--oversubscribe", "-n", "2", program, part, folder / "ledger", folder / "ready"],
-                             env=environment, stdout=output, stderr=output) as job:
+            subprocess.Popen([mpirun, "--oversubscribe", "-n", "2", *command], env=environment, stdout=output,
+                             stderr=output) as job:
         try:
             end = time.monotonic() + 100
             ready = [folder / "ready.0", folder / "ready.1"]
@@ -81,6 +79,13 @@ def run(library, program, part, folder):
                                               capture_output=True).stdout) for path in ready]
         finally:
             job.terminate()
+
+
+def run(library, program, part, folder):
+    """What states_of gives for one part of every_call."""
+    variables = {**os.environ, "EVERY_CALL_FILE": str(folder / "file"),
+                 **({"MPIQ_CHECK": "/nowhere/rank"} if part == "objects" else {})}
+    return states_of(library, [program, part, folder / "ledger", folder / "ready"], folder, variables)
 
 
 class Library:
@@ -147,7 +152,9 @@ def test_counts_are_exact(library, part):
 
 
 def is_collective(name):
-    return not re.match(r"MPI_(Wait|Request_free|Comm_set_name|Send|Recv)", name)
+    """Whether functions.h has a class for it."""
+    row = re.search(rf'[XL]\({name.removeprefix("MPI_").removesuffix("_c")}, \w+, "[^"]*", (\w+)\)', TABLE.read_text())
+    return row[1] != "none"
 
 
 def test_requests_that_are_left(library):
