@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -92,6 +93,38 @@ def test_our_headers_are_included_whatever_is_configured(pristine, tmp_path):
                 if guards:
                     inside.append(f"{path}:{number}: {guards}")
     assert inside == []
+
+
+def tree(directory):
+    return {path.relative_to(directory): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+def test_the_series_is_the_patch_in_steps(pristine, tmp_path):
+    """Each step applies on those before it, includes no header that comes later, and all of them are the patch."""
+    release, source = pristine
+    work, series = tmp_path / "work", tmp_path / "series"
+    shutil.copytree(source, work)
+    subprocess.run([sys.executable, PATCHES / "generate", "--source", source, "--series", series, release],
+                   check=True, stdout=subprocess.DEVNULL)
+    steps = sorted(series.iterdir())
+    assert [step.name for step in steps] == ["0001-locations.patch", "0002-layout.patch", "0003-calls.patch",
+                                             "0004-waits.patch"]
+    for step in steps:
+        before = tree(work)
+        done = subprocess.run(["patch", "-p1", "--fuzz=0", "--force", "--no-backup-if-mismatch", "-i", step],
+                              cwd=work, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        assert done.returncode == 0 and "offset" not in done.stdout, done.stdout
+        after = tree(work)
+        assert after != before
+        assert not re.search(rb"series: \w+ \*/", b"".join(after.values()))
+        missing = {header for text in after.values() for header in re.findall(rb'#include "(ompi/mqs/\w+\.h)"', text)
+                   if not (work / header.decode()).exists()}
+        assert missing == set(), step.name
+    whole = tmp_path / "whole"
+    shutil.copytree(source, whole)
+    subprocess.run(["patch", "-p1", "-s", "--force", "-i", PATCHES / f"openmpi-{release}.patch"], cwd=whole,
+                   check=True)
+    assert tree(work) == tree(whole)
 
 
 def test_a_changed_source_is_refused(pristine, tmp_path):

@@ -161,16 +161,16 @@ OMPI_DECLSPEC void ompi_mqs_call_end_rare(struct ompi_mqs_rare_guard *guard);
 
 /* A non-blocking call under way in its MPI function. */
 struct ompi_mqs_request_guard {
-    struct ompi_mqs_rare_guard call;
+    struct ompi_mqs_rare_guard call;    /* filled by the begin */
     struct ompi_request_t **request;    /* the caller's */
     int persistent;
     struct ompi_mqs_arguments arguments;
 };
 
-OMPI_DECLSPEC struct ompi_mqs_request_guard
-ompi_mqs_request_begin(struct ompi_mqs_collectives *record, uint32_t collective, int ordered,
-                       struct ompi_request_t **request, int persistent, const void *comm,
-                       struct ompi_mqs_arguments arguments);
+/* Of a guard all but call is set. */
+OMPI_DECLSPEC void ompi_mqs_request_begin(struct ompi_mqs_request_guard *guard,
+                                          struct ompi_mqs_collectives *record, uint32_t collective, int ordered,
+                                          const void *comm);
 OMPI_DECLSPEC void ompi_mqs_request_end(struct ompi_mqs_request_guard *guard);
 
 /* The record of communicator, also where an expression is NULL by type. */
@@ -226,9 +226,9 @@ enum ompi_mqs_order_of { OMPI_MQS_COLLECTIVES(OMPI_MQS_ORDER_OF) };
 #define OMPI_MQS_ENTER_PROCESS_ON(id, comm) OMPI_MQS_ENTER_RARE_(id, NULL, 0, (comm), 0, NULL, NULL, -1)
 
 #define OMPI_MQS_ENTER_REQUEST_(id, record, request, persistent, comm, count, datatype, op, root)       \
-    struct ompi_mqs_request_guard mqs_guard __attribute__((cleanup(ompi_mqs_request_end), unused)) =   \
-        ompi_mqs_request_begin((record), OMPI_MQS_##id, ompi_mqs_order_of_##id, (request), persistent, \
-                               (comm), OMPI_MQS_ARGUMENTS(count, datatype, op, root));
+    struct ompi_mqs_request_guard mqs_guard __attribute__((cleanup(ompi_mqs_request_end))) = {          \
+        {NULL, OMPI_MQS_##id, 0}, (request), persistent, OMPI_MQS_ARGUMENTS(count, datatype, op, root)}; \
+    ompi_mqs_request_begin(&mqs_guard, (record), OMPI_MQS_##id, ompi_mqs_order_of_##id, (comm));
 
 #define OMPI_MQS_ENTER_REQUEST(id, comm, request, count, datatype, op, root) \
     OMPI_MQS_ENTER_REQUEST_(id, OMPI_MQS_RECORD(comm), request, 0, comm, count, datatype, op, root)

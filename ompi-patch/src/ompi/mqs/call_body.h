@@ -76,24 +76,53 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 #endif
 
-static void ompi_mqs_call_fill(struct ompi_mqs_call *call, uint32_t collective, uint32_t flags,
-                               const struct ompi_mqs_arguments *arguments)
+/* The thread's record, or NULL if the call is not to be recorded.  Here so that the begin of a call is not as
+   cold to the compiler as the first one of a thread. */
+OMPI_MQS_INLINE struct ompi_mqs_thread *ompi_mqs_call_thread(struct ompi_mqs_collectives *record)
 {
-    memset(call, 0, sizeof(*call));
-    call->collective = (uint16_t) collective;
-    call->flags = (uint16_t) flags;
-    call->root = arguments->root;
-    call->count = arguments->count;
-    call->datatype = ompi_mqs_address(arguments->datatype);
-    call->op = ompi_mqs_address(arguments->op);
-    call->caller = ompi_mqs_user_caller(ompi_mqs_address(arguments->caller));
-    call->tid = ompi_mqs_self->tid;
-    ompi_mqs_stamp_cycles(&call->begin_cycles);
+    if (OMPI_MQS_RARELY(0 != (__atomic_load_n(&ompi_mqs_inside, __ATOMIC_RELAXED) |
+                              OMPI_MQS_LOAD(&record->no_ring)))) {
+        return ompi_mqs_call_begin_slowly(record);
+    }
+    return ompi_mqs_self;
+}
+
+/* The cycle counter as a value, for a record that is written twice. */
+OMPI_MQS_INLINE uint64_t ompi_mqs_cycles(void)
+{
+#if defined(__x86_64__)
+    uint32_t low, high;
+
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+    return (uint64_t) high << 32 | low;
+#else
+    uint64_t cycles;
+
+    ompi_mqs_stamp_cycles(&cycles);
+    return cycles;
+#endif
+}
+
+/* Inline, as all that takes its result is: the members stay in registers, and go to each copy from there. */
+OMPI_MQS_INLINE struct ompi_mqs_call ompi_mqs_call_of(uint32_t collective, uint32_t flags,
+                                                      const struct ompi_mqs_arguments *arguments)
+{
+    return (struct ompi_mqs_call) {
+        .collective = (uint16_t) collective,
+        .flags = (uint16_t) flags,
+        .root = arguments->root,
+        .count = arguments->count,
+        .datatype = ompi_mqs_address(arguments->datatype),
+        .op = ompi_mqs_address(arguments->op),
+        .caller = ompi_mqs_user_caller(ompi_mqs_address(arguments->caller)),
+        .begin_cycles = ompi_mqs_cycles(),
+        .tid = ompi_mqs_self->tid,
+    };
 }
 
 /* Where a call is kept: an ordered one in its communicator's ring, any other in the process's, with its
    communicator in place of a number. */
-static struct ompi_mqs_collectives *ompi_mqs_ring_of(struct ompi_mqs_collectives *record,
+OMPI_MQS_INLINE struct ompi_mqs_collectives *ompi_mqs_ring_of(struct ompi_mqs_collectives *record,
                                                      struct ompi_mqs_call *call, const void *comm)
 {
     if (call->flags & OMPI_MQS_CALL_ORDERED) {
@@ -105,7 +134,7 @@ static struct ompi_mqs_collectives *ompi_mqs_ring_of(struct ompi_mqs_collectives
 
 /* Puts a call into its ring and counts it on home, which may be two records.  Returns the lives that home has
    had. */
-static uint32_t ompi_mqs_call_put(struct ompi_mqs_collectives *ring, struct ompi_mqs_collectives *home,
+OMPI_MQS_INLINE uint32_t ompi_mqs_call_put(struct ompi_mqs_collectives *ring, struct ompi_mqs_collectives *home,
                                   const struct ompi_mqs_call *call)
 {
     struct ompi_mqs_own_collectives *own = ompi_mqs_home(home);
@@ -143,12 +172,11 @@ ompi_mqs_call_begin_rare(struct ompi_mqs_collectives *record, uint32_t collectiv
     if (0 == ompi_mqs_root.recording) {
         return guard;
     }
-    self = ompi_mqs_call_begin_slowly(home);
+    self = ompi_mqs_call_thread(home);
     if (NULL == self) {
         return guard;
     }
-    ompi_mqs_call_fill(&call, collective, ordered && NULL != record ? OMPI_MQS_CALL_ORDERED : 0,
-                       &arguments);
+    call = ompi_mqs_call_of(collective, ordered && NULL != record ? OMPI_MQS_CALL_ORDERED : 0, &arguments);
     ring = ompi_mqs_ring_of(record, &call, comm);
     guard.generation = ompi_mqs_call_put(ring, home, &call);
     ompi_mqs_thread_inside(self, collective, home, comm);
@@ -187,7 +215,9 @@ void ompi_mqs_call_end_rare(struct ompi_mqs_rare_guard *guard)
     }
     ompi_mqs_unlock_word(&own->lock);
     ompi_mqs_thread_outside(self);
+/* series: waits */
     ompi_mqs_own(self)->new_window = NULL;
+/* series: end */
 }
 
 #endif

@@ -27,11 +27,13 @@ static void ompi_mqs_outer_drop(struct ompi_mqs_thread *self, uintptr_t frame)
     }
 }
 
+/* series: waits */
 void ompi_mqs_outer_prune(struct ompi_mqs_thread *self)
 {
     ompi_mqs_outer_drop(self, (uintptr_t) __builtin_frame_address(0));
 }
 
+/* series: end */
 /* Class of the call that the thread is in. */
 static uint32_t ompi_mqs_thread_class(const struct ompi_mqs_thread *self,
                                       const struct ompi_mqs_collectives *record)

@@ -45,7 +45,9 @@ static const struct ompi_mqs_row ompi_mqs_rows_libmpi[] = {
     OMPI_MQS_MEMBER(ompi_communicator_t, c_pml_comm)
     OMPI_MQS_MEMBER(ompi_communicator_t, c_coll)
     OMPI_MQS_MEMBER(ompi_communicator_t, c_nbc_tag)
+/* series: calls */
     OMPI_MQS_MEMBER(ompi_communicator_t, c_mqs)
+/* series: end */
 #if OMPI_MAJOR_VERSION >= 5
     OMPI_MQS_MEMBER(ompi_communicator_t, c_index)
     OMPI_MQS_SIZE(ompi_comm_extended_cid_t)
@@ -218,7 +220,9 @@ static const struct ompi_mqs_row ompi_mqs_rows_libmpi[] = {
 
     OMPI_MQS_SIZE(ompi_win_t)
     OMPI_MQS_MEMBER(ompi_win_t, w_name)
+/* series: waits */
     OMPI_MQS_MEMBER(ompi_win_t, w_mqs)
+/* series: end */
     OMPI_MQS_MEMBER(ompi_win_t, w_group)
     OMPI_MQS_MEMBER(ompi_win_t, w_flags)
 

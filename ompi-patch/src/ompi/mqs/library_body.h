@@ -13,22 +13,29 @@
 #include <sys/prctl.h>
 
 #include "ompi/communicator/communicator.h"
-#include "ompi/debuggers/debuggers.h"
+/* series: calls */
 #include "ompi/group/group.h"
+/* series: end */
 #include "ompi/mqs/call_body.h"
 #include "ompi/mqs/callback_body.h"
 #include "ompi/mqs/request_body.h"
 #include "ompi/mqs/thread_body.h"
 #include "ompi/mqs/wait_body.h"
 #include "ompi/mqs/window_body.h"
+/* series: calls */
 #include "ompi/proc/proc.h"
+/* series: end */
 #include "opal/mca/base/mca_base_var.h"
+/* series: waits */
 #include "opal/runtime/opal_progress.h"
+/* series: end */
 
 #define OMPI_MQS_SYMBOLS 32
 
 static struct ompi_mqs_symbol ompi_mqs_symbols[OMPI_MQS_SYMBOLS];
+/* series: calls */
 static bool ompi_mqs_record = true;
+/* series: end */
 static bool ompi_mqs_allow_ptrace = false;
 
 static void ompi_mqs_copy_name(char *target, size_t size, const char *name)
@@ -39,18 +46,7 @@ static void ompi_mqs_copy_name(char *target, size_t size, const char *name)
     memcpy(target, name, length);
 }
 
-/* Fills mpimsgq_dll_locations, and registers the parameter that says where to search.  With every start of
-   MPI, not only below a debugger: one may attach later.  Once: a debugger may hold on to the list. */
-static void ompi_mqs_announce_dll(void)
-{
-    static bool announced = false;
-
-    if (!announced) {
-        announced = true;
-        ompi_debugger_setup_dlls();
-    }
-}
-
+/* series: calls */
 /* Whether threads of MPI are something else than the kernel's: records belong to those. */
 static bool ompi_mqs_foreign_threads(void)
 {
@@ -80,19 +76,22 @@ static void ompi_mqs_forget_init(void)
     }
 }
 
+/* series: end */
 void ompi_mqs_register_params(void)
 {
+/* series: calls */
     (void) mca_base_var_register("ompi", "mpi", "mqs", "record",
                                  "Keep records of collective calls and of what threads wait for, for "
                                  "debuggers (0: off, 1: on)",
                                  MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0, OPAL_INFO_LVL_3,
                                  MCA_BASE_VAR_SCOPE_READONLY, &ompi_mqs_record);
+/* series: end */
     (void) mca_base_var_register("ompi", "mpi", "mqs", "allow_ptrace",
                                  "Let any process of the same user look at this one, where the kernel "
                                  "(Yama) would only let its parent (0: no, 1: yes)",
                                  MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0, OPAL_INFO_LVL_3,
                                  MCA_BASE_VAR_SCOPE_READONLY, &ompi_mqs_allow_ptrace);
-    ompi_mqs_announce_dll();
+/* series: calls */
     if (ompi_mqs_foreign_threads()) {
         ompi_mqs_record = false;
     }
@@ -100,6 +99,7 @@ void ompi_mqs_register_params(void)
     if (!ompi_mqs_record) {
         ompi_mqs_forget_init();
     }
+/* series: end */
 #if defined(PR_SET_PTRACER) && defined(PR_SET_PTRACER_ANY)
     if (ompi_mqs_allow_ptrace) {
         /* Fails where there is no Yama, and then it is not needed. */
@@ -131,6 +131,7 @@ void ompi_mqs_pml_selected(const char *name)
     ompi_mqs_copy_name(ompi_mqs_root.pml, sizeof(ompi_mqs_root.pml), name);
 }
 
+/* series: waits */
 void ompi_mqs_progress_starts(void)
 {
     if (ompi_mqs_root.recording) {
@@ -143,6 +144,8 @@ void ompi_mqs_progress_ends(void)
     (void) opal_progress_unregister(ompi_mqs_sweep);
 }
 
+/* series: end */
+/* series: calls */
 void ompi_mqs_communicator_made(struct ompi_communicator_t *comm)
 {
     comm->c_mqs = ompi_mqs_collectives_create(comm);
@@ -154,7 +157,9 @@ void ompi_mqs_communicator_gone(struct ompi_communicator_t *comm)
 
     comm->c_mqs = NULL;
     if (NULL != record) {
+/* series: waits */
         ompi_mqs_windows_forget(comm);
+/* series: end */
         ompi_mqs_collectives_destroy(record);
     }
 }
@@ -189,11 +194,13 @@ void ompi_mqs_communicator_ready(struct ompi_communicator_t *comm)
     }
     OMPI_MQS_ORDER();
     record->group_hash = ompi_mqs_hash_group(comm->c_local_group);
+/* series: waits */
 #if OMPI_MAJOR_VERSION >= 5
     ompi_mqs_window_name(ompi_mqs_self, comm->c_contextid.cid_base, comm->c_contextid.cid_sub.u64);
 #else
     ompi_mqs_window_name(ompi_mqs_self, 0, comm->c_contextid);
 #endif
+/* series: end */
 }
 
 void ompi_mqs_binding_end(const int *const *comm)
@@ -209,6 +216,7 @@ void ompi_mqs_binding_end(const int *const *comm)
     }
 }
 
+/* series: end */
 void ompi_mqs_table_add(struct ompi_mqs_table *table)
 {
     ompi_mqs_lock();

@@ -174,7 +174,7 @@ static struct ompi_mqs_count *ompi_mqs_count_of(struct ompi_mqs_collectives *rec
 /* Puts a call into the ring where it belongs: an ordered one into its communicator's, which gives it a
    number; any other into the process's.  Returns the number or 0.  Under the lock of the record that
    ompi_mqs_ring_of names, which has a ring. */
-static uint64_t ompi_mqs_ring_put(struct ompi_mqs_collectives *record, const struct ompi_mqs_call *call)
+OMPI_MQS_INLINE uint64_t ompi_mqs_ring_put(struct ompi_mqs_collectives *record, const struct ompi_mqs_call *call)
 {
     struct ompi_mqs_call *slot = ompi_mqs_ring_next(record);
 

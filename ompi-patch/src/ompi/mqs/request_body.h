@@ -22,9 +22,11 @@ struct ompi_mqs_pending {
     struct ompi_mqs_collectives *home;  /* where it counts */
     uint32_t generation;                /* of home */
     int persistent;
-    ompi_request_complete_fn_t callback; /* the request's own */
+    /* The request's own.  Not in the request's order: loaded two at a time, members that have just been stored one
+       by one would have to reach the cache first. */
+    ompi_request_complete_fn_t callback;
+    ompi_request_free_fn_t free;        /* NULL: not replaced */
     void *callback_data;
-    ompi_request_free_fn_t free;        /* the request's own; NULL: not replaced */
     struct ompi_mqs_own_thread *owner;  /* whose list of free ones it returns to */
     struct ompi_mqs_pending *next_free;
 };
@@ -84,13 +86,12 @@ static void ompi_mqs_pending_publish(struct ompi_mqs_pending *pending)
     }
 }
 
-/* The opposite. */
-static void ompi_mqs_pending_end(struct ompi_mqs_pending *pending)
+/* The opposite.  Under home's lock. */
+static void ompi_mqs_pending_unpublish(struct ompi_mqs_pending *pending)
 {
     struct ompi_mqs_collectives *home = pending->home;
     struct ompi_mqs_pending *next;
 
-    ompi_mqs_lock_word(&ompi_mqs_home(home)->lock);
     if (NULL != pending->link &&
         ompi_mqs_call_ended(home, pending->record.call.collective, pending->generation, 1)) {
         next = ompi_mqs_pointer(pending->record.next);
@@ -100,13 +101,40 @@ static void ompi_mqs_pending_end(struct ompi_mqs_pending *pending)
         }
     }
     pending->link = NULL;
+}
+
+static void ompi_mqs_pending_end(struct ompi_mqs_pending *pending)
+{
+    struct ompi_mqs_collectives *home = pending->home;
+
+    ompi_mqs_lock_word(&ompi_mqs_home(home)->lock);
+    ompi_mqs_pending_unpublish(pending);
     ompi_mqs_unlock_word(&ompi_mqs_home(home)->lock);
 }
 
-/* Takes the record of a request that is not persistent; whoever comes second gets NULL. */
-static struct ompi_mqs_pending *ompi_mqs_pending_take(struct ompi_request_t *request)
+/* Takes the record of a request that is not persistent, and ends its call or not; whoever comes second gets
+   NULL.  By then the record may be another request's, and its home another communicator's: the lock of either
+   will do, for all that is seen under it is that the request has another record or none. */
+static struct ompi_mqs_pending *ompi_mqs_pending_take(struct ompi_request_t *request, int end)
 {
-    return __atomic_exchange_n(&request->req_mqs, NULL, __ATOMIC_ACQ_REL);
+    struct ompi_mqs_pending *pending = __atomic_load_n(&request->req_mqs, __ATOMIC_ACQUIRE);
+    struct ompi_mqs_own_collectives *own;
+
+    if (NULL == pending) {
+        return NULL;
+    }
+    own = ompi_mqs_home(__atomic_load_n(&pending->home, __ATOMIC_RELAXED));
+    ompi_mqs_lock_word(&own->lock);
+    if (pending != __atomic_load_n(&request->req_mqs, __ATOMIC_RELAXED)) {
+        pending = NULL;
+    } else {
+        ompi_mqs_store(&request->req_mqs, NULL);
+        if (end) {
+            ompi_mqs_pending_unpublish(pending);
+        }
+    }
+    ompi_mqs_unlock_word(&own->lock);
+    return pending;
 }
 
 static int ompi_mqs_request_completed(struct ompi_request_t *request);
@@ -133,7 +161,7 @@ static int ompi_mqs_request_completed(struct ompi_request_t *request)
     ompi_request_complete_fn_t callback;
     void *data;
 
-    if (NULL == pending || (!pending->persistent && NULL == (pending = ompi_mqs_pending_take(request)))) {
+    if (NULL == pending || (!pending->persistent && NULL == (pending = ompi_mqs_pending_take(request, 1)))) {
         return OMPI_SUCCESS;
     }
     callback = pending->callback;
@@ -142,8 +170,9 @@ static int ompi_mqs_request_completed(struct ompi_request_t *request)
         request->req_free = pending->free;
         pending->free = NULL;
     }
-    ompi_mqs_pending_end(pending);
-    if (!pending->persistent) {
+    if (pending->persistent) {
+        ompi_mqs_pending_end(pending);
+    } else {
         ompi_mqs_pending_free(pending);
     }
     if (NULL == callback) {
@@ -162,9 +191,8 @@ static int ompi_mqs_request_freed(struct ompi_request_t **request)
     if (NULL == own_free) {
         return OMPI_ERROR;
     }
-    if (REQUEST_COMPLETE(*request) && NULL != ompi_mqs_pending_take(*request)) {
+    if (REQUEST_COMPLETE(*request) && NULL != ompi_mqs_pending_take(*request, 1)) {
         ompi_mqs_request_restore(*request, pending);
-        ompi_mqs_pending_end(pending);
         ompi_mqs_pending_free(pending);
     }
     return own_free(request);
@@ -184,11 +212,10 @@ static void ompi_mqs_pending_attach(struct ompi_mqs_pending *pending, struct omp
 /* Ends a call whose request has not said so: it has failed, or it was complete from the beginning. */
 static void ompi_mqs_request_withdraw(struct ompi_request_t *request)
 {
-    struct ompi_mqs_pending *pending = ompi_mqs_pending_take(request);
+    struct ompi_mqs_pending *pending = ompi_mqs_pending_take(request, 1);
 
     if (NULL != pending) {
         ompi_mqs_request_restore(request, pending);
-        ompi_mqs_pending_end(pending);
         ompi_mqs_pending_free(pending);
     }
 }
@@ -238,19 +265,16 @@ static struct ompi_mqs_pending *ompi_mqs_pending_of(struct ompi_mqs_own_thread *
     if (NULL != pending) {
         pending->record.request = 0;
         pending->link = NULL;
-        pending->home = home;
+        ompi_mqs_store(&pending->home, home);
         pending->persistent = persistent;
         pending->free = NULL;
     }
     return pending;
 }
 
-struct ompi_mqs_request_guard
-ompi_mqs_request_begin(struct ompi_mqs_collectives *record, uint32_t collective, int ordered,
-                       struct ompi_request_t **request, int persistent, const void *comm,
-                       struct ompi_mqs_arguments arguments)
+void ompi_mqs_request_begin(struct ompi_mqs_request_guard *guard, struct ompi_mqs_collectives *record,
+                            uint32_t collective, int ordered, const void *comm)
 {
-    struct ompi_mqs_request_guard guard = {{NULL, collective, 0}, request, persistent, arguments};
     struct ompi_mqs_collectives *home = NULL != record ? record : &ompi_mqs_process.record;
     struct ompi_mqs_pending *pending = NULL;
     struct ompi_mqs_collectives *ring;
@@ -259,17 +283,17 @@ ompi_mqs_request_begin(struct ompi_mqs_collectives *record, uint32_t collective,
     uint64_t number;
 
     if (0 == ompi_mqs_root.recording) {
-        return guard;
+        return;
     }
-    self = ompi_mqs_call_begin_slowly(home);
+    self = ompi_mqs_call_thread(home);
     if (NULL == self) {
-        return guard;
+        return;
     }
-    ompi_mqs_call_fill(&call, collective,
-                       OMPI_MQS_CALL_REQUEST | (ordered && NULL != record ? OMPI_MQS_CALL_ORDERED : 0),
-                       &arguments);
+    call = ompi_mqs_call_of(collective,
+                            OMPI_MQS_CALL_REQUEST | (ordered && NULL != record ? OMPI_MQS_CALL_ORDERED : 0),
+                            &guard->arguments);
     ring = ompi_mqs_ring_of(record, &call, comm);
-    if (!persistent) {
+    if (!guard->persistent) {
         pending = ompi_mqs_pending_of(ompi_mqs_own(self), home, 0);
     }
     if (ring != home) {
@@ -279,20 +303,19 @@ ompi_mqs_request_begin(struct ompi_mqs_collectives *record, uint32_t collective,
     }
     ompi_mqs_lock_word(&ompi_mqs_home(home)->lock);
     number = ring == home ? ompi_mqs_ring_put(ring, &call) : 0;
-    guard.call.generation = ompi_mqs_home(home)->generation;
+    guard->call.generation = ompi_mqs_home(home)->generation;
     if (NULL != pending) {
-        pending->generation = guard.call.generation;
+        pending->generation = guard->call.generation;
+        call.number = number;
         pending->record.call = call;
-        pending->record.call.number = number;
         ompi_mqs_pending_publish(pending);
     }
     ompi_mqs_unlock_word(&ompi_mqs_home(home)->lock);
     ompi_mqs_thread_inside(self, collective, home, comm);
     /* Tells a call that failed, which leaves the request alone, from one that set it. */
-    ompi_mqs_own(self)->making = (struct ompi_mqs_making) {pending, NULL, request, *request};
-    *request = NULL;
-    guard.call.record = home;
-    return guard;
+    ompi_mqs_own(self)->making = (struct ompi_mqs_making) {pending, NULL, guard->request, *guard->request};
+    *guard->request = NULL;
+    guard->call.record = home;
 }
 
 /* Remembers what a start of request will record. */
@@ -304,8 +327,8 @@ static void ompi_mqs_template_add(struct ompi_mqs_own_thread *own, const struct 
     if (NULL != made) {
         made->generation = guard->call.generation;
         made->callback = NULL;
-        ompi_mqs_call_fill(&made->record.call, guard->call.collective,
-                           OMPI_MQS_CALL_REQUEST | OMPI_MQS_CALL_START, &guard->arguments);
+        made->record.call = ompi_mqs_call_of(guard->call.collective, OMPI_MQS_CALL_REQUEST | OMPI_MQS_CALL_START,
+                                             &guard->arguments);
         __atomic_store_n(&request->req_mqs, made, __ATOMIC_RELEASE);
     }
 }
@@ -348,7 +371,7 @@ void ompi_mqs_request_end(struct ompi_mqs_request_guard *guard)
         ompi_mqs_making_fail(own);
     } else if (NULL != making->made && making->made != request) {
         /* What it had made is a part of what the caller gets. */
-        pending = ompi_mqs_pending_take(making->made);
+        pending = ompi_mqs_pending_take(making->made, 0);
         if (NULL != pending) {
             ompi_mqs_request_restore(making->made, pending);
             ompi_mqs_request_take_over(pending, request);

@@ -45,6 +45,7 @@
 
 OMPI_DECLSPEC extern struct ompi_mqs_root ompi_mqs_root;
 
+/* series: calls */
 /*
  * The calling thread's record.  Never NULL: a thread that has none yet (or never will, with recording off)
  * sees ompi_mqs_nobody, whose tid is 0, so that every writer takes its slow path before it writes.
@@ -60,10 +61,13 @@ OMPI_DECLSPEC extern __thread uint64_t ompi_mqs_inside __attribute__((tls_model(
 /* Gives the calling thread a record.  NULL if recording is off or there is no memory. */
 OMPI_DECLSPEC struct ompi_mqs_thread *ompi_mqs_thread_join(void) __attribute__((cold));
 
+/* series: end */
+/* series: waits */
 /* CLOCK_REALTIME in nanoseconds; also notes the moment in the root, for readers that turn cycles into
    time. */
 OMPI_DECLSPEC uint64_t ompi_mqs_now(void) __attribute__((cold));
 
+/* series: end */
 OMPI_MQS_INLINE ompi_mqs_addr_t ompi_mqs_address(const volatile void *object)
 {
     return (uintptr_t) object;

@@ -6,6 +6,7 @@
 #define OMPI_MQS_THREAD_BODY_H
 
 #include "ompi/mqs/callback.h"
+#include "ompi/mqs/thread.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -15,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* series: calls */
 /*
  * A communicator's record and what only the library needs of it.  Never unmapped, so that whoever still holds
  * its address may take its lock, and sees by the generation whether it is the record that he knew.
@@ -35,6 +37,7 @@ static struct ompi_mqs_own_collectives ompi_mqs_process = {
     },
 };
 
+/* series: end */
 struct ompi_mqs_root ompi_mqs_root = {
     .magic = {'O', 'M', 'P', 'I', '-', 'M', 'Q', 'S'},
     .byte_order = OMPI_MQS_BYTE_ORDER,
@@ -42,10 +45,13 @@ struct ompi_mqs_root ompi_mqs_root = {
     .version_minor = OMPI_MQS_VERSION_MINOR,
     .size = sizeof(struct ompi_mqs_root),
     .pointer_size = sizeof(void *),
+/* series: calls */
     .recording = 1,
+/* series: end */
     .phase = OMPI_MQS_PHASE_LOADED,
 };
 
+/* series: calls */
 /* See ompi_mqs_self in thread.h.  Never written. */
 static struct ompi_mqs_thread ompi_mqs_nobody;
 
@@ -60,9 +66,13 @@ struct ompi_mqs_own_thread {
     struct ompi_mqs_making making;              /* the non-blocking call whose request is being made */
     struct ompi_mqs_pending *free;              /* the thread's own */
     struct ompi_mqs_pending *returned;          /* by other threads; a stack that its owner takes whole */
+/* series: waits */
     struct ompi_mqs_window *new_window;         /* that has no id yet */
+/* series: end */
     uintptr_t outer_frames[OMPI_MQS_OUTER_DEPTH]; /* of record.outer: a call below the stack pointer is dead */
+/* series: waits */
     uint64_t seen[OMPI_MQS_WAIT_DEPTH];         /* episodes that the last sweep found */
+/* series: end */
 };
 
 static struct ompi_mqs_own_thread *ompi_mqs_own(struct ompi_mqs_thread *self)
@@ -70,6 +80,7 @@ static struct ompi_mqs_own_thread *ompi_mqs_own(struct ompi_mqs_thread *self)
     return (struct ompi_mqs_own_thread *) self;
 }
 
+/* series: end */
 /* Spin locks: held for a few stores, never around a call into the library. */
 static void ompi_mqs_lock_word(char *word)
 {
@@ -96,11 +107,13 @@ static void ompi_mqs_unlock(void)
     ompi_mqs_unlock_word(&ompi_mqs_lists_lock);
 }
 
+/* series: calls */
 static struct ompi_mqs_own_collectives *ompi_mqs_home(struct ompi_mqs_collectives *record)
 {
     return (struct ompi_mqs_own_collectives *) record;
 }
 
+/* series: end */
 static uint64_t ompi_mqs_clock(void)
 {
     struct timespec now;
@@ -115,6 +128,7 @@ static void ompi_mqs_take_moment(struct ompi_mqs_moment *moment)
     moment->ns = ompi_mqs_clock();
 }
 
+/* series: waits */
 uint64_t ompi_mqs_now(void)
 {
     struct ompi_mqs_moment moment;
@@ -126,6 +140,8 @@ uint64_t ompi_mqs_now(void)
     return moment.ns;
 }
 
+/* series: end */
+/* series: calls */
 static pthread_once_t ompi_mqs_threads_once = PTHREAD_ONCE_INIT;
 static pthread_key_t ompi_mqs_threads_key;
 static int ompi_mqs_threads_have_key;
@@ -172,6 +188,7 @@ static void ompi_mqs_threads_start(void)
     ompi_mqs_threads_have_key = 0 == pthread_key_create(&ompi_mqs_threads_key, ompi_mqs_thread_leave);
 }
 
+/* series: end */
 /* Before fork: the child inherits no lock that another thread held, but those of communicators, which it may
    not use. */
 static void ompi_mqs_before_fork(void)
@@ -182,17 +199,22 @@ static void ompi_mqs_before_fork(void)
 /* A child of fork has one thread, with an id of its own, and nobody else's records are alive in it. */
 static void ompi_mqs_after_fork(void)
 {
+/* series: calls */
     struct ompi_mqs_thread *self;
 
+/* series: end */
     ompi_mqs_unlock();
     ompi_mqs_root.pid = (uint32_t) getpid();
+/* series: calls */
     for (self = (struct ompi_mqs_thread *) (uintptr_t) ompi_mqs_root.threads; NULL != self;
          self = (struct ompi_mqs_thread *) (uintptr_t) self->next) {
         self->tid = self == ompi_mqs_self ? (uint32_t) syscall(SYS_gettid) : 0;
         self->inside = self == ompi_mqs_self ? self->inside : 0;
     }
+/* series: end */
 }
 
+/* series: calls */
 struct ompi_mqs_thread *ompi_mqs_thread_join(void)
 {
     uint32_t tid;
@@ -236,11 +258,14 @@ struct ompi_mqs_thread *ompi_mqs_thread_join(void)
     return self;
 }
 
+/* series: end */
 /* As early as anything can be: a core of a process that died on its way into MPI_Init is readable. */
 static void __attribute__((constructor)) ompi_mqs_loaded(void)
 {
+/* series: calls */
     ompi_mqs_process.record.ring = ompi_mqs_address(ompi_mqs_process_ring);
     ompi_mqs_root.process = ompi_mqs_address(&ompi_mqs_process.record);
+/* series: end */
     ompi_mqs_root.pid = (uint32_t) getpid();
     ompi_mqs_take_moment(&ompi_mqs_root.first);
     ompi_mqs_root.last = ompi_mqs_root.first;
