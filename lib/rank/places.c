@@ -28,14 +28,16 @@ struct finder {
     bool unable; /* the target has no places, or no memory is left */
 };
 
-/* The first of the frames that is the user's own. */
+/* The first of the frames that is the user's own.  A function that is called as MPI's are is a tool's, which stands
+   between the user and MPI, wherever it lies: who called that is not known here. */
 static struct mpiq_place choose(const struct finder *finder, const struct mpiq_target_stack *frames)
 {
     struct mpiq_place place = {0};
     for (size_t i = 0; i < frames->count; i++) {
         const struct mpiq_target_frame *frame = &frames->frames[i];
         char name[256];
-        if (!frame->object || mpiq_mpi_is_library(frame->object))
+        if (!frame->object || mpiq_mpi_is_library(frame->object) ||
+            mpiq_mpi_function(frame->function, name, sizeof name))
             continue;
         if (!frame->file && strcmp(frame->object, finder->state->executable) != 0)
             continue;

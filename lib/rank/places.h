@@ -9,7 +9,8 @@
 /*
  * Fills in the places of all calls, requests, communicators, windows and past calls of which the state has a
  * return address: the line in the user's code that called MPI.  A call that a binding without debug
- * information made has no place.  What cannot be found out stays not known.
+ * information made, or a tool's wrapper of an MPI function, has no place.  What cannot be found out stays not
+ * known.
  */
 void mpiq_rank_add_places(struct mpiq_target *target, struct mpiq_rank_state *state);
 
