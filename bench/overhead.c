@@ -262,9 +262,11 @@ static void time_partitioned(void)
     double parts[PARTITIONS] = {0};
 
     if (0 == rank) {
-        MPI_Psend_init(parts, PARTITIONS, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &partitioned_request);
+        MPI_Psend_init(parts, PARTITIONS, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
+                       &partitioned_request);
     } else {
-        MPI_Precv_init(parts, PARTITIONS, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &partitioned_request);
+        MPI_Precv_init(parts, PARTITIONS, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
+                       &partitioned_request);
     }
     time_it("partitioned", partitioned);
     MPI_Request_free(&partitioned_request);

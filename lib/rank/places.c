@@ -28,8 +28,8 @@ struct finder {
     bool unable; /* the target has no places, or no memory is left */
 };
 
-/* The first of the frames that is the user's own.  A function that is called as MPI's are is a tool's, which stands
-   between the user and MPI, wherever it lies: who called that is not known here. */
+/* The first of the frames that is the user's own.  A function that is called as MPI's are is a tool's, which
+   stands between the user and MPI, wherever it lies: who called that is not known here. */
 static struct mpiq_place choose(const struct finder *finder, const struct mpiq_target_stack *frames)
 {
     struct mpiq_place place = {0};
