@@ -547,8 +547,8 @@ struct request_check {
     const char *failed;
 };
 
-/* The library sets class and types when it makes a request, but the members of the transfer only when somebody
-   uses it: of one that nobody has used they hold whatever the memory held before. */
+/* The library sets class and types when it makes a request, but the members of the transfer only when
+   somebody uses it: of one that nobody has used they hold whatever the memory held before. */
 static int check_item(struct memory *memory, void *argument, mqs_taddr_t address, const unsigned char *bytes)
 {
     struct request_check *check = argument;
@@ -581,7 +581,8 @@ static const char *check_pml(struct memory *memory)
         if (!list_in_use(memory, i, &address, bytes)) {
             continue;
         }
-        code = free_list_walk(memory, address, (size_t)memory->layout.size[AT_PML], MAX_BLOCK, check_item, &check);
+        code = free_list_walk(memory, address, (size_t)memory->layout.size[AT_PML], MAX_BLOCK, check_item,
+                              &check);
         if (check.failed != NULL) {
             return check.failed;
         }
