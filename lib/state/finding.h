@@ -302,8 +302,8 @@ struct mpiq_diagnosis {
     size_t assumption_count;
     struct mpiq_note *notes; /* what could not be read, alike ones on one line */
     size_t note_count;
-    uint32_t *partner;             /* for each operation of the job the one it matches on the other side (a
-                                      pending send its unexpected message or its receive); MPIQ_NONE */
+    uint32_t *partner;        /* for each operation of the job the one it matches on the other side (a
+                                 pending send its unexpected message or its receive); MPIQ_NONE */
     struct mpiq_arena *arena; /* owner of strings and arrays */
 };
 
