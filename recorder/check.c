@@ -19,7 +19,6 @@
 #include "recorder.h"
 
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
-static bool waiting_is_installed;
 static bool waited;
 bool recorder_ending;
 
@@ -66,37 +65,15 @@ void check_wait(void)
     close(held);
 }
 
-/* ---- an attribute of MPI_COMM_SELF ----------------------------------------------------------------------
- */
-
-static int do_not_copy(word comm, int key, void *extra, void *in, void *out, int *flag)
-{
-    (void)comm, (void)key, (void)extra, (void)in, (void)out;
-    *flag = 0;
-    return 0;
-}
-
-static int wait_when_deleted(word comm, int key, void *attribute, void *extra)
-{
-    (void)comm, (void)key, (void)attribute, (void)extra;
-    if (recorder_ending)
-        check_wait();
-    return 0;
-}
-
 void check_begin(void)
 {
-    int key = 0;
     signature_begin();
-    waiting_is_installed =
-        ASK(Comm_create_keyval, (word)do_not_copy, (word)wait_when_deleted, (word)&key, 0) == 0 &&
-        ASK(Comm_set_attr, recorder_abi.comm_self, (word)key, (word)&waiting_is_installed) == 0;
 }
 
 void check_end(void)
 {
     recorder_ending = true;
-    if (!waiting_is_installed)
+    if (!recorder_sees_end)
         check_wait();
 }
 

@@ -213,7 +213,7 @@ static void before(struct call *call)
             signature_forget(handle_at((const void *)ARGUMENT(call, '*'), 0));
         break;
     case ACTION_FINALIZE:
-        mpiq_record_root.phase = OMPI_MQS_PHASE_FINALIZING;
+        lifetime_finalizing();
         note_of(call);
         if (recorder_check)
             recorder_ending = true;

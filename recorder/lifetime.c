@@ -143,6 +143,43 @@ static bool prepare(mpi_function *next)
     return process != NULL;
 }
 
+/* ---- an attribute of MPI_COMM_SELF: the first to be set, so the last to be deleted in MPI_Finalize -------
+ */
+
+bool recorder_sees_end;
+static bool finalizing;
+
+static int do_not_copy(word comm, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)comm, (void)key, (void)extra, (void)in, (void)out;
+    *flag = 0;
+    return 0;
+}
+
+static int at_last(word comm, int key, void *attribute, void *extra)
+{
+    (void)comm, (void)key, (void)attribute, (void)extra;
+    if (finalizing)
+        mpiq_record_root.phase = OMPI_MQS_PHASE_FINALIZING;
+    if (recorder_ending)
+        check_wait();
+    return 0;
+}
+
+static void watch_end(void)
+{
+    static int key;
+    recorder_sees_end = ASK(Comm_create_keyval, (word)do_not_copy, (word)at_last, (word)&key, 0) == 0 &&
+                        ASK(Comm_set_attr, recorder_abi.comm_self, (word)key, (word)&finalizing) == 0;
+}
+
+void lifetime_finalizing(void)
+{
+    finalizing = true;
+    if (!recorder_sees_end)
+        mpiq_record_root.phase = OMPI_MQS_PHASE_FINALIZING;
+}
+
 /* What can be asked once the library is up. */
 static void begin(void)
 {
@@ -176,6 +213,7 @@ static void begin(void)
         memcpy(root->library + prefix, text, end);
     }
     comm_init();
+    watch_end();
     if (recorder_check)
         check_begin();
     root->phase = OMPI_MQS_PHASE_RUNNING;

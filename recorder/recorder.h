@@ -24,26 +24,27 @@ typedef word mpi_function(word, word, word, word, word, word, word, word, word, 
 enum { WORDS = 13 };
 
 /* What to do about a function: see dispatch.c. */
-#define RECORDER_ACTIONS(X)                                                                                  \
-    X(PLAIN)                                                                                                 \
-    X(POLL)                                                                                                  \
-    X(SEND)                                                                                                  \
-    X(BSEND)                                                                                                 \
-    X(SSEND)                                                                                                 \
-    X(RSEND)                                                                                                 \
-    X(ISEND)                                                                                                 \
-    X(IBSEND)                                                                                                \
-    X(ISSEND)                                                                                                \
-    X(IRSEND) X(SEND_INIT) X(BSEND_INIT) X(SSEND_INIT) X(RSEND_INIT) X(RECV) X(IRECV) X(RECV_INIT)           \
-        X(PSEND_INIT) X(PRECV_INIT) X(SENDRECV) X(SENDRECV_REPLACE) X(ISENDRECV) X(ISENDRECV_REPLACE)        \
-            X(PROBE) X(IPROBE) X(MPROBE) X(IMPROBE) X(MRECV) X(IMRECV) X(START) X(STARTALL) X(WAIT)          \
-                X(WAITALL) X(WAITANY) X(WAITSOME) X(TEST) X(TESTALL) X(TESTANY) X(TESTSOME) X(REQUEST_FREE)  \
-                    X(CANCEL) X(GREQUEST) X(DETACH) X(COLLECTIVE) X(ICOLLECTIVE) X(PCOLLECTIVE) X(CREATE)    \
-                        X(IDUP) X(CREATE_GROUP) X(CREATE_ALONE) X(CREATE_WORLD) X(INTERCOMM_CREATE)          \
-                            X(COMM_FREE) X(GET_PARENT) X(COMM_NAME) X(WIN_CREATE) X(WIN_FREE) X(WIN_SYNC)    \
-                                X(WIN_NAME) X(RMA) X(FILE) X(IFILE) X(REQUEST_OTHER) X(INIT) X(FINALIZE)     \
-                                    X(TYPE_FREE) X(TYPE_NEW) X(GROUP_NEW) X(GROUP_FREE) X(OP_NEW) X(OP_FREE) \
-                                        X(FILE_OPEN) X(FILE_CLOSE)
+#define RECORDER_ACTIONS(X)                                                                                 \
+    X(PLAIN)                                                                                                \
+    X(POLL)                                                                                                 \
+    X(SEND)                                                                                                 \
+    X(BSEND)                                                                                                \
+    X(SSEND)                                                                                                \
+    X(RSEND)                                                                                                \
+    X(ISEND)                                                                                                \
+    X(IBSEND)                                                                                               \
+    X(ISSEND)                                                                                               \
+    X(IRSEND)                                                                                               \
+    X(SEND_INIT) X(BSEND_INIT) X(SSEND_INIT) X(RSEND_INIT) X(RECV) X(IRECV) X(RECV_INIT) X(PSEND_INIT)      \
+        X(PRECV_INIT) X(SENDRECV) X(SENDRECV_REPLACE) X(ISENDRECV) X(ISENDRECV_REPLACE) X(PROBE) X(IPROBE)  \
+            X(MPROBE) X(IMPROBE) X(MRECV) X(IMRECV) X(START) X(STARTALL) X(WAIT) X(WAITALL) X(WAITANY)      \
+                X(WAITSOME) X(TEST) X(TESTALL) X(TESTANY) X(TESTSOME) X(REQUEST_FREE) X(CANCEL) X(GREQUEST) \
+                    X(DETACH) X(COLLECTIVE) X(ICOLLECTIVE) X(PCOLLECTIVE) X(CREATE) X(IDUP) X(CREATE_GROUP) \
+                        X(CREATE_ALONE) X(CREATE_WORLD) X(INTERCOMM_CREATE) X(COMM_FREE) X(GET_PARENT)      \
+                            X(COMM_NAME) X(WIN_CREATE) X(WIN_FREE) X(WIN_SYNC) X(WIN_NAME) X(RMA) X(FILE)   \
+                                X(IFILE) X(REQUEST_OTHER) X(INIT) X(FINALIZE) X(TYPE_FREE) X(TYPE_NEW)      \
+                                    X(GROUP_NEW) X(GROUP_FREE) X(OP_NEW) X(OP_FREE) X(FILE_OPEN)            \
+                                        X(FILE_CLOSE)
 
 enum action {
 #define RECORDER_ENUM(id) ACTION_##id,
@@ -387,6 +388,10 @@ void request_freed(struct mpiq_record_request *request, int result);
 void message_received(const struct mpiq_record_request *request, const unsigned char *status);
 
 /* An action in MPI_Init and its like is done here, recorded or not. */
+/* MPI_Finalize begins.  Until the program's own functions that it calls (attributes of MPI_COMM_SELF) have
+   returned, the rank may do anything: the phase changes after them, where that can be seen. */
+void lifetime_finalizing(void);
+extern bool recorder_sees_end;
 word lifetime_init(const struct function *function, unsigned index, mpi_function *next, word *arguments,
                    word caller);
 extern bool recorder_active; /* between MPI_Init's begin and the end of MPI_Finalize */

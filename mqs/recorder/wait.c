@@ -60,6 +60,10 @@ static int describe(mqs_process_info *info, const struct mpiq_record_thread *thr
         return ERROR_WAITS;
     }
     ret->kind = kind_of(function);
+    /* Before the phase changes MPI_Finalize calls the program's own functions, which may do anything. */
+    if (ret->kind == OMPI_MQS_WAIT_FINALIZE && info->copy.root.phase < OMPI_MQS_PHASE_FINALIZING) {
+        ret->kind = OMPI_MQS_WAIT_NONE;
+    }
     if (ret->kind == OMPI_MQS_WAIT_NONE) {
         return mqs_ok;
     }

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A rank in MPI_Finalize may still act, as long as it is in functions of the program's own."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+@pytest.mark.parametrize("library", ["mpich", "openmpi"])
+def test_a_message_sent_in_finalize(library, tmp_path):
+    if not shutil.which(f"mpicc.{library}"):
+        pytest.skip(f"mpicc.{library} is not installed")
+    program, go = tmp_path / "ending", tmp_path / "go"
+    subprocess.run([f"mpicc.{library}", "-g", "-o", program, HERE / "ending.c"], check=True)
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "MPIQ_RECORDER": str(pathlib.Path(os.environ["MPIQ_BUILD"]) / "recorder/libmpiq_record.so")}
+    mpirun = HERE / "prefix" / library / "bin" / "mpirun"
+    with subprocess.Popen([mpirun, "--oversubscribe", "-n", "2", program, go], env=environment, text=True,
+                          stderr=subprocess.PIPE) as job:
+        try:
+            assert any("finalizing" in line for line in job.stderr)
+            answer = subprocess.run([os.environ["MPIQ"], "--json", str(job.pid)], capture_output=True, text=True,
+                                    check=False, timeout=60)
+            go.touch()
+            assert job.wait(60) == 0
+        finally:
+            job.terminate()
+    assert json.loads(answer.stdout)["verdict"] == "running", answer.stdout
+    assert answer.returncode == 0
