@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "state/job_state.h"
 #include "state/rank_state.h"
+#include "state/state_lines.h"
 
 struct mpiq_snapshot_writer;
 
@@ -43,10 +44,7 @@ bool mpiq_is_snapshot(const char *path);
    A file that is not a snapshot, is cut short, or is of a later version is refused with a sentence. */
 struct mpiq_error *mpiq_snapshot_read(const char *path, struct mpiq_job_state *job);
 
-/* As above, each state to a callback instead, which may keep it by setting *state to NULL, or put another one
-   in its place that was made before this one was destroyed (their addresses differ); an error of its ends the
-   reading and is returned. */
-typedef struct mpiq_error *mpiq_snapshot_callback(void *context, int look, struct mpiq_rank_state **state);
+/* As above, each state to a callback instead. */
 struct mpiq_error *mpiq_snapshot_each(const char *path, mpiq_snapshot_callback *callback, void *context);
 
 /* Each line, which has been checked, as it stands there and without its end: for mpiq_state_lines_take. */

@@ -19,7 +19,7 @@
 
 #include "base/hash_table.h"
 #include "state/record_shape.h"
-#include "state/snapshot.h"
+#include "state/rank_state.h"
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
@@ -32,6 +32,11 @@ struct mpiq_error *mpiq_state_lines_write(int look, const struct mpiq_rank_state
                                           mpiq_lines_callback *callback, void *context);
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
+
+/* Takes a state.  It may keep it by setting *state to NULL, or put another one in its place that was made
+   before this one was destroyed (their addresses differ); an error of its ends the reading and is returned.
+ */
+typedef struct mpiq_error *mpiq_snapshot_callback(void *context, int look, struct mpiq_rank_state **state);
 
 /* The lines of one source, which may be anybody's: one after another.  All zeros is the beginning. */
 struct mpiq_state_lines {

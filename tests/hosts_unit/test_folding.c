@@ -10,6 +10,7 @@
 #include "job/diagnose.h"
 #include "made_hang.h"
 #include "report/report.h"
+#include "state/snapshot.h"
 #include "state/state_lines.h"
 #include "suite.h"
 
