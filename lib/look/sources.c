@@ -100,9 +100,17 @@ static struct mpiq_error *add_process(struct mpiq_look_sources *sources,
     return error;
 }
 
+/* What the states of a snapshot may come to in memory: a file is compressed, and its ranks may be folded, but one
+   of a few hundred bytes is no job of a million ranks. */
+#define LEAST_ROOM (UINT64_C(64) << 20)
+#define ROOM_RATIO 1024
+
 static struct mpiq_error *keep_state(void *context, int look, struct mpiq_rank_state **state)
 {
     struct mpiq_look_sources *sources = context;
+    if ((*state)->weight > sources->file_left)
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "it comes to more than a file of its size can hold");
+    sources->file_left -= (*state)->weight;
     if (!mpiq_budget_take(&sources->budget, (*state)->weight))
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "the snapshots hold more than all ranks together may have");
     if (!mpiq_array_reserve(&sources->kept, &sources->kept_capacity, sources->kept_count + 1))
@@ -121,6 +129,7 @@ static struct mpiq_error *add_file(struct mpiq_look_sources *sources, const char
     if (!S_ISREG(status.st_mode))
         return mpiq_error_create(MPIQ_ERROR_USAGE, "%s is no file: name a pid, core files or snapshots",
                                  path);
+    sources->file_left = LEAST_ROOM + ROOM_RATIO * (uint64_t)status.st_size;
     if (mpiq_is_snapshot(path))
         return mpiq_read_snapshot(sources->snapshot_reader, path, keep_state, sources);
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from snapshots import RANK, snapshot
+from snapshots import RANK, snapshot, zstd
 
 KILOBYTES = 256 << 10
 SECONDS = 5 # of the processor: the machine may be busy
@@ -108,6 +108,18 @@ def test_a_small_file_takes_little(name, mpiq, tmp_path):
     """A few hundred bytes, or kilobytes, that say that they are gigabytes."""
     status, seconds, kilobytes = cost(mpiq, tmp_path, "report", snapshot(tmp_path / "bomb.mpiq", *LARGE[name]))
     assert status in (0, 3)
+    assert seconds < SECONDS
+    assert kilobytes < KILOBYTES
+
+
+def test_folded_ranks_take_little(mpiq, tmp_path):
+    """One rank with a long list, and two thousand that are as it is: 200 bytes."""
+    one = json.dumps({**RANK, "world_size": 2000, "communicators": [{"local": {"hash": 1, "count": 1}}],
+                      "operations": [{"queue": "sends"}] * 20000})
+    path = tmp_path / "bomb.mpiq"
+    path.write_bytes(b"mpiq snapshot 2\n" + zstd(f"1=1 {one}\n" + "+1\n" * 1900))
+    status, seconds, kilobytes = cost(mpiq, tmp_path, "report", path)
+    assert status == 3
     assert seconds < SECONDS
     assert kilobytes < KILOBYTES
 
