@@ -100,8 +100,8 @@ static struct mpiq_error *add_process(struct mpiq_look_sources *sources,
     return error;
 }
 
-/* What the states of a snapshot may come to in memory: a file is compressed, and its ranks may be folded, but one
-   of a few hundred bytes is no job of a million ranks. */
+/* What the states of a snapshot may come to in memory: a file is compressed, and its ranks may be folded, but
+   one of a few hundred bytes is no job of a million ranks. */
 #define LEAST_ROOM (UINT64_C(64) << 20)
 #define ROOM_RATIO 1024
 
@@ -112,7 +112,8 @@ static struct mpiq_error *keep_state(void *context, int look, struct mpiq_rank_s
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "it comes to more than a file of its size can hold");
     sources->file_left -= (*state)->weight;
     if (!mpiq_budget_take(&sources->budget, (*state)->weight))
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "the snapshots hold more than all ranks together may have");
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT,
+                                 "the snapshots hold more than all ranks together may have");
     if (!mpiq_array_reserve(&sources->kept, &sources->kept_capacity, sources->kept_count + 1))
         return no_memory();
     sources->kept[sources->kept_count++] = (struct mpiq_kept_state){look, mpiq_steal(*state)};

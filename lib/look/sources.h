@@ -34,7 +34,7 @@ struct mpiq_look_sources {
     struct mpiq_snapshot_reader *snapshot_reader; /* while the sources are found */
     bool partial;                                 /* the launched job may have ranks on other hosts */
     struct mpiq_budget budget;                    /* of all states, kept and read */
-    uint64_t file_left;                           /* bytes that the rest of a snapshot may come to in memory */
+    uint64_t file_left; /* bytes that the rest of a snapshot may come to in memory */
 };
 
 /* Finds all that options name.  USAGE for a target that is nothing of the kind. */

@@ -6,9 +6,9 @@
 #include "look/sources.h"
 
 /*
- * Takes from the sources' budget what the state needs that source `index` was given in that look (1 or 2).  If
- * there is not enough, the source whose state takes most loses it, and has a problem that says so, until there
- * is: not who comes last, which may be one that means well.  Fails only for want of memory.
+ * Takes from the sources' budget what the state needs that source `index` was given in that look (1 or 2). If
+ * there is not enough, the source whose state takes most loses it, and has a problem that says so, until
+ * there is: not who comes last, which may be one that means well.  Fails only for want of memory.
  */
 struct mpiq_error *mpiq_weigh(struct mpiq_look_sources *sources, size_t index, int look);
 

@@ -52,7 +52,8 @@ static bool same_build_id(int fd, const struct mpiq_build_id *wanted)
 static int open_checked(int root, const char *path, const struct mpiq_build_id *wanted, char **ret)
 {
     int fd = mpiq_file_open(root, path, NULL);
-    if (fd >= 0 && ((wanted->size && !same_build_id(fd, wanted)) || !(*ret = mpiq_memory_checked(strdup(path))))) {
+    if (fd >= 0 &&
+        ((wanted->size && !same_build_id(fd, wanted)) || !(*ret = mpiq_memory_checked(strdup(path))))) {
         close(fd);
         return -1;
     }

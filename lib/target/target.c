@@ -10,14 +10,15 @@
 /* A single read larger than this is a length that was read wrongly, not a wish. */
 static const size_t read_limit = (size_t)1 << 30;
 
-/* libelf, libdw and libdwarf find less if they find no memory, and say so at most in errno: then it is counted. */
-#define WATCHED(call)                                 \
-    ({                                                \
-        errno = 0;                                    \
-        struct mpiq_error *watched_error_ = (call);   \
-        if (errno == ENOMEM)                          \
-            mpiq_memory_miss();                       \
-        watched_error_;                               \
+/* libelf, libdw and libdwarf find less if they find no memory, and say so at most in errno: then it is
+ * counted. */
+#define WATCHED(call)                               \
+    ({                                              \
+        errno = 0;                                  \
+        struct mpiq_error *watched_error_ = (call); \
+        if (errno == ENOMEM)                        \
+            mpiq_memory_miss();                     \
+        watched_error_;                             \
     })
 
 static struct mpiq_error *unsupported(const struct mpiq_target *target, const char *what)
