@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A job is put together, diagnosed and reported in a process in which one allocation after another fails: the
- * answer is an error, or what it is with memory; never a shorter one.  test_memory FILE…: the states of a job,
- * as tests/fuzz/state keeps them.
+ * answer is an error, or what it is with memory; never a shorter one.  test_memory FILE…: the states of a
+ * job, as tests/fuzz/state keeps them.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A live process and a core file of it are read in a process in which one allocation after another fails: what
- * is missing is told, by an error, by a stack that says why it ends, or by the count of allocations that failed;
- * never by a shorter list alone.  test_memory SUBJECT.
+ * A live process and a core file of it are read in a process in which one allocation after another fails:
+ * what is missing is told, by an error, by a stack that says why it ends, or by the count of allocations that
+ * failed; never by a shorter list alone.  test_memory SUBJECT.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -151,8 +151,8 @@ static unsigned long next(unsigned long n)
 
 enum outcome { NONE_FAILED, MISSED, NOBODY_MISSES, CRASHED };
 
-/* In a process of its own, as a reader is: libdwarf 20210528 does not survive all allocations that fail.  That a
-   reader crashes is told in the report. */
+/* In a process of its own, as a reader is: libdwarf 20210528 does not survive all allocations that fail. That
+   a reader crashes is told in the report. */
 static enum outcome try_one(const struct kind *kind, bool once, unsigned long n, const struct told *whole)
 {
     int status = 0;
