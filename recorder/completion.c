@@ -32,6 +32,10 @@ static void put_back(struct call *call)
 static void end_request(struct call *call, size_t index, const unsigned char *status, bool failed)
 {
     struct mpiq_record_request *request = call->self->requests[index];
+    /* Requests that were complete at once may share a handle: the record of the first of them is gone by now.
+     */
+    if (request && !recorder_multiple && request->state == MPIQ_RECORD_REQUEST_FREE)
+        request = request_find(request->handle);
     if (!request || request->state != MPIQ_RECORD_REQUEST_ACTIVE)
         return;
     struct mpiq_record_comm *comm = arena_at(request->comm);

@@ -7,4 +7,6 @@ ACCUSED = {
 
 # Ended or changed by --strict: programs that rest on what the standard does not promise.
 STRICT = {
+    "comm/cmfree2": "rank 0 frees a communicator before MPI_Barrier, rank 1 after it: MPI_Comm_free may wait for all",
+    "comm/comm_idup_overlap": "ranks free two communicators in different orders: MPI_Comm_free may wait for all",
 }
