@@ -119,7 +119,7 @@ struct mpiq_error *mpiq_buffer_end(struct mpiq_buffer *buffer, char **ret)
     if (buffer->errnum)
         error = mpiq_error_create_os(buffer->errnum, "the answer could not be written");
     else if (buffer->failed)
-        error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        error = mpiq_error_no_memory();
     else if (!buffer->out)
         *ret = mpiq_steal(buffer->bytes);
     mpiq_buffer_deinit(buffer);

@@ -82,6 +82,11 @@ static enum mpiq_error_code code_of_errno(int errnum)
     }
 }
 
+struct mpiq_error *mpiq_error_no_memory(void)
+{
+    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+}
+
 struct mpiq_error *mpiq_error_create_os(int errnum, const char *format, ...)
 {
     char text[128];

@@ -49,6 +49,9 @@ struct mpiq_error *mpiq_error_create(enum mpiq_error_code code, const char *form
 struct mpiq_error *mpiq_error_create_os(int errnum, const char *format, ...)
     __attribute__((format(printf, 2, 3), returns_nonnull));
 
+/* "out of memory". */
+struct mpiq_error *mpiq_error_no_memory(void) __attribute__((returns_nonnull));
+
 /* At an address of the target. */
 struct mpiq_error *mpiq_error_create_address(enum mpiq_error_code code, uint64_t address, const char *format,
                                              ...) __attribute__((format(printf, 3, 4), returns_nonnull));

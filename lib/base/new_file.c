@@ -35,7 +35,7 @@ struct mpiq_error *mpiq_new_file_create(const char *path, struct mpiq_new_file *
     struct mpiq_error *error = check_place(path);
     if (!error && (!file.path || asprintf(&file.temporary, "%s.XXXXXX", path) < 0)) {
         file.temporary = NULL;
-        error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        error = mpiq_error_no_memory();
     }
     int fd = error ? -1 : mkostemp(file.temporary, O_CLOEXEC); /* mode 0600 */
     if (!error && fd < 0)

@@ -192,7 +192,7 @@ static struct mpiq_error *list_numbers(const char *path, pid_t **ret, size_t *co
             continue;
         if (!mpiq_array_reserve(&numbers, &capacity, used + 1)) {
             closedir(directory);
-            return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+            return mpiq_error_no_memory();
         }
         numbers[used++] = number;
     }

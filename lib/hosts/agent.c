@@ -13,24 +13,19 @@
 /* More than any agent is given. */
 enum { WORDS_MOST = 64 };
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 struct mpiq_error *mpiq_agent_set(struct mpiq_launch *launch, char *const *words, size_t count)
 {
     size_t size = 0;
     FILE *out = open_memstream(&launch->text, &size);
     if (!out)
-        return no_memory();
+        return mpiq_error_no_memory();
     bool good = count < WORDS_MOST;
     for (size_t i = 0; i < count && good; i++) {
         good = words[i][0] != '\0' && !strchr(words[i], '\n');
         fprintf(out, "%s%s", i ? "\n" : "", words[i]);
     }
     if (fclose(out) != 0)
-        return no_memory();
+        return mpiq_error_no_memory();
     return good ? NULL
                 : mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
                                     "the command by which the launcher reaches its hosts cannot be used "
@@ -47,7 +42,7 @@ struct mpiq_error *mpiq_agent_find_launcher(const struct mpiq_launch_query *quer
     struct mpiq_error *error = mpiq_launcher_process_is_mine(*ret);
     if (!error && asprintf(&launch->job, "the job of %s %d", called, (int)*ret) < 0) {
         launch->job = NULL;
-        error = no_memory();
+        error = mpiq_error_no_memory();
     }
     return error;
 }
@@ -174,7 +169,7 @@ static struct mpiq_error *argv_of(const struct mpiq_launch *launch, const char *
                                  host);
     char *text _cleanup_free_ = strdup(launch->text);
     if (!text)
-        return no_memory();
+        return mpiq_error_no_memory();
     words[split(text, words)] = host;
     return mpiq_launch_argv(words, collector, ret);
 }

@@ -57,7 +57,7 @@ struct mpiq_error *mpiq_hosts_capture(const char *const *argv, char **ret)
     struct mpiq_command command = {.input = -1};
     const struct mpiq_launch_command plan = {.argv = (char **)(uintptr_t)argv}; /* NOLINT: execvp's way */
     if (!environment)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     struct mpiq_error *error = mpiq_command_start(NULL, &plan, environment, &command);
     if (error)
         return error;

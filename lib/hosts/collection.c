@@ -41,11 +41,6 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 /* ---- starting ------------------------------------------------------------------------------------------ */
 
 /* Three pipes a command may be more than a process has by default. */
@@ -100,7 +95,7 @@ struct mpiq_error *mpiq_collection_start(const struct mpiq_launch *launch,
 {
     struct mpiq_collection *collection = calloc(1, sizeof *collection);
     if (!collection)
-        return no_memory();
+        return mpiq_error_no_memory();
     collection->launch = launch;
     collection->options = options;
     collection->since = now();
@@ -114,7 +109,7 @@ struct mpiq_error *mpiq_collection_start(const struct mpiq_launch *launch,
     collection->buffer = malloc(READ_SIZE);
     if (!error && (!collection->commands || !collection->started || !collection->ready ||
                    !collection->buffer || !collection->environment))
-        error = no_memory();
+        error = mpiq_error_no_memory();
     for (size_t i = 0; i < count && collection->commands; i++)
         collection->commands[i] = (struct mpiq_command){.input = -1, .output = -1, .errors = -1};
     if (!error)

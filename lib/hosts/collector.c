@@ -106,8 +106,7 @@ struct mpiq_error *mpiq_collector_say(struct mpiq_collector *collector, enum mpi
                                       const void *bytes, size_t length)
 {
     char *line _cleanup_free_ = mpiq_line_write(collector->token, collector->number++, kind, bytes, length);
-    return line ? write_all(collector, line, strlen(line))
-                : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    return line ? write_all(collector, line, strlen(line)) : mpiq_error_no_memory();
 }
 
 struct mpiq_error *mpiq_collector_hello(struct mpiq_collector *collector, const struct mpiq_hello *hello)
@@ -156,7 +155,7 @@ static struct mpiq_error *read_line(const struct mpiq_collector *collector, char
 struct mpiq_error *mpiq_collector_wait(struct mpiq_collector *collector, char **ret)
 {
     char *line _cleanup_free_ = calloc(1, MPIQ_GO_LENGTH_MOST + 1);
-    struct mpiq_error *error = line ? NULL : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    struct mpiq_error *error = line ? NULL : mpiq_error_no_memory();
     while (!error) {
         error = read_line(collector, line, MPIQ_GO_LENGTH_MOST + 1);
         if (!error && strncmp(line, "go", 2) == 0 && (line[2] == ' ' || line[2] == '\0')) {

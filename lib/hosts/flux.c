@@ -18,11 +18,6 @@
 
 static const char prefix[] = "flux:";
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 static bool detect(const struct mpiq_launch_query *query)
 {
     if (query->word)
@@ -38,7 +33,7 @@ static struct mpiq_error *given_job(const struct mpiq_launch_query *query, char 
     char *job = query->word ? strdup(query->word + strlen(prefix))
                             : mpiq_launcher_process_variable(query->pid, "FLUX_JOB_ID");
     if (!job)
-        return query->word ? no_memory()
+        return query->word ? mpiq_error_no_memory()
                            : mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "process %d belongs to no job of Flux",
                                                (int)query->pid);
     if (*job == '\0' || *job == '-' || strpbrk(job, " \t\n")) {
@@ -78,7 +73,7 @@ static struct mpiq_error *find(const struct mpiq_launch_query *query, struct mpi
         error = mpiq_launch_add_match(ret, "FLUX_JOB_ID", ret->text);
     if (!error && asprintf(&ret->job, "Flux job %s", ret->text) < 0) {
         ret->job = NULL;
-        error = no_memory();
+        error = mpiq_error_no_memory();
     }
     return error;
 }

@@ -59,7 +59,7 @@ struct mpiq_error *mpiq_gather_create(const struct mpiq_launch *launch,
         return NULL;
     }
     mpiq_gather_destroy(gather);
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    return mpiq_error_no_memory();
 }
 
 void mpiq_gather_destroy(struct mpiq_gather *gather)
@@ -108,7 +108,7 @@ static void settle(struct mpiq_gather *gather, struct source *source, size_t ind
         return;
     if (place && place->phase == MPIQ_STREAM_SILENT) {
         if (!mpiq_hash_table_add(&gather->tokens, stranger->token, (uint32_t)(place - gather->streams))) {
-            mpiq_stream_fail(stranger, mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory"));
+            mpiq_stream_fail(stranger, mpiq_error_no_memory());
             return;
         }
         *place = *stranger;

@@ -33,11 +33,6 @@ struct proxy {
     const char *launcher;
 };
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 static bool detect(const struct mpiq_launch_query *query)
 {
     return query->pid > 0 && mpiq_launcher_process_above(query->pid, programs) > 0;
@@ -61,7 +56,7 @@ static struct mpiq_error *name_job(struct mpiq_launch *launch, const char *port)
     launch->below = strdup(port);
     if (asprintf(&launch->nspace, "hydra@%s", port) < 0)
         launch->nspace = NULL;
-    return launch->below && launch->nspace ? NULL : no_memory();
+    return launch->below && launch->nspace ? NULL : mpiq_error_no_memory();
 }
 
 static bool is_here(const struct mpiq_launch *launch, const char *host)

@@ -16,11 +16,6 @@ static const struct mpiq_launcher *const launchers[] = {&mpiq_launcher_ssh,  &mp
                                                         &mpiq_launcher_mpir, &mpiq_launcher_hydra};
 enum { LAUNCHER_COUNT = sizeof launchers / sizeof *launchers };
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 const struct mpiq_launcher *mpiq_launcher_detect(const struct mpiq_launch_query *query)
 {
     if (query->launcher)
@@ -52,7 +47,7 @@ struct mpiq_error *mpiq_launch_add_host(struct mpiq_launch *launch, const char *
 {
     char *copy = strndup(name, length);
     if (!copy)
-        return no_memory();
+        return mpiq_error_no_memory();
     if (length > HOST_NAME_MOST || copy[0] == '-' || !mpiq_hosts_is_plain(copy)) {
         free(copy);
         return mpiq_error_create(MPIQ_ERROR_USAGE, "'%.*s' is not the name of a host",
@@ -63,7 +58,7 @@ struct mpiq_error *mpiq_launch_add_host(struct mpiq_launch *launch, const char *
         count < HOSTS_MOST ? mpiq_array_grown(launch->hosts, count, sizeof *larger) : NULL;
     if (!larger) {
         free(copy);
-        return no_memory();
+        return mpiq_error_no_memory();
     }
     launch->hosts = larger;
     launch->hosts[launch->host_count++] = (struct mpiq_launch_host){.name = copy};
@@ -75,10 +70,10 @@ struct mpiq_error *mpiq_launch_add_match(struct mpiq_launch *launch, const char 
     char *text = NULL;
     char **larger = mpiq_array_grown(launch->match, launch->match_count, sizeof *larger); /* NOLINT */
     if (!larger)
-        return no_memory();
+        return mpiq_error_no_memory();
     launch->match = larger;
     if (asprintf(&text, "%s%s%s", name, value ? "=" : "", value ? value : "") < 0)
-        return no_memory();
+        return mpiq_error_no_memory();
     launch->match[launch->match_count++] = text;
     return NULL;
 }
@@ -88,7 +83,7 @@ struct mpiq_error *mpiq_launch_add_command(struct mpiq_launch_command **commands
 {
     struct mpiq_launch_command *larger = mpiq_array_grown(*commands, *count, sizeof *larger);
     if (!larger)
-        return no_memory();
+        return mpiq_error_no_memory();
     *commands = larger;
     *ret = &larger[(*count)++];
     **ret = (struct mpiq_launch_command){0};
@@ -142,7 +137,7 @@ struct mpiq_error *mpiq_launch_argv(const char *const *own, char *const *more, c
         }
     }
     if (!argv)
-        return no_memory();
+        return mpiq_error_no_memory();
     *ret = argv;
     return NULL;
 }

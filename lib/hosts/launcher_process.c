@@ -13,11 +13,6 @@
 
 enum { DEPTH_MOST = 64, PATH_TEXT = 64, LINK_TEXT = 4096 };
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 /* 0 if there is no such process. */
 static pid_t parent_of(pid_t pid)
 {
@@ -62,12 +57,12 @@ struct mpiq_error *mpiq_launcher_process_init(pid_t pid, struct mpiq_launcher_pr
         count += text[i] == '\0';
     struct mpiq_launcher_process process = {.pid = pid, .words = calloc(count + 2, sizeof(char *))};
     if (!process.words)
-        return no_memory();
+        return mpiq_error_no_memory();
     for (const char *at = text; at < text + length; at += strlen(at) + 1) {
         process.words[process.count] = strdup(at);
         if (!process.words[process.count++]) {
             mpiq_launcher_process_deinit(&process);
-            return no_memory();
+            return mpiq_error_no_memory();
         }
     }
     *ret = process;

@@ -21,11 +21,6 @@ static const char *const options[] = {"mca", "gmca", NULL};
 static const struct mpiq_agent_parameters parameters = {
     .names = agent_names, .options = options, .prefix = "OMPI_MCA_"};
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 static bool detect(const struct mpiq_launch_query *query)
 {
     return query->pid > 0 && mpiq_launcher_process_above(query->pid, programs) > 0;
@@ -60,7 +55,7 @@ static bool take_uri(const struct mpiq_launcher_process *child, struct mpiq_laun
         size_t quote = value[0] == '"', length = strlen(value + quote);
         length -= quote && length > 0 && value[length] == '"';
         char *uri _cleanup_free_ = strndup(value + quote, length);
-        *error = uri ? mpiq_launch_add_match(launch, "OMPI_MCA_orte_hnp_uri", uri) : no_memory();
+        *error = uri ? mpiq_launch_add_match(launch, "OMPI_MCA_orte_hnp_uri", uri) : mpiq_error_no_memory();
         return true;
     }
     return false;

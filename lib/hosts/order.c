@@ -9,11 +9,6 @@
 #include "base/array.h"
 #include "hosts/launcher.h"
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
 struct words {
@@ -101,7 +96,7 @@ struct mpiq_error *mpiq_order_write(const struct mpiq_order *order, const char *
     for (size_t i = 0; i < words.count; i++)
         free(words.items[i]);
     free(words.items);
-    return no_memory();
+    return mpiq_error_no_memory();
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -160,7 +155,7 @@ struct mpiq_error *mpiq_order_read(int count, char *const *words, struct mpiq_or
     order.text = malloc(length);
     order.match = calloc((size_t)count + 1, sizeof *order.match);
     if (!order.text || !order.match)
-        error = no_memory();
+        error = mpiq_error_no_memory();
     char *at = order.text;
     for (int i = 0; i < count && !error; i++) {
         size_t size = strlen(words[i]) + 1;

@@ -25,11 +25,6 @@
 
 enum { ANSWER_MOST = 256 << 20, SECONDS = 20, NAME_MOST = 255 };
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 /* ---- the process that asks
  * ----------------------------------------------------------------------------------- */
 
@@ -218,7 +213,7 @@ static struct mpiq_error *find_library(pid_t launcher, char **ret)
         if (!is_safe(path))
             continue;
         *ret = strdup(path);
-        return *ret ? NULL : no_memory();
+        return *ret ? NULL : mpiq_error_no_memory();
     }
     return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "it has loaded no PMIx library that we could use, too");
 }
@@ -254,7 +249,7 @@ static struct mpiq_error *read_all(int fd, char **ret, bool *late)
         return NULL;
     }
     free(text);
-    return no_memory();
+    return mpiq_error_no_memory();
 }
 
 /* Starts the tool with its output in *output. */

@@ -27,11 +27,6 @@ struct target {
     char step[NUMBER_MOST + 1];
 };
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 static bool detect(const struct mpiq_launch_query *query)
 {
     if (query->word)
@@ -168,7 +163,7 @@ static struct mpiq_error *find(const struct mpiq_launch_query *query, struct mpi
     ret->node_variable = strdup("SLURMD_NODENAME");
     if (!ret->node_variable ||
         asprintf(&ret->job, "Slurm job %s%s%s", target.job, target.step[0] ? "." : "", target.step) < 0)
-        return no_memory();
+        return mpiq_error_no_memory();
     return NULL;
 }
 
@@ -191,7 +186,7 @@ static struct mpiq_error *commands(const struct mpiq_launch *launch, char *const
     snprintf(nodes, sizeof nodes, "--nodes=%zu", launch->host_count);
     snprintf(tasks, sizeof tasks, "--ntasks=%zu", launch->host_count);
     if (asprintf(&list, "--nodelist=%s", launch->text) < 0)
-        return no_memory();
+        return mpiq_error_no_memory();
     const char *const srun[] = {"srun",
                                 job,
                                 nodes,

@@ -7,11 +7,6 @@
 #include "base/cleanup.h"
 #include "hosts/launcher.h"
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 static bool detect(const struct mpiq_launch_query *query)
 {
     return query->hosts || query->via;
@@ -24,7 +19,7 @@ static struct mpiq_error *find(const struct mpiq_launch_query *query, struct mpi
     ret->job = strdup("the job");
     ret->via = query->via ? strdup(query->via) : NULL;
     if (!ret->job || (query->via && !ret->via))
-        return no_memory();
+        return mpiq_error_no_memory();
     const char *at = query->hosts;
     struct mpiq_error *error = NULL;
     while (!error) {
@@ -68,7 +63,7 @@ static struct mpiq_error *argv_of(const struct mpiq_launch *launch, const char *
     }
     char *line _cleanup_free_ = put_host(launch->via, host);
     if (!line)
-        return no_memory();
+        return mpiq_error_no_memory();
     const char *const shell[] = {"sh", "-c", line, "mpiq", NULL};
     return mpiq_launch_argv(shell, collector, ret);
 }

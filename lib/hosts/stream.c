@@ -94,7 +94,7 @@ static void take_chunk(struct mpiq_stream *stream, const struct mpiq_stream_line
     } else if (line->length > MPIQ_STREAM_BYTES_MOST - stream->size) {
         mpiq_stream_fail(stream, mpiq_error_create(MPIQ_ERROR_CORRUPT, "its answer is longer than can be"));
     } else if (!mpiq_array_reserve(&stream->bytes, &stream->room, stream->size + line->length + 1)) {
-        mpiq_stream_fail(stream, mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory"));
+        mpiq_stream_fail(stream, mpiq_error_no_memory());
     } else {
         memcpy(stream->bytes + stream->size, line->bytes, line->length);
         stream->size += line->length;
@@ -173,7 +173,7 @@ void mpiq_stream_take(struct mpiq_stream *stream, const struct mpiq_line *line, 
     struct mpiq_stream_line own = {.number = line->number, .kind = line->kind};
     own.bytes = malloc(line->length + 1);
     if (!own.bytes) {
-        mpiq_stream_fail(stream, mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory"));
+        mpiq_stream_fail(stream, mpiq_error_no_memory());
         return;
     }
     if (!mpiq_base64_decode(line->text, line->length, own.bytes, &own.length)) {

@@ -174,7 +174,7 @@ static struct mpiq_error *make_chain(const struct mpiq_wait_graph *graph,
                                      const struct mpiq_diagnosis *diagnosis, uint32_t process,
                                      struct mpiq_chain *chain)
 {
-    struct mpiq_error *error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    struct mpiq_error *error = mpiq_error_no_memory();
     uint32_t thread = diagnosis->ranks[process].thread;
     uint32_t start = thread == MPIQ_NONE ? MPIQ_NONE : graph->thread_nodes[thread];
     uint32_t last = process;
@@ -213,8 +213,8 @@ struct mpiq_error *mpiq_why(const struct mpiq_job_state *job, const struct mpiq_
     if (partner)
         memset(partner, 0xff, ((size_t)job->operation_count + 1) * sizeof *partner);
     struct mpiq_wait_graph *graph = partner ? mpiq_wait_graph_create(job, diagnosis, partner) : NULL;
-    struct mpiq_error *error = chain && graph ? make_chain(graph, diagnosis, process, chain)
-                                              : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    struct mpiq_error *error =
+        chain && graph ? make_chain(graph, diagnosis, process, chain) : mpiq_error_no_memory();
     mpiq_wait_graph_destroy(graph);
     if (error) {
         mpiq_chain_destroy(chain);

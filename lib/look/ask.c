@@ -69,7 +69,7 @@ static struct mpiq_error *await_answer(struct mpiq_reader_process *process, char
             return error;
         if (there) {
             *ret = strdup(answer.text);
-            return *ret ? NULL : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+            return *ret ? NULL : mpiq_error_no_memory();
         }
         struct pollfd ready = {.fd = process->socket, .events = POLLIN};
         poll(&ready, 1, 100);
@@ -115,7 +115,7 @@ static struct mpiq_error *one_line(const char *question, char **ret)
     *ret = starved ? NULL : strdup(question);
     for (char *c = *ret; c && *c; c++)
         *c = *c == '\n' || *c == '\r' ? ' ' : *c;
-    return *ret ? NULL : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    return *ret ? NULL : mpiq_error_no_memory();
 }
 
 struct mpiq_error *mpiq_ask(const struct mpiq_options *given, const char *question, char **ret)

@@ -15,7 +15,7 @@ struct mpiq_error *mpiq_start_state_over(const struct mpiq_look_source *source, 
     struct mpiq_rank_state *bare = mpiq_rank_state_create();
     if (!bare) {
         mpiq_error_destroy(reason);
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     }
     bare->pid = old->pid;
     bare->taken_ns = old->taken_ns;

@@ -118,7 +118,7 @@ static struct mpiq_error *add_look(struct mpiq_snapshot_writer *writer, int turn
     _cleanup_free_ const struct mpiq_rank_state **states = calloc(sources->count + 1, sizeof *states);
     size_t count = 0;
     if (!states)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     for (size_t i = 0; i < sources->count; i++) {
         if (sources->items[i].looks[turn - 1])
             states[count++] = sources->items[i].looks[turn - 1];

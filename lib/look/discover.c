@@ -115,7 +115,7 @@ static struct mpiq_error *collect(const struct mpiq_process_table *table, struct
 {
     ret->items = calloc(table->count ? table->count : 1, sizeof *ret->items);
     if (!ret->items)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     for (size_t i = 0; i < table->count; i++) {
         const struct mpiq_process *process = &table->processes[i];
         if (is_rank(table, process))
@@ -179,7 +179,7 @@ static struct mpiq_error *take_job(const struct candidates *all, size_t index, s
 {
     struct mpiq_found_job job = {.ranks = calloc(all->count, sizeof *job.ranks), .index = index};
     if (!job.ranks)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     for (size_t i = 0; i < all->count; i++) {
         const struct mpiq_process *process = all->items[i].process;
         if (all->items[i].job != index)
@@ -198,7 +198,7 @@ static struct mpiq_error *take_single(const struct mpiq_process *process, struct
 {
     struct mpiq_found_job job = {.ranks = calloc(1, sizeof *job.ranks), .count = 1};
     if (!job.ranks)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     job.ranks[0] = (struct mpiq_found_rank){.pid = process->pid, .rank = -1};
     *ret = job;
     return NULL;

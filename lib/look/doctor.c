@@ -279,7 +279,7 @@ static struct mpiq_error *keep(void *context, int look, struct mpiq_rank_state *
 {
     struct mpiq_look_sources *sources = context;
     if (!mpiq_array_reserve(&sources->kept, &sources->kept_capacity, sources->kept_count + 1))
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     sources->kept[sources->kept_count++] = (struct mpiq_kept_state){look, mpiq_steal(*state)};
     return NULL;
 }
@@ -333,7 +333,7 @@ struct mpiq_error *mpiq_doctor(const struct mpiq_options *given, char **ret)
     char *text = NULL;
     FILE *out = open_memstream(&text, &size);
     if (!out)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     tell_machine(out);
     struct mpiq_error *error = mpiq_check_dll(&options);
     if (!error)
@@ -344,7 +344,7 @@ struct mpiq_error *mpiq_doctor(const struct mpiq_options *given, char **ret)
         fprintf(out, "This job\n%-5s %s\n", "note", error->message);
     mpiq_sources_deinit(&sources);
     if (fclose(out) != 0 && !error)
-        error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        error = mpiq_error_no_memory();
     /* That there is no job, or more than one, is no fault of a healthy machine; a wrong target is one of the
        caller's. */
     if (error && !options.dll && options.target_count == 0 && options.wire_count == 0 &&

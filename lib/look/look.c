@@ -226,7 +226,7 @@ struct mpiq_error *mpiq_job_read(const struct mpiq_options *options, struct mpiq
 {
     struct mpiq_job *job = calloc(1, sizeof *job);
     if (!job)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     struct mpiq_error *error = mpiq_check_dll(options);
     if (!error)
         error = find_ranks(options, job);
@@ -245,7 +245,7 @@ struct mpiq_error *mpiq_job_decide(struct mpiq_job *job, const struct mpiq_diagn
 {
     job->state = mpiq_job_state_create();
     if (!job->state)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     struct mpiq_error *error = add_states(job, job->state);
     if (!error)
         error = mpiq_job_state_finish(job->state);

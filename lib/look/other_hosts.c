@@ -111,7 +111,7 @@ struct mpiq_error *mpiq_other_hosts_find(const struct mpiq_options *options, str
         return error;
     if (!keep_wires(sources, mpiq_remote_served(remote))) {
         mpiq_remote_destroy(remote);
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     }
     *ret = remote;
     return NULL;

@@ -153,7 +153,7 @@ static struct mpiq_error *name_jobs(struct mpiq_process_table *table)
         free(process->nspace);
         process->nspace = strdup(name);
         if (!process->nspace)
-            return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+            return mpiq_error_no_memory();
     }
     return NULL;
 }
@@ -173,7 +173,7 @@ static struct mpiq_error *tell_ranks_apart(struct mpiq_process_table *table)
     struct mpiq_process **ranks = calloc(table->count + 1, sizeof *ranks); /* NOLINT */
     size_t count = 0;
     if (!ranks)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     for (size_t i = 0; i < table->count; i++) {
         if (table->processes[i].nspace)
             ranks[count++] = &table->processes[i];
@@ -247,7 +247,7 @@ static struct mpiq_error *filter_jobs(const struct mpiq_process_filter *filter,
         free(process->nspace);
         process->nspace = renamed ? strdup(filter->nspace) : NULL;
         if (renamed && !process->nspace)
-            return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+            return mpiq_error_no_memory();
     }
     return NULL;
 }
@@ -275,7 +275,7 @@ struct mpiq_error *mpiq_process_table_init_filtered(const struct mpiq_process_fi
             if (!larger) {
                 closedir(proc);
                 mpiq_process_table_deinit(&table);
-                return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+                return mpiq_error_no_memory();
             }
             table.processes = larger;
         }

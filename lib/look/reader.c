@@ -83,7 +83,7 @@ static struct mpiq_error *read_gone(const struct mpiq_look_source *source, int w
 {
     struct mpiq_rank_state *state = mpiq_rank_state_create();
     if (!state)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     state->taken_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
@@ -134,7 +134,7 @@ static struct mpiq_error *find_crew(struct mpiq_reader *reader, const struct mpi
             return NULL;
     }
     if (!mpiq_array_reserve(&reader->crews, &reader->crew_capacity, reader->crew_count + 1))
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     reader->crews[reader->crew_count++] = (struct crew){.owner = *owner, .process.socket = -1};
     return NULL;
 }
@@ -393,7 +393,7 @@ static struct mpiq_error *wait_for_any(struct mpiq_reader *reader)
 {
     _cleanup_free_ struct pollfd *ends = calloc(reader->crew_count + 1, sizeof *ends);
     if (!ends)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     for (size_t i = 0; i < reader->crew_count; i++) {
         bool busy = reader->crews[i].task_count > 0;
         ends[i] = (struct pollfd){.fd = busy ? reader->crews[i].process.socket : -1, .events = POLLIN};
@@ -524,7 +524,7 @@ struct mpiq_error *mpiq_reader_create(const struct mpiq_options *options, struct
 {
     struct mpiq_reader *reader = calloc(1, sizeof *reader);
     if (!reader)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     const struct mpiq_dll_host_options host_options = {.dll = options->dll};
     reader->options = options;
     struct mpiq_error *error = mpiq_dll_host_create(&host_options, &reader->host);
@@ -557,7 +557,7 @@ static struct mpiq_error *make_room(struct mpiq_reader *reader, size_t count)
     if (!failed || !crew_of) {
         free(failed);
         free(crew_of);
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     }
     for (size_t i = 0; i < count; i++)
         crew_of[i] = NO_CREW;
@@ -586,7 +586,7 @@ struct mpiq_error *mpiq_reader_look(struct mpiq_reader *reader, struct mpiq_look
     size_t count = sources->count;
     _cleanup_free_ uint8_t *progress = calloc(count + 1, sizeof *progress);
     if (!progress)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     struct mpiq_error *error = make_room(reader, count);
     if (error)
         return error;

@@ -319,7 +319,7 @@ struct mpiq_error *mpiq_reader_process_request(struct mpiq_reader_process *proce
                           question ? question : "", question ? "\n" : "", number, index, look, stop, stacks,
                           source->path ? "core" : "live", source->path ? source->path : pid);
     if (length < 0)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     process->pipe.deadline = mpiq_monotonic_ns() + SEND_NS;
     return mpiq_pipe_write(&process->pipe, line, (size_t)length);
 }
@@ -331,7 +331,7 @@ struct mpiq_error *mpiq_reader_process_request_snapshot(struct mpiq_reader_proce
     if (strchr(path, '\n'))
         return mpiq_error_create(MPIQ_ERROR_USAGE, "a file whose name holds a line break is not read");
     if (asprintf(&line, "read %" PRIu64 " 0 1 0 0 snapshot %s\n", number, path) < 0)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     process->pipe.deadline = mpiq_monotonic_ns() + SEND_NS;
     return mpiq_pipe_write(&process->pipe, line, strlen(line));
 }
@@ -343,7 +343,7 @@ struct mpiq_error *mpiq_reader_process_request_bytes(struct mpiq_reader_process 
     size_t length = MPIQ_BASE64_LENGTH(size);
     _cleanup_free_ char *line = malloc(HEAD + length);
     if (!line)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     size_t head = (size_t)snprintf(line, HEAD, "read %" PRIu64 " 0 1 0 0 bytes ", number);
     mpiq_base64_encode(bytes, size, line + head);
     line[head + length] = '\n';

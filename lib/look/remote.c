@@ -39,11 +39,6 @@ struct mpiq_remote {
     struct mpiq_hello contested; /* ranks that two hosts claim */
 };
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 /* Whether that number of a job is the namespace's, and no other's: so no host can announce ranks of one
    namespace and speak for another's.  The first who says it decides; who lies costs others their word at
    worst. */
@@ -95,7 +90,7 @@ struct mpiq_error *mpiq_remote_create(const struct mpiq_launch_query *query,
 {
     struct mpiq_remote *remote = calloc(1, sizeof *remote);
     if (!remote)
-        return no_memory();
+        return mpiq_error_no_memory();
     remote->options = options;
     remote->launch.launcher = mpiq_launcher_detect(query);
     struct mpiq_error *error =
@@ -235,7 +230,7 @@ static struct mpiq_error *find_contested(struct mpiq_remote *remote)
             good = claim(&all, &remote->contested, &stream->hello.worlds[k],
                          launched_ranks(remote, &remote->launch.hosts[i], &stream->hello.worlds[k]));
     }
-    return good ? NULL : no_memory();
+    return good ? NULL : mpiq_error_no_memory();
 }
 
 /* failed: a stream that did, of that host; NULL: all have answered. */
@@ -358,7 +353,7 @@ static struct mpiq_error *pass_failure(const struct passing *passing, const stru
     char *text _cleanup_free_ = failure_text(host, stream, reason);
     struct mpiq_rank_state *state = text ? mpiq_rank_state_create() : NULL;
     if (!state)
-        return no_memory();
+        return mpiq_error_no_memory();
     state->process_state = '?';
     snprintf(state->host, sizeof state->host, "%s", host->name);
     mpiq_rank_state_problem(state, MPIQ_PROBLEM_HOST, mpiq_error_create(MPIQ_ERROR_IO, "%s", text));

@@ -18,11 +18,6 @@
 #include "state/job_state.h"
 #include "state/snapshot.h"
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 /* NULL: there is no memory. */
 static struct mpiq_look_source *add_source(struct mpiq_look_sources *sources)
 {
@@ -47,7 +42,7 @@ static struct mpiq_error *add_rank(struct mpiq_look_sources *sources, const stru
 {
     struct mpiq_look_source *source = add_source(sources);
     if (!source)
-        return no_memory();
+        return mpiq_error_no_memory();
     source->pid = found->pid;
     source->rank = found->rank;
     source->nspace = found->nspace ? strdup(found->nspace) : NULL;
@@ -115,7 +110,7 @@ static struct mpiq_error *keep_state(void *context, int look, struct mpiq_rank_s
         return mpiq_error_create(MPIQ_ERROR_CORRUPT,
                                  "the snapshots hold more than all ranks together may have");
     if (!mpiq_array_reserve(&sources->kept, &sources->kept_capacity, sources->kept_count + 1))
-        return no_memory();
+        return mpiq_error_no_memory();
     sources->kept[sources->kept_count++] = (struct mpiq_kept_state){look, mpiq_steal(*state)};
     return NULL;
 }
@@ -150,7 +145,7 @@ static struct mpiq_error *add_file(struct mpiq_look_sources *sources, const char
             path, elf ? " (it is a program)" : "");
     struct mpiq_look_source *source = add_source(sources);
     if (!source)
-        return no_memory();
+        return mpiq_error_no_memory();
     source->path = realpath(path, NULL); /* who reads it has another directory */
     return source->path ? NULL : mpiq_error_create_os(errno, "cannot open %s", path);
 }
@@ -188,7 +183,7 @@ static struct mpiq_error *add_wire(struct mpiq_look_sources *sources, const stru
         source = add_source(sources);
     if (!source) {
         mpiq_target_destroy(target);
-        return no_memory();
+        return mpiq_error_no_memory();
     }
     source->wire = wire;
     source->target = target;

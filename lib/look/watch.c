@@ -49,7 +49,7 @@ struct mpiq_error *mpiq_watch_create(struct mpiq_watch **ret)
 {
     struct mpiq_watch *watch = calloc(1, sizeof *watch);
     if (!watch)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     mpiq_activity_init(&watch->activity, getpid());
     watch->created = watch->sampled = watch->moved = now();
     *ret = watch;
@@ -281,8 +281,7 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
     bool progress = false;
     double begin = now();
     struct mark *marks = marks_of(&watch->activity, &mark_count);
-    struct mpiq_error *error =
-        marks ? mpiq_job_read(&options, &job) : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    struct mpiq_error *error = marks ? mpiq_job_read(&options, &job) : mpiq_error_no_memory();
     if (!error) {
         uint64_t hash = progress_of(&job->sources);
         /* Ranks on other hosts may move unseen between the looks: of those, a proof alone counts. */

@@ -50,7 +50,7 @@ static struct mpiq_error *take(const char *path, enum mpiq_dll_origin origin, st
 {
     struct mpiq_chosen_dll dll = {.path = strdup(path), .descriptor = -1, .origin = origin};
     if (!dll.path)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     struct mpiq_error *error = mpiq_trust_open(path, origin == MPIQ_DLL_ANNOUNCED, &dll.descriptor);
     if (error)
         mpiq_chosen_dll_deinit(&dll);

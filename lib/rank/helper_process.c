@@ -77,7 +77,7 @@ static struct mpiq_error *start(int executable, int dll, uint64_t memory, const 
     int sockets[2];
     _cleanup_free_ char **environment = mpiq_confine_environment(NULL);
     if (!environment)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     make_words(&words, memory, user);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
         return mpiq_error_create_os(errno, "cannot make a connection to a helper");

@@ -26,11 +26,6 @@ struct hosts {
     struct mpiq_hash_table by_name;
 };
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 bool mpiq_proctable_is_asked(const char *question)
 {
     struct mpiq_parser parser;
@@ -72,12 +67,12 @@ static struct mpiq_error *find_host(struct hosts *hosts, const char *name, struc
     if (hosts->count == HOSTS_MOST)
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "it names more than %d hosts", (int)HOSTS_MOST);
     if (!mpiq_array_reserve(&hosts->items, &hosts->room, hosts->count + 1))
-        return no_memory();
+        return mpiq_error_no_memory();
     struct host *host = &hosts->items[hosts->count];
     *host = (struct host){.name = strdup(name)};
     if (!host->name || !mpiq_hash_table_add(&hosts->by_name, hash, (uint32_t)hosts->count)) {
         free(host->name);
-        return no_memory();
+        return mpiq_error_no_memory();
     }
     hosts->count++;
     *ret = host;
@@ -129,7 +124,7 @@ static struct mpiq_error *add_entries(struct mpiq_target *target, const struct e
             return error;
         last_address = entries[i].host;
         if (!mpiq_rank_set_add(&host->ranks, 0, first_rank + (uint32_t)i))
-            return no_memory();
+            return mpiq_error_no_memory();
     }
     return NULL;
 }
@@ -138,7 +133,7 @@ static struct mpiq_error *read_hosts(struct mpiq_target *target, uint64_t addres
                                      struct hosts *hosts)
 {
     _cleanup_free_ struct entry *entries = malloc(AT_ONCE * sizeof *entries);
-    struct mpiq_error *error = entries ? NULL : no_memory();
+    struct mpiq_error *error = entries ? NULL : mpiq_error_no_memory();
     for (uint32_t rank = 0; rank < size && !error; rank += AT_ONCE) {
         size_t count = size - rank < AT_ONCE ? size - rank : AT_ONCE;
         error = mpiq_target_read(target, address + rank * sizeof *entries, count * sizeof *entries, entries);

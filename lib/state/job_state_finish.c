@@ -45,7 +45,7 @@ static struct mpiq_error *finish_worlds(struct mpiq_job_state *job, struct mpiq_
     struct mpiq_world *sorted = calloc(count + 1, sizeof *sorted);
     if (!order || !sorted) {
         free(sorted);
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     }
     believe_what_was_seen(job);
     for (uint32_t i = 0; i < count; i++)
@@ -68,7 +68,7 @@ static struct mpiq_error *finish_worlds(struct mpiq_job_state *job, struct mpiq_
     job->process_count = (uint32_t)first;
     job->processes = malloc((first + 1) * sizeof *job->processes);
     if (!job->processes)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     memset(job->processes, 0xff, (first + 1) * sizeof *job->processes);
     return NULL;
 }
@@ -393,7 +393,7 @@ struct mpiq_error *mpiq_job_state_finish(struct mpiq_job_state *job)
     uint32_t *member_map _cleanup_free_ = calloc(job->member_count + 1, sizeof *member_map);
     struct mpiq_hash_table requests _cleanup_(mpiq_hash_table_deinit) = {0};
     if (!placed || !comm_map || !member_map)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     struct mpiq_error *error = finish_worlds(job, placed);
     if (error)
         return error;

@@ -259,7 +259,7 @@ static struct mpiq_error *add_item(struct mpiq_rank_set *set, struct mpiq_rank_r
             good = mpiq_rank_set_add(&ranks, item.world, item.first + i * stride);
     }
     good = good && mpiq_rank_set_add_set(set, &ranks);
-    return good ? NULL : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+    return good ? NULL : mpiq_error_no_memory();
 }
 
 static struct mpiq_error *parse(const char *text, struct mpiq_rank_set *set)
@@ -287,6 +287,6 @@ struct mpiq_error *mpiq_rank_set_parse(const char *text, struct mpiq_rank_set *s
     struct mpiq_rank_set read _cleanup_(mpiq_rank_set_deinit) = {0};
     struct mpiq_error *error = parse(text, &read);
     if (!error && !mpiq_rank_set_add_set(set, &read))
-        error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        error = mpiq_error_no_memory();
     return error;
 }

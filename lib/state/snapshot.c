@@ -37,11 +37,6 @@ struct mpiq_snapshot_writer {
     size_t buffer_size;
 };
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 void mpiq_snapshot_abandon(struct mpiq_snapshot_writer *writer)
 {
     if (!writer)
@@ -68,7 +63,7 @@ static struct mpiq_error *open_stream(struct mpiq_snapshot_writer *writer, const
         error = mpiq_error_prefix(mpiq_new_file_create(path, &writer->file), "the snapshot");
     if (!error)
         writer->stream = path ? writer->file.stream : open_memstream(&writer->bytes, &writer->size);
-    return error || writer->stream ? error : no_memory();
+    return error || writer->stream ? error : mpiq_error_no_memory();
 }
 
 /* path NULL: into memory. */
@@ -76,12 +71,13 @@ static struct mpiq_error *create(const char *path, struct mpiq_snapshot_writer *
 {
     struct mpiq_snapshot_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
-        return no_memory();
+        return mpiq_error_no_memory();
     writer->in_memory = !path;
     writer->context = ZSTD_createCCtx();
     writer->buffer_size = ZSTD_CStreamOutSize();
     writer->buffer = malloc(writer->buffer_size);
-    struct mpiq_error *error = !writer->context || !writer->buffer ? no_memory() : open_stream(writer, path);
+    struct mpiq_error *error =
+        !writer->context || !writer->buffer ? mpiq_error_no_memory() : open_stream(writer, path);
     if (!error && fprintf(writer->stream, MAGIC "%d\n", path ? VERSION : FOLDED_VERSION) < 0)
         error = cannot_write(writer, errno);
     if (error) {
@@ -158,7 +154,7 @@ struct mpiq_error *mpiq_snapshot_finish_memory(struct mpiq_snapshot_writer *writ
 {
     struct mpiq_error *error = compress(writer, NULL, 0, true);
     if (!error && fclose(mpiq_steal(writer->stream)) != 0)
-        error = no_memory();
+        error = mpiq_error_no_memory();
     if (!error) {
         *ret = mpiq_steal(writer->bytes);
         *size = writer->size;
@@ -247,7 +243,7 @@ static struct mpiq_error *take(struct reader *reader, const char *bytes, size_t 
             size_t room = 2 * (reader->length + part);
             char *line = realloc(reader->line, room);
             if (!line)
-                return no_memory();
+                return mpiq_error_no_memory();
             reader->line = line;
             reader->room = room;
         }
@@ -302,8 +298,8 @@ static struct mpiq_error *read_all(struct reader *reader, FILE *file)
     ZSTD_DCtx *context = ZSTD_createDCtx();
     char *input _cleanup_free_ = malloc(ZSTD_DStreamInSize());
     char *output _cleanup_free_ = malloc(ZSTD_DStreamOutSize());
-    struct mpiq_error *error =
-        context && input && output ? decompress(reader, file, context, input, output) : no_memory();
+    struct mpiq_error *error = context && input && output ? decompress(reader, file, context, input, output)
+                                                          : mpiq_error_no_memory();
     ZSTD_freeDCtx(context);
     return error;
 }
@@ -355,7 +351,7 @@ struct mpiq_error *mpiq_snapshot_each_line_of(const char *name, void *bytes, siz
     if (size == 0)
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not a snapshot of mpiq", name);
     FILE *file _cleanup_fclose_ = fmemopen(bytes, size, "r");
-    return file ? read_stream(&reader, file, size) : no_memory();
+    return file ? read_stream(&reader, file, size) : mpiq_error_no_memory();
 }
 
 static struct mpiq_error *add_to_job(void *context, int look, struct mpiq_rank_state **state)

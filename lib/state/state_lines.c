@@ -22,11 +22,6 @@ struct mpiq_group_name {
     uint32_t count;
 };
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 static struct mpiq_error *corrupt(const char *what)
 {
     return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s", what);
@@ -110,7 +105,7 @@ static struct mpiq_error *find_places(struct mpiq_state_lines *lines)
     struct mpiq_numbers numbers = {0};
     if (!mpiq_record_numbers(&mpiq_rank_state_record, lines->state, &numbers)) {
         mpiq_numbers_deinit(&numbers);
-        return no_memory();
+        return mpiq_error_no_memory();
     }
     /* They rise: the last is the greatest. */
     bool good = lines->column_count == 0 || lines->columns[lines->column_count - 1] < numbers.count;
@@ -143,13 +138,13 @@ static struct mpiq_error *take_columns(struct mpiq_state_lines *lines, const cha
         if (!good || (count > 0 && column <= lines->columns[count - 1]) || (**at != ',' && **at != ' '))
             return corrupt("a class does not say which numbers differ");
         if (!mpiq_array_reserve(&lines->columns, &capacity, count + 1))
-            return no_memory();
+            return mpiq_error_no_memory();
         lines->columns[lines->column_count++] = (uint32_t)column;
         more = *(*at)++ == ',';
     }
     lines->places = calloc(lines->column_count, sizeof *lines->places);
     lines->values = calloc(lines->column_count, sizeof *lines->values);
-    return lines->places && lines->values ? NULL : no_memory();
+    return lines->places && lines->values ? NULL : mpiq_error_no_memory();
 }
 
 static struct mpiq_error *deliver(struct mpiq_state_lines *lines, int look, struct mpiq_rank_state **state,
@@ -187,7 +182,7 @@ static struct mpiq_error *begin_class(struct mpiq_state_lines *lines, int look, 
     lines->json_length = (size_t)(end - at);
     lines->json = strndup(at, lines->json_length);
     if (!lines->json)
-        return no_memory();
+        return mpiq_error_no_memory();
     error = mpiq_rank_state_from_json(at, lines->json_length, &lines->state);
     if (!error && names_members(lines->state))
         error = corrupt("a class names the members of its groups");

@@ -29,11 +29,6 @@ struct folding {
     void *context;
 };
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 static bool sort(struct folding *folding, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -124,7 +119,8 @@ static struct mpiq_error *write_class(const struct folding *folding, const struc
     bool *differs _cleanup_free_ = calloc(first.count + 1, sizeof *differs);
     uint64_t *values _cleanup_free_ = calloc(first.count + 1, sizeof *values);
     good = good && differs && values && find_columns(folding, class, &first, &numbers, differs);
-    struct mpiq_error *error = good ? write_first(folding, state, differs, first.count, out) : no_memory();
+    struct mpiq_error *error =
+        good ? write_first(folding, state, differs, first.count, out) : mpiq_error_no_memory();
     for (size_t i = 0; i < first.count && !error; i++)
         values[i] = mpiq_number_load(&first.items[i]);
     for (size_t i = 1, at = class->first; i < class->count && !error; i++) {
@@ -132,7 +128,7 @@ static struct mpiq_error *write_class(const struct folding *folding, const struc
         if (numbers_of(folding->states[at], &numbers))
             write_row(&numbers, differs, values, out);
         else
-            error = no_memory();
+            error = mpiq_error_no_memory();
     }
     mpiq_numbers_deinit(&first);
     mpiq_numbers_deinit(&numbers);
@@ -144,9 +140,9 @@ static struct mpiq_error *send_class(const struct folding *folding, const struct
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
-    struct mpiq_error *error = out ? write_class(folding, class, out) : no_memory();
+    struct mpiq_error *error = out ? write_class(folding, class, out) : mpiq_error_no_memory();
     if (out && fclose(out) != 0 && !error)
-        error = no_memory();
+        error = mpiq_error_no_memory();
     if (!error)
         error = folding->callback(folding->context, text, length);
     free(text);
@@ -159,7 +155,8 @@ struct mpiq_error *mpiq_state_lines_write(int look, const struct mpiq_rank_state
     struct folding folding = {.look = look, .states = states, .callback = callback, .context = context};
     folding.classes = calloc(count + 1, sizeof *folding.classes);
     folding.next = calloc(count + 1, sizeof *folding.next);
-    struct mpiq_error *error = folding.classes && folding.next && sort(&folding, count) ? NULL : no_memory();
+    struct mpiq_error *error =
+        folding.classes && folding.next && sort(&folding, count) ? NULL : mpiq_error_no_memory();
     for (size_t i = 0; i < folding.class_count && !error; i++)
         error = send_class(&folding, &folding.classes[i]);
     free(folding.classes);

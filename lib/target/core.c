@@ -51,11 +51,6 @@ static struct mpiq_error *copy_error(const struct mpiq_error *error)
     return mpiq_error_create(error->code, "%s", error->message);
 }
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 static struct mpiq_error *read_core_only(void *argument, uint64_t address, size_t size, void *buffer)
 {
     const struct core *core = argument;
@@ -139,7 +134,7 @@ static struct mpiq_error *backing_object(struct core *core, const char *path, st
         size_t capacity = core->backing_capacity ? core->backing_capacity * 2 : 32;
         struct backing *larger = realloc(core->backings, capacity * sizeof *larger);
         if (!larger)
-            return no_memory();
+            return mpiq_error_no_memory();
         core->backings = larger;
         core->backing_capacity = capacity;
     }
@@ -226,8 +221,8 @@ static struct mpiq_error *need_modules(struct core *core)
                                              calloc(core->file.mappings.count + 1, sizeof *mappings.items),
                                          .count = core->file.mappings.count};
         if (!mappings.items) {
-            core->modules_error = no_memory();
-            return no_memory();
+            core->modules_error = mpiq_error_no_memory();
+            return mpiq_error_no_memory();
         }
         memcpy(mappings.items, core->file.mappings.items, mappings.count * sizeof *mappings.items);
         core->modules_error = mpiq_modules_init(&core->modules, &core->target, 0, open_module, &mappings,
@@ -285,7 +280,7 @@ static struct mpiq_error *core_threads(struct mpiq_target *target, struct mpiq_t
     const struct core *core = core_of(target);
     struct mpiq_target_thread *threads = calloc(core->file.thread_count, sizeof *threads);
     if (!threads)
-        return no_memory();
+        return mpiq_error_no_memory();
     for (size_t i = 0; i < core->file.thread_count; i++) {
         threads[i].tid = core->file.threads[i].tid;
         threads[i].state = '?';
@@ -325,7 +320,7 @@ static struct mpiq_error *core_stack(struct mpiq_target *target, pid_t tid, stru
     struct mpiq_thread_copy copy = {
         .tid = tid, .registers = thread->registers, .stack = malloc(MPIQ_STACK_COPY)};
     if (!copy.stack)
-        return no_memory();
+        return mpiq_error_no_memory();
     copy.stack_start = mpiq_register_at(&copy.registers, &core->file.words, layout->sp);
     error = mpiq_core_file_read(&core->file, copy.stack_start, MPIQ_STACK_COPY, copy.stack, &copy.stack_size);
     mpiq_error_destroy(error); /* an incomplete core shows its registers at least */
@@ -357,7 +352,7 @@ static struct mpiq_error *core_environment(struct mpiq_target *target, const cha
         end - segment->start < environment_limit ? (size_t)(end - segment->start) : environment_limit;
     _cleanup_free_ char *text = malloc(size + 1);
     if (!text)
-        return no_memory();
+        return mpiq_error_no_memory();
     text[0] = '\0'; /* nothing before it belongs to it */
     struct mpiq_error *error = mpiq_target_read(target, end - size, size, text + 1);
     if (error)
@@ -371,7 +366,7 @@ static struct mpiq_error *core_environment(struct mpiq_target *target, const cha
             break; /* an argument, or what lies before them */
         if (strncmp(text + first, name, length) == 0 && text[first + length] == '=') {
             *ret = strdup(text + first + length + 1);
-            return *ret ? NULL : no_memory();
+            return *ret ? NULL : mpiq_error_no_memory();
         }
         last = first - 1;
     }
@@ -415,7 +410,7 @@ struct mpiq_error *mpiq_target_core_create(const char *path, const char *executa
 {
     struct core *core = calloc(1, sizeof *core);
     if (!core)
-        return no_memory();
+        return mpiq_error_no_memory();
     struct mpiq_error *error = mpiq_core_file_open(path, &core->file);
     if (error) {
         free(core);
@@ -424,7 +419,7 @@ struct mpiq_error *mpiq_target_core_create(const char *path, const char *executa
     core->target.ops = &core_ops;
     if (executable && !(core->executable = strdup(executable))) {
         core_destroy(&core->target);
-        return no_memory();
+        return mpiq_error_no_memory();
     }
     uint64_t entry;
     if (mpiq_auxv_find(&core->file.words, core->file.auxv, core->file.auxv_size, AT_PHDR, &entry)) {

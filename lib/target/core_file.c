@@ -16,11 +16,6 @@
 enum { THREAD_LIMIT = 1 << 20, FILE_LIMIT = 1 << 22, SEGMENT_LIMIT = 1 << 22 };
 static const uint64_t notes_limit = (uint64_t)1 << 30;
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 static struct mpiq_error *corrupt(const struct mpiq_core_file *core, const char *what)
 {
     return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s: %s", core->path, what);
@@ -40,7 +35,7 @@ static struct mpiq_error *take_prstatus(struct mpiq_core_file *core, const unsig
         struct mpiq_core_thread *larger =
             capacity <= THREAD_LIMIT ? realloc(core->threads, capacity * sizeof *larger) : NULL;
         if (!larger)
-            return no_memory();
+            return mpiq_error_no_memory();
         core->threads = larger;
         core->thread_capacity = capacity;
     }
@@ -92,7 +87,7 @@ static struct mpiq_error *take_files(struct mpiq_core_file *core, const unsigned
     if (!names || !items) {
         free(names);
         free(items);
-        return no_memory();
+        return mpiq_error_no_memory();
     }
     memcpy(names, entry + count * 3 * word, names_size);
     names[names_size] = '\0';
@@ -119,7 +114,7 @@ static struct mpiq_error *take_auxv(struct mpiq_core_file *core, const unsigned 
         return NULL;
     core->auxv = malloc(size);
     if (!core->auxv)
-        return no_memory();
+        return mpiq_error_no_memory();
     memcpy(core->auxv, bytes, size);
     core->auxv_size = size;
     return NULL;
@@ -175,7 +170,7 @@ static struct mpiq_error *read_elf(struct mpiq_core_file *core, Elf *elf)
         return corrupt(core, "its program headers cannot be read");
     core->segments = calloc(count + 1, sizeof *core->segments);
     if (!core->segments)
-        return no_memory();
+        return mpiq_error_no_memory();
     struct mpiq_error *error = NULL;
     for (size_t i = 0; i < count && !error; i++) {
         GElf_Phdr segment;
@@ -210,7 +205,7 @@ static struct mpiq_error *add_vdso(struct mpiq_core_file *core)
     uint64_t address;
     const struct mpiq_core_segment *segment;
     if (!core->mappings.items && !(core->mappings.items = calloc(1, sizeof *core->mappings.items)))
-        return no_memory();
+        return mpiq_error_no_memory();
     if (mpiq_auxv_find(&core->words, core->auxv, core->auxv_size, AT_SYSINFO_EHDR, &address) &&
         (segment = mpiq_core_segment_at(core, address))) {
         core->mappings.items[core->mappings.count++] =
@@ -232,7 +227,7 @@ struct mpiq_error *mpiq_core_file_open(const char *path, struct mpiq_core_file *
     struct mpiq_error *error = NULL;
     core.path = strdup(path);
     if (!core.path)
-        error = no_memory();
+        error = mpiq_error_no_memory();
     else if (fstat(core.fd, &file) != 0 || !S_ISREG(file.st_mode))
         error = corrupt(&core, "this is not a core file");
     if (!error) {

@@ -184,7 +184,7 @@ static struct mpiq_error *add_sections(struct image *image)
     size_t size = table + COUNT * SIZE(image, Shdr);
     unsigned char *larger = realloc(image->bytes, size);
     if (!larger)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     image->bytes = larger;
     memset(image->bytes + names_at, 0, size - names_at);
     memcpy(image->bytes + names_at, names, sizeof names);
@@ -212,7 +212,7 @@ struct mpiq_error *mpiq_image_read(struct mpiq_target *target, const struct mpiq
         return error;
     image.bytes = calloc(1, image.size + 1);
     if (!image.bytes)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     for (int i = 0; i < image.load_count && !error; i++) {
         const struct load *load = &image.loads[i];
         error = mpiq_target_read(target, load->address + image.bias, load->size, image.bytes + load->offset);

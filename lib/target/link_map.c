@@ -142,7 +142,7 @@ struct mpiq_error *mpiq_link_map_read(struct mpiq_target *target, const struct m
             capacity = capacity ? capacity * 2 : 64;
             struct mpiq_link *larger = realloc(links, capacity * sizeof *links);
             if (!larger)
-                return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+                return mpiq_error_no_memory();
             links = larger;
         }
         /* struct link_map: l_addr, l_name, l_ld, l_next, l_prev. */

@@ -321,7 +321,7 @@ static struct mpiq_error *live_threads(struct mpiq_target *target, struct mpiq_t
     }
     struct mpiq_target_thread *threads = calloc(tid_count + 1, sizeof *threads);
     if (!threads)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     bool ours = shares(live->pid, "pid");
     for (size_t i = 0; i < tid_count; i++) {
         struct mpiq_proc_stat stat_line;
@@ -362,7 +362,7 @@ static struct mpiq_error *live_environment(struct mpiq_target *target, const cha
         if (strncmp(entry, name, length) == 0 && entry[length] == '=') {
             char *value = strdup(entry + length + 1);
             if (!value)
-                return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+                return mpiq_error_no_memory();
             *ret = value;
             return NULL;
         }
@@ -475,7 +475,7 @@ struct mpiq_error *mpiq_target_live_create(pid_t pid, bool stop, struct mpiq_tar
     }
     struct live *live = calloc(1, sizeof *live);
     if (!live)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     live->target.ops = &live_ops;
     live->pid = pid;
     live->memory = -1;

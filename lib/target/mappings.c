@@ -9,11 +9,6 @@
 #include "base/cleanup.h"
 #include "base/proc.h"
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 void mpiq_mapping_set_path(struct mpiq_mapping *mapping, char *path)
 {
     static const char suffix[] = " (deleted)";
@@ -81,7 +76,7 @@ struct mpiq_error *mpiq_proc_mappings(pid_t pid, struct mpiq_mappings *ret)
         lines++;
     struct mpiq_mappings mappings = {.items = calloc(lines, sizeof *mappings.items)};
     if (!mappings.items)
-        return no_memory();
+        return mpiq_error_no_memory();
     for (char *line = text, *next; line && *line; line = next) {
         next = strchr(line, '\n');
         if (next)

@@ -16,11 +16,6 @@
 /* The vdso has two pages or four. */
 static const size_t vdso_limit = 1 << 20;
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 static bool same_file(const struct mpiq_mapping *a, const struct mpiq_mapping *b)
 {
     return a->inode == b->inode && a->device == b->device && strcmp(a->path, b->path) == 0;
@@ -102,7 +97,7 @@ static struct mpiq_error *from_links(struct mpiq_modules *modules)
         return error;
     modules->items = calloc(count, sizeof *modules->items);
     if (!modules->items)
-        return no_memory();
+        return mpiq_error_no_memory();
     for (size_t i = 0; i < count; i++) {
         const struct mpiq_mapping *inside = mpiq_mappings_at(&modules->mappings, links[i].dynamic);
         if (!inside || (!is_file(inside) && !is_vdso(inside)))
@@ -157,7 +152,7 @@ static struct mpiq_error *from_mappings(struct mpiq_modules *modules)
             capacity = capacity ? capacity * 2 : 32;
             struct mpiq_module *larger = realloc(modules->items, capacity * sizeof *larger);
             if (!larger)
-                return no_memory();
+                return mpiq_error_no_memory();
             modules->items = larger;
         }
         struct mpiq_module *module = &modules->items[modules->count++];
@@ -190,7 +185,7 @@ static struct mpiq_error *keep_mappings(struct mpiq_modules *modules)
                                  .text = malloc(size)};
     if (!kept.items || !kept.text) {
         mpiq_mappings_deinit(&kept);
-        return no_memory();
+        return mpiq_error_no_memory();
     }
     char *path = kept.text;
     for (size_t i = 0; i < modules->count; i++) {
@@ -232,7 +227,7 @@ struct mpiq_error *mpiq_modules_init(struct mpiq_modules *ret, struct mpiq_targe
     if (!error && modules.count) {
         modules.by_address = calloc(modules.count, sizeof *modules.by_address); /* NOLINT */
         if (!modules.by_address)
-            error = no_memory();
+            error = mpiq_error_no_memory();
     }
     if (error) {
         mpiq_modules_deinit(&modules);
@@ -305,7 +300,7 @@ static void open_vdso(struct mpiq_modules *modules, struct mpiq_module *module)
     size_t size = module->end - module->start;
     void *image = size <= vdso_limit ? malloc(size) : NULL;
     if (!image) {
-        module->error = no_memory();
+        module->error = mpiq_error_no_memory();
         return;
     }
     module->error = mpiq_target_read(modules->target, module->start, size, image);

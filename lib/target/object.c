@@ -156,7 +156,7 @@ static struct mpiq_error *open_new(int fd, const struct stat *file, int root, co
 {
     struct mpiq_object *object = create(name);
     if (!object)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     object->root = root < 0 ? -1 : fcntl(root, F_DUPFD_CLOEXEC, 0);
     object->seen_ns = mpiq_monotonic_ns();
     object->device = file->st_dev;
@@ -265,7 +265,7 @@ struct mpiq_error *mpiq_object_from_image(void *image, size_t size, const char *
     if (!object) {
         free(image);
         mpiq_object_unlock();
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     }
     object->image = image;
     object->elf = elf_memory(image, size);

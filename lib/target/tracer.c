@@ -60,11 +60,6 @@ static uint64_t now(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static struct mpiq_error *no_memory(void)
-{
-    return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
-}
-
 /* One look at whether the thread has stopped.  *gone: it has ended instead. */
 static bool look(pid_t tid, struct stopped *ret, bool *gone)
 {
@@ -249,7 +244,7 @@ static ssize_t freeze_round(struct mpiq_tracer *tracer, struct mpiq_error **erro
             size_t capacity = tracer->frozen_capacity ? tracer->frozen_capacity * 2 : 16;
             struct stopped *larger = realloc(tracer->frozen, capacity * sizeof *larger);
             if (!larger) {
-                *error = no_memory();
+                *error = mpiq_error_no_memory();
                 break;
             }
             tracer->frozen = larger;
@@ -339,7 +334,7 @@ struct mpiq_error *mpiq_tracer_create(pid_t pid, bool freeze_all, struct mpiq_tr
 {
     struct mpiq_tracer *tracer = calloc(1, sizeof *tracer);
     if (!tracer)
-        return no_memory();
+        return mpiq_error_no_memory();
     tracer->pid = pid;
     tracer->freeze = freeze_all;
     pthread_mutex_init(&tracer->lock, NULL);
@@ -368,7 +363,7 @@ struct mpiq_error *mpiq_tracer_copy(struct mpiq_tracer *tracer, pid_t tid,
     /* Room is made, and its pages, before anything stops. */
     struct mpiq_thread_copy copy = {.stack = malloc(MPIQ_STACK_COPY)};
     if (!copy.stack)
-        return no_memory();
+        return mpiq_error_no_memory();
     pthread_mutex_lock(&tracer->lock);
     struct mpiq_error *error = NULL;
     if (tracer->ended) {

@@ -157,7 +157,7 @@ struct mpiq_error *mpiq_unwinder_create(struct mpiq_modules *modules, struct mpi
                                  modules->machine);
     struct mpiq_unwinder *unwinder = calloc(1, sizeof *unwinder);
     if (!unwinder)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     unwinder->modules = modules;
     unwinder->layout = layout;
     unwinder->words = (struct mpiq_words){.size = modules->word_size, .big_endian = modules->big_endian};
@@ -260,7 +260,7 @@ static struct mpiq_error *describe(struct mpiq_unwinder *unwinder, struct mpiq_t
         if (!add_place(unwinder->modules, unwinder->frames[i].pc, unwinder->frames[i].exact, &capacity,
                        ret)) {
             mpiq_target_stack_deinit(ret);
-            return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+            return mpiq_error_no_memory();
         }
     }
     return NULL;
@@ -277,7 +277,7 @@ struct mpiq_error *mpiq_modules_place(struct mpiq_modules *modules, uint64_t add
     mpiq_object_unlock();
     if (!good) {
         mpiq_target_stack_deinit(&place);
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     }
     *ret = place;
     return NULL;

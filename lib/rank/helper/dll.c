@@ -88,7 +88,7 @@ struct mpiq_error *mpiq_dll_open(int descriptor, const char *name, struct mpiq_d
         copy_extensions(&opened, opened.mqs_get_extensions());
     opened.path = strdup(name);
     if (!opened.path)
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     *dll = opened;
     return NULL;
 }

@@ -236,7 +236,7 @@ static struct mpiq_error *send_line(void *context, const char *line, size_t leng
     if (sending->length + length > AT_A_TIME)
         flush_lines(sending);
     if (!mpiq_array_reserve(&sending->bytes, &sending->room, sending->length + length + HEAD))
-        return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory");
+        return mpiq_error_no_memory();
     char *at = sending->bytes + sending->length;
     int head = snprintf(at, HEAD, "state %" PRIu64 " ", sending->number);
     memcpy(at + head, line, length);
