@@ -169,6 +169,7 @@ static struct mpiq_error *deliver_member(struct mpiq_state_lines *lines, mpiq_sn
         mpiq_rank_state_destroy(state);
         lines->state = NULL;
     }
+    /* cppcheck-suppress returnDanglingLifetime ; an error points to no argument of the callback's */
     return error;
 }
 
@@ -254,6 +255,7 @@ struct mpiq_error *mpiq_state_lines_take(struct mpiq_state_lines *lines, const c
     if (!error)
         error = deliver(lines, look, &state, callback, context);
     mpiq_rank_state_destroy(state);
+    /* cppcheck-suppress returnDanglingLifetime ; as above */
     return error;
 }
 
