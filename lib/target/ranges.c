@@ -59,8 +59,9 @@ static void visit_pairs(struct reader *reader, mpiq_range_visitor *visit, void *
 /* DWARF 5. */
 static void visit_entries(struct reader *reader, mpiq_range_visitor *visit, void *argument)
 {
-    uint64_t base = reader->unit->low_pc, size = reader->unit->address_size, kind, start, end;
+    uint64_t base = reader->unit->low_pc, size = reader->unit->address_size, kind;
     for (int i = 0; i < RANGE_LIMIT && take(reader, 1, &kind); i++) {
+        uint64_t start = 0, end = 0;
         bool known = true, range = true;
         switch (kind) {
         case DW_RLE_base_addressx:

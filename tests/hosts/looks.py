@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mpiq at work in the beds: its answers, and whether it leaves anything behind."""
+import atexit
 import json
+import pathlib
 import random
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import schema
 from answers import without_times
 
-# mpiq makes no temporary file on the way to an answer, so none is left of one that is killed: there is no place for it.
-NO_FILES = {"TMPDIR": "/nonexistent"}
+# mpiq makes no temporary file on the way to an answer, so none is left of one that is killed.
+FILES = pathlib.Path(tempfile.mkdtemp(prefix="mpiq-looks-"))
+atexit.register(shutil.rmtree, FILES, ignore_errors=True)
 
 MPIQ_PROGRAMS = ("mpiq", "mpiq-reader", "mpiq-broker", "mpiq-dll-host")
 
@@ -25,12 +30,12 @@ class Looks:
 
     def text(self, *arguments, seconds=120):
         """(exit status, what it said)"""
-        done = self.box.ask(self.mpiq, *arguments, seconds=seconds, environment=NO_FILES)
+        done = self.box.ask(self.mpiq, *arguments, seconds=seconds, environment={"TMPDIR": str(FILES)})
         return done.returncode, done.stdout + done.stderr
 
     def json(self, *arguments, seconds=120):
         """(exit status, its JSON, which fits the schema)"""
-        done = self.box.ask(self.mpiq, "--json", *arguments, seconds=seconds, environment=NO_FILES)
+        done = self.box.ask(self.mpiq, "--json", *arguments, seconds=seconds, environment={"TMPDIR": str(FILES)})
         assert done.stdout, done.stderr
         value = json.loads(done.stdout)
         assert schema.misfit(value) == ""
@@ -47,7 +52,7 @@ class Looks:
         return answer
 
     def start(self, *arguments):
-        return self.box.start(self.mpiq, *arguments, environment=NO_FILES, stdout=subprocess.DEVNULL,
+        return self.box.start(self.mpiq, *arguments, environment={"TMPDIR": str(FILES)}, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL)
 
     def collectors(self):
@@ -61,11 +66,12 @@ class Looks:
                 if words.split()[0].rsplit("/", 1)[-1] in ("ssh", "srun") and " collect " in words]
 
     def nothing_left(self, seconds=20):
-        """Waits until no process of mpiq's is left in any box."""
+        """Waits until no process of mpiq's is left in any box; nor is there a file."""
         end = time.monotonic() + seconds
         while True:
             left = self.collectors()
             if not left:
+                assert not list(FILES.glob("mpiq*"))
                 return
             assert time.monotonic() < end, [(box.name, box.processes()[pid]) for box, pid in left]
             time.sleep(0.1)
