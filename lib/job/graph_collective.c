@@ -79,8 +79,9 @@ static bool is_before_fence(const struct mpiq_job_state *job, const struct mpiq_
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
         const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, thread);
-        if (wait && wait->kind != MPIQ_WAIT_FINALIZE && thread->held == MPIQ_YES &&
-            mpiq_blocking_call(mpiq_job_string(job, thread->call)) == MPIQ_BLOCKING_FINALIZE)
+        bool finalize = mpiq_blocking_call(mpiq_job_string(job, thread->call)) == MPIQ_BLOCKING_FINALIZE;
+        bool at_fence = wait ? wait->kind == MPIQ_WAIT_FINALIZE : finalize;
+        if (thread->held == MPIQ_YES && !at_fence && (finalize || rank->phase == MPIQ_PHASE_FINALIZING))
             return true;
     }
     return false;

@@ -52,23 +52,50 @@ static bool is_body(const struct mpiq_frame *frame, char *name, size_t size)
     return false;
 }
 
+/* Whether a frame is of the object that holds the program, or of one that has led to the call at `call`. */
+static bool is_programs(const struct mpiq_rank_state *state, const struct mpiq_thread *thread, size_t index,
+                        size_t call)
+{
+    const char *object = thread->frames[index].object;
+    if (!object || mpiq_mpi_is_library(object))
+        return false;
+    if (strcmp(object, state->executable) == 0)
+        return true;
+    for (size_t i = call + 1; i < thread->frame_count && !is_systems(object); i++) {
+        if (thread->frames[i].object && strcmp(thread->frames[i].object, object) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The outermost MPI function is the one that the user called: what a tool or the library calls in turn lies
-   further in. */
+   further in.  Where the library has called the program back (to delete an attribute, to reduce) the program
+   is at work again, in no MPI function or in one that it has called from there. */
 static void find_call(const struct mpiq_rank_state *state, struct mpiq_thread *thread)
 {
+    bool in_library = false;
     for (size_t i = thread->frame_count; i-- > 0;) {
-        if (thread->frames[i].pc ==
-            0) /* an interpreter's: its functions are the user's, whatever their names */
+        const struct mpiq_frame *frame = &thread->frames[i];
+        if (frame->pc == 0) /* an interpreter's: its functions are the user's, whatever their names */
             continue;
-        if (mpiq_mpi_frame(thread->frames, i, thread->mpi_call, sizeof thread->mpi_call) ||
-            is_body(&thread->frames[i], thread->mpi_call, sizeof thread->mpi_call)) {
+        if (thread->mpi_frame < 0 &&
+            (mpiq_mpi_frame(thread->frames, i, thread->mpi_call, sizeof thread->mpi_call) ||
+             is_body(frame, thread->mpi_call, sizeof thread->mpi_call))) {
             thread->mpi_frame = (int32_t)i;
             if (i + 1 < thread->frame_count)
                 thread->user_frame = (int32_t)i + 1;
-            return;
+        }
+        if (thread->mpi_frame < 0)
+            continue;
+        in_library = in_library || mpiq_mpi_is_library(frame->object);
+        if (in_library && is_programs(state, thread, i, (size_t)thread->mpi_frame)) {
+            in_library = false;
+            thread->mpi_frame = thread->user_frame = -1;
+            thread->mpi_call[0] = '\0';
         }
     }
-    thread->user_frame = find_own_frame(state, thread);
+    if (thread->mpi_frame < 0)
+        thread->user_frame = find_own_frame(state, thread);
 }
 
 static void convert(struct mpiq_rank_state *state, const struct mpiq_target_stack *stack,
