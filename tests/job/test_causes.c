@@ -253,6 +253,52 @@ static void test_left_without_an_answer(void)
                "MPI_Finalize at solver.c:20 for rank 0\n");
 }
 
+/* Two parts of a split wait at one place, each for a rank of the circle: one bug, and one line for both. */
+static void test_alike_consequences(void)
+{
+    static const int left[] = {0, 2, 4}, right[] = {1, 3, 5};
+    struct job_builder job;
+    job_init(&job, 6);
+    int parts[] = {job_comm(&job, "part", 5, left, 3), job_comm(&job, "part", 6, right, 3)};
+    for (int rank = 2; rank < 6; rank++) {
+        job_at(&job, rank, "sum", "split.c", 30);
+        job_collective(&job, rank, parts[rank % 2], "MPI_Allreduce", 2, 0);
+    }
+    for (int rank = 0; rank < 2; rank++) {
+        job_at(&job, rank, "swap", "split.c", 20);
+        job_recv(&job, rank, WORLD, 1 - rank, 7);
+    }
+    job_expect(&job, "deadlock: none of the 6 ranks can continue\n"
+                     "wait_cycle ranks 0-1: Ranks 0 and 1 receive from each other, and none has sent\n"
+                     "  follows from 1: collective_incomplete ranks 2-5 missing 0-1 suspects 0-1: ranks 2-5 "
+                     "wait in MPI_Allreduce at split.c:30 for ranks 0 and 1\n");
+}
+
+/* Rank 3 waits for rank 2, rank 2 for rank 1, which computes: that is where both waits come from. */
+static void test_chain_of_consequences(void)
+{
+    static const int first[] = {1, 2}, second[] = {2, 3};
+    struct job_builder job;
+    job_init(&job, 4);
+    int near = job_comm(&job, "near", 5, first, 2), far = job_comm(&job, "far", 6, second, 2);
+    job_state(&job, 0, 'R');
+    job_state(&job, 1, 'R');
+    job_at(&job, 1, "compute", "chain.c", 10);
+    job_at(&job, 2, "meet", "chain.c", 20);
+    job_collective(&job, 2, near, "MPI_Barrier", 1, 0);
+    job_at(&job, 3, "meet", "chain.c", 30);
+    job_collective(&job, 3, far, "MPI_Barrier", 1, 0);
+    job_expect(&job,
+               "running: rank 1 is computing at chain.c:10 (compute); 2 ranks have waited up to 1 m 0 s for "
+               "it\n"
+               "rank_elsewhere? ranks 1: rank 1 is computing at chain.c:10 (compute); 2 ranks have "
+               "waited up to 1 m 0 s for it\n"
+               "  follows from 1: collective_incomplete? ranks 2 missing 1 suspects 1: rank 2 waits in "
+               "MPI_Barrier at chain.c:20 for rank 1\n"
+               "  follows from 1: collective_incomplete? ranks 3 missing 2: rank 3 waits in "
+               "MPI_Barrier at chain.c:30 for rank 2\n");
+}
+
 /* Both poll for what the other one sends after it. */
 static void test_polling(void)
 {
@@ -376,6 +422,8 @@ int main(void)
                            {"never started", test_never_started},
                            {"exchange before a collective", test_exchange_before_a_collective},
                            {"left without an answer", test_left_without_an_answer},
+                           {"alike consequences", test_alike_consequences},
+                           {"chain of consequences", test_chain_of_consequences},
                            {"polling", test_polling},
                            {"probing", test_probing},
                            {"probing in vain for one", test_probing_in_vain_for_one},
