@@ -52,6 +52,18 @@ static bool is_body(const struct mpiq_frame *frame, char *name, size_t size)
     return false;
 }
 
+/* Wherever they are installed: all stacks begin in them, and many end there. */
+static bool is_runtime(const char *object)
+{
+    static const char *const names[] = {"libc.so", "libc-", "libpthread", "ld-", "libstdc++"};
+    const char *slash = strrchr(object, '/');
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strncmp(slash ? slash + 1 : object, names[i], strlen(names[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Whether a frame is of the object that holds the program, or of one that has led to the call at `call`. */
 static bool is_programs(const struct mpiq_rank_state *state, const struct mpiq_thread *thread, size_t index,
                         size_t call)
@@ -61,7 +73,8 @@ static bool is_programs(const struct mpiq_rank_state *state, const struct mpiq_t
         return false;
     if (strcmp(object, state->executable) == 0)
         return true;
-    for (size_t i = call + 1; i < thread->frame_count && !is_systems(object); i++) {
+    bool may_be = !is_systems(object) && !is_runtime(object);
+    for (size_t i = call + 1; may_be && i < thread->frame_count; i++) {
         if (thread->frames[i].object && strcmp(thread->frames[i].object, object) == 0)
             return true;
     }
