@@ -137,7 +137,9 @@ class Job:
         """What a DLL says of a rank: the last look of mqs_client (self.looks: all), with what it said before the first."""
         command = [str(built("tests/mqs/mqs_client")), *options, str(dll)]
         command += server(self.pids[rank]) if server else [str(built("tests/mqs/mqs_serve_live")), str(self.pids[rank])]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=patience, check=False, env=self.environment)
+        # Names are printed as they are read, and a process that runs may change them meanwhile.
+        result = subprocess.run(command, capture_output=True, text=True, errors="backslashreplace", timeout=patience,
+                                check=False, env=self.environment)
         assert result.returncode == 0, result.stderr
         said = json.loads(result.stdout)
         self.looks = said.get("looks", [])
