@@ -42,7 +42,12 @@ static bool same_rank(const struct mpiq_process *a, const struct mpiq_process *b
 /* A look by another mpiq, or our own, may run in a step of the same job. */
 static bool is_ours(const char *executable)
 {
-    return strcmp(executable, "mpiq") == 0 || strncmp(executable, "mpiq-", 5) == 0;
+    static const char *const names[] = {"mpiq", "mpiq-reader", "mpiq-broker", "mpiq-dll-host"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(executable, names[i]) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* Wrappers lead to the rank and its children inherit the environment: the rank is the outermost process
