@@ -93,17 +93,6 @@ CASE(fence_not_reached)
         HANG(MPI_Win_fence(0, window));
 }
 
-/* All but one free the window. */
-CASE(window_not_freed_by_one)
-{
-    MPI_Win window = make_window();
-
-    if (rank == 1)
-        HANG(WAIT_FOR_NOBODY(0));
-    else
-        HANG(MPI_Win_free(&window));
-}
-
 /* Each rank starts an access epoch at the next one, and none has posted. */
 CASE(ring_of_starts)
 {
