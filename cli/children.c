@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STEP_MS = 50, STEPS_A_SECOND = 1000 / STEP_MS };
+enum { STEP_MS = 50, STEPS_A_SECOND = 1000 / STEP_MS, ASKED_MOST = 4096 };
 
 void children_adopt(void)
 {
@@ -38,8 +38,25 @@ static bool is_child(const char *pid)
            state != 'Z';
 }
 
-/* Sends it to each child (0: to none); how many there are. */
-static size_t signal_children(int number)
+struct asked {
+    pid_t pids[ASKED_MOST];
+    size_t count;
+};
+
+/* A launcher that is asked a second time gives up on ending its ranks in good order. */
+static void ask_once(struct asked *asked, pid_t pid)
+{
+    for (size_t i = 0; i < asked->count; i++)
+        if (asked->pids[i] == pid)
+            return;
+    if (asked->count == ASKED_MOST)
+        return;
+    asked->pids[asked->count++] = pid;
+    kill(pid, SIGTERM);
+}
+
+/* Asks each child to end, or kills it; how many there are. */
+static size_t end_children(struct asked *asked, bool kill_now)
 {
     size_t count = 0;
     DIR *proc = opendir("/proc");
@@ -47,8 +64,12 @@ static size_t signal_children(int number)
     while (proc && (entry = readdir(proc))) {
         if (!isdigit((unsigned char)entry->d_name[0]) || !is_child(entry->d_name))
             continue;
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
         count++;
-        kill((pid_t)strtol(entry->d_name, NULL, 10), number);
+        if (kill_now)
+            kill(pid, SIGKILL);
+        else
+            ask_once(asked, pid);
     }
     if (proc)
         closedir(proc);
@@ -58,12 +79,11 @@ static size_t signal_children(int number)
 void children_end(int grace_seconds)
 {
     const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+    struct asked asked = {.count = 0};
     for (int i = 0; i < 2 * grace_seconds * STEPS_A_SECOND; i++) {
-        bool ask = i % STEPS_A_SECOND == 0;
-        bool kill_now = i >= grace_seconds * STEPS_A_SECOND;
         while (waitpid(-1, NULL, WNOHANG) > 0)
             ;
-        if (signal_children(kill_now ? SIGKILL : ask ? SIGTERM : 0) == 0)
+        if (end_children(&asked, i >= grace_seconds * STEPS_A_SECOND) == 0)
             return;
         nanosleep(&step, NULL);
     }
