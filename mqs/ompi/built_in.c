@@ -5,6 +5,7 @@
 
 #include "built_in.h"
 #include "error.h"
+#include "layout_needs.h"
 #include "verify.h"
 
 struct built_in_row {
@@ -155,7 +156,7 @@ static void check_classes(struct memory *memory, struct built_in *built_in, bool
         }
         layout_drop(&memory->layout, verify_class_slot(i));
     }
-    verify_drop_dependents(&memory->layout);
+    layout_drop_dependents(&memory->layout);
 }
 
 static void check_contents(struct memory *memory, struct built_in *built_in)
@@ -166,7 +167,7 @@ static void check_contents(struct memory *memory, struct built_in *built_in)
         if (check != NULL) {
             note(built_in, verify_content_structure(i), check);
             layout_drop(&memory->layout, verify_content_slot(i));
-            verify_drop_dependents(&memory->layout);
+            layout_drop_dependents(&memory->layout);
         }
     }
 }

@@ -12,6 +12,13 @@ int fetch_structure(struct memory *memory, mqs_taddr_t address, enum layout_slot
     return fetch_bytes(&memory->fetch, address, (size_t)memory->layout.size[size_row], buffer);
 }
 
+bool fetch_variable(struct memory *memory, enum symbol symbol, enum layout_slot size_row,
+                    mqs_taddr_t *address, void *buffer)
+{
+    return symbol_find(&memory->symbols, symbol, address) &&
+           fetch_structure(memory, *address, size_row, buffer) == mqs_ok;
+}
+
 uint64_t field_unsigned(const struct memory *memory, const unsigned char *structure, enum layout_slot slot)
 {
     const struct layout *layout = &memory->layout;
@@ -30,6 +37,11 @@ int64_t field_signed(const struct memory *memory, const unsigned char *structure
         return 0;
     }
     return number_signed(&memory->fetch, structure + layout->offset[slot], layout_width(layout, slot));
+}
+
+mqs_taddr_t field_pointer(const struct memory *memory, const unsigned char *structure, enum layout_slot slot)
+{
+    return (mqs_taddr_t)field_unsigned(memory, structure, slot);
 }
 
 void field_name(struct memory *memory, const unsigned char *structure, enum layout_slot size_row,

@@ -27,9 +27,14 @@ struct memory {
 /* A structure of the layout; its size row must be there.  The buffer takes LAYOUT_MAX_STRUCT bytes. */
 int fetch_structure(struct memory *memory, mqs_taddr_t address, enum layout_slot size_row, void *buffer);
 
+/* Likewise, at a variable of the library, whose address it gives; false if one of them cannot be read. */
+bool fetch_variable(struct memory *memory, enum symbol symbol, enum layout_slot size_row,
+                    mqs_taddr_t *address, void *buffer);
+
 /* A member of a structure that was fetched whole; 0 where the layout has no such row. */
 uint64_t field_unsigned(const struct memory *memory, const unsigned char *structure, enum layout_slot slot);
 int64_t field_signed(const struct memory *memory, const unsigned char *structure, enum layout_slot slot);
+mqs_taddr_t field_pointer(const struct memory *memory, const unsigned char *structure, enum layout_slot slot);
 
 /* A name in a structure that was fetched whole: an array of 64 characters, or a pointer to them, as later
    releases have.  Its size tells which; where the layout does not have that, the room up to the member

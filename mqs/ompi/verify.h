@@ -40,7 +40,4 @@ enum layout_slot verify_content_slot(size_t index);
    or the process has no such object). */
 const char *verify_content(struct memory *memory, size_t index);
 
-/* Leaves out what depends on a structure that was left out. */
-void verify_drop_dependents(struct layout *layout);
-
 #endif
