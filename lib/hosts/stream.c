@@ -166,30 +166,36 @@ static void let_wait(struct mpiq_stream *stream, struct mpiq_stream_line *line)
     line->bytes = NULL;
 }
 
+/* Before anything that has waited is taken: what another version means by it, nobody here knows. */
+static void refuse_other_version(struct mpiq_stream *stream, bool other_protocol, const char *version)
+{
+    const char *there = stream->hello.version;
+    if (other_protocol || (there && strcmp(there, version) != 0))
+        mpiq_stream_fail(stream, mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
+                                                   "it has mpiq %s, here is %s: install the same version",
+                                                   there ? there : "?", version));
+}
+
 void mpiq_stream_take(struct mpiq_stream *stream, const struct mpiq_line *line, const char *version)
 {
     if (stream->phase >= MPIQ_STREAM_COMPLETE || line->number < stream->next)
         return;
+    bool other_protocol = line->version != MPIQ_PROTOCOL_VERSION;
     struct mpiq_stream_line own = {.number = line->number, .kind = line->kind};
     own.bytes = malloc(line->length + 1);
     if (!own.bytes) {
         mpiq_stream_fail(stream, mpiq_error_no_memory());
         return;
     }
-    if (!mpiq_base64_decode(line->text, line->length, own.bytes, &own.length)) {
+    if (!mpiq_base64_decode(line->text, line->length, own.bytes, &own.length))
         senseless(stream);
-    } else if (own.number == stream->next) {
+    else if (other_protocol && own.kind != MPIQ_LINE_HELLO)
+        ; /* only its version is wanted */
+    else if (own.number == stream->next)
         take_due(stream, &own);
-        take_waiting(stream);
-    } else {
+    else
         let_wait(stream, &own);
-    }
     free(own.bytes);
-    bool other = line->version != MPIQ_PROTOCOL_VERSION ||
-                 (stream->hello.version && strcmp(stream->hello.version, version) != 0);
-    if (other)
-        mpiq_stream_fail(stream,
-                         mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
-                                           "it has mpiq %s, here is %s: install the same version",
-                                           stream->hello.version ? stream->hello.version : "?", version));
+    refuse_other_version(stream, other_protocol, version);
+    take_waiting(stream);
 }

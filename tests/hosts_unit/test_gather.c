@@ -190,6 +190,19 @@ static void test_another_version(void)
     end();
 }
 
+/* The hello comes last, when all the rest waits for it: no part of that is taken. */
+static void test_another_version_comes_late(void)
+{
+    begin();
+    for (uint64_t i = 1; i < MESSAGES; i++)
+        say(1, "n3", 6, i);
+    char *first _cleanup_free_ = hello("n3", "0.9");
+    char *line _cleanup_free_ = mpiq_line_write(6, 0, MPIQ_LINE_HELLO, first, strlen(first));
+    give(1, line);
+    CU_ASSERT_STRING_EQUAL(failure(2), "it has mpiq 0.9, here is 1.0: install the same version");
+    end();
+}
+
 static void test_a_failure_is_told(void)
 {
     static const char sentence[] = "no memory \033[2J";
@@ -299,6 +312,7 @@ int main(void)
                            {"a line is lost", test_a_line_is_lost},
                            {"a byte is changed", test_a_byte_is_changed},
                            {"another version", test_another_version},
+                           {"another version comes late", test_another_version_comes_late},
                            {"a failure is told", test_a_failure_is_told},
                            {"two claim one host", test_two_claim_one_host},
                            {"a second collector behind one host", test_a_second_collector_behind_one_host},
