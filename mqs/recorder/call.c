@@ -33,11 +33,10 @@ static uint64_t outstanding_handle(const struct copy *copy, const struct mpiq_re
     struct copy_requests walk;
     const struct mpiq_record_request *request;
 
-    memset(&walk, 0, sizeof walk);
+    copy_requests_of(copy, comm, &walk);
     while ((request = copy_next_request(copy, &walk)) != NULL) {
         if (request->kind == MPIQ_RECORD_REQUEST_COLLECTIVE && request->state == MPIQ_RECORD_REQUEST_ACTIVE &&
-            copy_comm(copy, request->comm) == comm && request->call.number == call->number &&
-            request->call.collective == call->collective) {
+            request->call.number == call->number && request->call.collective == call->collective) {
             return request->handle;
         }
     }
@@ -65,7 +64,7 @@ int call_setup_iterator(mqs_process *process, int list)
     }
     info->calls = list;
     info->next_call = info->comm->ordered;
-    memset(&info->outstanding, 0, sizeof info->outstanding);
+    copy_requests_of(&info->copy, info->comm, &info->outstanding);
     return mqs_ok;
 }
 
@@ -98,8 +97,7 @@ static int next_outstanding(mqs_process_info *info, mqs_collective_call *ret)
     const struct mpiq_record_request *request;
 
     while ((request = copy_next_request(&info->copy, &info->outstanding)) != NULL) {
-        if (request->kind != MPIQ_RECORD_REQUEST_COLLECTIVE || request->state != MPIQ_RECORD_REQUEST_ACTIVE ||
-            copy_comm(&info->copy, request->comm) != info->comm) {
+        if (request->kind != MPIQ_RECORD_REQUEST_COLLECTIVE || request->state != MPIQ_RECORD_REQUEST_ACTIVE) {
             continue;
         }
         convert(&info->copy, &request->call, ret);

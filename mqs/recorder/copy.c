@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "copy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "../callbacks.h"
@@ -38,6 +39,117 @@ static int check_root(const struct mpiq_record_root *root)
     return mqs_ok;
 }
 
+/* ---- requests ------------------------------------------------------------------------------------------ */
+
+static int compare_tables(const void *left, const void *right)
+{
+    const struct mpiq_record_request *a = *(const struct mpiq_record_request *const *)left;
+    const struct mpiq_record_request *b = *(const struct mpiq_record_request *const *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+static int compare_comms(const void *left, const void *right)
+{
+    const struct mpiq_record_request *a = *(const struct mpiq_record_request *const *)left;
+    const struct mpiq_record_request *b = *(const struct mpiq_record_request *const *)right;
+
+    return a->comm != b->comm ? (a->comm < b->comm ? -1 : 1) : compare_tables(left, right);
+}
+
+static int compare_handles(const void *left, const void *right)
+{
+    const struct mpiq_record_request *a = *(const struct mpiq_record_request *const *)left;
+    const struct mpiq_record_request *b = *(const struct mpiq_record_request *const *)right;
+
+    return a->handle != b->handle ? (a->handle < b->handle ? -1 : 1) : compare_tables(left, right);
+}
+
+/* A list that is corrupt ends where it is. */
+static size_t gather_requests(const struct copy *copy, const struct mpiq_record_request **requests)
+{
+    const struct mpiq_record_chunk *chunk = copy_at(copy, copy->root.chunks, sizeof *chunk);
+    size_t most = copy->size / sizeof *chunk; /* more come only from a list that runs in a circle */
+    size_t count = 0;
+
+    most = most < MPIQ_RECORD_MAX_CHUNKS ? most : MPIQ_RECORD_MAX_CHUNKS;
+    for (size_t i = 0; i < most && chunk != NULL; i++) {
+        for (size_t k = 0; k < MPIQ_RECORD_CHUNK; k++) {
+            if (chunk->requests[k].state == MPIQ_RECORD_REQUEST_FREE) {
+                continue;
+            }
+            if (requests != NULL) {
+                requests[count] = &chunk->requests[k];
+            }
+            count++;
+        }
+        chunk = copy_at(copy, chunk->next, sizeof *chunk);
+    }
+    return count;
+}
+
+static int index_requests(struct copy *copy)
+{
+    size_t count = gather_requests(copy, NULL);
+
+    copy->by_comm = heap_allocate(count + 1, sizeof *copy->by_comm);
+    copy->by_handle = heap_allocate(count + 1, sizeof *copy->by_handle);
+    if (copy->by_comm == NULL || copy->by_handle == NULL) {
+        return ERROR_NO_STORE;
+    }
+    copy->request_count = gather_requests(copy, copy->by_comm);
+    memcpy(copy->by_handle, copy->by_comm, count * sizeof *copy->by_handle);
+    qsort(copy->by_comm, count, sizeof *copy->by_comm, compare_comms);
+    qsort(copy->by_handle, count, sizeof *copy->by_handle, compare_handles);
+    return mqs_ok;
+}
+
+void copy_requests_of(const struct copy *copy, const struct mpiq_record_comm *comm,
+                      struct copy_requests *walk)
+{
+    size_t low = 0;
+    size_t high = copy->request_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (copy->by_comm[middle]->comm < (size_t)((const unsigned char *)comm - copy->bytes)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    walk->comm = comm;
+    walk->next = low;
+}
+
+const struct mpiq_record_request *copy_next_request(const struct copy *copy, struct copy_requests *walk)
+{
+    const struct mpiq_record_request *request =
+        walk->next < copy->request_count ? copy->by_comm[walk->next++] : NULL;
+
+    return request != NULL && copy_comm(copy, request->comm) == walk->comm ? request : NULL;
+}
+
+const struct mpiq_record_request *copy_request(const struct copy *copy, uint64_t handle)
+{
+    size_t low = 0;
+    size_t high = copy->request_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (copy->by_handle[middle]->handle < handle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < copy->request_count && copy->by_handle[low]->handle == handle ? copy->by_handle[low] : NULL;
+}
+
+/* ---- the copy ------------------------------------------------------------------------------------------ */
+
 int copy_read(struct copy *copy, struct fetch *fetch, mqs_taddr_t root)
 {
     unsigned char last;
@@ -65,6 +177,9 @@ int copy_read(struct copy *copy, struct fetch *fetch, mqs_taddr_t root)
         return ERROR_NO_STORE;
     }
     code = fetch_arena(copy, fetch);
+    if (code == mqs_ok) {
+        code = index_requests(copy);
+    }
     if (code != mqs_ok) {
         copy_clear(copy);
     }
@@ -73,6 +188,8 @@ int copy_read(struct copy *copy, struct fetch *fetch, mqs_taddr_t root)
 
 void copy_clear(struct copy *copy)
 {
+    heap_free(copy->by_comm);
+    heap_free(copy->by_handle);
     heap_free(copy->bytes);
     memset(copy, 0, sizeof *copy);
 }
@@ -88,6 +205,14 @@ const void *copy_at(const struct copy *copy, uint64_t offset, size_t size)
 const struct mpiq_record_comm *copy_comm(const struct copy *copy, uint32_t offset)
 {
     return copy_at(copy, offset, sizeof(struct mpiq_record_comm));
+}
+
+const struct mpiq_record_comm *copy_listed_comm(const struct copy *copy, uint32_t offset, unsigned *seen)
+{
+    size_t most = copy->size / sizeof(struct mpiq_record_comm);
+
+    most = most < MPIQ_RECORD_MAX_COMMS ? most : MPIQ_RECORD_MAX_COMMS;
+    return (*seen)++ >= most ? NULL : copy_comm(copy, offset);
 }
 
 const struct mpiq_record_function *copy_function(const struct copy *copy, unsigned index)
@@ -169,37 +294,11 @@ const struct mpiq_record_call *copy_current_call(const struct mpiq_record_thread
     return call->end == 0 ? call : NULL;
 }
 
-const struct mpiq_record_request *copy_next_request(const struct copy *copy, struct copy_requests *walk)
-{
-    if (!walk->begun) {
-        walk->begun = true;
-        walk->chunk = copy->root.chunks;
-    }
-    while (walk->chunk != 0 && walk->chunks < MPIQ_RECORD_MAX_CHUNKS) {
-        const struct mpiq_record_chunk *chunk = copy_at(copy, walk->chunk, sizeof *chunk);
-
-        if (chunk == NULL) {
-            return NULL;
-        }
-        while (walk->index < MPIQ_RECORD_CHUNK) {
-            const struct mpiq_record_request *request = &chunk->requests[walk->index++];
-
-            if (request->state != MPIQ_RECORD_REQUEST_FREE) {
-                return request;
-            }
-        }
-        walk->index = 0;
-        walk->chunk = chunk->next;
-        walk->chunks++;
-    }
-    return NULL;
-}
-
 const struct mpiq_record_thread *copy_next_thread(const struct copy *copy, uint32_t *offset, unsigned *count)
 {
     const struct mpiq_record_thread *thread;
 
-    if (*count > MPIQ_RECORD_MAX_THREADS) {
+    if (*count > MPIQ_RECORD_MAX_THREADS || *count > copy->size / sizeof *thread) {
         return NULL;
     }
     if (*count == 0) {

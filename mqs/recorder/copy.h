@@ -19,6 +19,9 @@ struct copy {
     struct mpiq_record_root root;
     unsigned char *bytes; /* of the arena; NULL: nothing was recorded */
     size_t size;
+    const struct mpiq_record_request **by_comm;   /* those in use, in the order of their communicators */
+    const struct mpiq_record_request **by_handle; /* the same ones */
+    size_t request_count;
 };
 
 /* Reads the root and the arena; what *copy held before is freed.  mqs_no_information: the recorder is loaded,
@@ -30,6 +33,9 @@ void copy_clear(struct copy *copy);
 const void *copy_at(const struct copy *copy, uint64_t offset, size_t size);
 
 const struct mpiq_record_comm *copy_comm(const struct copy *copy, uint32_t offset);
+/* As copy_comm, of a list of which *seen, which is advanced, have come before; NULL also where a list that is
+   no circle would have ended. */
+const struct mpiq_record_comm *copy_listed_comm(const struct copy *copy, uint32_t offset, unsigned *seen);
 const struct mpiq_record_function *copy_function(const struct copy *copy, unsigned index);
 /* With all its runs, whose counts sum up to its members; NULL if that is not so. */
 const struct mpiq_record_group *copy_group(const struct copy *copy, uint32_t offset);
@@ -43,14 +49,17 @@ int64_t copy_time(const struct copy *copy, uint64_t cycles);
 /* The call that a thread is in; NULL: in none. */
 const struct mpiq_record_call *copy_current_call(const struct mpiq_record_thread *thread);
 
-/* Requests, one after another: pass a zeroed walk; NULL at the end, or where the list is corrupt. */
+/* The requests of a communicator, one after another in the order of the recorder's table: NULL at the end. */
 struct copy_requests {
-    uint32_t chunk;
-    uint32_t index;
-    unsigned chunks;
-    bool begun;
+    const struct mpiq_record_comm *comm;
+    size_t next;
 };
+void copy_requests_of(const struct copy *copy, const struct mpiq_record_comm *comm,
+                      struct copy_requests *walk);
 const struct mpiq_record_request *copy_next_request(const struct copy *copy, struct copy_requests *walk);
+
+/* A request with that handle; NULL: there is none. */
+const struct mpiq_record_request *copy_request(const struct copy *copy, uint64_t handle);
 
 /* The next thread after *offset (0: the first), which is advanced; count bounds the list.  NULL at the end.
  */

@@ -76,8 +76,8 @@ static int next_comm(mqs_process_info *info, mqs_fact *ret)
     if (info->fact_comm == 0) {
         return mqs_end_of_list;
     }
-    comm = copy_comm(&info->copy, info->fact_comm);
-    if (comm == NULL || info->fact_comms_seen++ > MPIQ_RECORD_MAX_COMMS) {
+    comm = copy_listed_comm(&info->copy, info->fact_comm, &info->fact_comms_seen);
+    if (comm == NULL) {
         return ERROR_COMMUNICATOR_LIST;
     }
     info->fact_comm = comm->next;

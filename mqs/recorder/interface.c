@@ -85,7 +85,7 @@ EXPORT int mqs_update_communicator_list(mqs_process *process)
 static void enter_communicator(mqs_process_info *info, uint32_t offset)
 {
     info->comm_at = offset;
-    info->comm = info->comms_seen++ > MPIQ_RECORD_MAX_COMMS ? NULL : copy_comm(&info->copy, offset);
+    info->comm = copy_listed_comm(&info->copy, offset, &info->comms_seen);
     info->details_valid = false;
     info->calls = -1;
     heap_free(info->channels);

@@ -270,9 +270,9 @@ int operations_of_queue(const struct copy *copy, const struct mpiq_record_comm *
     int wanted = class_ == mqs_pending_sends ? SEND_HALF : class_ == mqs_pending_receives ? RECEIVE_HALF : 0;
 
     operations_clear(list);
-    memset(&walk, 0, sizeof walk);
+    copy_requests_of(copy, comm, &walk);
     while ((request = copy_next_request(copy, &walk)) != NULL) {
-        if (copy_comm(copy, request->comm) != comm || !in_queue(request, class_)) {
+        if (!in_queue(request, class_)) {
             continue;
         }
         struct operation *operation = add(list);
@@ -300,76 +300,33 @@ int operations_of_queue(const struct copy *copy, const struct mpiq_record_comm *
 
 /* ---- waits ------------------------------------------------------------------------------------------- */
 
-struct indexed {
-    uint64_t handle;
-    const struct mpiq_record_request *request;
-};
-
-static int compare_handles(const void *left, const void *right)
-{
-    const struct indexed *a = left;
-    const struct indexed *b = right;
-
-    return a->handle < b->handle ? -1 : a->handle > b->handle;
-}
-
-/* All requests by handle; the caller frees *ret. */
-static int index_requests(const struct copy *copy, struct indexed **ret, size_t *count)
-{
-    struct copy_requests walk;
-    const struct mpiq_record_request *request;
-    struct indexed *index;
-    size_t found = 0;
-
-    memset(&walk, 0, sizeof walk);
-    while (copy_next_request(copy, &walk) != NULL) {
-        found++;
-    }
-    index = heap_allocate(found + 1, sizeof *index);
-    if (index == NULL) {
-        return ERROR_NO_STORE;
-    }
-    memset(&walk, 0, sizeof walk);
-    for (*count = 0; *count < found && (request = copy_next_request(copy, &walk)) != NULL; ++*count) {
-        index[*count].handle = request->handle;
-        index[*count].request = request;
-    }
-    qsort(index, *count, sizeof *index, compare_handles);
-    *ret = index;
-    return mqs_ok;
-}
-
 static int add_handles(const struct copy *copy, struct fetch *fetch, const unsigned char *handles,
                        uint64_t count, struct operation_list *list)
 {
-    struct indexed *index = NULL;
-    size_t index_count = 0;
     int width = (int)copy->root.handle_size;
-    int code = index_requests(copy, &index, &index_count);
 
-    for (uint64_t i = 0; code == mqs_ok && i < count; i++) {
-        struct indexed key = {number_unsigned(fetch, handles + i * (uint64_t)width, width), NULL};
-        struct indexed *found;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t handle = number_unsigned(fetch, handles + i * (uint64_t)width, width);
+        const struct mpiq_record_request *found;
         struct operation *operation;
 
-        if (key.handle == copy->root.request_null || key.handle == 0 ||
-            key.handle == copy->root.request_empty) {
+        if (handle == copy->root.request_null || handle == 0 || handle == copy->root.request_empty) {
             continue;
         }
-        found = bsearch(&key, index, index_count, sizeof *index, compare_handles);
+        found = copy_request(copy, handle);
         operation = add(list);
         if (operation == NULL) {
-            code = ERROR_NO_STORE;
-        } else if (found != NULL) {
-            from_request(copy, found->request, operation);
+            return ERROR_NO_STORE;
+        }
+        if (found != NULL) {
+            from_request(copy, found, operation);
         } else {
             set_envelope(copy, NULL, MPIQ_RECORD_ANY, MPIQ_RECORD_ANY, -1, operation);
             operation->details.kind = mqs_kind_other;
-            operation->details.request = (mqs_taddr_t)key.handle;
+            operation->details.request = (mqs_taddr_t)handle;
         }
     }
-    heap_free(index);
-    return code;
+    return mqs_ok;
 }
 
 int operations_of_wait(const struct copy *copy, struct fetch *fetch, const struct mpiq_record_thread *thread,
