@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -357,6 +358,15 @@ bool mpiq_helper_ended(pid_t pid, int *status)
         return false;
     *status = reply.status;
     return reply.ended;
+}
+
+int64_t mpiq_helper_processor_ns(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec used;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) < 0)
+        return -1;
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
 void mpiq_helper_alarm(pid_t pid)

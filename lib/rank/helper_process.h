@@ -30,6 +30,8 @@ struct mpiq_error *mpiq_helper_start(int dll, uint64_t memory, const struct mpiq
 int mpiq_helper_stop(pid_t pid);
 /* Whether it has ended by itself; then it is collected, and *status is its wait status. */
 bool mpiq_helper_ended(pid_t pid, int *status);
+/* Nanoseconds of processor time that it has used; -1 if that is not known. */
+int64_t mpiq_helper_processor_ns(pid_t pid);
 /* SIGALRM: it says what it is at, and ends. */
 void mpiq_helper_alarm(pid_t pid);
 

@@ -26,9 +26,12 @@
 #define SECONDS_DEFAULT 10.0
 #define MEMORY_DEFAULT ((uint64_t)2 << 30)
 /* How long a helper that was told to end may take to say what it was at. */
-#define LAST_WORDS_NS ((int64_t)2 * 1000 * 1000 * 1000)
-/* The time that the target itself may take (symbols and types are loaded then), in the DLL's own. */
-#define GRACE 10
+#define LAST_WORDS_SECONDS 1.0
+/* The clock on the wall goes on while a helper has no processor, or waits for what the target takes (symbols
+   and types are loaded then): by that clock it may take so many times its processor time. */
+#define PATIENCE 10.0
+/* How often the processor time of a helper that is short of it is looked at. */
+#define GLANCE_NS ((int64_t)10 * 1000 * 1000)
 
 struct mpiq_dll_host {
     struct mpiq_dll_host_options options;
@@ -40,6 +43,13 @@ struct mpiq_dll_host {
     ino_t inode;
     int socket;
     struct mpiq_pipe pipe;
+    struct budget {
+        int64_t begin;     /* CLOCK_MONOTONIC */
+        int64_t processor; /* that the helper had used by then; -1: not known */
+        int64_t time;      /* of the processor, that it may use */
+        int64_t wall_time; /* by CLOCK_MONOTONIC */
+        int64_t spent;     /* of the one that it has used up */
+    } budget;
     unsigned late; /* ranks in a row for which the DLL came to no end */
     struct mpiq_group_table groups;
     unsigned look;        /* of the caller's */
@@ -70,6 +80,8 @@ struct mpiq_error *mpiq_dll_host_create(const struct mpiq_dll_host_options *opti
         host->options = *options;
     if (host->options.seconds <= 0)
         host->options.seconds = SECONDS_DEFAULT;
+    if (host->options.wall_seconds <= 0)
+        host->options.wall_seconds = PATIENCE * host->options.seconds;
     if (!host->options.memory)
         host->options.memory = MEMORY_DEFAULT;
     host->look = 1;
@@ -178,16 +190,48 @@ static struct mpiq_error *send_look(struct mpiq_dll_host *host, struct mpiq_targ
 }
 
 /* A DLL that came to no end for one rank will hardly do so for the next: patience wears out. */
-static double seconds_for(const struct mpiq_dll_host *host)
+static double worn(const struct mpiq_dll_host *host)
 {
-    return host->options.seconds / (1 + 4 * host->late);
+    return 1 + 4 * host->late;
 }
 
-static void set_deadline(struct mpiq_dll_host *host)
+/* Of what the helper has taken since then, its own: what the machine has kept it waiting for is not. */
+static int64_t time_used(const struct mpiq_dll_host *host, int64_t now)
 {
-    int64_t time = (int64_t)(seconds_for(host) * 1e9);
-    host->pipe.deadline = mpiq_monotonic_ns() + time;
-    host->pipe.grace = GRACE * time;
+    const struct budget *budget = &host->budget;
+    int64_t processor = budget->processor < 0 ? -1 : mpiq_helper_processor_ns(host->pid);
+    return processor < 0 ? now - budget->begin : processor - budget->processor;
+}
+
+static int64_t later_deadline(void *argument)
+{
+    struct mpiq_dll_host *host = argument;
+    struct budget *budget = &host->budget;
+    int64_t now = mpiq_monotonic_ns();
+    int64_t left = budget->time - time_used(host, now);
+    int64_t end = budget->begin + budget->wall_time;
+    budget->spent = left <= 0 ? budget->time : budget->wall_time;
+    if (left <= 0 || now >= end)
+        return 0;
+    left = left < GLANCE_NS ? GLANCE_NS : left;
+    return end - now < left ? end : now + left;
+}
+
+static void set_deadline(struct mpiq_dll_host *host, double seconds, double wall_seconds)
+{
+    int64_t now = mpiq_monotonic_ns();
+    host->budget = (struct budget){.begin = now,
+                                   .processor = mpiq_helper_processor_ns(host->pid),
+                                   .time = (int64_t)(seconds * 1e9),
+                                   .wall_time = (int64_t)(wall_seconds * 1e9)};
+    host->pipe.deadline = now + (seconds < wall_seconds ? host->budget.time : host->budget.wall_time);
+    host->pipe.later = later_deadline;
+    host->pipe.argument = host;
+}
+
+static void set_deadline_for_rank(struct mpiq_dll_host *host)
+{
+    set_deadline(host, host->options.seconds / worn(host), host->options.wall_seconds / worn(host));
 }
 
 /* With a helper that runs as user, and has been told what to do. */
@@ -200,7 +244,7 @@ static struct mpiq_error *begin(struct mpiq_dll_host *host, struct mpiq_target *
     bool same_user = host->user.become == user->become &&
                      (!user->become || (host->user.user == user->user && host->user.group == user->group));
     if (host->pid > 0 && same_user && host->device == file.st_dev && host->inode == file.st_ino) {
-        set_deadline(host);
+        set_deadline_for_rank(host);
         struct mpiq_error *error = send_look(host, target, direct, dll->path);
         if (!error)
             return NULL;
@@ -212,7 +256,7 @@ static struct mpiq_error *begin(struct mpiq_dll_host *host, struct mpiq_target *
         return error;
     host->device = file.st_dev;
     host->inode = file.st_ino;
-    set_deadline(host);
+    set_deadline_for_rank(host);
     return send_look(host, target, direct, dll->path);
 }
 
@@ -266,19 +310,17 @@ static bool on_line(void *argument, const char *line)
 static void ask_last_words(struct mpiq_dll_host *host, struct mpiq_target *target, struct answer *answer)
 {
     mpiq_helper_alarm(host->pid);
-    host->pipe.deadline = mpiq_monotonic_ns() + LAST_WORDS_NS;
-    host->pipe.grace = 0;
+    set_deadline(host, LAST_WORDS_SECONDS, LAST_WORDS_SECONDS * PATIENCE);
     mpiq_error_destroy(mpiq_target_serve_pipe(target, &host->pipe, 0, on_line, answer));
 }
 
-static struct mpiq_error *explain_end(const struct mpiq_dll_host *host, const char *dll, int status,
-                                      const struct answer *answer, bool late)
+static struct mpiq_error *explain_end(const char *dll, int status, const struct answer *answer, int64_t spent)
 {
     const char *phase = answer->phase[0] ? answer->phase : "at work";
-    if (late) {
+    if (spent) {
         return mpiq_error_create(MPIQ_ERROR_TIMEOUT,
                                  "the message-queue library %s timed out after %.2g s, while %s", dll,
-                                 seconds_for(host), phase);
+                                 (double)spent / 1e9, phase);
     }
     int number = answer->crash ? answer->crash : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (number && answer->phase[0]) {
@@ -319,6 +361,7 @@ static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_targe
     struct answer answer = {.request = host->request, .asked = text != NULL};
     struct mpiq_error *error = mpiq_target_serve_pipe(target, &host->pipe, direct, on_line, &answer);
     bool late = error && error->code == MPIQ_ERROR_TIMEOUT;
+    int64_t spent = late ? host->budget.spent : 0;
 
     /* It crashed while it was being answered: what it said of that lies unread behind its last questions. */
     for (int i = 0; i < 64 && error && error->code == MPIQ_ERROR_GONE && !answer.ended && !answer.crash;
@@ -350,7 +393,7 @@ static struct mpiq_error *converse(struct mpiq_dll_host *host, struct mpiq_targe
     mpiq_error_destroy(error);
     if (!late)
         status = await_helper(host);
-    error = explain_end(host, dll, status, &answer, late);
+    error = explain_end(dll, status, &answer, spent);
     host->late += late;
     return error;
 }

@@ -36,9 +36,12 @@ struct mpiq_dll_host_options {
     struct mpiq_opened_dll recorder; /* likewise, for processes under the recorder */
     bool no_search;                  /* do not look for our DLL: what is opened is all there is */
     const char *dll;                 /* path of the DLL for every rank; NULL: chosen for each (choose.h) */
-    /* Seconds the DLL may spend on one rank (0 means 10).  Time our own target needs to answer does not
-       count, up to ten times that.  After a rank for which it took too long, the next ones get less. */
+    /* Seconds of processor time the DLL may spend on one rank (0 means 10).  After a rank for which it took
+       too long, the next ones get less. */
     double seconds;
+    /* The same by the clock on the wall, which goes on while it waits for a processor or for our answers; 0:
+       ten times as many. */
+    double wall_seconds;
     uint64_t memory;  /* bytes of address space the helper may have; 0: 2 GiB */
     bool all_members; /* every group of every state has its members; false: as struct mpiq_group says */
     bool no_internal; /* leave out the traffic of collectives */

@@ -33,17 +33,28 @@ int64_t mpiq_monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+struct mpiq_error *mpiq_pipe_in_time(struct mpiq_pipe *pipe)
+{
+    if (!pipe->deadline || mpiq_monotonic_ns() < pipe->deadline)
+        return NULL;
+    int64_t later = pipe->later ? pipe->later(pipe->argument) : 0;
+    if (!later)
+        return mpiq_error_create(MPIQ_ERROR_TIMEOUT, "the other side of the wire did not answer in time");
+    pipe->deadline = later;
+    return NULL;
+}
+
 /* Until the descriptor is ready, or the deadline. */
-static struct mpiq_error *wait_for(const struct mpiq_pipe *pipe, int fd, short events)
+static struct mpiq_error *wait_for(struct mpiq_pipe *pipe, int fd, short events)
 {
     for (;;) {
         int timeout = -1;
+        struct mpiq_error *error = mpiq_pipe_in_time(pipe);
+        if (error)
+            return error;
         if (pipe->deadline) {
-            int64_t left = pipe->deadline - mpiq_monotonic_ns();
-            if (left <= 0)
-                return mpiq_error_create(MPIQ_ERROR_TIMEOUT,
-                                         "the other side of the wire did not answer in time");
-            timeout = left / 1000000 >= INT_MAX ? INT_MAX : (int)(left / 1000000) + 1;
+            int64_t left = (pipe->deadline - mpiq_monotonic_ns()) / 1000000;
+            timeout = left < 0 ? 0 : left >= INT_MAX ? INT_MAX : (int)left + 1;
         }
         struct pollfd ready = {.fd = fd, .events = events};
         int count = poll(&ready, 1, timeout);

@@ -22,7 +22,10 @@ struct mpiq_pipe {
     int out;
     size_t limit;     /* longest line that is taken */
     int64_t deadline; /* CLOCK_MONOTONIC in nanoseconds; 0: waits for ever */
-    int64_t grace;    /* by how much a server may still put it off for what its own side takes */
+    /* Asked once it has passed: a later one, for a side that had too little of the processor; 0: it is late.
+       NULL: there is none. */
+    int64_t (*later)(void *argument);
+    void *argument;
     bool patient; /* reading from `in` gives up by itself now and then (SO_RCVTIMEO): no need to poll first */
     bool socket;  /* out is one: learnt at the first write */
     bool learnt;
@@ -35,6 +38,9 @@ struct mpiq_pipe {
 
 void mpiq_pipe_init(struct mpiq_pipe *pipe, int in, int out);
 void mpiq_pipe_deinit(struct mpiq_pipe *pipe);
+
+/* TIMEOUT if the deadline has passed and there is no later one; NULL otherwise. */
+struct mpiq_error *mpiq_pipe_in_time(struct mpiq_pipe *pipe);
 
 /* Nanoseconds of CLOCK_MONOTONIC. */
 int64_t mpiq_monotonic_ns(void);

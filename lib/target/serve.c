@@ -339,18 +339,6 @@ char *mpiq_target_reply(struct mpiq_target *target, pid_t direct, const char *re
     return reply;
 }
 
-/* What our side took since then is not on the other's account; but one that asks for ever is to end, too. */
-static struct mpiq_error *keep_time(struct mpiq_pipe *pipe, int64_t begin)
-{
-    int64_t now = mpiq_monotonic_ns();
-    int64_t delay = now - begin < pipe->grace ? now - begin : pipe->grace;
-    pipe->grace -= delay;
-    pipe->deadline += delay;
-    return now <= pipe->deadline
-               ? NULL
-               : mpiq_error_create(MPIQ_ERROR_TIMEOUT, "the other side of the wire came to no end in time");
-}
-
 struct mpiq_error *mpiq_target_serve_pipe(struct mpiq_target *target, struct mpiq_pipe *pipe, pid_t direct,
                                           bool (*other)(void *argument, const char *line), void *argument)
 {
@@ -364,7 +352,6 @@ struct mpiq_error *mpiq_target_serve_pipe(struct mpiq_target *target, struct mpi
         error = mpiq_pipe_read(pipe, &line, &length);
         if (error || !line)
             break;
-        int64_t begin = pipe->deadline ? mpiq_monotonic_ns() : 0;
         const struct request *request = find_request(line, strcspn(line, " "));
         if (!request && other) {
             on = other(argument, line);
@@ -372,8 +359,8 @@ struct mpiq_error *mpiq_target_serve_pipe(struct mpiq_target *target, struct mpi
             error = serve_request(&server, request, line, length);
             on = !request || request->serve != serve_end;
         }
-        if (!error && on && pipe->deadline)
-            error = keep_time(pipe, begin);
+        if (!error && on) /* one that asks for ever is to end, too */
+            error = mpiq_pipe_in_time(pipe);
         on = on && !error;
     }
     free(server.types);

@@ -7,8 +7,7 @@
 #include "target/target.h"
 
 /* As mpiq_target_serve.  direct: the pid whose memory the client may read itself, 0 none, -1 found out.  A
-   line that `other` is given is valid until it returns.  The pipe's deadline is the other side's: the time
-   that the target takes to answer is put on top, as far as its grace goes. */
+   line that `other` is given is valid until it returns. */
 struct mpiq_error *mpiq_target_serve_pipe(struct mpiq_target *target, struct mpiq_pipe *pipe, pid_t direct,
                                           bool (*other)(void *argument, const char *line), void *argument);
 
