@@ -20,7 +20,8 @@ enum {
     FOLDED_VERSION = 2, /* its lines may be folded */
     HEADER = 24,        /* bytes in which the first line must end */
     COMPRESSION = 3,
-    MOST_LINE = 1 << 28, /* of one rank state: more is not believed */
+    WINDOW_LOG_MOST = 23, /* 8 MiB of memory to decompress with; what we write needs 2 */
+    MOST_LINE = 1 << 28,  /* of one rank state: more is not believed */
     /* What a file may come to: so many bytes, and so many more for each of its own. */
     LEAST_BYTES = 16 << 20,
     MOST_RATIO = 256
@@ -298,8 +299,12 @@ static struct mpiq_error *read_all(struct reader *reader, FILE *file)
     ZSTD_DCtx *context = ZSTD_createDCtx();
     char *input _cleanup_free_ = malloc(ZSTD_DStreamInSize());
     char *output _cleanup_free_ = malloc(ZSTD_DStreamOutSize());
-    struct mpiq_error *error = context && input && output ? decompress(reader, file, context, input, output)
-                                                          : mpiq_error_no_memory();
+    struct mpiq_error *error = NULL;
+    if (!context || !input || !output ||
+        ZSTD_isError(ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, WINDOW_LOG_MOST)))
+        error = mpiq_error_no_memory();
+    else
+        error = decompress(reader, file, context, input, output);
     ZSTD_freeDCtx(context);
     return error;
 }

@@ -166,6 +166,21 @@ static void test_damaged(void)
     mpiq_job_state_destroy(job);
 }
 
+/* A byte of the frame's header says how much memory decompressing takes: 128 MiB are refused. */
+static void test_greedy(void)
+{
+    enum { FRAME = 16, FRAME_HEADER = FRAME + 4, WINDOW = FRAME + 5, SINGLE_SEGMENT = 0x20 };
+    write_snapshot(path_of("greedy"), 0, 3);
+    static char bytes[65536];
+    size_t count = read_bytes(path_of("greedy"), bytes, sizeof bytes);
+    CU_ASSERT_EQUAL_FATAL(bytes[FRAME_HEADER] & SINGLE_SEGMENT, 0);
+    bytes[WINDOW] = (char)((27 - 10) << 3);
+    write_bytes(path_of("greedy"), bytes, count);
+    struct mpiq_job_state *job = mpiq_job_state_create();
+    refused(mpiq_snapshot_read(path_of("greedy"), job), MPIQ_ERROR_CORRUPT, "too much memory");
+    mpiq_job_state_destroy(job);
+}
+
 int main(void)
 {
     if (!mkdtemp(directory))
@@ -173,7 +188,7 @@ int main(void)
     CU_TestInfo tests[] = {
         {"merged", test_merge},    {"whole or not at all", test_whole_or_not},
         {"refused", test_refused}, {"damaged", test_damaged},
-        CU_TEST_INFO_NULL,
+        {"greedy", test_greedy},   CU_TEST_INFO_NULL,
     };
     int status = suite_run("snapshots", tests);
     char command[64];
