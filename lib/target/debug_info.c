@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/debug.h"
 
-enum { UNIT_LIMIT = 1000000 };
+enum { UNIT_LIMIT = 1000000, DEPTH_LIMIT = 256 /* of entries within entries */ };
 
 /* ---- what libdwarf asks about the file ---- */
 
@@ -320,17 +320,70 @@ static Dwarf_Off offset_of(Dwarf_Die die)
     return mpiq_dwarf_ok(dwarf_dieoffset(die, &offset, &error), error) ? offset : 0;
 }
 
-Dwarf_Die mpiq_die_sibling(const struct mpiq_debug_unit *unit, Dwarf_Die die)
+/* Whether libdwarf goes to the next one by a DW_AT_sibling, without a look at what is below this one. */
+static bool names_sibling(Dwarf_Die die)
+{
+    Dwarf_Attribute attribute = NULL;
+    Dwarf_Half form = 0;
+    Dwarf_Error error = NULL;
+    if (!mpiq_dwarf_ok(dwarf_attr(die, DW_AT_sibling, &attribute, &error), error))
+        return false;
+    bool known = mpiq_dwarf_ok(dwarf_whatform(attribute, &form, &error), error);
+    dwarf_dealloc_attribute(attribute);
+    return known && (form == DW_FORM_ref1 || form == DW_FORM_ref2 || form == DW_FORM_ref4 ||
+                     form == DW_FORM_ref8 || form == DW_FORM_ref_udata);
+}
+
+static bool has_children(Dwarf_Die die)
+{
+    Dwarf_Half flag = 0;
+    return dwarf_die_abbrev_children_flag(die, &flag) == DW_DLV_OK && flag;
+}
+
+static bool leads_on(const struct mpiq_debug_unit *unit, Dwarf_Die die, int depth);
+
+/* The next one, or NULL at the end; false: a DW_AT_sibling leads back, into a circle. */
+static bool step(const struct mpiq_debug_unit *unit, Dwarf_Die die, int depth, Dwarf_Die *ret)
 {
     Dwarf_Die sibling = NULL;
     Dwarf_Error error = NULL;
+    *ret = NULL;
+    if (!leads_on(unit, die, depth))
+        return false;
     int result = dwarf_siblingof_b(unit->view->debug, die, !unit->in_types, &sibling, &error);
     if (!mpiq_dwarf_ok(result, error))
-        return NULL;
-    if (offset_of(sibling) > offset_of(die))
-        return sibling;
-    mpiq_die_free(sibling); /* its DW_AT_sibling leads back: a circle */
-    return NULL;
+        return true;
+    if (offset_of(sibling) <= offset_of(die)) {
+        mpiq_die_free(sibling);
+        return false;
+    }
+    *ret = sibling;
+    return true;
+}
+
+/* Whether all steps below it lead forward: libdwarf 20210528 takes them itself, and in a circle it never
+ * returns. */
+static bool leads_on(const struct mpiq_debug_unit *unit, Dwarf_Die die, int depth)
+{
+    if (!has_children(die) || names_sibling(die))
+        return true;
+    if (depth == 0)
+        return false;
+    Dwarf_Die child = mpiq_die_child(unit, die);
+    bool forward = true;
+    while (child && forward) {
+        Dwarf_Die next;
+        forward = step(unit, child, depth - 1, &next);
+        mpiq_die_free(child);
+        child = next;
+    }
+    return forward;
+}
+
+Dwarf_Die mpiq_die_sibling(const struct mpiq_debug_unit *unit, Dwarf_Die die)
+{
+    Dwarf_Die sibling;
+    return step(unit, die, DEPTH_LIMIT, &sibling) ? sibling : NULL;
 }
 
 struct mpiq_entry mpiq_die_entry(const struct mpiq_debug_unit *unit, Dwarf_Die die)
