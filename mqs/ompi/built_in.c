@@ -23,7 +23,10 @@ struct built_in_layout {
     int16_t versions[MAX_STRUCTURES]; /* of each structure: where its rows begin; -1: it has none */
 };
 
-#include "built_in_rows.inc"
+#ifndef BUILT_IN_ROWS
+#define BUILT_IN_ROWS "built_in_rows.inc"
+#endif
+#include BUILT_IN_ROWS
 
 #define ROWS (sizeof rows / sizeof rows[0])
 #define LAYOUTS (sizeof layouts / sizeof layouts[0])

@@ -29,14 +29,17 @@ void client_dll_load(const char *path)
     dll.more = extensions == NULL ? NULL : extensions();
 }
 
-int client_dll_force_layout(const char *path, size_t index)
+const char *client_dll_force_layout(const char *path, size_t index)
 {
-    const char *(*force)(size_t);
+    const char *(*force)(size_t) = NULL;
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
-    if (handle == NULL) {
-        return 0;
+    if (handle != NULL) {
+        *(void **)&force = dlsym(handle, "test_force_layout");
     }
-    *(void **)&force = dlsym(handle, "test_force_layout");
-    return force != NULL && force(index) != NULL;
+    if (force == NULL) {
+        fprintf(stderr, "mqs_client: %s cannot be made to use a layout\n", path);
+        exit(2);
+    }
+    return force(index);
 }

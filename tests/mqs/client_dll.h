@@ -41,7 +41,8 @@ extern struct client_dll dll;
 /* Fills `dll`; exits with a sentence on failure. */
 void client_dll_load(const char *path);
 
-/* Of the DLL for tests (force_layout.h), which is loaded: false if it has no layout of that number. */
-int client_dll_force_layout(const char *path, size_t index);
+/* Of the DLL for tests (force_layout.h), which is loaded: the name of that layout, which it uses from now on;
+   NULL if there are no more.  Exits with a sentence if the DLL is another one. */
+const char *client_dll_force_layout(const char *path, size_t index);
 
 #endif

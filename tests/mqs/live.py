@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -45,6 +46,15 @@ def command(path, name):
     return own if own.exists() else path / "bin" / name
 
 
+def stripped_copy(line, to):
+    """A copy of a line's prefix with all stripped that can be."""
+    shutil.copytree(prefix(line), to, symlinks=True)
+    for path in [*(to / "lib").rglob("*.so*"), *(to / "bin").iterdir()]:
+        if not path.is_symlink() and path.is_file() and path.open("rb").read(4) == b"\x7fELF":
+            subprocess.run(["strip", "--strip-all", str(path)], check=True)
+    return to
+
+
 def our_dll():
     return built("mqs/libompi_dbg_msgq.so")
 
@@ -58,11 +68,14 @@ def stock_dll(line):
 
 
 class Job:
-    """A job of tests/mqs/programs/states.c, from its start to its end."""
+    """A job of tests/mqs/programs/states.c, from its start to its end; with moved_to on a copy of the line's prefix."""
 
-    def __init__(self, line, case, size=4, options=(), expected=None):
-        self.prefix = prefix(line)
+    def __init__(self, line, case, size=4, options=(), expected=None, moved_to=None):
+        self.prefix = moved_to or prefix(line)
         self.environment = {**os.environ, **AS_ROOT}
+        if moved_to:
+            self.environment.update(OPAL_PREFIX=str(moved_to), LD_LIBRARY_PATH=str(moved_to / "lib"),
+                                    PATH="%s:%s" % (moved_to / "bin", os.environ["PATH"]))
         self.directory = tempfile.TemporaryDirectory(prefix="mqs-live-")
         self.output = pathlib.Path(self.directory.name, "output")
         program = pathlib.Path(self.directory.name, "states")

@@ -61,6 +61,34 @@ static void unexpected(void)
     stay();
 }
 
+/* What a library keeps at one time: rank 0 has receives of tags 40 to 44 posted, sends of tags 102 (1 MiB)
+   and, on a dup, 103 (synchronous) that do not end; rank 1 has these unexpected, and 101 (11 bytes) and, from
+   rank 2, 104 (0 bytes); all but rank 1 have begun an MPI_Ibcast. */
+static void everything(void)
+{
+    MPI_Request request[8];
+    MPI_Comm dup;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Comm_set_name(dup, "the dup");
+    if (rank == 0) {
+        for (int i = 0; i < 5; i++) {
+            MPI_Irecv(numbers, 10, MPI_INT, 1, 40 + i, MPI_COMM_WORLD, &request[i]);
+        }
+        MPI_Send(bytes, 11, MPI_CHAR, 1, 101, MPI_COMM_WORLD);
+        MPI_Isend(bytes, 1 << 20, MPI_CHAR, 1, 102, MPI_COMM_WORLD, &request[5]);
+        MPI_Issend(numbers, 3, MPI_INT, 1, 103, dup, &request[6]);
+    } else if (rank == 2) {
+        MPI_Send(NULL, 0, MPI_CHAR, 1, 104, MPI_COMM_WORLD);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank != 1) {
+        MPI_Ibcast(numbers, 100, MPI_INT, 1, MPI_COMM_WORLD, &request[7]);
+    }
+    take_in(0.3);
+    stay();
+}
+
 /* Rank 0 waits for two of its three receives (the middle one has come); they hold a sync object. */
 static void waitall(void)
 {
@@ -424,6 +452,7 @@ int main(int argc, char **argv)
         void (*run)(void);
     } cases[] = {
         {"unexpected", unexpected},
+        {"everything", everything},
         {"waitall", waitall},
         {"probe", probe},
         {"mprobe", mprobe},
