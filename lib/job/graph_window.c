@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided waits: who has not posted, completed or unlocked. */
+#include "job/collective.h"
 #include "job/graph.h"
 
 /* Whether a process lets another one in: it has posted the window to it, or anybody may enter. */
@@ -31,20 +32,53 @@ static void build_access(struct mpiq_wait_graph *graph, const struct mpiq_job_wi
     }
 }
 
-/* MPI_Win_wait: each of the group that has not completed.  Its word may be on the way: only a waiter that
-   turned round in its wait from look to look would have it by now. */
-static void build_exposure(struct mpiq_wait_graph *graph, const struct mpiq_job_window_view *view,
-                           bool turned)
+/* Whether a process has its access to another one's window open.  One that is in MPI_Win_complete may have
+   told the other one already. */
+static bool has_open_access(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
+                            uint32_t target)
 {
+    const struct mpiq_job_rank *rank = &job->ranks[view->rank];
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, &job->threads[rank->first_thread + i]);
+        if (wait && wait->window == view->window && wait->kind == MPIQ_WAIT_COMPLETE)
+            return false;
+    }
+    for (uint32_t i = 0; i < view->access_count; i++) {
+        if (job->window_ranks[view->first_access + i] == target)
+            return true;
+    }
+    return false;
+}
+
+/* MPI_Win_wait: all of the group that have not completed.  Whose access is open has not.  The others either
+   have, or have not begun: the one or other of them has not where the waiter turned round in its wait from
+   look to look, since it would have their word by now. */
+static uint32_t build_exposure(struct mpiq_wait_graph *graph, const struct mpiq_job_window_view *view,
+                               uint32_t process, bool turned)
+{
+    const struct mpiq_job_state *job = graph->job;
+    uint32_t open = 0;
     for (uint32_t i = 0; i < view->exposure_count; i++) {
-        uint32_t origin = graph->job->window_ranks[view->first_exposure + i];
-        bool known = origin != MPIQ_NONE && mpiq_job_window_view_of(graph->job, origin, view->window);
+        uint32_t origin = job->window_ranks[view->first_exposure + i];
+        const struct mpiq_job_window_view *of =
+            origin == MPIQ_NONE ? NULL : mpiq_job_window_view_of(job, origin, view->window);
+        if (of && has_open_access(job, of, process)) {
+            mpiq_graph_edge(graph, mpiq_rank_node(origin), MPIQ_NONE);
+            open++;
+        }
+    }
+    if (open > 0)
+        return open;
+    for (uint32_t i = 0; i < view->exposure_count; i++) {
+        uint32_t origin = job->window_ranks[view->first_exposure + i];
+        bool known = origin != MPIQ_NONE && mpiq_job_window_view_of(job, origin, view->window);
         mpiq_graph_edge(graph,
                         !known    ? MPIQ_NODE_UNKNOWN
                         : !turned ? MPIQ_NODE_LIVE
                                   : mpiq_rank_node(origin),
                         MPIQ_NONE);
     }
+    return 1;
 }
 
 bool mpiq_holds_lock(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
@@ -139,13 +173,16 @@ uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_
     bool counted = view != NULL; /* by the record it can be told who is missing */
     switch ((enum mpiq_wait_kind)wait->kind) {
     case MPIQ_WAIT_START:
-    case MPIQ_WAIT_COMPLETE:
         if (view)
             build_access(graph, view, rank->process);
         break;
+    case MPIQ_WAIT_COMPLETE: /* one of the group may have its word, and be past the epoch */
+        if (view && turned)
+            build_access(graph, view, rank->process);
+        break;
     case MPIQ_WAIT_WAIT:
-        if (view)
-            build_exposure(graph, view, turned);
+        if (view && view->exposure_count > 0)
+            return build_exposure(graph, view, rank->process, turned);
         break;
     case MPIQ_WAIT_LOCK:
         build_lock_wait(graph, view, wait);

@@ -343,6 +343,36 @@ CASE(post_start_complete_wait)
     }
 }
 
+/* Who has completed its access waits for a message of the target, while another origin computes, before its
+   access and in it. */
+CASE(one_origin_computes)
+{
+    MPI_Win window = make_window();
+    MPI_Group world, group;
+    int origins[] = {1, 2}, target = 0;
+
+    MPI_Comm_group(WORLD, &world);
+    MPI_Group_incl(world, rank ? 1 : 2, rank ? &target : origins, &group);
+    ROUNDS
+    {
+        if (rank == 0) {
+            MPI_Win_post(group, 0, window);
+            MPI_Win_wait(window);
+            for (int origin = 1; origin < size; origin++)
+                MPI_Send(small, 1, MPI_INT, origin, 1, WORLD);
+        } else {
+            if (rank == 2)
+                compute_us(3e6);
+            MPI_Win_start(group, 0, window);
+            MPI_Put(small_received, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
+            if (rank == 2)
+                compute_us(3e6);
+            MPI_Win_complete(window);
+            MPI_Recv(small_received, 1, MPI_INT, 0, 1, WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
 /* Threads. */
 
 static void *play(void *tag)

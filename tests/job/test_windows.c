@@ -195,6 +195,57 @@ static void test_post_start(void)
                      "MPI_Win_wait at solver.c:20 for rank 0\n");
 }
 
+/* Rank 0 waits for two origins.  Rank 1 has completed its access, and waits in a barrier for rank 0; rank 2
+   has not, and does what `other` says. */
+static void make_one_completed(struct job_builder *job, bool open)
+{
+    job_init(job, 3);
+    int window = job_window(job, "halo", WORLD);
+    job_post(job, 0, window, 1);
+    job_post(job, 0, window, 2);
+    job_wait_window(job, 0, "MPI_Win_wait", MPIQ_WAIT_WAIT, window, ANY, MPIQ_LOCK_NONE);
+    job_collective(job, 1, WORLD, "MPI_Barrier", 1, ANY);
+    if (open)
+        job_start(job, 2, window, 0);
+}
+
+static void test_one_completed(void)
+{
+    struct job_builder job;
+    for (int open = 0; open < 2; open++) { /* rank 2 computes, before its access and within it */
+        make_one_completed(&job, open);
+        char *answer = job_answer(&job);
+        CU_ASSERT_PTR_NULL(strstr(answer, "deadlock"));
+        CU_ASSERT_PTR_NULL(strstr(answer, "window_wait"));
+        free(answer);
+        job_deinit(&job);
+    }
+    make_one_completed(&job, true);
+    job_recv(&job, 2, WORLD, 0, 5);
+    job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
+                     "window_wait ranks 0 missing 2 suspects 2: Rank 2 never completed the access to window "
+                     "\"halo\" (MPI_Win_complete) that rank 0 waits for\n"
+                     "  follows from 1: collective_incomplete ranks 1 missing 0,2: rank 1 waits in "
+                     "MPI_Barrier at solver.c:20 for ranks 0 and 2\n");
+}
+
+/* Rank 1 is on its way out of MPI_Win_complete: rank 0 has its word, and has ended its exposure. */
+static void test_completed_on_the_way(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    int window = job_window(&job, "halo", WORLD);
+    job_collective(&job, 0, WORLD, "MPI_Barrier", 1, ANY);
+    job_start(&job, 1, window, 0);
+    job_wait_window(&job, 1, "MPI_Win_complete", MPIQ_WAIT_COMPLETE, window, ANY, MPIQ_LOCK_NONE);
+    for (int look = 0; look < 2; look++) /* it was not given the processor */
+        job.states[look][1]->threads[0].cpu_ns = 5;
+    char *answer = job_answer(&job);
+    CU_ASSERT_PTR_NULL(strstr(answer, "deadlock"));
+    free(answer);
+    job_deinit(&job);
+}
+
 /* Each rank starts an access epoch at the next one, and none has posted. */
 static void make_ring(struct job_builder *job, int ranks)
 {
@@ -259,6 +310,8 @@ int main(void)
                            {"both unlock", test_both_unlock},
                            {"flush of nobody", test_flush_of_nobody},
                            {"post and start", test_post_start},
+                           {"one has completed", test_one_completed},
+                           {"completed, on the way out", test_completed_on_the_way},
                            {"ring of starts", test_ring_of_starts},
                            {"pairs", test_pairs},
                            CU_TEST_INFO_NULL};
