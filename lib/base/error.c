@@ -9,6 +9,12 @@
 #include "base/escape.h"
 #include "base/memory.h"
 
+/* What the analyzers see in other files. */
+#undef mpiq_error_create
+#undef mpiq_error_create_os
+#undef mpiq_error_create_address
+#undef mpiq_error_no_memory
+
 static const char *const words[] = {
 #define WORD(id, word) [MPIQ_ERROR_##id] = (word),
     MPIQ_ERRORS(WORD)

@@ -40,21 +40,45 @@ struct mpiq_error {
     char *message;    /* the sentence, without a full stop at the end; safe to print (base/escape.h) */
 };
 
+/* Analyzers (gcc -fanalyzer, clang-tidy) do not draw the conclusion from returns_nonnull, and report what
+   would happen after a failure that left no error: they are shown an abort instead. */
+#ifdef __clang_analyzer__
+#define MPIQ_ANALYZER
+#endif
+#ifdef MPIQ_ANALYZER
+#define MPIQ_NEVER_NULL
+#else
+#define MPIQ_NEVER_NULL __attribute__((returns_nonnull))
+#endif
+
 /* A new error with that sentence.  Never NULL: without memory a static one, which destroy knows. */
 struct mpiq_error *mpiq_error_create(enum mpiq_error_code code, const char *format, ...)
-    __attribute__((format(printf, 2, 3), returns_nonnull));
+    __attribute__((format(printf, 2, 3))) MPIQ_NEVER_NULL;
 
 /* As mpiq_error_create, with ": " and the text of errnum after the sentence; the code follows from errnum
    (ESRCH gone, EPERM and EACCES permission, ENOENT not found, ENOMEM no memory, else io). */
 struct mpiq_error *mpiq_error_create_os(int errnum, const char *format, ...)
-    __attribute__((format(printf, 2, 3), returns_nonnull));
+    __attribute__((format(printf, 2, 3))) MPIQ_NEVER_NULL;
 
 /* "out of memory". */
-struct mpiq_error *mpiq_error_no_memory(void) __attribute__((returns_nonnull));
+struct mpiq_error *mpiq_error_no_memory(void) MPIQ_NEVER_NULL;
 
 /* At an address of the target. */
 struct mpiq_error *mpiq_error_create_address(enum mpiq_error_code code, uint64_t address, const char *format,
-                                             ...) __attribute__((format(printf, 3, 4), returns_nonnull));
+                                             ...) __attribute__((format(printf, 3, 4))) MPIQ_NEVER_NULL;
+
+#ifdef MPIQ_ANALYZER
+static inline struct mpiq_error *mpiq_error_never_null(struct mpiq_error *error)
+{
+    if (!error)
+        __builtin_abort();
+    return error;
+}
+#define mpiq_error_create(...) mpiq_error_never_null((mpiq_error_create)(__VA_ARGS__))
+#define mpiq_error_create_os(...) mpiq_error_never_null((mpiq_error_create_os)(__VA_ARGS__))
+#define mpiq_error_create_address(...) mpiq_error_never_null((mpiq_error_create_address)(__VA_ARGS__))
+#define mpiq_error_no_memory() mpiq_error_never_null((mpiq_error_no_memory)())
+#endif
 
 /* Puts "PREFIX: " before the sentence of error, which it returns; NULL stays NULL. */
 struct mpiq_error *mpiq_error_prefix(struct mpiq_error *error, const char *format, ...)

@@ -154,7 +154,7 @@ pid_t mpiq_proc_inner_tid(pid_t pid, pid_t tid)
     struct mpiq_error *error = mpiq_proc_read(path, &text, &size);
     mpiq_error_destroy(error);
     /* From our namespace's inwards. */
-    char *numbers = error ? NULL : strstr(text, "\nNSpid:");
+    char *numbers = text ? strstr(text, "\nNSpid:") : NULL;
     if (!numbers)
         return 0;
     numbers[1 + strcspn(numbers + 1, "\n")] = '\0';

@@ -70,7 +70,7 @@ struct mpiq_error *mpiq_hosts_capture(const char *const *argv, char **ret)
     }
     mpiq_command_close(&command, &command.output);
     mpiq_command_close(&command, &command.errors);
-    if (!good)
+    if (!good || !text)
         return mpiq_error_create(MPIQ_ERROR_TIMEOUT, "%s did not answer within %d s", argv[0], SECONDS);
     if (command.status != 0) {
         char *how _cleanup_free_ = mpiq_command_end_text(&command);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hosts/collection.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -271,6 +272,7 @@ static bool all_ended(struct mpiq_collection *collection, int end_ms)
 static void signal_all(struct mpiq_collection *collection, int number)
 {
     for (size_t i = 0; i < collection->command_count; i++) {
+        assert(collection->commands);
         if (collection->commands[i].pid > 0)
             kill(-collection->commands[i].pid, number); /* its session: what a shell has started, too */
     }

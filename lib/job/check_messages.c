@@ -202,8 +202,9 @@ void mpiq_check_messages(struct mpiq_finder *finder)
         return;
     }
     for (uint32_t process = 0; process < job->process_count; process++) {
-        if (is_complete(job, process))
-            add_rank(finder, mpiq_job_rank_of(job, process), list, &count);
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        if (rank && is_complete(job, process))
+            add_rank(finder, rank, list, &count);
     }
     if (count > 0)
         qsort(list, count, sizeof *list, compare);

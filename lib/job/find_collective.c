@@ -79,8 +79,8 @@ static void add(struct instances *instances, const struct instance *key, uint32_
         instance->in_closed_set || instances->finder->explanation->closed_set_of[thread] != MPIQ_NONE;
     instance->stuck = instance->stuck || mpiq_is_stuck(instances->finder->graph, thread);
     const struct mpiq_job_state *job = instances->finder->job;
-    instance->held =
-        instance->held || job->threads[thread].held == MPIQ_YES || mpiq_job_rank_of(job, process)->looks != 3;
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    instance->held = instance->held || job->threads[thread].held == MPIQ_YES || !rank || rank->looks != 3;
 }
 
 static void collect_requests(struct instances *instances, uint32_t process, uint32_t thread)

@@ -77,7 +77,7 @@ static void receive_misses(const struct mpiq_finder *finder, struct misses *miss
     const struct mpiq_job_state *job = finder->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     const struct mpiq_matching *matching = &finder->graph->matching;
-    for (uint32_t i = 0; i < rank->operation_count; i++) {
+    for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
         uint32_t index = rank->first_operation + i;
         const struct mpiq_job_operation *op = &job->operations[index];
         uint32_t differs = op->queue == MPIQ_QUEUE_UNEXPECTED && !op->internal && op->peer != MPIQ_NONE

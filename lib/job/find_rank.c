@@ -157,7 +157,7 @@ static uint32_t sleeping_thread(const struct mpiq_finder *finder, uint32_t proce
 {
     const struct mpiq_job_state *job = finder->job;
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-    for (uint32_t i = 0; i < rank->thread_count; i++) {
+    for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
         if (finder->graph->thread_nodes[rank->first_thread + i] == MPIQ_NONE && mpiq_thread_sleeps(thread) &&
             mpiq_thread_may_act(job, rank, thread))

@@ -223,7 +223,7 @@ static struct alike *alike_of(struct mpiq_finder *finder, struct alike *kinds, u
 void mpiq_find_windows(struct mpiq_finder *finder)
 {
     const struct mpiq_job_state *job = finder->job;
-    struct alike kinds[MPIQ_MOST_FINDINGS];
+    struct alike kinds[MPIQ_MOST_FINDINGS] = {0};
     const struct mpiq_job_wait *first[MPIQ_MOST_FINDINGS];
     uint32_t count = 0;
     for (uint32_t thread = 0; job->window_count > 0 && thread < job->thread_count && !finder->failed;

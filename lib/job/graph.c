@@ -102,7 +102,7 @@ uint32_t mpiq_actor(struct mpiq_wait_graph *graph, uint32_t process, bool intern
 static bool add_background(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank, bool any)
 {
     bool seen = false;
-    for (uint32_t i = 0; i < rank->operation_count; i++) {
+    for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
         uint32_t index = rank->first_operation + i;
         if (!in_background(&graph->job->operations[index], any))
             continue;

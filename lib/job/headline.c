@@ -13,7 +13,7 @@
 
 static const char *capital(struct mpiq_arena *arena, const char *text)
 {
-    return text[0] && islower((unsigned char)text[0])
+    return text && islower((unsigned char)text[0])
                ? WORDS(arena, "%c%s", toupper((unsigned char)text[0]), text + 1)
                : text;
 }

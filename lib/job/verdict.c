@@ -85,9 +85,9 @@ static void add_threads(struct tally *tally, const struct mpiq_finder *finder,
     }
 }
 
-static void add_rank(struct tally *tally, const struct mpiq_finder *finder, uint32_t process)
+static void add_rank(struct tally *tally, const struct mpiq_finder *finder, const struct mpiq_job_rank *rank)
 {
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
+    uint32_t process = rank->process;
     const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
     tally->read++;
     tally->progress = tally->progress || rank->changed & MPIQ_CHANGED_PROGRESS;
@@ -117,8 +117,9 @@ static struct tally take_stock(const struct mpiq_finder *finder)
     const struct mpiq_job_state *job = finder->job;
     struct tally tally = {.still = LONG, .stopped = true};
     for (uint32_t process = 0; process < job->process_count; process++) {
-        if (mpiq_job_rank_of(job, process))
-            add_rank(&tally, finder, process);
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        if (rank)
+            add_rank(&tally, finder, rank);
     }
     for (uint32_t i = 0; i < job->rank_count; i++)
         tally.lost = tally.lost || mpiq_job_is_lost_host(job, &job->ranks[i]);

@@ -8,14 +8,15 @@ struct heaviest {
     struct mpiq_rank_state **state;
 };
 
-static struct heaviest find_heaviest(const struct mpiq_look_sources *sources)
+/* The state that weighs most; it is known of one that there is one. */
+static struct heaviest find_heaviest(const struct mpiq_look_sources *sources, struct heaviest known)
 {
-    struct heaviest ret = {NULL, NULL};
+    struct heaviest ret = known;
     for (size_t i = 0; i < sources->count; i++) {
         struct mpiq_look_source *source = &sources->items[i];
         for (int look = 0; look < 2; look++) {
             struct mpiq_rank_state **state = &source->looks[look];
-            if (*state && (!ret.state || (*state)->weight > (*ret.state)->weight))
+            if (*state && (*state)->weight > (*ret.state)->weight)
                 ret = (struct heaviest){source, state};
         }
     }
@@ -26,7 +27,7 @@ struct mpiq_error *mpiq_weigh(struct mpiq_look_sources *sources, size_t index, i
 {
     struct mpiq_rank_state **own = &sources->items[index].looks[look - 1];
     while (!mpiq_budget_take(&sources->budget, (*own)->weight)) {
-        struct heaviest heaviest = find_heaviest(sources);
+        struct heaviest heaviest = find_heaviest(sources, (struct heaviest){&sources->items[index], own});
         uint64_t weight = (*heaviest.state)->weight;
         struct mpiq_error *error = mpiq_start_state_over(
             heaviest.source,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rank/places.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,7 @@ static void fill(struct finder *finder, uint64_t address, struct mpiq_place *ret
     if (address == 0 || finder->unable || ret->function || ret->file)
         return;
     for (uint32_t i; (i = mpiq_hash_table_next(&finder->table, hash, &cursor)) != UINT32_MAX;) {
+        assert(finder->known);
         if (finder->known[i].address == address) {
             *ret = finder->known[i].place;
             return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rank/proctable.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ static struct mpiq_error *find_host(struct hosts *hosts, const char *name, struc
 {
     uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, name, strlen(name)), cursor = hash;
     for (uint32_t at; (at = mpiq_hash_table_next(&hosts->by_name, hash, &cursor)) != UINT32_MAX;) {
+        assert(hosts->items);
         if (strcmp(hosts->items[at].name, name) == 0) {
             *ret = &hosts->items[at];
             return NULL;

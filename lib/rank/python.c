@@ -226,7 +226,7 @@ static int read_line(const struct reader *reader, uint64_t code, uint64_t instru
     if (instruction < start || size == 0 || size > TABLE_MAX ||
         !fetch(reader, code + layout->at.first_line, sizeof first, &first))
         return 0;
-    _cleanup_free_ unsigned char *bytes = malloc((size_t)size);
+    _cleanup_free_ unsigned char *bytes = calloc(1, (size_t)size);
     if (!bytes || !fetch(reader, table + BYTES_DATA, (size_t)size, bytes))
         return 0;
     return mpiq_python_line(bytes, (size_t)size, first, instruction - start);

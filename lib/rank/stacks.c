@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stacks - threads with their frames, and in them the MPI call and the user's line. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,7 @@ static void find_call(const struct mpiq_rank_state *state, struct mpiq_thread *t
 {
     bool in_library = false;
     for (size_t i = thread->frame_count; i-- > 0;) {
+        assert(thread->frames);
         const struct mpiq_frame *frame = &thread->frames[i];
         if (frame->pc == 0) /* an interpreter's: its functions are the user's, whatever their names */
             continue;

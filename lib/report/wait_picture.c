@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/wait_picture.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,7 @@ static bool split_node(const struct mpiq_page *page, struct mpiq_wait_picture *p
     mpiq_rank_set_deinit(&picture->nodes[index].ranks);
     picture->nodes[index].ranks = in;
     node->ranks = out;
+    assert(in.ranges && out.ranges); /* both have ranks, or there would be no node */
     const struct mpiq_rank_range *first = &in.ranges[0];
     const struct mpiq_rank_range *second = &out.ranges[0];
     picture->nodes[index].example =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/wait_text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -231,6 +232,7 @@ static void put_part(const struct teller *t, const struct mpiq_wait_part *part)
 static bool is_inside(const struct mpiq_waits_for *wait)
 {
     for (uint32_t i = 0; i < wait->part_count; i++) {
+        assert(wait->parts);
         if (!wait->parts[i].internal)
             return false;
     }

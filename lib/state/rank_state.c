@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "state/rank_state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,7 @@ const char *mpiq_rank_state_intern(struct mpiq_rank_state *state, const char *st
     uint64_t cursor = hash;
     uint32_t i;
     while ((i = mpiq_hash_table_next(&strings->by_hash, hash, &cursor)) != UINT32_MAX) {
+        assert(strings->items);
         if (strcmp(strings->items[i], string) == 0)
             return strings->items[i];
     }

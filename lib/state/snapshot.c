@@ -240,16 +240,15 @@ static struct mpiq_error *take(struct reader *reader, const char *bytes, size_t 
         size_t part = end ? (size_t)(end - bytes) : count;
         if (reader->length + part > MOST_LINE)
             return corrupt(reader, "a line is longer than can be");
-        if (reader->length + part > reader->room) {
-            size_t room = 2 * (reader->length + part);
+        if (!reader->line || reader->length + part > reader->room) {
+            size_t room = 2 * (reader->length + part) + 1;
             char *line = realloc(reader->line, room);
             if (!line)
                 return mpiq_error_no_memory();
             reader->line = line;
             reader->room = room;
         }
-        if (part > 0)
-            memcpy(reader->line + reader->length, bytes, part);
+        memcpy(reader->line + reader->length, bytes, part);
         reader->length += part;
         if (!end)
             return NULL;

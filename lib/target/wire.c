@@ -62,18 +62,19 @@ static struct mpiq_error *ask(struct wire *wire, char **ret, const char *format,
 
 static struct mpiq_error *ask(struct wire *wire, char **ret, const char *format, ...)
 {
+    if (wire->broken)
+        return mpiq_error_create(wire->broken->code, "%s", wire->broken->message);
     _cleanup_free_ char *request = NULL;
     char *line = NULL;
     size_t length = 0;
-
-    if (wire->broken)
-        return mpiq_error_create(wire->broken->code, "%s", wire->broken->message);
     va_list args;
     va_start(args, format);
     int asked = vasprintf(&request, format, args);
     va_end(args);
-    if (asked < 0)
+    if (asked < 0) {
+        request = NULL; /* where it failed, it may have left anything */
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a request");
+    }
     struct mpiq_error *error = mpiq_pipe_write(wire->pipe, request, (size_t)asked);
     if (!error)
         error = mpiq_pipe_read(wire->pipe, &line, &length);

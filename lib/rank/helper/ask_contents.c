@@ -122,12 +122,13 @@ static char *hex_of(const unsigned char *bytes, size_t size)
 {
     static const char digits[] = "0123456789abcdef";
     char *ret = malloc(2 * size + 1);
-    for (size_t i = 0; ret && i < size; i++) {
+    if (!ret)
+        return NULL;
+    for (size_t i = 0; i < size; i++) {
         ret[2 * i] = digits[bytes[i] >> 4];
         ret[2 * i + 1] = digits[bytes[i] & 15];
     }
-    if (ret)
-        ret[2 * size] = '\0';
+    ret[2 * size] = '\0';
     return ret;
 }
 
