@@ -26,10 +26,14 @@ enum { MAX_THREADS = 32, PROGRESS_MS = 100 };
 #define SECOND ((int64_t)1000 * 1000 * 1000)
 /* A rank may take this long while nothing is known about how long the ranks of this job take. */
 #define RANK_NS (120 * SECOND)
-/* Without any answer for that long, or TIMES as long as the slowest answer so far took, who is at work is
-   late: honest ranks do not wait longer for one that is not. */
-#define QUIET_NS (17 * SECOND / 10)
+/* Once two ranks have answered, who is at work is late when nobody has answered for QUIET_NS, or for TIMES as
+   long as the second slowest rank took: honest ranks do not wait longer for one that is not.  What one rank
+   takes counts for nothing, so it cannot buy itself time.  The time in which the others have waited for a
+   rank is taken off what it may have later, in the same look or the next, down to LEAST_NS. */
+#define QUIET_NS (15 * SECOND / 10)
+#define LEAST_NS (3 * SECOND / 10)
 #define TIMES 3
+enum { ANSWERS = 2 };
 #define LOOK_NS (300 * SECOND)
 
 /* One rank that a reader is at. */
@@ -63,16 +67,22 @@ struct mpiq_reader {
     size_t source_count;
     bool *failed;    /* it cost a reader its life: not asked again */
     size_t *crew_of; /* NO_CREW: not known yet */
+    int64_t *held;   /* nanoseconds for which all others have waited for it */
+    struct {
+        size_t index;
+        int64_t ns;
+    } slowest[ANSWERS]; /* ranks that have answered, the slowest first */
+    size_t answers;     /* of them */
 
     /* Of the look that is going on. */
     struct mpiq_look_sources *sources;
     int look;
     uint8_t *progress; /* enum progress, by source */
     size_t threads;
+    size_t unasked; /* sources that need no reader */
     size_t done;
     int64_t begin;
     int64_t last_answer;
-    int64_t longest;
 };
 
 /* ---- without a reader ------------------------------------------------------------------------------- */
@@ -164,6 +174,17 @@ static struct task take_task(struct crew *crew, size_t at)
     crew->tasks[at] = crew->tasks[--crew->task_count];
     crew->alone = crew->alone && crew->task_count > 0;
     return task;
+}
+
+/* Since when everybody has waited for that task. */
+static int64_t waited_since(const struct mpiq_reader *reader, const struct task *task)
+{
+    return reader->last_answer > task->start ? reader->last_answer : task->start;
+}
+
+static void charge(struct mpiq_reader *reader, const struct task *task, int64_t now)
+{
+    reader->held[task->index] += now - waited_since(reader, task);
 }
 
 /*
@@ -296,6 +317,8 @@ static struct mpiq_error *take_answer(struct mpiq_reader *reader, struct crew *c
         reader->progress[task->index] = SUSPECT;
         return NULL;
     }
+    if (missing)
+        reader->failed[task->index] = true;
     if (error && error->code == MPIQ_ERROR_GONE) {
         mpiq_error_destroy(error);
         source->gone = true;
@@ -318,6 +341,27 @@ static struct mpiq_error *explain_crash(int number)
                              number > 0 ? strsignal(number) : "unknown");
 }
 
+/* Who has answered, and how long it took; of one that answers again the longest. */
+static void note_answer(struct mpiq_reader *reader, const struct task *task, int64_t now)
+{
+    size_t at = 0;
+    int64_t ns = now - task->start;
+    charge(reader, task, now);
+    reader->last_answer = now;
+    while (at < reader->answers && reader->slowest[at].index != task->index)
+        at++;
+    if (at == ANSWERS && ns > reader->slowest[ANSWERS - 1].ns)
+        at--;
+    else if (at == reader->answers && at < ANSWERS)
+        reader->slowest[reader->answers++].ns = -1;
+    if (at == ANSWERS || ns <= reader->slowest[at].ns)
+        return;
+    for (; at > 0 && reader->slowest[at - 1].ns < ns; at--)
+        reader->slowest[at] = reader->slowest[at - 1];
+    reader->slowest[at].index = task->index;
+    reader->slowest[at].ns = ns;
+}
+
 static struct mpiq_error *hear(struct mpiq_reader *reader, struct crew *crew)
 {
     struct mpiq_error *error = NULL;
@@ -338,9 +382,7 @@ static struct mpiq_error *hear(struct mpiq_reader *reader, struct crew *crew)
         }
         bool alone = crew->alone;
         struct task task = take_task(crew, at);
-        reader->last_answer = mpiq_monotonic_ns();
-        if (reader->last_answer - task.start > reader->longest)
-            reader->longest = reader->last_answer - task.start;
+        note_answer(reader, &task, mpiq_monotonic_ns());
         error = take_answer(reader, crew, &task, alone, &answer);
     }
     return error;
@@ -352,9 +394,13 @@ static struct mpiq_error *hear(struct mpiq_reader *reader, struct crew *crew)
 static int64_t deadline_of(const struct mpiq_reader *reader, const struct task *task)
 {
     int64_t end = task->start + RANK_NS;
-    if (reader->last_answer) {
-        int64_t quiet = TIMES * reader->longest > QUIET_NS ? TIMES * reader->longest : QUIET_NS;
-        int64_t since = reader->last_answer > task->start ? reader->last_answer : task->start;
+    size_t enough = reader->sources->count - reader->unasked > ANSWERS ? ANSWERS : 1;
+    if (reader->answers >= enough || reader->done - reader->unasked >= enough) {
+        int64_t left = QUIET_NS - reader->held[task->index];
+        int64_t usual = reader->answers == ANSWERS ? TIMES * reader->slowest[ANSWERS - 1].ns : 0;
+        int64_t quiet = left > LEAST_NS ? left : LEAST_NS;
+        quiet = usual > quiet ? usual : quiet;
+        int64_t since = waited_since(reader, task);
         end = since + quiet < end ? since + quiet : end;
     }
     return end < reader->begin + LOOK_NS ? end : reader->begin + LOOK_NS;
@@ -389,6 +435,21 @@ static struct mpiq_error *give_up(struct mpiq_reader *reader)
     return error;
 }
 
+/* Milliseconds until somebody is late, or there is progress to report. */
+static int patience_ms(const struct mpiq_reader *reader)
+{
+    enum { NS_A_MS = 1000 * 1000 };
+    int64_t now = mpiq_monotonic_ns();
+    int64_t end = now + (int64_t)PROGRESS_MS * NS_A_MS;
+    for (size_t i = 0; i < reader->crew_count; i++) {
+        for (size_t k = 0; k < reader->crews[i].task_count; k++) {
+            int64_t late = deadline_of(reader, &reader->crews[i].tasks[k]);
+            end = late < end ? late : end;
+        }
+    }
+    return end > now ? (int)((end - now + NS_A_MS - 1) / NS_A_MS) : 0;
+}
+
 static struct mpiq_error *wait_for_any(struct mpiq_reader *reader)
 {
     _cleanup_free_ struct pollfd *ends = calloc(reader->crew_count + 1, sizeof *ends);
@@ -398,7 +459,7 @@ static struct mpiq_error *wait_for_any(struct mpiq_reader *reader)
         bool busy = reader->crews[i].task_count > 0;
         ends[i] = (struct pollfd){.fd = busy ? reader->crews[i].process.socket : -1, .events = POLLIN};
     }
-    if (poll(ends, reader->crew_count, PROGRESS_MS) < 0 && errno != EINTR)
+    if (poll(ends, reader->crew_count, patience_ms(reader)) < 0 && errno != EINTR)
         return mpiq_error_create_os(errno, "cannot wait for the processes that read ranks");
     return NULL;
 }
@@ -476,6 +537,8 @@ static struct mpiq_error *read_all(struct mpiq_reader *reader)
     struct mpiq_error *error = NULL;
     for (size_t i = 0; i < reader->sources->count && !error; i++)
         error = prepare(reader, i);
+    for (size_t i = 0; i < reader->sources->count; i++)
+        reader->unasked += reader->progress[i] != WAITING;
     for (size_t i = 0; i < reader->crew_count && !error; i++)
         error = ask_more(reader, i);
     if (!error)
@@ -545,6 +608,7 @@ void mpiq_reader_destroy(struct mpiq_reader *reader)
     free(reader->crews);
     free(reader->failed);
     free(reader->crew_of);
+    free(reader->held);
     free(reader);
 }
 
@@ -554,17 +618,21 @@ static struct mpiq_error *make_room(struct mpiq_reader *reader, size_t count)
         return NULL;
     bool *failed = calloc(count + 1, sizeof *failed);
     size_t *crew_of = calloc(count + 1, sizeof *crew_of);
-    if (!failed || !crew_of) {
+    int64_t *held = calloc(count + 1, sizeof *held);
+    if (!failed || !crew_of || !held) {
         free(failed);
         free(crew_of);
+        free(held);
         return mpiq_error_no_memory();
     }
     for (size_t i = 0; i < count; i++)
         crew_of[i] = NO_CREW;
     free(reader->failed);
     free(reader->crew_of);
+    free(reader->held);
     reader->failed = failed;
     reader->crew_of = crew_of;
+    reader->held = held;
     reader->source_count = count;
     return NULL;
 }
@@ -594,8 +662,13 @@ struct mpiq_error *mpiq_reader_look(struct mpiq_reader *reader, struct mpiq_look
     reader->look = look;
     reader->progress = progress;
     reader->threads = choose_thread_count(reader->options, count);
+    reader->unasked = 0;
     reader->done = 0;
     reader->last_answer = 0;
+    if (look == 1) {
+        memset(reader->held, 0, count * sizeof *reader->held);
+        reader->answers = 0;
+    }
     reader->begin = mpiq_monotonic_ns();
     sigset_t before;
     if (reader->options->stop)

@@ -124,8 +124,14 @@ const char *mpiq_rank_state_intern(struct mpiq_rank_state *state, const char *st
 struct mpiq_rank_state *mpiq_rank_state_create(void)
 {
     struct mpiq_rank_state *state = malloc(sizeof *state);
-    if (state)
-        *state = mpiq_rank_state_unknown;
+    struct mpiq_problem *problems = malloc(sizeof *problems); /* for the first, come what may */
+    if (!state || !problems) {
+        free(state);
+        free(problems);
+        return NULL;
+    }
+    *state = mpiq_rank_state_unknown;
+    state->problems = problems;
     return state;
 }
 
@@ -312,15 +318,24 @@ void mpiq_rank_state_trim_history(struct mpiq_rank_state *state, size_t most)
     }
 }
 
+/* Instead of a problem that there is no room for: the rank still counts as not read. */
+static const struct mpiq_problem no_memory = {.code = MPIQ_ERROR_NO_MEMORY,
+                                              .what = "memory",
+                                              .text = "there was no memory to say what could not be read"};
+
 void mpiq_rank_state_problem(struct mpiq_rank_state *state, const char *what, struct mpiq_error *error)
 {
     if (!error)
         return;
+    const struct mpiq_problem said = {.code = (uint8_t)error->code,
+                                      .what = mpiq_rank_state_intern(state, what),
+                                      .text = mpiq_rank_state_intern(state, error->message)};
     struct mpiq_problem *problem = APPEND(state, problems, problem_count, mpiq_problem_unknown);
-    if (problem) {
-        problem->code = (uint8_t)error->code;
-        problem->what = mpiq_rank_state_intern(state, what);
-        problem->text = mpiq_rank_state_intern(state, error->message);
+    if (problem && said.what && said.text) {
+        *problem = said;
+    } else {
+        state->problem_count = state->problem_count ? state->problem_count : 1;
+        state->problems[state->problem_count - 1] = no_memory;
     }
     mpiq_error_destroy(error);
 }

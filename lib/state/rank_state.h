@@ -553,7 +553,8 @@ void mpiq_rank_state_trim_history(struct mpiq_rank_state *state, size_t most);
 
 struct mpiq_fact *mpiq_rank_state_add_fact(struct mpiq_rank_state *state);
 
-/* Notes what could not be read; takes ownership of error, NULL is fine and does nothing. */
+/* Notes what could not be read; takes ownership of error, NULL is fine and does nothing.  Without memory the
+   last problem says that there was none. */
 void mpiq_rank_state_problem(struct mpiq_rank_state *state, const char *what, struct mpiq_error *error);
 
 /* How many local ranks the other side of an operation may have: of the remote group of an

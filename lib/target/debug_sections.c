@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "target/debug_sections.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* All sections of one file together, and their number. */
-static const uint64_t budget = (uint64_t)4 << 30;
+#include "base/memory.h"
+
+/* All sections of one file together, and of all files: half of what a reader may map. */
+static uint64_t of_file = (uint64_t)2 << 30;
+static _Atomic uint64_t of_all = (uint64_t)4 << 30;
+
+/* Their number in one file. */
 enum { SECTION_LIMIT = 64 };
 
 /* zlib makes at most so many bytes of one. */
@@ -45,9 +51,15 @@ static bool plain_size(Elf_Scn *section, const char *name, const GElf_Shdr *head
     return !*compressed || *ret / RATIO_LIMIT <= header->sh_size;
 }
 
+void mpiq_debug_sections_limit(uint64_t file, uint64_t all)
+{
+    of_file = file;
+    of_all = all;
+}
+
 bool mpiq_debug_sections_init(struct mpiq_debug_sections *ret, Elf *elf)
 {
-    struct mpiq_debug_sections sections = {.budget = budget};
+    struct mpiq_debug_sections sections = {.budget = of_file};
     GElf_Ehdr header;
     size_t names;
     if (!gelf_getehdr(elf, &header) || elf_getshdrstrndx(elf, &names) != 0)
@@ -84,6 +96,7 @@ bool mpiq_debug_sections_init(struct mpiq_debug_sections *ret, Elf *elf)
 
 void mpiq_debug_sections_deinit(struct mpiq_debug_sections *sections)
 {
+    atomic_fetch_add(&of_all, sections->used);
     free(sections->items);
     *sections = (struct mpiq_debug_sections){0};
 }
@@ -92,7 +105,16 @@ static bool decompress(struct mpiq_debug_sections *sections, struct mpiq_debug_s
 {
     if (section->size > sections->budget)
         return false;
+    uint64_t left = atomic_load(&of_all);
+    do {
+        if (section->size >
+            left) { /* another rank's file alone may be to blame: nothing is taken as absent */
+            mpiq_memory_miss();
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak(&of_all, &left, left - section->size));
     sections->budget -= section->size;
+    sections->used += section->size;
     return gnu ? elf_compress_gnu(section->elf, 0, 0) >= 0 : elf_compress(section->elf, 0, 0) >= 0;
 }
 

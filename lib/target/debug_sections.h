@@ -2,8 +2,9 @@
 /*
  * debug_sections - the .debug_* sections of an ELF file as bytes, decompressed when they are first asked for.
  *
- * It leaves to others what the bytes mean.  A file may be hostile: sections decompress within one budget, and
- * a section that does not fit is as good as absent.
+ * It leaves to others what the bytes mean.  A file may be hostile: sections decompress within a budget of the
+ * file, and a section that does not fit is as good as absent.  All files together have a budget, too; a
+ * section that does not fit there counts as memory that is missing (base/memory.h).
  */
 #ifndef MPIQ_DEBUG_SECTIONS_H
 #define MPIQ_DEBUG_SECTIONS_H
@@ -25,9 +26,14 @@ struct mpiq_debug_sections {
     struct mpiq_debug_section *items;
     size_t count;
     uint64_t budget; /* bytes that may still be decompressed */
+    uint64_t used;   /* that have been */
     bool big_endian;
     int word_size; /* 4 or 8 */
 };
+
+/* Bytes that sections of one file, and of all files, may have after decompression; for tests.  Others are 2
+   and 4 GiB. */
+void mpiq_debug_sections_limit(uint64_t file, uint64_t all);
 
 /* Lists the sections; elf stays the caller's and must outlive them.  False if there are none, or without
    memory. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/debug.h"
@@ -243,6 +244,8 @@ struct mpiq_error *mpiq_modules_init(struct mpiq_modules *ret, struct mpiq_targe
 
 void mpiq_modules_deinit(struct mpiq_modules *modules)
 {
+    if (modules->root_known && modules->root >= 0)
+        close(modules->root);
     for (size_t i = 0; i < modules->count; i++)
         mpiq_error_destroy(modules->items[i].error);
     free(modules->items);
@@ -312,29 +315,33 @@ static void open_vdso(struct mpiq_modules *modules, struct mpiq_module *module)
 
 /* A descriptor of the process's root directory if it sees other mounts than we do; else -1: the kernel spells
    paths of mappings as we see them, those of a process in a chroot, too. */
-static int foreign_root(pid_t pid)
+static int foreign_root(struct mpiq_modules *modules)
 {
     char path[64];
     struct stat its, ours;
-    snprintf(path, sizeof path, "/proc/%d/ns/mnt", (int)pid);
+    if (modules->root_known)
+        return modules->root;
+    modules->root_known = true;
+    modules->root = -1;
+    snprintf(path, sizeof path, "/proc/%d/ns/mnt", (int)modules->pid);
     if (stat(path, &its) == 0 && stat("/proc/self/ns/mnt", &ours) == 0 && its.st_ino == ours.st_ino)
         return -1;
-    snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
-    return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/%d/root", (int)modules->pid);
+    return modules->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 static void open_file(struct mpiq_modules *modules, struct mpiq_module *module)
 {
     const struct mpiq_mapping *mapping = module->mapping;
     struct mpiq_build_id wanted = {.size = 0};
+    /* In a container its path leads elsewhere from here: there it is looked up beneath the process's own
+     * root. */
+    int root = foreign_root(modules);
     module->object =
-        mapping->deleted ? NULL : mpiq_object_mapped(mapping->device, mapping->inode, mapping->path);
+        mapping->deleted ? NULL : mpiq_object_mapped(root, mapping->device, mapping->inode, mapping->path);
     if (module->object)
         return;
     bool known = mpiq_build_id_read(read_memory, modules->target, module->start, &wanted);
-    /* In a container its path leads elsewhere from here: there it is looked up beneath the process's own
-     * root. */
-    _cleanup_close_ int root = foreign_root(modules->pid);
     if (!mapping->deleted && root < 0 && try_path(modules, module, -1, mapping->path, &wanted, false))
         return;
     if (!mapping->deleted && root >= 0 && try_path(modules, module, root, mapping->path, &wanted, !known))

@@ -34,9 +34,11 @@ typedef struct mpiq_error *mpiq_module_opener(struct mpiq_target *target, const 
                                               struct mpiq_object **ret);
 
 struct mpiq_modules {
-    struct mpiq_target *target;    /* reads memory */
-    pid_t pid;                     /* of a process of this machine, or 0 */
-    mpiq_module_opener *open;      /* instead of the files of process pid, or NULL */
+    struct mpiq_target *target; /* reads memory */
+    pid_t pid;                  /* of a process of this machine, or 0 */
+    mpiq_module_opener *open;   /* instead of the files of process pid, or NULL */
+    bool root_known;
+    int root;                      /* where the paths of process pid begin (file_map.h), once that is known */
     struct mpiq_mappings mappings; /* those of the modules, in their order */
     struct mpiq_module *items;     /* in link-map order */
     size_t count;

@@ -5,12 +5,15 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/proc.h"
 #include "target/debug_files.h"
 #include "target/debug_file.h"
 #include "target/debug_info.h"
@@ -122,12 +125,39 @@ static struct mpiq_error *result(struct mpiq_object *object, struct mpiq_object 
     return NULL;
 }
 
-static struct mpiq_object *find(const struct stat *file)
+/* Inodes are equal where one directory is mounted twice; the mount is of one namespace alone. */
+static struct mpiq_root_id identify_root(int root)
+{
+    static atomic_uint_fast64_t strangers; /* never equal */
+    struct mpiq_root_id id = {0, 0};
+    struct stat directory;
+    char path[64];
+    _cleanup_free_ char *text = NULL;
+    size_t size;
+    if (root < 0)
+        return id;
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", root);
+    mpiq_error_destroy(mpiq_proc_read(path, &text, &size));
+    const char *mount = text ? strstr(text, "mnt_id:") : NULL;
+    if (!mount || fstat(root, &directory) != 0)
+        return (struct mpiq_root_id){UINT64_MAX, atomic_fetch_add(&strangers, 1)};
+    id.mount = strtoull(mount + strlen("mnt_id:"), NULL, 10);
+    id.inode = directory.st_ino;
+    return id;
+}
+
+static bool same_root(const struct mpiq_object *object, const struct mpiq_root_id *id)
+{
+    return object->root_id.mount == id->mount && object->root_id.inode == id->inode;
+}
+
+static struct mpiq_object *find(const struct stat *file, const struct mpiq_root_id *root, const char *name)
 {
     uint64_t modified = (uint64_t)file->st_mtim.tv_sec * 1000000000u + (uint64_t)file->st_mtim.tv_nsec;
     for (struct mpiq_object *object = registry; object; object = object->next) {
-        if (object->inode == file->st_ino && object->device == file->st_dev &&
-            object->size == (uint64_t)file->st_size && object->modified_ns == modified) {
+        if (!object->image && object->inode == file->st_ino && object->device == file->st_dev &&
+            object->size == (uint64_t)file->st_size && object->modified_ns == modified &&
+            same_root(object, root) && strcmp(object->path, name) == 0) {
             object->seen_ns = mpiq_monotonic_ns();
             return object;
         }
@@ -138,26 +168,29 @@ static struct mpiq_object *find(const struct stat *file)
 /* The ranks of a look map the same files: they are not looked at anew for each. */
 static const int64_t moment_ns = 1000000000;
 
-struct mpiq_object *mpiq_object_mapped(uint64_t device, uint64_t inode, const char *path)
+struct mpiq_object *mpiq_object_mapped(int root, uint64_t device, uint64_t inode, const char *path)
 {
     int64_t now = mpiq_monotonic_ns();
+    const struct mpiq_root_id id = identify_root(root);
     mpiq_object_lock();
     struct mpiq_object *object = registry;
-    while (object && (object->inode != inode || object->device != device || object->error ||
-                      now - object->seen_ns > moment_ns || strcmp(object->path, path) != 0))
+    while (object &&
+           (object->inode != inode || object->device != device || object->error ||
+            now - object->seen_ns > moment_ns || !same_root(object, &id) || strcmp(object->path, path) != 0))
         object = object->next;
     mpiq_object_unlock();
     return inode ? object : NULL;
 }
 
 /* A file that has become shorter since it was opened is none that the processes map any more. */
-static struct mpiq_error *open_new(int fd, const struct stat *file, int root, const char *name,
-                                   struct mpiq_object **ret)
+static struct mpiq_error *open_new(int fd, const struct stat *file, int root, const struct mpiq_root_id *id,
+                                   const char *name, struct mpiq_object **ret)
 {
     struct mpiq_object *object = create(name);
     if (!object)
         return mpiq_error_no_memory();
     object->root = root < 0 ? -1 : fcntl(root, F_DUPFD_CLOEXEC, 0);
+    object->root_id = *id;
     object->seen_ns = mpiq_monotonic_ns();
     object->device = file->st_dev;
     object->inode = file->st_ino;
@@ -189,11 +222,12 @@ struct mpiq_error *mpiq_object_open_in(int root, const char *path, const char *n
 {
     struct stat file;
     struct mpiq_object *object = NULL;
+    const struct mpiq_root_id id = identify_root(root);
     mpiq_object_lock();
     elf_version(EV_CURRENT);
     /* Most are known: then it need not be opened. */
     if (root < 0 && stat(path, &file) == 0 && S_ISREG(file.st_mode))
-        object = find(&file);
+        object = find(&file, &id, name);
     if (object) {
         struct mpiq_error *known = result(object, ret);
         mpiq_object_unlock();
@@ -203,10 +237,10 @@ struct mpiq_error *mpiq_object_open_in(int root, const char *path, const char *n
     struct mpiq_error *error;
     if (fd < 0)
         error = refused(errno, name);
-    else if ((object = find(&file)))
+    else if ((object = find(&file, &id, name)))
         error = result(object, ret);
     else
-        error = open_new(fd, &file, root, name, ret);
+        error = open_new(fd, &file, root, &id, name, ret);
     mpiq_object_unlock();
     return error;
 }
@@ -246,11 +280,12 @@ bool mpiq_object_open_by_build_id(const struct mpiq_build_id *wanted, const char
     return !error;
 }
 
-/* An object out of memory that is the same file: by build-id. */
+/* An object out of memory with the same bytes. */
 static struct mpiq_object *find_image(const struct mpiq_object *like)
 {
     for (struct mpiq_object *object = registry; object; object = object->next) {
-        if (object->image && like->build_id.size && mpiq_build_id_equal(&object->build_id, &like->build_id))
+        if (object->image && object->size == like->size && strcmp(object->path, like->path) == 0 &&
+            memcmp(object->image, like->image, like->size) == 0)
             return object;
     }
     return NULL;
@@ -268,6 +303,7 @@ struct mpiq_error *mpiq_object_from_image(void *image, size_t size, const char *
         return mpiq_error_no_memory();
     }
     object->image = image;
+    object->size = size;
     object->elf = elf_memory(image, size);
     const char *reason = read_headers(object);
     struct mpiq_object *known = reason ? NULL : find_image(object);

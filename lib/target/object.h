@@ -3,8 +3,10 @@
  * object - one ELF file that processes map: its identity, symbols, types, lines.
  *
  * Objects live in one registry for the whole program, so that sixty-four ranks of one executable cost one
- * parse.  A file is the same as long as device, inode, size and modification time are; what a process maps
- * is told from what lies at its path by the build-id (module.c).  Failures are kept like successes.
+ * parse.  A file is the same as long as device, inode, size and modification time are, and path and root
+ * directory, too: where its debug information is searched for hangs on these, and no process may choose that
+ * for another one.  What a process maps is told from what lies at its path by the build-id (module.c), which
+ * is what the process says: alone it never makes two objects one.  Failures are kept like successes.
  *
  * Addresses here are the file's own (as in its program headers); a process adds its bias.
  *
@@ -33,8 +35,12 @@ enum mpiq_object_part { MPIQ_OBJECT_SYMBOLS, MPIQ_OBJECT_TYPES, MPIQ_OBJECT_LINE
 struct mpiq_object {
     struct mpiq_object *next; /* in the registry */
     char *path;
-    uint64_t device, inode, size, modified_ns; /* what identifies the file; all 0 for one out of memory */
-    int64_t seen_ns;                           /* CLOCK_MONOTONIC when the file was last looked at */
+    /* With path and root_id what identifies the file; all 0 but the size for one out of memory. */
+    uint64_t device, inode, size, modified_ns;
+    struct mpiq_root_id {
+        uint64_t mount, inode; /* both 0: our own root */
+    } root_id;
+    int64_t seen_ns;          /* CLOCK_MONOTONIC when the file was last looked at */
     struct mpiq_error *error; /* not NULL: it could not be opened, and nothing below is set */
 
     struct mpiq_build_id build_id;
@@ -72,8 +78,8 @@ struct mpiq_error *mpiq_object_open_in(int root, const char *path, const char *n
                                        struct mpiq_object **ret);
 
 /* The object of a file that is mapped, by what the kernel says of the mapping, if it was opened at that path
-   and found unchanged a moment ago; else NULL. */
-struct mpiq_object *mpiq_object_mapped(uint64_t device, uint64_t inode, const char *path);
+   beneath that root (as above) and found unchanged a moment ago; else NULL. */
+struct mpiq_object *mpiq_object_mapped(int root, uint64_t device, uint64_t inode, const char *path);
 
 /* As mpiq_object_open_in, but NOT_FOUND, with both build-ids, unless the file has the wanted one.
  * wanted->size 0: any. */
@@ -85,8 +91,7 @@ bool mpiq_object_open_by_build_id(const struct mpiq_build_id *wanted, const char
                                   struct mpiq_object **ret);
 
 /* An object whose file is out of reach, from size bytes of image as the file has them (the vdso, a deleted
-   library); image is taken over, also on failure.  One for every different image: by build-id if it has one.
- */
+   library); image is taken over, also on failure.  One for every different image. */
 struct mpiq_error *mpiq_object_from_image(void *image, size_t size, const char *name,
                                           struct mpiq_object **ret);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/name_table.h"
 
 struct mpiq_function {
@@ -55,11 +56,11 @@ static bool open_source(Elf *elf, unsigned type, struct symbol_source *ret)
 /* The name without its version, or NULL without memory. */
 static const char *plain_name(struct mpiq_symbols *symbols, const char *name, const char *at)
 {
-    char **larger = realloc(symbols->owned, (symbols->owned_count + 1) * sizeof *larger);
+    char **larger = mpiq_memory_checked(realloc(symbols->owned, (symbols->owned_count + 1) * sizeof *larger));
     if (!larger)
         return NULL;
     symbols->owned = larger;
-    char *copy = strndup(name, (size_t)(at - name));
+    char *copy = mpiq_memory_checked(strndup(name, (size_t)(at - name)));
     if (copy)
         symbols->owned[symbols->owned_count++] = copy;
     return copy;
@@ -69,7 +70,8 @@ static void add_function(struct mpiq_symbols *symbols, const GElf_Sym *symbol, c
 {
     if (symbols->function_count == symbols->function_capacity) {
         size_t capacity = symbols->function_capacity ? symbols->function_capacity * 2 : 256;
-        struct mpiq_function *larger = realloc(symbols->functions, capacity * sizeof *larger);
+        struct mpiq_function *larger =
+            mpiq_memory_checked(realloc(symbols->functions, capacity * sizeof *larger));
         if (!larger)
             return;
         symbols->functions = larger;

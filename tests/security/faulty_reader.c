@@ -4,7 +4,7 @@
  *
  * MPIQ_TEST_VICTIM is the pid of that rank ("any": all of them), MPIQ_TEST_FAULT what its memory does to
  * whoever reads it: hang, spin, crash, end, memory (all that there is, for good), nonsense (on the
- * connection).
+ * connection), late (the first look takes a while, the second for ever).
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static void eat(void)
@@ -26,6 +27,22 @@ static void eat(void)
     }
 }
 
+/* As long as can be at first, and again when the second look has begun: after a pause. */
+static void be_late(void)
+{
+    enum { AS_LONG_MS = 1400, PAUSE_MS = 40 };
+    static long before;
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    long now = time.tv_sec * 1000 + time.tv_nsec / 1000000;
+    if (before == 0)
+        usleep(AS_LONG_MS * 1000);
+    while (before > 0 && now - before > PAUSE_MS)
+        sleep(1);
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    before = time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
 static void fault(const char *kind)
 {
     static const char nonsense[] = "state of confusion\n";
@@ -33,6 +50,8 @@ static void fault(const char *kind)
         sleep(1);
     while (strcmp(kind, "spin") == 0)
         continue;
+    if (strcmp(kind, "late") == 0)
+        be_late();
     if (strcmp(kind, "crash") == 0)
         raise(SIGSEGV);
     if (strcmp(kind, "end") == 0)

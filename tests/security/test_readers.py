@@ -8,6 +8,7 @@ import pathlib
 import re
 import shutil
 import signal
+import statistics
 import subprocess
 import time
 
@@ -18,14 +19,15 @@ from answers import without_times
 HERE = pathlib.Path(__file__).resolve().parent
 RANKS = 4
 VICTIM = 3
-LATE = 2 # seconds that one rank may hold up all others
-# Of a look that takes this long without a fault the machine is busy: then a rank is late after three times what the
-# slowest one took (docs/SECURITY.md), which is longer than LATE.
-BUSY = 0.5
-TRIES = 3
+# Seconds that one rank may hold up all others, where nothing else is at work: MPIQ_LATENESS=1 on a machine that is
+# quiet. Elsewhere nobody can tell how long a process waits for its turn, and only a report that hangs is a failure.
+STRICT = bool(os.environ.get("MPIQ_LATENESS"))
+LATE = 2 if STRICT else 60
+TRIES = 3 if STRICT else 1
 
 # What the report says of the victim, and what the reader has done.
 FAULTS = {
+    "late": r"reading it timed out after [\d.]+ s",
     "hang": r"reading it timed out after [\d.]+ s",
     "spin": r"reading it timed out after [\d.]+ s",
     "crash": r"the process that read it crashed \(signal 11, Segmentation fault\)",
@@ -101,9 +103,13 @@ def honest_part(report):
     return without_times([report["verdict"], report["findings"][0], rows])
 
 
-def in_time(usual, seconds):
-    """Whether a look with a fault came in time, beside one without, made just before."""
-    return seconds - usual < LATE + (3 * usual if usual > BUSY else 0)
+def assert_in_time(what, usual, seconds):
+    """The seconds of looks with a fault, beside those of looks without."""
+    delays = [slow - statistics.median(usual) for slow in seconds]
+    load = os.getloadavg()[0]
+    print(f"{what}: {statistics.median(usual):.2f} s without, delayed by {', '.join(f'{delay:.2f}' for delay in delays)} s"
+          f" (load {load:.1f})")
+    assert max(delays) < LATE
 
 
 def problems_of(report, rank):
@@ -114,18 +120,18 @@ def problems_of(report, rank):
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("options", [[], ["--stop"]], ids=["", "stop"])
 def test_a_fault_costs_its_rank(fault, options, job, faulty, mpiq):
-    measured = []
-    while len(measured) < TRIES and not any(in_time(*seconds) for seconds in measured):
-        truth, usual = look(mpiq, job, *options)
+    usual, seconds = [], []
+    for _ in range(TRIES):
+        truth, took = look(mpiq, job, *options)
+        usual.append(took)
         assert truth["verdict"] == "deadlock"
         assert (truth["findings"][0]["kind"], truth["findings"][0]["ranks"]) == ("wait_cycle", "0-2")
-        report, seconds = look(mpiq, job, *options, env=faulty(job, fault))
+        report, took = look(mpiq, job, *options, env=faulty(job, fault))
+        seconds.append(took)
         assert honest_part(report) == honest_part(truth)
         assert re.search(FAULTS[fault], problems_of(report, VICTIM)), problems_of(report, VICTIM)
         assert not any(problems_of(report, rank) for rank in range(VICTIM))
-        measured.append((usual, seconds))
-    print(f"{fault}: {measured}")
-    assert any(in_time(*seconds) for seconds in measured), measured
+    assert_in_time(" ".join([fault, *options]), usual, seconds)
 
 
 def test_all_at_once(job, faulty, mpiq):
@@ -177,7 +183,7 @@ def test_a_library_cut_before_it_is_read(line, program, library, mpiq):
         report, seconds = look(mpiq, job)
     assert truth["verdict"] == "deadlock"
     assert honest_part(report) == honest_part(truth)
-    assert in_time(usual, seconds)
+    assert_in_time("a library that is cut", [usual], [seconds])
 
 
 def test_a_library_cut_while_it_is_read(line, program, library, mpiq):

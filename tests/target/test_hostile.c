@@ -9,8 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "suite.h"
 #include "support.h"
+#include "target/debug_info.h"
+#include "target/debug_sections.h"
 #include "target/file_map.h"
 #include "target/lines.h"
 #include "target/object.h"
@@ -106,6 +109,82 @@ static void a_section_that_decompresses_to_more_than_there_is_is_left_out(void)
     has_no_types(program);
 }
 
+/* Bytes after decompression: of one file too many is as good as absent, of all files too many is missed. */
+static void all_files_together_have_a_budget(void)
+{
+    static const char type[] = "struct subject_record";
+    const char *program = compile("first", "gcc -g -gz=zlib");
+    run("cd %s && rm -rf second && mkdir second && cp first/program second/program", scratch());
+    char second[300];
+    snprintf(second, sizeof second, "%s/second/program", scratch());
+    mpiq_debug_sections_limit(UINT64_C(1) << 30, UINT64_C(1) << 30);
+    CU_ASSERT_PTR_NOT_NULL(mpiq_types_find(open_object(program), type));
+    struct mpiq_debug_info *info = open_object(program)->debug_info;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(info);
+    uint64_t one = info->sections.used;
+    CU_ASSERT(one > 1000);
+    mpiq_object_clear();
+
+    unsigned missed = mpiq_memory_missed();
+    mpiq_debug_sections_limit(16, UINT64_C(1) << 30);
+    CU_ASSERT_PTR_NULL(mpiq_types_find(open_object(program), type));
+    CU_ASSERT_EQUAL(mpiq_memory_missed(), missed);
+    mpiq_object_clear();
+
+    mpiq_debug_sections_limit(UINT64_C(1) << 30, one + one / 2);
+    CU_ASSERT_PTR_NOT_NULL(mpiq_types_find(open_object(program), type));
+    CU_ASSERT_EQUAL(mpiq_memory_missed(), missed);
+    CU_ASSERT_PTR_NULL(mpiq_types_find(open_object(second), type));
+    CU_ASSERT(mpiq_memory_missed() > missed);
+    mpiq_object_clear(); /* what was taken is given back */
+    missed = mpiq_memory_missed();
+    CU_ASSERT_PTR_NOT_NULL(mpiq_types_find(open_object(second), type));
+    CU_ASSERT_EQUAL(mpiq_memory_missed(), missed);
+    mpiq_object_clear();
+    mpiq_debug_sections_limit(UINT64_C(2) << 30, UINT64_C(4) << 30);
+}
+
+/* Where the debug information of an object lies hangs on how it was opened: one process's way to a file is
+   not taken for another's, and what a process says in its memory is its own. */
+static void no_process_chooses_what_another_shares(void)
+{
+    const char *program = compile("shared", "gcc -g");
+    char linked[300];
+    run("cd %s/shared && mkdir other && ln program other/program", scratch());
+    snprintf(linked, sizeof linked, "%s/shared/other/program", scratch());
+    int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int same = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int elsewhere = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct mpiq_object *ours = open_object(program), *other = open_object(linked);
+    struct mpiq_object *beneath = NULL, *again = NULL;
+    CU_ASSERT_PTR_EQUAL(ours, open_object(program));
+    CU_ASSERT_PTR_NOT_EQUAL(ours, other);
+    CHECK_OK(mpiq_object_open_in(root, program, program, &beneath));
+    CHECK_OK(mpiq_object_open_in(same, program, program, &again));
+    CU_ASSERT_PTR_NOT_EQUAL(ours, beneath);
+    CU_ASSERT_PTR_EQUAL(beneath, again);
+    CU_ASSERT_PTR_EQUAL(mpiq_object_mapped(-1, ours->device, ours->inode, program), ours);
+    CU_ASSERT_PTR_EQUAL(mpiq_object_mapped(root, ours->device, ours->inode, program), beneath);
+    CU_ASSERT_PTR_NULL(mpiq_object_mapped(elsewhere, ours->device, ours->inode, program));
+    close(root);
+    close(same);
+    close(elsewhere);
+
+    /* The same build-id, and one byte that differs. */
+    struct mpiq_object *images[3];
+    for (int i = 0; i < 3; i++) {
+        size_t size = (size_t)ours->size;
+        char *image = malloc(size);
+        CU_ASSERT_EQUAL(mpiq_object_bytes(ours, 0, size, image), size);
+        image[size - 1] ^= (char)(i == 2);
+        CHECK_OK(mpiq_object_from_image(image, size, "[vdso]", &images[i]));
+    }
+    CU_ASSERT(mpiq_build_id_equal(&images[0]->build_id, &images[2]->build_id));
+    CU_ASSERT_PTR_EQUAL(images[0], images[1]);
+    CU_ASSERT_PTR_NOT_EQUAL(images[0], images[2]);
+    mpiq_object_clear();
+}
+
 /* In a process of its own: a signal would end it. */
 static void a_file_that_shrinks_is_no_signal(void)
 {
@@ -191,6 +270,8 @@ int main(int argc, char **argv)
         {"a FIFO as split file does not hang", a_fifo_as_split_file_does_not_hang},
         {"a section that decompresses to more than there is is left out",
          a_section_that_decompresses_to_more_than_there_is_is_left_out},
+        {"all files together have a budget", all_files_together_have_a_budget},
+        {"no process chooses what another shares", no_process_chooses_what_another_shares},
         {"a file that shrinks is no signal", a_file_that_shrinks_is_no_signal},
         {"links lead out of no root", links_lead_out_of_no_root},
         {"a core opens files of object directories alone", a_core_opens_files_of_object_directories_alone},
