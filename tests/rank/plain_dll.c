@@ -93,9 +93,8 @@ void mqs_destroy_process_info(mqs_process_info *info)
 
 int mqs_process_has_queues(mqs_process *process, char **message)
 {
-    (void)process;
     *message = NULL;
-    return mqs_ok;
+    return at(PLACE_QUEUES, process, message);
 }
 
 int mqs_update_communicator_list(mqs_process *process)

@@ -19,7 +19,8 @@ enum place {
     PLACE_COMMUNICATOR,
     PLACE_GROUP,
     PLACE_NEXT,
-    PLACE_OPERATION
+    PLACE_OPERATION,
+    PLACE_QUEUES /* mqs_process_has_queues: the result is its message */
 };
 
 extern const mqs_basic_callbacks *plain_basic;

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "made_up.h"
+#include "plain_dll.h"
 #include "rank/confine.h"
 #include "rank/rank.h"
 #include "suite.h"
@@ -384,6 +385,33 @@ static void what_cannot_be_is_not_believed(void)
     mpiq_dll_host_destroy(host);
 }
 
+/* What a check of a layout finds is no failure to read: the report says what it found, and nothing else. */
+static void a_layout_that_does_not_fit_is_said_as_it_is(void)
+{
+    struct mpiq_dll_host *host = host_of("misfitting", 0, false);
+    for (int i = 0; i < 2; i++) {
+        struct mpiq_rank_state *state = NULL;
+        CU_ASSERT_PTR_NULL_FATAL(look(host, i * (10 * PLACE_QUEUES + 1), &state));
+        bool layout = false, queues = false;
+        for (size_t j = 0; j < state->problem_count; j++) {
+            const char *text = state->problems[j].text;
+            layout |=
+                strcmp(text, "not read, because Open MPI 4.1.4 is built differently here: ompi_op_t: MPI_SUM "
+                             "does not hold its name") == 0;
+            queues |=
+                strcmp(text,
+                       "the process has no message queues to read: The MPI library of the process is Open "
+                       "MPI 4.1.4, but not laid out as that release usually is.: error 100") == 0;
+            CU_ASSERT_PTR_NULL(strstr(text, "memory"));
+            if (strstr(text, "memory"))
+                printf("\n%s\n", text);
+        }
+        CU_ASSERT_TRUE(i == 0 ? layout : queues);
+        mpiq_rank_state_destroy(state);
+    }
+    mpiq_dll_host_destroy(host);
+}
+
 static void a_dll_of_another_kind_is_refused(void)
 {
     static const struct {
@@ -576,6 +604,7 @@ int main(void)
         {"memory has a limit", memory_has_a_limit},
         {"a list without end is cut", a_list_without_end_is_cut},
         {"what cannot be is not believed", what_cannot_be_is_not_believed},
+        {"a layout that does not fit is said as it is", a_layout_that_does_not_fit_is_said_as_it_is},
         {"a DLL of another kind is refused", a_dll_of_another_kind_is_refused},
         {"hosts work side by side", hosts_work_side_by_side},
         {"MPI functions are told", mpi_functions_are_told},

@@ -61,19 +61,27 @@ static void add_problem(struct mpiq_look *look, const char *what, struct mpiq_er
         mpiq_rank_state_problem(state, what, error);
 }
 
+/* The last read that failed is not what went wrong. */
+static void forget_trouble(struct mpiq_look *look)
+{
+    mpiq_error_destroy(look->trouble);
+    look->trouble = NULL;
+}
+
 void mpiq_look_forget_image(struct mpiq_look *look)
 {
     mpiq_look_phase = "forgetting the program";
     if (look->image.info)
         look->dll->mqs_destroy_image_info(look->image.info);
     mpiq_callbacks_forget_types();
-    mpiq_error_destroy(look->trouble);
-    look->trouble = NULL;
+    forget_trouble(look);
     mpiq_look_phase = "at rest";
 }
 
 void mpiq_look_problem(struct mpiq_look *look, const char *what, int code, const char *doing)
 {
+    if (code == mqs_ok)
+        forget_trouble(look);
     struct mpiq_error *trouble = look->trouble;
     look->trouble = NULL;
     const char *text = text_of(look, code);
@@ -145,17 +153,20 @@ static bool read_identity(struct mpiq_look *look)
     return true;
 }
 
+static bool get_layout(struct mpiq_look *look, mqs_layout_details *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    mpiq_look_phase = "asking where the layout came from";
+    return look->dll->extensions.get_layout &&
+           look->dll->extensions.get_layout(&look->process, ret) == mqs_ok;
+}
+
 /* What of a built-in layout does not fit this process, as a problem each. */
 static void read_layout(struct mpiq_look *look)
 {
     mqs_layout_details layout;
 
-    memset(&layout, 0, sizeof layout);
-    if (!look->dll->extensions.get_layout)
-        return;
-    mpiq_look_phase = "asking where the layout came from";
-    if (look->dll->extensions.get_layout(&look->process, &layout) != mqs_ok ||
-        layout.source != mqs_layout_built_in)
+    if (!get_layout(look, &layout) || layout.source != mqs_layout_built_in)
         return;
     for (int i = 0; i < layout.failed && i < (int)(sizeof layout.failures / sizeof layout.failures[0]); i++) {
         char text[320];
@@ -187,6 +198,9 @@ static void read_process(struct mpiq_look *look)
     bool identified = read_identity(look);
     mpiq_look_phase = "looking for the process's queues";
     int code = dll->mqs_process_has_queues(&look->process, &message);
+    mqs_layout_details layout;
+    if (code != mqs_ok && get_layout(look, &layout) && layout.failed > 0)
+        forget_trouble(look); /* checks read where nothing may be; the message says which one failed */
     if (code != mqs_ok && identified && state->queues == MPIQ_NO) {
         _cleanup_free_ char *text = NULL;
         if (asprintf(&text, "message queues cannot be read with PML %s", state->pml[0] ? state->pml : "?") >=
