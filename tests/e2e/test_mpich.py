@@ -127,6 +127,32 @@ def test_each_ranks_call_and_line(mpiq, mpich, tmp_path, name, function):
         (0, "MPI_Barrier", barrier, function), (1, "MPI_Recv", receive, function), (2, "MPI_Barrier", barrier, function)]
 
 
+PYTHON = "/usr/bin/python3" # the one that Debian's packages belong to
+
+
+@pytest.mark.parametrize("binding", ["ctypes", "mpi4py"])
+def test_each_ranks_python_line(mpiq, binding):
+    """A program in Python.  Debian's mpi4py is Open MPI's: one for MPICH has to be built, and named by the variable."""
+    mpich = Here()
+    source = HERE / "hang_mpich.py"
+    if subprocess.run([PYTHON, "-c", "import sys; sys.exit(sys.version_info[:2] != (3, 11))"], check=False).returncode:
+        pytest.skip(f"{PYTHON} is not CPython 3.11, whose frames can be read")
+    if binding == "mpi4py":
+        if "MPIQ_MPICH_MPI4PY" not in os.environ:
+            pytest.skip("MPIQ_MPICH_MPI4PY names no folder with an mpi4py that was built for MPICH")
+        mpich.environment = {**mpich.environment, "PYTHONPATH": os.environ["MPIQ_MPICH_MPI4PY"]}
+    with Job(mpich, PYTHON, source, binding) as job:
+        answer = settled(mpiq, job, ["MPI_Barrier", "MPI_Recv", "MPI_Barrier"])
+    assert answer.status == 3
+    assert (answer.json["verdict"], answer.json["job"]["source"]) == ("unknown", "stacks")
+    class_ = {"ctypes": "ByCtypes", "mpi4py": "ByMpi4py"}[binding]
+    barrier = ("MPI_Barrier", line_of(source, f"line of the barrier, {binding}"), f"{class_}.barrier")
+    receive = ("MPI_Recv", line_of(source, f"line of the receive, {binding}"), f"{class_}.receive")
+    assert [(rank["call"], rank["site"]["line"], rank["site"]["function"]) for rank in answer.json["ranks"]] == [
+        barrier, receive, barrier]
+    assert {os.path.basename(rank["site"]["file"]) for rank in answer.json["ranks"]} == {source.name}
+
+
 def test_mpiq_alone_finds_the_job(mpiq, mpich, tmp_path):
     program = build(mpich, HERE / "hang_mpich.c", tmp_path / "hang")
     with Job(mpich, program) as job:

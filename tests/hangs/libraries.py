@@ -81,14 +81,16 @@ def line(name):
 
 
 def sample():
-    """Those that are run where none is named: this machine's under the recorder, and one root, if it has been made."""
+    """Those that are run where none is named: this machine's under the recorder, and of the roots, those that have been
+    made: Open MPI 5.0.7 and MPICH of trixie, Open MPI 6.0.0rc2 of forky."""
     found = []
     if os.environ.get("MPIQ_OMPI_DEBIAN"):
         found += ["openmpi+record", "openmpi+ucx+record", "openmpi+ofi+record"]
         found += ["mpich+record"] if shutil.which("mpirun.mpich") else []
-    made = subprocess.run([ROOT, "path", "trixie"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-    if os.path.isdir(made) and os.geteuid() == 0:
-        found += ["trixie:openmpi", "trixie:openmpi+record", "trixie:mpich+record"]
+    for root, names in (("trixie", ["openmpi", "openmpi+record", "mpich+record"]), ("forky", ["openmpi"])):
+        made = subprocess.run([ROOT, "path", root], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        if os.path.isdir(made) and os.geteuid() == 0:
+            found += [f"{root}:{name}" for name in names]
     return [Library(name) for name in found]
 
 
