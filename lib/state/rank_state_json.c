@@ -203,10 +203,10 @@ static const struct mpiq_field problem_fields[] = {
 
 /* ---- what must hold between values ------------------------------------------------------------------ */
 
-static const char *check_tag_count(struct mpiq_reader *reader, const void *structure, const char **key)
+static const char *check_tag_count(struct mpiq_record_parser *parser, const void *structure, const char **key)
 {
     const struct mpiq_tag_count *count = structure;
-    (void)reader;
+    (void)parser;
     *key = "cell";
     return count->cell < -1 || count->cell >= MPIQ_TAG_CELLS ? "is not a cell" : NULL;
 }
@@ -216,9 +216,9 @@ static bool in_group(int32_t local_rank, uint32_t count)
     return local_rank >= -1 && (count == 0 || local_rank < (int64_t)count);
 }
 
-static const char *check_operation(struct mpiq_reader *reader, const void *element, const char **key)
+static const char *check_operation(struct mpiq_record_parser *parser, const void *element, const char **key)
 {
-    const struct mpiq_rank_state *state = reader->state;
+    const struct mpiq_rank_state *state = parser->state;
     const struct mpiq_operation *operation = element;
     *key = "comm";
     if (operation->comm >= state->communicator_count)
@@ -231,9 +231,10 @@ static const char *check_operation(struct mpiq_reader *reader, const void *eleme
     return in_group(operation->actual_local, peers) ? NULL : "is not a rank of the communicator";
 }
 
-static const char *check_communicator(struct mpiq_reader *reader, const void *element, const char **key)
+static const char *check_communicator(struct mpiq_record_parser *parser, const void *element,
+                                      const char **key)
 {
-    (void)reader;
+    (void)parser;
     const struct mpiq_communicator *comm = element;
     *key = "local_rank";
     if (!in_group(comm->local_rank, comm->local.count))
@@ -252,9 +253,9 @@ static bool is_index(int32_t index, size_t count)
     return index >= -1 && (index < 0 || (size_t)index < count);
 }
 
-static const char *check_wait(struct mpiq_reader *reader, const void *element, const char **key)
+static const char *check_wait(struct mpiq_record_parser *parser, const void *element, const char **key)
 {
-    const struct mpiq_rank_state *state = reader->state;
+    const struct mpiq_rank_state *state = parser->state;
     const struct mpiq_wait *wait = element;
     *key = "comm";
     if (!is_index(wait->comm, state->communicator_count))
@@ -275,9 +276,9 @@ static bool are_ranks(const struct mpiq_local_rank *ranks, size_t rank_count, ui
     return true;
 }
 
-static const char *check_window(struct mpiq_reader *reader, const void *element, const char **key)
+static const char *check_window(struct mpiq_record_parser *parser, const void *element, const char **key)
 {
-    const struct mpiq_rank_state *state = reader->state;
+    const struct mpiq_rank_state *state = parser->state;
     const struct mpiq_window *window = element;
     *key = "comm";
     if (window->comm >= state->communicator_count)
@@ -300,9 +301,9 @@ static const char *check_window(struct mpiq_reader *reader, const void *element,
                : "names a rank that the window does not have";
 }
 
-static const char *check_past_call(struct mpiq_reader *reader, const void *element, const char **key)
+static const char *check_past_call(struct mpiq_record_parser *parser, const void *element, const char **key)
 {
-    const struct mpiq_rank_state *state = reader->state;
+    const struct mpiq_rank_state *state = parser->state;
     const struct mpiq_past_call *call = element;
     *key = "comm";
     if (!is_index(call->comm, state->communicator_count))
@@ -314,17 +315,17 @@ static const char *check_past_call(struct mpiq_reader *reader, const void *eleme
     return call->peer_local < -1 ? "is not a rank" : NULL;
 }
 
-static const char *check_fact(struct mpiq_reader *reader, const void *element, const char **key)
+static const char *check_fact(struct mpiq_record_parser *parser, const void *element, const char **key)
 {
-    (void)reader;
+    (void)parser;
     const struct mpiq_fact *fact = element;
     *key = "collective";
     return fact->kind == MPIQ_FACT_COLLECTIVE && fact->collective < 0 ? "is missing" : NULL;
 }
 
-static const char *check_thread(struct mpiq_reader *reader, const void *element, const char **key)
+static const char *check_thread(struct mpiq_record_parser *parser, const void *element, const char **key)
 {
-    (void)reader;
+    (void)parser;
     const struct mpiq_thread *thread = element;
     *key = "mpi_frame";
     if (!is_index(thread->mpi_frame, thread->frame_count))
@@ -333,9 +334,9 @@ static const char *check_thread(struct mpiq_reader *reader, const void *element,
     return is_index(thread->user_frame, thread->frame_count) ? NULL : "is not the index of a frame";
 }
 
-static const char *check_rank_state(struct mpiq_reader *reader, const void *element, const char **key)
+static const char *check_rank_state(struct mpiq_record_parser *parser, const void *element, const char **key)
 {
-    (void)reader;
+    (void)parser;
     const struct mpiq_rank_state *state = element;
     *key = "thread_level";
     if (state->thread_level < -1 || state->thread_level > 3)
@@ -559,10 +560,10 @@ struct mpiq_error *mpiq_rank_state_from_json(const char *text, size_t length, st
     struct mpiq_rank_state *state = mpiq_rank_state_create();
     if (!state)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a rank's state");
-    struct mpiq_reader reader = {
+    struct mpiq_record_parser parser = {
         .state = state, .intern = intern, .budget = MPIQ_GROUPS_MAX, .memory = MPIQ_STATE_BYTES_MOST};
-    struct mpiq_error *error = mpiq_record_parse(&reader, &mpiq_rank_state_record, text, length, state);
-    state->weight = sizeof *state + (MPIQ_STATE_BYTES_MOST - reader.memory);
+    struct mpiq_error *error = mpiq_record_parse(&parser, &mpiq_rank_state_record, text, length, state);
+    state->weight = sizeof *state + (MPIQ_STATE_BYTES_MOST - parser.memory);
     if (error)
         mpiq_rank_state_destroy(state);
     else

@@ -20,11 +20,11 @@ enum { STRING_COST = 16 };
 
 static const char too_large[] = "makes this take more memory than it may";
 
-static bool take_memory(struct mpiq_reader *reader, uint64_t bytes)
+static bool take_memory(struct mpiq_record_parser *parser, uint64_t bytes)
 {
-    if (bytes > reader->memory)
+    if (bytes > parser->memory)
         return false;
-    reader->memory -= bytes;
+    parser->memory -= bytes;
     return true;
 }
 
@@ -146,49 +146,49 @@ void mpiq_record_write(struct mpiq_text *text, const struct mpiq_record *record,
 /* ---- reading ----------------------------------------------------------------------------------------- */
 
 /* What is wrong, with where: the path to the key, or the byte of a text that is no JSON. */
-static struct mpiq_error *complain(const struct mpiq_reader *reader, const char *key, const char *complaint)
+static struct mpiq_error *complain(const struct mpiq_record_parser *parser, const char *key,
+                                   const char *complaint)
 {
-    const struct mpiq_parser *parser = &reader->parser;
+    const struct mpiq_parser *json = &parser->json;
     char path[512];
     size_t used = 0;
 
-    if (parser->fault) {
-        return mpiq_error_create(parser->starved ? MPIQ_ERROR_NO_MEMORY : MPIQ_ERROR_CORRUPT,
-                                 "JSON: %s, at byte %zu", parser->fault,
-                                 (size_t)(parser->at - parser->start));
+    if (json->fault) {
+        return mpiq_error_create(json->starved ? MPIQ_ERROR_NO_MEMORY : MPIQ_ERROR_CORRUPT,
+                                 "JSON: %s, at byte %zu", json->fault, (size_t)(json->at - json->start));
     }
     path[0] = '\0';
-    for (unsigned i = 0; i < reader->depth && used < sizeof path - 64; i++) {
+    for (unsigned i = 0; i < parser->depth && used < sizeof path - 64; i++) {
         used +=
-            (size_t)snprintf(path + used, sizeof path - used, "%s%s", used ? "." : "", reader->path[i].key);
-        if (reader->path[i].indexed)
-            used += (size_t)snprintf(path + used, sizeof path - used, "[%zu]", reader->path[i].index);
+            (size_t)snprintf(path + used, sizeof path - used, "%s%s", used ? "." : "", parser->path[i].key);
+        if (parser->path[i].indexed)
+            used += (size_t)snprintf(path + used, sizeof path - used, "[%zu]", parser->path[i].index);
     }
     if (key)
         snprintf(path + used, sizeof path - used, "%s%s", used ? "." : "", key);
-    return mpiq_error_create(parser->starved ? MPIQ_ERROR_NO_MEMORY : MPIQ_ERROR_CORRUPT, "JSON: %s %s",
+    return mpiq_error_create(json->starved ? MPIQ_ERROR_NO_MEMORY : MPIQ_ERROR_CORRUPT, "JSON: %s %s",
                              path[0] ? path : "the value", complaint);
 }
 
-static const char *read_number(struct mpiq_parser *parser, const struct mpiq_field *field, void *member)
+static const char *read_number(struct mpiq_parser *json, const struct mpiq_field *field, void *member)
 {
     uint64_t number = 0;
     unsigned spare = 64 - field->size * 8u;
     const char *complaint =
-        field->type == MPIQ_FIELD_HEX ? mpiq_parser_hex(parser, &number)
+        field->type == MPIQ_FIELD_HEX ? mpiq_parser_hex(json, &number)
         : field->type == MPIQ_FIELD_UNSIGNED
-            ? mpiq_parser_unsigned(parser, UINT64_MAX >> spare, &number)
-            : mpiq_parser_signed(parser, INT64_MIN >> spare, INT64_MAX >> spare, (int64_t *)&number);
+            ? mpiq_parser_unsigned(json, UINT64_MAX >> spare, &number)
+            : mpiq_parser_signed(json, INT64_MIN >> spare, INT64_MAX >> spare, (int64_t *)&number);
     if (!complaint)
         mpiq_store_number(member, field->size, number);
     return complaint;
 }
 
-static const char *read_text(struct mpiq_reader *reader, const struct mpiq_field *field, void *member)
+static const char *read_text(struct mpiq_record_parser *parser, const struct mpiq_field *field, void *member)
 {
-    const char *complaint = mpiq_parser_string(&reader->parser);
-    const char *string = reader->parser.string;
-    if (complaint || reader->parser.fault)
+    const char *complaint = mpiq_parser_string(&parser->json);
+    const char *string = parser->json.string;
+    if (complaint || parser->json.fault)
         return complaint;
     switch (field->type) {
     case MPIQ_FIELD_ENUM: {
@@ -212,87 +212,89 @@ static const char *read_text(struct mpiq_reader *reader, const struct mpiq_field
         memcpy(member, string, strlen(string));
         return NULL;
     default:
-        if (!take_memory(reader, STRING_COST + strlen(string)))
+        if (!take_memory(parser, STRING_COST + strlen(string)))
             return too_large;
-        *(const char **)member = reader->intern(reader->state, string);
-        reader->parser.starved |= !*(const char **)member;
+        *(const char **)member = parser->intern(parser->state, string);
+        parser->json.starved |= !*(const char **)member;
         return *(const char **)member ? NULL : "finds no memory";
     }
 }
 
 /* What it takes of the budget of runs, it takes of memory too: 8 bytes, a process's name. */
-static const char *read_custom(struct mpiq_reader *reader, const struct mpiq_field *field, void *member)
+static const char *read_custom(struct mpiq_record_parser *parser, const struct mpiq_field *field,
+                               void *member)
 {
-    uint64_t before = reader->parser.budget;
-    const char *complaint = field->read(&reader->parser, member);
-    uint64_t bytes = 8 * (before - reader->parser.budget);
-    return complaint || take_memory(reader, bytes) ? complaint : too_large;
+    uint64_t before = parser->json.budget;
+    const char *complaint = field->read(&parser->json, member);
+    uint64_t bytes = 8 * (before - parser->json.budget);
+    return complaint || take_memory(parser, bytes) ? complaint : too_large;
 }
 
-static const char *read_scalar(struct mpiq_reader *reader, const struct mpiq_field *field, void *member)
+static const char *read_scalar(struct mpiq_record_parser *parser, const struct mpiq_field *field,
+                               void *member)
 {
     switch (field->type) {
     case MPIQ_FIELD_BOOL:
-        return mpiq_parser_bool(&reader->parser, member);
+        return mpiq_parser_bool(&parser->json, member);
     case MPIQ_FIELD_SIGNED:
     case MPIQ_FIELD_UNSIGNED:
     case MPIQ_FIELD_HEX:
-        return read_number(&reader->parser, field, member);
+        return read_number(&parser->json, field, member);
     case MPIQ_FIELD_CUSTOM:
-        return read_custom(reader, field, member);
+        return read_custom(parser, field, member);
     default:
-        return read_text(reader, field, member);
+        return read_text(parser, field, member);
     }
 }
 
-static struct mpiq_error *read_record(struct mpiq_reader *reader, const struct mpiq_record *record,
+static struct mpiq_error *read_record(struct mpiq_record_parser *parser, const struct mpiq_record *record,
                                       void *structure);
 
-static void enter(struct mpiq_reader *reader, const char *key, bool indexed)
+static void enter(struct mpiq_record_parser *parser, const char *key, bool indexed)
 {
-    reader->path[reader->depth].key = key;
-    reader->path[reader->depth].indexed = indexed;
-    reader->path[reader->depth++].index = 0;
+    parser->path[parser->depth].key = key;
+    parser->path[parser->depth].indexed = indexed;
+    parser->path[parser->depth++].index = 0;
 }
 
-static struct mpiq_error *read_list(struct mpiq_reader *reader, const struct mpiq_field *field,
+static struct mpiq_error *read_list(struct mpiq_record_parser *parser, const struct mpiq_field *field,
                                     void *structure)
 {
     void *list = (char *)structure + field->offset;
     size_t *count = (size_t *)((char *)structure + field->count_offset);
 
-    const char *complaint = mpiq_parser_open(&reader->parser, '[');
+    const char *complaint = mpiq_parser_open(&parser->json, '[');
     if (complaint)
-        return complain(reader, field->key, complaint);
-    enter(reader, field->key, true);
-    while (mpiq_parser_more(&reader->parser, ']')) {
-        if (!take_memory(reader, field->record->size))
-            return complain(reader, field->key, too_large);
+        return complain(parser, field->key, complaint);
+    enter(parser, field->key, true);
+    while (mpiq_parser_more(&parser->json, ']')) {
+        if (!take_memory(parser, field->record->size))
+            return complain(parser, field->key, too_large);
         void *element = mpiq_list_append(list, count, field->record->size, field->record->unknown);
         if (!element)
             return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory to read JSON");
-        struct mpiq_error *error = read_record(reader, field->record, element);
+        struct mpiq_error *error = read_record(parser, field->record, element);
         if (error)
             return error;
-        reader->path[reader->depth - 1].index++;
+        parser->path[parser->depth - 1].index++;
     }
-    reader->depth--;
+    parser->depth--;
     return NULL;
 }
 
-static struct mpiq_error *read_field(struct mpiq_reader *reader, const struct mpiq_field *field,
+static struct mpiq_error *read_field(struct mpiq_record_parser *parser, const struct mpiq_field *field,
                                      void *structure)
 {
     if (field->type == MPIQ_FIELD_LIST)
-        return read_list(reader, field, structure);
+        return read_list(parser, field, structure);
     void *member = (char *)structure + field->offset;
     if (field->type != MPIQ_FIELD_RECORD) {
-        const char *complaint = read_scalar(reader, field, member);
-        return complaint ? complain(reader, field->key, complaint) : NULL;
+        const char *complaint = read_scalar(parser, field, member);
+        return complaint ? complain(parser, field->key, complaint) : NULL;
     }
-    enter(reader, field->key, false);
-    struct mpiq_error *error = read_record(reader, field->record, member);
-    reader->depth -= !error;
+    enter(parser, field->key, false);
+    struct mpiq_error *error = read_record(parser, field->record, member);
+    parser->depth -= !error;
     return error;
 }
 
@@ -309,45 +311,45 @@ static const struct mpiq_field *find_field(const struct mpiq_record *record, con
     return NULL;
 }
 
-static struct mpiq_error *read_record(struct mpiq_reader *reader, const struct mpiq_record *record,
+static struct mpiq_error *read_record(struct mpiq_record_parser *parser, const struct mpiq_record *record,
                                       void *structure)
 {
-    struct mpiq_parser *parser = &reader->parser;
+    struct mpiq_parser *json = &parser->json;
     uint64_t seen = 0;
     size_t next = 0;
 
-    if (reader->depth >= MPIQ_READER_DEPTH)
+    if (parser->depth >= MPIQ_RECORD_DEPTH)
         return mpiq_error_create(MPIQ_ERROR_INTERNAL, "JSON: records nest too deep");
-    const char *complaint = mpiq_parser_open(parser, '{');
+    const char *complaint = mpiq_parser_open(json, '{');
     if (complaint)
-        return complain(reader, NULL, complaint);
-    while (mpiq_parser_more(parser, '}')) {
-        mpiq_parser_key(parser);
-        const struct mpiq_field *field = parser->fault ? NULL : find_field(record, parser->string, &next);
+        return complain(parser, NULL, complaint);
+    while (mpiq_parser_more(json, '}')) {
+        mpiq_parser_key(json);
+        const struct mpiq_field *field = json->fault ? NULL : find_field(record, json->string, &next);
         if (!field) {
-            mpiq_parser_skip(parser);
+            mpiq_parser_skip(json);
             continue;
         }
         uint64_t bit = UINT64_C(1) << (field - record->fields);
         if (seen & bit)
-            return complain(reader, field->key, "is there twice");
+            return complain(parser, field->key, "is there twice");
         seen |= bit;
-        struct mpiq_error *error = read_field(reader, field, structure);
+        struct mpiq_error *error = read_field(parser, field, structure);
         if (error)
             return error;
     }
-    if (parser->fault)
-        return complain(reader, NULL, NULL);
+    if (json->fault)
+        return complain(parser, NULL, NULL);
     for (size_t i = 0; i < record->field_count; i++) {
         if (record->fields[i].required && !(seen & UINT64_C(1) << i))
-            return complain(reader, record->fields[i].key, "is missing");
+            return complain(parser, record->fields[i].key, "is missing");
     }
     return NULL;
 }
 
 /* ---- checking ---------------------------------------------------------------------------------------- */
 
-static struct mpiq_error *check_record(struct mpiq_reader *reader, const struct mpiq_record *record,
+static struct mpiq_error *check_record(struct mpiq_record_parser *parser, const struct mpiq_record *record,
                                        const void *structure)
 {
     for (size_t i = 0; i < record->field_count; i++) {
@@ -358,38 +360,38 @@ static struct mpiq_error *check_record(struct mpiq_reader *reader, const struct 
         const char *member = (const char *)structure + field->offset;
         const char *element = is_list ? *(const char *const *)member : member;
         size_t count = is_list ? list_count(field, structure) : 1;
-        enter(reader, field->key, is_list);
+        enter(parser, field->key, is_list);
         for (size_t at = 0; at < count; at++, element += field->record->size) {
-            reader->path[reader->depth - 1].index = at;
-            struct mpiq_error *error = check_record(reader, field->record, element);
+            parser->path[parser->depth - 1].index = at;
+            struct mpiq_error *error = check_record(parser, field->record, element);
             if (error)
                 return error;
         }
-        reader->depth--;
+        parser->depth--;
     }
     const char *key = NULL;
-    const char *complaint = record->check ? record->check(reader, structure, &key) : NULL;
-    return complaint ? complain(reader, key, complaint) : NULL;
+    const char *complaint = record->check ? record->check(parser, structure, &key) : NULL;
+    return complaint ? complain(parser, key, complaint) : NULL;
 }
 
-struct mpiq_error *mpiq_record_check(struct mpiq_reader *reader, const struct mpiq_record *record,
+struct mpiq_error *mpiq_record_check(struct mpiq_record_parser *parser, const struct mpiq_record *record,
                                      const void *structure)
 {
-    reader->depth = 0;
-    return check_record(reader, record, structure);
+    parser->depth = 0;
+    return check_record(parser, record, structure);
 }
 
-struct mpiq_error *mpiq_record_parse(struct mpiq_reader *reader, const struct mpiq_record *record,
+struct mpiq_error *mpiq_record_parse(struct mpiq_record_parser *parser, const struct mpiq_record *record,
                                      const char *text, size_t length, void *structure)
 {
-    mpiq_parser_init(&reader->parser, text, length);
-    reader->parser.budget = reader->budget;
-    reader->depth = 0;
-    struct mpiq_error *error = read_record(reader, record, structure);
+    mpiq_parser_init(&parser->json, text, length);
+    parser->json.budget = parser->budget;
+    parser->depth = 0;
+    struct mpiq_error *error = read_record(parser, record, structure);
     if (!error) {
-        mpiq_parser_end(&reader->parser);
-        error = reader->parser.fault ? complain(reader, NULL, NULL) : check_record(reader, record, structure);
+        mpiq_parser_end(&parser->json);
+        error = parser->json.fault ? complain(parser, NULL, NULL) : check_record(parser, record, structure);
     }
-    mpiq_parser_deinit(&reader->parser);
+    mpiq_parser_deinit(&parser->json);
     return error;
 }

@@ -27,14 +27,14 @@ enum mpiq_field_type {
     MPIQ_FIELD_ENUM,   /* a word; 1 byte */
     MPIQ_FIELD_LETTER, /* one character; 1 byte */
     MPIQ_FIELD_ARRAY,  /* char[size], terminated */
-    MPIQ_FIELD_STRING, /* const char *, interned by the reader; NULL not known */
+    MPIQ_FIELD_STRING, /* const char *, interned by the parser; NULL not known */
     MPIQ_FIELD_RECORD, /* a structure inside */
     MPIQ_FIELD_LIST,   /* pointer and size_t count of structures */
     MPIQ_FIELD_CUSTOM  /* written and read by functions of its own */
 };
 
 struct mpiq_record;
-struct mpiq_reader;
+struct mpiq_record_parser;
 struct mpiq_number;
 
 enum { MPIQ_CUSTOM_NUMBERS_MOST = 2 };
@@ -63,22 +63,22 @@ struct mpiq_record {
     const void *unknown; /* a structure with nothing known */
     /* May be NULL: whether the members of a structure fit together, inner ones having been checked.  NULL, or
        what is wrong with it (static), with the key. */
-    const char *(*check)(struct mpiq_reader *reader, const void *structure, const char **key);
+    const char *(*check)(struct mpiq_record_parser *parser, const void *structure, const char **key);
 };
 
-#define MPIQ_READER_DEPTH 8
+#define MPIQ_RECORD_DEPTH 8
 
-struct mpiq_reader {
-    struct mpiq_parser parser;
+struct mpiq_record_parser {
+    struct mpiq_parser json;
     void *state;                                            /* what the checks and intern need */
     const char *(*intern)(void *state, const char *string); /* NULL without memory */
-    uint64_t budget;                                        /* parser's at the start */
+    uint64_t budget;                                        /* of json at the start */
     uint64_t memory; /* bytes that lists, strings and runs may still take */
     struct {
         const char *key;
         size_t index;
         bool indexed;
-    } path[MPIQ_READER_DEPTH];
+    } path[MPIQ_RECORD_DEPTH];
     unsigned depth;
 };
 
@@ -92,14 +92,14 @@ void mpiq_store_number(void *member, size_t size, uint64_t value);
 
 void mpiq_record_write(struct mpiq_text *text, const struct mpiq_record *record, const void *structure);
 
-/* Reads a whole text; of reader, the caller fills state, intern, budget and memory.  structure is a copy of
+/* Reads a whole text; of parser, the caller fills state, intern, budget and memory.  structure is a copy of
    record->unknown; on failure it is partly filled, and what hangs on it is to be freed. */
-struct mpiq_error *mpiq_record_parse(struct mpiq_reader *reader, const struct mpiq_record *record,
+struct mpiq_error *mpiq_record_parse(struct mpiq_record_parser *parser, const struct mpiq_record *record,
                                      const char *text, size_t length, void *structure);
 
-/* Whether the members of a structure that was not read from a text fit together.  Of reader, the caller fills
+/* Whether the members of a structure that was not read from a text fit together.  Of parser, the caller fills
    state; the rest is zero. */
-struct mpiq_error *mpiq_record_check(struct mpiq_reader *reader, const struct mpiq_record *record,
+struct mpiq_error *mpiq_record_check(struct mpiq_record_parser *parser, const struct mpiq_record *record,
                                      const void *structure);
 
 #endif

@@ -231,8 +231,8 @@ static struct mpiq_error *take_member(struct mpiq_state_lines *lines, const char
         error = take_row(lines, at, end);
     if (error)
         return error;
-    struct mpiq_reader reader = {.state = lines->state};
-    error = mpiq_record_check(&reader, &mpiq_rank_state_record, lines->state);
+    struct mpiq_record_parser parser = {.state = lines->state};
+    error = mpiq_record_check(&parser, &mpiq_rank_state_record, lines->state);
     return error ? error : deliver_member(lines, callback, context);
 }
 
