@@ -237,7 +237,7 @@ static const struct mpiq_rank_state *first_look(const struct mpiq_look_sources *
 {
     if (index < sources->count)
         return sources->items[index].looks[0];
-    const struct mpiq_kept_state *kept = &sources->kept[index - sources->count];
+    const struct mpiq_snapshot_state *kept = &sources->snapshot_states[index - sources->count];
     return kept->look == 1 ? kept->state : NULL;
 }
 
@@ -247,7 +247,7 @@ static void tell_job(FILE *out, const struct mpiq_look_sources *sources, const c
     struct census census = {.library = ""};
     struct problems problems = {.out = out};
     char text[256];
-    size_t count = sources->count + sources->kept_count;
+    size_t count = sources->count + sources->snapshot_state_count;
     for (size_t i = 0; i < count; i++) {
         const struct mpiq_rank_state *state = first_look(sources, i);
         if (state && state->name.rank >= 0)
@@ -278,9 +278,11 @@ static void tell_job(FILE *out, const struct mpiq_look_sources *sources, const c
 static struct mpiq_error *keep(void *context, int look, struct mpiq_rank_state **state)
 {
     struct mpiq_look_sources *sources = context;
-    if (!mpiq_array_reserve(&sources->kept, &sources->kept_capacity, sources->kept_count + 1))
+    if (!mpiq_array_reserve(&sources->snapshot_states, &sources->snapshot_state_capacity,
+                            sources->snapshot_state_count + 1))
         return mpiq_error_no_memory();
-    sources->kept[sources->kept_count++] = (struct mpiq_kept_state){look, mpiq_steal(*state)};
+    sources->snapshot_states[sources->snapshot_state_count++] =
+        (struct mpiq_snapshot_state){look, mpiq_steal(*state)};
     return NULL;
 }
 

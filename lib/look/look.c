@@ -143,9 +143,9 @@ static struct mpiq_error *add_states(struct mpiq_job *from, struct mpiq_job_stat
     struct mpiq_look_sources *sources = &from->sources;
     struct mpiq_error *error = from->remote ? mpiq_remote_each(from->remote, add_remote, job) : NULL;
     for (int look = 1; look <= 2; look++) {
-        for (size_t i = 0; i < sources->kept_count && !error; i++) {
-            if (sources->kept[i].look == look)
-                error = mpiq_job_state_add(job, look, sources->kept[i].state);
+        for (size_t i = 0; i < sources->snapshot_state_count && !error; i++) {
+            if (sources->snapshot_states[i].look == look)
+                error = mpiq_job_state_add(job, look, sources->snapshot_states[i].state);
         }
         for (size_t i = 0; i < sources->count && !error; i++) {
             if (sources->items[i].looks[look - 1])
@@ -179,7 +179,7 @@ static struct mpiq_error *check_ranks(const struct mpiq_look_sources *sources)
             return NULL;
         first = first ? first : state;
     }
-    if (!first || sources->kept_count > 0)
+    if (!first || sources->snapshot_state_count > 0)
         return NULL;
     if (!first->executable[0])
         return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no rank can be read: %s", first_problem(first));
@@ -383,9 +383,9 @@ static struct mpiq_error *write_states(const struct mpiq_job *job, struct mpiq_s
     const struct mpiq_look_sources *sources = &job->sources;
     struct mpiq_error *error = job->remote ? mpiq_remote_each(job->remote, write_remote, writer) : NULL;
     for (int look = 1; look <= 2; look++) {
-        for (size_t i = 0; i < sources->kept_count && !error; i++) {
-            if (sources->kept[i].look == look)
-                error = mpiq_snapshot_add(writer, look, sources->kept[i].state);
+        for (size_t i = 0; i < sources->snapshot_state_count && !error; i++) {
+            if (sources->snapshot_states[i].look == look)
+                error = mpiq_snapshot_add(writer, look, sources->snapshot_states[i].state);
         }
         for (size_t i = 0; i < sources->count && !error; i++) {
             if (sources->items[i].looks[look - 1])

@@ -109,9 +109,11 @@ static struct mpiq_error *keep_state(void *context, int look, struct mpiq_rank_s
     if (!mpiq_budget_take(&sources->budget, (*state)->weight))
         return mpiq_error_create(MPIQ_ERROR_CORRUPT,
                                  "the snapshots hold more than all ranks together may have");
-    if (!mpiq_array_reserve(&sources->kept, &sources->kept_capacity, sources->kept_count + 1))
+    if (!mpiq_array_reserve(&sources->snapshot_states, &sources->snapshot_state_capacity,
+                            sources->snapshot_state_count + 1))
         return mpiq_error_no_memory();
-    sources->kept[sources->kept_count++] = (struct mpiq_kept_state){look, mpiq_steal(*state)};
+    sources->snapshot_states[sources->snapshot_state_count++] =
+        (struct mpiq_snapshot_state){look, mpiq_steal(*state)};
     return NULL;
 }
 
@@ -232,9 +234,9 @@ void mpiq_sources_deinit(struct mpiq_look_sources *sources)
         free(source->path);
         free(source->nspace);
     }
-    for (size_t i = 0; i < sources->kept_count; i++)
-        mpiq_rank_state_destroy(sources->kept[i].state);
+    for (size_t i = 0; i < sources->snapshot_state_count; i++)
+        mpiq_rank_state_destroy(sources->snapshot_states[i].state);
     free(sources->items);
-    free(sources->kept);
+    free(sources->snapshot_states);
     *sources = (struct mpiq_look_sources){0};
 }

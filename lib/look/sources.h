@@ -18,7 +18,7 @@
 #include "state/rank_state.h"
 
 /* What a snapshot held. */
-struct mpiq_kept_state {
+struct mpiq_snapshot_state {
     int look;
     struct mpiq_rank_state *state;
 };
@@ -27,13 +27,13 @@ struct mpiq_look_sources {
     struct mpiq_look_source *items;
     size_t count;
     size_t capacity;
-    struct mpiq_kept_state *kept;
-    size_t kept_count;
-    size_t kept_capacity;
+    struct mpiq_snapshot_state *snapshot_states;
+    size_t snapshot_state_count;
+    size_t snapshot_state_capacity;
     int world_size;                               /* of the launched job; 0 not known */
     struct mpiq_snapshot_reader *snapshot_reader; /* while the sources are found */
     bool partial;                                 /* the launched job may have ranks on other hosts */
-    struct mpiq_budget budget;                    /* of all states, kept and read */
+    struct mpiq_budget budget;                    /* of all states, from snapshots and read */
     uint64_t file_left; /* bytes that the rest of a snapshot may come to in memory */
 };
 

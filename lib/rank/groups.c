@@ -7,18 +7,18 @@
 
 #include "base/array.h"
 
-static struct mpiq_kept_group *find(const struct mpiq_group_table *table, uint64_t hash)
+static struct mpiq_known_group *find(const struct mpiq_group_table *table, uint64_t hash)
 {
     uint64_t cursor = hash;
     uint32_t i = mpiq_hash_table_next(&table->by_hash, hash, &cursor);
     return i == UINT32_MAX ? NULL : &table->groups[i];
 }
 
-struct mpiq_kept_group *mpiq_group_table_find(const struct mpiq_group_table *table, uint64_t hash,
-                                              uint32_t count)
+struct mpiq_known_group *mpiq_group_table_find(const struct mpiq_group_table *table, uint64_t hash,
+                                               uint32_t count)
 {
-    struct mpiq_kept_group *kept = hash ? find(table, hash) : NULL;
-    return kept && kept->group.count == count ? kept : NULL;
+    struct mpiq_known_group *known = hash ? find(table, hash) : NULL;
+    return known && known->group.count == count ? known : NULL;
 }
 
 struct mpiq_name *mpiq_group_copy_members(const struct mpiq_group *group)
@@ -40,7 +40,7 @@ void mpiq_group_table_add(struct mpiq_group_table *table, const struct mpiq_grou
         return;
     }
     table->groups[table->count++] =
-        (struct mpiq_kept_group){.group = {.hash = group->hash, .count = group->count, .members = members}};
+        (struct mpiq_known_group){.group = {.hash = group->hash, .count = group->count, .members = members}};
 }
 
 void mpiq_group_table_deinit(struct mpiq_group_table *table)

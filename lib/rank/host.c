@@ -406,17 +406,17 @@ static void settle_group(struct mpiq_dll_host *host, struct mpiq_group *group)
         group->hash = mpiq_group_hash(group->members, group->count); /* whatever the helper says */
         mpiq_group_table_add(&host->groups, group);
     }
-    struct mpiq_kept_group *kept = mpiq_group_table_find(&host->groups, group->hash, group->count);
-    if (!kept)
+    struct mpiq_known_group *known = mpiq_group_table_find(&host->groups, group->hash, group->count);
+    if (!known)
         return;
-    bool wanted = host->options.all_members || kept->look != host->look;
+    bool wanted = host->options.all_members || known->look != host->look;
     if (wanted && !group->members)
-        group->members = mpiq_group_copy_members(&kept->group);
+        group->members = mpiq_group_copy_members(&known->group);
     if (!wanted) {
         free(group->members);
         group->members = NULL;
     }
-    kept->look = host->look;
+    known->look = host->look;
 }
 
 /* Whom the helper has to be: nobody else's process is read as root, whoever wrote the code. */

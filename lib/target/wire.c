@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 
 #include "base/cleanup.h"
-#include "target/kept.h"
+#include "target/wire_cache.h"
 #include "target/target.h"
 #include "target/wire_json.h"
 
@@ -31,7 +31,7 @@ struct wire {
     struct mpiq_error *broken; /* why nothing more can be asked */
     pid_t direct;              /* 0: memory comes over the wire, too */
     struct mpiq_target_type *types;
-    struct mpiq_kept kept;
+    struct mpiq_wire_cache cache;
     bool still; /* the other side holds the process still: its memory may be kept */
 };
 
@@ -98,12 +98,12 @@ static struct mpiq_error *ask(struct wire *wire, char **ret, const char *format,
    its line end. */
 static struct mpiq_error *ask_once(struct wire *wire, char **ret, const char *request)
 {
-    *ret = mpiq_kept_reply(&wire->kept, request);
+    *ret = mpiq_wire_cache_reply(&wire->cache, request);
     if (*ret)
         return NULL;
     struct mpiq_error *error = ask(wire, ret, "%s\n", request);
     if (!error)
-        mpiq_kept_add_reply(&wire->kept, request, *ret);
+        mpiq_wire_cache_add_reply(&wire->cache, request, *ret);
     return error;
 }
 
@@ -150,19 +150,19 @@ static struct mpiq_error *read_piece(struct wire *wire, uint64_t address, size_t
    to be had so. */
 static bool read_page(struct wire *wire, uint64_t address, size_t size, unsigned char *bytes)
 {
-    uint64_t start = address & ~((uint64_t)MPIQ_KEPT_PAGE - 1);
-    if (!wire->still || address - start + size > MPIQ_KEPT_PAGE)
+    uint64_t start = address & ~((uint64_t)MPIQ_WIRE_CACHE_PAGE - 1);
+    if (!wire->still || address - start + size > MPIQ_WIRE_CACHE_PAGE)
         return false;
-    const unsigned char *page = mpiq_kept_page(&wire->kept, start);
+    const unsigned char *page = mpiq_wire_cache_page(&wire->cache, start);
     if (!page) {
-        unsigned char *fresh = malloc(MPIQ_KEPT_PAGE);
-        struct mpiq_error *error = fresh ? read_piece(wire, start, MPIQ_KEPT_PAGE, fresh) : NULL;
+        unsigned char *fresh = malloc(MPIQ_WIRE_CACHE_PAGE);
+        struct mpiq_error *error = fresh ? read_piece(wire, start, MPIQ_WIRE_CACHE_PAGE, fresh) : NULL;
         if (error || !fresh) {
             mpiq_error_destroy(error);
             free(fresh);
             return false;
         }
-        page = mpiq_kept_add_page(&wire->kept, start, fresh);
+        page = mpiq_wire_cache_add_page(&wire->cache, start, fresh);
     }
     memcpy(bytes, page + (address - start), size);
     return true;
@@ -359,7 +359,7 @@ static void wire_forget(struct mpiq_target *target)
 {
     struct wire *wire = wire_of(target);
     char *reply = NULL;
-    mpiq_kept_clear(&wire->kept);
+    mpiq_wire_cache_clear(&wire->cache);
     mpiq_error_destroy(ask(wire, &reply, "forget\n"));
 }
 
@@ -371,7 +371,7 @@ static void wire_destroy(struct mpiq_target *target)
         wire->types = type->next;
         free(type);
     }
-    mpiq_kept_clear(&wire->kept);
+    mpiq_wire_cache_clear(&wire->cache);
     mpiq_error_destroy(wire->broken);
     mpiq_pipe_deinit(&wire->own);
     free(wire);
@@ -423,7 +423,7 @@ static struct mpiq_error *say_hello(struct wire *wire)
 static bool take_known(void *argument, const char *request, const char *reply)
 {
     struct wire *wire = argument;
-    mpiq_kept_add_reply(&wire->kept, request, reply);
+    mpiq_wire_cache_add_reply(&wire->cache, request, reply);
     return true;
 }
 

@@ -20,9 +20,9 @@ static struct mpiq_name name_of(const struct mpiq_look *look, const struct mpiq_
                                 int32_t local, mqs_tword_t global)
 {
     const struct mpiq_group *group = comm->flags & MPIQ_COMM_INTER ? &comm->remote : &comm->local;
-    const struct mpiq_kept_group *kept = mpiq_group_table_find(look->groups, group->hash, group->count);
-    if (local >= 0 && kept)
-        return kept->group.members[local];
+    const struct mpiq_known_group *known = mpiq_group_table_find(look->groups, group->hash, group->count);
+    if (local >= 0 && known)
+        return known->group.members[local];
     if (local >= 0 && global >= 0 && global <= INT32_MAX && !look->dll->has_extensions)
         return (struct mpiq_name){.job = look->state->name.job, .rank = (int32_t)global};
     return (struct mpiq_name){.rank = -1};
