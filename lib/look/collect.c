@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "hosts/collector.h"
 #include "hosts/order.h"
-#include "look/reader.h"
+#include "look/reader_pool.h"
 #include "look/sources.h"
 #include "mpiq.h"
 #include "state/snapshot.h"
@@ -91,19 +91,19 @@ static void leave_members_out(void *context, struct mpiq_group *group)
         free(mpiq_steal(group->members));
 }
 
-static struct mpiq_error *look(struct mpiq_collector *collector, struct mpiq_reader *reader,
+static struct mpiq_error *look(struct mpiq_collector *collector, struct mpiq_reader_pool *readers,
                                struct mpiq_look_sources *sources)
 {
     struct mpiq_told_groups groups = {0};
     _cleanup_free_ char *word = NULL;
-    struct mpiq_error *error = mpiq_reader_look(reader, sources, 1);
+    struct mpiq_error *error = mpiq_reader_pool_look(readers, sources, 1);
     each_large_group(sources, 1, note_group, &groups);
     if (!error)
         error = mpiq_collector_looked_once(collector, &groups);
     if (!error)
         error = mpiq_collector_wait(collector, &word);
     if (!error)
-        error = mpiq_reader_look(reader, sources, 2);
+        error = mpiq_reader_pool_look(readers, sources, 2);
     if (error)
         return error;
     struct told told = {word, collector->token};
@@ -199,7 +199,7 @@ static struct mpiq_error *collect(struct mpiq_collector *collector, const struct
 {
     struct mpiq_options options = MPIQ_OPTIONS_DEFAULT;
     struct mpiq_look_sources sources = {0};
-    struct mpiq_reader *reader = NULL;
+    struct mpiq_reader_pool *readers = NULL;
     options.dll = order->dll;
     options.stop = order->stop;
     options.stacks = order->stacks;
@@ -213,10 +213,10 @@ static struct mpiq_error *collect(struct mpiq_collector *collector, const struct
         return missing;
     }
     if (!error)
-        error = mpiq_reader_create(&options, &reader);
+        error = mpiq_reader_pool_create(&options, &readers);
     if (!error)
-        error = look(collector, reader, &sources);
-    mpiq_reader_destroy(reader);
+        error = look(collector, readers, &sources);
+    mpiq_reader_pool_destroy(readers);
     if (!error)
         error = send(collector, &sources);
     mpiq_sources_deinit(&sources);

@@ -17,7 +17,7 @@
 #include "base/proc.h"
 #include "look/job.h"
 #include "look/other_hosts.h"
-#include "look/reader.h"
+#include "look/reader_pool.h"
 
 static void tell(FILE *out, const char *how, const char *what, const char *remedy)
 {
@@ -306,7 +306,7 @@ static struct mpiq_error *look_once(const struct mpiq_options *options, struct m
                                     char *where, size_t room)
 {
     struct mpiq_remote *remote = NULL;
-    struct mpiq_reader *reader = NULL;
+    struct mpiq_reader_pool *readers = NULL;
     struct mpiq_error *error = mpiq_other_hosts_named(options, &remote);
     if (!error && !remote) {
         error = mpiq_sources_init(options, sources);
@@ -317,11 +317,11 @@ static struct mpiq_error *look_once(const struct mpiq_options *options, struct m
         snprintf(where, room, "on %zu host%s", hosts, hosts == 1 ? "" : "s");
         error = look_elsewhere(remote, sources);
     } else if (!error) {
-        error = mpiq_reader_create(options, &reader);
+        error = mpiq_reader_pool_create(options, &readers);
         if (!error)
-            error = mpiq_reader_look(reader, sources, 1);
+            error = mpiq_reader_pool_look(readers, sources, 1);
     }
-    mpiq_reader_destroy(reader);
+    mpiq_reader_pool_destroy(readers);
     mpiq_remote_destroy(remote);
     return error;
 }

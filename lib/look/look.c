@@ -13,7 +13,7 @@
 #include "look/claims.h"
 #include "look/job.h"
 #include "look/other_hosts.h"
-#include "look/reader.h"
+#include "look/reader_pool.h"
 #include "report/report.h"
 #include "state/snapshot.h"
 
@@ -60,7 +60,7 @@ static bool anything_changes(const struct mpiq_job *job)
 }
 
 /* Of all ranks, those on other hosts included: their collectors look while ours are read. */
-static struct mpiq_error *look_everywhere(struct mpiq_reader *reader, struct mpiq_job *job, int look)
+static struct mpiq_error *look_everywhere(struct mpiq_reader_pool *readers, struct mpiq_job *job, int look)
 {
     struct mpiq_error *error = NULL;
     if (job->remote && look == 1)
@@ -68,7 +68,7 @@ static struct mpiq_error *look_everywhere(struct mpiq_reader *reader, struct mpi
     else if (job->remote)
         mpiq_remote_go(job->remote);
     if (!error && (job->sources.count > 0 || !job->remote))
-        error = mpiq_reader_look(reader, &job->sources, look);
+        error = mpiq_reader_pool_look(readers, &job->sources, look);
     if (!error && job->remote)
         error = mpiq_remote_wait(job->remote, look);
     return error;
@@ -109,15 +109,15 @@ static void doubt_the_missing(struct mpiq_look_sources *sources)
 /* All of the first look before any of the second: that is what the proof rests on. */
 static struct mpiq_error *read_twice(const struct mpiq_options *options, struct mpiq_job *job)
 {
-    struct mpiq_reader *reader = NULL;
-    struct mpiq_error *error = mpiq_reader_create(options, &reader);
+    struct mpiq_reader_pool *readers = NULL;
+    struct mpiq_error *error = mpiq_reader_pool_create(options, &readers);
     if (!error)
-        error = look_everywhere(reader, job, 1);
+        error = look_everywhere(readers, job, 1);
     if (!error && anything_changes(job)) {
         sleep_for(options->pause >= 0 ? options->pause : default_pause);
-        error = look_everywhere(reader, job, 2);
+        error = look_everywhere(readers, job, 2);
     }
-    mpiq_reader_destroy(reader);
+    mpiq_reader_pool_destroy(readers);
     doubt_the_missing(&job->sources);
     return error || !job->remote ? error : mpiq_remote_finish(job->remote);
 }

@@ -3,7 +3,7 @@
  * reader_process - our side of one mpiq-reader: the process that opens and parses what ranks of one owner
  * control (docs/WIRE.md, "The reader's side").
  *
- * It leaves to others: which rank is read when, and what is done about a reader that fails (reader.c).
+ * It leaves to others: which rank is read when, and what is done about a reader that fails (reader_tasks.c).
  */
 #ifndef MPIQ_LOOK_READER_PROCESS_H
 #define MPIQ_LOOK_READER_PROCESS_H

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reader_time - when a reader is late over a rank. */
+#include "look/reader_pool_private.h"
+
+/* A rank may take this long while nothing is known about how long the ranks of this job take. */
+#define RANK_NS (120 * MPIQ_SECOND_NS)
+/* Once two ranks have answered, who is at work is late when nobody has answered for QUIET_NS, or for TIMES as
+   long as the second slowest rank took: honest ranks do not wait longer for one that is not.  What one rank
+   takes counts for nothing, so it cannot buy itself time.  The time in which the others have waited for a
+   rank is taken off what it may have later, in the same look or the next, down to LEAST_NS. */
+#define QUIET_NS (15 * MPIQ_SECOND_NS / 10)
+#define LEAST_NS (3 * MPIQ_SECOND_NS / 10)
+#define TIMES 3
+
+/* Since when everybody has waited for that task. */
+static int64_t waited_since(const struct mpiq_reader_pool *pool, const struct mpiq_reader_task *task)
+{
+    return pool->last_answer > task->start ? pool->last_answer : task->start;
+}
+
+void mpiq_pool_charge(struct mpiq_reader_pool *pool, const struct mpiq_reader_task *task, int64_t now)
+{
+    pool->held[task->index] += now - waited_since(pool, task);
+}
+
+void mpiq_pool_note_answer(struct mpiq_reader_pool *pool, const struct mpiq_reader_task *task, int64_t now)
+{
+    size_t at = 0;
+    int64_t ns = now - task->start;
+    mpiq_pool_charge(pool, task, now);
+    pool->last_answer = now;
+    while (at < pool->answers && pool->slowest[at].index != task->index)
+        at++;
+    if (at == MPIQ_POOL_ANSWERS && ns > pool->slowest[MPIQ_POOL_ANSWERS - 1].ns)
+        at--;
+    else if (at == pool->answers && at < MPIQ_POOL_ANSWERS)
+        pool->slowest[pool->answers++].ns = -1;
+    if (at == MPIQ_POOL_ANSWERS || ns <= pool->slowest[at].ns)
+        return;
+    for (; at > 0 && pool->slowest[at - 1].ns < ns; at--)
+        pool->slowest[at] = pool->slowest[at - 1];
+    pool->slowest[at].index = task->index;
+    pool->slowest[at].ns = ns;
+}
+
+int64_t mpiq_pool_deadline(const struct mpiq_reader_pool *pool, const struct mpiq_reader_task *task)
+{
+    int64_t end = task->start + RANK_NS;
+    size_t enough = pool->sources->count - pool->unasked > MPIQ_POOL_ANSWERS ? MPIQ_POOL_ANSWERS : 1;
+    if (pool->answers >= enough || pool->done - pool->unasked >= enough) {
+        int64_t left = QUIET_NS - pool->held[task->index];
+        int64_t usual =
+            pool->answers == MPIQ_POOL_ANSWERS ? TIMES * pool->slowest[MPIQ_POOL_ANSWERS - 1].ns : 0;
+        int64_t quiet = left > LEAST_NS ? left : LEAST_NS;
+        quiet = usual > quiet ? usual : quiet;
+        int64_t since = waited_since(pool, task);
+        end = since + quiet < end ? since + quiet : end;
+    }
+    return end < pool->begin + MPIQ_POOL_LOOK_NS ? end : pool->begin + MPIQ_POOL_LOOK_NS;
+}
