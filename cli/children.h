@@ -11,8 +11,8 @@
 /* From now on a descendant whose parent ends becomes a child of ours, not init's. */
 void children_adopt(void);
 
-/* Ends all children and what they leave behind: asks each of them once (SIGTERM), and kills those that are there
-   after so many seconds.  Returns when none is left, or when that takes as long again. */
+/* Ends all children and what they leave behind: asks each of them once (SIGTERM), and kills those that are
+   there after so many seconds.  Returns when none is left, or when that takes as long again. */
 void children_end(int grace_seconds);
 
 #endif
