@@ -51,7 +51,7 @@ def test_nothing_in_the_way_is_written_through(what, writer, good, mpiq, tmp_pat
     else:
         place = "/dev/null"
     answer = mpiq(*writer, place, good)
-    assert answer.status in (2, 3)
+    assert answer.status == 2
     assert "cannot be written" in answer.err
     assert not victim.exists() or victim.read_text() == "precious"
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
@@ -65,13 +65,15 @@ CRAFTED = {
     "no library": {**RANK, "queues_read": 0},
     "huge world": {**RANK, "world_size": 2147483647},
 }
+READABLE = ("no texts", "no library", "huge world")
 
 
 @pytest.mark.parametrize("name", CRAFTED)
 @pytest.mark.parametrize("view", ["doctor", "report", "queues", "ranks"])
 def test_a_crafted_snapshot(name, view, mpiq, tmp_path):
     answer = mpiq(view, snapshot(tmp_path / "crafted.mpiq", CRAFTED[name]))
-    assert answer.status in (0, 1, 2, 3, 4), answer.err
+    # The doctor is well where the file can be read; the other views have nothing to go by.
+    assert answer.status == (0 if view == "doctor" and name in READABLE else 3), answer.err
 
 
 ESCAPES = "\u009b31m\x1b]52;c;cm0gLXJm\x07\nmpiq: fine\u202e"
