@@ -28,7 +28,7 @@
 
 #define MPIQ_RECORD_MAGIC "MPIQ-REC" /* eight bytes, no terminator in the record */
 #define MPIQ_RECORD_VERSION_MAJOR 1
-#define MPIQ_RECORD_VERSION_MINOR 1
+#define MPIQ_RECORD_VERSION_MINOR 2
 #define MPIQ_RECORD_BYTE_ORDER 0x01020304u
 
 #define MPIQ_RECORD_ARENA (256u << 20) /* bytes of address space; memory is used as it is touched */
@@ -42,6 +42,7 @@
 #define MPIQ_RECORD_MAX_TYPES 512
 #define MPIQ_RECORD_MAX_OPS 32
 #define MPIQ_RECORD_MAX_WINDOWS 4096
+#define MPIQ_RECORD_MAX_WINDOW_PEERS (1u << 20)
 #define MPIQ_RECORD_MAX_FACTS 16384 /* a power of two */
 #define MPIQ_RECORD_MAX_BASES 64
 
@@ -81,6 +82,12 @@ enum mpiq_record_family {
     MPIQ_RECORD_DETACH,
     MPIQ_RECORD_INIT,
     MPIQ_RECORD_FINALIZE,
+    MPIQ_RECORD_WIN_START,
+    MPIQ_RECORD_WIN_COMPLETE,
+    MPIQ_RECORD_WIN_WAIT,
+    MPIQ_RECORD_WIN_LOCK,
+    MPIQ_RECORD_WIN_UNLOCK,
+    MPIQ_RECORD_WIN_FLUSH,
     MPIQ_RECORD_FAMILY_COUNT
 };
 
@@ -106,6 +113,11 @@ struct mpiq_record_call {
     uint16_t reserved;
 };
 
+/* Bits of mpiq_record_thread.window_wait: what is known of the one-sided call that the thread is in. */
+#define MPIQ_RECORD_WINDOW_KNOWN 1u     /* whom it may wait for; otherwise nothing is */
+#define MPIQ_RECORD_WINDOW_LOCK 2u      /* it cannot return before the target has granted the lock */
+#define MPIQ_RECORD_WINDOW_EXCLUSIVE 4u /* which is an exclusive one */
+
 /* One thread that has called MPI. */
 struct mpiq_record_thread {
     uint32_t next;
@@ -125,7 +137,7 @@ struct mpiq_record_thread {
     int32_t receive_peer; /* of MPI_Sendrecv; the call's own peer and tag are those of its send */
     int32_t receive_tag;
     int32_t root;
-    uint32_t reserved;
+    uint32_t window_wait; /* MPIQ_RECORD_WINDOW_ */
     struct mpiq_record_call history[MPIQ_RECORD_HISTORY];
 };
 
@@ -305,12 +317,50 @@ struct mpiq_record_op {
     char name[24];
 };
 
+/* Bits of mpiq_record_window_peer.flags. */
+#define MPIQ_RECORD_PEER_ACCESSED 1u      /* data was put there or got from there under the lock */
+#define MPIQ_RECORD_PEER_GRANTED 2u       /* what was done there is complete: the lock is held */
+#define MPIQ_RECORD_PEER_FLUSHING 4u      /* private to the recorder */
+#define MPIQ_RECORD_PEER_STARTED 8u       /* of the group of the open access epoch */
+#define MPIQ_RECORD_PEER_POSTED 16u       /* of the group of the open exposure epoch */
+#define MPIQ_RECORD_PEER_EVER_STARTED 32u /* of any group of MPI_Win_start so far */
+#define MPIQ_RECORD_PEER_EVER_POSTED 64u  /* of any group of MPI_Win_post so far */
+
+/* What a process has to do with another one of a window. */
+struct mpiq_record_window_peer {
+    int32_t peer;   /* local rank */
+    uint16_t flags; /* MPIQ_RECORD_PEER_ */
+    uint8_t lock;   /* enum ompi_mqs_lock_type: asked for by MPI_Win_lock, and not unlocked */
+    uint8_t used;   /* 0: free */
+};
+
+/* A hash table by peer, which is replaced by a larger one when it is full. */
+struct mpiq_record_window_peers {
+    uint32_t room; /* a power of two */
+    uint32_t count;
+    struct mpiq_record_window_peer list[];
+};
+
+/* Bits of mpiq_record_window.flags. */
+#define MPIQ_RECORD_WINDOW_SHARED 1u   /* its memory is reached by loads and stores */
+#define MPIQ_RECORD_WINDOW_UNCLEAR 2u  /* something of it could not be recorded: nothing is known of it */
+#define MPIQ_RECORD_WINDOW_LOCK_ALL 4u /* between MPI_Win_lock_all and MPI_Win_unlock_all */
+#define MPIQ_RECORD_WINDOW_NO_CHECK 8u /* the access epoch was started with MPI_MODE_NOCHECK */
+
 struct mpiq_record_window {
     uint32_t next;
-    uint32_t comm;   /* it was made on */
+    uint32_t comm;   /* it was made on; 0: freed since */
     uint64_t handle; /* 0: freed */
     uint64_t id[2];
     char name[64];
+    uint64_t caller; /* return address of the call that made it */
+    uint64_t group_hash;
+    int32_t local_rank;
+    uint32_t flags;    /* MPIQ_RECORD_WINDOW_ */
+    uint32_t exposure; /* enum ompi_mqs_exposure; of fences nothing is noted */
+    uint32_t access;   /* enum ompi_mqs_access, likewise */
+    uint32_t peers;    /* struct mpiq_record_window_peers; 0: none so far */
+    int32_t made_by;   /* class of the call that made it */
 };
 
 /* Bits of mpiq_record_root.flags. */

@@ -80,6 +80,16 @@ static const uint8_t families[ACTION_COUNT] = {
     [ACTION_FILE_CLOSE] = MPIQ_RECORD_COLLECTIVE,
     [ACTION_WIN_FREE] = MPIQ_RECORD_WINDOW,
     [ACTION_WIN_SYNC] = MPIQ_RECORD_WINDOW,
+    [ACTION_WIN_START] = MPIQ_RECORD_WIN_START,
+    [ACTION_WIN_COMPLETE] = MPIQ_RECORD_WIN_COMPLETE,
+    [ACTION_WIN_WAIT] = MPIQ_RECORD_WIN_WAIT,
+    [ACTION_WIN_TEST] = MPIQ_RECORD_POLL,
+    [ACTION_WIN_LOCK] = MPIQ_RECORD_WIN_LOCK,
+    [ACTION_WIN_LOCK_ALL] = MPIQ_RECORD_WIN_LOCK,
+    [ACTION_WIN_UNLOCK] = MPIQ_RECORD_WIN_UNLOCK,
+    [ACTION_WIN_UNLOCK_ALL] = MPIQ_RECORD_WIN_UNLOCK,
+    [ACTION_WIN_FLUSH] = MPIQ_RECORD_WIN_FLUSH,
+    [ACTION_WIN_FLUSH_ALL] = MPIQ_RECORD_WIN_FLUSH,
     [ACTION_INIT] = MPIQ_RECORD_INIT,
     [ACTION_FINALIZE] = MPIQ_RECORD_FINALIZE,
 };
@@ -106,8 +116,9 @@ static void before_window(struct call *call)
 {
     uint64_t handle =
         HAS(call, 'v') ? handle_at((const void *)ARGUMENT(call, 'v'), 0) : handle_of(ARGUMENT(call, 'w'));
-    const struct mpiq_record_window *window = window_find(handle);
+    struct mpiq_record_window *window = window_find(handle);
     call->handle = handle;
+    call->window = window;
     call->thread->window = handle;
     if (window) {
         call->comm = arena_at(window->comm);
@@ -196,12 +207,29 @@ static void before(struct call *call)
         if (call->function->collective >= 0)
             note_of(call);
         break;
+    case ACTION_WIN_START:
+    case ACTION_WIN_POST:
+    case ACTION_WIN_COMPLETE:
+    case ACTION_WIN_WAIT:
+    case ACTION_WIN_TEST:
+    case ACTION_WIN_LOCK:
+    case ACTION_WIN_UNLOCK:
+    case ACTION_WIN_LOCK_ALL:
+    case ACTION_WIN_UNLOCK_ALL:
+    case ACTION_WIN_FLUSH:
+    case ACTION_WIN_FLUSH_ALL:
+        before_window(call);
+        window_before(call);
+        break;
     case ACTION_RMA:
         before_window(call);
         before_envelope(call);
+        if (!HAS(call, 'n')) /* MPI_Fetch_and_op, MPI_Compare_and_swap: of one element */
+            call->entry->bytes = bytes_of(1, call->thread->datatype);
         break;
     case ACTION_WIN_NAME:
         before_window(call);
+        window_name(call->window, (const char *)ARGUMENT(call, '*'));
         break;
     case ACTION_COMM_NAME:
         comm_name(call->comm, (const char *)ARGUMENT(call, '*'));
@@ -329,9 +357,25 @@ static void after(struct call *call, int result)
     case ACTION_CANCEL:
         after_cancel(call, result);
         break;
+    case ACTION_RMA:
+        window_after(call, result);
+        after_other_request(call, result);
+        break;
+    case ACTION_WIN_START:
+    case ACTION_WIN_POST:
+    case ACTION_WIN_COMPLETE:
+    case ACTION_WIN_WAIT:
+    case ACTION_WIN_TEST:
+    case ACTION_WIN_LOCK:
+    case ACTION_WIN_UNLOCK:
+    case ACTION_WIN_LOCK_ALL:
+    case ACTION_WIN_UNLOCK_ALL:
+    case ACTION_WIN_FLUSH:
+    case ACTION_WIN_FLUSH_ALL:
+        window_after(call, result);
+        break;
     case ACTION_ICOLLECTIVE:
     case ACTION_IFILE:
-    case ACTION_RMA:
     case ACTION_REQUEST_OTHER:
     case ACTION_GREQUEST:
         after_other_request(call, result);
@@ -360,7 +404,7 @@ static void after(struct call *call, int result)
     case ACTION_WIN_CREATE:
         end_blocking(call);
         if (result == 0)
-            window_created(call->comm, handle_at((const void *)ARGUMENT(call, 'W'), 0));
+            window_created(call, handle_at((const void *)ARGUMENT(call, 'W'), 0));
         break;
     case ACTION_WIN_FREE:
         end_blocking(call);
@@ -457,6 +501,7 @@ word dispatch(unsigned index, mpi_function *next, word *a, word caller)
     thread->number = 0;
     thread->request_count = 0;
     thread->requests = 0;
+    thread->window_wait = 0;
     before(&call);
     entry->comm_id = call.comm ? call.comm->id[1] : 0;
     if (entry->begin - mpiq_record_root.last.cycles > MOMENT_CYCLES && !recorder_multiple)

@@ -168,19 +168,19 @@
     X(Win_free, WIN_FREE, "v", win_free)                                                    \
     X(Win_fence, WIN_SYNC, "-w", win_fence)                                                 \
     X(Win_set_info, WIN_SYNC, "w-", win_set_info)                                           \
-    X(Win_start, WIN_SYNC, "--w", none)                                                     \
-    X(Win_post, PLAIN, "--w", none)                                                         \
-    X(Win_complete, WIN_SYNC, "w", none)                                                    \
-    X(Win_wait, WIN_SYNC, "w", none)                                                        \
-    X(Win_lock, WIN_SYNC, "-p-w", none)                                                     \
-    X(Win_unlock, WIN_SYNC, "pw", none)                                                     \
-    X(Win_lock_all, WIN_SYNC, "-w", none)                                                   \
-    X(Win_unlock_all, WIN_SYNC, "w", none)                                                  \
-    X(Win_flush, WIN_SYNC, "pw", none)                                                      \
+    X(Win_start, WIN_START, "--w", none)                                                    \
+    X(Win_post, WIN_POST, "--w", none)                                                      \
+    X(Win_complete, WIN_COMPLETE, "w", none)                                                \
+    X(Win_wait, WIN_WAIT, "w", none)                                                        \
+    X(Win_lock, WIN_LOCK, "-p-w", none)                                                     \
+    X(Win_unlock, WIN_UNLOCK, "pw", none)                                                   \
+    X(Win_lock_all, WIN_LOCK_ALL, "-w", none)                                               \
+    X(Win_unlock_all, WIN_UNLOCK_ALL, "w", none)                                            \
+    X(Win_flush, WIN_FLUSH, "pw", none)                                                     \
     X(Win_flush_local, WIN_SYNC, "pw", none)                                                \
-    X(Win_flush_all, WIN_SYNC, "w", none)                                                   \
+    X(Win_flush_all, WIN_FLUSH_ALL, "w", none)                                              \
     X(Win_flush_local_all, WIN_SYNC, "w", none)                                             \
-    X(Win_test, POLL, "w-", none)                                                           \
+    X(Win_test, WIN_TEST, "w-", none)                                                       \
     X(Win_set_name, WIN_NAME, "w*", none)                                                   \
     L(Put, RMA, "bntp---w", none)                                                           \
     L(Get, RMA, "bntp---w", none)                                                           \
@@ -190,8 +190,8 @@
     L(Rget, RMA, "bntp---wR", none)                                                         \
     L(Raccumulate, RMA, "bntp----wR", none)                                                 \
     L(Rget_accumulate, RMA, "---bntp----wR", none)                                          \
-    X(Fetch_and_op, PLAIN, "b-tp--w", none)                                                 \
-    X(Compare_and_swap, PLAIN, "b--tp-w", none)                                             \
+    X(Fetch_and_op, RMA, "b-tp--w", none)                                                   \
+    X(Compare_and_swap, RMA, "b--tp-w", none)                                               \
     X(File_open, FILE_OPEN, "c---G", file_open)                                             \
     X(File_close, FILE_CLOSE, "-", file_close)                                              \
     X(File_set_size, FILE, "-", file_set_size)                                              \

@@ -24,27 +24,31 @@ typedef word mpi_function(word, word, word, word, word, word, word, word, word, 
 enum { WORDS = 13 };
 
 /* What to do about a function: see dispatch.c. */
-#define RECORDER_ACTIONS(X)                                                                                 \
-    X(PLAIN)                                                                                                \
-    X(POLL)                                                                                                 \
-    X(SEND)                                                                                                 \
-    X(BSEND)                                                                                                \
-    X(SSEND)                                                                                                \
-    X(RSEND)                                                                                                \
-    X(ISEND)                                                                                                \
-    X(IBSEND)                                                                                               \
-    X(ISSEND)                                                                                               \
-    X(IRSEND)                                                                                               \
-    X(SEND_INIT) X(BSEND_INIT) X(SSEND_INIT) X(RSEND_INIT) X(RECV) X(IRECV) X(RECV_INIT) X(PSEND_INIT)      \
-        X(PRECV_INIT) X(SENDRECV) X(SENDRECV_REPLACE) X(ISENDRECV) X(ISENDRECV_REPLACE) X(PROBE) X(IPROBE)  \
-            X(MPROBE) X(IMPROBE) X(MRECV) X(IMRECV) X(START) X(STARTALL) X(WAIT) X(WAITALL) X(WAITANY)      \
-                X(WAITSOME) X(TEST) X(TESTALL) X(TESTANY) X(TESTSOME) X(REQUEST_FREE) X(CANCEL) X(GREQUEST) \
-                    X(DETACH) X(COLLECTIVE) X(ICOLLECTIVE) X(PCOLLECTIVE) X(CREATE) X(IDUP) X(CREATE_GROUP) \
-                        X(CREATE_ALONE) X(CREATE_WORLD) X(INTERCOMM_CREATE) X(COMM_FREE) X(GET_PARENT)      \
-                            X(COMM_NAME) X(WIN_CREATE) X(WIN_FREE) X(WIN_SYNC) X(WIN_NAME) X(RMA) X(FILE)   \
-                                X(IFILE) X(REQUEST_OTHER) X(INIT) X(FINALIZE) X(TYPE_FREE) X(TYPE_NEW)      \
-                                    X(GROUP_NEW) X(GROUP_FREE) X(OP_NEW) X(OP_FREE) X(FILE_OPEN)            \
-                                        X(FILE_CLOSE)
+#define RECORDER_ACTIONS(X)                                                                                \
+    X(PLAIN)                                                                                               \
+    X(POLL)                                                                                                \
+    X(SEND)                                                                                                \
+    X(BSEND)                                                                                               \
+    X(SSEND)                                                                                               \
+    X(RSEND)                                                                                               \
+    X(ISEND)                                                                                               \
+    X(IBSEND)                                                                                              \
+    X(ISSEND)                                                                                              \
+    X(IRSEND)                                                                                              \
+    X(SEND_INIT)                                                                                           \
+    X(BSEND_INIT)                                                                                          \
+    X(SSEND_INIT) X(RSEND_INIT) X(RECV) X(IRECV) X(RECV_INIT) X(PSEND_INIT) X(PRECV_INIT) X(SENDRECV)      \
+        X(SENDRECV_REPLACE) X(ISENDRECV) X(ISENDRECV_REPLACE) X(PROBE) X(IPROBE) X(MPROBE) X(IMPROBE)      \
+            X(MRECV) X(IMRECV) X(START) X(STARTALL) X(WAIT) X(WAITALL) X(WAITANY) X(WAITSOME) X(TEST)      \
+                X(TESTALL) X(TESTANY) X(TESTSOME) X(REQUEST_FREE) X(CANCEL) X(GREQUEST) X(DETACH)          \
+                    X(COLLECTIVE) X(ICOLLECTIVE) X(PCOLLECTIVE) X(CREATE) X(IDUP) X(CREATE_GROUP)          \
+                        X(CREATE_ALONE) X(CREATE_WORLD) X(INTERCOMM_CREATE) X(COMM_FREE) X(GET_PARENT)     \
+                            X(COMM_NAME) X(WIN_CREATE) X(WIN_FREE) X(WIN_SYNC) X(WIN_NAME) X(RMA) X(FILE)  \
+                                X(IFILE) X(REQUEST_OTHER) X(INIT) X(FINALIZE) X(TYPE_FREE) X(TYPE_NEW)     \
+                                    X(GROUP_NEW) X(GROUP_FREE) X(OP_NEW) X(OP_FREE) X(FILE_OPEN)           \
+                                        X(FILE_CLOSE) X(WIN_START) X(WIN_POST) X(WIN_COMPLETE) X(WIN_WAIT) \
+                                            X(WIN_TEST) X(WIN_LOCK) X(WIN_UNLOCK) X(WIN_LOCK_ALL)          \
+                                                X(WIN_UNLOCK_ALL) X(WIN_FLUSH) X(WIN_FLUSH_ALL)
 
 enum action {
 #define RECORDER_ENUM(id) ACTION_##id,
@@ -75,6 +79,7 @@ struct abi {
     enum mpiq_record_abi kind;
     uint32_t handle_size; /* 4 or 8 */
     int32_t any_source, any_tag, proc_null, root;
+    int32_t no_check, lock_exclusive; /* MPI_MODE_NOCHECK, MPI_LOCK_EXCLUSIVE */
     uint64_t comm_world, comm_self, comm_null, request_null, request_empty, message_no_proc, win_null;
     uint64_t packed; /* the datatype */
     uint64_t byte;
@@ -211,6 +216,7 @@ struct call {
     struct mpiq_record_thread *thread;
     struct mpiq_record_call *entry;
     struct mpiq_record_comm *comm;
+    struct mpiq_record_window *window;
     word caller;
     size_t request_count;
     uint64_t handle;             /* of what the call frees */
@@ -251,9 +257,15 @@ void comm_removed(struct mpiq_record_comm *comm);
 
 /* ---- window.c ---------------------------------------------------------------------------------------- */
 
-void window_created(struct mpiq_record_comm *comm, uint64_t handle);
+void window_created(const struct call *call, uint64_t handle);
 struct mpiq_record_window *window_find(uint64_t handle);
 void window_removed(uint64_t handle);
+void window_name(struct mpiq_record_window *window, const char *name);
+/* A communicator is freed; windows that were made on it live on.  Holding the lock. */
+void window_forget_comm(uint32_t comm);
+/* Before and after a call that synchronises call->window, or accesses it: epochs and locks. */
+void window_before(struct call *call);
+void window_after(struct call *call, int result);
 
 /* ---- channel.c --------------------------------------------------------------------------------------- */
 
@@ -309,8 +321,8 @@ bool signature_init(void);
 void signature_begin(void); /* once the library can be asked */
 /* Of so many elements of a datatype, or, where bytes is not negative, of so many bytes of it. */
 void signature_of_data(uint64_t datatype, int64_t count, int64_t bytes, struct signature *ret);
-/* Of a request: what its datatype is made of is noted as long as the library may be asked, since the program may free
-   the type before the request ends. */
+/* Of a request: what its datatype is made of is noted as long as the library may be asked, since the program
+   may free the type before the request ends. */
 void signature_note(const struct mpiq_record_request *request, uint64_t datatype);
 /* The same as signature_of_data, of a datatype noted for the request. */
 void signature_of_request(const struct mpiq_record_request *request, int64_t count, int64_t bytes,

@@ -1,11 +1,102 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* window - the program's windows, and the communicators they were made on. */
+/*
+ * window - the program's windows, the communicators they were made on, their epochs and locks.
+ *
+ * What lets others go on (a post, the end of an access, an unlock) is noted before the call, what keeps them
+ * waiting after it: a reader between the two finds less, never more, that holds somebody up.  A lock counts
+ * as granted once MPI_Win_flush has completed an operation under it, since a library may let MPI_Win_lock
+ * return before; of the process's own memory, and of memory that is reached by loads and stores, when it
+ * returns.
+ *
+ * The table of peers is searched without the lock and changed under it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
 #include "recorder.h"
+
+enum { FIRST_ROOM = 8 };
 
 static uint32_t count;
 
-void window_created(struct mpiq_record_comm *comm, uint64_t handle)
+/* ---- peers ------------------------------------------------------------------------------------------- */
+
+static struct mpiq_record_window_peer *find_in(struct mpiq_record_window_peers *peers, int32_t peer)
 {
+    uint32_t mask = peers->room - 1;
+    uint32_t at = (uint32_t)mpiq_record_mix((uint32_t)peer) & mask;
+    while (__atomic_load_n(&peers->list[at].used, __ATOMIC_ACQUIRE) && peers->list[at].peer != peer)
+        at = (at + 1) & mask;
+    return &peers->list[at];
+}
+
+/* NULL: nothing was noted of it. */
+static struct mpiq_record_window_peer *peer_find(const struct mpiq_record_window *window, int32_t peer)
+{
+    struct mpiq_record_window_peers *peers = arena_at(__atomic_load_n(&window->peers, __ATOMIC_ACQUIRE));
+    struct mpiq_record_window_peer *found = peers ? find_in(peers, peer) : NULL;
+    return found && found->used ? found : NULL;
+}
+
+static struct mpiq_record_window_peers *grow(struct mpiq_record_window *window,
+                                             const struct mpiq_record_window_peers *old)
+{
+    uint32_t room = old ? 2 * old->room : FIRST_ROOM;
+    struct mpiq_record_window_peers *made =
+        room > MPIQ_RECORD_MAX_WINDOW_PEERS ? NULL
+                                            : arena_allocate_locked(sizeof *made + room * sizeof *made->list);
+    if (!made)
+        return NULL;
+    made->room = room;
+    for (uint32_t i = 0; old && i < old->room; i++) {
+        if (!old->list[i].used)
+            continue;
+        *find_in(made, old->list[i].peer) = old->list[i];
+        made->count++;
+    }
+    __atomic_store_n(&window->peers, arena_offset(made), __ATOMIC_RELEASE);
+    return made;
+}
+
+/* The peer's, made if need be; NULL without room: then nothing is known of the window any more.  Holding the
+   lock. */
+static struct mpiq_record_window_peer *peer_of_window(struct mpiq_record_window *window, int32_t peer)
+{
+    struct mpiq_record_window_peers *peers = arena_at(window->peers);
+    struct mpiq_record_window_peer *found = peers ? find_in(peers, peer) : NULL;
+    if (found && found->used)
+        return found;
+    if (!peers || 2 * (peers->count + 1) > peers->room) {
+        peers = grow(window, peers);
+        found = peers ? find_in(peers, peer) : NULL;
+    }
+    if (!found) {
+        window->flags |= MPIQ_RECORD_WINDOW_UNCLEAR;
+        return NULL;
+    }
+    peers->count++;
+    found->peer = peer;
+    __atomic_store_n(&found->used, 1, __ATOMIC_RELEASE);
+    return found;
+}
+
+/* Clears flags of all peers that have one of them, and sets others in their place.  Holding the lock. */
+static void replace_flags(struct mpiq_record_window *window, unsigned which, unsigned clear, unsigned set)
+{
+    struct mpiq_record_window_peers *peers = arena_at(window->peers);
+    for (uint32_t i = 0; peers && i < peers->room; i++) {
+        struct mpiq_record_window_peer *peer = &peers->list[i];
+        if (peer->used && peer->flags & which)
+            peer->flags = (uint16_t)((peer->flags & ~clear) | set);
+    }
+}
+
+/* ---- windows ----------------------------------------------------------------------------------------- */
+
+void window_created(const struct call *call, uint64_t handle)
+{
+    struct mpiq_record_comm *comm = call->comm;
+    const struct mpiq_record_group *group = comm ? arena_at(comm->group) : NULL;
     if (handle == recorder_abi.win_null)
         return;
     arena_lock();
@@ -21,10 +112,24 @@ void window_created(struct mpiq_record_comm *comm, uint64_t handle)
         }
     }
     if (window) {
+        struct mpiq_record_window_peers *peers = arena_at(window->peers);
+        for (uint32_t i = 0; peers && i < peers->room; i++)
+            peers->list[i] = (struct mpiq_record_window_peer){0};
+        if (peers)
+            peers->count = 0;
         window->comm = arena_offset(comm);
         window->id[0] = comm ? comm->id[1] : 0;
         window->id[1] = comm ? ++comm->creations : 0;
         window->name[0] = '\0';
+        window->caller = call->caller;
+        window->group_hash = group ? group->hash : 0;
+        window->local_rank = comm ? comm->local_rank : -1;
+        window->exposure = OMPI_MQS_EXPOSURE_NONE;
+        window->access = OMPI_MQS_ACCESS_NONE;
+        window->made_by = call->function->collective;
+        window->flags = !comm                                             ? MPIQ_RECORD_WINDOW_UNCLEAR
+                        : window->made_by == OMPI_MQS_win_allocate_shared ? MPIQ_RECORD_WINDOW_SHARED
+                                                                          : 0;
         __atomic_store_n(&window->handle, handle, __ATOMIC_RELEASE);
     }
     arena_unlock();
@@ -44,4 +149,268 @@ void window_removed(uint64_t handle)
     struct mpiq_record_window *window = window_find(handle);
     if (window)
         __atomic_store_n(&window->handle, 0, __ATOMIC_RELEASE);
+}
+
+void window_name(struct mpiq_record_window *window, const char *name)
+{
+    if (!window || !name)
+        return;
+    size_t length = strnlen(name, sizeof window->name - 1);
+    memcpy(window->name, name, length);
+    window->name[length] = '\0';
+}
+
+void window_forget_comm(uint32_t comm)
+{
+    struct mpiq_record_window *window = arena_at(mpiq_record_root.windows);
+    for (; window; window = arena_at(window->next)) {
+        if (window->comm == comm)
+            window->comm = 0;
+    }
+}
+
+/* ---- groups ------------------------------------------------------------------------------------------ */
+
+/* Local ranks in the window of a group's members; NULL: cannot be had.  The caller frees. */
+static int *members_of(const struct mpiq_record_window *window, uint64_t group, int *size)
+{
+    uint64_t all = 0;
+    if (ASK(Group_size, group, (word)size) != 0 || *size < 0 ||
+        ASK(Win_get_group, window->handle, (word)&all) != 0)
+        return NULL;
+    int *own = malloc(((size_t)*size + 1) * sizeof *own);
+    int *ranks = malloc(((size_t)*size + 1) * sizeof *ranks);
+    for (int i = 0; own && i < *size; i++)
+        own[i] = i;
+    bool good =
+        own && ranks &&
+        ASK(Group_translate_ranks, group, (word)*size, (word)own, handle_at(&all, 0), (word)ranks) == 0;
+    ASK(Group_free, (word)&all);
+    free(own);
+    if (good)
+        return ranks;
+    free(ranks);
+    return NULL;
+}
+
+/* The group of MPI_Win_start or MPI_Win_post. */
+static void note_group(struct call *call, unsigned open, unsigned ever)
+{
+    struct mpiq_record_window *window = call->window;
+    int size = 0;
+    int *ranks = members_of(window, handle_of(call->arguments[0]), &size);
+    arena_lock();
+    for (int i = 0; ranks && i < size; i++) {
+        struct mpiq_record_window_peer *peer = ranks[i] >= 0 ? peer_of_window(window, ranks[i]) : NULL;
+        if (peer)
+            peer->flags |= (uint16_t)(open | ever);
+    }
+    if (!ranks)
+        window->flags |= MPIQ_RECORD_WINDOW_UNCLEAR;
+    arena_unlock();
+    free(ranks);
+}
+
+static void end_group(struct mpiq_record_window *window, unsigned open)
+{
+    arena_lock();
+    replace_flags(window, open, open, 0);
+    arena_unlock();
+}
+
+/* ---- locks ------------------------------------------------------------------------------------------- */
+
+static void begin_lock(struct call *call, struct mpiq_record_window *window)
+{
+    bool exclusive = (int32_t)call->arguments[0] == recorder_abi.lock_exclusive;
+    if (exclusive)
+        call->thread->window_wait |= MPIQ_RECORD_WINDOW_EXCLUSIVE;
+    arena_lock();
+    struct mpiq_record_window_peer *peer =
+        call->entry->peer >= 0 ? peer_of_window(window, call->entry->peer) : NULL;
+    if (peer) {
+        peer->flags &= (uint16_t) ~(MPIQ_RECORD_PEER_ACCESSED | MPIQ_RECORD_PEER_GRANTED);
+        peer->lock = exclusive ? OMPI_MQS_LOCK_EXCLUSIVE : OMPI_MQS_LOCK_SHARED;
+        call->thread->window_wait |= MPIQ_RECORD_WINDOW_KNOWN;
+    }
+    arena_unlock();
+}
+
+static bool is_no_check(const struct call *call, unsigned at)
+{
+    return ((int32_t)call->arguments[at] & recorder_abi.no_check) != 0;
+}
+
+static void end_lock(const struct call *call, struct mpiq_record_window *window, bool good)
+{
+    arena_lock();
+    struct mpiq_record_window_peer *peer = peer_find(window, call->entry->peer);
+    if (peer && !good)
+        peer->lock = OMPI_MQS_LOCK_NONE;
+    else if (peer && (peer->peer == window->local_rank || window->flags & MPIQ_RECORD_WINDOW_SHARED))
+        peer->flags |= MPIQ_RECORD_PEER_GRANTED;
+    arena_unlock();
+}
+
+/* Before MPI_Win_unlock or MPI_Win_flush at one target: it has to have the lock to complete what was begun.
+ */
+static void begin_completion(struct call *call, struct mpiq_record_window *window, bool unlock)
+{
+    arena_lock();
+    struct mpiq_record_window_peer *peer = peer_find(window, call->entry->peer);
+    call->thread->window_wait |= MPIQ_RECORD_WINDOW_KNOWN;
+    if (peer && peer->flags & MPIQ_RECORD_PEER_ACCESSED && !(peer->flags & MPIQ_RECORD_PEER_GRANTED))
+        call->thread->window_wait |=
+            MPIQ_RECORD_WINDOW_LOCK |
+            (peer->lock == OMPI_MQS_LOCK_EXCLUSIVE ? MPIQ_RECORD_WINDOW_EXCLUSIVE : 0);
+    if (peer && unlock)
+        peer->flags &= (uint16_t)~MPIQ_RECORD_PEER_GRANTED;
+    arena_unlock();
+}
+
+static void end_completion(const struct call *call, struct mpiq_record_window *window, bool unlock)
+{
+    arena_lock();
+    struct mpiq_record_window_peer *peer = peer_find(window, call->entry->peer);
+    if (peer && unlock) {
+        peer->lock = OMPI_MQS_LOCK_NONE;
+        peer->flags &= (uint16_t) ~(MPIQ_RECORD_PEER_ACCESSED | MPIQ_RECORD_PEER_GRANTED);
+    } else if (peer && call->thread->window_wait & MPIQ_RECORD_WINDOW_LOCK) {
+        peer->flags |= MPIQ_RECORD_PEER_GRANTED;
+    }
+    arena_unlock();
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------- */
+
+void window_before(struct call *call)
+{
+    struct mpiq_record_window *window = call->window;
+    struct mpiq_record_thread *thread = call->thread;
+    if (!window)
+        return;
+    switch ((enum action)call->function->action) {
+    case ACTION_WIN_START:
+        note_group(call, MPIQ_RECORD_PEER_STARTED, MPIQ_RECORD_PEER_EVER_STARTED);
+        window->access = OMPI_MQS_ACCESS_START;
+        window->flags &= ~MPIQ_RECORD_WINDOW_NO_CHECK;
+        if (is_no_check(call, 1))
+            window->flags |= MPIQ_RECORD_WINDOW_NO_CHECK;
+        else
+            thread->window_wait = MPIQ_RECORD_WINDOW_KNOWN;
+        break;
+    case ACTION_WIN_POST:
+        note_group(call, MPIQ_RECORD_PEER_POSTED, MPIQ_RECORD_PEER_EVER_POSTED);
+        window->exposure = OMPI_MQS_EXPOSURE_POST;
+        break;
+    case ACTION_WIN_COMPLETE:
+        if (!(window->flags & MPIQ_RECORD_WINDOW_NO_CHECK))
+            thread->window_wait = MPIQ_RECORD_WINDOW_KNOWN;
+        break;
+    case ACTION_WIN_WAIT:
+        if (window->exposure == OMPI_MQS_EXPOSURE_POST)
+            thread->window_wait = MPIQ_RECORD_WINDOW_KNOWN;
+        break;
+    case ACTION_WIN_LOCK:
+        if (!is_no_check(call, 2))
+            begin_lock(call, window);
+        break;
+    case ACTION_WIN_LOCK_ALL:
+        if (is_no_check(call, 0))
+            break;
+        __atomic_or_fetch(&window->flags, MPIQ_RECORD_WINDOW_LOCK_ALL, __ATOMIC_RELAXED);
+        thread->window_wait = MPIQ_RECORD_WINDOW_KNOWN;
+        break;
+    case ACTION_WIN_UNLOCK:
+    case ACTION_WIN_FLUSH:
+        begin_completion(call, window, call->function->action == ACTION_WIN_UNLOCK);
+        break;
+    case ACTION_WIN_UNLOCK_ALL:
+        thread->window_wait = MPIQ_RECORD_WINDOW_KNOWN;
+        arena_lock();
+        replace_flags(window, MPIQ_RECORD_PEER_GRANTED, MPIQ_RECORD_PEER_GRANTED, 0);
+        arena_unlock();
+        break;
+    case ACTION_WIN_FLUSH_ALL:
+        thread->window_wait = MPIQ_RECORD_WINDOW_KNOWN;
+        if (recorder_multiple) /* another thread's operations may come in between */
+            break;
+        replace_flags(window, MPIQ_RECORD_PEER_ACCESSED, 0, MPIQ_RECORD_PEER_FLUSHING);
+        break;
+    default:
+        break;
+    }
+}
+
+void window_after(struct call *call, int result)
+{
+    struct mpiq_record_window *window = call->window;
+    bool good = result == 0;
+    if (!window)
+        return;
+    switch ((enum action)call->function->action) {
+    case ACTION_RMA: {
+        struct mpiq_record_window_peer *peer =
+            good && call->entry->bytes > 0 ? peer_find(window, call->entry->peer) : NULL;
+        bool all = (window->flags & MPIQ_RECORD_WINDOW_LOCK_ALL) != 0;
+        if ((peer && (peer->flags & MPIQ_RECORD_PEER_ACCESSED || (peer->lock == 0 && !all))) ||
+            (!peer && !(good && all && call->entry->bytes > 0 && call->entry->peer >= 0)))
+            break;
+        arena_lock();
+        peer = peer_of_window(window, call->entry->peer);
+        if (peer)
+            peer->flags |= MPIQ_RECORD_PEER_ACCESSED;
+        arena_unlock();
+        break;
+    }
+    case ACTION_WIN_START:
+        if (!good) {
+            end_group(window, MPIQ_RECORD_PEER_STARTED);
+            window->access = OMPI_MQS_ACCESS_NONE;
+        }
+        break;
+    case ACTION_WIN_COMPLETE:
+        if (good) {
+            end_group(window, MPIQ_RECORD_PEER_STARTED);
+            window->access = OMPI_MQS_ACCESS_NONE;
+        }
+        break;
+    case ACTION_WIN_POST:
+        good = !good; /* a post that failed exposes nothing */
+        /* fall through */
+    case ACTION_WIN_WAIT:
+    case ACTION_WIN_TEST:
+        if (!good || (call->function->action == ACTION_WIN_TEST && *(const int *)call->arguments[1] == 0))
+            break;
+        window->exposure = OMPI_MQS_EXPOSURE_NONE;
+        end_group(window, MPIQ_RECORD_PEER_POSTED);
+        break;
+    case ACTION_WIN_LOCK:
+        if (call->thread->window_wait & MPIQ_RECORD_WINDOW_KNOWN)
+            end_lock(call, window, good);
+        break;
+    case ACTION_WIN_LOCK_ALL:
+        if (!good)
+            __atomic_and_fetch(&window->flags, ~MPIQ_RECORD_WINDOW_LOCK_ALL, __ATOMIC_RELAXED);
+        break;
+    case ACTION_WIN_UNLOCK:
+    case ACTION_WIN_FLUSH:
+        if (good)
+            end_completion(call, window, call->function->action == ACTION_WIN_UNLOCK);
+        break;
+    case ACTION_WIN_UNLOCK_ALL:
+        if (!good)
+            break;
+        __atomic_and_fetch(&window->flags, ~MPIQ_RECORD_WINDOW_LOCK_ALL, __ATOMIC_RELAXED);
+        arena_lock();
+        replace_flags(window, MPIQ_RECORD_PEER_ACCESSED, MPIQ_RECORD_PEER_ACCESSED, 0);
+        arena_unlock();
+        break;
+    case ACTION_WIN_FLUSH_ALL:
+        replace_flags(window, MPIQ_RECORD_PEER_FLUSHING, MPIQ_RECORD_PEER_FLUSHING,
+                      good ? MPIQ_RECORD_PEER_GRANTED : 0);
+        break;
+    default:
+        break;
+    }
 }

@@ -3,22 +3,36 @@
 #include "job/collective.h"
 #include "job/graph.h"
 
-/* Whether a process lets another one in: it has posted the window to it, or anybody may enter. */
-static bool has_posted(const struct mpiq_job_state *job, uint32_t window, uint32_t target, uint32_t origin)
+static bool is_listed(const struct mpiq_job_state *job, uint32_t first, uint32_t count, uint32_t process)
 {
-    const struct mpiq_job_window_view *view = mpiq_job_window_view_of(job, target, window);
-    if (!view || view->exposure != MPIQ_EXPOSURE_POST)
-        return false;
-    for (uint32_t i = 0; i < view->exposure_count; i++) {
-        if (job->window_ranks[view->first_exposure + i] == origin)
+    for (uint32_t i = 0; i < count; i++) {
+        if (job->window_ranks[first + i] == process)
             return true;
     }
     return false;
 }
 
+/* The recorder's groups are those of all epochs so far while none is open. */
+static bool is_of_all_epochs(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
+                             bool open)
+{
+    return job->ranks[view->rank].source == MPIQ_SOURCE_RECORDER && !open;
+}
+
+/* Whether a process lets another one in: it has posted the window to it.  Where it has done so before
+   (before: it counts), that epoch may be the one that the other one is about to leave. */
+static bool has_posted(const struct mpiq_job_state *job, uint32_t window, uint32_t target, uint32_t origin,
+                       bool before)
+{
+    const struct mpiq_job_window_view *view = mpiq_job_window_view_of(job, target, window);
+    bool posted = view && view->exposure == MPIQ_EXPOSURE_POST;
+    return view && (posted || (before && is_of_all_epochs(job, view, posted))) &&
+           is_listed(job, view->first_exposure, view->exposure_count, origin);
+}
+
 /* MPI_Win_start, MPI_Win_complete: each of the group that has not posted. */
 static void build_access(struct mpiq_wait_graph *graph, const struct mpiq_job_window_view *view,
-                         uint32_t process)
+                         uint32_t process, bool complete)
 {
     const struct mpiq_job_state *job = graph->job;
     for (uint32_t i = 0; i < view->access_count; i++) {
@@ -27,15 +41,15 @@ static void build_access(struct mpiq_wait_graph *graph, const struct mpiq_job_wi
                      (mpiq_never_acts(job, target) || mpiq_job_window_view_of(job, target, view->window));
         if (!known) /* it may have posted long ago */
             mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
-        else if (!has_posted(job, view->window, target, process))
+        else if (!has_posted(job, view->window, target, process, complete))
             mpiq_graph_edge(graph, mpiq_rank_node(target), MPIQ_NONE);
     }
 }
 
-/* Whether a process has its access to another one's window open.  One that is in MPI_Win_complete may have
-   told the other one already. */
-static bool has_open_access(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
-                            uint32_t target)
+/* Whether a process has certainly not completed its access to another one's window: it is open, or never was.
+   One that is in MPI_Win_complete may have told the other one already. */
+static bool has_not_completed(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
+                              uint32_t target)
 {
     const struct mpiq_job_rank *rank = &job->ranks[view->rank];
     for (uint32_t i = 0; i < rank->thread_count; i++) {
@@ -43,16 +57,13 @@ static bool has_open_access(const struct mpiq_job_state *job, const struct mpiq_
         if (wait && wait->window == view->window && wait->kind == MPIQ_WAIT_COMPLETE)
             return false;
     }
-    for (uint32_t i = 0; i < view->access_count; i++) {
-        if (job->window_ranks[view->first_access + i] == target)
-            return true;
-    }
-    return false;
+    bool listed = is_listed(job, view->first_access, view->access_count, target);
+    return is_of_all_epochs(job, view, view->access == MPIQ_ACCESS_START) ? !listed : listed;
 }
 
-/* MPI_Win_wait: all of the group that have not completed.  Whose access is open has not.  The others either
-   have, or have not begun: the one or other of them has not where the waiter turned round in its wait from
-   look to look, since it would have their word by now. */
+/* MPI_Win_wait: all of the group that have not completed.  Whose access is open, or never was, has not.  The
+   others either have, or have not begun: the one or other of them has not where the waiter turned round in
+   its wait from look to look, since it would have their word by now. */
 static uint32_t build_exposure(struct mpiq_wait_graph *graph, const struct mpiq_job_window_view *view,
                                uint32_t process, bool turned)
 {
@@ -62,7 +73,7 @@ static uint32_t build_exposure(struct mpiq_wait_graph *graph, const struct mpiq_
         uint32_t origin = job->window_ranks[view->first_exposure + i];
         const struct mpiq_job_window_view *of =
             origin == MPIQ_NONE ? NULL : mpiq_job_window_view_of(job, origin, view->window);
-        if (of && has_open_access(job, of, process)) {
+        if (of && has_not_completed(job, of, process)) {
             mpiq_graph_edge(graph, mpiq_rank_node(origin), MPIQ_NONE);
             open++;
         }
@@ -171,21 +182,25 @@ uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_
         mpiq_job_window_view_of(graph->job, rank->process, wait->window);
     uint32_t before = graph->edge_count;
     bool counted = view != NULL; /* by the record it can be told who is missing */
+    /* The recorder sees the call and not the wait in it: MPI_Win_lock and MPI_Win_start may return at once.
+     */
+    bool passing = rank->source == MPIQ_SOURCE_RECORDER && !turned;
     switch ((enum mpiq_wait_kind)wait->kind) {
     case MPIQ_WAIT_START:
-        if (view)
-            build_access(graph, view, rank->process);
+        if (view && !passing)
+            build_access(graph, view, rank->process, false);
         break;
     case MPIQ_WAIT_COMPLETE: /* one of the group may have its word, and be past the epoch */
         if (view && turned)
-            build_access(graph, view, rank->process);
+            build_access(graph, view, rank->process, true);
         break;
     case MPIQ_WAIT_WAIT:
         if (view && view->exposure_count > 0)
             return build_exposure(graph, view, rank->process, turned);
         break;
     case MPIQ_WAIT_LOCK:
-        build_lock_wait(graph, view, wait);
+        if (!passing)
+            build_lock_wait(graph, view, wait);
         break;
     case MPIQ_WAIT_UNLOCK:
     case MPIQ_WAIT_FLUSH:

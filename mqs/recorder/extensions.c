@@ -11,6 +11,7 @@
 #include "group.h"
 #include "process.h"
 #include "wait.h"
+#include "window.h"
 
 static const char *coll_name(int collective)
 {
@@ -257,6 +258,10 @@ static const mqs_extensions extensions = {
     .get_channel_counts = get_channel_counts,
     .setup_history_iterator = call_setup_history,
     .next_past_call = call_next_past,
+    .setup_window_iterator = window_setup_iterator,
+    .next_window = window_next,
+    .get_window_locks = window_get_locks,
+    .get_window_group = window_get_group,
     .get_checking = fact_get_checking,
     .setup_fact_iterator = fact_setup_iterator,
     .next_fact = fact_next,

@@ -19,6 +19,9 @@ static void rewind_all(mqs_process_info *info)
     info->threads_seen = MPIQ_RECORD_MAX_THREADS + 1;
     info->history_threads_seen = MPIQ_RECORD_MAX_THREADS + 1;
     info->history_next = info->history_end = 0;
+    info->window = NULL;
+    info->window_peers = NULL;
+    info->next_window = 0;
 }
 
 int process_refresh(mqs_process_info *info)

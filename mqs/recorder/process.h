@@ -45,6 +45,10 @@ struct _mqs_process_info {
     unsigned history_threads_seen;
     uint64_t history_next; /* call number; 0: the next thread */
     uint64_t history_end;
+    const struct mpiq_record_window *window;             /* returned last; NULL: none */
+    const struct mpiq_record_window_peers *window_peers; /* of that one; NULL: none */
+    uint32_t next_window;
+    unsigned windows_seen;
     uint32_t next_fact; /* of the fact iterator: in the table */
     uint32_t fact_comm; /* before it: the communicators, those that live first */
     unsigned fact_comms_seen;

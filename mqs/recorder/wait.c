@@ -26,15 +26,30 @@ int wait_setup_iterator(mqs_process *process)
 static int kind_of(const struct mpiq_record_function *function)
 {
     static const uint8_t kinds[MPIQ_RECORD_FAMILY_COUNT] = {
-        [MPIQ_RECORD_SEND] = OMPI_MQS_WAIT_SEND,     [MPIQ_RECORD_BSEND] = OMPI_MQS_WAIT_SEND,
-        [MPIQ_RECORD_SSEND] = OMPI_MQS_WAIT_SEND,    [MPIQ_RECORD_RSEND] = OMPI_MQS_WAIT_SEND,
-        [MPIQ_RECORD_RECV] = OMPI_MQS_WAIT_RECEIVE,  [MPIQ_RECORD_SENDRECV] = OMPI_MQS_WAIT_ALL,
-        [MPIQ_RECORD_PROBE] = OMPI_MQS_WAIT_PROBE,   [MPIQ_RECORD_MPROBE] = OMPI_MQS_WAIT_MPROBE,
-        [MPIQ_RECORD_MRECV] = OMPI_MQS_WAIT_MRECV,   [MPIQ_RECORD_WAIT] = OMPI_MQS_WAIT_REQUEST,
-        [MPIQ_RECORD_WAITALL] = OMPI_MQS_WAIT_ALL,   [MPIQ_RECORD_WAITANY] = OMPI_MQS_WAIT_ANY,
-        [MPIQ_RECORD_WAITSOME] = OMPI_MQS_WAIT_SOME, [MPIQ_RECORD_COLLECTIVE] = OMPI_MQS_WAIT_SHARED,
-        [MPIQ_RECORD_WINDOW] = OMPI_MQS_WAIT_RMA,    [MPIQ_RECORD_DETACH] = OMPI_MQS_WAIT_BSEND_DETACH,
-        [MPIQ_RECORD_INIT] = OMPI_MQS_WAIT_INIT,     [MPIQ_RECORD_FINALIZE] = OMPI_MQS_WAIT_FINALIZE,
+        [MPIQ_RECORD_SEND] = OMPI_MQS_WAIT_SEND,
+        [MPIQ_RECORD_BSEND] = OMPI_MQS_WAIT_SEND,
+        [MPIQ_RECORD_SSEND] = OMPI_MQS_WAIT_SEND,
+        [MPIQ_RECORD_RSEND] = OMPI_MQS_WAIT_SEND,
+        [MPIQ_RECORD_RECV] = OMPI_MQS_WAIT_RECEIVE,
+        [MPIQ_RECORD_SENDRECV] = OMPI_MQS_WAIT_ALL,
+        [MPIQ_RECORD_PROBE] = OMPI_MQS_WAIT_PROBE,
+        [MPIQ_RECORD_MPROBE] = OMPI_MQS_WAIT_MPROBE,
+        [MPIQ_RECORD_MRECV] = OMPI_MQS_WAIT_MRECV,
+        [MPIQ_RECORD_WAIT] = OMPI_MQS_WAIT_REQUEST,
+        [MPIQ_RECORD_WAITALL] = OMPI_MQS_WAIT_ALL,
+        [MPIQ_RECORD_WAITANY] = OMPI_MQS_WAIT_ANY,
+        [MPIQ_RECORD_WAITSOME] = OMPI_MQS_WAIT_SOME,
+        [MPIQ_RECORD_COLLECTIVE] = OMPI_MQS_WAIT_SHARED,
+        [MPIQ_RECORD_WINDOW] = OMPI_MQS_WAIT_RMA,
+        [MPIQ_RECORD_DETACH] = OMPI_MQS_WAIT_BSEND_DETACH,
+        [MPIQ_RECORD_INIT] = OMPI_MQS_WAIT_INIT,
+        [MPIQ_RECORD_FINALIZE] = OMPI_MQS_WAIT_FINALIZE,
+        [MPIQ_RECORD_WIN_START] = OMPI_MQS_WAIT_WIN_START,
+        [MPIQ_RECORD_WIN_COMPLETE] = OMPI_MQS_WAIT_WIN_COMPLETE,
+        [MPIQ_RECORD_WIN_WAIT] = OMPI_MQS_WAIT_WIN_WAIT,
+        [MPIQ_RECORD_WIN_LOCK] = OMPI_MQS_WAIT_WIN_LOCK,
+        [MPIQ_RECORD_WIN_UNLOCK] = OMPI_MQS_WAIT_WIN_UNLOCK,
+        [MPIQ_RECORD_WIN_FLUSH] = OMPI_MQS_WAIT_WIN_FLUSH,
     };
 
     switch (function->collective) {
@@ -47,6 +62,26 @@ static int kind_of(const struct mpiq_record_function *function)
     default:
         return function->family < MPIQ_RECORD_FAMILY_COUNT ? kinds[function->family] : OMPI_MQS_WAIT_NONE;
     }
+}
+
+/* One-sided calls: on which window, at whom, and for which lock. */
+static void describe_window(const struct mpiq_record_thread *thread, const struct mpiq_record_call *call,
+                            mqs_wait *ret)
+{
+    if (ret->kind < OMPI_MQS_WAIT_WIN_START || ret->kind > OMPI_MQS_WAIT_WIN_FLUSH) {
+        return;
+    }
+    if ((thread->window_wait & MPIQ_RECORD_WINDOW_KNOWN) == 0) {
+        ret->kind = OMPI_MQS_WAIT_RMA;
+        return;
+    }
+    /* It asked for the lock before, and has it not: that is what it waits for. */
+    if ((thread->window_wait & MPIQ_RECORD_WINDOW_LOCK) != 0) {
+        ret->kind = OMPI_MQS_WAIT_WIN_LOCK;
+    }
+    ret->window = (mqs_taddr_t)thread->window;
+    ret->window_target = call->peer >= 0 ? call->peer : -1;
+    ret->lock_exclusive = (thread->window_wait & MPIQ_RECORD_WINDOW_EXCLUSIVE) != 0;
 }
 
 static int describe(mqs_process_info *info, const struct mpiq_record_thread *thread,
@@ -72,6 +107,7 @@ static int describe(mqs_process_info *info, const struct mpiq_record_thread *thr
     ret->begin_ns = copy_time(&info->copy, call->begin);
     ret->comm = comm == NULL ? 0 : (mqs_taddr_t)comm->handle;
     snprintf(ret->call, sizeof ret->call, "%s", function->name);
+    describe_window(thread, call, ret);
     if (function->collective >= 0) {
         ret->collective = function->collective;
         ret->collective_comm = ret->comm;

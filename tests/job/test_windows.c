@@ -246,6 +246,74 @@ static void test_completed_on_the_way(void)
     job_deinit(&job);
 }
 
+static void recorded(struct job_builder *job)
+{
+    for (int rank = 0; rank < job->ranks; rank++) {
+        for (int look = 0; look < 2; look++)
+            job->states[look][rank]->source = MPIQ_SOURCE_RECORDER;
+    }
+}
+
+static bool is_deadlock(struct job_builder *job)
+{
+    char *answer = job_answer(job);
+    bool deadlock = strncmp(answer, "deadlock", 8) == 0;
+    free(answer);
+    job_deinit(job);
+    return deadlock;
+}
+
+/* The recorder sees that a rank is in MPI_Win_lock or MPI_Win_start, not that it waits there. */
+static void test_passing(void)
+{
+    for (int polls = 0; polls < 2; polls++) {
+        for (int kind = 0; kind < 2; kind++) {
+            struct job_builder job;
+            if (kind == 0) {
+                make_lock(&job, 2);
+            } else {
+                job_init(&job, 2);
+                int window = job_window(&job, "halo", WORLD);
+                job_start(&job, 0, window, 1);
+                job_wait_window(&job, 0, "MPI_Win_start", MPIQ_WAIT_START, window, ANY, MPIQ_LOCK_NONE);
+                job_collective(&job, 1, WORLD, "MPI_Barrier", 1, ANY);
+            }
+            recorded(&job);
+            for (int look = 0; !polls && look < 2; look++)
+                job.states[look][0]->threads[0].cpu_ns = 5;
+            CU_ASSERT_EQUAL(is_deadlock(&job), polls == 1);
+        }
+    }
+}
+
+/* Between epochs the recorder tells the groups of all epochs so far: who is in MPI_Win_complete may be about
+   to leave one that is over, and who has accessed the window before may have done so in this one. */
+static void test_earlier_epochs(void)
+{
+    for (int before = 0; before < 2; before++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        int window = job_window(&job, "halo", WORLD);
+        job_collective(&job, 0, WORLD, "MPI_Barrier", 1, ANY);
+        job_start(&job, 1, window, 0);
+        job_wait_window(&job, 1, "MPI_Win_complete", MPIQ_WAIT_COMPLETE, window, ANY, MPIQ_LOCK_NONE);
+        recorded(&job);
+        for (int look = 0; before && look < 2; look++)
+            mpiq_window_add_exposure(&job.states[look][0]->windows[window], 1);
+        CU_ASSERT_EQUAL(is_deadlock(&job), before == 0);
+    }
+    struct job_builder job;
+    make_one_completed(&job, false); /* rank 1 has accessed it before, rank 2 never has */
+    recorded(&job);
+    for (int look = 0; look < 2; look++)
+        mpiq_window_add_access(&job.states[look][1]->windows[0], 0);
+    job_recv(&job, 2, WORLD, 0, 5);
+    char *answer = job_answer(&job);
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer, "window_wait ranks 0 missing 2 suspects 2"));
+    free(answer);
+    job_deinit(&job);
+}
+
 /* Each rank starts an access epoch at the next one, and none has posted. */
 static void make_ring(struct job_builder *job, int ranks)
 {
@@ -312,6 +380,8 @@ int main(void)
                            {"post and start", test_post_start},
                            {"one has completed", test_one_completed},
                            {"completed, on the way out", test_completed_on_the_way},
+                           {"recorder: in a call that may return", test_passing},
+                           {"recorder: epochs that are over", test_earlier_epochs},
                            {"ring of starts", test_ring_of_starts},
                            {"pairs", test_pairs},
                            CU_TEST_INFO_NULL};

@@ -96,8 +96,8 @@ static void one_sided(MPI_Win window)
          N(Rget_accumulate)(out, 4, MPI_INT, result, 4, MPI_INT, other, 0, 4, MPI_INT, MPI_SUM, window,
                             &request));
     CALL(WORLD, other, NONE, NONE, MPI_Wait(&request, MPI_STATUS_IGNORE));
-    PLAIN(MPI_Fetch_and_op(out, result, MPI_INT, other, 0, MPI_SUM, window));
-    PLAIN(MPI_Compare_and_swap(out, &compare, result, MPI_INT, other, 0, window));
+    CALL(WORLD, other, NONE, 4, MPI_Fetch_and_op(out, result, MPI_INT, other, 0, MPI_SUM, window));
+    CALL(WORLD, other, NONE, 4, MPI_Compare_and_swap(out, &compare, result, MPI_INT, other, 0, window));
     CALL(WORLD, other, NONE, NONE, MPI_Win_unlock(other, window));
     CALL(WORLD, NONE, NONE, NONE, MPI_Win_lock_all(0, window));
     CALL(WORLD, NONE, NONE, NONE, MPI_Win_unlock_all(window));
@@ -112,14 +112,14 @@ static void epochs(MPI_Win window)
     MPI_Comm_group(W, &world);
     MPI_Group_incl(world, 1, &other, &one);
     for (int i = 0; i < 2; i++) {
-        PLAIN(MPI_Win_post(one, 0, window));
+        CALL(WORLD, NONE, NONE, NONE, MPI_Win_post(one, 0, window));
         CALL(WORLD, NONE, NONE, NONE, MPI_Win_start(one, 0, window));
         CALL(WORLD, NONE, NONE, NONE, MPI_Win_complete(window));
         BARRIER();
         if (i == 0)
             CALL(WORLD, NONE, NONE, NONE, MPI_Win_wait(window));
         while (i == 1 && !flag)
-            PLAIN(MPI_Win_test(window, &flag));
+            CALL(WORLD, NONE, NONE, NONE, MPI_Win_test(window, &flag));
     }
     MPI_Group_free(&one);
     MPI_Group_free(&world);
