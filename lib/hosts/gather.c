@@ -9,6 +9,11 @@
 #include "base/debug.h"
 #include "base/hash_table.h"
 
+/* A collector says of which host it is first of all, and nothing else until it is told to go on: few of them
+   are strangers at a time, and few of their lines wait.  Whoever makes up more drives out other strangers,
+   never the host whose line comes next. */
+enum { STRANGERS_MOST = 64, STRANGERS_LINES = 8 };
+
 /* What one command prints. */
 struct source {
     const struct mpiq_launch_command *command;
@@ -19,6 +24,7 @@ struct source {
     uint64_t damaged;
     struct mpiq_stream *strangers; /* collectors whose host is not known yet */
     size_t stranger_count;
+    size_t driven_out;
 };
 
 struct mpiq_gather {
@@ -138,14 +144,17 @@ static struct mpiq_stream *find_token(struct mpiq_gather *gather, struct source 
             return &source->strangers[i];
         }
     }
-    /* There are no more collectors than hosts; some that lie may be there beside them. */
-    if (source->stranger_count > command->host_count)
-        return NULL;
-    struct mpiq_stream *larger = mpiq_array_grown(source->strangers, source->stranger_count, sizeof *larger);
-    if (!larger)
-        return NULL;
-    source->strangers = larger;
-    *stranger = source->stranger_count++;
+    if (source->stranger_count < STRANGERS_MOST) {
+        struct mpiq_stream *larger =
+            mpiq_array_grown(source->strangers, source->stranger_count, sizeof *larger);
+        if (!larger)
+            return NULL;
+        source->strangers = larger;
+        *stranger = source->stranger_count++;
+    } else {
+        *stranger = source->driven_out++ % STRANGERS_MOST;
+        mpiq_stream_deinit(&source->strangers[*stranger]);
+    }
     source->strangers[*stranger] = (struct mpiq_stream){.token = token};
     return &source->strangers[*stranger];
 }
@@ -168,6 +177,8 @@ static void take_message(struct mpiq_gather *gather, struct source *source, cons
     if (!stream)
         return;
     mpiq_stream_take(stream, line, gather->version);
+    if (stranger != SIZE_MAX && stream->waiting_count > STRANGERS_LINES)
+        mpiq_stream_fail(stream, mpiq_error_create(MPIQ_ERROR_CORRUPT, "it does not say which host it is"));
     if (stranger != SIZE_MAX)
         settle(gather, source, stranger);
 }

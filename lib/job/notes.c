@@ -67,45 +67,59 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
            "operations that its call may be waiting for");
 }
 
+enum { MOST_NOTES = 32 };
+
 struct note_key {
     mpiq_string_id what;
     mpiq_string_id text;
 };
 
-/* What could not be read: one note for all ranks that say the same. */
-void mpiq_find_notes(struct mpiq_finder *finder)
+/* Notes what one rank could not be read of; what nobody has said before, only of its first `most` problems of
+   that kind.  keys: of the notes from `first` on.  False without memory. */
+static bool note_rank(struct mpiq_finder *finder, uint32_t process, struct note_key keys[MOST_NOTES],
+                      size_t first, size_t most)
 {
     const struct mpiq_job_state *job = finder->job;
     struct mpiq_diagnosis *diagnosis = finder->diagnosis;
-    enum { MOST_NOTES = 32 };
-    struct note_key keys[MOST_NOTES];
-    const size_t first = diagnosis->note_count;
-    size_t kept = 0;
-    for (uint32_t process = 0; process < job->process_count; process++) {
-        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        for (uint32_t i = 0; rank && i < rank->problem_count; i++) {
-            const struct mpiq_job_problem *problem = &job->problems[rank->first_problem + i];
-            size_t at = 0;
-            while (at < kept && (keys[at].what != problem->what || keys[at].text != problem->text))
-                at++;
-            if (at == MOST_NOTES)
-                continue;
-            if (at == kept) {
-                struct mpiq_note *note = mpiq_diagnosis_add_note(diagnosis);
-                if (!note) {
-                    finder->failed = true;
-                    return;
-                }
-                keys[kept++] = (struct note_key){.what = problem->what, .text = problem->text};
-                const char *what = mpiq_job_string(job, problem->what);
-                const char *text = mpiq_job_string(job, problem->text);
-                bool whole = !what || strcmp(what, MPIQ_PROBLEM_HOST) == 0; /* the sentence names it */
-                note->text = WORDS(finder->arena, "%s%s%s", whole ? "" : what, whole ? "" : ": ",
-                                   text ? text : "could not be read");
-            }
-            mpiq_finder_add(finder, &diagnosis->notes[first + at].ranks, process);
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    size_t fresh = 0;
+    for (uint32_t i = 0; rank && i < rank->problem_count; i++) {
+        const struct mpiq_job_problem *problem = &job->problems[rank->first_problem + i];
+        const size_t kept = diagnosis->note_count - first;
+        size_t at = 0;
+        while (at < kept && (keys[at].what != problem->what || keys[at].text != problem->text))
+            at++;
+        if (at == MOST_NOTES || (at == kept && fresh++ >= most))
+            continue;
+        if (at == kept) {
+            struct mpiq_note *note = mpiq_diagnosis_add_note(diagnosis);
+            if (!note)
+                return false;
+            keys[at] = (struct note_key){.what = problem->what, .text = problem->text};
+            const char *what = mpiq_job_string(job, problem->what);
+            const char *text = mpiq_job_string(job, problem->text);
+            bool whole = !what || strcmp(what, MPIQ_PROBLEM_HOST) == 0; /* the sentence names it */
+            note->text = WORDS(finder->arena, "%s%s%s", whole ? "" : what, whole ? "" : ": ",
+                               text ? text : "could not be read");
         }
+        mpiq_finder_add(finder, &diagnosis->notes[first + at].ranks, process);
     }
+    return true;
+}
+
+/* What could not be read: one note for all ranks that say the same.  Whoever has many problems leaves room
+   for the first ones of others. */
+void mpiq_find_notes(struct mpiq_finder *finder)
+{
+    static const size_t most_at_first = 2;
+    struct note_key keys[MOST_NOTES] = {{0}};
+    const size_t first = finder->diagnosis->note_count;
+    bool good = true;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t process = 0; process < finder->job->process_count && good; process++)
+            good = note_rank(finder, process, keys, first, pass == 0 ? most_at_first : MOST_NOTES);
+    }
+    finder->failed |= !good;
 }
 
 /* What was asked for and is no rank: a file that is cut off, a program without MPI.  Each says it for itself,

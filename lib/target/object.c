@@ -131,14 +131,12 @@ static struct mpiq_root_id identify_root(int root)
     static atomic_uint_fast64_t strangers; /* never equal */
     struct mpiq_root_id id = {0, 0};
     struct stat directory;
-    char path[64];
-    _cleanup_free_ char *text = NULL;
-    size_t size;
+    char path[64], text[256] = "";
     if (root < 0)
         return id;
     snprintf(path, sizeof path, "/proc/self/fdinfo/%d", root);
-    mpiq_error_destroy(mpiq_proc_read(path, &text, &size));
-    const char *mount = text ? strstr(text, "mnt_id:") : NULL;
+    mpiq_error_destroy(mpiq_proc_read_line(path, text, sizeof text));
+    const char *mount = strstr(text, "mnt_id:");
     if (!mount || fstat(root, &directory) != 0)
         return (struct mpiq_root_id){UINT64_MAX, atomic_fetch_add(&strangers, 1)};
     id.mount = strtoull(mount + strlen("mnt_id:"), NULL, 10);

@@ -227,6 +227,25 @@ static void test_two_claim_one_host(void)
     end();
 }
 
+/* A host makes up collectors without end, which never say whose they are: the others are heard all the same.
+ */
+static void test_a_crowd_of_strangers(void)
+{
+    begin();
+    for (uint64_t token = 1000; token < 2000; token++)
+        say(0, "n1", token, 1);
+    for (uint64_t number = 1; number < 200; number++) {
+        char *line _cleanup_free_ = mpiq_line_write(999, number, MPIQ_LINE_CHUNK, snapshot, strlen(snapshot));
+        give(0, line);
+    }
+    for (uint64_t token = 2000; token < 3000; token++)
+        say(0, "no host of the job", token, 0);
+    say_all(0, "n2", 5);
+    CU_ASSERT(is_whole(1));
+    CU_ASSERT_STRING_EQUAL(failure(0), "");
+    end();
+}
+
 static void test_a_second_collector_behind_one_host(void)
 {
     begin();
@@ -315,6 +334,7 @@ int main(void)
                            {"another version comes late", test_another_version_comes_late},
                            {"a failure is told", test_a_failure_is_told},
                            {"two claim one host", test_two_claim_one_host},
+                           {"a crowd of strangers", test_a_crowd_of_strangers},
                            {"a second collector behind one host", test_a_second_collector_behind_one_host},
                            {"a host of another command", test_a_host_of_another_command},
                            {"steps out of turn", test_steps_out_of_turn},

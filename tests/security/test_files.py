@@ -76,6 +76,16 @@ def test_a_crafted_snapshot(name, view, mpiq, tmp_path):
     assert answer.status == (0 if view == "doctor" and name in READABLE else 3), answer.err
 
 
+def test_whoever_complains_most_leaves_room(mpiq, tmp_path):
+    """A rank with forty problems, and what could not be read of another one."""
+    many = [{"code": "corrupt", "what": "queues", "text": f"damage {number}"} for number in range(40)]
+    ranks = [{**RANK, "name": [7, number], "pid": number + 1, "world_size": 2, "problems": problems}
+             for number, problems in enumerate((many, [{"code": "corrupt", "what": "stack", "text": "no stack"}]))]
+    said = mpiq("report", snapshot(tmp_path / "crafted.mpiq", *ranks)).out
+    assert "damage 0" in said
+    assert "no stack" in said
+
+
 ESCAPES = "\u009b31m\x1b]52;c;cm0gLXJm\x07\nmpiq: fine\u202e"
 
 
