@@ -83,9 +83,9 @@ struct mpiq_error *mpiq_question_read(const char *json, size_t length, struct mp
 /* ---- operations ------------------------------------------------------------------------------------- */
 
 static const char *const kinds[] = {
-    [mqs_kind_send] = "send",       [mqs_kind_bsend] = "bsend",           [mqs_kind_ssend] = "ssend",
-    [mqs_kind_rsend] = "rsend",     [mqs_kind_receive] = "receive",       [mqs_kind_probe] = "probe",
-    [mqs_kind_message] = "message", [mqs_kind_collective] = "collective", [mqs_kind_other] = "other",
+#define WORD(id, word) [MPIQ_OPERATION_##id] = (word),
+    MPIQ_OPERATION_KINDS(WORD)
+#undef WORD
 };
 
 static const struct {
@@ -108,7 +108,7 @@ struct mpiq_ask_operation mpiq_ask_complete(struct mpiq_look *look, const mqs_pe
 static void put_details(struct mpiq_look *look, const mqs_operation_details *details, struct mpiq_text *text)
 {
     if (details->kind >= 0 && details->kind <= mqs_kind_other)
-        mpiq_text_put_string(text, "kind", kinds[details->kind]);
+        mpiq_text_put_string(text, "kind", kinds[mpiq_look_operation_kind(details->kind)]);
     mpiq_text_put_unsigned(text, "request", details->request);
     mpiq_text_put_unsigned(text, "comm", details->comm);
     mpiq_text_put_unsigned(text, "datatype", details->datatype);

@@ -123,6 +123,8 @@ int16_t mpiq_look_class(const struct mpiq_dll *dll, int collective);
 /* operations.c: the queues of the current communicator, which is the last of the state; what the threads
    wait for. */
 void mpiq_look_queues(struct mpiq_look *look);
+/* The kind of an operation in a rank's state, of the interface's (mqs_operation_kind). */
+uint8_t mpiq_look_operation_kind(int kind);
 /* Before the waits, which name them. */
 void mpiq_look_windows(struct mpiq_look *look);
 void mpiq_look_waits(struct mpiq_look *look);

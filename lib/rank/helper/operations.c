@@ -62,6 +62,11 @@ static const uint8_t kinds[] = {
     [mqs_kind_other] = MPIQ_OPERATION_OTHER,
 };
 
+uint8_t mpiq_look_operation_kind(int kind)
+{
+    return kinds[kind >= 0 && kind <= mqs_kind_other ? kind : mqs_kind_other];
+}
+
 static void convert_details(struct mpiq_look *look, const mqs_operation_details *from,
                             struct mpiq_operation *to)
 {
@@ -69,7 +74,7 @@ static void convert_details(struct mpiq_look *look, const mqs_operation_details 
     to->sequence = from->sequence;
     to->caller = from->caller;
     if (from->kind >= 0 && from->kind <= mqs_kind_other)
-        to->kind = kinds[from->kind];
+        to->kind = mpiq_look_operation_kind(from->kind);
     to->persistent = from->flags & mqs_operation_persistent;
     to->internal = from->flags & mqs_operation_internal;
     to->eager = from->flags & mqs_operation_eager;
