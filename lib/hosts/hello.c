@@ -14,8 +14,6 @@ enum { WORD_MOST = 255, RANKS_MOST = 1 << 16 };
 
 struct mpiq_hello_world *mpiq_hello_add_world(struct mpiq_hello *hello, const char *nspace)
 {
-    if (hello->world_count == MPIQ_HELLO_WORLDS_MOST)
-        return NULL;
     char *name = strdup(nspace);
     struct mpiq_hello_world *larger =
         name ? mpiq_array_grown(hello->worlds, hello->world_count, sizeof *larger) : NULL;
@@ -136,7 +134,8 @@ static const char *read_world(struct mpiq_parser *parser, struct mpiq_hello *hel
         else
             mpiq_parser_skip(parser);
     }
-    bool good = !complaint && !parser->fault && nspace && !mpiq_hello_find(hello, nspace);
+    bool good = !complaint && !parser->fault && nspace && !mpiq_hello_find(hello, nspace) &&
+                hello->world_count < MPIQ_HELLO_WORLDS_MOST;
     uint64_t total = ranks.size;
     for (size_t i = 0; i < hello->world_count; i++)
         total += hello->worlds[i].ranks.size;

@@ -14,6 +14,7 @@ struct mpiq_hello_world {
     struct mpiq_rank_set ranks; /* as of world 0, whichever it is */
 };
 
+/* Worlds that one host may announce; all hosts together have more. */
 enum { MPIQ_HELLO_WORLDS_MOST = 64 };
 
 struct mpiq_hello {
@@ -31,7 +32,7 @@ void mpiq_hello_deinit(struct mpiq_hello *hello);
 
 /* The world of that name; NULL: it has none. */
 const struct mpiq_hello_world *mpiq_hello_find(const struct mpiq_hello *hello, const char *nspace);
-/* A new world, with a copy of the name; NULL without memory, or when there are too many. */
+/* A new world, with a copy of the name; NULL without memory. */
 struct mpiq_hello_world *mpiq_hello_add_world(struct mpiq_hello *hello, const char *nspace);
 
 #endif

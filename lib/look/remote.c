@@ -286,10 +286,10 @@ static const char *objection(const struct passing *passing, const struct mpiq_ra
         return NULL;
     const char *nspace = state->nspace[0] ? state->nspace : passing->remote->first;
     const struct mpiq_hello_world *world = nspace ? mpiq_hello_find(passing->hello, nspace) : NULL;
-    if (nspace && !is_bound(passing->remote, nspace, state->name.job))
-        return "others of its namespace have another job's number: nothing that it says is believed";
     if (!world || !mpiq_rank_set_contains(&world->ranks, 0, (uint32_t)state->name.rank))
         return "its host did not say that it runs there: nothing that it says is believed";
+    if (!is_bound(passing->remote, nspace, state->name.job))
+        return "others of its namespace have another job's number: nothing that it says is believed";
     const struct mpiq_rank_set *launched = launched_ranks(passing->remote, passing->host, world);
     if (launched && !mpiq_rank_set_contains(launched, 0, (uint32_t)state->name.rank))
         return "the launcher started it on another host: nothing that it says is believed";

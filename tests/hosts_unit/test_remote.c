@@ -25,6 +25,7 @@ struct story {
     uint32_t job;
     int first; /* rank in its states */
     bool garbage;
+    int others; /* worlds that it announces before that one */
 };
 
 static struct story stories[HOSTS];
@@ -41,6 +42,12 @@ static void say_hello(uint64_t token, const struct story *story)
 {
     struct mpiq_hello hello = {.version = strdup(MPIQ_VERSION), .host = strdup("h")};
     char *text _cleanup_free_ = NULL;
+    for (int i = 0; i < story->others; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "made up %d", i);
+        if (!mpiq_hello_add_world(&hello, name))
+            exit(1);
+    }
     struct mpiq_hello_world *world = mpiq_hello_add_world(&hello, story->nspace);
     uint32_t first = (uint32_t)story->announced;
     if (!world || !mpiq_rank_set_add_range(&world->ranks, 0, first, first + RANKS - 1) ||
@@ -255,9 +262,22 @@ static void test_another_jobs_number(void)
     mpiq_job_state_destroy(job);
 }
 
+/* As many worlds as a host may have, all of them made up: the others' are heard all the same. */
+static void test_a_host_of_many_worlds(void)
+{
+    struct story liar = honest(RANKS);
+    liar.nspace = "mine";
+    liar.others = MPIQ_HELLO_WORLDS_MOST - 1;
+    struct mpiq_job_state *job = job_of(liar, honest(0));
+    CU_ASSERT_EQUAL(mpiq_job_ranks_read(job), RANKS);
+    CU_ASSERT_STRING_EQUAL(mpiq_job_string(job, mpiq_job_rank_of(job, 0)->host), "n2");
+    mpiq_job_state_destroy(job);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {{"honest hosts", test_honest_hosts},
+                           {"a host of many worlds", test_a_host_of_many_worlds},
                            {"a broken snapshot", test_a_broken_snapshot},
                            {"ranks that were not announced", test_ranks_that_were_not_announced},
                            {"ranks that two hosts claim", test_ranks_that_two_hosts_claim},
