@@ -30,19 +30,30 @@ bool mpiq_thread_waits_for_own(const struct mpiq_job_state *job, const struct mp
 {
     if (!mpiq_thread_sleeps(thread))
         return false;
+    /* The C library waits in a shared futex for a thread to end. */
     const char *call = mpiq_job_string(job, thread->blocks_in);
-    return thread->sleep == MPIQ_SLEEP_PRIVATE_FUTEX || (call && strcmp(call, "pthread_join") == 0);
+    bool joins = thread->sleep == MPIQ_SLEEP_OTHER && call && strcmp(call, "pthread_join") == 0;
+    return thread->sleep == MPIQ_SLEEP_PRIVATE_FUTEX || joins;
+}
+
+/* A wait for another thread, by its name: those with a timeout have other names, but for semaphores' (and
+   that of a join, which hardly any program bounds in time). */
+static bool waits_for_thread(const char *call)
+{
+    static const char *const calls[] = {"pthread_cond_wait", "pthread_join", "pthread_mutex_lock",
+                                        "pthread_barrier_wait"};
+    for (size_t i = 0; call && i < sizeof calls / sizeof *calls; i++) {
+        if (strcmp(calls[i], call) == 0)
+            return true;
+    }
+    return false;
 }
 
 bool mpiq_thread_taken_idle(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                             const struct mpiq_job_thread *thread)
 {
-    bool recorded = rank->source == MPIQ_SOURCE_PATCHED || rank->source == MPIQ_SOURCE_RECORDER;
-    if (!recorded || thread->record || thread->in_mpi || !mpiq_thread_sleeps(thread) ||
-        mpiq_thread_waits_for_own(job, thread) || !any_held(job, rank))
-        return false;
-    return thread->sleep == MPIQ_SLEEP_TIMED_FUTEX ||
-           (thread->sleep == MPIQ_SLEEP_UNKNOWN && thread->blocks_in);
+    return thread->sleep == MPIQ_SLEEP_UNKNOWN && !thread->in_mpi && mpiq_thread_sleeps(thread) &&
+           waits_for_thread(mpiq_job_string(job, thread->blocks_in)) && any_held(job, rank);
 }
 
 /* Whether the main thread is outside MPI only for short naps between two polls: it takes little of the

@@ -14,8 +14,9 @@ void mpiq_doing(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnos
    or waited for another thread to end, from the first look to the second. */
 bool mpiq_thread_waits_for_own(const struct mpiq_job_state *job, const struct mpiq_job_thread *thread);
 
-/* Whether that thread is taken not to begin with MPI now, though it may: an idle helper that has never waited
-   in MPI, while another thread of its rank is blocked there. */
+/* Whether that thread is taken to wait for another one of its process, though that could not be read: by the
+   name of the call it sleeps in, while a thread of its rank is blocked in MPI.  A wait with a timeout is
+   none: who wakes by itself may call MPI then, be it for the first time. */
 bool mpiq_thread_taken_idle(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                             const struct mpiq_job_thread *thread);
 

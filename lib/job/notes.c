@@ -56,7 +56,9 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
     assume(finder, &unread, "not read: they are taken to be able to act at any moment");
     assume(finder, &once, "looked at once: nothing is proven of them");
     assume(finder, &idle,
-           "have idle threads that have never waited in MPI: these are taken not to call it now");
+           "have threads that wait in the C library, by their stacks: they are taken to wait for other "
+           "threads of "
+           "the same rank, and without a timeout");
     assume(finder, &strict,
            "run with --strict: standard sends wait for their receive, blocking collectives for all members; "
            "without it the program may end, by luck");

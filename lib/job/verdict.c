@@ -49,6 +49,16 @@ static bool may_be_nap(const struct mpiq_job_thread *thread)
 #endif
 }
 
+/* Whether a thread outside MPI that did not sleep all the time is asleep now and took little of the
+   processor: a worker that looks for work now and then.  One that computes on a busy machine is not asleep.
+ */
+static bool dozes(const struct mpiq_job_rank *rank, const struct mpiq_job_thread *thread)
+{
+    enum { SHARE = 10 }; /* of the time between the looks: one in so many */
+    return !thread->in_mpi && rank->looks == 3 && rank->between_ns > 0 && thread->state == 'S' &&
+           thread->cpu_between_ns < (uint64_t)rank->between_ns / SHARE;
+}
+
 /* For how many seconds nothing is known to have happened in a living rank, by the library's own times; 0: not
    known. */
 static double rank_still(const struct mpiq_job_rank *rank, const struct mpiq_rank_diagnosis *doing)
@@ -78,9 +88,10 @@ static void add_threads(struct tally *tally, const struct mpiq_finder *finder,
             continue;
         if (!thread->in_mpi && mpiq_thread_polls(job, rank, thread))
             continue;
-        if (!mpiq_thread_sleeps(thread))
+        bool sleeps = mpiq_thread_sleeps(thread);
+        if (!sleeps && !dozes(rank, thread))
             tally->computing += !thread->in_mpi;
-        else if (may_be_nap(thread))
+        else if (!sleeps || may_be_nap(thread))
             tally->still = 0;
     }
 }

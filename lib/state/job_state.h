@@ -233,8 +233,8 @@ struct mpiq_job_thread {
     bool in_mpi;     /* by its stack or its record */
     bool calls_back; /* the user's code runs inside of its MPI call: an operation, an attribute's deletion */
     bool turned;     /* its stack was another one in the first look */
-    bool helper;     /* neither the user's code nor an MPI call is on its stack: a thread of the
-                        library's own */
+    bool helper;     /* a thread of the MPI library's own: nothing but that library is on its stack, and
+                        no MPI call */
     int8_t held;     /* enum mpiq_tristate: both looks saw it in one and the same wait.  By the
                         episode; without a record by its stack, its requests' numbers and the
                         channels (MPIQ_YES only if all of them agree) */

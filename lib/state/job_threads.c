@@ -78,20 +78,60 @@ static int8_t held(const struct mpiq_adding *adding, const struct mpiq_thread *t
 }
 
 /* The sleep that a thread was in from the first look to the second: the same in both, at the same place, and
-   no more processor time in between than a look itself costs. */
+   no more processor time in between than a look itself costs.  Unknown, if it could be read in neither; one
+   that was not the same may end again, as if it had a timeout. */
 static uint8_t sleep_between(const struct mpiq_adding *adding, const struct mpiq_thread *thread,
                              const struct mpiq_job_thread *old, uint32_t index, bool turned)
 {
     enum { COST_OF_A_LOOK_NS = 1000000 };
-    bool still = old && !turned && adding->job->builder->thread_sleeps[index] == thread->sleep &&
+    if (!old)
+        return MPIQ_SLEEP_UNKNOWN;
+    bool still = !turned && adding->job->builder->thread_sleeps[index] == thread->sleep &&
                  thread->cpu_ns - old->cpu_ns < COST_OF_A_LOOK_NS;
-    return still ? thread->sleep : MPIQ_SLEEP_UNKNOWN;
+    return still ? thread->sleep : MPIQ_SLEEP_TIMED_FUTEX;
 }
 
+/* Where all stacks begin, and many end. */
+static bool is_runtime(const char *name)
+{
+    static const char *const names[] = {"libc.so", "libc-", "libpthread", "ld-", "libstdc++"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* An MPI library, or what one brings along to move data and to start processes. */
+static bool is_of_mpi(const char *name)
+{
+    static const char *const names[] = {
+        "libmpi.",  "libmpi_",   "libmpich",       "libpmpi",   "libopen-", "libmca_", "mca_",
+        "libpmi",   "libprrte",  "libevent",       "libucs.",   "libuct",   "libucp.", "libucm",
+        "libucc",   "libhcoll",  "libsharp",       "libfabric", "libpsm",   "libefa",  "libcxi",
+        "libhwloc", "libibverb", "libmpiq_record", "librdmacm", "libmlx",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A thread of the MPI library's own: all of its stack is the library's.  Any other may come to call MPI: one
+   that a library of the user's has started, and the C library's that runs the functions of timers. */
 static bool is_helper(const struct mpiq_thread *thread)
 {
-    return thread->frame_count > 0 && thread->mpi_frame < 0 && thread->user_frame < 0 &&
-           thread->wait_count == 0;
+    bool of_mpi = false;
+    for (size_t i = 0; i < thread->frame_count; i++) {
+        const char *object = thread->frames[i].object;
+        const char *slash = object ? strrchr(object, '/') : NULL;
+        const char *name = slash ? slash + 1 : object;
+        if (!name || (!is_of_mpi(name) && !is_runtime(name)))
+            return false;
+        of_mpi = of_mpi || is_of_mpi(name);
+    }
+    return of_mpi && thread->mpi_frame < 0 && thread->user_frame < 0 && thread->wait_count == 0;
 }
 
 static bool calls_back(const struct mpiq_rank_state *state, const struct mpiq_thread *thread)

@@ -115,5 +115,8 @@ void mpiq_activity_sleep(pid_t pid, struct mpiq_target_thread *thread)
             return;
     }
     thread->system_call = (int32_t)number;
-    thread->sleep = number == SYS_futex ? futex_sleep(arguments) : MPIQ_TARGET_SLEEP_OTHER;
+    /* A wait with a timeout that was stopped meanwhile, by a look at its stack, say, goes on as this call. */
+    thread->sleep = number == SYS_restart_syscall ? MPIQ_TARGET_SLEEP_TIMED_FUTEX
+                    : number == SYS_futex         ? futex_sleep(arguments)
+                                                  : MPIQ_TARGET_SLEEP_OTHER;
 }

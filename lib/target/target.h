@@ -55,7 +55,7 @@ struct mpiq_target_status {
 enum mpiq_target_sleep {
     MPIQ_TARGET_SLEEP_UNKNOWN,
     MPIQ_TARGET_SLEEP_PRIVATE_FUTEX, /* without a timeout: only its own process can wake it */
-    MPIQ_TARGET_SLEEP_TIMED_FUTEX,
+    MPIQ_TARGET_SLEEP_TIMED_FUTEX,   /* or any wait with a timeout that goes on after a stop */
     MPIQ_TARGET_SLEEP_OTHER,
     MPIQ_TARGET_SLEEP_COUNT
 };

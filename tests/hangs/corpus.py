@@ -15,6 +15,7 @@ A family's .toml file has a table for each case of its .c file, over the family'
   lines      the release lines that have it (default: all)
   spawned    how many ranks are started by the program itself
   healthy    it never ends and never hangs: looked at again and again
+  slow       a round of it takes seconds: whether it advances is seen only where the looks take long, too
   quick      belongs to the small part of the corpus: MPIQ_CORPUS=quick
   two_hosts  runs once more with its ranks on two emulated hosts
 """
@@ -42,6 +43,9 @@ PAUSES_AT_HUNG = [None, None, 1, 3, 10]
 # Seconds between the two readings of the looks at a job that does not hang.  Short ones are hard: what moves has
 # little time to show it.  One look after the other: a second one would find ranks stopped by the first.
 PAUSES = [None, 0.05, 0.01, 0]
+
+# A job that does not hang has advanced by then, on a busy machine, too; a slow one while it was looked at so long.
+ADVANCES_WITHIN = 120
 
 RANKS = ("ranks", "missing", "suspects")
 
@@ -302,14 +306,23 @@ def watch_hung(result, job, mpiq):
         result.trouble = f"ranks {sorted(came_out)} came out of a case that is to hang"
 
 
-def watch_healthy(result, job, mpiq, looks):
-    before = job.progress()
+def advances(job, before, end):
+    """Whether the ranks have counted on, by then at the latest."""
+    while job.progress() == before and job.process.poll() is None and time.monotonic() < end:
+        time.sleep(0.05)
+    return job.progress() != before
+
+
+def watch_healthy(result, job, mpiq, looks, within=ADVANCES_WITHIN):
+    before, end = job.progress(), time.monotonic() + within
     for i in range(looks):
         pause = PAUSES[i % len(PAUSES)]
         judge(result, look(mpiq, job.pid, *pause_option(pause)))
         if result.wrong_verdict:
             break
+    too_short = result.case.get("slow") and time.monotonic() < end
+    advanced = result.wrong_verdict or too_short or advances(job, before, end)
     if job.process.poll() is not None:
         result.trouble = f"the job ended with {job.process.returncode} while mpiq looked at it:\n{job.output()}"
-    elif not result.wrong_verdict and sum(job.progress()) == sum(before) and result.seconds > 10:
+    elif not advanced:
         result.trouble = "the job made no progress while mpiq looked at it"

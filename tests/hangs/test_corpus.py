@@ -37,6 +37,21 @@ def test_each_program_is_expected():
         assert written == expected, family
 
 
+@pytest.mark.parametrize("program, advances", [("another_thread_sleeps", False), ("two_threads_play", True)])
+def test_job_that_does_not_advance_is_seen(program, advances, mpiq, tmp_path):
+    """Of a job that was taken for one that goes on, and stands still, the runner says so."""
+    line = next((line for line in jobs.lines().values() if line.patched), None)
+    if not line:
+        pytest.skip("no patched Open MPI is named")
+    case = next(case for case in corpus.load() if case.program == program)
+    result = corpus.Result(case, line)
+    with jobs.Job(line, [corpus.compile_family(line, case.family, tmp_path), program], case.ranks) as job:
+        job.wait_ready(case.ranks)
+        job.stand_still()
+        corpus.watch_healthy(result, job, mpiq, 1, within=corpus.ADVANCES_WITHIN if advances else 0)
+    assert bool(result.trouble) != advances, result.trouble
+
+
 @pytest.mark.parametrize("name", list(jobs.PREFIX_VARIABLES))
 def test_line_is_there(name):
     if name not in jobs.lines():

@@ -139,6 +139,22 @@ static void *wait_for_work_an_hour(void *unused)
     return unused;
 }
 
+/* One that looks up a hundred times a second. */
+static void *wait_for_work_a_moment(void *unused)
+{
+    struct timespec until;
+
+    pthread_mutex_lock(&pool_lock);
+    for (;;) {
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 10000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&pool_work, &pool_lock, &until);
+    }
+    return unused;
+}
+
 static void receive_with_pool(void *(*worker)(void *))
 {
     for (int i = 0; i < 3; i++)
@@ -154,6 +170,11 @@ CASE_THREADS(pool_idles)
 CASE_THREADS(pool_idles_with_a_timeout)
 {
     receive_with_pool(wait_for_work_an_hour);
+}
+
+CASE_THREADS(pool_looks_up_often)
+{
+    receive_with_pool(wait_for_work_a_moment);
 }
 
 /* A thread that computes may yet send what the others wait for. */

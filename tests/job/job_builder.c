@@ -271,7 +271,6 @@ void job_sleeps(struct job_builder *job, int rank, enum mpiq_sleep sleep, const 
         struct mpiq_thread *thread = job_last_thread(state);
         thread->state = 'S';
         thread->sleep = (uint8_t)sleep;
-        thread->record = false;
         if (!function)
             continue;
         struct mpiq_frame *frame = mpiq_thread_add_frame(thread);

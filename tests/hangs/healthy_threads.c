@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Programs that do not hang under MPI_THREAD_MULTIPLE: a thread of rank 0 is blocked in MPI for good, and
+ * another one, which sleeps nearly always, wakes by itself and sends what rank 1 waits for.
+ */
+#define _GNU_SOURCE
+#include "corpus.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <time.h>
+
+#define WORLD MPI_COMM_WORLD
+#define PERIOD_S 2
+
+static int beat;
+
+static void *receive_for_ever(void *unused)
+{
+    MPI_Recv(small, 1, MPI_INT, 1, NOBODY, WORLD, MPI_STATUS_IGNORE);
+    return unused;
+}
+
+static pthread_t start(void *(*run)(void *))
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, run, NULL) != 0)
+        abort();
+    return thread;
+}
+
+static struct timespec next_beat(void)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PERIOD_S;
+    return until;
+}
+
+static void send_beat(void)
+{
+    MPI_Send(&beat, 1, MPI_INT, 1, 5, WORLD);
+}
+
+/* Of rank 1: its life. */
+static void take_beats(void)
+{
+    for (;;) {
+        MPI_Recv(&beat, 1, MPI_INT, 0, 5, WORLD, MPI_STATUS_IGNORE);
+        advance();
+    }
+}
+
+/* It waits for its worker to end, but not for ever. */
+CASE_THREADS(joins_for_a_while)
+{
+    pthread_t worker;
+    struct timespec until;
+
+    ready();
+    if (rank == 1)
+        take_beats();
+    for (worker = start(receive_for_ever);; send_beat()) {
+        until = next_beat();
+        pthread_timedjoin_np(worker, NULL, &until);
+    }
+}
+
+static void *wait_and_send(void *unused)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
+    struct timespec until;
+
+    pthread_mutex_lock(&lock);
+    for (;; send_beat()) {
+        until = next_beat();
+        pthread_cond_timedwait(&work, &lock, &until);
+    }
+    return unused;
+}
+
+CASE_THREADS(wakes_from_a_condition)
+{
+    ready();
+    if (rank == 1)
+        take_beats();
+    start(wait_and_send);
+    receive_for_ever(NULL);
+}
+
+static void *post_and_send(void *unused)
+{
+    static sem_t nobody_posts;
+    struct timespec until;
+
+    sem_init(&nobody_posts, 0, 0);
+    for (;; send_beat()) {
+        until = next_beat();
+        sem_timedwait(&nobody_posts, &until);
+    }
+    return unused;
+}
+
+CASE_THREADS(wakes_from_a_semaphore)
+{
+    ready();
+    if (rank == 1)
+        take_beats();
+    start(post_and_send);
+    receive_for_ever(NULL);
+}
+
+static void tick(union sigval unused)
+{
+    (void)unused;
+    send_beat();
+}
+
+/* The C library has a thread that starts one for each beat. */
+CASE_THREADS(timer_sends)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = tick};
+    struct itimerspec period = {.it_interval.tv_sec = PERIOD_S, .it_value.tv_sec = PERIOD_S};
+    timer_t timer;
+
+    ready();
+    if (rank == 1)
+        take_beats();
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &period, NULL) != 0)
+        abort();
+    receive_for_ever(NULL);
+}
