@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/cleanup.h"
 
 void mpiq_rank_set_deinit(struct mpiq_rank_set *set)
@@ -159,44 +160,50 @@ static uint32_t strided(const struct mpiq_rank_set *set, uint32_t at)
 }
 
 /* Writes the ranges from `at` on that make one item of the text; returns how many they are. */
-static uint32_t put_item(FILE *stream, const struct mpiq_rank_set *set, uint32_t at)
+static uint32_t put_item(struct mpiq_buffer *text, const struct mpiq_rank_set *set, uint32_t at)
 {
     enum { WORTH_A_STRIDE = 4 }; /* "1,3,5" reads better than "1-5:2" */
     const struct mpiq_rank_range *range = &set->ranges[at];
     uint32_t length = strided(set, at);
-    if (range->world > 0)
-        fprintf(stream, "w%" PRIu32 ":", range->world);
-    if (length >= WORTH_A_STRIDE) {
-        fprintf(stream, "%" PRIu32 "-%" PRIu32 ":%" PRIu32, range->first, range[length - 1].last,
-                range[1].first - range->first);
-        return length;
+    if (range->world > 0) {
+        mpiq_buffer_char(text, 'w');
+        mpiq_buffer_unsigned(text, range->world);
+        mpiq_buffer_char(text, ':');
     }
-    fprintf(stream, is_single(range) ? "%" PRIu32 : "%" PRIu32 "-%" PRIu32, range->first, range->last);
-    return 1;
+    bool is_strided = length >= WORTH_A_STRIDE;
+    uint32_t last = is_strided ? range[length - 1].last : range->last;
+    mpiq_buffer_unsigned(text, range->first);
+    if (last != range->first) {
+        mpiq_buffer_char(text, '-');
+        mpiq_buffer_unsigned(text, last);
+    }
+    if (!is_strided)
+        return 1;
+    mpiq_buffer_char(text, ':');
+    mpiq_buffer_unsigned(text, range[1].first - range->first);
+    return length;
 }
 
 char *mpiq_rank_set_text(const struct mpiq_rank_set *set, uint32_t most)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        return NULL;
+    struct mpiq_buffer buffer = {0};
     uint32_t items = 0;
     for (uint32_t i = 0; i < set->count; items++) {
         if (most > 0 && items == most) {
-            fprintf(stream, ",… (%" PRIu64 " in all)", set->size);
+            mpiq_buffer_string(&buffer, ",… (");
+            mpiq_buffer_unsigned(&buffer, set->size);
+            mpiq_buffer_string(&buffer, " in all)");
             break;
         }
         if (items > 0)
-            fputc(',', stream);
-        i += put_item(stream, set, i);
+            mpiq_buffer_char(&buffer, ',');
+        i += put_item(&buffer, set, i);
     }
-    if (fclose(stream) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    size_t size = buffer.length + 1;
+    char *text = NULL;
+    mpiq_error_destroy(mpiq_buffer_end(&buffer, &text));
+    char *fitting = text ? realloc(text, size) : NULL;
+    return fitting ? fitting : text;
 }
 
 static bool number(const char **at, uint32_t *ret)
