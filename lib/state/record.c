@@ -349,18 +349,25 @@ static struct mpiq_error *read_record(struct mpiq_record_parser *parser, const s
 
 /* ---- checking ---------------------------------------------------------------------------------------- */
 
+/* The structures inside a member: *ret is the first. */
+static size_t inner_structures(const struct mpiq_field *field, const void *structure, const char **ret)
+{
+    bool is_list = field->type == MPIQ_FIELD_LIST;
+    const char *member = (const char *)structure + field->offset;
+    *ret = is_list ? *(const char *const *)member : member;
+    return is_list ? list_count(field, structure) : field->type == MPIQ_FIELD_RECORD;
+}
+
 static struct mpiq_error *check_record(struct mpiq_record_parser *parser, const struct mpiq_record *record,
                                        const void *structure)
 {
     for (size_t i = 0; i < record->field_count; i++) {
         const struct mpiq_field *field = &record->fields[i];
-        bool is_list = field->type == MPIQ_FIELD_LIST;
-        if (!is_list && field->type != MPIQ_FIELD_RECORD)
+        if (!field->record)
             continue;
-        const char *member = (const char *)structure + field->offset;
-        const char *element = is_list ? *(const char *const *)member : member;
-        size_t count = is_list ? list_count(field, structure) : 1;
-        enter(parser, field->key, is_list);
+        const char *element = NULL;
+        size_t count = inner_structures(field, structure, &element);
+        enter(parser, field->key, field->type == MPIQ_FIELD_LIST);
         for (size_t at = 0; at < count; at++, element += field->record->size) {
             parser->path[parser->depth - 1].index = at;
             struct mpiq_error *error = check_record(parser, field->record, element);
@@ -379,6 +386,41 @@ struct mpiq_error *mpiq_record_check(struct mpiq_record_parser *parser, const st
 {
     parser->depth = 0;
     return check_record(parser, record, structure);
+}
+
+bool mpiq_record_checks(const struct mpiq_record *record, const void *structure, struct mpiq_checks *ret)
+{
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct mpiq_field *field = &record->fields[i];
+        const char *element = NULL;
+        size_t count = inner_structures(field, structure, &element);
+        for (; count > 0; count--, element += field->record->size) {
+            if (!mpiq_record_checks(field->record, element, ret))
+                return false;
+        }
+    }
+    if (!record->check)
+        return true;
+    if (!mpiq_array_reserve(&ret->items, &ret->capacity, ret->count + 1))
+        return false;
+    ret->items[ret->count++] = (struct mpiq_checked){record, structure};
+    return true;
+}
+
+bool mpiq_checks_hold(struct mpiq_record_parser *parser, const struct mpiq_checks *checks)
+{
+    const char *key = NULL;
+    for (size_t i = 0; i < checks->count; i++) {
+        if (checks->items[i].record->check(parser, checks->items[i].structure, &key))
+            return false;
+    }
+    return true;
+}
+
+void mpiq_checks_deinit(struct mpiq_checks *checks)
+{
+    free(checks->items);
+    *checks = (struct mpiq_checks){0};
 }
 
 struct mpiq_error *mpiq_record_parse(struct mpiq_record_parser *parser, const struct mpiq_record *record,

@@ -102,4 +102,23 @@ struct mpiq_error *mpiq_record_parse(struct mpiq_record_parser *parser, const st
 struct mpiq_error *mpiq_record_check(struct mpiq_record_parser *parser, const struct mpiq_record *record,
                                      const void *structure);
 
+/* A structure whose record has a check. */
+struct mpiq_checked {
+    const struct mpiq_record *record;
+    const void *structure;
+};
+
+struct mpiq_checks {
+    struct mpiq_checked *items;
+    size_t count;
+    size_t capacity;
+};
+
+/* Appends the checks of a structure, in the order of mpiq_record_check; they hold until one of its lists
+   changes.  False without memory. */
+bool mpiq_record_checks(const struct mpiq_record *record, const void *structure, struct mpiq_checks *ret);
+/* Whether mpiq_record_check would find nothing: the same, but it does not say where. */
+bool mpiq_checks_hold(struct mpiq_record_parser *parser, const struct mpiq_checks *checks);
+void mpiq_checks_deinit(struct mpiq_checks *checks);
+
 #endif

@@ -95,15 +95,18 @@ static void end_class(struct mpiq_state_lines *lines)
     free(mpiq_steal(lines->columns));
     free(mpiq_steal(lines->places));
     free(mpiq_steal(lines->values));
+    mpiq_checks_deinit(&lines->checks);
     lines->column_count = 0;
     lines->look = 0;
 }
 
-/* Where the numbers of the class are in its state; values as the state has them. */
+/* Where the numbers of the class are in its state, and what has to hold of them. */
 static struct mpiq_error *find_places(struct mpiq_state_lines *lines)
 {
     struct mpiq_numbers numbers = {0};
-    if (!mpiq_record_numbers(&mpiq_rank_state_record, lines->state, &numbers)) {
+    mpiq_checks_deinit(&lines->checks);
+    if (!mpiq_record_numbers(&mpiq_rank_state_record, lines->state, &numbers) ||
+        !mpiq_record_checks(&mpiq_rank_state_record, lines->state, &lines->checks)) {
         mpiq_numbers_deinit(&numbers);
         return mpiq_error_no_memory();
     }
@@ -232,7 +235,8 @@ static struct mpiq_error *take_member(struct mpiq_state_lines *lines, const char
     if (error)
         return error;
     struct mpiq_record_parser parser = {.state = lines->state};
-    error = mpiq_record_check(&parser, &mpiq_rank_state_record, lines->state);
+    if (!mpiq_checks_hold(&parser, &lines->checks))
+        error = mpiq_record_check(&parser, &mpiq_rank_state_record, lines->state);
     return error ? error : deliver_member(lines, callback, context);
 }
 

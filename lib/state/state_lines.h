@@ -58,6 +58,7 @@ struct mpiq_state_lines {
     struct mpiq_number *places;    /* where they are in state */
     uint64_t *values;              /* and what they were in the last line */
     size_t column_count;
+    struct mpiq_checks checks; /* of state */
 };
 
 /* Gives the line's state to the callback.  CORRUPT if the line cannot be.  callback may be NULL: the line is
