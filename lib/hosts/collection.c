@@ -192,9 +192,9 @@ static void listen_once(struct mpiq_collection *collection)
 static void report_progress(const struct mpiq_collection *collection, enum mpiq_stream_phase phase)
 {
     char text[80];
-    size_t count = mpiq_gather_count(collection->gather, phase);
     if (!collection->options->progress)
         return;
+    size_t count = mpiq_gather_count(collection->gather, phase);
     snprintf(text, sizeof text, "%zu of %zu hosts have %s", count, collection->launch->host_count,
              phase == MPIQ_STREAM_LOOKED ? "answered" : "been read");
     collection->options->progress(collection->options->argument, text);

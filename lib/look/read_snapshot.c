@@ -14,9 +14,13 @@ static const int64_t longest_ns = (int64_t)120 * 1000 * 1000 * 1000;
 
 /* Of all states of a file; a reader that was taken over might send without end. */
 #define MOST_TEXT ((uint64_t)8 << 30)
+/* A longer one is not asked for ahead: the reader would hold both. */
+enum { AHEAD_MOST = 1 << 17 };
 
-static struct mpiq_error *take_lines(struct mpiq_reader_process *process, struct mpiq_state_lines *lines,
-                                     const char *path, mpiq_snapshot_callback *callback, void *context)
+/* The answer to that request. */
+static struct mpiq_error *take_lines(struct mpiq_reader_process *process, uint64_t request,
+                                     struct mpiq_state_lines *lines, const char *path,
+                                     mpiq_snapshot_callback *callback, void *context)
 {
     int64_t end = mpiq_monotonic_ns() + longest_ns;
     uint64_t text = 0;
@@ -29,6 +33,9 @@ static struct mpiq_error *take_lines(struct mpiq_reader_process *process, struct
                                       path, answer.crash);
         if (!error && there)
             error = answer.error;
+        if (!error && there && answer.number != request)
+            error = mpiq_error_create(MPIQ_ERROR_CORRUPT, "the process that reads %s sent a malformed reply",
+                                      path);
         if (!error && there && answer.line) {
             size_t length = strlen(answer.text);
             text += length;
@@ -53,20 +60,29 @@ static struct mpiq_error *need_reader(struct mpiq_snapshot_reader *reader, const
         return NULL;
     mpiq_reader_process_end(&reader->process);
     reader->owner = *owner;
+    reader->ahead = NULL;
     const struct mpiq_reader_start start = {.owner = *owner, .threads = 1, .sources = 1};
     return mpiq_reader_process_start(&start, &reader->process);
 }
 
-/* What comes of the request that was just made; error: of making it. */
+/* It may be at something that nobody wants any more. */
+static void drop_reader(struct mpiq_snapshot_reader *reader)
+{
+    mpiq_reader_process_kill(&reader->process);
+    reader->ahead = NULL;
+}
+
+/* What comes of a request; error: of making it. */
 static struct mpiq_error *take_answer(struct mpiq_snapshot_reader *reader, struct mpiq_error *error,
-                                      const char *name, mpiq_snapshot_callback *callback, void *context)
+                                      uint64_t request, const char *name, mpiq_snapshot_callback *callback,
+                                      void *context)
 {
     struct mpiq_state_lines lines = {0};
     if (!error)
-        error = take_lines(&reader->process, &lines, name, callback, context);
+        error = take_lines(&reader->process, request, &lines, name, callback, context);
     mpiq_state_lines_deinit(&lines);
-    if (error) /* it may be at it still */
-        mpiq_reader_process_kill(&reader->process);
+    if (error)
+        drop_reader(reader);
     return error;
 }
 
@@ -78,19 +94,54 @@ struct mpiq_error *mpiq_read_snapshot(struct mpiq_snapshot_reader *reader, const
         return mpiq_error_create_os(errno, "cannot open %s", path);
     const struct mpiq_look_source source = {.path = whole, .rank = -1};
     const struct mpiq_owner owner = mpiq_owner_of(&source);
+    if (reader->ahead)
+        drop_reader(reader);
     struct mpiq_error *error = need_reader(reader, &owner);
     if (!error)
         error = mpiq_reader_process_request_snapshot(&reader->process, ++reader->request, whole);
-    return take_answer(reader, error, path, callback, context);
+    return take_answer(reader, error, reader->request, path, callback, context);
 }
 
-struct mpiq_error *mpiq_read_snapshot_bytes(struct mpiq_snapshot_reader *reader, const char *bytes,
-                                            size_t size, mpiq_snapshot_callback *callback, void *context)
+static struct mpiq_error *ask_for(struct mpiq_snapshot_reader *reader, struct mpiq_snapshot_bytes bytes)
 {
-    struct mpiq_error *error = need_reader(reader, &(struct mpiq_owner){0});
+    return mpiq_reader_process_request_bytes(&reader->process, ++reader->request, bytes.start, bytes.size);
+}
+
+/* False: half a request may have been sent, the reader is of no more use. */
+static bool ask_ahead(struct mpiq_snapshot_reader *reader, struct mpiq_snapshot_bytes next)
+{
+    reader->ahead = NULL;
+    if (!next.start || next.size > AHEAD_MOST)
+        return true;
+    struct mpiq_error *error = ask_for(reader, next);
     if (!error)
-        error = mpiq_reader_process_request_bytes(&reader->process, ++reader->request, bytes, size);
-    return take_answer(reader, error, "of that host", callback, context);
+        reader->ahead = next.start;
+    mpiq_error_destroy(error);
+    return reader->ahead;
+}
+
+/* By a reader that was not asked for anything else. */
+static struct mpiq_error *ask_anew(struct mpiq_snapshot_reader *reader, struct mpiq_snapshot_bytes bytes)
+{
+    if (reader->ahead)
+        drop_reader(reader);
+    struct mpiq_error *error = need_reader(reader, &(struct mpiq_owner){0});
+    return error ? error : ask_for(reader, bytes);
+}
+
+struct mpiq_error *mpiq_read_snapshot_bytes(struct mpiq_snapshot_reader *reader,
+                                            struct mpiq_snapshot_bytes bytes, struct mpiq_snapshot_bytes next,
+                                            mpiq_snapshot_callback *callback, void *context)
+{
+    bool asked = reader->ahead && reader->ahead == bytes.start;
+    struct mpiq_error *error = asked ? NULL : ask_anew(reader, bytes);
+    uint64_t request = reader->request;
+    if (!error && !ask_ahead(reader, next)) {
+        drop_reader(reader);
+        error = ask_anew(reader, bytes);
+        request = reader->request;
+    }
+    return take_answer(reader, error, request, "of that host", callback, context);
 }
 
 void mpiq_snapshot_reader_deinit(struct mpiq_snapshot_reader *reader)

@@ -317,13 +317,14 @@ static struct mpiq_error *pass(void *context, int look, struct mpiq_rank_state *
 
 /* Only a confined reader opens it: what a host sent may be anything. */
 static struct mpiq_error *read_host(struct passing *passing, const struct mpiq_stream *stream,
-                                    struct mpiq_snapshot_reader *reader)
+                                    struct mpiq_snapshot_bytes next, struct mpiq_snapshot_reader *reader)
 {
+    const struct mpiq_snapshot_bytes bytes = {stream->bytes, stream->size};
     passing->hello = &stream->hello;
     passing->left = OTHERS_MOST;
     for (size_t i = 0; i < stream->hello.world_count; i++)
         passing->left += 2 * stream->hello.worlds[i].ranks.size;
-    return mpiq_read_snapshot_bytes(reader, stream->bytes, stream->size, pass, passing);
+    return mpiq_read_snapshot_bytes(reader, bytes, next, pass, passing);
 }
 
 /* "host n3 (ranks 4-7): it did not answer"; the ranks as the launcher says, or as the host said before it
@@ -362,6 +363,17 @@ static struct mpiq_error *pass_failure(const struct passing *passing, const stru
     return error; /* cppcheck-suppress returnDanglingLifetime ; it does not hold the state */
 }
 
+/* The snapshot of the first host from that one on which has sent one. */
+static struct mpiq_snapshot_bytes next_snapshot(struct mpiq_remote *remote, size_t host)
+{
+    for (; host < remote->launch.host_count; host++) {
+        const struct mpiq_stream *stream = mpiq_collection_stream(remote->collection, host);
+        if (stream->phase == MPIQ_STREAM_COMPLETE)
+            return (struct mpiq_snapshot_bytes){stream->bytes, stream->size};
+    }
+    return (struct mpiq_snapshot_bytes){0};
+}
+
 struct mpiq_error *mpiq_remote_each(struct mpiq_remote *remote, mpiq_snapshot_callback *callback,
                                     void *context)
 {
@@ -376,7 +388,7 @@ struct mpiq_error *mpiq_remote_each(struct mpiq_remote *remote, mpiq_snapshot_ca
             error = pass_failure(&passing, host, stream, stream->error->message);
             continue;
         }
-        error = read_host(&passing, stream, &reader);
+        error = read_host(&passing, stream, next_snapshot(remote, i + 1), &reader);
         if (!error || error->code == MPIQ_ERROR_NO_MEMORY)
             continue;
         struct mpiq_error *reason = error; /* one host's fault is not the others' */

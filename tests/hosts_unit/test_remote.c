@@ -23,9 +23,9 @@ struct story {
     int announced;            /* first of RANKS */
     const char *state_nspace; /* in its states */
     uint32_t job;
-    int first; /* rank in its states */
-    bool garbage;
-    int others; /* worlds that it announces before that one */
+    int first;           /* rank in its states */
+    const char *garbage; /* in place of a snapshot; NULL: it sends one */
+    int others;          /* worlds that it announces before that one */
 };
 
 static struct story stories[HOSTS];
@@ -63,7 +63,7 @@ static char *snapshot_of(const struct story *story, size_t *size)
     struct mpiq_snapshot_writer *writer = NULL;
     char *bytes = NULL;
     if (story->garbage) {
-        bytes = strdup("mpiq snapshot 1\nand then nothing that makes sense");
+        bytes = strdup(story->garbage);
         *size = strlen(bytes);
         return bytes;
     }
@@ -103,8 +103,10 @@ static int collect(const struct mpiq_launch *launch, const struct mpiq_launch_co
     char *bytes _cleanup_free_ = snapshot_of(story, &size);
     snprintf(bye, sizeof bye, "%zu %016" PRIx64, size, mpiq_hash_bytes(MPIQ_HASH_FIXED, bytes, size));
     say(token, 2, MPIQ_LINE_LOOKED, "2", 1);
-    say(token, 3, MPIQ_LINE_CHUNK, bytes, size);
-    say(token, 4, MPIQ_LINE_BYE, bye, strlen(bye));
+    uint64_t number = 3;
+    if (size > 0)
+        say(token, number++, MPIQ_LINE_CHUNK, bytes, size);
+    say(token, number, MPIQ_LINE_BYE, bye, strlen(bye));
     fflush(stdout);
     return 0;
 }
@@ -207,15 +209,24 @@ static void test_honest_hosts(void)
     mpiq_job_state_destroy(job);
 }
 
+/* The other host's is read all the same: before it, or while the broken one is found to be. */
 static void test_a_broken_snapshot(void)
 {
-    struct story broken = honest(RANKS);
-    broken.garbage = true;
-    struct mpiq_job_state *job = job_of(honest(0), broken);
-    CU_ASSERT_EQUAL(mpiq_job_ranks_read(job), RANKS);
-    CU_ASSERT_EQUAL(disowned(job, "host n2 (ranks 2-3): "), 1);
-    CU_ASSERT(mpiq_job_is_lost_host(job, &job->ranks[job->rank_count - 1]));
-    mpiq_job_state_destroy(job);
+    static const char *const garbage[] = {"mpiq snapshot 1\nand then nothing that makes sense", ""};
+    for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++) {
+        struct story broken = honest(RANKS);
+        broken.garbage = garbage[i];
+        struct mpiq_job_state *job = job_of(honest(0), broken);
+        CU_ASSERT_EQUAL(mpiq_job_ranks_read(job), RANKS);
+        CU_ASSERT_EQUAL(disowned(job, "host n2 (ranks 2-3): "), 1);
+        CU_ASSERT(mpiq_job_is_lost_host(job, &job->ranks[job->rank_count - 1]));
+        mpiq_job_state_destroy(job);
+        broken.announced = 0;
+        job = job_of(broken, honest(RANKS));
+        CU_ASSERT_EQUAL(mpiq_job_ranks_read(job), RANKS);
+        CU_ASSERT_EQUAL(disowned(job, "host n1 (ranks 0-1): "), 1);
+        mpiq_job_state_destroy(job);
+    }
 }
 
 static void test_ranks_that_were_not_announced(void)

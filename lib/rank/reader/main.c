@@ -458,6 +458,7 @@ int main(int count, char **arguments)
     catch_crashes();
     /* What one rank has used, the next one needs again: nothing goes back to the system in between. */
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mpiq_pipe_init(&wire, WIRE, WIRE);
     if (!sources || !mpiq_confine_end(MPIQ_CONFINED_READER) || !start_workers(&options))
         return EXIT_FAILURE;
