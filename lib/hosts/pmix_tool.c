@@ -284,7 +284,6 @@ static struct mpiq_error *start_tool(pid_t launcher, const char *path, const cha
 struct mpiq_error *mpiq_pmix_table(pid_t launcher, const char *nspace, char **ret)
 {
     _cleanup_free_ char *path = NULL;
-    _cleanup_free_ char *said = NULL;
     _cleanup_close_ int output = -1;
     pid_t tool = 0;
     bool late = false;
@@ -294,6 +293,7 @@ struct mpiq_error *mpiq_pmix_table(pid_t launcher, const char *nspace, char **re
         error = start_tool(launcher, path, nspace, &tool, &output);
     if (error)
         return error;
+    _cleanup_free_ char *said = NULL;
     error = read_all(output, &said, &late);
     if (error || late)
         kill(tool, SIGKILL);
