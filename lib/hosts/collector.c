@@ -15,24 +15,59 @@
 
 #include "base/cleanup.h"
 #include "base/hash_table.h"
+#include "base/proc.h"
 
 /* A line of a chunk is shorter than what a launcher passes on in one piece: Slurm's, 1024 characters. */
-enum { CHUNK = 660 };
+enum { CHUNK = 660, GUARD_MS = 20 /* between looks at a guard that is to end */ };
 
 /* ---- the guard ----------------------------------------------------------------------------------------- */
+
+/* The worker's way to its guard's end. */
+static struct {
+    pid_t worker, guard;
+    int life; /* its status is written here when it is done */
+} bond;
+
+static bool is_stopped(pid_t pid)
+{
+    struct mpiq_proc_stat stat;
+    struct mpiq_error *error = mpiq_proc_stat(pid, 0, &stat);
+    bool known = !error;
+    mpiq_error_destroy(error);
+    return known && (stat.state == 'T' || stat.state == 't');
+}
+
+/* When the worker is done the guard ends, and takes it along; not one that was stopped: the worker outlives
+ * it. */
+static void end_with_guard(int status, void *unused)
+{
+    unsigned char byte = (unsigned char)status;
+    (void)unused;
+    if (getpid() != bond.worker || write(bond.life, &byte, 1) != 1)
+        return;
+    while (getppid() == bond.guard) {
+        if (is_stopped(bond.guard))
+            kill(bond.guard, SIGKILL);
+        poll(NULL, 0, GUARD_MS);
+    }
+}
 
 /* Passes standard input on to the worker, and ends with it or when the input is closed. */
 static _Noreturn void guard(pid_t worker, int words, int life)
 {
     struct pollfd ends[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = life, .events = POLLIN}};
     char bytes[64];
+    unsigned char done;
     int status = 0;
     signal(SIGPIPE, SIG_IGN);
     for (;;) {
         if (poll(ends, 2, -1) < 0 && errno == EINTR)
             continue;
-        if (ends[1].revents)
+        if (ends[1].revents) {
+            if (read(life, &done, 1) == 1)
+                _exit(done);
             break;
+        }
         ssize_t got = ends[0].revents ? read(STDIN_FILENO, bytes, sizeof bytes) : -1;
         if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
@@ -66,6 +101,11 @@ struct mpiq_error *mpiq_collector_start(struct mpiq_collector *ret)
     pid_t above = getppid(); /* 0: of another pid namespace */
     if (above != parent && above != 0)
         _exit(1);
+    bond.worker = getpid();
+    bond.guard = above;
+    bond.life = life[1];
+    if (above != 0 && on_exit(end_with_guard, NULL) != 0)
+        return mpiq_error_no_memory();
     close(words[1]);
     close(life[0]); /* life[1] stays open for as long as this process lives */
     signal(SIGPIPE, SIG_IGN);

@@ -5,7 +5,7 @@
  * mpiq_collector_start splits the process in two.  The one that returns does the work; the other one guards
  * it: it listens to standard input and ends the work at once when that is closed, so that nothing is left of
  * a collector whose mpiq is gone, whatever it is at.  A guard that was stopped cannot do so: then the worker
- * ends both when it waits or speaks.
+ * ends both when it waits, speaks or is done.
  */
 #ifndef MPIQ_HOSTS_COLLECTOR_H
 #define MPIQ_HOSTS_COLLECTOR_H

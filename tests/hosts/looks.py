@@ -116,6 +116,9 @@ class Mischief:
         self._after_a_while(0.8)
         while process.popen.poll() is None:
             found = [(box, pid) for box, pid in self.looks.collectors() if "collect" in box.processes().get(pid, "")]
+            if number == signal.SIGSTOP: # nobody watches over one that has not split in two yet
+                boxes = [box for box, _ in found]
+                found = [(box, pid) for box, pid in found if boxes.count(box) > 1]
             if found:
                 box, pid = self.random.choice(found)
                 if guard:
