@@ -342,7 +342,8 @@ static bool has_children(Dwarf_Die die)
 
 static bool leads_on(const struct mpiq_debug_unit *unit, Dwarf_Die die, int depth);
 
-/* The next one, or NULL at the end; false: a DW_AT_sibling leads back, into a circle. */
+/* The next one, or NULL at the end; false: a DW_AT_sibling leads back, into a circle, or libdwarf refuses
+   what is there, which it may pass over elsewhere. */
 static bool step(const struct mpiq_debug_unit *unit, Dwarf_Die die, int depth, Dwarf_Die *ret)
 {
     Dwarf_Die sibling = NULL;
@@ -352,7 +353,7 @@ static bool step(const struct mpiq_debug_unit *unit, Dwarf_Die die, int depth, D
         return false;
     int result = dwarf_siblingof_b(unit->view->debug, die, !unit->in_types, &sibling, &error);
     if (!mpiq_dwarf_ok(result, error))
-        return true;
+        return result == DW_DLV_NO_ENTRY;
     if (offset_of(sibling) <= offset_of(die)) {
         mpiq_die_free(sibling);
         return false;
@@ -369,7 +370,11 @@ static bool leads_on(const struct mpiq_debug_unit *unit, Dwarf_Die die, int dept
         return true;
     if (depth == 0)
         return false;
-    Dwarf_Die child = mpiq_die_child(unit, die);
+    Dwarf_Die child = NULL;
+    Dwarf_Error error = NULL;
+    int result = dwarf_child(die, &child, &error);
+    if (!mpiq_dwarf_ok(result, error))
+        return result == DW_DLV_NO_ENTRY;
     bool forward = true;
     while (child && forward) {
         Dwarf_Die next;
