@@ -22,7 +22,7 @@ enum { CHUNK = 660, GUARD_MS = 20 /* between looks at a guard that is to end */ 
 
 /* ---- the guard ----------------------------------------------------------------------------------------- */
 
-/* The worker's way to its guard's end. */
+/* What the worker needs to end together with its guard. */
 static struct {
     pid_t worker, guard;
     int life; /* its status is written here when it is done */
@@ -37,8 +37,8 @@ static bool is_stopped(pid_t pid)
     return known && (stat.state == 'T' || stat.state == 't');
 }
 
-/* When the worker is done the guard ends, and takes it along; not one that was stopped: the worker outlives
- * it. */
+/* At the worker's exit: hands its status to the guard, whose exit then ends the worker.  A stopped guard is
+   killed. */
 static void end_with_guard(int status, void *unused)
 {
     unsigned char byte = (unsigned char)status;

@@ -166,7 +166,7 @@ static void let_wait(struct mpiq_stream *stream, struct mpiq_stream_line *line)
     line->bytes = NULL;
 }
 
-/* Before anything that has waited is taken: what another version means by it, nobody here knows. */
+/* To be called before waiting lines are taken: their meaning in another version is unknown. */
 static void refuse_other_version(struct mpiq_stream *stream, bool other_protocol, const char *version)
 {
     const char *there = stream->hello.version;
@@ -190,7 +190,7 @@ void mpiq_stream_take(struct mpiq_stream *stream, const struct mpiq_line *line, 
     if (!mpiq_base64_decode(line->text, line->length, own.bytes, &own.length))
         senseless(stream);
     else if (other_protocol && own.kind != MPIQ_LINE_HELLO)
-        ; /* only its version is wanted */
+        ; /* of another protocol only the hello is read, for its version */
     else if (own.number == stream->next)
         take_due(stream, &own);
     else

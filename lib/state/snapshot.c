@@ -20,7 +20,7 @@ enum {
     FOLDED_VERSION = 2, /* its lines may be folded */
     HEADER = 24,        /* bytes in which the first line must end */
     COMPRESSION = 3,
-    WINDOW_LOG_MOST = 23, /* 8 MiB of memory to decompress with; what we write needs 2 */
+    WINDOW_LOG_MOST = 23, /* 8 MiB to decompress with; our own files need 2 */
     MOST_LINE = 1 << 28,  /* of one rank state: more is not believed */
     /* What a file may come to: so many bytes, and so many more for each of its own. */
     LEAST_BYTES = 16 << 20,

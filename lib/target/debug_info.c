@@ -320,7 +320,7 @@ static Dwarf_Off offset_of(Dwarf_Die die)
     return mpiq_dwarf_ok(dwarf_dieoffset(die, &offset, &error), error) ? offset : 0;
 }
 
-/* Whether libdwarf goes to the next one by a DW_AT_sibling, without a look at what is below this one. */
+/* Whether libdwarf reaches the next sibling by DW_AT_sibling, without walking the children. */
 static bool names_sibling(Dwarf_Die die)
 {
     Dwarf_Attribute attribute = NULL;
@@ -342,8 +342,8 @@ static bool has_children(Dwarf_Die die)
 
 static bool leads_on(const struct mpiq_debug_unit *unit, Dwarf_Die die, int depth);
 
-/* The next one, or NULL at the end; false: a DW_AT_sibling leads back, into a circle, or libdwarf refuses
-   what is there, which it may pass over elsewhere. */
+/* The next sibling, or NULL after the last.  False: a DW_AT_sibling points back (a circle), or libdwarf
+   reports an error, which it may ignore when it skips children. */
 static bool step(const struct mpiq_debug_unit *unit, Dwarf_Die die, int depth, Dwarf_Die *ret)
 {
     Dwarf_Die sibling = NULL;
@@ -362,8 +362,8 @@ static bool step(const struct mpiq_debug_unit *unit, Dwarf_Die die, int depth, D
     return true;
 }
 
-/* Whether all steps below it lead forward: libdwarf 20210528 takes them itself, and in a circle it never
- * returns. */
+/* Whether every step below the entry goes forward.  libdwarf 20210528 skips children by itself, and loops for
+   ever in a circle. */
 static bool leads_on(const struct mpiq_debug_unit *unit, Dwarf_Die die, int depth)
 {
     if (!has_children(die) || names_sibling(die))

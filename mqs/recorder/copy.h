@@ -33,8 +33,8 @@ void copy_clear(struct copy *copy);
 const void *copy_at(const struct copy *copy, uint64_t offset, size_t size);
 
 const struct mpiq_record_comm *copy_comm(const struct copy *copy, uint32_t offset);
-/* As copy_comm, of a list of which *seen, which is advanced, have come before; NULL also where a list that is
-   no circle would have ended. */
+/* As copy_comm, for the next one in a list; *seen counts those so far.  NULL also after more than fit into
+   the copy: the list is a circle. */
 const struct mpiq_record_comm *copy_listed_comm(const struct copy *copy, uint32_t offset, unsigned *seen);
 const struct mpiq_record_function *copy_function(const struct copy *copy, unsigned index);
 /* With all its runs, whose counts sum up to its members; NULL if that is not so. */
