@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The solver as a job on the beds' hosts: eight ranks, two a host, started in the ways that clusters start jobs."""
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -101,7 +102,8 @@ class ClusterJob:
 
     def end(self):
         for pid in running(self.program):
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError): # its launcher ends the others when it misses one
+                os.kill(pid, signal.SIGKILL)
         self.starter.end()
         self._until(lambda: not running(self.program), 20)
 
@@ -142,10 +144,11 @@ class Batch:
 
 
 class Launched:
-    """A launcher in a box."""
+    """A launcher in a box; hosts: the names that it knows its own host by."""
 
-    def __init__(self, box, command, environment=None):
+    def __init__(self, box, command, environment=None, hosts=("machine",)):
         self.box = box
+        self.hosts = list(hosts)
         self.directory = box.directory
         self.command = command
         self.environment = environment
@@ -213,9 +216,10 @@ def hydra_by_fork(machine, recorder):
 def mpirun_by_agent(machine, library):
     """An agent in place of ssh: other host names on this machine."""
     agent = "--prtemca plm_ssh_agent" if LIBRARIES[library].line == "5.0" else "--mca plm_rsh_agent"
+    hosts = ["n1", "n2", "n3", "n4"]
     return Launched(machine, [LIBRARIES[library].program("mpirun"), *agent.split(),
-                              pathlib.Path(jobs.HERE) / "two_hosts_agent", "--host", "n1:2,n2:2,n3:2,n4:2", "-n", RANKS],
-                    OPEN_MPI)
+                              pathlib.Path(jobs.HERE) / "two_hosts_agent", "--host", ":2,".join(hosts) + ":2",
+                              "-n", RANKS], OPEN_MPI, hosts)
 
 
 def one_host(machine, library, recorder=None):

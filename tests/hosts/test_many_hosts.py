@@ -25,6 +25,10 @@ WAYS = {
     "mpirun by ssh": ("cluster", "Open MPI", lambda get: cluster_job.mpirun_by_ssh(get("cluster"), "Open MPI")),
     "5.0 by ssh": ("cluster", "patched 5.0", lambda get: cluster_job.mpirun_by_ssh(get("cluster"), "patched 5.0")),
     "Hydra by ssh": ("cluster", "MPICH", lambda get: cluster_job.hydra_by_ssh(get("cluster"), get("recorder"))),
+    "mpirun by an agent": ("machine", "Open MPI",
+                           lambda get: cluster_job.mpirun_by_agent(get("machine"), "Open MPI")),
+    "5.0 by an agent": ("machine", "patched 5.0",
+                        lambda get: cluster_job.mpirun_by_agent(get("machine"), "patched 5.0")),
     "Hydra by fork": ("machine", "MPICH", lambda get: cluster_job.hydra_by_fork(get("machine"), get("recorder"))),
 }
 
@@ -44,8 +48,8 @@ class Way:
         boxes = {"slurm": lambda: [bed.box], "cluster": lambda: list(bed.boxes.values()), "machine": lambda: [bed]}
         self.boxes = boxes[self.bed_name]()
         self.looks = Looks(mpiq, self.starter.box, self.boxes)
-        self.hosts = {"slurm": lambda: bed.nodes, "cluster": lambda: bed.hosts, "machine": lambda: ["machine"]}[
-            self.bed_name]()
+        hosts = {"slurm": lambda: bed.nodes, "cluster": lambda: bed.hosts, "machine": lambda: self.starter.hosts}
+        self.hosts = hosts[self.bed_name]()
 
     def job(self, *arguments):
         return ClusterJob(self.starter, self.program, *arguments)
