@@ -120,6 +120,11 @@ static inline int32_t tag_of(int32_t tag)
     return tag == recorder_abi.any_tag ? MPIQ_RECORD_ANY : tag;
 }
 
+/* ---- job.c: which job it is --------------------------------------------------------------------- */
+
+/* The number that Open MPI and mpiq (lib/rank/identity.c) make of a namespace. */
+uint32_t job_of(const char *nspace);
+
 /* ---- next.c: the library's own functions --------------------------------------------------------------- */
 
 /* The next definition of a name after ours; NULL: there is none. */

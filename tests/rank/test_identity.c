@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The number of a job: the recorder's and ours, which are to be one for the same name. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../recorder/recorder.h"
+#include "rank/rank.h"
+#include "suite.h"
+
+static const char *const names[] = {
+    "",
+    "0",
+    "1234",
+    "4294967295",
+    "4294967296",
+    "99999999999999999999",
+    "007",
+    "12a",
+    "-1",
+    "+1",
+    " 1",
+    "1 ",
+    "prterun-n1-4711@1",
+    "prterun-n1-4711@2",
+    "prterun-n1-4712@1",
+    "prterun-n1-4711@65537",
+    "prterun-n1-4711@",
+    "prterun-n1-4711@x",
+    "@1",
+    "a@b@3",
+    "kvs_4711_0",
+    "slurm.pmix.4711.0",
+    "name\xff\xc3\xa4",
+};
+
+static void one_name_is_one_job_for_both(void)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        CU_ASSERT_EQUAL(job_of(names[i]), mpiq_rank_job_of(names[i]));
+    srand(1);
+    for (int round = 0; round < 10000; round++) {
+        static const char letters[] = "0123456789@az-. \xff";
+        char name[16] = "";
+        size_t length = (size_t)rand() % (sizeof name - 1);
+        for (size_t i = 0; i < length; i++)
+            name[i] = letters[(size_t)rand() % (sizeof letters - 1)];
+        CU_ASSERT_EQUAL(job_of(name), mpiq_rank_job_of(name));
+    }
+}
+
+static void a_number_is_itself_and_names_differ(void)
+{
+    CU_ASSERT_EQUAL(job_of("1234"), 1234);
+    CU_ASSERT_EQUAL(job_of("4294967295"), UINT32_MAX);
+    CU_ASSERT_EQUAL(job_of("prterun-n1-4711@2") - job_of("prterun-n1-4711@1"), 1);
+    CU_ASSERT_NOT_EQUAL(job_of("prterun-n1-4711@1"), job_of("prterun-n1-4712@1"));
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        {"one name is one job for both", one_name_is_one_job_for_both},
+        {"a number is itself and names differ", a_number_is_itself_and_names_differ},
+        CU_TEST_INFO_NULL,
+    };
+    return suite_run("identity", tests);
+}
