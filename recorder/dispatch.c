@@ -135,8 +135,19 @@ static void before_freed_comm(struct call *call)
     call->entry->comm = arena_offset(call->comm);
 }
 
+/* Whether it begins or ends an epoch or a lock of a window, or completes what was begun under one. */
+static bool is_of_epoch(unsigned action)
+{
+    return action >= ACTION_WIN_START && action <= ACTION_WIN_FLUSH_ALL;
+}
+
 static void before(struct call *call)
 {
+    if (is_of_epoch(call->function->action)) {
+        before_window(call);
+        window_before(call);
+        return;
+    }
     switch ((enum action)call->function->action) {
     case ACTION_SEND:
     case ACTION_BSEND:
@@ -206,20 +217,6 @@ static void before(struct call *call)
         before_window(call);
         if (call->function->collective >= 0)
             note_of(call);
-        break;
-    case ACTION_WIN_START:
-    case ACTION_WIN_POST:
-    case ACTION_WIN_COMPLETE:
-    case ACTION_WIN_WAIT:
-    case ACTION_WIN_TEST:
-    case ACTION_WIN_LOCK:
-    case ACTION_WIN_UNLOCK:
-    case ACTION_WIN_LOCK_ALL:
-    case ACTION_WIN_UNLOCK_ALL:
-    case ACTION_WIN_FLUSH:
-    case ACTION_WIN_FLUSH_ALL:
-        before_window(call);
-        window_before(call);
         break;
     case ACTION_RMA:
         before_window(call);
@@ -297,6 +294,10 @@ static void after_creation(struct call *call, int result)
 
 static void after(struct call *call, int result)
 {
+    if (is_of_epoch(call->function->action)) {
+        window_after(call, result);
+        return;
+    }
     switch ((enum action)call->function->action) {
     case ACTION_RECV:
         after_receive(call, result);
@@ -360,19 +361,6 @@ static void after(struct call *call, int result)
     case ACTION_RMA:
         window_after(call, result);
         after_other_request(call, result);
-        break;
-    case ACTION_WIN_START:
-    case ACTION_WIN_POST:
-    case ACTION_WIN_COMPLETE:
-    case ACTION_WIN_WAIT:
-    case ACTION_WIN_TEST:
-    case ACTION_WIN_LOCK:
-    case ACTION_WIN_UNLOCK:
-    case ACTION_WIN_LOCK_ALL:
-    case ACTION_WIN_UNLOCK_ALL:
-    case ACTION_WIN_FLUSH:
-    case ACTION_WIN_FLUSH_ALL:
-        window_after(call, result);
         break;
     case ACTION_ICOLLECTIVE:
     case ACTION_IFILE:
