@@ -1,49 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the recorder says of blocked ranks, read back through its DLL: waits, epochs and locks."""
-import json
-import os
-import pathlib
-import shutil
-import subprocess
-import time
-
-import pytest
-from built import built, recorder
-
-HERE = pathlib.Path(__file__).resolve().parent
-
-
-def dump(pid):
-    return json.loads(subprocess.run([built("tests/rank/rank-dump"), pid], check=True, capture_output=True).stdout)
+PROGRAM = "blocked.c"
 
 
 def waits(state):
     return [wait for thread in state["threads"] for wait in thread.get("waits", [])]
 
 
-@pytest.fixture(name="states", params=["mpich", "openmpi"])
-def fixture_states(request, tmp_path):
-    """The two ranks' states once both are in their last call, in the order of ranks."""
-    library = request.param
-    if not shutil.which(f"mpicc.{library}"):
-        pytest.skip(f"mpicc.{library} is not installed")
-    program, ready = tmp_path / "blocked", tmp_path / "ready"
-    subprocess.run([f"mpicc.{library}", "-g", "-o", program, HERE / "blocked.c"], check=True)
-    environment = {**os.environ, "MPIQ_RECORDER": str(recorder()),
-                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    mpirun = HERE / "prefix" / library / "bin" / "mpirun"
-    with subprocess.Popen([mpirun, "--oversubscribe", "-n", "2", program, ready], env=environment) as job:
-        try:
-            end = time.monotonic() + 60
-            states = []
-            while len(states) < 2 or not all(waits(state) for state in states):
-                assert job.poll() is None and time.monotonic() < end
-                time.sleep(0.05)
-                pids = dict(line.split() for line in ready.read_text().splitlines()) if ready.exists() else {}
-                states = [dump(pids[rank]) for rank in sorted(pids)]
-            yield states
-        finally:
-            job.terminate()
+def settled(states):
+    """Whether both are in their last call."""
+    return all(waits(state) for state in states)
 
 
 def test_waits(states):

@@ -1,41 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the recorder noted of known calls, read back through its DLL, exactly: on each MPI library that is here."""
-import json
-import os
 import pathlib
-import shutil
-import subprocess
-import time
 
-import pytest
-from built import built, recorder
-
-HERE = pathlib.Path(__file__).resolve().parent
-LIBRARIES = ["mpich", "openmpi"]
-
-
-@pytest.fixture(name="states", params=LIBRARIES)
-def fixture_states(request, tmp_path):
-    """The two ranks' states, in the order of ranks."""
-    library = request.param
-    if not shutil.which(f"mpicc.{library}"):
-        pytest.skip(f"mpicc.{library} is not installed")
-    program, ready = tmp_path / "ledger", tmp_path / "ready"
-    subprocess.run([f"mpicc.{library}", "-g", "-o", program, HERE / "ledger.c"], check=True)
-    environment = {**os.environ, "MPIQ_RECORDER": str(recorder()),
-                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    mpirun = HERE / "prefix" / library / "bin" / "mpirun"
-    with subprocess.Popen([mpirun, "--oversubscribe", "-n", "2", program, ready], env=environment) as job:
-        try:
-            end = time.monotonic() + 60
-            while not ready.exists() or ready.read_text().count("\n") < 2:
-                assert job.poll() is None and time.monotonic() < end
-                time.sleep(0.05)
-            pids = dict(line.split() for line in ready.read_text().splitlines())
-            yield [json.loads(subprocess.run([built("tests/rank/rank-dump"), pids[rank]], check=True,
-                                             capture_output=True).stdout) for rank in "01"]
-        finally:
-            job.terminate()
+PROGRAM = "ledger.c"
 
 
 def communicator(state, name):
@@ -103,7 +70,7 @@ def test_requests(states):
 
 def line_of(text):
     """The number of the line of ledger.c that holds text."""
-    lines = (HERE / "ledger.c").read_text(encoding="utf-8").splitlines()
+    lines = pathlib.Path(__file__).with_name(PROGRAM).read_text(encoding="utf-8").splitlines()
     return next(number for number, line in enumerate(lines, 1) if text in line)
 
 
