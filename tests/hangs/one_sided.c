@@ -81,18 +81,6 @@ CASE(started_and_not_completed)
         MPI_Barrier(WORLD);
 }
 
-/* All but one close the epoch with a fence. */
-CASE(fence_not_reached)
-{
-    MPI_Win window = make_window();
-
-    MPI_Win_fence(0, window);
-    if (rank == 1)
-        HANG(WAIT_FOR_NOBODY(0));
-    else
-        HANG(MPI_Win_fence(0, window));
-}
-
 /* Each rank starts an access epoch at the next one, and none has posted. */
 CASE(ring_of_starts)
 {
