@@ -152,7 +152,10 @@ static void link_unproven(struct mpiq_diagnosis *diagnosis)
             bool earlier = other->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE &&
                            (!mpiq_ranks_overlap(&other->missing, &finding->ranks) ||
                             (other->requests && !finding->requests));
-            if (cause == MPIQ_NONE && (other->proven ? mpiq_is_of_waits(other) : earlier))
+            /* It made a call that does not fit the others': that keeps it. */
+            bool mismatch = other->kind == MPIQ_FINDING_COLLECTIVE_MISMATCH ||
+                            other->kind == MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH;
+            if (cause == MPIQ_NONE && (other->proven ? mpiq_is_of_waits(other) : earlier || mismatch))
                 cause = (uint32_t)j;
         }
         finding->consequence_of = cause;

@@ -32,16 +32,17 @@ bool mpiq_thread_waits_for_own(const struct mpiq_job_state *job, const struct mp
         return false;
     /* The C library waits in a shared futex for a thread to end. */
     const char *call = mpiq_job_string(job, thread->blocks_in);
-    bool joins = thread->sleep == MPIQ_SLEEP_OTHER && call && strcmp(call, "pthread_join") == 0;
+    bool joins = thread->sleep == MPIQ_SLEEP_OTHER && call &&
+                 (strcmp(call, "pthread_join") == 0 || strcmp(call, "thrd_join") == 0);
     return thread->sleep == MPIQ_SLEEP_PRIVATE_FUTEX || joins;
 }
 
-/* A wait for another thread, by its name: those with a timeout have other names, but for semaphores' (and
-   that of a join, which hardly any program bounds in time). */
+/* A wait for another thread, by its name: those with a timeout have other names. */
 static bool waits_for_thread(const char *call)
 {
-    static const char *const calls[] = {"pthread_cond_wait", "pthread_join", "pthread_mutex_lock",
-                                        "pthread_barrier_wait"};
+    static const char *const calls[] = {
+        "pthread_cond_wait", "pthread_join", "pthread_mutex_lock", "pthread_barrier_wait", "cnd_wait",
+        "thrd_join",         "mtx_lock"};
     for (size_t i = 0; call && i < sizeof calls / sizeof *calls; i++) {
         if (strcmp(calls[i], call) == 0)
             return true;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job/causes.h"
 #include "job/collective.h"
 #include "job/doing.h"
 #include "job/waits.h"
@@ -92,13 +93,26 @@ void mpiq_relation_add(const struct mpiq_job_state *job, struct mpiq_relation *r
         relation->offset = offset;
 }
 
+/* Whether two ranks in a collective are in it on communicators that the user tells apart no more: of one
+   name, or made by one call. */
+static bool is_on_alike(const struct mpiq_finder *finder, const struct mpiq_evidence *a,
+                        const struct mpiq_evidence *b)
+{
+    const struct mpiq_job_communicator *comms = finder->job->communicators;
+    uint32_t x = finder->diagnosis->ranks[a->process].comm;
+    uint32_t y = finder->diagnosis->ranks[b->process].comm;
+    if (a->number == 0 || x == MPIQ_NONE || y == MPIQ_NONE || mpiq_same_communicator(finder->job, x, y))
+        return true;
+    return comms[x].made != MPIQ_NONE && comms[x].made == comms[y].made;
+}
+
 static bool is_class(const struct mpiq_finder *finder, const struct mpiq_evidence *evidence,
                      const struct mpiq_evidence *wanted)
 {
     bool same_call = evidence->call == wanted->call ||
                      (evidence->call && wanted->call && strcmp(evidence->call, wanted->call) == 0);
     return same_call && evidence->site == wanted->site && evidence->doing == wanted->doing &&
-           evidence->number == wanted->number &&
+           evidence->number == wanted->number && is_on_alike(finder, evidence, wanted) &&
            same_operation(finder->job, evidence->operation, wanted->operation);
 }
 
@@ -122,7 +136,8 @@ void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
     };
     if (!speaks) {
         const struct mpiq_job_thread *row = &job->threads[thread];
-        wanted.call = row->in_mpi ? mpiq_job_string(job, row->call) : NULL;
+        wanted.call = mpiq_job_string(job, row->in_mpi ? row->call : row->blocks_in);
+        wanted.number = row->in_mpi ? wanted.number : 0;
         wanted.site = row->site != MPIQ_NONE ? row->site : row->innermost;
         wanted.since = mpiq_waited(job, mpiq_job_rank_of(job, process), row);
     }
@@ -198,6 +213,39 @@ const char *mpiq_relation_peer(struct mpiq_finder *finder, const struct mpiq_rel
                  near ? "" : WORDS(arena, " (modulo %lld)", (long long)relation->size));
 }
 
+/* Inside one collective each rank waits for another one: what they have in common is the collective. */
+static const struct mpiq_waits_for *collective_wait(struct mpiq_finder *finder,
+                                                    const struct mpiq_evidence *evidence,
+                                                    const struct mpiq_waits_for *first)
+{
+    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[evidence->process];
+    struct mpiq_waits_for *made = mpiq_arena_alloc(finder->arena, sizeof *made);
+    struct mpiq_wait_part *part = mpiq_arena_alloc(finder->arena, sizeof *part);
+    if (!made || !part) {
+        finder->failed = true;
+        return first;
+    }
+    *part = (struct mpiq_wait_part){
+        .kind = MPIQ_PART_COLLECTIVE,
+        .internal = true,
+        .peer = MPIQ_NONE,
+        .bytes = -1,
+        .comm = rank->comm,
+        .window = MPIQ_NONE,
+        .collective = evidence->call,
+        .number = rank->number,
+        .operation = MPIQ_NONE,
+        .started = MPIQ_NONE,
+    };
+    *made = *first;
+    made->parts = part;
+    made->part_count = 1;
+    made->more = 0;
+    made->ranks = (struct mpiq_ranks){0};
+    made->text = mpiq_words_call(finder->arena, finder->job, evidence->call, rank->number, rank->comm);
+    return made;
+}
+
 /* What all ranks of a class wait for: the first one's wait, made general. */
 static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
 {
@@ -211,8 +259,12 @@ static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
     bool message =
         part->kind == MPIQ_PART_RECEIVE || part->kind == MPIQ_PART_SEND || part->kind == MPIQ_PART_PROBE;
     const struct mpiq_relation *relation = &evidence->relation;
-    if (evidence->ranks.size < 2 || !message || part->internal || relation->same_peer)
+    if (evidence->ranks.size < 2 || !message || relation->same_peer)
         return;
+    if (part->internal) {
+        evidence->wait = collective_wait(finder, evidence, first);
+        return;
+    }
     struct mpiq_waits_for *made = mpiq_arena_alloc(finder->arena, sizeof *made);
     struct mpiq_wait_part *general = mpiq_arena_alloc(finder->arena, sizeof *general);
     if (!made || !general) {
@@ -248,5 +300,51 @@ void mpiq_finish_evidence(struct mpiq_finder *finder)
             set_wait(finder, &finding->evidence[j]);
         if (finding->near_miss_count > 0 && finding->evidence_count > 0)
             finding->evidence[0].note = miss_note(finder, finding);
+    }
+}
+
+/* Whether a thread outside MPI waits for another one of its rank, and is worth a line: the main thread, or
+   one that waits for a certain other one.  Pools of idle threads wait for a condition. */
+static bool waits_beside(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                         const struct mpiq_job_thread *thread)
+{
+    const char *call = mpiq_job_string(job, thread->blocks_in);
+    if (thread->in_mpi || !call || thread->site == MPIQ_NONE || !mpiq_thread_waits_for_own(job, thread))
+        return false;
+    return thread->tid == rank->pid || strcmp(call, "pthread_mutex_lock") == 0 ||
+           strcmp(call, "mtx_lock") == 0 || strcmp(call, "pthread_join") == 0 ||
+           strcmp(call, "thrd_join") == 0;
+}
+
+static void add_threads_of(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    for (uint32_t i = 0; rank && rank->thread_count > 1 && i < rank->thread_count; i++) {
+        uint32_t thread = rank->first_thread + i;
+        if (thread == finder->diagnosis->ranks[process].thread ||
+            !waits_beside(job, rank, &job->threads[thread]))
+            continue;
+        size_t before = finding->evidence_count;
+        mpiq_add_evidence(finder, finding, process, thread, MPIQ_NONE);
+        if (finding->evidence_count > before)
+            finding->evidence[before].note = "in another thread";
+    }
+}
+
+void mpiq_add_other_threads(struct mpiq_finder *finder)
+{
+    for (size_t i = 0; i < finder->diagnosis->finding_count; i++) {
+        struct mpiq_finding *finding = &finder->diagnosis->findings[i];
+        if (finding->consequence_of != MPIQ_NONE || !mpiq_is_of_waits(finding))
+            continue;
+        const struct mpiq_rank_set *sets[] = {&finding->ranks, &finding->missing};
+        for (size_t j = 0; j < sizeof sets / sizeof *sets; j++) {
+            for (uint32_t k = 0; k < sets[j]->count; k++) {
+                const struct mpiq_rank_range *range = &sets[j]->ranges[k];
+                for (uint32_t r = range->first; r <= range->last && !finder->failed; r++)
+                    add_threads_of(finder, finding, mpiq_job_process(finder->job, range->world, r));
+            }
+        }
     }
 }

@@ -16,6 +16,9 @@ void mpiq_add_evidence_of(struct mpiq_finder *finder, struct mpiq_finding *findi
 
 /* Fills `wait` and `started` of all evidence, once all findings are there. */
 void mpiq_finish_evidence(struct mpiq_finder *finder);
+/* When the headlines are made: adds those threads beside the ones in MPI that wait for another thread of
+   their rank (a mutex, a join; of the main thread, any such wait) to the evidence of the causes. */
+void mpiq_add_other_threads(struct mpiq_finder *finder);
 
 /* Takes in one more rank and its peer in that communicator. */
 void mpiq_relation_add(const struct mpiq_job_state *job, struct mpiq_relation *relation, uint32_t process,

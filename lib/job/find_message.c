@@ -156,12 +156,25 @@ static void drop_sources(const struct mpiq_finder *finder, const struct mpiq_job
     misses->count = kept;
 }
 
+/* Whether several other ranks have sent what is awaited from one: they are collected in turn, and it is that
+   one that did not send. */
+static bool all_but_one_sent(const struct misses *misses)
+{
+    bool several = false;
+    for (uint32_t i = 0; i < misses->count; i++) {
+        if (misses->list[i].differs != MPIQ_MISS_SOURCE)
+            return false;
+        several = several || misses->list[i].process != misses->list[0].process;
+    }
+    return several;
+}
+
 /* Whom the blame goes to: the peer that went elsewhere, unless it waits for the same. */
 static void suspect(struct mpiq_finder *finder, struct mpiq_finding *finding,
                     const struct mpiq_job_operation *op, const struct misses *misses)
 {
-    if (misses->count > 0) /* two tags, two communicators: which of them is wrong cannot be told */
-        return;
+    if (misses->count > 0 && !all_but_one_sent(misses))
+        return; /* two tags, two communicators: which of them is wrong cannot be told */
     if (!op->any && op->peer != MPIQ_NONE)
         mpiq_finder_add(finder, &finding->suspects, op->peer);
 }

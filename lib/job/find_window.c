@@ -111,23 +111,26 @@ static const char *lock_text(struct mpiq_finder *finder, const struct mpiq_findi
     const char *target = wait->window_target == MPIQ_NONE
                              ? ""
                              : WORDS(arena, " of %s", mpiq_words_rank(arena, job, wait->window_target));
-    return WORDS(arena, "%s %s %s on window \"%s\"%s%s; %s %s for that lock",
-                 mpiq_words_ranks(arena, holders), holders->size > 1 ? "hold" : "holds", lock, name, target,
-                 is_in(finder, holders), mpiq_words_ranks(arena, &finding->ranks),
-                 finding->ranks.size > 1 ? "wait" : "waits");
+    if (strncmp(name, "the ", 4) == 0 && target[0]) { /* "made by ... of rank 0" would be misread */
+        lock = WORDS(arena, "%s at %s", lock, mpiq_words_rank(arena, job, wait->window_target));
+        target = "";
+    }
+    return WORDS(arena, "%s %s %s on %s%s%s; %s %s for that lock", mpiq_words_ranks(arena, holders),
+                 holders->size > 1 ? "hold" : "holds", lock, name, target, is_in(finder, holders),
+                 mpiq_words_ranks(arena, &finding->ranks), finding->ranks.size > 1 ? "wait" : "waits");
 }
 
 static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding,
                      const struct mpiq_job_wait *wait)
 {
     struct mpiq_arena *arena = finder->arena;
-    const char *name = mpiq_job_string(finder->job, finder->job->windows[wait->window].name);
+    const char *name = mpiq_words_window(arena, finder->job, wait->window);
     const char *ranks = mpiq_words_ranks(arena, &finding->ranks);
     const char *call = mpiq_job_string(finder->job, wait->call);
     const char *verb = finding->ranks.size > 1 ? "wait" : "waits";
     if (finding->missing.size == 0) {
-        finding->text = WORDS(arena, "%s %s for ever in %s on window \"%s\"", ranks, verb,
-                              call ? call : "a one-sided call", name);
+        finding->text =
+            WORDS(arena, "%s %s for ever in %s on %s", ranks, verb, call ? call : "a one-sided call", name);
         return;
     }
     const char *missing = mpiq_words_ranks(arena, &finding->missing);
@@ -142,30 +145,28 @@ static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding,
     case MPIQ_WAIT_WAIT:
         finding->text =
             peer ? WORDS(arena,
-                         "each of %s waits in %s for %s, which never completed its access to window \"%s\" "
+                         "each of %s waits in %s for %s, which never completed its access to %s "
                          "(MPI_Win_complete)",
                          ranks, call_name, peer, name)
-                 : WORDS(arena,
-                         "%s never completed the access to window \"%s\" (MPI_Win_complete) that %s %s for",
+                 : WORDS(arena, "%s never completed the access to %s (MPI_Win_complete) that %s %s for",
                          missing, name, ranks, verb);
         break;
     case MPIQ_WAIT_UNLOCK:
     case MPIQ_WAIT_FLUSH:
         finding->text =
             finding->proven
-                ? WORDS(arena, "%s %s in %s on window \"%s\" for %s, which will not answer", ranks, verb,
-                        call_name, name, missing)
-                : WORDS(arena, "%s %s in %s on window \"%s\", where %s %s a lock that excludes %s", ranks,
-                        verb, call_name, name, missing, finding->missing.size > 1 ? "have" : "has",
+                ? WORDS(arena, "%s %s in %s on %s for %s, which will not answer", ranks, verb, call_name,
+                        name, missing)
+                : WORDS(arena, "%s %s in %s on %s, where %s %s a lock that excludes %s", ranks, verb,
+                        call_name, name, missing, finding->missing.size > 1 ? "have" : "has",
                         finding->ranks.size > 1 ? "theirs" : "its own");
         break;
     default:
         finding->text =
-            peer ? WORDS(arena,
-                         "each of %s waits in %s for %s, which never posted window \"%s\" (MPI_Win_post)",
-                         ranks, call_name, peer, name)
-                 : WORDS(arena, "%s never posted window \"%s\" (MPI_Win_post), which %s %s for in %s",
-                         missing, name, ranks, verb, call ? call : "MPI_Win_start");
+            peer ? WORDS(arena, "each of %s waits in %s for %s, which never posted %s (MPI_Win_post)", ranks,
+                         call_name, peer, name)
+                 : WORDS(arena, "%s never posted %s (MPI_Win_post), which %s %s for in %s", missing, name,
+                         ranks, verb, call ? call : "MPI_Win_start");
         break;
     }
 }

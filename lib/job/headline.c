@@ -114,6 +114,21 @@ static const char *related_miss(struct mpiq_finder *finder, const struct mpiq_fi
     }
 }
 
+/* "rank 3 has sent one": who else has sent what is awaited from one rank. */
+static const char *senders(struct mpiq_finder *finder, const struct mpiq_finding *finding)
+{
+    struct mpiq_rank_set set _cleanup_(mpiq_rank_set_deinit) = {0};
+    for (size_t i = 0; i < finding->near_miss_count; i++) {
+        if (finding->near_misses[i].differs == MPIQ_MISS_SOURCE)
+            mpiq_finder_add(finder, &set, finding->near_misses[i].process);
+    }
+    if (finding->near_miss_count >= MPIQ_MOST_NEAR_MISSES) /* there may be more */
+        return "other ranks have sent theirs";
+    return is_plural(&set)
+               ? WORDS(finder->arena, "%s have sent theirs", mpiq_words_ranks(finder->arena, &set))
+               : WORDS(finder->arena, "%s has sent one", mpiq_words_ranks(finder->arena, &set));
+}
+
 /* "rank 0 sent tag 41, but rank 1 is receiving tag 14". */
 static const char *near_miss(struct mpiq_finder *finder, const struct mpiq_finding *finding,
                              const struct mpiq_job_operation *op, bool receive)
@@ -142,6 +157,10 @@ static const char *near_miss(struct mpiq_finder *finder, const struct mpiq_findi
                                tag_text(arena, op), communicator(finder, op->comm), there,
                                communicator(finder, other->comm));
     case MPIQ_MISS_SOURCE:
+        if (receive && finding->relation.same_peer)
+            return WORDS(arena, "%s never sent the message with %s%s that %s %s waiting for; %s",
+                         mpiq_words_rank(arena, finder->job, op->peer), tag_text(arena, op),
+                         on(finder, finding->comm), here, is, senders(finder, finding));
         return receive
                    ? WORDS(arena, "%s sent %s to %s, which %s receiving it from %s", there,
                            tag_text(arena, other), here, is, mpiq_words_rank(arena, finder->job, op->peer))
@@ -259,9 +278,40 @@ static int messages_of(const struct mpiq_finder *finder, const struct mpiq_findi
     return all;
 }
 
-static const char *opposite_order(struct mpiq_finder *finder, const struct mpiq_finding *finding)
+/* "rank 2 is in MPI_Finalize, but ranks 0-1,3 wait in MPI_Allreduce": some have left.  NULL: nobody has. */
+static const char *left_early(struct mpiq_finder *finder, struct mpiq_finding *finding)
 {
     struct mpiq_arena *arena = finder->arena;
+    struct mpiq_rank_set left _cleanup_(mpiq_rank_set_deinit) = {0};
+    struct mpiq_rank_set stay _cleanup_(mpiq_rank_set_deinit) = {0};
+    const char *call = NULL;
+    uint32_t comm = MPIQ_NONE;
+    for (size_t i = 0; i < finding->evidence_count; i++) {
+        const struct mpiq_evidence *evidence = &finding->evidence[i];
+        bool finalizes = mpiq_blocking_call(evidence->call) == MPIQ_BLOCKING_FINALIZE;
+        if (!finalizes && call && evidence->call && strcmp(call, evidence->call) != 0)
+            return NULL; /* those who are left are in more than one call */
+        call = finalizes ? call : evidence->call;
+        comm = finalizes ? comm : finder->diagnosis->ranks[evidence->process].comm;
+        if (!mpiq_rank_set_add_set(finalizes ? &left : &stay, &evidence->ranks))
+            finder->failed = true;
+    }
+    if (left.size == 0 || stay.size == 0 || !call)
+        return NULL;
+    if (left.size != stay.size && finding->suspects.size == 0 &&
+        !mpiq_rank_set_add_set(&finding->suspects, left.size < stay.size ? &left : &stay))
+        finder->failed = true;
+    return WORDS(arena, "%s %s in MPI_Finalize, but %s %s in %s%s", mpiq_words_ranks(arena, &left),
+                 is_plural(&left) ? "are" : "is", mpiq_words_ranks(arena, &stay),
+                 is_plural(&stay) ? "wait" : "waits", call, on(finder, comm));
+}
+
+static const char *opposite_order(struct mpiq_finder *finder, struct mpiq_finding *finding)
+{
+    struct mpiq_arena *arena = finder->arena;
+    const char *left = left_early(finder, finding);
+    if (left)
+        return left;
     const char *text = NULL;
     uint32_t first_comm = MPIQ_NONE;
     bool several = false;
@@ -283,7 +333,7 @@ static const char *opposite_order(struct mpiq_finder *finder, const struct mpiq_
                  text ? text : "");
 }
 
-static const char *circle(struct mpiq_finder *finder, const struct mpiq_finding *finding)
+static const char *circle(struct mpiq_finder *finder, struct mpiq_finding *finding)
 {
     struct mpiq_arena *arena = finder->arena;
     const char *who = mpiq_words_ranks(arena, &finding->ranks);
@@ -336,7 +386,7 @@ static const char *consequence(struct mpiq_finder *finder, const struct mpiq_fin
 
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
-static const char *headline(struct mpiq_finder *finder, const struct mpiq_finding *finding)
+static const char *headline(struct mpiq_finder *finder, struct mpiq_finding *finding)
 {
     switch (finding->kind) {
     case MPIQ_FINDING_COLLECTIVE_INCOMPLETE:

@@ -85,6 +85,17 @@ const char *mpiq_words_communicator(struct mpiq_arena *arena, const struct mpiq_
     return WORDS(arena, "the communicator made by %s%s%s", made_by, place[0] ? " at " : "", place);
 }
 
+const char *mpiq_words_window(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t window)
+{
+    const struct mpiq_job_window *row = &job->windows[window];
+    const char *name = mpiq_job_string(job, row->name);
+    const char *made_by = mpiq_job_string(job, row->made_by);
+    const char *place = mpiq_words_place(arena, job, row->made);
+    if (mpiq_job_window_is_unnamed(job, window) && made_by && *made_by)
+        return WORDS(arena, "the window made by %s%s%s", made_by, place[0] ? " at " : "", place);
+    return name && *name ? WORDS(arena, "window \"%s\"", name) : "a window";
+}
+
 const char *mpiq_words_call(struct mpiq_arena *arena, const struct mpiq_job_state *job,
                             const char *collective, int64_t number, uint32_t comm)
 {

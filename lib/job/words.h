@@ -36,6 +36,9 @@ const char *mpiq_words_rank(struct mpiq_arena *arena, const struct mpiq_job_stat
 /* "MPI_COMM_WORLD", "communicator \"row\"" where the user named it, else what the library calls it. */
 const char *mpiq_words_communicator(struct mpiq_arena *arena, const struct mpiq_job_state *job,
                                     uint32_t comm);
+/* "window \"field\"" where the user named it, else "the window made by MPI_Win_create at field.c:8", as far
+   as that is known. */
+const char *mpiq_words_window(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t window);
 /* " on COMMUNICATOR", "" for the first world's or for none. */
 const char *mpiq_words_on(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t comm);
 

@@ -141,6 +141,26 @@ static const char *last_component(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+/* A function without what compilers append to the names of parts of it: "main" for "main._omp_fn.0". */
+static void put_function(struct mpiq_buffer *buffer, const char *function)
+{
+    static const char *const parts[] = {"._omp_fn.", ".constprop.",   ".isra.",
+                                        ".part.",    ".omp_outlined", ".lto_priv."};
+    char name[256];
+    const char *end = NULL;
+    for (size_t i = 0; function && i < sizeof parts / sizeof *parts; i++) {
+        const char *at = strstr(function, parts[i]);
+        end = at && at > function && (!end || at < end) ? at : end;
+    }
+    if (!end || (size_t)(end - function) >= sizeof name) {
+        mpiq_put_plain(buffer, function);
+        return;
+    }
+    memcpy(name, function, (size_t)(end - function));
+    name[end - function] = '\0';
+    mpiq_put_plain(buffer, name);
+}
+
 void mpiq_put_place(struct mpiq_buffer *buffer, const char *file, int32_t line, const char *function,
                     const char *object)
 {
@@ -151,7 +171,7 @@ void mpiq_put_place(struct mpiq_buffer *buffer, const char *file, int32_t line, 
         if (function)
             mpiq_buffer_char(buffer, ' ');
     }
-    mpiq_put_plain(buffer, function);
+    put_function(buffer, function);
     if (!file && object) {
         mpiq_buffer_string(buffer, function ? " in " : "in ");
         mpiq_put_plain(buffer, last_component(object));

@@ -192,14 +192,30 @@ static void put_window(const struct teller *t, const struct mpiq_wait_part *part
     const char *needed = " to take part";
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         needed = is_call(t, needs[i].call) ? needs[i].needs : needed;
-    if (part->ranks.size > 0)
+    bool lock = is_call(t, "MPI_Win_lock") || is_call(t, "MPI_Win_lock_all");
+    if (part->ranks.size > 0) {
         mpiq_put_ranks_named(t->out, &part->ranks);
-    else
+        mpiq_buffer_string(t->out, needed);
+    } else if (lock) { /* who holds it is not known: the peer is whose window it is */
+        mpiq_buffer_string(t->out, "a lock at ");
         put_peer(t, part);
-    mpiq_buffer_string(t->out, needed);
+    } else {
+        put_peer(t, part);
+        mpiq_buffer_string(t->out, needed);
+    }
     if (part->window < t->page->job->window_count) {
-        const char *name = mpiq_job_string(t->page->job, t->page->job->windows[part->window].name);
-        mpiq_buffer_printf(t->out, " (%s)", name ? name : "window");
+        const struct mpiq_job_state *job = t->page->job;
+        const struct mpiq_job_window *window = &job->windows[part->window];
+        const char *name = mpiq_job_string(job, window->name);
+        const struct mpiq_site *made = window->made < job->site_count ? &job->sites[window->made] : NULL;
+        const char *file = made ? mpiq_job_string(job, made->file) : NULL;
+        if (mpiq_job_window_is_unnamed(job, part->window) && file) {
+            mpiq_buffer_string(t->out, " (window made at ");
+            mpiq_put_place(t->out, file, made->line, NULL, NULL);
+            mpiq_buffer_char(t->out, ')');
+        } else {
+            mpiq_buffer_printf(t->out, " (%s)", name ? name : "window");
+        }
     }
 }
 

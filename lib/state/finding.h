@@ -167,7 +167,7 @@ struct mpiq_last_call {
 struct mpiq_evidence {
     struct mpiq_rank_set ranks;
     enum mpiq_rank_doing doing;
-    const char *call; /* "MPI_Waitall"; NULL: not in MPI, or not known */
+    const char *call; /* "MPI_Waitall"; of a thread outside MPI "pthread_mutex_lock"; NULL: not known */
     uint32_t site;    /* in sites: where they wait, or are; MPIQ_NONE */
     uint32_t started; /* in sites: where what they wait for was started, if elsewhere; MPIQ_NONE */
     double since;     /* seconds; -1 not known */

@@ -476,6 +476,9 @@ uint32_t mpiq_job_local_process(const struct mpiq_job_state *job, const struct m
 const struct mpiq_job_window_view *mpiq_job_window_view_of(const struct mpiq_job_state *job, uint32_t process,
                                                            uint32_t window);
 
+/* Whether the name of a window is one that the library gave it: "window 3", "rdma window 3". */
+bool mpiq_job_window_is_unnamed(const struct mpiq_job_state *job, uint32_t window);
+
 /* What a rank knows of a communicator; NULL: it is no member, or was not read. */
 const struct mpiq_job_member *mpiq_job_member_of(const struct mpiq_job_state *job, uint32_t rank,
                                                  uint32_t comm);

@@ -155,18 +155,35 @@ static const char *blocks_in(const struct mpiq_thread *thread)
         {"pthread_join", "pthread_join"},
         {"pthread_clockjoin_ex", "pthread_join"},
         {"pthread_timedjoin_ex", "pthread_join"},
+        {"pthread_timedjoin_np", "pthread_timedjoin_np"},
+        {"pthread_clockjoin_np", "pthread_clockjoin_np"},
+        {"thrd_join", "thrd_join"},
         {"pthread_mutex_lock", "pthread_mutex_lock"},
         {"lll_lock_wait", "pthread_mutex_lock"},
+        {"pthread_mutex_timedlock", "pthread_mutex_timedlock"},
+        {"pthread_mutex_clocklock", "pthread_mutex_clocklock"},
+        {"mtx_lock", "mtx_lock"},
+        {"mtx_timedlock", "mtx_timedlock"},
         {"pthread_cond_wait", "pthread_cond_wait"},
         {"pthread_cond_wait_common", "pthread_cond_wait"},
         {"pthread_cond_timedwait", "pthread_cond_timedwait"},
-        {"pthread_cond_clockwait", "pthread_cond_timedwait"},
+        {"pthread_cond_clockwait", "pthread_cond_clockwait"},
+        {"cnd_wait", "cnd_wait"},
+        {"cnd_timedwait", "cnd_timedwait"},
         {"pthread_barrier_wait", "pthread_barrier_wait"},
         {"pthread_rwlock_rdlock", "pthread_rwlock_rdlock"},
         {"pthread_rwlock_wrlock", "pthread_rwlock_wrlock"},
+        {"pthread_rwlock_timedrdlock", "pthread_rwlock_timedrdlock"},
+        {"pthread_rwlock_timedwrlock", "pthread_rwlock_timedwrlock"},
         {"sem_wait", "sem_wait"},
-        {"new_sem_wait_slow64", "sem_wait"},
+        {"new_sem_wait_slow", "sem_wait"},
         {"new_sem_wait", "sem_wait"},
+        {"sem_timedwait", "sem_timedwait"},
+        {"sem_clockwait", "sem_clockwait"},
+        {"sleep", "sleep"},
+        {"usleep", "usleep"},
+        {"nanosleep", "nanosleep"},
+        {"clock_nanosleep", "clock_nanosleep"},
     };
     const char *found = NULL;
     size_t count = thread->user_frame < 0 ? thread->frame_count : (size_t)thread->user_frame;
@@ -177,8 +194,11 @@ static const char *blocks_in(const struct mpiq_thread *thread)
             function++;
         if (function && strncmp(function, "GI_", 3) == 0)
             function += 3 + strspn(function + 3, "_");
-        for (size_t j = 0; function && j < sizeof calls / sizeof *calls; j++) {
-            if (strcmp(calls[j].inner, function) == 0)
+        size_t length = function ? strlen(function) : 0;
+        if (length > 2 && strcmp(function + length - 2, "64") == 0) /* of a time with 64 bits */
+            length -= 2;
+        for (size_t j = 0; length > 0 && j < sizeof calls / sizeof *calls; j++) {
+            if (strlen(calls[j].inner) == length && strncmp(calls[j].inner, function, length) == 0)
                 found = calls[j].name;
         }
     }

@@ -8,6 +8,19 @@
 #include "base/cleanup.h"
 #include "state/job_state_private.h"
 
+bool mpiq_job_window_is_unnamed(const struct mpiq_job_state *job, uint32_t window)
+{
+    static const char word[] = "window ";
+    const char *name = mpiq_job_string(job, job->windows[window].name);
+    const char *at = name ? strstr(name, word) : NULL;
+    if (!name || !*name)
+        return true;
+    if (!at || (at != name && at[-1] != ' '))
+        return false;
+    const char *number = at + strlen(word);
+    return *number && number[strspn(number, "0123456789")] == '\0';
+}
+
 /* The window with that id on that communicator (both provisional), made at its first view. */
 static bool intern_window(struct mpiq_job_state *job, const struct mpiq_window *window, uint32_t comm,
                           uint32_t *ret)

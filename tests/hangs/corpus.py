@@ -296,7 +296,9 @@ def watch_hung(result, job, mpiq):
         if answer is None:
             continue
         result.wrong_first, result.lost = wrong_first(result.case, answer)
-        if not result.wrong_verdict and result.verdict in result.case.verdicts:
+        # One that may be running is that also while it still starts; then nobody waits for anybody yet.
+        right = not result.wrong_verdict and result.verdict in result.case.verdicts
+        if right and (not result.wrong_first or result.verdict != "running"):
             break
         if result.verdict in ("deadlock", "stalled"):
             break

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole answers: one bug is one cause, however many ranks have it. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "job_builder.h"
@@ -409,6 +410,171 @@ static void test_overlap(void)
                      "MPI_COMM_WORLD at once, which MPI forbids: MPI_Barrier and MPI_Bcast\n");
 }
 
+/* Who has left for MPI_Finalize has entered no communicator in another order. */
+static void test_left_unpatched(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    job_unpatched(&job);
+    for (int rank = 0; rank < 4; rank++) {
+        if (rank == 2)
+            job_finalize(&job, rank);
+        else
+            job_collective(&job, rank, WORLD, "MPI_Allreduce", 1, 2);
+    }
+    job_expect(&job, "deadlock: none of the 4 ranks can continue\n"
+                     "wait_cycle ranks 0-3 suspects 2: Rank 2 is in MPI_Finalize, but ranks 0-1,3 wait in "
+                     "MPI_Allreduce\n");
+}
+
+/* One that collects in turn, where one of the others did not send: that one is the suspect. */
+static void test_collecting_in_turn(void)
+{
+    struct job_builder job;
+    job_init(&job, 5);
+    job_at(&job, 0, "collect", "gather.c", 9);
+    job_recv(&job, 0, WORLD, 2, 7);
+    for (int rank = 1; rank < 5; rank++) {
+        job_at(&job, rank, "main", "gather.c", 17);
+        job_collective(&job, rank, WORLD, "MPI_Barrier", 1, ANY);
+        if (rank > 2) {
+            job_unexpected(&job, 0, WORLD, rank, 7, 8);
+            job_channel(&job, rank, 0, WORLD, 1, 1);
+        }
+    }
+    job_expect(&job,
+               "deadlock: none of the 5 ranks can continue\n"
+               "receive_unmatched ranks 0 suspects 2: Rank 2 never sent the message with tag 7 that "
+               "rank 0 is waiting for; ranks 3 and 4 have sent theirs\n"
+               "  follows from 1: collective_incomplete ranks 1-4 missing 0 suspects 0: rank 1 waits in "
+               "MPI_Barrier at gather.c:17 for rank 0\n");
+}
+
+static void check_evidence(struct job_builder *job, void (*check)(const struct mpiq_job_state *state,
+                                                                  const struct mpiq_finding *finding))
+{
+    struct mpiq_job_state *state;
+    struct mpiq_diagnosis *diagnosis = job_diagnose(job, &state);
+    CU_ASSERT_FATAL(diagnosis->finding_count > 0);
+    check(state, &diagnosis->findings[0]);
+    mpiq_diagnosis_destroy(diagnosis);
+    mpiq_job_state_destroy(state);
+    job_deinit(job);
+}
+
+static void check_inside(const struct mpiq_job_state *state, const struct mpiq_finding *finding)
+{
+    (void)state;
+    CU_ASSERT_EQUAL(finding->kind, MPIQ_FINDING_COLLECTIVE_MISMATCH);
+    CU_ASSERT_EQUAL(finding->evidence_count, 2);
+    for (size_t i = 0; i < finding->evidence_count; i++) {
+        const struct mpiq_evidence *evidence = &finding->evidence[i];
+        CU_ASSERT_PTR_NOT_NULL_FATAL(evidence->wait);
+        if (evidence->ranks.size == 1)
+            continue;
+        /* What each of them waits for inside is not the same: none of it is said of all. */
+        CU_ASSERT_EQUAL(evidence->ranks.size, 3);
+        CU_ASSERT_EQUAL(evidence->wait->part_count, 1);
+        CU_ASSERT_EQUAL(evidence->wait->parts[0].kind, MPIQ_PART_COLLECTIVE);
+        CU_ASSERT_EQUAL(evidence->wait->parts[0].number, 1);
+        CU_ASSERT_EQUAL(evidence->wait->ranks.size, 0);
+        CU_ASSERT_STRING_EQUAL(evidence->wait->text, "MPI_Allreduce #1");
+    }
+}
+
+static void test_inside_one_collective(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    job_collective(&job, 0, WORLD, "MPI_Allreduce", 1, 1);
+    job_collective(&job, 1, WORLD, "MPI_Barrier", 1, 0);
+    job_collective(&job, 2, WORLD, "MPI_Allreduce", 1, 0);
+    job_collective(&job, 3, WORLD, "MPI_Allreduce", 1, 1);
+    check_evidence(&job, check_inside);
+}
+
+static void check_two_communicators(const struct mpiq_job_state *state, const struct mpiq_finding *finding)
+{
+    (void)state;
+    for (size_t i = 0; i < finding->evidence_count; i++) /* nobody else is where rank 3 is */
+        CU_ASSERT(!mpiq_rank_set_contains(&finding->evidence[i].ranks, 0, 3) ||
+                  finding->evidence[i].ranks.size == 1);
+    CU_ASSERT_EQUAL(finding->evidence_count, 3);
+}
+
+/* Two ranks at one line, in the same collective on communicators with other names. */
+static void test_two_communicators_at_one_line(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    int row = job_comm(&job, "row", 3, (int[]){0, 2}, 2);
+    int column = job_comm(&job, "column", 4, (int[]){1, 3}, 2);
+    for (int rank = 0; rank < 4; rank++)
+        job_called(&job, rank, WORLD, rank < 2 ? "MPI_Bcast" : "MPI_Reduce", 1);
+    for (int rank = 0; rank < 2; rank++) {
+        job_at(&job, rank, "main", "split.c", 11);
+        job_collective(&job, rank, WORLD, "MPI_Barrier", 2, ANY);
+    }
+    for (int rank = 2; rank < 4; rank++) {
+        job_at(&job, rank, "main", "split.c", 10);
+        job_collective(&job, rank, rank == 2 ? row : column, "MPI_Allreduce", 1, ANY);
+    }
+    check_evidence(&job, check_two_communicators);
+}
+
+static void check_other_threads(const struct mpiq_job_state *state, const struct mpiq_finding *finding)
+{
+    unsigned found = 0;
+    for (size_t i = 0; i < finding->evidence_count; i++) {
+        const struct mpiq_evidence *evidence = &finding->evidence[i];
+        if (!evidence->call || strcmp(evidence->call, "pthread_mutex_lock") != 0)
+            continue;
+        found++;
+        CU_ASSERT_EQUAL(evidence->ranks.size, 2);
+        CU_ASSERT_EQUAL(state->sites[evidence->site].line, 30);
+        CU_ASSERT_STRING_EQUAL(evidence->note, "in another thread");
+    }
+    CU_ASSERT_EQUAL(found, 1);
+    CU_ASSERT_EQUAL(finding->evidence_count, 2); /* an idle pool is not shown */
+    CU_ASSERT_STRING_EQUAL(finding->text, "Ranks 0 and 1 receive from each other, and none has sent");
+}
+
+/* A thread waits for the mutex that the one in MPI holds; a third one is idle. */
+static void test_thread_at_a_mutex(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    for (int rank = 0; rank < 2; rank++) {
+        job_recv(&job, rank, WORLD, 1 - rank, 4);
+        job_thread(&job, rank, 3);
+        job_sleeps(&job, rank, MPIQ_SLEEP_PRIVATE_FUTEX, "__lll_lock_wait");
+        job_thread(&job, rank, 3);
+        job_sleeps(&job, rank, MPIQ_SLEEP_PRIVATE_FUTEX, "pthread_cond_wait");
+    }
+    check_evidence(&job, check_other_threads);
+}
+
+/* One bug is one finding where nothing is proven, too: what rank 0 waits for may be on its way. */
+static void test_unproven_mismatch(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    for (int rank = 0; rank < 4; rank++) {
+        if (rank < 2)
+            job_collective(&job, rank, WORLD, "MPI_Reduce", 1, 1 - rank);
+        else
+            job_called(&job, rank, WORLD, "MPI_Reduce", 1);
+        job_arguments(&job, rank, WORLD, rank == 1 ? 3 : 0, "MPI_SUM", 8);
+        if (rank >= 2)
+            job_collective(&job, rank, WORLD, "MPI_Barrier", 2, ANY);
+    }
+    job_channel(&job, 1, 0, WORLD, 1, 0);
+    job_expect(&job,
+               "stalled: nothing has moved for 1 m 0 s, but no rank is proven to be stuck for good\n"
+               "collective_argument_mismatch? ranks 0-3 suspects 1: rank 1 called MPI_Reduce with root 3, "
+               "ranks 0,2-3 with root 0 (collective 1 on MPI_COMM_WORLD)\n");
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {{"swapped ring", test_swapped_ring},
@@ -429,6 +595,12 @@ int main(void)
                            {"probing in vain for one", test_probing_in_vain_for_one},
                            {"probing and computing", test_probing_and_computing},
                            {"overlap", test_overlap},
+                           {"left, unpatched", test_left_unpatched},
+                           {"collecting in turn", test_collecting_in_turn},
+                           {"inside one collective", test_inside_one_collective},
+                           {"two communicators at one line", test_two_communicators_at_one_line},
+                           {"a thread at a mutex", test_thread_at_a_mutex},
+                           {"unproven mismatch", test_unproven_mismatch},
                            CU_TEST_INFO_NULL};
     return suite_run("causes", tests);
 }

@@ -45,6 +45,30 @@ static void test_lock(void)
     job_check_size(&job, 1, 1);
 }
 
+/* A window that the user gave no name is known by the call that made it. */
+static void test_unnamed(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    int window = job_window(&job, "rdma window 3", WORLD);
+    for (int look = 0; look < 2; look++) {
+        for (int rank = 0; rank < 3; rank++) {
+            struct mpiq_window *row = &job.states[look][rank]->windows[window];
+            strcpy(row->made_by, "MPI_Win_allocate");
+            row->made = (struct mpiq_place){.file = "counter.c", .line = 5};
+        }
+    }
+    job_lock(&job, 1, window, 0, MPIQ_LOCK_EXCLUSIVE, true);
+    job_recv(&job, 1, WORLD, 2, 5);
+    job_lock(&job, 2, window, 0, MPIQ_LOCK_EXCLUSIVE, false);
+    job_wait_window(&job, 2, "MPI_Win_lock", MPIQ_WAIT_LOCK, window, 0, MPIQ_LOCK_EXCLUSIVE);
+    job_expect(&job,
+               "deadlock: 2 of 3 ranks can never continue\n"
+               "window_wait ranks 2 missing 1 suspects 1: Rank 1 holds an exclusive lock at rank 0 on the "
+               "window made by MPI_Win_allocate at counter.c:5 and is in MPI_Recv; rank 2 waits for that "
+               "lock\n");
+}
+
 /* All even ranks hold a shared lock and wait in a barrier; all odd ones want an exclusive one. */
 static void make_shared(struct job_builder *job, int ranks)
 {
@@ -372,6 +396,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {{"lock", test_lock},
                            {"many holders", test_many_holders},
+                           {"unnamed", test_unnamed},
                            {"lock all", test_lock_all},
                            {"lock that may be free", test_lock_free},
                            {"unlock", test_unlock},

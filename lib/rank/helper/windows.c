@@ -107,7 +107,7 @@ static void read_window(struct mpiq_look *look, const mqs_window *from)
     if (from->made_by >= 0 && look->dll->extensions.coll_name) {
         const char *name = look->dll->extensions.coll_name(from->made_by);
         if (name)
-            MPIQ_COPY(window->made_by, name);
+            mpiq_copy_text(window->made_by, sizeof window->made_by, name, strlen(name) + 1);
     }
     window->made_caller = from->caller;
     const struct mpiq_communicator *members = &look->state->communicators[comm];
