@@ -66,14 +66,41 @@ static void make_operation(struct model *model, uint64_t *seed, int rank, bool w
     }
 }
 
+/* What a rank has open in the window, and whether it waits there. */
+static void make_window(struct model *model, uint64_t *seed, int rank)
+{
+    struct model_rank *row = &model->rank[rank];
+    unsigned others = ((1u << model->ranks) - 1) & ~(1u << rank);
+    if (row->state == BLOCKED && once_in(seed, 2))
+        row->window = (enum model_window_wait)below(seed, WINDOW_FENCE);
+    if (once_in(seed, 3))
+        row->holds[below(seed, model->ranks)] = once_in(seed, 2) ? MPIQ_LOCK_SHARED : MPIQ_LOCK_EXCLUSIVE;
+    if (once_in(seed, 2) || row->window == WINDOW_WAIT)
+        row->posted = others & (unsigned)model_random(seed);
+    if (once_in(seed, 2) || row->window == WINDOW_START)
+        row->started = others & (unsigned)model_random(seed);
+    row->lock_target = below(seed, model->ranks);
+    row->exclusive = once_in(seed, 2);
+    if ((row->window == WINDOW_WAIT && !row->posted) || (row->window == WINDOW_START && !row->started))
+        row->window = WINDOW_LOCK;
+}
+
 static void make_rank(struct model *model, uint64_t *seed, int rank)
 {
     struct model_rank *row = &model->rank[rank];
     row->state = once_in(seed, 5) ? (enum model_state)below(seed, STATES) : BLOCKED;
     row->all = once_in(seed, 2);
     row->entered = below(seed, 3);
+    if (row->state == BLOCKED && once_in(seed, 3))
+        row->helper = (enum model_helper)below(seed, HELPERS);
+    if (model->windows)
+        make_window(model, seed, rank);
+    if (row->window != WINDOW_NO_WAIT)
+        return;
     if (row->state == BLOCKED && once_in(seed, 4)) {
         row->barrier = ++row->entered;
+        row->fence = model->windows && once_in(seed, 2);
+        row->from = once_in(seed, 3) ? ANY : below(seed, model->ranks);
         return;
     }
     int count = row->state == BLOCKED ? 1 + below(seed, 2) : 0;
@@ -102,6 +129,7 @@ void model_make(struct model *model, uint64_t seed)
 {
     memset(model, 0, sizeof *model);
     model->ranks = 2 + below(&seed, MOST_RANKS - 1);
+    model->windows = once_in(&seed, 2);
     int eager = below(&seed, 3);
     for (int i = 0; i < eager; i++)
         make_eager(model, &seed);
@@ -194,15 +222,87 @@ static bool may_complete(const struct model *model, const bool *may, const bool 
     return may[op->peer];
 }
 
+static bool may_leave(const struct model *model, const bool *may, int rank);
+
+static bool may_end_fence(const struct model *model, const bool *may, int rank)
+{
+    int from = model->rank[rank].from;
+    return from == ANY || may[from] || underway(model, from, rank, 0);
+}
+
+/* Who is in an earlier barrier has to come out of it before it enters another one, whatever other threads it
+   has.  Of a fence the standard does not say how long it lasts. */
+static bool may_enter(const struct model *model, const bool *may, int rank)
+{
+    const struct model_rank *row = &model->rank[rank];
+    bool inside = row->state == BLOCKED && row->barrier && !row->fence;
+    return inside ? may_leave(model, may, rank) : may[rank];
+}
+
 static bool may_leave(const struct model *model, const bool *may, int rank)
 {
     for (int other = 0; other < model->ranks; other++) {
-        if (model->rank[other].state == UNREAD || model->rank[other].entered >= model->rank[rank].barrier)
+        const struct model_rank *row = &model->rank[other];
+        if (row->fence &&
+            row->barrier == model->rank[rank].barrier) /* its call of that number is another one */
+            return false;
+        if (row->state == UNREAD || row->entered >= model->rank[rank].barrier)
             continue;
-        if (!may[other])
+        if (!may_enter(model, may, other))
             return false;
     }
     return true;
+}
+
+static bool excludes(int held, bool exclusive)
+{
+    return held == MPIQ_LOCK_EXCLUSIVE || (held == MPIQ_LOCK_SHARED && exclusive);
+}
+
+/* Whoever holds a lock that excludes the one that is asked for has to release it.  What comes of one who asks
+   for what it has nobody knows. */
+static bool may_lock(const struct model *model, const bool *may, int rank)
+{
+    const struct model_rank *row = &model->rank[rank];
+    if (excludes(row->holds[row->lock_target], row->exclusive))
+        return true;
+    for (int other = 0; other < model->ranks; other++) {
+        bool known = model->rank[other].state != UNREAD;
+        if (known && excludes(model->rank[other].holds[row->lock_target], row->exclusive) && !may[other])
+            return false;
+    }
+    return true;
+}
+
+/* All of the group have to post the window. */
+static bool may_start(const struct model *model, const bool *may, int rank)
+{
+    for (int target = 0; target < model->ranks; target++) {
+        const struct model_rank *other = &model->rank[target];
+        bool awaited = model->rank[rank].started >> target & 1 && other->state != UNREAD;
+        if (awaited && !(other->posted >> rank & 1) && !may[target])
+            return false;
+    }
+    return true;
+}
+
+/* All whose access is open have to complete it; where none is, somebody of the group still has to come. */
+static bool may_end_exposure(const struct model *model, const bool *may, int rank)
+{
+    bool open = false;
+    bool all = true;
+    bool any = false;
+    for (int origin = 0; origin < model->ranks; origin++) {
+        const struct model_rank *other = &model->rank[origin];
+        if (!(model->rank[rank].posted >> origin & 1))
+            continue;
+        any = any || other->state == UNREAD || may[origin];
+        if (other->state == UNREAD || !(other->started >> rank & 1))
+            continue;
+        open = true;
+        all = all && may[origin];
+    }
+    return open ? all : any;
 }
 
 static bool may_go_on(const struct model *model, const bool *may, const bool *taken,
@@ -211,6 +311,14 @@ static bool may_go_on(const struct model *model, const bool *may, const bool *ta
     const struct model_rank *row = &model->rank[rank];
     if (row->state != BLOCKED)
         return row->state != GONE;
+    if (row->window == WINDOW_LOCK)
+        return may_lock(model, may, rank);
+    if (row->window == WINDOW_START)
+        return may_start(model, may, rank);
+    if (row->window == WINDOW_WAIT)
+        return may_end_exposure(model, may, rank);
+    if (row->fence)
+        return may_end_fence(model, may, rank);
     if (row->barrier)
         return may_leave(model, may, rank);
     int waited = 0;
@@ -235,12 +343,13 @@ void model_reference(const struct model *model, bool stuck[MOST_RANKS])
     for (bool changed = true; changed;) {
         changed = false;
         for (int rank = 0; rank < model->ranks; rank++) {
-            if (!may[rank] && may_go_on(model, may, taken, gets, rank))
+            bool acts = model->rank[rank].helper >= HELPER_TIMED;
+            if (!may[rank] && (acts || may_go_on(model, may, taken, gets, rank)))
                 changed = may[rank] = true;
         }
     }
     for (int rank = 0; rank < model->ranks; rank++)
-        stuck[rank] = model->rank[rank].state == BLOCKED && !may[rank];
+        stuck[rank] = model->rank[rank].state == BLOCKED && !may_go_on(model, may, taken, gets, rank);
 }
 
 static void build_operation(struct job_builder *job, const struct model *model, int rank, int comm,
@@ -269,7 +378,74 @@ static void build_operation(struct job_builder *job, const struct model *model, 
     (void)model;
 }
 
-static void build_rank(struct job_builder *job, const struct model *model, int rank, int copy)
+static void build_helper(struct job_builder *job, int rank, enum model_helper helper)
+{
+    static const struct {
+        enum mpiq_sleep sleep;
+        const char *function;
+    } sleeps[HELPERS] = {
+        [HELPER_FUTEX] = {MPIQ_SLEEP_PRIVATE_FUTEX, "pool_wait"},
+        [HELPER_JOIN] = {MPIQ_SLEEP_OTHER, "pthread_join"},
+        [HELPER_ASSUMED] = {MPIQ_SLEEP_UNKNOWN, "pthread_cond_wait"},
+        [HELPER_LIBRARY] = {MPIQ_SLEEP_OTHER, NULL},
+        [HELPER_TIMED] = {MPIQ_SLEEP_TIMED_FUTEX, "pthread_cond_wait"},
+        [HELPER_TIMED_JOIN] = {MPIQ_SLEEP_TIMED_FUTEX, "pthread_join"},
+        [HELPER_TIMER] = {MPIQ_SLEEP_OTHER, NULL},
+        [HELPER_UNKNOWN] = {MPIQ_SLEEP_UNKNOWN, "pool_wait"},
+    };
+    if (helper == HELPER_NONE)
+        return;
+    job_thread(job, rank, 3);
+    if (helper != HELPER_COMPUTES)
+        job_sleeps(job, rank, sleeps[helper].sleep, sleeps[helper].function);
+    bool alone = helper == HELPER_LIBRARY || helper == HELPER_TIMER;
+    for (int look = 0; alone && look < 2; look++) {
+        struct mpiq_rank_state *state = job->states[look][rank];
+        struct mpiq_thread *thread = &state->threads[state->thread_count - 1];
+        thread->user_frame = -1;
+        thread->frames[0] = (struct mpiq_frame){
+            .pc = 78,
+            .function = mpiq_rank_state_intern(state, "wait"),
+            .object = mpiq_rank_state_intern(state, helper == HELPER_LIBRARY ? "/usr/lib/libopen-pal.so.40"
+                                                                             : "/usr/lib/libc.so.6"),
+        };
+    }
+}
+
+static void build_window(struct job_builder *job, const struct model *model, int rank, int window)
+{
+    const struct model_rank *row = &model->rank[rank];
+    for (int other = 0; other < model->ranks; other++) {
+        if (row->holds[other] != MPIQ_LOCK_NONE)
+            job_lock(job, rank, window, other, (enum mpiq_lock_type)row->holds[other], true);
+        if (row->posted >> other & 1)
+            job_post(job, rank, window, other);
+        if (row->started >> other & 1)
+            job_start(job, rank, window, other);
+    }
+    enum mpiq_lock_type type = row->exclusive ? MPIQ_LOCK_EXCLUSIVE : MPIQ_LOCK_SHARED;
+    if (row->window == WINDOW_LOCK)
+        job_lock(job, rank, window, row->lock_target, type, false);
+    if (row->window == WINDOW_LOCK)
+        job_wait_window(job, rank, "MPI_Win_lock", MPIQ_WAIT_LOCK, window, row->lock_target, type);
+    else if (row->window == WINDOW_START)
+        job_wait_window(job, rank, "MPI_Win_start", MPIQ_WAIT_START, window, ANY, MPIQ_LOCK_NONE);
+    else if (row->window == WINDOW_WAIT)
+        job_wait_window(job, rank, "MPI_Win_wait", MPIQ_WAIT_WAIT, window, ANY, MPIQ_LOCK_NONE);
+}
+
+/* The barrier as a fence: a wait of its own kind, in a collective of all. */
+static void build_fence(struct job_builder *job, int rank, int number, int from, int window)
+{
+    job_collective(job, rank, WORLD, "MPI_Win_fence", number, from);
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_wait *wait = &job->states[look][rank]->threads[0].waits[0];
+        wait->kind = MPIQ_WAIT_FENCE;
+        wait->window = window;
+    }
+}
+
+static void build_rank(struct job_builder *job, const struct model *model, int rank, int copy, int window)
 {
     const struct model_rank *row = &model->rank[rank];
     switch (row->state) {
@@ -295,10 +471,14 @@ static void build_rank(struct job_builder *job, const struct model *model, int r
     }
     for (int i = 1; i <= row->entered - (row->barrier > 0); i++)
         job_called(job, rank, WORLD, "MPI_Barrier", i);
-    if (row->barrier) {
+    if (window >= 0)
+        build_window(job, model, rank, window);
+    if (row->barrier && row->fence)
+        build_fence(job, rank, row->barrier, row->from, window);
+    else if (row->barrier)
         job_collective(job, rank, WORLD, "MPI_Barrier", row->barrier, ANY);
+    if (row->barrier || row->window != WINDOW_NO_WAIT)
         return;
-    }
     bool waits = row->state == BLOCKED;
     if (waits)
         job_wait(job, rank, row->all ? "MPI_Waitall" : "MPI_Waitany",
@@ -314,8 +494,11 @@ void model_build(const struct model *model, struct job_builder *job)
         members[rank] = rank;
     job_init(job, model->ranks);
     int copy = job_comm(job, "copy", 3, members, model->ranks);
-    for (int rank = 0; rank < model->ranks; rank++)
-        build_rank(job, model, rank, copy);
+    int window = model->windows ? job_window(job, "field", WORLD) : -1;
+    for (int rank = 0; rank < model->ranks; rank++) {
+        build_rank(job, model, rank, copy, window);
+        build_helper(job, rank, model->rank[rank].helper);
+    }
     for (int from = 0; from < model->ranks; from++) {
         for (int i = 0; i < model->message_count; i++) {
             const struct model_message *message = &model->messages[i];
@@ -351,8 +534,16 @@ void model_print(const struct model *model)
     static const char *const kinds[] = {"receive", "send", "eager"};
     for (int rank = 0; rank < model->ranks; rank++) {
         const struct model_rank *row = &model->rank[rank];
-        printf("rank %d %s %s barrier %d entered %d\n", rank, states[row->state], row->all ? "all" : "any",
-               row->barrier, row->entered);
+        printf("rank %d %s %s barrier %d%s entered %d helper %d window %d lock %d%s posted %x started %x\n",
+               rank, states[row->state], row->all ? "all" : "any", row->barrier,
+               row->fence ? row->from == ANY ? " (fence)" : " (fence, waits)" : "", row->entered,
+               (int)row->helper, (int)row->window, row->lock_target, row->exclusive ? " exclusive" : "",
+               row->posted, row->started);
+        if (row->fence)
+            printf("    from %d\n", row->from);
+        for (int i = 0; i < model->ranks; i++)
+            if (row->holds[i])
+                printf("    holds %d at %d\n", row->holds[i], i);
         for (int i = 0; i < row->operation_count; i++) {
             const struct model_operation *op = &row->operations[i];
             printf("    %s comm %d peer %d tag %d%s%s message %d\n", kinds[op->kind], op->comm, op->peer,

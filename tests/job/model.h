@@ -17,6 +17,22 @@ enum { MOST_RANKS = 6, MOST_OPERATIONS = 4, MOST_MESSAGES = 24, COMMS = 2, TAGS 
 
 enum model_state { BLOCKED, COMPUTING, ASLEEP, STOPPED, POLLING, GONE, UNREAD, STATES };
 enum model_kind { RECEIVE, SEND, EAGER_SEND };
+/* A second thread of a rank that waits in MPI.  The first ones wait for their own process, or are the MPI
+   library's; the others may call MPI at any moment. */
+enum model_helper {
+    HELPER_NONE,
+    HELPER_FUTEX,   /* a private futex without a timeout */
+    HELPER_JOIN,    /* pthread_join */
+    HELPER_ASSUMED, /* pthread_cond_wait, with nothing known of the system call */
+    HELPER_LIBRARY, /* nothing but the MPI library on its stack */
+    HELPER_TIMED,   /* a futex with a timeout */
+    HELPER_TIMED_JOIN,
+    HELPER_TIMER,   /* nothing but the C library on its stack: it may run the function of a timer */
+    HELPER_UNKNOWN, /* asleep in it is not known what */
+    HELPER_COMPUTES,
+    HELPERS
+};
+enum model_window_wait { WINDOW_NO_WAIT, WINDOW_LOCK, WINDOW_START, WINDOW_WAIT, WINDOW_FENCE, WINDOW_WAITS };
 
 struct model_operation {
     enum model_kind kind;
@@ -39,12 +55,21 @@ struct model_rank {
     bool all;    /* the wait needs all of its operations; otherwise any */
     int barrier; /* 0, or the number of the barrier it is in, with no traffic to be seen */
     int entered; /* calls made so far on MPI_COMM_WORLD */
+    bool fence;  /* the barrier is MPI_Win_fence, which need not wait for all: what is seen of it counts */
+    int from;    /* of a fence: whose internal message it waits for; ANY: none is seen */
+    enum model_helper helper;
+    enum model_window_wait window; /* what it waits for in the window, and in nothing else */
+    int lock_target;               /* WINDOW_LOCK: whose lock, and which */
+    bool exclusive;
+    int holds[MOST_RANKS];    /* locks at each rank: enum mpiq_lock_type */
+    unsigned posted, started; /* ranks of its exposure and of its access epoch, one bit each */
     struct model_operation operations[MOST_OPERATIONS];
     int operation_count;
 };
 
 struct model {
     int ranks;
+    bool windows; /* there is one, of all ranks */
     struct model_rank rank[MOST_RANKS];
     struct model_message messages[MOST_MESSAGES]; /* of each pair in the order of sending */
     int message_count;
