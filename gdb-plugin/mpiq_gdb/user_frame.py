@@ -8,9 +8,11 @@ import gdb
 
 from . import inferiors, stacks
 
-# MPI_Bcast, PMPI_Bcast; Fortran's spellings, and Open MPI's names for what is behind them.
-_C_NAME = re.compile(r"P?MPI_([A-Z]\w*)\Z")
-_ANY_NAME = re.compile(r"(?:p?mpi_|ompi_(?=\w+_f\Z))(\w+?)(?:_f08ts|_f08|_f)?_{0,2}\Z", re.IGNORECASE)
+# MPI_Bcast, PMPI_Bcast, MPIX_Comm_agree; Fortran's spellings, and Open MPI's names for what is behind them.  The
+# list has MPIX_ with the name, but not MPI_.
+_PREFIX = r"(?:mpi_(?!mpix_)|(?=mpix_))"
+_C_NAME = re.compile(r"P?(?:MPI_(?!MPIX_)|(?=MPIX_))([A-Z]\w*)\Z")
+_ANY_NAME = re.compile(rf"(?:p?{_PREFIX}|o(?=\w+_f\Z){_PREFIX})(\w+?)(?:_f08ts|_f08|_f)?_{{0,2}}\Z", re.IGNORECASE)
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 

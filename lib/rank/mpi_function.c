@@ -7,7 +7,8 @@
 
 #include "rank/rank.h"
 
-/* All functions of the standard without "MPI_", by letters of either case; the list is mpi_functions.txt. */
+/* All functions of the standard without "MPI_", and those of fault tolerance with their "MPIX_", by letters
+   of either case; the list is mpi_functions.txt. */
 static const char *const functions[] = {
 #include "rank/mpi_functions.inc"
 };
@@ -30,7 +31,16 @@ static int compare(const void *key, const void *item)
     return strcasecmp(key, *(const char *const *)item);
 }
 
-/* The name as the standard spells it, in letters of either case; NULL. */
+/* What follows "MPI_" in a name, the whole of one with "MPIX_"; NULL: begins with neither. */
+static const char *after_prefix(const char *name)
+{
+    if (strncasecmp(name, "MPIX_", 5) == 0)
+        return name;
+    bool plain = strncasecmp(name, "MPI_", 4) == 0 && strncasecmp(name + 4, "MPIX_", 5) != 0;
+    return plain ? name + 4 : NULL;
+}
+
+/* The name as the list spells it, in letters of either case; NULL. */
 static const char *find(const char *name)
 {
     const char *const *found = bsearch(name, functions, sizeof functions / sizeof *functions,
@@ -38,12 +48,13 @@ static const char *find(const char *name)
     return found ? *found : NULL;
 }
 
-/* C: MPI_Recv, PMPI_Recv. */
+/* C: MPI_Recv, PMPI_Recv, MPIX_Comm_agree. */
 static const char *c_function(const char *symbol)
 {
     const char *name = symbol[0] == 'P' ? symbol + 1 : symbol;
-    const char *found = strncmp(name, "MPI_", 4) == 0 ? find(name + 4) : NULL;
-    return found && strcmp(found, name + 4) == 0 ? found : NULL;
+    const char *rest = strncmp(name, "MPI", 3) == 0 ? after_prefix(name) : NULL;
+    const char *found = rest ? find(rest) : NULL;
+    return found && strcmp(found, rest) == 0 ? found : NULL;
 }
 
 /* Fortran: mpi_recv, mpi_recv_, MPI_RECV, pmpi_recv_, mpi_recv_f08_, ompi_recv_f. */
@@ -55,11 +66,8 @@ static const char *fortran_function(const char *symbol)
         return NULL;
     memcpy(name, symbol, strlen(symbol) + 1);
     for (;;) {
-        const char *rest = NULL, *found;
-        if (strncasecmp(name, "pmpi_", 5) == 0 || (behind && strncmp(name, "ompi_", 5) == 0))
-            rest = name + 5;
-        else if (strncasecmp(name, "mpi_", 4) == 0)
-            rest = name + 4;
+        bool before = strncasecmp(name, "pmpi", 4) == 0 || (behind && strncmp(name, "ompi", 4) == 0);
+        const char *rest = after_prefix(before ? name + 1 : name), *found;
         if (rest && (found = find(rest)))
             return found;
         size_t i = 0;
@@ -77,7 +85,8 @@ bool mpiq_mpi_function(const char *symbol, char *ret, size_t size)
     if (symbol && !found)
         found = fortran_function(symbol);
     char whole[64];
-    if (!found || (size_t)snprintf(whole, sizeof whole, "MPI_%s", found) >= size)
+    const char *prefix = found && after_prefix(found) ? "" : "MPI_";
+    if (!found || (size_t)snprintf(whole, sizeof whole, "%s%s", prefix, found) >= size)
         return false;
     memcpy(ret, whole, strlen(whole) + 1);
     return true;
