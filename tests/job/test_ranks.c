@@ -436,6 +436,35 @@ static void test_asleep_inside_mpi(void)
         "m 0 s for it\n");
 }
 
+/* What the program called, by its name in the manual, and not what the C library does for it. */
+static void test_names_of_the_c_library(void)
+{
+    static const char *const names[][2] = {
+        {"___pthread_cond_timedwait64", "pthread_cond_timedwait"},
+        {"___pthread_timedjoin_np64", "pthread_timedjoin_np"},
+        {"___pthread_mutex_timedlock64", "pthread_mutex_timedlock"},
+        {"__sem_timedwait64", "sem_timedwait"},
+        {"cnd_wait", "cnd_wait"},
+        {"__GI___clock_nanosleep", "clock_nanosleep"},
+        {"__sleep", "sleep"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char wanted[400];
+        struct job_builder job;
+        job_init(&job, 2);
+        job_recv(&job, 1, WORLD, 0, 5);
+        job_state(&job, 0, 'S');
+        job_sleeps(&job, 0, MPIQ_SLEEP_OTHER, names[i][0]);
+        snprintf(
+            wanted, sizeof wanted,
+            "running: rank 0 is asleep in %s() at solver.c:20 (step); 1 rank has waited 1 m 0 s for it\n"
+            "rank_elsewhere? ranks 0: rank 0 is asleep in %s() at solver.c:20 (step); 1 rank has waited 1 "
+            "m 0 s for it\n",
+            names[i][1], names[i][1]);
+        job_expect(&job, wanted);
+    }
+}
+
 /* Rank 0 is in MPI_Finalize and not in its last fence: an attribute's deletion waits for a message. */
 static void test_before_the_fence(void)
 {
@@ -543,6 +572,7 @@ int main(void)
         {"a dozing worker", test_dozing_worker},
         {"sleeping thread", test_sleeping_thread},
         {"asleep inside MPI", test_asleep_inside_mpi},
+        {"names of the C library", test_names_of_the_c_library},
         {"before the fence", test_before_the_fence},
         {"freed communicator", test_freed_communicator},
         {"gone and not looked", test_gone_and_not_looked},
