@@ -246,6 +246,19 @@ static const struct mpiq_waits_for *collective_wait(struct mpiq_finder *finder,
     return made;
 }
 
+/* Whether they are two ranks that wait for each other. */
+static bool is_mutual(const struct mpiq_finder *finder, const struct mpiq_evidence *evidence,
+                      const struct mpiq_wait_part *part)
+{
+    if (evidence->ranks.size != 2 || part->any)
+        return false;
+    const struct mpiq_rank_range *last = &evidence->ranks.ranges[evidence->ranks.count - 1];
+    uint32_t other = mpiq_job_process(finder->job, last->world, last->last);
+    const struct mpiq_waits_for *back = finder->diagnosis->ranks[other].waits_for;
+    return part->peer == other && back && back->part_count > 0 && back->parts[0].kind == part->kind &&
+           back->parts[0].peer == evidence->process;
+}
+
 /* What all ranks of a class wait for: the first one's wait, made general. */
 static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
 {
@@ -283,6 +296,8 @@ static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
     made->part_count = 1;
     made->more = first->part_count - 1 + first->more;
     made->ranks = (struct mpiq_ranks){0};
+    if (is_mutual(finder, evidence, part))
+        made->ranks = mpiq_arena_ranks(finder, &evidence->ranks);
     const char *peer = mpiq_relation_peer(finder, relation, part->any);
     const char *tag = part->tag_any ? "any tag" : WORDS(finder->arena, "tag %d", part->tag);
     bool send = part->kind == MPIQ_PART_SEND;

@@ -493,6 +493,25 @@ static void test_inside_one_collective(void)
     check_evidence(&job, check_inside);
 }
 
+static void check_mutual(const struct mpiq_job_state *state, const struct mpiq_finding *finding)
+{
+    (void)state;
+    CU_ASSERT_EQUAL(finding->evidence_count, 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(finding->evidence[0].wait);
+    CU_ASSERT_EQUAL(finding->evidence[0].ranks.size, 2);
+    CU_ASSERT_EQUAL(finding->evidence[0].wait->ranks.size, 2); /* "each from the other" */
+}
+
+/* Two of four that wait for each other, which is no ring. */
+static void test_two_of_four(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    job_recv(&job, 0, WORLD, 1, 4);
+    job_recv(&job, 1, WORLD, 0, 4);
+    check_evidence(&job, check_mutual);
+}
+
 static void check_two_communicators(const struct mpiq_job_state *state, const struct mpiq_finding *finding)
 {
     (void)state;
@@ -599,6 +618,7 @@ int main(void)
                            {"collecting in turn", test_collecting_in_turn},
                            {"inside one collective", test_inside_one_collective},
                            {"two communicators at one line", test_two_communicators_at_one_line},
+                           {"two of four", test_two_of_four},
                            {"a thread at a mutex", test_thread_at_a_mutex},
                            {"unproven mismatch", test_unproven_mismatch},
                            CU_TEST_INFO_NULL};
