@@ -56,16 +56,25 @@ static unsigned long long number_after(const char *text, const char *name)
     return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Bytes read and written.  An eventfd or timerfd moves eight bytes a call: that is a library waking its own
-   threads, and no I/O. */
-static uint64_t read_io(pid_t pid)
+static void read_io(struct mpiq_active_process *process)
 {
     size_t size;
-    _cleanup_free_ char *text = mpiq_proc_read_of(pid, "io", &size);
+    _cleanup_free_ char *text = mpiq_proc_read_of(process->pid, "io", &size);
     if (!text)
-        return 0;
-    unsigned long long in = number_after(text, "rchar: "), out = number_after(text, "wchar: ");
-    return (in - 8 * number_after(text, "syscr: ")) * 31 + (out - 8 * number_after(text, "syscw: "));
+        return;
+    process->reads.bytes = number_after(text, "rchar: ");
+    process->reads.calls = number_after(text, "syscr: ");
+    process->writes.bytes = number_after(text, "wchar: ");
+    process->writes.calls = number_after(text, "syscw: ");
+}
+
+/* An eventfd or timerfd moves eight bytes a call: that is a library waking its own threads, and no I/O.  Nor is
+   a call that moves none: a read that still waits begins again each time that we copy its thread's stack. */
+static bool moved_bytes(const struct mpiq_transfers *before, const struct mpiq_transfers *now)
+{
+    enum { COUNTER = 8 };
+    uint64_t bytes = now->bytes - before->bytes, calls = now->calls - before->calls;
+    return bytes % COUNTER != 0 || bytes / COUNTER > calls;
 }
 
 static bool has_rank_variable(pid_t pid)
@@ -225,7 +234,7 @@ static const char *what_moved(const struct mpiq_active_process *before, const st
         return "started";
     if (before->faults != now->faults)
         return "got memory";
-    if (before->io != now->io)
+    if (moved_bytes(&before->reads, &now->reads) || moved_bytes(&before->writes, &now->writes))
         return "did I/O";
     return !now->is_rank && before->cpu_ns != now->cpu_ns ? "used the processor" : NULL;
 }
@@ -248,7 +257,7 @@ struct mpiq_activity_sample mpiq_activity_sample(struct mpiq_activity *activity)
         if (!process->in_job || process->state == 'Z')
             continue;
         in_job++;
-        process->io = read_io(process->pid);
+        read_io(process);
         const struct mpiq_active_process *before = find(activity, process->pid);
         known += before && before->in_job && before->start_time == process->start_time;
         const char *what = what_moved(before, process);

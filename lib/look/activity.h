@@ -13,6 +13,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* How often a process read or wrote so far, and how many bytes. */
+struct mpiq_transfers {
+    uint64_t calls;
+    uint64_t bytes;
+};
+
 /* What the watch knows of one process. */
 struct mpiq_active_process {
     pid_t pid;
@@ -24,7 +30,8 @@ struct mpiq_active_process {
     char state;
     uint64_t cpu_ns; /* processor time, of itself and of children that have ended */
     uint64_t faults; /* page faults */
-    uint64_t io;     /* bytes read and written, without the counters of eventfds and timerfds */
+    struct mpiq_transfers reads;
+    struct mpiq_transfers writes;
 };
 
 struct mpiq_activity {
