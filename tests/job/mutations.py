@@ -244,7 +244,7 @@ MUTATIONS = [
 ]
 
 # Quick first; each with the arguments it runs with.
-TESTS = [("causes", []), ("windows", []), ("messages", []), ("collectives", []), ("ranks", []), ("random", ["20000"]), ("torn", ["4000"])]
+TESTS = [("causes", []), ("windows", []), ("messages", []), ("collectives", []), ("ranks", []), ("random", ["60000"]), ("torn", ["4000"])]
 
 
 def run(command):
