@@ -203,6 +203,18 @@ static void test_truncation(void)
                      "but the message has 100000\n");
 }
 
+/* Of two messages of one kind the receive gets the one that was sent first, which fits. */
+static void test_first_in_first_out(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    job_unexpected(&job, 1, WORLD, 0, 1, 40);
+    job_unexpected(&job, 1, WORLD, 0, 1, 100000);
+    job_channel(&job, 0, 1, WORLD, 2, 2);
+    job_recv(&job, 1, WORLD, 0, 1);
+    job_expect(&job, "running: no rank is proven to be stuck\n");
+}
+
 static void test_worlds(void)
 {
     struct job_builder job;
@@ -444,6 +456,7 @@ int main(void)
         {"waits", test_waits},
         {"eager", test_eager},
         {"truncation", test_truncation},
+        {"first in, first out", test_first_in_first_out},
         {"worlds", test_worlds},
         {"probe", test_probe},
         {"unpatched choice", test_unpatched_choice},
