@@ -15,6 +15,7 @@
 #include "target/build_id.h"
 #include "target/debug_file.h"
 #include "target/debug_info.h"
+#include "target/die.h"
 #include "target/elf_open.h"
 #include "target/file_map.h"
 

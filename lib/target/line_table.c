@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "target/die.h"
+
 /* libdwarf walks its list from the beginning for every file. */
 enum { FILE_LIMIT = 8192, ROW_LIMIT = 1 << 26 };
 

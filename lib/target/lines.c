@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "target/debug_files.h"
+#include "target/die.h"
+#include "target/die_walk.h"
 #include "target/line_table.h"
 #include "target/ranges.h"
 #include "target/symbols.h"

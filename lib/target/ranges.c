@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "target/ranges.h"
 
+#include "target/die.h"
+
 /* Of one entry, at most. */
 enum { RANGE_LIMIT = 1 << 20 };
 

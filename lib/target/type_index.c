@@ -8,6 +8,7 @@
 #include "base/debug.h"
 #include "base/name_table.h"
 #include "target/debug_files.h"
+#include "target/die_walk.h"
 
 /* A name that occurs more often than this in .debug_str (as the end of others) is not searched for. */
 enum { OCCURRENCE_LIMIT = 64, ENTRY_LIMIT = 1 << 24 };

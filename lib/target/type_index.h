@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "target/debug_info.h"
+#include "target/die.h"
 
 struct mpiq_type_index;
 

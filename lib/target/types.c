@@ -8,6 +8,8 @@
 #include "base/memory.h"
 #include "base/name_table.h"
 #include "target/debug_info.h"
+#include "target/die.h"
+#include "target/die_walk.h"
 #include "target/type_index.h"
 
 /* A typedef of a typedef of … ends; so do structs inside structs. */
@@ -94,7 +96,7 @@ static bool lookup(struct mpiq_types *types, const char *name, struct mpiq_entry
 static bool size_of(struct mpiq_types *types, struct mpiq_entry entry, int depth, uint64_t *ret);
 
 /* How many elements an array has; false if that is not said. */
-static bool count_elements(const struct mpiq_debug_unit *unit, Dwarf_Die array, uint64_t *ret)
+static bool count_elements(struct mpiq_debug_unit *unit, Dwarf_Die array, uint64_t *ret)
 {
     uint64_t product = 1;
     int dimensions = 0;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "target/die.h"
 #include "target/ranges.h"
 
 static int compare_ranges(const void *a, const void *b)

@@ -109,6 +109,57 @@ static void a_section_that_decompresses_to_more_than_there_is_is_left_out(void)
     has_no_types(program);
 }
 
+/* A unit of "struct outer", which has an entry with one attribute (a 4-byte reference to itself), and of
+   "struct after".  The attribute's name, and what stands before its abbreviation, are given as assembler
+   bytes. */
+static const char *compile_siblings(const char *name, const char *attribute, const char *before)
+{
+    static char program[256];
+    char source[300];
+    run("rm -rf %s/%s && mkdir %s/%s", scratch(), name, scratch(), name);
+    snprintf(source, sizeof source, "%s/%s/siblings.s", scratch(), name);
+    FILE *file = fopen(source, "w");
+    if (!file)
+        abort();
+    fprintf(file,
+            ".section .debug_info\n.long 2f - 1f\n1: .short 4\n.long 0\n.byte 8\n"
+            ".byte 1\n.byte 2\n.asciz \"outer\"\n3: .byte 3\n.long 3b - 1b + 4\n.byte 0, 0\n"
+            ".byte 4\n.asciz \"after\"\n.byte 24, 0\n2:\n"
+            ".section .debug_abbrev\n.byte 1, 0x11, 1, 0, 0\n.byte 2, 0x13, 1, 3, 8, 0, 0\n"
+            ".byte 4, 0x13, 0, 3, 8, 0x0b, 0x0b, 0, 0\n%s\n.byte 3, 0x13, 1, %s, 0x13, 0, 0\n.byte 0\n",
+            before, attribute);
+    fclose(file);
+    snprintf(program, sizeof program, "%s/%s/program", scratch(), name);
+    run("gcc -shared -nostdlib %s -o %s", source, program);
+    return program;
+}
+
+static void a_sibling_that_points_back_does_not_hang(void)
+{
+    static const char *const circles[][2] = {
+        {"1", ""},                             /* DW_AT_sibling */
+        {"0x81, 0", ""},                       /* the same, longer than it need be */
+        {"1", ".byte 0x80, 0, 0x13, 0, 0, 0"}, /* behind what one reader takes for the end of the table, and
+                                                  another does not */
+    };
+    uint64_t size;
+    /* DW_AT_type instead: the struct behind it is found. */
+    const struct mpiq_type *after =
+        mpiq_types_find(open_object(compile_siblings("forward", "0x49", "")), "struct after");
+    CU_ASSERT(after && mpiq_type_size(after, &size) && size == 24);
+    mpiq_object_clear();
+    for (size_t i = 0; i < sizeof circles / sizeof *circles; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "circle%zu", i);
+        const char *program = compile_siblings(name, circles[i][0], circles[i][1]);
+        alarm(20);
+        CU_ASSERT_PTR_NULL(mpiq_types_find(open_object(program), "struct after"));
+        CU_ASSERT_PTR_NOT_NULL(mpiq_types_find(open_object(program), "struct outer"));
+        alarm(0);
+        mpiq_object_clear();
+    }
+}
+
 /* Bytes after decompression: of one file too many is as good as absent, of all files too many is missed. */
 static void all_files_together_have_a_budget(void)
 {
@@ -270,6 +321,7 @@ int main(int argc, char **argv)
         {"a FIFO as split file does not hang", a_fifo_as_split_file_does_not_hang},
         {"a section that decompresses to more than there is is left out",
          a_section_that_decompresses_to_more_than_there_is_is_left_out},
+        {"a sibling that points back does not hang", a_sibling_that_points_back_does_not_hang},
         {"all files together have a budget", all_files_together_have_a_budget},
         {"no process chooses what another shares", no_process_chooses_what_another_shares},
         {"a file that shrinks is no signal", a_file_that_shrinks_is_no_signal},
