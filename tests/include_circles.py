@@ -1,14 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fails if files include (or import) each other in a circle.
+"""include_circles.py [BUILD]: fails if files include, import or call each other in a circle.
 
 A C module is a .c file with its .h file; NAME_private.h belongs to NAME.  A Python module is one file, and
 imports inside functions count: a circle that only works because one import comes late is still a circle.
+
+With BUILD the object files there are looked at too: files of one library or program that use each other's
+functions or variables in a circle need each other, whatever they include.  Not the recorder's: its table of MPI
+functions names what is done before and after each call, and that calls MPI through the table.
 """
 
 import ast
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -16,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 C_FOLDERS = ("include", "mqs", "recorder", "lib", "cli", "ompi-patch/src")
 C_ROOTS = ("include", "mqs", "lib", "ompi-patch/src")
 PYTHON_FOLDERS = ("gdb-plugin",)
+OBJECT_FOLDERS = ("lib", "mqs", "cli")
 
 
 def c_module(path):
@@ -51,6 +57,27 @@ def python_modules():
                     for name in names:
                         if name.with_suffix(".py").is_file():
                             imports.setdefault(name.relative_to(ROOT), path.relative_to(ROOT))
+    return graph
+
+
+def object_modules(build):
+    """{object file: {object file of the same library or program that it uses: itself}}"""
+    defined, used = {}, {}
+    objects = sorted(path.relative_to(build) for folder in OBJECT_FOLDERS for path in (build / folder).rglob("*.p/*.o"))
+    command = ["nm", "--print-file-name", *map(str, objects)]
+    for line in subprocess.run(command, capture_output=True, text=True, check=True, cwd=build).stdout.splitlines():
+        path, symbol = line.split(":", 1)
+        *_, kind, name = symbol.split()
+        module = pathlib.Path(path)
+        used.setdefault(module, set())
+        if kind == "U":
+            used[module].add(name)
+        elif kind in "BCDRTVW": # lower case: of that file alone
+            defined[module.parent, name] = module
+    graph = {}
+    for module, names in used.items():
+        others = {defined.get((module.parent, name)) for name in names} - {None, module}
+        graph[module] = {other: module for other in others}
     return graph
 
 
@@ -90,9 +117,11 @@ def describe(graph, members):
 
 def main():
     failed = False
-    graphs = (c_modules(), python_modules())
+    graphs = [c_modules(), python_modules()]
+    if len(sys.argv) > 1:
+        graphs.append(object_modules(pathlib.Path(sys.argv[1])))
     if not all(sum(len(uses) for uses in graph.values()) > 10 for graph in graphs):
-        sys.exit("include_circles: found hardly any include or import: is the repository complete?")
+        sys.exit("include_circles: found hardly any include, import or call: is the repository complete, and built?")
     for graph in graphs:
         for members in circles(graph):
             print(describe(graph, members))

@@ -106,7 +106,7 @@ const struct mpiq_launcher *mpiq_launcher_detect(const struct mpiq_launch_query 
 /* The launcher whose targets begin as word does ("slurm:…"); NULL: word is no such target. */
 const struct mpiq_launcher *mpiq_launcher_of_word(const char *word);
 
-/* For launchers.  Each is USAGE or NO_MEMORY when it fails. */
+/* launch.c, for launchers.  Each is USAGE or NO_MEMORY when it fails. */
 struct mpiq_error *mpiq_launch_add_host(struct mpiq_launch *launch, const char *name, size_t length);
 struct mpiq_error *mpiq_launch_add_match(struct mpiq_launch *launch, const char *name, const char *value);
 /* Makes room for one more command; the new one is all zeros. */

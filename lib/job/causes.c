@@ -6,21 +6,6 @@
 
 #include "base/cleanup.h"
 
-bool mpiq_ranks_overlap(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b)
-{
-    for (uint32_t i = 0, j = 0; i < a->count && j < b->count;) {
-        const struct mpiq_rank_range *x = &a->ranges[i];
-        const struct mpiq_rank_range *y = &b->ranges[j];
-        if (x->world == y->world && x->first <= y->last && y->first <= x->last)
-            return true;
-        if (x->world < y->world || (x->world == y->world && x->last < y->last))
-            i++;
-        else
-            j++;
-    }
-    return false;
-}
-
 /* ---- families: findings that end at the same place -------------------------------------------------- */
 
 /* Ends of the graph, those that one bug has in common joined. */
@@ -135,12 +120,12 @@ static void link_unproven(struct mpiq_diagnosis *diagnosis)
             const struct mpiq_finding *other = &diagnosis->findings[j];
             bool overlapping = other->kind == MPIQ_FINDING_COLLECTIVE_OVERLAP &&
                                other->comm == finding->comm &&
-                               mpiq_ranks_overlap(&finding->ranks, &other->ranks);
+                               mpiq_rank_set_overlaps(&finding->ranks, &other->ranks);
             if (overlapping) {
                 cause = (uint32_t)j;
                 break;
             }
-            if (i == j || !mpiq_ranks_overlap(&finding->missing, &other->ranks))
+            if (i == j || !mpiq_rank_set_overlaps(&finding->missing, &other->ranks))
                 continue;
             if (is_elsewhere(other)) {
                 cause = (uint32_t)j;
@@ -150,7 +135,7 @@ static void link_unproven(struct mpiq_diagnosis *diagnosis)
                for each other it is the one that somebody never started: it holds up who waits for it alone.
              */
             bool earlier = other->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE &&
-                           (!mpiq_ranks_overlap(&other->missing, &finding->ranks) ||
+                           (!mpiq_rank_set_overlaps(&other->missing, &finding->ranks) ||
                             (other->requests && !finding->requests));
             /* It made a call that does not fit the others': that keeps it. */
             bool mismatch = other->kind == MPIQ_FINDING_COLLECTIVE_MISMATCH ||

@@ -24,7 +24,6 @@ void mpiq_ranks_beyond(struct mpiq_finder *finder, const struct mpiq_finding *ca
 uint8_t mpiq_finding_weight(const struct mpiq_finder *finder, const struct mpiq_finding *finding);
 /* Whether a finding tells of a wait, and so may follow from another one. */
 bool mpiq_is_of_waits(const struct mpiq_finding *finding);
-bool mpiq_ranks_overlap(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b);
 
 /* Each marks in `dropped`, of each finding, what another one says from now on.  Causes that are the same bug
    on several communicators are merged. */

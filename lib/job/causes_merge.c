@@ -165,7 +165,7 @@ void mpiq_widen_circles(struct mpiq_finder *finder, bool *dropped)
             finding->consequence_of == MPIQ_NONE ? NULL : &diagnosis->findings[finding->consequence_of];
         if (dropped[i] || !circle || circle->kind != MPIQ_FINDING_WAIT_CYCLE || circle->through != 2 ||
             finding->kind != MPIQ_FINDING_COLLECTIVE_INCOMPLETE ||
-            !mpiq_ranks_overlap(&finding->ranks, &circle->ranks))
+            !mpiq_rank_set_overlaps(&finding->ranks, &circle->ranks))
             continue;
         mpiq_add_evidence_of(finder, circle, &finding->ranks);
         for (size_t j = 0; j < finding->site_count && circle->site_count > 0; j++) {

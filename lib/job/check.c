@@ -21,66 +21,6 @@ bool mpiq_is_at_end(const struct mpiq_job_state *job)
     return any;
 }
 
-uint32_t mpiq_check_process(const struct mpiq_finder *finder, const struct mpiq_job_fact *fact)
-{
-    return finder->job->ranks[fact->rank].process;
-}
-
-const char *mpiq_check_at(struct mpiq_finder *finder, const struct mpiq_job_fact *fact)
-{
-    const char *place = mpiq_words_place(finder->arena, finder->job, fact->site);
-    return place[0] ? WORDS(finder->arena, " at %s", place) : "";
-}
-
-const char *mpiq_check_comm(struct mpiq_finder *finder, const struct mpiq_job_fact *fact)
-{
-    const char *name = mpiq_job_string(finder->job, fact->comm_name);
-    if (!name || !name[0])
-        return "a communicator without a name";
-    return strncmp(name, "MPI_COMM_", 9) == 0 ? name : WORDS(finder->arena, "communicator \"%s\"", name);
-}
-
-uint32_t mpiq_check_comm_index(const struct mpiq_finder *finder, const struct mpiq_job_fact *fact)
-{
-    const struct mpiq_job_state *job = finder->job;
-    for (uint32_t i = 0; fact->comm != 0 && i < job->communicator_count; i++) {
-        if (job->communicators[i].context[1] == fact->comm)
-            return i;
-    }
-    return MPIQ_NONE;
-}
-
-void mpiq_check_site(struct mpiq_finder *finder, struct mpiq_finding *finding,
-                     const struct mpiq_job_fact *fact)
-{
-    const struct mpiq_job_state *job = finder->job;
-    const struct mpiq_site *place = fact->site == MPIQ_NONE ? NULL : &job->sites[fact->site];
-    const char *call = mpiq_job_string(job, fact->call);
-    const char *file = place ? mpiq_job_string(job, place->file) : NULL;
-    const char *function = place ? mpiq_job_string(job, place->function) : NULL;
-    struct mpiq_finding_site *site = NULL;
-    for (size_t i = 0; i < finding->site_count && !site; i++) {
-        struct mpiq_finding_site *other = &finding->sites[i];
-        if (other->call == call && other->file == file && other->function == function &&
-            other->line == (place ? place->line : 0))
-            site = other;
-    }
-    if (!site && finding->site_count >= MPIQ_MOST_SITES)
-        return;
-    if (!site) {
-        site = mpiq_finding_add_site(finding);
-        if (!site) {
-            finder->failed = true;
-            return;
-        }
-        site->call = call;
-        site->file = file;
-        site->function = function;
-        site->line = place ? place->line : 0;
-    }
-    mpiq_finder_add(finder, &site->ranks, mpiq_check_process(finder, fact));
-}
-
 /* ---- objects ------------------------------------------------------------------------------------------- */
 
 static const char *const nouns[MPIQ_OBJECT_COUNT] = {

@@ -62,7 +62,7 @@ void mpiq_find_strangers(struct mpiq_finder *finder);
 void mpiq_find_check(struct mpiq_finder *finder);
 void mpiq_check_messages(struct mpiq_finder *finder);
 void mpiq_check_collectives(struct mpiq_finder *finder);
-/* The ranks of a finding's site: made for that fact's call and place if need be. */
+/* check_fact.c.  The ranks of a finding's site: made for that fact's call and place if need be. */
 void mpiq_check_site(struct mpiq_finder *finder, struct mpiq_finding *finding,
                      const struct mpiq_job_fact *fact);
 /* " at solver.c:12", "" if that is not known; "MPI_COMM_WORLD" or a name in quotes. */
@@ -82,7 +82,7 @@ bool mpiq_find_mismatches(struct mpiq_finder *finder, uint32_t comm, int64_t num
 struct mpiq_ranks mpiq_pending_members(struct mpiq_finder *finder, uint32_t comm, int collective,
                                        int64_t number);
 
-/* Adds a process to a set; notes where memory ends. */
+/* finder.c, for all of them.  Adds a process to a set; notes where memory ends. */
 void mpiq_finder_add(struct mpiq_finder *finder, struct mpiq_rank_set *set, uint32_t process);
 /* Adds a process's call and place to the finding's sites: of that thread, or of the one that speaks for the
    rank (MPIQ_NONE). */
@@ -93,5 +93,7 @@ void mpiq_finder_since(const struct mpiq_finder *finder, struct mpiq_finding *fi
                        uint32_t thread);
 /* Whether a process is stuck, by any of its threads. */
 bool mpiq_finder_stuck(const struct mpiq_finder *finder, uint32_t process);
+/* Ranks of a set, copied into the arena. */
+struct mpiq_ranks mpiq_arena_ranks(struct mpiq_finder *finder, const struct mpiq_rank_set *set);
 
 #endif

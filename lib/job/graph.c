@@ -10,101 +10,13 @@
 #include "job/doing.h"
 #include "base/array.h"
 
-static uint32_t append_node(struct mpiq_wait_graph *graph, struct mpiq_node node)
-{
-    if (!mpiq_array_reserve(&graph->nodes, &graph->node_capacity, graph->node_count + 1)) {
-        graph->failed = true;
-        return MPIQ_NODE_LIVE;
-    }
-    graph->nodes[graph->node_count] = node;
-    return graph->node_count++;
-}
-
-uint32_t mpiq_graph_node(struct mpiq_wait_graph *graph, enum mpiq_node_kind kind, uint32_t subject,
-                         int64_t number, uint32_t extra)
-{
-    uint64_t hash = mpiq_hash(MPIQ_HASH_START, (uint64_t)kind << 32 | subject);
-    hash = mpiq_hash(mpiq_hash(hash, (uint64_t)number), extra);
-    uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_hash_table_next(&graph->others, hash, &cursor)) != MPIQ_NONE;) {
-        const struct mpiq_node *node = &graph->nodes[i];
-        if (node->kind == kind && node->subject == subject && node->number == number && node->extra == extra)
-            return i;
-    }
-    struct mpiq_node node = {.kind = kind, .subject = subject, .number = number, .extra = extra};
-    uint32_t index = append_node(graph, node);
-    if (!graph->failed && !mpiq_hash_table_add(&graph->others, hash, index))
-        graph->failed = true;
-    return index;
-}
-
-void mpiq_graph_edge(struct mpiq_wait_graph *graph, uint32_t child, uint32_t operation)
-{
-    if (!mpiq_array_reserve(&graph->edges, &graph->edge_capacity, graph->edge_count + 1)) {
-        graph->failed = true;
-        return;
-    }
-    graph->edges[graph->edge_count++] = (struct mpiq_edge){.child = child, .operation = operation};
-}
-
-bool mpiq_never_acts(const struct mpiq_job_state *job, uint32_t process)
-{
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-    if (!rank)
-        return false;
-    if (rank->gone || rank->process_state == 'Z' || rank->process_state == 'X' ||
-        rank->phase == MPIQ_PHASE_FINALIZED)
-        return true;
-    for (uint32_t i = 0; i < rank->thread_count; i++) {
-        const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, &job->threads[rank->first_thread + i]);
-        if (wait && wait->kind == MPIQ_WAIT_FINALIZE)
-            return true;
-    }
-    return false;
-}
-
-static bool in_background(const struct mpiq_job_operation *op, bool any)
-{
-    return (op->internal || any) && !op->blocked && !op->inactive && op->status != MPIQ_STATUS_COMPLETE &&
-           op->comm != MPIQ_NONE && (op->queue == MPIQ_QUEUE_SENDS || op->queue == MPIQ_QUEUE_RECEIVES);
-}
-
-bool mpiq_has_background(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
-{
-    for (uint32_t i = 0; i < rank->operation_count; i++) {
-        if (in_background(&job->operations[rank->first_operation + i], false))
-            return true;
-    }
-    return false;
-}
-
-static bool has_outstanding(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
-{
-    for (uint32_t i = 0; i < rank->member_count; i++) {
-        if (job->members[job->member_order[rank->first_member + i]].outstanding_count > 0)
-            return true;
-    }
-    return false;
-}
-
-uint32_t mpiq_actor(struct mpiq_wait_graph *graph, uint32_t process, bool internal)
-{
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(graph->job, process);
-    /* Who is stopped completes nothing in the background either. */
-    bool stopped = graph->diagnosis->ranks[process].doing == MPIQ_DOING_STOPPED;
-    if (!internal || !rank || stopped || mpiq_never_acts(graph->job, process) ||
-        (!mpiq_has_background(graph->job, rank) && !has_outstanding(graph->job, rank)))
-        return mpiq_rank_node(process);
-    return mpiq_graph_node(graph, MPIQ_KIND_INTERNAL, process, 0, 0);
-}
-
 /* Edges of the operations in the background of a process (any: the user's, too); false: there are none. */
 static bool add_background(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank, bool any)
 {
     bool seen = false;
     for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
         uint32_t index = rank->first_operation + i;
-        if (!in_background(&graph->job->operations[index], any))
+        if (!mpiq_is_background(&graph->job->operations[index], any))
             continue;
         uint32_t child = mpiq_operation_node(graph, rank, index, false);
         mpiq_graph_edge(graph, child == MPIQ_NONE ? MPIQ_NODE_LIVE : child, index);
@@ -243,9 +155,9 @@ static bool begin(struct mpiq_wait_graph *graph)
 {
     const struct mpiq_job_state *job = graph->job;
     for (uint32_t i = 0; i < MPIQ_NODE_CONSTANTS; i++)
-        append_node(graph, (struct mpiq_node){.kind = MPIQ_KIND_CONSTANT, .subject = i});
+        mpiq_graph_append(graph, (struct mpiq_node){.kind = MPIQ_KIND_CONSTANT, .subject = i});
     for (uint32_t i = 0; i < job->process_count; i++)
-        append_node(graph, (struct mpiq_node){.kind = MPIQ_KIND_RANK, .subject = i});
+        mpiq_graph_append(graph, (struct mpiq_node){.kind = MPIQ_KIND_RANK, .subject = i});
     for (uint32_t i = 0; i < job->rank_count; i++) {
         const struct mpiq_job_rank *rank = &job->ranks[i];
         /* What is stopped may be continued; what has ended waits no more. */
@@ -257,11 +169,11 @@ static bool begin(struct mpiq_wait_graph *graph)
             graph->thread_ranks[thread] = i;
             if (runs && job->threads[thread].held == MPIQ_YES)
                 graph->thread_nodes[thread] =
-                    append_node(graph, (struct mpiq_node){.kind = MPIQ_KIND_THREAD, .subject = thread});
+                    mpiq_graph_append(graph, (struct mpiq_node){.kind = MPIQ_KIND_THREAD, .subject = thread});
             else if (runs && mpiq_thread_polls(job, rank, &job->threads[thread]) &&
                      mpiq_thread_may_act(job, rank, &job->threads[thread]))
                 graph->poller_nodes[thread] =
-                    append_node(graph, (struct mpiq_node){.kind = MPIQ_KIND_POLLER, .subject = thread});
+                    mpiq_graph_append(graph, (struct mpiq_node){.kind = MPIQ_KIND_POLLER, .subject = thread});
         }
     }
     return !graph->failed;

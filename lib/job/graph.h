@@ -116,7 +116,8 @@ bool mpiq_never_acts(const struct mpiq_job_state *job, uint32_t process);
 
 /* The rest is private to graph*.c. */
 
-/* The node of that kind, made at its first use; built later. */
+/* graph_nodes.c: a node at the end; the node of that kind, made at its first use.  Both are built later. */
+uint32_t mpiq_graph_append(struct mpiq_wait_graph *graph, struct mpiq_node node);
 uint32_t mpiq_graph_node(struct mpiq_wait_graph *graph, enum mpiq_node_kind kind, uint32_t subject,
                          int64_t number, uint32_t extra);
 /* Adds an edge to the node that is being built. */
@@ -124,7 +125,9 @@ void mpiq_graph_edge(struct mpiq_wait_graph *graph, uint32_t child, uint32_t ope
 /* What acts when a process's own traffic is waited for (internal: that of its collectives). */
 uint32_t mpiq_actor(struct mpiq_wait_graph *graph, uint32_t process, bool internal);
 
-/* Whether traffic of its collectives is under way that no thread of its waits for by itself. */
+/* Whether an operation is traffic of a collective (any: also of the user's) that no thread waits for by
+   itself; whether a rank has some of its collectives. */
+bool mpiq_is_background(const struct mpiq_job_operation *op, bool any);
 bool mpiq_has_background(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank);
 
 /* graph_wait.c: the edges of a thread's wait, and how many of them suffice. */

@@ -11,21 +11,6 @@
 /* Parts that are listed; a wait may have a hundred thousand. */
 enum { MOST_PARTS = 8 };
 
-struct mpiq_ranks mpiq_arena_ranks(struct mpiq_finder *finder, const struct mpiq_rank_set *set)
-{
-    struct mpiq_ranks ranks = {.count = set->count, .size = set->size};
-    if (set->count == 0)
-        return ranks;
-    struct mpiq_rank_range *copy = mpiq_arena_alloc(finder->arena, set->count * sizeof *copy);
-    if (!copy) {
-        finder->failed = true;
-        return (struct mpiq_ranks){0};
-    }
-    memcpy(copy, set->ranges, set->count * sizeof *copy);
-    ranks.ranges = copy;
-    return ranks;
-}
-
 static struct mpiq_ranks one_rank(struct mpiq_finder *finder, uint32_t process)
 {
     struct mpiq_rank_range *range =

@@ -12,7 +12,4 @@ void mpiq_find_waits(struct mpiq_finder *finder);
 /* What a thread of the job waits for; NULL: for nothing, or it is not known. */
 const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_finder *finder, uint32_t thread);
 
-/* Ranks of a set, copied into the arena. */
-struct mpiq_ranks mpiq_arena_ranks(struct mpiq_finder *finder, const struct mpiq_rank_set *set);
-
 #endif

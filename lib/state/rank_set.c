@@ -133,6 +133,21 @@ bool mpiq_rank_set_includes(const struct mpiq_rank_set *set, const struct mpiq_r
     return true;
 }
 
+bool mpiq_rank_set_overlaps(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b)
+{
+    for (uint32_t i = 0, j = 0; i < a->count && j < b->count;) {
+        const struct mpiq_rank_range *x = &a->ranges[i];
+        const struct mpiq_rank_range *y = &b->ranges[j];
+        if (x->world == y->world && x->first <= y->last && y->first <= x->last)
+            return true;
+        if (x->world < y->world || (x->world == y->world && x->last < y->last))
+            i++;
+        else
+            j++;
+    }
+    return false;
+}
+
 bool mpiq_rank_set_equal(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b)
 {
     return a->count == b->count &&

@@ -39,6 +39,8 @@ bool mpiq_rank_set_add_set(struct mpiq_rank_set *set, const struct mpiq_rank_set
 bool mpiq_rank_set_contains(const struct mpiq_rank_set *set, uint32_t world, uint32_t rank);
 /* Whether all of `part` are in it. */
 bool mpiq_rank_set_includes(const struct mpiq_rank_set *set, const struct mpiq_rank_set *part);
+/* Whether a rank is in both. */
+bool mpiq_rank_set_overlaps(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b);
 bool mpiq_rank_set_equal(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b);
 
 /* The text, "" for the empty set; the caller frees it, NULL without memory.  Four or more single ranks at

@@ -125,7 +125,7 @@ MUTATIONS = [
     ("threads that may act, may act", "lib/job/doing.c",
      "return multiple && !mpiq_thread_waits_for_own(job, thread) && !mpiq_thread_taken_idle(job, rank, thread);",
      "return false;"),
-    ("collectives in the background act", "lib/job/graph.c",
+    ("collectives in the background act", "lib/job/graph_nodes.c",
      "if (!internal || !rank ||", "if (true || !rank ||"),
     ("two looks: the same episode in both", "lib/state/job_threads.c",
      "if (!old || adding->job->builder->thread_marks[index] != mark)", "if (!old)"),

@@ -30,6 +30,8 @@ struct mpiq_error *mpiq_question_read(const char *json, size_t length, struct mp
 struct mpiq_error *mpiq_ask_answer(struct mpiq_look *look, const struct mpiq_question *question,
                                    struct mpiq_text *ret);
 
+/* ---- ask_parts.c: what the others share ------------------------------------------------------------ */
+
 /* "DOING: the DLL's sentence for code (what a callback stumbled over)". */
 struct mpiq_error *mpiq_ask_error(struct mpiq_look *look, int code, const char *doing);
 

@@ -92,3 +92,17 @@ struct mpiq_error *mpiq_dll_open(int descriptor, const char *name, struct mpiq_d
     *dll = opened;
     return NULL;
 }
+
+int16_t mpiq_look_class(const struct mpiq_dll *dll, int collective)
+{
+    if (collective < 0 || collective >= MPIQ_COUNTS_MAX)
+        return -1;
+    if (!dll->extensions.coll_name) /* the proposal's */
+        return collective <= mqs_comm_scatterv ? (int16_t)collective : -1;
+    const char *name = dll->extensions.coll_name(collective);
+    if (!name)
+        return -1;
+    /* Mostly the numbers agree. */
+    const char *ours = mpiq_collective_name(collective);
+    return (int16_t)(ours && strcmp(ours, name) == 0 ? collective : mpiq_collective_class(name));
+}

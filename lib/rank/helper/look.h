@@ -94,6 +94,8 @@ extern const char *volatile mpiq_look_phase;
 /* dll.c: loads the DLL from an open descriptor, checks version and address width, finds its entry points.
    name is for messages. */
 struct mpiq_error *mpiq_dll_open(int descriptor, const char *name, struct mpiq_dll *dll);
+/* Our class of one of the DLL's collectives; -1. */
+int16_t mpiq_look_class(const struct mpiq_dll *dll, int collective);
 
 /* callbacks.c: the three tables, for mqs_ functions. */
 extern const mqs_basic_callbacks mpiq_basic_callbacks;
@@ -104,8 +106,7 @@ void mpiq_callbacks_forget_types(void);
 
 /* look.c: all of it.  The state has what could be read, and says what could not. */
 struct mpiq_error *mpiq_look_read(struct mpiq_look *look);
-/* Ends what the DLL keeps of the image, and what was remembered for it; the helper is at rest again. */
-void mpiq_look_forget_image(struct mpiq_look *look);
+/* problem.c: what went wrong, and the texts of a DLL. */
 /* "PATH: DOING: what the DLL says to code, and what it stumbled over" as a problem of the state. */
 void mpiq_look_problem(struct mpiq_look *look, const char *what, int code, const char *doing);
 /* A DLL's text in a field of ours: terminated. */
@@ -113,12 +114,14 @@ void mpiq_look_problem(struct mpiq_look *look, const char *what, int code, const
 void mpiq_copy_text(char *to, size_t to_size, const char *from, size_t from_size);
 /* Interned; "" and what is not terminated within size give NULL and the part. */
 const char *mpiq_look_intern(struct mpiq_look *look, const char *text, size_t size);
+/* The last read that failed is not what went wrong. */
+void mpiq_look_forget_trouble(struct mpiq_look *look);
+/* Ends what the DLL keeps of the image, and what was remembered for it; the helper is at rest again. */
+void mpiq_look_forget_image(struct mpiq_look *look);
 
 /* communicators.c */
 void mpiq_look_communicators(struct mpiq_look *look);
 void mpiq_look_process_calls(struct mpiq_look *look);
-/* Our class of one of the DLL's collectives; -1. */
-int16_t mpiq_look_class(const struct mpiq_dll *dll, int collective);
 
 /* operations.c: the queues of the current communicator, which is the last of the state; what the threads
    wait for. */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "job/doing.h"
+#include "job/find.h"
+
+void mpiq_finder_add(struct mpiq_finder *finder, struct mpiq_rank_set *set, uint32_t process)
+{
+    if (process == MPIQ_NONE)
+        return;
+    struct mpiq_world_rank name = mpiq_job_world_rank(finder->job, process);
+    if (!mpiq_rank_set_add(set, name.world, name.rank))
+        finder->failed = true;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+void mpiq_finder_since(const struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
+                       uint32_t thread)
+{
+    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+    double since = rank->since;
+    if (thread != MPIQ_NONE && thread != rank->thread)
+        since =
+            mpiq_waited(finder->job, mpiq_job_rank_of(finder->job, process), &finder->job->threads[thread]);
+    finding->since = since > finding->since ? since : finding->since;
+}
+
+void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
+                      uint32_t thread)
+{
+    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+    struct mpiq_finding_site wanted = {.call = rank->call};
+    uint32_t place = rank->site;
+    if (thread != MPIQ_NONE && thread != rank->thread) {
+        const struct mpiq_job_thread *row = &finder->job->threads[thread];
+        wanted.call = row->in_mpi ? mpiq_job_string(finder->job, row->call) : NULL;
+        place = row->site != MPIQ_NONE ? row->site : row->innermost;
+    }
+    if (place != MPIQ_NONE) {
+        const struct mpiq_site *site = &finder->job->sites[place];
+        wanted.file = mpiq_job_string(finder->job, site->file);
+        wanted.function = mpiq_job_string(finder->job, site->function);
+        wanted.line = site->line;
+    }
+    if (!wanted.call && !wanted.file && !wanted.function)
+        return;
+    for (size_t i = 0; i < finding->site_count; i++) {
+        struct mpiq_finding_site *site = &finding->sites[i];
+        if (site->line == wanted.line && same_text(site->call, wanted.call) &&
+            same_text(site->file, wanted.file) && same_text(site->function, wanted.function)) {
+            mpiq_finder_add(finder, &site->ranks, process);
+            return;
+        }
+    }
+    if (finding->site_count >= MPIQ_MOST_SITES)
+        return;
+    struct mpiq_finding_site *site = mpiq_finding_add_site(finding);
+    if (!site) {
+        finder->failed = true;
+        return;
+    }
+    *site = wanted;
+    mpiq_finder_add(finder, &site->ranks, process);
+}
+
+bool mpiq_finder_stuck(const struct mpiq_finder *finder, uint32_t process)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
+    for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
+        if (mpiq_is_stuck(finder->graph, rank->first_thread + i))
+            return true;
+    }
+    return false;
+}
+
+struct mpiq_ranks mpiq_arena_ranks(struct mpiq_finder *finder, const struct mpiq_rank_set *set)
+{
+    struct mpiq_ranks ranks = {.count = set->count, .size = set->size};
+    if (set->count == 0)
+        return ranks;
+    struct mpiq_rank_range *copy = mpiq_arena_alloc(finder->arena, set->count * sizeof *copy);
+    if (!copy) {
+        finder->failed = true;
+        return (struct mpiq_ranks){0};
+    }
+    memcpy(copy, set->ranges, set->count * sizeof *copy);
+    ranks.ranges = copy;
+    return ranks;
+}
