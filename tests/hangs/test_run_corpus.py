@@ -109,8 +109,12 @@ def test_run(watched, ended):
         assert status == OWN_STATUS, output
         assert not told, told
     elif line.patched:
-        assert status in {corpus.EXIT_STATUS[verdict] for verdict in ("deadlock", "stalled")}, output
-        assert re.search(r"^(deadlock|stalled): ", output, re.M), output
+        (verdict,) = re.findall(r"^(deadlock|stalled): ", output, re.M)
+        # What one look calls a deadlock is one here; what it calls running stands still, in the end.  A case that one
+        # look may call either has a wait that only some runs show.
+        if case.verdicts == ["deadlock"] or "deadlock" not in case.verdicts:
+            assert verdict == ("deadlock" if case.verdicts == ["deadlock"] else "stalled"), output
+        assert status == corpus.EXIT_STATUS[verdict], output
         assert told, output
 
 
@@ -137,4 +141,4 @@ def test_rank_that_is_not_started_yet(line, mpiq, executables, tmp_path):
                 break
         assert seen, job.output()
         answer, _, _ = corpus.look(mpiq, job.pid)
-        assert answer["verdict"] not in ("deadlock", "finished"), answer
+        assert answer["verdict"] == "unknown", answer # rank 1 cannot be found, so it cannot be read

@@ -310,7 +310,7 @@ def test_waits(jobs, line):
         assert wait["tid"] == jobs(line, case).pids[0]
         assert wait["begin_ns"] >= 0  # stamped once it has polled long enough
         assert [op["kind"] for op in wait["operations"]] == operations
-    assert wait["need"] in (2, 3)
+    assert wait["need"] == 3 # the one that is complete by now was not when the wait began
     assert [op["status"] for op in wait["operations"]] == [PENDING, COMPLETE, PENDING]
     # A rank outside MPI waits for nothing.
     assert jobs(line, "blocking").look(our_dll(), 1)["waits"] == []
@@ -482,7 +482,7 @@ def test_through_gdb(jobs, line, case, rank):
     look = job.look(our_dll(), rank, server=gdb_server)
     command = [str(built("cli/mpiq")), "queues", "--json", "--dll", str(our_dll()), str(job.process.pid)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert result.returncode in (0, 1), result.stderr
+    assert result.returncode == 0, result.stderr # the other ranks are outside MPI, and may go on
     ranks = [entry for entry in json.loads(result.stdout)["ranks"] if entry["rank"] == rank]
     assert len(ranks) == 1
     for queue in ("sends", "receives", "unexpected"):

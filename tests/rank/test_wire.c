@@ -343,17 +343,29 @@ static void close_client(struct mpiq_target *target)
 
 static void replies_that_are_none_are_seen(void)
 {
-    static const char *const replies[] = {
-        "",      "ok 0011\n", "ok 001122zz\n", "ok 00112233 \n",  "maybe\n",
-        "err\n", "\n",        "ok\n",          "okay 00112233\n", "ok 0011223"};
+    static const struct {
+        const char *text;
+        enum mpiq_error_code code;
+    } replies[] = {
+        {"", MPIQ_ERROR_GONE},
+        {"ok 0011\n", MPIQ_ERROR_CORRUPT},
+        {"ok 001122zz\n", MPIQ_ERROR_CORRUPT},
+        {"ok 00112233 \n", MPIQ_ERROR_CORRUPT},
+        {"maybe\n", MPIQ_ERROR_CORRUPT},
+        {"err\n", MPIQ_ERROR_CORRUPT},
+        {"\n", MPIQ_ERROR_CORRUPT},
+        {"ok\n", MPIQ_ERROR_CORRUPT},
+        {"okay 00112233\n", MPIQ_ERROR_CORRUPT},
+        {"ok 0011223", MPIQ_ERROR_CORRUPT}, /* the pipe ends within a line */
+    };
     for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
         char both[64];
         char bytes[4];
-        snprintf(both, sizeof both, "ok 1 0\n%s", replies[i]);
+        snprintf(both, sizeof both, "ok 1 0\n%s", replies[i].text);
         struct mpiq_target *target = client_of(both);
         struct mpiq_error *first = mpiq_target_read(target, 0x10000, 4, bytes);
         CU_ASSERT_PTR_NOT_NULL_FATAL(first);
-        CU_ASSERT(first->code == MPIQ_ERROR_CORRUPT || first->code == MPIQ_ERROR_GONE);
+        CU_ASSERT_EQUAL(first->code, replies[i].code);
         /* What was broken once stays so, in the same words. */
         struct mpiq_error *second = mpiq_target_read(target, 0x10000, 4, bytes);
         CU_ASSERT_PTR_NOT_NULL_FATAL(second);

@@ -89,6 +89,8 @@ LONG = {
     "problems": [rank(0, problems=[{"code": "corrupt", "what": f"w{i}", "text": f"t{i}"} for i in range(MANY)])],
     "frames": [rank(0, threads=[{"tid": 1, "frames": [{"function": f"f{i}"} for i in range(MANY)]}])],
 }
+# What is left of them once what is too much, or contradicts itself, is refused: ranks that may be computing.
+READABLE = {"facts", "frames"}
 VIEWS = {"report": ["report"], "json": ["report", "--json"], "html": ["report", "--html", "page.html"],
          "doctor": ["doctor"], "queues": ["queues"], "comms": ["comms"], "collectives": ["collectives"],
          "ranks": ["ranks"], "why": ["why", "0"], "history": ["history", "0"]}
@@ -129,5 +131,6 @@ def test_a_long_list_takes_no_longer_than_it_is(name, mpiq, tmp_path):
     path = snapshot(tmp_path / "bomb.mpiq", *LONG[name])
     for view in VIEWS if os.environ.get("MPIQ_ALL_VIEWS") else ("report", "html"):
         status, seconds, _ = cost(mpiq, tmp_path, view, path)
-        assert status in (0, 1, 2, 3, 4), view
+        if view != "doctor": # it speaks of the machine
+            assert status == (0 if name in READABLE else 3), view
         assert seconds < SECONDS, view

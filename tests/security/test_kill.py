@@ -48,6 +48,7 @@ def test_killed_at_random(options, checksum, mpiq):
     while sum(killed.values()) < KILLS:
         assert time.monotonic() < end, killed
         mark = f"mpiq-{uuid.uuid4().hex}"
+        pid, name = None, ""
         process = mpiq.start(*options, "--pause", "0.02", checksum.pid, env={**os.environ, "MPIQ_TEST_JOB": mark})
         try:
             process.wait(generator.uniform(0, 0.35))
@@ -59,8 +60,10 @@ def test_killed_at_random(options, checksum, mpiq):
                     killed[name] = killed.get(name, 0) + 1
                 except ProcessLookupError:
                     pass
-        # Whoever was not killed comes to an end, and to an answer.
-        assert process.wait(20) in (0, 1, 3, 4, -signal.SIGKILL)
+        # A job that works is running, whoever was killed; without one of its helpers mpiq may not know.  A signal may
+        # come when its process has just ended, and then changes nothing.
+        allowed = {0} if pid is None else {0, -signal.SIGKILL} if pid == process.pid else {0, 3}
+        assert process.wait(20) in allowed, (name, pid == process.pid)
         assert end_marked(mark) == []
         assert_nothing_stopped(checksum)
     assert set(killed) == set(OURS) or KILLS < 40

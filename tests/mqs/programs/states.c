@@ -98,10 +98,14 @@ static void waitall(void)
         for (int i = 0; i < 3; i++) {
             MPI_Irecv(&numbers[i], 1, MPI_INT, 1, 20 + i, MPI_COMM_WORLD, &request[i]);
         }
+        MPI_Send(numbers, 1, MPI_INT, 1, 23, MPI_COMM_WORLD);
         ready();
         MPI_Waitall(3, request, MPI_STATUSES_IGNORE);
     }
-    MPI_Send(numbers, 1, MPI_INT, 0, 21, MPI_COMM_WORLD);
+    if (rank == 1) {
+        MPI_Recv(numbers, 1, MPI_INT, 0, 23, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(numbers, 1, MPI_INT, 0, 21, MPI_COMM_WORLD);
+    }
     stay();
 }
 
