@@ -188,7 +188,7 @@ static void put_in_order(struct mpiq_finder *finder, const bool *dropped)
     size_t count = diagnosis->finding_count;
     struct place *places _cleanup_free_ = calloc(count + 1, sizeof *places);
     uint32_t *map _cleanup_free_ = calloc(count + 1, sizeof *map);
-    struct mpiq_finding *old _cleanup_free_ = malloc((count + 1) * sizeof *old);
+    struct mpiq_finding *old _cleanup_free_ = calloc(count + 1, sizeof *old);
     if (!places || !map || !old) {
         finder->failed = true;
         return;
