@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -165,6 +166,25 @@ static bool print_first_job(const struct library *library)
     return false;
 }
 
+/* PMIx looks for word of the launcher below TMPDIR, in all that lies there: in a full /tmp that takes longer
+   than we wait.  So it is given the launcher's own directory, where one can be told
+   (prte/src/util/session_dir.c). */
+static void narrow_search(pid_t launcher)
+{
+    const char *below = getenv("TMPDIR");
+    char pattern[PATH_MAX];
+    glob_t found;
+    struct stat status;
+    snprintf(pattern, sizeof pattern, "%s/prterun.*.%d.%u", below ? below : "/tmp", (int)launcher,
+             (unsigned)geteuid());
+    if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+        return;
+    if (found.gl_pathc == 1 && lstat(found.gl_pathv[0], &status) == 0 && S_ISDIR(status.st_mode) &&
+        status.st_uid == geteuid())
+        setenv("TMPDIR", found.gl_pathv[0], 1);
+    globfree(&found);
+}
+
 __attribute__((noreturn)) static void be_tool(pid_t launcher, const char *path, const char *nspace)
 {
     struct mpiq_pmix_proc me;
@@ -176,6 +196,7 @@ __attribute__((noreturn)) static void be_tool(pid_t launcher, const char *path, 
         setenv("TMPDIR", directory, 1);
     else
         unsetenv("TMPDIR");
+    narrow_search(launcher);
     const struct library library = load(path);
     int status = library.init(&me, &server, 1);
     if (status != 0)
