@@ -23,20 +23,9 @@ void mpiq_wait_picture_deinit(struct mpiq_wait_picture *picture)
     *picture = (struct mpiq_wait_picture){0};
 }
 
-/* Whether two sorted lists of ranges have a rank in common. */
 static bool meet(const struct mpiq_rank_set *a, const struct mpiq_ranks *b)
 {
-    for (uint32_t i = 0, k = 0; i < a->count && k < b->count;) {
-        const struct mpiq_rank_range *x = &a->ranges[i];
-        const struct mpiq_rank_range *y = &b->ranges[k];
-        if (x->world == y->world && x->first <= y->last && y->first <= x->last)
-            return true;
-        if (x->world < y->world || (x->world == y->world && x->last < y->last))
-            i++;
-        else
-            k++;
-    }
-    return false;
+    return mpiq_rank_ranges_overlap(a->ranges, a->count, b->ranges, b->count);
 }
 
 static bool contains(const struct mpiq_ranks *ranks, uint32_t world, uint32_t rank)

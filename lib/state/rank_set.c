@@ -133,11 +133,12 @@ bool mpiq_rank_set_includes(const struct mpiq_rank_set *set, const struct mpiq_r
     return true;
 }
 
-bool mpiq_rank_set_overlaps(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b)
+bool mpiq_rank_ranges_overlap(const struct mpiq_rank_range *a, uint32_t a_count,
+                              const struct mpiq_rank_range *b, uint32_t b_count)
 {
-    for (uint32_t i = 0, j = 0; i < a->count && j < b->count;) {
-        const struct mpiq_rank_range *x = &a->ranges[i];
-        const struct mpiq_rank_range *y = &b->ranges[j];
+    for (uint32_t i = 0, j = 0; i < a_count && j < b_count;) {
+        const struct mpiq_rank_range *x = &a[i];
+        const struct mpiq_rank_range *y = &b[j];
         if (x->world == y->world && x->first <= y->last && y->first <= x->last)
             return true;
         if (x->world < y->world || (x->world == y->world && x->last < y->last))
@@ -146,6 +147,11 @@ bool mpiq_rank_set_overlaps(const struct mpiq_rank_set *a, const struct mpiq_ran
             j++;
     }
     return false;
+}
+
+bool mpiq_rank_set_overlaps(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b)
+{
+    return mpiq_rank_ranges_overlap(a->ranges, a->count, b->ranges, b->count);
 }
 
 bool mpiq_rank_set_equal(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b)

@@ -41,6 +41,9 @@ bool mpiq_rank_set_contains(const struct mpiq_rank_set *set, uint32_t world, uin
 bool mpiq_rank_set_includes(const struct mpiq_rank_set *set, const struct mpiq_rank_set *part);
 /* Whether a rank is in both. */
 bool mpiq_rank_set_overlaps(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b);
+/* The same of two lists of ranges, each in the order of a set. */
+bool mpiq_rank_ranges_overlap(const struct mpiq_rank_range *a, uint32_t a_count,
+                              const struct mpiq_rank_range *b, uint32_t b_count);
 bool mpiq_rank_set_equal(const struct mpiq_rank_set *a, const struct mpiq_rank_set *b);
 
 /* The text, "" for the empty set; the caller frees it, NULL without memory.  Four or more single ranks at
