@@ -1,47 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rank/python.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "rank/python_layout.h"
 
 /* Bounds for what a process can make us walk or read. */
 enum { INTERPRETERS_MAX = 16, THREADS_MAX = 4096, FRAMES_MAX = 64, TEXT_MAX = 1024, TABLE_MAX = 1 << 20 };
-
-/* Where the members of one release's structures lie, of 64-bit processes with the least byte first. */
-struct layout {
-    uint32_t version; /* Py_Version's upper half */
-    struct {
-        uint16_t interpreters;                                /* of _PyRuntimeState: the first interpreter */
-        uint16_t next, threads;                               /* of PyInterpreterState */
-        uint16_t thread_next, thread_id, cframe;              /* of PyThreadState */
-        uint16_t current;                                     /* of _PyCFrame */
-        uint16_t code, previous, instruction;                 /* of _PyInterpreterFrame */
-        uint16_t first_line, file, name, table, instructions; /* of PyCodeObject */
-    } at;
-};
-
-/* Made with offsetof from the release's headers (Include/internal). */
-static const struct layout layouts[] = {
-    {0x030b,
-     {.interpreters = 40,
-      .next = 0,
-      .threads = 16,
-      .thread_next = 8,
-      .thread_id = 160,
-      .cframe = 56,
-      .current = 8,
-      .code = 32,
-      .previous = 48,
-      .instruction = 56,
-      .first_line = 72,
-      .file = 112,
-      .name = 128,
-      .table = 136,
-      .instructions = 184}},
-};
 
 /* The same in all of them. */
 enum {
@@ -50,12 +17,12 @@ enum {
     BYTES_DATA = 32,
     TEXT_LENGTH = 16,
     TEXT_STATE = 32,
-    ASCII_DATA = 48
+    TEXT_HEAD = 40
 };
 
 struct reader {
     struct mpiq_target *target;
-    const struct layout *layout;
+    struct mpiq_python_layout layout;
     uint64_t code_type;
     uint64_t text_type;
 };
@@ -69,55 +36,53 @@ static bool fetch(const struct reader *reader, uint64_t address, size_t size, vo
 }
 
 /* 0: it cannot be read. */
-static uint64_t pointer_at(const struct reader *reader, uint64_t address, unsigned offset)
+static uint64_t pointer_at(const struct reader *reader, uint64_t address, uint64_t offset)
 {
     uint64_t value = 0;
     return address && fetch(reader, address + offset, sizeof value, &value) ? value : 0;
 }
 
-static uint64_t symbol(struct mpiq_target *target, const char *name)
+static uint64_t member(const struct reader *reader, uint64_t record, enum mpiq_python_member member)
 {
-    uint64_t address = 0;
-    mpiq_error_destroy(mpiq_target_find_symbol(target, name, &address));
-    return address;
+    return pointer_at(reader, record, reader->layout.at[member]);
 }
 
 static bool begin(struct mpiq_target *target, struct reader *ret)
 {
-    struct mpiq_target_sizes sizes;
-    struct mpiq_error *error = mpiq_target_sizes(target, &sizes);
-    bool known = !error && sizes.pointer_size == 8 && !sizes.big_endian;
-    mpiq_error_destroy(error);
     *ret = (struct reader){.target = target};
-    uint64_t version = known ? pointer_at(ret, symbol(target, "Py_Version"), 0) : 0;
-    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
-        if (version >> 16 == layouts[i].version)
-            ret->layout = &layouts[i];
-    }
-    if (!ret->layout)
+    if (!mpiq_python_layout(target, &ret->layout))
         return false;
-    ret->code_type = symbol(target, "PyCode_Type");
-    ret->text_type = symbol(target, "PyUnicode_Type");
+    ret->code_type = mpiq_python_symbol(target, "PyCode_Type");
+    ret->text_type = mpiq_python_symbol(target, "PyUnicode_Type");
     return ret->code_type && ret->text_type;
 }
 
-/* The record of a thread: that with its number, or the only one there is. */
-static uint64_t find_thread(const struct reader *reader, int32_t tid)
+/* By which number its record has a thread.  Releases that keep pthread_self() alone tell the main thread from
+   the others; 0: it is not known. */
+static uint64_t thread_number(const struct reader *reader, uint64_t runtime, int32_t tid, bool is_main)
 {
-    const struct layout *layout = reader->layout;
-    uint64_t runtime = symbol(reader->target, "_PyRuntime");
-    uint64_t interpreter = pointer_at(reader, runtime, layout->at.interpreters);
+    if (!reader->layout.main)
+        return (uint64_t)tid;
+    return is_main ? pointer_at(reader, runtime, reader->layout.main) : 0;
+}
+
+/* The record of a thread: that with its number, or the only one there is. */
+static uint64_t find_thread(const struct reader *reader, int32_t tid, bool is_main)
+{
+    uint64_t runtime = mpiq_python_symbol(reader->target, "_PyRuntime");
+    uint64_t number = thread_number(reader, runtime, tid, is_main);
+    uint64_t interpreter = member(reader, runtime, MPIQ_PYTHON_INTERPRETERS);
     uint64_t only = 0;
     unsigned seen = 0;
     for (unsigned i = 0; interpreter && i < INTERPRETERS_MAX; i++) {
-        uint64_t thread = pointer_at(reader, interpreter, layout->at.threads);
+        uint64_t thread = member(reader, interpreter, MPIQ_PYTHON_THREADS);
         for (; thread && seen < THREADS_MAX; seen++) {
-            if (pointer_at(reader, thread, layout->at.thread_id) == (uint64_t)tid)
+            if (number && member(reader, thread, MPIQ_PYTHON_THREAD_ID) == number)
                 return thread;
             only = thread;
-            thread = pointer_at(reader, thread, layout->at.thread_next);
+            thread = member(reader, thread, MPIQ_PYTHON_THREAD_NEXT);
         }
-        interpreter = pointer_at(reader, interpreter, layout->at.next);
+        interpreter = member(reader, interpreter, MPIQ_PYTHON_NEXT);
     }
     return seen == 1 ? only : 0; /* in a container it knows its threads by other numbers */
 }
@@ -126,7 +91,7 @@ static uint64_t find_thread(const struct reader *reader, int32_t tid)
  * frees. */
 static char *read_text(const struct reader *reader, uint64_t object)
 {
-    unsigned char head[ASCII_DATA];
+    unsigned char head[TEXT_HEAD];
     uint64_t length, type;
     uint32_t state;
     if (!fetch(reader, object, sizeof head, head))
@@ -134,11 +99,11 @@ static char *read_text(const struct reader *reader, uint64_t object)
     memcpy(&type, head + OBJECT_TYPE, sizeof type);
     memcpy(&length, head + TEXT_LENGTH, sizeof length);
     memcpy(&state, head + TEXT_STATE, sizeof state);
-    bool compact_ascii = (state >> 5 & 3) == 3 && (state >> 2 & 7) == 1;
+    bool compact_ascii = (state >> 2 & 7) == 1 && (state >> 5 & 3) == 3;
     if (type != reader->text_type || !compact_ascii || length == 0 || length > TEXT_MAX)
         return NULL;
     char *text = malloc((size_t)length + 1);
-    if (!text || !fetch(reader, object + ASCII_DATA, (size_t)length, text) ||
+    if (!text || !fetch(reader, object + reader->layout.at[MPIQ_PYTHON_TEXT], (size_t)length, text) ||
         memchr(text, '\0', (size_t)length)) {
         free(text);
         return NULL;
@@ -147,89 +112,36 @@ static char *read_text(const struct reader *reader, uint64_t object)
     return text;
 }
 
-/* ---- lines -------------------------------------------------------------------------------------------- */
-
-struct cursor {
-    const unsigned char *at;
-    const unsigned char *end;
-};
-
-/* Six bits a byte, the lowest first; the seventh: there is more. */
-static bool take_number(struct cursor *cursor, uint32_t *ret)
+/* How many bytes into its code a frame is. */
+static bool read_offset(const struct reader *reader, uint64_t frame, uint64_t code, uint64_t *ret)
 {
-    uint32_t value = 0;
-    for (unsigned shift = 0; shift < 30; shift += 6) {
-        if (cursor->at == cursor->end)
-            return false;
-        unsigned char byte = *cursor->at++;
-        value |= (uint32_t)(byte & 63) << shift;
-        if (!(byte & 64)) {
-            *ret = value;
-            return true;
-        }
+    const uint64_t at = reader->layout.at[MPIQ_PYTHON_INSTRUCTION];
+    if (reader->layout.table == MPIQ_PYTHON_LOCATIONS) {
+        uint64_t start = code + reader->layout.at[MPIQ_PYTHON_INSTRUCTIONS];
+        uint64_t instruction = pointer_at(reader, frame, at);
+        *ret = instruction - start;
+        return instruction >= start;
     }
-    return false;
-}
-
-/* How far an entry moves the line, and how many bytes of columns follow; false: the table is cut off. */
-static bool take_move(struct cursor *cursor, unsigned code, int64_t *move)
-{
-    enum { FIRST_ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NONE = 15 };
-    uint32_t number = 0;
-    *move = 0;
-    if (code == NONE)
-        return true;
-    if (code >= NO_COLUMNS) {
-        if (!take_number(cursor, &number))
-            return false;
-        *move = number & 1 ? -(int64_t)(number >> 1) : (int64_t)(number >> 1);
-        for (unsigned i = 0; code == LONG && i < 3; i++) {
-            if (!take_number(cursor, &number))
-                return false;
-        }
-        return true;
-    }
-    size_t columns = code < FIRST_ONE_LINE ? 1 : 2;
-    *move = code < FIRST_ONE_LINE ? 0 : (int64_t)code - FIRST_ONE_LINE;
-    if ((size_t)(cursor->end - cursor->at) < columns)
+    int32_t last = -1; /* in bytes, or in instructions of two */
+    if (!fetch(reader, frame + at, sizeof last, &last) || last < 0)
         return false;
-    cursor->at += columns;
+    *ret = reader->layout.table == MPIQ_PYTHON_LNOTAB ? (uint64_t)last : 2 * (uint64_t)last;
     return true;
 }
 
-int mpiq_python_line(const unsigned char *table, size_t size, int first_line, uint64_t offset)
+static int read_line(const struct reader *reader, uint64_t frame, uint64_t code)
 {
-    struct cursor cursor = {table, table + size};
-    int64_t line = first_line;
-    uint64_t end = 0;
-    while (cursor.at < cursor.end) {
-        unsigned char head = *cursor.at++;
-        unsigned code = head >> 3 & 15;
-        int64_t move;
-        if (!(head & 0x80) || !take_move(&cursor, code, &move))
-            return 0;
-        line += move;
-        end += 2 * ((uint64_t)(head & 7) + 1);
-        if (offset < end)
-            return code == 15 || line <= 0 || line > INT_MAX ? 0 : (int)line;
-    }
-    return 0;
-}
-
-static int read_line(const struct reader *reader, uint64_t code, uint64_t instruction)
-{
-    const struct layout *layout = reader->layout;
-    uint64_t table = pointer_at(reader, code, layout->at.table);
+    uint64_t table = member(reader, code, MPIQ_PYTHON_TABLE);
     uint64_t size = pointer_at(reader, table, OBJECT_SIZE);
+    uint64_t offset;
     int32_t first = 0;
-    uint64_t start = code + layout->at.instructions;
-    if (instruction < start || size == 0 || size > TABLE_MAX ||
-        !fetch(reader, code + layout->at.first_line, sizeof first, &first))
+    if (!read_offset(reader, frame, code, &offset) || size == 0 || size > TABLE_MAX ||
+        !fetch(reader, code + reader->layout.at[MPIQ_PYTHON_FIRST_LINE], sizeof first, &first))
         return 0;
     _cleanup_free_ unsigned char *bytes = calloc(1, (size_t)size);
     if (!bytes || !fetch(reader, table + BYTES_DATA, (size_t)size, bytes))
         return 0;
-    return mpiq_python_line(bytes, (size_t)size, first, instruction - start);
+    return mpiq_python_line(reader->layout.table, bytes, (size_t)size, first, offset);
 }
 
 /* ---- frames ------------------------------------------------------------------------------------------- */
@@ -237,13 +149,13 @@ static int read_line(const struct reader *reader, uint64_t code, uint64_t instru
 static bool read_frame(const struct reader *reader, uint64_t at, struct mpiq_rank_state *state,
                        struct mpiq_frame *ret)
 {
-    const struct layout *layout = reader->layout;
-    uint64_t code = pointer_at(reader, at, layout->at.code);
+    uint64_t code =
+        member(reader, at, MPIQ_PYTHON_CODE) & ~(uint64_t)3; /* two bits of 3.14's say who owns it */
     if (pointer_at(reader, code, OBJECT_TYPE) != reader->code_type)
         return false;
-    int line = read_line(reader, code, pointer_at(reader, at, layout->at.instruction));
-    _cleanup_free_ char *file = read_text(reader, pointer_at(reader, code, layout->at.file));
-    _cleanup_free_ char *name = read_text(reader, pointer_at(reader, code, layout->at.name));
+    int line = read_line(reader, at, code);
+    _cleanup_free_ char *file = read_text(reader, member(reader, code, MPIQ_PYTHON_FILE));
+    _cleanup_free_ char *name = read_text(reader, member(reader, code, MPIQ_PYTHON_NAME));
     if (line == 0 || !file || file[0] == '<') /* <frozen importlib._bootstrap> */
         return false;
     *ret = (struct mpiq_frame){.file = mpiq_rank_state_intern(state, file),
@@ -259,26 +171,46 @@ static bool find_frame(struct mpiq_target *target, struct mpiq_rank_state *state
     struct reader reader;
     if (!begin(target, &reader))
         return false;
-    uint64_t thread = find_thread(&reader, tid);
-    uint64_t at =
-        pointer_at(&reader, pointer_at(&reader, thread, reader.layout->at.cframe), reader.layout->at.current);
+    uint64_t thread = find_thread(&reader, tid, tid == state->pid);
+    uint64_t at = member(&reader, thread, MPIQ_PYTHON_FRAME);
+    if (reader.layout.cframe >= 0)
+        at = pointer_at(&reader, at, (uint64_t)reader.layout.cframe);
     for (unsigned i = 0; at && i < FRAMES_MAX; i++) {
         if (read_frame(&reader, at, state, ret))
             return true;
-        at = pointer_at(&reader, at, reader.layout->at.previous);
+        at = member(&reader, at, MPIQ_PYTHON_PREVIOUS);
     }
     return false;
+}
+
+/* Whether a frame is the interpreter's: its library's or executable's, or, where a program has it inside, of
+   its main function.  That one alone does not do: compilers split it, and the parts have no names. */
+static bool is_interpreters(const struct mpiq_frame *frame)
+{
+    const char *slash = frame->object ? strrchr(frame->object, '/') : NULL;
+    return (slash && (strncmp(slash, "/python", 7) == 0 || strncmp(slash, "/libpython", 10) == 0)) ||
+           (frame->function && strcmp(frame->function, "_PyEval_EvalFrameDefault") == 0);
 }
 
 /* Whether the interpreter has called what lies further in than that frame. */
 static bool is_interpreted(const struct mpiq_thread *thread, size_t from)
 {
     for (size_t i = from; i < thread->frame_count; i++) {
-        const char *function = thread->frames[i].function;
-        if (function && strcmp(function, "_PyEval_EvalFrameDefault") == 0)
+        if (is_interpreters(&thread->frames[i]))
             return true;
     }
     return false;
+}
+
+/* Whether a frame is a binding's: what Cython has made, mpi4py first of all.  Built with -g it has lines, but
+   of C that nobody wrote; those of a .pyx file somebody did. */
+static bool is_binding(const struct mpiq_frame *frame)
+{
+    if (!frame->file)
+        return true;
+    const char *suffix = strrchr(frame->file, '.');
+    return frame->function && strncmp(frame->function, "__pyx_", 6) == 0 && suffix &&
+           strncmp(suffix, ".c", 2) == 0;
 }
 
 void mpiq_rank_add_python(struct mpiq_target *target, struct mpiq_rank_state *state,
@@ -286,7 +218,8 @@ void mpiq_rank_add_python(struct mpiq_target *target, struct mpiq_rank_state *st
 {
     struct mpiq_frame frame;
     if (thread->user_frame < 0 || (size_t)thread->user_frame >= thread->frame_count ||
-        thread->frames[thread->user_frame].file || !is_interpreted(thread, (size_t)thread->user_frame) ||
+        !is_binding(&thread->frames[thread->user_frame]) ||
+        !is_interpreted(thread, (size_t)thread->user_frame) ||
         !find_frame(target, state, thread->tid, &frame) || !mpiq_thread_add_frame(thread))
         return;
     struct mpiq_frame *place = &thread->frames[thread->user_frame];

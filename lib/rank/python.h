@@ -4,8 +4,8 @@
  *
  * Where Python code calls MPI through a binding such as mpi4py, the C stack ends in the binding and the
  * interpreter; file and line are in the interpreter's own records.  These are read as they lie in memory, for
- * the releases whose layout is known (3.11), after the process has said that it is one.  All of it is the
- * process's word: every length and chain is bounded, and what does not fit together gives no frame.
+ * the releases whose layout is known (3.9 to 3.14), after the process has said that it is one.  All of it is
+ * the process's word: every length and chain is bounded, and what does not fit together gives no frame.
  *
  * It leaves to others: which frame of the C stack it stands before.
  */
@@ -15,15 +15,10 @@
 #include "state/rank_state.h"
 #include "target/target.h"
 
-/* Puts the thread's innermost Python frame before its user_frame, where that one has no source file and the
-   stack comes from the interpreter.  Does nothing where it cannot be read: the C frame stays the user's. */
+/* Puts the thread's innermost Python frame before its user_frame, where that one is a binding's (it has no
+   source file, or C that Cython made) and the stack comes from the interpreter.  Does nothing where it cannot
+   be read: the C frame stays the user's. */
 void mpiq_rank_add_python(struct mpiq_target *target, struct mpiq_rank_state *state,
                           struct mpiq_thread *thread);
-
-/*
- * The line of a byte offset into a code object's instructions, by its location table (CPython 3.11 and
- * later). 0: the table does not say.
- */
-int mpiq_python_line(const unsigned char *table, size_t size, int first_line, uint64_t offset);
 
 #endif
