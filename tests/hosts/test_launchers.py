@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a launcher says is used as it was meant, and only if the launcher is one's own."""
+import os
 import shutil
 import time
 
@@ -40,6 +41,19 @@ def test_the_agent_that_mpirun_was_given(cluster, mpiq, solvers, library, option
         used = log.read_text(encoding="ascii").splitlines()
     assert answer["job"]["hosts"] == cluster.hosts
     assert sorted({line.split()[0] for line in used if " collect " in line}) == cluster.hosts
+
+
+def test_only_the_launchers_own_directory_is_searched(cluster, mpiq, solvers):
+    """PMIx opens all below TMPDIR that is called like a launcher's word of itself.  Here lies a pipe of that name, at
+    which it would wait for ever; a /tmp with a million files is as bad."""
+    temporary = cluster.directory / "temporary"
+    (temporary / "another").mkdir(parents=True)
+    starter = launched_by_agent(cluster, "patched 5.0", [], {"TMPDIR": str(temporary)})
+    with ClusterJob(starter, solvers("patched 5.0"), "--hang") as job:
+        job.hung()
+        os.mkfifo(temporary / "another" / f"pmix.{cluster.login.name}.tool.{starter.target}")
+        answer = Looks(mpiq, cluster.login, list(cluster.boxes.values())).deadlock(starter.target)
+    assert answer["job"]["hosts"] == cluster.hosts
 
 
 @pytest.mark.parametrize("name", ["orterun", "prterun", "mpiexec.hydra"])
