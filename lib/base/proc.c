@@ -138,6 +138,19 @@ void mpiq_proc_status_numbers(pid_t pid, const char *const names[2], long ret[2]
     mpiq_error_destroy(error);
 }
 
+bool mpiq_proc_thread_time(pid_t pid, pid_t tid, uint64_t *ret)
+{
+    char path[80];
+    char text[128];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
+    struct mpiq_error *error = mpiq_proc_read_line(path, text, sizeof text);
+    bool known = !error;
+    mpiq_error_destroy(error);
+    if (known)
+        *ret = strtoull(text, NULL, 10);
+    return known;
+}
+
 long mpiq_proc_status_number(pid_t pid, const char *name)
 {
     long numbers[2];

@@ -45,6 +45,9 @@ bool mpiq_proc_parse_stat(char *text, struct mpiq_proc_stat *ret);
 /* tid 0: the process itself. */
 struct mpiq_error *mpiq_proc_stat(pid_t pid, pid_t tid, struct mpiq_proc_stat *ret);
 
+/* How long a thread has run so far, in nanoseconds; false: the kernel does not say. */
+bool mpiq_proc_thread_time(pid_t pid, pid_t tid, uint64_t *ret);
+
 /* A number after "NAME:" in /proc/PID/status (Uid, TracerPid, Seccomp), -1 if there is none. */
 long mpiq_proc_status_number(pid_t pid, const char *name);
 

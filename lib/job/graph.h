@@ -43,10 +43,13 @@ enum mpiq_node_kind {
                           come to a running number */
     MPIQ_KIND_LOWER,   /* communicator.  All members below local rank `extra` come to it */
     MPIQ_KIND_LOCK,    /* window.  All who hold a lock at process `number` (-1: anywhere) that excludes one of
-                          the type `extra` release it */
+                          the type `extra` release it; with MPIQ_LOCK_OF_ANY any of them */
     MPIQ_KIND_FINALIZE,  /* world.  All come to MPI_Finalize */
     MPIQ_KIND_INITIALIZE /* world.  All come to MPI_Init */
 };
+
+/* Beside the type of a lock. */
+#define MPIQ_LOCK_OF_ANY 0x100u
 
 struct mpiq_node {
     int64_t number; /* running number; 0 */
@@ -113,6 +116,8 @@ static inline bool mpiq_is_stuck(const struct mpiq_wait_graph *graph, uint32_t t
 
 /* Whether a process will never call MPI again: it has ended, or is in the last fence of MPI_Finalize. */
 bool mpiq_never_acts(const struct mpiq_job_state *job, uint32_t process);
+/* Whether its library does nothing any more either: in the last fence it still takes in what comes. */
+bool mpiq_never_answers(const struct mpiq_job_state *job, uint32_t process);
 
 /* The rest is private to graph*.c. */
 

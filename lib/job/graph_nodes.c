@@ -41,15 +41,19 @@ void mpiq_graph_edge(struct mpiq_wait_graph *graph, uint32_t child, uint32_t ope
     graph->edges[graph->edge_count++] = (struct mpiq_edge){.child = child, .operation = operation};
 }
 
+bool mpiq_never_answers(const struct mpiq_job_state *job, uint32_t process)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    return rank && (rank->gone || rank->process_state == 'Z' || rank->process_state == 'X' ||
+                    rank->phase == MPIQ_PHASE_FINALIZED);
+}
+
 bool mpiq_never_acts(const struct mpiq_job_state *job, uint32_t process)
 {
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-    if (!rank)
-        return false;
-    if (rank->gone || rank->process_state == 'Z' || rank->process_state == 'X' ||
-        rank->phase == MPIQ_PHASE_FINALIZED)
+    if (mpiq_never_answers(job, process))
         return true;
-    for (uint32_t i = 0; i < rank->thread_count; i++) {
+    for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
         const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, &job->threads[rank->first_thread + i]);
         if (wait && wait->kind == MPIQ_WAIT_FINALIZE)
             return true;

@@ -2,6 +2,7 @@
 /* One-sided waits: who has not posted, completed or unlocked. */
 #include "job/collective.h"
 #include "job/graph.h"
+#include "job/underway.h"
 
 static bool is_listed(const struct mpiq_job_state *job, uint32_t first, uint32_t count, uint32_t process)
 {
@@ -10,6 +11,21 @@ static bool is_listed(const struct mpiq_job_state *job, uint32_t first, uint32_t
             return true;
     }
     return false;
+}
+
+/* Whether a rank's part in windows may be of another moment than its wait: it is not what the first look saw,
+   or the wait is not. */
+static bool has_moved(const struct mpiq_job_rank *rank)
+{
+    return rank->changed & (MPIQ_CHANGED_CALLS | MPIQ_CHANGED_WAITS | MPIQ_CHANGED_STATE);
+}
+
+/* What a process has at a window; NULL: nobody knows. */
+static const struct mpiq_job_window_view *known_view(const struct mpiq_job_state *job, uint32_t process,
+                                                     uint32_t window)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    return rank && has_moved(rank) ? NULL : mpiq_job_window_view_of(job, process, window);
 }
 
 /* The recorder's groups are those of all epochs so far while none is open. */
@@ -37,13 +53,47 @@ static void build_access(struct mpiq_wait_graph *graph, const struct mpiq_job_wi
     const struct mpiq_job_state *job = graph->job;
     for (uint32_t i = 0; i < view->access_count; i++) {
         uint32_t target = job->window_ranks[view->first_access + i];
-        bool known = target != MPIQ_NONE &&
-                     (mpiq_never_acts(job, target) || mpiq_job_window_view_of(job, target, view->window));
+        bool known =
+            target != MPIQ_NONE && (mpiq_never_answers(job, target) || known_view(job, target, view->window));
         if (!known) /* it may have posted long ago */
             mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
         else if (!has_posted(job, view->window, target, process, complete))
             mpiq_graph_edge(graph, mpiq_rank_node(target), MPIQ_NONE);
     }
+}
+
+/* Whether a rank is in MPI, but may have yet to take in what has come. */
+static bool may_take_in(const struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank)
+{
+    enum mpiq_rank_doing doing = graph->diagnosis->ranks[rank->process].doing;
+    return (doing == MPIQ_DOING_BLOCKED || doing == MPIQ_DOING_POLLING) && !mpiq_has_polled(graph->job, rank);
+}
+
+/* MPI_Win_complete of a library that does not say whose epochs are over: who has not posted may have done so,
+   and have left its epoch since, while another one has yet to take in what was put there.  So it is any of
+   the group that may end it, but those who have posted and went round in MPI: these have taken in all.  Of
+   the others one at least has to act, as the waiter went round too. */
+static uint32_t build_complete(struct mpiq_wait_graph *graph, const struct mpiq_job_window_view *view,
+                               uint32_t process)
+{
+    const struct mpiq_job_state *job = graph->job;
+    uint32_t before = graph->edge_count;
+    for (uint32_t i = 0; i < view->access_count; i++) {
+        uint32_t target = job->window_ranks[view->first_access + i];
+        const struct mpiq_job_rank *rank = target == MPIQ_NONE ? NULL : mpiq_job_rank_of(job, target);
+        bool ended = rank && mpiq_never_answers(job, target);
+        bool known = ended || (rank && known_view(job, target, view->window));
+        bool there = known && !ended && mpiq_has_polled(job, rank);
+        if (!known)
+            mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
+        else if (!ended && may_take_in(graph, rank))
+            mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
+        else if (!there || !has_posted(job, view->window, target, process, false))
+            mpiq_graph_edge(graph, mpiq_rank_node(target), MPIQ_NONE);
+    }
+    if (graph->edge_count == before)
+        mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
+    return 1;
 }
 
 /* Whether a process has certainly not completed its access to another one's window: it is open, or never was.
@@ -62,17 +112,22 @@ static bool has_not_completed(const struct mpiq_job_state *job, const struct mpi
 }
 
 /* MPI_Win_wait: all of the group that have not completed.  Whose access is open, or never was, has not.  The
-   others either have, or have not begun: the one or other of them has not where the waiter turned round in
-   its wait from look to look, since it would have their word by now. */
+   others either have, or have not begun: the one or other of them has not.  All that only where the waiter
+   turned round in its wait from look to look: else the word of those may lie there who have completed, and
+   may have begun their next access. */
 static uint32_t build_exposure(struct mpiq_wait_graph *graph, const struct mpiq_job_window_view *view,
                                uint32_t process, bool turned)
 {
     const struct mpiq_job_state *job = graph->job;
     uint32_t open = 0;
+    if (!turned) {
+        mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
+        return 1;
+    }
     for (uint32_t i = 0; i < view->exposure_count; i++) {
         uint32_t origin = job->window_ranks[view->first_exposure + i];
         const struct mpiq_job_window_view *of =
-            origin == MPIQ_NONE ? NULL : mpiq_job_window_view_of(job, origin, view->window);
+            origin == MPIQ_NONE ? NULL : known_view(job, origin, view->window);
         if (of && has_not_completed(job, of, process)) {
             mpiq_graph_edge(graph, mpiq_rank_node(origin), MPIQ_NONE);
             open++;
@@ -82,12 +137,8 @@ static uint32_t build_exposure(struct mpiq_wait_graph *graph, const struct mpiq_
         return open;
     for (uint32_t i = 0; i < view->exposure_count; i++) {
         uint32_t origin = job->window_ranks[view->first_exposure + i];
-        bool known = origin != MPIQ_NONE && mpiq_job_window_view_of(job, origin, view->window);
-        mpiq_graph_edge(graph,
-                        !known    ? MPIQ_NODE_UNKNOWN
-                        : !turned ? MPIQ_NODE_LIVE
-                                  : mpiq_rank_node(origin),
-                        MPIQ_NONE);
+        bool known = origin != MPIQ_NONE && known_view(job, origin, view->window);
+        mpiq_graph_edge(graph, known ? mpiq_rank_node(origin) : MPIQ_NODE_UNKNOWN, MPIQ_NONE);
     }
     return 1;
 }
@@ -112,33 +163,45 @@ uint32_t mpiq_build_lock(struct mpiq_wait_graph *graph, const struct mpiq_node *
     const struct mpiq_job_state *job = graph->job;
     const struct mpiq_job_window *window = &job->windows[node->subject];
     uint32_t target = node->number < 0 ? MPIQ_NONE : (uint32_t)node->number;
+    uint8_t wanted = (uint8_t)(node->extra & ~MPIQ_LOCK_OF_ANY);
     uint32_t before = graph->edge_count;
     for (uint32_t i = 0; i < window->view_count; i++) {
         const struct mpiq_job_window_view *view = &job->window_views[window->first_view + i];
         uint8_t type;
-        if (mpiq_holds_lock(job, view, target, (uint8_t)node->extra, &type))
+        if (!has_moved(&job->ranks[view->rank]) && mpiq_holds_lock(job, view, target, wanted, &type))
             mpiq_graph_edge(graph, mpiq_rank_node(job->ranks[view->rank].process), MPIQ_NONE);
     }
-    return graph->edge_count - before;
+    uint32_t edges = graph->edge_count - before;
+    return edges > 0 && node->extra & MPIQ_LOCK_OF_ANY ? 1 : edges;
 }
 
 /* One node for all who want the same. */
-static uint32_t lock_node(struct mpiq_wait_graph *graph, uint32_t window, uint32_t target, uint8_t wanted)
+static uint32_t lock_node(struct mpiq_wait_graph *graph, uint32_t window, uint32_t target, uint32_t wanted)
 {
     return mpiq_graph_node(graph, MPIQ_KIND_LOCK, window, target == MPIQ_NONE ? -1 : (int64_t)target, wanted);
 }
 
 /* MPI_Win_lock: all that hold a lock there which excludes the one that is asked for.  A rank that holds one
-   itself has made an error, of which nobody knows what comes. */
-static void build_lock_wait(struct mpiq_wait_graph *graph, const struct mpiq_job_window_view *view,
-                            const struct mpiq_job_wait *wait)
+   itself has made an error, of which nobody knows what comes.
+   A library that sends for locks lets MPI_Win_lock return before another rank has granted it: only for the
+   lock on its own memory (in MPI_Win_lock_all too) does a rank wait.  Then some of those who are said to hold
+   one may be behind the waiter in the queue, and any of them may be the one that does hold it: one of them
+   does, where the waiter turned round without getting it. */
+static void build_lock_wait(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                            const struct mpiq_job_window_view *view, const struct mpiq_job_wait *wait,
+                            bool turned)
 {
     uint8_t type;
     bool known = view && !mpiq_holds_lock(graph->job, view, wait->window_target, wait->lock_type, &type);
-    mpiq_graph_edge(graph,
-                    known ? lock_node(graph, wait->window, wait->window_target, wait->lock_type)
-                          : MPIQ_NODE_UNKNOWN,
-                    MPIQ_NONE);
+    bool any = wait->window_target == MPIQ_NONE ||
+               (rank->source != MPIQ_SOURCE_RECORDER && wait->window_target == rank->process);
+    uint32_t node = MPIQ_NODE_UNKNOWN;
+    if (known && any && !turned)
+        node = MPIQ_NODE_LIVE;
+    else if (known)
+        node = lock_node(graph, wait->window, wait->window_target,
+                         wait->lock_type | (any ? MPIQ_LOCK_OF_ANY : 0));
+    mpiq_graph_edge(graph, node, MPIQ_NONE);
 }
 
 uint8_t mpiq_own_lock(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
@@ -161,7 +224,7 @@ static uint32_t build_completion(struct mpiq_wait_graph *graph, const struct mpi
                                  const struct mpiq_job_wait *wait)
 {
     uint32_t target = wait->window_target;
-    if (target != MPIQ_NONE && mpiq_never_acts(graph->job, target)) {
+    if (target != MPIQ_NONE && mpiq_never_answers(graph->job, target)) {
         mpiq_graph_edge(graph, mpiq_rank_node(target), MPIQ_NONE);
         return 1;
     }
@@ -177,9 +240,8 @@ static uint32_t build_completion(struct mpiq_wait_graph *graph, const struct mpi
 uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                            const struct mpiq_job_thread *thread, const struct mpiq_job_wait *wait)
 {
-    bool turned = rank->core || thread->cpu_between_ns >= MPIQ_POLLED_NS;
-    const struct mpiq_job_window_view *view =
-        mpiq_job_window_view_of(graph->job, rank->process, wait->window);
+    bool turned = rank->core || thread->polled_ns >= MPIQ_POLLED_NS;
+    const struct mpiq_job_window_view *view = known_view(graph->job, rank->process, wait->window);
     uint32_t before = graph->edge_count;
     bool counted = view != NULL; /* by the record it can be told who is missing */
     /* The recorder sees the call and not the wait in it: MPI_Win_lock and MPI_Win_start may return at once.
@@ -191,6 +253,8 @@ uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_
             build_access(graph, view, rank->process, false);
         break;
     case MPIQ_WAIT_COMPLETE: /* one of the group may have its word, and be past the epoch */
+        if (view && turned && rank->source != MPIQ_SOURCE_RECORDER && view->access_count > 0)
+            return build_complete(graph, view, rank->process);
         if (view && turned)
             build_access(graph, view, rank->process, true);
         break;
@@ -200,7 +264,7 @@ uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_
         break;
     case MPIQ_WAIT_LOCK:
         if (!passing)
-            build_lock_wait(graph, view, wait);
+            build_lock_wait(graph, rank, view, wait, turned);
         break;
     case MPIQ_WAIT_UNLOCK:
     case MPIQ_WAIT_FLUSH:

@@ -59,15 +59,30 @@ static bool dozes(const struct mpiq_job_rank *rank, const struct mpiq_job_thread
            thread->cpu_between_ns < (uint64_t)rank->between_ns / SHARE;
 }
 
+/* For how many seconds a thread has been in its wait; 0: not known.  The call around it may have begun long
+   before: a collective goes from wait to wait. */
+static double wait_lasts(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                         const struct mpiq_rank_diagnosis *doing)
+{
+    const struct mpiq_job_wait *wait =
+        doing->thread == MPIQ_NONE ? NULL : mpiq_innermost_wait(job, &job->threads[doing->thread]);
+    if (!wait)
+        return doing->since;
+    return wait->begin_ns > 0 && rank->taken_ns > wait->begin_ns
+               ? (double)(rank->taken_ns - wait->begin_ns) / 1e9
+               : 0;
+}
+
 /* For how many seconds nothing is known to have happened in a living rank, by the library's own times; 0: not
    known. */
-static double rank_still(const struct mpiq_job_rank *rank, const struct mpiq_rank_diagnosis *doing)
+static double rank_still(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                         const struct mpiq_rank_diagnosis *doing)
 {
     switch (doing->doing) {
     case MPIQ_DOING_STOPPED:
         return LONG;
     case MPIQ_DOING_BLOCKED:
-        return doing->since;
+        return wait_lasts(job, rank, doing);
     case MPIQ_DOING_ASLEEP:
         if (rank->last_mpi_end_ns > 0 && rank->taken_ns > rank->last_mpi_end_ns)
             return (double)(rank->taken_ns - rank->last_mpi_end_ns) / 1e9;
@@ -116,7 +131,7 @@ static void add_rank(struct tally *tally, const struct mpiq_finder *finder, cons
         tally->stacks++;
         tally->stacks_in_mpi += doing->call != NULL;
     }
-    double still = rank->looks == 3 || rank->core ? rank_still(rank, doing) : 0;
+    double still = rank->looks == 3 || rank->core ? rank_still(finder->job, rank, doing) : 0;
     if (still < tally->still)
         tally->still = still > 0 ? still : 0;
     if (doing->doing != MPIQ_DOING_STOPPED)

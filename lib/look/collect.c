@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "hosts/collector.h"
 #include "hosts/order.h"
+#include "look/between.h"
 #include "look/reader_pool.h"
 #include "look/sources.h"
 #include "mpiq.h"
@@ -102,8 +103,14 @@ static struct mpiq_error *look(struct mpiq_collector *collector, struct mpiq_rea
         error = mpiq_collector_looked_once(collector, &groups);
     if (!error)
         error = mpiq_collector_wait(collector, &word);
+    /* Whoever gave the word has let the time pass that there is to be between the looks. */
+    struct mpiq_between between = {0};
+    if (!error)
+        error = mpiq_between_pass(sources, 0, &between);
     if (!error)
         error = mpiq_reader_pool_look(readers, sources, 2);
+    mpiq_between_note(&between, sources);
+    mpiq_between_deinit(&between);
     if (error)
         return error;
     struct told told = {word, collector->token};

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/new_file.h"
 #include "job/diagnose.h"
+#include "look/between.h"
 #include "look/claims.h"
 #include "look/job.h"
 #include "look/other_hosts.h"
@@ -37,14 +37,6 @@ struct mpiq_error *mpiq_write_file(const char *path, const char *text)
 bool mpiq_error_is_usage(const struct mpiq_error *error)
 {
     return error->code == MPIQ_ERROR_USAGE;
-}
-
-static void sleep_for(double seconds)
-{
-    struct timespec left = {.tv_sec = (time_t)seconds};
-    left.tv_nsec = (long)((seconds - (double)left.tv_sec) * 1e9);
-    while (nanosleep(&left, &left) < 0)
-        ;
 }
 
 static bool anything_changes(const struct mpiq_job *job)
@@ -114,8 +106,13 @@ static struct mpiq_error *read_twice(const struct mpiq_options *options, struct 
     if (!error)
         error = look_everywhere(readers, job, 1);
     if (!error && anything_changes(job)) {
-        sleep_for(options->pause >= 0 ? options->pause : default_pause);
-        error = look_everywhere(readers, job, 2);
+        struct mpiq_between between = {0};
+        double pause = options->pause >= 0 ? options->pause : default_pause;
+        error = mpiq_between_pass(&job->sources, pause, &between);
+        if (!error)
+            error = look_everywhere(readers, job, 2);
+        mpiq_between_note(&between, &job->sources);
+        mpiq_between_deinit(&between);
     }
     mpiq_reader_pool_destroy(readers);
     doubt_the_missing(&job->sources);

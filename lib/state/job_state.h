@@ -214,6 +214,8 @@ struct mpiq_job_wait {
 struct mpiq_job_thread {
     uint64_t cpu_ns;
     uint64_t cpu_between_ns; /* spent between the looks */
+    uint64_t polled_ns; /* of that, after the first look had ended at all ranks and before the second began,
+                           in the half in which it got less; all of it where that is not known */
     int32_t tid;
     mpiq_string_id call; /* the MPI function it is in: from the stack, else from the record; 0 none */
     uint32_t site;       /* in sites: who called MPI, or where the user's code is; MPIQ_NONE */

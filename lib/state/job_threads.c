@@ -91,6 +91,11 @@ static uint8_t sleep_between(const struct mpiq_adding *adding, const struct mpiq
     return still ? thread->sleep : MPIQ_SLEEP_TIMED_FUTEX;
 }
 
+static uint64_t polled(const struct mpiq_thread *thread, uint64_t cpu_between_ns)
+{
+    return thread->polled_ns < 0 ? cpu_between_ns : (uint64_t)thread->polled_ns;
+}
+
 /* Where all stacks begin, and many end. */
 static bool is_runtime(const char *name)
 {
@@ -321,6 +326,7 @@ bool mpiq_add_threads(struct mpiq_adding *adding, struct mpiq_job_rank *rank)
         rows[i].tid = thread->tid;
         rows[i].cpu_ns = thread->cpu_ns;
         rows[i].cpu_between_ns = old && thread->cpu_ns > old->cpu_ns ? thread->cpu_ns - old->cpu_ns : 0;
+        rows[i].polled_ns = polled(thread, rows[i].cpu_between_ns);
         rows[i].held = held(adding, thread, marks[i], rank->changed);
         sleeps[i] = thread->sleep;
         rows[i].sleep = sleep_between(adding, thread, old, index, rows[i].turned);
@@ -352,6 +358,7 @@ void mpiq_same_threads(struct mpiq_adding *adding, const struct mpiq_job_rank *r
         row->system_call = thread->system_call;
         row->state = thread->state ? thread->state : '?';
         row->cpu_between_ns = thread->cpu_ns > row->cpu_ns ? thread->cpu_ns - row->cpu_ns : 0;
+        row->polled_ns = polled(thread, row->cpu_between_ns);
         row->cpu_ns = thread->cpu_ns;
     }
 }

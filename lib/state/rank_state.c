@@ -62,7 +62,7 @@ const struct mpiq_past_call mpiq_past_call_unknown = {
 const struct mpiq_wait mpiq_wait_unknown = {
     .collective = -1, .comm = -1, .collective_comm = -1, .window = -1, .window_target = -1};
 const struct mpiq_thread mpiq_thread_unknown = {
-    .state = '?', .system_call = -1, .mpi_frame = -1, .user_frame = -1};
+    .state = '?', .system_call = -1, .polled_ns = -1, .mpi_frame = -1, .user_frame = -1};
 
 const struct mpiq_rank_state mpiq_rank_state_unknown = {
     .name = NOBODY,

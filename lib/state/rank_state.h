@@ -335,6 +335,8 @@ struct mpiq_thread {
     int32_t system_call; /* its number; -1: in none, or not known */
     bool record;         /* a patched library's record of this thread exists: no waits means not waiting */
     uint64_t cpu_ns;
+    int64_t polled_ns; /* of the second look: processor time between the end of the first look at all ranks
+                          and the beginning of the second, of the half in which it got less; -1 not known */
     struct mpiq_wait *waits; /* outermost first */
     size_t wait_count;
     struct mpiq_frame *frames; /* innermost first; NULL: not read */

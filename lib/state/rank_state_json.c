@@ -492,6 +492,7 @@ static const struct mpiq_field thread_fields[] = {
     FIELD(mpiq_thread, system_call, SIGNED),
     FIELD(mpiq_thread, record, BOOL),
     FIELD(mpiq_thread, cpu_ns, UNSIGNED),
+    FIELD(mpiq_thread, polled_ns, SIGNED),
     LIST(mpiq_thread, "waits", waits, wait_count, wait_record),
     LIST(mpiq_thread, "frames", frames, frame_count, frame_record),
     FIELD(mpiq_thread, mpi_frame, SIGNED),

@@ -291,18 +291,10 @@ static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_ta
     return NULL;
 }
 
-/* Run time from schedstat (nanoseconds), where the kernel keeps it. */
 static uint64_t thread_time(pid_t pid, pid_t tid, uint64_t ticks_ns)
 {
-    char path[80];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
-    char text[128];
-    struct mpiq_error *error = mpiq_proc_read_line(path, text, sizeof text);
-    if (error) {
-        mpiq_error_destroy(error);
-        return ticks_ns;
-    }
-    return strtoull(text, NULL, 10);
+    uint64_t ns = 0;
+    return mpiq_proc_thread_time(pid, tid, &ns) ? ns : ticks_ns;
 }
 
 static struct mpiq_error *live_threads(struct mpiq_target *target, struct mpiq_target_thread **ret,

@@ -259,19 +259,24 @@ static bool excludes(int held, bool exclusive)
     return held == MPIQ_LOCK_EXCLUSIVE || (held == MPIQ_LOCK_SHARED && exclusive);
 }
 
-/* Whoever holds a lock that excludes the one that is asked for has to release it.  What comes of one who asks
+/* Whoever holds a lock that excludes the one that is asked for has to release it.  Of the one on a rank's own
+   memory it need be but one of them: others may have asked for it and gone on.  What comes of one who asks
    for what it has nobody knows. */
 static bool may_lock(const struct model *model, const bool *may, int rank)
 {
     const struct model_rank *row = &model->rank[rank];
     if (excludes(row->holds[row->lock_target], row->exclusive))
         return true;
+    int holders = 0;
+    int stuck = 0;
     for (int other = 0; other < model->ranks; other++) {
         bool known = model->rank[other].state != UNREAD;
-        if (known && excludes(model->rank[other].holds[row->lock_target], row->exclusive) && !may[other])
-            return false;
+        if (!known || !excludes(model->rank[other].holds[row->lock_target], row->exclusive))
+            continue;
+        holders++;
+        stuck += !may[other];
     }
-    return true;
+    return row->lock_target == rank ? holders == 0 || stuck < holders : stuck == 0;
 }
 
 /* All of the group have to post the window. */

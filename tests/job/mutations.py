@@ -177,7 +177,29 @@ MUTATIONS = [
     ("who has completed its access is waited for no more", "lib/job/graph_window.c",
      "    if (open > 0)\n        return open;\n", ""),
     ("of those whose access is not open one at least has not completed", "lib/job/graph_window.c",
-     "                        MPIQ_NONE);\n    }\n    return 1;\n}", "                        MPIQ_NONE);\n    }\n    return view->exposure_count;\n}"),
+     "known ? mpiq_rank_node(origin) : MPIQ_NODE_UNKNOWN, MPIQ_NONE);\n    }\n    return 1;",
+     "known ? mpiq_rank_node(origin) : MPIQ_NODE_UNKNOWN, MPIQ_NONE);\n    }\n    return view->exposure_count;"),
+    ("whose part in a window has changed, has moved", "lib/job/graph_window.c",
+     "return rank->changed & (MPIQ_CHANGED_CALLS | MPIQ_CHANGED_WAITS | MPIQ_CHANGED_STATE);", "return false;"),
+    ("who completes may wait for one who has yet to take in", "lib/job/graph_window.c",
+     "return build_complete(graph, view, rank->process);", "build_access(graph, view, rank->process, true);"),
+    ("who went round in nothing may have yet to take in", "lib/job/graph_window.c",
+     "else if (!ended && may_take_in(graph, rank))", "else if (false)"),
+    ("of who has posted, those who went round have taken in all", "lib/job/graph_window.c",
+     "else if (!there || !has_posted(", "else if (true || !has_posted("),
+    ("who waits for completions and went round in nothing, may have them", "lib/job/graph_window.c",
+     "if (!turned) {", "if (false) {"),
+    ("of locks that are sent for, any may be the one that is held", "lib/job/graph_window.c",
+     "return edges > 0 && node->extra & MPIQ_LOCK_OF_ANY ? 1 : edges;", "return edges;"),
+    ("who waits for its own lock and went round in nothing, may have it", "lib/job/graph_window.c",
+     "if (known && any && !turned)", "if (false)"),
+    ("in the last fence what comes is taken in", "lib/job/graph_window.c",
+     "if (target != MPIQ_NONE && mpiq_never_answers(graph->job, target)) {",
+     "if (target != MPIQ_NONE && mpiq_never_acts(graph->job, target)) {"),
+    ("two looks: going round counts after the first alone, and in both halves", "lib/state/job_threads.c",
+     "return thread->polled_ns < 0 ? cpu_between_ns : (uint64_t)thread->polled_ns;", "return cpu_between_ns;"),
+    ("a collective goes from wait to wait", "lib/job/verdict.c",
+     "    if (!wait)\n        return doing->since;", "    if (true)\n        return doing->since;"),
     ("who is on its way out of MPI_Win_complete waits for nobody", "lib/job/graph_window.c",
      "if (view && turned)", "if (view)"),
     ("the recorder sees a call, which may return, and no wait in it", "lib/job/graph_window.c",
@@ -206,13 +228,13 @@ MUTATIONS = [
     ("a lock of another rank's keeps nobody up", "lib/job/graph_window.c",
      "target == MPIQ_NONE || lock->target == target;", "true;"),
     ("all who hold a shared lock have to release it", "lib/job/graph_window.c",
-     "return graph->edge_count - before;\n}", "return 1;\n}"),
+     "return edges > 0 && node->extra & MPIQ_LOCK_OF_ANY ? 1 : edges;", "return edges > 0;"),
     ("who holds a lock itself and asks again: nobody knows", "lib/job/graph_window.c",
      "bool known = view && !mpiq_holds_lock(", "bool known = view || !mpiq_holds_lock("),
     ("in MPI_Win_unlock another one's lock proves nothing", "lib/job/graph_window.c",
      "    mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);\n    return 1;\n}", "    return 1;\n}"),
     ("who has ended answers no flush", "lib/job/graph_window.c",
-     "if (target != MPIQ_NONE && mpiq_never_acts(graph->job, target)) {", "if (false) {"),
+     "if (target != MPIQ_NONE && mpiq_never_answers(graph->job, target)) {", "if (false) {"),
     ("who waits in a window keeps nobody else waiting there", "lib/job/find_window.c",
      "if (holder != process && !waits_in_window(finder, holder))", "if (holder != process)"),
     ("what names no further rank follows and is dropped", "lib/job/causes_merge.c",
@@ -244,7 +266,7 @@ MUTATIONS = [
 ]
 
 # Quick first; each with the arguments it runs with.
-TESTS = [("causes", []), ("windows", []), ("messages", []), ("collectives", []), ("ranks", []), ("random", ["60000"]), ("torn", ["4000"])]
+TESTS = [("causes", []), ("windows", []), ("moments", []), ("messages", []), ("collectives", []), ("ranks", []), ("random", ["60000"]), ("torn", ["4000"])]
 
 
 def run(command):

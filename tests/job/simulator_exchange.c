@@ -17,7 +17,8 @@ static struct sim_request *request_of(struct simulator *sim, int rank, uint64_t 
     return NULL;
 }
 
-static struct sim_request *new_request(struct simulator *sim, int rank, const struct sim_step *step)
+static struct sim_request *new_request(struct simulator *sim, int rank, int thread,
+                                       const struct sim_step *step)
 {
     for (int i = 0; i < SIM_REQUESTS; i++) {
         struct sim_request *request = &sim->rank[rank].requests[i];
@@ -31,6 +32,7 @@ static struct sim_request *new_request(struct simulator *sim, int rank, const st
                                         .peer = step->peer,
                                         .tag = step->tag,
                                         .group = step->group,
+                                        .thread = thread,
                                         .id = 0x100 + (uint64_t)i};
         return request;
     }
@@ -68,10 +70,10 @@ static void push(int from, struct sim_channel *channel, struct sim_request *requ
         request->status = MPIQ_STATUS_COMPLETE;
 }
 
-void sim_start_send(struct simulator *sim, int rank, const struct sim_step *step)
+void sim_start_send(struct simulator *sim, int rank, int thread, const struct sim_step *step)
 {
     struct sim_channel *channel = &sim->channel[rank][step->peer][step->comm];
-    struct sim_request *request = new_request(sim, rank, step);
+    struct sim_request *request = new_request(sim, rank, thread, step);
     request->eager = !step->large;
     request->sequence = channel->sent++;
     if (channel->outbox_count > 0 || channel->count >= ROOM)
@@ -80,10 +82,10 @@ void sim_start_send(struct simulator *sim, int rank, const struct sim_step *step
         push(rank, channel, request);
 }
 
-void sim_start_receive(struct simulator *sim, int rank, const struct sim_step *step)
+void sim_start_receive(struct simulator *sim, int rank, int thread, const struct sim_step *step)
 {
     struct sim_rank *row = &sim->rank[rank];
-    struct sim_request *request = new_request(sim, rank, step);
+    struct sim_request *request = new_request(sim, rank, thread, step);
     request->sequence = ++row->posted;
     for (int i = 0; i < row->unexpected_count; i++) {
         struct sim_message message = row->unexpected[i];
@@ -154,5 +156,7 @@ bool sim_progress(struct simulator *sim, int rank)
             return true;
         }
     }
-    return drain(sim, rank);
+    if (sim_once_in(sim, 2))
+        return sim_take_word(sim, rank) || drain(sim, rank);
+    return drain(sim, rank) || sim_take_word(sim, rank);
 }

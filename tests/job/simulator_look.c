@@ -4,6 +4,12 @@
 
 #include "simulator_private.h"
 
+/* A step takes a second. */
+#define SIM_TICK_NS INT64_C(1000000000)
+
+/* One window for each way to synchronise. */
+enum { LOCKS, EPOCHS, WINDOWS };
+
 static void pause_for(struct simulator *sim, int most)
 {
     for (int steps = most > 0 ? sim_below(sim, most + 1) : 0; steps > 0; steps--)
@@ -100,6 +106,7 @@ static void look_at_calls(const struct simulator *sim, int rank, struct mpiq_ran
                            .bytes = -1,
                            .root = -1,
                            .tid = state->pid,
+                           .begin_ns = (int64_t)row->entered_at * SIM_TICK_NS,
                            .done = !row->inside,
                            .collective = (int16_t)mpiq_collective_class(row->calls[row->entered])};
 }
@@ -113,6 +120,16 @@ static enum mpiq_wait_kind wait_kind(const struct sim_step *step)
         return MPIQ_WAIT_SHARED;
     case SIM_END:
         return MPIQ_WAIT_FINALIZE;
+    case SIM_LOCK:
+        return MPIQ_WAIT_LOCK;
+    case SIM_UNLOCK:
+        return MPIQ_WAIT_UNLOCK;
+    case SIM_START:
+        return MPIQ_WAIT_START;
+    case SIM_COMPLETE:
+        return MPIQ_WAIT_COMPLETE;
+    case SIM_EXPOSED:
+        return MPIQ_WAIT_WAIT;
     default:
         return step->all ? MPIQ_WAIT_ALL : MPIQ_WAIT_ANY;
     }
@@ -133,19 +150,28 @@ static struct mpiq_operation probe(const struct sim_step *step)
                                    .actual_bytes = -1};
 }
 
-static void look_at_wait(const struct simulator *sim, int rank, const struct sim_step *step,
+static void look_at_wait(const struct simulator *sim, int rank, int number, const struct sim_step *step,
                          struct mpiq_thread *thread)
 {
     const struct sim_rank *row = &sim->rank[rank];
+    bool inside = row->inside && number == 0;
     struct mpiq_wait *wait = mpiq_thread_add_wait(thread);
     wait->kind = (uint8_t)wait_kind(step);
-    wait->episode = row->episode;
+    wait->episode = row->thread[number].episode;
+    wait->begin_ns = (int64_t)row->thread[number].stamp * SIM_TICK_NS;
     wait->comm = -1;
-    wait->collective_comm = row->inside ? 0 : -1;
-    wait->collective = (int16_t)(row->inside ? mpiq_collective_class(row->calls[row->entered]) : -1);
+    wait->collective_comm = inside ? 0 : -1;
+    wait->collective = (int16_t)(inside ? mpiq_collective_class(row->calls[row->entered]) : -1);
+    wait->window = wait->window_target = -1;
+    if (sim_is_window(step)) {
+        bool lock = step->kind == SIM_LOCK || step->kind == SIM_UNLOCK;
+        wait->window = lock ? LOCKS : EPOCHS;
+        wait->window_target = lock ? step->peer : -1;
+        wait->lock_type = step->type;
+    }
     snprintf(wait->call, sizeof wait->call, "%s", step->call);
     for (int i = 0; step->kind == SIM_WAIT && i < SIM_REQUESTS; i++) {
-        if (!sim_in_group(&row->requests[i], step->group))
+        if (!sim_in_group(&row->requests[i], number, step->group))
             continue;
         struct mpiq_operation op = operation(&row->requests[i]);
         op.queue = MPIQ_QUEUE_WAIT;
@@ -159,41 +185,75 @@ static void look_at_wait(const struct simulator *sim, int rank, const struct sim
     wait->need = wait->kind == MPIQ_WAIT_ALL ? (int32_t)wait->operation_count : 1;
 }
 
-static void look_at_thread(const struct simulator *sim, int rank, struct mpiq_rank_state *state)
+static void look_at_thread(const struct simulator *sim, int rank, int number, struct mpiq_rank_state *state)
 {
-    const struct sim_rank *row = &sim->rank[rank];
+    const struct sim_thread *row = &sim->rank[rank].thread[number];
     const struct sim_step *step = &row->program[row->at];
+    if (number > 0 && step->kind == SIM_END)
+        return;
     struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
-    thread->tid = state->pid;
+    thread->tid = state->pid + number * 100;
     thread->state = 'R';
     thread->record = sim->patched;
     thread->cpu_ns = row->cpu_ns;
     thread->mpi_frame = -1;
     thread->user_frame = 0;
-    mpiq_thread_add_frame(thread)->pc = 0x400;
-    if (!row->waiting)
+    mpiq_thread_add_frame(thread)->pc = 0x400 + (unsigned)row->at * 4;
+    bool joins = step->kind == SIM_JOIN;
+    if (!row->waiting && !joins)
         return;
     thread->frames[0].pc = 0x100;
-    mpiq_thread_add_frame(thread)->pc = 0x400;
-    thread->mpi_frame = 0;
+    mpiq_thread_add_frame(thread)->pc = 0x400 + (unsigned)row->at * 4;
     thread->user_frame = 1;
+    if (joins) {
+        thread->frames[0].function = mpiq_rank_state_intern(state, "pthread_join");
+        thread->state = 'S';
+        thread->sleep = MPIQ_SLEEP_OTHER;
+        return;
+    }
+    thread->mpi_frame = 0;
     snprintf(thread->mpi_call, sizeof thread->mpi_call, "%s", step->call);
     if (sim->patched && step->kind != SIM_TEST)
-        look_at_wait(sim, rank, step, thread);
+        look_at_wait(sim, rank, number, step, thread);
 }
 
 /* The posted request of a probe is in the queues, as ob1 has it. */
 static void look_at_probe(const struct simulator *sim, int rank, struct mpiq_rank_state *state)
 {
-    const struct sim_rank *row = &sim->rank[rank];
-    const struct sim_step *step = &row->program[row->at];
-    if (!row->waiting || step->kind != SIM_PROBE)
-        return;
-    struct mpiq_operation op = probe(step);
-    op.queue = MPIQ_QUEUE_RECEIVES;
-    op.request = 0xabc;
-    op.sequence = row->episode;
-    *mpiq_rank_state_add_operation(state) = op;
+    for (int i = 0; i < sim->rank[rank].threads; i++) {
+        const struct sim_thread *row = &sim->rank[rank].thread[i];
+        const struct sim_step *step = &row->program[row->at];
+        if (!row->waiting || step->kind != SIM_PROBE)
+            continue;
+        struct mpiq_operation op = probe(step);
+        op.queue = MPIQ_QUEUE_RECEIVES;
+        op.request = 0xabc + (unsigned)i;
+        op.sequence = row->episode;
+        *mpiq_rank_state_add_operation(state) = op;
+    }
+}
+
+static void look_at_windows(const struct simulator *sim, int rank, struct mpiq_rank_state *state)
+{
+    const struct sim_window *seen = &sim->rank[rank].window;
+    struct mpiq_window *locks = &state->windows[LOCKS];
+    struct mpiq_window *epochs = &state->windows[EPOCHS];
+    for (int target = 0; target < sim->ranks; target++) {
+        if (seen->lock_type[target] == MPIQ_LOCK_NONE)
+            continue;
+        *mpiq_window_add_lock(locks) = (struct mpiq_window_lock){
+            .target_local = target, .type = seen->lock_type[target], .held = seen->lock_held[target]};
+        if (seen->lock_held[target])
+            locks->access = MPIQ_ACCESS_LOCK;
+    }
+    epochs->access = seen->access;
+    epochs->exposure = seen->exposure;
+    for (int other = 0; other < sim->ranks; other++) {
+        if (seen->access_group >> other & 1)
+            mpiq_window_add_access(epochs, other);
+        if (seen->exposure_group >> other & 1)
+            mpiq_window_add_exposure(epochs, other);
+    }
 }
 
 /* Whether a rank has done all that it ever does on the second communicator, and the others all that they do
@@ -206,8 +266,11 @@ static bool has_freed(const struct simulator *sim, int rank)
         return false;
     for (int other = 0; other < sim->ranks; other++) {
         const struct sim_rank *peer = &sim->rank[other];
-        for (int i = peer->at; i < peer->length; i++) {
-            const struct sim_step *step = &peer->program[i];
+        for (int i = 0; i < peer->threads * SIM_PROGRAM; i++) {
+            const struct sim_thread *thread = &peer->thread[i / SIM_PROGRAM];
+            const struct sim_step *step = &thread->program[i % SIM_PROGRAM];
+            if (i % SIM_PROGRAM < thread->at || i % SIM_PROGRAM >= thread->length)
+                continue;
             bool message = step->kind == SIM_SEND || step->kind == SIM_RECEIVE || step->kind == SIM_PROBE;
             if (message && step->comm == comm &&
                 (other == rank || (step->kind == SIM_SEND && step->peer == rank)))
@@ -246,48 +309,77 @@ static void add_communicators(const struct simulator *sim, int rank, struct mpiq
     }
 }
 
+static void add_windows(const struct simulator *sim, int rank, struct mpiq_rank_state *state)
+{
+    for (int i = 0; sim->windows && sim->patched && i < WINDOWS; i++) {
+        struct mpiq_window *window = mpiq_rank_state_add_window(state);
+        window->comm = 0;
+        window->id[1] = (uint64_t)i + 1;
+        window->local_rank = rank;
+    }
+}
+
+/* What is read with pauses: a piece of it. */
+static void look_at_piece(struct simulator *sim, int rank, int piece, struct mpiq_rank_state *state,
+                          struct mpiq_rank_state *queues[3], int pause)
+{
+    switch (piece) {
+    case 0:
+        look_at_requests(sim, rank, true, queues[0]);
+        break;
+    case 1:
+        look_at_requests(sim, rank, false, queues[1]);
+        look_at_probe(sim, rank, queues[1]);
+        break;
+    case 2:
+        look_at_unexpected(sim, rank, queues[2]);
+        break;
+    case 3:
+        look_at_channels(sim, rank, state);
+        break;
+    case 4:
+        look_at_calls(sim, rank, state);
+        break;
+    case 5:
+        for (int i = 0; i < sim->rank[rank].threads; i++) {
+            look_at_thread(sim, rank, i, state);
+            pause_for(sim, pause);
+        }
+        break;
+    }
+}
+
 struct mpiq_rank_state *sim_look(struct simulator *sim, int rank, int look, int pause)
 {
+    enum { PIECES = 6, MULTIPLE = 3 };
     struct mpiq_rank_state *state = mpiq_rank_state_create();
     state->name = (struct mpiq_name){.job = 1, .rank = rank};
     state->world_size = sim->ranks;
     state->pid = 100 + rank;
     state->phase = sim_ended(sim, rank) ? MPIQ_PHASE_FINALIZING : MPIQ_PHASE_RUNNING;
     state->source = sim->patched ? MPIQ_SOURCE_PATCHED : MPIQ_SOURCE_DEBUG_INFO;
-    state->thread_level = 0;
+    state->thread_level = sim->rank[rank].threads > 1 ? MULTIPLE : 0;
     state->queues = MPIQ_YES;
     state->process_state = 'R';
-    state->taken_ns = 1000 + look;
+    state->taken_ns = (int64_t)sim->clock * SIM_TICK_NS + look;
     add_communicators(sim, rank, state);
-    /* Pieces in any order: what belongs together may be of different moments.  They stand in one order. */
+    add_windows(sim, rank, state);
+    /* Pieces in any order: what belongs together may be of different moments.  They stand in one order.  The
+       windows come before the rest or after it, in both looks alike. */
     struct mpiq_rank_state *queues[3];
     for (int i = 0; i < 3; i++)
         queues[i] = mpiq_rank_state_create();
-    int first = sim_below(sim, 6);
-    for (int i = 0; i < 6; i++) {
+    bool windows_last = sim->seed_of_job / 2 % 2;
+    if (state->window_count > 0 && !windows_last)
+        look_at_windows(sim, rank, state);
+    int first = sim_below(sim, PIECES);
+    for (int i = 0; i < PIECES; i++) {
         pause_for(sim, pause);
-        switch ((first + i) % 6) {
-        case 0:
-            look_at_requests(sim, rank, true, queues[0]);
-            break;
-        case 1:
-            look_at_requests(sim, rank, false, queues[1]);
-            look_at_probe(sim, rank, queues[1]);
-            break;
-        case 2:
-            look_at_unexpected(sim, rank, queues[2]);
-            break;
-        case 3:
-            look_at_channels(sim, rank, state);
-            break;
-        case 4:
-            look_at_calls(sim, rank, state);
-            break;
-        case 5:
-            look_at_thread(sim, rank, state);
-            break;
-        }
+        look_at_piece(sim, rank, (first + i) % PIECES, state, queues, pause);
     }
+    pause_for(sim, pause);
+    if (state->window_count > 0 && windows_last)
+        look_at_windows(sim, rank, state);
     pause_for(sim, pause);
     for (int i = 0; i < 3; i++) {
         for (size_t j = 0; j < queues[i]->operation_count; j++)

@@ -70,7 +70,7 @@ static const char everything[] =
     "\"system_buffer\":true,\"freed\":true,\"out_of_order\":true,\"cancelled\":true,\"datatype\":\"MPI_INT\","
     "\"caller\":\"0x3\",\"started\":{\"function\":\"step\",\"file\":\"x.c\",\"line\":57}}],"
     "\"threads\":[{\"tid\":4711,\"state\":\"S\",\"sleep\":\"private-futex\",\"system_call\":202,\"record\":"
-    "true,\"cpu_ns\":3,"
+    "true,\"cpu_ns\":3,\"polled_ns\":7,"
     "\"waits\":[{\"level\":1,\"kind\":\"all\",\"call\":\"MPI_Waitall\",\"collective\":\"MPI_Allreduce\","
     "\"need\":2,\"episode\":18446744073709551615,\"begin_ns\":9,\"comm\":0,\"collective_comm\":0,"
     "\"window\":0,\"window_target\":2,\"lock_type\":\"exclusive\","

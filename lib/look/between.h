@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * between - the time between the looks: how much of the processor each thread got that waits in MPI.
+ *
+ * What a thread has not taken in although it went round in its wait after the first look, was not there.  So
+ * it is measured from the end of the first look at all ranks to the beginning of the second, by the kernel's
+ * counters alone, and in two halves (job/underway.h).  On a busy machine a thread that wants the processor
+ * may get none in that time: then the second look waits a little longer for it.
+ */
+#ifndef MPIQ_LOOK_BETWEEN_H
+#define MPIQ_LOOK_BETWEEN_H
+
+#include "look/sources.h"
+
+struct mpiq_between_thread {
+    size_t source; /* in the sources */
+    int32_t tid;
+    int64_t begin; /* processor time at the beginning of the half; -1: cannot be read */
+    int64_t least; /* in the half in which it got less */
+};
+
+struct mpiq_between {
+    struct mpiq_between_thread *threads;
+    size_t count;
+};
+
+/* To be called when the first look has ended at all ranks of the job: lets that many seconds pass, and up to
+   1.5 more while a thread that wants the processor has not had enough of it. */
+struct mpiq_error *mpiq_between_pass(const struct mpiq_look_sources *sources, double seconds,
+                                     struct mpiq_between *ret);
+/* After the second look: notes what was measured in its rank states. */
+void mpiq_between_note(const struct mpiq_between *between, struct mpiq_look_sources *sources);
+void mpiq_between_deinit(struct mpiq_between *between);
+
+#endif

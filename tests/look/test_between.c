@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The time between the looks: who got how much of the processor, and how long it is waited for those who get
+   none. */
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "job/underway.h"
+#include "look/between.h"
+#include "suite.h"
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+enum does { SPINS, SPINS_LAST, SLEEPS };
+
+/* A process on the first processor that we may use; SPINS_LAST: whenever nobody else wants that. */
+static pid_t start(enum does does)
+{
+    pid_t pid = fork();
+    CU_ASSERT_FATAL(pid >= 0);
+    if (pid > 0)
+        return pid;
+    alarm(20);
+    cpu_set_t own;
+    cpu_set_t first;
+    sched_getaffinity(0, sizeof own, &own);
+    CPU_ZERO(&first);
+    for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&first) == 0; i++) {
+        if (CPU_ISSET(i, &own))
+            CPU_SET(i, &first);
+    }
+    sched_setaffinity(0, sizeof first, &first);
+    if (does == SPINS_LAST)
+        sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0});
+    if (does == SLEEPS)
+        pause();
+    for (;;)
+        ;
+}
+
+static struct mpiq_rank_state *state_of(pid_t pid, bool in_mpi)
+{
+    struct mpiq_rank_state *state = mpiq_rank_state_create();
+    state->pid = pid;
+    struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
+    thread->tid = pid;
+    if (in_mpi)
+        strcpy(thread->mpi_call, "MPI_Recv");
+    return state;
+}
+
+/* What a process got between two looks, and how long that took. */
+static int64_t measure(enum does does, bool in_mpi, double seconds, double *took)
+{
+    pid_t rival = does == SPINS_LAST ? start(SPINS) : 0;
+    pid_t pid = start(does);
+    struct mpiq_look_source source = {.pid = pid, .looks = {state_of(pid, in_mpi), state_of(pid, in_mpi)}};
+    struct mpiq_look_sources sources = {.items = &source, .count = 1};
+    struct mpiq_between between = {0};
+    usleep(50000); /* until it is what it will be */
+    double begin = now();
+    struct mpiq_error *error = mpiq_between_pass(&sources, seconds, &between);
+    *took = now() - begin;
+    CU_ASSERT_PTR_NULL(error);
+    mpiq_between_note(&between, &sources);
+    mpiq_between_deinit(&between);
+    int64_t got = source.looks[1]->threads[0].polled_ns;
+    for (int i = 0; i < 2; i++)
+        mpiq_rank_state_destroy(source.looks[i]);
+    pid_t ends[] = {pid, rival};
+    for (int i = 0; i < 2 && ends[i] > 0; i++) {
+        kill(ends[i], SIGKILL);
+        waitpid(ends[i], NULL, 0);
+    }
+    return got;
+}
+
+static void test_spins(void)
+{
+    double took;
+    int64_t got = measure(SPINS, true, 0.1, &took);
+    CU_ASSERT(got >= MPIQ_POLLED_NS);
+    CU_ASSERT(got < 1000000000);
+    CU_ASSERT(took >= 0.1);
+}
+
+/* Who sleeps does not want the processor: nobody waits for it. */
+static void test_sleeps(void)
+{
+    double took;
+    CU_ASSERT(measure(SLEEPS, true, 0.1, &took) == 0);
+    CU_ASSERT(took < 0.7);
+}
+
+/* Only of who waits in MPI anything is measured. */
+static void test_outside(void)
+{
+    double took;
+    CU_ASSERT(measure(SPINS, false, 0.05, &took) == -1);
+}
+
+/* Who wants the processor and gets none is waited for, but not for ever. */
+static void test_starves(void)
+{
+    double took;
+    int64_t got = measure(SPINS_LAST, true, 0.002, &took);
+    CU_ASSERT(got >= MPIQ_POLLED_NS || took >= 0.7);
+    CU_ASSERT(took > 0.01);
+    CU_ASSERT(took < 10);
+}
+
+/* Of what has ended nothing is known. */
+static void test_ended(void)
+{
+    pid_t pid = start(SLEEPS);
+    struct mpiq_look_source source = {.pid = pid, .looks = {state_of(pid, true), state_of(pid, true)}};
+    struct mpiq_look_sources sources = {.items = &source, .count = 1};
+    struct mpiq_between between = {0};
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    CU_ASSERT_PTR_NULL(mpiq_between_pass(&sources, 0.002, &between));
+    mpiq_between_note(&between, &sources);
+    CU_ASSERT(source.looks[1]->threads[0].polled_ns == -1);
+    mpiq_between_deinit(&between);
+    for (int i = 0; i < 2; i++)
+        mpiq_rank_state_destroy(source.looks[i]);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {{"who spins", test_spins},
+                           {"who sleeps", test_sleeps},
+                           {"who is outside MPI", test_outside},
+                           {"who gets no processor", test_starves},
+                           {"who has ended", test_ended},
+                           CU_TEST_INFO_NULL};
+    return suite_run("between", tests);
+}
