@@ -100,6 +100,19 @@ bool mpiq_collective_synchronised(int collective)
     return mpiq_collective_rule(collective) != MPIQ_RULE_NOBODY || strncmp(name, "MPI_Neighbor_", 13) == 0;
 }
 
+bool mpiq_collective_needs_all(int collective, int64_t bytes)
+{
+    static const char *const calls[] = {
+        "MPI_Allreduce", "MPI_Allgather",          "MPI_Alltoall",  "MPI_Reduce_scatter_block",
+        "MPI_Comm_dup",  "MPI_Comm_dup_with_info", "MPI_Comm_split"};
+    const char *name = mpiq_collective_name(collective);
+    for (size_t i = 0; name && bytes != 0 && i < sizeof calls / sizeof *calls; i++) {
+        if (strcmp(name, calls[i]) == 0)
+            return true;
+    }
+    return name && strcmp(name, "MPI_Barrier") == 0;
+}
+
 bool mpiq_collective_has_root(int collective)
 {
     const struct traits *traits = traits_of(collective);

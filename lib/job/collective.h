@@ -28,6 +28,10 @@ bool mpiq_collective_makes_communicator(int collective);
 
 /* With --strict the recorder lets no member into such a call before all have come (recorder/strict.c). */
 bool mpiq_collective_synchronised(int collective);
+/* Whether no member leaves that blocking collective before all have entered it, whatever way it takes: each
+   needs something of each.  bytes: each one's share, -1 not known.  Of those with a count for each member
+   (MPI_Alltoallv), some may be nothing: who has nothing to give need not come. */
+bool mpiq_collective_needs_all(int collective, int64_t bytes);
 
 /* Whether an argument must be the same on all members: of root and op where there is one; bytes where one
    scalar decides, never for vectors: the record has the length of one block, with MPI_IN_PLACE and at roots

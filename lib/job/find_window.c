@@ -41,6 +41,25 @@ static void add_missing(struct mpiq_finder *finder, struct mpiq_finding *finding
     mpiq_finder_add(finder, &finding->missing, process);
 }
 
+/* Of those who may have to complete their access to a thread's window, whether one is not the likeliest: its
+   access is not open, and another one's is. */
+static bool seems_done(const struct mpiq_finder *finder, uint32_t thread, uint32_t process)
+{
+    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_job_wait *wait = mpiq_innermost_wait(finder->job, &finder->job->threads[thread]);
+    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    uint32_t own = mpiq_thread_process(graph, thread);
+    if (wait->kind != MPIQ_WAIT_WAIT || mpiq_access_is_open(finder->job, wait->window, process, own))
+        return false;
+    for (uint32_t i = 0; i < node->edge_count; i++) {
+        const struct mpiq_node *child = &graph->nodes[graph->edges[node->first_edge + i].child];
+        if (child->kind == MPIQ_KIND_RANK &&
+            mpiq_access_is_open(finder->job, wait->window, child->subject, own))
+            return true;
+    }
+    return false;
+}
+
 /* Who keeps a thread waiting: as far as that is proven, or, of one that may go on, who seems to. */
 static void add_blockers(struct mpiq_finder *finder, struct mpiq_finding *finding, struct alike *alike,
                          uint32_t thread)
@@ -50,7 +69,8 @@ static void add_blockers(struct mpiq_finder *finder, struct mpiq_finding *findin
     for (uint32_t i = 0; i < node->edge_count; i++) {
         uint32_t index = graph->edges[node->first_edge + i].child;
         const struct mpiq_node *child = &graph->nodes[index];
-        if (child->kind == MPIQ_KIND_RANK && alike->stuck && !child->may)
+        if (child->kind == MPIQ_KIND_RANK && alike->stuck && !child->may &&
+            !seems_done(finder, thread, child->subject))
             add_missing(finder, finding, child->subject);
         if (child->kind != MPIQ_KIND_LOCK || index == alike->lock || (alike->stuck && child->may))
             continue;

@@ -158,7 +158,16 @@ uint8_t mpiq_own_lock(const struct mpiq_job_state *job, const struct mpiq_job_wi
 bool mpiq_holds_lock(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
                      uint32_t target, uint8_t wanted, uint8_t *type);
 
+/* Whether a process's access to another one's window is open, so that it has not completed that: its last
+   one, or, where it never began one, the first.  In MPI_Win_complete it may have told the other one already.
+ */
+bool mpiq_access_is_open(const struct mpiq_job_state *job, uint32_t window, uint32_t origin, uint32_t target);
+
 void mpiq_build_collectives(struct mpiq_wait_graph *graph);
+/* A message inside a collective, of which the library's queues say nothing: the call cannot end before those
+   have come whom it needs, nor the message before its sender has. */
+uint32_t mpiq_unread_message_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                                  const struct mpiq_job_thread *thread, const struct mpiq_job_operation *op);
 uint32_t mpiq_build_world(struct mpiq_wait_graph *graph, uint32_t world, bool finalize);
 
 #endif

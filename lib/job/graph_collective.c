@@ -72,6 +72,26 @@ uint32_t mpiq_collective_node(struct mpiq_wait_graph *graph, const struct mpiq_j
     return mpiq_graph_node(graph, MPIQ_KIND_ENTERED, comm, number, side);
 }
 
+uint32_t mpiq_unread_message_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                                  const struct mpiq_job_thread *thread, const struct mpiq_job_operation *op)
+{
+    struct mpiq_thread_collective in;
+    mpiq_thread_collective(graph->job, rank, thread, &in);
+    if (in.call == MPIQ_NONE || in.comm == MPIQ_NONE)
+        return MPIQ_NODE_UNKNOWN;
+    const struct mpiq_call_shape *shape = &graph->job->shapes[graph->job->calls[in.call].shape];
+    if (mpiq_collective_needs_all(in.collective, shape->bytes))
+        return mpiq_collective_node(graph, rank, in.comm, in.collective, in.number, shape->root);
+    if (in.number <= 0 || !mpiq_is_receive(op) || op->any || op->peer == MPIQ_NONE || op->comm == MPIQ_NONE ||
+        graph->job->communicators[op->comm].user != in.comm)
+        return MPIQ_NODE_UNKNOWN;
+    /* In another collective of that number it may send what looks the same. */
+    enum progress progress = progress_of(graph, op->peer, in.comm, in.number, -1);
+    return progress == COMING  ? mpiq_rank_node(op->peer)
+           : progress == NEVER ? MPIQ_NODE_DEAD
+                               : MPIQ_NODE_UNKNOWN;
+}
+
 /* Whether a rank that has called MPI_Finalize is held before its last fence: by what an attribute's deletion
    does, or by the library's own messages. */
 static bool is_before_fence(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)

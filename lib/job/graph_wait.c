@@ -379,6 +379,9 @@ static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_
             if (child == MPIQ_NODE_UNKNOWN && rank->queues == MPIQ_YES)
                 child = mpiq_graph_node(graph, MPIQ_KIND_BACKGROUND, rank->process, 0, 1);
         }
+        if (child == MPIQ_NODE_UNKNOWN && rank->queues != MPIQ_YES && is_collective_wait(wait) &&
+            is_message(&job->operations[operation]))
+            child = mpiq_unread_message_node(graph, rank, thread, &job->operations[operation]);
         if (child == MPIQ_NONE)
             done++;
         else

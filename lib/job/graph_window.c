@@ -96,50 +96,35 @@ static uint32_t build_complete(struct mpiq_wait_graph *graph, const struct mpiq_
     return 1;
 }
 
-/* Whether a process has certainly not completed its access to another one's window: it is open, or never was.
-   One that is in MPI_Win_complete may have told the other one already. */
-static bool has_not_completed(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view,
-                              uint32_t target)
+bool mpiq_access_is_open(const struct mpiq_job_state *job, uint32_t window, uint32_t origin, uint32_t target)
 {
+    const struct mpiq_job_window_view *view = known_view(job, origin, window);
+    if (!view)
+        return false;
     const struct mpiq_job_rank *rank = &job->ranks[view->rank];
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, &job->threads[rank->first_thread + i]);
-        if (wait && wait->window == view->window && wait->kind == MPIQ_WAIT_COMPLETE)
+        if (wait && wait->window == window && wait->kind == MPIQ_WAIT_COMPLETE)
             return false;
     }
     bool listed = is_listed(job, view->first_access, view->access_count, target);
     return is_of_all_epochs(job, view, view->access == MPIQ_ACCESS_START) ? !listed : listed;
 }
 
-/* MPI_Win_wait: all of the group that have not completed.  Whose access is open, or never was, has not.  The
-   others either have, or have not begun: the one or other of them has not.  All that only where the waiter
-   turned round in its wait from look to look: else the word of those may lie there who have completed, and
-   may have begun their next access. */
+/* MPI_Win_wait: any of the group may be the one that has not completed, and one of them has not, where the
+   waiter turned round in its wait from look to look: else their word may lie there.  An access that is open
+   may be the next one already, so nothing tells which of them it is. */
 static uint32_t build_exposure(struct mpiq_wait_graph *graph, const struct mpiq_job_window_view *view,
-                               uint32_t process, bool turned)
+                               bool turned)
 {
     const struct mpiq_job_state *job = graph->job;
-    uint32_t open = 0;
-    if (!turned) {
-        mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
-        return 1;
-    }
-    for (uint32_t i = 0; i < view->exposure_count; i++) {
-        uint32_t origin = job->window_ranks[view->first_exposure + i];
-        const struct mpiq_job_window_view *of =
-            origin == MPIQ_NONE ? NULL : known_view(job, origin, view->window);
-        if (of && has_not_completed(job, of, process)) {
-            mpiq_graph_edge(graph, mpiq_rank_node(origin), MPIQ_NONE);
-            open++;
-        }
-    }
-    if (open > 0)
-        return open;
-    for (uint32_t i = 0; i < view->exposure_count; i++) {
+    for (uint32_t i = 0; turned && i < view->exposure_count; i++) {
         uint32_t origin = job->window_ranks[view->first_exposure + i];
         bool known = origin != MPIQ_NONE && known_view(job, origin, view->window);
         mpiq_graph_edge(graph, known ? mpiq_rank_node(origin) : MPIQ_NODE_UNKNOWN, MPIQ_NONE);
     }
+    if (!turned)
+        mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
     return 1;
 }
 
@@ -260,7 +245,7 @@ uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_
         break;
     case MPIQ_WAIT_WAIT:
         if (view && view->exposure_count > 0)
-            return build_exposure(graph, view, rank->process, turned);
+            return build_exposure(graph, view, turned);
         break;
     case MPIQ_WAIT_LOCK:
         if (!passing)

@@ -291,23 +291,15 @@ static bool may_start(const struct model *model, const bool *may, int rank)
     return true;
 }
 
-/* All whose access is open have to complete it; where none is, somebody of the group still has to come. */
+/* Somebody of the group has to complete; an access that is open may be the next one. */
 static bool may_end_exposure(const struct model *model, const bool *may, int rank)
 {
-    bool open = false;
-    bool all = true;
     bool any = false;
     for (int origin = 0; origin < model->ranks; origin++) {
-        const struct model_rank *other = &model->rank[origin];
-        if (!(model->rank[rank].posted >> origin & 1))
-            continue;
-        any = any || other->state == UNREAD || may[origin];
-        if (other->state == UNREAD || !(other->started >> rank & 1))
-            continue;
-        open = true;
-        all = all && may[origin];
+        if (model->rank[rank].posted >> origin & 1)
+            any = any || model->rank[origin].state == UNREAD || may[origin];
     }
-    return open ? all : any;
+    return any;
 }
 
 static bool may_go_on(const struct model *model, const bool *may, const bool *taken,

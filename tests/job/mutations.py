@@ -174,11 +174,11 @@ MUTATIONS = [
      "bool excludes = wanted == MPIQ_LOCK_EXCLUSIVE || lock->type == MPIQ_LOCK_EXCLUSIVE;", "bool excludes = true;"),
     ("who has posted holds nobody up", "lib/job/graph_window.c",
      "else if (!has_posted(", "else if (!false || has_posted("),
-    ("who has completed its access is waited for no more", "lib/job/graph_window.c",
-     "    if (open > 0)\n        return open;\n", ""),
-    ("of those whose access is not open one at least has not completed", "lib/job/graph_window.c",
-     "known ? mpiq_rank_node(origin) : MPIQ_NODE_UNKNOWN, MPIQ_NONE);\n    }\n    return 1;",
-     "known ? mpiq_rank_node(origin) : MPIQ_NODE_UNKNOWN, MPIQ_NONE);\n    }\n    return view->exposure_count;"),
+    ("who has completed its access is not named where another one's is open", "lib/job/find_window.c",
+     "!seems_done(finder, thread, child->subject)", "true"),
+    ("of those who may have to complete any may be the one", "lib/job/graph_window.c",
+     "    if (!turned)\n        mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);\n    return 1;",
+     "    if (!turned)\n        mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);\n    return turned ? view->exposure_count : 1;"),
     ("whose part in a window has changed, has moved", "lib/job/graph_window.c",
      "return rank->changed & (MPIQ_CHANGED_CALLS | MPIQ_CHANGED_WAITS | MPIQ_CHANGED_STATE);", "return false;"),
     ("who completes may wait for one who has yet to take in", "lib/job/graph_window.c",
@@ -188,7 +188,17 @@ MUTATIONS = [
     ("of who has posted, those who went round have taken in all", "lib/job/graph_window.c",
      "else if (!there || !has_posted(", "else if (true || !has_posted("),
     ("who waits for completions and went round in nothing, may have them", "lib/job/graph_window.c",
-     "if (!turned) {", "if (false) {"),
+     "return build_exposure(graph, view, turned);", "return build_exposure(graph, view, true);"),
+    ("no member leaves a collective that needs all before all have entered it", "lib/job/collective.c",
+     "    return name && strcmp(name, \"MPI_Barrier\") == 0;", "    return false;"),
+    ("of nothing there is nothing to wait for", "lib/job/collective.c",
+     "name && bytes != 0 && i <", "name && i <"),
+    ("where each member has a count of its own, it may be nothing", "lib/job/collective.c",
+     "\"MPI_Reduce_scatter_block\",", "\"MPI_Reduce_scatter_block\", \"MPI_Alltoallv\","),
+    ("a collective's message comes after its sender", "lib/job/graph_collective.c",
+     "progress_of(graph, op->peer, in.comm, in.number, -1);", "ENTERED;"),
+    ("messages that are not read are those of a call", "lib/job/graph_wait.c",
+     "child = mpiq_unread_message_node(graph, rank, thread, &job->operations[operation]);", ";"),
     ("of locks that are sent for, any may be the one that is held", "lib/job/graph_window.c",
      "return edges > 0 && node->extra & MPIQ_LOCK_OF_ANY ? 1 : edges;", "return edges;"),
     ("who waits for its own lock and went round in nothing, may have it", "lib/job/graph_window.c",
@@ -266,7 +276,7 @@ MUTATIONS = [
 ]
 
 # Quick first; each with the arguments it runs with.
-TESTS = [("causes", []), ("windows", []), ("moments", []), ("messages", []), ("collectives", []), ("ranks", []), ("random", ["60000"]), ("torn", ["4000"])]
+TESTS = [("causes", []), ("windows", []), ("moments", []), ("unread", []), ("messages", []), ("collectives", []), ("ranks", []), ("random", ["60000"]), ("torn", ["4000"])]
 
 
 def run(command):

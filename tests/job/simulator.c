@@ -146,6 +146,7 @@ static bool take_short_step(struct simulator *sim, int rank, int number, const s
         break;
     case SIM_LEAVE:
         row->inside = false;
+        row->returned++;
         break;
     case SIM_NOTE:
         sim_note(sim, rank, step);

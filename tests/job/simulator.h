@@ -134,6 +134,7 @@ struct sim_rank {
     uint64_t posted;                /* receives so far */
     int64_t entered;                /* collective calls so far */
     bool inside;                    /* a collective call */
+    uint64_t returned;              /* from collective calls */
     uint64_t entered_at;            /* when, by the job's clock */
     const char *calls[SIM_PROGRAM]; /* which, by their number */
 };
@@ -160,6 +161,7 @@ struct sim_words {
 struct simulator {
     int ranks;
     bool patched;
+    bool unread; /* the library keeps its messages where nobody can read them */
     bool windows;
     bool by_messages; /* the windows */
     uint64_t clock;   /* steps so far */

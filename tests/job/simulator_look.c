@@ -323,6 +323,8 @@ static void add_windows(const struct simulator *sim, int rank, struct mpiq_rank_
 static void look_at_piece(struct simulator *sim, int rank, int piece, struct mpiq_rank_state *state,
                           struct mpiq_rank_state *queues[3], int pause)
 {
+    if (sim->unread && piece < 4)
+        return;
     switch (piece) {
     case 0:
         look_at_requests(sim, rank, true, queues[0]);
@@ -359,7 +361,7 @@ struct mpiq_rank_state *sim_look(struct simulator *sim, int rank, int look, int 
     state->phase = sim_ended(sim, rank) ? MPIQ_PHASE_FINALIZING : MPIQ_PHASE_RUNNING;
     state->source = sim->patched ? MPIQ_SOURCE_PATCHED : MPIQ_SOURCE_DEBUG_INFO;
     state->thread_level = sim->rank[rank].threads > 1 ? MULTIPLE : 0;
-    state->queues = MPIQ_YES;
+    state->queues = sim->unread ? MPIQ_NO : MPIQ_YES;
     state->process_state = 'R';
     state->taken_ns = (int64_t)sim->clock * SIM_TICK_NS + look;
     add_communicators(sim, rank, state);

@@ -294,6 +294,7 @@ void sim_make(struct simulator *sim, uint64_t seed, bool patched)
     sim->ranks = 2 + sim_below(sim, SIM_RANKS - 1);
     sim->windows = sim_once_in(sim, 2);
     sim->by_messages = sim_once_in(sim, 2);
+    sim->unread = patched && sim_once_in(sim, 6);
     bool threads = sim_once_in(sim, 3);
     struct open open = {0};
     for (int rank = 0; rank < sim->ranks; rank++) {

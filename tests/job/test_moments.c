@@ -129,6 +129,24 @@ static void test_exposure(void)
     }
 }
 
+/* Rank 1 has completed, and begun its next access; it is rank 2 that rank 0 waits for, which computes. */
+static void test_next_access(void)
+{
+    struct job_builder job;
+    for (int both = 0; both < 2; both++) {
+        job_init(&job, 3);
+        int window = job_window(&job, "halo", WORLD);
+        job_post(&job, 0, window, 1);
+        job_post(&job, 0, window, 2);
+        job_wait_window(&job, 0, "MPI_Win_wait", MPIQ_WAIT_WAIT, window, ANY, MPIQ_LOCK_NONE);
+        job_start(&job, 1, window, 0);
+        job_recv(&job, 1, WORLD, 0, 5);
+        if (both)
+            job_recv(&job, 2, WORLD, 0, 5);
+        CU_ASSERT_EQUAL(is_deadlock(&job), both);
+    }
+}
+
 /* A rank in the last fence of MPI_Finalize still answers; one that is through does not. */
 static void test_last_fence(void)
 {
@@ -167,6 +185,7 @@ int main(void)
                            {"a lock of its own", test_own_lock},
                            {"the end of an access", test_complete},
                            {"the end of an exposure", test_exposure},
+                           {"the next access", test_next_access},
                            {"the last fence", test_last_fence},
                            {"stalled", test_stalled},
                            CU_TEST_INFO_NULL};
