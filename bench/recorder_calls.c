@@ -24,6 +24,7 @@ static int small[2 * MANY];
 static int rank, size, other;
 static MPI_Request pending = MPI_REQUEST_NULL;
 static int counter = -1;
+static MPI_Win window;
 
 static void ping_pong(void)
 {
@@ -76,6 +77,11 @@ static void test(void)
     MPI_Test(&pending, &flag, MPI_STATUS_IGNORE);
 }
 
+static void fence(void)
+{
+    MPI_Win_fence(0, window);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -88,6 +94,7 @@ static const struct {
     {"Iallreduce, Wait", iallreduce, 2, 1},
     {"64 Irecv, 64 Isend, Waitall", many, 2 * MANY + 1, 1},
     {"Test", test, 1, 1},
+    {"Win_fence", fence, 1, 1},
     {"Send, Recv: ping-pong", ping_pong, 4, 2},
 };
 
@@ -143,10 +150,12 @@ static long resident(void)
 
 int main(int argc, char **argv)
 {
+    void *memory;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     other = 1 - rank;
+    MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_SELF, &memory, &window);
     open_counter();
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (cases[i].ranks == size)
@@ -154,6 +163,7 @@ int main(int argc, char **argv)
     }
     if (rank == 0)
         printf("memory\t%ld\n", resident());
+    MPI_Win_free(&window);
     if (pending != MPI_REQUEST_NULL) {
         MPI_Cancel(&pending);
         MPI_Wait(&pending, MPI_STATUS_IGNORE);

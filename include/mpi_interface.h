@@ -475,6 +475,14 @@ typedef struct {
                  return before the target has granted the lock */
 } mqs_window_lock;
 
+/* How far a process has come in the calls that all members of a window make. */
+typedef struct {
+    int64_t fences;   /* MPI_Win_fence begun so far */
+    int freeing;      /* 1: MPI_Win_free has begun */
+    int synchronises; /* 1: the one of the two begun last cannot return before all members have begun theirs.
+                         0: it may, or it is not known */
+} mqs_window_progress;
+
 /* What an element of a datatype is, for a debugger that shows contents. */
 enum mqs_element_kind {
     mqs_element_bytes, /* of no known kind */
@@ -617,6 +625,8 @@ typedef struct mqs_extensions {
     /* When the last blocking collective call of the process ended, ns since the epoch; 0: none has, as far as
        the records of its living communicators say.  mqs_no_information where that is not kept. */
     int (*get_last_end)(mqs_process *, int64_t *);
+    /* Of the window returned last. */
+    int (*get_window_progress)(mqs_process *, mqs_window_progress *);
 } mqs_extensions;
 
 /* Static; NULL never.  Optional: look it up with dlsym. */

@@ -28,7 +28,7 @@
 
 #define MPIQ_RECORD_MAGIC "MPIQ-REC" /* eight bytes, no terminator in the record */
 #define MPIQ_RECORD_VERSION_MAJOR 1
-#define MPIQ_RECORD_VERSION_MINOR 2
+#define MPIQ_RECORD_VERSION_MINOR 3
 #define MPIQ_RECORD_BYTE_ORDER 0x01020304u
 
 #define MPIQ_RECORD_ARENA (256u << 20) /* bytes of address space; memory is used as it is touched */
@@ -88,6 +88,8 @@ enum mpiq_record_family {
     MPIQ_RECORD_WIN_LOCK,
     MPIQ_RECORD_WIN_UNLOCK,
     MPIQ_RECORD_WIN_FLUSH,
+    MPIQ_RECORD_WIN_FENCE,
+    MPIQ_RECORD_WIN_FREE,
     MPIQ_RECORD_FAMILY_COUNT
 };
 
@@ -346,6 +348,13 @@ struct mpiq_record_window_peers {
 #define MPIQ_RECORD_WINDOW_UNCLEAR 2u  /* something of it could not be recorded: nothing is known of it */
 #define MPIQ_RECORD_WINDOW_LOCK_ALL 4u /* between MPI_Win_lock_all and MPI_Win_unlock_all */
 #define MPIQ_RECORD_WINDOW_NO_CHECK 8u /* the access epoch was started with MPI_MODE_NOCHECK */
+#define MPIQ_RECORD_WINDOW_MEMORY 16u  /* others can reach some of this process's memory */
+#define MPIQ_RECORD_WINDOW_EXPOSED 32u /* after its last fence others may change that memory */
+#define MPIQ_RECORD_WINDOW_CLOSED 64u  /* its last fence was given MPI_MODE_NOSUCCEED */
+/* The MPI_Win_fence or MPI_Win_free begun last cannot return before all members have begun theirs. */
+#define MPIQ_RECORD_WINDOW_SYNCHRONISES 128u
+#define MPIQ_RECORD_WINDOW_NO_LOCKS 256u   /* the program may have given the hint "no_locks" */
+#define MPIQ_RECORD_WINDOW_ATTRIBUTES 512u /* its attributes may have functions of the program's */
 
 struct mpiq_record_window {
     uint32_t next;
@@ -357,10 +366,13 @@ struct mpiq_record_window {
     uint64_t group_hash;
     int32_t local_rank;
     uint32_t flags;    /* MPIQ_RECORD_WINDOW_ */
-    uint32_t exposure; /* enum ompi_mqs_exposure; of fences nothing is noted */
+    uint32_t exposure; /* enum ompi_mqs_exposure; not of fences, which are counted */
     uint32_t access;   /* enum ompi_mqs_access, likewise */
     uint32_t peers;    /* struct mpiq_record_window_peers; 0: none so far */
     int32_t made_by;   /* class of the call that made it */
+    uint64_t fences;   /* begun so far, but for those that failed */
+    uint32_t freeing;  /* 1: MPI_Win_free has begun */
+    uint32_t reserved;
 };
 
 /* Bits of mpiq_record_root.flags. */

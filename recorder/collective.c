@@ -85,7 +85,7 @@ void collective_begin(struct call *call, bool start, struct mpiq_record_collecti
         call->entry->peer = note->root;
 }
 
-void collective_end(struct mpiq_record_comm *comm, const struct mpiq_record_collective *note)
+void collective_end(struct mpiq_record_comm *comm, int collective)
 {
-    counter_add32(&owner(comm)->counts[note->collective].ended, 1);
+    counter_add32(&owner(comm)->counts[collective].ended, 1);
 }

@@ -41,7 +41,7 @@ static void end_request(struct call *call, size_t index, const unsigned char *st
     struct mpiq_record_comm *comm = arena_at(request->comm);
     bool cancel = request->flags & MPIQ_RECORD_REQUEST_CANCEL;
     if (request->kind == MPIQ_RECORD_REQUEST_COLLECTIVE) {
-        collective_end(comm, &request->call);
+        collective_end(comm, request->call.collective);
     } else if (request->kind == MPIQ_RECORD_REQUEST_RECEIVE && comm &&
                !(request->flags & MPIQ_RECORD_REQUEST_MATCHED)) {
         if (failed || (cancel && !status))
@@ -178,7 +178,7 @@ static void freed(struct mpiq_record_request *request)
         (request->kind == MPIQ_RECORD_REQUEST_RECEIVE || withdrawn))
         channel_unclear(comm, request->peer);
     if (request->state == MPIQ_RECORD_REQUEST_ACTIVE && request->kind == MPIQ_RECORD_REQUEST_COLLECTIVE)
-        collective_end(comm, &request->call);
+        collective_end(comm, request->call.collective);
     request_drop(request);
 }
 

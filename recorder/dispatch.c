@@ -78,7 +78,9 @@ static const uint8_t families[ACTION_COUNT] = {
     [ACTION_FILE] = MPIQ_RECORD_COLLECTIVE,
     [ACTION_FILE_OPEN] = MPIQ_RECORD_COLLECTIVE,
     [ACTION_FILE_CLOSE] = MPIQ_RECORD_COLLECTIVE,
-    [ACTION_WIN_FREE] = MPIQ_RECORD_WINDOW,
+    [ACTION_WIN_FREE] = MPIQ_RECORD_WIN_FREE,
+    [ACTION_WIN_FENCE] = MPIQ_RECORD_WIN_FENCE,
+    [ACTION_WIN_INFO] = MPIQ_RECORD_WINDOW,
     [ACTION_WIN_SYNC] = MPIQ_RECORD_WINDOW,
     [ACTION_WIN_START] = MPIQ_RECORD_WIN_START,
     [ACTION_WIN_COMPLETE] = MPIQ_RECORD_WIN_COMPLETE,
@@ -212,11 +214,23 @@ static void before(struct call *call)
         before_freed_comm(call);
         note_of(call);
         break;
+    case ACTION_WIN_FENCE:
+        before_window(call);
+        window_fence_begins(call);
+        note_of(call);
+        break;
     case ACTION_WIN_FREE:
+    case ACTION_WIN_INFO:
+        before_window(call);
+        window_before(call);
+        note_of(call);
+        break;
+    case ACTION_WIN_ATTRIBUTE:
+        before_window(call);
+        window_before(call);
+        break;
     case ACTION_WIN_SYNC:
         before_window(call);
-        if (call->function->collective >= 0)
-            note_of(call);
         break;
     case ACTION_RMA:
         before_window(call);
@@ -255,8 +269,8 @@ static void end_blocking(struct call *call)
 {
     if (!call->collective)
         return;
-    call->collective->done = 1;
-    collective_end(call->comm, call->collective);
+    call->collective->done = 1; /* in the process's ring another thread's call may have that place by now */
+    collective_end(call->comm, call->function->collective);
 }
 
 static uint64_t created(const struct call *call)
@@ -394,10 +408,15 @@ static void after(struct call *call, int result)
         if (result == 0)
             window_created(call, handle_at((const void *)ARGUMENT(call, 'W'), 0));
         break;
+    case ACTION_WIN_FENCE:
+        window_fence_ended(call, result);
+        end_blocking(call);
+        break;
     case ACTION_WIN_FREE:
+        window_after(call, result);
         end_blocking(call);
         if (result == 0)
-            window_removed(call->handle);
+            window_removed(call->window);
         break;
     case ACTION_FINALIZE:
         end_blocking(call);
@@ -424,6 +443,7 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a)
     const struct function *function = &recorder_functions[index];
     struct mpiq_record_comm *comm = NULL;
     struct mpiq_record_request *request = NULL;
+    struct mpiq_record_window *window = NULL;
     if (function->roles[0] == 't') /* MPI_Type_set_name: its argument is no pointer */
         return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
     uint64_t handle = handle_at((const void *)a[0], 0);
@@ -434,6 +454,8 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a)
         comm = comm_find(&recorder_self, handle);
     else if (function->action == ACTION_REQUEST_FREE)
         request = request_freeing(handle);
+    else if (function->action == ACTION_WIN_FREE)
+        window_freeing(window = window_find(handle), true);
     else if (function->action == ACTION_TYPE_FREE) {
         type_forget(handle);
         if (recorder_check)
@@ -443,8 +465,10 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a)
     request_freed(request, (int)result);
     if ((int)result == 0 && comm && comm->handle == handle)
         comm_removed(comm);
-    else if ((int)result == 0 && function->action == ACTION_WIN_FREE)
-        window_removed(handle);
+    else if ((int)result == 0)
+        window_removed(window);
+    else
+        window_freeing(window, false);
     if (recorder_check)
         check_freed(&freeing, (int)result);
     return result;

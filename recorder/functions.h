@@ -11,7 +11,7 @@
  *   R request (out)   r request (in, out) A requests         k how many          s status   S statuses
  *   x index (out)     X indices (out)     o how many (out)   f flag (out)        m message (in, out)
  *   C communicator (out)  d communicator (in, out)   w window  W window (out)  v window (in, out)
- *   Y datatype, group or operation (out)
+ *   Y datatype, group or operation (out)   l length of a window's memory   i info
  *   O operation       z root              * other, looked at by the function's own code     - not looked at
  *
  * Functions that only ask or compute (MPI_Comm_rank, MPI_Get_count, MPI_Type_commit, ...) are not wrapped,
@@ -161,13 +161,14 @@
     X(Comm_join, CREATE_ALONE, "-C", comm_join)                                             \
     X(Comm_get_parent, GET_PARENT, "C", none)                                               \
     X(Comm_set_name, COMM_NAME, "c*", none)                                                 \
-    L(Win_create, WIN_CREATE, "----cW", win_create)                                         \
-    L(Win_allocate, WIN_CREATE, "---c-W", win_allocate)                                     \
-    L(Win_allocate_shared, WIN_CREATE, "---c-W", win_allocate_shared)                       \
-    X(Win_create_dynamic, WIN_CREATE, "-cW", win_create_dynamic)                            \
+    L(Win_create, WIN_CREATE, "-l-icW", win_create)                                         \
+    L(Win_allocate, WIN_CREATE, "l-ic-W", win_allocate)                                     \
+    L(Win_allocate_shared, WIN_CREATE, "l-ic-W", win_allocate_shared)                       \
+    X(Win_create_dynamic, WIN_CREATE, "icW", win_create_dynamic)                            \
     X(Win_free, WIN_FREE, "v", win_free)                                                    \
-    X(Win_fence, WIN_SYNC, "-w", win_fence)                                                 \
-    X(Win_set_info, WIN_SYNC, "w-", win_set_info)                                           \
+    X(Win_fence, WIN_FENCE, "*w", win_fence)                                                \
+    X(Win_set_info, WIN_INFO, "w*", win_set_info)                                           \
+    X(Win_set_attr, WIN_ATTRIBUTE, "w--", none)                                             \
     X(Win_start, WIN_START, "--w", none)                                                    \
     X(Win_post, WIN_POST, "--w", none)                                                      \
     X(Win_complete, WIN_COMPLETE, "w", none)                                                \

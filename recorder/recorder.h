@@ -24,31 +24,32 @@ typedef word mpi_function(word, word, word, word, word, word, word, word, word, 
 enum { WORDS = 13 };
 
 /* What to do about a function: see dispatch.c. */
-#define RECORDER_ACTIONS(X)                                                                                \
-    X(PLAIN)                                                                                               \
-    X(POLL)                                                                                                \
-    X(SEND)                                                                                                \
-    X(BSEND)                                                                                               \
-    X(SSEND)                                                                                               \
-    X(RSEND)                                                                                               \
-    X(ISEND)                                                                                               \
-    X(IBSEND)                                                                                              \
-    X(ISSEND)                                                                                              \
-    X(IRSEND)                                                                                              \
-    X(SEND_INIT)                                                                                           \
-    X(BSEND_INIT)                                                                                          \
-    X(SSEND_INIT) X(RSEND_INIT) X(RECV) X(IRECV) X(RECV_INIT) X(PSEND_INIT) X(PRECV_INIT) X(SENDRECV)      \
-        X(SENDRECV_REPLACE) X(ISENDRECV) X(ISENDRECV_REPLACE) X(PROBE) X(IPROBE) X(MPROBE) X(IMPROBE)      \
-            X(MRECV) X(IMRECV) X(START) X(STARTALL) X(WAIT) X(WAITALL) X(WAITANY) X(WAITSOME) X(TEST)      \
-                X(TESTALL) X(TESTANY) X(TESTSOME) X(REQUEST_FREE) X(CANCEL) X(GREQUEST) X(DETACH)          \
-                    X(COLLECTIVE) X(ICOLLECTIVE) X(PCOLLECTIVE) X(CREATE) X(IDUP) X(CREATE_GROUP)          \
-                        X(CREATE_ALONE) X(CREATE_WORLD) X(INTERCOMM_CREATE) X(COMM_FREE) X(GET_PARENT)     \
-                            X(COMM_NAME) X(WIN_CREATE) X(WIN_FREE) X(WIN_SYNC) X(WIN_NAME) X(RMA) X(FILE)  \
-                                X(IFILE) X(REQUEST_OTHER) X(INIT) X(FINALIZE) X(TYPE_FREE) X(TYPE_NEW)     \
-                                    X(GROUP_NEW) X(GROUP_FREE) X(OP_NEW) X(OP_FREE) X(FILE_OPEN)           \
-                                        X(FILE_CLOSE) X(WIN_START) X(WIN_POST) X(WIN_COMPLETE) X(WIN_WAIT) \
-                                            X(WIN_TEST) X(WIN_LOCK) X(WIN_UNLOCK) X(WIN_LOCK_ALL)          \
-                                                X(WIN_UNLOCK_ALL) X(WIN_FLUSH) X(WIN_FLUSH_ALL)
+#define RECORDER_ACTIONS(X)                                                                                  \
+    X(PLAIN)                                                                                                 \
+    X(POLL)                                                                                                  \
+    X(SEND)                                                                                                  \
+    X(BSEND)                                                                                                 \
+    X(SSEND)                                                                                                 \
+    X(RSEND)                                                                                                 \
+    X(ISEND)                                                                                                 \
+    X(IBSEND)                                                                                                \
+    X(ISSEND)                                                                                                \
+    X(IRSEND)                                                                                                \
+    X(SEND_INIT)                                                                                             \
+    X(BSEND_INIT)                                                                                            \
+    X(SSEND_INIT)                                                                                            \
+    X(RSEND_INIT) X(RECV) X(IRECV) X(RECV_INIT) X(PSEND_INIT) X(PRECV_INIT) X(SENDRECV) X(SENDRECV_REPLACE)  \
+        X(ISENDRECV) X(ISENDRECV_REPLACE) X(PROBE) X(IPROBE) X(MPROBE) X(IMPROBE) X(MRECV) X(IMRECV)         \
+            X(START) X(STARTALL) X(WAIT) X(WAITALL) X(WAITANY) X(WAITSOME) X(TEST) X(TESTALL) X(TESTANY)     \
+                X(TESTSOME) X(REQUEST_FREE) X(CANCEL) X(GREQUEST) X(DETACH) X(COLLECTIVE) X(ICOLLECTIVE)     \
+                    X(PCOLLECTIVE) X(CREATE) X(IDUP) X(CREATE_GROUP) X(CREATE_ALONE) X(CREATE_WORLD)         \
+                        X(INTERCOMM_CREATE) X(COMM_FREE) X(GET_PARENT) X(COMM_NAME) X(WIN_CREATE)            \
+                            X(WIN_FREE) X(WIN_SYNC) X(WIN_NAME) X(RMA) X(FILE) X(IFILE) X(REQUEST_OTHER)     \
+                                X(INIT) X(FINALIZE) X(TYPE_FREE) X(TYPE_NEW) X(GROUP_NEW) X(GROUP_FREE)      \
+                                    X(OP_NEW) X(OP_FREE) X(FILE_OPEN) X(FILE_CLOSE) X(WIN_START) X(WIN_POST) \
+                                        X(WIN_COMPLETE) X(WIN_WAIT) X(WIN_TEST) X(WIN_LOCK) X(WIN_UNLOCK)    \
+                                            X(WIN_LOCK_ALL) X(WIN_UNLOCK_ALL) X(WIN_FLUSH) X(WIN_FLUSH_ALL)  \
+                                                X(WIN_FENCE) X(WIN_INFO) X(WIN_ATTRIBUTE)
 
 enum action {
 #define RECORDER_ENUM(id) ACTION_##id,
@@ -79,12 +80,13 @@ struct abi {
     enum mpiq_record_abi kind;
     uint32_t handle_size; /* 4 or 8 */
     int32_t any_source, any_tag, proc_null, root;
-    int32_t no_check, lock_exclusive; /* MPI_MODE_NOCHECK, MPI_LOCK_EXCLUSIVE */
+    int32_t no_check, no_precede, no_put, no_succeed; /* MPI_MODE_ */
+    int32_t lock_exclusive;                           /* MPI_LOCK_EXCLUSIVE */
     uint64_t comm_world, comm_self, comm_null, request_null, request_empty, message_no_proc, win_null;
     uint64_t packed; /* the datatype */
     uint64_t byte;
     uint64_t group_empty;
-    uint64_t type_null;
+    uint64_t type_null, info_null;
     word status_ignore, in_place;
     uint32_t status_size, source_at, tag_at;
 };
@@ -263,11 +265,17 @@ void comm_removed(struct mpiq_record_comm *comm);
 /* ---- window.c ---------------------------------------------------------------------------------------- */
 
 void window_created(const struct call *call, uint64_t handle);
+/* Of those that MPI_Win_free has not begun on: from then on another window may have that handle. */
 struct mpiq_record_window *window_find(uint64_t handle);
-void window_removed(uint64_t handle);
+/* MPI_Win_free has ended on it; whether it has begun, and has not failed.  window may be NULL. */
+void window_removed(struct mpiq_record_window *window);
+void window_freeing(struct mpiq_record_window *window, bool begun);
 void window_name(struct mpiq_record_window *window, const char *name);
 /* A communicator is freed; windows that were made on it live on.  Holding the lock. */
 void window_forget_comm(uint32_t comm);
+/* Before and after MPI_Win_fence on call->window, which may be NULL. */
+void window_fence_begins(struct call *call);
+void window_fence_ended(const struct call *call, int result);
 /* Before and after a call that synchronises call->window, or accesses it: epochs and locks. */
 void window_before(struct call *call);
 void window_after(struct call *call, int result);
@@ -304,9 +312,10 @@ bool request_init(void);
 
 /* ---- collective.c ------------------------------------------------------------------------------------ */
 
-/* Notes a call in the ring and the counts; the caller keeps *note for collective_end or a request. */
+/* Notes a call in the ring and the counts; the caller keeps *note for a request. */
 void collective_begin(struct call *call, bool start, struct mpiq_record_collective *note);
-void collective_end(struct mpiq_record_comm *comm, const struct mpiq_record_collective *note);
+/* A call of that class has ended. */
+void collective_end(struct mpiq_record_comm *comm, int collective);
 
 /* ---- signature.c: of which predefined types data is made --------------------------------------------------
  */

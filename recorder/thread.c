@@ -41,7 +41,7 @@ static struct mpiq_record_thread *take_record(void)
     uint32_t tid = (uint32_t)syscall(SYS_gettid);
     struct mpiq_record_thread *record = arena_at(mpiq_record_root.threads);
     for (; record; record = arena_at(record->next)) {
-        if (record->tid == 0) {
+        if (__atomic_load_n(&record->tid, __ATOMIC_ACQUIRE) == 0) {
             record->tid = tid;
             return record;
         }

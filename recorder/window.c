@@ -93,15 +93,28 @@ static void replace_flags(struct mpiq_record_window *window, unsigned which, uns
 
 /* ---- windows ----------------------------------------------------------------------------------------- */
 
+/* Whether such hints may let MPI_Win_free return before all members have called it. */
+static bool may_say_no_locks(uint64_t info)
+{
+    char value[8] = "";
+    int flag = 0;
+    return info != recorder_abi.info_null &&
+           (recorder_abi.info_null == 0 ||
+            ASK(Info_get, info, (word) "no_locks", sizeof value - 1, (word)value, (word)&flag) != 0 ||
+            (flag && strcmp(value, "false") != 0));
+}
+
 void window_created(const struct call *call, uint64_t handle)
 {
     struct mpiq_record_comm *comm = call->comm;
     const struct mpiq_record_group *group = comm ? arena_at(comm->group) : NULL;
     if (handle == recorder_abi.win_null)
         return;
+    bool has_memory = HAS(call, 'l') && (intptr_t)ARGUMENT(call, 'l') > 0; /* attached: not looked for */
+    bool no_locks = may_say_no_locks(handle_of(ARGUMENT(call, 'i')));
     arena_lock();
     struct mpiq_record_window *window = arena_at(mpiq_record_root.windows);
-    while (window && window->handle)
+    while (window && __atomic_load_n(&window->handle, __ATOMIC_ACQUIRE))
         window = arena_at(window->next);
     if (!window && count < MPIQ_RECORD_MAX_WINDOWS) {
         window = arena_allocate_locked(sizeof *window);
@@ -127,9 +140,12 @@ void window_created(const struct call *call, uint64_t handle)
         window->exposure = OMPI_MQS_EXPOSURE_NONE;
         window->access = OMPI_MQS_ACCESS_NONE;
         window->made_by = call->function->collective;
-        window->flags = !comm                                             ? MPIQ_RECORD_WINDOW_UNCLEAR
-                        : window->made_by == OMPI_MQS_win_allocate_shared ? MPIQ_RECORD_WINDOW_SHARED
-                                                                          : 0;
+        window->flags = (comm ? 0 : MPIQ_RECORD_WINDOW_UNCLEAR) |
+                        (window->made_by == OMPI_MQS_win_allocate_shared ? MPIQ_RECORD_WINDOW_SHARED : 0) |
+                        (has_memory ? MPIQ_RECORD_WINDOW_MEMORY : 0) |
+                        (no_locks ? MPIQ_RECORD_WINDOW_NO_LOCKS : 0);
+        window->fences = 0;
+        window->freeing = 0;
         __atomic_store_n(&window->handle, handle, __ATOMIC_RELEASE);
     }
     arena_unlock();
@@ -139,16 +155,22 @@ struct mpiq_record_window *window_find(uint64_t handle)
 {
     struct mpiq_record_window *window =
         arena_at(__atomic_load_n(&mpiq_record_root.windows, __ATOMIC_ACQUIRE));
-    while (window && window->handle != handle)
+    while (window && (__atomic_load_n(&window->handle, __ATOMIC_ACQUIRE) != handle ||
+                      __atomic_load_n(&window->freeing, __ATOMIC_RELAXED)))
         window = arena_at(window->next);
     return window;
 }
 
-void window_removed(uint64_t handle)
+void window_removed(struct mpiq_record_window *window)
 {
-    struct mpiq_record_window *window = window_find(handle);
     if (window)
         __atomic_store_n(&window->handle, 0, __ATOMIC_RELEASE);
+}
+
+void window_freeing(struct mpiq_record_window *window, bool begun)
+{
+    if (window)
+        __atomic_store_n(&window->freeing, begun, __ATOMIC_RELAXED);
 }
 
 void window_name(struct mpiq_record_window *window, const char *name)
@@ -281,6 +303,80 @@ static void end_completion(const struct call *call, struct mpiq_record_window *w
     arena_unlock();
 }
 
+/* ---- calls of all members ---------------------------------------------------------------------------- */
+
+/* Of a call that all members make: most leave the flags as they are. */
+static void set_flags(struct mpiq_record_window *window, unsigned which, unsigned values)
+{
+    unsigned differ = (__atomic_load_n(&window->flags, __ATOMIC_RELAXED) ^ values) & which;
+    if (differ)
+        __atomic_xor_fetch(&window->flags, differ, __ATOMIC_RELAXED);
+}
+
+/* Fences of one window follow each other: nobody else writes their number. */
+static void count_fence(struct mpiq_record_window *window, int by)
+{
+    __atomic_store_n(&window->fences, window->fences + (uint64_t)by, __ATOMIC_RELAXED);
+}
+
+/*
+ * A fence that may end an exposure epoch cannot return before all others have come to it, since until then
+ * they may reach this process's memory.  One before which this process has done nothing since the last one
+ * has nothing to wait for but others that have not come, if the library makes it wait at all.  Of any other
+ * it is not known what it waits for.
+ */
+void window_fence_begins(struct call *call)
+{
+    struct mpiq_record_window *window = call->window;
+    if (!window)
+        return;
+    int32_t assertion = (int32_t)call->arguments[0];
+    unsigned flags = __atomic_load_n(&window->flags, __ATOMIC_RELAXED);
+    bool first = window->fences == 0;
+    bool no_precede = (assertion & recorder_abi.no_precede) != 0;
+    bool ends =
+        !first && !no_precede && flags & MPIQ_RECORD_WINDOW_MEMORY && flags & MPIQ_RECORD_WINDOW_EXPOSED;
+    bool is_idle = first || no_precede || flags & MPIQ_RECORD_WINDOW_CLOSED;
+    set_flags(window, MPIQ_RECORD_WINDOW_SYNCHRONISES, ends ? MPIQ_RECORD_WINDOW_SYNCHRONISES : 0);
+    if (ends || is_idle)
+        call->thread->window_wait = MPIQ_RECORD_WINDOW_KNOWN;
+    count_fence(window, 1);
+}
+
+void window_fence_ended(const struct call *call, int result)
+{
+    struct mpiq_record_window *window = call->window;
+    int32_t assertion = (int32_t)call->arguments[0];
+    if (!window)
+        return;
+    if (result != 0) {
+        count_fence(window, -1);
+        return;
+    }
+    set_flags(window, MPIQ_RECORD_WINDOW_CLOSED | MPIQ_RECORD_WINDOW_EXPOSED,
+              assertion & recorder_abi.no_succeed ? MPIQ_RECORD_WINDOW_CLOSED
+              : assertion & recorder_abi.no_put   ? 0
+                                                  : MPIQ_RECORD_WINDOW_EXPOSED);
+}
+
+/* Another kind of epoch begins.  A library may take that for the end of those that fences make, and let its
+   next fence wait for nobody. */
+static void leave_fences(struct mpiq_record_window *window)
+{
+    set_flags(window, MPIQ_RECORD_WINDOW_CLOSED | MPIQ_RECORD_WINDOW_EXPOSED, 0);
+}
+
+/* MPI_Win_free waits for all but with "no_locks".  Functions of the program's, which it calls for attributes,
+   may do anything. */
+static void begin_free(struct call *call, struct mpiq_record_window *window)
+{
+    bool no_locks = (window->flags & MPIQ_RECORD_WINDOW_NO_LOCKS) != 0;
+    set_flags(window, MPIQ_RECORD_WINDOW_SYNCHRONISES, no_locks ? 0 : MPIQ_RECORD_WINDOW_SYNCHRONISES);
+    if (!(window->flags & MPIQ_RECORD_WINDOW_ATTRIBUTES))
+        call->thread->window_wait = MPIQ_RECORD_WINDOW_KNOWN;
+    window_freeing(window, true);
+}
+
 /* ---- calls ------------------------------------------------------------------------------------------- */
 
 void window_before(struct call *call)
@@ -291,6 +387,7 @@ void window_before(struct call *call)
         return;
     switch ((enum action)call->function->action) {
     case ACTION_WIN_START:
+        leave_fences(window);
         note_group(call, MPIQ_RECORD_PEER_STARTED, MPIQ_RECORD_PEER_EVER_STARTED);
         window->access = OMPI_MQS_ACCESS_START;
         window->flags &= ~MPIQ_RECORD_WINDOW_NO_CHECK;
@@ -300,6 +397,7 @@ void window_before(struct call *call)
             thread->window_wait = MPIQ_RECORD_WINDOW_KNOWN;
         break;
     case ACTION_WIN_POST:
+        leave_fences(window);
         note_group(call, MPIQ_RECORD_PEER_POSTED, MPIQ_RECORD_PEER_EVER_POSTED);
         window->exposure = OMPI_MQS_EXPOSURE_POST;
         break;
@@ -312,10 +410,12 @@ void window_before(struct call *call)
             thread->window_wait = MPIQ_RECORD_WINDOW_KNOWN;
         break;
     case ACTION_WIN_LOCK:
+        leave_fences(window);
         if (!is_no_check(call, 2))
             begin_lock(call, window);
         break;
     case ACTION_WIN_LOCK_ALL:
+        leave_fences(window);
         if (is_no_check(call, 0))
             break;
         __atomic_or_fetch(&window->flags, MPIQ_RECORD_WINDOW_LOCK_ALL, __ATOMIC_RELAXED);
@@ -336,6 +436,16 @@ void window_before(struct call *call)
         if (recorder_multiple) /* another thread's operations may come in between */
             break;
         replace_flags(window, MPIQ_RECORD_PEER_ACCESSED, 0, MPIQ_RECORD_PEER_FLUSHING);
+        break;
+    case ACTION_WIN_FREE:
+        begin_free(call, window);
+        break;
+    case ACTION_WIN_INFO:
+        if (may_say_no_locks(handle_of(ARGUMENT(call, '*'))))
+            __atomic_or_fetch(&window->flags, MPIQ_RECORD_WINDOW_NO_LOCKS, __ATOMIC_RELAXED);
+        break;
+    case ACTION_WIN_ATTRIBUTE:
+        __atomic_or_fetch(&window->flags, MPIQ_RECORD_WINDOW_ATTRIBUTES, __ATOMIC_RELAXED);
         break;
     default:
         break;
@@ -409,6 +519,9 @@ void window_after(struct call *call, int result)
     case ACTION_WIN_FLUSH_ALL:
         replace_flags(window, MPIQ_RECORD_PEER_FLUSHING, MPIQ_RECORD_PEER_FLUSHING,
                       good ? MPIQ_RECORD_PEER_GRANTED : 0);
+        break;
+    case ACTION_WIN_FREE:
+        window_freeing(window, good);
         break;
     default:
         break;

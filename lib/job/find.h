@@ -10,6 +10,7 @@
 /* Who has not come to a collective call. */
 struct mpiq_pending {
     uint32_t comm;
+    uint32_t window;
     int collective;
     int64_t number;
     struct mpiq_ranks ranks;
@@ -78,9 +79,10 @@ uint32_t mpiq_check_process(const struct mpiq_finder *finder, const struct mpiq_
 bool mpiq_find_mismatches(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven);
 
 /* The members that have not come to that call, by the finding about it or by their running numbers; empty for
-   more calls than MPIQ_MOST_PENDING.  comm MPIQ_NONE: MPI_Init, MPI_Finalize. */
-struct mpiq_ranks mpiq_pending_members(struct mpiq_finder *finder, uint32_t comm, int collective,
-                                       int64_t number);
+   more calls than MPIQ_MOST_PENDING.  comm MPIQ_NONE: MPI_Init, MPI_Finalize.  window: mpiq_counted_window's.
+ */
+struct mpiq_ranks mpiq_pending_members(struct mpiq_finder *finder, uint32_t comm, uint32_t window,
+                                       int collective, int64_t number);
 
 /* finder.c, for all of them.  Adds a process to a set; notes where memory ends. */
 void mpiq_finder_add(struct mpiq_finder *finder, struct mpiq_rank_set *set, uint32_t process);

@@ -13,6 +13,8 @@
 /* One call of a collective, by those who are blocked in it. */
 struct instance {
     int64_t number; /* 0 not known */
+    int64_t fence;  /* on a window, MPIQ_FREED: MPI_Win_free */
+    uint32_t window;
     uint32_t comm;  /* MPIQ_NONE: MPI_Init, MPI_Finalize */
     uint32_t world; /* of these */
     int collective;
@@ -49,6 +51,7 @@ static struct instance *instance_of(struct instances *instances, const struct in
     for (uint32_t i; (i = mpiq_hash_table_next(&instances->table, hash, &cursor)) < instances->count;) {
         struct instance *known = &instances->list[i];
         if (known->comm == key->comm && known->world == key->world && known->number == key->number &&
+            known->window == key->window && known->fence == key->fence &&
             (key->number > 0 || known->collective == key->collective))
             return known;
     }
@@ -97,8 +100,11 @@ static void collect_requests(struct instances *instances, uint32_t process, uint
         if (!call || call->done)
             continue;
         const struct mpiq_call_shape *shape = &job->shapes[call->shape];
-        struct instance key = {
-            .comm = comm, .number = shape->number, .collective = shape->collective, .requests = true};
+        struct instance key = {.comm = comm,
+                               .window = MPIQ_NONE,
+                               .number = shape->number,
+                               .collective = shape->collective,
+                               .requests = true};
         add(instances, &key, process, thread);
     }
 }
@@ -116,12 +122,20 @@ static void collect_thread(struct instances *instances, uint32_t process, uint32
         bool finalize = fence ? wait->kind == MPIQ_WAIT_FINALIZE : blocking == MPIQ_BLOCKING_FINALIZE;
         struct instance key = {
             .comm = MPIQ_NONE,
+            .window = MPIQ_NONE,
             .world = mpiq_job_world_rank(job, process).world,
             .collective = mpiq_collective_class(finalize ? "MPI_Finalize" : "MPI_Init"),
         };
         add(instances, &key, process, thread);
     } else if (in.collective >= 0 && in.comm != MPIQ_NONE) {
-        struct instance key = {.comm = in.comm, .number = in.number, .collective = in.collective};
+        struct instance key = {
+            .comm = in.comm,
+            .window = mpiq_counted_window(job, process, wait),
+            .number = in.number,
+            .collective = in.collective,
+        };
+        if (key.window != MPIQ_NONE)
+            key.fence = mpiq_window_number(mpiq_job_window_view_of(job, process, key.window), wait);
         add(instances, &key, process, thread);
     } else {
         collect_requests(instances, process, thread);
@@ -183,6 +197,11 @@ static bool is_missing(const struct mpiq_finder *finder, const struct roll_call 
         return doing->doing == MPIQ_DOING_GONE || rank->member_count > 0;
     if (roll->instance->number > 0 && member->ordered >= 0)
         return member->ordered < roll->instance->number;
+    const struct mpiq_job_window_view *view =
+        roll->instance->window == MPIQ_NONE ? NULL
+                                            : mpiq_job_window_view_of(job, process, roll->instance->window);
+    if (view && view->fences >= 0)
+        return mpiq_is_behind(view, roll->instance->fence);
     if (roll->most > 0)
         return class_count(job, member, roll->instance->collective) < roll->most;
     return roll->wanted ? roll->wanted[process] : true;
@@ -301,6 +320,7 @@ static void find_instance(struct instances *instances, const struct instance *in
     finding->collective = mpiq_collective_name(instance->collective);
     finding->comm = instance->comm;
     finding->number = instance->number;
+    finding->window = instance->window;
     finding->proven = instance->stuck;
     /* Those in it wait for a circle that they are no part of. */
     finding->outside =
@@ -371,6 +391,10 @@ static int compare_instances(const void *left, const void *right)
         return a->comm < b->comm ? -1 : 1;
     if (a->number != b->number)
         return a->number < b->number ? -1 : 1;
+    if (a->window != b->window)
+        return a->window < b->window ? -1 : 1;
+    if (a->fence != b->fence)
+        return a->fence < b->fence ? -1 : 1;
     return a->world < b->world ? -1 : a->world > b->world;
 }
 

@@ -17,10 +17,13 @@ struct alike {
     size_t finding;
 };
 
-static const struct mpiq_job_wait *window_wait(const struct mpiq_job_state *job, uint32_t thread)
+/* Of the calls that all members make, those that are counted are told as collectives. */
+static const struct mpiq_job_wait *window_wait(const struct mpiq_finder *finder, uint32_t thread)
 {
-    const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, &job->threads[thread]);
-    return wait && wait->window != MPIQ_NONE ? wait : NULL;
+    const struct mpiq_job_wait *wait = mpiq_innermost_wait(finder->job, &finder->job->threads[thread]);
+    uint32_t process = mpiq_thread_process(finder->graph, thread);
+    bool counted = mpiq_counted_window(finder->job, process, wait) != MPIQ_NONE;
+    return wait && wait->window != MPIQ_NONE && !counted ? wait : NULL;
 }
 
 static bool completes(const struct mpiq_job_wait *wait)
@@ -32,7 +35,7 @@ static bool completes(const struct mpiq_job_wait *wait)
 static bool waits_in_window(const struct mpiq_finder *finder, uint32_t process)
 {
     uint32_t thread = finder->diagnosis->ranks[process].thread;
-    return thread != MPIQ_NONE && window_wait(finder->job, thread);
+    return thread != MPIQ_NONE && window_wait(finder, thread);
 }
 
 static void add_missing(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process)
@@ -251,7 +254,7 @@ void mpiq_find_windows(struct mpiq_finder *finder)
          thread++) {
         if (finder->graph->thread_nodes[thread] == MPIQ_NONE)
             continue;
-        const struct mpiq_job_wait *wait = window_wait(job, thread);
+        const struct mpiq_job_wait *wait = window_wait(finder, thread);
         if (!wait ||
             !(mpiq_is_stuck(finder->graph, thread) || (completes(wait) && is_contended(finder, thread))))
             continue;

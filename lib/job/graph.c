@@ -145,6 +145,7 @@ static uint32_t build(struct mpiq_wait_graph *graph, uint32_t index)
     case MPIQ_KIND_CONSTANT:
     case MPIQ_KIND_ENTERED: /* built together, by communicator */
     case MPIQ_KIND_LOWER:
+    case MPIQ_KIND_TOGETHER:
         break;
     }
     return 0;

@@ -44,12 +44,16 @@ enum mpiq_node_kind {
     MPIQ_KIND_LOWER,   /* communicator.  All members below local rank `extra` come to it */
     MPIQ_KIND_LOCK,    /* window.  All who hold a lock at process `number` (-1: anywhere) that excludes one of
                           the type `extra` release it; with MPIQ_LOCK_OF_ANY any of them */
+    MPIQ_KIND_TOGETHER,  /* window.  All members (extra 1: any of those that have not yet) come to the fence
+                            of that number, or to MPIQ_FREED */
     MPIQ_KIND_FINALIZE,  /* world.  All come to MPI_Finalize */
     MPIQ_KIND_INITIALIZE /* world.  All come to MPI_Init */
 };
 
 /* Beside the type of a lock. */
 #define MPIQ_LOCK_OF_ANY 0x100u
+/* In place of a fence's number: MPI_Win_free. */
+#define MPIQ_FREED INT64_MAX
 
 struct mpiq_node {
     int64_t number; /* running number; 0 */
@@ -162,6 +166,16 @@ bool mpiq_holds_lock(const struct mpiq_job_state *job, const struct mpiq_job_win
    one, or, where it never began one, the first.  In MPI_Win_complete it may have told the other one already.
  */
 bool mpiq_access_is_open(const struct mpiq_job_state *job, uint32_t window, uint32_t origin, uint32_t target);
+/* What a process has at a window; NULL: nobody knows. */
+const struct mpiq_job_window_view *mpiq_known_view(const struct mpiq_job_state *job, uint32_t process,
+                                                   uint32_t window);
+/* The window of a wait in MPI_Win_fence or MPI_Win_free, where that process's own calls of these are counted;
+   MPIQ_NONE for other waits.  And which of these calls it is. */
+uint32_t mpiq_counted_window(const struct mpiq_job_state *job, uint32_t process,
+                             const struct mpiq_job_wait *wait);
+int64_t mpiq_window_number(const struct mpiq_job_window_view *view, const struct mpiq_job_wait *wait);
+/* Whether a member has not come to that call, as far as its calls are counted. */
+bool mpiq_is_behind(const struct mpiq_job_window_view *view, int64_t number);
 
 void mpiq_build_collectives(struct mpiq_wait_graph *graph);
 /* A message inside a collective, of which the library's queues say nothing: the call cannot end before those

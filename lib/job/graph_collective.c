@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "job/collective.h"
 #include "job/graph.h"
+#include "job/underway.h"
 #include "base/array.h"
 
 /* Which group has to come, as the extra of an ENTERED node. */
@@ -140,12 +141,14 @@ uint32_t mpiq_build_world(struct mpiq_wait_graph *graph, uint32_t world, bool fi
 struct pending_member {
     int64_t ordered;
     uint32_t process;
+    bool outside; /* not in the last one of them, of a window */
 };
 
 struct pending_members {
     struct pending_member *list;
     uint32_t count;
     uint32_t capacity;
+    bool unknown; /* of some members it is not known how far they are */
 };
 
 static void add_pending(struct mpiq_wait_graph *graph, struct pending_members *pending, uint32_t comm,
@@ -171,6 +174,54 @@ static void add_pending(struct mpiq_wait_graph *graph, struct pending_members *p
     }
 }
 
+/* Whether a rank is in its last fence, or in MPI_Win_free, of a window. */
+static bool is_inside(const struct mpiq_job_state *job, const struct mpiq_job_window_view *view, bool free)
+{
+    const struct mpiq_job_rank *rank = &job->ranks[view->rank];
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, &job->threads[rank->first_thread + i]);
+        if (wait && wait->window == view->window &&
+            wait->kind == (free ? MPIQ_WAIT_WIN_FREE : MPIQ_WAIT_FENCE))
+            return true;
+    }
+    return false;
+}
+
+/* The members of a window that may come to a fence, or to MPI_Win_free: of whom it is known how far they are.
+   any: one of them would do.  Then one that nobody knows of may be the one, or one that has yet to take in
+   what has come; and one that frees the window is waited for in vain, which where all have to come would be
+   an error that the library may not notice. */
+static void add_pending_views(struct mpiq_wait_graph *graph, struct pending_members *pending,
+                              const struct mpiq_node *node)
+{
+    const struct mpiq_job_state *job = graph->job;
+    const struct mpiq_job_window *window = &job->windows[node->subject];
+    uint32_t index = job->communicators[window->comm].group;
+    const struct mpiq_job_group *group = index == MPIQ_NONE ? NULL : &job->groups[index];
+    bool any = node->extra != 0;
+    bool free = node->number == MPIQ_FREED;
+    pending->unknown = !group || !group->members;
+    for (uint32_t i = 0; group && group->members && i < group->count; i++) {
+        uint32_t process = group->members[i];
+        const struct mpiq_job_window_view *view =
+            process == MPIQ_NONE ? NULL : mpiq_known_view(job, process, node->subject);
+        bool gone = !view && process != MPIQ_NONE &&
+                    graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE && !any;
+        bool known = gone || (view && view->fences >= 0);
+        bool outside = any && view && !is_inside(job, view, free);
+        bool takes_in = any && view && !mpiq_has_polled(job, &job->ranks[view->rank]);
+        pending->unknown = pending->unknown || !known || takes_in || (free && outside && view->freeing);
+        if (!known || (view && view->freeing && (free || !any)))
+            continue;
+        if (!mpiq_array_reserve(&pending->list, &pending->capacity, pending->count + 1)) {
+            graph->failed = true;
+            return;
+        }
+        pending->list[pending->count++] = (struct pending_member){
+            .ordered = gone ? 0 : view->fences, .process = process, .outside = outside};
+    }
+}
+
 static int compare_pending(const void *left, const void *right)
 {
     const struct pending_member *a = left;
@@ -178,6 +229,15 @@ static int compare_pending(const void *left, const void *right)
     if (a->ordered != b->ordered)
         return a->ordered < b->ordered ? -1 : 1;
     return a->process < b->process ? -1 : a->process > b->process;
+}
+
+/* Adds those that have not come to that number, from list[next] on.  Returns the first that has. */
+static uint32_t add_behind(struct mpiq_wait_graph *graph, const struct pending_members *pending,
+                           uint32_t next, int64_t number)
+{
+    for (; next < pending->count && pending->list[next].ordered < number; next++)
+        mpiq_graph_edge(graph, mpiq_rank_node(pending->list[next].process), MPIQ_NONE);
+    return next;
 }
 
 /* Whether somebody spent that number on another collective than those who wait in it. */
@@ -224,8 +284,7 @@ static void build_entered(struct mpiq_wait_graph *graph, const uint32_t *nodes, 
         uint32_t start = graph->edge_count;
         if (i > 0)
             mpiq_graph_edge(graph, nodes[i - 1], MPIQ_NONE);
-        for (; next < pending->count && pending->list[next].ordered < node->number; next++)
-            mpiq_graph_edge(graph, mpiq_rank_node(pending->list[next].process), MPIQ_NONE);
+        next = add_behind(graph, pending, next, node->number);
         if (i < MOST_MIXED && is_mixed(graph, pending, first.subject, node->number))
             mpiq_graph_edge(graph, MPIQ_NODE_DEAD, MPIQ_NONE);
         if (graph->edge_count == start) /* all are there: it may end at any moment */
@@ -281,6 +340,45 @@ static void build_lower(struct mpiq_wait_graph *graph, const uint32_t *nodes, ui
     }
 }
 
+/* Whether one of those that have come to a fence, the first of them list[next], has left it. */
+static bool has_left(const struct pending_members *pending, uint32_t next, int64_t number)
+{
+    for (; next < pending->count && pending->list[next].ordered == number; next++) {
+        if (pending->list[next].outside)
+            return true;
+    }
+    return next < pending->count;
+}
+
+/* The same for a window's nodes of one kind.  Of any of several one that may come is enough; where somebody
+   has left the call already, it may be that one whom the others wait for. */
+static void build_together(struct mpiq_wait_graph *graph, const uint32_t *nodes, uint32_t count,
+                           struct pending_members *pending)
+{
+    const struct mpiq_node first = graph->nodes[nodes[0]];
+    bool any = first.extra != 0;
+    pending->count = 0;
+    add_pending_views(graph, pending, &first);
+    if (pending->count > 0)
+        qsort(pending->list, pending->count, sizeof *pending->list, compare_pending);
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct mpiq_node *node = &graph->nodes[nodes[i]];
+        uint32_t start = graph->edge_count;
+        if (next > 0)
+            mpiq_graph_edge(graph, nodes[i - 1], MPIQ_NONE);
+        next = add_behind(graph, pending, next, node->number);
+        bool unknown = pending->unknown || (any && has_left(pending, next, node->number));
+        if (unknown && (any || graph->edge_count == start))
+            mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
+        else if (graph->edge_count == start)
+            mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
+        node->first_edge = start;
+        node->edge_count = graph->edge_count - start;
+        node->need = any ? 1 : node->edge_count;
+    }
+}
+
 static int compare_nodes(const void *left, const void *right, void *context)
 {
     const struct mpiq_wait_graph *graph = context;
@@ -290,7 +388,7 @@ static int compare_nodes(const void *left, const void *right, void *context)
         return a->kind < b->kind ? -1 : 1;
     if (a->subject != b->subject)
         return a->subject < b->subject ? -1 : 1;
-    if (a->kind == MPIQ_KIND_ENTERED) {
+    if (a->kind == MPIQ_KIND_ENTERED || a->kind == MPIQ_KIND_TOGETHER) {
         if (a->extra != b->extra)
             return a->extra < b->extra ? -1 : 1;
         return a->number < b->number ? -1 : a->number > b->number;
@@ -303,7 +401,10 @@ static int compare_nodes(const void *left, const void *right, void *context)
 static bool together(const struct mpiq_node *a, const struct mpiq_node *b)
 {
     return a->kind == b->kind && a->subject == b->subject &&
-           (a->kind == MPIQ_KIND_ENTERED ? a->extra == b->extra : a->number == b->number);
+           (a->kind == MPIQ_KIND_LOWER
+                ? a->number == b->number
+                : a->extra == b->extra && (a->kind == MPIQ_KIND_ENTERED ||
+                                           (a->number == MPIQ_FREED) == (b->number == MPIQ_FREED)));
 }
 
 void mpiq_build_collectives(struct mpiq_wait_graph *graph)
@@ -312,7 +413,8 @@ void mpiq_build_collectives(struct mpiq_wait_graph *graph)
     struct pending_members pending = {0};
     uint32_t count = 0;
     for (uint32_t i = 0; nodes && i < graph->node_count; i++) {
-        if (graph->nodes[i].kind == MPIQ_KIND_ENTERED || graph->nodes[i].kind == MPIQ_KIND_LOWER)
+        uint8_t kind = graph->nodes[i].kind;
+        if (kind == MPIQ_KIND_ENTERED || kind == MPIQ_KIND_LOWER || kind == MPIQ_KIND_TOGETHER)
             nodes[count++] = i;
     }
     graph->failed = graph->failed || !nodes;
@@ -324,6 +426,8 @@ void mpiq_build_collectives(struct mpiq_wait_graph *graph)
             end++;
         if (graph->nodes[nodes[i]].kind == MPIQ_KIND_ENTERED)
             build_entered(graph, &nodes[i], end - i, &pending);
+        else if (graph->nodes[nodes[i]].kind == MPIQ_KIND_TOGETHER)
+            build_together(graph, &nodes[i], end - i, &pending);
         else
             build_lower(graph, &nodes[i], end - i);
         i = end;

@@ -353,7 +353,8 @@ static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_
 {
     const struct mpiq_job_state *job = graph->job;
     const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, thread);
-    if (wait->window != MPIQ_NONE && wait->kind != MPIQ_WAIT_FENCE && wait->kind != MPIQ_WAIT_WIN_FREE)
+    bool together = wait->kind == MPIQ_WAIT_FENCE || wait->kind == MPIQ_WAIT_WIN_FREE;
+    if (together ? mpiq_counted_window(job, rank->process, wait) != MPIQ_NONE : wait->window != MPIQ_NONE)
         return mpiq_build_window(graph, rank, thread, wait);
     enum { FEW = 16 };
     bool many = wait->operation_count > FEW;

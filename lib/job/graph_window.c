@@ -20,9 +20,8 @@ static bool has_moved(const struct mpiq_job_rank *rank)
     return rank->changed & (MPIQ_CHANGED_CALLS | MPIQ_CHANGED_WAITS | MPIQ_CHANGED_STATE);
 }
 
-/* What a process has at a window; NULL: nobody knows. */
-static const struct mpiq_job_window_view *known_view(const struct mpiq_job_state *job, uint32_t process,
-                                                     uint32_t window)
+const struct mpiq_job_window_view *mpiq_known_view(const struct mpiq_job_state *job, uint32_t process,
+                                                   uint32_t window)
 {
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     return rank && has_moved(rank) ? NULL : mpiq_job_window_view_of(job, process, window);
@@ -53,8 +52,8 @@ static void build_access(struct mpiq_wait_graph *graph, const struct mpiq_job_wi
     const struct mpiq_job_state *job = graph->job;
     for (uint32_t i = 0; i < view->access_count; i++) {
         uint32_t target = job->window_ranks[view->first_access + i];
-        bool known =
-            target != MPIQ_NONE && (mpiq_never_answers(job, target) || known_view(job, target, view->window));
+        bool known = target != MPIQ_NONE &&
+                     (mpiq_never_answers(job, target) || mpiq_known_view(job, target, view->window));
         if (!known) /* it may have posted long ago */
             mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
         else if (!has_posted(job, view->window, target, process, complete))
@@ -82,7 +81,7 @@ static uint32_t build_complete(struct mpiq_wait_graph *graph, const struct mpiq_
         uint32_t target = job->window_ranks[view->first_access + i];
         const struct mpiq_job_rank *rank = target == MPIQ_NONE ? NULL : mpiq_job_rank_of(job, target);
         bool ended = rank && mpiq_never_answers(job, target);
-        bool known = ended || (rank && known_view(job, target, view->window));
+        bool known = ended || (rank && mpiq_known_view(job, target, view->window));
         bool there = known && !ended && mpiq_has_polled(job, rank);
         if (!known)
             mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
@@ -98,7 +97,7 @@ static uint32_t build_complete(struct mpiq_wait_graph *graph, const struct mpiq_
 
 bool mpiq_access_is_open(const struct mpiq_job_state *job, uint32_t window, uint32_t origin, uint32_t target)
 {
-    const struct mpiq_job_window_view *view = known_view(job, origin, window);
+    const struct mpiq_job_window_view *view = mpiq_known_view(job, origin, window);
     if (!view)
         return false;
     const struct mpiq_job_rank *rank = &job->ranks[view->rank];
@@ -120,7 +119,7 @@ static uint32_t build_exposure(struct mpiq_wait_graph *graph, const struct mpiq_
     const struct mpiq_job_state *job = graph->job;
     for (uint32_t i = 0; turned && i < view->exposure_count; i++) {
         uint32_t origin = job->window_ranks[view->first_exposure + i];
-        bool known = origin != MPIQ_NONE && known_view(job, origin, view->window);
+        bool known = origin != MPIQ_NONE && mpiq_known_view(job, origin, view->window);
         mpiq_graph_edge(graph, known ? mpiq_rank_node(origin) : MPIQ_NODE_UNKNOWN, MPIQ_NONE);
     }
     if (!turned)
@@ -222,11 +221,50 @@ static uint32_t build_completion(struct mpiq_wait_graph *graph, const struct mpi
     return 1;
 }
 
+uint32_t mpiq_counted_window(const struct mpiq_job_state *job, uint32_t process,
+                             const struct mpiq_job_wait *wait)
+{
+    if (!wait || wait->window == MPIQ_NONE ||
+        (wait->kind != MPIQ_WAIT_FENCE && wait->kind != MPIQ_WAIT_WIN_FREE))
+        return MPIQ_NONE;
+    const struct mpiq_job_window_view *view = mpiq_job_window_view_of(job, process, wait->window);
+    return view && view->fences >= 0 ? wait->window : MPIQ_NONE;
+}
+
+int64_t mpiq_window_number(const struct mpiq_job_window_view *view, const struct mpiq_job_wait *wait)
+{
+    return wait->kind == MPIQ_WAIT_WIN_FREE ? MPIQ_FREED : view->fences;
+}
+
+bool mpiq_is_behind(const struct mpiq_job_window_view *view, int64_t number)
+{
+    return number == MPIQ_FREED ? !view->freeing : view->fences < number;
+}
+
+/*
+ * MPI_Win_fence, MPI_Win_free.  Where the standard holds the caller until all have come, each that has not.
+ * Elsewhere the caller has nothing left to do but to wait for others: while it turns round in that (in a core
+ * file nobody can tell), for one at least of those that have not come.
+ */
+static uint32_t build_together(struct mpiq_wait_graph *graph, const struct mpiq_job_window_view *view,
+                               const struct mpiq_job_wait *wait, bool turned)
+{
+    int64_t number = mpiq_window_number(view, wait);
+    uint32_t before = graph->edge_count;
+    if (view->synchronises)
+        mpiq_graph_edge(graph, mpiq_graph_node(graph, MPIQ_KIND_TOGETHER, wait->window, number, 0),
+                        MPIQ_NONE);
+    if (turned)
+        mpiq_graph_edge(graph, mpiq_graph_node(graph, MPIQ_KIND_TOGETHER, wait->window, number, 1),
+                        MPIQ_NONE);
+    return graph->edge_count - before;
+}
+
 uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                            const struct mpiq_job_thread *thread, const struct mpiq_job_wait *wait)
 {
     bool turned = rank->core || thread->polled_ns >= MPIQ_POLLED_NS;
-    const struct mpiq_job_window_view *view = known_view(graph->job, rank->process, wait->window);
+    const struct mpiq_job_window_view *view = mpiq_known_view(graph->job, rank->process, wait->window);
     uint32_t before = graph->edge_count;
     bool counted = view != NULL; /* by the record it can be told who is missing */
     /* The recorder sees the call and not the wait in it: MPI_Win_lock and MPI_Win_start may return at once.
@@ -246,6 +284,12 @@ uint32_t mpiq_build_window(struct mpiq_wait_graph *graph, const struct mpiq_job_
     case MPIQ_WAIT_WAIT:
         if (view && view->exposure_count > 0)
             return build_exposure(graph, view, turned);
+        break;
+    case MPIQ_WAIT_FENCE:
+    case MPIQ_WAIT_WIN_FREE:
+        if (view && build_together(graph, view, wait, turned && !rank->core) > 0)
+            return graph->edge_count - before;
+        counted = counted && !rank->core;
         break;
     case MPIQ_WAIT_LOCK:
         if (!passing)

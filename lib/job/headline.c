@@ -31,6 +31,14 @@ static const char *on(struct mpiq_finder *finder, uint32_t comm)
 
 /* ---- collectives ------------------------------------------------------------------------------------ */
 
+/* The window or the communicator of the call that the finding is about, likewise. */
+static const char *on_object(struct mpiq_finder *finder, const struct mpiq_finding *finding)
+{
+    if (finding->window == MPIQ_NONE)
+        return on(finder, finding->comm);
+    return WORDS(finder->arena, " on %s", mpiq_words_window(finder->arena, finder->job, finding->window));
+}
+
 /* Those in a call after those who are not were named: "the other 63 ranks" where there are no more. */
 static const char *the_others(struct mpiq_finder *finder, const struct mpiq_finding *finding,
                               const struct mpiq_rank_set *others, const struct mpiq_rank_set *named)
@@ -61,11 +69,11 @@ static const char *incomplete(struct mpiq_finder *finder, const struct mpiq_find
                      finding->requests            ? is_plural(&finding->ranks) ? "wait for" : "waits for"
                      : is_plural(&finding->ranks) ? "are in"
                                                   : "is in",
-                     call, on(finder, finding->comm),
+                     call, on_object(finder, finding),
                      the_others(finder, finding, &finding->missing, &finding->ranks), never, entered,
                      finding->proven ? "" : " so far");
     return WORDS(arena, "%s %s %s the %s%s that %s %s waiting %s%s",
-                 mpiq_words_ranks(arena, &finding->missing), never, entered, call, on(finder, finding->comm),
+                 mpiq_words_ranks(arena, &finding->missing), never, entered, call, on_object(finder, finding),
                  the_others(finder, finding, &finding->ranks, &finding->missing),
                  is_plural(&finding->ranks) ? "are" : "is", finding->requests ? "for" : "in",
                  finding->proven ? "" : ", so far");

@@ -4,14 +4,14 @@
 #include "job/collective.h"
 #include "job/waits.h"
 
-static const struct mpiq_finding *incomplete(const struct mpiq_finder *finder, uint32_t comm, int collective,
-                                             int64_t number)
+static const struct mpiq_finding *incomplete(const struct mpiq_finder *finder, uint32_t comm, uint32_t window,
+                                             int collective, int64_t number)
 {
     const struct mpiq_diagnosis *diagnosis = finder->diagnosis;
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         const struct mpiq_finding *finding = &diagnosis->findings[i];
         if (finding->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE && finding->comm == comm &&
-            finding->number == number &&
+            finding->window == window && finding->number == number &&
             (number > 0 || finding->collective == mpiq_collective_name(collective)))
             return finding;
     }
@@ -21,7 +21,7 @@ static const struct mpiq_finding *incomplete(const struct mpiq_finder *finder, u
 static void find(struct mpiq_finder *finder, struct mpiq_pending *pending)
 {
     const struct mpiq_finding *finding =
-        incomplete(finder, pending->comm, pending->collective, pending->number);
+        incomplete(finder, pending->comm, pending->window, pending->collective, pending->number);
     if (finding) {
         pending->ranks = mpiq_arena_ranks(finder, &finding->missing);
         return;
@@ -38,18 +38,20 @@ static void find(struct mpiq_finder *finder, struct mpiq_pending *pending)
     pending->ranks = mpiq_arena_ranks(finder, &set);
 }
 
-struct mpiq_ranks mpiq_pending_members(struct mpiq_finder *finder, uint32_t comm, int collective,
-                                       int64_t number)
+struct mpiq_ranks mpiq_pending_members(struct mpiq_finder *finder, uint32_t comm, uint32_t window,
+                                       int collective, int64_t number)
 {
     for (uint32_t i = 0; i < finder->pending_count; i++) {
         const struct mpiq_pending *known = &finder->pending[i];
-        if (known->comm == comm && known->collective == collective && known->number == number)
+        if (known->comm == comm && known->window == window && known->collective == collective &&
+            known->number == number)
             return known->ranks;
     }
     if (finder->pending_count == MPIQ_MOST_PENDING)
         return (struct mpiq_ranks){0};
     struct mpiq_pending *pending = &finder->pending[finder->pending_count++];
-    *pending = (struct mpiq_pending){.comm = comm, .collective = collective, .number = number};
+    *pending =
+        (struct mpiq_pending){.comm = comm, .window = window, .collective = collective, .number = number};
     find(finder, pending);
     return pending->ranks;
 }

@@ -54,7 +54,7 @@ static struct mpiq_wait_part part_of_operation(struct mpiq_finder *finder, const
                                                   shape->number, (uint32_t)(call - job->calls));
         part.request = op->request;
         part.operation = operation;
-        part.ranks = mpiq_pending_members(finder, comm, shape->collective, shape->number);
+        part.ranks = mpiq_pending_members(finder, comm, MPIQ_NONE, shape->collective, shape->number);
         return part;
     }
     return (struct mpiq_wait_part){
@@ -239,7 +239,8 @@ const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_finder *finder, uint3
     mpiq_thread_collective(job, rank, row, &in);
     struct mpiq_ranks pending = {0};
     if (in.collective >= 0 && in.comm != MPIQ_NONE)
-        pending = mpiq_pending_members(finder, in.comm, in.collective, in.number);
+        pending = mpiq_pending_members(finder, in.comm, mpiq_counted_window(job, rank->process, wait),
+                                       in.collective, in.number);
     bool together = wait && (wait->kind == MPIQ_WAIT_FENCE || wait->kind == MPIQ_WAIT_WIN_FREE);
     if (wait && wait->window != MPIQ_NONE && !(together && pending.size > 0)) {
         gather_window(finder, thread, wait, &gathering);
@@ -265,7 +266,7 @@ const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_finder *finder, uint3
         int collective =
             mpiq_collective_class(blocking == MPIQ_BLOCKING_FINALIZE ? "MPI_Finalize" : "MPI_Init");
         struct mpiq_wait_part part = part_of_call(job, collective, MPIQ_NONE, 0, MPIQ_NONE);
-        part.ranks = mpiq_pending_members(finder, MPIQ_NONE, collective, 0);
+        part.ranks = mpiq_pending_members(finder, MPIQ_NONE, MPIQ_NONE, collective, 0);
         gather(&gathering, part);
     }
     if (gathering.count == 0)

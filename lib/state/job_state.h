@@ -86,8 +86,11 @@ struct mpiq_job_window_view {
     uint32_t access_count;
     uint32_t first_exposure; /* in window_ranks: of MPI_Win_post, those that have not completed */
     uint32_t exposure_count;
-    uint8_t exposure; /* enum mpiq_window_exposure */
-    uint8_t access;   /* enum mpiq_window_access */
+    int64_t fences;    /* begun so far; -1 not known */
+    uint8_t exposure;  /* enum mpiq_window_exposure */
+    uint8_t access;    /* enum mpiq_window_access */
+    bool freeing;      /* MPI_Win_free has begun */
+    bool synchronises; /* the fence or free begun last cannot return before all members have begun theirs */
 };
 
 struct mpiq_job_window_lock {

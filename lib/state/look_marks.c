@@ -98,6 +98,8 @@ static uint64_t hash_window(uint64_t hash, const struct mpiq_window *window)
 {
     hash = mpiq_hash(mpiq_hash(hash, window->id[0]), window->id[1]);
     hash = mpiq_hash(hash, (uint64_t)window->comm << 16 | (uint64_t)window->exposure << 8 | window->access);
+    hash = mpiq_hash(hash, (uint64_t)window->fences << 2 | (uint64_t)window->freeing << 1 |
+                               (uint64_t)window->synchronises);
     for (size_t i = 0; i < window->lock_count; i++) {
         const struct mpiq_window_lock *lock = &window->locks[i];
         hash = mpiq_hash(hash, (uint64_t)(uint32_t)lock->target_local << 8 | (uint64_t)lock->type << 1 |

@@ -55,7 +55,7 @@ const struct mpiq_communicator mpiq_communicator_unknown = {
 const struct mpiq_place mpiq_place_unknown = {0};
 const struct mpiq_window_lock mpiq_window_lock_unknown = {.target_local = -1};
 const struct mpiq_local_rank mpiq_local_rank_unknown = {.local = -1};
-const struct mpiq_window mpiq_window_unknown = {.local_rank = -1};
+const struct mpiq_window mpiq_window_unknown = {.local_rank = -1, .fences = -1};
 const struct mpiq_fact mpiq_fact_unknown = {.collective = -1, .peer = -1, .tag = -1, .bytes = -1};
 const struct mpiq_past_call mpiq_past_call_unknown = {
     .comm = -1, .peer_local = -1, .tag = -1, .root = -1, .bytes = -1};

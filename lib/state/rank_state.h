@@ -250,7 +250,10 @@ struct mpiq_window {
     size_t access_count;
     struct mpiq_local_rank *exposure_group; /* of MPI_Win_post, without those that have completed */
     size_t exposure_count;
-    char made_by[48]; /* "MPI_Win_create"; "" not known */
+    int64_t fences;    /* begun so far; -1 not known */
+    bool freeing;      /* MPI_Win_free has begun */
+    bool synchronises; /* the fence or free begun last cannot return before all members have begun theirs */
+    char made_by[48];  /* "MPI_Win_create"; "" not known */
     uint64_t made_caller;
     struct mpiq_place made;
 };

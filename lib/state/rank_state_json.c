@@ -431,6 +431,9 @@ static const struct mpiq_field window_fields[] = {
     LIST(mpiq_window, "locks", locks, lock_count, window_lock_record),
     LIST(mpiq_window, "access_group", access_group, access_count, local_rank_record),
     LIST(mpiq_window, "exposure_group", exposure_group, exposure_count, local_rank_record),
+    FIELD(mpiq_window, fences, SIGNED),
+    FIELD(mpiq_window, freeing, BOOL),
+    FIELD(mpiq_window, synchronises, BOOL),
     FIELD(mpiq_window, made_by, ARRAY),
     FIELD(mpiq_window, made_caller, HEX),
     INSIDE(mpiq_window, made, place_record)};

@@ -265,6 +265,7 @@ static const mqs_extensions extensions = {
     .get_checking = fact_get_checking,
     .setup_fact_iterator = fact_setup_iterator,
     .next_fact = fact_next,
+    .get_window_progress = window_get_progress,
 };
 
 EXPORT const mqs_extensions *mqs_get_extensions(void)

@@ -50,6 +50,8 @@ static int kind_of(const struct mpiq_record_function *function)
         [MPIQ_RECORD_WIN_LOCK] = OMPI_MQS_WAIT_WIN_LOCK,
         [MPIQ_RECORD_WIN_UNLOCK] = OMPI_MQS_WAIT_WIN_UNLOCK,
         [MPIQ_RECORD_WIN_FLUSH] = OMPI_MQS_WAIT_WIN_FLUSH,
+        [MPIQ_RECORD_WIN_FENCE] = OMPI_MQS_WAIT_WIN_FENCE,
+        [MPIQ_RECORD_WIN_FREE] = OMPI_MQS_WAIT_WIN_FREE,
     };
 
     switch (function->collective) {
@@ -68,7 +70,7 @@ static int kind_of(const struct mpiq_record_function *function)
 static void describe_window(const struct mpiq_record_thread *thread, const struct mpiq_record_call *call,
                             mqs_wait *ret)
 {
-    if (ret->kind < OMPI_MQS_WAIT_WIN_START || ret->kind > OMPI_MQS_WAIT_WIN_FLUSH) {
+    if (ret->kind < OMPI_MQS_WAIT_WIN_FENCE || ret->kind > OMPI_MQS_WAIT_WIN_FREE) {
         return;
     }
     if ((thread->window_wait & MPIQ_RECORD_WINDOW_KNOWN) == 0) {

@@ -134,6 +134,23 @@ int window_get_locks(mqs_process *process, int room, mqs_window_lock *ret, int *
     return mqs_ok;
 }
 
+int window_get_progress(mqs_process *process, mqs_window_progress *ret)
+{
+    mqs_process_info *info = entry_process(process);
+
+    if (info == NULL || ret == NULL) {
+        return ERROR_ARGUMENT;
+    }
+    if (info->window == NULL) {
+        return ERROR_ORDER;
+    }
+    memset(ret, 0, sizeof *ret);
+    ret->fences = info->window->fences > INT64_MAX ? INT64_MAX : (int64_t)info->window->fences;
+    ret->freeing = info->window->freeing != 0;
+    ret->synchronises = (info->window->flags & MPIQ_RECORD_WINDOW_SYNCHRONISES) != 0;
+    return mqs_ok;
+}
+
 int window_get_group(mqs_process *process, int exposure, int room, int *ret, int *count)
 {
     mqs_process_info *info = entry_process(process);

@@ -91,3 +91,55 @@ CASE(ring_of_starts)
     MPI_Put(small, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, window);
     MPI_Win_complete(window);
 }
+
+/* Nobody has a reason to wait in the first fence but for those who have not come. */
+CASE(first_fence_skipped)
+{
+    MPI_Win window = make_window();
+
+    if (rank == 1)
+        HANG(WAIT_FOR_NOBODY(0));
+    else
+        HANG(MPI_Win_fence(0, window));
+}
+
+/* The same in the fence that opens the next epoch. */
+CASE(fence_of_the_next_epoch_skipped)
+{
+    MPI_Win window = make_window();
+
+    MPI_Win_fence(0, window);
+    MPI_Put(small_received, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, window);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, window);
+    if (rank == 1)
+        HANG(WAIT_FOR_NOBODY(0));
+    else
+        HANG(MPI_Win_fence(MPI_MODE_NOPRECEDE, window));
+}
+
+CASE(fences_of_different_windows)
+{
+    MPI_Win window = make_window(), other;
+
+    MPI_Win_create(small_received, sizeof small_received, sizeof(int), MPI_INFO_NULL, WORLD, &other);
+    MPI_Win_set_name(other, "halo");
+    MPI_Win_fence(0, window);
+    MPI_Win_fence(0, other);
+    HANG(MPI_Win_fence(0, rank == 1 ? other : window));
+}
+
+/* A library may do without a barrier here; those that we know do not. */
+CASE(free_without_locks_skipped)
+{
+    MPI_Win window;
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "no_locks", "true");
+    MPI_Win_create(small, sizeof small, sizeof *small, info, WORLD, &window);
+    MPI_Win_set_name(window, "field");
+    if (rank == 1)
+        HANG(WAIT_FOR_NOBODY(0));
+    else
+        HANG(MPI_Win_free(&window));
+}

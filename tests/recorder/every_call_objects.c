@@ -129,11 +129,15 @@ void part_windows(void)
 {
     static int memory[64];
     void *base;
+    int key;
     MPI_Win window, second;
     MPI_Info_create(&info);
     CALL(WORLD, NONE, NONE, NONE, N(Win_create)(memory, sizeof memory, sizeof *memory, INFO, W, &window));
     CALL(WORLD, NONE, NONE, NONE, MPI_Win_set_name(window, "field"));
     CALL(WORLD, NONE, NONE, NONE, MPI_Win_set_info(window, info));
+    MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &key, NULL);
+    CALL(WORLD, NONE, NONE, NONE, MPI_Win_set_attr(window, key, NULL));
+    MPI_Win_free_keyval(&key);
     epochs(window);
     one_sided(window);
     CALL(WORLD, NONE, NONE, NONE, MPI_Win_free(&window));

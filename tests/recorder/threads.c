@@ -5,10 +5,12 @@
  * Messages go from the process to itself on one communicator that all threads share, each with a tag of its
  * own; collectives are each thread's on a communicator of its own, as the standard wants it.  Writes one line
  * to the file that it is given: pid, and for each thread its messages, their bytes, barriers and allreduces.
- * A second argument says how many calls each thread makes.
+ * A second argument says how many calls each thread makes.  With a third one, which takes the stub library,
+ * each makes and frees windows, too, and keeps one that has seen ten fences and as many more as is its tag.
  */
 #include <mpi.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,11 +64,44 @@ static void message(struct worker *worker)
     }
 }
 
+static bool with_windows;
+
+#ifdef STUB_MPI_H /* a library may have no windows for several threads at once */
+static MPI_Win make_window(struct worker *worker, int fences)
+{
+    static int memory;
+    MPI_Win window;
+    MPI_Win_create(&memory, sizeof memory, 1, MPI_INFO_NULL, worker->own, &window);
+    for (int i = 0; i < fences; i++)
+        MPI_Win_fence(i % 3 ? 0 : MPI_MODE_NOSUCCEED, window);
+    worker->calls += fences + 2;
+    return window;
+}
+
+static void free_window(MPI_Win window)
+{
+    MPI_Win_free(&window);
+}
+#else
+static int make_window(struct worker *worker, int fences)
+{
+    (void)worker;
+    return fences;
+}
+
+static void free_window(int window)
+{
+    (void)window;
+}
+#endif
+
 static void *work(void *argument)
 {
     struct worker *worker = argument;
     int flag, value = 1, sum;
     while (worker->calls < most) {
+        if (with_windows && next_random(worker, 32) == 0)
+            free_window(make_window(worker, (int)next_random(worker, 4)));
         switch (next_random(worker, 4)) {
         case 0:
             MPI_Barrier(worker->own);
@@ -86,6 +121,8 @@ static void *work(void *argument)
             message(worker);
         }
     }
+    if (with_windows)
+        make_window(worker, 10 + worker->tag);
     return NULL;
 }
 
@@ -95,6 +132,7 @@ int main(int argc, char **argv)
     int level;
     if (argc > 2)
         most = atol(argv[2]);
+    with_windows = argc > 3;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     if (level < MPI_THREAD_MULTIPLE)
         return 77;

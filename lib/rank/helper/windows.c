@@ -84,6 +84,20 @@ static void read_group(struct mpiq_look *look, const struct mpiq_communicator *c
     free(ranks);
 }
 
+static void read_progress(struct mpiq_look *look, struct mpiq_window *window)
+{
+    const mqs_extensions *extensions = &look->dll->extensions;
+    mqs_window_progress progress;
+
+    memset(&progress, 0, sizeof progress);
+    if (!extensions->get_window_progress ||
+        extensions->get_window_progress(&look->process, &progress) != mqs_ok)
+        return;
+    window->fences = progress.fences >= 0 ? progress.fences : -1;
+    window->freeing = progress.freeing != 0;
+    window->synchronises = progress.synchronises != 0;
+}
+
 static void read_window(struct mpiq_look *look, const mqs_window *from)
 {
     int64_t comm = comm_of_window(look->state, from);
@@ -111,6 +125,7 @@ static void read_window(struct mpiq_look *look, const mqs_window *from)
     }
     window->made_caller = from->caller;
     const struct mpiq_communicator *members = &look->state->communicators[comm];
+    read_progress(look, window);
     read_locks(look, members, window);
     read_group(look, members, window, false);
     read_group(look, members, window, true);
