@@ -281,6 +281,31 @@ static bool may_come(const struct mpiq_finder *finder, uint32_t process)
     return finder->graph->nodes[mpiq_rank_node(process)].may;
 }
 
+/* Whether a process is blocked in a collective with a root, or, rooted false, in any collective. */
+static bool is_in_call(const struct mpiq_finder *finder, uint32_t process, bool rooted)
+{
+    const char *call = finder->diagnosis->ranks[process].call;
+    return mpiq_blocking_call(call) == MPIQ_BLOCKING_COLLECTIVE &&
+           (!rooted || mpiq_collective_has_root(mpiq_collective_class(call)));
+}
+
+/* Where calls are not counted and all who are missing are in another collective, those may have passed this
+   one, or those who are in it that one: some leave a collective with a root before others, and where the
+   roots differ that ends so, too.  Then it cannot be told who went wrong.  rooted: this one has a root. */
+static bool order_is_unknown(const struct mpiq_finder *finder, const struct mpiq_finding *finding,
+                             bool rooted)
+{
+    const struct mpiq_rank_set *missing = &finding->missing;
+    for (uint32_t i = 0; i < missing->count; i++) {
+        for (uint32_t rank = missing->ranges[i].first; rank <= missing->ranges[i].last; rank++) {
+            uint32_t process = mpiq_job_process(finder->job, missing->ranges[i].world, rank);
+            if (!is_in_call(finder, process, !rooted))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* Suspected are fewer than are in; of as many those that took another way than a collective, or that never
    started what the others have started.  Where it is
    proven that the call will never be complete, not those who may still come. */
@@ -368,7 +393,12 @@ static void find_instance(struct instances *instances, const struct instance *in
     if (finding->missing.size == 0) {
         mpiq_diagnosis_drop_finding(finder->diagnosis);
     } else {
-        suspect(finder, finding);
+        bool counted = instance->comm == MPIQ_NONE || instance->number > 0 || roll.most > 0;
+        bool rooted = mpiq_collective_has_root(instance->collective);
+        bool unknown = !counted && order_is_unknown(finder, finding, rooted);
+        finding->may_have_left = unknown && rooted;
+        if (!unknown)
+            suspect(finder, finding);
     }
     for (uint32_t i = 0; i < instance->count; i++) {
         const struct entry *entry = &instances->entries[order[i]];

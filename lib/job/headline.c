@@ -63,6 +63,13 @@ static const char *incomplete(struct mpiq_finder *finder, const struct mpiq_find
     const char *call = finding->collective ? finding->collective : "collective call";
     const char *never = finding->proven ? "never" : finding->missing.size == 1 ? "has not" : "have not";
     const char *entered = finding->requests ? "started" : "entered";
+    if (finding->may_have_left && finding->communicators == 0)
+        return WORDS(
+            arena,
+            "%s %s in %s%s, while %s %s in another collective: either %s skipped it, or the roots differ",
+            mpiq_words_ranks(arena, &finding->ranks), is_plural(&finding->ranks) ? "wait" : "waits", call,
+            on(finder, finding->comm), mpiq_words_ranks(arena, &finding->missing),
+            is_plural(&finding->missing) ? "are" : "is", is_plural(&finding->missing) ? "they" : "it");
     /* The few are said first: they are whom to look at. */
     if (finding->missing.size > finding->ranks.size && finding->communicators == 0)
         return WORDS(arena, "%s %s %s%s, which %s %s %s%s", mpiq_words_ranks(arena, &finding->ranks),
@@ -404,9 +411,24 @@ static const char *headline(struct mpiq_finder *finder, struct mpiq_finding *fin
         return message(finder, finding);
     case MPIQ_FINDING_WAIT_CYCLE:
         return circle(finder, finding);
-    default:
-        return finding->text;
+    case MPIQ_FINDING_COLLECTIVE_MISMATCH: /* these have theirs since they were found */
+    case MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH:
+    case MPIQ_FINDING_COLLECTIVE_OVERLAP:
+    case MPIQ_FINDING_TRUNCATION:
+    case MPIQ_FINDING_RANK_GONE:
+    case MPIQ_FINDING_RANK_STOPPED:
+    case MPIQ_FINDING_RANK_ELSEWHERE:
+    case MPIQ_FINDING_REQUEST_LEAK:
+    case MPIQ_FINDING_UNEXPECTED_BACKLOG:
+    case MPIQ_FINDING_WINDOW_WAIT:
+    case MPIQ_FINDING_POLLING_UNMATCHED:
+    case MPIQ_FINDING_STACKS_DIFFER:
+    case MPIQ_FINDING_MESSAGE_LOST:
+    case MPIQ_FINDING_TYPE_MISMATCH:
+    case MPIQ_FINDING_NOT_FREED:
+        break;
     }
+    return finding->text;
 }
 
 void mpiq_find_headlines(struct mpiq_finder *finder)

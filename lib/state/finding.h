@@ -237,6 +237,7 @@ struct mpiq_finding {
     uint8_t through;               /* collectives on a circle: 0, 1, 2 for more: private to lib/job */
     bool outside;                  /* those in the call wait for others' bug: private to lib/job */
     bool requests;                 /* they wait for a request of the call: private to lib/job */
+    bool may_have_left;            /* those not in may have been in it: private to lib/job */
     uint32_t communicators;        /* further ones with the same bug: private to lib/job */
     uint32_t comm;                 /* in communicators; MPIQ_NONE: not of one */
     const char *collective;        /* "MPI_Bcast"; NULL */

@@ -13,6 +13,17 @@ static void fail(struct mpiq_error *error)
     mpiq_error_destroy(error);
 }
 
+void job_check_texts(const struct mpiq_diagnosis *diagnosis)
+{
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        const struct mpiq_finding *finding = &diagnosis->findings[i];
+        if (!finding->text || !*finding->text) {
+            printf("\n%s has no sentence\n", mpiq_finding_word(finding->kind));
+            CU_FAIL("a finding without a sentence");
+        }
+    }
+}
+
 /* The second look at what has not moved, but for the time and what waiting costs. */
 static void see_again(struct mpiq_rank_state *state)
 {
@@ -38,6 +49,7 @@ struct mpiq_diagnosis *job_diagnose(struct job_builder *job, struct mpiq_job_sta
     fail(mpiq_job_state_finish(*ret));
     struct mpiq_diagnosis *diagnosis = NULL;
     fail(mpiq_diagnose(*ret, &job->options, &diagnosis));
+    job_check_texts(diagnosis);
     return diagnosis;
 }
 

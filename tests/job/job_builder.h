@@ -100,6 +100,8 @@ void job_channel(struct job_builder *job, int from, int to, int comm, int sent, 
 
 /* Ends both looks and diagnoses; the caller destroys both. */
 struct mpiq_diagnosis *job_diagnose(struct job_builder *job, struct mpiq_job_state **ret);
+/* Asserts that each finding has a sentence; job_diagnose does. */
+void job_check_texts(const struct mpiq_diagnosis *diagnosis);
 /* The diagnosis as lines: the verdict, each finding's kind, ranks, missing, suspects and text. */
 char *job_answer(struct job_builder *job);
 /* Asserts that the answer is that, shows both where it is not, and deinits job. */

@@ -324,6 +324,37 @@ static void test_unpatched(void)
                      "MPI_Bcast that the other 3 ranks are waiting in\n");
 }
 
+/* Rank 1 gives another root than the others, in a library that counts no calls: who has left the call, and
+   who never came to it, looks the same. */
+static void test_other_root_unpatched(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    job_unpatched(&job);
+    job_collective(&job, 0, WORLD, "MPI_Gather", 4, 1);
+    job_collective(&job, 1, WORLD, "MPI_Gather", 4, 2);
+    job_collective(&job, 2, WORLD, "MPI_Barrier", 5, 0);
+    job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
+                     "collective_incomplete ranks 0-1 missing 2: Ranks 0 and 1 wait in MPI_Gather, while "
+                     "rank 2 is in another collective: either it skipped it, or the roots differ\n");
+    job_init(&job, 3);
+    job_unpatched(&job);
+    job_collective(&job, 0, WORLD, "MPI_Bcast", 4, 1);
+    job_collective(&job, 1, WORLD, "MPI_Bcast", 4, 0);
+    job_collective(&job, 2, WORLD, "MPI_Barrier", 5, 0);
+    job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
+                     "collective_incomplete ranks 0-1 missing 2: Ranks 0 and 1 wait in MPI_Bcast, while rank "
+                     "2 is in another collective: either it skipped it, or the roots differ\n");
+    job_init(&job, 3);
+    job_unpatched(&job);
+    job_collective(&job, 0, WORLD, "MPI_Reduce", 4, 1);
+    job_collective(&job, 1, WORLD, "MPI_Barrier", 5, 0);
+    job_collective(&job, 2, WORLD, "MPI_Barrier", 5, 0);
+    job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
+                     "collective_incomplete ranks 1-2 missing 0: Rank 0 never entered the MPI_Barrier that "
+                     "the other 2 ranks are waiting in\n");
+}
+
 /* Shared memory, a root that does something else: those who wait for its data are stuck, not all. */
 static void test_forced_root(void)
 {
@@ -482,6 +513,7 @@ int main(void)
         {"nonblocking scan against blocking", test_nonblocking_scan_against_blocking},
         {"nonblocking root", test_nonblocking_root},
         {"unpatched", test_unpatched},
+        {"other root, unpatched", test_other_root_unpatched},
         {"forced root", test_forced_root},
         {"forced scan", test_forced_scan},
         {"forced reduce", test_forced_reduce},

@@ -103,6 +103,7 @@ static struct said look_twice(int pause, bool at_rest)
     struct mpiq_diagnose_options options = {.stall_after = STALL_AFTER};
     mpiq_error_destroy(mpiq_diagnose(said.job, &options, &said.diagnosis));
     find_stuck(&said);
+    job_check_texts(said.diagnosis);
     return said;
 }
 
