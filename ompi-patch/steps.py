@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What of the patch belongs to which step of the series, for `generate --series`.
+"""What of the patch belongs to which step of the series, for `generate --series`, and to which release line.
 
 Every step holds all that the steps before it hold.  Three things tell where something belongs:
 
@@ -7,6 +7,9 @@ Every step holds all that the steps before it hold.  Three things tell where som
 - a part of a new file: a line `/* series: STEP */` before it and `/* series: end */` behind it, which nest and
   are in no patch;
 - a hook: HOOKS, by its file; single lines and hunks of it: LINES, by what they add.
+
+What a new file has for the lines in TEMPLATES alone stands between `#if OMPI_MQS_TEMPLATES` and `#endif
+/* OMPI_MQS_TEMPLATES */`, perhaps with an `#else /* !OMPI_MQS_TEMPLATES */`: a patch has one of the two and no #if.
 """
 
 import re
@@ -39,6 +42,9 @@ LINES = (
 # Until the header that a file includes is there, it includes another one.
 INSTEAD = {("ompi/request/request.h", "ompi/mqs/wait.h"): ("calls", "ompi/mqs/thread.h")}
 
+# Lines whose MPI functions are templates, of which one makes several functions, in other libraries than the rest.
+TEMPLATES = ("6.1",)
+
 INCLUDE = re.compile(r'#include "ompi/mqs/(\w+)\.h"')
 
 
@@ -52,10 +58,25 @@ def step_of_file(stem):
     return next(step for step, pattern in FILES if re.fullmatch(pattern, stem))
 
 
-def source(text, until):
-    """A new file as it is after a step."""
-    kept, stack = [], []
+def resolved(text, release_line):
+    """A new file with what it has for a release line."""
+    kept, taken = [], True
     for line in text.splitlines(keepends=True):
+        if line == "#if OMPI_MQS_TEMPLATES\n":
+            taken = release_line in TEMPLATES
+        elif line == "#else /* !OMPI_MQS_TEMPLATES */\n":
+            taken = not taken
+        elif line == "#endif /* OMPI_MQS_TEMPLATES */\n":
+            taken = True
+        elif taken:
+            kept.append(line)
+    return "".join(kept)
+
+
+def source(text, until, release_line):
+    """A new file as it is after a step, for a release line."""
+    kept, stack = [], []
+    for line in resolved(text, release_line).splitlines(keepends=True):
         if mark := re.match(r"/\* series: (\w+) \*/$", line):
             if mark[1] == "end":
                 stack.pop()

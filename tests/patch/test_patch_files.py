@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The .patch files: made from what is in the tree now, and fit for the release as it comes."""
 
+import importlib.machinery
+import importlib.util
 import os
 import pathlib
 import re
@@ -95,6 +97,35 @@ def test_our_headers_are_included_whatever_is_configured(pristine, tmp_path):
     assert inside == []
 
 
+TEMPLATE = """\
+#include "ompi_config.h"
+
+PROTOTYPE ERROR_CLASS bcast(BUFFER buffer, COUNT count, DATATYPE datatype, INT root, COMM comm)
+{
+    int err;
+
+    if (MPI_PARAM_CHECK) {
+        err = MPI_SUCCESS;
+    }
+
+    err = comm->c_coll->coll_bcast(buffer, count, datatype, root, comm, comm->c_coll->coll_bcast_module);
+    OMPI_ERRHANDLER_RETURN(err, comm, err, FUNC_NAME);
+}
+"""
+
+
+def test_a_template_stays_one_function():
+    """Open MPI's main makes several functions of a template's body: it gets the statement, and is not split in two."""
+    sys.path.insert(0, str(PATCHES))
+    loader = importlib.machinery.SourceFileLoader("generate", str(PATCHES / "generate"))
+    generate = importlib.util.module_from_spec(importlib.util.spec_from_loader("generate", loader))
+    loader.exec_module(generate)
+    statement = "OMPI_MQS_ENTER(bcast, comm, count, datatype, NULL, root)"
+    expected = TEMPLATE.replace('config.h"\n', f'config.h"\n{generate.INCLUDE}').replace(
+        "MPI_SUCCESS;\n    }\n", f"MPI_SUCCESS;\n    }}\n\n    {statement}\n")
+    assert generate.with_entry("ompi/mpi/c/bcast.c.in", TEMPLATE, statement, True) == expected
+
+
 def tree(directory):
     return {path.relative_to(directory): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
@@ -116,7 +147,7 @@ def test_the_series_is_the_patch_in_steps(pristine, tmp_path):
         assert done.returncode == 0 and "offset" not in done.stdout, done.stdout
         after = tree(work)
         assert after != before
-        assert not re.search(rb"series: \w+ \*/", b"".join(after.values()))
+        assert not re.search(rb"series: \w+ \*/|OMPI_MQS_TEMPLATES", b"".join(after.values()))
         missing = {header for text in after.values() for header in re.findall(rb'#include "(ompi/mqs/\w+\.h)"', text)
                    if not (work / header.decode()).exists()}
         assert missing == set(), step.name

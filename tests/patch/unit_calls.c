@@ -2,7 +2,8 @@
 /*
  * unit_calls.c - the recording code alone: calls that end in unusual ways.  A communicator that goes away
  * under a call, callbacks that call MPI or never return, requests whose start fails, that are given back,
- * that complete before anybody could be told.  Built with the address sanitizer.
+ * that complete before anybody could be told.  Built with the address sanitizer, and once more with
+ * OMPI_MQS_TEMPLATES, as the lines have it whose MPI functions are templates.
  */
 #include "ompi/mqs/call_body.h"
 #include "ompi/mqs/callback_body.h"
@@ -56,6 +57,14 @@ static void end(void)
     comm.c_mqs = NULL;
 }
 
+#if OMPI_MQS_TEMPLATES
+static int mpi_barrier(void)
+{
+    OMPI_MQS_ENTER(barrier, &comm, 0, NULL, NULL, -1)
+
+    return 7;
+}
+#else
 OMPI_MQS_REST(barrier, (void))
 {
     return 7;
@@ -65,6 +74,7 @@ static int mpi_barrier(void)
 {
     OMPI_MQS_ENTER(barrier, &comm, 0, NULL, NULL, -1, ())
 }
+#endif
 
 static void barrier(void)
 {
@@ -101,6 +111,32 @@ static void test_end_time(void)
 #endif
     end();
 }
+
+#if OMPI_MQS_TEMPLATES
+static void large_allreduce(int64_t count)
+{
+    OMPI_MQS_ENTER(allreduce, &comm, count, &comm, &comm, -1)
+}
+
+/* A count of MPI_Count's, and a communicator that is not recorded. */
+static void test_templates(void)
+{
+    struct ompi_mqs_collectives *record;
+
+    begin();
+    large_allreduce((int64_t)5 << 40);
+    CHECK((uint64_t)5 << 40 == newest()->count && OMPI_MQS_allreduce == newest()->collective);
+    large_allreduce(3);
+    CHECK(3 == newest()->count);
+    CHECK(2 == calls_of(OMPI_MQS_allreduce) && 0 == active_of(OMPI_MQS_allreduce));
+    record = comm.c_mqs;
+    comm.c_mqs = NULL;
+    large_allreduce(4);
+    comm.c_mqs = record;
+    CHECK(2 == calls_of(OMPI_MQS_allreduce));
+    end();
+}
+#endif
 
 /* Where no other function is near behind it. */
 #define ELSEWHERE __attribute__((noinline, section("elsewhere")))
@@ -192,7 +228,7 @@ static void __attribute__((noinline)) error_handler(int leaves)
     }
 }
 
-OMPI_MQS_REST(bcast, (int leaves))
+static int while_in_bcast(int leaves)
 {
     OMPI_MQS_WAITING_IN(OMPI_MQS_WAIT_RMA, NULL, NULL)
 
@@ -202,10 +238,24 @@ OMPI_MQS_REST(bcast, (int leaves))
     return 0;
 }
 
+#if OMPI_MQS_TEMPLATES
+static int __attribute__((noinline)) failing_bcast(int leaves)
+{
+    OMPI_MQS_ENTER(bcast, &comm, 1, NULL, NULL, 0)
+
+    return while_in_bcast(leaves);
+}
+#else
+OMPI_MQS_REST(bcast, (int leaves))
+{
+    return while_in_bcast(leaves);
+}
+
 static int __attribute__((noinline)) failing_bcast(int leaves)
 {
     OMPI_MQS_ENTER(bcast, &comm, 1, NULL, NULL, 0, (leaves))
 }
+#endif
 
 static void __attribute__((noinline)) failing_dup(int leaves)
 {
@@ -496,6 +546,9 @@ static void test_memory(void)
 int main(void)
 {
     test_end_time();
+#if OMPI_MQS_TEMPLATES
+    test_templates();
+#endif
     test_caller_of_a_binding();
     test_gone_under_a_call();
     test_error_handlers();

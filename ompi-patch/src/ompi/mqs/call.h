@@ -20,12 +20,17 @@
 #ifndef OMPI_MQS_CALL_H
 #define OMPI_MQS_CALL_H
 
+#if OMPI_MQS_TEMPLATES
+/* The MPI functions are in other libraries than the bodies, which no hidden symbol reaches. */
+#define OMPI_MQS_ASSEMBLER 0
+#else /* !OMPI_MQS_TEMPLATES */
 /* x86-64 says some things in assembler, to save the caller instructions; the compiler says them elsewhere. */
 #if defined(__x86_64__) && !defined(__ILP32__) && defined(__GNUC__)
 #define OMPI_MQS_ASSEMBLER 1
 #else
 #define OMPI_MQS_ASSEMBLER 0
 #endif
+#endif /* OMPI_MQS_TEMPLATES */
 
 #include "ompi/mqs/thread.h"
 #include "ompi/mqs/wait.h"
@@ -103,7 +108,11 @@ OMPI_MQS_INLINE struct ompi_mqs_call *ompi_mqs_ring_next(struct ompi_mqs_collect
 
 /* record is not NULL. Returns whether the call is recorded, and has to be ended. */
 OMPI_MQS_INLINE int ompi_mqs_call_begin(struct ompi_mqs_collectives *record, uint32_t collective, uint32_t flags,
+#if OMPI_MQS_TEMPLATES
+                                        int64_t count, const void *datatype, const void *op, int root)
+#else /* !OMPI_MQS_TEMPLATES */
                                         int count, const void *datatype, const void *op, int root)
+#endif /* OMPI_MQS_TEMPLATES */
 {
     struct ompi_mqs_call *call;
 
@@ -123,12 +132,16 @@ OMPI_MQS_INLINE int ompi_mqs_call_begin(struct ompi_mqs_collectives *record, uin
         collective << 16 | flags;
 #endif
     if (0 == (flags & OMPI_MQS_CALL_NO_COUNT)) {
+#if OMPI_MQS_TEMPLATES
+        call->count = count;
+#else /* !OMPI_MQS_TEMPLATES */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
         /* Counts are ints and never negative here: the upper half of the slot stays as it was made, 0. */
         *(ompi_mqs_signed_word_t *) &call->count = count;
 #else
         call->count = count;
 #endif
+#endif /* OMPI_MQS_TEMPLATES */
         call->datatype = ompi_mqs_address(datatype);
     }
     if (0 == (flags & OMPI_MQS_CALL_NO_ROOT)) {
@@ -185,6 +198,31 @@ OMPI_DECLSPEC void ompi_mqs_request_end(struct ompi_mqs_request_guard *guard);
 enum ompi_mqs_order_of { OMPI_MQS_COLLECTIVES(OMPI_MQS_ORDER_OF) };
 #undef OMPI_MQS_ORDER_OF
 
+#if OMPI_MQS_TEMPLATES
+/* A blocking call under way; record is NULL if there is nothing to end. */
+struct ompi_mqs_call_guard {
+    struct ompi_mqs_collectives *record;
+    uint32_t collective;
+};
+
+OMPI_MQS_INLINE void ompi_mqs_call_guard_end(const struct ompi_mqs_call_guard *guard)
+{
+    if (NULL != guard->record) {
+        ompi_mqs_call_end(guard->record, guard->collective);
+    }
+}
+
+#define OMPI_MQS_ENTER(id, comm, count, datatype, op, root)                                             \
+    struct ompi_mqs_call_guard mqs_guard __attribute__((cleanup(ompi_mqs_call_guard_end), unused)) = {   \
+        OMPI_MQS_RECORD(comm), OMPI_MQS_##id};                                                          \
+    if (NULL != mqs_guard.record &&                                                                     \
+        !ompi_mqs_call_begin(mqs_guard.record, OMPI_MQS_##id,                                           \
+                             OMPI_MQS_CALL_ORDERED | OMPI_MQS_FLAGS_OF(datatype, op, root), (count),    \
+                             (datatype), (op), (root))) {                                               \
+        mqs_guard.record = NULL;                                                                        \
+    }
+
+#else /* !OMPI_MQS_TEMPLATES */
 /* Declares and defines the rest of the function of a call: id is the call's, parameters are the function's own. */
 #define OMPI_MQS_REST(id, parameters) static inline __attribute__((always_inline)) int ompi_mqs_rest_##id parameters
 
@@ -204,6 +242,7 @@ enum ompi_mqs_order_of { OMPI_MQS_COLLECTIVES(OMPI_MQS_ORDER_OF) };
     ompi_mqs_call_end(mqs_record, OMPI_MQS_##id);                                                       \
     return mqs_result;
 
+#endif /* OMPI_MQS_TEMPLATES */
 #define OMPI_MQS_FLAGS_OF(datatype, op, root)                       \
     ((OMPI_MQS_LACKS(datatype, NULL) ? OMPI_MQS_CALL_NO_COUNT : 0) | \
      (OMPI_MQS_LACKS(op, NULL) ? OMPI_MQS_CALL_NO_OP : 0) |          \
@@ -241,8 +280,12 @@ enum ompi_mqs_order_of { OMPI_MQS_COLLECTIVES(OMPI_MQS_ORDER_OF) };
 
 #else
 
+#if OMPI_MQS_TEMPLATES
+#define OMPI_MQS_ENTER(id, comm, count, datatype, op, root)
+#else /* !OMPI_MQS_TEMPLATES */
 #define OMPI_MQS_REST(id, parameters) static inline __attribute__((always_inline)) int ompi_mqs_rest_##id parameters
 #define OMPI_MQS_ENTER(id, comm, count, datatype, op, root, arguments) return ompi_mqs_rest_##id arguments;
+#endif /* OMPI_MQS_TEMPLATES */
 #define OMPI_MQS_ENTER_RARE(id, comm, count, datatype, op, root)
 #define OMPI_MQS_ENTER_PROCESS(id)
 #define OMPI_MQS_ENTER_PROCESS_ON(id, comm)
