@@ -24,8 +24,9 @@ struct candidates {
 
 static bool is_launcher(const char *executable)
 {
-    static const char *const names[] = {"mpirun", "mpiexec", "orterun", "orted",         "prterun",
-                                        "prte",   "prted",   "srun",    "mpiexec.hydra", "hydra_pmi_proxy"};
+    static const char *const names[] = {"mpirun",     "mpiexec", "orterun",       "orted",
+                                        "prterun",    "prte",    "prted",         "ompi-prte",
+                                        "ompi-prted", "srun",    "mpiexec.hydra", "hydra_pmi_proxy"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(executable, names[i]) == 0)
             return true;
