@@ -384,6 +384,7 @@ void comm_removed(struct mpiq_record_comm *comm)
         channel_free_all(comm);
         request_forget_comm(arena_offset(comm));
         window_forget_comm(arena_offset(comm));
+        file_forget_comm(arena_offset(comm));
         comm->next = arena_offset(free_comms);
         free_comms = comm;
     }

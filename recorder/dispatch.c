@@ -130,6 +130,14 @@ static void before_window(struct call *call)
         call->entry->peer = peer_of((int32_t)ARGUMENT(call, 'p'));
 }
 
+/* On a file: on the communicator that it was opened on. */
+static void before_file(struct call *call, word file)
+{
+    call->comm = file_comm(file);
+    call->entry->comm = arena_offset(call->comm);
+    note_of(call);
+}
+
 static void before_freed_comm(struct call *call)
 {
     call->handle = handle_at((const void *)ARGUMENT(call, 'd'), 0);
@@ -228,6 +236,13 @@ static void before(struct call *call)
     case ACTION_WIN_ATTRIBUTE:
         before_window(call);
         window_before(call);
+        break;
+    case ACTION_FILE:
+        before_file(call, ARGUMENT(call, 'F'));
+        break;
+    case ACTION_FILE_CLOSE:
+        before_file(call, *(const word *)ARGUMENT(call, 'F'));
+        file_closing(*(const word *)ARGUMENT(call, 'F'));
         break;
     case ACTION_WIN_SYNC:
         before_window(call);
@@ -407,6 +422,11 @@ static void after(struct call *call, int result)
         end_blocking(call);
         if (result == 0)
             window_created(call, handle_at((const void *)ARGUMENT(call, 'W'), 0));
+        break;
+    case ACTION_FILE_OPEN:
+        end_blocking(call);
+        if (result == 0)
+            file_opened(*(const word *)ARGUMENT(call, 'G'), call->comm);
         break;
     case ACTION_WIN_FENCE:
         window_fence_ended(call, result);

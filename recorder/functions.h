@@ -11,7 +11,7 @@
  *   R request (out)   r request (in, out) A requests         k how many          s status   S statuses
  *   x index (out)     X indices (out)     o how many (out)   f flag (out)        m message (in, out)
  *   C communicator (out)  d communicator (in, out)   w window  W window (out)  v window (in, out)
- *   Y datatype, group or operation (out)   l length of a window's memory   i info
+ *   Y datatype, group or operation (out)   l length of a window's memory   i info   F file
  *   O operation       z root              * other, looked at by the function's own code     - not looked at
  *
  * Functions that only ask or compute (MPI_Comm_rank, MPI_Get_count, MPI_Type_commit, ...) are not wrapped,
@@ -194,32 +194,32 @@
     X(Fetch_and_op, RMA, "b-tp--w", none)                                                   \
     X(Compare_and_swap, RMA, "b--tp-w", none)                                               \
     X(File_open, FILE_OPEN, "c---G", file_open)                                             \
-    X(File_close, FILE_CLOSE, "-", file_close)                                              \
-    X(File_set_size, FILE, "-", file_set_size)                                              \
-    X(File_preallocate, FILE, "-", file_preallocate)                                        \
-    X(File_set_info, FILE, "-", file_set_info)                                              \
-    X(File_set_view, FILE, "-", file_set_view)                                              \
-    X(File_set_atomicity, FILE, "-", file_set_atomicity)                                    \
-    X(File_sync, FILE, "-", file_sync)                                                      \
-    X(File_seek_shared, FILE, "-", file_seek_shared)                                        \
-    L(File_read_all, FILE, "-", file_read_all)                                              \
-    L(File_read_all_begin, FILE, "-", file_read_all_begin)                                  \
-    X(File_read_all_end, FILE, "-", file_read_all_end)                                      \
-    L(File_read_at_all, FILE, "-", file_read_at_all)                                        \
-    L(File_read_at_all_begin, FILE, "-", file_read_at_all_begin)                            \
-    X(File_read_at_all_end, FILE, "-", file_read_at_all_end)                                \
-    L(File_read_ordered, FILE, "-", file_read_ordered)                                      \
-    L(File_read_ordered_begin, FILE, "-", file_read_ordered_begin)                          \
-    X(File_read_ordered_end, FILE, "-", file_read_ordered_end)                              \
-    L(File_write_all, FILE, "-", file_write_all)                                            \
-    L(File_write_all_begin, FILE, "-", file_write_all_begin)                                \
-    X(File_write_all_end, FILE, "-", file_write_all_end)                                    \
-    L(File_write_at_all, FILE, "-", file_write_at_all)                                      \
-    L(File_write_at_all_begin, FILE, "-", file_write_at_all_begin)                          \
-    X(File_write_at_all_end, FILE, "-", file_write_at_all_end)                              \
-    L(File_write_ordered, FILE, "-", file_write_ordered)                                    \
-    L(File_write_ordered_begin, FILE, "-", file_write_ordered_begin)                        \
-    X(File_write_ordered_end, FILE, "-", file_write_ordered_end)                            \
+    X(File_close, FILE_CLOSE, "F", file_close)                                              \
+    X(File_set_size, FILE, "F", file_set_size)                                              \
+    X(File_preallocate, FILE, "F", file_preallocate)                                        \
+    X(File_set_info, FILE, "F", file_set_info)                                              \
+    X(File_set_view, FILE, "F", file_set_view)                                              \
+    X(File_set_atomicity, FILE, "F", file_set_atomicity)                                    \
+    X(File_sync, FILE, "F", file_sync)                                                      \
+    X(File_seek_shared, FILE, "F", file_seek_shared)                                        \
+    L(File_read_all, FILE, "F", file_read_all)                                              \
+    L(File_read_all_begin, FILE, "F", file_read_all_begin)                                  \
+    X(File_read_all_end, FILE, "F", file_read_all_end)                                      \
+    L(File_read_at_all, FILE, "F", file_read_at_all)                                        \
+    L(File_read_at_all_begin, FILE, "F", file_read_at_all_begin)                            \
+    X(File_read_at_all_end, FILE, "F", file_read_at_all_end)                                \
+    L(File_read_ordered, FILE, "F", file_read_ordered)                                      \
+    L(File_read_ordered_begin, FILE, "F", file_read_ordered_begin)                          \
+    X(File_read_ordered_end, FILE, "F", file_read_ordered_end)                              \
+    L(File_write_all, FILE, "F", file_write_all)                                            \
+    L(File_write_all_begin, FILE, "F", file_write_all_begin)                                \
+    X(File_write_all_end, FILE, "F", file_write_all_end)                                    \
+    L(File_write_at_all, FILE, "F", file_write_at_all)                                      \
+    L(File_write_at_all_begin, FILE, "F", file_write_at_all_begin)                          \
+    X(File_write_at_all_end, FILE, "F", file_write_at_all_end)                              \
+    L(File_write_ordered, FILE, "F", file_write_ordered)                                    \
+    L(File_write_ordered_begin, FILE, "F", file_write_ordered_begin)                        \
+    X(File_write_ordered_end, FILE, "F", file_write_ordered_end)                            \
     L(File_iread_all, IFILE, "----R", file_iread_all)                                       \
     L(File_iread_at_all, IFILE, "-----R", file_iread_at_all)                                \
     L(File_iwrite_all, IFILE, "----R", file_iwrite_all)                                     \

@@ -280,6 +280,16 @@ void window_fence_ended(const struct call *call, int result);
 void window_before(struct call *call);
 void window_after(struct call *call, int result);
 
+/* ---- file.c ------------------------------------------------------------------------------------------ */
+
+void file_opened(word handle, const struct mpiq_record_comm *comm);
+/* NULL: not known. */
+struct mpiq_record_comm *file_comm(word handle);
+/* MPI_File_close has begun: from when it ends on another file may have that handle. */
+void file_closing(word handle);
+/* A communicator is freed.  Holding the lock. */
+void file_forget_comm(uint32_t comm);
+
 /* ---- channel.c --------------------------------------------------------------------------------------- */
 
 /* A send begins; returns its number on the channel, from 1. */

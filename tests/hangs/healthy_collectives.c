@@ -288,6 +288,27 @@ CASE(neighbourhood)
     MPI_Neighbor_alltoall(small, 1, MPI_INT, small_received, 1, MPI_INT, cart);
 }
 
+/* Calls of one kind on two files: one of all ranks, one of each half, to which one of the half comes late. */
+CASE(files_of_all_and_of_halves)
+{
+    MPI_Comm half;
+    MPI_File all, own;
+    char name[32];
+
+    MPI_Comm_split(WORLD, rank % 2, rank, &half);
+    snprintf(name, sizeof name, "corpus-half-%d", rank % 2);
+    MPI_File_open(WORLD, "corpus-all", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &all);
+    MPI_File_open(half, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &own);
+    ROUNDS
+    {
+        MPI_File_write_at_all(all, 64 * rank, small, 1, MPI_INT, MPI_STATUS_IGNORE);
+        if (rank == 1)
+            compute_us(2000);
+        for (int i = 0; i <= rank % 2; i++)
+            MPI_File_write_at_all(own, 64 * rank, small, 1, MPI_INT, MPI_STATUS_IGNORE);
+    }
+}
+
 /* Windows. */
 
 static MPI_Win make_window(void)

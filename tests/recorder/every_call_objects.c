@@ -152,6 +152,9 @@ void part_windows(void)
 /* ---- files -----------------------------------------------------------------------------------------------
  */
 
+/* A call of all who have the file: it is on the communicator that this was opened on. */
+#define ON_FILE(...) CALL(WORLD, NONE, NONE, NONE, __VA_ARGS__)
+
 static void blocking_files(MPI_File file)
 {
     static char data[64];
@@ -160,19 +163,19 @@ static void blocking_files(MPI_File file)
     PLAIN(N(File_write_at)(file, 4 * rank, data, 4, MPI_BYTE, &status));
     PLAIN(N(File_read)(file, data, 4, MPI_BYTE, &status));
     PLAIN(N(File_read_at)(file, 4 * rank, data, 4, MPI_BYTE, &status));
-    PLAIN(N(File_write_all)(file, data, 4, MPI_BYTE, &status));
-    PLAIN(N(File_read_all)(file, data, 4, MPI_BYTE, &status));
-    PLAIN(N(File_write_at_all)(file, 4 * rank, data, 4, MPI_BYTE, &status));
-    PLAIN(N(File_read_at_all)(file, 4 * rank, data, 4, MPI_BYTE, &status));
-    PLAIN(N(File_write_all_begin)(file, data, 4, MPI_BYTE));
-    PLAIN(MPI_File_write_all_end(file, data, &status));
-    PLAIN(N(File_read_all_begin)(file, data, 4, MPI_BYTE));
-    PLAIN(MPI_File_read_all_end(file, data, &status));
-    PLAIN(N(File_write_at_all_begin)(file, 4 * rank, data, 4, MPI_BYTE));
-    PLAIN(MPI_File_write_at_all_end(file, data, &status));
-    PLAIN(N(File_read_at_all_begin)(file, 4 * rank, data, 4, MPI_BYTE));
-    PLAIN(MPI_File_read_at_all_end(file, data, &status));
-    PLAIN(MPI_File_sync(file));
+    ON_FILE(N(File_write_all)(file, data, 4, MPI_BYTE, &status));
+    ON_FILE(N(File_read_all)(file, data, 4, MPI_BYTE, &status));
+    ON_FILE(N(File_write_at_all)(file, 4 * rank, data, 4, MPI_BYTE, &status));
+    ON_FILE(N(File_read_at_all)(file, 4 * rank, data, 4, MPI_BYTE, &status));
+    ON_FILE(N(File_write_all_begin)(file, data, 4, MPI_BYTE));
+    ON_FILE(MPI_File_write_all_end(file, data, &status));
+    ON_FILE(N(File_read_all_begin)(file, data, 4, MPI_BYTE));
+    ON_FILE(MPI_File_read_all_end(file, data, &status));
+    ON_FILE(N(File_write_at_all_begin)(file, 4 * rank, data, 4, MPI_BYTE));
+    ON_FILE(MPI_File_write_at_all_end(file, data, &status));
+    ON_FILE(N(File_read_at_all_begin)(file, 4 * rank, data, 4, MPI_BYTE));
+    ON_FILE(MPI_File_read_at_all_end(file, data, &status));
+    ON_FILE(MPI_File_sync(file));
 }
 
 static void shared_pointer(MPI_File file)
@@ -180,19 +183,19 @@ static void shared_pointer(MPI_File file)
     static char data[64];
     MPI_Status status;
     MPI_Request request;
-    PLAIN(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
+    ON_FILE(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
     PLAIN(N(File_write_shared)(file, data, 4, MPI_BYTE, &status));
     PLAIN(N(File_read_shared)(file, data, 4, MPI_BYTE, &status));
     PLAIN(N(File_iwrite_shared)(file, data, 4, MPI_BYTE, &request));
     PLAIN(MPI_Wait(&request, &status));
     PLAIN(N(File_iread_shared)(file, data, 4, MPI_BYTE, &request));
     PLAIN(MPI_Wait(&request, &status));
-    PLAIN(N(File_write_ordered)(file, data, 4, MPI_BYTE, &status));
-    PLAIN(N(File_read_ordered)(file, data, 4, MPI_BYTE, &status));
-    PLAIN(N(File_write_ordered_begin)(file, data, 4, MPI_BYTE));
-    PLAIN(MPI_File_write_ordered_end(file, data, &status));
-    PLAIN(N(File_read_ordered_begin)(file, data, 4, MPI_BYTE));
-    PLAIN(MPI_File_read_ordered_end(file, data, &status));
+    ON_FILE(N(File_write_ordered)(file, data, 4, MPI_BYTE, &status));
+    ON_FILE(N(File_read_ordered)(file, data, 4, MPI_BYTE, &status));
+    ON_FILE(N(File_write_ordered_begin)(file, data, 4, MPI_BYTE));
+    ON_FILE(MPI_File_write_ordered_end(file, data, &status));
+    ON_FILE(N(File_read_ordered_begin)(file, data, 4, MPI_BYTE));
+    ON_FILE(MPI_File_read_ordered_end(file, data, &status));
 }
 
 #define ENDED() PLAIN(MPI_Wait(&request, &status))
@@ -227,15 +230,15 @@ void part_files(void)
     int mode = MPI_MODE_CREATE | MPI_MODE_RDWR;
     MPI_Info_create(&info);
     CALL(WORLD, NONE, NONE, NONE, MPI_File_open(W, name, mode, INFO, &file));
-    PLAIN(MPI_File_set_size(file, 4096));
-    PLAIN(MPI_File_preallocate(file, 4096));
-    PLAIN(MPI_File_set_info(file, info));
-    PLAIN(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", INFO));
-    PLAIN(MPI_File_set_atomicity(file, 0));
+    ON_FILE(MPI_File_set_size(file, 4096));
+    ON_FILE(MPI_File_preallocate(file, 4096));
+    ON_FILE(MPI_File_set_info(file, info));
+    ON_FILE(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", INFO));
+    ON_FILE(MPI_File_set_atomicity(file, 0));
     blocking_files(file);
     nonblocking_files(file);
     shared_pointer(file);
-    PLAIN(MPI_File_close(&file));
+    ON_FILE(MPI_File_close(&file));
 }
 
 /* ---- what is recorded for --check -------------------------------------------------------------------------
@@ -305,7 +308,7 @@ static void make_groups(void)
     CALL(WORLD, NONE, NONE, NONE,
          MPI_File_open(W, getenv("EVERY_CALL_FILE"), MPI_MODE_CREATE | MPI_MODE_RDWR, INFO, &file));
     PLAIN(MPI_File_get_group(file, &result));
-    PLAIN(MPI_File_close(&file));
+    ON_FILE(MPI_File_close(&file));
 }
 
 void part_objects(void)
