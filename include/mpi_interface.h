@@ -333,6 +333,12 @@ typedef struct {
                             that made communicators which are freed by now */
 } mqs_communicator_details;
 
+/* The call that made a communicator. */
+typedef struct {
+    int made_by;        /* its class; -1: not known */
+    mqs_taddr_t caller; /* where it returned to, in the program; 0: not known */
+} mqs_communicator_origin;
+
 /* What an operation is, beside its envelope. */
 enum mqs_operation_kind {
     mqs_kind_send,
@@ -627,6 +633,8 @@ typedef struct mqs_extensions {
     int (*get_last_end)(mqs_process *, int64_t *);
     /* Of the window returned last. */
     int (*get_window_progress)(mqs_process *, mqs_window_progress *);
+    /* How the communicator was made.  mqs_no_information: it is there from the start, or that is not kept. */
+    int (*get_communicator_origin)(mqs_process *, mqs_communicator_origin *); /* (communicator) */
 } mqs_extensions;
 
 /* Static; NULL never.  Optional: look it up with dlsym. */

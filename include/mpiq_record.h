@@ -258,6 +258,9 @@ struct mpiq_record_comm {
     uint32_t channel_count;
     uint32_t unclear; /* receives whose source was never known */
     uint32_t lost;    /* messages not counted for lack of room */
+    uint64_t caller;  /* return address of the call that made it; 0: it was there from the start */
+    int32_t made_by;  /* class of that call; -1: none has one */
+    uint32_t reserved;
     char name[64];
     struct mpiq_record_collective ring[MPIQ_RECORD_RING]; /* number n in ring[(n - 1) % MPIQ_RECORD_RING] */
     struct ompi_mqs_count counts[OMPI_MQS_COLLECTIVE_COUNT];

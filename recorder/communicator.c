@@ -279,15 +279,23 @@ bool comm_init(void)
     return true;
 }
 
-void comm_created(struct mpiq_record_comm *parent, uint64_t handle, unsigned function, bool same_group)
+static void note_origin(struct mpiq_record_comm *comm, const struct call *call)
 {
+    comm->parent = arena_offset(call->comm);
+    comm->caller = call->caller;
+    comm->made_by = call->function->collective;
+}
+
+void comm_created(const struct call *call, uint64_t handle, bool same_group)
+{
+    struct mpiq_record_comm *parent = call->comm;
     uint64_t number = parent ? counter_add(&parent->creations, 1) + 1 : 0;
     if (handle == recorder_abi.comm_null)
         return;
     struct mpiq_record_comm *comm = make(handle, same_group ? parent : NULL);
     if (comm) {
-        const char *name = recorder_functions[function].name;
-        comm->parent = arena_offset(parent);
+        const char *name = recorder_functions[call->entry->function].name;
+        note_origin(comm, call);
         comm->id[0] = combine(parent ? parent->id[1] : 0, number);
         comm->id[1] = combine(comm->id[0], hash_of(comm));
         if (!parent)
@@ -314,7 +322,7 @@ static uint64_t count_seed(uint64_t seed)
     return count;
 }
 
-void comm_created_apart(struct mpiq_record_comm *parent, uint64_t handle, uint64_t seed, bool unclear)
+void comm_created_apart(const struct call *call, uint64_t handle, uint64_t seed, bool unclear)
 {
     if (handle == recorder_abi.comm_null)
         return;
@@ -322,7 +330,7 @@ void comm_created_apart(struct mpiq_record_comm *parent, uint64_t handle, uint64
     if (comm) {
         uint64_t own = combine(seed, hash_of(comm));
         uint64_t number = count_seed(own);
-        comm->parent = arena_offset(parent);
+        note_origin(comm, call);
         comm->id[0] = own;
         comm->id[1] = combine(own, number);
         if (unclear || number == 0)

@@ -295,26 +295,24 @@ static uint64_t created(const struct call *call)
 
 static void after_creation(struct call *call, int result)
 {
-    unsigned index = call->entry->function;
-    struct mpiq_record_comm *parent = call->comm;
     if (result != 0)
         return;
     switch ((enum action)call->function->action) {
     case ACTION_CREATE:
-        comm_created(parent, created(call), index, false);
+        comm_created(call, created(call), false);
         break;
     case ACTION_IDUP:
-        comm_created(parent, created(call), index, true);
+        comm_created(call, created(call), true);
         break;
     case ACTION_CREATE_GROUP:
     case ACTION_INTERCOMM_CREATE:
-        comm_created_apart(parent, created(call),
+        comm_created_apart(call, created(call),
                            (uint64_t)call->function->action << 32 ^ (uint32_t)ARGUMENT(call, 'g'), false);
         break;
     case ACTION_CREATE_ALONE:
     case ACTION_CREATE_WORLD:
     case ACTION_GET_PARENT:
-        comm_created_apart(parent, created(call), call->function->action, true);
+        comm_created_apart(call, created(call), call->function->action, true);
         break;
     default:
         break;

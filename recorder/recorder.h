@@ -255,10 +255,10 @@ static inline int64_t bytes_of(int64_t count, uint64_t type)
 
 bool comm_init(void);                                                   /* MPI_COMM_WORLD and MPI_COMM_SELF */
 struct mpiq_record_comm *comm_find(struct self *self, uint64_t handle); /* NULL: not known */
-/* After a creation that all members of parent made in the same order; handle may be the null handle. */
-void comm_created(struct mpiq_record_comm *parent, uint64_t handle, unsigned function, bool same_group);
+/* After a creation that all members of call->comm made in the same order; handle may be the null handle. */
+void comm_created(const struct call *call, uint64_t handle, bool same_group);
 /* After one that is told apart by seed, which all members know. */
-void comm_created_apart(struct mpiq_record_comm *parent, uint64_t handle, uint64_t seed, bool unclear);
+void comm_created_apart(const struct call *call, uint64_t handle, uint64_t seed, bool unclear);
 void comm_name(struct mpiq_record_comm *comm, const char *name);
 void comm_removed(struct mpiq_record_comm *comm);
 

@@ -72,17 +72,8 @@ const char *mpiq_words_on(struct mpiq_arena *arena, const struct mpiq_job_state 
 
 const char *mpiq_words_communicator(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t comm)
 {
-    const char *name = mpiq_job_communicator_name(job, comm);
-    bool given = strncmp(name, "MPI_", 4) != 0 && strncmp(name, "communicator ", 13) != 0 &&
-                 strncmp(name, "MPI COMMUNICATOR", 16) != 0;
-    if (given)
-        return WORDS(arena, "\"%s\"", name);
-    const struct mpiq_job_communicator *row = &job->communicators[comm];
-    const char *made_by = mpiq_job_string(job, row->made_by);
-    const char *place = mpiq_words_place(arena, job, row->made);
-    if (strncmp(name, "MPI_", 4) == 0 || !made_by)
-        return name;
-    return WORDS(arena, "the communicator made by %s%s%s", made_by, place[0] ? " at " : "", place);
+    char *text _cleanup_free_ = mpiq_memory_checked(mpiq_job_communicator_words(job, comm));
+    return mpiq_words_or(mpiq_arena_string(arena, text));
 }
 
 const char *mpiq_words_window(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t window)

@@ -33,7 +33,7 @@ const char *mpiq_words_list(struct mpiq_arena *arena, const struct mpiq_rank_set
 /* "rank 5", "rank 5 of world 1". */
 const char *mpiq_words_rank(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t process);
 
-/* "MPI_COMM_WORLD", "communicator \"row\"" where the user named it, else what the library calls it. */
+/* As mpiq_job_communicator_words. */
 const char *mpiq_words_communicator(struct mpiq_arena *arena, const struct mpiq_job_state *job,
                                     uint32_t comm);
 /* "window \"field\"" where the user named it, else "the window made by MPI_Win_create at field.c:8", as far

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash_table.h"
+#include "rank/python.h"
 #include "rank/rank.h"
 
 /* Different return addresses of one process that are looked up, at most: a program has that many calls of MPI
@@ -38,7 +39,8 @@ static struct mpiq_place choose(const struct finder *finder, const struct mpiq_t
         const struct mpiq_target_frame *frame = &frames->frames[i];
         char name[256];
         if (!frame->object || mpiq_mpi_is_library(frame->object) ||
-            mpiq_mpi_function(frame->function, name, sizeof name))
+            mpiq_mpi_function(frame->function, name, sizeof name) ||
+            mpiq_python_made(frame->function, frame->file))
             continue;
         if (!frame->file && strcmp(frame->object, finder->state->executable) != 0)
             continue;

@@ -202,15 +202,16 @@ static bool is_interpreted(const struct mpiq_thread *thread, size_t from)
     return false;
 }
 
-/* Whether a frame is a binding's: what Cython has made, mpi4py first of all.  Built with -g it has lines, but
-   of C that nobody wrote; those of a .pyx file somebody did. */
+bool mpiq_python_made(const char *function, const char *file)
+{
+    const char *suffix = file ? strrchr(file, '.') : NULL;
+    return function && strncmp(function, "__pyx_", 6) == 0 && suffix && strncmp(suffix, ".c", 2) == 0;
+}
+
+/* Whether a frame is a binding's. */
 static bool is_binding(const struct mpiq_frame *frame)
 {
-    if (!frame->file)
-        return true;
-    const char *suffix = strrchr(frame->file, '.');
-    return frame->function && strncmp(frame->function, "__pyx_", 6) == 0 && suffix &&
-           strncmp(suffix, ".c", 2) == 0;
+    return !frame->file || mpiq_python_made(frame->function, frame->file);
 }
 
 void mpiq_rank_add_python(struct mpiq_target *target, struct mpiq_rank_state *state,

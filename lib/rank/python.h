@@ -15,6 +15,10 @@
 #include "state/rank_state.h"
 #include "target/target.h"
 
+/* Whether a function with its source file is C that Cython made, of mpi4py first of all: built with -g it has
+   lines, but nobody wrote them.  Those of a .pyx file somebody did. */
+bool mpiq_python_made(const char *function, const char *file);
+
 /* Puts the thread's innermost Python frame before its user_frame, where that one is a binding's (it has no
    source file, or C that Cython made) and the stack comes from the interpreter.  Does nothing where it cannot
    be read: the C frame stays the user's. */

@@ -175,8 +175,10 @@ static void put_envelope(const struct mpiq_page *page, struct mpiq_buffer *text,
         mpiq_buffer_printf(text, " with tag %" PRId32, operation->tag);
     if (operation->bytes >= 0)
         mpiq_buffer_printf(text, ", %" PRId64 " bytes", operation->bytes);
-    if (miss->differs == MPIQ_MISS_COMMUNICATOR)
-        mpiq_buffer_printf(text, ", on %s", mpiq_job_communicator_name(page->job, operation->comm));
+    if (miss->differs == MPIQ_MISS_COMMUNICATOR) {
+        mpiq_buffer_string(text, ", on ");
+        mpiq_put_communicator(page, text, operation->comm);
+    }
     mpiq_buffer_printf(text, ": only the %s differs", mpiq_miss_word(miss->differs));
 }
 

@@ -87,10 +87,11 @@ void mpiq_put_sentence(struct mpiq_buffer *buffer, const char *text)
 
 void mpiq_put_communicator(const struct mpiq_page *page, struct mpiq_buffer *buffer, uint32_t comm)
 {
-    const char *name = mpiq_job_communicator_name(page->job, comm);
-    bool chosen = comm < page->job->communicator_count && page->job->communicators[comm].name != 0 &&
-                  strncmp(name, "MPI_COMM_", strlen("MPI_COMM_")) != 0;
-    mpiq_buffer_printf(buffer, chosen ? "\"%s\"" : "%s", name);
+    char *words _cleanup_free_ = mpiq_job_communicator_words(page->job, comm);
+    if (words)
+        mpiq_buffer_string(buffer, words);
+    else
+        mpiq_buffer_fail(buffer);
 }
 
 void mpiq_put_duration(struct mpiq_buffer *buffer, double seconds)

@@ -43,6 +43,12 @@ static void put_kind(const struct mpiq_page *page, struct mpiq_buffer *cell, uin
     }
     if (row->user != comm && row->user < page->job->communicator_count)
         mpiq_buffer_printf(cell, " for %s", mpiq_job_communicator_name(page->job, row->user));
+    const char *made_by = mpiq_job_string(page->job, row->made_by);
+    if (made_by && *made_by) {
+        mpiq_buffer_printf(cell, "%smade by %s", cell->length > 0 ? ", " : "", made_by);
+        mpiq_buffer_string(cell, row->made != MPIQ_NONE ? " at " : "");
+        mpiq_put_site(page, cell, row->made);
+    }
 }
 
 static bool put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t comm)

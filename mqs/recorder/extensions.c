@@ -96,6 +96,25 @@ static int get_communicator_details(mqs_process *process, mqs_communicator_detai
     return mqs_ok;
 }
 
+static int get_communicator_origin(mqs_process *process, mqs_communicator_origin *ret)
+{
+    mqs_process_info *info = entry_process(process);
+    const struct mpiq_record_comm *comm = info == NULL ? NULL : info->comm;
+
+    if (info == NULL || ret == NULL) {
+        return ERROR_ARGUMENT;
+    }
+    if (comm == NULL) {
+        return ERROR_NO_COMMUNICATOR;
+    }
+    if (comm->caller == 0) {
+        return mqs_no_information;
+    }
+    ret->made_by = comm->made_by;
+    ret->caller = (mqs_taddr_t)comm->caller;
+    return mqs_ok;
+}
+
 static int get_members(mqs_process *process, int remote, mqs_process_name *ret)
 {
     mqs_process_info *info = entry_process(process);
@@ -266,6 +285,7 @@ static const mqs_extensions extensions = {
     .setup_fact_iterator = fact_setup_iterator,
     .next_fact = fact_next,
     .get_window_progress = window_get_progress,
+    .get_communicator_origin = get_communicator_origin,
 };
 
 EXPORT const mqs_extensions *mqs_get_extensions(void)

@@ -131,6 +131,7 @@ static void walk_facts(mqs_process *process, const mqs_extensions *more)
 
 static void walk_communicator(mqs_process *process, const mqs_extensions *more)
 {
+    mqs_communicator_origin origin;
     mqs_communicator_details details;
     mqs_process_name *names;
     mqs_communicator comm;
@@ -168,6 +169,9 @@ static void walk_communicator(mqs_process *process, const mqs_extensions *more)
     note(more->get_members(process, 0, names));
     note(more->get_members(process, 1, names));
     free(names);
+    if (more->get_communicator_origin != NULL) {
+        note(more->get_communicator_origin(process, &origin));
+    }
     for (int list = mqs_calls_recent; list <= mqs_calls_outstanding; list++) {
         if (note(more->setup_call_iterator(process, list)) == mqs_ok) {
             walk_calls(process, more->next_call);

@@ -74,6 +74,13 @@ def line_of(text):
     return next(number for number, line in enumerate(lines, 1) if text in line)
 
 
+def test_how_communicators_were_made(states):
+    for state in states:
+        row = communicator(state, "row")
+        assert (row["made_by"], row["made"]["line"]) == ("MPI_Comm_dup", line_of("MPI_Comm_dup(MPI_COMM_WORLD, &row)"))
+        assert "made_by" not in communicator(state, "MPI_COMM_WORLD")
+
+
 def test_places(states):
     """Return addresses become the lines that called MPI."""
     for state in states:

@@ -139,6 +139,47 @@ static void test_communicators(void)
     mpiq_job_state_destroy(job);
 }
 
+/* Ranks 0 and 1 are in two communicators that one line made, 2 and 3 in one by the same line, all in one that
+   has a name. */
+static void test_words_of_communicators(void)
+{
+    struct mpiq_job_state *job = mpiq_job_state_create();
+    static const struct mpiq_name all[] = {{7, 0}, {7, 1}, {7, 2}, {7, 3}};
+    for (int rank = 0; rank < 4; rank++) {
+        const struct mpiq_name *half = rank < 2 ? all : all + 2;
+        struct mpiq_rank_state *state = rank_state(7, rank, 4);
+        struct mpiq_communicator *comm;
+        for (uint64_t context = 4; context < 9; context++) {
+            bool everybodys = context >= 7;
+            if (context < 7 && (rank < 2) != (context < 6))
+                continue;
+            comm = everybodys ? add_comm(state, context, 60, rank, all, 4)
+                              : add_comm(state, context, 61 + (uint64_t)(rank / 2), rank % 2, half, 2);
+            if (context == 7)
+                snprintf(comm->name, sizeof comm->name, "rows");
+            if (context == 8)
+                continue;
+            snprintf(comm->made_by, sizeof comm->made_by, "MPI_Comm_dup");
+            comm->made = (struct mpiq_place){.file = "/home/me/x.c", .line = 8};
+        }
+        add(job, 1, state);
+    }
+    finish(job);
+    static const char *const wanted[] = {"MPI_COMM_WORLD",
+                                         "the communicator made by MPI_Comm_dup at x.c:8 (4)",
+                                         "the communicator made by MPI_Comm_dup at x.c:8 (5)",
+                                         "the communicator made by MPI_Comm_dup at x.c:8",
+                                         "\"rows\"",
+                                         "communicator 8"};
+    CU_ASSERT_EQUAL_FATAL(job->communicator_count, sizeof wanted / sizeof *wanted);
+    for (uint32_t i = 0; i < job->communicator_count; i++) {
+        char *words = mpiq_job_communicator_words(job, i);
+        CU_ASSERT_STRING_EQUAL(words, wanted[i]);
+        free(words);
+    }
+    mpiq_job_state_destroy(job);
+}
+
 /* An intercommunicator is one thing seen from two sides; its hidden local one belongs to it. */
 static void test_intercommunicator(void)
 {
@@ -349,6 +390,7 @@ int main(void)
     CU_TestInfo tests[] = {
         {"worlds", test_worlds},
         {"communicators", test_communicators},
+        {"a communicator is spoken of by what made it", test_words_of_communicators},
         {"intercommunicators", test_intercommunicator},
         {"two looks", test_two_looks},
         {"room", test_room},

@@ -294,6 +294,18 @@ static void guess_details(struct mpiq_communicator *comm, const mqs_communicator
         comm->flags |= MPIQ_COMM_SELF;
 }
 
+static void read_origin(struct mpiq_look *look, struct mpiq_communicator *comm)
+{
+    const mqs_extensions *extensions = &look->dll->extensions;
+    mqs_communicator_origin origin = {.made_by = -1};
+    mpiq_look_phase = "reading how a communicator was made";
+    if (!extensions->get_communicator_origin ||
+        extensions->get_communicator_origin(&look->process, &origin) != mqs_ok)
+        return;
+    mpiq_look_copy_class(look->dll, origin.made_by, comm->made_by, sizeof comm->made_by);
+    comm->made_caller = origin.caller;
+}
+
 static void read_details(struct mpiq_look *look, const mqs_communicator *plain,
                          struct mpiq_communicator *comm)
 {
@@ -318,6 +330,7 @@ static void read_details(struct mpiq_look *look, const mqs_communicator *plain,
     comm->parent = details.parent;
     comm->ordered = details.ordered >= 0 ? details.ordered : -1;
     comm->nonblocking = details.nonblocking >= 0 ? details.nonblocking : -1;
+    read_origin(look, comm);
     read_group(look, false, details.handle, &comm->local);
     if (details.remote_size > 0 && details.remote_size <= MPIQ_MEMBERS_MAX) {
         comm->remote.count = (uint32_t)details.remote_size;

@@ -106,3 +106,11 @@ int16_t mpiq_look_class(const struct mpiq_dll *dll, int collective)
     const char *ours = mpiq_collective_name(collective);
     return (int16_t)(ours && strcmp(ours, name) == 0 ? collective : mpiq_collective_class(name));
 }
+
+void mpiq_look_copy_class(const struct mpiq_dll *dll, int collective, char *ret, size_t size)
+{
+    const char *name =
+        collective >= 0 && dll->extensions.coll_name ? dll->extensions.coll_name(collective) : NULL;
+    if (name)
+        mpiq_copy_text(ret, size, name, strlen(name) + 1);
+}

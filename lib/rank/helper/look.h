@@ -97,6 +97,9 @@ struct mpiq_error *mpiq_dll_open(int descriptor, const char *name, struct mpiq_d
 /* Our class of one of the DLL's collectives; -1. */
 int16_t mpiq_look_class(const struct mpiq_dll *dll, int collective);
 
+/* Puts the name of the DLL's class of collectives into ret; leaves it as it is where there is none. */
+void mpiq_look_copy_class(const struct mpiq_dll *dll, int collective, char *ret, size_t size);
+
 /* callbacks.c: the three tables, for mqs_ functions. */
 extern const mqs_basic_callbacks mpiq_basic_callbacks;
 extern const mqs_image_callbacks mpiq_image_callbacks;

@@ -118,11 +118,7 @@ static void read_window(struct mpiq_look *look, const mqs_window *from)
         window->exposure = (uint8_t)from->exposure;
     if (from->access >= 0 && from->access <= MPIQ_ACCESS_LOCK_ALL)
         window->access = (uint8_t)from->access;
-    if (from->made_by >= 0 && look->dll->extensions.coll_name) {
-        const char *name = look->dll->extensions.coll_name(from->made_by);
-        if (name)
-            mpiq_copy_text(window->made_by, sizeof window->made_by, name, strlen(name) + 1);
-    }
+    mpiq_look_copy_class(look->dll, from->made_by, window->made_by, sizeof window->made_by);
     window->made_caller = from->caller;
     const struct mpiq_communicator *members = &look->state->communicators[comm];
     read_progress(look, window);

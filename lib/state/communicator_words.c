@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* communicator_words - how a report speaks of a communicator. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "state/job_state.h"
+
+/* What we call one by its context, and Open MPI by how it was made (ompi/communicator/comm.c). */
+static const char ours[] = "communicator ";
+static const char open_mpis[] = "MPI COMMUNICATOR";
+
+static bool begins(const char *name, const char *prefix)
+{
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* Whether it has a name of its own: the user's, or MPI's. */
+static bool is_named(const char *name)
+{
+    return !begins(name, ours) && !begins(name, open_mpis);
+}
+
+/* " at x.c:8", " at step()"; "" if nothing is known. */
+static void put_place(const struct mpiq_job_state *job, uint32_t site, char *ret, size_t size)
+{
+    const struct mpiq_site *row = site == MPIQ_NONE ? NULL : &job->sites[site];
+    const char *file = row ? mpiq_job_string(job, row->file) : NULL;
+    const char *function = row ? mpiq_job_string(job, row->function) : NULL;
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    *ret = '\0';
+    if (file && row->line > 0)
+        snprintf(ret, size, " at %s:%" PRId32, slash && slash[1] ? slash + 1 : file, row->line);
+    else if (function)
+        snprintf(ret, size, " at %s()", function);
+}
+
+static bool share_a_member(const struct mpiq_job_state *job, uint32_t a, uint32_t b)
+{
+    const struct mpiq_job_communicator *row = &job->communicators[a];
+    for (uint32_t i = 0; i < row->member_count; i++) {
+        if (mpiq_job_member_of(job, job->members[row->first_member + i].rank, b))
+            return true;
+    }
+    return false;
+}
+
+/* Whether some rank is in another one that the same line made: in a loop, or where the line is not known. */
+static bool has_a_double(const struct mpiq_job_state *job, uint32_t comm)
+{
+    const struct mpiq_job_communicator *row = &job->communicators[comm];
+    for (uint32_t i = 0; i < job->communicator_count; i++) {
+        const struct mpiq_job_communicator *other = &job->communicators[i];
+        if (i != comm && !(other->flags & MPIQ_COMM_INTERNAL) && other->made_by == row->made_by &&
+            other->made == row->made && !is_named(mpiq_job_communicator_name(job, i)) &&
+            share_a_member(job, comm, i))
+            return true;
+    }
+    return false;
+}
+
+char *mpiq_job_communicator_words(const struct mpiq_job_state *job, uint32_t comm)
+{
+    const char *name = mpiq_job_communicator_name(job, comm);
+    const char *made_by = comm == MPIQ_NONE ? NULL : mpiq_job_string(job, job->communicators[comm].made_by);
+    char *text = NULL;
+    char place[256];
+    int length;
+    if (begins(name, "MPI_") || !*name) {
+        length = asprintf(&text, "%s", name);
+    } else if (is_named(name)) {
+        length = asprintf(&text, "\"%s\"", name);
+    } else if (!made_by || !*made_by) {
+        length = asprintf(&text, "%s", name);
+    } else {
+        const char *told = begins(name, ours) ? name + strlen(ours) : name;
+        bool doubled = has_a_double(job, comm);
+        put_place(job, job->communicators[comm].made, place, sizeof place);
+        length = asprintf(&text, "the communicator made by %s%s%s%s%s", made_by, place, doubled ? " (" : "",
+                          doubled ? told : "", doubled ? ")" : "");
+    }
+    return length < 0 ? NULL : text;
+}
