@@ -54,8 +54,10 @@ bool mpiq_never_acts(const struct mpiq_job_state *job, uint32_t process)
     if (mpiq_never_answers(job, process))
         return true;
     for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
-        const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, &job->threads[rank->first_thread + i]);
-        if (wait && wait->kind == MPIQ_WAIT_FINALIZE)
+        /* Who came there during the second look may have sent something after its counts were read. */
+        const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
+        const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, thread);
+        if (wait && wait->kind == MPIQ_WAIT_FINALIZE && thread->held == MPIQ_YES)
             return true;
     }
     return false;

@@ -147,6 +147,19 @@ static void test_next_access(void)
     }
 }
 
+/* A rank that has come to MPI_Finalize during the second look may have sent after its counts were read. */
+static void test_late_finalize(void)
+{
+    struct job_builder job;
+    for (int late = 0; late < 2; late++) {
+        job_init(&job, 2);
+        job_recv(&job, 0, WORLD, 1, 5);
+        job.look = late ? 2 : 0;
+        job_finalize(&job, 1);
+        CU_ASSERT_EQUAL(is_deadlock(&job), !late);
+    }
+}
+
 /* A rank in the last fence of MPI_Finalize still answers; one that is through does not. */
 static void test_last_fence(void)
 {
@@ -186,6 +199,7 @@ int main(void)
                            {"the end of an access", test_complete},
                            {"the end of an exposure", test_exposure},
                            {"the next access", test_next_access},
+                           {"MPI_Finalize in the second look", test_late_finalize},
                            {"the last fence", test_last_fence},
                            {"stalled", test_stalled},
                            CU_TEST_INFO_NULL};
