@@ -3,7 +3,8 @@
 
 #include "simulator_private.h"
 
-enum { TAG_BARRIER = -16 };
+/* Internal tags: who is in one call gets no message of another one. */
+enum { TAG_BARRIER = -16, TAG_FENCE = -17 };
 
 static void put(struct sim_thread *thread, struct sim_step step)
 {
@@ -92,16 +93,14 @@ static void put_linear(struct simulator *sim, int rank, const char *call, int *g
 {
     struct sim_thread *row = &sim->rank[rank].thread[0];
     bool any = sim_once_in(sim, 2);
+    int tag = strcmp(call, "MPI_Barrier") == 0 ? TAG_BARRIER : TAG_FENCE;
     put(row, (struct sim_step){.kind = SIM_ENTER, .call = call});
     for (int other = 1; other < sim->ranks; other++) {
         if (rank != 0 && rank != other)
             continue;
-        struct sim_step in = {.kind = SIM_RECEIVE,
-                              .peer = rank == 0 ? any ? -1 : other : 0,
-                              .tag = TAG_BARRIER,
-                              .internal = true};
-        struct sim_step out = {
-            .kind = SIM_SEND, .peer = rank == 0 ? other : 0, .tag = TAG_BARRIER, .internal = true};
+        struct sim_step in = {
+            .kind = SIM_RECEIVE, .peer = rank == 0 ? any ? -1 : other : 0, .tag = tag, .internal = true};
+        struct sim_step out = {.kind = SIM_SEND, .peer = rank == 0 ? other : 0, .tag = tag, .internal = true};
         struct sim_step wait = {.kind = SIM_WAIT, .all = true, .call = call};
         if (rank != 0) {
             out.group = wait.group = ++*group;
@@ -114,8 +113,8 @@ static void put_linear(struct simulator *sim, int rank, const char *call, int *g
     }
     for (int other = 1; rank == 0 && other < sim->ranks; other++) {
         int own = ++*group;
-        put(row, (struct sim_step){
-                     .kind = SIM_SEND, .peer = other, .tag = TAG_BARRIER, .internal = true, .group = own});
+        put(row,
+            (struct sim_step){.kind = SIM_SEND, .peer = other, .tag = tag, .internal = true, .group = own});
         put(row, (struct sim_step){.kind = SIM_WAIT, .all = true, .group = own, .call = call});
     }
     put(row, (struct sim_step){.kind = SIM_LEAVE});
