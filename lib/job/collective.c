@@ -113,6 +113,17 @@ bool mpiq_collective_needs_all(int collective, int64_t bytes)
     return name && strcmp(name, "MPI_Barrier") == 0;
 }
 
+bool mpiq_collective_counts_each(int collective)
+{
+    static const char *const names[] = {"Allgatherv", "Alltoallv", "Alltoallw", "Gatherv", "Reduce_scatter"};
+    const struct traits *traits = traits_of(collective);
+    for (size_t i = 0; traits && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(traits->name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool mpiq_collective_has_root(int collective)
 {
     const struct traits *traits = traits_of(collective);

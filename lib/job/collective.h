@@ -33,6 +33,10 @@ bool mpiq_collective_synchronised(int collective);
    (MPI_Alltoallv), some may be nothing: who has nothing to give need not come. */
 bool mpiq_collective_needs_all(int collective, int64_t bytes);
 
+/* Whether each member has a count of its own for it, also one that is not blocking: some may be nothing, and
+   who has nothing to give need not come. */
+bool mpiq_collective_counts_each(int collective);
+
 /* Whether an argument must be the same on all members: of root and op where there is one; bytes where one
    scalar decides, never for vectors: the record has the length of one block, with MPI_IN_PLACE and at roots
    that of the other side. */

@@ -52,7 +52,7 @@ static bool seems_done(const struct mpiq_finder *finder, uint32_t thread, uint32
     const struct mpiq_job_wait *wait = mpiq_innermost_wait(finder->job, &finder->job->threads[thread]);
     const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
     uint32_t own = mpiq_thread_process(graph, thread);
-    if (wait->kind != MPIQ_WAIT_WAIT || mpiq_access_is_open(finder->job, wait->window, process, own))
+    if (!wait || wait->kind != MPIQ_WAIT_WAIT || mpiq_access_is_open(finder->job, wait->window, process, own))
         return false;
     for (uint32_t i = 0; i < node->edge_count; i++) {
         const struct mpiq_node *child = &graph->nodes[graph->edges[node->first_edge + i].child];

@@ -40,7 +40,8 @@ enum mpiq_node_kind {
     MPIQ_KIND_GROUP,      /* group.  Any member acts */
     MPIQ_KIND_INTERNAL_GROUP,
     MPIQ_KIND_ENTERED, /* communicator.  All members (extra 1: of the remote group; 2: of the first)
-                          come to a running number */
+                          come to a running number; of a collective with a count for each, one more
+                          of those that its waiters may need */
     MPIQ_KIND_LOWER,   /* communicator.  All members below local rank `extra` come to it */
     MPIQ_KIND_LOCK,    /* window.  All who hold a lock at process `number` (-1: anywhere) that excludes one of
                           the type `extra` release it; with MPIQ_LOCK_OF_ANY any of them */

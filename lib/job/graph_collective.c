@@ -8,8 +8,9 @@
 #include "job/underway.h"
 #include "base/array.h"
 
-/* Which group has to come, as the extra of an ENTERED node. */
-enum { WHOLE, REMOTE_GROUP, FIRST_GROUP, BOTH_GROUPS };
+/* Which group has to come, as the extra of an ENTERED node; ANY_OF_THEM: one at least of those that have not,
+   to the collective that stands above it. */
+enum { WHOLE, REMOTE_GROUP, FIRST_GROUP, BOTH_GROUPS, SIDES = 3, ANY_OF_THEM = 4, COLLECTIVE_SHIFT = 3 };
 
 /* How far a process has come on a communicator. */
 enum progress { COMING, ENTERED, NEVER };
@@ -70,6 +71,8 @@ uint32_t mpiq_collective_node(struct mpiq_wait_graph *graph, const struct mpiq_j
     case MPIQ_RULE_NOBODY:
         return MPIQ_NODE_UNKNOWN;
     }
+    if (!synchronised && mpiq_collective_counts_each(collective))
+        side |= ANY_OF_THEM | (uint32_t)collective << COLLECTIVE_SHIFT;
     return mpiq_graph_node(graph, MPIQ_KIND_ENTERED, comm, number, side);
 }
 
@@ -264,6 +267,66 @@ static bool is_mixed(const struct mpiq_wait_graph *graph, const struct pending_m
 /* Numbers of one communicator that are looked through for a mix of calls; more would not be linear. */
 enum { MOST_MIXED = 8 };
 
+/* What a member of a collective with a count for each can still do for one that waits in it.  One that is in
+   the call and went round there has done all it can without those who have not come, and so has one that had
+   left it by the first look. */
+static uint32_t awaited(const struct mpiq_wait_graph *graph, uint32_t process, const struct mpiq_node *node)
+{
+    const struct mpiq_job_state *job = graph->job;
+    const struct mpiq_job_rank *rank = process == MPIQ_NONE ? NULL : mpiq_job_rank_of(job, process);
+    if (!rank)
+        return MPIQ_NODE_UNKNOWN;
+    const struct mpiq_job_member *member =
+        mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), node->subject);
+    switch (
+        progress_of(graph, process, node->subject, node->number, (int)(node->extra >> COLLECTIVE_SHIFT))) {
+    case COMING:
+        return mpiq_rank_node(process);
+    case NEVER:
+        return MPIQ_NODE_DEAD;
+    case ENTERED:
+        break;
+    }
+    if (!member || member->ordered < 0)
+        return MPIQ_NODE_UNKNOWN;
+    const struct mpiq_job_call *call = mpiq_numbered_call(job, member, node->number);
+    bool left = member->ordered > node->number || (call && call->done);
+    if (left)
+        return rank->changed & MPIQ_CHANGED_CALLS ? MPIQ_NODE_LIVE : MPIQ_NONE;
+    return rank->core || !mpiq_has_polled(job, rank) ? MPIQ_NODE_LIVE : MPIQ_NONE;
+}
+
+static void add_awaited(struct mpiq_wait_graph *graph, const struct mpiq_node *node, uint32_t index)
+{
+    const struct mpiq_job_group *group = index == MPIQ_NONE ? NULL : &graph->job->groups[index];
+    if (!group || !group->members)
+        mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
+    for (uint32_t i = 0; group && group->members && i < group->count; i++) {
+        uint32_t child = awaited(graph, group->members[i], node);
+        if (child != MPIQ_NONE)
+            mpiq_graph_edge(graph, child, MPIQ_NONE);
+    }
+}
+
+/* A collective in which some may have nothing to give: who waits in it waits for one at least of those that
+   have not come, or nobody can tell for whom. */
+static void build_any(struct mpiq_wait_graph *graph, uint32_t index)
+{
+    const struct mpiq_node node = graph->nodes[index];
+    const struct mpiq_job_communicator *comm = &graph->job->communicators[node.subject];
+    uint32_t start = graph->edge_count;
+    uint32_t side = node.extra & SIDES;
+    if (side != REMOTE_GROUP)
+        add_awaited(graph, &node, comm->group);
+    if (side == REMOTE_GROUP || side == BOTH_GROUPS)
+        add_awaited(graph, &node, comm->remote);
+    if (graph->edge_count == start) /* all are there: it may end at any moment */
+        mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
+    graph->nodes[index].first_edge = start;
+    graph->nodes[index].edge_count = graph->edge_count - start;
+    graph->nodes[index].need = 1;
+}
+
 /* Nodes of one communicator and side, by number: each adds those who have come to the one before but not to
    it, so that all together have as many edges as members. */
 static void build_entered(struct mpiq_wait_graph *graph, const uint32_t *nodes, uint32_t count,
@@ -271,6 +334,10 @@ static void build_entered(struct mpiq_wait_graph *graph, const uint32_t *nodes, 
 {
     const struct mpiq_node first = graph->nodes[nodes[0]];
     const struct mpiq_job_communicator *comm = &graph->job->communicators[first.subject];
+    for (uint32_t i = 0; first.extra & ANY_OF_THEM && i < count; i++)
+        build_any(graph, nodes[i]);
+    if (first.extra & ANY_OF_THEM)
+        return;
     pending->count = 0;
     if (first.extra != REMOTE_GROUP)
         add_pending(graph, pending, first.subject, comm->group);

@@ -25,11 +25,13 @@ static bool is_named(const char *name)
 /* " at x.c:8", " at step()"; "" if nothing is known. */
 static void put_place(const struct mpiq_job_state *job, uint32_t site, char *ret, size_t size)
 {
-    const struct mpiq_site *row = site == MPIQ_NONE ? NULL : &job->sites[site];
-    const char *file = row ? mpiq_job_string(job, row->file) : NULL;
-    const char *function = row ? mpiq_job_string(job, row->function) : NULL;
-    const char *slash = file ? strrchr(file, '/') : NULL;
     *ret = '\0';
+    if (site == MPIQ_NONE)
+        return;
+    const struct mpiq_site *row = &job->sites[site];
+    const char *file = mpiq_job_string(job, row->file);
+    const char *function = mpiq_job_string(job, row->function);
+    const char *slash = file ? strrchr(file, '/') : NULL;
     if (file && row->line > 0)
         snprintf(ret, size, " at %s:%" PRId32, slash && slash[1] ? slash + 1 : file, row->line);
     else if (function)

@@ -290,6 +290,12 @@ MUTATIONS = [
      "bool unknown = !counted && order_is_unknown(", "bool unknown = false && order_is_unknown("),
     ("stalled needs its time", "lib/job/verdict.c",
      "return tally->still >= finder->options.stall_after;", "return true;"),
+    ("collective: who may have nothing to give need not come", "lib/job/graph_collective.c",
+     "if (!synchronised && mpiq_collective_counts_each(collective))", "if (false)"),
+    ("collective: one that is in the call may have yet to take in", "lib/job/graph_collective.c",
+     "return rank->core || !mpiq_has_polled(job, rank) ? MPIQ_NODE_LIVE : MPIQ_NONE;", "return MPIQ_NONE;"),
+    ("collective: who leaves between the looks may have sent", "lib/job/graph_collective.c",
+     "return rank->changed & MPIQ_CHANGED_CALLS ? MPIQ_NODE_LIVE : MPIQ_NONE;", "return MPIQ_NONE;"),
 ]
 
 # Quick first; each with the arguments it runs with.

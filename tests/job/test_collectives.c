@@ -146,6 +146,66 @@ static void test_forced(void)
                      "MPI_Barrier that the other 3 ranks are waiting in\n");
 }
 
+/* Ranks 0 and 1 in a call that no traffic is seen of, rank 2 somewhere else, rank 3 waits for rank 0's
+ * message. */
+static void start_sparse(struct job_builder *job, const char *call)
+{
+    job_init(job, 4);
+    for (int rank = 0; rank < 2; rank++) {
+        job_at(job, rank, "step", "sparse.c", 12);
+        job_collective(job, rank, WORLD, call, 3, ANY);
+        job_arguments(job, rank, WORLD, 0, NULL, 8);
+    }
+    job_called(job, 3, WORLD, "MPI_Barrier", 2);
+    job_at(job, 3, "other", "sparse.c", 40);
+    job_recv(job, 3, WORLD, 0, 1);
+}
+
+/* Where each member has a count for each, some may be nothing: who waits does not wait for all that are
+ * missing. */
+static void test_counts_for_each(void)
+{
+    static const struct {
+        const char *call;
+        bool all; /* nobody leaves without all */
+    } calls[] = {{"MPI_Alltoallv", false},      {"MPI_Alltoallw", false}, {"MPI_Allgatherv", false},
+                 {"MPI_Reduce_scatter", false}, {"MPI_Gatherv", false},   {"MPI_Alltoall", true},
+                 {"MPI_Allreduce", true}};
+    enum { COMES, STUCK, INSIDE, SLOW, LEFT, LEAVES, CASES };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        for (int how = 0; how < CASES; how++) {
+            struct job_builder job;
+            start_sparse(&job, calls[i].call);
+            if (how == COMES) {
+                job_called(&job, 2, WORLD, "MPI_Barrier", 2); /* and computes */
+            } else if (how == STUCK) {
+                job_called(&job, 2, WORLD, "MPI_Barrier", 2);
+                job_recv(&job, 2, WORLD, 0, 1);
+            } else if (how == LEFT || how == LEAVES) {
+                job_called(&job, 2, WORLD, calls[i].call, 3);
+                job_arguments(&job, 2, WORLD, 0, NULL, 8);
+                job_recv(&job, 2, WORLD, 0, 1);
+            } else {
+                job_collective(&job, 2, WORLD, calls[i].call, 3, ANY);
+                job_arguments(&job, 2, WORLD, 0, NULL, 8);
+            }
+            if (how == SLOW)
+                job.states[0][2]->cpu_ns = job.states[0][2]->threads[0].cpu_ns =
+                    job.states[1][2]->threads[0].cpu_ns = job.states[1][2]->cpu_ns = 5;
+            if (how == LEAVES)
+                job.states[0][2]->communicators[WORLD].ordered = 2;
+            char *answer = job_answer(&job);
+            bool proven = strncmp(answer, "deadlock: ", 10) == 0;
+            bool wanted = calls[i].all || how == STUCK || how == INSIDE || how == LEFT;
+            CU_ASSERT_EQUAL(proven, wanted);
+            if (proven != wanted)
+                printf("\n%s, case %d: %s\n", calls[i].call, how, answer);
+            free(answer);
+            job_deinit(&job);
+        }
+    }
+}
+
 /* Two communicators, entered in opposite order. */
 static void test_opposite_order(void)
 {
@@ -506,6 +566,7 @@ int main(void)
         {"finalizes early", test_finalizes_early},
         {"two threads", test_two_threads},
         {"forced", test_forced},
+        {"counts for each force nobody in particular", test_counts_for_each},
         {"opposite order", test_opposite_order},
         {"split halves", test_split_halves},
         {"finalize", test_finalize},
