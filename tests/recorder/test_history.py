@@ -60,7 +60,7 @@ def line_of(text):
 
 def test_exact(job):
     calls = history(job, 0)
-    assert len(calls) in (255, 256)
+    assert len(calls) == 255 # the ring has 256, the oldest of which may be written over while it is read
     assert {call["call"] for call in calls[:-4]} == {"MPI_Barrier"} # what was before them is forgotten
     came, nowhere, bcast, hang = calls[-4:]
     name = '</title><script>"&'
