@@ -86,9 +86,12 @@ static struct mpiq_rank_state *mixture_rank(uint32_t rank)
     const char *call = rank == 3 ? "MPI_Reduce" : "MPI_Barrier";
     world->ordered = 4;
     add_count(world, mpiq_collective_class(call), 4, rank < 4);
-    if (rank % 2 > 0 && rank < 4)
-        add_count(add_part(state, "odd \033[31m\"ones\" \xc3\xa4", 5, odd, 2),
-                  mpiq_collective_class("MPI_Ibcast"), 2, true);
+    if (rank % 2 > 0 && rank < 4) {
+        struct mpiq_communicator *part = add_part(state, "odd \033[31m\"ones\" \xc3\xa4", 5, odd, 2);
+        snprintf(part->made_by, sizeof part->made_by, "MPI_Comm_split");
+        part->made = (struct mpiq_place){.file = "/home/me/parts\t.c", .function = "halves", .line = 7};
+        add_count(part, mpiq_collective_class("MPI_Ibcast"), 2, true);
+    }
     if (rank < 4)
         add_thread(state, call, "a.c", rank == 3 ? 12 : 10, "main");
     if (rank == 0)
