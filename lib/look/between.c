@@ -71,13 +71,38 @@ static bool starves(const struct mpiq_look_sources *sources, const struct mpiq_b
     return wants;
 }
 
-static void pass_half(const struct mpiq_look_sources *sources, struct mpiq_between *between, double seconds)
+static bool has_background(const struct mpiq_rank_state *state)
+{
+    for (size_t i = 0; i < state->communicator_count; i++) {
+        if (state->communicators[i].outstanding_count > 0)
+            return true;
+    }
+    for (size_t i = 0; i < state->operation_count; i++) {
+        if (state->operations[i].kind == MPIQ_OPERATION_COLLECTIVE)
+            return true;
+    }
+    return false;
+}
+
+bool mpiq_between_matters(const struct mpiq_look_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct mpiq_rank_state *state = sources->items[i].looks[0];
+        if (!state || state->gone || state->phase >= MPIQ_PHASE_FINALIZING || state->window_count > 0 ||
+            state->source == MPIQ_SOURCE_RECORDER || has_background(state))
+            return true;
+    }
+    return false;
+}
+
+static void pass_half(const struct mpiq_look_sources *sources, struct mpiq_between *between, double seconds,
+                      bool patient)
 {
     for (size_t i = 0; i < between->count; i++)
         between->threads[i].begin = time_of(sources, &between->threads[i]);
     if (seconds > 0)
         sleep_for(seconds);
-    double left = patience;
+    double left = patient ? patience : 0;
     for (size_t i = 0; i < between->count; i++) {
         for (; left > 0 && starves(sources, &between->threads[i]); left -= glance)
             sleep_for(glance);
@@ -90,12 +115,12 @@ static void pass_half(const struct mpiq_look_sources *sources, struct mpiq_betwe
     }
 }
 
-struct mpiq_error *mpiq_between_pass(const struct mpiq_look_sources *sources, double seconds,
+struct mpiq_error *mpiq_between_pass(const struct mpiq_look_sources *sources, double seconds, bool patient,
                                      struct mpiq_between *ret)
 {
     struct mpiq_error *error = find_threads(sources, ret);
     for (int half = 0; half < 2 && !error; half++)
-        pass_half(sources, ret, seconds / 2);
+        pass_half(sources, ret, seconds / 2, patient);
     return error;
 }
 

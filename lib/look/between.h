@@ -24,9 +24,13 @@ struct mpiq_between {
     size_t count;
 };
 
-/* To be called when the first look has ended at all ranks of the job: lets that many seconds pass, and up to
-   1.5 more while a thread that wants the processor has not had enough of it. */
-struct mpiq_error *mpiq_between_pass(const struct mpiq_look_sources *sources, double seconds,
+/* Whether by what the first look saw a proof may need that a rank went round in its wait: of ranks that have
+   ended or are about to, windows, collectives in the background, and whatever the recorder alone tells. */
+bool mpiq_between_matters(const struct mpiq_look_sources *sources);
+
+/* To be called when the first look has ended at all ranks of the job: lets that many seconds pass, and, if
+   patient, up to 1.5 more while a thread that wants the processor has not had enough of it. */
+struct mpiq_error *mpiq_between_pass(const struct mpiq_look_sources *sources, double seconds, bool patient,
                                      struct mpiq_between *ret);
 /* After the second look: notes what was measured in its rank states. */
 void mpiq_between_note(const struct mpiq_between *between, struct mpiq_look_sources *sources);

@@ -106,7 +106,7 @@ static struct mpiq_error *look(struct mpiq_collector *collector, struct mpiq_rea
     /* Whoever gave the word has let the time pass that there is to be between the looks. */
     struct mpiq_between between = {0};
     if (!error)
-        error = mpiq_between_pass(sources, 0, &between);
+        error = mpiq_between_pass(sources, 0, true, &between);
     if (!error)
         error = mpiq_reader_pool_look(readers, sources, 2);
     mpiq_between_note(&between, sources);

@@ -108,7 +108,7 @@ static struct mpiq_error *read_twice(const struct mpiq_options *options, struct 
     if (!error && anything_changes(job)) {
         struct mpiq_between between = {0};
         double pause = options->pause >= 0 ? options->pause : default_pause;
-        error = mpiq_between_pass(&job->sources, pause, &between);
+        error = mpiq_between_pass(&job->sources, pause, mpiq_between_matters(&job->sources), &between);
         if (!error)
             error = look_everywhere(readers, job, 2);
         mpiq_between_note(&between, &job->sources);

@@ -59,7 +59,7 @@ static struct mpiq_rank_state *state_of(pid_t pid, bool in_mpi)
 }
 
 /* What a process got between two looks, and how long that took. */
-static int64_t measure(enum does does, bool in_mpi, double seconds, double *took)
+static int64_t measure(enum does does, bool in_mpi, bool patient, double seconds, double *took)
 {
     pid_t rival = does == SPINS_LAST ? start(SPINS) : 0;
     pid_t pid = start(does);
@@ -68,7 +68,7 @@ static int64_t measure(enum does does, bool in_mpi, double seconds, double *took
     struct mpiq_between between = {0};
     usleep(50000); /* until it is what it will be */
     double begin = now();
-    struct mpiq_error *error = mpiq_between_pass(&sources, seconds, &between);
+    struct mpiq_error *error = mpiq_between_pass(&sources, seconds, patient, &between);
     *took = now() - begin;
     CU_ASSERT_PTR_NULL(error);
     mpiq_between_note(&between, &sources);
@@ -87,7 +87,7 @@ static int64_t measure(enum does does, bool in_mpi, double seconds, double *took
 static void test_spins(void)
 {
     double took;
-    int64_t got = measure(SPINS, true, 0.1, &took);
+    int64_t got = measure(SPINS, true, true, 0.1, &took);
     CU_ASSERT(got >= MPIQ_POLLED_NS);
     CU_ASSERT(got < 1000000000);
     CU_ASSERT(took >= 0.1);
@@ -97,7 +97,7 @@ static void test_spins(void)
 static void test_sleeps(void)
 {
     double took;
-    CU_ASSERT(measure(SLEEPS, true, 0.1, &took) == 0);
+    CU_ASSERT(measure(SLEEPS, true, true, 0.1, &took) == 0);
     CU_ASSERT(took < 0.7);
 }
 
@@ -105,17 +105,45 @@ static void test_sleeps(void)
 static void test_outside(void)
 {
     double took;
-    CU_ASSERT(measure(SPINS, false, 0.05, &took) == -1);
+    CU_ASSERT(measure(SPINS, false, true, 0.05, &took) == -1);
 }
 
 /* Who wants the processor and gets none is waited for, but not for ever. */
 static void test_starves(void)
 {
     double took;
-    int64_t got = measure(SPINS_LAST, true, 0.002, &took);
+    int64_t got = measure(SPINS_LAST, true, true, 0.002, &took);
     CU_ASSERT(got >= MPIQ_POLLED_NS || took >= 0.7);
     CU_ASSERT(took > 0.01);
     CU_ASSERT(took < 10);
+    measure(SPINS_LAST, true, false, 0.002, &took);
+    CU_ASSERT(took < 0.7);
+}
+
+/* Where nothing that was seen needs it, nobody is waited for. */
+static void test_matters(void)
+{
+    enum { NOTHING, ENDED, ENDING, RECORDED, WINDOW, STARTED, REQUEST, UNREAD, CASES };
+    for (int how = 0; how < CASES; how++) {
+        struct mpiq_rank_state *state = how == UNREAD ? NULL : state_of(1, true);
+        struct mpiq_look_source source = {.pid = 1, .looks = {state}};
+        struct mpiq_look_sources sources = {.items = &source, .count = 1};
+        struct mpiq_communicator *comm = state ? mpiq_rank_state_add_communicator(state) : NULL;
+        if (state)
+            state->source = how == RECORDED ? MPIQ_SOURCE_RECORDER : MPIQ_SOURCE_PATCHED;
+        if (how == ENDED)
+            state->gone = true;
+        if (how == ENDING)
+            state->phase = MPIQ_PHASE_FINALIZING;
+        if (how == WINDOW)
+            mpiq_rank_state_add_window(state);
+        if (how == STARTED)
+            mpiq_communicator_add_outstanding(comm);
+        if (how == REQUEST)
+            mpiq_rank_state_add_operation(state)->kind = MPIQ_OPERATION_COLLECTIVE;
+        CU_ASSERT_EQUAL(mpiq_between_matters(&sources), how != NOTHING);
+        mpiq_rank_state_destroy(state);
+    }
 }
 
 /* Of what has ended nothing is known. */
@@ -127,7 +155,7 @@ static void test_ended(void)
     struct mpiq_between between = {0};
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    CU_ASSERT_PTR_NULL(mpiq_between_pass(&sources, 0.002, &between));
+    CU_ASSERT_PTR_NULL(mpiq_between_pass(&sources, 0.002, true, &between));
     mpiq_between_note(&between, &sources);
     CU_ASSERT(source.looks[1]->threads[0].polled_ns == -1);
     mpiq_between_deinit(&between);
@@ -142,6 +170,7 @@ int main(void)
                            {"who is outside MPI", test_outside},
                            {"who gets no processor", test_starves},
                            {"who has ended", test_ended},
+                           {"what needs it", test_matters},
                            CU_TEST_INFO_NULL};
     return suite_run("between", tests);
 }
