@@ -7,6 +7,7 @@ the replacement and linked before the library, so that it takes the place of the
 
 Usage: mutations.py SOURCE BUILD [NAME…]: names of the rules to try, by a part of them.
 """
+import concurrent.futures
 import os
 import pathlib
 import subprocess
@@ -307,44 +308,56 @@ def run(command):
 
 
 class Mutants:
+    """What all mutations share: the tests, compiled once."""
+
     def __init__(self, source, build, work):
-        self.source, self.build, self.work = source, build, work
+        self.source, self.work = source, work
         archives = ["tests/job/libjob_builder.a", "lib/job/libmpiq_job.a", "lib/state/libmpiq_state.a", "lib/libmpiq_base.a"]
         packages = run(["pkg-config", "--cflags", "--libs", "libzstd"]).stdout.split()
         self.flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-w", f"-I{source}/include", f"-I{source}/lib", f"-I{source}/tests"]
         self.libraries = [*[str(build / archive) for archive in archives], *packages, "-lcunit", "-lpthread"]
+        for name, _ in TESTS:
+            self.make(f"test_{name}", "-c", "-o", str(work / f"test_{name}.o"), f"{source}/tests/job/test_{name}.c")
 
-    def caught_by(self, path, text):
-        """The test that notices that text is in the place of the file; None: it does not even compile."""
-        # Its own directory comes first, so that "state/…" finds the headers of the source alone.
-        mutant = self.work / pathlib.Path(path).name
-        mutant.write_text(text)
-        made = run(["cc", *self.flags, "-c", "-o", f"{mutant}.o", str(mutant)])
+    def make(self, what, *arguments):
+        made = run(["cc", *self.flags, *arguments])
         if made.returncode != 0:
-            raise SystemExit(f"{path} does not compile with the mutation:\n{made.stderr}")
+            raise RuntimeError(f"{what} cannot be made:\n{made.stderr}")
+
+    def caught_by(self, number, path, text):
+        """The test that notices that text is in the place of the file; "": none does."""
+        # Its own directory comes first, so that "state/…" finds the headers of the source alone.
+        own = self.work / str(number)
+        own.mkdir()
+        mutant = own / pathlib.Path(path).name
+        mutant.write_text(text)
+        self.make(f"{path} with the mutation", "-c", "-o", f"{mutant}.o", str(mutant))
         for name, arguments in TESTS:
-            program = self.work / f"test_{name}"
-            made = run(["cc", *self.flags, "-o", str(program), f"{self.source}/tests/job/test_{name}.c", f"{mutant}.o",
-                        *self.libraries])
-            if made.returncode != 0:
-                raise SystemExit(f"test_{name} does not link with the mutation of {path}:\n{made.stderr}")
+            program = own / f"test_{name}"
+            self.make(f"test_{name} with the mutation of {path}", "-o", str(program), str(self.work / f"test_{name}.o"),
+                      f"{mutant}.o", *self.libraries)
             if run([str(program), *arguments]).returncode != 0:
                 return name
         return ""
 
 
+def changed(source, rule, path, old, new):
+    text = (source / path).read_text()
+    if text.count(old) != 1:
+        raise SystemExit(f"{rule}: {path} has the text to replace {text.count(old)} times, not once:\n{old}")
+    return text.replace(old, new)
+
+
 def main():
     source, build = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     wanted = sys.argv[3:]
+    chosen = [mutation for mutation in MUTATIONS if not wanted or any(part in mutation[0] for part in wanted)]
+    texts = [changed(source, *mutation) for mutation in chosen]
     survivors = []
-    with tempfile.TemporaryDirectory() as work:
+    with tempfile.TemporaryDirectory() as work, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
         mutants = Mutants(source, build, pathlib.Path(work))
-        chosen = [mutation for mutation in MUTATIONS if not wanted or any(part in mutation[0] for part in wanted)]
-        for rule, path, old, new in chosen:
-            text = (source / path).read_text()
-            if text.count(old) != 1:
-                raise SystemExit(f"{rule}: {path} has the text to replace {text.count(old)} times, not once:\n{old}")
-            caught = mutants.caught_by(path, text.replace(old, new))
+        answers = threads.map(mutants.caught_by, range(len(chosen)), [path for _, path, _, _ in chosen], texts)
+        for (rule, _, _, _), caught in zip(chosen, answers):
             print(f"{rule}: {'caught by ' + caught if caught else 'SURVIVES'}", flush=True)
             if not caught:
                 survivors.append(rule)
