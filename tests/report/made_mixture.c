@@ -89,7 +89,7 @@ static struct mpiq_rank_state *mixture_rank(uint32_t rank)
     if (rank % 2 > 0 && rank < 4) {
         struct mpiq_communicator *part = add_part(state, "odd \033[31m\"ones\" \xc3\xa4", 5, odd, 2);
         snprintf(part->made_by, sizeof part->made_by, "MPI_Comm_split");
-        part->made = (struct mpiq_place){.file = "/home/me/parts\t.c", .function = "halves", .line = 7};
+        part->made = (struct mpiq_place){.file = "parts\t.c", .function = "halves", .line = 7};
         add_count(part, mpiq_collective_class("MPI_Ibcast"), 2, true);
     }
     if (rank < 4)
