@@ -286,7 +286,11 @@ class Job:
                 self._send(left, signal.SIGKILL)
                 self.process.poll()
                 time.sleep(0.02)
-            self.process.wait(5)
+            try:
+                self.process.wait(5)
+            except subprocess.TimeoutExpired: # a launcher that does not notice that its ranks are gone
+                self.process.kill()
+                self.process.wait(30)
         finally:
             running.discard(self)
             os.close(self._fifo)
