@@ -65,12 +65,13 @@ def test_a_launcher_of_another_user(machine, mpiq, name):
     shutil.copy(shutil.which("sleep"), program)
     machine.directory.chmod(0o755)
     started = machine.start("setpriv", "--reuid=65534", "--clear-groups", program, "100")
-    pid = Launched(machine, [])
-    pid.process = started
+    launched = Launched(machine, [])
+    launched.process = started
+    pid = launched.target
     end = time.monotonic() + 10
-    while str(program) not in machine.processes().get(int(pid.target), ""):
+    while str(program) not in machine.processes().get(int(pid), ""):
         assert time.monotonic() < end
         time.sleep(0.02)
-    status, text = Looks(mpiq, machine, [machine]).text(pid.target)
+    status, text = Looks(mpiq, machine, [machine]).text(pid)
     started.send(9)
-    assert status == 3 and f"the launcher {pid.target} belongs to another user" in text, text
+    assert status == 3 and f"the launcher {pid} belongs to another user" in text, text
