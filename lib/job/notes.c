@@ -146,10 +146,9 @@ void mpiq_find_strangers(struct mpiq_finder *finder)
         if (mpiq_job_is_lost_host(job, rank))
             note->text = text;
         else
-            note->text = rank->pid == 0
-                             ? WORDS(finder->arena, "no rank, and left out: %s", text)
-                             : WORDS(finder->arena, "process %d (%s) is no rank, and left out: %s", rank->pid,
-                                     program ? mpiq_words_base_name(program) : "?", text);
+            note->text = rank->pid == 0 ? WORDS(finder->arena, "no rank, and left out: %s", text)
+                                        : WORDS(finder->arena, "process %d (%s) is no rank, and left out: %s",
+                                                rank->pid, program ? mpiq_job_base_name(program) : "?", text);
         told++;
     }
 }

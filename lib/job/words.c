@@ -16,22 +16,10 @@ const char *mpiq_words_duration(struct mpiq_arena *arena, double seconds)
     return mpiq_words_or(mpiq_arena_string(arena, mpiq_duration_text(seconds, text)));
 }
 
-const char *mpiq_words_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 const char *mpiq_words_place(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t site)
 {
-    if (site == MPIQ_NONE)
-        return "";
-    const struct mpiq_site *row = &job->sites[site];
-    const char *file = mpiq_job_string(job, row->file);
-    const char *function = mpiq_job_string(job, row->function);
-    if (file && row->line > 0)
-        return WORDS(arena, "%s:%" PRId32, mpiq_words_base_name(file), row->line);
-    return function ? WORDS(arena, "%s()", function) : "";
+    char *text _cleanup_free_ = mpiq_memory_checked(mpiq_job_place_words(job, site));
+    return mpiq_words_or(mpiq_arena_string(arena, text));
 }
 
 const char *mpiq_words_list(struct mpiq_arena *arena, const struct mpiq_rank_set *set)

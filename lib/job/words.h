@@ -23,9 +23,6 @@ const char *mpiq_words_duration(struct mpiq_arena *arena, double seconds);
 /* "solver.c:71", "step()", "" if nothing is known. */
 const char *mpiq_words_place(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t site);
 
-/* The last part of a path. */
-const char *mpiq_words_base_name(const char *path);
-
 /* "rank 5", "ranks 0 and 2", "ranks 0-15,18"; "63 ranks" where naming them takes more than a few ranges. */
 const char *mpiq_words_ranks(struct mpiq_arena *arena, const struct mpiq_rank_set *set);
 /* "5", "0-4" as in a list. */

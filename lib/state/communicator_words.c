@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* communicator_words - how a report speaks of a communicator. */
+/* communicator_words - how a sentence speaks of a place in the source, and of a communicator. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,20 +22,28 @@ static bool is_named(const char *name)
     return !begins(name, ours) && !begins(name, open_mpis);
 }
 
-/* " at x.c:8", " at step()"; "" if nothing is known. */
-static void put_place(const struct mpiq_job_state *job, uint32_t site, char *ret, size_t size)
+const char *mpiq_job_base_name(const char *path)
 {
-    *ret = '\0';
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+char *mpiq_job_place_words(const struct mpiq_job_state *job, uint32_t site)
+{
     if (site == MPIQ_NONE)
-        return;
+        return strdup("");
     const struct mpiq_site *row = &job->sites[site];
     const char *file = mpiq_job_string(job, row->file);
     const char *function = mpiq_job_string(job, row->function);
-    const char *slash = file ? strrchr(file, '/') : NULL;
+    char *text = NULL;
+    int length = 0;
     if (file && row->line > 0)
-        snprintf(ret, size, " at %s:%" PRId32, slash && slash[1] ? slash + 1 : file, row->line);
+        length = asprintf(&text, "%s:%" PRId32, mpiq_job_base_name(file), row->line);
     else if (function)
-        snprintf(ret, size, " at %s()", function);
+        length = asprintf(&text, "%s()", function);
+    else
+        return strdup("");
+    return length < 0 ? NULL : text;
 }
 
 static bool share_a_member(const struct mpiq_job_state *job, uint32_t a, uint32_t b)
@@ -67,7 +75,6 @@ char *mpiq_job_communicator_words(const struct mpiq_job_state *job, uint32_t com
     const char *name = mpiq_job_communicator_name(job, comm);
     const char *made_by = comm == MPIQ_NONE ? NULL : mpiq_job_string(job, job->communicators[comm].made_by);
     char *text = NULL;
-    char place[256];
     int length;
     if (begins(name, "MPI_") || !*name) {
         length = asprintf(&text, "%s", name);
@@ -78,9 +85,11 @@ char *mpiq_job_communicator_words(const struct mpiq_job_state *job, uint32_t com
     } else {
         const char *told = begins(name, ours) ? name + strlen(ours) : name;
         bool doubled = has_a_double(job, comm);
-        put_place(job, job->communicators[comm].made, place, sizeof place);
-        length = asprintf(&text, "the communicator made by %s%s%s%s%s", made_by, place, doubled ? " (" : "",
-                          doubled ? told : "", doubled ? ")" : "");
+        char *place _cleanup_free_ = mpiq_job_place_words(job, job->communicators[comm].made);
+        if (!place)
+            return NULL;
+        length = asprintf(&text, "the communicator made by %s%s%s%s%s%s", made_by, *place ? " at " : "",
+                          place, doubled ? " (" : "", doubled ? told : "", doubled ? ")" : "");
     }
     return length < 0 ? NULL : text;
 }

@@ -468,6 +468,13 @@ static inline const struct mpiq_job_rank *mpiq_job_rank_of(const struct mpiq_job
    for one without a name; valid as long as job.  "" for MPIQ_NONE. */
 const char *mpiq_job_communicator_name(const struct mpiq_job_state *job, uint32_t comm);
 
+/* The last part of a path. */
+const char *mpiq_job_base_name(const char *path);
+
+/* How a sentence speaks of a site: "solver.c:71", "step()", "" if nothing is known.  The caller frees; NULL
+   without memory. */
+char *mpiq_job_place_words(const struct mpiq_job_state *job, uint32_t site);
+
 /* How a sentence speaks of a communicator: MPI_COMM_WORLD; "rows" in quotation marks where the user named it
    so; else the communicator made by MPI_Comm_dup at x.c:8, with its name in parentheses where a rank is in
    several of those; where that is not known its name.  The caller frees; NULL without memory. */
