@@ -7,7 +7,7 @@
 #include "base/proc.h"
 #include "job/underway.h"
 
-/* How much longer a half may take, and how often it is looked whether it need. */
+/* Seconds that a half may take longer, and between two checks whether it has to. */
 static const double patience = 0.75;
 static const double glance = 0.005;
 
