@@ -13,24 +13,25 @@ import job as jobs
 INTRODUCTION = """\
 <!-- SPDX-License-Identifier: BSD-3-Clause -->
 <!-- Written by tests/hangs: see below. -->
-# The corpus: what mpiq says of programs that hang, and of programs that do not
+# The corpus: what mpiq says about programs that hang, and about programs that do not
 
-Each case is a small MPI program in [tests/hangs](../tests/hangs), started by mpirun and looked at while it runs; what
-mpiq has to say stands beside it in a `.toml` file. `@two_hosts`: with its ranks on two emulated hosts.
+Each case is a small MPI program in [tests/hangs](../tests/hangs), started by mpirun and looked at while it runs. A
+`.toml` file beside it says what mpiq has to report. `@two_hosts`: with its ranks on two emulated hosts.
 
-A cell has the verdict. **named** means that the first finding names the ranks and the call at fault, as expected; else
-what it lacks is said. `4.1-stock` and `5.0-stock` are builds with `-g` and without the patch: what is *not kept* there
-(running numbers, names of non-blocking collectives, waiting times) and so cannot be said is given in brackets. A
-verdict may be weaker there (`running` or `unknown` in place of `deadlock`), never stronger. The library stamps a wait
-once it has polled some thousand times: on a busy machine the waiting time may be missing with the patch, too.
+A cell has the verdict. **named** means that the first finding names the ranks and the call at fault, as expected;
+otherwise the cell says what is missing. `4.1-stock` and `5.0-stock` are builds with `-g` and without the patch: what is
+*not kept* there (running numbers, names of non-blocking collectives, waiting times) and so cannot be reported is given
+in brackets. A verdict may be weaker there (`running` or `unknown` instead of `deadlock`), never stronger. The library
+stamps a wait only after it has polled some thousand times, so on a busy machine the waiting time may be missing even
+with the patch.
 
-To make this file again, with prefixes as `./dev test` has them (`MPIQ_OMPI_41`, `MPIQ_OMPI_50`, `…_STOCK`, `MPIQ`):
+To regenerate this file, with prefixes as in `./dev test` (`MPIQ_OMPI_41`, `MPIQ_OMPI_50`, `…_STOCK`, `MPIQ`):
 
     MPIQ_CORPUS=full MPIQ_CORPUS_RESULTS=results.json MPIQ_CORPUS_TABLE=docs/CORPUS.md \\
         python3 -m pytest tests/hangs
 
-It may be done line by line: results are added to `results.json`. `./dev test` runs all of it with 4 looks in place of 50
-at each program that does not hang, and prints the tables; the number of looks below says which run this is.
+It can be done line by line: results are added to `results.json`. `./dev test` runs the whole corpus with 4 looks instead
+of 50 at each program that does not hang, and prints the tables; the number of looks below shows which run this is.
 """
 
 
