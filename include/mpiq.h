@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpiq.h - libmpiq: look at a running MPI job, or at what is left of one, and say why it hangs.
+ * mpiq.h - libmpiq: looks at a running MPI job, or at what is left of one, and says why it hangs.
  *
  *     struct mpiq_options options = MPIQ_OPTIONS_DEFAULT;
  *     struct mpiq_job *job = NULL;
@@ -8,12 +8,12 @@
  *     if (!error)
  *         error = mpiq_job_render(job, MPIQ_VIEW_REPORT, &render, &text);
  *
- * A look reads all ranks twice, a pause apart, and decides; the job that comes back is plain data and never
- * changes.  Reading goes on in helper processes and in threads that have ended when the call returns.  A
- * struct mpiq_job may be used by one thread at a time, different ones by different threads.  Nothing is
- * ever printed; no signal handler is set; the process looked at is left as it was found.
+ * mpiq_job_look reads all ranks twice, with a pause between, and decides.  The job it returns is plain data
+ * and never changes.  Reading is done by helper processes, and by threads that have ended when the call
+ * returns.  Only one thread at a time may use a struct mpiq_job; different threads may use different jobs.
+ * The library never prints and sets no signal handler.  It leaves the processes it reads as it found them.
  *
- * Every function that can fail returns NULL for success, or an error that the caller destroys; then the
+ * Every function that can fail returns NULL on success, or an error, which the caller destroys.  On error the
  * out-parameters are untouched.
  */
 #ifndef MPIQ_H
@@ -29,44 +29,43 @@ extern "C" {
 struct mpiq_error;
 struct mpiq_job;
 
-/* What went wrong, as a sentence without a full stop at its end; valid as long as the error. */
+/* What went wrong, as a sentence without a final full stop; valid as long as the error. */
 const char *mpiq_error_message(const struct mpiq_error *error);
-/* Whether the caller asked for something that makes no sense (exit status 2), rather than that nothing
-   could be read (3). */
+/* Whether the request was invalid (exit status 2), as opposed to nothing being readable (3). */
 bool mpiq_error_is_usage(const struct mpiq_error *error);
 /* NULL is fine. */
 void mpiq_error_destroy(struct mpiq_error *error);
 
-/* Writes text to a file of that name: beside it, for the user alone (mode 0600), and renamed when it is
-   whole.  A symbolic link, a device or a directory in the way is an error of usage. */
+/* Writes text to the file `path`: to a temporary file beside it with mode 0600, renamed when complete.  If a
+   symbolic link, a device or a directory is in the way, that is a usage error. */
 struct mpiq_error *mpiq_write_file(const char *path, const char *text);
 
-/* A process that somebody else serves (docs/WIRE.md) on two descriptors, which stay the caller's. */
+/* A process that the caller serves (docs/WIRE.md) on two descriptors, which remain the caller's. */
 struct mpiq_wire {
     int in;
     int out;
 };
 
 struct mpiq_options {
-    size_t size;                /* sizeof (struct mpiq_options): how it may grow */
+    size_t size;                /* sizeof (struct mpiq_options), so that it can grow */
     const char *const *targets; /* as on the command line: pids, core files, snapshots, "slurm:12" */
-    size_t target_count;        /* 0, and no wires: the only job of mine that runs here */
+    size_t target_count;        /* 0, and no wires: the user's only job on this machine */
     const struct mpiq_wire *wires;
     size_t wire_count;
-    const char *dll;  /* message-queue DLL to use for all ranks; NULL: ours, or the library's */
+    const char *dll;  /* message-queue DLL for all ranks; NULL: ours, or the library's */
     double pause;     /* seconds between the looks; negative: the default */
     bool stop;        /* freeze each process while it is read */
-    bool stacks;      /* read stacks: where in the source */
-    unsigned threads; /* ranks read side by side; 0: as many as the machine and the job ask for */
-    /* Called now and then from the calling thread with what is going on, in a few words; may be NULL. */
+    bool stacks;      /* read stacks, for source lines */
+    unsigned threads; /* ranks read in parallel; 0: as many as suits the machine and the job */
+    /* Called now and then, on the calling thread, with a few words about the progress; may be NULL. */
     void (*progress)(void *argument, const char *text);
     void *argument;
     double stall_after; /* seconds without any progress after which a job is "stalled" */
-    const char *hosts;  /* the hosts that the job runs on, "n1,n2"; NULL: as its launcher says */
+    const char *hosts;  /* the job's hosts, "n1,n2"; NULL: as its launcher says */
     const char
         *via;    /* the command line that reaches a host, with {host} in it; NULL: the launcher's, or ssh */
     double wait; /* seconds that a host may take for each look; 0: 30 */
-    unsigned fanout; /* connections to hosts that may be in the making at a time; 0: 64 */
+    unsigned fanout; /* connections to hosts to set up at a time; 0: 64 */
 };
 
 #define MPIQ_OPTIONS_DEFAULT                                                                \
@@ -74,26 +73,26 @@ struct mpiq_options {
         .size = sizeof(struct mpiq_options), .pause = -1, .stacks = true, .stall_after = 60 \
     }
 
-/* Finds the ranks, reads them, decides.  Fails only if nothing at all could be read: a rank that could not
-   be read is part of the answer.  The caller destroys the job. */
+/* Finds the ranks, reads them and decides.  Fails only if nothing at all could be read: an unreadable rank is
+   part of the answer.  The caller destroys the job. */
 struct mpiq_error *mpiq_job_look(const struct mpiq_options *options, struct mpiq_job **ret);
 /* NULL is fine. */
 void mpiq_job_destroy(struct mpiq_job *job);
 
 /* The exit status that goes with the verdict: 0 running or finished, 1 deadlock, 3 unknown, 4 stalled. */
 int mpiq_job_exit_status(const struct mpiq_job *job);
-/* Of a job under mpiq run --check: how many things its check has found; negative if it is not at its end,
-   where every living rank is held to be read. */
+/* For a job under mpiq run --check: the number of problems its check has found; negative if the job is not
+   yet at its end, where every living rank is held to be read. */
 int mpiq_job_checked(const struct mpiq_job *job);
 /* The verdict's word: "deadlock", "stalled", "running", "finished", "unknown"; static. */
 const char *mpiq_job_verdict(const struct mpiq_job *job);
 
 /*
- * A watch follows the job that this process has started: the processes below it on this machine.  It is used
- * by one thread at a time.
+ * A watch follows the job that this process has started: its descendants on this machine.  Only one thread at
+ * a time may use it.
  *
- * Moving means: MPI progress in any rank, or a rank, or a process that a rank has started, using the
- * processor or doing I/O outside MPI.  A rank that sleeps in its own code moves when it wakes.
+ * The job moves if any rank makes progress in MPI, or if a rank, or a process started by a rank, uses the
+ * processor or does I/O outside MPI.  A rank that sleeps in its own code moves when it wakes.
  */
 struct mpiq_watch;
 
@@ -101,30 +100,30 @@ struct mpiq_error *mpiq_watch_create(struct mpiq_watch **ret);
 /* NULL is fine. */
 void mpiq_watch_destroy(struct mpiq_watch *watch);
 
-/* Reads the kernel's counters of all processes, some files of /proc each, and returns for how many seconds
+/* Reads the kernel's counters of all processes (a few files in /proc each) and returns for how many seconds
    nothing is known to have moved; negative: there is no rank.  After ten seconds without a rank on this
-   machine it returns for how long it has watched: ranks may be on other hosts.  Time in which this process
-   was stopped, or did not call for longer than `longest` seconds, does not count, nor does time in which a
-   debugger held a rank. What the counters cannot tell (MPI progress, and whether a rank that uses the
-   processor computes) the next mpiq_watch_look does. */
+   machine it returns how long it has watched, because ranks may be on other hosts.  Not counted is time in
+   which this process was stopped, did not call this for longer than `longest` seconds, or a debugger held a
+   rank.  The counters do not show MPI progress, nor whether a rank that uses the processor computes; the
+   next mpiq_watch_look does. */
 double mpiq_watch_sample(struct mpiq_watch *watch, double longest);
 
-/* A look, as mpiq_job_look, that also tells whether the job has moved since the last one. */
+/* Looks as mpiq_job_look does, and also determines whether the job has moved since the last look. */
 struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_options *options,
                                    struct mpiq_job **ret);
 
-/* For how many seconds nothing at all has moved, by the last look and all samples; 0 before the second look,
-   and where not every rank of the job could be read, or ranks are on other hosts: what was not seen may have
+/* For how many seconds nothing at all has moved, according to the last look and all samples.  0 before the
+   second look, or if some rank could not be read or is on another host, because what was not seen may have
    moved. */
 double mpiq_watch_still(const struct mpiq_watch *watch);
 
 enum mpiq_view {
     MPIQ_VIEW_REPORT,      /* what is stuck and why */
     MPIQ_VIEW_WHY,         /* the chain from one rank to the cause */
-    MPIQ_VIEW_COLLECTIVES, /* counts and active collectives by communicator */
+    MPIQ_VIEW_COLLECTIVES, /* counts and active collectives of each communicator */
     MPIQ_VIEW_QUEUES,      /* pending sends, posted receives, unexpected messages */
     MPIQ_VIEW_COMMS,       /* communicators and their members */
-    MPIQ_VIEW_RANKS,       /* one line a rank */
+    MPIQ_VIEW_RANKS,       /* one line per rank */
     MPIQ_VIEW_HISTORY      /* the last MPI calls of one rank */
 };
 
@@ -133,12 +132,12 @@ enum mpiq_format { MPIQ_FORMAT_TEXT, MPIQ_FORMAT_JSON, MPIQ_FORMAT_HTML };
 struct mpiq_render_options {
     size_t size; /* sizeof (struct mpiq_render_options) */
     enum mpiq_format format;
-    const char *rank;  /* of MPIQ_VIEW_WHY and _HISTORY: "3", or "w1:3" for another world */
+    const char *rank;  /* for MPIQ_VIEW_WHY and _HISTORY: "3", or "w1:3" for another world */
     const char *ranks; /* only these, "0-3,7"; NULL: all */
-    bool all;          /* internal traffic too */
-    bool color;        /* with the terminal's escape sequences */
-    int width;         /* of the terminal, 0: as wide as it gets */
-    const char *comm;  /* of MPIQ_VIEW_COLLECTIVES and _COMMS: only these, by name or number; NULL: all */
+    bool all;          /* include internal traffic */
+    bool color;        /* with terminal escape sequences */
+    int width;         /* of the terminal; 0: unlimited */
+    const char *comm;  /* for MPIQ_VIEW_COLLECTIVES and _COMMS: only these, by name or number; NULL: all */
 };
 
 #define MPIQ_RENDER_OPTIONS_DEFAULT                \
@@ -146,29 +145,30 @@ struct mpiq_render_options {
         .size = sizeof(struct mpiq_render_options) \
     }
 
-/* The view as text, ending in a line break, which the caller frees.  USAGE for a rank or a communicator that
-   does not exist, or ranks that are no list or none of the job's. */
+/* Renders the view as text that ends in a newline; the caller frees it.  It is a usage error if the rank or
+   communicator does not exist, or if `ranks` is not a list of ranks or names none of the job's. */
 struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view view,
                                    const struct mpiq_render_options *options, char **ret);
 
-/* Writes what was read to a file: envelopes, never payload.  Replaces the file in one step or leaves it. */
+/* Writes what was read to a file: envelopes, never payload.  Replaces the file in one step, or not at all. */
 struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *path);
 
-/* A question about one process, the first wire or else the first target of options, as gdb's commands ask it:
-   what a handle stands for, what is in a queue, what a message holds.  Question and answer are JSON
+/* Asks a question about one process (the first wire, or else the first target, of options), as gdb's commands
+   do: what a handle stands for, what is in a queue, what a message contains.  Question and answer are JSON
    (docs/WIRE.md, "Questions"); the caller frees the answer. */
 struct mpiq_error *mpiq_ask(const struct mpiq_options *options, const char *question, char **ret);
 
-/* The path of the recorder, to be preloaded into MPI programs (docs/RECORDER.md): MPIQ_RECORDER, else where
-   it is installed or built.  The caller frees *ret. */
+/* The path of the recorder to preload into MPI programs (docs/RECORDER.md): MPIQ_RECORDER, or else where it
+   is installed or built.  The caller frees *ret. */
 struct mpiq_error *mpiq_recorder_path(char **ret);
 
-/* What `mpiq collect` does, which mpiq starts on each host of a job: looks at the job's ranks on this host
-   and prints what it saw, as words (a list of strings) say; standard input tells when to look again, and ends
-   it when it is closed.  May be called once in a process, which has no threads. */
+/* Implements `mpiq collect`, which mpiq starts on each host of a job: looks at the job's ranks on this host
+   and prints what it saw, as instructed by `words`, a list of strings.  Standard input says when to look
+   again; closing it ends the call.  May be called only once in a process, which must have no threads. */
 struct mpiq_error *mpiq_collect(int count, char *const *words);
 
-/* What this machine and, with targets, this job allow, and what would help; the caller frees the text. */
+/* What this machine and, with targets, this job allow mpiq to read, and what would help; the caller frees the
+   text. */
 struct mpiq_error *mpiq_doctor(const struct mpiq_options *options, char **ret);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpiq_record.h - what the preloaded recorder keeps about a process's MPI calls, for readers outside it.
+ * mpiq_record.h - what the preloaded recorder keeps about a process's MPI calls, for readers outside the
+ * process.
  *
  * The recorder (recorder/) writes these records into one anonymous mapping of the process, the arena; a
  * message-queue DLL (mqs/recorder/) finds it from the exported symbol mpiq_record_root and reads it in a live
@@ -13,9 +14,9 @@
  *  - a reference is an offset in bytes from the start of the arena, 0 for none; each record is 8-aligned;
  *  - everything a reader needs lies in the first `arena_used` bytes, so it can copy them in one go and check
  *    each offset against that size;
- *  - growth is at the end and raises version_minor; anything else raises version_major;
- *  - what had to be dropped for lack of room is counted in the `lost_` members: a reader must not take a
- *    shortened list for a complete one.
+ *  - new members are added at the end and raise version_minor; any other change raises version_major;
+ *  - the `lost_` members count what was dropped for lack of room: a reader must not take a shortened list
+ *    for a complete one.
  *
  * Peers, tags and roots are stored with the library's constants replaced by the MPIQ_RECORD_ values below.
  */
@@ -60,7 +61,7 @@ enum mpiq_record_abi {
     MPIQ_RECORD_ABI_STANDARD
 };
 
-/* What a call does; the wait of a thread follows from the family of the call it is in. */
+/* What a call does.  The family of the call a thread is in determines what the thread waits for. */
 enum mpiq_record_family {
     MPIQ_RECORD_OTHER, /* never waits for another rank */
     MPIQ_RECORD_SEND,
@@ -93,7 +94,7 @@ enum mpiq_record_family {
     MPIQ_RECORD_FAMILY_COUNT
 };
 
-/* One wrapped function, in the array `functions`. */
+/* One wrapped function; an entry of the array `functions`. */
 struct mpiq_record_function {
     char name[MPIQ_RECORD_CALL_NAME]; /* "MPI_Send" */
     uint8_t family;                   /* enum mpiq_record_family */
@@ -101,42 +102,42 @@ struct mpiq_record_function {
     int16_t collective; /* its class, -1 */
 };
 
-/* One call in a thread's history.  The newest one whose end is 0 is the call that the thread is in. */
+/* One call in a thread's history.  The thread is in the newest call if its end is 0. */
 struct mpiq_record_call {
     uint64_t begin;   /* cycles */
     uint64_t end;     /* cycles; 0: it has not returned */
     uint64_t caller;  /* return address */
-    uint64_t comm_id; /* id[1] of its communicator, 0: none; outlives the communicator */
+    uint64_t comm_id; /* id[1] of its communicator, 0: none; stays valid after the communicator is freed */
     int64_t bytes;    /* -1: none or not known */
     uint32_t comm;    /* its communicator; 0: none.  May have been freed since */
-    int32_t peer;     /* of a collective: its root.  Of a receive that has ended: who sent the message */
+    int32_t peer;     /* for a collective: its root; for a completed receive: the sender */
     int32_t tag;      /* MPIQ_RECORD_NO_PEER: the call has none */
     uint16_t function;
     uint16_t reserved;
 };
 
-/* Bits of mpiq_record_thread.window_wait: what is known of the one-sided call that the thread is in. */
-#define MPIQ_RECORD_WINDOW_KNOWN 1u     /* whom it may wait for; otherwise nothing is */
-#define MPIQ_RECORD_WINDOW_LOCK 2u      /* it cannot return before the target has granted the lock */
-#define MPIQ_RECORD_WINDOW_EXCLUSIVE 4u /* which is an exclusive one */
+/* Bits of mpiq_record_thread.window_wait: what is known about the one-sided call that the thread is in. */
+#define MPIQ_RECORD_WINDOW_KNOWN 1u /* it is known whom the call may wait for; otherwise nothing is known */
+#define MPIQ_RECORD_WINDOW_LOCK 2u  /* the call cannot return before the target has granted the lock */
+#define MPIQ_RECORD_WINDOW_EXCLUSIVE 4u /* the lock is exclusive */
 
 /* One thread that has called MPI. */
 struct mpiq_record_thread {
     uint32_t next;
     uint32_t tid;   /* 0: it has ended */
-    uint64_t calls; /* so far: call n lies in history[(n - 1) % MPIQ_RECORD_HISTORY] and n is its episode */
-    /* Of the call it is in, where the call has it; written before the call's begin. */
-    uint64_t requests; /* address of the program's array of requests, or of the one */
+    uint64_t calls; /* so far; call n is in history[(n - 1) % MPIQ_RECORD_HISTORY], and n is its episode */
+    /* Arguments of the call it is in, as far as the call has them; written before the call's begin. */
+    uint64_t requests; /* address of the program's array of requests, or of its one request */
     uint64_t request_count;
     uint64_t first_request; /* the handle, of MPI_Wait */
     uint64_t datatype;
     int64_t count;
     uint64_t buffer;
     uint64_t window;   /* handle */
-    uint64_t number;   /* running number of the collective, 0: not an ordered one */
+    uint64_t number;   /* running number of the collective; 0: not ordered */
     uint64_t sequence; /* of the message on its channel, for a send */
     int64_t receive_bytes;
-    int32_t receive_peer; /* of MPI_Sendrecv; the call's own peer and tag are those of its send */
+    int32_t receive_peer; /* for MPI_Sendrecv; the call's own peer and tag are those of its send */
     int32_t receive_tag;
     int32_t root;
     uint32_t window_wait; /* MPIQ_RECORD_WINDOW_ */
@@ -154,9 +155,9 @@ struct mpiq_record_run {
 struct mpiq_record_group {
     uint32_t next;
     uint32_t count; /* members */
-    uint64_t hash;  /* as struct ompi_mqs_collectives has it, of (job, rank) pairs */
+    uint64_t hash;  /* of (job, rank) pairs, as in struct ompi_mqs_collectives */
     uint32_t run_count;
-    uint32_t users; /* communicators; 0: free */
+    uint32_t users; /* number of communicators that use it; 0: free */
     struct mpiq_record_run runs[];
 };
 
@@ -170,14 +171,15 @@ struct mpiq_record_tag {
     uint64_t received_bytes;
 };
 
-#define MPIQ_RECORD_TAGS 3   /* tags counted one by one; later ones go into the sketches */
+#define MPIQ_RECORD_TAGS 3   /* tags counted one by one; further tags go into the sketches */
 #define MPIQ_RECORD_CELLS 24 /* three tables of eight */
 
 /*
- * Messages of all other tags, summed up.  Each message is added to one cell of each of the three tables.  All
- * members are sums modulo 2^64, so the difference of the sender's and the receiver's sketch holds exactly the
- * messages sent and not received, and where their tags are few it can be decoded: a cell with tags = count *
- * tag and hashes = count * hash(tag) holds one tag alone.  (An invertible Bloom lookup table.)
+ * Sums over the messages of all other tags.  Each message is added to one cell of each of the three tables.
+ * All members are sums modulo 2^64, so the difference between the sender's and the receiver's sketch holds
+ * exactly the messages sent and not received.  If these have few different tags it can be decoded: a cell
+ * with tags = count * tag and hashes = count * hash(tag) holds only that tag.  (An invertible Bloom lookup
+ * table.)
  */
 struct mpiq_record_cell {
     uint64_t count;
@@ -210,8 +212,8 @@ struct mpiq_record_channel {
     int32_t peer;      /* local rank (of the remote group of an intercommunicator) */
     uint64_t sent;     /* sends begun */
     uint64_t received; /* receives completed */
-    uint32_t unclear;  /* receives of which it is not known whether they took a message, and sends that may
-                          have been cancelled: the counts are off by so many at most */
+    uint32_t unclear;  /* receives that may or may not have taken a message, and sends that may have been
+                          cancelled: the counts are off by at most this number */
     uint32_t bytes_unclear;
     uint32_t sent_sketch; /* MPIQ_RECORD_CELLS cells; 0: none yet */
     uint32_t received_sketch;
@@ -224,7 +226,7 @@ struct mpiq_record_channel {
 #define MPIQ_RECORD_COMM_WORLD 4u
 #define MPIQ_RECORD_COMM_TOPOLOGY 8u
 #define MPIQ_RECORD_COMM_FREED 16u
-#define MPIQ_RECORD_COMM_UNCLEAR 32u /* its id may differ from the other members' */
+#define MPIQ_RECORD_COMM_UNCLEAR 32u /* its id may differ from that on other members */
 
 /* One collective call, as the caller made it. */
 struct mpiq_record_collective {
@@ -239,7 +241,7 @@ struct mpiq_record_collective {
     uint64_t caller;
     uint64_t begin;
     uint32_t tid;
-    uint32_t done; /* 1: a blocking one has returned */
+    uint32_t done; /* 1: a blocking call has returned */
 };
 
 struct mpiq_record_comm {
@@ -251,15 +253,15 @@ struct mpiq_record_comm {
     uint32_t group;
     uint32_t remote_group; /* 0: an intracommunicator */
     int32_t local_rank;
-    uint64_t creations;   /* ordered creations on it so far */
+    uint64_t creations;   /* communicators created on it by ordered calls so far */
     uint64_t ordered;     /* ordered collectives so far */
-    uint64_t nonblocking; /* non-blocking and persistent ones among all */
+    uint64_t nonblocking; /* non-blocking and persistent collectives, ordered or not */
     uint32_t channels;    /* first struct mpiq_record_channel */
     uint32_t channel_count;
-    uint32_t unclear; /* receives whose source was never known */
+    uint32_t unclear; /* receives whose source never became known */
     uint32_t lost;    /* messages not counted for lack of room */
-    uint64_t caller;  /* return address of the call that made it; 0: it was there from the start */
-    int32_t made_by;  /* class of that call; -1: none has one */
+    uint64_t caller;  /* return address of the call that created it; 0: it is predefined */
+    int32_t made_by;  /* class of that call; -1: no class */
     uint32_t reserved;
     char name[64];
     struct mpiq_record_collective ring[MPIQ_RECORD_RING]; /* number n in ring[(n - 1) % MPIQ_RECORD_RING] */
@@ -284,25 +286,25 @@ enum mpiq_record_request_state {
 
 #define MPIQ_RECORD_REQUEST_PERSISTENT 1u
 #define MPIQ_RECORD_REQUEST_CANCEL 2u  /* MPI_Cancel was called on it */
-#define MPIQ_RECORD_REQUEST_MATCHED 4u /* made from a message: its message is counted already */
+#define MPIQ_RECORD_REQUEST_MATCHED 4u /* made from a matched message, which is already counted */
 #define MPIQ_RECORD_REQUEST_PARTITIONED 8u
 
 struct mpiq_record_request {
     uint32_t next_free; /* private to the recorder */
     uint8_t state;      /* enum mpiq_record_request_state; written last */
     uint8_t kind;       /* enum mpiq_record_request_kind */
-    uint16_t function;  /* that made it */
+    uint16_t function;  /* the call that made it */
     uint64_t handle;
-    uint64_t sequence; /* order of posting in this process; of a send, on its channel */
+    uint64_t sequence; /* posting order in this process; for a send, on its channel */
     uint32_t comm;
     uint32_t flags;
     int32_t peer;
     int32_t tag;
     uint64_t buffer;
     int64_t bytes;
-    uint32_t duplicates; /* further requests that share this handle */
+    uint32_t duplicates; /* number of further requests with the same handle */
     uint32_t tid;
-    struct mpiq_record_collective call; /* arguments of any kind; class -1 if not a collective */
+    struct mpiq_record_collective call; /* arguments, of any call; class -1 if not a collective */
 };
 
 struct mpiq_record_chunk {
@@ -324,22 +326,22 @@ struct mpiq_record_op {
 
 /* Bits of mpiq_record_window_peer.flags. */
 #define MPIQ_RECORD_PEER_ACCESSED 1u      /* data was put there or got from there under the lock */
-#define MPIQ_RECORD_PEER_GRANTED 2u       /* what was done there is complete: the lock is held */
+#define MPIQ_RECORD_PEER_GRANTED 2u       /* operations on it have completed, so the lock is held */
 #define MPIQ_RECORD_PEER_FLUSHING 4u      /* private to the recorder */
-#define MPIQ_RECORD_PEER_STARTED 8u       /* of the group of the open access epoch */
-#define MPIQ_RECORD_PEER_POSTED 16u       /* of the group of the open exposure epoch */
-#define MPIQ_RECORD_PEER_EVER_STARTED 32u /* of any group of MPI_Win_start so far */
-#define MPIQ_RECORD_PEER_EVER_POSTED 64u  /* of any group of MPI_Win_post so far */
+#define MPIQ_RECORD_PEER_STARTED 8u       /* in the group of the open access epoch */
+#define MPIQ_RECORD_PEER_POSTED 16u       /* in the group of the open exposure epoch */
+#define MPIQ_RECORD_PEER_EVER_STARTED 32u /* in any group given to MPI_Win_start so far */
+#define MPIQ_RECORD_PEER_EVER_POSTED 64u  /* in any group given to MPI_Win_post so far */
 
-/* What a process has to do with another one of a window. */
+/* State of a process towards one other member of a window. */
 struct mpiq_record_window_peer {
     int32_t peer;   /* local rank */
     uint16_t flags; /* MPIQ_RECORD_PEER_ */
-    uint8_t lock;   /* enum ompi_mqs_lock_type: asked for by MPI_Win_lock, and not unlocked */
+    uint8_t lock;   /* enum ompi_mqs_lock_type: requested by MPI_Win_lock, and not unlocked */
     uint8_t used;   /* 0: free */
 };
 
-/* A hash table by peer, which is replaced by a larger one when it is full. */
+/* A hash table keyed by peer, replaced by a larger one when full. */
 struct mpiq_record_window_peers {
     uint32_t room; /* a power of two */
     uint32_t count;
@@ -347,39 +349,39 @@ struct mpiq_record_window_peers {
 };
 
 /* Bits of mpiq_record_window.flags. */
-#define MPIQ_RECORD_WINDOW_SHARED 1u   /* its memory is reached by loads and stores */
-#define MPIQ_RECORD_WINDOW_UNCLEAR 2u  /* something of it could not be recorded: nothing is known of it */
+#define MPIQ_RECORD_WINDOW_SHARED 1u   /* its memory can be accessed by loads and stores */
+#define MPIQ_RECORD_WINDOW_UNCLEAR 2u  /* something could not be recorded, so nothing is known about it */
 #define MPIQ_RECORD_WINDOW_LOCK_ALL 4u /* between MPI_Win_lock_all and MPI_Win_unlock_all */
 #define MPIQ_RECORD_WINDOW_NO_CHECK 8u /* the access epoch was started with MPI_MODE_NOCHECK */
-#define MPIQ_RECORD_WINDOW_MEMORY 16u  /* others can reach some of this process's memory */
-#define MPIQ_RECORD_WINDOW_EXPOSED 32u /* after its last fence others may change that memory */
-#define MPIQ_RECORD_WINDOW_CLOSED 64u  /* its last fence was given MPI_MODE_NOSUCCEED */
+#define MPIQ_RECORD_WINDOW_MEMORY 16u  /* others can access some of this process's memory */
+#define MPIQ_RECORD_WINDOW_EXPOSED 32u /* after its last fence, others may change that memory */
+#define MPIQ_RECORD_WINDOW_CLOSED 64u  /* its last fence had MPI_MODE_NOSUCCEED */
 /* The MPI_Win_fence or MPI_Win_free begun last cannot return before all members have begun theirs. */
 #define MPIQ_RECORD_WINDOW_SYNCHRONISES 128u
 #define MPIQ_RECORD_WINDOW_NO_LOCKS 256u   /* the program may have given the hint "no_locks" */
-#define MPIQ_RECORD_WINDOW_ATTRIBUTES 512u /* its attributes may have functions of the program's */
+#define MPIQ_RECORD_WINDOW_ATTRIBUTES 512u /* its attributes may have callbacks of the program */
 
 struct mpiq_record_window {
     uint32_t next;
-    uint32_t comm;   /* it was made on; 0: freed since */
+    uint32_t comm;   /* it was created on; 0: freed since */
     uint64_t handle; /* 0: freed */
     uint64_t id[2];
     char name[64];
-    uint64_t caller; /* return address of the call that made it */
+    uint64_t caller; /* return address of the call that created it */
     uint64_t group_hash;
     int32_t local_rank;
     uint32_t flags;    /* MPIQ_RECORD_WINDOW_ */
-    uint32_t exposure; /* enum ompi_mqs_exposure; not of fences, which are counted */
+    uint32_t exposure; /* enum ompi_mqs_exposure; without fences, which are counted */
     uint32_t access;   /* enum ompi_mqs_access, likewise */
     uint32_t peers;    /* struct mpiq_record_window_peers; 0: none so far */
-    int32_t made_by;   /* class of the call that made it */
-    uint64_t fences;   /* begun so far, but for those that failed */
+    int32_t made_by;   /* class of the call that created it */
+    uint64_t fences;   /* begun so far, except those that failed */
     uint32_t freeing;  /* 1: MPI_Win_free has begun */
     uint32_t reserved;
 };
 
 /* Bits of mpiq_record_root.flags. */
-#define MPIQ_RECORD_STRICT 1u /* standard sends are synchronous, blocking collectives synchronise */
+#define MPIQ_RECORD_STRICT 1u /* standard sends are synchronous, blocking collectives wait for all */
 #define MPIQ_RECORD_CHECK 2u  /* facts are kept for the check at the end */
 #define MPIQ_RECORD_HELD 4u   /* the process waits in MPI_Finalize to be read: the facts are complete */
 
@@ -391,7 +393,7 @@ enum mpiq_record_fact_kind {
     MPIQ_RECORD_FACT_OBJECT
 };
 
-/* What is made and has to be freed, as the base of an OBJECT fact. */
+/* Kinds of objects that have to be freed; the base of an OBJECT fact. */
 enum mpiq_record_object {
     MPIQ_RECORD_OBJECT_COMMUNICATOR,
     MPIQ_RECORD_OBJECT_DATATYPE,
@@ -399,14 +401,14 @@ enum mpiq_record_object {
     MPIQ_RECORD_OBJECT_WINDOW,
     MPIQ_RECORD_OBJECT_FILE,
     MPIQ_RECORD_OBJECT_OP,
-    MPIQ_RECORD_OBJECT_REQUEST,    /* active: with the peer and tag of a receive */
+    MPIQ_RECORD_OBJECT_REQUEST,    /* active; a receive's with peer and tag */
     MPIQ_RECORD_OBJECT_PERSISTENT, /* a persistent request that is not active */
     MPIQ_RECORD_OBJECT_COUNT
 };
 
 /*
- * Calls that are alike, counted: of one function at one place with the same arguments.  Facts are kept only
- * for the check at the end, in a table of MPIQ_RECORD_MAX_FACTS.
+ * A count of identical calls: the same function, called at the same place with the same arguments.  Facts are
+ * kept only for the check at the end, in a table of MPIQ_RECORD_MAX_FACTS.
  *
  *                 SENT, RECEIVED            COLLECTIVE                         OBJECT
  *  count          messages                  calls                              references alive
@@ -417,29 +419,29 @@ enum mpiq_record_object {
  *  base           of the elements           of the first element               enum mpiq_record_object
  */
 struct mpiq_record_fact {
-    uint64_t key; /* hash of what is alike; 0: free */
+    uint64_t key; /* hash of what identical calls have in common; 0: free */
     uint64_t caller;
     uint64_t count;
     uint64_t sum;
     uint64_t first;
     uint64_t signature;
-    int64_t bytes; /* of all messages, of each collective call; -1: not known, or not the same on all ranks */
+    int64_t bytes; /* of all messages; of each collective call; -1: not known, or not the same on all ranks */
     uint32_t comm;
     int32_t peer;
     int32_t tag;
     uint16_t function;
     uint8_t kind; /* enum mpiq_record_fact_kind */
-    uint8_t base; /* in bases; 0: no elements, or not known which */
+    uint8_t base; /* index in `bases`; 0: no elements, or not known */
     int16_t collective;
-    uint16_t op; /* predefined operation by its place in `ops`, from 1; 0: none; 0xffff: the program's own */
+    uint16_t op; /* predefined operation: its index in `ops`, from 1; 0: none; 0xffff: user-defined */
     uint32_t reserved;
 };
 
-/* A predefined datatype that messages are made of. */
+/* A predefined datatype, as an element of messages. */
 struct mpiq_record_base {
-    uint32_t code; /* the same for types that may meet: a letter for its kind, times 256, and its size */
+    uint32_t code; /* the same for types that match: a letter for its kind, times 256, plus its size */
     uint32_t reserved;
-    char name[40]; /* of the first one of that code: "MPI_INT" */
+    char name[40]; /* of the first type with that code: "MPI_INT" */
 };
 #define MPIQ_RECORD_BASE_NONE 0 /* a message without elements */
 #define MPIQ_RECORD_BASE_ANY 1  /* MPI_PACKED, or not known */
@@ -463,14 +465,14 @@ struct mpiq_record_root {
     int32_t thread_level; /* 0 single … 3 multiple */
     int32_t world_rank;   /* -1: not known yet */
     int32_t world_size;
-    uint32_t jobid; /* of the names in groups */
+    uint32_t jobid; /* the job in the (job, rank) names of groups */
     uint32_t pid;
     uint64_t arena; /* address */
     uint64_t arena_used;
     uint32_t functions; /* array of struct mpiq_record_function */
     uint32_t function_count;
     uint32_t threads; /* first struct mpiq_record_thread */
-    uint32_t comms;   /* first struct mpiq_record_comm; freed ones are taken out */
+    uint32_t comms;   /* first struct mpiq_record_comm; freed ones are removed */
     uint32_t groups;
     uint32_t chunks; /* first struct mpiq_record_chunk */
     uint32_t windows;
@@ -480,8 +482,8 @@ struct mpiq_record_root {
     uint64_t lost_comms;
     uint64_t lost_requests;
     uint64_t lost_threads;
-    uint64_t unknown_requests; /* waited for, and never seen made */
-    uint64_t request_null;     /* handles of no request: the null one, and Open MPI's empty one (0: none) */
+    uint64_t unknown_requests; /* waited for, but their creation was not seen */
+    uint64_t request_null; /* handles of no request: MPI_REQUEST_NULL, and Open MPI's empty one (0: none) */
     uint64_t request_empty;
     struct mpiq_record_moment first;
     struct mpiq_record_moment last;
@@ -490,8 +492,8 @@ struct mpiq_record_root {
     uint32_t flags;      /* MPIQ_RECORD_STRICT and so on */
     uint32_t facts;      /* array of MPIQ_RECORD_MAX_FACTS; 0: not kept */
     uint32_t bases;      /* array of MPIQ_RECORD_MAX_BASES */
-    uint32_t freed;      /* with MPIQ_RECORD_CHECK: first struct mpiq_record_comm of those freed */
-    uint64_t lost_facts; /* calls that no fact counts */
+    uint32_t freed;      /* with MPIQ_RECORD_CHECK: first freed struct mpiq_record_comm */
+    uint64_t lost_facts; /* calls not counted by any fact */
 };
 
 #endif
