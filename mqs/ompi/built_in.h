@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 #include "memory.h"
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 
 #define BUILT_IN_FAILURES (sizeof(((mqs_layout_details *)0)->failures) / sizeof(mqs_layout_failure))
 

@@ -12,7 +12,7 @@
 #include "collective.h"
 #include "library.h"
 #include "list.h"
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 #include "ompi_mqs.h"
 
 struct calls {

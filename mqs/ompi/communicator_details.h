@@ -7,7 +7,7 @@
 
 #include "communicator.h"
 #include "library.h"
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 
 int communicator_details(struct library *library, const struct communicator *communicator,
                          mqs_communicator_details *ret);

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "datatype.h"
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 #include "vector.h"
 
 struct datatype_map {

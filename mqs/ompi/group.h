@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "memory.h"
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 
 #define GROUP_MAX_SIZE (1 << 22)
 

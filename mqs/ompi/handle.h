@@ -5,7 +5,7 @@
 #ifndef MQS_OMPI_HANDLE_H
 #define MQS_OMPI_HANDLE_H
 
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 
 /* The name of a handle that is the same for all programs (MPI_COMM_NULL); mqs_no_information for others. */
 int handle_name(mqs_process *process, mqs_taddr_t handle, char name[64]);

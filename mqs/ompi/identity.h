@@ -6,7 +6,7 @@
 #define MQS_OMPI_IDENTITY_H
 
 #include "library.h"
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 
 int identity_get(struct library *library, mqs_process_identity *ret);
 

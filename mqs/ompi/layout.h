@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 
 /* No structure that is read whole is larger. */
 #define LAYOUT_MAX_STRUCT 4096

@@ -8,7 +8,7 @@
 
 #include "communicator.h"
 #include "library.h"
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 #include "request.h"
 #include "unexpected.h"
 

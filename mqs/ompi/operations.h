@@ -11,7 +11,7 @@
 
 #include "communicator.h"
 #include "library.h"
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 #include "unexpected.h"
 
 struct operations {

@@ -14,7 +14,7 @@
 #include "call.h"
 #include "datatype_map.h"
 #include "library.h"
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 #include "operations.h"
 #include "unexpected.h"
 #include "wait.h"

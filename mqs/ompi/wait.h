@@ -15,7 +15,7 @@
 
 #include "library.h"
 #include "list.h"
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 #include "ompi_mqs.h"
 #include "thread.h"
 #include "vector.h"

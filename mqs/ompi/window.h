@@ -10,7 +10,7 @@
 
 #include "library.h"
 #include "list.h"
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 
 struct windows {
     bool set_up;

@@ -3,7 +3,7 @@
 #ifndef MQS_RECORDER_CALL_H
 #define MQS_RECORDER_CALL_H
 
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 
 /* As the slots of mqs_extensions have it. */
 int call_setup_iterator(mqs_process *process, int list);

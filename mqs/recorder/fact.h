@@ -3,7 +3,7 @@
 #ifndef MQS_RECORDER_FACT_H
 #define MQS_RECORDER_FACT_H
 
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 
 int fact_get_checking(mqs_process *process, mqs_checking *ret);
 int fact_setup_iterator(mqs_process *process);

@@ -4,7 +4,7 @@
 #define MQS_RECORDER_GROUP_H
 
 #include "copy.h"
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 
 /* All members, in rank order, into the caller's array: ranks in our world or MQS_INVALID_PROCESS. */
 int group_ranks(const struct copy *copy, uint32_t group, int *ret);

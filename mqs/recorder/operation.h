@@ -7,7 +7,7 @@
 #define MQS_RECORDER_OPERATION_H
 
 #include "copy.h"
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 
 struct operation {
     mqs_pending_operation plain;

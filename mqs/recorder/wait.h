@@ -3,7 +3,7 @@
 #ifndef MQS_RECORDER_WAIT_H
 #define MQS_RECORDER_WAIT_H
 
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 
 /* As the slots of mqs_extensions have it. */
 int wait_setup_iterator(mqs_process *process);

@@ -300,7 +300,7 @@ MUTATIONS = [
 ]
 
 # Quick first; each with the arguments it runs with.
-TESTS = [("causes", []), ("windows", []), ("moments", []), ("unread", []), ("messages", []), ("collectives", []), ("ranks", []), ("random", ["60000"]), ("torn", ["4000"])]
+TESTS = [("causes", []), ("windows", []), ("moments", []), ("unread", []), ("evidence", []), ("messages", []), ("collectives", []), ("ranks", []), ("random", ["60000"]), ("torn", ["4000"])]
 
 
 def run(command):

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole answers: one bug is one cause, however many ranks have it. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "job_builder.h"
 #include "suite.h"
@@ -450,129 +448,6 @@ static void test_collecting_in_turn(void)
                "MPI_Barrier at gather.c:17 for rank 0\n");
 }
 
-static void check_evidence(struct job_builder *job, void (*check)(const struct mpiq_job_state *state,
-                                                                  const struct mpiq_finding *finding))
-{
-    struct mpiq_job_state *state;
-    struct mpiq_diagnosis *diagnosis = job_diagnose(job, &state);
-    CU_ASSERT_FATAL(diagnosis->finding_count > 0);
-    check(state, &diagnosis->findings[0]);
-    mpiq_diagnosis_destroy(diagnosis);
-    mpiq_job_state_destroy(state);
-    job_deinit(job);
-}
-
-static void check_inside(const struct mpiq_job_state *state, const struct mpiq_finding *finding)
-{
-    (void)state;
-    CU_ASSERT_EQUAL(finding->kind, MPIQ_FINDING_COLLECTIVE_MISMATCH);
-    CU_ASSERT_EQUAL(finding->evidence_count, 2);
-    for (size_t i = 0; i < finding->evidence_count; i++) {
-        const struct mpiq_evidence *evidence = &finding->evidence[i];
-        CU_ASSERT_PTR_NOT_NULL_FATAL(evidence->wait);
-        if (evidence->ranks.size == 1)
-            continue;
-        /* What each of them waits for inside is not the same: none of it is said of all. */
-        CU_ASSERT_EQUAL(evidence->ranks.size, 3);
-        CU_ASSERT_EQUAL(evidence->wait->part_count, 1);
-        CU_ASSERT_EQUAL(evidence->wait->parts[0].kind, MPIQ_PART_COLLECTIVE);
-        CU_ASSERT_EQUAL(evidence->wait->parts[0].number, 1);
-        CU_ASSERT_EQUAL(evidence->wait->ranks.size, 0);
-        CU_ASSERT_STRING_EQUAL(evidence->wait->text, "MPI_Allreduce #1");
-    }
-}
-
-static void test_inside_one_collective(void)
-{
-    struct job_builder job;
-    job_init(&job, 4);
-    job_collective(&job, 0, WORLD, "MPI_Allreduce", 1, 1);
-    job_collective(&job, 1, WORLD, "MPI_Barrier", 1, 0);
-    job_collective(&job, 2, WORLD, "MPI_Allreduce", 1, 0);
-    job_collective(&job, 3, WORLD, "MPI_Allreduce", 1, 1);
-    check_evidence(&job, check_inside);
-}
-
-static void check_mutual(const struct mpiq_job_state *state, const struct mpiq_finding *finding)
-{
-    (void)state;
-    CU_ASSERT_EQUAL(finding->evidence_count, 1);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(finding->evidence[0].wait);
-    CU_ASSERT_EQUAL(finding->evidence[0].ranks.size, 2);
-    CU_ASSERT_EQUAL(finding->evidence[0].wait->ranks.size, 2); /* "each from the other" */
-}
-
-/* Two of four that wait for each other, which is no ring. */
-static void test_two_of_four(void)
-{
-    struct job_builder job;
-    job_init(&job, 4);
-    job_recv(&job, 0, WORLD, 1, 4);
-    job_recv(&job, 1, WORLD, 0, 4);
-    check_evidence(&job, check_mutual);
-}
-
-static void check_two_communicators(const struct mpiq_job_state *state, const struct mpiq_finding *finding)
-{
-    (void)state;
-    for (size_t i = 0; i < finding->evidence_count; i++) /* nobody else is where rank 3 is */
-        CU_ASSERT(!mpiq_rank_set_contains(&finding->evidence[i].ranks, 0, 3) ||
-                  finding->evidence[i].ranks.size == 1);
-    CU_ASSERT_EQUAL(finding->evidence_count, 3);
-}
-
-/* Two ranks at one line, in the same collective on communicators with other names. */
-static void test_two_communicators_at_one_line(void)
-{
-    struct job_builder job;
-    job_init(&job, 4);
-    int row = job_comm(&job, "row", 3, (int[]){0, 2}, 2);
-    int column = job_comm(&job, "column", 4, (int[]){1, 3}, 2);
-    for (int rank = 0; rank < 4; rank++)
-        job_called(&job, rank, WORLD, rank < 2 ? "MPI_Bcast" : "MPI_Reduce", 1);
-    for (int rank = 0; rank < 2; rank++) {
-        job_at(&job, rank, "main", "split.c", 11);
-        job_collective(&job, rank, WORLD, "MPI_Barrier", 2, ANY);
-    }
-    for (int rank = 2; rank < 4; rank++) {
-        job_at(&job, rank, "main", "split.c", 10);
-        job_collective(&job, rank, rank == 2 ? row : column, "MPI_Allreduce", 1, ANY);
-    }
-    check_evidence(&job, check_two_communicators);
-}
-
-static void check_other_threads(const struct mpiq_job_state *state, const struct mpiq_finding *finding)
-{
-    unsigned found = 0;
-    for (size_t i = 0; i < finding->evidence_count; i++) {
-        const struct mpiq_evidence *evidence = &finding->evidence[i];
-        if (!evidence->call || strcmp(evidence->call, "pthread_mutex_lock") != 0)
-            continue;
-        found++;
-        CU_ASSERT_EQUAL(evidence->ranks.size, 2);
-        CU_ASSERT_EQUAL(state->sites[evidence->site].line, 30);
-        CU_ASSERT_STRING_EQUAL(evidence->note, "in another thread");
-    }
-    CU_ASSERT_EQUAL(found, 1);
-    CU_ASSERT_EQUAL(finding->evidence_count, 2); /* an idle pool is not shown */
-    CU_ASSERT_STRING_EQUAL(finding->text, "Ranks 0 and 1 receive from each other, and none has sent");
-}
-
-/* A thread waits for the mutex that the one in MPI holds; a third one is idle. */
-static void test_thread_at_a_mutex(void)
-{
-    struct job_builder job;
-    job_init(&job, 2);
-    for (int rank = 0; rank < 2; rank++) {
-        job_recv(&job, rank, WORLD, 1 - rank, 4);
-        job_thread(&job, rank, 3);
-        job_sleeps(&job, rank, MPIQ_SLEEP_PRIVATE_FUTEX, "__lll_lock_wait");
-        job_thread(&job, rank, 3);
-        job_sleeps(&job, rank, MPIQ_SLEEP_PRIVATE_FUTEX, "pthread_cond_wait");
-    }
-    check_evidence(&job, check_other_threads);
-}
-
 /* One bug is one finding where nothing is proven, too: what rank 0 waits for may be on its way. */
 static void test_unproven_mismatch(void)
 {
@@ -616,10 +491,6 @@ int main(void)
                            {"overlap", test_overlap},
                            {"left, unpatched", test_left_unpatched},
                            {"collecting in turn", test_collecting_in_turn},
-                           {"inside one collective", test_inside_one_collective},
-                           {"two communicators at one line", test_two_communicators_at_one_line},
-                           {"two of four", test_two_of_four},
-                           {"a thread at a mutex", test_thread_at_a_mutex},
                            {"unproven mismatch", test_unproven_mismatch},
                            CU_TEST_INFO_NULL};
     return suite_run("causes", tests);

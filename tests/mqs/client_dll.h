@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 
 #define CLIENT_DLL_FUNCTIONS(X)        \
     X(mqs_setup_basic_callbacks)       \

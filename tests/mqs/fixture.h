@@ -10,6 +10,7 @@
 
 #include "error.h"
 #include "made_up_mpi.h"
+#include "mqs_extensions.h"
 #include "ompi_mqs.h"
 
 static struct made_up_mpi *mpi;

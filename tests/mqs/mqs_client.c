@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mqs_client - a debugger in little: hosts any message-queue DLL, walks all that the interface gives, and
- * prints it as JSON.  It knows the DLL by mpi_interface.h alone, and reaches the process over the wire.
+ * prints it as JSON.  It knows the DLL by mpi_interface.h and mqs_extensions.h alone, and reaches the process
+ * over the wire.
  *
  *     mqs_client [--internal] [--forum] [--stripped] [--force] [--looks N] [--between COMMAND]
  *                [--record FILE] DLL SERVER [ARGUMENT…]

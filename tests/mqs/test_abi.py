@@ -12,7 +12,7 @@ from built import built
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-INTERFACE = (ROOT / "include" / "mpi_interface.h").read_text()
+HEADERS = "".join((ROOT / "include" / name).read_text() for name in ("mpi_interface.h", "mqs_extensions.h"))
 BASICS = """
 #define BEGIN_C_DECLS
 #define END_C_DECLS
@@ -49,7 +49,7 @@ def test_exports():
     dll = built("mqs/libompi_dbg_msgq.so")
     lines = subprocess.run(["nm", "-D", "--defined-only", str(dll)], check=True, capture_output=True, text=True).stdout
     exported = sorted(line.split()[-1] for line in lines.splitlines())
-    declared = sorted(set(re.findall(r"^extern [^;]*?(mqs_\w+)\(", INTERFACE, re.M)))
+    declared = sorted(set(re.findall(r"^extern [^;]*?(mqs_\w+)\(", HEADERS, re.M)))
     assert len(declared) == 20
     assert exported == declared
 

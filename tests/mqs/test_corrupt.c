@@ -5,6 +5,7 @@
 
 #include "error.h"
 #include "made_up_mpi.h"
+#include "mqs_extensions.h"
 #include "ompi_mqs.h"
 #include "scenes.h"
 #include "walk.h"

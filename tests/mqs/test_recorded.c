@@ -5,6 +5,7 @@
 
 #include "error.h"
 #include "made_up.h"
+#include "mqs_extensions.h"
 #include "record.h"
 #include "walk.h"
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mqs_extensions.h"
 #include "walk.h"
 
 /* No test has more; a DLL that goes on for ever is told by this. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mqs_extensions.h"
 #include "plain_dll.h"
 
 static void read_nothing(mqs_process *process)

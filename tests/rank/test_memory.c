@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 #include "failing_memory.h"
 #include "rank/helper/look.h"
 #include "suite.h"

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "mpi_interface.h"
+#include "mqs_extensions.h"
 #include "rank/groups.h"
 #include "state/rank_state.h"
 #include "target/target.h"
