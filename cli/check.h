@@ -2,8 +2,8 @@
 /*
  * check - mpiq run --check: the ranks that wait in MPI_Finalize until they have been read.
  *
- * They connect to a socket in a directory of our own, mode 0700; all that is believed of what they say is
- * when it may be time to look.  Where mpiq ends, their connections end, and they go on.
+ * They connect to a socket in a directory made by mpiq (mode 0700).  What they say is used only to decide
+ * when to look.  If mpiq ends, their connections end and they continue.
  */
 #ifndef CLI_CHECK_H
 #define CLI_CHECK_H

@@ -2,8 +2,8 @@
 /*
  * children - the processes that have mpiq as their parent.
  *
- * Those that mpiq starts, and as long as children_adopt holds, those that they leave behind: a script's
- * mpirun, an mpirun's ranks.
+ * These are the processes that mpiq starts and, while children_adopt is in effect, those they leave behind:
+ * a script's mpirun, an mpirun's ranks.
  */
 #ifndef MPIQ_CLI_CHILDREN_H
 #define MPIQ_CLI_CHILDREN_H

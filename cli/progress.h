@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* progress - one line on the terminal's stderr that says what is going on, once it takes over a second. */
+/* progress - one progress line on stderr, if that is a terminal and the work takes more than a second. */
 #ifndef MPIQ_CLI_PROGRESS_H
 #define MPIQ_CLI_PROGRESS_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * array - room in growable arrays.
+ * array - growable arrays.
  *
  * The owner keeps the array, its count and (for mpiq_array_reserve) its capacity in members of its own, of
- * any unsigned type.  On failure an array is as it was before.
+ * any unsigned type.  On failure the array is unchanged.
  */
 #ifndef MPIQ_ARRAY_H
 #define MPIQ_ARRAY_H

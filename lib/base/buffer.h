@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * buffer - text that grows, or that goes to a file as it grows.
- *
- * Nothing that adds to it fails: without memory (or when the file refuses) the buffer turns `failed`, stays
- * so, and says it once, at its end.
+ * buffer - growable text, in memory or written to a file as it grows.  No function that appends can fail:
+ * without memory (or if the file cannot be written) the buffer becomes `failed`, stays so, and reports it
+ * once, at the end.
  */
 #ifndef MPIQ_BUFFER_H
 #define MPIQ_BUFFER_H

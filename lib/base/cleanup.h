@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cleanup - guards that free what a scope owns, and the way to hand it on. */
+/* cleanup - guards that free what a scope owns, and a way to hand over ownership. */
 #ifndef MPIQ_CLEANUP_H
 #define MPIQ_CLEANUP_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * error - what went wrong, as one object: a code, a sentence for a person, and the facts behind it.
+ * error - what went wrong, as one object: a code, a sentence for the user, and the facts behind it.
  *
  * A function that can fail returns a struct mpiq_error *: NULL is success, anything else is owned by the
  * caller.  Library code never prints; the sentence says what, where and, where there is one, what to do.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * escape - text that came from somebody else, made harmless for the place where it is shown.
+ * escape - makes untrusted text harmless for the place where it is shown.
  *
  * Names of programs, files, functions and communicators come from processes, core files and snapshots that
  * may belong to anybody.  A terminal obeys control characters (C0, DEL, and C1 in their 8-bit and UTF-8
- * forms); a reader is fooled by line breaks and by characters that turn the direction of writing; a page or a
- * graph has marks of its own.  All of these are escaped here and nowhere else.
+ * forms); line breaks and characters that change the writing direction mislead people; pages and graphs have
+ * their own markup.  All of these are escaped here and nowhere else.
  */
 #ifndef MPIQ_BASE_ESCAPE_H
 #define MPIQ_BASE_ESCAPE_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * json_parser - JSON as it is read: value after value, in one pass, from a text that nobody vouches for.
+ * json_parser - reads JSON value by value, in one pass, from untrusted text.
  *
- * Nothing is kept but the last string, so a text costs no more memory than what its reader makes of it.
- * A text that is no JSON sets `fault`, and all later calls do nothing; a value of another type than the one
- * asked for is the reader's complaint: such functions return NULL, or what is wrong, static.
+ * It keeps only the last string, so a text costs no more memory than what the caller builds from it.
+ * Invalid JSON sets `fault`, after which all calls do nothing.  If a value has another type than the one
+ * asked for, it is for the caller to complain: such functions return NULL, or a static text that says what
+ * is wrong.
  */
 #ifndef MPIQ_STATE_PARSER_H
 #define MPIQ_STATE_PARSER_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * json_text - JSON as it is written: it knows where a comma belongs, and how strings are escaped.
+ * json_text - writes JSON: it places the commas and escapes the strings.
  *
- * All zeros is an empty text with a buffer of its own.  The caller opens, names and closes in the right
- * order; nothing checks that.  Without memory its buffer fails and stays so, and the end says it once.
+ * A zeroed one is an empty text with its own buffer.  The caller must open, name and close in the right
+ * order; this is not checked.  Without memory the buffer fails and stays so; the end function reports it
+ * once.
  */
 #ifndef MPIQ_JSON_TEXT_H
 #define MPIQ_JSON_TEXT_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory - whether an allocation has failed, for those who must not give a shorter list instead.
+ * memory - tells whether an allocation has failed, for code that must not return a shorter list instead.
  *
- * What is read of a rank is made of thousands of small allocations, by functions that return NULL and by a
- * message-queue library.  Each that fails is counted here, in the thread that made it; whoever began the work
- * compares the count at its end.
+ * Reading a rank makes thousands of small allocations, in functions that return NULL and in a message-queue
+ * library.  Each failure is counted here, per thread; the code that began the work compares the count at its
+ * end.
  */
 #ifndef MPIQ_BASE_MEMORY_H
 #define MPIQ_BASE_MEMORY_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * new_file - how we write files, all of them: beside the place they are for, for the user alone (mode 0600),
- * and renamed when they are whole.  Nobody sees half a file, and nothing that is in the way is written
- * through: a symbolic link, a device, a FIFO or a directory there is an error.
+ * new_file - how mpiq writes every file: under a temporary name in the same directory, with mode 0600, and
+ * renamed when complete.  Nobody sees a partial file, and nothing in the way is written through: a symbolic
+ * link, a device, a FIFO or a directory there is an error.
  */
 #ifndef MPIQ_BASE_NEW_FILE_H
 #define MPIQ_BASE_NEW_FILE_H

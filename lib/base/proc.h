@@ -2,8 +2,8 @@
 /*
  * proc - what /proc tells about the processes of this machine, as data.
  *
- * It decides nothing: a file that cannot be read is an error with the file's name, or NULL; what that means
- * for a person (another user's, Yama, ended) is said by those who ask.
+ * It decides nothing: a file that cannot be read is an error with the file's name, or NULL.  The callers
+ * explain what that means to the user (another user's process, Yama, ended).
  */
 #ifndef MPIQ_PROC_H
 #define MPIQ_PROC_H

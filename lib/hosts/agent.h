@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * agent - collectors started as the job's own launcher starts its daemons: by ssh, rsh or a program in their
- * place, with the words that the launcher used, then the host's name, then the command.
+ * agent - starts collectors the way the job's launcher starts its daemons: with ssh, rsh or a replacement,
+ * the arguments that the launcher used, the host's name, and the command.
  *
- * The words are kept in the `text` of a struct mpiq_launch.
+ * The arguments are kept in the `text` of a struct mpiq_launch.
  */
 #ifndef MPIQ_HOSTS_AGENT_H
 #define MPIQ_HOSTS_AGENT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* capture - what a short command prints: a launcher's question to its own daemons. */
+/* capture - captures the output of a short command: a launcher's query tool. */
 #ifndef MPIQ_HOSTS_CAPTURE_H
 #define MPIQ_HOSTS_CAPTURE_H
 

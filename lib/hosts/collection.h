@@ -4,9 +4,9 @@
  *
  *     start;  wait for look 1;  (a pause)  go;  wait for look 2;  take the answers;  destroy
  *
- * The commands run in sessions of their own, so that ^C ends mpiq alone; their standard input is a pipe of
- * ours, and every collector ends when that is closed: in mpiq_collection_destroy, or because mpiq is gone.
- * They get our environment without what belongs to a job, a launcher or the recorder.
+ * Each command runs in its own session, so that ^C ends only mpiq.  Its standard input is a pipe from mpiq,
+ * and its collectors end when that is closed: by mpiq_collection_destroy, or because mpiq has ended.
+ * Commands get our environment without the variables of a job, a launcher or the recorder.
  */
 #ifndef MPIQ_HOSTS_COLLECTION_H
 #define MPIQ_HOSTS_COLLECTION_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * collector - the other end of a stream: what mpiq collect prints, and the word it waits for.
+ * collector - the other end of a stream: what mpiq collect prints, and the command it waits for.
  *
- * mpiq_collector_start splits the process in two.  The one that returns does the work; the other one guards
- * it: it listens to standard input and ends the work at once when that is closed, so that nothing is left of
- * a collector whose mpiq is gone, whatever it is at.  A guard that was stopped cannot do so: then the worker
- * ends both when it waits, speaks or is done.
+ * mpiq_collector_start splits the process in two.  The one that returns is the worker.  The other is the
+ * guard: it reads standard input and ends the worker at once when that is closed, so that nothing remains of
+ * a collector whose mpiq has ended, whatever it was doing.  A guard that is stopped cannot do this; then the
+ * worker ends both when it waits, writes or is done.
  */
 #ifndef MPIQ_HOSTS_COLLECTOR_H
 #define MPIQ_HOSTS_COLLECTOR_H

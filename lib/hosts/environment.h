@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* environment - what a launcher's command gets of ours: nothing of a job, so that its collectors neither look
- * like ranks nor bring something into the job. */
+/* environment - the environment of a launcher's command: ours, without anything of a job, so that its
+   collectors neither look like ranks nor affect the job. */
 #ifndef MPIQ_HOSTS_ENVIRONMENT_H
 #define MPIQ_HOSTS_ENVIRONMENT_H
 

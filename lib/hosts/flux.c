@@ -3,8 +3,8 @@
  * flux - a job of Flux: flux hostlist says where it is, and flux exec starts the collectors beside its
  * shells.
  *
- * Written from flux-hostlist(1) and flux-exec(1); never run with a Flux, which the distributions that mpiq is
- * tested on do not have.  A rank is the job's if its environment has the job's id as Flux writes it there
+ * Written from flux-hostlist(1) and flux-exec(1) and never run with Flux, which the distributions that mpiq
+ * is tested on do not have.  A rank is the job's if its environment has the job's id as Flux writes it there
  * (FLUX_JOB_ID, in the form that flux job id --to=f58 gives).
  */
 #include <stdio.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gather - all collectors of a job at once: which host each of them speaks for, how far all are, what came.
+ * gather - all collectors of a job: which host each one reports for, how far all are, and what they sent.
  *
- * It takes what the commands that start collectors print, and knows nothing of processes and time:
- * collection.h does.  The word to look again is given once every host has finished its first look or has
- * failed; what a host says after it has failed no longer counts.
+ * It processes the output of the commands that start collectors.  Processes and time are left to
+ * collection.h. It gives the signal to look again once every host has finished its first look or has failed.
+ * Anything a host sends after it has failed is ignored.
  *
- * No host can speak for another: with one command a host, whatever the command prints is that host's; where
- * one command serves several, a line is that of the collector whose token it has, which is no other host's to
- * know, and two collectors that claim one host both fail.  A rank that two hosts claim is taken from both
- * (mpiq_gather_finish).
+ * No host can speak for another.  With one command per host, everything the command prints counts as that
+ * host's.  If one command serves several hosts, a line belongs to the collector whose token it carries,
+ * which no other host knows, and two collectors that claim the same host both fail.  A rank claimed by two
+ * hosts is accepted from neither (mpiq_gather_finish).
  */
 #ifndef MPIQ_HOSTS_GATHER_H
 #define MPIQ_HOSTS_GATHER_H

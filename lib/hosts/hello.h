@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hello - what a collector says first: who it is, and which ranks it has found on its host. */
+/* hello - a collector's first line: who it is, and which ranks it has found on its host. */
 #ifndef MPIQ_HOSTS_HELLO_H
 #define MPIQ_HOSTS_HELLO_H
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hydra - MPICH's mpiexec, which starts a proxy on each host by ssh or what it was given in its place.
+ * hydra - MPICH's mpiexec, which starts a proxy on each host with ssh or a replacement.
  *
  *     mpiexec.hydra -hosts h1,h2 -n 4 ./solver
  *     └ /usr/bin/ssh -x h1 "/usr/bin/hydra_pmi_proxy" --control-port login:40373 … --launcher ssh …
  * --proxy-id 0
  *
- * The command lines of its children say which hosts there are, and which words reach them: the same words
- * start the collectors.  The value of --control-port stands on the proxy's command line on the other host,
- * too, so a rank below it is the job's.  A proxy that was started without such words (--launcher fork, or the
- * host of mpiexec itself) is on this machine.
+ * The command lines of its children show which hosts there are and how they are reached; collectors are
+ * started the same way.  The value of --control-port is also on the proxy's command line on the other host,
+ * so a rank below that proxy belongs to the job.  A proxy that was started without ssh (--launcher fork, or
+ * on the host of mpiexec itself) is on this machine.
  */
 #include <limits.h>
 #include <stdio.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launcher - what a job was started by: on which hosts it runs, and how mpiq collect is started on each.
+ * launcher - a job's launcher: on which hosts the job runs, and how mpiq collect is started on each.
  *
- * One small file a launcher fills one struct mpiq_launcher; the table in launcher.c lists them in the order
- * in which they are asked.  A launcher says which job it is (find) and which commands start the collectors
- * (commands): one command a host (ssh), or one for all (srun).  Commands are run, their lines read and their
- * collectors told when to look by gather.h.
+ * Each launcher has one small file, which fills one struct mpiq_launcher; the table in launcher.c lists them
+ * in the order in which they are tried.  A launcher identifies the job (find) and gives the commands that
+ * start the collectors (commands): one per host (ssh), or one for all (srun).  Commands are run, their lines
+ * read and their collectors told when to look by gather.h.
  *
  * What a launcher reads of other processes (environment, command lines) may be hostile: whatever goes into a
- * command is an argument of its own, never part of a shell's text, unless mpiq_hosts_is_plain allows it.
+ * command is a separate argument, never part of a shell command line, unless mpiq_hosts_is_plain allows it.
  */
 #ifndef MPIQ_HOSTS_LAUNCHER_H
 #define MPIQ_HOSTS_LAUNCHER_H

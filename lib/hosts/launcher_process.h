@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * launcher_process - a launcher's process on this machine as /proc shows it: who it is, what it was told,
- * what it has started.
+ * launcher_process - a launcher's process on this machine as /proc shows it: who it is, its arguments, its
+ * children.
  *
- * All of it is the owner's word.  What it leads to (a host's name, an agent to start) counts only if the
- * owner is who runs mpiq: see mpiq_launcher_process_is_mine.
+ * The owner controls all of this.  Anything derived from it (a host's name, an agent to start) counts only
+ * if the owner is also the one who runs mpiq: see mpiq_launcher_process_is_mine.
  */
 #ifndef MPIQ_LAUNCHER_PROCESS_H
 #define MPIQ_LAUNCHER_PROCESS_H

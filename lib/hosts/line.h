@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * line - one message of a collector as a line of text, made to survive a launcher's stdout.
+ * line - one message of a collector as a line of text, encoded to survive a launcher's stdout.
  *
  *     @mpiq1 TOKEN NUMBER KIND BASE64 ~CHECK
  *
  * The digits after "@mpiq" are the protocol's version, TOKEN is 16 hexadecimal digits that name the
  * collector, NUMBER counts its lines from 0, CHECK is a hash of all between the version and " ~".  Launchers
- * put prefixes before lines, run two into one or cut one off: a line is found wherever it stands, and counts
- * only if its check agrees.  This format is the same in every version of the protocol, so that versions can
- * tell each other apart.
+ * put prefixes before lines, merge two lines or cut one off: a line is recognised wherever it begins, and
+ * counts only if its check is right.  This format is the same in every version of the protocol, so that
+ * versions can tell each other apart.
  */
 #ifndef MPIQ_HOSTS_LINE_H
 #define MPIQ_HOSTS_LINE_H

@@ -2,8 +2,8 @@
 /*
  * order - what mpiq tells a collector, as arguments of mpiq collect: "match=SLURM_JOB_ID=12".
  *
- * Only letters, digits and @%_+=:,./- are in them, so that no shell on the way takes them apart; other
- * characters are written "%20".
+ * They contain only letters, digits and @%_+=:,./-, so that no shell on the way interprets them; other
+ * characters are written like "%20".
  */
 #ifndef MPIQ_HOSTS_ORDER_H
 #define MPIQ_HOSTS_ORDER_H

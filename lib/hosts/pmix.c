@@ -3,8 +3,8 @@
  * pmix - Open MPI 5's mpirun, which is PRRTE: PMIx says where the ranks are (pmix_tool), and the agent that
  * started PRRTE's daemons there (ssh, or what plm_ssh_agent names) starts the collectors.
  *
- * PMIx_Spawn could start them, too.  It does not: PRRTE 3 forgets a tool that has gone and leaves what it
- * spawned running, while a collector must end with its mpiq, however that ends.
+ * PMIx_Spawn could start them, too, but is not used: PRRTE 3 forgets a tool that has ended and leaves what
+ * it spawned running, while a collector must end with its mpiq, however that ends.
  */
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmix_abi - what we use of PMIx: the types, numbers and attributes of the PMIx Standard, version 4 and
- * later, as libpmix.so.2 has them on 64-bit Linux.
+ * pmix_abi - the parts of PMIx that mpiq uses: the types, numbers and attributes of the PMIx Standard,
+ * version 4 and later, as libpmix.so.2 has them on 64-bit Linux.
  *
- * mpiq is built without PMIx and loads the library that a launcher has loaded.  tests/hosts/test_pmix_abi.c
- * holds this against pmix.h where that is installed.
+ * mpiq is built without PMIx and loads the library that a launcher has loaded. tests/hosts/test_pmix_abi.c
+ * compares this with pmix.h where that is installed.
  */
 #ifndef MPIQ_PMIX_ABI_H
 #define MPIQ_PMIX_ABI_H

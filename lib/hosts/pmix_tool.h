@@ -2,8 +2,8 @@
 /*
  * pmix_tool - asks a launcher that speaks PMIx where its ranks are.
  *
- * A process of its own does it, with the launcher's PMIx library: whatever the library does there (threads,
- * signal handlers, files, a crash, a wait without end) ends with that process.
+ * A separate process does this, with the launcher's PMIx library: whatever the library does (threads, signal
+ * handlers, files, a crash, an endless wait) ends with that process.
  */
 #ifndef MPIQ_PMIX_TOOL_H
 #define MPIQ_PMIX_TOOL_H

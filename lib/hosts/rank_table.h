@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_table - a launcher's hosts and their ranks, as JSON from a process that has asked it:
+ * rank_table - a launcher's hosts and their ranks, as JSON from the process that queried it:
  *
  *     {"size":8,"nspace":"…","hosts":[{"host":"n1","ranks":"0-1"},…]}
  *
- * The text is the launcher's word in the end, and may be anything.
+ * The text ultimately comes from the launcher, and may be anything.
  */
 #ifndef MPIQ_HOSTS_RANK_TABLE_H
 #define MPIQ_HOSTS_RANK_TABLE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * slurm - a job or a step of Slurm's: squeue and scontrol say where it is, and srun starts the collectors as
- * one more step of that job, beside what runs there.
+ * slurm - a Slurm job or step: squeue and scontrol say where it is, and srun starts the collectors as one
+ * more step of that job, beside those that run.
  *
  * A rank is the job's if its environment has the job's number (and the step's, if one was named), and the
  * name of the collector's node: nodes may share a machine.

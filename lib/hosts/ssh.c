@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ssh - hosts that the user names, each reached by ssh or by a command line of the user's. */
+/* ssh - hosts that the user names, each reached by ssh or by a command line given by the user. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stream - what one collector says, line by line, put in order and checked: how far it is, and its snapshot.
+ * stream - one collector's lines, put in order and checked: its progress, and its snapshot.
  *
- * The lines may come twice and in any order; one that is missing, or that makes no sense where it stands,
- * costs the collector its answer and nothing else.  A collector may be hostile: bytes and waiting lines are
- * bounded.
+ * Lines may come twice and in any order.  If one is missing or malformed, only this collector's answer is
+ * lost.  A collector may be hostile, so bytes and waiting lines are bounded.
  */
 #ifndef MPIQ_HOSTS_STREAM_H
 #define MPIQ_HOSTS_STREAM_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * told_groups - which collectors name the members of a large group, so that not all hosts send them.
+ * told_groups - which collectors send the members of a large group, so that not all hosts do.
  *
- * With its first look a collector tells the hashes of the large groups it has found.  The word to look again,
- * which all collectors read, says who names the members of which: two of them, for one may fail before it has
- * done so.  A group that the word does not mention is named by every host that has it.
+ * With its first look a collector sends the hashes of the large groups it has found.  The signal to look
+ * again, which all collectors read, says which collectors send the members of which group: two of them,
+ * because one may fail first.  Every host that has a group not mentioned there sends its members.
  */
 #ifndef MPIQ_HOSTS_TOLD_GROUPS_H
 #define MPIQ_HOSTS_TOLD_GROUPS_H

@@ -2,9 +2,9 @@
 /*
  * causes - which findings are causes and which follow from them: one bug, one cause.
  *
- * Findings whose ranks are led to the same end of the wait-for graph are of one family; the one that is
- * nearest to the bug is its cause, the others carry consequence_of, and those that name no further rank are
- * dropped.  Causes that say the same of other communicators or circles are one.
+ * Findings whose ranks lead to the same end of the wait-for graph form a family.  The one nearest to the bug
+ * is its cause, the others carry consequence_of, and those that name no further rank are dropped.  Causes
+ * that say the same about other communicators or circles are merged.
  */
 #ifndef MPIQ_CAUSES_H
 #define MPIQ_CAUSES_H

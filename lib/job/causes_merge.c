@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Findings that say the same: of other ranks (one bug, seen on many communicators), or no more than their
-   cause does. */
+/* Findings that say the same about other ranks (one bug, seen on many communicators), or that say no more
+   than their cause. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which finding of a family is nearest to the bug: the lighter, the nearer. */
+/* Which finding of a family is nearest to the bug: the one with the lowest weight. */
 #include <string.h>
 
 #include "job/causes.h"

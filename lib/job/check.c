@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The check of a job that has ended: what its ranks, held at their end, have left undone. */
+/* The check of a job that has ended: what its ranks, held in MPI_Finalize, have left undone. */
 #include <stdlib.h>
 #include <string.h>
 

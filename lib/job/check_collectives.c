@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives that did not agree though the job ended: the first such call of each communicator.
+ * Collectives on which members disagreed although the job ended: the first such call of each communicator.
  *
  * Each rank counts its calls by class and arguments, with a sum over their running numbers.  Where all
  * members agree, they have the same counts and sums for the same arguments; where two differ by one call, the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that were sent and never received, and those whose ends name different types. */
+/* Messages that were sent and never received, and messages whose two ends name different types. */
 #include <stdlib.h>
 #include <string.h>
 

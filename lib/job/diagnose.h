@@ -2,7 +2,7 @@
 /*
  * diagnose - from a finished job state to its diagnosis: the one entry of lib/job.
  *
- * What it never does: read a process or a file, or print.
+ * It never reads a process or a file, and never prints.
  */
 #ifndef MPIQ_DIAGNOSE_H
 #define MPIQ_DIAGNOSE_H

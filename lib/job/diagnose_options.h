@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* diagnose_options - what a diagnosis is told beside the job's state. */
+/* diagnose_options - the input of a diagnosis beside the job state. */
 #ifndef MPIQ_DIAGNOSE_OPTIONS_H
 #define MPIQ_DIAGNOSE_OPTIONS_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doing - what each rank does, before anybody asks why: blocked, polling, computing, asleep, stopped, gone.
- */
+/* doing - what each rank does, before asking why: blocked, polling, computing, asleep, stopped, gone. */
 #ifndef MPIQ_DOING_H
 #define MPIQ_DOING_H
 

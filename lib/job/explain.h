@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * explain - the part of what never goes on that explains all of it.
+ * explain - the part of the stuck nodes that explains the rest.
  *
- * Of each node that is proven never to happen as few children are chosen as prove it; where that choice
- * leads in the end are sets (those in one wait for each other and for nobody outside, and none of them can
- * be dropped) and dead ends (they wait for who has gone).  Everything else waits for them.
+ * For each node that is proven never to happen, as few children are chosen as prove it.  In the end these
+ * choices lead to sets, whose ranks wait for each other and for nobody outside and none of which can be
+ * dropped, and to dead ends, which wait for a rank that has gone.  Everything else waits for these.
  */
 #ifndef MPIQ_EXPLAIN_H
 #define MPIQ_EXPLAIN_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A closed set is closed: nobody in it waits for somebody outside.  But who waits for all of several has been
- * led along one of them, and another one may close a smaller circle.  So ranks are dropped from it, one after
- * another, as long as something closed is left.
+ * In a closed set, no rank waits for a rank outside it.  But for a rank that waits for all of several, only
+ * one of them was followed, and another might close a smaller circle.  So ranks are dropped one after
+ * another, as long as a closed set remains.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives that not all have come to: who is in, who is not, and what those do instead. */
+/* Collectives that not all members have entered: who is in, who is not, and what those do instead. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

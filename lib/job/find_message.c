@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receives and sends that somebody is blocked on and nobody will ever answer. */
+/* Receives and sends that a rank is blocked on and that no rank will ever answer. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls under one running number that do not fit together: other collectives, other arguments. */
+/* Calls with the same running number that do not match: different collectives or different arguments. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

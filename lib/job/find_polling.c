@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that go round testing for what nobody will send, as long as nobody gives up polling: no proof, since
-   one of them may. */
+/* Ranks that keep testing for something that nobody will send as long as nobody stops polling.  This is no
+   proof, since one of them may stop. */
 #include "job/evidence.h"
 #include "job/find.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that others wait for and that are not in MPI, and what is left lying in those that are. */
+/* Ranks outside MPI that others wait for, and what is left over in ranks inside MPI. */
 #include <stdlib.h>
 #include <string.h>
 

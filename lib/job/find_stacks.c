@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where stacks are all that was read: which ranks are in which MPI call, the smallest group first.  A hint,
-   and never a proof. */
+/* If only stacks could be read: which ranks are in which MPI call, the smallest group first.  A hint, never
+   a proof. */
 #include <stdlib.h>
 #include <string.h>
 

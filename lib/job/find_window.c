@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One-sided waits that nobody will end: the window, the call, and who has not posted, completed or unlocked.
- */
+/* One-sided waits that nobody will end: the window, the call, and which ranks have not posted, completed or
+   unlocked. */
 #include <string.h>
 
 #include "job/collective.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * graph - who waits for whom, as an AND/OR graph, and which of it can never go on.
+ * graph - who waits for whom, as an AND/OR graph, and which part of it can never continue.
  *
- * A node may happen (a rank acts, a thread's wait ends, all come to a call) once `need` of its children may.
- * Those that may act anyhow are leaves; what they do not reach is proven never to happen.  Collectives and
- * wildcards are nodes of their own, so that edges are as many as ranks and requests.
+ * A node may happen (a rank acts, a thread's wait ends, all members enter a call) once `need` of its
+ * children may.  Nodes that may happen anyway are leaves; whatever they do not reach is proven never to
+ * happen.  Collectives and wildcards are separate nodes, so the number of edges is linear in ranks and
+ * requests.
  */
 #ifndef MPIQ_GRAPH_H
 #define MPIQ_GRAPH_H

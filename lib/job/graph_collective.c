@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the standard forces: members that must come to a call before others can leave it. */
+/* What the standard forces: which members must enter a call before others can leave it. */
 #include <stdlib.h>
 
 #include "base/cleanup.h"

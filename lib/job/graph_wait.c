@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The edge rule: whom each operation waits for, and how many of a wait's operations suffice. */
+/* The edge rule: which ranks each operation waits for, and how many of a wait's operations must complete. */
 #include "job/collective.h"
 #include "job/graph.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One-sided waits: who has not posted, completed or unlocked. */
+/* One-sided waits: which ranks have not posted, completed or unlocked. */
 #include "job/collective.h"
 #include "job/graph.h"
 #include "job/underway.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* headline - the sentence of a finding: of a cause the bug, of a consequence who waits behind it. */
+/* headline - the sentence of a finding: for a cause, the bug; for a consequence, which ranks wait because of
+   it. */
 #ifndef MPIQ_HEADLINE_H
 #define MPIQ_HEADLINE_H
 

@@ -3,9 +3,9 @@
  * matching - which message goes to which receive: per (sender, receiver, communicator, tag) first in, first
  * out, wildcards in the order of posting.
  *
- * Sends are joined with the unexpected messages that announce them at their receiver, and what has arrived
- * or is under way with the receives that are posted.  It says too what it cannot know: a channel whose two
- * ends disagree has something under way.
+ * Sends are joined with the unexpected messages that announce them at the receiver; arrived messages and
+ * those in transit are joined with posted receives.  It also says what it cannot know: a channel whose two
+ * ends disagree has something in transit.
  */
 #ifndef MPIQ_MATCHING_H
 #define MPIQ_MATCHING_H

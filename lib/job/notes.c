@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an answer rests on, and what could not be read. */
+/* The assumptions of an answer, and what could not be read. */
 #include <string.h>
 
 #include "base/cleanup.h"

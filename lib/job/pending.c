@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The members that have not come to a collective call, found once for each call. */
+/* The members that have not entered a collective call, found once per call. */
 #include "base/cleanup.h"
 #include "job/collective.h"
 #include "job/waits.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * underway - whether messages may be on their way that no queue shows: a channel's two ends disagree, it
- * moved between the looks, or nobody can tell.
+ * underway - whether messages may be in transit that no queue shows: the two ends of a channel disagree, it
+ * moved between the looks, or this cannot be known.
  */
 #ifndef MPIQ_UNDERWAY_H
 #define MPIQ_UNDERWAY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The verdict: what all that was seen comes to, in a word and a sentence. */
+/* The verdict: the conclusion from everything that was seen, as a word and a sentence. */
 #include <string.h>
 
 #include "base/cleanup.h"

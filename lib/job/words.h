@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * words - the sentences of a diagnosis, from their parts.
+ * words - builds the sentences of a diagnosis from their parts.
  *
- * All strings belong to the arena.  NULL is never returned: without memory it is "…".
+ * All strings belong to the arena.  Never returns NULL: without memory the text is "…".
  */
 #ifndef MPIQ_WORDS_H
 #define MPIQ_WORDS_H
