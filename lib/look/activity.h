@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * activity - whether the processes below one process do anything, from the kernel's counters alone.
+ * activity - whether the descendants of a process do anything, according to the kernel's counters alone.
  *
- * It opens a few files of /proc a process and touches no process.  It leaves to others what the counters of a
- * rank cannot tell: a rank that uses the processor may compute, or poll inside MPI.
+ * It opens a few files in /proc per process and does not touch the process.
+ *
+ * It leaves to others what the counters cannot show: a rank that uses the processor may compute, or poll
+ * inside MPI.
  */
 #ifndef MPIQ_ACTIVITY_H
 #define MPIQ_ACTIVITY_H

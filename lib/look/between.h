@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * between - the time between the looks: how much of the processor each thread got that waits in MPI.
+ * between - the time between the looks: how much processor time each thread that waits in MPI got.
  *
- * What a thread has not taken in although it went round in its wait after the first look, was not there.  So
- * it is measured from the end of the first look at all ranks to the beginning of the second, by the kernel's
- * counters alone, and in two halves (job/underway.h).  On a busy machine a thread that wants the processor
- * may get none in that time: then the second look waits a little longer for it.
+ * If a thread polled in its wait after the first look and did not receive a message, the message was not
+ * there.  So the processor time is measured from the end of the first look at all ranks to the beginning of
+ * the second, with the kernel's counters alone, and in two halves (job/underway.h).  On a busy machine a
+ * thread that wants the processor may get none in that time; then the second look waits a little longer for
+ * it.
  */
 #ifndef MPIQ_LOOK_BETWEEN_H
 #define MPIQ_LOOK_BETWEEN_H
@@ -24,8 +25,9 @@ struct mpiq_between {
     size_t count;
 };
 
-/* Whether by what the first look saw a proof may need that a rank went round in its wait: of ranks that have
-   ended or are about to, windows, collectives in the background, and whatever the recorder alone tells. */
+/* Whether, given the first look, a proof may need to know that a rank polled in its wait: with ranks that
+   have ended or are about to, windows, non-blocking collectives, and everything known only from the
+   recorder. */
 bool mpiq_between_matters(const struct mpiq_look_sources *sources);
 
 /* To be called when the first look has ended at all ranks of the job: lets that many seconds pass, and, if

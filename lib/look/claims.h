@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * claims - what a rank says of itself, held against what others know: the launcher, the limits of a job.
+ * claims - checks what a rank says about itself against what is known otherwise: from the launcher, and from
+ * the limits of a job.
  *
- * A rank speaks for itself alone.  Who it is, its launcher said before it ran; how many ranks there are is
- * not its word to give.
+ * A rank's word counts only for itself.  Its identity comes from the launcher, from before it ran; the
+ * number of ranks is not for it to say.
  */
 #ifndef MPIQ_LOOK_CLAIMS_H
 #define MPIQ_LOOK_CLAIMS_H

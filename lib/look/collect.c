@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* collect - one host's share of a job: what mpiq collect does, started by mpiq elsewhere. */
+/* collect - one host's share of a job: `mpiq collect`, which an mpiq on another host has started. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doctor - what this machine and a job allow mpiq to see, and what would make it see more: lines that begin
-   with "ok", "note" or "bad", with what to do behind an arrow. */
+/* doctor - what this machine and a job allow mpiq to see, and what would help it see more: lines that begin
+   with "ok", "note" or "bad", and after an arrow what to do. */
 #include "mpiq.h"
 
 #include <errno.h>

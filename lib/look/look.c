@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* look - libmpiq's public functions: each is a few calls of what the other folders do. */
+/* look - libmpiq's public functions: each is a few calls into the other folders. */
 #include "mpiq.h"
 
 #include <stdlib.h>

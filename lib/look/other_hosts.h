@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* other_hosts - whether the job that is meant has ranks on other hosts, and by whom they can be reached. */
+/* other_hosts - whether the requested job has ranks on other hosts, and how they can be reached. */
 #ifndef MPIQ_LOOK_OTHER_HOSTS_H
 #define MPIQ_LOOK_OTHER_HOSTS_H
 

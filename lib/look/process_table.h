@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process_table - the MPI processes of this machine, as /proc tells them.
+ * process_table - the MPI processes of this machine, from /proc.
  *
  * A launcher that speaks PMIx (Open MPI's, Slurm's) gives each rank its namespace and rank in the
- * environment; that is all that is needed to find a job, whoever started it.  One that speaks PMI (MPICH's
- * Hydra, Intel's, Slurm's) gives the rank alone: there the job is the step's number, or the launcher's
- * process.  It leaves to others: looking inside a process, and which of the jobs is meant (discover).
+ * environment.  That is enough to find a job, whoever started it.  One that speaks PMI (MPICH's Hydra,
+ * Intel's, Slurm's) gives only the rank; there the job is identified by the step's number, or by the
+ * launcher's process.  It leaves to others: looking inside a process, and which of the jobs is meant
+ * (discover).
  */
 #ifndef MPIQ_PROCESS_TABLE_H
 #define MPIQ_PROCESS_TABLE_H

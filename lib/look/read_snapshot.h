@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* read_snapshot - the states of a snapshot, decompressed and taken apart by a reader: the file may be
- * anybody's. */
+/* read_snapshot - reads the states of a snapshot; a reader decompresses and parses it, because the file is
+   untrusted. */
 #ifndef MPIQ_LOOK_READ_SNAPSHOT_H
 #define MPIQ_LOOK_READ_SNAPSHOT_H
 

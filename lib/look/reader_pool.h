@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reader_pool - one look: all sources read side by side, by reader processes, one for each owner of what is
- * read.
+ * reader_pool - one look: all sources read in parallel by reader processes, one per owner of what is read.
  *
- * A process that crashes, is late or sends what makes no sense is replaced; the rank it was at becomes a rank
- * state that says so, and all others are read.  It leaves to others: what a look says, and whether what a
- * rank says of others is believed (claims.h).
+ * A process that crashes, is late or sends malformed data is replaced; the rank it was reading becomes a
+ * rank state that says so, and all others are read.  It leaves to others: what a look means, and whether a
+ * rank's claims about others are believed (claims.h).
  */
 #ifndef MPIQ_LOOK_READER_POOL_H
 #define MPIQ_LOOK_READER_POOL_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reader_pool_private - what the pool, its readers' tasks and the time that they have share. */
+/* reader_pool_private - what reader_pool, reader_tasks and reader_time share. */
 #ifndef MPIQ_LOOK_READER_POOL_PRIVATE_H
 #define MPIQ_LOOK_READER_POOL_PRIVATE_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reader_process - our side of one mpiq-reader: the process that opens and parses what ranks of one owner
- * control (docs/WIRE.md, "The reader's side").
+ * reader_process - our side of one mpiq-reader, the process that opens and parses whatever the ranks of one
+ * owner control (docs/WIRE.md, "The reader's side").
  *
- * It leaves to others: which rank is read when, and what is done about a reader that fails (reader_tasks.c).
+ * It leaves to others: which rank is read when, and what to do about a reader that fails (reader_tasks.c).
  */
 #ifndef MPIQ_LOOK_READER_PROCESS_H
 #define MPIQ_LOOK_READER_PROCESS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reader_tasks - what readers are asked, what they answer, and what is done about one that fails. */
+/* reader_tasks - sends requests to readers, takes their answers, and replaces readers that fail. */
 #include <signal.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reader_time - when a reader is late over a rank. */
+/* reader_time - when a reader is late with a rank. */
 #include "look/reader_pool_private.h"
 
 /* A rank may take this long while nothing is known about how long the ranks of this job take. */

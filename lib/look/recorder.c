@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* recorder - where the library is that `mpiq record` preloads. */
+/* recorder - finds the library that `mpiq record` preloads. */
 #include "mpiq.h"
 #include "rank/locate.h"
 

@@ -3,8 +3,8 @@
  * remote - the ranks of a look that run on other hosts: collectors started through the job's launcher, and
  * what they bring back, host by host, into the job's state.
  *
- * A host speaks for the ranks that it has announced alone.  Ranks of a host that did not answer, and those
- * that two hosts claim, become rank states that say so.
+ * A host's word counts only for the ranks it has announced.  Ranks of a host that did not answer, and ranks
+ * claimed by two hosts, become rank states that say so.
  */
 #ifndef MPIQ_LOOK_REMOTE_H
 #define MPIQ_LOOK_REMOTE_H

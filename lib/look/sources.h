@@ -2,7 +2,7 @@
 /*
  * sources - where the ranks of a look come from: processes, core files, wires, snapshots.
  *
- * It turns what the user named into a list; reading them is the reader's.
+ * It turns the user's targets into a list; readers read them.
  */
 #ifndef MPIQ_SOURCES_H
 #define MPIQ_SOURCES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* unread - the states of ranks that nobody reads: what the system and the launcher say of them, no more. */
+/* unread - the states of ranks that are not read: only what the kernel and the launcher say about them. */
 #ifndef MPIQ_LOOK_UNREAD_H
 #define MPIQ_LOOK_UNREAD_H
 

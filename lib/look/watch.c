@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* watch - whether a job that this process has started moves. */
+/* watch - whether the job that this process has started moves. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

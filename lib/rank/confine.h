@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * confine - what a process of ours gives up before it touches what others wrote (docs/SECURITY.md).
+ * confine - what one of our processes gives up before it touches untrusted data (docs/SECURITY.md).
  *
- * Two steps, because the first one costs rights that the second one needs: mpiq_confine_begin as the first
- * thing of all, mpiq_confine_end once everything that needs an ordinary process (descriptors, threads of
- * ours, memory of libraries) is at hand.
+ * Two steps, because confinement takes away rights that setting up needs: mpiq_confine_begin before anything
+ * else, mpiq_confine_end once everything that needs an ordinary process (descriptors, our threads, memory of
+ * libraries) is ready.
  */
 #ifndef MPIQ_RANK_CONFINE_H
 #define MPIQ_RANK_CONFINE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* groups - members of groups by hash: each is sent, and fetched, once for all ranks. */
+/* groups - members of groups, by hash: each group is fetched and sent once for all ranks. */
 #ifndef MPIQ_RANK_GROUPS_H
 #define MPIQ_RANK_GROUPS_H
 

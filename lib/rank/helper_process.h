@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * helper_process - starts and ends mpiq-dll-host: by ourselves, or through a broker for a process that may do
- * neither any more.
+ * helper_process - starts and ends mpiq-dll-host: directly, or through a broker for a process that may no
+ * longer do either.
  *
  * A broker is a copy of a reader made before it is confined.  It executes one program (the helper, from a
- * descriptor), signals none but those it has started, and ends with the reader.
+ * descriptor), signals only the helpers it has started, and ends with the reader.
  */
 #ifndef MPIQ_RANK_HELPER_PROCESS_H
 #define MPIQ_RANK_HELPER_PROCESS_H

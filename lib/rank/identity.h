@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* identity - who a process is and how it is doing, without its MPI library. */
+/* identity - who a process is and what state it is in, without its MPI library. */
 #ifndef MPIQ_RANK_IDENTITY_H
 #define MPIQ_RANK_IDENTITY_H
 

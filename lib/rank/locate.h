@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* locate - files that belong to us: beside the running program, where it is installed or was built. */
+/* locate - finds mpiq's own files: beside the running program, where it is installed or was built. */
 #ifndef MPIQ_RANK_LOCATE_H
 #define MPIQ_RANK_LOCATE_H
 

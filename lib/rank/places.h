@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* places - the source lines that return addresses stand for. */
+/* places - the source lines of return addresses. */
 #ifndef MPIQ_RANK_PLACES_H
 #define MPIQ_RANK_PLACES_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * proctable - where a launcher has started its ranks, by the table that it keeps for debuggers.
+ * proctable - where a launcher has started its ranks, according to the table that it keeps for debuggers.
  *
  * "The MPIR Process Acquisition Interface", version 1.1: MPIR_proctable holds host, executable and pid of
- * each rank of MPI_COMM_WORLD, in the order of ranks; MPIR_proctable_size is their number.  Read by
- * mpiq-reader, since the launcher may be anybody's; it is a question as those of rank.h are (docs/WIRE.md).
+ * each rank of MPI_COMM_WORLD, in the order of ranks; MPIR_proctable_size is their number. mpiq-reader reads
+ * it, because the launcher is untrusted; it is a question like those of rank.h (docs/WIRE.md).
  */
 #ifndef MPIQ_PROCTABLE_H
 #define MPIQ_PROCTABLE_H

@@ -3,11 +3,11 @@
  * python - the innermost Python frame of a thread that runs CPython's interpreter.
  *
  * Where Python code calls MPI through a binding such as mpi4py, the C stack ends in the binding and the
- * interpreter; file and line are in the interpreter's own records.  These are read as they lie in memory, for
- * the releases whose layout is known (3.9 to 3.14), after the process has said that it is one.  All of it is
- * the process's word: every length and chain is bounded, and what does not fit together gives no frame.
+ * interpreter; file and line are in the interpreter's own records.  They are read from memory, for releases
+ * whose layout is known (3.9 to 3.14), once the process has identified itself as one.  All of this is
+ * untrusted: every length and chain is bounded, and inconsistent data gives no frame.
  *
- * It leaves to others: which frame of the C stack it stands before.
+ * It leaves to others: which frame of the C stack the Python frame replaces.
  */
 #ifndef MPIQ_RANK_PYTHON_H
 #define MPIQ_RANK_PYTHON_H

@@ -2,9 +2,9 @@
 /*
  * python_layout - which CPython a process runs, and where the members of its records lie.
  *
- * Up to 3.12 the releases have rows of their own here; from 3.13 on the process carries a table of its own
- * (_Py_DebugOffsets, Include/internal/pycore_debug_offsets.h), and only where in that table a member stands
- * is known here.  Processes of 64 bits, the least byte first, with the global interpreter lock.
+ * Up to 3.12 each release has its own rows here.  From 3.13 on the process carries a table itself
+ * (_Py_DebugOffsets, Include/internal/pycore_debug_offsets.h), and these rows only say where in that table a
+ * member is.  Only 64-bit little-endian processes with the global interpreter lock are supported.
  */
 #ifndef MPIQ_RANK_PYTHON_LAYOUT_H
 #define MPIQ_RANK_PYTHON_LAYOUT_H

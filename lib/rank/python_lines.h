@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * python_lines - the line of an instruction, by the tables that CPython's compiler leaves with its code.
+ * python_lines - the line of an instruction, from the tables that CPython's compiler stores with the code.
  *
- * The tables are bytes out of another process: whatever is in them, nothing is read beyond their end.
+ * The tables are bytes from another process: whatever they contain, nothing is read beyond their end.
  */
 #ifndef MPIQ_RANK_PYTHON_LINES_H
 #define MPIQ_RANK_PYTHON_LINES_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank - one process, read: its MPI library's state through a message-queue DLL, and its stacks.
+ * rank - reads one process: its MPI library's state through a message-queue DLL, and its stacks.
  *
- * The DLL, anybody's, runs in a helper process (mpiq-dll-host) that sees the target over the wire; one
- * helper serves many ranks, one after another.  A DLL that crashes, loops, eats memory or lies ends in a
- * sentence for that rank, and the helper is started anew for the next.  Threads of the caller may each use
- * a host of their own side by side; a host is used by one thread at a time, and its helper ends with the
- * thread that made it read.
+ * The DLL is untrusted.  It runs in a helper process (mpiq-dll-host) that sees the target over the wire; one
+ * helper serves many ranks, one after another.  If the DLL crashes, loops, exhausts memory or lies, that
+ * rank gets a sentence that says so, and a new helper is started for the next.  Several threads may each use
+ * their own host in parallel.  Only one thread at a time may use a host, and its helper ends with the thread
+ * that made it read.
  *
  * It leaves to others: what the states of several ranks mean together (lib/job), which ranks there are
  * (lib/look).

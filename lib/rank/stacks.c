@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stacks - threads with their frames, and in them the MPI call and the user's line. */
+/* stacks - threads with their frames, and the MPI call and the user's source line found in them. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>

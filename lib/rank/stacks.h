@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stacks - what stacks tell about waits. */
+/* stacks - what stacks say about waits. */
 #ifndef MPIQ_RANK_STACKS_H
 #define MPIQ_RANK_STACKS_H
 

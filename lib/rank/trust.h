@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trust - whether a message-queue library that a process announces may be loaded: it is code of the process's
- * choice, run with the rights of whoever looks.
+ * trust - whether a message-queue library that a process announces may be loaded: the process chooses that
+ * code, and it would run with the rights of the mpiq user.
  */
 #ifndef MPIQ_RANK_TRUST_H
 #define MPIQ_RANK_TRUST_H

@@ -2,11 +2,11 @@
 /*
  * behaviour - ranks that do the same: the lines of "what the ranks do".
  *
- * Same means: the same state, call, communicator's name, running number and place.  What they wait for
- * often differs from rank to rank (each waits for its neighbour).  A few differences split the line; where
- * all are alike relative to the rank ("rank r+1") there is one line; otherwise the line shows an example.  In
- * a collective the ranks waited for are put together.  So the number of lines depends on how many different
- * things happen, not on how many ranks there are.
+ * "The same" means the same state, call, communicator name, running number and source line.  What they wait
+ * for often differs from rank to rank (each waits for its neighbour).  If there are only a few differences
+ * the line is split; if the peers are the same relative to the rank ("rank r+1") there is one line;
+ * otherwise the line shows an example.  For a collective, the ranks waited for are combined.  So the number
+ * of lines depends on how many different things happen, not on how many ranks there are.
  */
 #ifndef MPIQ_REPORT_BEHAVIOUR_H
 #define MPIQ_REPORT_BEHAVIOUR_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * call_counts - how often the ranks of a communicator called its collectives, alike ranks together.
+ * call_counts - how often the ranks of a communicator called its collectives, with equal ranks combined.
  *
- * Ranks whose library keeps no counts are in no row; a member that never made a call that others made has
- * a row with 0.
+ * Ranks whose library keeps no counts are in no row; a member that never made a call that others made has a
+ * row with 0.
  */
 #ifndef MPIQ_REPORT_CALL_COUNTS_H
 #define MPIQ_REPORT_CALL_COUNTS_H

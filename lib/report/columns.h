@@ -2,9 +2,9 @@
 /*
  * columns - a table on a page: rows of cells, each column as wide as its widest cell.
  *
- * A column without a single value is left out.  Where a terminal is too narrow, the last column wraps beside
- * the others if there is room for it; otherwise each row is folded: the first columns stay aligned, the
- * others follow on lines of their own, indented.
+ * Empty columns are left out.  On a terminal that is too narrow, the last column wraps beside the others if
+ * there is room.  Otherwise each row is folded: the first columns stay aligned, and the others follow on
+ * separate, indented lines.
  */
 #ifndef MPIQ_REPORT_COLUMNS_H
 #define MPIQ_REPORT_COLUMNS_H

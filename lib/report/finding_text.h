@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * finding_text - a cause as a person reads it: a headline, a line of evidence for each class of ranks, what
- * follows from it, and where to look first.
+ * finding_text - a cause as text: a headline, a line of evidence for each class of ranks, what follows from
+ * it, and where to look first.
  */
 #ifndef MPIQ_REPORT_FINDING_TEXT_H
 #define MPIQ_REPORT_FINDING_TEXT_H

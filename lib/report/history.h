@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * history - the last MPI calls of a rank, as the views show them: all that the recorder noted, or the
- * collectives that a patched library remembers.
+ * history - the last MPI calls of a rank, as the views show them: all calls from the recorder, or the
+ * collectives from a patched library.
  */
 #ifndef MPIQ_REPORT_HISTORY_H
 #define MPIQ_REPORT_HISTORY_H

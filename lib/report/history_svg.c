@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The last MPI calls as a picture: ranks down, time across, one bar a call, the hang at the right edge.
+ * The last MPI calls as a picture: ranks down, time across, one bar per call, the hang at the right edge.
  *
- * Up to the last event the time is to scale; where nothing has happened for long since, the rest up to the
- * look is a strip of fixed width and a scale of its own, so that a hang of hours leaves the calls before it
- * visible.  A rank that polls makes no events: its history reaches back to its last calls of MPI_Test alone.
+ * Up to the last event, time is to scale.  If nothing has happened for long since then, the rest up to the
+ * look is a strip of fixed width with its own scale, so that a hang of hours leaves the calls before it
+ * visible.  Polling makes no events: the history of a rank that polls only reaches back over its last calls
+ * of MPI_Test.
  */
 #include <math.h>
 #include <stdlib.h>

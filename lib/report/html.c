@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report as one page of HTML that needs nothing else: the views of the text below each other, and a
-   picture of who waits for whom. */
+/* The report as one self-contained HTML page: the text views one below the other, and a picture of who waits
+   for whom. */
 #include "base/cleanup.h"
 #include "report/history.h"
 #include "report/picture_svg.h"

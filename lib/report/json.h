@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * json - JSON into a report's buffer, fast enough for a million ranks.
+ * json - writes JSON into a report's buffer, fast enough for a million ranks.
  *
- * As with mpiq_text the caller opens, names and closes in the right order.  What is not known is left out:
- * the functions with a key add nothing for NULL, an empty set, a negative duration.
+ * As with mpiq_text the caller must open, name and close in the right order.  Unknown values are left out:
+ * the functions with a key add nothing for NULL, an empty set or a negative duration.
  */
 #ifndef MPIQ_REPORT_JSON_H
 #define MPIQ_REPORT_JSON_H

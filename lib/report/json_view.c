@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each view as JSON: the report's object, or what of it the view is about. */
+/* Each view as JSON: the report's object, or the part of it that the view is about. */
 #include "base/cleanup.h"
 #include "report/json.h"
 #include "report/views.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The windows of a job, and what each rank has open, holds and wants there, as JSON. */
+/* The windows of a job as JSON, with each rank's open epochs and the locks it holds or requests. */
 #include "report/json.h"
 
 static void put_locks(struct mpiq_json *json, const struct mpiq_job_window_view *view)

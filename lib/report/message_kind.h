@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message_kind - which operations of the ranks' queues are alike, whoever is on the other side.
+ * message_kind - which operations in the ranks' queues are of the same kind, whatever their peer.
  *
- * Those that differ in tag or length are told apart as long as they are few; of many (a backlog of numbered
- * messages) all are one kind.
+ * Operations that differ in tag or length are kept apart as long as they are few; if they are many (a
+ * backlog of numbered messages), all are one kind.
  */
 #ifndef MPIQ_REPORT_MESSAGE_KIND_H
 #define MPIQ_REPORT_MESSAGE_KIND_H

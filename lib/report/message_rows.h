@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message_rows - the operations in the ranks' queues, alike ones of all ranks together.
+ * message_rows - the operations in the ranks' queues, with equal ones of all ranks combined.
  *
- * Alike means: the same kind (message_kind.h), whatever the ranks on both sides.  Where the ranks' peers are
- * few they are told apart, where they lie the same way from each rank they are said relative to it, and
- * otherwise "various".
+ * "Equal" means the same kind (message_kind.h), whatever the ranks on both sides.  If the peers are few they
+ * are listed separately; if they are the same relative to each rank they are shown that way; otherwise they
+ * are "various".
  */
 #ifndef MPIQ_REPORT_MESSAGE_ROWS_H
 #define MPIQ_REPORT_MESSAGE_ROWS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* page - what one rendering works on, and the words that all views share. */
+/* page - the state of one rendering, and the words that all views share. */
 #ifndef MPIQ_REPORT_PAGE_H
 #define MPIQ_REPORT_PAGE_H
 

@@ -2,8 +2,8 @@
 /*
  * print - headings, lines and gaps of a page, as text for a terminal or a file, or as HTML.
  *
- * All that is said goes through mpiq_put_plain: it is ASCII without control characters, whatever the
- * processes looked at had in their memory, and so the same bytes in every locale.
+ * All text goes through mpiq_put_plain, so it is ASCII without control characters, whatever the processes
+ * had in memory, and the same bytes in every locale.
  */
 #ifndef MPIQ_REPORT_PRINT_H
 #define MPIQ_REPORT_PRINT_H

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * report - a diagnosed job as a person or a program reads it: text, JSON (docs/report.schema.json), HTML.
+ * report - a diagnosed job for people and programs: text, JSON (docs/report.schema.json), HTML.
  *
- * It renders what it is given and decides nothing: verdict, findings and chains come from lib/job, all else
- * from the job state.  Text says the most important thing first, ranks that do the same share a line, and
- * the report stays within a screen of MPIQ_REPORT_LINES for any number of ranks, unless the terminal is so
- * narrow that all lines break.  What came from the processes looked at (names, paths) never reaches a
- * terminal with control characters in it.
+ * It only renders: verdict, findings and chains come from lib/job, everything else from the job state.  The
+ * text begins with the most important thing, ranks that do the same share a line, and the report fits a
+ * screen of MPIQ_REPORT_LINES for any number of ranks, unless the terminal is so narrow that all lines wrap.
+ * Names and paths from the processes never reach a terminal with control characters in them.
  *
  * The same job, diagnosis and options give the same bytes.
  */

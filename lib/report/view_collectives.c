@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `mpiq collectives`: for each communicator how often who called what, and who is in it. */
+/* `mpiq collectives`: for each communicator, how often each rank called each collective, and which ranks are
+   in one. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `mpiq queues`: what is pending, posted and unexpected, alike operations of all ranks on one line. */
+/* `mpiq queues`: pending sends, posted receives and unexpected messages, with equal operations of all ranks
+   on one line. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

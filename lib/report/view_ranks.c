@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `mpiq ranks`: one line a rank. */
+/* `mpiq ranks`: one line per rank. */
 #include "base/cleanup.h"
 #include "report/columns.h"
 #include "report/views.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `mpiq why RANK`: the chain from a rank to the cause, one step a line. */
+/* `mpiq why RANK`: the chain from a rank to the cause, one step per line. */
 #include <stdio.h>
 
 #include "base/cleanup.h"

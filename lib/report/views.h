@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* views - what a page can show below its verdict, each in a file of its own. */
+/* views - what a page can show below its verdict; each view has its own file. */
 #ifndef MPIQ_REPORT_VIEWS_H
 #define MPIQ_REPORT_VIEWS_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wait_picture - who waits for whom, small enough to be looked at.
+ * wait_picture - who waits for whom, as a graph small enough to look at.
  *
- * A node is a class of ranks that do the same; a class is split where others wait for some of its ranks only,
- * as long as the nodes stay few.  Every wait of the ranks shown is an edge.
+ * A node is a class of ranks that do the same; a class is split if others wait only for some of its ranks,
+ * as long as there are few nodes.  Every wait of the ranks shown is an edge.
  */
 #ifndef MPIQ_REPORT_WAIT_PICTURE_H
 #define MPIQ_REPORT_WAIT_PICTURE_H

@@ -2,7 +2,7 @@
 /*
  * wait_text - what a rank, or a class of ranks, waits for, in words.
  *
- * The words are made from the data (struct mpiq_waits_for); nothing here reads a sentence that another part
+ * The text is made from the data (struct mpiq_waits_for); nothing here parses a sentence that another part
  * wrote.
  */
 #ifndef MPIQ_REPORT_WAIT_TEXT_H

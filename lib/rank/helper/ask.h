@@ -2,8 +2,8 @@
 /*
  * ask - one question about one process: what a handle stands for, what is in a queue, what a message holds.
  *
- * Questions and answers are JSON objects (docs/WIRE.md, "Questions").  Unlike a look, an answer may hold
- * what messages contain: it goes to the person who asked and into no file.
+ * Questions and answers are JSON objects (docs/WIRE.md, "Questions").  Unlike a look, an answer may hold the
+ * contents of messages: it goes only to the person who asked, never into a file.
  */
 #ifndef MPIQ_HELPER_ASK_H
 #define MPIQ_HELPER_ASK_H

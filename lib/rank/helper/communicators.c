@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* communicators - each with its groups, what it remembers of collectives, its channels and its queues. */
+/* communicators - each with its groups, its record of collectives, its channels and its queues. */
 #include <stdlib.h>
 #include <string.h>
 

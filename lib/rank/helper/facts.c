@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* facts - what a process that is held at its end was seen to do. */
+/* facts - the facts recorded in a process that is held in MPI_Finalize. */
 #include <string.h>
 
 #include "look.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * look - one rank as a message-queue DLL tells it: what the parts of the helper share.
+ * look - one rank as seen through a message-queue DLL: what the parts of the helper share.
  *
- * The DLL is not trusted: every list of it is bounded, every number checked, and what it does to this
- * process concerns nobody else.
+ * The DLL is not trusted: every list it returns is bounded, every number checked, and whatever it does
+ * affects only this process.
  */
 #ifndef MPIQ_HELPER_LOOK_H
 #define MPIQ_HELPER_LOOK_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpiq-dll-host - runs a message-queue DLL, anybody's, for an mpiq that would rather not.
+ * mpiq-dll-host - runs any message-queue DLL, so that mpiq does not have to.
  *
  * Started by lib/rank/host.c alone, with the wire as descriptor 3, the DLL as descriptor 4 and nothing else:
  * docs/WIRE.md, "The helper's side".  Arguments: --memory BYTES, --parent PID, --user UID:GID.
  *
- * Whatever the DLL does ends here: a crash is reported in one line before it takes its course, memory is
- * limited, SIGALRM from mpiq ends a DLL that takes too long, and the process ends with mpiq.  The DLL is
- * loaded in a confined process (confine.h) and from a descriptor, so that nobody can swap the file after mpiq
- * has checked it.
+ * Whatever the DLL does affects only this process: a crash is reported in one line before the process dies,
+ * memory is limited, SIGALRM from mpiq ends a DLL that takes too long, and the process ends with mpiq.  The
+ * DLL is loaded in a confined process (confine.h) and from a descriptor, so that nobody can swap the file
+ * after mpiq has checked it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpiq-reader - opens and reads ranks for an mpiq that would rather not: memory, ELF, DWARF and stacks of
- * processes and core files that may be anybody's.
+ * mpiq-reader - opens and reads ranks, so that mpiq does not have to: memory, ELF, DWARF and stacks of
+ * untrusted processes and core files.
  *
  * Started by lib/look/reader_process.c alone, as the owner of its ranks: docs/WIRE.md, "The reader's side".
- * Descriptors: 3 the connection, 4 mpiq-dll-host to execute, 5 the DLL and 6 the
- * recorder's, if there is one.  It is confined
- * (confine.h) before it reads the first request, so that the ranks get at nothing but their own answers.
+ * Descriptors: 3 the connection, 4 mpiq-dll-host to execute, 5 the DLL and 6 the recorder's, if there is
+ * one.  It is confined (confine.h) before it reads the first request, so that a rank can affect nothing but
+ * its own answer.
  *
- * Threads read ranks side by side and share what the ranks have in common (lib/target, by build-id).  One
- * reads the connection.
+ * Threads read ranks in parallel and share what the ranks have in common (lib/target, by build-id).  One
+ * thread reads the connection.
  */
 #include <errno.h>
 #include <fcntl.h>
