@@ -10,7 +10,7 @@
 
 #include "mqs_extensions.h"
 #include "failing_memory.h"
-#include "rank/helper/look.h"
+#include "rank/helper/reading.h"
 #include "suite.h"
 #include "../mqs/scenes.h"
 
@@ -118,23 +118,24 @@ static char *read_scene(int scene, unsigned long n, bool once, bool *missed, boo
     struct mpiq_dll dll = linked_in();
     struct mpiq_group_table groups = {0};
     struct scene_target target = {.target = {.ops = &scene_ops}, .made_up = scene_get(scene)};
-    struct mpiq_look look = {.dll = &dll, .target = &target.target, .groups = &groups, .internal = true};
+    struct mpiq_reading reading = {
+        .dll = &dll, .target = &target.target, .groups = &groups, .internal = true};
     char *json = NULL;
     type_count = 0;
     *missed = false;
     fail_once = once;
     fail_at = n;
-    struct mpiq_error *error = mpiq_look_read(&look);
-    if (look.state)
-        look.state->taken_ns = 1;
+    struct mpiq_error *error = mpiq_read_state(&reading);
+    if (reading.state)
+        reading.state->taken_ns = 1;
     if (!error)
-        error = mpiq_rank_state_to_json(look.state, &json);
+        error = mpiq_rank_state_to_json(reading.state, &json);
     *failed = fail_at == 0 || fail_at == 1;
     fail_at = 0;
-    for (size_t i = 0; !error && i < look.state->problem_count; i++)
-        *missed |= look.state->problems[i].code == MPIQ_ERROR_NO_MEMORY;
+    for (size_t i = 0; !error && i < reading.state->problem_count; i++)
+        *missed |= reading.state->problems[i].code == MPIQ_ERROR_NO_MEMORY;
     mpiq_error_destroy(error);
-    mpiq_rank_state_destroy(look.state);
+    mpiq_rank_state_destroy(reading.state);
     mpiq_group_table_deinit(&groups);
     return json;
 }

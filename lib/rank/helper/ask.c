@@ -85,14 +85,14 @@ struct queue_walk {
     int64_t count;
 };
 
-static void take_operation(struct mpiq_look *look, struct queue_walk *walk,
+static void take_operation(struct mpiq_reading *reading, struct queue_walk *walk,
                            const mqs_pending_operation *plain, const mqs_communicator *communicator)
 {
-    struct mpiq_ask_operation operation = mpiq_ask_complete(look, plain);
+    struct mpiq_ask_operation operation = mpiq_ask_complete(reading, plain);
     operation.communicator = communicator->name;
     operation.communicator_size = sizeof communicator->name;
     if (walk->text)
-        mpiq_ask_put_operation(look, &operation, walk->text);
+        mpiq_ask_put_operation(reading, &operation, walk->text);
     if (walk->count++ != walk->wanted)
         return;
     mpiq_copy_text(walk->communicator, sizeof walk->communicator, communicator->name,
@@ -103,46 +103,48 @@ static void take_operation(struct mpiq_look *look, struct queue_walk *walk,
     walk->is_found = true;
 }
 
-static int walk_communicator(struct mpiq_look *look, const mqs_communicator *communicator, void *argument)
+static int walk_communicator(struct mpiq_reading *reading, const mqs_communicator *communicator,
+                             void *argument)
 {
-    struct mpiq_dll *dll = look->dll;
+    struct mpiq_dll *dll = reading->dll;
     struct queue_walk *walk = argument;
     mqs_pending_operation plain;
 
-    int code = dll->mqs_setup_operation_iterator(&look->process, walk->queue);
+    int code = dll->mqs_setup_operation_iterator(&reading->process, walk->queue);
     while (code == mqs_ok) {
         memset(&plain, 0, sizeof plain);
-        code = dll->mqs_next_operation(&look->process, &plain);
+        code = dll->mqs_next_operation(&reading->process, &plain);
         if (code != mqs_ok)
             break;
-        if (look->operations++ == MPIQ_OPERATIONS_MAX)
+        if (reading->operations++ == MPIQ_OPERATIONS_MAX)
             return err_no_store;
-        take_operation(look, walk, &plain, communicator);
+        take_operation(reading, walk, &plain, communicator);
     }
     return code == mqs_end_of_list ? mqs_ok : code;
 }
 
-static struct mpiq_error *walk_queue(struct mpiq_look *look, const struct mpiq_question *question,
+static struct mpiq_error *walk_queue(struct mpiq_reading *reading, const struct mpiq_question *question,
                                      struct queue_walk *walk)
 {
     struct mpiq_error *error = find_queue(question->queue, &walk->queue);
     if (error)
         return error;
-    mpiq_look_phase = "reading a queue";
-    if (look->dll->extensions.set_option)
-        look->dll->extensions.set_option(&look->process, mqs_option_internal, question->internal);
-    int code = mpiq_ask_each_communicator(look, walk_communicator, walk);
-    return code == mqs_ok || code == mqs_end_of_list ? NULL
-                                                     : mpiq_ask_error(look, code, "the queue cannot be read");
+    mpiq_reading_phase = "reading a queue";
+    if (reading->dll->extensions.set_option)
+        reading->dll->extensions.set_option(&reading->process, mqs_option_internal, question->internal);
+    int code = mpiq_ask_each_communicator(reading, walk_communicator, walk);
+    return code == mqs_ok || code == mqs_end_of_list
+               ? NULL
+               : mpiq_ask_error(reading, code, "the queue cannot be read");
 }
 
-static struct mpiq_error *answer_queue(struct mpiq_look *look, const struct mpiq_question *question,
+static struct mpiq_error *answer_queue(struct mpiq_reading *reading, const struct mpiq_question *question,
                                        struct mpiq_text *ret)
 {
     struct queue_walk walk = {.text = ret, .wanted = -1};
     mpiq_text_key(ret, "operations");
     mpiq_text_open(ret, '[');
-    struct mpiq_error *error = walk_queue(look, question, &walk);
+    struct mpiq_error *error = walk_queue(reading, question, &walk);
     mpiq_text_close(ret, ']');
     return error;
 }
@@ -155,11 +157,11 @@ static void put_problem(struct mpiq_text *text, struct mpiq_error *error)
     mpiq_error_destroy(error);
 }
 
-static struct mpiq_error *answer_contents(struct mpiq_look *look, const struct mpiq_question *question,
+static struct mpiq_error *answer_contents(struct mpiq_reading *reading, const struct mpiq_question *question,
                                           struct mpiq_text *ret)
 {
     struct queue_walk walk = {.wanted = question->index};
-    struct mpiq_error *error = walk_queue(look, question, &walk);
+    struct mpiq_error *error = walk_queue(reading, question, &walk);
     if (error)
         return error;
     if (!walk.is_found)
@@ -167,12 +169,12 @@ static struct mpiq_error *answer_contents(struct mpiq_look *look, const struct m
                                  (long)question->index, (long)walk.count);
     const struct mpiq_ask_operation *found = &walk.found;
     mpiq_text_key(ret, "operation");
-    mpiq_ask_put_operation(look, found, ret);
-    mpiq_look_phase = "reading what a message holds";
+    mpiq_ask_put_operation(reading, found, ret);
+    mpiq_reading_phase = "reading what a message holds";
     struct mpiq_ask_datatype datatype = {0};
     bool typed = found->details.datatype != 0;
     if (typed)
-        error = mpiq_ask_read_datatype(look, found->details.datatype, &datatype);
+        error = mpiq_ask_read_datatype(reading, found->details.datatype, &datatype);
     bool known = typed && !error;
     if (known)
         mpiq_ask_put_datatype(ret, &datatype);
@@ -183,7 +185,7 @@ static struct mpiq_error *answer_contents(struct mpiq_look *look, const struct m
                                            .elements = question->elements};
     /* Bytes of an unknown datatype may lie anywhere, unless they are packed. */
     if (!typed || known || buffer.packed) {
-        struct mpiq_error *unread = mpiq_ask_put_data(look, &buffer, known ? &datatype : NULL, ret);
+        struct mpiq_error *unread = mpiq_ask_put_data(reading, &buffer, known ? &datatype : NULL, ret);
         if (!error)
             error = unread;
         else
@@ -196,54 +198,54 @@ static struct mpiq_error *answer_contents(struct mpiq_look *look, const struct m
 
 /* ---- all of it -------------------------------------------------------------------------------------- */
 
-static struct mpiq_error *answer(struct mpiq_look *look, const struct mpiq_question *question,
+static struct mpiq_error *answer(struct mpiq_reading *reading, const struct mpiq_question *question,
                                  struct mpiq_text *ret)
 {
     if (strcmp(question->ask, "handle") == 0)
-        return mpiq_ask_answer_handle(look, question, ret);
+        return mpiq_ask_answer_handle(reading, question, ret);
     if (strcmp(question->ask, "queue") == 0)
-        return answer_queue(look, question, ret);
+        return answer_queue(reading, question, ret);
     if (strcmp(question->ask, "contents") == 0)
-        return answer_contents(look, question, ret);
+        return answer_contents(reading, question, ret);
     return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "there is no question '%s'", question->ask);
 }
 
-static struct mpiq_error *with_process(struct mpiq_look *look, const struct mpiq_question *question,
+static struct mpiq_error *with_process(struct mpiq_reading *reading, const struct mpiq_question *question,
                                        struct mpiq_text *ret)
 {
-    struct mpiq_dll *dll = look->dll;
+    struct mpiq_dll *dll = reading->dll;
     char *message = NULL;
 
-    mpiq_look_phase = "looking for the MPI library's types";
-    int code = dll->mqs_image_has_queues(&look->image, &message);
+    mpiq_reading_phase = "looking for the MPI library's types";
+    int code = dll->mqs_image_has_queues(&reading->image, &message);
     if (code == mqs_ok)
-        code = dll->mqs_setup_process(&look->process, &mpiq_process_callbacks);
+        code = dll->mqs_setup_process(&reading->process, &mpiq_process_callbacks);
     if (code != mqs_ok)
-        return mpiq_ask_error(look, code, "the MPI library cannot be read");
+        return mpiq_ask_error(reading, code, "the MPI library cannot be read");
     mpiq_text_open(ret, '{');
-    struct mpiq_error *error = answer(look, question, ret);
+    struct mpiq_error *error = answer(reading, question, ret);
     mpiq_text_close(ret, '}');
-    mpiq_look_phase = "forgetting the process";
-    if (look->process.info)
-        dll->mqs_destroy_process_info(look->process.info);
+    mpiq_reading_phase = "forgetting the process";
+    if (reading->process.info)
+        dll->mqs_destroy_process_info(reading->process.info);
     return error;
 }
 
-struct mpiq_error *mpiq_ask_answer(struct mpiq_look *look, const struct mpiq_question *question,
+struct mpiq_error *mpiq_ask_answer(struct mpiq_reading *reading, const struct mpiq_question *question,
                                    struct mpiq_text *ret)
 {
-    struct mpiq_error *error = mpiq_target_sizes(look->target, &look->sizes);
+    struct mpiq_error *error = mpiq_target_sizes(reading->target, &reading->sizes);
     if (error)
         return error;
-    look->state = mpiq_rank_state_create(); /* the callbacks tell the DLL its rank out of it: not known */
-    if (!look->state)
+    reading->state = mpiq_rank_state_create(); /* the callbacks tell the DLL its rank out of it: not known */
+    if (!reading->state)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a rank's state");
-    look->image = (struct mqs_image_){.look = look};
-    look->process = (struct mqs_process_){.image = &look->image};
-    mpiq_look_phase = "preparing for the program";
-    int code = look->dll->mqs_setup_image(&look->image, &mpiq_image_callbacks);
-    error = code == mqs_ok ? with_process(look, question, ret)
-                           : mpiq_ask_error(look, code, "the program cannot be prepared for reading");
-    mpiq_look_forget_image(look);
+    reading->image = (struct mqs_image_){.reading = reading};
+    reading->process = (struct mqs_process_){.image = &reading->image};
+    mpiq_reading_phase = "preparing for the program";
+    int code = reading->dll->mqs_setup_image(&reading->image, &mpiq_image_callbacks);
+    error = code == mqs_ok ? with_process(reading, question, ret)
+                           : mpiq_ask_error(reading, code, "the program cannot be prepared for reading");
+    mpiq_reading_forget_image(reading);
     return error;
 }

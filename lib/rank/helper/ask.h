@@ -9,7 +9,7 @@
 #define MPIQ_HELPER_ASK_H
 
 #include "base/json_text.h"
-#include "look.h"
+#include "reading.h"
 
 /* What is not asked is 0 or "". */
 struct mpiq_question {
@@ -25,15 +25,15 @@ struct mpiq_question {
 /* Takes a JSON object of that length. */
 struct mpiq_error *mpiq_question_read(const char *json, size_t length, struct mpiq_question *ret);
 
-/* Needs look->dll and look->target.  Writes an object; after an error, which says why there is no answer,
-   what was written is of no use. */
-struct mpiq_error *mpiq_ask_answer(struct mpiq_look *look, const struct mpiq_question *question,
+/* Needs reading->dll and reading->target.  Writes an object; after an error, which says why there is no
+   answer, what was written is of no use. */
+struct mpiq_error *mpiq_ask_answer(struct mpiq_reading *reading, const struct mpiq_question *question,
                                    struct mpiq_text *ret);
 
 /* ---- ask_parts.c: what the others share ------------------------------------------------------------ */
 
 /* "DOING: the DLL's sentence for code (what a callback stumbled over)". */
-struct mpiq_error *mpiq_ask_error(struct mpiq_look *look, int code, const char *doing);
+struct mpiq_error *mpiq_ask_error(struct mpiq_reading *reading, int code, const char *doing);
 
 /* A member of an object: a DLL's text of at most size bytes, terminated or not. */
 void mpiq_ask_put_text(struct mpiq_text *text, const char *key, const char *string, size_t size);
@@ -49,19 +49,19 @@ struct mpiq_ask_operation {
 };
 
 /* With its details: of the operation that the DLL has just returned. */
-struct mpiq_ask_operation mpiq_ask_complete(struct mpiq_look *look, const mqs_pending_operation *plain);
+struct mpiq_ask_operation mpiq_ask_complete(struct mpiq_reading *reading, const mqs_pending_operation *plain);
 /* As a value. */
-void mpiq_ask_put_operation(struct mpiq_look *look, const struct mpiq_ask_operation *operation,
+void mpiq_ask_put_operation(struct mpiq_reading *reading, const struct mpiq_ask_operation *operation,
                             struct mpiq_text *text);
 
 /* Calls visit for each communicator until it returns another code than mqs_ok, which this returns. */
-int mpiq_ask_each_communicator(struct mpiq_look *look,
-                               int (*visit)(struct mpiq_look *, const mqs_communicator *, void *),
+int mpiq_ask_each_communicator(struct mpiq_reading *reading,
+                               int (*visit)(struct mpiq_reading *, const mqs_communicator *, void *),
                                void *argument);
 
 /* ---- ask_handle.c ----------------------------------------------------------------------------------- */
 
-struct mpiq_error *mpiq_ask_answer_handle(struct mpiq_look *look, const struct mpiq_question *question,
+struct mpiq_error *mpiq_ask_answer_handle(struct mpiq_reading *reading, const struct mpiq_question *question,
                                           struct mpiq_text *ret);
 
 /* ---- ask_contents.c --------------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ struct mpiq_ask_datatype {
     bool complete; /* these are all of its blocks */
 };
 
-struct mpiq_error *mpiq_ask_read_datatype(struct mpiq_look *look, mqs_taddr_t handle,
+struct mpiq_error *mpiq_ask_read_datatype(struct mpiq_reading *reading, mqs_taddr_t handle,
                                           struct mpiq_ask_datatype *ret);
 void mpiq_ask_datatype_deinit(struct mpiq_ask_datatype *datatype);
 /* The member "datatype". */
@@ -89,7 +89,7 @@ struct mpiq_ask_buffer {
 
 /* Adds "data" and what says how to read it.  datatype NULL: it has none, or it is not known.  An error if the
    bytes cannot be read. */
-struct mpiq_error *mpiq_ask_put_data(struct mpiq_look *look, const struct mpiq_ask_buffer *buffer,
+struct mpiq_error *mpiq_ask_put_data(struct mpiq_reading *reading, const struct mpiq_ask_buffer *buffer,
                                      const struct mpiq_ask_datatype *datatype, struct mpiq_text *text);
 
 #endif

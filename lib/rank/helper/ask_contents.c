@@ -18,17 +18,17 @@ static const char *const kinds[] = {
     [mqs_element_boolean] = "boolean",   [mqs_element_wide_character] = "wide",
 };
 
-struct mpiq_error *mpiq_ask_read_datatype(struct mpiq_look *look, mqs_taddr_t handle,
+struct mpiq_error *mpiq_ask_read_datatype(struct mpiq_reading *reading, mqs_taddr_t handle,
                                           struct mpiq_ask_datatype *ret)
 {
-    const mqs_extensions *extensions = &look->dll->extensions;
+    const mqs_extensions *extensions = &reading->dll->extensions;
     struct mpiq_ask_datatype datatype = {0};
 
     int code = extensions->setup_datatype_iterator && extensions->next_datatype_block
-                   ? extensions->setup_datatype_iterator(&look->process, handle, &datatype.details)
+                   ? extensions->setup_datatype_iterator(&reading->process, handle, &datatype.details)
                    : mqs_no_information;
     if (code != mqs_ok)
-        return mpiq_ask_error(look, code, "the datatype cannot be read");
+        return mpiq_ask_error(reading, code, "the datatype cannot be read");
     size_t room = 0;
     while (code == mqs_ok && datatype.count < BLOCKS_MAX) {
         if (!mpiq_array_reserve(&datatype.blocks, &room, datatype.count + 1)) {
@@ -37,7 +37,7 @@ struct mpiq_error *mpiq_ask_read_datatype(struct mpiq_look *look, mqs_taddr_t ha
         }
         mqs_datatype_block *block = &datatype.blocks[datatype.count];
         *block = (mqs_datatype_block){0};
-        code = extensions->next_datatype_block(&look->process, block);
+        code = extensions->next_datatype_block(&reading->process, block);
         datatype.count += code == mqs_ok;
     }
     datatype.complete = code == mqs_end_of_list;
@@ -132,12 +132,12 @@ static char *hex_of(const unsigned char *bytes, size_t size)
     return ret;
 }
 
-static struct mpiq_error *put_bytes(struct mpiq_look *look, uint64_t address, size_t size,
+static struct mpiq_error *put_bytes(struct mpiq_reading *reading, uint64_t address, size_t size,
                                     struct mpiq_text *text)
 {
     _cleanup_free_ unsigned char *bytes = malloc(size + 1);
     struct mpiq_error *error =
-        bytes ? mpiq_target_read(look->target, address, size, bytes)
+        bytes ? mpiq_target_read(reading->target, address, size, bytes)
               : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for %zu bytes of a message", size);
     if (error)
         return mpiq_error_prefix(error, "the buffer cannot be read");
@@ -149,7 +149,7 @@ static struct mpiq_error *put_bytes(struct mpiq_look *look, uint64_t address, si
 }
 
 /* As many whole elements as fit into what is read. */
-static struct mpiq_error *put_elements(struct mpiq_look *look, const struct mpiq_ask_buffer *buffer,
+static struct mpiq_error *put_elements(struct mpiq_reading *reading, const struct mpiq_ask_buffer *buffer,
                                        int64_t extent, struct span span, struct mpiq_text *text)
 {
     int64_t count = buffer->count;
@@ -168,20 +168,20 @@ static struct mpiq_error *put_elements(struct mpiq_look *look, const struct mpiq
     widen(&all, span.first + (__int128)extent * (count - 1), span.end + (__int128)extent * (count - 1));
     mpiq_text_put_signed(text, "start", (int64_t)all.first);
     mpiq_text_put_signed(text, "elements", count);
-    return put_bytes(look, buffer->address + (uint64_t)(int64_t)all.first, (size_t)(all.end - all.first),
+    return put_bytes(reading, buffer->address + (uint64_t)(int64_t)all.first, (size_t)(all.end - all.first),
                      text);
 }
 
-struct mpiq_error *mpiq_ask_put_data(struct mpiq_look *look, const struct mpiq_ask_buffer *buffer,
+struct mpiq_error *mpiq_ask_put_data(struct mpiq_reading *reading, const struct mpiq_ask_buffer *buffer,
                                      const struct mpiq_ask_datatype *datatype, struct mpiq_text *text)
 {
     struct span span;
-    mpiq_text_put_bool(text, "big_endian", look->sizes.big_endian);
+    mpiq_text_put_bool(text, "big_endian", reading->sizes.big_endian);
     if (!datatype || buffer->packed) {
         int64_t size = buffer->bytes < DATA_MAX ? buffer->bytes : DATA_MAX;
-        return buffer->address && size > 0 ? put_bytes(look, buffer->address, (size_t)size, text) : NULL;
+        return buffer->address && size > 0 ? put_bytes(reading, buffer->address, (size_t)size, text) : NULL;
     }
     if (buffer->count <= 0 || !span_of(datatype, &span))
         return NULL;
-    return put_elements(look, buffer, datatype->details.extent, span, text);
+    return put_elements(reading, buffer, datatype->details.extent, span, text);
 }

@@ -16,12 +16,12 @@ struct sought {
     bool found;
 };
 
-static int check_communicator(struct mpiq_look *look, const mqs_communicator *plain, void *argument)
+static int check_communicator(struct mpiq_reading *reading, const mqs_communicator *plain, void *argument)
 {
     struct sought *sought = argument;
     mqs_communicator_details details = {0};
 
-    if (look->dll->extensions.get_communicator_details(&look->process, &details) != mqs_ok ||
+    if (reading->dll->extensions.get_communicator_details(&reading->process, &details) != mqs_ok ||
         details.handle != sought->handle)
         return mqs_ok;
     sought->found = true;
@@ -40,48 +40,50 @@ static int check_communicator(struct mpiq_look *look, const mqs_communicator *pl
     return mqs_end_of_list;
 }
 
-static struct mpiq_error *answer_communicator(struct mpiq_look *look, mqs_taddr_t handle,
+static struct mpiq_error *answer_communicator(struct mpiq_reading *reading, mqs_taddr_t handle,
                                               struct mpiq_text *ret)
 {
     struct sought sought = {.handle = handle, .ret = ret};
-    if (!look->dll->extensions.get_communicator_details)
-        return mpiq_ask_error(look, mqs_no_information, "a communicator's handle");
-    int code = mpiq_ask_each_communicator(look, check_communicator, &sought);
+    if (!reading->dll->extensions.get_communicator_details)
+        return mpiq_ask_error(reading, mqs_no_information, "a communicator's handle");
+    int code = mpiq_ask_each_communicator(reading, check_communicator, &sought);
     if (code != mqs_ok && code != mqs_end_of_list)
-        return mpiq_ask_error(look, code, "the communicators cannot be read");
+        return mpiq_ask_error(reading, code, "the communicators cannot be read");
     if (!sought.found)
         return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "there is no communicator 0x%lx", handle);
     return NULL;
 }
 
-static struct mpiq_error *answer_request(struct mpiq_look *look, mqs_taddr_t handle, struct mpiq_text *ret)
+static struct mpiq_error *answer_request(struct mpiq_reading *reading, mqs_taddr_t handle,
+                                         struct mpiq_text *ret)
 {
     mqs_pending_operation plain = {0};
-    int code = look->dll->extensions.get_request
-                   ? look->dll->extensions.get_request(&look->process, handle, &plain)
+    int code = reading->dll->extensions.get_request
+                   ? reading->dll->extensions.get_request(&reading->process, handle, &plain)
                    : mqs_no_information;
     if (code != mqs_ok)
-        return mpiq_ask_error(look, code, "the request cannot be read");
-    const struct mpiq_ask_operation operation = mpiq_ask_complete(look, &plain);
+        return mpiq_ask_error(reading, code, "the request cannot be read");
+    const struct mpiq_ask_operation operation = mpiq_ask_complete(reading, &plain);
     mpiq_text_key(ret, "operation");
-    mpiq_ask_put_operation(look, &operation, ret);
+    mpiq_ask_put_operation(reading, &operation, ret);
     return NULL;
 }
 
-static struct mpiq_error *answer_group(struct mpiq_look *look, mqs_taddr_t handle, struct mpiq_text *ret)
+static struct mpiq_error *answer_group(struct mpiq_reading *reading, mqs_taddr_t handle,
+                                       struct mpiq_text *ret)
 {
-    const mqs_extensions *extensions = &look->dll->extensions;
+    const mqs_extensions *extensions = &reading->dll->extensions;
     int size = 0;
-    int code = extensions->get_group ? extensions->get_group(&look->process, handle, 0, NULL, &size)
+    int code = extensions->get_group ? extensions->get_group(&reading->process, handle, 0, NULL, &size)
                                      : mqs_no_information;
     int listed = size < 0 ? 0 : size < MEMBERS_LISTED ? size : MEMBERS_LISTED;
     _cleanup_free_ mqs_process_name *names = mpiq_memory_checked(calloc((size_t)listed + 1, sizeof *names));
     if (!names)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a group");
     if (code == mqs_ok && listed > 0)
-        code = extensions->get_group(&look->process, handle, listed, names, &size);
+        code = extensions->get_group(&reading->process, handle, listed, names, &size);
     if (code != mqs_ok)
-        return mpiq_ask_error(look, code, "the group cannot be read");
+        return mpiq_ask_error(reading, code, "the group cannot be read");
     mpiq_text_put_signed(ret, "size", size);
     mpiq_text_key(ret, "members");
     mpiq_text_open(ret, '[');
@@ -93,19 +95,20 @@ static struct mpiq_error *answer_group(struct mpiq_look *look, mqs_taddr_t handl
     }
     mpiq_text_close(ret, ']');
     mqs_process_identity identity = {0};
-    if (extensions->get_identity && extensions->get_identity(&look->process, &identity) == mqs_ok)
+    if (extensions->get_identity && extensions->get_identity(&reading->process, &identity) == mqs_ok)
         mpiq_text_put_signed(ret, "job", identity.name.jobid);
     return NULL;
 }
 
-static struct mpiq_error *answer_status(struct mpiq_look *look, mqs_taddr_t address, struct mpiq_text *ret)
+static struct mpiq_error *answer_status(struct mpiq_reading *reading, mqs_taddr_t address,
+                                        struct mpiq_text *ret)
 {
     mqs_status_details details = {0};
-    int code = look->dll->extensions.get_status
-                   ? look->dll->extensions.get_status(&look->process, address, &details)
+    int code = reading->dll->extensions.get_status
+                   ? reading->dll->extensions.get_status(&reading->process, address, &details)
                    : mqs_no_information;
     if (code != mqs_ok)
-        return mpiq_ask_error(look, code, "the status cannot be read");
+        return mpiq_ask_error(reading, code, "the status cannot be read");
     mpiq_text_put_signed(ret, "source", details.source);
     mpiq_text_put_signed(ret, "tag", details.tag);
     mpiq_text_put_signed(ret, "error", details.error);
@@ -114,22 +117,23 @@ static struct mpiq_error *answer_status(struct mpiq_look *look, mqs_taddr_t addr
     return NULL;
 }
 
-static struct mpiq_error *answer_datatype(struct mpiq_look *look, mqs_taddr_t handle, struct mpiq_text *ret)
+static struct mpiq_error *answer_datatype(struct mpiq_reading *reading, mqs_taddr_t handle,
+                                          struct mpiq_text *ret)
 {
     struct mpiq_ask_datatype datatype = {0};
-    struct mpiq_error *error = mpiq_ask_read_datatype(look, handle, &datatype);
+    struct mpiq_error *error = mpiq_ask_read_datatype(reading, handle, &datatype);
     if (!error)
         mpiq_ask_put_datatype(ret, &datatype);
     mpiq_ask_datatype_deinit(&datatype);
     return error;
 }
 
-struct mpiq_error *mpiq_ask_answer_handle(struct mpiq_look *look, const struct mpiq_question *question,
+struct mpiq_error *mpiq_ask_answer_handle(struct mpiq_reading *reading, const struct mpiq_question *question,
                                           struct mpiq_text *ret)
 {
     static const struct {
         const char *kind;
-        struct mpiq_error *(*answer)(struct mpiq_look *, mqs_taddr_t, struct mpiq_text *);
+        struct mpiq_error *(*answer)(struct mpiq_reading *, mqs_taddr_t, struct mpiq_text *);
     } answers[] = {
         {"communicator", answer_communicator},
         {"request", answer_request},
@@ -140,15 +144,15 @@ struct mpiq_error *mpiq_ask_answer_handle(struct mpiq_look *look, const struct m
     mqs_taddr_t handle = (mqs_taddr_t)question->address;
     char name[64] = "";
 
-    mpiq_look_phase = "telling what a handle stands for";
-    if (strcmp(question->kind, "status") != 0 && look->dll->extensions.get_handle_name &&
-        look->dll->extensions.get_handle_name(&look->process, handle, name) == mqs_ok) {
+    mpiq_reading_phase = "telling what a handle stands for";
+    if (strcmp(question->kind, "status") != 0 && reading->dll->extensions.get_handle_name &&
+        reading->dll->extensions.get_handle_name(&reading->process, handle, name) == mqs_ok) {
         MPIQ_PUT_TEXT(ret, "fixed", name);
         return NULL;
     }
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
         if (strcmp(answers[i].kind, question->kind) == 0)
-            return answers[i].answer(look, handle, ret);
+            return answers[i].answer(reading, handle, ret);
     }
     return mpiq_error_create(MPIQ_ERROR_USAGE, "there are no handles of kind '%s'", question->kind);
 }

@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-struct mpiq_error *mpiq_ask_error(struct mpiq_look *look, int code, const char *doing)
+struct mpiq_error *mpiq_ask_error(struct mpiq_reading *reading, int code, const char *doing)
 {
-    struct mpiq_error *trouble = look->trouble;
-    look->trouble = NULL;
+    struct mpiq_error *trouble = reading->trouble;
+    reading->trouble = NULL;
     if (code == mqs_no_information && !trouble)
         return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "%s: the MPI library does not tell", doing);
     const char *text =
-        code == mqs_no_information ? "it cannot be read" : look->dll->mqs_dll_error_string(code);
+        code == mqs_no_information ? "it cannot be read" : reading->dll->mqs_dll_error_string(code);
     struct mpiq_error *error =
         mpiq_error_create(trouble ? trouble->code : MPIQ_ERROR_CORRUPT, "%s: %s%s%s%s", doing,
                           text ? text : "an error without a name", trouble ? " (" : "",
@@ -40,18 +40,19 @@ static const struct {
     {mqs_operation_cancelled, "cancelled"},
 };
 
-struct mpiq_ask_operation mpiq_ask_complete(struct mpiq_look *look, const mqs_pending_operation *plain)
+struct mpiq_ask_operation mpiq_ask_complete(struct mpiq_reading *reading, const mqs_pending_operation *plain)
 {
     struct mpiq_ask_operation ret = {.plain = *plain, .details = {.kind = -1, .collective = -1, .count = -1}};
-    ret.detailed = look->dll->extensions.get_operation_details &&
-                   look->dll->extensions.get_operation_details(&look->process, &ret.details) == mqs_ok;
+    ret.detailed = reading->dll->extensions.get_operation_details &&
+                   reading->dll->extensions.get_operation_details(&reading->process, &ret.details) == mqs_ok;
     return ret;
 }
 
-static void put_details(struct mpiq_look *look, const mqs_operation_details *details, struct mpiq_text *text)
+static void put_details(struct mpiq_reading *reading, const mqs_operation_details *details,
+                        struct mpiq_text *text)
 {
     if (details->kind >= 0 && details->kind <= mqs_kind_other)
-        mpiq_text_put_string(text, "kind", kinds[mpiq_look_operation_kind(details->kind)]);
+        mpiq_text_put_string(text, "kind", kinds[mpiq_dll_operation_kind(details->kind)]);
     mpiq_text_put_unsigned(text, "request", details->request);
     mpiq_text_put_unsigned(text, "comm", details->comm);
     mpiq_text_put_unsigned(text, "datatype", details->datatype);
@@ -64,17 +65,17 @@ static void put_details(struct mpiq_look *look, const mqs_operation_details *det
         mpiq_text_put_signed(text, "peer", details->peer.vpid);
         mpiq_text_put_signed(text, "job", details->peer.jobid);
     }
-    if (details->collective >= 0 && look->dll->extensions.coll_name)
-        mpiq_text_put_string(text, "collective", look->dll->extensions.coll_name(details->collective));
+    if (details->collective >= 0 && reading->dll->extensions.coll_name)
+        mpiq_text_put_string(text, "collective", reading->dll->extensions.coll_name(details->collective));
 }
 
-void mpiq_ask_put_operation(struct mpiq_look *look, const struct mpiq_ask_operation *operation,
+void mpiq_ask_put_operation(struct mpiq_reading *reading, const struct mpiq_ask_operation *operation,
                             struct mpiq_text *text)
 {
     const mqs_pending_operation *plain = &operation->plain;
     mpiq_text_open(text, '{');
     if (operation->detailed)
-        put_details(look, &operation->details, text);
+        put_details(reading, &operation->details, text);
     mpiq_text_put_string(text, "status",
                          plain->status == mqs_st_complete  ? "complete"
                          : plain->status == mqs_st_matched ? "matched"
@@ -95,23 +96,23 @@ void mpiq_ask_put_operation(struct mpiq_look *look, const struct mpiq_ask_operat
     mpiq_text_close(text, '}');
 }
 
-int mpiq_ask_each_communicator(struct mpiq_look *look,
-                               int (*visit)(struct mpiq_look *, const mqs_communicator *, void *),
+int mpiq_ask_each_communicator(struct mpiq_reading *reading,
+                               int (*visit)(struct mpiq_reading *, const mqs_communicator *, void *),
                                void *argument)
 {
-    struct mpiq_dll *dll = look->dll;
+    struct mpiq_dll *dll = reading->dll;
     mqs_communicator plain;
 
-    int code = dll->mqs_update_communicator_list(&look->process);
+    int code = dll->mqs_update_communicator_list(&reading->process);
     if (code == mqs_ok)
-        code = dll->mqs_setup_communicator_iterator(&look->process);
+        code = dll->mqs_setup_communicator_iterator(&reading->process);
     for (int i = 0; code == mqs_ok && i < MPIQ_COMMUNICATORS_MAX; i++) {
         memset(&plain, 0, sizeof plain);
-        code = dll->mqs_get_communicator(&look->process, &plain);
+        code = dll->mqs_get_communicator(&reading->process, &plain);
         if (code == mqs_ok)
-            code = visit(look, &plain, argument);
+            code = visit(reading, &plain, argument);
         if (code == mqs_ok)
-            code = dll->mqs_next_communicator(&look->process);
+            code = dll->mqs_next_communicator(&reading->process);
     }
     return code;
 }

@@ -6,29 +6,29 @@
 
 #include "base/memory.h"
 #include "base/debug.h"
-#include "look.h"
+#include "reading.h"
 
 /* A DLL that asks for more at once has read a length wrongly. */
 #define FETCH_MAX (1 << 28)
 
 /* What the target could not do is kept, to be said when the DLL fails over it. */
-static int code_of(struct mpiq_look *look, struct mpiq_error *error)
+static int code_of(struct mpiq_reading *reading, struct mpiq_error *error)
 {
     if (!error)
         return mqs_ok;
-    mpiq_error_destroy(look->trouble);
-    look->trouble = error;
+    mpiq_error_destroy(reading->trouble);
+    reading->trouble = error;
     return mqs_no_information;
 }
 
 /* Not finding a symbol or a type is an answer, no trouble. */
-static int code_of_search(struct mpiq_look *look, struct mpiq_error *error)
+static int code_of_search(struct mpiq_reading *reading, struct mpiq_error *error)
 {
     if (error && error->code == MPIQ_ERROR_NOT_FOUND) {
         mpiq_error_destroy(error);
         return mqs_no_information;
     }
-    return code_of(look, error);
+    return code_of(reading, error);
 }
 
 static void debug_print(const char *text)
@@ -79,7 +79,7 @@ const mqs_basic_callbacks mpiq_basic_callbacks = {
 
 static void get_type_sizes(mqs_process *process, mqs_target_type_sizes *ret)
 {
-    const struct mpiq_target_sizes *sizes = &process->image->look->sizes;
+    const struct mpiq_target_sizes *sizes = &process->image->reading->sizes;
     *ret = (mqs_target_type_sizes){
         .short_size = sizes->short_size,
         .int_size = sizes->int_size,
@@ -94,10 +94,10 @@ static void get_type_sizes(mqs_process *process, mqs_target_type_sizes *ret)
 static int find_symbol(mqs_image *image, char *name, mqs_taddr_t *ret)
 {
     uint64_t address = 0;
-    struct mpiq_error *error = mpiq_target_find_symbol(image->look->target, name, &address);
+    struct mpiq_error *error = mpiq_target_find_symbol(image->reading->target, name, &address);
     if (!error && ret)
         *ret = address;
-    return code_of_search(image->look, error);
+    return code_of_search(image->reading, error);
 }
 
 static int find_function(mqs_image *image, char *name, mqs_lang_code language, mqs_taddr_t *ret)
@@ -109,22 +109,22 @@ static int find_function(mqs_image *image, char *name, mqs_lang_code language, m
 /* The interface's types carry no image: a type of ours does. */
 struct mqs_type_ {
     struct mqs_type_ *next;
-    struct mpiq_look *look;
+    struct mpiq_reading *reading;
     const struct mpiq_target_type *type;
 };
 
-/* They are needed as long as the DLL may keep them, that is for the image's life; one look, one image. */
+/* They are needed as long as the DLL may keep them, that is for the image's life; one reading, one image. */
 static struct mqs_type_ *types;
 
 static mqs_type *find_type(mqs_image *image, char *name, mqs_lang_code language)
 {
     (void)language;
     const struct mpiq_target_type *type = NULL;
-    if (code_of_search(image->look, mpiq_target_find_type(image->look->target, name, &type)) != mqs_ok)
+    if (code_of_search(image->reading, mpiq_target_find_type(image->reading->target, name, &type)) != mqs_ok)
         return NULL;
     struct mqs_type_ *found = mpiq_memory_checked(malloc(sizeof *found));
     if (found) {
-        *found = (struct mqs_type_){.next = types, .look = image->look, .type = type};
+        *found = (struct mqs_type_){.next = types, .reading = image->reading, .type = type};
         types = found;
     }
     return found;
@@ -142,15 +142,15 @@ void mpiq_callbacks_forget_types(void)
 static int field_offset(mqs_type *type, char *member)
 {
     uint64_t offset = 0;
-    struct mpiq_error *error = mpiq_target_field_offset(type->look->target, type->type, member, &offset);
-    return code_of_search(type->look, error) == mqs_ok && offset <= INT_MAX ? (int)offset : -1;
+    struct mpiq_error *error = mpiq_target_field_offset(type->reading->target, type->type, member, &offset);
+    return code_of_search(type->reading, error) == mqs_ok && offset <= INT_MAX ? (int)offset : -1;
 }
 
 static int size_of(mqs_type *type)
 {
     uint64_t size = 0;
-    struct mpiq_error *error = mpiq_target_type_size(type->look->target, type->type, &size);
-    return code_of_search(type->look, error) == mqs_ok && size <= INT_MAX ? (int)size : 0;
+    struct mpiq_error *error = mpiq_target_type_size(type->reading->target, type->type, &size);
+    return code_of_search(type->reading, error) == mqs_ok && size <= INT_MAX ? (int)size : 0;
 }
 
 const mqs_image_callbacks mpiq_image_callbacks = {
@@ -164,7 +164,7 @@ const mqs_image_callbacks mpiq_image_callbacks = {
 
 static int get_global_rank(mqs_process *process)
 {
-    return process->image->look->state->name.rank;
+    return process->image->reading->state->name.rank;
 }
 
 static mqs_image *get_image(mqs_process *process)
@@ -174,12 +174,12 @@ static mqs_image *get_image(mqs_process *process)
 
 static int fetch_data(mqs_process *process, mqs_taddr_t address, int size, void *buffer)
 {
-    struct mpiq_look *look = process->image->look;
+    struct mpiq_reading *reading = process->image->reading;
     if (size < 0 || size > FETCH_MAX) {
-        return code_of(look, mpiq_error_create_address(MPIQ_ERROR_CORRUPT, address,
-                                                       "%d bytes at 0x%lx were asked for", size, address));
+        return code_of(reading, mpiq_error_create_address(MPIQ_ERROR_CORRUPT, address,
+                                                          "%d bytes at 0x%lx were asked for", size, address));
     }
-    return code_of(look, mpiq_target_read(look->target, address, (size_t)size, buffer));
+    return code_of(reading, mpiq_target_read(reading->target, address, (size_t)size, buffer));
 }
 
 /* One item of that many bytes, from the target's byte order to ours. */
@@ -188,7 +188,7 @@ static void target_to_host(mqs_process *process, const void *from, void *to, int
     if (size <= 0 || size > FETCH_MAX)
         return;
     bool ours_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-    if (process->image->look->sizes.big_endian == ours_is_big) {
+    if (process->image->reading->sizes.big_endian == ours_is_big) {
         memmove(to, from, (size_t)size);
         return;
     }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "look.h"
+#include "reading.h"
 
 /* A slot lies within the table that the DLL has. */
 #define HAS_SLOT(table, slot) \
@@ -69,12 +69,12 @@ struct mpiq_error *mpiq_dll_open(int descriptor, const char *name, struct mpiq_d
     struct mpiq_dll opened = {0};
     char file[64];
 
-    mpiq_look_phase = "being loaded";
+    mpiq_reading_phase = "being loaded";
     snprintf(file, sizeof file, "/proc/self/fd/%d", descriptor);
     opened.handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!opened.handle)
         return loader_error(file, name);
-    mpiq_look_phase = "telling its version";
+    mpiq_reading_phase = "telling its version";
     struct mpiq_error *error = check_version(&opened, name);
     if (!error)
         error = find_entry_points(&opened, name);
@@ -93,7 +93,7 @@ struct mpiq_error *mpiq_dll_open(int descriptor, const char *name, struct mpiq_d
     return NULL;
 }
 
-int16_t mpiq_look_class(const struct mpiq_dll *dll, int collective)
+int16_t mpiq_dll_class(const struct mpiq_dll *dll, int collective)
 {
     if (collective < 0 || collective >= MPIQ_COUNTS_MAX)
         return -1;
@@ -107,7 +107,7 @@ int16_t mpiq_look_class(const struct mpiq_dll *dll, int collective)
     return (int16_t)(ours && strcmp(ours, name) == 0 ? collective : mpiq_collective_class(name));
 }
 
-void mpiq_look_copy_class(const struct mpiq_dll *dll, int collective, char *ret, size_t size)
+void mpiq_dll_copy_class(const struct mpiq_dll *dll, int collective, char *ret, size_t size)
 {
     const char *name =
         collective >= 0 && dll->extensions.coll_name ? dll->extensions.coll_name(collective) : NULL;

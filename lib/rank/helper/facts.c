@@ -2,7 +2,7 @@
 /* facts - the facts recorded in a process that is held in MPI_Finalize. */
 #include <string.h>
 
-#include "look.h"
+#include "reading.h"
 
 /* The flags that a check asks for, as the rank state has them. */
 static uint32_t flags_of(int flags)
@@ -13,14 +13,14 @@ static uint32_t flags_of(int flags)
            (flags & mqs_comm_flag_freed ? MPIQ_COMM_FREED : 0u);
 }
 
-static bool add_fact(struct mpiq_look *look, const mqs_fact *from)
+static bool add_fact(struct mpiq_reading *reading, const mqs_fact *from)
 {
     int16_t collective =
-        from->kind == MPIQ_FACT_COLLECTIVE ? mpiq_look_class(look->dll, from->function_class) : (int16_t)-1;
+        from->kind == MPIQ_FACT_COLLECTIVE ? mpiq_dll_class(reading->dll, from->function_class) : (int16_t)-1;
     if (from->kind < MPIQ_FACT_COMMUNICATOR || from->kind > MPIQ_FACT_OBJECT || from->base_code < 0 ||
         (from->kind == MPIQ_FACT_COLLECTIVE && collective < 0))
         return true;
-    struct mpiq_fact *fact = mpiq_rank_state_add_fact(look->state);
+    struct mpiq_fact *fact = mpiq_rank_state_add_fact(reading->state);
     if (!fact)
         return false;
     fact->kind = (uint8_t)from->kind;
@@ -37,37 +37,37 @@ static bool add_fact(struct mpiq_look *look, const mqs_fact *from)
     fact->first = from->first;
     fact->signature = from->signature;
     fact->caller = from->caller;
-    fact->call = mpiq_look_intern(look, from->call, sizeof from->call);
-    fact->comm_name = mpiq_look_intern(look, from->comm_name, sizeof from->comm_name);
-    fact->base_name = mpiq_look_intern(look, from->base_name, sizeof from->base_name);
-    fact->op = mpiq_look_intern(look, from->op_name, sizeof from->op_name);
+    fact->call = mpiq_reading_intern(reading, from->call, sizeof from->call);
+    fact->comm_name = mpiq_reading_intern(reading, from->comm_name, sizeof from->comm_name);
+    fact->base_name = mpiq_reading_intern(reading, from->base_name, sizeof from->base_name);
+    fact->op = mpiq_reading_intern(reading, from->op_name, sizeof from->op_name);
     return true;
 }
 
-void mpiq_look_facts(struct mpiq_look *look)
+void mpiq_read_facts(struct mpiq_reading *reading)
 {
-    const mqs_extensions *extensions = &look->dll->extensions;
+    const mqs_extensions *extensions = &reading->dll->extensions;
     mqs_checking checking;
 
-    mpiq_look_phase = "reading what the check needs";
+    mpiq_reading_phase = "reading what the check needs";
     memset(&checking, 0, sizeof checking);
-    if (!extensions->get_checking || extensions->get_checking(&look->process, &checking) != mqs_ok)
+    if (!extensions->get_checking || extensions->get_checking(&reading->process, &checking) != mqs_ok)
         return;
-    look->state->strict = checking.strict != 0;
+    reading->state->strict = checking.strict != 0;
     if (!checking.held || !extensions->setup_fact_iterator || !extensions->next_fact)
         return;
-    int code = extensions->setup_fact_iterator(&look->process);
+    int code = extensions->setup_fact_iterator(&reading->process);
     for (int i = 0; code == mqs_ok; i++) {
         mqs_fact fact;
         memset(&fact, 0, sizeof fact);
-        code = extensions->next_fact(&look->process, &fact);
-        if (code == mqs_ok && (i == MPIQ_FACTS_MAX || !add_fact(look, &fact)))
+        code = extensions->next_fact(&reading->process, &fact);
+        if (code == mqs_ok && (i == MPIQ_FACTS_MAX || !add_fact(reading, &fact)))
             code = mqs_no_information; /* an incomplete list proves nothing */
     }
     if (code != mqs_end_of_list) {
-        mpiq_look_problem(look, "check", code, "what the check needs cannot be read");
+        mpiq_reading_problem(reading, "check", code, "what the check needs cannot be read");
         return;
     }
-    look->state->lost_facts = checking.lost > 0 ? checking.lost : 0;
-    look->state->held = true;
+    reading->state->lost_facts = checking.lost > 0 ? checking.lost : 0;
+    reading->state->held = true;
 }

@@ -29,7 +29,7 @@
 #include "ask.h"
 #include "base/debug.h"
 #include "base/json_parser.h"
-#include "look.h"
+#include "reading.h"
 #include "rank/confine.h"
 #include "target/pipe.h"
 #include "target/wire.h"
@@ -53,7 +53,7 @@ static void on_crash(int number)
         line[length++] = (char)('0' + number / 10);
     line[length++] = (char)('0' + number % 10);
     line[length++] = ' ';
-    const char *phase = mpiq_look_phase;
+    const char *phase = mpiq_reading_phase;
     for (size_t i = 0; phase[i] && length < sizeof line - 1; i++)
         line[length++] = phase[i];
     line[length++] = '\n';
@@ -211,38 +211,39 @@ static struct mpiq_error *read_request(const char *json, struct request *ret)
 }
 
 /* The state of the rank, or the answer to the question that the request holds. */
-static struct mpiq_error *look_or_answer(struct mpiq_look *look, const struct request *request, char **ret)
+static struct mpiq_error *look_or_answer(struct mpiq_reading *reading, const struct request *request,
+                                         char **ret)
 {
     if (request->asked) {
         struct mpiq_text text = {0};
-        struct mpiq_error *error = mpiq_ask_answer(look, &request->question, &text);
+        struct mpiq_error *error = mpiq_ask_answer(reading, &request->question, &text);
         if (!error)
             return mpiq_text_end(&text, ret);
         mpiq_buffer_deinit(&text.own);
         return error;
     }
-    struct mpiq_error *error = mpiq_look_read(look);
-    return error ? error : mpiq_rank_state_to_json(look->state, ret);
+    struct mpiq_error *error = mpiq_read_state(reading);
+    return error ? error : mpiq_rank_state_to_json(reading->state, ret);
 }
 
 /* *number is that of the look, which its answer repeats. */
 static struct mpiq_error *read_rank(const char *json, uint64_t *number, char **ret)
 {
-    struct mpiq_look look = {.groups = &groups};
+    struct mpiq_reading reading = {.groups = &groups};
     struct request request = {0};
     struct mpiq_target *target = NULL;
     struct mpiq_error *error = read_request(json, &request);
 
     *number = request.number;
-    look.internal = request.internal;
+    reading.internal = request.internal;
     if (!error)
-        error = find_dll(request.dll, &look.dll);
+        error = find_dll(request.dll, &reading.dll);
     if (!error)
         error = mpiq_target_wire_pipe_create(&wire, request.known, &target);
-    look.target = target;
+    reading.target = target;
     if (!error)
-        error = look_or_answer(&look, &request, ret);
-    mpiq_rank_state_destroy(look.state);
+        error = look_or_answer(&reading, &request, ret);
+    mpiq_rank_state_destroy(reading.state);
     mpiq_target_destroy(target);
     request_deinit(&request);
     return error;

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "look.h"
+#include "reading.h"
 
 /* Past calls of all threads of a rank. */
 #define MPIQ_HISTORY_MAX 65536
@@ -16,29 +16,29 @@ static int32_t local_rank_of(mqs_tword_t rank, uint32_t peers)
 }
 
 /* What the plain interface says of the other side: a rank in our world, or through the members we have. */
-static struct mpiq_name name_of(const struct mpiq_look *look, const struct mpiq_communicator *comm,
+static struct mpiq_name name_of(const struct mpiq_reading *reading, const struct mpiq_communicator *comm,
                                 int32_t local, mqs_tword_t global)
 {
     const struct mpiq_group *group = comm->flags & MPIQ_COMM_INTER ? &comm->remote : &comm->local;
-    const struct mpiq_known_group *known = mpiq_group_table_find(look->groups, group->hash, group->count);
+    const struct mpiq_known_group *known = mpiq_group_table_find(reading->groups, group->hash, group->count);
     if (local >= 0 && known)
         return known->group.members[local];
-    if (local >= 0 && global >= 0 && global <= INT32_MAX && !look->dll->has_extensions)
-        return (struct mpiq_name){.job = look->state->name.job, .rank = (int32_t)global};
+    if (local >= 0 && global >= 0 && global <= INT32_MAX && !reading->dll->has_extensions)
+        return (struct mpiq_name){.job = reading->state->name.job, .rank = (int32_t)global};
     return (struct mpiq_name){.rank = -1};
 }
 
-static void convert_envelope(struct mpiq_look *look, const mqs_pending_operation *from,
+static void convert_envelope(struct mpiq_reading *reading, const mqs_pending_operation *from,
                              struct mpiq_operation *to)
 {
-    const struct mpiq_communicator *comm = &look->state->communicators[to->comm];
+    const struct mpiq_communicator *comm = &reading->state->communicators[to->comm];
     uint32_t peers = mpiq_communicator_peers(comm);
 
     to->status = from->status == mqs_st_complete  ? MPIQ_STATUS_COMPLETE
                  : from->status == mqs_st_matched ? MPIQ_STATUS_MATCHED
                                                   : MPIQ_STATUS_PENDING;
     to->peer_local = local_rank_of(from->desired_local_rank, peers);
-    to->peer = name_of(look, comm, to->peer_local, from->desired_global_rank);
+    to->peer = name_of(reading, comm, to->peer_local, from->desired_global_rank);
     to->tag_any = from->tag_wild != 0;
     if (!to->tag_any)
         to->tag = (int32_t)from->desired_tag;
@@ -48,7 +48,7 @@ static void convert_envelope(struct mpiq_look *look, const mqs_pending_operation
     /* A message that has come has a sender, wherever the DLL wrote it. */
     if (to->status != MPIQ_STATUS_PENDING || to->queue == MPIQ_QUEUE_UNEXPECTED) {
         to->actual_local = local_rank_of(from->actual_local_rank, peers);
-        to->actual = name_of(look, comm, to->actual_local, from->actual_global_rank);
+        to->actual = name_of(reading, comm, to->actual_local, from->actual_global_rank);
         to->actual_tag = (int32_t)from->actual_tag;
         to->actual_bytes = from->actual_length >= 0 ? from->actual_length : -1;
     }
@@ -62,19 +62,19 @@ static const uint8_t kinds[] = {
     [mqs_kind_other] = MPIQ_OPERATION_OTHER,
 };
 
-uint8_t mpiq_look_operation_kind(int kind)
+uint8_t mpiq_dll_operation_kind(int kind)
 {
     return kinds[kind >= 0 && kind <= mqs_kind_other ? kind : mqs_kind_other];
 }
 
-static void convert_details(struct mpiq_look *look, const mqs_operation_details *from,
+static void convert_details(struct mpiq_reading *reading, const mqs_operation_details *from,
                             struct mpiq_operation *to)
 {
     to->request = from->request;
     to->sequence = from->sequence;
     to->caller = from->caller;
     if (from->kind >= 0 && from->kind <= mqs_kind_other)
-        to->kind = mpiq_look_operation_kind(from->kind);
+        to->kind = mpiq_dll_operation_kind(from->kind);
     to->persistent = from->flags & mqs_operation_persistent;
     to->internal = from->flags & mqs_operation_internal;
     to->eager = from->flags & mqs_operation_eager;
@@ -82,8 +82,8 @@ static void convert_details(struct mpiq_look *look, const mqs_operation_details 
     to->freed = from->flags & mqs_operation_freed;
     to->out_of_order = from->flags & mqs_operation_out_of_order;
     to->cancelled = from->flags & mqs_operation_cancelled;
-    to->collective = mpiq_look_class(look->dll, from->collective);
-    to->datatype = mpiq_look_intern(look, from->datatype_name, sizeof from->datatype_name);
+    to->collective = mpiq_dll_class(reading->dll, from->collective);
+    to->datatype = mpiq_reading_intern(reading, from->datatype_name, sizeof from->datatype_name);
     if (from->peer_known && from->peer.vpid <= INT32_MAX) {
         struct mpiq_name peer = {.job = from->peer.jobid, .rank = (int32_t)from->peer.vpid};
         if (to->queue == MPIQ_QUEUE_UNEXPECTED || (to->peer_local < 0 && to->actual_local >= 0))
@@ -93,23 +93,24 @@ static void convert_details(struct mpiq_look *look, const mqs_operation_details 
     }
 }
 
-static bool get_details(struct mpiq_look *look, mqs_operation_details *details)
+static bool get_details(struct mpiq_reading *reading, mqs_operation_details *details)
 {
     memset(details, 0, sizeof *details);
     details->collective = -1;
-    if (!look->dll->extensions.get_operation_details)
+    if (!reading->dll->extensions.get_operation_details)
         return false;
-    int code = look->dll->extensions.get_operation_details(&look->process, details);
+    int code = reading->dll->extensions.get_operation_details(&reading->process, details);
     if (code != mqs_ok)
-        mpiq_look_problem(look, "queues", code, "an operation's details cannot be read");
+        mpiq_reading_problem(reading, "queues", code, "an operation's details cannot be read");
     return code == mqs_ok;
 }
 
-static bool too_many(struct mpiq_look *look)
+static bool too_many(struct mpiq_reading *reading)
 {
-    if (look->operations++ < MPIQ_OPERATIONS_MAX)
+    if (reading->operations++ < MPIQ_OPERATIONS_MAX)
         return false;
-    mpiq_look_problem(look, "queues", mqs_ok, "there are too many operations, or their list has no end");
+    mpiq_reading_problem(reading, "queues", mqs_ok,
+                         "there are too many operations, or their list has no end");
     return true;
 }
 
@@ -130,42 +131,42 @@ static const struct {
      "the unexpected messages cannot be read"},
 };
 
-static void read_queue(struct mpiq_look *look, unsigned queue)
+static void read_queue(struct mpiq_reading *reading, unsigned queue)
 {
-    struct mpiq_dll *dll = look->dll;
+    struct mpiq_dll *dll = reading->dll;
     mqs_pending_operation plain;
     mqs_operation_details details;
 
-    mpiq_look_phase = queues[queue].phase;
-    int code = dll->mqs_setup_operation_iterator(&look->process, queues[queue].theirs);
-    if (code == mqs_no_information && look->state->queues != MPIQ_NO)
-        mpiq_look_problem(look, "operations", code, queues[queue].failed);
+    mpiq_reading_phase = queues[queue].phase;
+    int code = dll->mqs_setup_operation_iterator(&reading->process, queues[queue].theirs);
+    if (code == mqs_no_information && reading->state->queues != MPIQ_NO)
+        mpiq_reading_problem(reading, "operations", code, queues[queue].failed);
     while (code == mqs_ok) {
         memset(&plain, 0, sizeof plain);
-        code = dll->mqs_next_operation(&look->process, &plain);
+        code = dll->mqs_next_operation(&reading->process, &plain);
         if (code != mqs_ok)
             break;
-        if (too_many(look))
+        if (too_many(reading))
             return;
-        bool detailed = get_details(look, &details);
-        struct mpiq_operation *operation = mpiq_rank_state_add_operation(look->state);
+        bool detailed = get_details(reading, &details);
+        struct mpiq_operation *operation = mpiq_rank_state_add_operation(reading->state);
         if (!operation)
             return;
         operation->queue = queues[queue].ours;
         operation->kind = queues[queue].kind;
-        operation->comm = (uint32_t)(look->state->communicator_count - 1);
-        convert_envelope(look, &plain, operation);
+        operation->comm = (uint32_t)(reading->state->communicator_count - 1);
+        convert_envelope(reading, &plain, operation);
         if (detailed)
-            convert_details(look, &details, operation);
+            convert_details(reading, &details, operation);
     }
     if (code != mqs_end_of_list && code != mqs_no_information)
-        mpiq_look_problem(look, "queues", code, queues[queue].failed);
+        mpiq_reading_problem(reading, "queues", code, queues[queue].failed);
 }
 
-void mpiq_look_queues(struct mpiq_look *look)
+void mpiq_read_queues(struct mpiq_reading *reading)
 {
     for (unsigned queue = 0; queue < sizeof queues / sizeof *queues; queue++)
-        read_queue(look, queue);
+        read_queue(reading, queue);
 }
 
 /* ---- waits ------------------------------------------------------------------------------------------ */
@@ -182,20 +183,20 @@ static int32_t find_comm(const struct mpiq_rank_state *state, uint64_t handle)
 
 /* An operation has a communicator; one that has none of its own (a generalized request) stands under the
    wait's, else under the first.  -1: it has one that we did not see. */
-static int32_t comm_of(const struct mpiq_look *look, const mqs_operation_details *details,
+static int32_t comm_of(const struct mpiq_reading *reading, const mqs_operation_details *details,
                        const struct mpiq_wait *wait)
 {
-    int32_t comm = find_comm(look->state, details->comm);
+    int32_t comm = find_comm(reading->state, details->comm);
     if (comm < 0)
         comm = wait->comm;
     if (comm < 0 && (details->comm == 0 || details->kind == mqs_kind_other))
-        comm = look->state->communicator_count > 0 ? 0 : -1;
+        comm = reading->state->communicator_count > 0 ? 0 : -1;
     return comm;
 }
 
-static void read_wait_operations(struct mpiq_look *look, struct mpiq_wait *wait, int count)
+static void read_wait_operations(struct mpiq_reading *reading, struct mpiq_wait *wait, int count)
 {
-    const mqs_extensions *extensions = &look->dll->extensions;
+    const mqs_extensions *extensions = &reading->dll->extensions;
     mqs_pending_operation plain;
     mqs_operation_details details;
 
@@ -203,20 +204,20 @@ static void read_wait_operations(struct mpiq_look *look, struct mpiq_wait *wait,
         return;
     for (int i = 0; i < count; i++) {
         memset(&plain, 0, sizeof plain);
-        int code = extensions->next_wait_operation(&look->process, &plain);
+        int code = extensions->next_wait_operation(&reading->process, &plain);
         if (code == mqs_end_of_list)
             return;
         if (code != mqs_ok) {
-            mpiq_look_problem(look, "waits", code, "what a thread waits for cannot be read whole");
+            mpiq_reading_problem(reading, "waits", code, "what a thread waits for cannot be read whole");
             return;
         }
-        if (too_many(look))
+        if (too_many(reading))
             return;
-        bool detailed = get_details(look, &details);
-        int32_t comm = comm_of(look, &details, wait);
+        bool detailed = get_details(reading, &details);
+        int32_t comm = comm_of(reading, &details, wait);
         if (comm < 0) {
-            mpiq_look_problem(look, "waits", mqs_no_information,
-                              "a thread waits for an operation on a communicator that is not in the list");
+            mpiq_reading_problem(reading, "waits", mqs_no_information,
+                                 "a thread waits for an operation on a communicator that is not in the list");
             continue;
         }
         struct mpiq_operation *operation = mpiq_wait_add_operation(wait);
@@ -224,9 +225,9 @@ static void read_wait_operations(struct mpiq_look *look, struct mpiq_wait *wait,
             return;
         operation->comm = (uint32_t)comm;
         operation->kind = MPIQ_OPERATION_OTHER;
-        convert_envelope(look, &plain, operation);
+        convert_envelope(reading, &plain, operation);
         if (detailed)
-            convert_details(look, &details, operation);
+            convert_details(reading, &details, operation);
     }
 }
 
@@ -256,9 +257,9 @@ static int32_t find_window(const struct mpiq_rank_state *state, mqs_taddr_t hand
     return -1;
 }
 
-static void read_wait(struct mpiq_look *look, const mqs_wait *from)
+static void read_wait(struct mpiq_reading *reading, const mqs_wait *from)
 {
-    struct mpiq_thread *thread = thread_of(look->state, from->tid > 0 ? from->tid : 0);
+    struct mpiq_thread *thread = thread_of(reading->state, from->tid > 0 ? from->tid : 0);
     if (!thread || from->kind < MPIQ_WAIT_NONE || from->kind > MPIQ_WAIT_WIN_FREE)
         return;
     /* A wait of no kind for nothing says only that there is a record of the thread. */
@@ -272,36 +273,36 @@ static void read_wait(struct mpiq_look *look, const mqs_wait *from)
     wait->need = from->need >= 0 ? from->need : 0;
     wait->episode = from->episode;
     wait->begin_ns = from->begin_ns > 0 ? from->begin_ns : 0;
-    wait->comm = find_comm(look->state, from->comm);
-    wait->collective_comm = find_comm(look->state, from->collective_comm);
-    wait->collective = mpiq_look_class(look->dll, from->collective);
+    wait->comm = find_comm(reading->state, from->comm);
+    wait->collective_comm = find_comm(reading->state, from->collective_comm);
+    wait->collective = mpiq_dll_class(reading->dll, from->collective);
     MPIQ_COPY(wait->call, from->call);
     if (from->window != 0) {
-        wait->window = find_window(look->state, from->window);
+        wait->window = find_window(reading->state, from->window);
         wait->window_target = from->window_target >= 0 ? from->window_target : -1;
         if (from->kind == MPIQ_WAIT_LOCK)
             wait->lock_type = from->lock_exclusive ? MPIQ_LOCK_EXCLUSIVE : MPIQ_LOCK_SHARED;
     }
-    read_wait_operations(look, wait, from->operations);
+    read_wait_operations(reading, wait, from->operations);
 }
 
-void mpiq_look_waits(struct mpiq_look *look)
+void mpiq_read_waits(struct mpiq_reading *reading)
 {
-    const mqs_extensions *extensions = &look->dll->extensions;
+    const mqs_extensions *extensions = &reading->dll->extensions;
     mqs_wait wait;
 
-    mpiq_look_phase = "reading what threads wait for";
+    mpiq_reading_phase = "reading what threads wait for";
     if (!extensions->setup_wait_iterator || !extensions->next_wait)
         return;
-    int code = extensions->setup_wait_iterator(&look->process);
+    int code = extensions->setup_wait_iterator(&reading->process);
     for (int i = 0; code == mqs_ok && i < MPIQ_WAITS_MAX; i++) {
         memset(&wait, 0, sizeof wait);
-        code = extensions->next_wait(&look->process, &wait);
+        code = extensions->next_wait(&reading->process, &wait);
         if (code == mqs_ok)
-            read_wait(look, &wait);
+            read_wait(reading, &wait);
     }
     if (code != mqs_end_of_list && code != mqs_no_information)
-        mpiq_look_problem(look, "waits", code, "what threads wait for cannot be read");
+        mpiq_reading_problem(reading, "waits", code, "what threads wait for cannot be read");
 }
 
 /* ---- history ---------------------------------------------------------------------------------------- */
@@ -340,14 +341,14 @@ static const struct mpiq_call *last_collective(const struct mpiq_rank_state *sta
 }
 
 /* Where no history is kept: since when a rank has been in no collective call. */
-static void read_last_end(struct mpiq_look *look)
+static void read_last_end(struct mpiq_reading *reading)
 {
-    struct mpiq_rank_state *state = look->state;
+    struct mpiq_rank_state *state = reading->state;
     int64_t end = 0;
 
-    mpiq_look_phase = "asking when the last collective call ended";
-    if (state->last_mpi_end_ns > 0 || !look->dll->extensions.get_last_end ||
-        look->dll->extensions.get_last_end(&look->process, &end) != mqs_ok || end <= 0)
+    mpiq_reading_phase = "asking when the last collective call ended";
+    if (state->last_mpi_end_ns > 0 || !reading->dll->extensions.get_last_end ||
+        reading->dll->extensions.get_last_end(&reading->process, &end) != mqs_ok || end <= 0)
         return;
     const struct mpiq_call *call = last_collective(state, end);
     const char *name = call ? mpiq_collective_name(call->collective) : NULL;
@@ -358,27 +359,27 @@ static void read_last_end(struct mpiq_look *look)
     state->last_mpi_collective = true;
 }
 
-static void read_history(struct mpiq_look *look)
+static void read_history(struct mpiq_reading *reading)
 {
-    const mqs_extensions *extensions = &look->dll->extensions;
+    const mqs_extensions *extensions = &reading->dll->extensions;
     mqs_past_call past;
 
-    mpiq_look_phase = "reading the threads' last calls";
+    mpiq_reading_phase = "reading the threads' last calls";
     if (!extensions->setup_history_iterator || !extensions->next_past_call)
         return;
-    int code = extensions->setup_history_iterator(&look->process);
+    int code = extensions->setup_history_iterator(&reading->process);
     for (int i = 0; code == mqs_ok && i < MPIQ_HISTORY_MAX; i++) {
         memset(&past, 0, sizeof past);
-        code = extensions->next_past_call(&look->process, &past);
+        code = extensions->next_past_call(&reading->process, &past);
         if (code != mqs_ok)
             break;
-        struct mpiq_past_call *call = mpiq_rank_state_add_past_call(look->state);
+        struct mpiq_past_call *call = mpiq_rank_state_add_past_call(reading->state);
         if (!call)
             return;
-        call->call = mpiq_look_intern(look, past.call, sizeof past.call);
+        call->call = mpiq_reading_intern(reading, past.call, sizeof past.call);
         call->begin_ns = past.begin_ns > 0 ? past.begin_ns : 0;
         call->end_ns = past.end_ns > 0 ? past.end_ns : 0;
-        call->comm = find_comm(look->state, past.comm);
+        call->comm = find_comm(reading->state, past.comm);
         call->peer_local = past.peer_local >= 0 ? past.peer_local : -1;
         call->any_source = past.peer_local == mqs_past_any;
         call->proc_null = past.peer_local == mqs_past_proc_null;
@@ -388,15 +389,15 @@ static void read_history(struct mpiq_look *look)
         call->bytes = past.bytes >= 0 ? past.bytes : -1;
         call->tid = past.tid > 0 ? past.tid : 0;
         call->caller = past.caller;
-        note_last_call(look->state, call);
+        note_last_call(reading->state, call);
     }
-    mpiq_rank_state_trim_history(look->state, mpiq_history_share(look->state->world_size));
+    mpiq_rank_state_trim_history(reading->state, mpiq_history_share(reading->state->world_size));
     if (code != mqs_ok && code != mqs_end_of_list && code != mqs_no_information)
-        mpiq_look_problem(look, "history", code, "the last MPI calls cannot be read");
+        mpiq_reading_problem(reading, "history", code, "the last MPI calls cannot be read");
 }
 
-void mpiq_look_history(struct mpiq_look *look)
+void mpiq_read_history(struct mpiq_reading *reading)
 {
-    read_history(look);
-    read_last_end(look);
+    read_history(reading);
+    read_last_end(reading);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "look.h"
+#include "reading.h"
 
 #include <string.h>
 
-const char *volatile mpiq_look_phase = "starting";
+const char *volatile mpiq_reading_phase = "starting";
 
 void mpiq_copy_text(char *to, size_t to_size, const char *from, size_t from_size)
 {
@@ -14,14 +14,14 @@ void mpiq_copy_text(char *to, size_t to_size, const char *from, size_t from_size
     memcpy(to, from, length);
 }
 
-const char *mpiq_look_intern(struct mpiq_look *look, const char *text, size_t size)
+const char *mpiq_reading_intern(struct mpiq_reading *reading, const char *text, size_t size)
 {
     char copy[256];
     mpiq_copy_text(copy, sizeof copy, text, size);
-    return copy[0] ? mpiq_rank_state_intern(look->state, copy) : NULL;
+    return copy[0] ? mpiq_rank_state_intern(reading->state, copy) : NULL;
 }
 
-static const char *text_of(struct mpiq_look *look, int code)
+static const char *text_of(struct mpiq_reading *reading, int code)
 {
     switch (code) {
     case mqs_ok:
@@ -31,16 +31,16 @@ static const char *text_of(struct mpiq_look *look, int code)
     case mqs_end_of_list:
         return "the list is at its end";
     default: {
-        const char *text = look->dll->mqs_dll_error_string(code);
+        const char *text = reading->dll->mqs_dll_error_string(code);
         return text ? text : "an error without a name";
     }
     }
 }
 
 /* Takes error.  The same thing is said once, and not without end. */
-static void add_problem(struct mpiq_look *look, const char *what, struct mpiq_error *error)
+static void add_problem(struct mpiq_reading *reading, const char *what, struct mpiq_error *error)
 {
-    struct mpiq_rank_state *state = look->state;
+    struct mpiq_rank_state *state = reading->state;
     for (size_t i = 0; i < state->problem_count; i++) {
         if (state->problems[i].text && strcmp(state->problems[i].text, error->message) == 0) {
             mpiq_error_destroy(error);
@@ -53,36 +53,36 @@ static void add_problem(struct mpiq_look *look, const char *what, struct mpiq_er
         mpiq_rank_state_problem(state, what, error);
 }
 
-void mpiq_look_forget_trouble(struct mpiq_look *look)
+void mpiq_reading_forget_trouble(struct mpiq_reading *reading)
 {
-    mpiq_error_destroy(look->trouble);
-    look->trouble = NULL;
+    mpiq_error_destroy(reading->trouble);
+    reading->trouble = NULL;
 }
 
-void mpiq_look_problem(struct mpiq_look *look, const char *what, int code, const char *doing)
+void mpiq_reading_problem(struct mpiq_reading *reading, const char *what, int code, const char *doing)
 {
     if (code == mqs_ok)
-        mpiq_look_forget_trouble(look);
-    struct mpiq_error *trouble = look->trouble;
-    look->trouble = NULL;
-    const char *text = text_of(look, code);
+        mpiq_reading_forget_trouble(reading);
+    struct mpiq_error *trouble = reading->trouble;
+    reading->trouble = NULL;
+    const char *text = text_of(reading, code);
     if (trouble) {
-        add_problem(look, what,
+        add_problem(reading, what,
                     mpiq_error_create(trouble->code, "%s: %s (%s)", doing, text, trouble->message));
         mpiq_error_destroy(trouble);
     } else if (code == mqs_ok) {
-        add_problem(look, what, mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s", doing));
+        add_problem(reading, what, mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s", doing));
     } else {
-        add_problem(look, what, mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "%s: %s", doing, text));
+        add_problem(reading, what, mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "%s: %s", doing, text));
     }
 }
 
-void mpiq_look_forget_image(struct mpiq_look *look)
+void mpiq_reading_forget_image(struct mpiq_reading *reading)
 {
-    mpiq_look_phase = "forgetting the program";
-    if (look->image.info)
-        look->dll->mqs_destroy_image_info(look->image.info);
+    mpiq_reading_phase = "forgetting the program";
+    if (reading->image.info)
+        reading->dll->mqs_destroy_image_info(reading->image.info);
     mpiq_callbacks_forget_types();
-    mpiq_look_forget_trouble(look);
-    mpiq_look_phase = "at rest";
+    mpiq_reading_forget_trouble(reading);
+    mpiq_reading_phase = "at rest";
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * look - one rank as seen through a message-queue DLL: what the parts of the helper share.
+ * reading - one process that is read through a message-queue DLL, for a look or for a question about it.
  *
  * The DLL is not trusted: every list it returns is bounded, every number checked, and whatever it does
  * affects only this process.
  */
-#ifndef MPIQ_HELPER_LOOK_H
-#define MPIQ_HELPER_LOOK_H
+#ifndef MPIQ_HELPER_READING_H
+#define MPIQ_HELPER_READING_H
 
 #include <stdbool.h>
 
@@ -64,10 +64,10 @@ struct mpiq_dll {
 #undef MPIQ_DLL_SLOT
 };
 
-/* The debugger's side of the interface: one image and one process a look. */
+/* The debugger's side of the interface: one image and one process a reading. */
 struct mqs_image_ {
     mqs_image_info *info;
-    struct mpiq_look *look;
+    struct mpiq_reading *reading;
 };
 
 struct mqs_process_ {
@@ -75,7 +75,7 @@ struct mqs_process_ {
     struct mqs_image_ *image;
 };
 
-struct mpiq_look {
+struct mpiq_reading {
     struct mpiq_dll *dll;
     struct mpiq_target *target;
     struct mpiq_target_sizes sizes;
@@ -89,16 +89,16 @@ struct mpiq_look {
 };
 
 /* What the DLL is doing, for the sentence if it crashes: static text after "while". */
-extern const char *volatile mpiq_look_phase;
+extern const char *volatile mpiq_reading_phase;
 
 /* dll.c: loads the DLL from an open descriptor, checks version and address width, finds its entry points.
    name is for messages. */
 struct mpiq_error *mpiq_dll_open(int descriptor, const char *name, struct mpiq_dll *dll);
 /* Our class of one of the DLL's collectives; -1. */
-int16_t mpiq_look_class(const struct mpiq_dll *dll, int collective);
+int16_t mpiq_dll_class(const struct mpiq_dll *dll, int collective);
 
 /* Puts the name of the DLL's class of collectives into ret; leaves it as it is where there is none. */
-void mpiq_look_copy_class(const struct mpiq_dll *dll, int collective, char *ret, size_t size);
+void mpiq_dll_copy_class(const struct mpiq_dll *dll, int collective, char *ret, size_t size);
 
 /* callbacks.c: the three tables, for mqs_ functions. */
 extern const mqs_basic_callbacks mpiq_basic_callbacks;
@@ -107,37 +107,37 @@ extern const mqs_process_callbacks mpiq_process_callbacks;
 /* The types given out since the last call are of no more use. */
 void mpiq_callbacks_forget_types(void);
 
-/* look.c: all of it.  The state has what could be read, and says what could not. */
-struct mpiq_error *mpiq_look_read(struct mpiq_look *look);
+/* reading.c: all of the process, for a look.  The state has what could be read, and says what could not. */
+struct mpiq_error *mpiq_read_state(struct mpiq_reading *reading);
 /* problem.c: what went wrong, and the texts of a DLL. */
 /* "PATH: DOING: what the DLL says to code, and what it stumbled over" as a problem of the state. */
-void mpiq_look_problem(struct mpiq_look *look, const char *what, int code, const char *doing);
+void mpiq_reading_problem(struct mpiq_reading *reading, const char *what, int code, const char *doing);
 /* A DLL's text in a field of ours: terminated. */
 #define MPIQ_COPY(to, from) mpiq_copy_text(to, sizeof(to), from, sizeof(from))
 void mpiq_copy_text(char *to, size_t to_size, const char *from, size_t from_size);
 /* Interned; "" and what is not terminated within size give NULL and the part. */
-const char *mpiq_look_intern(struct mpiq_look *look, const char *text, size_t size);
+const char *mpiq_reading_intern(struct mpiq_reading *reading, const char *text, size_t size);
 /* The last read that failed is not what went wrong. */
-void mpiq_look_forget_trouble(struct mpiq_look *look);
+void mpiq_reading_forget_trouble(struct mpiq_reading *reading);
 /* Ends what the DLL keeps of the image, and what was remembered for it; the helper is at rest again. */
-void mpiq_look_forget_image(struct mpiq_look *look);
+void mpiq_reading_forget_image(struct mpiq_reading *reading);
 
 /* communicators.c */
-void mpiq_look_communicators(struct mpiq_look *look);
-void mpiq_look_process_calls(struct mpiq_look *look);
+void mpiq_read_communicators(struct mpiq_reading *reading);
+void mpiq_read_process_calls(struct mpiq_reading *reading);
 
 /* operations.c: the queues of the current communicator, which is the last of the state; what the threads
    wait for. */
-void mpiq_look_queues(struct mpiq_look *look);
+void mpiq_read_queues(struct mpiq_reading *reading);
 /* The kind of an operation in a rank's state, of the interface's (mqs_operation_kind). */
-uint8_t mpiq_look_operation_kind(int kind);
+uint8_t mpiq_dll_operation_kind(int kind);
 /* Before the waits, which name them. */
-void mpiq_look_windows(struct mpiq_look *look);
-void mpiq_look_waits(struct mpiq_look *look);
+void mpiq_read_windows(struct mpiq_reading *reading);
+void mpiq_read_waits(struct mpiq_reading *reading);
 /* How the job is checked; of a process that is held at its end, what it was seen to do. */
-void mpiq_look_facts(struct mpiq_look *look);
+void mpiq_read_facts(struct mpiq_reading *reading);
 /* The threads' last calls, where the DLL keeps them, and when the last one ended.  After the communicators.
  */
-void mpiq_look_history(struct mpiq_look *look);
+void mpiq_read_history(struct mpiq_reading *reading);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/memory.h"
-#include "look.h"
+#include "reading.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 /* ---- problems --------------------------------------------------------------------------------------- */
 
 /* The DLL's message for a person, with one %s for the image's name, after its prefix. */
-static void queues_problem(struct mpiq_look *look, int code, const char *message, const char *doing)
+static void queues_problem(struct mpiq_reading *reading, int code, const char *message, const char *doing)
 {
     char text[512] = "";
     if (message) {
@@ -27,23 +27,23 @@ static void queues_problem(struct mpiq_look *look, int code, const char *message
         whole = NULL;
         mpiq_memory_miss();
     }
-    mpiq_look_problem(look, "queues", code, whole ? whole : doing);
+    mpiq_reading_problem(reading, "queues", code, whole ? whole : doing);
 }
 
 /* ---- identity --------------------------------------------------------------------------------------- */
 
-static bool read_identity(struct mpiq_look *look)
+static bool read_identity(struct mpiq_reading *reading)
 {
-    struct mpiq_rank_state *state = look->state;
+    struct mpiq_rank_state *state = reading->state;
     mqs_process_identity identity;
 
     memset(&identity, 0, sizeof identity);
-    if (!look->dll->extensions.get_identity)
+    if (!reading->dll->extensions.get_identity)
         return false;
-    mpiq_look_phase = "telling who the process is";
-    int code = look->dll->extensions.get_identity(&look->process, &identity);
+    mpiq_reading_phase = "telling who the process is";
+    int code = reading->dll->extensions.get_identity(&reading->process, &identity);
     if (code != mqs_ok) {
-        mpiq_look_problem(look, "identity", code, "who the process is cannot be read");
+        mpiq_reading_problem(reading, "identity", code, "who the process is cannot be read");
         return false;
     }
     /* Before MPI_Init a library has not been told who it is. */
@@ -68,20 +68,20 @@ static bool read_identity(struct mpiq_look *look)
     return true;
 }
 
-static bool get_layout(struct mpiq_look *look, mqs_layout_details *ret)
+static bool get_layout(struct mpiq_reading *reading, mqs_layout_details *ret)
 {
     memset(ret, 0, sizeof *ret);
-    mpiq_look_phase = "asking where the layout came from";
-    return look->dll->extensions.get_layout &&
-           look->dll->extensions.get_layout(&look->process, ret) == mqs_ok;
+    mpiq_reading_phase = "asking where the layout came from";
+    return reading->dll->extensions.get_layout &&
+           reading->dll->extensions.get_layout(&reading->process, ret) == mqs_ok;
 }
 
 /* What of a built-in layout does not fit this process, as a problem each. */
-static void read_layout(struct mpiq_look *look)
+static void read_layout(struct mpiq_reading *reading)
 {
     mqs_layout_details layout;
 
-    if (!get_layout(look, &layout) || layout.source != mqs_layout_built_in)
+    if (!get_layout(reading, &layout) || layout.source != mqs_layout_built_in)
         return;
     for (int i = 0; i < layout.failed && i < (int)(sizeof layout.failures / sizeof layout.failures[0]); i++) {
         char text[320];
@@ -89,103 +89,103 @@ static void read_layout(struct mpiq_look *look)
         snprintf(text, sizeof text,
                  "not read, because Open MPI %.31s is built differently here: %.47s: %.143s", layout.release,
                  layout.failures[i].structure, layout.failures[i].check);
-        mpiq_look_problem(look, "layout", mqs_ok, text);
+        mpiq_reading_problem(reading, "layout", mqs_ok, text);
     }
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------- */
 
-static int set_internal(struct mpiq_look *look)
+static int set_internal(struct mpiq_reading *reading)
 {
-    mpiq_look_phase = "taking an option";
-    if (!look->dll->extensions.set_option)
+    mpiq_reading_phase = "taking an option";
+    if (!reading->dll->extensions.set_option)
         return mqs_ok;
-    return look->dll->extensions.set_option(&look->process, mqs_option_internal, look->internal);
+    return reading->dll->extensions.set_option(&reading->process, mqs_option_internal, reading->internal);
 }
 
 /* Between setup_process and destroy_process_info. */
-static void read_process(struct mpiq_look *look)
+static void read_process(struct mpiq_reading *reading)
 {
-    struct mpiq_dll *dll = look->dll;
-    struct mpiq_rank_state *state = look->state;
+    struct mpiq_dll *dll = reading->dll;
+    struct mpiq_rank_state *state = reading->state;
     char *message = NULL;
 
-    bool identified = read_identity(look);
-    mpiq_look_phase = "looking for the process's queues";
-    int code = dll->mqs_process_has_queues(&look->process, &message);
+    bool identified = read_identity(reading);
+    mpiq_reading_phase = "looking for the process's queues";
+    int code = dll->mqs_process_has_queues(&reading->process, &message);
     mqs_layout_details layout;
-    if (code != mqs_ok && get_layout(look, &layout) && layout.failed > 0)
+    if (code != mqs_ok && get_layout(reading, &layout) && layout.failed > 0)
         /* Checks read where nothing may be; the message says which one failed. */
-        mpiq_look_forget_trouble(look);
+        mpiq_reading_forget_trouble(reading);
     if (code != mqs_ok && identified && state->queues == MPIQ_NO) {
         _cleanup_free_ char *text = NULL;
         if (asprintf(&text, "message queues cannot be read with PML %s", state->pml[0] ? state->pml : "?") >=
             0)
-            queues_problem(look, code, message, text);
+            queues_problem(reading, code, message, text);
     } else if (code != mqs_ok) {
-        queues_problem(look, code, message, "the process has no message queues to read");
+        queues_problem(reading, code, message, "the process has no message queues to read");
     }
     if (code != mqs_ok && !identified)
         return;
 
-    read_layout(look);
-    set_internal(look);
-    mpiq_look_communicators(look);
+    read_layout(reading);
+    set_internal(reading);
+    mpiq_read_communicators(reading);
     if (state->source == MPIQ_SOURCE_NONE && state->communicator_count > 0 && !identified)
         state->source = MPIQ_SOURCE_DEBUG_INFO;
-    mpiq_look_process_calls(look);
-    mpiq_look_windows(look);
-    mpiq_look_waits(look);
-    mpiq_look_history(look);
-    mpiq_look_facts(look);
+    mpiq_read_process_calls(reading);
+    mpiq_read_windows(reading);
+    mpiq_read_waits(reading);
+    mpiq_read_history(reading);
+    mpiq_read_facts(reading);
 }
 
-static void read_image(struct mpiq_look *look)
+static void read_image(struct mpiq_reading *reading)
 {
-    struct mpiq_dll *dll = look->dll;
+    struct mpiq_dll *dll = reading->dll;
     char *message = NULL;
 
-    mpiq_look_phase = "looking for the MPI library's types";
-    int code = dll->mqs_image_has_queues(&look->image, &message);
+    mpiq_reading_phase = "looking for the MPI library's types";
+    int code = dll->mqs_image_has_queues(&reading->image, &message);
     if (code != mqs_ok)
-        queues_problem(look, code, message, "the MPI library cannot be read");
+        queues_problem(reading, code, message, "the MPI library cannot be read");
     /* A DLL without the extension has nothing to say then; ours may still tell who the process is. */
     if (code != mqs_ok && !dll->has_extensions)
         return;
-    mpiq_look_phase = "preparing for the process";
-    code = dll->mqs_setup_process(&look->process, &mpiq_process_callbacks);
+    mpiq_reading_phase = "preparing for the process";
+    code = dll->mqs_setup_process(&reading->process, &mpiq_process_callbacks);
     if (code != mqs_ok) {
-        mpiq_look_problem(look, "queues", code, "the process cannot be prepared for reading");
+        mpiq_reading_problem(reading, "queues", code, "the process cannot be prepared for reading");
         return;
     }
-    read_process(look);
-    mpiq_look_phase = "forgetting the process";
-    if (look->process.info)
-        dll->mqs_destroy_process_info(look->process.info);
+    read_process(reading);
+    mpiq_reading_phase = "forgetting the process";
+    if (reading->process.info)
+        dll->mqs_destroy_process_info(reading->process.info);
 }
 
-struct mpiq_error *mpiq_look_read(struct mpiq_look *look)
+struct mpiq_error *mpiq_read_state(struct mpiq_reading *reading)
 {
     unsigned missed = mpiq_memory_missed();
-    struct mpiq_error *error = mpiq_target_sizes(look->target, &look->sizes);
+    struct mpiq_error *error = mpiq_target_sizes(reading->target, &reading->sizes);
     if (error)
         return error;
-    look->state = mpiq_rank_state_create();
-    if (!look->state)
+    reading->state = mpiq_rank_state_create();
+    if (!reading->state)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a rank's state");
-    look->state->taken_ns = mpiq_now_ns();
-    look->image = (struct mqs_image_){.look = look};
-    look->process = (struct mqs_process_){.image = &look->image};
-    if (!look->dll->extensions.get_identity)
-        mpiq_rank_identify(look->target, look->state);
+    reading->state->taken_ns = mpiq_now_ns();
+    reading->image = (struct mqs_image_){.reading = reading};
+    reading->process = (struct mqs_process_){.image = &reading->image};
+    if (!reading->dll->extensions.get_identity)
+        mpiq_rank_identify(reading->target, reading->state);
 
-    mpiq_look_phase = "preparing for the program";
-    int code = look->dll->mqs_setup_image(&look->image, &mpiq_image_callbacks);
+    mpiq_reading_phase = "preparing for the program";
+    int code = reading->dll->mqs_setup_image(&reading->image, &mpiq_image_callbacks);
     if (code != mqs_ok)
-        mpiq_look_problem(look, "queues", code, "the program cannot be prepared for reading");
+        mpiq_reading_problem(reading, "queues", code, "the program cannot be prepared for reading");
     else
-        read_image(look);
-    mpiq_look_forget_image(look);
+        read_image(reading);
+    mpiq_reading_forget_image(reading);
     /* Lists may be shorter than they are in the process. */
     return mpiq_memory_missed() == missed ? NULL
                                           : mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory to read it");
