@@ -12,7 +12,7 @@
 #include "base/json_parser.h"
 #include "base/json_text.h"
 #include "state/rank_state.h"
-#include "state/record_shape.h"
+#include "state/schema_shape.h"
 
 /* Members of one group: a run of them is a few bytes, which without a bound could ask for any memory.  All
    groups of a text have MPIQ_GROUPS_MAX, with which the parser's budget begins.  A fuzzing build takes less:

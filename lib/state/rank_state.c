@@ -119,7 +119,7 @@ const char *mpiq_rank_state_intern(struct mpiq_rank_state *state, const char *st
     return strings->items[strings->count++] = copy;
 }
 
-/* ---- the record ------------------------------------------------------------------------------------- */
+/* ---- the state -------------------------------------------------------------------------------------- */
 
 struct mpiq_rank_state *mpiq_rank_state_create(void)
 {

@@ -6,7 +6,7 @@
  * the library's own terms (local ranks, handles, names of processes); nothing is matched or concluded yet.
  * It holds envelopes, never payload.
  *
- * Everything hangs on the record and is freed with it: mpiq_rank_state_destroy.
+ * Everything hangs on the state and is freed with it: mpiq_rank_state_destroy.
  */
 #ifndef MPIQ_RANK_STATE_H
 #define MPIQ_RANK_STATE_H

@@ -6,7 +6,7 @@
 #include "state/group_json.h"
 #include "state/rank_state.h"
 #include "state/rank_state_private.h"
-#include "state/record.h"
+#include "state/schema.h"
 #include "base/json_text.h"
 
 /* ---- words ------------------------------------------------------------------------------------------ */
@@ -118,14 +118,14 @@ static const char *read_flags(struct mpiq_parser *parser, void *member)
         .key = #member, .type = MPIQ_FIELD_ENUM, MEMBER(structure, member), .words = words_, \
         .word_count = COUNT(words_)                                                          \
     }
-#define LIST(structure, key_, member, count_, record_)                         \
+#define LIST(structure, key_, member, count_, schema_)                         \
     {                                                                          \
         .key = key_, .type = MPIQ_FIELD_LIST, MEMBER(structure, member),       \
-        .count_offset = offsetof(struct structure, count_), .record = &record_ \
+        .count_offset = offsetof(struct structure, count_), .schema = &schema_ \
     }
-#define INSIDE(structure, member_, record_)                                                        \
-    {                                                                                              \
-        .key = #member_, .type = MPIQ_FIELD_RECORD, MEMBER(structure, member_), .record = &record_ \
+#define INSIDE(structure, member_, schema_)                                                           \
+    {                                                                                                 \
+        .key = #member_, .type = MPIQ_FIELD_STRUCTURE, MEMBER(structure, member_), .schema = &schema_ \
     }
 #define CUSTOM(structure, member, how)                                                              \
     {                                                                                               \
@@ -141,7 +141,7 @@ static const char *read_flags(struct mpiq_parser *parser, void *member)
 #define numbers_group mpiq_group_numbers
 #define numbers_collective NULL
 #define numbers_flags NULL
-#define RECORD(structure, fields_, unknown_, check_)                                        \
+#define SCHEMA(structure, fields_, unknown_, check_)                                        \
     {                                                                                       \
         .size = sizeof(struct structure), .fields = fields_, .field_count = COUNT(fields_), \
         .unknown = &unknown_, .check = check_                                               \
@@ -149,7 +149,7 @@ static const char *read_flags(struct mpiq_parser *parser, void *member)
 
 static const struct mpiq_field place_fields[] = {
     FIELD(mpiq_place, function, STRING), FIELD(mpiq_place, file, STRING), FIELD(mpiq_place, line, SIGNED)};
-static const struct mpiq_record place_record = RECORD(mpiq_place, place_fields, mpiq_place_unknown, NULL);
+static const struct mpiq_schema place_schema = SCHEMA(mpiq_place, place_fields, mpiq_place_unknown, NULL);
 
 #define OPERATION_FIELDS                                                                              \
     FIELD(mpiq_operation, comm, UNSIGNED), WORDS(mpiq_operation, kind, operation_kinds),              \
@@ -165,7 +165,7 @@ static const struct mpiq_record place_record = RECORD(mpiq_place, place_fields, 
         FIELD(mpiq_operation, system_buffer, BOOL), FIELD(mpiq_operation, freed, BOOL),               \
         FIELD(mpiq_operation, out_of_order, BOOL), FIELD(mpiq_operation, cancelled, BOOL),            \
         FIELD(mpiq_operation, datatype, STRING), FIELD(mpiq_operation, caller, HEX),                  \
-        INSIDE(mpiq_operation, started, place_record)
+        INSIDE(mpiq_operation, started, place_schema)
 
 static const struct mpiq_field operation_fields[] = {{.key = "queue",
                                                       .type = MPIQ_FIELD_ENUM,
@@ -188,7 +188,7 @@ static const struct mpiq_field call_fields[] = {CUSTOM(mpiq_call, collective, co
                                                 FIELD(mpiq_call, begin_ns, SIGNED),
                                                 FIELD(mpiq_call, caller, HEX),
                                                 FIELD(mpiq_call, request, HEX),
-                                                INSIDE(mpiq_call, started, place_record)};
+                                                INSIDE(mpiq_call, started, place_schema)};
 
 static const struct mpiq_field count_fields[] = {CUSTOM(mpiq_coll_count, collective, collective),
                                                  FIELD(mpiq_coll_count, count, UNSIGNED),
@@ -203,7 +203,7 @@ static const struct mpiq_field problem_fields[] = {
 
 /* ---- what must hold between values ------------------------------------------------------------------ */
 
-static const char *check_tag_count(struct mpiq_record_parser *parser, const void *structure, const char **key)
+static const char *check_tag_count(struct mpiq_schema_parser *parser, const void *structure, const char **key)
 {
     const struct mpiq_tag_count *count = structure;
     (void)parser;
@@ -216,7 +216,7 @@ static bool in_group(int32_t local_rank, uint32_t count)
     return local_rank >= -1 && (count == 0 || local_rank < (int64_t)count);
 }
 
-static const char *check_operation(struct mpiq_record_parser *parser, const void *element, const char **key)
+static const char *check_operation(struct mpiq_schema_parser *parser, const void *element, const char **key)
 {
     const struct mpiq_rank_state *state = parser->state;
     const struct mpiq_operation *operation = element;
@@ -231,7 +231,7 @@ static const char *check_operation(struct mpiq_record_parser *parser, const void
     return in_group(operation->actual_local, peers) ? NULL : "is not a rank of the communicator";
 }
 
-static const char *check_communicator(struct mpiq_record_parser *parser, const void *element,
+static const char *check_communicator(struct mpiq_schema_parser *parser, const void *element,
                                       const char **key)
 {
     (void)parser;
@@ -253,7 +253,7 @@ static bool is_index(int32_t index, size_t count)
     return index >= -1 && (index < 0 || (size_t)index < count);
 }
 
-static const char *check_wait(struct mpiq_record_parser *parser, const void *element, const char **key)
+static const char *check_wait(struct mpiq_schema_parser *parser, const void *element, const char **key)
 {
     const struct mpiq_rank_state *state = parser->state;
     const struct mpiq_wait *wait = element;
@@ -276,7 +276,7 @@ static bool are_ranks(const struct mpiq_local_rank *ranks, size_t rank_count, ui
     return true;
 }
 
-static const char *check_window(struct mpiq_record_parser *parser, const void *element, const char **key)
+static const char *check_window(struct mpiq_schema_parser *parser, const void *element, const char **key)
 {
     const struct mpiq_rank_state *state = parser->state;
     const struct mpiq_window *window = element;
@@ -301,7 +301,7 @@ static const char *check_window(struct mpiq_record_parser *parser, const void *e
                : "names a rank that the window does not have";
 }
 
-static const char *check_past_call(struct mpiq_record_parser *parser, const void *element, const char **key)
+static const char *check_past_call(struct mpiq_schema_parser *parser, const void *element, const char **key)
 {
     const struct mpiq_rank_state *state = parser->state;
     const struct mpiq_past_call *call = element;
@@ -315,7 +315,7 @@ static const char *check_past_call(struct mpiq_record_parser *parser, const void
     return call->peer_local < -1 ? "is not a rank" : NULL;
 }
 
-static const char *check_fact(struct mpiq_record_parser *parser, const void *element, const char **key)
+static const char *check_fact(struct mpiq_schema_parser *parser, const void *element, const char **key)
 {
     (void)parser;
     const struct mpiq_fact *fact = element;
@@ -323,7 +323,7 @@ static const char *check_fact(struct mpiq_record_parser *parser, const void *ele
     return fact->kind == MPIQ_FACT_COLLECTIVE && fact->collective < 0 ? "is missing" : NULL;
 }
 
-static const char *check_thread(struct mpiq_record_parser *parser, const void *element, const char **key)
+static const char *check_thread(struct mpiq_schema_parser *parser, const void *element, const char **key)
 {
     (void)parser;
     const struct mpiq_thread *thread = element;
@@ -334,7 +334,7 @@ static const char *check_thread(struct mpiq_record_parser *parser, const void *e
     return is_index(thread->user_frame, thread->frame_count) ? NULL : "is not the index of a frame";
 }
 
-static const char *check_rank_state(struct mpiq_record_parser *parser, const void *element, const char **key)
+static const char *check_rank_state(struct mpiq_schema_parser *parser, const void *element, const char **key)
 {
     (void)parser;
     const struct mpiq_rank_state *state = element;
@@ -362,21 +362,21 @@ static const char *check_rank_state(struct mpiq_record_parser *parser, const voi
     return NULL;
 }
 
-/* ---- the records, inner ones first ------------------------------------------------------------------ */
+/* ---- the schemas, inner ones first ------------------------------------------------------------------ */
 
-static const struct mpiq_record operation_record =
-    RECORD(mpiq_operation, operation_fields, mpiq_operation_unknown, check_operation);
-static const struct mpiq_record wait_operation_record =
-    RECORD(mpiq_operation, wait_operation_fields, mpiq_wait_operation_unknown, check_operation);
-static const struct mpiq_record call_record = RECORD(mpiq_call, call_fields, mpiq_call_unknown, NULL);
-static const struct mpiq_record count_record =
-    RECORD(mpiq_coll_count, count_fields, mpiq_coll_count_unknown, NULL);
+static const struct mpiq_schema operation_schema =
+    SCHEMA(mpiq_operation, operation_fields, mpiq_operation_unknown, check_operation);
+static const struct mpiq_schema wait_operation_schema =
+    SCHEMA(mpiq_operation, wait_operation_fields, mpiq_wait_operation_unknown, check_operation);
+static const struct mpiq_schema call_schema = SCHEMA(mpiq_call, call_fields, mpiq_call_unknown, NULL);
+static const struct mpiq_schema count_schema =
+    SCHEMA(mpiq_coll_count, count_fields, mpiq_coll_count_unknown, NULL);
 static const struct mpiq_field tag_count_fields[] = {
     FIELD(mpiq_tag_count, messages, HEX), FIELD(mpiq_tag_count, bytes, HEX),
     FIELD(mpiq_tag_count, tags, HEX),     FIELD(mpiq_tag_count, hashes, HEX),
     FIELD(mpiq_tag_count, cell, SIGNED),  FIELD(mpiq_tag_count, received, BOOL)};
-static const struct mpiq_record tag_count_record =
-    RECORD(mpiq_tag_count, tag_count_fields, mpiq_tag_count_unknown, check_tag_count);
+static const struct mpiq_schema tag_count_schema =
+    SCHEMA(mpiq_tag_count, tag_count_fields, mpiq_tag_count_unknown, check_tag_count);
 static const struct mpiq_field channel_fields[] = {
     FIELD(mpiq_channel, peer_local, SIGNED),
     FIELD(mpiq_channel, sent, UNSIGNED),
@@ -384,12 +384,12 @@ static const struct mpiq_field channel_fields[] = {
     FIELD(mpiq_channel, counted, BOOL),
     FIELD(mpiq_channel, unclear, BOOL),
     FIELD(mpiq_channel, bytes_known, BOOL),
-    LIST(mpiq_channel, "tags", tags, tag_count, tag_count_record)};
-static const struct mpiq_record channel_record =
-    RECORD(mpiq_channel, channel_fields, mpiq_channel_unknown, NULL);
-static const struct mpiq_record frame_record = RECORD(mpiq_frame, frame_fields, mpiq_frame_unknown, NULL);
-static const struct mpiq_record problem_record =
-    RECORD(mpiq_problem, problem_fields, mpiq_problem_unknown, NULL);
+    LIST(mpiq_channel, "tags", tags, tag_count, tag_count_schema)};
+static const struct mpiq_schema channel_schema =
+    SCHEMA(mpiq_channel, channel_fields, mpiq_channel_unknown, NULL);
+static const struct mpiq_schema frame_schema = SCHEMA(mpiq_frame, frame_fields, mpiq_frame_unknown, NULL);
+static const struct mpiq_schema problem_schema =
+    SCHEMA(mpiq_problem, problem_fields, mpiq_problem_unknown, NULL);
 
 static const struct mpiq_field communicator_fields[] = {
     FIELD(mpiq_communicator, handle, HEX),
@@ -402,24 +402,24 @@ static const struct mpiq_field communicator_fields[] = {
     CUSTOM(mpiq_communicator, remote, group),
     FIELD(mpiq_communicator, ordered, SIGNED),
     FIELD(mpiq_communicator, nonblocking, SIGNED),
-    LIST(mpiq_communicator, "counts", counts, count_count, count_record),
-    LIST(mpiq_communicator, "calls", calls, call_count, call_record),
-    LIST(mpiq_communicator, "outstanding", outstanding, outstanding_count, call_record),
-    LIST(mpiq_communicator, "channels", channels, channel_count, channel_record),
+    LIST(mpiq_communicator, "counts", counts, count_count, count_schema),
+    LIST(mpiq_communicator, "calls", calls, call_count, call_schema),
+    LIST(mpiq_communicator, "outstanding", outstanding, outstanding_count, call_schema),
+    LIST(mpiq_communicator, "channels", channels, channel_count, channel_schema),
     FIELD(mpiq_communicator, made_by, ARRAY),
     FIELD(mpiq_communicator, made_caller, HEX),
-    INSIDE(mpiq_communicator, made, place_record)};
-static const struct mpiq_record communicator_record =
-    RECORD(mpiq_communicator, communicator_fields, mpiq_communicator_unknown, check_communicator);
+    INSIDE(mpiq_communicator, made, place_schema)};
+static const struct mpiq_schema communicator_schema =
+    SCHEMA(mpiq_communicator, communicator_fields, mpiq_communicator_unknown, check_communicator);
 
 static const struct mpiq_field window_lock_fields[] = {FIELD(mpiq_window_lock, target_local, SIGNED),
                                                        WORDS(mpiq_window_lock, type, lock_types),
                                                        FIELD(mpiq_window_lock, held, BOOL)};
-static const struct mpiq_record window_lock_record =
-    RECORD(mpiq_window_lock, window_lock_fields, mpiq_window_lock_unknown, NULL);
+static const struct mpiq_schema window_lock_schema =
+    SCHEMA(mpiq_window_lock, window_lock_fields, mpiq_window_lock_unknown, NULL);
 static const struct mpiq_field local_rank_fields[] = {FIELD(mpiq_local_rank, local, SIGNED)};
-static const struct mpiq_record local_rank_record =
-    RECORD(mpiq_local_rank, local_rank_fields, mpiq_local_rank_unknown, NULL);
+static const struct mpiq_schema local_rank_schema =
+    SCHEMA(mpiq_local_rank, local_rank_fields, mpiq_local_rank_unknown, NULL);
 static const struct mpiq_field window_fields[] = {
     FIELD(mpiq_window, handle, HEX),
     CUSTOM(mpiq_window, id, context),
@@ -428,17 +428,17 @@ static const struct mpiq_field window_fields[] = {
     FIELD(mpiq_window, local_rank, SIGNED),
     WORDS(mpiq_window, exposure, exposures),
     WORDS(mpiq_window, access, accesses),
-    LIST(mpiq_window, "locks", locks, lock_count, window_lock_record),
-    LIST(mpiq_window, "access_group", access_group, access_count, local_rank_record),
-    LIST(mpiq_window, "exposure_group", exposure_group, exposure_count, local_rank_record),
+    LIST(mpiq_window, "locks", locks, lock_count, window_lock_schema),
+    LIST(mpiq_window, "access_group", access_group, access_count, local_rank_schema),
+    LIST(mpiq_window, "exposure_group", exposure_group, exposure_count, local_rank_schema),
     FIELD(mpiq_window, fences, SIGNED),
     FIELD(mpiq_window, freeing, BOOL),
     FIELD(mpiq_window, synchronises, BOOL),
     FIELD(mpiq_window, made_by, ARRAY),
     FIELD(mpiq_window, made_caller, HEX),
-    INSIDE(mpiq_window, made, place_record)};
-static const struct mpiq_record window_record =
-    RECORD(mpiq_window, window_fields, mpiq_window_unknown, check_window);
+    INSIDE(mpiq_window, made, place_schema)};
+static const struct mpiq_schema window_schema =
+    SCHEMA(mpiq_window, window_fields, mpiq_window_unknown, check_window);
 
 static const struct mpiq_field past_call_fields[] = {
     FIELD(mpiq_past_call, call, STRING),       FIELD(mpiq_past_call, begin_ns, SIGNED),
@@ -447,9 +447,9 @@ static const struct mpiq_field past_call_fields[] = {
     FIELD(mpiq_past_call, bytes, SIGNED),      FIELD(mpiq_past_call, tid, SIGNED),
     FIELD(mpiq_past_call, root, SIGNED),       FIELD(mpiq_past_call, any_source, BOOL),
     FIELD(mpiq_past_call, any_tag, BOOL),      FIELD(mpiq_past_call, proc_null, BOOL),
-    FIELD(mpiq_past_call, caller, HEX),        INSIDE(mpiq_past_call, place, place_record)};
-static const struct mpiq_record past_call_record =
-    RECORD(mpiq_past_call, past_call_fields, mpiq_past_call_unknown, check_past_call);
+    FIELD(mpiq_past_call, caller, HEX),        INSIDE(mpiq_past_call, place, place_schema)};
+static const struct mpiq_schema past_call_schema =
+    SCHEMA(mpiq_past_call, past_call_fields, mpiq_past_call_unknown, check_past_call);
 
 static const struct mpiq_field fact_fields[] = {WORDS(mpiq_fact, kind, fact_kinds),
                                                 CUSTOM(mpiq_fact, collective, collective),
@@ -469,8 +469,8 @@ static const struct mpiq_field fact_fields[] = {WORDS(mpiq_fact, kind, fact_kind
                                                 FIELD(mpiq_fact, comm_name, STRING),
                                                 FIELD(mpiq_fact, base_name, STRING),
                                                 FIELD(mpiq_fact, op, STRING),
-                                                INSIDE(mpiq_fact, place, place_record)};
-static const struct mpiq_record fact_record = RECORD(mpiq_fact, fact_fields, mpiq_fact_unknown, check_fact);
+                                                INSIDE(mpiq_fact, place, place_schema)};
+static const struct mpiq_schema fact_schema = SCHEMA(mpiq_fact, fact_fields, mpiq_fact_unknown, check_fact);
 
 static const struct mpiq_field wait_fields[] = {
     FIELD(mpiq_wait, level, SIGNED),
@@ -485,8 +485,8 @@ static const struct mpiq_field wait_fields[] = {
     FIELD(mpiq_wait, window, SIGNED),
     FIELD(mpiq_wait, window_target, SIGNED),
     WORDS(mpiq_wait, lock_type, lock_types),
-    LIST(mpiq_wait, "operations", operations, operation_count, wait_operation_record)};
-static const struct mpiq_record wait_record = RECORD(mpiq_wait, wait_fields, mpiq_wait_unknown, check_wait);
+    LIST(mpiq_wait, "operations", operations, operation_count, wait_operation_schema)};
+static const struct mpiq_schema wait_schema = SCHEMA(mpiq_wait, wait_fields, mpiq_wait_unknown, check_wait);
 
 static const struct mpiq_field thread_fields[] = {
     FIELD(mpiq_thread, tid, SIGNED),
@@ -496,13 +496,13 @@ static const struct mpiq_field thread_fields[] = {
     FIELD(mpiq_thread, record, BOOL),
     FIELD(mpiq_thread, cpu_ns, UNSIGNED),
     FIELD(mpiq_thread, polled_ns, SIGNED),
-    LIST(mpiq_thread, "waits", waits, wait_count, wait_record),
-    LIST(mpiq_thread, "frames", frames, frame_count, frame_record),
+    LIST(mpiq_thread, "waits", waits, wait_count, wait_schema),
+    LIST(mpiq_thread, "frames", frames, frame_count, frame_schema),
     FIELD(mpiq_thread, mpi_frame, SIGNED),
     FIELD(mpiq_thread, user_frame, SIGNED),
     FIELD(mpiq_thread, mpi_call, ARRAY)};
-static const struct mpiq_record thread_record =
-    RECORD(mpiq_thread, thread_fields, mpiq_thread_unknown, check_thread);
+static const struct mpiq_schema thread_schema =
+    SCHEMA(mpiq_thread, thread_fields, mpiq_thread_unknown, check_thread);
 
 static const struct mpiq_field rank_state_fields[] = {
     CUSTOM(mpiq_rank_state, name, name),
@@ -530,27 +530,27 @@ static const struct mpiq_field rank_state_fields[] = {
     FIELD(mpiq_rank_state, last_mpi_call, ARRAY),
     FIELD(mpiq_rank_state, last_mpi_end_ns, SIGNED),
     FIELD(mpiq_rank_state, last_mpi_collective, BOOL),
-    LIST(mpiq_rank_state, "communicators", communicators, communicator_count, communicator_record),
-    LIST(mpiq_rank_state, "operations", operations, operation_count, operation_record),
-    LIST(mpiq_rank_state, "threads", threads, thread_count, thread_record),
-    LIST(mpiq_rank_state, "windows", windows, window_count, window_record),
-    LIST(mpiq_rank_state, "history", history, history_count, past_call_record),
-    LIST(mpiq_rank_state, "facts", facts, fact_count, fact_record),
+    LIST(mpiq_rank_state, "communicators", communicators, communicator_count, communicator_schema),
+    LIST(mpiq_rank_state, "operations", operations, operation_count, operation_schema),
+    LIST(mpiq_rank_state, "threads", threads, thread_count, thread_schema),
+    LIST(mpiq_rank_state, "windows", windows, window_count, window_schema),
+    LIST(mpiq_rank_state, "history", history, history_count, past_call_schema),
+    LIST(mpiq_rank_state, "facts", facts, fact_count, fact_schema),
     FIELD(mpiq_rank_state, lost_facts, SIGNED),
     FIELD(mpiq_rank_state, strict, BOOL),
     FIELD(mpiq_rank_state, held, BOOL),
     FIELD(mpiq_rank_state, history_dropped, UNSIGNED),
-    LIST(mpiq_rank_state, "process_calls", process_calls, process_call_count, call_record),
-    LIST(mpiq_rank_state, "problems", problems, problem_count, problem_record)};
-const struct mpiq_record mpiq_rank_state_record =
-    RECORD(mpiq_rank_state, rank_state_fields, mpiq_rank_state_unknown, check_rank_state);
+    LIST(mpiq_rank_state, "process_calls", process_calls, process_call_count, call_schema),
+    LIST(mpiq_rank_state, "problems", problems, problem_count, problem_schema)};
+const struct mpiq_schema mpiq_rank_state_schema =
+    SCHEMA(mpiq_rank_state, rank_state_fields, mpiq_rank_state_unknown, check_rank_state);
 
 /* ---- both ways -------------------------------------------------------------------------------------- */
 
 struct mpiq_error *mpiq_rank_state_to_json(const struct mpiq_rank_state *state, char **ret)
 {
     struct mpiq_text text = {0};
-    mpiq_record_write(&text, &mpiq_rank_state_record, state);
+    mpiq_schema_write(&text, &mpiq_rank_state_schema, state);
     return mpiq_text_end(&text, ret);
 }
 
@@ -564,9 +564,9 @@ struct mpiq_error *mpiq_rank_state_from_json(const char *text, size_t length, st
     struct mpiq_rank_state *state = mpiq_rank_state_create();
     if (!state)
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for a rank's state");
-    struct mpiq_record_parser parser = {
+    struct mpiq_schema_parser parser = {
         .state = state, .intern = intern, .budget = MPIQ_GROUPS_MAX, .memory = MPIQ_STATE_BYTES_MOST};
-    struct mpiq_error *error = mpiq_record_parse(&parser, &mpiq_rank_state_record, text, length, state);
+    struct mpiq_error *error = mpiq_schema_parse(&parser, &mpiq_rank_state_schema, text, length, state);
     state->weight = sizeof *state + (MPIQ_STATE_BYTES_MOST - parser.memory);
     if (error)
         mpiq_rank_state_destroy(state);

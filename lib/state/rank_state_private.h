@@ -5,7 +5,7 @@
 #define MPIQ_RANK_STATE_PRIVATE_H
 
 #include "state/rank_state.h"
-#include "state/record.h"
+#include "state/schema.h"
 
 extern const struct mpiq_operation mpiq_operation_unknown;
 extern const struct mpiq_operation mpiq_wait_operation_unknown;
@@ -27,6 +27,6 @@ extern const struct mpiq_thread mpiq_thread_unknown;
 extern const struct mpiq_rank_state mpiq_rank_state_unknown;
 
 /* A whole rank state as JSON. */
-extern const struct mpiq_record mpiq_rank_state_record;
+extern const struct mpiq_schema mpiq_rank_state_schema;
 
 #endif

@@ -105,8 +105,8 @@ static struct mpiq_error *find_places(struct mpiq_state_lines *lines)
 {
     struct mpiq_numbers numbers = {0};
     mpiq_checks_deinit(&lines->checks);
-    if (!mpiq_record_numbers(&mpiq_rank_state_record, lines->state, &numbers) ||
-        !mpiq_record_checks(&mpiq_rank_state_record, lines->state, &lines->checks)) {
+    if (!mpiq_schema_numbers(&mpiq_rank_state_schema, lines->state, &numbers) ||
+        !mpiq_schema_checks(&mpiq_rank_state_schema, lines->state, &lines->checks)) {
         mpiq_numbers_deinit(&numbers);
         return mpiq_error_no_memory();
     }
@@ -234,9 +234,9 @@ static struct mpiq_error *take_member(struct mpiq_state_lines *lines, const char
         error = take_row(lines, at, end);
     if (error)
         return error;
-    struct mpiq_record_parser parser = {.state = lines->state};
+    struct mpiq_schema_parser parser = {.state = lines->state};
     if (!mpiq_checks_hold(&parser, &lines->checks))
-        error = mpiq_record_check(&parser, &mpiq_rank_state_record, lines->state);
+        error = mpiq_schema_check(&parser, &mpiq_rank_state_schema, lines->state);
     return error ? error : deliver_member(lines, callback, context);
 }
 

@@ -7,7 +7,7 @@
  *     +DA DB …                  the next rank state of the class: by how much each of those numbers differs
  *                               from the line before
  *
- * Ranks of a class have one shape (record_shape.h), whose numbers are counted from 0.  A line of the third
+ * Ranks of a class have one shape (schema_shape.h), whose numbers are counted from 0.  A line of the third
  * kind gives a whole rank state, checked as any other: what is told of a class is told of each rank in it,
  * and nothing is left out.  A state whose groups name their members is never the first of a class.
  */
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/hash_table.h"
-#include "state/record_shape.h"
+#include "state/schema_shape.h"
 #include "state/rank_state.h"
 
 /* ---- writing ------------------------------------------------------------------------------------------- */

@@ -33,11 +33,11 @@ static bool sort(struct folding *folding, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct mpiq_rank_state *state = folding->states[i];
-        uint64_t hash = mpiq_record_shape_hash(&mpiq_rank_state_record, state);
+        uint64_t hash = mpiq_schema_shape_hash(&mpiq_rank_state_schema, state);
         uint64_t cursor = hash;
         uint32_t at;
         while ((at = mpiq_hash_table_next(&folding->shapes, hash, &cursor)) != UINT32_MAX) {
-            if (mpiq_record_same_shape(&mpiq_rank_state_record, folding->states[folding->classes[at].first],
+            if (mpiq_schema_same_shape(&mpiq_rank_state_schema, folding->states[folding->classes[at].first],
                                        state))
                 break;
         }
@@ -59,7 +59,7 @@ static bool sort(struct folding *folding, size_t count)
 static bool numbers_of(const struct mpiq_rank_state *state, struct mpiq_numbers *ret)
 {
     ret->count = 0;
-    return mpiq_record_numbers(&mpiq_rank_state_record, (void *)(uintptr_t)state, ret); /* NOLINT */
+    return mpiq_schema_numbers(&mpiq_rank_state_schema, (void *)(uintptr_t)state, ret); /* NOLINT */
 }
 
 /* Which numbers differ within the class; false without memory. */

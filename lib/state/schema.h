@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * record - a C structure as a JSON object, told by a table of its members, in both directions.
+ * schema - a C structure as a JSON object, told by a table of its members, in both directions.
  *
- * A member that holds the value it has in the record's `unknown` is left out on writing and keeps it on
+ * A member that holds the value it has in the schema's `unknown` is left out on writing and keeps it on
  * reading.  Members may stand in any order; keys that the table does not know are passed over, so that a
  * newer writer is understood.  What has to hold between members is checked when all has been read.
  *
- * It leaves to others: what the values mean (the record's check).
+ * It leaves to others: what the values mean (the schema's check).
  */
-#ifndef MPIQ_STATE_RECORD_H
-#define MPIQ_STATE_RECORD_H
+#ifndef MPIQ_STATE_SCHEMA_H
+#define MPIQ_STATE_SCHEMA_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,18 +23,18 @@ enum mpiq_field_type {
     MPIQ_FIELD_BOOL,
     MPIQ_FIELD_SIGNED, /* a number, of 1, 2, 4 or 8 bytes */
     MPIQ_FIELD_UNSIGNED,
-    MPIQ_FIELD_HEX,    /* "0x…", of 8 bytes; a plain number is read too */
-    MPIQ_FIELD_ENUM,   /* a word; 1 byte */
-    MPIQ_FIELD_LETTER, /* one character; 1 byte */
-    MPIQ_FIELD_ARRAY,  /* char[size], terminated */
-    MPIQ_FIELD_STRING, /* const char *, interned by the parser; NULL not known */
-    MPIQ_FIELD_RECORD, /* a structure inside */
-    MPIQ_FIELD_LIST,   /* pointer and size_t count of structures */
-    MPIQ_FIELD_CUSTOM  /* written and read by functions of its own */
+    MPIQ_FIELD_HEX,       /* "0x…", of 8 bytes; a plain number is read too */
+    MPIQ_FIELD_ENUM,      /* a word; 1 byte */
+    MPIQ_FIELD_LETTER,    /* one character; 1 byte */
+    MPIQ_FIELD_ARRAY,     /* char[size], terminated */
+    MPIQ_FIELD_STRING,    /* const char *, interned by the parser; NULL not known */
+    MPIQ_FIELD_STRUCTURE, /* a structure inside */
+    MPIQ_FIELD_LIST,      /* pointer and size_t count of structures */
+    MPIQ_FIELD_CUSTOM     /* written and read by functions of its own */
 };
 
-struct mpiq_record;
-struct mpiq_record_parser;
+struct mpiq_schema;
+struct mpiq_schema_parser;
 struct mpiq_number;
 
 enum { MPIQ_CUSTOM_NUMBERS_MOST = 2 };
@@ -46,29 +46,29 @@ struct mpiq_field {
     uint16_t offset;
     uint16_t size;
     uint16_t count_offset;            /* LIST: of the size_t count */
-    const struct mpiq_record *record; /* RECORD, LIST */
+    const struct mpiq_schema *schema; /* STRUCTURE, LIST */
     const char *const *words;         /* ENUM: word_count of them */
     unsigned word_count;
     void (*write)(struct mpiq_text *text, const void *member);     /* CUSTOM */
     const char *(*read)(struct mpiq_parser *parser, void *member); /* CUSTOM: NULL or complaint */
-    /* CUSTOM, may be NULL: the numbers that the value consists of, how many (record_shape.h).  0: it is more
+    /* CUSTOM, may be NULL: the numbers that the value consists of, how many (schema_shape.h).  0: it is more
        than numbers. */
     size_t (*numbers)(void *member, struct mpiq_number *ret);
 };
 
-struct mpiq_record {
+struct mpiq_schema {
     size_t size;
     const struct mpiq_field *fields; /* at most 64 */
     size_t field_count;
     const void *unknown; /* a structure with nothing known */
     /* May be NULL: whether the members of a structure fit together, inner ones having been checked.  NULL, or
        what is wrong with it (static), with the key. */
-    const char *(*check)(struct mpiq_record_parser *parser, const void *structure, const char **key);
+    const char *(*check)(struct mpiq_schema_parser *parser, const void *structure, const char **key);
 };
 
-#define MPIQ_RECORD_DEPTH 8
+#define MPIQ_SCHEMA_DEPTH 8
 
-struct mpiq_record_parser {
+struct mpiq_schema_parser {
     struct mpiq_parser json;
     void *state;                                            /* what the checks and intern need */
     const char *(*intern)(void *state, const char *string); /* NULL without memory */
@@ -78,11 +78,11 @@ struct mpiq_record_parser {
         const char *key;
         size_t index;
         bool indexed;
-    } path[MPIQ_RECORD_DEPTH];
+    } path[MPIQ_SCHEMA_DEPTH];
     unsigned depth;
 };
 
-/* Appends a copy of record->unknown to a list; NULL without memory.  Room doubles: it holds the next power
+/* Appends a copy of schema->unknown to a list; NULL without memory.  Room doubles: it holds the next power
    of two of the count, so lists made here must grow here alone. */
 void *mpiq_list_append(void *list, size_t *count, size_t size, const void *unknown);
 
@@ -90,21 +90,21 @@ void *mpiq_list_append(void *list, size_t *count, size_t size, const void *unkno
 uint64_t mpiq_load_number(const void *member, size_t size, bool is_signed);
 void mpiq_store_number(void *member, size_t size, uint64_t value);
 
-void mpiq_record_write(struct mpiq_text *text, const struct mpiq_record *record, const void *structure);
+void mpiq_schema_write(struct mpiq_text *text, const struct mpiq_schema *schema, const void *structure);
 
 /* Reads a whole text; of parser, the caller fills state, intern, budget and memory.  structure is a copy of
-   record->unknown; on failure it is partly filled, and what hangs on it is to be freed. */
-struct mpiq_error *mpiq_record_parse(struct mpiq_record_parser *parser, const struct mpiq_record *record,
+   schema->unknown; on failure it is partly filled, and what hangs on it is to be freed. */
+struct mpiq_error *mpiq_schema_parse(struct mpiq_schema_parser *parser, const struct mpiq_schema *schema,
                                      const char *text, size_t length, void *structure);
 
 /* Whether the members of a structure that was not read from a text fit together.  Of parser, the caller fills
    state; the rest is zero. */
-struct mpiq_error *mpiq_record_check(struct mpiq_record_parser *parser, const struct mpiq_record *record,
+struct mpiq_error *mpiq_schema_check(struct mpiq_schema_parser *parser, const struct mpiq_schema *schema,
                                      const void *structure);
 
-/* A structure whose record has a check. */
+/* A structure whose schema has a check. */
 struct mpiq_checked {
-    const struct mpiq_record *record;
+    const struct mpiq_schema *schema;
     const void *structure;
 };
 
@@ -114,11 +114,11 @@ struct mpiq_checks {
     size_t capacity;
 };
 
-/* Appends the checks of a structure, in the order of mpiq_record_check; they hold until one of its lists
+/* Appends the checks of a structure, in the order of mpiq_schema_check; they hold until one of its lists
    changes.  False without memory. */
-bool mpiq_record_checks(const struct mpiq_record *record, const void *structure, struct mpiq_checks *ret);
-/* Whether mpiq_record_check would find nothing: the same, but it does not say where. */
-bool mpiq_checks_hold(struct mpiq_record_parser *parser, const struct mpiq_checks *checks);
+bool mpiq_schema_checks(const struct mpiq_schema *schema, const void *structure, struct mpiq_checks *ret);
+/* Whether mpiq_schema_check would find nothing: the same, but it does not say where. */
+bool mpiq_checks_hold(struct mpiq_schema_parser *parser, const struct mpiq_checks *checks);
 void mpiq_checks_deinit(struct mpiq_checks *checks);
 
 #endif

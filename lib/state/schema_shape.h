@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * record_shape - what two structures of one record have in common beside their numbers.
+ * schema_shape - what two structures of one schema have in common beside their numbers.
  *
  * The shape of a structure is all of it but its numbers: which strings and words it holds, how many elements
  * each list has.  Structures of one shape have their numbers in the same places, in the same order: the order
- * of the record's table.  Ranks that do the same thing have one shape, so a class of them is one structure
+ * of the schema's table.  Ranks that do the same thing have one shape, so a class of them is one structure
  * and a row of numbers for each (state_lines.h).
  */
-#ifndef MPIQ_STATE_RECORD_SHAPE_H
-#define MPIQ_STATE_RECORD_SHAPE_H
+#ifndef MPIQ_STATE_SCHEMA_SHAPE_H
+#define MPIQ_STATE_SCHEMA_SHAPE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "state/record.h"
+#include "state/schema.h"
 
 /* One number of a structure, and what it may be. */
 struct mpiq_number {
@@ -40,12 +40,12 @@ struct mpiq_numbers {
 
 /* Appends the numbers of a structure, which stay where they are until one of its lists changes.  False
    without memory. */
-bool mpiq_record_numbers(const struct mpiq_record *record, void *structure, struct mpiq_numbers *ret);
+bool mpiq_schema_numbers(const struct mpiq_schema *schema, void *structure, struct mpiq_numbers *ret);
 void mpiq_numbers_deinit(struct mpiq_numbers *numbers);
 
 /* Equal for structures of one shape. */
-uint64_t mpiq_record_shape_hash(const struct mpiq_record *record, const void *structure);
+uint64_t mpiq_schema_shape_hash(const struct mpiq_schema *schema, const void *structure);
 /* Exact.  A group that names its members has the shape of no other. */
-bool mpiq_record_same_shape(const struct mpiq_record *record, const void *a, const void *b);
+bool mpiq_schema_same_shape(const struct mpiq_schema *schema, const void *a, const void *b);
 
 #endif

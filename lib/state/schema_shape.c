@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "state/record_shape.h"
+#include "state/schema_shape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,14 +59,14 @@ static size_t inner_count(const struct mpiq_field *field, const void *structure)
 {
     if (field->type == MPIQ_FIELD_LIST)
         return *(const size_t *)((const char *)structure + field->count_offset);
-    return field->type == MPIQ_FIELD_RECORD;
+    return field->type == MPIQ_FIELD_STRUCTURE;
 }
 
 static char *inner_at(const struct mpiq_field *field, const void *structure, size_t index)
 {
     char *member = (char *)(uintptr_t)structure + field->offset; /* NOLINT */
     char *first = field->type == MPIQ_FIELD_LIST ? *(char **)member : member;
-    return first + index * field->record->size;
+    return first + index * field->schema->size;
 }
 
 static bool append(struct mpiq_numbers *numbers, const struct mpiq_number *more, size_t count)
@@ -78,16 +78,16 @@ static bool append(struct mpiq_numbers *numbers, const struct mpiq_number *more,
     return true;
 }
 
-bool mpiq_record_numbers(const struct mpiq_record *record, void *structure, struct mpiq_numbers *ret)
+bool mpiq_schema_numbers(const struct mpiq_schema *schema, void *structure, struct mpiq_numbers *ret)
 {
     struct mpiq_number found[MPIQ_CUSTOM_NUMBERS_MOST];
     bool good = true;
-    for (size_t i = 0; i < record->field_count && good; i++) {
-        const struct mpiq_field *field = &record->fields[i];
+    for (size_t i = 0; i < schema->field_count && good; i++) {
+        const struct mpiq_field *field = &schema->fields[i];
         char *member = (char *)structure + field->offset;
         size_t inner = inner_count(field, structure);
         for (size_t k = 0; k < inner && good; k++)
-            good = mpiq_record_numbers(field->record, inner_at(field, structure, k), ret);
+            good = mpiq_schema_numbers(field->schema, inner_at(field, structure, k), ret);
         size_t count = 0;
         if (is_number(field)) {
             found[0] = mpiq_number_at(member, (uint8_t)field->size, field->type == MPIQ_FIELD_SIGNED);
@@ -105,16 +105,16 @@ static uint64_t hash_text(uint64_t hash, const char *text, size_t length)
     return text ? mpiq_hash_bytes(hash, text, length) : mpiq_hash(hash, 0);
 }
 
-static uint64_t hash_shape(uint64_t hash, const struct mpiq_record *record, const void *structure)
+static uint64_t hash_shape(uint64_t hash, const struct mpiq_schema *schema, const void *structure)
 {
     struct mpiq_number found[MPIQ_CUSTOM_NUMBERS_MOST];
-    for (size_t i = 0; i < record->field_count; i++) {
-        const struct mpiq_field *field = &record->fields[i];
+    for (size_t i = 0; i < schema->field_count; i++) {
+        const struct mpiq_field *field = &schema->fields[i];
         char *member = (char *)(uintptr_t)structure + field->offset; /* NOLINT */
         size_t inner = inner_count(field, structure);
         hash = mpiq_hash(hash, inner);
         for (size_t k = 0; k < inner; k++)
-            hash = hash_shape(hash, field->record, inner_at(field, structure, k));
+            hash = hash_shape(hash, field->schema, inner_at(field, structure, k));
         if (field->type == MPIQ_FIELD_ARRAY) {
             hash = hash_text(hash, member, strnlen(member, field->size));
         } else if (field->type == MPIQ_FIELD_STRING) {
@@ -122,16 +122,16 @@ static uint64_t hash_shape(uint64_t hash, const struct mpiq_record *record, cons
             hash = hash_text(hash, string, string ? strlen(string) : 0);
         } else if (field->type == MPIQ_FIELD_CUSTOM && custom_numbers(field, member, found) > 0) {
             hash = mpiq_hash(hash, 1);
-        } else if (!is_number(field) && !field->record) {
+        } else if (!is_number(field) && !field->schema) {
             hash = mpiq_hash_bytes(hash, member, field->size);
         }
     }
     return hash;
 }
 
-uint64_t mpiq_record_shape_hash(const struct mpiq_record *record, const void *structure)
+uint64_t mpiq_schema_shape_hash(const struct mpiq_schema *schema, const void *structure)
 {
-    return hash_shape(MPIQ_HASH_START, record, structure);
+    return hash_shape(MPIQ_HASH_START, schema, structure);
 }
 
 static bool same_strings(const char *a, const char *b)
@@ -155,16 +155,16 @@ static bool same_member(const struct mpiq_field *field, char *a, char *b)
     return count > 0 || memcmp(a, b, field->size) == 0;
 }
 
-bool mpiq_record_same_shape(const struct mpiq_record *record, const void *a, const void *b)
+bool mpiq_schema_same_shape(const struct mpiq_schema *schema, const void *a, const void *b)
 {
     bool same = true;
-    for (size_t i = 0; i < record->field_count && same; i++) {
-        const struct mpiq_field *field = &record->fields[i];
+    for (size_t i = 0; i < schema->field_count && same; i++) {
+        const struct mpiq_field *field = &schema->fields[i];
         size_t inner = inner_count(field, a);
         same = inner == inner_count(field, b);
         for (size_t k = 0; k < inner && same; k++)
-            same = mpiq_record_same_shape(field->record, inner_at(field, a, k), inner_at(field, b, k));
-        if (same && !is_number(field) && !field->record)
+            same = mpiq_schema_same_shape(field->schema, inner_at(field, a, k), inner_at(field, b, k));
+        if (same && !is_number(field) && !field->schema)
             same = same_member(field, (char *)(uintptr_t)a + field->offset, /* NOLINT */
                                (char *)(uintptr_t)b + field->offset);       /* NOLINT */
     }

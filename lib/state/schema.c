@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "state/record.h"
+#include "state/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum { STRING_COST = 16 };
 
 static const char too_large[] = "makes this take more memory than it may";
 
-static bool take_memory(struct mpiq_record_parser *parser, uint64_t bytes)
+static bool take_memory(struct mpiq_schema_parser *parser, uint64_t bytes)
 {
     if (bytes > parser->memory)
         return false;
@@ -115,14 +115,14 @@ static void write_field(struct mpiq_text *text, const struct mpiq_field *field, 
         mpiq_text_string(text, string ? string : "", SIZE_MAX);
         break;
     }
-    case MPIQ_FIELD_RECORD:
-        mpiq_record_write(text, field->record, member);
+    case MPIQ_FIELD_STRUCTURE:
+        mpiq_schema_write(text, field->schema, member);
         break;
     case MPIQ_FIELD_LIST: {
         const char *elements = *(const char *const *)member;
         mpiq_text_open(text, '[');
         for (size_t i = 0; i < list_count(field, structure); i++)
-            mpiq_record_write(text, field->record, elements + i * field->record->size);
+            mpiq_schema_write(text, field->schema, elements + i * field->schema->size);
         mpiq_text_close(text, ']');
         break;
     }
@@ -132,12 +132,12 @@ static void write_field(struct mpiq_text *text, const struct mpiq_field *field, 
     }
 }
 
-void mpiq_record_write(struct mpiq_text *text, const struct mpiq_record *record, const void *structure)
+void mpiq_schema_write(struct mpiq_text *text, const struct mpiq_schema *schema, const void *structure)
 {
     mpiq_text_open(text, '{');
-    for (size_t i = 0; i < record->field_count; i++) {
-        const struct mpiq_field *field = &record->fields[i];
-        if (field->required || !is_unknown(field, structure, record->unknown))
+    for (size_t i = 0; i < schema->field_count; i++) {
+        const struct mpiq_field *field = &schema->fields[i];
+        if (field->required || !is_unknown(field, structure, schema->unknown))
             write_field(text, field, structure);
     }
     mpiq_text_close(text, '}');
@@ -146,7 +146,7 @@ void mpiq_record_write(struct mpiq_text *text, const struct mpiq_record *record,
 /* ---- reading ----------------------------------------------------------------------------------------- */
 
 /* What is wrong, with where: the path to the key, or the byte of a text that is no JSON. */
-static struct mpiq_error *complain(const struct mpiq_record_parser *parser, const char *key,
+static struct mpiq_error *complain(const struct mpiq_schema_parser *parser, const char *key,
                                    const char *complaint)
 {
     const struct mpiq_parser *json = &parser->json;
@@ -184,7 +184,7 @@ static const char *read_number(struct mpiq_parser *json, const struct mpiq_field
     return complaint;
 }
 
-static const char *read_text(struct mpiq_record_parser *parser, const struct mpiq_field *field, void *member)
+static const char *read_text(struct mpiq_schema_parser *parser, const struct mpiq_field *field, void *member)
 {
     const char *complaint = mpiq_parser_string(&parser->json);
     const char *string = parser->json.string;
@@ -221,7 +221,7 @@ static const char *read_text(struct mpiq_record_parser *parser, const struct mpi
 }
 
 /* What it takes of the budget of runs, it takes of memory too: 8 bytes, a process's name. */
-static const char *read_custom(struct mpiq_record_parser *parser, const struct mpiq_field *field,
+static const char *read_custom(struct mpiq_schema_parser *parser, const struct mpiq_field *field,
                                void *member)
 {
     uint64_t before = parser->json.budget;
@@ -230,7 +230,7 @@ static const char *read_custom(struct mpiq_record_parser *parser, const struct m
     return complaint || take_memory(parser, bytes) ? complaint : too_large;
 }
 
-static const char *read_scalar(struct mpiq_record_parser *parser, const struct mpiq_field *field,
+static const char *read_scalar(struct mpiq_schema_parser *parser, const struct mpiq_field *field,
                                void *member)
 {
     switch (field->type) {
@@ -247,17 +247,17 @@ static const char *read_scalar(struct mpiq_record_parser *parser, const struct m
     }
 }
 
-static struct mpiq_error *read_record(struct mpiq_record_parser *parser, const struct mpiq_record *record,
-                                      void *structure);
+static struct mpiq_error *read_structure(struct mpiq_schema_parser *parser, const struct mpiq_schema *schema,
+                                         void *structure);
 
-static void enter(struct mpiq_record_parser *parser, const char *key, bool indexed)
+static void enter(struct mpiq_schema_parser *parser, const char *key, bool indexed)
 {
     parser->path[parser->depth].key = key;
     parser->path[parser->depth].indexed = indexed;
     parser->path[parser->depth++].index = 0;
 }
 
-static struct mpiq_error *read_list(struct mpiq_record_parser *parser, const struct mpiq_field *field,
+static struct mpiq_error *read_list(struct mpiq_schema_parser *parser, const struct mpiq_field *field,
                                     void *structure)
 {
     void *list = (char *)structure + field->offset;
@@ -268,12 +268,12 @@ static struct mpiq_error *read_list(struct mpiq_record_parser *parser, const str
         return complain(parser, field->key, complaint);
     enter(parser, field->key, true);
     while (mpiq_parser_more(&parser->json, ']')) {
-        if (!take_memory(parser, field->record->size))
+        if (!take_memory(parser, field->schema->size))
             return complain(parser, field->key, too_large);
-        void *element = mpiq_list_append(list, count, field->record->size, field->record->unknown);
+        void *element = mpiq_list_append(list, count, field->schema->size, field->schema->unknown);
         if (!element)
             return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory to read JSON");
-        struct mpiq_error *error = read_record(parser, field->record, element);
+        struct mpiq_error *error = read_structure(parser, field->schema, element);
         if (error)
             return error;
         parser->path[parser->depth - 1].index++;
@@ -282,55 +282,55 @@ static struct mpiq_error *read_list(struct mpiq_record_parser *parser, const str
     return NULL;
 }
 
-static struct mpiq_error *read_field(struct mpiq_record_parser *parser, const struct mpiq_field *field,
+static struct mpiq_error *read_field(struct mpiq_schema_parser *parser, const struct mpiq_field *field,
                                      void *structure)
 {
     if (field->type == MPIQ_FIELD_LIST)
         return read_list(parser, field, structure);
     void *member = (char *)structure + field->offset;
-    if (field->type != MPIQ_FIELD_RECORD) {
+    if (field->type != MPIQ_FIELD_STRUCTURE) {
         const char *complaint = read_scalar(parser, field, member);
         return complaint ? complain(parser, field->key, complaint) : NULL;
     }
     enter(parser, field->key, false);
-    struct mpiq_error *error = read_record(parser, field->record, member);
+    struct mpiq_error *error = read_structure(parser, field->schema, member);
     parser->depth -= !error;
     return error;
 }
 
 /* The field of that key, looked for from the one after the last: a writer of ours keeps to the order. */
-static const struct mpiq_field *find_field(const struct mpiq_record *record, const char *key, size_t *next)
+static const struct mpiq_field *find_field(const struct mpiq_schema *schema, const char *key, size_t *next)
 {
-    for (size_t i = 0; i < record->field_count; i++) {
-        size_t at = (*next + i) % record->field_count;
-        if (strcmp(record->fields[at].key, key) == 0) {
+    for (size_t i = 0; i < schema->field_count; i++) {
+        size_t at = (*next + i) % schema->field_count;
+        if (strcmp(schema->fields[at].key, key) == 0) {
             *next = at + 1;
-            return &record->fields[at];
+            return &schema->fields[at];
         }
     }
     return NULL;
 }
 
-static struct mpiq_error *read_record(struct mpiq_record_parser *parser, const struct mpiq_record *record,
-                                      void *structure)
+static struct mpiq_error *read_structure(struct mpiq_schema_parser *parser, const struct mpiq_schema *schema,
+                                         void *structure)
 {
     struct mpiq_parser *json = &parser->json;
     uint64_t seen = 0;
     size_t next = 0;
 
-    if (parser->depth >= MPIQ_RECORD_DEPTH)
-        return mpiq_error_create(MPIQ_ERROR_INTERNAL, "JSON: records nest too deep");
+    if (parser->depth >= MPIQ_SCHEMA_DEPTH)
+        return mpiq_error_create(MPIQ_ERROR_INTERNAL, "JSON: objects nest too deep");
     const char *complaint = mpiq_parser_open(json, '{');
     if (complaint)
         return complain(parser, NULL, complaint);
     while (mpiq_parser_more(json, '}')) {
         mpiq_parser_key(json);
-        const struct mpiq_field *field = json->fault ? NULL : find_field(record, json->string, &next);
+        const struct mpiq_field *field = json->fault ? NULL : find_field(schema, json->string, &next);
         if (!field) {
             mpiq_parser_skip(json);
             continue;
         }
-        uint64_t bit = UINT64_C(1) << (field - record->fields);
+        uint64_t bit = UINT64_C(1) << (field - schema->fields);
         if (seen & bit)
             return complain(parser, field->key, "is there twice");
         seen |= bit;
@@ -340,9 +340,9 @@ static struct mpiq_error *read_record(struct mpiq_record_parser *parser, const s
     }
     if (json->fault)
         return complain(parser, NULL, NULL);
-    for (size_t i = 0; i < record->field_count; i++) {
-        if (record->fields[i].required && !(seen & UINT64_C(1) << i))
-            return complain(parser, record->fields[i].key, "is missing");
+    for (size_t i = 0; i < schema->field_count; i++) {
+        if (schema->fields[i].required && !(seen & UINT64_C(1) << i))
+            return complain(parser, schema->fields[i].key, "is missing");
     }
     return NULL;
 }
@@ -355,63 +355,63 @@ static size_t inner_structures(const struct mpiq_field *field, const void *struc
     bool is_list = field->type == MPIQ_FIELD_LIST;
     const char *member = (const char *)structure + field->offset;
     *ret = is_list ? *(const char *const *)member : member;
-    return is_list ? list_count(field, structure) : field->type == MPIQ_FIELD_RECORD;
+    return is_list ? list_count(field, structure) : field->type == MPIQ_FIELD_STRUCTURE;
 }
 
-static struct mpiq_error *check_record(struct mpiq_record_parser *parser, const struct mpiq_record *record,
-                                       const void *structure)
+static struct mpiq_error *check_structure(struct mpiq_schema_parser *parser, const struct mpiq_schema *schema,
+                                          const void *structure)
 {
-    for (size_t i = 0; i < record->field_count; i++) {
-        const struct mpiq_field *field = &record->fields[i];
-        if (!field->record)
+    for (size_t i = 0; i < schema->field_count; i++) {
+        const struct mpiq_field *field = &schema->fields[i];
+        if (!field->schema)
             continue;
         const char *element = NULL;
         size_t count = inner_structures(field, structure, &element);
         enter(parser, field->key, field->type == MPIQ_FIELD_LIST);
-        for (size_t at = 0; at < count; at++, element += field->record->size) {
+        for (size_t at = 0; at < count; at++, element += field->schema->size) {
             parser->path[parser->depth - 1].index = at;
-            struct mpiq_error *error = check_record(parser, field->record, element);
+            struct mpiq_error *error = check_structure(parser, field->schema, element);
             if (error)
                 return error;
         }
         parser->depth--;
     }
     const char *key = NULL;
-    const char *complaint = record->check ? record->check(parser, structure, &key) : NULL;
+    const char *complaint = schema->check ? schema->check(parser, structure, &key) : NULL;
     return complaint ? complain(parser, key, complaint) : NULL;
 }
 
-struct mpiq_error *mpiq_record_check(struct mpiq_record_parser *parser, const struct mpiq_record *record,
+struct mpiq_error *mpiq_schema_check(struct mpiq_schema_parser *parser, const struct mpiq_schema *schema,
                                      const void *structure)
 {
     parser->depth = 0;
-    return check_record(parser, record, structure);
+    return check_structure(parser, schema, structure);
 }
 
-bool mpiq_record_checks(const struct mpiq_record *record, const void *structure, struct mpiq_checks *ret)
+bool mpiq_schema_checks(const struct mpiq_schema *schema, const void *structure, struct mpiq_checks *ret)
 {
-    for (size_t i = 0; i < record->field_count; i++) {
-        const struct mpiq_field *field = &record->fields[i];
+    for (size_t i = 0; i < schema->field_count; i++) {
+        const struct mpiq_field *field = &schema->fields[i];
         const char *element = NULL;
         size_t count = inner_structures(field, structure, &element);
-        for (; count > 0; count--, element += field->record->size) {
-            if (!mpiq_record_checks(field->record, element, ret))
+        for (; count > 0; count--, element += field->schema->size) {
+            if (!mpiq_schema_checks(field->schema, element, ret))
                 return false;
         }
     }
-    if (!record->check)
+    if (!schema->check)
         return true;
     if (!mpiq_array_reserve(&ret->items, &ret->capacity, ret->count + 1))
         return false;
-    ret->items[ret->count++] = (struct mpiq_checked){record, structure};
+    ret->items[ret->count++] = (struct mpiq_checked){schema, structure};
     return true;
 }
 
-bool mpiq_checks_hold(struct mpiq_record_parser *parser, const struct mpiq_checks *checks)
+bool mpiq_checks_hold(struct mpiq_schema_parser *parser, const struct mpiq_checks *checks)
 {
     const char *key = NULL;
     for (size_t i = 0; i < checks->count; i++) {
-        if (checks->items[i].record->check(parser, checks->items[i].structure, &key))
+        if (checks->items[i].schema->check(parser, checks->items[i].structure, &key))
             return false;
     }
     return true;
@@ -423,16 +423,17 @@ void mpiq_checks_deinit(struct mpiq_checks *checks)
     *checks = (struct mpiq_checks){0};
 }
 
-struct mpiq_error *mpiq_record_parse(struct mpiq_record_parser *parser, const struct mpiq_record *record,
+struct mpiq_error *mpiq_schema_parse(struct mpiq_schema_parser *parser, const struct mpiq_schema *schema,
                                      const char *text, size_t length, void *structure)
 {
     mpiq_parser_init(&parser->json, text, length);
     parser->json.budget = parser->budget;
     parser->depth = 0;
-    struct mpiq_error *error = read_record(parser, record, structure);
+    struct mpiq_error *error = read_structure(parser, schema, structure);
     if (!error) {
         mpiq_parser_end(&parser->json);
-        error = parser->json.fault ? complain(parser, NULL, NULL) : check_record(parser, record, structure);
+        error =
+            parser->json.fault ? complain(parser, NULL, NULL) : check_structure(parser, schema, structure);
     }
     mpiq_parser_deinit(&parser->json);
     return error;
