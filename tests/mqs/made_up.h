@@ -3,7 +3,7 @@
  * made_up - a process that never ran: bytes, symbols and types, of any word size and byte order, served
  * through a debugger's callbacks to a message-queue DLL that is linked in.
  *
- * Made by hand with the functions below, or from the record of a real one (mqs_client --record).
+ * Made by hand with the functions below, or from the transcript of a real one (mqs_client --record).
  */
 #ifndef MADE_UP_H
 #define MADE_UP_H
@@ -19,8 +19,8 @@ struct made_up;
 /* Exits on lack of memory: it is a test's. */
 struct made_up *made_up_create(int pointer_size, bool big_endian);
 
-/* A record: lines of the wire, each request followed by its reply.  NULL if it is none. */
-struct made_up *made_up_from_record(const char *text);
+/* A transcript: lines of the wire, each request followed by its reply.  NULL if it is none. */
+struct made_up *made_up_from_transcript(const char *text);
 void made_up_destroy(struct made_up *made_up);
 
 /* Zeroed memory in the made-up process; addresses grow, and blocks lie `gap` bytes apart. */

@@ -23,7 +23,7 @@ struct mqs_type_ {
     char name[NAME];
     int size;
     int alignment;
-    int id; /* of a record */
+    int id; /* of a transcript */
 };
 
 struct member {

@@ -85,7 +85,7 @@ int main(int argc, char **argv)
     mqs_process *process;
     mqs_image *image;
     const char *between = NULL;
-    const char *record = NULL;
+    const char *transcript = NULL;
     int internal = 0;
     int forum = 0;
     int stripped = 0;
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
             argv++;
             argc--;
         } else if (strcmp(argv[0], "--record") == 0 && argc > 2) {
-            record = argv[1];
+            transcript = argv[1];
             argv++;
             argc--;
         } else {
@@ -132,8 +132,8 @@ int main(int argc, char **argv)
     }
     process = wire_process_start(argv + 1);
     image = wire_process_image(process);
-    if (record != NULL) {
-        wire_process_record(process, record);
+    if (transcript != NULL) {
+        wire_process_record(process, transcript);
     }
     if (stripped) {
         wire_process_strip(process);

@@ -3,7 +3,7 @@
 
 #include "made_up_mpi.h"
 #include "ompi_mqs.h"
-#include "record.h"
+#include "transcript.h"
 #include "scenes.h"
 
 static const struct {
@@ -182,7 +182,7 @@ int scene_count(void)
 {
     int count = SCENES_MADE_UP;
 
-    for (const struct record *record = records; record->name != NULL; record++) {
+    for (const struct transcript *transcript = transcripts; transcript->name != NULL; transcript++) {
         count++;
     }
     return count;
@@ -193,8 +193,9 @@ struct made_up *scene_get(int index)
     static struct made_up *scenes[64];
 
     if (scenes[index] == NULL) {
-        scenes[index] =
-            index < SCENES_MADE_UP ? make(index) : made_up_from_record(records[index - SCENES_MADE_UP].text);
+        scenes[index] = index < SCENES_MADE_UP
+                            ? make(index)
+                            : made_up_from_transcript(transcripts[index - SCENES_MADE_UP].text);
     }
     return scenes[index];
 }

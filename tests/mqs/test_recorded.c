@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The DLL on records of real processes (record.h): what rank 0 of programs/everything.c is in. */
+/* The DLL on transcripts of real processes (transcript.h): what rank 0 of programs/everything.c is in. */
 #include <CUnit/Basic.h>
 #include <string.h>
 
 #include "error.h"
 #include "made_up.h"
 #include "mqs_extensions.h"
-#include "record.h"
+#include "transcript.h"
 #include "walk.h"
 
 struct expected {
@@ -50,8 +50,8 @@ static int find_communicator(mqs_process *process, const char *name)
 
 static void test_queues(void)
 {
-    for (const struct record *record = records; record->name != NULL; record++) {
-        struct made_up *made_up = made_up_from_record(record->text);
+    for (const struct transcript *transcript = transcripts; transcript->name != NULL; transcript++) {
+        struct made_up *made_up = made_up_from_transcript(transcript->text);
         mqs_process *process = made_up_process(made_up);
 
         CU_ASSERT_EQUAL_FATAL(made_up_open(made_up), mqs_ok);
@@ -85,11 +85,11 @@ static void test_waits_and_calls(void)
 {
     const mqs_extensions *more = mqs_get_extensions();
 
-    for (const struct record *record = records; record->name != NULL; record++) {
-        struct made_up *made_up = made_up_from_record(record->text);
+    for (const struct transcript *transcript = transcripts; transcript->name != NULL; transcript++) {
+        struct made_up *made_up = made_up_from_transcript(transcript->text);
         mqs_process *process = made_up_process(made_up);
-        bool patched = strstr(record->name, " patched") != NULL;
-        bool stripped = strstr(record->name, " stripped") != NULL;
+        bool patched = strstr(transcript->name, " patched") != NULL;
+        bool stripped = strstr(transcript->name, " stripped") != NULL;
         mqs_layout_details layout;
         mqs_process_identity identity;
         mqs_collective_call call;
@@ -107,7 +107,7 @@ static void test_waits_and_calls(void)
         CU_ASSERT_EQUAL(layout.failed, 0);
         CU_ASSERT_EQUAL(identity.world_size, 4);
         CU_ASSERT_EQUAL(identity.name.vpid, 0);
-        CU_ASSERT(strncmp(identity.library + strlen("Open MPI "), record->name, 3) == 0);
+        CU_ASSERT(strncmp(identity.library + strlen("Open MPI "), transcript->name, 3) == 0);
         CU_ASSERT_FATAL(find_communicator(process, "MPI_COMM_WORLD"));
         CU_ASSERT_EQUAL(more->setup_call_iterator(process, mqs_calls_outstanding), mqs_ok);
         CU_ASSERT_EQUAL(more->next_call(process, &call), mqs_ok);
@@ -140,8 +140,8 @@ static void test_waits_and_calls(void)
 
 static void test_everything_can_be_read(void)
 {
-    for (const struct record *record = records; record->name != NULL; record++) {
-        struct made_up *made_up = made_up_from_record(record->text);
+    for (const struct transcript *transcript = transcripts; transcript->name != NULL; transcript++) {
+        struct made_up *made_up = made_up_from_transcript(transcript->text);
 
         CU_ASSERT_EQUAL_FATAL(made_up_open(made_up), mqs_ok);
         CU_ASSERT_EQUAL(walk_all(made_up), mqs_ok);

@@ -33,8 +33,8 @@ struct mqs_process_ {
     struct mqs_type_ *types;
     struct wire_counts counts;
     int stripped;
-    FILE *record;
-    char **asked; /* requests that are in the record */
+    FILE *transcript;
+    char **asked; /* requests that are in the transcript */
     size_t asked_count;
     char *line;
     size_t line_size;
@@ -54,12 +54,12 @@ static void die(const char *format, ...)
 
 void wire_process_record(mqs_process *process, const char *path)
 {
-    process->record = fopen(path, "w");
-    if (process->record == NULL) {
+    process->transcript = fopen(path, "w");
+    if (process->transcript == NULL) {
         die("%s cannot be written", path);
     }
     process->direct = 0;
-    fprintf(process->record,
+    fprintf(process->transcript,
             "/* SPDX-License-Identifier: BSD-3-Clause */\n\"sizes\\n\"\n\"ok 2 4 %d 8 %d 1 %d %s\\n\"\n",
             process->sizes.long_size, process->sizes.pointer_size, process->sizes.size_t_size,
             process->big ? "big" : "little");
@@ -70,7 +70,7 @@ void wire_process_strip(mqs_process *process)
     process->stripped = 1;
 }
 
-/* Whether the record has the answer to this request already; it has from now on. */
+/* Whether the transcript has the answer to this request already; it has from now on. */
 static int is_recorded(struct mqs_process_ *process, const char *request)
 {
     for (size_t i = 0; i < process->asked_count; i++) {
@@ -103,8 +103,8 @@ __attribute__((format(printf, 2, 3))) static char *ask(struct mqs_process_ *proc
         die("the server went away");
     }
     process->line[length - 1] = '\0';
-    if (process->record != NULL && !is_recorded(process, request)) {
-        fprintf(process->record, "\"%s\\n\"\n\"%s\\n\"\n", request,
+    if (process->transcript != NULL && !is_recorded(process, request)) {
+        fprintf(process->transcript, "\"%s\\n\"\n\"%s\\n\"\n", request,
                 strncmp(process->line, "ok", 2) == 0 ? process->line : "err");
     }
     if (strncmp(process->line, "ok", 2) == 0) {
@@ -186,8 +186,8 @@ void wire_process_end(mqs_process *process)
         process->types = next;
     }
     ask(process, "end");
-    if (process->record != NULL) {
-        fclose(process->record);
+    if (process->transcript != NULL) {
+        fclose(process->transcript);
     }
     while (process->asked_count > 0) {
         free(process->asked[--process->asked_count]);
@@ -311,7 +311,7 @@ static int fetch_data(mqs_process *process, mqs_taddr_t address, int size, void 
     unsigned char *bytes = buffer;
     char *answer;
 
-    if (process->record != NULL && size % 4096 == 0 && address % 4096 == 0) {
+    if (process->transcript != NULL && size % 4096 == 0 && address % 4096 == 0) {
         return mqs_no_information;
     }
     process->counts.fetches++;

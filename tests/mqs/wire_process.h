@@ -18,8 +18,9 @@ struct wire_counts {
 
 /* Starts the server, whose standard input and output become the wire; exits with a sentence on failure. */
 mqs_process *wire_process_start(char **command);
-/* Writes down what is asked and answered from now on, as C strings of the wire's lines (made_up_from_record).
-   Reads of whole pages are refused meanwhile, so that the record holds what was needed and little else. */
+/* Writes down what is asked and answered from now on, as C strings of the wire's lines
+   (made_up_from_transcript). Reads of whole pages are refused meanwhile, so that the transcript holds what
+   was needed and little else. */
 void wire_process_record(mqs_process *process, const char *path);
 /* From now on no type is known, as in a library without debug information. */
 void wire_process_strip(mqs_process *process);

@@ -13,7 +13,7 @@ static int compare_segments(const void *a, const void *b)
     return (left->address > right->address) - (left->address < right->address);
 }
 
-/* Ranges that overlap or touch become one: a record holds what was read, in the order it was. */
+/* Ranges that overlap or touch become one: a transcript holds what was read, in the order it was. */
 static void join_segments(struct made_up *made_up)
 {
     struct segment *segments = made_up->segments;
@@ -40,7 +40,7 @@ static void join_segments(struct made_up *made_up)
     made_up->segment_count = made_up->segment_count == 0 ? 0 : kept + 1;
 }
 
-static void record_read(struct made_up *made_up, mqs_taddr_t address, size_t size, const char *digits)
+static void transcript_read(struct made_up *made_up, mqs_taddr_t address, size_t size, const char *digits)
 {
     struct segment *segment;
 
@@ -55,7 +55,7 @@ static void record_read(struct made_up *made_up, mqs_taddr_t address, size_t siz
     }
 }
 
-static void record_field(struct made_up *made_up, int id, const char *name, int offset)
+static void transcript_field(struct made_up *made_up, int id, const char *name, int offset)
 {
     struct member *member = &made_up->members[made_up->member_count];
 
@@ -70,7 +70,7 @@ static void record_field(struct made_up *made_up, int id, const char *name, int 
     }
 }
 
-static void record_line(struct made_up *made_up, const char *request, const char *reply)
+static void transcript_line(struct made_up *made_up, const char *request, const char *reply)
 {
     char name[NAME];
     unsigned long address;
@@ -78,7 +78,7 @@ static void record_line(struct made_up *made_up, const char *request, const char
     int id;
 
     if (sscanf(request, "read %lx %zu", &address, &size) == 2) {
-        record_read(made_up, address, size, reply);
+        transcript_read(made_up, address, size, reply);
     } else if (sscanf(request, "symbol %63s", name) == 1 && made_up->symbol_count < MAX_SYMBOLS) {
         made_up_symbol(made_up, name, strtoul(reply, NULL, 0));
     } else if (strncmp(request, "type ", 5) == 0 && made_up->type_count < MAX_TYPES) {
@@ -86,14 +86,14 @@ static void record_line(struct made_up *made_up, const char *request, const char
         sscanf(reply, "%d %d", &made_up->types[made_up->type_count - 1].id,
                &made_up->types[made_up->type_count - 1].size);
     } else if (sscanf(request, "field %d %63s", &id, name) == 2) {
-        record_field(made_up, id, name, atoi(reply));
+        transcript_field(made_up, id, name, atoi(reply));
     } else if (strcmp(request, "sizes") == 0) {
         sscanf(reply, "%*d %*d %*d %*d %d", &made_up->pointer_size);
         made_up->big_endian = strstr(reply, "big") != NULL;
     }
 }
 
-struct made_up *made_up_from_record(const char *text)
+struct made_up *made_up_from_transcript(const char *text)
 {
     struct made_up *made_up = made_up_create(8, false);
     char *copy = made_up_need(strdup(text));
@@ -103,7 +103,7 @@ struct made_up *made_up_from_record(const char *text)
 
     while ((request = strsep(&rest, "\n")) != NULL && (reply = strsep(&rest, "\n")) != NULL) {
         if (strncmp(reply, "ok ", 3) == 0) {
-            record_line(made_up, request, reply + 3);
+            transcript_line(made_up, request, reply + 3);
         }
     }
     free(copy);

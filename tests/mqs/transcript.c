@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stddef.h>
 
-#include "record.h"
+#include "transcript.h"
 
 static const char everything_41_unpatched[] =
 #include "recorded/everything_41_unpatched.inc"
@@ -16,7 +16,7 @@ static const char everything_41_stripped[] =
 #include "recorded/everything_41_stripped.inc"
     ;
 
-const struct record records[] = {
+const struct transcript transcripts[] = {
     {"4.1 unpatched", everything_41_unpatched},
     {"5.0 unpatched", everything_50_unpatched},
     {"4.1 stripped", everything_41_stripped},
