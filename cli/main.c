@@ -84,7 +84,7 @@ static int answer(struct command_line *line, struct mpiq_job *job)
 static int doctor(struct command_line *line)
 {
     char *text = NULL;
-    struct mpiq_error *error = mpiq_doctor(&line->look, &text);
+    struct mpiq_error *error = mpiq_doctor(&line->options, &text);
     if (error)
         return say_error(error);
     int status = put_out(NULL, text);
@@ -95,7 +95,7 @@ static int doctor(struct command_line *line)
 static int ask(struct command_line *line)
 {
     char *text = NULL;
-    struct mpiq_error *error = mpiq_ask(&line->look, line->question, &text);
+    struct mpiq_error *error = mpiq_ask(&line->options, line->question, &text);
     if (error)
         return say_error(error);
     int status = put_out(NULL, text);
@@ -110,9 +110,9 @@ static int look(struct command_line *line)
     struct progress progress;
     struct mpiq_job *job = NULL;
     progress_start(&progress);
-    line->look.progress = progress_show;
-    line->look.argument = &progress;
-    struct mpiq_error *error = mpiq_job_look(&line->look, &job);
+    line->options.progress = progress_show;
+    line->options.argument = &progress;
+    struct mpiq_error *error = mpiq_job_look(&line->options, &job);
     progress_end(&progress);
     int status = error ? say_error(error) : answer(line, job);
     mpiq_job_destroy(job);

@@ -150,9 +150,9 @@ static bool parse_wire(const char *text, struct command_line *line)
 {
     struct mpiq_wire wire;
     char rest;
-    if (line->look.wire_count == MAX_WIRES || sscanf(text, "%d,%d%c", &wire.in, &wire.out, &rest) != 2)
+    if (line->options.wire_count == MAX_WIRES || sscanf(text, "%d,%d%c", &wire.in, &wire.out, &rest) != 2)
         return false;
-    line->wires[line->look.wire_count++] = wire;
+    line->wires[line->options.wire_count++] = wire;
     return true;
 }
 
@@ -176,31 +176,32 @@ static int take_option(int option, struct command_line *line)
         line->render.comm = optarg;
         return -1;
     case OPTION_HOSTS:
-        line->look.hosts = optarg;
+        line->options.hosts = optarg;
         return -1;
     case OPTION_VIA:
-        line->look.via = optarg;
+        line->options.via = optarg;
         return -1;
     case OPTION_WAIT:
-        return parse_seconds(optarg, &line->look.wait) && line->look.wait > 0
+        return parse_seconds(optarg, &line->options.wait) && line->options.wait > 0
                    ? -1
                    : refuse("--wait takes seconds, not '%s'", optarg);
     case OPTION_FANOUT:
-        return parse_fanout(optarg, &line->look.fanout)
+        return parse_fanout(optarg, &line->options.fanout)
                    ? -1
                    : refuse("--fanout takes a number of hosts, not '%s'", optarg);
     case OPTION_ALL:
         line->render.all = true;
         return -1;
     case OPTION_STOP:
-        line->look.stop = true;
+        line->options.stop = true;
         return -1;
     case OPTION_PAUSE:
-        return parse_seconds(optarg, &line->look.pause) ? -1
-                                                        : refuse("--pause takes seconds, not '%s'", optarg);
+        return parse_seconds(optarg, &line->options.pause)
+                   ? -1
+                   : refuse("--pause takes seconds, not '%s'", optarg);
     case OPTION_STALL_AFTER:
         line->stall_given = true;
-        return parse_seconds(optarg, &line->look.stall_after)
+        return parse_seconds(optarg, &line->options.stall_after)
                    ? -1
                    : refuse("--stall-after takes seconds, not '%s'", optarg);
     case OPTION_HANG_AFTER:
@@ -209,7 +210,7 @@ static int take_option(int option, struct command_line *line)
                    ? -1
                    : refuse("--hang-after takes seconds, not '%s'", optarg);
     case OPTION_DLL:
-        line->look.dll = optarg;
+        line->options.dll = optarg;
         return -1;
     case OPTION_COLOR:
         line->color = optarg;
@@ -276,13 +277,13 @@ static int take_command(int argc, char **argv, struct command_line *line)
 /* What would go unheeded is said: somebody wanted something by it. */
 static int check_options(const struct command_line *line)
 {
-    bool look = line->command != COMMAND_SNAPSHOT && line->command != COMMAND_DOCTOR;
+    bool renders = line->command != COMMAND_SNAPSHOT && line->command != COMMAND_DOCTOR;
     if (line->command != COMMAND_RUN && (line->keep || line->hang_given || line->strict || line->check))
         return refuse("%s goes with run only", line->keep     ? "--keep"
                                                : line->strict ? "--strict"
                                                : line->check  ? "--check"
                                                               : "--hang-after");
-    if (line->stall_given && (!look || line->command == COMMAND_RUN))
+    if (line->stall_given && (!renders || line->command == COMMAND_RUN))
         return refuse("--stall-after has no meaning with %s", line->command == COMMAND_RUN
                                                                   ? "run: see --hang-after"
                                                               : line->command == COMMAND_DOCTOR ? "doctor"
@@ -291,10 +292,10 @@ static int check_options(const struct command_line *line)
         return refuse("--comm goes with collectives and comms only");
     if (line->command != COMMAND_SNAPSHOT && line->output)
         return refuse("-o goes with snapshot only");
-    if (!look && (line->html || line->render.format == MPIQ_FORMAT_JSON))
+    if (!renders && (line->html || line->render.format == MPIQ_FORMAT_JSON))
         return refuse("%s has no answer in %s", line->command == COMMAND_DOCTOR ? "doctor" : "snapshot",
                       line->html ? "HTML" : "JSON");
-    if (!look && line->render.ranks)
+    if (!renders && line->render.ranks)
         return refuse("%s is about all ranks: it takes no --ranks",
                       line->command == COMMAND_DOCTOR ? "doctor" : "snapshot");
     if (line->html && line->render.format == MPIQ_FORMAT_JSON)
@@ -326,8 +327,8 @@ static int check(int argc, char **argv, struct command_line *line)
         line->program = &argv[optind];
         return -1;
     }
-    line->look.targets = (const char *const *)&argv[optind];
-    line->look.target_count = (size_t)(argc - optind);
+    line->options.targets = (const char *const *)&argv[optind];
+    line->options.target_count = (size_t)(argc - optind);
     return -1;
 }
 
@@ -342,7 +343,7 @@ static bool wants_color(const struct command_line *line)
 
 int parse_command_line(int argc, char **argv, struct command_line *ret)
 {
-    *ret = (struct command_line){.look = MPIQ_OPTIONS_DEFAULT,
+    *ret = (struct command_line){.options = MPIQ_OPTIONS_DEFAULT,
                                  .render = MPIQ_RENDER_OPTIONS_DEFAULT,
                                  .hang_after = 300,
                                  .color = "auto"};
@@ -363,7 +364,7 @@ int parse_command_line(int argc, char **argv, struct command_line *ret)
         status = take_command(argc, argv, ret);
     if (status >= 0)
         return status;
-    ret->look.wires = ret->wires;
+    ret->options.wires = ret->wires;
     if (ret->html && ret->render.format != MPIQ_FORMAT_JSON)
         ret->render.format = MPIQ_FORMAT_HTML;
     ret->render.color = wants_color(ret);

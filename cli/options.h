@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* options - the command line of mpiq, as a record. */
+/* options - the command line of mpiq, as a structure. */
 #ifndef MPIQ_CLI_OPTIONS_H
 #define MPIQ_CLI_OPTIONS_H
 
@@ -27,7 +27,7 @@ enum { MAX_WIRES = 4096 };
 
 struct command_line {
     enum command command;
-    struct mpiq_options look;
+    struct mpiq_options options;
     struct mpiq_render_options render;
     const char *question; /* of ask */
     const char *json;     /* of --json-to; NULL */

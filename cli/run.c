@@ -159,11 +159,11 @@ static struct mpiq_job *look(struct run *run)
     const char *targets[] = {target};
     struct mpiq_job *job = NULL;
     snprintf(target, sizeof target, "%d", (int)launcher);
-    run->line->look.targets = targets;
-    run->line->look.target_count = 1;
-    run->line->look.stall_after = run->line->hang_after;
+    run->line->options.targets = targets;
+    run->line->options.target_count = 1;
+    run->line->options.stall_after = run->line->hang_after;
     double begin = now();
-    struct mpiq_error *error = mpiq_watch_look(run->watch, &run->line->look, &job);
+    struct mpiq_error *error = mpiq_watch_look(run->watch, &run->line->options, &job);
     double rest = look_share * (now() - begin), most = run->line->hang_after / 4;
     run->next_look = now() + (rest < most ? rest : most);
     if (error && mpiq_error_is_usage(error) && !run->complained) {

@@ -12,14 +12,14 @@
 
 #include "recorder.h"
 
-enum { KEPT = 512, DEPTH = 16, CONTENTS_MAX = 1 << 20 };
+enum { CACHED = 512, DEPTH = 16, CONTENTS_MAX = 1 << 20 };
 
 /* The types met so far, by handle. */
 static struct {
     uint64_t handle;
     int64_t size;
     struct signature one;
-} kept[KEPT];
+} cache[CACHED];
 static struct mpiq_record_base *bases;
 static int named_combiner;
 
@@ -225,30 +225,30 @@ int64_t type_size_now(uint64_t handle)
 /* Of one element of that datatype, asked for once. */
 static int64_t lookup(uint64_t handle, struct signature *ret)
 {
-    size_t slot = mpiq_record_mix(handle) % KEPT;
+    size_t slot = mpiq_record_mix(handle) % CACHED;
     arena_lock();
-    bool hit = kept[slot].handle == handle && handle != 0;
-    *ret = kept[slot].one;
-    int64_t size = kept[slot].size;
+    bool hit = cache[slot].handle == handle && handle != 0;
+    *ret = cache[slot].one;
+    int64_t size = cache[slot].size;
     arena_unlock();
     if (hit)
         return size;
     size = type_size_now(handle);
     analyse(handle, 0, ret);
     arena_lock();
-    kept[slot].handle = handle;
-    kept[slot].size = size;
-    kept[slot].one = *ret;
+    cache[slot].handle = handle;
+    cache[slot].size = size;
+    cache[slot].one = *ret;
     arena_unlock();
     return size;
 }
 
 void signature_forget(uint64_t handle)
 {
-    size_t slot = mpiq_record_mix(handle) % KEPT;
+    size_t slot = mpiq_record_mix(handle) % CACHED;
     arena_lock();
-    if (kept[slot].handle == handle)
-        kept[slot].handle = 0;
+    if (cache[slot].handle == handle)
+        cache[slot].handle = 0;
     arena_unlock();
 }
 

@@ -39,8 +39,8 @@ static int32_t find_own_frame(const struct mpiq_rank_state *state, const struct 
     return in_library;
 }
 
-/* A function whose last deed is to call another one leaves no frame, and MPI_Init and MPI_Finalize are
-   written so: their bodies tell them (ompi_mpi_finalize). */
+/* A function that ends in a tail call leaves no frame, and MPI_Init and MPI_Finalize do: their bodies tell
+   them (ompi_mpi_finalize). */
 static bool is_body(const struct mpiq_frame *frame, char *name, size_t size)
 {
     static const char *const bodies[][2] = {{"_mpi_init", "MPI_Init"}, {"_mpi_finalize", "MPI_Finalize"}};
@@ -370,19 +370,19 @@ void mpiq_rank_place_waits(struct mpiq_rank_state *state)
         nobody++;
     if (nobody == state->thread_count)
         return;
-    struct mpiq_thread homeless = state->threads[nobody];
+    struct mpiq_thread unowned = state->threads[nobody];
     struct mpiq_thread *thread = only_one_in_mpi(state);
-    if (thread && thread->wait_count == 0 && homeless.wait_count == 1) {
-        thread->waits = homeless.waits;
-        thread->wait_count = homeless.wait_count;
+    if (thread && thread->wait_count == 0 && unowned.wait_count == 1) {
+        thread->waits = unowned.waits;
+        thread->wait_count = unowned.wait_count;
         place(&thread->waits[0], thread);
-        homeless.waits = NULL;
-        homeless.wait_count = 0;
+        unowned.waits = NULL;
+        unowned.wait_count = 0;
     }
-    for (size_t i = 0; i < homeless.wait_count; i++)
-        free(homeless.waits[i].operations);
-    free(homeless.waits);
-    free(homeless.frames);
+    for (size_t i = 0; i < unowned.wait_count; i++)
+        free(unowned.waits[i].operations);
+    free(unowned.waits);
+    free(unowned.frames);
     memmove(&state->threads[nobody], &state->threads[nobody + 1],
             (state->thread_count - nobody - 1) * sizeof *state->threads);
     state->thread_count--;
