@@ -29,18 +29,27 @@ def c_module(path):
     return stem.with_name(re.sub(r"_private$", "", stem.name))
 
 
-def c_modules():
-    """{module: {module it includes: the file with the #include line}}"""
-    graph = {}
+def c_includes():
+    """Yields each C file with the files of the repository that it includes."""
     for folder in C_FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.[ch]")):
-            includes = graph.setdefault(c_module(path.relative_to(ROOT)), {})
+            targets = []
             for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(), re.M):
                 for base in [path.parent, *(ROOT / root for root in C_ROOTS)]:
                     target = (base / name).resolve()
                     if target.is_file() and target.is_relative_to(ROOT):
-                        includes.setdefault(c_module(target.relative_to(ROOT)), path.relative_to(ROOT))
+                        targets.append(target.relative_to(ROOT))
                         break
+            yield path.relative_to(ROOT), targets
+
+
+def c_modules():
+    """{module: {module it includes: the file with the #include line}}"""
+    graph = {}
+    for path, targets in c_includes():
+        includes = graph.setdefault(c_module(path), {})
+        for target in targets:
+            includes.setdefault(c_module(target), path)
     return graph
 
 

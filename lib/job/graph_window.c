@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided waits: which ranks have not posted, completed or unlocked. */
 #include "job/collective.h"
+#include "job/diagnose_options.h"
 #include "job/graph.h"
 #include "job/underway.h"
 

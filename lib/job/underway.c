@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "job/diagnose_options.h"
+
 static const struct mpiq_job_channel *find_channel(const struct mpiq_job_state *job,
                                                    const struct mpiq_job_member *member, uint32_t peer)
 {

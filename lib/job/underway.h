@@ -11,12 +11,6 @@
 
 #include "state/job_state.h"
 
-/* Processor time of a thread between the looks that is more than what they cost it: it went round in MPI.
-   Only what it got after the first look had ended at all ranks counts: what others did before they came to
-   their waits is then there for it to find.  It has to have got as much in each half of that time: what one
-   took in in the first, the other one noticed in the second. */
-enum { MPIQ_POLLED_NS = 1000000 };
-
 struct mpiq_underway {
     const struct mpiq_job_state *job;
     uint8_t *members; /* of each member, made when first asked for: something is under way to it */

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/proc.h"
-#include "job/underway.h"
+#include "job/diagnose_options.h"
 
 /* Seconds that a half may take longer, and between two checks whether it has to. */
 static const double patience = 0.75;

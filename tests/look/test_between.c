@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "job/underway.h"
+#include "job/diagnose_options.h"
 #include "look/between.h"
 #include "suite.h"
 
