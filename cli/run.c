@@ -37,6 +37,7 @@ struct run {
     double next_check;   /* of CLOCK_MONOTONIC: ranks are held, and were looked at */
     int checks;          /* looks at held ranks of which one is missing still */
     bool checked;        /* some ranks were read at their end */
+    bool gave_up;        /* some were let go without */
     bool found;          /* and something was wrong */
     bool complained;     /* of a look that can never be: once is enough */
 };
@@ -230,6 +231,19 @@ static bool take_check(struct run *run, const struct mpiq_job *job)
     return true;
 }
 
+/* Lets ranks go that cannot be checked; the report of the last look says which are missing, or what could not
+ * be read. */
+static void give_up_check(struct run *run, const struct mpiq_job *job)
+{
+    run->gave_up = true;
+    fprintf(stderr, "mpiq: some ranks were not checked: not all of the job could be read at its end%s\n",
+            job ? "; the job as it is now:" : "");
+    if (job)
+        tell(run->line, job);
+    check_release(run->check);
+    run->checks = 0;
+}
+
 /* Looks at ranks that wait at their end, once all of their world do.  Where others of the job do not come, as
    with a world that it has spawned, they are let go after some looks. */
 static void check_if_ended(struct run *run)
@@ -241,12 +255,8 @@ static void check_if_ended(struct run *run)
     struct mpiq_job *job = look(run);
     if (!take_check(run, job)) {
         run->next_check = now() + between_checks;
-        if (++run->checks >= MOST_CHECKS) {
-            fprintf(stderr,
-                    "mpiq: some ranks were not checked: others of the job did not come to their end\n");
-            check_release(run->check);
-            run->checks = 0;
-        }
+        if (++run->checks >= MOST_CHECKS)
+            give_up_check(run, job);
     }
     mpiq_job_destroy(job);
 }
@@ -258,7 +268,7 @@ static int end_check(struct run *run, int status, bool hung)
     check_end(run->check);
     if (hung)
         return status;
-    if (!run->checked)
+    if (!run->checked && !run->gave_up)
         fprintf(stderr, "mpiq: the job was not checked: no rank came to MPI_Finalize under the recorder\n");
     return run->found ? EXIT_CHECK : status;
 }

@@ -146,10 +146,10 @@ static struct mpiq_error *choose_recorder(const struct mpiq_dll_host_options *op
     char *path = NULL;
     if (options->recorder.path)
         return take_opened(&options->recorder, ret);
-    if (options->no_search)
-        return mpiq_error_create(
-            MPIQ_ERROR_NOT_FOUND,
-            "libmpiq_record_msgq.so is not installed with mpiq; set MPIQ_RECORD_DLL to its path");
+    if (options->no_search) /* not "not found", which for an MPICH is no trouble */
+        return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
+                                 "the recorder's queue library libmpiq_record_msgq.so cannot be opened: "
+                                 "install it with mpiq, or set MPIQ_RECORD_DLL to its path");
     struct mpiq_error *error =
         mpiq_locate("MPIQ_RECORD_DLL", "libmpiq_record_msgq.so", MPIQ_LIB, "mqs", &path);
     if (!error)

@@ -77,11 +77,11 @@ def compile_program(library, name, folder):
     return program
 
 
-def run(library, program, case, *options):
+def run(library, program, case, *options, **variables):
     """Status, stdout and stderr of one job in a pid namespace of its own: nothing of it is left."""
     folder = tempfile.mkdtemp(prefix="mpiq-latent-") # launchers name their files there by pids, which are equal
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                   "TMPDIR": folder, "OMPI_MCA_btl_vader_backing_directory": folder}
+                   "TMPDIR": folder, "OMPI_MCA_btl_vader_backing_directory": folder, **variables}
     many = ["--oversubscribe"] if library == "openmpi" else []
     command = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child=KILL", os.environ["MPIQ"], "run",
                *options, "--hang-after", "30", "--", f"mpirun.{library}", *many, "-n", str(RANKS), program, case]
@@ -138,3 +138,14 @@ def test_right_programs_are_not_accused(results, name, option):
     status, text = results[name + option]
     assert status == 0, text
     assert "check" not in text and "deadlock" not in text, text
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_ranks_that_cannot_be_read_are_let_go_with_the_reason(library, tmp_path):
+    if not shutil.which(f"mpicc.{library}"):
+        pytest.skip(f"mpicc.{library} is not installed")
+    program = compile_program(library, "latent", tmp_path)
+    status, text = run(library, program, "message_lost", "--check", MPIQ_RECORD_DLL=str(tmp_path / "no-such.so"))
+    assert status == 0, text
+    assert "mpiq: some ranks were not checked: " in text and "libmpiq_record_msgq.so cannot be opened" in text, text
+    assert "no rank came to MPI_Finalize" not in text, text
