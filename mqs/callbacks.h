@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * callbacks - the one pointer that the DLL keeps: the debugger's basic callbacks; and memory through them.
+ * callbacks - the DLL's one global pointer, to the debugger's basic callbacks, and memory allocation through
+ * them.
  */
 #ifndef MQS_CALLBACKS_H
 #define MQS_CALLBACKS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * entry_points - the entry points that are the same in every DLL of ours (basic callbacks, versions, images),
- * and what the others begin with.
+ * entry_points - the entry points that are the same in all our DLLs (basic callbacks, versions, images), and
+ * the common start of the others.
  *
  * It leaves to each DLL: its struct _mqs_process_info, mqs_version_string, and all functions that take a
  * process.

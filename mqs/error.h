@@ -3,8 +3,8 @@
  * error - the codes that the DLL's functions return beside mqs_ok, mqs_no_information and mqs_end_of_list,
  * and the sentence for each.
  *
- * One list makes both.  The Forum's own err_ codes keep their place in mpi_interface.h; what we return is
- * from the list below alone, so that each code has a sentence that says what failed and what helps.
+ * Both are made from one list.  The Forum's own err_ codes stay in mpi_interface.h; we return only codes
+ * from the list below, so that each code has a sentence that says what failed and what helps.
  */
 #ifndef MQS_ERROR_H
 #define MQS_ERROR_H

@@ -3,10 +3,10 @@
  * fetch - bytes of the process, through a cache of blocks that lives as long as a look, and numbers out of
  * them.
  *
- * A call costs a debugger more than the bytes it brings, so small reads are served from large blocks: what
- * lies near each other in the library's heap is fetched once.  Where a block is not mapped whole a smaller
- * one is tried, down to a page (on the stack at once), and where a target knows no pages the exact range.
- * Large reads (arrays, chunks of requests) go straight to the caller's buffer.
+ * For a debugger a call costs more than the bytes it returns, so small reads are served from large blocks:
+ * neighbouring data in the library's heap is fetched once.  If a block is not fully mapped a smaller one is
+ * tried, down to a page (on the stack at once), and if the target has no pages the exact range.  Large reads
+ * (arrays, chunks of requests) go straight to the caller's buffer.
  */
 #ifndef MQS_FETCH_H
 #define MQS_FETCH_H

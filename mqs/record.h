@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * record - structures of our own making in the process's memory (ompi_mqs.h, mpiq_record.h): they have the
- * same offsets in every process, and say their own size.
+ * record - our own structures in the process's memory (ompi_mqs.h, mpiq_record.h): they have the same
+ * offsets in every process and contain their size.
  */
 #ifndef MQS_RECORD_H
 #define MQS_RECORD_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * budget - the memory that the states of a job may take together.
+ * budget - the memory that the states of a job may use together.
  *
- * Each state has a share that nobody can take from it; what it needs beyond comes out of one pool.  So a rank
- * that means ill can use up the pool, but not what an ordinary rank needs.
+ * Each state has a guaranteed share; whatever it needs beyond that comes from one pool.  So a malicious rank
+ * can use up the pool, but not what an ordinary rank needs.
  */
 #ifndef MPIQ_STATE_BUDGET_H
 #define MPIQ_STATE_BUDGET_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* communicator_words - how a sentence speaks of a place in the source, and of a communicator. */
+/* communicator_words - how sentences name a place in the source, and a communicator. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* duration - how long something took, as all sentences and tables write it: "0.4 s", "5 m 10 s", "3 h 12 m",
-   "2 d 4 h". */
+/* duration - durations as all sentences and tables write them: "0.4 s", "5 m 10 s", "3 h 12 m", "2 d 4 h".
+ */
 #ifndef MPIQ_DURATION_H
 #define MPIQ_DURATION_H
 

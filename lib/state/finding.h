@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * finding - what the diagnosis of a job says: a verdict, findings, what each rank does, and why it waits.
+ * finding - the diagnosis of a job: a verdict, findings, what each rank does, and why it waits.
  *
- * Plain data that lib/job fills and lib/report renders without deciding anything; what it points at in the
- * job state (communicators, operations, sites) is by index.  Kinds and words are fixed by the design.
- *
- * Everything hangs on the diagnosis and is freed with it: mpiq_diagnosis_destroy.
+ * Plain data that lib/job fills and lib/report renders without deciding anything.  It refers to the job
+ * state (communicators, operations, sites) by index.  Kinds and words are fixed by the design.  The
+ * diagnosis owns everything in it, and mpiq_diagnosis_destroy frees it.
  */
 #ifndef MPIQ_FINDING_H
 #define MPIQ_FINDING_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * BLAKE2s (RFC 7693) over the members, eight bytes each, the first 64 bits of the digest.  A rank may choose
- * its groups: with a weaker function it could give one of them the hash of another rank's.
+ * BLAKE2s (RFC 7693) over the members, eight bytes each, the first 64 bits of the digest.  A rank can choose
+ * its groups: with a weaker function it could give one of them the hash of another rank's group.
  */
 #include "state/group_hash.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* group_hash - what a group is told by: a hash of its members, in their order, that nobody can forge. */
+/* group_hash - identifies a group: a hash of its members, in order, that nobody can forge. */
 #ifndef MPIQ_GROUP_HASH_H
 #define MPIQ_GROUP_HASH_H
 

@@ -2,9 +2,9 @@
 /*
  * group_json - processes' names and groups of them as JSON.
  *
- * A name is [job, rank].  A group is {"hash": "0x…", "count": N, "members": [run, …]}, where a run is
- * [job, first rank, length], or [job, first rank, length, stride] where ranks are not consecutive (rank -1
- * stays -1); without members they are not said.
+ * A name is [job, rank].  A group is {"hash": "0x…", "count": N, "members": [run, …]}, where a run is [job,
+ * first rank, length], or [job, first rank, length, stride] where ranks are not consecutive (rank -1 stays
+ * -1); without "members", the members are not given.
  */
 #ifndef MPIQ_STATE_GROUP_JSON_H
 #define MPIQ_STATE_GROUP_JSON_H

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job_adding - one rank state on its way into the job's columns: shared by job_state_add.c and job_threads.c.
- */
+/* job_adding - adding one rank state to the job's columns: shared by job_state_add.c and job_threads.c. */
 #ifndef MPIQ_JOB_ADDING_H
 #define MPIQ_JOB_ADDING_H
 

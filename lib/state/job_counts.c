@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * job_counts - unexpected messages of ranks whose library's queues are not read: what one rank has sent to
- * another by tag, less what that one has received.
- *
- * Both sides count each message once, so the difference is exact when neither count moved between the looks.
- * Tags that a side summed up (mpiq_record.h) are decoded from the difference of the sums; where that fails,
- * or a side says that its counts may be off, the channel is left as it is: something may be under way.
+ * another, by tag, minus what the other has received.  Both sides count each message once, so the difference
+ * is exact if neither count changed between the looks.  Tags that a side summed up (mpiq_record.h) are
+ * decoded from the difference of the sums.  If that fails, or a side says that its counts may be off, the
+ * channel is left alone: something may be in transit.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What many ranks share exists once: strings, places, calls, names, groups, communicators. */
+/* What many ranks share is stored once: strings, places, calls, names, groups, communicators. */
 #include <stdlib.h>
 #include <string.h>
 

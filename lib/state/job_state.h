@@ -2,14 +2,15 @@
 /*
  * job_state - all ranks of a job side by side, in both looks: plain data in compact columns.
  *
- * It is built from rank states, one after another, and then speaks the job's language: worlds and
- * processes instead of the library's names, one communicator for all its members instead of one handle a
- * rank, each group once.  It says what was read and what changed between the looks.  What it leaves to
- * lib/job: which message goes to which receive, who waits for whom, and why.
+ * It is built from rank states, one after another, and then uses the job's terms: worlds and processes
+ * instead of the library's names, one communicator for all its members instead of one handle per rank, each
+ * group once.  It says what was read and what changed between the looks.  It leaves to lib/job: which
+ * message goes to which receive, who waits for whom, and why.
  *
  * Indexes are 32 bits and MPIQ_NONE is "none".  A process is an index in `processes`: all ranks of world 0
- * in order, then those of world 1, and so on, read or not.  Arrays and what hangs on them belong to the
- * job state and are read-only after mpiq_job_state_finish; before it only mpiq_job_state_add may be called.
+ * in order, then those of world 1, and so on, read or not.  Arrays and everything they refer to belong to
+ * the job state and are read-only after mpiq_job_state_finish; before that, only mpiq_job_state_add may be
+ * called.
  *
  * A million ranks with ten operations each take about 1.3 GiB.
  */

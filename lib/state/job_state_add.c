@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One rank state into the job's columns, and what changed since its first look. */
+/* Adds one rank state to the job's columns, and records what changed since its first look. */
 #include <stdlib.h>
 #include <string.h>
 

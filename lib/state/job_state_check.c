@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which rank states a job takes, and in which words it refuses the others. */
+/* Which rank states a job accepts, and the error messages for the others. */
 #include <string.h>
 
 #include "state/job_state_private.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of the building: provisional indexes become final, in an order that does not depend on who was
-   read first. */
+/* The end of construction: provisional indexes become final, in an order that does not depend on which rank
+   was read first. */
 #include <stdlib.h>
 #include <string.h>
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a job state needs while ranks are added, and no longer: for the files job_*.c beside this one.
+ * What a job state needs only while ranks are added: for the files job_*.c beside this one.
  *
- * Until mpiq_job_state_finish the columns speak provisionally: `comm` of an operation or a wait is an index
- * in members (of the rank's own view), a world's index is the order of its discovery, groups hold names
- * and communicators stand in the order of their discovery.
+ * Until mpiq_job_state_finish the columns are provisional: `comm` of an operation or a wait is an index in
+ * members (of the rank's own view), worlds and communicators are numbered in order of discovery, and groups
+ * hold names.
  */
 #ifndef MPIQ_JOB_STATE_PRIVATE_H
 #define MPIQ_JOB_STATE_PRIVATE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Windows: one for all its members, and what each member has open, holds and wants there. */
+/* Windows: one for all its members, with each member's open epochs and the locks it holds or requests. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What two looks at a rank are compared by. */
+/* What is compared between two looks at a rank. */
 #include <string.h>
 
 #include "state/job_state_private.h"

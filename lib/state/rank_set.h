@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rank_set - a set of ranks, written as a person reads it: "0-15,18", every second rank "0-46:2", ranks of
- * other worlds "w1:0-3".
+ * rank_set - a set of ranks, written for people: "0-15,18", every second rank "0-46:2", ranks of other
+ * worlds "w1:0-3".
  *
  * A rank is (index of its world, rank in that world's MPI_COMM_WORLD).  Sets are values: a zeroed one is
  * empty, mpiq_rank_set_deinit frees what one holds.

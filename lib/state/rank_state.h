@@ -2,11 +2,11 @@
 /*
  * rank_state - what one look saw of one process: plain data, complete in itself.
  *
- * lib/rank writes it, a snapshot holds it, lib/job reads it.  It says what the library's memory said, in
- * the library's own terms (local ranks, handles, names of processes); nothing is matched or concluded yet.
- * It holds envelopes, never payload.
+ * lib/rank writes it, a snapshot holds it, lib/job reads it.  It contains what the library's memory says, in
+ * the library's terms (local ranks, handles, names of processes); nothing is matched or concluded yet.  It
+ * holds envelopes, never payload.
  *
- * Everything hangs on the state and is freed with it: mpiq_rank_state_destroy.
+ * The state owns everything in it, and mpiq_rank_state_destroy frees it.
  */
 #ifndef MPIQ_RANK_STATE_H
 #define MPIQ_RANK_STATE_H

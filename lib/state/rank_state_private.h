@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rank_state_private - the elements of a rank state with nothing known: what is added, and what JSON leaves
- * out. */
+/* rank_state_private - the elements of a rank state with nothing known: the initial value of an added
+   element, and what JSON leaves out. */
 #ifndef MPIQ_RANK_STATE_PRIVATE_H
 #define MPIQ_RANK_STATE_PRIVATE_H
 

@@ -3,8 +3,8 @@
  * schema - a C structure as a JSON object, told by a table of its members, in both directions.
  *
  * A member that holds the value it has in the schema's `unknown` is left out on writing and keeps it on
- * reading.  Members may stand in any order; keys that the table does not know are passed over, so that a
- * newer writer is understood.  What has to hold between members is checked when all has been read.
+ * reading.  Members may come in any order.  Keys that are not in the table are skipped, so that a newer
+ * writer is understood.  Conditions between members are checked when everything has been read.
  *
  * It leaves to others: what the values mean (the schema's check).
  */

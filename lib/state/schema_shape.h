@@ -2,10 +2,10 @@
 /*
  * schema_shape - what two structures of one schema have in common beside their numbers.
  *
- * The shape of a structure is all of it but its numbers: which strings and words it holds, how many elements
- * each list has.  Structures of one shape have their numbers in the same places, in the same order: the order
- * of the schema's table.  Ranks that do the same thing have one shape, so a class of them is one structure
- * and a row of numbers for each (state_lines.h).
+ * The shape of a structure is everything except its numbers: which strings and words it holds, and how many
+ * elements each list has.  Structures of the same shape have their numbers in the same places and in the
+ * same order, that of the schema's table.  Ranks that do the same thing have the same shape, so a class of
+ * them is one structure plus one row of numbers per rank (state_lines.h).
  */
 #ifndef MPIQ_STATE_SCHEMA_SHAPE_H
 #define MPIQ_STATE_SCHEMA_SHAPE_H

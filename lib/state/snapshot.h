@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * snapshot - rank states in a file: what a job looked like, to be diagnosed elsewhere or later.
+ * snapshot - rank states in a file: what a job looked like, for a diagnosis elsewhere or later.
  *
  * One line "mpiq snapshot 1\n", then one zstd stream of lines: each "LOOK JSON\n", LOOK 1 or 2 and the rank
  * state as mpiq_rank_state_to_json writes it; in version 2, ranks that are alike may be folded

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines back into rank states. */
+/* Turns lines back into rank states. */
 #include "state/state_lines.h"
 
 #include <stdlib.h>

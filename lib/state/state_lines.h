@@ -7,9 +7,10 @@
  *     +DA DB …                  the next rank state of the class: by how much each of those numbers differs
  *                               from the line before
  *
- * Ranks of a class have one shape (schema_shape.h), whose numbers are counted from 0.  A line of the third
- * kind gives a whole rank state, checked as any other: what is told of a class is told of each rank in it,
- * and nothing is left out.  A state whose groups name their members is never the first of a class.
+ * Ranks of a class have the same shape (schema_shape.h), whose numbers are counted from 0. A line of the
+ * third kind gives a complete rank state, checked like any other: whatever is said of a class is said of
+ * each rank in it, and nothing is left out.  A state whose groups list their members is never the first of a
+ * class.
  */
 #ifndef MPIQ_STATE_LINES_H
 #define MPIQ_STATE_LINES_H

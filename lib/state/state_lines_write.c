@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank states as lines, those that are alike folded. */
+/* Writes rank states as lines, with those of the same shape folded. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

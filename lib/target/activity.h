@@ -3,7 +3,7 @@
  * activity - signs of work in a live process that its own processor time does not show: programs that it
  * runs, bytes that it reads and writes, and the system call that a thread sleeps in.
  *
- * It reads /proc and decides nothing: what is not known is said to be unknown.
+ * It reads /proc and decides nothing: unknown values are marked as unknown.
  */
 #ifndef MPIQ_ACTIVITY_H
 #define MPIQ_ACTIVITY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* build_id - the name that the linker gives to the contents of an object. */
+/* build_id - the linker's identifier for the contents of an object. */
 #ifndef MPIQ_BUILD_ID_H
 #define MPIQ_BUILD_ID_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * core - what is left of a process: its core file, and the files that it had mapped.
+ * core - a dead process: its core file, and the files that it had mapped.
  *
- * A core seldom holds the code and constants that can be had from the mapped files.  They are taken from
- * there only if the file is the same: by the build-id in its first page, which the kernel and gcore do write.
+ * A core seldom holds code and constants that are also in the mapped files.  They are read from there only
+ * if the file is the same, according to the build-id in its first page, which the kernel and gcore do write.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 /*
  * core_file - an ELF core file as data: memory segments, mapped files, threads, who it was.
  *
- * The kernel's and gcore's.  Everything in it is untrusted: counts and offsets are held against the file's
- * size. It reads only what the core itself has; core.c adds the mapped files.
+ * The kernel's and gcore's.  Everything in it is untrusted: counts and offsets are checked against the
+ * file's size.  This module reads only the core itself; core.c adds the mapped files.
  */
 #ifndef MPIQ_CORE_FILE_H
 #define MPIQ_CORE_FILE_H

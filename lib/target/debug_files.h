@@ -3,8 +3,8 @@
  * debug_files - the files that debug information refers to: dwz's common file, and the .dwo and .dwp files of
  * split units.
  *
- * They are found here, never by a library: regular files beneath the object's root, with the build-id or unit
- * id that was asked for, and one level deep (such a file's own references lead nowhere).
+ * Only this module finds them, never a library: regular files beneath the object's root, with the requested
+ * build-id or unit id, and one level deep (references in such a file are not followed).
  */
 #ifndef MPIQ_DEBUG_FILES_H
 #define MPIQ_DEBUG_FILES_H

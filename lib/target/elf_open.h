@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* elf_open - libelf's handle on a file that is mapped; that it finds no memory for one is counted. */
+/* elf_open - libelf's handle on a mapped file; a failed allocation for it is counted. */
 #ifndef MPIQ_TARGET_ELF_OPEN_H
 #define MPIQ_TARGET_ELF_OPEN_H
 

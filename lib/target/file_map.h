@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file_map - regular files that others name, opened without trusting them, as bytes in memory.
+ * file_map - maps regular files whose names are untrusted.
  *
- * A path may lead to a FIFO, a device or out of a container: what is opened is a regular file beneath the
- * given root, and nothing is waited for.  A file that becomes shorter while it is mapped would end the
- * program with SIGBUS; here its missing pages become zeros and the map says so.
+ * A path may lead to a FIFO, a device or out of a container, so only regular files beneath the given root
+ * are opened, without blocking.  A file that is truncated while it is mapped would kill the program with
+ * SIGBUS; here its missing pages become zeros and the map says so.
  */
 #ifndef MPIQ_FILE_MAP_H
 #define MPIQ_FILE_MAP_H

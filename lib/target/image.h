@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * image - an ELF file put together again from a process's memory, when the file itself is out of reach: a
- * deleted library of another's process, a file in a container that we may not enter.
+ * image - an ELF file reconstructed from a process's memory when the file itself cannot be read: a deleted
+ * library of another user's process, or a file in a container that we may not enter.
  *
- * What is loaded is all there is: dynamic symbols and call frame information, no types and no lines (those
- * may still be found in a separate debug file by build-id).
+ * Only the loaded parts are available: dynamic symbols and call frame information, but no types and no lines
+ * (those may still be found in a separate debug file by build-id).
  */
 #ifndef MPIQ_IMAGE_H
 #define MPIQ_IMAGE_H

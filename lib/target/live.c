@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * live - a running process of this machine, read on the run.
+ * live - a running process of this machine, read while it runs.
  *
- * A target is used by one thread at a time; different targets may be used side by side.
+ * Only one thread at a time may use a target; different targets may be used in parallel.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Symbols and types of a process: its modules' objects asked one after another. */
+/* Symbols and types of a process: searches the objects of its modules one after another. */
 #include "target/module.h"
 
 #include <string.h>

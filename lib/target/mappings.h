@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mappings - what a process maps where, by the kernel's list or a core's. */
+/* mappings - what a process maps where, from the kernel's list or a core's. */
 #ifndef MPIQ_MAPPINGS_H
 #define MPIQ_MAPPINGS_H
 

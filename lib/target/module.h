@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * module - what a process has loaded: its objects in link-map order, and where each begins.
+ * module - a process's loaded objects in link-map order, and where each begins.
  *
  * Works for any process whose memory can be read through its target and whose mappings are known (live and
- * core).  The order comes from the dynamic linker's own list (DT_DEBUG, r_debug), which is what a symbol
- * search has to follow; where there is none (static, not started yet, list damaged) the executable comes
- * first and the others by address.
+ * core).  The order comes from the dynamic linker's own list (DT_DEBUG, r_debug), which a symbol search must
+ * follow; if there is none (static, not started yet, list damaged) the executable comes first, then the
+ * others by address.
  *
- * An object is opened when it is first asked for, and only if it is what the process mapped: its build-id is
- * compared with the one in memory.  A file that was replaced or deleted since is taken from
+ * An object is opened when it is first needed, and only if it is what the process mapped: its build-id is
+ * compared with the one in memory.  A file that was replaced or deleted since is read from
  * /proc/PID/map_files, /proc/PID/exe or, as a last resort, from the process's memory.
  */
 #ifndef MPIQ_MODULE_H

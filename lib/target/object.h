@@ -2,18 +2,19 @@
 /*
  * object - one ELF file that processes map: its identity, symbols, types, lines.
  *
- * Objects live in one registry for the whole program, so that sixty-four ranks of one executable cost one
- * parse.  A file is the same as long as device, inode, size and modification time are, and path and root
- * directory, too: where its debug information is searched for hangs on these, and no process may choose that
- * for another one.  What a process maps is told from what lies at its path by the build-id (module.c), which
- * is what the process says: alone it never makes two objects one.  Failures are kept like successes.
+ * Objects live in one registry for the whole program, so that sixty-four ranks of one executable are parsed
+ * once.  Two files are the same only if device, inode, size and modification time are equal, and also path
+ * and root directory: these determine where debug information is searched for, and no process may choose
+ * that for another.  The build-id tells whether the file at a path is the one the process mapped (module.c).
+ * The process controls its build-id, so equal build-ids alone never make two objects one.  Failures are
+ * remembered like successes.
  *
  * Addresses here are the file's own (as in its program headers); a process adds its bias.
  *
- * Threads: libelf, libdwarf and libdw are not safe to use side by side, so all that touches an object's
- * insides holds the one lock of mpiq_object_lock, which may be taken again by its holder.  Functions that say
- * "locked" expect the caller to hold it; the others take it themselves.  What they return (names, types) may
- * be read without it and stays valid until mpiq_object_clear.
+ * Threads: libelf, libdwarf and libdw are not thread-safe, so all code that uses an object's contents holds
+ * one recursive lock, mpiq_object_lock.  Functions marked "locked" expect the caller to hold it; the others
+ * take it themselves.  What they return (names, types) may be read without the lock and stays valid until
+ * mpiq_object_clear.
  */
 #ifndef MPIQ_OBJECT_H
 #define MPIQ_OBJECT_H

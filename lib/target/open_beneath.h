@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * open_beneath - a path beneath another root directory, that of a chroot or container.
+ * open_beneath - opens a path beneath another root directory, that of a chroot or container.
  *
- * openat2(RESOLVE_IN_ROOT) does the same, but its flags stand in memory, where no filter of system calls sees
- * whether a file is opened for writing: a confined reader (rank/confine.h) may not call it.
+ * openat2(RESOLVE_IN_ROOT) does the same, but its flags are in memory, where a system-call filter cannot see
+ * whether a file is opened for writing, so a confined reader (rank/confine.h) may not call it.
  */
 #ifndef MPIQ_OPEN_BENEATH_H
 #define MPIQ_OPEN_BENEATH_H

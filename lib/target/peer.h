@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * peer - another mpiq at work on the same process.
+ * peer - another mpiq working on the same process.
  *
- * Two people may ask about one job at the same time.  A process has room for one tracer, and each of ours
- * holds a thread for microseconds, with --stop for milliseconds: that is no stopped rank and no reason to
- * refuse.
+ * Two people may look at one job at the same time.  A process can have only one tracer.  Each mpiq holds a
+ * thread for microseconds, or with --stop for milliseconds, so that is neither a stopped rank nor a reason
+ * to refuse.
  */
 #ifndef MPIQ_PEER_H
 #define MPIQ_PEER_H

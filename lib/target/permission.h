@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* permission - why a process may not be looked at, as one sentence with the remedy. */
+/* permission - why a process may not be read, as one sentence with the remedy. */
 #ifndef MPIQ_PERMISSION_H
 #define MPIQ_PERMISSION_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pipe - lines of text over two descriptors (pipes, a socket twice): what the wire is made of.
+ * pipe - lines of text over two descriptors (pipes, or one socket twice): the transport of the wire.
  *
  * A line is bounded, reading and writing can have a deadline, and a write to a side that has closed is an
- * error, never a SIGPIPE.  The descriptors stay the caller's.
+ * error, never a SIGPIPE.  The descriptors remain the caller's.
  */
 #ifndef MPIQ_TARGET_PIPE_H
 #define MPIQ_TARGET_PIPE_H

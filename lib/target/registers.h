@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* registers - where the kernel's general registers (NT_PRSTATUS) have what an unwinder starts from. */
+/* registers - where in the kernel's general registers (NT_PRSTATUS) an unwinder finds its starting values.
+ */
 #ifndef MPIQ_REGISTERS_H
 #define MPIQ_REGISTERS_H
 

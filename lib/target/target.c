@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The checked entrances to a target's table of callbacks. */
+/* Checked calls into a target's table of callbacks. */
 #include "target/target.h"
 
 #include <errno.h>

@@ -2,10 +2,9 @@
 /*
  * target - the bytes, symbols, types, threads and stacks of one process, wherever they come from.
  *
- * A target is a table of callbacks: live (a running process), core (what is left of one), wire (somebody
- * else's target at the other end of a pipe), made-up (a test's).  Callers use the functions below, which
- * check arguments and slots; fillers write a struct mpiq_target_ops and put struct mpiq_target first in
- * their own record.
+ * A target is a table of callbacks: live (a running process), core (a dead one), wire (a target served at
+ * the other end of a pipe), made-up (for tests).  Callers use the functions below, which check arguments and
+ * slots; fillers write a struct mpiq_target_ops and put struct mpiq_target first in their own record.
  *
  * It leaves to others: what the bytes mean.  Nothing here knows MPI.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* thread_copy - a thread's registers and stack as they were at one moment: what an unwinder works on. */
+/* thread_copy - a thread's registers and stack at one moment, for an unwinder. */
 #ifndef MPIQ_THREAD_COPY_H
 #define MPIQ_THREAD_COPY_H
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tracer - stops threads of a process of this machine, for as short as it goes, and leaves no trace.
+ * tracer - stops threads of a process on this machine for as short a time as possible, and leaves no trace.
  *
- * All of ptrace happens here, in a thread of its own per process: whatever is left when that thread ends, in
- * whichever way (a timeout, a crash, SIGKILL), the kernel detaches and lets run.  PTRACE_SEIZE and
- * PTRACE_INTERRUPT send no signal; events are looked at without being consumed (WNOWAIT), so that a signal
- * that arrives in that very moment is delivered even if we are killed before we hand it back.
+ * All use of ptrace is here, in one dedicated thread per process: however that thread ends (a timeout, a
+ * crash, SIGKILL), the kernel detaches whatever is still traced and lets it run.  PTRACE_SEIZE and
+ * PTRACE_INTERRUPT send no signal; events are inspected without being consumed (WNOWAIT), so that a signal
+ * arriving at that moment is delivered even if we are killed before we pass it on.
  *
- * A system call that the kernel never restarts (epoll_wait and its like, signal(7)) returns EINTR in a thread
- * that was stopped in it: there is no way around that.
- *
- * Threads: a tracer may be used from any thread, by one at a time.
+ * A system call that the kernel never restarts (epoll_wait and similar ones, signal(7)) returns EINTR in a
+ * thread that was stopped in it; this cannot be avoided.  Threads: a tracer may be used from any thread, one
+ * at a time.
  */
 #ifndef MPIQ_TRACER_H
 #define MPIQ_TRACER_H

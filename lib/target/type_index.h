@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* type_index - where in the debug information the definition of a type is.  All functions: locked (object.h).
- */
+/* type_index - where the debug information defines a type.  All functions: locked (object.h). */
 #ifndef MPIQ_TYPE_INDEX_H
 #define MPIQ_TYPE_INDEX_H
 

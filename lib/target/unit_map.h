@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unit_map - which unit the code at an address is of: by .debug_aranges, and where that has no answer (clang
- * writes none) by the ranges in the first entries of the units that are not listed there.  Locked (object.h).
+ * unit_map - which unit the code at an address belongs to: from .debug_aranges, and if that has no answer
+ * (clang writes none) from the ranges in the first entries of the units not listed there.  Locked
+ * (object.h).
  */
 #ifndef MPIQ_UNIT_MAP_H
 #define MPIQ_UNIT_MAP_H

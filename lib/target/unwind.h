@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unwind - the stack of a thread out of a copy of its registers and stack, by libdwfl.
+ * unwind - unwinds a thread from a copy of its registers and stack, using libdwfl.
  *
- * Call frame information comes from the objects that all processes share; per process there is only the list
- * of where they lie.  What the copy does not hold is read from the target.
+ * Call frame information comes from the objects that all processes share; each process only has a list of
+ * their addresses.  Memory outside the copy is read from the target.
  */
 #ifndef MPIQ_UNWIND_H
 #define MPIQ_UNWIND_H

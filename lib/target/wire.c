@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wire - a target that somebody else serves: docs/WIRE.md from the client's side. */
+/* wire - a target served by another process: the client's side of docs/WIRE.md. */
 #include "target/wire.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wire - a target at the other end of a pipe that the caller keeps and may use in between (the helper does).
- */
+/* wire - a target at the other end of a pipe that the caller owns and may use between requests (the helper
+   does). */
 #ifndef MPIQ_TARGET_WIRE_H
 #define MPIQ_TARGET_WIRE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wire_cache - what the wire's client has been told and need not ask again: replies, and pages of memory.
+ * wire_cache - what the wire's client has received and need not ask for again: replies, and pages of memory.
  *
- * It leaves to others: what may be kept, and how long (wire.c).  All zeros is an empty one.
+ * It leaves to others: what may be kept, and how long (wire.c).  A zeroed one is empty.
  */
 #ifndef MPIQ_TARGET_WIRE_CACHE_H
 #define MPIQ_TARGET_WIRE_CACHE_H

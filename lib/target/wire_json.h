@@ -2,7 +2,7 @@
 /*
  * wire_json - what goes over the wire as JSON (docs/WIRE.md), written by its server and read by its client.
  *
- * The reader trusts nobody: of an object, what is missing or makes no sense is not known.  It leaves to
+ * The reader trusts nothing: anything missing or senseless in an object counts as unknown.  It leaves to
  * others: lines, requests and what is not JSON (wire.c, serve.c).
  */
 #ifndef MPIQ_TARGET_WIRE_JSON_H
