@@ -4,9 +4,9 @@
  *
  * If a thread polled in its wait after the first look and did not receive a message, the message was not
  * there.  So the processor time is measured from the end of the first look at all ranks to the beginning of
- * the second, with the kernel's counters alone, and in two halves (job/diagnose_options.h).  On a busy machine a
- * thread that wants the processor may get none in that time; then the second look waits a little longer for
- * it.
+ * the second, with the kernel's counters alone, and in two halves (job/diagnose_options.h).  On a busy
+ * machine a thread that wants the processor may get none in that time; then the second look waits a little
+ * longer for it.
  */
 #ifndef MPIQ_LOOK_BETWEEN_H
 #define MPIQ_LOOK_BETWEEN_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* everything - for the transcripts: one job with something of each kind at rank 0, which waits in a broadcast. */
+/* everything - for the transcripts: one job with something of each kind at rank 0, in a broadcast. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>
