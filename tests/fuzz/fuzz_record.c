@@ -2,23 +2,15 @@
 /*
  * fuzz_record - breaks the recorder's records of a process and has its DLL read all of them, twice.
  *
- * The records are made up here as the recorder would have written them.  Input: changes of ten bytes: where
- * (4, as an index into all bytes), what (1), how wide (1), value (4).  The DLL must neither crash nor leak,
- * nor hold more than 64 MiB, nor compute for more than a second, opening and two looks together.
+ * The records are made up here as the recorder would have written them.  Input: changes (changes.h).
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "limit.h"
+#include "changes.h"
 #include "mpiq_record.h"
-#include "mqs/made_up.h"
-#include "mqs/walk.h"
-
-#define MAX_CHANGES 64
-#define CHANGE 10
-#define MEMORY_LIMIT (64ul << 20)
 
 enum { ARENA = 400 << 10, FUNCTIONS = 24, MEMBERS = 8 };
 
@@ -201,78 +193,29 @@ static struct made_up *make(void)
 
 /* ---- one input --------------------------------------------------------------------------------------- */
 
-static uint32_t number(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
-}
-
 /* Values that break things: offsets of records, extremes, the input's own. */
-static uint64_t value_of(const uint8_t *change)
+static uint64_t value_of(const struct made_up *made_up, unsigned what, uint32_t value)
 {
-    uint32_t value = number(change + 6);
-    switch (change[4] % 6) {
-    case 0:
-        return value % ARENA & ~UINT32_C(7);
-    case 1:
-        return UINT64_C(1) << value % 64;
-    case 2:
-        return (UINT64_C(1) << value % 64) - 1;
-    case 3:
-        return (uint64_t) - (int64_t)(value % 256);
-    case 4:
-        return value % 256;
-    default:
-        return value;
-    }
+    (void)made_up;
+    return what % 6 == 0 ? value % ARENA & ~UINT32_C(7) : change_extreme(what % 6 - 1, value);
 }
-
-struct undo {
-    size_t index;
-    unsigned char old;
-};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const struct changes changes = {value_of, {4, 8, 2, 1, 4, 8, 2, 1}};
     static struct made_up *made_up;
-    struct undo undo[MAX_CHANGES * 8];
-    size_t undos = 0;
+    int code;
     if (!made_up) {
         made_up = make();
     }
-    for (size_t at = 0; at + CHANGE <= size && at < MAX_CHANGES * CHANGE; at += CHANGE) {
-        static const int widths[] = {4, 8, 2, 1};
-        uint64_t value = value_of(data + at);
-        size_t index = number(data + at) % made_up_bytes(made_up);
-        int width = widths[data[at + 5] % 4];
-        index &= ~(size_t)(width - 1);
-        for (int i = 0; i < width && index + (size_t)i < made_up_bytes(made_up); i++) {
-            unsigned char *byte = made_up_byte(made_up, index + (size_t)i);
-            undo[undos++] = (struct undo){.index = index + (size_t)i, .old = *byte};
-            *byte = (unsigned char)(value >> 8 * i);
-        }
-    }
-    made_up_counts()->peak = made_up_counts()->allocated;
-    limit_begin();
-    if (made_up_open(made_up) == 0) {
-        int code = walk_all(made_up);
-        if (size == 0 && code != mqs_ok) { /* unbroken records are read without a complaint */
-            fprintf(stderr, "fuzz_record: whole records are refused: %d\n", code);
-            abort();
-        }
-        walk_all(made_up);
-    } else if (size == 0) {
+    changes_make(&changes, made_up, data, size);
+    code = changes_read_twice(made_up);
+    if (size == 0 && code != mqs_ok) { /* unbroken records are read without a complaint */
+        fprintf(stderr, "fuzz_record: whole records are refused: %d\n", code);
         abort();
     }
-    made_up_close(made_up);
-    limit_end();
-    if (made_up_counts()->blocks != 0 || made_up_counts()->peak > MEMORY_LIMIT) {
-        abort();
-    }
-    while (undos > 0) {
-        undos--;
-        *made_up_byte(made_up, undo[undos].index) = undo[undos].old;
-    }
+    changes_undo(made_up);
     return 0;
 }
