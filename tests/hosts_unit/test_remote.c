@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hosts that lie, on the whole way from their lines to the job's state: made-up collectors behind a launcher
    of the test's own, read by the real reader. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/hash_table.h"
+#include "hosts/collector.h"
 #include "hosts/launcher.h"
-#include "hosts/line.h"
-#include "hosts/hello.h"
 #include "look/remote.h"
 #include "state/job_state.h"
 #include "suite.h"
@@ -31,17 +28,17 @@ struct story {
 static struct story stories[HOSTS];
 static bool mapped; /* the launcher says which ranks it has started on which host */
 
-static void say(uint64_t token, uint64_t number, enum mpiq_line_kind kind, const void *bytes, size_t length)
+/* Ends a made-up host that has no memory. */
+static void must(struct mpiq_error *error)
 {
-    char *line _cleanup_free_ = mpiq_line_write(token, number, kind, bytes, length);
-    if (!line || fputs(line, stdout) < 0)
+    if (error)
         exit(1);
 }
 
-static void say_hello(uint64_t token, const struct story *story)
+static void say_hello(struct mpiq_collector *collector, const struct story *story)
 {
     struct mpiq_hello hello = {.version = strdup(MPIQ_VERSION), .host = strdup("h")};
-    char *text _cleanup_free_ = NULL;
+    struct mpiq_told_groups groups = {0};
     for (int i = 0; i < story->others; i++) {
         char name[32];
         snprintf(name, sizeof name, "made up %d", i);
@@ -50,12 +47,11 @@ static void say_hello(uint64_t token, const struct story *story)
     }
     struct mpiq_hello_world *world = mpiq_hello_add_world(&hello, story->nspace);
     uint32_t first = (uint32_t)story->announced;
-    if (!world || !mpiq_rank_set_add_range(&world->ranks, 0, first, first + RANKS - 1) ||
-        mpiq_hello_write(&hello, &text))
+    if (!world || !mpiq_rank_set_add_range(&world->ranks, 0, first, first + RANKS - 1))
         exit(1);
+    must(mpiq_collector_hello(collector, &hello));
+    must(mpiq_collector_looked_once(collector, &groups));
     mpiq_hello_deinit(&hello);
-    say(token, 0, MPIQ_LINE_HELLO, text, strlen(text));
-    say(token, 1, MPIQ_LINE_LOOKED, "1", 1);
 }
 
 static char *snapshot_of(const struct story *story, size_t *size)
@@ -67,8 +63,7 @@ static char *snapshot_of(const struct story *story, size_t *size)
         *size = strlen(bytes);
         return bytes;
     }
-    if (mpiq_snapshot_create_memory(&writer))
-        exit(1);
+    must(mpiq_snapshot_create_memory(&writer));
     for (int look = 1; look <= 2; look++) {
         struct mpiq_rank_state *states[RANKS];
         for (int i = 0; i < RANKS; i++) {
@@ -79,35 +74,27 @@ static char *snapshot_of(const struct story *story, size_t *size)
             snprintf(state->host, sizeof state->host, "the host it claims");
             snprintf(state->nspace, sizeof state->nspace, "%s", story->state_nspace);
         }
-        if (mpiq_snapshot_add_folded(writer, look, (const struct mpiq_rank_state *const *)states, RANKS))
-            exit(1);
+        must(mpiq_snapshot_add_folded(writer, look, (const struct mpiq_rank_state *const *)states, RANKS));
         for (int i = 0; i < RANKS; i++)
             mpiq_rank_state_destroy(states[i]);
     }
-    if (mpiq_snapshot_finish_memory(writer, &bytes, size))
-        exit(1);
+    must(mpiq_snapshot_finish_memory(writer, &bytes, size));
     return bytes;
 }
 
 static int collect(const struct mpiq_launch *launch, const struct mpiq_launch_command *command)
 {
     const struct story *story = &stories[command->first_host];
-    uint64_t token = command->first_host + 1;
-    char word[8], bye[64];
+    struct mpiq_collector collector = {.token = command->first_host + 1};
+    char word[8];
     size_t size = 0;
     (void)launch;
-    say_hello(token, story);
-    fflush(stdout);
+    say_hello(&collector, story);
     if (read(STDIN_FILENO, word, sizeof word) <= 0)
         return 1;
     char *bytes _cleanup_free_ = snapshot_of(story, &size);
-    snprintf(bye, sizeof bye, "%zu %016" PRIx64, size, mpiq_hash_bytes(MPIQ_HASH_FIXED, bytes, size));
-    say(token, 2, MPIQ_LINE_LOOKED, "2", 1);
-    uint64_t number = 3;
-    if (size > 0)
-        say(token, number++, MPIQ_LINE_CHUNK, bytes, size);
-    say(token, number, MPIQ_LINE_BYE, bye, strlen(bye));
-    fflush(stdout);
+    must(mpiq_collector_looked_twice(&collector));
+    must(mpiq_collector_send(&collector, bytes, size));
     return 0;
 }
 
