@@ -158,24 +158,36 @@ bool mpiq_debug_within(const struct mpiq_debug_section *section, const char *str
     return section && at >= start && at - start < section->size;
 }
 
+bool mpiq_debug_length(const struct mpiq_debug_info *info, const struct mpiq_debug_section *section,
+                       uint64_t *at, uint64_t *end, uint8_t *offset_size)
+{
+    uint64_t start = *at + 4, length;
+    uint8_t size = 4;
+    if (!mpiq_debug_number(info, section, *at, 4, &length))
+        return false;
+    if (length == 0xffffffff) {
+        if (!mpiq_debug_number(info, section, start, 8, &length))
+            return false;
+        start += 8;
+        size = 8;
+    }
+    if (length > section->size - start)
+        return false;
+    *at = start;
+    *end = start + length;
+    *offset_size = size;
+    return true;
+}
+
 /* Reads the header at offset. */
 static bool read_header(struct mpiq_debug_info *info, const struct mpiq_debug_section *section,
                         uint64_t offset, bool in_types, struct mpiq_debug_unit *ret)
 {
-    uint64_t at = offset, length, version, kind = DW_UT_compile, address_size, value;
-    struct mpiq_debug_unit unit = {.info = info, .start = offset, .offset_size = 4, .in_types = in_types};
-    if (!mpiq_debug_number(info, section, at, 4, &length))
+    uint64_t at = offset, version, kind = DW_UT_compile, address_size, value;
+    struct mpiq_debug_unit unit = {.info = info, .start = offset, .in_types = in_types};
+    if (!mpiq_debug_length(info, section, &at, &unit.end, &unit.offset_size) ||
+        !mpiq_debug_number(info, section, at, 2, &version))
         return false;
-    at += 4;
-    if (length == 0xffffffff) {
-        if (!mpiq_debug_number(info, section, at, 8, &length))
-            return false;
-        at += 8;
-        unit.offset_size = 8;
-    }
-    if (length > section->size - at || !mpiq_debug_number(info, section, at, 2, &version))
-        return false;
-    unit.end = at + length;
     at += 2;
     if (version < 2 || version > 5)
         return false;

@@ -91,6 +91,11 @@ bool mpiq_debug_address(const struct mpiq_debug_unit *unit, uint64_t index, uint
 bool mpiq_debug_number(const struct mpiq_debug_info *info, const struct mpiq_debug_section *section,
                        uint64_t offset, size_t size, uint64_t *ret);
 
+/* The initial length of a unit, line program or set at *at, which moves behind it: where that ends, within
+   the section, and the bytes of its offsets (4, or 8 in the 64-bit format).  False if there is none. */
+bool mpiq_debug_length(const struct mpiq_debug_info *info, const struct mpiq_debug_section *section,
+                       uint64_t *at, uint64_t *end, uint8_t *offset_size);
+
 /* Whether a string that an entry has lies in the section: beside the entry. */
 bool mpiq_debug_within(const struct mpiq_debug_section *section, const char *string);
 

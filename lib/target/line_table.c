@@ -89,19 +89,10 @@ static uint64_t take_leb(struct program *program)
 static bool open_program(struct mpiq_debug_info *info, uint64_t offset, struct program *ret)
 {
     const struct mpiq_debug_section *section = mpiq_debug_sections_find(&info->sections, "line");
-    uint64_t length, header_length, first_special, at = offset, width = 4;
-    if (!mpiq_debug_number(info, section, at, 4, &length))
+    uint64_t header_length, first_special, at = offset, end;
+    uint8_t width;
+    if (!mpiq_debug_length(info, section, &at, &end, &width))
         return false;
-    at += 4;
-    if (length == 0xffffffff) {
-        if (!mpiq_debug_number(info, section, at, 8, &length))
-            return false;
-        at += 8;
-        width = 8;
-    }
-    if (length > section->size - at)
-        return false;
-    uint64_t end = at + length;
     at += 4; /* version, sizes of addresses and segments */
     if (!mpiq_debug_number(info, section, at, width, &header_length))
         return false;

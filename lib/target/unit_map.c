@@ -24,19 +24,10 @@ static void sort(struct mpiq_code_range *ranges, size_t count)
 static uint64_t read_set(struct mpiq_unit_map *map, struct mpiq_debug_info *info,
                          const struct mpiq_debug_section *section, uint64_t at)
 {
-    uint64_t length, offset, size, segment_size, start, count, width = 4, begin = at;
-    if (!mpiq_debug_number(info, section, at, 4, &length))
+    uint64_t next, offset, size, segment_size, start, count, begin = at;
+    uint8_t width;
+    if (!mpiq_debug_length(info, section, &at, &next, &width))
         return 0;
-    at += 4;
-    if (length == 0xffffffff) {
-        if (!mpiq_debug_number(info, section, at, 8, &length))
-            return 0;
-        at += 8;
-        width = 8;
-    }
-    if (length > section->size - at)
-        return 0;
-    uint64_t next = at + length;
     at += 2; /* version */
     if (!mpiq_debug_number(info, section, at, width, &offset) ||
         !mpiq_debug_number(info, section, at + width, 1, &size) ||
