@@ -123,6 +123,14 @@ void job_init(struct job_builder *job, int ranks)
     job_init_worlds(job, ranks, 1);
 }
 
+void job_init_sized(struct job_builder *job, int ranks)
+{
+    if (ranks == MANY)
+        job_init_many(job, ranks);
+    else
+        job_init(job, ranks);
+}
+
 void job_deinit(struct job_builder *job)
 {
     for (int look = 0; look < (job->alike ? 1 : 2); look++) {

@@ -32,9 +32,12 @@ struct job_builder {
 void job_init(struct job_builder *job, int ranks);
 /* How many ranks a job of very many has: 10^5, or MPIQ_JOB_TEST_RANKS. */
 int job_many(void);
+#define MANY job_many()
 /* A job of any size: both looks see the same, and members of its world are known by their first rank's state
    alone. */
 void job_init_many(struct job_builder *job, int ranks);
+/* As job_init_many for MANY ranks, else as job_init. */
+void job_init_sized(struct job_builder *job, int ranks);
 void job_init_worlds(struct job_builder *job, int ranks, int worlds);
 void job_deinit(struct job_builder *job);
 

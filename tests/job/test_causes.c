@@ -5,20 +5,10 @@
 #include "job_builder.h"
 #include "suite.h"
 
-#define MANY job_many()
-
-static void init(struct job_builder *job, int ranks)
-{
-    if (ranks == MANY)
-        job_init_many(job, ranks);
-    else
-        job_init(job, ranks);
-}
-
 /* Each rank receives tag 100 from the one before it, which sent tag 200. */
 static void make_swapped_ring(struct job_builder *job, int ranks)
 {
-    init(job, ranks);
+    job_init_sized(job, ranks);
     for (int rank = 0; rank < ranks; rank++) {
         int before = (rank + ranks - 1) % ranks;
         job_recv(job, rank, WORLD, before, 100);

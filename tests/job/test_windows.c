@@ -6,20 +6,10 @@
 #include "job_builder.h"
 #include "suite.h"
 
-#define MANY job_many()
-
-static void init(struct job_builder *job, int ranks)
-{
-    if (ranks == MANY)
-        job_init_many(job, ranks);
-    else
-        job_init(job, ranks);
-}
-
 /* Rank 1 keeps a lock of rank 0 and waits in a barrier for all others, which want that lock. */
 static void make_lock(struct job_builder *job, int ranks)
 {
-    init(job, ranks);
+    job_init_sized(job, ranks);
     int window = job_window(job, "field", WORLD);
     job_lock(job, 1, window, 0, MPIQ_LOCK_EXCLUSIVE, true);
     job_collective(job, 1, WORLD, "MPI_Barrier", 1, ANY);
@@ -72,7 +62,7 @@ static void test_unnamed(void)
 /* All even ranks hold a shared lock and wait in a barrier; all odd ones want an exclusive one. */
 static void make_shared(struct job_builder *job, int ranks)
 {
-    init(job, ranks);
+    job_init_sized(job, ranks);
     int window = job_window(job, "field", WORLD);
     for (int rank = 0; rank < ranks; rank++) {
         job_lock(job, rank, window, 0, rank % 2 ? MPIQ_LOCK_EXCLUSIVE : MPIQ_LOCK_SHARED, rank % 2 == 0);
@@ -510,7 +500,7 @@ static void test_free(void)
 /* Each rank starts an access epoch at the next one, and none has posted. */
 static void make_ring(struct job_builder *job, int ranks)
 {
-    init(job, ranks);
+    job_init_sized(job, ranks);
     int window = job_window(job, "halo", WORLD);
     for (int rank = 0; rank < ranks; rank++) {
         job_start(job, rank, window, (rank + 1) % ranks);
@@ -533,7 +523,7 @@ static void test_ring_of_starts(void)
 /* Each even rank starts an access epoch at the next one, which is in a barrier. */
 static void make_pairs(struct job_builder *job, int ranks)
 {
-    init(job, ranks);
+    job_init_sized(job, ranks);
     int window = job_window(job, "halo", WORLD);
     for (int rank = 0; rank < ranks; rank++) {
         if (rank % 2) {
