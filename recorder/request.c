@@ -217,16 +217,9 @@ static enum outcome insert(struct mpiq_record_request *request, struct mpiq_reco
     return NO_ROOM;
 }
 
-void request_publish(struct mpiq_record_request *request, uint64_t handle,
-                     enum mpiq_record_request_state state)
+void request_attach(struct mpiq_record_request *request)
 {
     struct mpiq_record_request *ended;
-    if (handle == recorder_abi.request_null) {
-        give_back(request);
-        return;
-    }
-    __atomic_store_n(&request->handle, handle, __ATOMIC_RELAXED);
-    __atomic_store_n(&request->state, state, __ATOMIC_RELEASE);
     enum outcome outcome = insert(request, &ended);
     if (outcome == NO_ROOM)
         counter_add(&mpiq_record_root.lost_requests, 1);
@@ -234,6 +227,18 @@ void request_publish(struct mpiq_record_request *request, uint64_t handle,
         let_go(request);
     if (ended)
         let_go(ended);
+}
+
+void request_publish(struct mpiq_record_request *request, uint64_t handle,
+                     enum mpiq_record_request_state state)
+{
+    if (handle == recorder_abi.request_null) {
+        give_back(request);
+        return;
+    }
+    __atomic_store_n(&request->handle, handle, __ATOMIC_RELAXED);
+    __atomic_store_n(&request->state, state, __ATOMIC_RELEASE);
+    request_attach(request);
 }
 
 struct mpiq_record_request *request_find(uint64_t handle)
@@ -300,18 +305,6 @@ struct mpiq_record_request *request_detach(uint64_t handle, bool *known)
             return NULL;
     }
     return NULL;
-}
-
-void request_attach(struct mpiq_record_request *request)
-{
-    struct mpiq_record_request *ended;
-    enum outcome outcome = insert(request, &ended);
-    if (outcome == NO_ROOM)
-        counter_add(&mpiq_record_root.lost_requests, 1);
-    if (outcome != INSERTED)
-        let_go(request);
-    if (ended)
-        let_go(ended);
 }
 
 void request_forget_comm(uint32_t comm)
