@@ -5,13 +5,12 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import time
 
 import pytest
-from built import recorder
+from two_ranks import two_ranks
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "hangs"))
@@ -23,27 +22,11 @@ LIBRARIES = ["mpich", "openmpi"]
 @pytest.fixture(name="job", scope="module", params=LIBRARIES)
 def fixture_job(request, tmp_path_factory):
     """Runs mpiq on the hung job."""
-    library = request.param
-    if not shutil.which(f"mpicc.{library}"):
-        pytest.skip(f"mpicc.{library} is not installed")
-    folder = tmp_path_factory.mktemp(library)
-    program, ready = folder / "history", folder / "ready"
-    subprocess.run([f"mpicc.{library}", "-g", "-o", program, HERE / "history.c"], check=True, capture_output=True)
-    environment = {**os.environ, "MPIQ_RECORDER": str(recorder()),
-                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    mpirun = HERE / "prefix" / library / "bin" / "mpirun"
-    with subprocess.Popen([mpirun, "--oversubscribe", "-n", "2", program, ready], env=environment) as process:
-        try:
-            end = time.monotonic() + 60
-            while not ready.exists() or ready.read_text().count("\n") < 2:
-                assert process.poll() is None and time.monotonic() < end
-                time.sleep(0.05)
-            pids = [line.split()[1] for line in ready.read_text().splitlines()]
-            time.sleep(0.5) # rank 1 polls until its ring is full of it
-            yield lambda *words, targets=pids: subprocess.run(
-                [os.environ["MPIQ"], *words, *targets], capture_output=True, text=True, check=False, timeout=120)
-        finally:
-            process.terminate()
+    with two_ranks(request.param, HERE / "history.c", tmp_path_factory.mktemp(request.param)) as wait:
+        pids = wait(lambda pids: pids)
+        time.sleep(0.5) # rank 1 polls until its ring is full of it
+        yield lambda *words, targets=pids: subprocess.run(
+            [os.environ["MPIQ"], *words, *targets], capture_output=True, text=True, check=False, timeout=120)
 
 
 def history(job, rank, **targets):

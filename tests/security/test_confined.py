@@ -4,12 +4,12 @@ import contextlib
 import os
 import pathlib
 import re
-import subprocess
 import time
 import uuid
 
 import job as jobs
 import pytest
+from ready_process import ready_process
 
 SLEEPER = """
 #include <stdio.h>
@@ -18,17 +18,6 @@ int main(void) { puts("ready"); fflush(stdout); return (int)pause(); }
 """
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 OURS = ("mpiq-reader", "mpiq-broker", "mpiq-dll-host")
-
-
-@contextlib.contextmanager
-def sleeping(program, before=()):
-    process = subprocess.Popen([*before, program], stdout=subprocess.PIPE)
-    try:
-        assert process.stdout.readline() == b"ready\n"
-        yield process.pid
-    finally:
-        process.kill()
-        process.wait()
 
 
 def proc(pid, name):
@@ -92,7 +81,7 @@ def assert_confined(pid, name):
 
 
 def test_as_ourselves(sleeper, mpiq, build):
-    with sleeping(sleeper) as pid, at_work(mpiq, build, pid) as found:
+    with ready_process(sleeper) as pid, at_work(mpiq, build, pid) as found:
         for name, process in found.items():
             assert_confined(process, name)
             assert status(process)["Uid"].split()[0] == str(os.geteuid())
@@ -100,7 +89,7 @@ def test_as_ourselves(sleeper, mpiq, build):
 
 def test_as_the_owner(sleeper, mpiq, build, root):
     """Root looks at somebody else's process: nothing that reads it is root, or can become it."""
-    with sleeping(sleeper, NOBODY) as pid, at_work(mpiq, build, pid) as found:
+    with ready_process(*NOBODY, sleeper) as pid, at_work(mpiq, build, pid) as found:
         for name, process in found.items():
             assert_confined(process, name)
             said = status(process)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whose message-queue library is loaded: an announced one only from a live process that may name code for us."""
-import contextlib
 import os
 import pathlib
 import shutil
 import subprocess
 
 import pytest
+from ready_process import ready_process
 
 # A process that announces a library, and is no MPI library's; it tells that it runs.
 ANNOUNCER = """
@@ -43,17 +43,6 @@ def library(build, tmp_path):
     return path
 
 
-@contextlib.contextmanager
-def announcing(program, library, before=()):
-    process = subprocess.Popen([*before, program, library], stdout=subprocess.PIPE)
-    try:
-        assert process.stdout.readline() == b"ready\n"
-        yield process.pid
-    finally:
-        process.kill()
-        process.wait()
-
-
 def read(build, target, **options):
     """What rank-dump makes of it, which chooses DLLs as mpiq does."""
     done = subprocess.run([build / "tests" / "rank" / "rank-dump", "--no-stacks", str(target)],
@@ -66,14 +55,14 @@ LOADED = '"name":"MPI_COMM_WORLD"'
 
 
 def test_one_of_our_own_is_loaded(announcer, library, build):
-    with announcing(announcer, library) as pid:
+    with ready_process(announcer, library) as pid:
         assert LOADED in read(build, pid)
 
 
 def test_never_from_a_core_file(announcer, library, build, tmp_path, mpiq):
     if shutil.which("gcore") is None:
         pytest.skip("gcore is not installed: it comes with gdb")
-    with announcing(announcer, library) as pid:
+    with ready_process(announcer, library) as pid:
         subprocess.run(["gcore", "-o", tmp_path / "core", str(pid)], capture_output=True, timeout=120, check=True)
     core = next(tmp_path.glob("core.*"))
     said = read(build, core)
@@ -84,7 +73,7 @@ def test_never_from_a_core_file(announcer, library, build, tmp_path, mpiq):
 
 def test_not_from_another_user(announcer, library, build, root):
     library.parent.chmod(0o755)
-    with announcing(announcer_for_all(announcer), library, NOBODY) as pid:
+    with ready_process(*NOBODY, announcer_for_all(announcer), library) as pid:
         said = read(build, pid)
     assert LOADED not in said
     assert "is not loaded because it belongs to another user" in said
@@ -101,7 +90,7 @@ def test_not_from_a_container(announcer, library, build, root):
     probe = subprocess.run([*CONTAINER, "true"], capture_output=True, check=False)
     if probe.returncode != 0:
         pytest.skip("no container can be made here")
-    with announcing(announcer, library, CONTAINER) as pid:
+    with ready_process(*CONTAINER, announcer, library) as pid:
         child = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0]
         said = read(build, child)
     assert LOADED not in said
@@ -109,7 +98,7 @@ def test_not_from_a_container(announcer, library, build, root):
 
 
 def test_not_from_root_without_rights(announcer, library, build, root):
-    with announcing(announcer, library, ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]) as pid:
+    with ready_process("setpriv", "--bounding-set=-all", "--inh-caps=-all", announcer, library) as pid:
         said = read(build, pid)
     assert LOADED not in said
     assert "is not loaded because it has fewer rights than you" in said
@@ -123,7 +112,7 @@ def test_not_one_that_others_could_have_written(change, announcer, library, buil
         library.parent.chmod(0o777)
     else:
         os.chown(library, 65534, 65534)
-    with announcing(announcer, library) as pid:
+    with ready_process(announcer, library) as pid:
         said = read(build, pid)
     assert LOADED not in said
     assert "is not loaded because" in said
@@ -131,5 +120,5 @@ def test_not_one_that_others_could_have_written(change, announcer, library, buil
 
 def test_a_fifo_is_no_library(announcer, build, tmp_path):
     os.mkfifo(tmp_path / "fifo")
-    with announcing(announcer, tmp_path / "fifo") as pid:
+    with ready_process(announcer, tmp_path / "fifo") as pid:
         assert "is no file" in read(build, pid)

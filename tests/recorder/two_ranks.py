@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two ranks of a program under the recorder, on one of the MPI libraries that are here."""
+import contextlib
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+import pytest
+from built import recorder
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+@contextlib.contextmanager
+def two_ranks(library, source, folder):
+    """Runs the program, which writes a line "RANK PID" for each rank that is ready.  Yields a function that waits
+    until both are ready and what it is given is true of their pids, in the order of ranks; it returns that."""
+    if not shutil.which(f"mpicc.{library}"):
+        pytest.skip(f"mpicc.{library} is not installed")
+    program, ready = folder / source.stem, folder / "ready"
+    subprocess.run([f"mpicc.{library}", "-g", "-o", program, source], check=True, capture_output=True)
+    environment = {**os.environ, "MPIQ_RECORDER": str(recorder()),
+                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    mpirun = HERE / "prefix" / library / "bin" / "mpirun"
+    with subprocess.Popen([mpirun, "--oversubscribe", "-n", "2", program, ready], env=environment) as job:
+        def wait(condition):
+            end = time.monotonic() + 60
+            while True:
+                assert job.poll() is None and time.monotonic() < end
+                time.sleep(0.05)
+                pids = dict(line.split() for line in ready.read_text().splitlines()) if ready.exists() else {}
+                met = condition([pids["0"], pids["1"]]) if len(pids) == 2 else None
+                if met:
+                    return met
+
+        try:
+            yield wait
+        finally:
+            job.terminate()
