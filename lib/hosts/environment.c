@@ -6,12 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* SLURM_CONF says where Slurm is; all else of that name says how a step is to be started. */
-static bool is_kept(const char *variable)
+static bool begins_with_one(const char *variable, const char *const *starts, size_t count)
 {
-    static const char *const kept[] = {"SLURM_CONF=", "PRTE_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT"};
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        if (strncmp(variable, kept[i], strlen(kept[i])) == 0)
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(variable, starts[i], strlen(starts[i])) == 0)
             return true;
     }
     return false;
@@ -24,11 +22,10 @@ static bool is_of_a_job(const char *variable)
                                          "ORTE_",       "MPI_",      "MPIR_",       "HYDRA_",    "HYDI_",
                                          "I_MPI_",      "MPICH_",    "MV2_",        "FLUX_JOB_", "PALS_",
                                          "LD_PRELOAD=", "LD_AUDIT=", "MPIQ_RECORD", "GASNET_",   "MPIEXEC_"};
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        if (strncmp(variable, starts[i], strlen(starts[i])) == 0)
-            return !is_kept(variable);
-    }
-    return false;
+    /* SLURM_CONF says where Slurm is; all else of that name says how a step is to be started. */
+    static const char *const others[] = {"SLURM_CONF=", "PRTE_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT"};
+    return begins_with_one(variable, starts, sizeof starts / sizeof *starts) &&
+           !begins_with_one(variable, others, sizeof others / sizeof *others);
 }
 
 char **mpiq_hosts_environment(void)

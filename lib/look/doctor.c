@@ -237,8 +237,8 @@ static const struct mpiq_rank_state *first_look(const struct mpiq_look_sources *
 {
     if (index < sources->count)
         return sources->items[index].looks[0];
-    const struct mpiq_snapshot_state *kept = &sources->snapshot_states[index - sources->count];
-    return kept->look == 1 ? kept->state : NULL;
+    const struct mpiq_snapshot_state *stored = &sources->snapshot_states[index - sources->count];
+    return stored->look == 1 ? stored->state : NULL;
 }
 
 /* where: "here". */
@@ -277,13 +277,7 @@ static void tell_job(FILE *out, const struct mpiq_look_sources *sources, const c
 
 static struct mpiq_error *keep(void *context, int look, struct mpiq_rank_state **state)
 {
-    struct mpiq_look_sources *sources = context;
-    if (!mpiq_array_reserve(&sources->snapshot_states, &sources->snapshot_state_capacity,
-                            sources->snapshot_state_count + 1))
-        return mpiq_error_no_memory();
-    sources->snapshot_states[sources->snapshot_state_count++] =
-        (struct mpiq_snapshot_state){look, mpiq_steal(*state)};
-    return NULL;
+    return mpiq_sources_keep(context, look, state);
 }
 
 /* Its ranks on other hosts, as their collectors see them. */

@@ -100,6 +100,17 @@ static struct mpiq_error *add_process(struct mpiq_look_sources *sources,
 #define LEAST_ROOM (UINT64_C(64) << 20)
 #define ROOM_RATIO 1024
 
+struct mpiq_error *mpiq_sources_keep(struct mpiq_look_sources *sources, int look,
+                                     struct mpiq_rank_state **state)
+{
+    if (!mpiq_array_reserve(&sources->snapshot_states, &sources->snapshot_state_capacity,
+                            sources->snapshot_state_count + 1))
+        return mpiq_error_no_memory();
+    sources->snapshot_states[sources->snapshot_state_count++] =
+        (struct mpiq_snapshot_state){look, mpiq_steal(*state)};
+    return NULL;
+}
+
 static struct mpiq_error *keep_state(void *context, int look, struct mpiq_rank_state **state)
 {
     struct mpiq_look_sources *sources = context;
@@ -109,12 +120,7 @@ static struct mpiq_error *keep_state(void *context, int look, struct mpiq_rank_s
     if (!mpiq_budget_take(&sources->budget, (*state)->weight))
         return mpiq_error_create(MPIQ_ERROR_CORRUPT,
                                  "the snapshots hold more than all ranks together may have");
-    if (!mpiq_array_reserve(&sources->snapshot_states, &sources->snapshot_state_capacity,
-                            sources->snapshot_state_count + 1))
-        return mpiq_error_no_memory();
-    sources->snapshot_states[sources->snapshot_state_count++] =
-        (struct mpiq_snapshot_state){look, mpiq_steal(*state)};
-    return NULL;
+    return mpiq_sources_keep(sources, look, state);
 }
 
 static struct mpiq_error *add_file(struct mpiq_look_sources *sources, const char *path)

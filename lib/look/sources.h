@@ -42,6 +42,9 @@ struct mpiq_error *mpiq_sources_init(const struct mpiq_options *options, struct 
 /* The only job here of which the filter lets processes through: a collector's. */
 struct mpiq_error *mpiq_sources_init_filtered(const struct mpiq_process_filter *filter,
                                               struct mpiq_look_sources *ret);
+/* Takes a state of that look: *state is NULL then. */
+struct mpiq_error *mpiq_sources_keep(struct mpiq_look_sources *sources, int look,
+                                     struct mpiq_rank_state **state);
 void mpiq_sources_deinit(struct mpiq_look_sources *sources);
 
 #endif

@@ -237,7 +237,7 @@ static const struct allowed by_argument[] = {
 };
 
 /* A reader stops threads and copies registers; nothing of this changes any. */
-static const int looking[] = {PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_GETREGSET, PTRACE_DETACH};
+static const int ptrace_requests[] = {PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_GETREGSET, PTRACE_DETACH};
 
 static bool allow_masked(scmp_filter_ctx filter, const struct allowed *allowed)
 {
@@ -257,8 +257,9 @@ static bool add_rules(scmp_filter_ctx filter, enum mpiq_confined kind)
         good = allow_masked(filter, &by_argument[i]) && good;
     const struct allowed ourselves = {SCMP_SYS(tgkill), 0, LOW, (scmp_datum_t)getpid()};
     good = allow_masked(filter, &ourselves) && good;
-    for (size_t i = 0; kind == MPIQ_CONFINED_READER && i < sizeof looking / sizeof *looking; i++) {
-        const struct allowed request = {SCMP_SYS(ptrace), 0, LOW, (scmp_datum_t)looking[i]};
+    for (size_t i = 0; kind == MPIQ_CONFINED_READER && i < sizeof ptrace_requests / sizeof *ptrace_requests;
+         i++) {
+        const struct allowed request = {SCMP_SYS(ptrace), 0, LOW, (scmp_datum_t)ptrace_requests[i]};
         good = allow_masked(filter, &request) && good;
     }
     return good;

@@ -18,26 +18,14 @@
         .rank = -1 \
     }
 
-const struct mpiq_operation mpiq_operation_unknown = {
-    .bytes = -1,
-    .actual_bytes = -1,
-    .peer_local = MPIQ_ANY,
-    .peer = NOBODY,
-    .actual_local = -1,
-    .actual = NOBODY,
-    .collective = -1,
-};
+#define OPERATION_UNKNOWN(queue_)                                                                    \
+    {                                                                                                \
+        .bytes = -1, .actual_bytes = -1, .peer_local = MPIQ_ANY, .peer = NOBODY, .actual_local = -1, \
+        .actual = NOBODY, .collective = -1, .queue = queue_                                          \
+    }
 
-const struct mpiq_operation mpiq_wait_operation_unknown = {
-    .bytes = -1,
-    .actual_bytes = -1,
-    .peer_local = MPIQ_ANY,
-    .peer = NOBODY,
-    .actual_local = -1,
-    .actual = NOBODY,
-    .collective = -1,
-    .queue = MPIQ_QUEUE_WAIT,
-};
+const struct mpiq_operation mpiq_operation_unknown = OPERATION_UNKNOWN(MPIQ_QUEUE_SENDS);
+const struct mpiq_operation mpiq_wait_operation_unknown = OPERATION_UNKNOWN(MPIQ_QUEUE_WAIT);
 
 const struct mpiq_call mpiq_call_unknown = {.bytes = -1, .collective = -1};
 const struct mpiq_coll_count mpiq_coll_count_unknown = {.collective = -1};
