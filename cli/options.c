@@ -24,7 +24,7 @@ static const char help[] =
     "  comms              communicators and their members\n"
     "  ranks              one line for each rank: where it is\n"
     "  history RANK       its last MPI calls: all under the recorder, collectives with the patch\n"
-    "  snapshot -o FILE   write what was read to a file, to look at it later or elsewhere\n"
+    "  snapshot -o FILE   write what was read to a file, for later or for another machine\n"
     "  doctor             what this machine and this job allow, and what would help\n"
     "  record -- PROGRAM  run an MPI program under the recorder: mpirun -n 4 mpiq record -- ./solver\n"
     "  run -- COMMAND...  start a job, report when it hangs, and end it\n"
@@ -34,19 +34,19 @@ static const char help[] =
     "  --ranks LIST       show only these ranks: 0-3,7 or 0-46:2\n"
     "  --comm NAME        for collectives and comms: only this communicator, by name or number\n"
     "  --hosts LIST       read the job's ranks on these hosts: n1,n2,n3 (by ssh)\n"
-    "  --via COMMAND      with --hosts: start mpiq there by this command, {host} in it: 'rsh {host}'\n"
-    "  --wait SECONDS     time that a host may take for each look (30)\n"
-    "  --fanout NUMBER    connect to so many hosts at a time (64)\n"
+    "  --via COMMAND      with --hosts: the command that reaches a host: 'rsh {host}'\n"
+    "  --wait SECONDS     time a host may take for each look (30)\n"
+    "  --fanout NUMBER    how many hosts to connect to at a time (64)\n"
     "  --all              show the library's internal traffic too\n"
     "  --stop             stop each process while it is read\n"
     "  --pause SECONDS    time between the two looks (0.25)\n"
     "  --dll PATH         read all ranks with this message-queue library\n"
     "  --color WHEN       auto, always or never\n"
-    "  --stall-after SEC  call a job stalled after so long without progress (60)\n"
-    "  --hang-after SEC   for run: end a job in which nothing has moved for so long (300)\n"
+    "  --stall-after SEC  call a job stalled after this long without progress (60)\n"
+    "  --hang-after SEC   for run: end a job in which nothing has moved for this long (300)\n"
     "  --keep             for run: report a hung job, but do not end it\n"
     "  --strict           for run: sends wait for their receive and collectives for all\n"
-    "                     members, so that a program that only ends by luck hangs\n"
+    "                     members, so that a program that finishes only by luck hangs\n"
     "  --check            for run: when the job ends, report lost messages, requests never\n"
     "                     completed, calls that do not agree, objects never freed\n"
     "\n"
@@ -252,7 +252,7 @@ static int refuse_option(int option, const char *word)
     int like = 0;
     for (const struct option *row = long_options; row->name && word[0] == '-'; row++)
         like += strncmp(row->name, word + strspn(word, "-"), strcspn(word + strspn(word, "-"), "=")) == 0;
-    return refuse(like > 1 ? "'%s' may be several options" : "there is no option '%s'", word);
+    return refuse(like > 1 ? "'%s' is ambiguous" : "there is no option '%s'", word);
 }
 
 static bool is_pid_or_file(const char *word)
@@ -293,13 +293,13 @@ static int check_options(const struct command_line *line)
     if (line->command != COMMAND_SNAPSHOT && line->output)
         return refuse("-o goes with snapshot only");
     if (!renders && (line->html || line->render.format == MPIQ_FORMAT_JSON))
-        return refuse("%s has no answer in %s", line->command == COMMAND_DOCTOR ? "doctor" : "snapshot",
+        return refuse("%s cannot answer in %s", line->command == COMMAND_DOCTOR ? "doctor" : "snapshot",
                       line->html ? "HTML" : "JSON");
     if (!renders && line->render.ranks)
         return refuse("%s is about all ranks: it takes no --ranks",
                       line->command == COMMAND_DOCTOR ? "doctor" : "snapshot");
     if (line->html && line->render.format == MPIQ_FORMAT_JSON)
-        return refuse("--json or --html: one of them");
+        return refuse("use --json or --html, not both");
     return -1;
 }
 

@@ -269,7 +269,7 @@ static int end_check(struct run *run, int status, bool hung)
     if (hung)
         return status;
     if (!run->checked && !run->gave_up)
-        fprintf(stderr, "mpiq: the job was not checked: no rank came to MPI_Finalize under the recorder\n");
+        fprintf(stderr, "mpiq: the job was not checked: no rank reached MPI_Finalize under the recorder\n");
     return run->found ? EXIT_CHECK : status;
 }
 

@@ -12,7 +12,7 @@
 #include "mpi_interface.h"
 
 #define ERROR_LIST(X)                                                                                       \
-    X(NO_STORE, "the debugger could not give memory to the message-queue DLL")                              \
+    X(NO_STORE, "the debugger could not allocate memory for the message-queue DLL")                         \
     X(ARGUMENT, "the debugger called the message-queue DLL with a missing or unknown argument")             \
     X(ORDER, "the debugger called the message-queue DLL out of order: set up an iterator before its next")  \
     X(NO_COMMUNICATOR, "no current communicator: the iterator is not set up, or past its end")              \
@@ -34,7 +34,7 @@
     X(HANDLE, "there is nothing of that kind at that handle")                                               \
     X(WINDOWS, "the list of windows is corrupt, or changed while it was read")                              \
     X(WAITS, "the list of waiting threads is corrupt, or changed while it was read")                        \
-    X(TOO_MANY, "there is more than the message-queue DLL is ready to read: the memory may be corrupt")
+    X(TOO_MANY, "there is more than the message-queue DLL will read: the memory may be corrupt")
 
 /* Above the Forum's err_ codes, which other DLLs use. */
 enum error_code {

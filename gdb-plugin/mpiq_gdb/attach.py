@@ -157,11 +157,11 @@ needs only one.  "mpi rank N" goes to rank N."""
         try:
             done, failures = _attach_ranks(known, ranks)
         except KeyboardInterrupt:
-            raise gdb.GdbError("interrupted: %d inferiors hold a process; mpi detach lets go those that mpi "
-                               "attach has made" % len(inferiors.attached()))
+            raise gdb.GdbError("interrupted: %d inferiors hold a process; mpi detach detaches from those that mpi attach "
+                               "attached" % len(inferiors.attached()))
         if not done:
             raise gdb.GdbError("\n".join(failures))
-        gdb.write("Attached to %s.  mpi rank N goes to one, mpi detach lets them go.\n"
+        gdb.write("Attached to %s.  mpi rank N goes to one, mpi detach detaches from them.\n"
                   % (_ranks_text(done) if done == len(ranks) else "%d of %d ranks" % (done, len(ranks))))
         for failure in failures:
             gdb.write(failure + "\n", gdb.STDERR)
@@ -200,8 +200,8 @@ RANKS is a list such as 0-3,7; without it all that these commands attached."""
             ranks = set(job.ranks_of(",".join(gdb.string_to_argv(argument))))
             made = [inferior for inferior in made if world.rank_of(inferior) in ranks]
         if not made:
-            raise gdb.GdbError("%s attached by mpi attach or mpi rank; gdb's own detach lets go what gdb was "
-                               "started with" % ("none of these ranks is" if argument.strip() else "no rank is"))
+            raise gdb.GdbError("%s attached by mpi attach or mpi rank; use gdb's own detach for the process that gdb "
+                               "was started with" % ("none of these ranks is" if argument.strip() else "no rank is"))
         with _quietly():
             self._leave(made)
             for inferior in made:

@@ -47,7 +47,7 @@ def _expanded(targets):
         found = sorted(glob.glob(path)) if is_pattern(path) else [path]
         ret += found
         if not found:
-            raise gdb.GdbError("no file is called %s" % word)
+            raise gdb.GdbError("there is no file called %s" % word)
     return ret
 
 
@@ -102,8 +102,8 @@ def ask(subcommand, options=(), targets=()):
         raise gdb.GdbError("process %d, inferior %d, has ended, and nothing of its job is left to read"
                            % (pid, chosen.num))
     if answer.status == 3 and not _has_mpi(chosen):
-        answer.messages += ("inferior %d, process %d (%s), has no MPI library loaded: it is no rank of a "
-                            "job, or not yet\n" % (chosen.num, chosen.pid, chosen.progspace.filename))
+        answer.messages += ("inferior %d, process %d (%s), has no MPI library loaded: it is not a rank of a job, or "
+                            "not yet\n" % (chosen.num, chosen.pid, chosen.progspace.filename))
     return answer
 
 

@@ -156,10 +156,10 @@ def as_type(data, name):
     try:
         wanted = gdb.parse_and_eval("(%s *) 0" % name).type.target()
     except gdb.error as error:
-        raise gdb.GdbError("'%s' is no type here: %s" % (name, error))
+        raise gdb.GdbError("'%s' is not a type here: %s" % (name, error))
     count = len(data[:_fits(max(wanted.sizeof, 1))]) // wanted.sizeof if wanted.sizeof else 0
     if not count:
-        raise gdb.GdbError("the %d bytes that are here hold no whole %s, which has %d"
+        raise gdb.GdbError("the %d bytes available do not hold a whole %s, which has %d"
                            % (len(data), name, wanted.sizeof))
     shown = wanted if count == 1 else wanted.array(count - 1)
     return "%s = %s" % (shown, gdb.Value(data[:count * wanted.sizeof], shown).format_string())

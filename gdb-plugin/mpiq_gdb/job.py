@@ -23,7 +23,7 @@ def scratch_file():
     try:
         folder = tempfile.mkdtemp(prefix="mpiq-gdb-")
     except OSError as error:
-        raise gdb.GdbError("no folder can be made for what mpiq reads: %s" % error)
+        raise gdb.GdbError("cannot make a folder for what mpiq reads: %s" % error)
     path = os.path.join(folder, "report.json")
     try:
         yield path

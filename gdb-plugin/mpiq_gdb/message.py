@@ -126,21 +126,21 @@ def _show(rank, name, number, type_name):
     data = bytes.fromhex(answer.get("data", ""))
     if type_name:
         if not data:
-            raise gdb.GdbError("nothing of the message is here: %s"
+            raise gdb.GdbError("nothing of the message is available: %s"
                                % answer.get("problem", "it has no bytes"))
         gdb.write(contents.as_type(data, type_name) + "\n")
         return
     if name == "unexpected":
         found = _senders_view(rank, operation)
         if found is not None:
-            gdb.write("As its sender has it, rank %d, whose send is still pending:\n" % found[0].rank)
+            gdb.write("As held by its sender, rank %d, whose send is still pending:\n" % found[0].rank)
             _write_contents(found[1])
         elif data:
-            gdb.write("Its datatype is known to the sender alone, whose send has ended.  mpi message %d "
+            gdb.write("Only the sender knows its datatype, and the send has ended.  mpi message %d "
                       "unexpected %d as TYPE shows it as a type of your program.\n%s\n"
                       % (rank.rank, number, contents.as_bytes(data)))
         else:
-            gdb.write("Only its announcement is here.\n")
+            gdb.write("Only its announcement has arrived.\n")
         return
     if operation.get("kind") in ("receive", *_SENDS): # a probe takes nothing
         _write_contents(answer)

@@ -27,8 +27,8 @@ def find():
     if chosen:
         chosen = os.path.expanduser(chosen)
         if not os.access(chosen, os.X_OK) or os.path.isdir(chosen):
-            raise gdb.GdbError("%s is no program: set mpi mpiq PATH (or the environment's MPIQ) names mpiq"
-                               % chosen)
+            raise gdb.GdbError("%s is not a program: set the path of mpiq with set mpi mpiq PATH (or in the "
+                               "environment variable MPIQ)" % chosen)
         return os.path.abspath(chosen)
     for relative in ("../cli/mpiq", "../../bin/mpiq"): # built, installed
         beside = os.path.normpath(os.path.join(FOLDER, relative))
@@ -36,7 +36,7 @@ def find():
             return beside
     found = shutil.which("mpiq")
     if found is None:
-        raise gdb.GdbError("mpiq is not on PATH: set mpi mpiq PATH tells where it is")
+        raise gdb.GdbError("mpiq is not on PATH: set its path with set mpi mpiq PATH")
     return found
 
 
@@ -207,7 +207,7 @@ def run(arguments, served):
             this = _Run(arguments, served)
             this.serve()
         except KeyboardInterrupt:
-            raise gdb.GdbError("interrupted: mpiq has been ended, the job is as it was")
+            raise gdb.GdbError("interrupted: mpiq has been ended, the job is unchanged")
         except ProtocolError as error:
             raise gdb.GdbError("%s; is %s of the same version as these commands?" % (error, find()))
     if this.process.returncode < 0:
@@ -216,6 +216,6 @@ def run(arguments, served):
             name = signal.Signals(number).name
         except ValueError:
             name = "signal %d" % number
-        raise gdb.GdbError("mpiq was ended by %s before it had an answer; the job is as it was" % name)
+        raise gdb.GdbError("mpiq was ended by %s before it had an answer; the job is unchanged" % name)
     return Answer(this.process.returncode, this.output.decode("utf-8", "replace"),
                   this.messages.decode("utf-8", "replace"))

@@ -75,14 +75,14 @@ class Process:
 
     def _enter(self):
         if not self.inferior.is_valid() or self.inferior.pid == 0:
-            raise Failure("gone", "the process has ended, or gdb has let it go")
+            raise Failure("gone", "the process has ended, or gdb has detached from it")
         inferiors.switch(self.inferior)
 
     def read(self, address, size):
         """size bytes at address."""
         self._enter()
         if size > MAX_READ:
-            raise Failure("usage", "a read of %d bytes is over the wire's limit of %d" % (size, MAX_READ))
+            raise Failure("usage", "a read of %d bytes exceeds the wire's limit of %d" % (size, MAX_READ))
         if size == 0:
             return b""
         try:

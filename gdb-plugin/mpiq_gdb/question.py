@@ -21,7 +21,7 @@ def _ask(question, served, targets):
     try:
         return json.loads(answer.output)
     except ValueError:
-        raise gdb.GdbError("mpiq's answer makes no sense; is %s of the same version as these commands?"
+        raise gdb.GdbError("mpiq's answer is malformed; is %s of the same version as these commands?"
                            % mpiq.find())
 
 

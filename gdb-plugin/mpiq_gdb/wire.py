@@ -45,7 +45,7 @@ def _name(pattern, text, what):
 def _words(rest, count):
     words = rest.split(" ") if rest else []
     if len(words) != count:
-        raise Failure("usage", "%d words were expected, not %r" % (count, rest))
+        raise Failure("usage", "expected %d words, not %r" % (count, rest))
     return words
 
 
@@ -172,7 +172,7 @@ class Connection:
         except UnicodeDecodeError:
             text = ""
         if not text.isprintable() or not text:
-            raise ProtocolError("mpiq sent something that is no request: %r" % bytes(line[:60]))
+            raise ProtocolError("mpiq sent something that is not a request: %r" % bytes(line[:60]))
         self._unsent += self.server.reply(text).encode("utf-8", "backslashreplace") + b"\n"
 
     def write(self):

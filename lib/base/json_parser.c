@@ -24,7 +24,7 @@ void mpiq_parser_deinit(struct mpiq_parser *parser)
 static void fail(struct mpiq_parser *parser, const char *fault)
 {
     if (!parser->fault)
-        parser->fault = parser->at == parser->end ? "it ends before its value does" : fault;
+        parser->fault = parser->at == parser->end ? "it ends in the middle of a value" : fault;
 }
 
 static void skip_space(struct mpiq_parser *parser)
@@ -152,7 +152,7 @@ static void take_unicode(struct mpiq_parser *parser)
     uint32_t low = 0;
     char bytes[4];
     if (!take_hex4(parser, &code)) {
-        fail(parser, "an escape that is none");
+        fail(parser, "an invalid escape");
         return;
     }
     if (code >= 0xd800 && code < 0xdc00) {
@@ -162,7 +162,7 @@ static void take_unicode(struct mpiq_parser *parser)
         else
             parser->at = next;
     }
-    /* Half a character is how Python writes a byte that is no text. */
+    /* Half a character is how Python writes a byte that is not text. */
     if (code >= 0xd800 && code < 0xe000)
         code = 0xfffd;
     append(parser, bytes, mpiq_utf8_encode(code, bytes));
@@ -179,7 +179,7 @@ static void take_escape(struct mpiq_parser *parser)
     } else if (take_word(parser, "u")) {
         take_unicode(parser);
     } else {
-        fail(parser, "an escape that is none");
+        fail(parser, "an invalid escape");
     }
 }
 
@@ -210,7 +210,7 @@ static void take_string(struct mpiq_parser *parser)
             if (length > 1 && append(parser, parser->at, length))
                 parser->at += length;
             else
-                fail(parser, "a byte that is no text");
+                fail(parser, "an invalid byte");
         }
     }
 }
@@ -257,7 +257,7 @@ static void take_number(struct mpiq_parser *parser, bool *negative, uint64_t *va
     *whole = *fits = true;
     *value = 0;
     if (count == 0 || (count > 1 && *digits == '0')) {
-        fail(parser, "a number that is none");
+        fail(parser, "an invalid number");
         return;
     }
     for (size_t i = 0; i < count; i++)
@@ -266,14 +266,14 @@ static void take_number(struct mpiq_parser *parser, bool *negative, uint64_t *va
     if (take_word(parser, ".")) {
         *whole = false;
         if (count_digits(parser) == 0)
-            fail(parser, "a number that is none");
+            fail(parser, "an invalid number");
     }
     if (take_word(parser, "e") || take_word(parser, "E")) {
         *whole = false;
         if (!take_word(parser, "+"))
             take_word(parser, "-");
         if (count_digits(parser) == 0)
-            fail(parser, "a number that is none");
+            fail(parser, "an invalid number");
     }
 }
 

@@ -28,8 +28,8 @@ struct mpiq_error *mpiq_agent_set(struct mpiq_launch *launch, char *const *words
         return mpiq_error_no_memory();
     return good ? NULL
                 : mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
-                                    "the command by which the launcher reaches its hosts cannot be used "
-                                    "again: name them, --hosts n1,n2");
+                                    "the command with which the launcher reaches its hosts cannot be reused: "
+                                    "name them with --hosts n1,n2");
 }
 
 struct mpiq_error *mpiq_agent_find_launcher(const struct mpiq_launch_query *query,
@@ -117,10 +117,9 @@ struct mpiq_error *mpiq_agent_find(pid_t launcher, const struct mpiq_agent_param
     mpiq_launcher_process_deinit(&process);
     size_t count = choose_agent(given ? given : usual, words);
     if (count == 0)
-        return mpiq_error_create(
-            MPIQ_ERROR_NOT_FOUND,
-            "what the launcher reaches other hosts by is not here: name the hosts and a way, "
-            "--hosts n1,n2 --via COMMAND");
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                 "the program with which the launcher reaches other hosts is not installed "
+                                 "here: name the hosts and a way to reach them, --hosts n1,n2 --via COMMAND");
     return mpiq_agent_set(launch, words, count);
 }
 
@@ -163,10 +162,9 @@ static struct mpiq_error *argv_of(const struct mpiq_launch *launch, const char *
     if (is_here(host))
         return mpiq_launch_argv(words, collector, ret);
     if (!launch->text)
-        return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
-                                 "how the launcher has reached %s is not known: name the hosts, "
-                                 "--hosts n1,n2",
-                                 host);
+        return mpiq_error_create(
+            MPIQ_ERROR_UNSUPPORTED,
+            "how the launcher has reached %s is not known: name the hosts with --hosts n1,n2", host);
     char *text _cleanup_free_ = strdup(launch->text);
     if (!text)
         return mpiq_error_no_memory();

@@ -148,8 +148,7 @@ static char *end_text(const struct mpiq_collection *collection, size_t index)
     if (!how || first->phase != MPIQ_STREAM_SILENT || collection->commands[index].status == 0 ||
         !collection->options->collector)
         return how;
-    if (asprintf(&text, "%s (mpiq has to be at %s on every host)", how, collection->options->collector[0]) <
-        0)
+    if (asprintf(&text, "%s (mpiq must be at %s on every host)", how, collection->options->collector[0]) < 0)
         text = NULL;
     free(how);
     return text;

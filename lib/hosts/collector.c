@@ -111,7 +111,7 @@ struct mpiq_error *mpiq_collector_start(struct mpiq_collector *ret)
     signal(SIGPIPE, SIG_IGN);
     *ret = (struct mpiq_collector){.input = words[0], .guard = above};
     if (getrandom(&ret->token, sizeof ret->token, 0) != sizeof ret->token)
-        return mpiq_error_create_os(errno, "the system has no random numbers");
+        return mpiq_error_create_os(errno, "the system provides no random numbers");
     return NULL;
 }
 
@@ -122,7 +122,7 @@ static struct mpiq_error *give_up(const struct mpiq_collector *collector)
 {
     if (collector->guard > 1 && getppid() == collector->guard)
         kill(collector->guard, SIGKILL);
-    return mpiq_error_create(MPIQ_ERROR_GONE, "mpiq has gone");
+    return mpiq_error_create(MPIQ_ERROR_GONE, "mpiq has ended");
 }
 
 static struct mpiq_error *write_all(const struct mpiq_collector *collector, const char *bytes, size_t length)

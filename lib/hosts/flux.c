@@ -34,8 +34,8 @@ static struct mpiq_error *given_job(const struct mpiq_launch_query *query, char 
                             : mpiq_launcher_process_variable(query->pid, "FLUX_JOB_ID");
     if (!job)
         return query->word ? mpiq_error_no_memory()
-                           : mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "process %d belongs to no job of Flux",
-                                               (int)query->pid);
+                           : mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                               "process %d does not belong to a Flux job", (int)query->pid);
     if (*job == '\0' || *job == '-' || strpbrk(job, " \t\n")) {
         free(job);
         return mpiq_error_create(MPIQ_ERROR_USAGE, "flux: takes the id of a job, as flux jobs shows it");

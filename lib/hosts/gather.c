@@ -122,10 +122,10 @@ static void settle(struct mpiq_gather *gather, struct source *source, size_t ind
         return;
     }
     if (place) {
-        mpiq_debug("hosts", "two collectors say that they are on %s", stranger->hello.host);
-        mpiq_stream_fail(place, mpiq_error_create(MPIQ_ERROR_CORRUPT, "two answers came in its name"));
+        mpiq_debug("hosts", "two collectors claim to be on %s", stranger->hello.host);
+        mpiq_stream_fail(place, mpiq_error_create(MPIQ_ERROR_CORRUPT, "two answers claim to be from it"));
     }
-    mpiq_stream_fail(stranger, mpiq_error_create(MPIQ_ERROR_CORRUPT, "it is no host of the job"));
+    mpiq_stream_fail(stranger, mpiq_error_create(MPIQ_ERROR_CORRUPT, "it is not a host of the job"));
 }
 
 static struct mpiq_stream *find_token(struct mpiq_gather *gather, struct source *source, uint64_t token,
@@ -169,7 +169,7 @@ static void take_message(struct mpiq_gather *gather, struct source *source, cons
         if (only->token == line->token)
             mpiq_stream_take(only, line, gather->version);
         else
-            mpiq_stream_fail(only, mpiq_error_create(MPIQ_ERROR_CORRUPT, "two answers came in its name"));
+            mpiq_stream_fail(only, mpiq_error_create(MPIQ_ERROR_CORRUPT, "two answers claim to be from it"));
         return;
     }
     size_t stranger = SIZE_MAX;
@@ -178,7 +178,7 @@ static void take_message(struct mpiq_gather *gather, struct source *source, cons
         return;
     mpiq_stream_take(stream, line, gather->version);
     if (stranger != SIZE_MAX && stream->waiting_count > STRANGERS_LINES)
-        mpiq_stream_fail(stream, mpiq_error_create(MPIQ_ERROR_CORRUPT, "it does not say which host it is"));
+        mpiq_stream_fail(stream, mpiq_error_create(MPIQ_ERROR_CORRUPT, "it did not say which host it is"));
     if (stranger != SIZE_MAX)
         settle(gather, source, stranger);
 }
@@ -239,7 +239,7 @@ void mpiq_gather_ended(struct mpiq_gather *gather, size_t command, const char *h
             continue;
         if (mpiq_stream_has_gap(stream) || source->damaged > 0)
             mpiq_stream_fail(stream,
-                             mpiq_error_create(MPIQ_ERROR_CORRUPT, "its answer was damaged on the way"));
+                             mpiq_error_create(MPIQ_ERROR_CORRUPT, "its answer was damaged in transit"));
         else if (stream->phase == MPIQ_STREAM_SILENT)
             mpiq_stream_fail(stream,
                              mpiq_error_create(MPIQ_ERROR_IO, "mpiq could not be started there: %s", how));

@@ -85,9 +85,9 @@ static const char *read_string(struct mpiq_parser *parser, char **ret)
     if (complaint || parser->fault)
         return complaint;
     if (*ret || parser->string_length > WORD_MOST)
-        return "is there twice, or too long";
+        return "occurs twice, or is too long";
     *ret = strdup(parser->string);
-    return *ret ? NULL : "finds no memory";
+    return *ret ? NULL : "needs more memory than there is";
 }
 
 /* Whether the items with a stride, each of which stands for as many ranges as ranks, name few enough. */
@@ -115,7 +115,7 @@ static const char *read_ranks(struct mpiq_parser *parser, struct mpiq_rank_set *
     if (!error && !other_world && ret->size <= RANKS_MOST) /* of one host; each is looked at */
         return NULL;
     mpiq_error_destroy(error);
-    return "is no list of ranks";
+    return "is not a list of ranks";
 }
 
 static const char *read_world(struct mpiq_parser *parser, struct mpiq_hello *hello)
@@ -142,7 +142,7 @@ static const char *read_world(struct mpiq_parser *parser, struct mpiq_hello *hel
     struct mpiq_hello_world *world = good && total <= RANKS_MOST ? mpiq_hello_add_world(hello, nspace) : NULL;
     if (!world) {
         mpiq_rank_set_deinit(&ranks);
-        return complaint ? complaint : parser->fault ? NULL : "has a world that cannot be";
+        return complaint ? complaint : parser->fault ? NULL : "has an impossible world";
     }
     world->ranks = ranks;
     return NULL;
@@ -182,7 +182,7 @@ struct mpiq_error *mpiq_hello_read(const char *text, size_t length, struct mpiq_
     mpiq_parser_deinit(&parser);
     if (!good) {
         mpiq_hello_deinit(&hello);
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "its first line makes no sense");
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "its first line is malformed");
     }
     *ret = hello;
     return NULL;

@@ -74,10 +74,10 @@ static struct mpiq_error *take_proxy(const struct proxy *proxy, struct mpiq_laun
     char *const *words = proxy->process->words;
     bool agent = strcmp(proxy->launcher, "ssh") == 0 || strcmp(proxy->launcher, "rsh") == 0;
     if (proxy->word > 0 && (!agent || proxy->word < 2))
-        return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
-                                 "how mpiexec's launcher \"%s\" reaches a host is not known: name the hosts, "
-                                 "--hosts n1,n2",
-                                 mpiq_hosts_is_plain(proxy->launcher) ? proxy->launcher : "?");
+        return mpiq_error_create(
+            MPIQ_ERROR_UNSUPPORTED,
+            "how mpiexec's launcher \"%s\" reaches a host is not known: name the hosts with --hosts n1,n2",
+            mpiq_hosts_is_plain(proxy->launcher) ? proxy->launcher : "?");
     gethostname(here, sizeof here - 1);
     const char *host = proxy->word > 0 ? words[proxy->word - 1] : here;
     struct mpiq_error *error = launch->below ? NULL : name_job(launch, proxy->port);

@@ -86,11 +86,10 @@ struct mpiq_error *mpiq_launcher_process_is_mine(pid_t pid)
         return mpiq_error_create_os(ESRCH, "process %d", (int)pid);
     if (status.st_uid == geteuid())
         return NULL;
-    return mpiq_error_create(
-        MPIQ_ERROR_PERMISSION,
-        "the launcher %d belongs to another user, and which hosts it names is not to be trusted: "
-        "run mpiq as that user, or name the hosts: --hosts n1,n2",
-        (int)pid);
+    return mpiq_error_create(MPIQ_ERROR_PERMISSION,
+                             "the launcher %d belongs to another user, so the hosts it names cannot be "
+                             "trusted: run mpiq as that user, or name the hosts with --hosts n1,n2",
+                             (int)pid);
 }
 
 struct mpiq_error *mpiq_launcher_process_children(pid_t pid, pid_t **ret, size_t *count)

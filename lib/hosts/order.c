@@ -68,10 +68,10 @@ struct mpiq_error *mpiq_order_write(const struct mpiq_order *order, const char *
 {
     struct words words = {0};
     if (!mpiq_hosts_is_plain(program))
-        return mpiq_error_create(
-            MPIQ_ERROR_USAGE,
-            "mpiq cannot be started on other hosts by the path %s: a directory with another name helps",
-            program);
+        return mpiq_error_create(MPIQ_ERROR_USAGE,
+                                 "mpiq cannot be started on other hosts by the path %s, whose characters a "
+                                 "shell may interpret: install it in a directory with another name",
+                                 program);
     add(&words, strdup(program));
     add(&words, strdup("collect"));
     add_option(&words, "version", order->version);
@@ -165,11 +165,11 @@ struct mpiq_error *mpiq_order_read(int count, char *const *words, struct mpiq_or
         if (value)
             *value++ = '\0';
         if (!value || !decode(value) || !take(&order, word, value))
-            error = mpiq_error_create(MPIQ_ERROR_USAGE, "this mpiq does not know what '%s' means", word);
+            error = mpiq_error_create(MPIQ_ERROR_USAGE, "this mpiq does not know the instruction '%s'", word);
     }
     if (!error && !order.version)
         error =
-            mpiq_error_create(MPIQ_ERROR_USAGE, "collect is what mpiq starts on other hosts, not for typing");
+            mpiq_error_create(MPIQ_ERROR_USAGE, "collect is internal: mpiq starts it on the hosts of a job");
     if (error)
         mpiq_order_deinit(&order);
     else

@@ -200,7 +200,7 @@ __attribute__((noreturn)) static void be_tool(pid_t launcher, const char *path, 
     const struct library library = load(path);
     int status = library.init(&me, &server, 1);
     if (status != 0)
-        give_up("it cannot be reached by PMIx (error %d)", status);
+        give_up("it cannot be reached through PMIx (error %d)", status);
     if (!(nspace ? print_job(&library, nspace) : print_first_job(&library)))
         give_up("it has started no ranks (yet)");
     library.finalize();
@@ -236,7 +236,8 @@ static struct mpiq_error *find_library(pid_t launcher, char **ret)
         *ret = strdup(path);
         return *ret ? NULL : mpiq_error_no_memory();
     }
-    return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "it has loaded no PMIx library that we could use, too");
+    return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
+                             "it has loaded no PMIx library that mpiq could load as well");
 }
 
 static int64_t now_ms(void)
@@ -323,7 +324,8 @@ struct mpiq_error *mpiq_pmix_table(pid_t launcher, const char *nspace, char **re
     if (error)
         return error;
     if (late)
-        return mpiq_error_create(MPIQ_ERROR_TIMEOUT, "it did not answer by PMIx within %d s", (int)SECONDS);
+        return mpiq_error_create(MPIQ_ERROR_TIMEOUT, "it did not answer through PMIx within %d s",
+                                 (int)SECONDS);
     if (WIFSIGNALED(status))
         return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "its PMIx library crashed when asked (signal %d)",
                                  WTERMSIG(status));

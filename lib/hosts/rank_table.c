@@ -64,7 +64,7 @@ struct mpiq_error *mpiq_rank_table_read(const char *text, struct mpiq_launch *la
     if (!error && !complaint)
         mpiq_parser_end(&parser);
     if (!error && (complaint || parser.fault))
-        error = mpiq_error_create(MPIQ_ERROR_CORRUPT, "its list of ranks makes no sense: %s",
+        error = mpiq_error_create(MPIQ_ERROR_CORRUPT, "its list of ranks is malformed: %s",
                                   complaint ? complaint : parser.fault);
     if (!error && launch->host_count == 0)
         error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "it has started no ranks (yet)");

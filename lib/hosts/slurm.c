@@ -54,7 +54,8 @@ static struct mpiq_error *parse_word(const char *word, struct target *ret)
     size_t step = length > 0 && at[length] == '.' ? take_number(at + length + 1, ret->step) : 0;
     if (length > 0 && at[length + (step ? step + 1 : 0)] == '\0')
         return NULL;
-    return mpiq_error_create(MPIQ_ERROR_USAGE, "'%.80s' names no job of Slurm: slurm:12 or slurm:12.0", word);
+    return mpiq_error_create(MPIQ_ERROR_USAGE,
+                             "'%.80s' is not the name of a Slurm job: use slurm:12 or slurm:12.0", word);
 }
 
 static struct mpiq_error *find_target(const struct mpiq_launch_query *query, struct target *ret)
@@ -64,7 +65,7 @@ static struct mpiq_error *find_target(const struct mpiq_launch_query *query, str
     char *job _cleanup_free_ = mpiq_launcher_process_variable(query->pid, "SLURM_JOB_ID");
     char *step _cleanup_free_ = mpiq_launcher_process_variable(query->pid, "SLURM_STEP_ID");
     if (!job || take_number(job, ret->job) == 0)
-        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "process %d belongs to no job of Slurm",
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "process %d does not belong to a Slurm job",
                                  (int)query->pid);
     if (step && step[strspn(step, "0123456789")] == '\0') /* a batch script's is no number */
         take_number(step, ret->step);
@@ -87,8 +88,8 @@ static struct mpiq_error *find_nodes(const struct target *target, char **ret)
         return NULL;
     free(*ret);
     *ret = NULL;
-    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "Slurm job %s does not run: squeue shows what does",
-                             number);
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                             "Slurm job %s is not running: squeue shows the jobs that are", number);
 }
 
 static struct mpiq_error *add_hosts(struct mpiq_launch *launch)

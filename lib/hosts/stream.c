@@ -92,7 +92,7 @@ static void take_chunk(struct mpiq_stream *stream, const struct mpiq_stream_line
     if (stream->phase != MPIQ_STREAM_SENDING) {
         senseless(stream);
     } else if (line->length > MPIQ_STREAM_BYTES_MOST - stream->size) {
-        mpiq_stream_fail(stream, mpiq_error_create(MPIQ_ERROR_CORRUPT, "its answer is longer than can be"));
+        mpiq_stream_fail(stream, mpiq_error_create(MPIQ_ERROR_CORRUPT, "its answer is too long"));
     } else if (!mpiq_array_reserve(&stream->bytes, &stream->room, stream->size + line->length + 1)) {
         mpiq_stream_fail(stream, mpiq_error_no_memory());
     } else {
@@ -158,7 +158,7 @@ static void let_wait(struct mpiq_stream *stream, struct mpiq_stream_line *line)
             : NULL;
     if (!larger) {
         mpiq_stream_fail(stream,
-                         mpiq_error_create(MPIQ_ERROR_CORRUPT, "a part of its answer was lost on the way"));
+                         mpiq_error_create(MPIQ_ERROR_CORRUPT, "part of its answer was lost in transit"));
         return;
     }
     stream->waiting = larger;

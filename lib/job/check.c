@@ -139,8 +139,8 @@ static void note_lost(struct mpiq_finder *finder)
         struct mpiq_rank_set *ranks;
         const char *text;
     } notes[] = {
-        {&lost, "made more different calls than are kept: messages and collectives were not compared"},
-        {&unread, "not checked: did not come to MPI_Finalize, or could not be read there"}};
+        {&lost, "made more distinct calls than can be kept: messages and collectives were not compared"},
+        {&unread, "not checked: did not reach MPI_Finalize, or could not be read there"}};
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
         if (notes[i].ranks->size == 0)
             continue;

@@ -53,19 +53,19 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
         if (thread && doing->doing == MPIQ_DOING_BLOCKED && !thread->record)
             mpiq_finder_add(finder, &silent, process);
     }
-    assume(finder, &unread, "not read: they are taken to be able to act at any moment");
-    assume(finder, &once, "looked at once: nothing is proven of them");
+    assume(finder, &unread, "not read: they are assumed able to act at any moment");
+    assume(finder, &once, "looked at only once: nothing is proven about them");
     assume(finder, &idle,
-           "have threads that wait in the C library, by their stacks: they are taken to wait for other "
-           "threads of "
-           "the same rank, and without a timeout");
+           "have threads whose stacks show them waiting in the C library: these are assumed to wait for "
+           "other threads of the same rank, and without a timeout");
     assume(finder, &strict,
            "run with --strict: standard sends wait for their receive, blocking collectives for all members; "
-           "without it the program may end, by luck");
+           "without it the program may finish, by luck");
     assume(finder, &cores,
-           "core files hold one moment of each rank: they are taken as one moment of a job that hangs");
+           "core files show each rank at one moment: together they are assumed to show one moment of a hung "
+           "job");
     assume(finder, &silent,
-           "their library keeps no record of what a thread waits for: it is taken to be one of all the "
+           "their library does not record what a thread waits for: it is assumed to wait for one of the "
            "operations that its call may be waiting for");
 }
 
@@ -146,8 +146,8 @@ void mpiq_find_strangers(struct mpiq_finder *finder)
         if (mpiq_job_is_lost_host(job, rank))
             note->text = text;
         else
-            note->text = rank->pid == 0 ? WORDS(finder->arena, "no rank, and left out: %s", text)
-                                        : WORDS(finder->arena, "process %d (%s) is no rank, and left out: %s",
+            note->text = rank->pid == 0 ? WORDS(finder->arena, "not a rank, left out: %s", text)
+                                        : WORDS(finder->arena, "process %d (%s) is not a rank, left out: %s",
                                                 rank->pid, program ? mpiq_job_base_name(program) : "?", text);
         told++;
     }

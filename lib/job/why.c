@@ -162,9 +162,10 @@ static const char *ending(const struct mpiq_wait_graph *graph, const struct mpiq
     if (chain->cycle) {
         const char *rank = mpiq_words_rank(arena, graph->job, chain->steps[chain->cycle_step].process);
         if (chain->cycle_step + 1 == chain->step_count)
-            return WORDS(arena, "%s waits for itself: it can never go on", rank);
-        return WORDS(
-            arena, "there the circle closes: %s stands in it already, and none of them can ever go on", rank);
+            return WORDS(arena, "%s waits for itself: it can never continue", rank);
+        return WORDS(arena,
+                     "here the circle closes: %s is already in it, and none of these ranks can ever continue",
+                     rank);
     }
     return WORDS(arena, "%s %s", mpiq_words_rank(arena, graph->job, process),
                  mpiq_words_does(arena, graph, process, false));

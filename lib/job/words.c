@@ -44,7 +44,7 @@ const char *mpiq_words_ranks(struct mpiq_arena *arena, const struct mpiq_rank_se
 const char *mpiq_words_rank(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t process)
 {
     if (process == MPIQ_NONE)
-        return "a process that is not known";
+        return "an unknown process";
     struct mpiq_world_rank name = mpiq_job_world_rank(job, process);
     if (name.world == 0)
         return WORDS(arena, "rank %" PRIu32, name.rank);

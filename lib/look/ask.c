@@ -43,12 +43,13 @@ static struct mpiq_error *find_source(const struct mpiq_options *options, struct
         errno = 0;
         long pid = strtol(word, NULL, 10);
         ret->pid = (pid_t)pid;
-        return errno || pid <= 0 || pid > INT_MAX ? mpiq_error_create(MPIQ_ERROR_USAGE, "%s is no pid", word)
-                                                  : NULL;
+        return errno || pid <= 0 || pid > INT_MAX
+                   ? mpiq_error_create(MPIQ_ERROR_USAGE, "%s is not a pid", word)
+                   : NULL;
     }
     struct stat status;
     if (stat(word, &status) == 0 && !S_ISREG(status.st_mode))
-        return mpiq_error_create(MPIQ_ERROR_USAGE, "%s is no file: name a pid or a core file", word);
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "%s is not a file: name a pid or a core file", word);
     ret->path = realpath(word, NULL);
     return ret->path ? NULL : mpiq_error_create_os(errno, "cannot open %s", word);
 }
@@ -111,7 +112,7 @@ static struct mpiq_error *one_line(const char *question, char **ret)
     bool good = object && !parser.fault;
     mpiq_parser_deinit(&parser);
     if (!good && !starved)
-        return mpiq_error_create(MPIQ_ERROR_USAGE, "the question is no JSON object");
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "the question is not a JSON object");
     *ret = starved ? NULL : strdup(question);
     for (char *c = *ret; c && *c; c++)
         *c = *c == '\n' || *c == '\r' ? ' ' : *c;

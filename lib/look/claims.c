@@ -55,10 +55,11 @@ struct mpiq_error *mpiq_check_claims(const struct mpiq_look_source *source, int 
             state);
     bool first_world = launched && world_size > 0 && source->world == 0;
     if (first_world && read->world_size > 0 && read->world_size != world_size) {
-        mpiq_rank_state_problem(read, "identity",
-                                mpiq_error_create(MPIQ_ERROR_CORRUPT,
-                                                  "it says that its job has %d ranks, the launcher %d",
-                                                  read->world_size, world_size));
+        mpiq_rank_state_problem(
+            read, "identity",
+            mpiq_error_create(MPIQ_ERROR_CORRUPT,
+                              "it says that its job has %d ranks, but the launcher says %d", read->world_size,
+                              world_size));
         read->world_size = world_size;
     }
     struct mpiq_error *error = mpiq_job_check_state(read);

@@ -49,7 +49,8 @@ static struct mpiq_error *say_hello(struct mpiq_collector *collector, const stru
     struct mpiq_error *error = name_host(order, host);
     for (size_t i = 0; i < sources->count && !error; i++) {
         if (!add_rank(&hello, &sources->items[i]))
-            error = mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "the job has more worlds here than are told");
+            error = mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
+                                      "the job has more worlds on this host than can be reported");
     }
     if (!error)
         error = mpiq_collector_hello(collector, &hello);

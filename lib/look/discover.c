@@ -233,7 +233,7 @@ static struct mpiq_error *several(const struct candidates *all, uid_t uid)
     }
     if (unsaid)
         snprintf(text + used, sizeof text - used, ", and %zu more", unsaid);
-    return mpiq_error_create(MPIQ_ERROR_USAGE, "several MPI jobs run here, say which one:%s", text);
+    return mpiq_error_create(MPIQ_ERROR_USAGE, "several MPI jobs run here; say which one:%s", text);
 }
 
 static struct mpiq_error *around(const struct mpiq_process_table *table, const struct candidates *all,

@@ -177,7 +177,8 @@ static void tell_level(FILE *out, const struct census *census)
         tell(out, "note", text, patch);
     } else if (census->by_source[MPIQ_SOURCE_LAYOUTS] > 0) {
         snprintf(text, sizeof text,
-                 "%s without patch and debug information, read by the layout of its release", library);
+                 "%s without the patch and without debug information, read by the layout of its release",
+                 library);
         tell(out, "note", text, patch);
     } else {
         tell(out, "bad",
@@ -224,7 +225,7 @@ static void tell_problems(struct problems *problems, const struct mpiq_rank_stat
         if (state->name.rank >= 0)
             fprintf(problems->out, "rank %d: ", state->name.rank);
         else if (state->pid > 0)
-            fprintf(problems->out, "process %d, which is no rank: ", state->pid);
+            fprintf(problems->out, "process %d, which is not a rank: ", state->pid);
         mpiq_escape_write(MPIQ_ESCAPE_TEXT, problem->what, problems->out);
         fputs(": ", problems->out);
         mpiq_escape_write(MPIQ_ESCAPE_TEXT, problem->text, problems->out);

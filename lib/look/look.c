@@ -93,7 +93,7 @@ static void doubt_the_missing(struct mpiq_look_sources *sources)
             mpiq_rank_state_problem(
                 state, "process",
                 mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
-                                  "there is no process of it: it has not been started yet, or has ended"));
+                                  "it has no process: it has not been started yet, or has ended"));
         }
     }
 }
@@ -187,8 +187,9 @@ static struct mpiq_error *check_ranks(const struct mpiq_look_sources *sources)
         return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
                                  "process %d (%s) is in %s, but its rank is not known: %s", (int)first->pid,
                                  program, call, first_problem(first));
-    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "process %d (%s) is no rank of an MPI job, or not yet: %s",
-                             (int)first->pid, program, first_problem(first));
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                             "process %d (%s) is not a rank of an MPI job, or not yet: %s", (int)first->pid,
+                             program, first_problem(first));
 }
 
 struct mpiq_options mpiq_options_known(const struct mpiq_options *given)
@@ -315,7 +316,7 @@ static struct mpiq_error *parse_ranks(const struct mpiq_job *job, const char *te
     struct mpiq_error *error = mpiq_rank_set_parse(text, ret);
     if (!error && ret->size == 0)
         error = mpiq_error_create(MPIQ_ERROR_USAGE,
-                                  "an empty list of ranks shows nothing: it reads like 0-15,18");
+                                  "an empty list of ranks shows nothing: write one like 0-15,18");
     for (uint32_t i = 0; !error && i < ret->count; i++) {
         if (mpiq_job_process(job->state, ret->ranges[i].world, ret->ranges[i].first) != MPIQ_NONE)
             return NULL;
@@ -330,8 +331,9 @@ static struct mpiq_error *find_rank(const struct mpiq_job *job, const char *comm
     struct mpiq_rank_set set = {0};
     struct mpiq_error *error = mpiq_rank_set_parse(text ? text : "", &set);
     if (!error && set.size != 1)
-        error = mpiq_error_create(MPIQ_ERROR_USAGE, "'%s' is not one rank: %s takes one, as in mpiq %s 3",
-                                  text ? text : "", command, command);
+        error =
+            mpiq_error_create(MPIQ_ERROR_USAGE, "'%s' is not a single rank: %s takes one, as in mpiq %s 3",
+                              text ? text : "", command, command);
     if (!error) {
         *ret = mpiq_job_process(job->state, set.ranges[0].world, set.ranges[0].first);
         if (*ret == MPIQ_NONE)

@@ -38,7 +38,8 @@ struct mpiq_error *mpiq_other_hosts_named(const struct mpiq_options *options, st
     if (!options->hosts && !options->via && !word)
         return NULL;
     if (options->target_count > (word ? 1 : 0) || options->wire_count > 0)
-        return mpiq_error_create(MPIQ_ERROR_USAGE, "a job on hosts that are named takes no other target");
+        return mpiq_error_create(MPIQ_ERROR_USAGE,
+                                 "with --hosts or a job's name, no other target can be given");
     return mpiq_remote_create(&query, options, ret);
 }
 

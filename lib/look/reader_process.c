@@ -313,7 +313,7 @@ struct mpiq_error *mpiq_reader_process_request(struct mpiq_reader_process *proce
     _cleanup_free_ char *line = NULL;
     char pid[16];
     if (source->path && strchr(source->path, '\n'))
-        return mpiq_error_create(MPIQ_ERROR_USAGE, "a file whose name holds a line break is not read");
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "a file whose name contains a line break is not read");
     snprintf(pid, sizeof pid, "%d", (int)source->pid);
     int length = asprintf(&line, "%s%s%sread %" PRIu64 " %zu %d %d %d %s %s\n", question ? "question " : "",
                           question ? question : "", question ? "\n" : "", number, index, look, stop, stacks,
@@ -329,7 +329,7 @@ struct mpiq_error *mpiq_reader_process_request_snapshot(struct mpiq_reader_proce
 {
     _cleanup_free_ char *line = NULL;
     if (strchr(path, '\n'))
-        return mpiq_error_create(MPIQ_ERROR_USAGE, "a file whose name holds a line break is not read");
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "a file whose name contains a line break is not read");
     if (asprintf(&line, "read %" PRIu64 " 0 1 0 0 snapshot %s\n", number, path) < 0)
         return mpiq_error_no_memory();
     process->pipe.deadline = mpiq_monotonic_ns() + SEND_NS;

@@ -115,11 +115,11 @@ static struct mpiq_error *keep_state(void *context, int look, struct mpiq_rank_s
 {
     struct mpiq_look_sources *sources = context;
     if ((*state)->weight > sources->file_left)
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "it comes to more than a file of its size can hold");
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "it expands to more than a file of its size can hold");
     sources->file_left -= (*state)->weight;
     if (!mpiq_budget_take(&sources->budget, (*state)->weight))
         return mpiq_error_create(MPIQ_ERROR_CORRUPT,
-                                 "the snapshots hold more than all ranks together may have");
+                                 "the snapshots exceed the memory limit of all ranks together");
     return mpiq_sources_keep(sources, look, state);
 }
 
@@ -131,7 +131,7 @@ static struct mpiq_error *add_file(struct mpiq_look_sources *sources, const char
     if (stat(path, &status) < 0)
         return mpiq_error_create_os(errno, "cannot open %s", path);
     if (!S_ISREG(status.st_mode))
-        return mpiq_error_create(MPIQ_ERROR_USAGE, "%s is no file: name a pid, core files or snapshots",
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "%s is not a file: name a pid, core files or snapshots",
                                  path);
     sources->file_left = LEAST_ROOM + ROOM_RATIO * (uint64_t)status.st_size;
     if (mpiq_is_snapshot(path))
@@ -148,7 +148,7 @@ static struct mpiq_error *add_file(struct mpiq_look_sources *sources, const char
     if (!elf || type != ET_CORE)
         return mpiq_error_create(
             MPIQ_ERROR_USAGE,
-            "%s is neither a core file nor a snapshot of mpiq%s: name a pid, core files or "
+            "%s is neither a core file nor an mpiq snapshot%s: name a pid, core files or "
             "snapshots",
             path, elf ? " (it is a program)" : "");
     struct mpiq_look_source *source = add_source(sources);
@@ -166,7 +166,7 @@ static struct mpiq_error *add_target(struct mpiq_look_sources *sources, const ch
     if (digits == 0 || word[digits] != '\0')
         return add_file(sources, word);
     if (errno || pid <= 0 || pid > INT_MAX)
-        return mpiq_error_create(MPIQ_ERROR_USAGE, "%s is no pid", word);
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "%s is not a pid", word);
     return add_process(sources, NULL, (pid_t)pid);
 }
 

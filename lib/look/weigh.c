@@ -31,7 +31,7 @@ struct mpiq_error *mpiq_weigh(struct mpiq_look_sources *sources, size_t index, i
         uint64_t weight = (*heaviest.state)->weight;
         struct mpiq_error *error = mpiq_start_state_over(
             heaviest.source,
-            mpiq_error_create(MPIQ_ERROR_CORRUPT, "it has more than all ranks together may have"),
+            mpiq_error_create(MPIQ_ERROR_CORRUPT, "its state exceeds the memory limit of all ranks together"),
             heaviest.state);
         if (error)
             return error;

@@ -177,7 +177,8 @@ static struct mpiq_error *find_table(struct mpiq_target *target, uint64_t *addre
     int32_t count = 0;
     struct mpiq_error *error = mpiq_target_sizes(target, &sizes);
     if (!error && (sizes.pointer_size != 8 || sizes.big_endian))
-        error = mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "it is no 64-bit process of this machine's kind");
+        error = mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
+                                  "it is not a 64-bit process of this machine's architecture");
     if (!error)
         error = mpiq_target_find_symbol(target, "MPIR_proctable", &table);
     if (!error)

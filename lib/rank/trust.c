@@ -66,7 +66,7 @@ struct mpiq_error *mpiq_trust_process(struct mpiq_target *target)
     bool live = strcmp(target->ops->kind, "live") == 0;
     bool served = strcmp(target->ops->kind, "wire") == 0 && mpiq_target_wire_direct(target) == status.pid;
     if (status.core || status.pid <= 0 || !(live || served))
-        return distrust("it is no live process of this machine");
+        return distrust("it is not a live process of this machine");
     /* Asked of the system, whatever the other end of a wire says. */
     if (mpiq_proc_status_number(status.pid, "Uid") != (long)geteuid())
         return distrust("it belongs to another user");
@@ -122,7 +122,7 @@ struct mpiq_error *mpiq_trust_open(const char *path, bool strict, int *ret)
     if (place < 0 || fstat(place, &status) < 0)
         return mpiq_error_create_os(errno, "the message-queue library %s", path);
     if (!S_ISREG(status.st_mode))
-        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "the message-queue library %s is no file", path);
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "the message-queue library %s is not a file", path);
     if (strict && (!is_ours(&status) || status.st_mode & (S_IWGRP | S_IWOTH)))
         return mpiq_error_create(MPIQ_ERROR_PERMISSION,
                                  "the message-queue library %s is not loaded because its owner is neither "

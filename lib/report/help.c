@@ -113,7 +113,7 @@ void mpiq_show_help(struct mpiq_page *page)
         put_help(
             page, &headed, &losses.unpatched,
             "Call counts, the names of non-blocking collectives and waiting times are not known: this MPI "
-            "library is not patched. Start the job with `mpiq run` to have them.");
+            "library is not patched. Start the job with `mpiq run` to get them.");
     if (losses.stacks_only.size > 0 && !has_hint(page->diagnosis))
         put_help(page, &headed, &losses.stacks_only,
                  "Only stacks could be read: queues, communicators and call counts are not known. Start the "

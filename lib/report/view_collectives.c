@@ -79,7 +79,7 @@ static void put_numbers(struct mpiq_page *page, const struct mpiq_call_counts *c
     for (size_t i = 0; i < shown; i++) {
         mpiq_buffer_printf(
             &text, "%s%" PRId64 " by ",
-            i > 0 ? "; " : "calls that all must make in one order: ", counts->numbers[i].number);
+            i > 0 ? "; " : "calls that all must make in the same order: ", counts->numbers[i].number);
         mpiq_put_who(&text, &counts->numbers[i].ranks, MPIQ_MOST_RANGES);
     }
     if (shown < counts->number_count) {
@@ -220,7 +220,7 @@ static void put_uncounted(struct mpiq_page *page)
     }
     if (ranks.size == 0)
         return;
-    mpiq_buffer_string(&text, "How often collectives were called is not known of ");
+    mpiq_buffer_string(&text, "How often collectives were called is not known for ");
     mpiq_put_who(&text, &ranks, MPIQ_MOST_RANGES);
     mpiq_buffer_string(&text, ": mpiq doctor says why");
     mpiq_print_gap(page);
@@ -241,7 +241,7 @@ static void put_entries(struct mpiq_page *page, const struct entries *entries)
     }
     if (entries->count == 0) {
         mpiq_print_gap(page);
-        mpiq_print(page, 0, "No calls of collectives are known.");
+        mpiq_print(page, 0, "No collective calls are known.");
     }
 }
 

@@ -102,7 +102,7 @@ void mpiq_show_history(struct mpiq_page *page)
     if (history.count == 0) {
         mpiq_print_gap(page);
         mpiq_print(page, 0,
-                   "Nothing is known of its last calls: start the job with `mpiq run`, which records them.");
+                   "Its last calls are not known: start the job with `mpiq run`, which records them.");
         return;
     }
     put_heading(page, &history, page->options->process);

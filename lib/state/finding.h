@@ -298,7 +298,7 @@ struct mpiq_diagnosis {
     struct mpiq_rank_diagnosis *ranks; /* one for each process of the job */
     uint32_t rank_count;
     struct mpiq_rank_set stuck;    /* proven never to go on */
-    struct mpiq_note *assumptions; /* "not read: they are taken to be able to act at any moment" */
+    struct mpiq_note *assumptions; /* "not read: they are assumed able to act at any moment" */
     size_t assumption_count;
     struct mpiq_note *notes; /* what could not be read, alike ones on one line */
     size_t note_count;

@@ -139,7 +139,7 @@ static const char *add_run(struct mpiq_parser *parser, struct mpiq_group *group,
     parser->budget -= (uint64_t)run->length;
     if (!mpiq_array_reserve(&group->members, room, *count + (size_t)run->length + 1)) {
         parser->starved = true;
-        return "finds no memory for its members";
+        return "needs more memory for its members than there is";
     }
     for (int64_t i = 0; i < run->length; i++)
         group->members[(*count)++] = name_at(run, i);
@@ -151,7 +151,7 @@ static const char *read_members(struct mpiq_parser *parser, struct mpiq_group *g
     size_t room = 0;
     struct run run = {.length = 0};
     if (group->members)
-        return "has its members twice";
+        return "lists its members twice";
     /* A group of nobody has members, too. */
     const char *complaint = add_run(parser, group, count, &room, &run);
     if (!complaint)

@@ -378,7 +378,8 @@ struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
         return error;
     memset(job->builder->cache, 0, sizeof job->builder->cache);
     if (!mpiq_budget_take(&job->builder->budget, state->weight))
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "it has more than all ranks together may have");
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT,
+                                 "its state exceeds the memory limit of all ranks together");
     uint32_t row = rank_row(job, state);
     if (row == MPIQ_NONE)
         return no_memory();

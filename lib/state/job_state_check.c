@@ -41,11 +41,12 @@ struct mpiq_error *mpiq_job_check_state(const struct mpiq_rank_state *state)
     if (!bad && state->world_size <= (int64_t)MPIQ_JOB_MAX_PROCESSES)
         return NULL;
     if (!bad)
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT,
-                                 "rank %d (process %d on %s) says that its job has %d ranks: "
-                                 "more than can be",
-                                 state->name.rank, state->pid, state->host, state->world_size);
-    return mpiq_error_create(MPIQ_ERROR_CORRUPT, "rank %d (process %d on %s): %s refers to what is not there",
+        return mpiq_error_create(
+            MPIQ_ERROR_CORRUPT,
+            "rank %d (process %d on %s) says that its job has %d ranks: more than mpiq supports",
+            state->name.rank, state->pid, state->host, state->world_size);
+    return mpiq_error_create(MPIQ_ERROR_CORRUPT,
+                             "rank %d (process %d on %s): %s refers to something that is not there",
                              state->name.rank, state->pid, state->host, bad);
 }
 
@@ -55,14 +56,14 @@ struct mpiq_error *mpiq_job_refuse_double(const struct mpiq_job_state *job, cons
     bool same = strcmp(rank->host ? mpiq_job_string(job, rank->host) : "", state->host) == 0;
     const char *host = rank->host ? mpiq_job_string(job, rank->host) : "an unknown host";
     if (state->name.rank < 0)
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "process %d on %s is there twice: name it once",
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "process %d on %s was given twice: name it once",
                                  state->pid, host);
     if (rank->pid == state->pid && same)
         return mpiq_error_create(MPIQ_ERROR_CORRUPT,
-                                 "rank %d (process %d on %s) is there twice: name it once, in one snapshot, "
+                                 "rank %d (process %d on %s) was given twice: name it once, in one snapshot, "
                                  "one core file or by its pid",
                                  state->name.rank, state->pid, host);
     return mpiq_error_create(MPIQ_ERROR_CORRUPT,
-                             "two processes say that they are rank %d of one job: %d on %s and %d on %s",
+                             "two processes claim to be rank %d of one job: %d on %s and %d on %s",
                              state->name.rank, rank->pid, host, state->pid, state->host);
 }

@@ -60,7 +60,8 @@ static struct mpiq_error *finish_worlds(struct mpiq_job_state *job, struct mpiq_
         if (first > MPIQ_JOB_MAX_PROCESSES) {
             free(sorted);
             return mpiq_error_create(MPIQ_ERROR_CORRUPT,
-                                     "the job would have %" PRIu64 " processes: more than can be", first);
+                                     "the job would have %" PRIu64 " processes: more than mpiq supports",
+                                     first);
         }
     }
     free(job->worlds);

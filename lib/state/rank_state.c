@@ -309,7 +309,7 @@ void mpiq_rank_state_trim_history(struct mpiq_rank_state *state, size_t most)
 /* Instead of a problem that there is no room for: the rank still counts as not read. */
 static const struct mpiq_problem no_memory = {.code = MPIQ_ERROR_NO_MEMORY,
                                               .what = "memory",
-                                              .text = "there was no memory to say what could not be read"};
+                                              .text = "out of memory: what could not be read is not listed"};
 
 void mpiq_rank_state_problem(struct mpiq_rank_state *state, const char *what, struct mpiq_error *error)
 {

@@ -94,7 +94,7 @@ static const char *read_flags(struct mpiq_parser *parser, void *member)
         while (flag < COUNT(comm_flags) && strcmp(comm_flags[flag], parser->string) != 0)
             flag++;
         if (flag == COUNT(comm_flags))
-            complaint = "holds a word that is not known here";
+            complaint = "holds an unknown word";
         else
             *(uint32_t *)member |= 1u << flag;
     }
@@ -352,11 +352,11 @@ static const char *check_rank_state(struct mpiq_schema_parser *parser, const voi
         return "is not a number of bytes";
     *key = "threads";
     if (state->thread_count > MPIQ_THREADS_MOST)
-        return "are more than can be";
+        return "are too many";
     for (size_t i = 0; i < state->thread_count; i++) {
         for (size_t j = 0; j < state->threads[i].wait_count; j++) {
             if (!is_index(state->threads[i].waits[j].window, state->window_count))
-                return "wait for a window that is not there";
+                return "wait for a window that does not exist";
         }
     }
     return NULL;

@@ -18,7 +18,7 @@ void *mpiq_list_append(void *list, size_t *count, size_t size, const void *unkno
 /* What a string takes beside its characters, about: most are there once, but who counts on that? */
 enum { STRING_COST = 16 };
 
-static const char too_large[] = "makes this take more memory than it may";
+static const char too_large[] = "makes this exceed its memory limit";
 
 static bool take_memory(struct mpiq_schema_parser *parser, uint64_t bytes)
 {
@@ -196,7 +196,7 @@ static const char *read_text(struct mpiq_schema_parser *parser, const struct mpi
         while (word < field->word_count && strcmp(field->words[word], string) != 0)
             word++;
         if (word == field->word_count)
-            return "is a word that is not known here";
+            return "is an unknown word";
         mpiq_store_number(member, field->size, word);
         return NULL;
     }
@@ -216,7 +216,7 @@ static const char *read_text(struct mpiq_schema_parser *parser, const struct mpi
             return too_large;
         *(const char **)member = parser->intern(parser->state, string);
         parser->json.starved |= !*(const char **)member;
-        return *(const char **)member ? NULL : "finds no memory";
+        return *(const char **)member ? NULL : "needs more memory than there is";
     }
 }
 

@@ -233,13 +233,13 @@ static struct mpiq_error *take_line(struct reader *reader)
 static struct mpiq_error *take(struct reader *reader, const char *bytes, size_t count)
 {
     if (count > reader->bytes_left)
-        return corrupt(reader, "it comes to more than a file of its size can hold");
+        return corrupt(reader, "it expands to more than a file of its size can hold");
     reader->bytes_left -= count;
     while (count > 0) {
         const char *end = memchr(bytes, '\n', count);
         size_t part = end ? (size_t)(end - bytes) : count;
         if (reader->length + part > MOST_LINE)
-            return corrupt(reader, "a line is longer than can be");
+            return corrupt(reader, "a line is too long");
         if (!reader->line || reader->length + part > reader->room) {
             size_t room = 2 * (reader->length + part) + 1;
             char *line = realloc(reader->line, room);
@@ -290,7 +290,7 @@ static struct mpiq_error *decompress(struct reader *reader, FILE *file, ZSTD_DCt
         return mpiq_error_create_os(errno, "%s cannot be read", reader->path);
     if (left > 0)
         return corrupt(reader, "it ends too early, so it was cut short or never finished");
-    return reader->length > 0 ? corrupt(reader, "its last line has no end") : NULL;
+    return reader->length > 0 ? corrupt(reader, "its last line is cut off") : NULL;
 }
 
 static struct mpiq_error *read_all(struct reader *reader, FILE *file)
@@ -313,7 +313,7 @@ static struct mpiq_error *read_stream(struct reader *reader, FILE *file, uint64_
 {
     int version = read_version(file);
     if (version == 0)
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not a snapshot of mpiq", reader->path);
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not an mpiq snapshot", reader->path);
     if (version > FOLDED_VERSION)
         return mpiq_error_create(
             MPIQ_ERROR_UNSUPPORTED,
@@ -353,7 +353,7 @@ struct mpiq_error *mpiq_snapshot_each_line_of(const char *name, void *bytes, siz
 {
     struct reader reader = {.path = name, .line_callback = callback, .context = context};
     if (size == 0)
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not a snapshot of mpiq", name);
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s is not an mpiq snapshot", name);
     FILE *file _cleanup_fclose_ = fmemopen(bytes, size, "r");
     return file ? read_stream(&reader, file, size) : mpiq_error_no_memory();
 }

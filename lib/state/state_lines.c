@@ -214,7 +214,7 @@ static struct mpiq_error *take_row(struct mpiq_state_lines *lines, const char *a
             return corrupt("a rank of a class has too few numbers");
         lines->values[i] += negative ? -number : number;
         if (!mpiq_number_store(&lines->places[i], lines->values[i]))
-            return corrupt("a rank of a class has a number that cannot be");
+            return corrupt("a rank of a class has an impossible number");
         if (i + 1 < lines->column_count && (at == end || *at++ != ' '))
             return corrupt("a rank of a class has too few numbers");
     }
@@ -228,7 +228,7 @@ static struct mpiq_error *take_member(struct mpiq_state_lines *lines, const char
         return corrupt("a line belongs to no class");
     lines->folded += lines->json_length;
     if (lines->folded > most_folded)
-        return corrupt("its ranks are more than can be");
+        return corrupt("it has too many ranks");
     struct mpiq_error *error = lines->state ? NULL : renew(lines);
     if (!error)
         error = take_row(lines, at, end);

@@ -185,7 +185,7 @@ static struct mpiq_error *read_backing(struct core *core, uint64_t address, size
         object ? mpiq_object_bytes(object, mapping->offset + (address - mapping->start), size, buffer) : 0;
     if (!bytes) {
         return mpiq_error_create_address(MPIQ_ERROR_UNMAPPED, address,
-                                         "memory at 0x%llx lies behind the end of %s",
+                                         "memory at 0x%llx is beyond the end of %s",
                                          (unsigned long long)address, mapping->path);
     }
     *got = bytes;
@@ -315,7 +315,7 @@ static struct mpiq_error *core_stack(struct mpiq_target *target, pid_t tid, stru
     const struct mpiq_register_layout *layout = mpiq_register_layout(core->file.machine);
     if (!layout)
         return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
-                                 "stacks of this machine (ELF machine %u) cannot be unwound",
+                                 "stacks of this architecture (ELF machine %u) cannot be unwound",
                                  core->file.machine);
     struct mpiq_thread_copy copy = {
         .tid = tid, .registers = thread->registers, .stack = malloc(MPIQ_STACK_COPY)};

@@ -71,7 +71,7 @@ static void take_prpsinfo(struct mpiq_core_file *core, const unsigned char *byte
 /* NT_FILE: count, page size, then start, end and page offset of each, then their names. */
 static struct mpiq_error *take_files(struct mpiq_core_file *core, const unsigned char *bytes, size_t size)
 {
-    static const char makes_no_sense[] = "its list of mapped files (NT_FILE) makes no sense";
+    static const char makes_no_sense[] = "its list of mapped files (NT_FILE) is malformed";
     size_t word = (size_t)core->words.size;
     if (core->mappings.items)
         return NULL;

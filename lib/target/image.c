@@ -38,7 +38,7 @@ struct dynamic {
 
 static struct mpiq_error *corrupt(const char *what)
 {
-    return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s of the object in memory make no sense", what);
+    return mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s of the object in memory are malformed", what);
 }
 
 static struct mpiq_error *read_headers(struct image *image)

@@ -458,7 +458,7 @@ static const struct mpiq_target_ops live_ops = {
 struct mpiq_error *mpiq_target_live_create(pid_t pid, bool stop, struct mpiq_target **ret)
 {
     if (pid <= 0)
-        return mpiq_error_create(MPIQ_ERROR_USAGE, "%d is no process id", (int)pid);
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "%d is not a process id", (int)pid);
     struct mpiq_proc_stat stat_line;
     struct mpiq_error *error = mpiq_proc_stat(pid, 0, &stat_line);
     if (error) {

@@ -283,7 +283,7 @@ static bool try_path(struct mpiq_modules *modules, struct mpiq_module *module, i
         mpiq_object_open_checked(root, path, module->mapping->path, certain ? &any : wanted, &object);
     if (!error && !certain && !wanted->size && object->inode != module->mapping->inode) {
         error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
-                                  "%s is not the file that process %d mapped: replaced since",
+                                  "%s is not the file that process %d mapped: it has been replaced since",
                                   module->mapping->path, (int)modules->pid);
     }
     if (!error) {

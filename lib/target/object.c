@@ -66,7 +66,7 @@ static const char *read_headers(struct mpiq_object *object)
         if (segment.p_type != PT_LOAD || segment.p_memsz == 0)
             continue;
         if (segment.p_vaddr + segment.p_memsz < segment.p_vaddr)
-            return "its program headers make no sense";
+            return "its program headers are malformed";
         if (segment.p_vaddr < first)
             first = segment.p_vaddr;
         if (segment.p_vaddr + segment.p_memsz > end)
@@ -202,7 +202,7 @@ static struct mpiq_error *open_new(int fd, const struct stat *file, int root, co
     if (errno == ENOMEM)
         mpiq_memory_miss();
     if (mpiq_file_map_torn(object->map))
-        reason = "it became shorter while it was read";
+        reason = "it was truncated while it was read";
     if (reason)
         object->error = mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s cannot be used: %s", name, reason);
     object->next = registry;

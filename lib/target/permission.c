@@ -91,7 +91,7 @@ static struct mpiq_error *forbidden(pid_t pid, int errnum)
     case 1:
         return mpiq_error_create(
             MPIQ_ERROR_PERMISSION,
-            "Yama forbids to look at process %d (/proc/sys/kernel/yama/ptrace_scope is 1): run "
+            "Yama does not allow looking at process %d (/proc/sys/kernel/yama/ptrace_scope is 1): run "
             "mpiq as root, set ptrace_scope to 0, or start the job with "
             "--mca mpi_mqs_allow_ptrace 1",
             (int)pid);
@@ -104,7 +104,7 @@ static struct mpiq_error *forbidden(pid_t pid, int errnum)
     case 3:
         return mpiq_error_create(
             MPIQ_ERROR_PERMISSION,
-            "Yama forbids to look at any process until the next boot "
+            "Yama does not allow looking at any process until the next boot "
             "(/proc/sys/kernel/yama/ptrace_scope is 3): have process %d write a core file "
             "(kill -ABRT ends it) and give that to mpiq",
             (int)pid);
@@ -114,7 +114,7 @@ static struct mpiq_error *forbidden(pid_t pid, int errnum)
     if (mpiq_proc_status_number(getpid(), "Seccomp") == 2) {
         return mpiq_error_create(
             MPIQ_ERROR_PERMISSION,
-            "a seccomp filter (a container's, most likely) forbids to look at process %d: run mpiq "
+            "a seccomp filter (most likely a container's) does not allow looking at process %d: run mpiq "
             "outside the container, or start the container with --cap-add=SYS_PTRACE",
             (int)pid);
     }

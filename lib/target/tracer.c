@@ -129,7 +129,7 @@ static struct mpiq_error *sleeps(pid_t pid, pid_t tid)
     return mpiq_error_create(
         MPIQ_ERROR_TIMEOUT,
         "thread %d of process %d does not stop: it is in uninterruptible sleep (a file system or "
-        "device that does not answer, most likely), or finds no processor free",
+        "device that does not answer, most likely), or no processor is free for it",
         (int)tid, (int)pid);
 }
 

@@ -153,7 +153,7 @@ struct mpiq_error *mpiq_unwinder_create(struct mpiq_modules *modules, struct mpi
     const struct mpiq_register_layout *layout = mpiq_register_layout(modules->machine);
     if (!layout)
         return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
-                                 "stacks of this machine (ELF machine %u) cannot be unwound",
+                                 "stacks of this architecture (ELF machine %u) cannot be unwound",
                                  modules->machine);
     struct mpiq_unwinder *unwinder = calloc(1, sizeof *unwinder);
     if (!unwinder)

@@ -50,7 +50,7 @@ static struct mpiq_error *give_up(struct wire *wire, struct mpiq_error *error)
 
 static struct mpiq_error *nonsense(struct wire *wire, const char *asked)
 {
-    return give_up(wire, mpiq_error_create(MPIQ_ERROR_CORRUPT, "the wire: no sensible reply to \"%.*s\"",
+    return give_up(wire, mpiq_error_create(MPIQ_ERROR_CORRUPT, "the wire: malformed reply to \"%.*s\"",
                                            (int)strcspn(asked, "\n"), asked));
 }
 

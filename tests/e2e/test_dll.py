@@ -32,7 +32,7 @@ def test_what_such_a_library_does_not_record(stock, mpiq):
     posted = mpiq.json("queues", job.pid)["ranks"][1]["receives"][0]
     assert posted.get("blocked", True)
     text = mpiq("collectives", job.pid).out
-    assert "How often collectives were called is not known of ranks 0-3" in text
+    assert "How often collectives were called is not known for ranks 0-3" in text
     assert "\n  now in MPI_Bcast: ranks 0,2-3\n  now in MPI_Recv: rank 1\n" in text
 
 

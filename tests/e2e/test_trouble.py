@@ -85,7 +85,7 @@ def test_doctor_of_no_rank(no_mpi, mpiq, tmp_path):
     answer = mpiq("doctor", no_mpi, file)
     assert (answer.status, answer.err) == (0, "")
     assert "\nbad   0 ranks found here\n" in answer.out
-    assert f"\nbad   process {no_mpi}, which is no rank: " in answer.out
+    assert f"\nbad   process {no_mpi}, which is not a rank: " in answer.out
     assert "/core: it has no threads" in answer.out
     assert "rank -1" not in answer.out
 
@@ -118,7 +118,7 @@ def test_answer_that_cannot_be_written(arguments, mpiq):
 def test_process_without_mpi(no_mpi, mpiq):
     answer = mpiq(no_mpi)
     assert (answer.status, answer.out) == (3, "")
-    assert re.fullmatch(rf"mpiq: process {no_mpi} \(python3[.0-9]*\) is no rank of an MPI job, or not yet: there is no "
+    assert re.fullmatch(rf"mpiq: process {no_mpi} \(python3[.0-9]*\) is not a rank of an MPI job, or not yet: there is no "
                         r"MPI library in this process .*; .* name one with --dll\n", answer.err), answer.err
 
 

@@ -233,7 +233,7 @@ def test_no_mpi_process(mpiq):
             other.kill()
     assert "process %d (/usr/bin/sleep), has no MPI library loaded" % other.pid in said.err, said.both
     # Both commands say so, and nothing else.
-    assert said.err.count("process %d (sleep) is no rank of an MPI job" % other.pid) == 2, said.both
+    assert said.err.count("process %d (sleep) is not a rank of an MPI job" % other.pid) == 2, said.both
     assert answer == ""
 
 

@@ -109,10 +109,10 @@ def test_unexpected(mpiq, job):
     answer, _ = gdb_says(mpiq, job.pids[0], "mpi message 0 unexpected 0", "mpi message 0 unexpected 0 as int",
                          "mpi message 0 unexpected 1")
     assert "message from rank 1, tag 20, MPI_COMM_WORLD: 12 bytes, pending" in answer
-    assert "Its datatype is known to the sender alone" in answer
+    assert "Only the sender knows its datatype" in answer
     assert "byte[12] = {0x47, 0x0, 0x0, 0x0, 0x48, " in answer
     assert "int [3] = {71, 72, 73}" in answer
-    assert "As its sender has it, rank 1, whose send is still pending:\n5 x MPI_LONG\n" in answer
+    assert "As held by its sender, rank 1, whose send is still pending:\n5 x MPI_LONG\n" in answer
     assert "long[5] = {1000, 2000, 3000, 4000, 5000}" in answer
 
 
@@ -127,8 +127,8 @@ NOT_THERE = {
     "mpi message 0 sends 99": "rank 0 has no number 99 among its pending sends: the last one is 7",
     "mpi message 1 receives 0": "rank 1 has no posted receives",
     "mpi message 5 sends 0": "there is no rank 5: mpiq knows ranks 0 to 1 of this job",
-    "mpi message 0 sends 0 as struct nothing": "'struct nothing' is no type here",
-    "mpi message 0 unexpected 0 as struct particle": "hold no whole struct particle, which has 40",
+    "mpi message 0 sends 0 as struct nothing": "'struct nothing' is not a type here",
+    "mpi message 0 unexpected 0 as struct particle": "do not hold a whole struct particle, which has 40",
 }
 
 

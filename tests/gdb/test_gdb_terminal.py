@@ -60,7 +60,7 @@ def test_interrupt_key(wire, hung):
         wait_for(lambda: wire.pid_file.exists() and wire.pid_file.read_text().endswith("\n"),
                  "mpiq was not started")
         terminal.type("\x03")
-        terminal.read_until("interrupted: mpiq has been ended, the job is as it was")
+        terminal.read_until("interrupted: mpiq has been ended, the job is unchanged")
         terminal.read_until("(gdb) ")
         terminal.type("frame function main\n")
         assert "main (" in terminal.read_until("(gdb) ").replace("\x1b[33m", "").replace("\x1b[m", "")

@@ -57,7 +57,7 @@ def test_mpiq_killed(wire, hung):
     pid = hung.pids[1]
     said = gdb_session.run(["mpi report", ALIVE, "frame function main"], pid=pid,
                            **wire.variables(behaviour="die"))
-    assert "mpiq was ended by SIGKILL before it had an answer; the job is as it was" in said.err
+    assert "mpiq was ended by SIGKILL before it had an answer; the job is unchanged" in said.err
     assert "gdb is alive" in said.out
     assert "main (" in said.out
     assert is_free(pid)
@@ -65,7 +65,7 @@ def test_mpiq_killed(wire, hung):
 
 def test_garbage_on_the_wire(wire, hung):
     said = gdb_session.run(["mpi ranks", ALIVE], pid=hung.pids[1], **wire.variables(behaviour="garbage"))
-    assert "mpiq sent something that is no request" in said.err
+    assert "mpiq sent something that is not a request" in said.err
     assert "of the same version" in said.err
     assert "gdb is alive" in said.out
     assert is_gone(int(wire.pid_file.read_text()))
@@ -98,7 +98,7 @@ def test_interrupt(wire, hung):
             out, _ = gdb.communicate(timeout=SECONDS)
         finally:
             gdb.kill()
-    assert "interrupted: mpiq has been ended, the job is as it was" in out
+    assert "interrupted: mpiq has been ended, the job is unchanged" in out
     assert "gdb is alive" in out
     assert "wrong_turn" in out.split("gdb is alive")[1]
     assert "Traceback" not in out
@@ -155,20 +155,20 @@ def test_no_descriptors_left(wire, hung, tmp_path):
 def test_no_temporary_folder(wire, hung):
     said = gdb_session.run(["mpi report", ALIVE], pid=hung.pids[1],
                            before=["python import tempfile; tempfile.tempdir = '/proc'"], **wire.variables())
-    assert "no folder can be made for what mpiq reads: " in said.err
+    assert "cannot make a folder for what mpiq reads: " in said.err
     assert "gdb is alive" in said.out
 
 
 def test_no_mpiq(hung):
     said = gdb_session.run(["mpi report", ALIVE], pid=hung.pids[1], PATH="/usr/bin:/bin")
-    assert "mpiq is not on PATH: set mpi mpiq PATH tells where it is" in said.err
+    assert "mpiq is not on PATH: set its path with set mpi mpiq PATH" in said.err
     assert "gdb is alive" in said.out
 
 
 def test_mpiq_that_is_none(hung, tmp_path):
     said = gdb_session.run(["set mpi mpiq %s" % tmp_path, "mpi report", "show mpi mpiq", ALIVE],
                            pid=hung.pids[1])
-    assert "%s is no program: set mpi mpiq PATH" % tmp_path in said.err
+    assert "%s is not a program: set the path of mpiq with set mpi mpiq PATH" % tmp_path in said.err
     assert "gdb is alive" in said.out
 
 
@@ -176,7 +176,7 @@ def test_mpiq_that_is_none(hung, tmp_path):
     ("mpi why", "mpi why needs a rank: mpi why 3"),
     ("mpi snapshot", "mpi snapshot needs a file: mpi snapshot job.mpiq"),
     ("mpi rank x", "mpi rank takes one rank: mpi rank 3"),
-    ("mpi report /nowhere/core.*", "no file is called /nowhere/core.*"),
+    ("mpi report /nowhere/core.*", "there is no file called /nowhere/core.*"),
     ("mpi detach", "no rank is attached by mpi attach or mpi rank"),
     ("mpi detach 1", "none of these ranks is attached by mpi attach or mpi rank"),
     ("mpi nothing", "Undefined mpi command: \"nothing\""),
@@ -256,7 +256,7 @@ def test_interrupt_of_mpiq_itself(mpiq, hung):
             out, _ = gdb.communicate(timeout=SECONDS)
         finally:
             gdb.kill()
-    assert "interrupted: mpiq has been ended, the job is as it was" in out
+    assert "interrupted: mpiq has been ended, the job is unchanged" in out
     assert "gdb is alive" in out
     assert all(is_gone(child) for child in of_mpiq)
     assert all(is_free(rank) for rank in hung.pids.values())

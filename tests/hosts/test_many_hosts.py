@@ -156,7 +156,7 @@ def test_hosts_by_name(way, on_one_host, mpiq):
         assert findings(way.looks.deadlock("--hosts", hosts, "--via", "ssh -q {host}")) == wanted
         assert findings(way.looks.deadlock("--hosts", hosts, "--fanout", "1")) == wanted
         status, text = way.looks.text("--hosts", hosts, "--via", "ssh -q {host} /nonexistent/shell")
-        assert status == 3 and f"(mpiq has to be at {mpiq} on every host)" in text, text
+        assert status == 3 and f"(mpiq must be at {mpiq} on every host)" in text, text
         way.looks.nothing_left()
 
 

@@ -289,10 +289,10 @@ static void test_lines_that_lie(void)
         {{"1=0,1 {\"name\":[7,0]}", "+1"}, "too few numbers"},
         {{"1=0,1 {\"name\":[7,0]}", "+1 "}, "too few numbers"},
         {{"1=1 {\"name\":[7,0]}", "+1 2"}, "too many numbers"},
-        {{"1=1 {\"name\":[7,0]}", "+-1", "+-1"}, "cannot be"}, /* no rank is below -1 */
-        {{"1=1 {\"name\":[7,0]}", "+2147483648"}, "cannot be"},
-        {{"1=0 {\"name\":[7,0]}", "+-8"}, "cannot be"},
-        {{"1=2 {\"name\":[7,0],\"world_size\":2}", "+9223372036854775808"}, "cannot be"},
+        {{"1=1 {\"name\":[7,0]}", "+-1", "+-1"}, "impossible number"}, /* no rank is below -1 */
+        {{"1=1 {\"name\":[7,0]}", "+2147483648"}, "impossible number"},
+        {{"1=0 {\"name\":[7,0]}", "+-8"}, "impossible number"},
+        {{"1=2 {\"name\":[7,0],\"world_size\":2}", "+9223372036854775808"}, "impossible number"},
         {{"1=1 {\"name\":[7,0]," MEMBERS "}"}, "names the members"},
         {{"1=1 {\"name\":[7,0]," COMM "}", "+1"}, NULL},
     };

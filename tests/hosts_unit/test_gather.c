@@ -154,7 +154,7 @@ static void test_a_line_is_lost(void)
         CU_ASSERT(!is_whole(2));
         mpiq_gather_ended(gather, 1, "exit status 0");
         CU_ASSERT_STRING_EQUAL(failure(2), lost < MESSAGES - 1
-                                               ? "its answer was damaged on the way"
+                                               ? "its answer was damaged in transit"
                                                : "mpiq there ended before it was done: exit status 0");
         end();
     }
@@ -220,7 +220,7 @@ static void test_two_claim_one_host(void)
     begin();
     say(0, "n1", 4, 0);
     say(0, "n1", OTHER_TOKEN, 0);
-    CU_ASSERT_STRING_EQUAL(failure(0), "two answers came in its name");
+    CU_ASSERT_STRING_EQUAL(failure(0), "two answers claim to be from it");
     CU_ASSERT_STRING_EQUAL(failure(1), "");
     say_all(0, "n2", 5);
     CU_ASSERT(is_whole(1));
@@ -251,7 +251,7 @@ static void test_a_second_collector_behind_one_host(void)
     begin();
     say(1, "n3", 6, 0);
     say(1, "n3", OTHER_TOKEN, 0);
-    CU_ASSERT_STRING_EQUAL(failure(2), "two answers came in its name");
+    CU_ASSERT_STRING_EQUAL(failure(2), "two answers claim to be from it");
     end();
 }
 

@@ -290,8 +290,8 @@ static void test_idle_helper(void)
         if (assumed)
             CU_ASSERT_STRING_EQUAL(
                 diagnosis->assumptions[0].text,
-                "have threads that wait in the C library, by their stacks: they are taken to wait for other "
-                "threads of the same rank, and without a timeout");
+                "have threads whose stacks show them waiting in the C library: these are assumed to wait for "
+                "other threads of the same rank, and without a timeout");
         mpiq_diagnosis_destroy(diagnosis);
         mpiq_job_state_destroy(state);
         job_deinit(&job);

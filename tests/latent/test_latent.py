@@ -148,4 +148,4 @@ def test_ranks_that_cannot_be_read_are_let_go_with_the_reason(library, tmp_path)
     status, text = run(library, program, "message_lost", "--check", MPIQ_RECORD_DLL=str(tmp_path / "no-such.so"))
     assert status == 0, text
     assert "mpiq: some ranks were not checked: " in text and "libmpiq_record_msgq.so cannot be opened" in text, text
-    assert "no rank came to MPI_Finalize" not in text, text
+    assert "no rank reached MPI_Finalize" not in text, text

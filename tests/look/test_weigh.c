@@ -37,7 +37,7 @@ static bool is_lost(size_t index, int look)
 {
     const struct mpiq_rank_state *state = items[index].looks[look - 1];
     return state->weight == 0 && state->problem_count == 1 &&
-           strcmp(state->problems[0].text, "it has more than all ranks together may have") == 0;
+           strcmp(state->problems[0].text, "its state exceeds the memory limit of all ranks together") == 0;
 }
 
 static void the_heaviest_loses(void)

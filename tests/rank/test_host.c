@@ -417,9 +417,9 @@ static void a_dll_of_another_kind_is_refused(void)
     static const struct {
         const char *name;
         const char *sentence;
-    } rows[] = {{"old", "has another version of the interface than 2"},
-                {"narrow", "was built for addresses of another width"},
-                {"empty", "is none: it does not say which version of the interface it has"},
+    } rows[] = {{"old", "does not have version 2 of the interface"},
+                {"narrow", "was built for another address width"},
+                {"empty", "is not one: it does not say which version of the interface it has"},
                 {"partial", "lacks mqs_setup_basic_callbacks()"},
                 {"no_such", "there is no message-queue library"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

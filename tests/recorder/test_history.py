@@ -102,7 +102,7 @@ def test_picture(job, tmp_path):
 
 
 def test_refusals(job):
-    for words, wrong in ((("history", "7"), "the job has no rank 7"), (("history", "0-1"), "is not one rank")):
+    for words, wrong in ((("history", "7"), "the job has no rank 7"), (("history", "0-1"), "is not a single rank")):
         done = job(*words)
         assert done.returncode == 2 and wrong in done.stderr
     done = job("history", targets=[])

@@ -84,7 +84,8 @@ static void wrong_turn_chain(struct made_job *made, uint32_t last)
     step->site = made->diagnosis->ranks[1].site;
     step->since = 11521;
     made->chain->finding = 0;
-    made->chain->text = "no message with tag 99 is on its way, and who could send one waits for rank 1";
+    made->chain->text =
+        "no message with tag 99 is in transit, and the rank that could send one waits for rank 1";
 }
 
 struct made_job made_wrong_turn(uint32_t size)

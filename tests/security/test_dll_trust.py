@@ -67,7 +67,7 @@ def test_never_from_a_core_file(announcer, library, build, tmp_path, mpiq):
     core = next(tmp_path.glob("core.*"))
     said = read(build, core)
     assert LOADED not in said
-    assert "is not loaded because it is no live process of this machine" in said
+    assert "is not loaded because it is not a live process of this machine" in said
     assert "MPI_COMM_WORLD" not in mpiq("--json", core, env={**os.environ, "MPIQ_TEST_WHERE": "0"}).out
 
 

@@ -295,13 +295,13 @@ static void test_refused(void)
 {
     struct mpiq_job_state *job = mpiq_job_state_create();
     add(job, 1, rank_state(7, 0, 2));
-    refuse(job, 1, rank_state(7, 0, 2), "rank 0 (process 700 on n0) is there twice");
+    refuse(job, 1, rank_state(7, 0, 2), "rank 0 (process 700 on n0) was given twice");
     struct mpiq_rank_state *other = rank_state(7, 0, 2);
     other->pid = 4711;
-    refuse(job, 1, other, "two processes say that they are rank 0 of one job: 700 on n0 and 4711 on n0");
+    refuse(job, 1, other, "two processes claim to be rank 0 of one job: 700 on n0 and 4711 on n0");
     struct mpiq_rank_state *state = rank_state(7, 1, 2);
     mpiq_rank_state_add_operation(state)->comm = 5;
-    refuse(job, 1, state, "an operation refers to what is not there");
+    refuse(job, 1, state, "an operation refers to something that is not there");
     state = rank_state(7, 1, 2);
     struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
     thread->user_frame = 3;
@@ -311,7 +311,7 @@ static void test_refused(void)
     refuse(job, 1, state, "a wait");
     state = rank_state(7, 1, 2);
     state->world_size = INT32_MAX;
-    refuse(job, 1, state, "more than can be");
+    refuse(job, 1, state, "more than mpiq supports");
     finish(job);
     CU_ASSERT_EQUAL(job->process_count, 2);
     mpiq_job_state_destroy(job);
@@ -373,7 +373,7 @@ static void test_budget(void)
     add(job, 1, state);
     state = rank_state(7, 1, 4);
     state->weight = 2 * MPIQ_BUDGET_SHARE + 1; /* the first one has left one share of the pool */
-    refuse(job, 1, state, "more than all ranks together may have");
+    refuse(job, 1, state, "exceeds the memory limit of all ranks together");
     state = rank_state(7, 2, 4);
     state->weight = 2 * MPIQ_BUDGET_SHARE;
     add(job, 1, state);

@@ -122,10 +122,10 @@ static void test_refused(void)
                 "\x7f"
                 "ELF garbage",
                 12);
-    refused(mpiq_snapshot_read(path_of("garbage"), job), MPIQ_ERROR_CORRUPT, "is not a snapshot of mpiq");
+    refused(mpiq_snapshot_read(path_of("garbage"), job), MPIQ_ERROR_CORRUPT, "is not an mpiq snapshot");
     CU_ASSERT_FALSE(mpiq_is_snapshot(path_of("garbage")));
     write_bytes(path_of("empty"), "", 0);
-    refused(mpiq_snapshot_read(path_of("empty"), job), MPIQ_ERROR_CORRUPT, "is not a snapshot of mpiq");
+    refused(mpiq_snapshot_read(path_of("empty"), job), MPIQ_ERROR_CORRUPT, "is not an mpiq snapshot");
     write_bytes(path_of("later"), "mpiq snapshot 3\nxyz", 19);
     refused(mpiq_snapshot_read(path_of("later"), job), MPIQ_ERROR_UNSUPPORTED, "made by a later mpiq");
     write_bytes(path_of("plain"), "mpiq snapshot 1\n1 {}\n", 21);

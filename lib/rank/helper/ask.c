@@ -51,7 +51,7 @@ struct mpiq_error *mpiq_question_read(const char *json, size_t length, struct mp
             read_member(&parser, &question);
     }
     if (!object || parser.fault)
-        error = mpiq_error_create(MPIQ_ERROR_USAGE, "the question is no JSON object");
+        error = mpiq_error_create(MPIQ_ERROR_USAGE, "the question is not a JSON object");
     mpiq_parser_deinit(&parser);
     if (!error)
         *ret = question;

@@ -144,7 +144,7 @@ struct mpiq_error *mpiq_ask_answer_handle(struct mpiq_reading *reading, const st
     mqs_taddr_t handle = (mqs_taddr_t)question->address;
     char name[64] = "";
 
-    mpiq_reading_phase = "telling what a handle stands for";
+    mpiq_reading_phase = "looking up a handle";
     if (strcmp(question->kind, "status") != 0 && reading->dll->extensions.get_handle_name &&
         reading->dll->extensions.get_handle_name(&reading->process, handle, name) == mqs_ok) {
         MPIQ_PUT_TEXT(ret, "fixed", name);

@@ -8,7 +8,7 @@ struct mpiq_error *mpiq_ask_error(struct mpiq_reading *reading, int code, const 
     struct mpiq_error *trouble = reading->trouble;
     reading->trouble = NULL;
     if (code == mqs_no_information && !trouble)
-        return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "%s: the MPI library does not tell", doing);
+        return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "%s: the MPI library does not say", doing);
     const char *text =
         code == mqs_no_information ? "it cannot be read" : reading->dll->mqs_dll_error_string(code);
     struct mpiq_error *error =

@@ -32,11 +32,11 @@ static struct mpiq_error *check_version(struct mpiq_dll *dll, const char *path)
     dll->mqs_version_compatibility = dlsym(dll->handle, "mqs_version_compatibility");
     dll->mqs_dll_taddr_width = dlsym(dll->handle, "mqs_dll_taddr_width");
     if (!dll->mqs_version_compatibility || !dll->mqs_dll_taddr_width)
-        return refuse(path, "is none: it does not say which version of the interface it has");
+        return refuse(path, "is not one: it does not say which version of the interface it has");
     if (dll->mqs_version_compatibility() != MQS_INTERFACE_COMPATIBILITY)
-        return refuse(path, "has another version of the interface than 2");
+        return refuse(path, "does not have version 2 of the interface");
     if (dll->mqs_dll_taddr_width() != (int)sizeof(mqs_taddr_t))
-        return refuse(path, "was built for addresses of another width");
+        return refuse(path, "was built for another address width");
     return NULL;
 }
 

@@ -40,10 +40,10 @@ static bool read_identity(struct mpiq_reading *reading)
     memset(&identity, 0, sizeof identity);
     if (!reading->dll->extensions.get_identity)
         return false;
-    mpiq_reading_phase = "telling who the process is";
+    mpiq_reading_phase = "identifying the process";
     int code = reading->dll->extensions.get_identity(&reading->process, &identity);
     if (code != mqs_ok) {
-        mpiq_reading_problem(reading, "identity", code, "who the process is cannot be read");
+        mpiq_reading_problem(reading, "identity", code, "the process's identity cannot be read");
         return false;
     }
     /* Before MPI_Init a library has not been told who it is. */

@@ -249,7 +249,7 @@ static struct mpiq_error *send_bytes(struct request *request, struct sending *se
 {
     size_t size = 0;
     if (!mpiq_base64_decode(request->path, strlen(request->path), request->path, &size))
-        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "the snapshot was damaged on its way");
+        return mpiq_error_create(MPIQ_ERROR_CORRUPT, "the snapshot was damaged in transit");
     return mpiq_snapshot_each_line_of("of that host", request->path, size, send_line, sending);
 }
 
