@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arena - the one mapping that holds all records, and the root from which a reader finds it. */
+/* arena - the one mapping that holds all records, and the root that leads a reader to it. */
 #include <sched.h>
 #include <sys/mman.h>
 

@@ -2,8 +2,8 @@
 /*
  * channel - per communicator and peer, how many sends were begun and how many receives completed, by tag.
  *
- * The first tags of a channel are counted one by one, all others go into a sketch for each direction.  Adding
- * is all that ever happens, so with several threads atomic additions in any order give the same sums.
+ * The first tags of a channel are counted one by one, all others go into a sketch per direction.  Counts are
+ * only ever added to, so with several threads atomic additions in any order give the same sums.
  */
 #include <string.h>
 

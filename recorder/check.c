@@ -4,10 +4,11 @@
  *
  * mpiq run listens on a socket in a directory of its own (MPIQ_CHECK names it).  A process connects in
  * MPI_Finalize, says which rank of how many it is, and waits until mpiq run has read it and closes the
- * connection, or has ended.  Meanwhile it drives MPI's progress: others may need it to get here.
+ * connection, or has ended.  Meanwhile it drives MPI's progress, because other ranks may need it to get
+ * here.
  *
- * It waits when the attributes of MPI_COMM_SELF are deleted, by the last of them to go, so that what the
- * program's own such functions free counts as freed.
+ * It waits while the attributes of MPI_COMM_SELF are deleted, in the last delete function to run, so that
+ * whatever the program's own delete functions free counts as freed.
  */
 #include <poll.h>
 #include <stdlib.h>

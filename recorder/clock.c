@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clock - the processor's cycle counter against the time of day. */
+/* clock - relates the processor's cycle counter to the time of day. */
 #include <time.h>
 
 #include "recorder.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * communicator - those that the program has, their groups, and names that all members agree on.
+ * communicator - the program's communicators, their groups, and names that all members agree on.
  *
- * Nothing is communicated: a communicator's id is made of its parent's id, of how many ordered creations all
- * members of the parent had made before, and of its members.  Creations that not all members of the parent
- * take part in are told apart by what their members have in common.
+ * Nothing is communicated: a communicator's id is made from its parent's id, the number of earlier ordered
+ * creations by all members of the parent, and its own members.  Creations in which not all members of the
+ * parent take part are distinguished by what their members have in common.
  */
 #include <stdlib.h>
 #include <string.h>

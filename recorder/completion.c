@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* completion - MPI_Wait, MPI_Test and their like: which requests they end, and what came of each. */
+/* completion - MPI_Wait, MPI_Test and similar calls: which requests they complete, and the outcome of each.
+ */
 #include "recorder.h"
 
 static bool was_cancelled(const unsigned char *status)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dispatch - one recorded call: noted, made, its outcome noted. */
+/* dispatch - one recorded call: records it, makes it, records its outcome. */
 #include <stdio.h>
 #include <string.h>
 

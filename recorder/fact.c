@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fact - what the check at the end needs, as counts of calls that are alike; kept with --check only.
+ * fact - the facts that the check at the end needs: counts of identical calls, kept only with --check.
  *
- * One open-addressed table under the arena's lock.  What finds no room is counted in lost_facts, and then the
- * check does not conclude from what is missing.
+ * One open-addressed table under the arena's lock.  Calls for which there is no room are counted in
+ * lost_facts; then the check draws no conclusions from missing facts.
  */
 #include "recorder.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file - on which communicator the program's files were opened.  A handle is a pointer with every library.
- * Of files that find no place in the table the communicator is not known.
+ * file - the communicators on which the program's files were opened.  A handle is a pointer with every
+ * library.  If the table is full, a file's communicator is not known.
  */
 #include "recorder.h"
 

@@ -2,11 +2,11 @@
 /*
  * fortran - where a Fortran program calls MPI.
  *
- * The library's Fortran layer calls the C functions, which are recorded; their caller is the layer.  These
- * note the program's own place for as long as the layer is at work, and go on to it.  As compilers name them:
- * of mpif.h and `use mpi`, of `use mpi_f08`, and of MPICH's with descriptors for buffers.
- *
- * Each takes sixteen words: a C function's thirteen, the error code, and the lengths of two strings.
+ * The library's Fortran layer calls the C functions, which are recorded, but their caller is the layer.
+ * These wrappers record the program's own call site while the layer runs, and call the layer.  They have the
+ * names that compilers use: those of mpif.h and `use mpi`, of `use mpi_f08`, and MPICH's with descriptors
+ * for buffers.  Each takes sixteen words: a C function's thirteen, the error code, and the lengths of two
+ * strings.
  */
 #include "fortran.h"
 

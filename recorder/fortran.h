@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fortran - the functions of functions.h by their names in Fortran: all that are recorded without --check. */
+/* fortran - the functions of functions.h by their Fortran names: all that are recorded without --check. */
 #ifndef RECORDER_FORTRAN_H
 #define RECORDER_FORTRAN_H
 
@@ -46,7 +46,7 @@
     X(file_iwrite_all) X(file_iwrite_at_all) X(file_iread) X(file_iwrite) X(file_iread_at)       \
     X(file_iwrite_at) X(file_iread_shared) X(file_iwrite_shared) X(file_read) X(file_write)      \
     X(file_read_at) X(file_write_at) X(file_read_shared) X(file_write_shared) X(init)            \
-    X(init_thread) X(finalize) X(abort) X(type_free) X(type_set_name)                           
+    X(init_thread) X(finalize) X(abort) X(type_free) X(type_set_name)
 /* clang-format on */
 
 #endif

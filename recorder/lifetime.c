@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lifetime - from MPI_Init to MPI_Finalize: the recorder begins with the first and rests after the last.  A
+ * lifetime - from MPI_Init to MPI_Finalize: the recorder starts with the first and stops after the last.  A
  * process that never calls MPI_Init touches none of its memory.
  */
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* message - sends, receives and probes: what they are, and what has come of them. */
+/* message - sends, receives and probes: what they are, and their outcome. */
 #include <string.h>
 
 #include "recorder.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* next - where a call goes on to: the definition of the MPI library, or of the tool between. */
+/* next - the next definition of a function: the MPI library's, or that of a tool in between. */
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signature - of which predefined types data is made, and of how many of each; their order is not kept, so
- * signatures that are equal here may differ, but not the other way round.
+ * signature - which predefined types data consists of, and how many of each.  Their order is not kept, so
+ * types with equal signatures here may still differ, but not the other way round.
  *
- * A predefined type has a code of its kind and size: MPI_INT and MPI_INTEGER may meet, MPI_INT and MPI_FLOAT
- * may not.  MPI_BYTE meets MPI_BYTE alone, MPI_PACKED anything.  A derived type is what it is made of.
+ * A predefined type has a code for its kind and size: MPI_INT matches MPI_INTEGER but not MPI_FLOAT.
+ * MPI_BYTE matches only MPI_BYTE, MPI_PACKED matches anything.  A derived type is broken down into its
+ * elements.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * strict - calls made as unfavourably as the standard allows: nothing may rest on buffers, or on collectives
- * that let a member go before all have come.
+ * strict - makes calls as unfavourable as the standard allows: nothing may depend on buffering, or on
+ * collectives that let a member leave before all have entered.
  *
- * A standard send may wait for its receive, so each becomes a synchronous one.  A blocking collective may
- * wait for all members, so a barrier on the same communicator comes first: members make it in the order of
- * their collectives, so it meets its like wherever the program is right, and needs no communicator of its
- * own. Buffered and ready sends, non-blocking collectives and one-sided calls stay as they are.
+ * A standard send may wait for its receive, so each becomes a synchronous send.  A blocking collective may
+ * wait for all members, so a barrier on the same communicator comes first.  Members call it in the order of
+ * their collectives, so in a correct program barriers match barriers, and no separate communicator is
+ * needed.  Buffered and ready sends, non-blocking collectives and one-sided calls are unchanged.
  */
 #include <stdlib.h>
 

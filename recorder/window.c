@@ -2,11 +2,11 @@
 /*
  * window - the program's windows, the communicators they were made on, their epochs and locks.
  *
- * What lets others go on (a post, the end of an access, an unlock) is noted before the call, what keeps them
- * waiting after it: a reader between the two finds less, never more, that holds somebody up.  A lock counts
- * as granted once MPI_Win_flush has completed an operation under it, since a library may let MPI_Win_lock
- * return before; of the process's own memory, and of memory that is reached by loads and stores, when it
- * returns.
+ * Calls that let others continue (a post, the end of an access, an unlock) are recorded before the call,
+ * calls that make others wait after it: a reader in between finds fewer reasons for a wait, never more.  A
+ * lock counts as granted once MPI_Win_flush has completed an operation under it, since a library may let
+ * MPI_Win_lock return before; of the process's own memory, and of memory that is reached by loads and
+ * stores, when it returns.
  *
  * The table of peers is searched without the lock and changed under it.
  */

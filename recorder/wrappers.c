@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * wrappers - the functions that a program or its Fortran layer calls in place of the library's, in both
- * spellings.  A call made inside another MPI call goes on unseen, as does any before MPI_Init.
- *
- * Each takes thirteen words, as many as the longest MPI function has: what the caller did not pass is
- * whatever lies there, and is passed on.
+ * wrappers - the functions that a program or its Fortran layer calls instead of the library's, as MPI_X and
+ * PMPI_X.  A call made inside another MPI call, or before MPI_Init, is passed on unrecorded.  Each wrapper
+ * takes thirteen words, as many as the longest MPI function has: words that the caller did not pass are
+ * undefined, and are passed on.
  */
 #include "functions.h"
 #include "recorder.h"

@@ -3,10 +3,10 @@
  * built_in - layouts of stock releases, compiled into the DLL: for libraries without the patch's tables and
  * without debug information.
  *
- * A layout is only believed after checks on the process itself.  The library says its release.  Each class
- * object that it exports says name and size of its class.  Objects that every process has hold known contents
- * (verify).  A structure that fails a check is left out, with all that depends on it, and the failure is kept
- * as a sentence: what is left can be believed.
+ * A layout is trusted only after checks on the process itself.  The library states its release.  Each class
+ * object that it exports gives the name and size of its class.  Objects that every process has contain known
+ * values (verify).  A structure that fails a check is left out, with everything that depends on it, and the
+ * failure is kept as a sentence; the rest can be trusted.
  */
 #ifndef MQS_OMPI_BUILT_IN_H
 #define MQS_OMPI_BUILT_IN_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * call - iterators over collective calls: the last ones and the outstanding ones of a communicator, as a
- * patched library keeps them.  Of an unpatched one the outstanding requests of libnbc, without their names.
+ * patched library keeps them.  For an unpatched library: the outstanding requests of libnbc, without their
+ * names.
  */
 #ifndef MQS_OMPI_CALL_H
 #define MQS_OMPI_CALL_H

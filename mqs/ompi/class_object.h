@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * class_object - the objects in which the library says of each of its classes what it is called and how large
- * its objects are, and the class that an object says it has.
+ * class_object - the objects in which the library gives the name and instance size of each of its classes,
+ * and the class that an object claims to have.
  *
  * A class object is exported as NAME_class, and has the same members in every release: it can be read before
- * any layout is believed.
+ * any layout is trusted.
  */
 #ifndef MQS_OMPI_CLASS_OBJECT_H
 #define MQS_OMPI_CLASS_OBJECT_H

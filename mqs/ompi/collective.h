@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * collective - what a patched library remembers of the collective calls on a communicator: counts, the
- * ring of the last calls, outstanding non-blocking ones.
+ * collective - a patched library's record of the collective calls on a communicator: counts, the ring of the
+ * last calls, outstanding non-blocking ones.
  */
 #ifndef MQS_OMPI_COLLECTIVE_H
 #define MQS_OMPI_COLLECTIVE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * communicator_details - what goes beyond the Forum's interface on one communicator.
+ * communicator_details - details of one communicator beyond the Forum's interface.
  */
 #ifndef MQS_OMPI_COMMUNICATOR_DETAILS_H
 #define MQS_OMPI_COMMUNICATOR_DETAILS_H

@@ -3,7 +3,7 @@
  * datatype_map - what a datatype consists of: which elements lie where, and how the user made it.
  *
  * The library keeps a description of each datatype: entries for blocks of one basic type, and loops around
- * them.  Here loops are unrolled, so that a debugger sees blocks alone.
+ * them.  Loops are unrolled here, so that a debugger sees only blocks.
  */
 #ifndef MQS_OMPI_DATATYPE_MAP_H
 #define MQS_OMPI_DATATYPE_MAP_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * extensions - the table of what goes beyond the Forum's interface: arguments are checked here, the work
- * is done elsewhere.
+ * extensions - the extension table: arguments are checked here, the work is done elsewhere.
  */
 #include <limits.h>
 #include <stdio.h>

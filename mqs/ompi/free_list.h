@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * free_list - all items of one of the library's free lists, those in use and those not, chunk by chunk:
- * the library takes requests from chunks and never gives these back, so a request in use lies in one.
- *
- * It leaves to others: telling which items are in use.
+ * free_list - all items of one of the library's free lists, those in use and those not, chunk by chunk: the
+ * library takes requests from chunks and never returns the chunks, so every request in use is in one.  It
+ * leaves to others: which items are in use.
  */
 #ifndef MQS_OMPI_FREE_LIST_H
 #define MQS_OMPI_FREE_LIST_H

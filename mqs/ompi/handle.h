@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * handle - what the program's handles stand for: the slots of the extension table that take one.
+ * handle - what the program's handles stand for: the slots of the extension table that take a handle.
  */
 #ifndef MQS_OMPI_HANDLE_H
 #define MQS_OMPI_HANDLE_H

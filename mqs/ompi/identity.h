@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * identity - who the process is, what library it runs, how far it has come.
+ * identity - who the process is, which library it runs, and its phase.
  */
 #ifndef MQS_OMPI_IDENTITY_H
 #define MQS_OMPI_IDENTITY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* layout_needs - which structures of a layout are worth nothing without which others. */
+/* layout_needs - which structures of a layout are useless without which others. */
 #ifndef MQS_OMPI_LAYOUT_NEEDS_H
 #define MQS_OMPI_LAYOUT_NEEDS_H
 

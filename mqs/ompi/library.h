@@ -2,11 +2,9 @@
 /*
  * library - the state of the MPI library in one process, as one look finds it.
  *
- * A look drops what the last one read, then reads what everything else stands on: the patched library's root,
- * the layout, the PML, the communicators.  The rest is read when it is first asked for and stays until the
- * next look.
- *
- * It leaves to others: the shape in which a debugger gets any of it.
+ * A look drops what the last one read, then reads what everything else needs: the patched library's root,
+ * the layout, the PML, the communicators.  The rest is read when first asked for and kept until the next
+ * look.  It leaves to others: the form in which a debugger gets it.
  */
 #ifndef MQS_OMPI_LIBRARY_H
 #define MQS_OMPI_LIBRARY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * list - a walk along one of the library's circular lists, bounded by the length that the list itself
- * gives, and by a limit of ours.
+ * list - a walk along one of the library's circular lists, bounded by the list's own length and by our own
+ * limit.
  */
 #ifndef MQS_OMPI_LIST_H
 #define MQS_OMPI_LIST_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * nbc - requests of non-blocking collectives that libnbc has not finished, and the point-to-point requests
- * inside them.  Which collective one is, only a patched library tells (collective).
+ * inside them.  Only a patched library says which collective it is (collective).
  */
 #ifndef MQS_OMPI_NBC_H
 #define MQS_OMPI_NBC_H

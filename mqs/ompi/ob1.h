@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ob1 - what PML ob1 keeps of a communicator: for each peer that was ever in contact, posted receives,
- * messages that came unexpected or too early, and sequence numbers.
+ * ob1 - what PML ob1 keeps for a communicator: for each peer with which there was contact, the posted
+ * receives, the unexpected and out-of-order messages, and the sequence numbers.
  */
 #ifndef MQS_OMPI_OB1_H
 #define MQS_OMPI_OB1_H

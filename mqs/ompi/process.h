@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process - what the DLL hangs on the debugger's process: the state of its MPI library, and the iterators
- * that run on it.
+ * process - what the DLL attaches to the debugger's process: the state of its MPI library, and the iterators
+ * on it.
  *
  * A look begins with mqs_update_communicator_list (process_refresh); see library.
  */

@@ -3,8 +3,8 @@
  * request - the point-to-point requests that the process has, those on stacks included.
  *
  * They come from the chunks of the PML's two free lists and from the lists of posted receives, where a
- * probe's request is linked that lies on the stack of the one who probes.  All are read once a look, when
- * first asked for, and put in the order in which they were posted.
+ * probe's request, which is on the stack of the probing thread, is linked.  All are read once per look, when
+ * first asked for, and sorted in posted order.
  */
 #ifndef MQS_OMPI_REQUEST_H
 #define MQS_OMPI_REQUEST_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * root - the record from which a patched library's state is found (ompi_mqs.h), its layout tables and its
- * clock.
+ * root - the record that leads to a patched library's state (ompi_mqs.h), its layout tables and its clock.
  */
 #ifndef MQS_OMPI_ROOT_H
 #define MQS_OMPI_ROOT_H

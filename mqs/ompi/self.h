@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * self - the process's own name, and the name of the PML that it uses.
+ * self - the process's own name, and the name of its PML.
  */
 #ifndef MQS_OMPI_SELF_H
 #define MQS_OMPI_SELF_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * thread - the record that a patched library keeps of a thread: what it waits for, innermost wait last, and
- * which collective it is in.
+ * thread - a patched library's record of a thread: what it waits for, innermost wait last, and which
+ * collective it is in.
  */
 #ifndef MQS_OMPI_THREAD_H
 #define MQS_OMPI_THREAD_H

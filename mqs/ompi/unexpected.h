@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unexpected - messages that came before their receive was posted, or before one that was sent earlier,
- * and the sequence numbers of the channels that they come by.
+ * unexpected - messages that arrived before their receive was posted, or before a message sent earlier, and
+ * the sequence numbers of their channels.
  */
 #ifndef MQS_OMPI_UNEXPECTED_H
 #define MQS_OMPI_UNEXPECTED_H

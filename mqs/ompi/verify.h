@@ -2,7 +2,7 @@
 /*
  * verify - checks of a layout against the process: sizes of classes, and contents that every process has.
  *
- * Each check names one structure.  It holds for what the layout has when it is asked.
+ * Each check is about one structure, and applies to what the layout contains when it is made.
  */
 #ifndef MQS_OMPI_VERIFY_H
 #define MQS_OMPI_VERIFY_H

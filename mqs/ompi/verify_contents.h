@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * verify_contents - the checks of known contents, one for each structure that has any.  Each returns what is
- * not as it should be, or NULL; its structure is in the layout, with all its members.
+ * wrong, or NULL.  It requires its structure to be in the layout with all its members.
  */
 #ifndef MQS_OMPI_VERIFY_CONTENTS_H
 #define MQS_OMPI_VERIFY_CONTENTS_H

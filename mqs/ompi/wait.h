@@ -2,9 +2,9 @@
 /*
  * wait - what each thread waits for inside the library.
  *
- * A patched library keeps a record a thread.  An unpatched one leaves only this in memory: requests that
- * hold the address of what a thread waits on, and how many of them must still complete.  A plain wait of a
- * single-threaded process leaves nothing, and nothing is made up for it.
+ * A patched library keeps one record per thread.  An unpatched library leaves only this in memory: requests
+ * that hold the address of a thread's wait object, and how many of them must still complete.  An ordinary
+ * wait of a single-threaded process leaves nothing, and nothing is invented for it.
  */
 #ifndef MQS_OMPI_WAIT_H
 #define MQS_OMPI_WAIT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * window - the windows of one-sided communication that a patched library keeps records of: which epochs are
- * open, which locks are held and wanted.
+ * window - the windows of one-sided communication that a patched library records: open epochs, and locks
+ * held or requested.
  */
 #ifndef MQS_OMPI_WINDOW_H
 #define MQS_OMPI_WINDOW_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* extensions - what goes beyond the Forum's interface: collectives, channels, identity. */
+/* extensions - the extension table: collectives, channels, identity. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fact - what the check at the end needs: get_checking, setup_fact_iterator and next_fact of the table. */
+/* fact - the facts for the check at the end: get_checking, setup_fact_iterator and next_fact of the table.
+ */
 #ifndef MQS_RECORDER_FACT_H
 #define MQS_RECORDER_FACT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* group - members of a communicator out of their runs. */
+/* group - expands the runs of a group to the members of a communicator. */
 #ifndef MQS_RECORDER_GROUP_H
 #define MQS_RECORDER_GROUP_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * operation - sends, receives and probes of the records, in the interface's shape: requests, and the blocking
- * calls that threads are in, which have none.
+ * operation - sends, receives and probes from the records, as the interface's operations: requests, and the
+ * blocking calls that threads are in, which have no request.
  */
 #ifndef MQS_RECORDER_OPERATION_H
 #define MQS_RECORDER_OPERATION_H

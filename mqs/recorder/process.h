@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * process - what hangs on the debugger's process: the copy of its records and the iterators over it.
+ * process - what is attached to the debugger's process: the copy of its records and the iterators over it.
  */
 #ifndef MQS_RECORDER_PROCESS_H
 #define MQS_RECORDER_PROCESS_H
