@@ -5,7 +5,6 @@
  *
  * One process speaks for all of them, as srun does, and is not measured: the hang of made_hang.h.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +13,14 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/hash_table.h"
+#include "hosts/collector.h"
 #include "hosts/launcher.h"
-#include "hosts/hello.h"
-#include "hosts/line.h"
-#include "hosts/told_groups.h"
 #include "job/diagnose.h"
 #include "look/remote.h"
 #include "made_hang.h"
 #include "report/report.h"
 
-enum { CHUNK = 660, WAIT = 600 };
+enum { WAIT = 600 };
 
 static int host_count, ranks_a_host;
 
@@ -52,34 +48,18 @@ static double processor(const struct rusage *usage)
 
 /* ---- the collectors ------------------------------------------------------------------------------------ */
 
-struct made_up {
-    uint64_t token;
-    uint64_t number;
-};
-
-static void say(struct made_up *host, enum mpiq_line_kind kind, const void *bytes, size_t length)
-{
-    char *line _cleanup_free_ = mpiq_line_write(host->token, host->number++, kind, bytes, length);
-    if (!line || fputs(line, stdout) < 0)
-        exit(1);
-}
-
-static void say_hello(struct made_up *host, const char *name, int index,
+static void say_hello(struct mpiq_collector *host, const char *name, int index,
                       const struct mpiq_told_groups *groups)
 {
-    char *text _cleanup_free_ = NULL;
     struct mpiq_hello hello = {.version = (char[]){MPIQ_VERSION}, .host = strdup(name)};
     struct mpiq_hello_world *world = mpiq_hello_add_world(&hello, "1");
     uint32_t first = (uint32_t)(index * ranks_a_host);
     if (!world || !mpiq_rank_set_add_range(&world->ranks, 0, first, first + (uint32_t)ranks_a_host - 1))
         exit(1);
-    check(mpiq_hello_write(&hello, &text));
+    check(mpiq_collector_hello(host, &hello));
+    check(mpiq_collector_looked_once(host, groups));
     hello.version = NULL;
     mpiq_hello_deinit(&hello);
-    say(host, MPIQ_LINE_HELLO, text, strlen(text));
-    char looked[MPIQ_LOOKED_ROOM];
-    mpiq_told_groups_write(groups, looked);
-    say(host, MPIQ_LINE_LOOKED, looked, strlen(looked));
 }
 
 /* One look of all ranks of a host into the writer; the first rank of a host that tells names the members of
@@ -98,26 +78,22 @@ static void add_look(struct mpiq_snapshot_writer *writer, struct mpiq_rank_state
     world->members = members;
 }
 
-static void say_snapshot(struct made_up *host, struct mpiq_rank_state **states, int index, bool tells)
+static void say_snapshot(struct mpiq_collector *host, struct mpiq_rank_state **states, int index, bool tells)
 {
     struct mpiq_snapshot_writer *writer = NULL;
     char *bytes _cleanup_free_ = NULL;
-    char bye[64];
     size_t size = 0;
     check(mpiq_snapshot_create_memory(&writer));
     for (int look = 1; look <= 2; look++)
         add_look(writer, states, index, look, tells);
     check(mpiq_snapshot_finish_memory(writer, &bytes, &size));
-    say(host, MPIQ_LINE_LOOKED, "2", 1);
-    for (size_t at = 0; at < size; at += CHUNK)
-        say(host, MPIQ_LINE_CHUNK, bytes + at, size - at < CHUNK ? size - at : CHUNK);
-    snprintf(bye, sizeof bye, "%zu %016" PRIx64, size, mpiq_hash_bytes(MPIQ_HASH_FIXED, bytes, size));
-    say(host, MPIQ_LINE_BYE, bye, strlen(bye));
+    check(mpiq_collector_looked_twice(host));
+    check(mpiq_collector_send(host, bytes, size));
 }
 
 static int collect(const struct mpiq_launch *launch, const struct mpiq_launch_command *command)
 {
-    struct made_up *hosts = calloc(command->host_count, sizeof *hosts);
+    struct mpiq_collector *hosts = calloc(command->host_count, sizeof *hosts);
     struct mpiq_rank_state **states = calloc((size_t)ranks_a_host, sizeof *states);
     struct mpiq_told_groups groups = {0};
     char word[MPIQ_GO_LENGTH_MOST + 1] = "";
@@ -135,12 +111,10 @@ static int collect(const struct mpiq_launch *launch, const struct mpiq_launch_co
         hosts[i].token = (uint64_t)i + 1;
         say_hello(&hosts[i], launch->hosts[i].name, i, &groups);
     }
-    fflush(stdout);
     if (read(STDIN_FILENO, word, sizeof word - 1) <= 0)
         return 1;
     for (int i = 0; i < host_count; i++)
         say_snapshot(&hosts[i], states, i, !mpiq_others_tell_group(word, world, hosts[i].token));
-    fflush(stdout);
     return 0;
 }
 
