@@ -28,8 +28,8 @@
 #include "ompi_mqs.h" /* the numbering of collectives and the hash of groups */
 
 #define MPIQ_RECORD_MAGIC "MPIQ-REC" /* eight bytes, no terminator in the record */
-#define MPIQ_RECORD_VERSION_MAJOR 1
-#define MPIQ_RECORD_VERSION_MINOR 3
+#define MPIQ_RECORD_VERSION_MAJOR 2
+#define MPIQ_RECORD_VERSION_MINOR 0
 #define MPIQ_RECORD_BYTE_ORDER 0x01020304u
 
 #define MPIQ_RECORD_ARENA (256u << 20) /* bytes of address space; memory is used as it is touched */
@@ -242,6 +242,17 @@ struct mpiq_record_collective {
     uint64_t begin;
     uint32_t tid;
     uint32_t done; /* 1: a blocking call has returned */
+    /* Of a neighbourhood collective: bit i is set if the i-th source of the communicator has data for this
+       call; bit 63 stands for all sources from that one on. */
+    uint64_t sources;
+};
+
+/* From whom the neighbourhood collectives of a communicator receive, in the order of their receive buffers:
+   local ranks, or MPIQ_RECORD_PROC_NULL. */
+struct mpiq_record_sources {
+    uint32_t next_free; /* private to the recorder */
+    uint32_t count;
+    int32_t ranks[];
 };
 
 struct mpiq_record_comm {
@@ -262,7 +273,7 @@ struct mpiq_record_comm {
     uint32_t lost;    /* messages not counted for lack of room */
     uint64_t caller;  /* return address of the call that created it; 0: it is predefined */
     int32_t made_by;  /* class of that call; -1: no class */
-    uint32_t reserved;
+    uint32_t sources; /* struct mpiq_record_sources; 0: no neighbourhood collective was called on it */
     char name[64];
     struct mpiq_record_collective ring[MPIQ_RECORD_RING]; /* number n in ring[(n - 1) % MPIQ_RECORD_RING] */
     struct ompi_mqs_count counts[OMPI_MQS_COLLECTIVE_COUNT];

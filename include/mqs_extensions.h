@@ -83,6 +83,12 @@ typedef struct {
                             the hidden ones that created communicators freed by now */
 } mqs_communicator_details;
 
+/* The collective with that running number cannot end in this process before that member has entered it. */
+typedef struct {
+    int64_t number;
+    int local; /* rank in the communicator */
+} mqs_source;
+
 /* The call that made a communicator. */
 typedef struct {
     int made_by;        /* class of that call; -1: not known */
@@ -385,6 +391,9 @@ typedef struct mqs_extensions {
     int (*get_window_progress)(mqs_process *, mqs_window_progress *);
     /* How the communicator was created.  mqs_no_information: it is a predefined one, or this is not kept. */
     int (*get_communicator_origin)(mqs_process *, mqs_communicator_origin *); /* (communicator) */
+    /* The members whose data the process's unfinished neighbourhood collectives need.  count receives the
+       total number, which may be more than the caller's array has room for. */
+    int (*get_sources)(mqs_process *, int room, mqs_source *, int *count); /* (communicator) */
 } mqs_extensions;
 
 /* Returns a static table, never NULL.  Optional: look it up with dlsym. */

@@ -28,6 +28,9 @@ static const struct abi open_mpi = {
     .status_size = 24,
     .source_at = 0,
     .tag_at = 4,
+    .cart = 1,
+    .graph = 2,
+    .dist_graph = 3,
 };
 
 static const struct abi mpich = {
@@ -58,6 +61,9 @@ static const struct abi mpich = {
     .status_size = 20,
     .source_at = 8,
     .tag_at = 12,
+    .cart = 2,
+    .graph = 1,
+    .dist_graph = 3,
 };
 
 static const struct abi standard = {
@@ -87,6 +93,9 @@ static const struct abi standard = {
     .status_size = 32,
     .source_at = 0,
     .tag_at = 4,
+    .cart = 211,
+    .graph = 212,
+    .dist_graph = 213,
 };
 
 /* Open MPI's handles are addresses of its objects; a program may have a copy of them, which counts for all.

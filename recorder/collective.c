@@ -42,6 +42,8 @@ static void describe(const struct call *call, struct mpiq_record_collective *not
         .begin = call->entry->begin,
         .tid = call->thread->tid,
     };
+    if (HAS(call, 'u') || HAS(call, 'V'))
+        note->sources = neighbour_sources(call);
     if (HAS(call, 'O'))
         note->op = handle_of(ARGUMENT(call, 'O'));
     if (HAS(call, 't'))

@@ -390,6 +390,7 @@ void comm_removed(struct mpiq_record_comm *comm)
         release_group(comm->group);
         release_group(comm->remote_group);
         channel_free_all(comm);
+        neighbour_free(comm);
         request_forget_comm(arena_offset(comm));
         window_forget_comm(arena_offset(comm));
         file_forget_comm(arena_offset(comm));

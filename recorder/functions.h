@@ -8,6 +8,7 @@
  * Roles:
  *   b buffer          n count             t datatype         p peer              g tag      c communicator
  *   B receive buffer  u receive count     T its datatype     P source            G its tag, or a file (out)
+ *   V receive counts  D their datatypes (of neighbourhood collectives, as u and T there)
  *   R request (out)   r request (in, out) A requests         k how many          s status   S statuses
  *   x index (out)     X indices (out)     o how many (out)   f flag (out)        m message (in, out)
  *   C communicator (out)  d communicator (in, out)   w window  W window (out)  v window (in, out)
@@ -119,21 +120,21 @@
     L(Scatterv, COLLECTIVE, "----bntzc", scatterv)                                          \
     L(Iscatterv, ICOLLECTIVE, "----bntzcR", iscatterv)                                      \
     L(Scatterv_init, PCOLLECTIVE, "----bntzc-R", scatterv_init)                             \
-    L(Neighbor_allgather, COLLECTIVE, "bnt---c", neighbor_allgather)                        \
-    L(Ineighbor_allgather, ICOLLECTIVE, "bnt---cR", ineighbor_allgather)                    \
-    L(Neighbor_allgather_init, PCOLLECTIVE, "bnt---c-R", neighbor_allgather_init)           \
-    L(Neighbor_allgatherv, COLLECTIVE, "bnt----c", neighbor_allgatherv)                     \
-    L(Ineighbor_allgatherv, ICOLLECTIVE, "bnt----cR", ineighbor_allgatherv)                 \
-    L(Neighbor_allgatherv_init, PCOLLECTIVE, "bnt----c-R", neighbor_allgatherv_init)        \
-    L(Neighbor_alltoall, COLLECTIVE, "bnt---c", neighbor_alltoall)                          \
-    L(Ineighbor_alltoall, ICOLLECTIVE, "bnt---cR", ineighbor_alltoall)                      \
-    L(Neighbor_alltoall_init, PCOLLECTIVE, "bnt---c-R", neighbor_alltoall_init)             \
-    L(Neighbor_alltoallv, COLLECTIVE, "b-------c", neighbor_alltoallv)                      \
-    L(Ineighbor_alltoallv, ICOLLECTIVE, "b-------cR", ineighbor_alltoallv)                  \
-    L(Neighbor_alltoallv_init, PCOLLECTIVE, "b-------c-R", neighbor_alltoallv_init)         \
-    L(Neighbor_alltoallw, COLLECTIVE, "b-------c", neighbor_alltoallw)                      \
-    L(Ineighbor_alltoallw, ICOLLECTIVE, "b-------cR", ineighbor_alltoallw)                  \
-    L(Neighbor_alltoallw_init, PCOLLECTIVE, "b-------c-R", neighbor_alltoallw_init)         \
+    L(Neighbor_allgather, COLLECTIVE, "bnt-uTc", neighbor_allgather)                        \
+    L(Ineighbor_allgather, ICOLLECTIVE, "bnt-uTcR", ineighbor_allgather)                    \
+    L(Neighbor_allgather_init, PCOLLECTIVE, "bnt-uTc-R", neighbor_allgather_init)           \
+    L(Neighbor_allgatherv, COLLECTIVE, "bnt-V-Tc", neighbor_allgatherv)                     \
+    L(Ineighbor_allgatherv, ICOLLECTIVE, "bnt-V-TcR", ineighbor_allgatherv)                 \
+    L(Neighbor_allgatherv_init, PCOLLECTIVE, "bnt-V-Tc-R", neighbor_allgatherv_init)        \
+    L(Neighbor_alltoall, COLLECTIVE, "bnt-uTc", neighbor_alltoall)                          \
+    L(Ineighbor_alltoall, ICOLLECTIVE, "bnt-uTcR", ineighbor_alltoall)                      \
+    L(Neighbor_alltoall_init, PCOLLECTIVE, "bnt-uTc-R", neighbor_alltoall_init)             \
+    L(Neighbor_alltoallv, COLLECTIVE, "b----V-Tc", neighbor_alltoallv)                      \
+    L(Ineighbor_alltoallv, ICOLLECTIVE, "b----V-TcR", ineighbor_alltoallv)                  \
+    L(Neighbor_alltoallv_init, PCOLLECTIVE, "b----V-Tc-R", neighbor_alltoallv_init)         \
+    L(Neighbor_alltoallw, COLLECTIVE, "b----V-Dc", neighbor_alltoallw)                      \
+    L(Ineighbor_alltoallw, ICOLLECTIVE, "b----V-DcR", ineighbor_alltoallw)                  \
+    L(Neighbor_alltoallw_init, PCOLLECTIVE, "b----V-Dc-R", neighbor_alltoallw_init)         \
     X(Comm_dup, CREATE, "cC", comm_dup)                                                     \
     X(Comm_dup_with_info, CREATE, "c-C", comm_dup_with_info)                                \
     X(Comm_idup, IDUP, "cCR", comm_idup)                                                    \

@@ -14,7 +14,7 @@ struct traits {
 };
 
 /* Non-blocking and persistent ones follow the blocking one.  What is not here forces nobody: one may
-   leave MPI_Comm_free alone, and neighbours are not known. */
+   leave MPI_Comm_free alone. */
 static const struct traits all_traits[] = {
     {"Barrier", MPIQ_RULE_ALL, false, false, false},
     {"Bcast", MPIQ_RULE_ROOT, true, false, true},
@@ -33,6 +33,11 @@ static const struct traits all_traits[] = {
     {"Scatterv", MPIQ_RULE_ROOT, true, false, false},
     {"Scan", MPIQ_RULE_LOWER, false, true, true},
     {"Exscan", MPIQ_RULE_LOWER, false, true, true},
+    {"Neighbor_allgather", MPIQ_RULE_SOURCES, false, false, false},
+    {"Neighbor_allgatherv", MPIQ_RULE_SOURCES, false, false, false},
+    {"Neighbor_alltoall", MPIQ_RULE_SOURCES, false, false, false},
+    {"Neighbor_alltoallv", MPIQ_RULE_SOURCES, false, false, false},
+    {"Neighbor_alltoallw", MPIQ_RULE_SOURCES, false, false, false},
     {"Comm_dup", MPIQ_RULE_ALL, false, false, false},
     {"Comm_dup_with_info", MPIQ_RULE_ALL, false, false, false},
     {"Comm_create", MPIQ_RULE_ALL, false, false, false},
@@ -97,7 +102,7 @@ bool mpiq_collective_synchronised(int collective)
         if (strcmp(name, others[i]) == 0)
             return true;
     }
-    return mpiq_collective_rule(collective) != MPIQ_RULE_NOBODY || strncmp(name, "MPI_Neighbor_", 13) == 0;
+    return mpiq_collective_rule(collective) != MPIQ_RULE_NOBODY;
 }
 
 bool mpiq_collective_needs_all(int collective, int64_t bytes)

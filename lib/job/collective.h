@@ -19,7 +19,8 @@ enum mpiq_rule {
     MPIQ_RULE_ALL,
     MPIQ_RULE_ROOT,    /* all but the root: the root */
     MPIQ_RULE_TO_ROOT, /* the root: all */
-    MPIQ_RULE_LOWER    /* the members of lower rank */
+    MPIQ_RULE_LOWER,   /* the members of lower rank */
+    MPIQ_RULE_SOURCES  /* those whose data it needs, where they are known: neighbours */
 };
 
 enum mpiq_rule mpiq_collective_rule(int collective);

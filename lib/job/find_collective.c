@@ -195,8 +195,9 @@ static bool is_missing(const struct mpiq_finder *finder, const struct roll_call 
         mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), roll->instance->comm);
     if (!member) /* it has freed the communicator, unless none of its could be read */
         return doing->doing == MPIQ_DOING_GONE || rank->member_count > 0;
+    bool neighbours = roll->wanted && mpiq_collective_rule(roll->instance->collective) == MPIQ_RULE_SOURCES;
     if (roll->instance->number > 0 && member->ordered >= 0)
-        return member->ordered < roll->instance->number;
+        return member->ordered < roll->instance->number && (!neighbours || roll->wanted[process]);
     const struct mpiq_job_window_view *view =
         roll->instance->window == MPIQ_NONE ? NULL
                                             : mpiq_job_window_view_of(job, process, roll->instance->window);
@@ -207,38 +208,37 @@ static bool is_missing(const struct mpiq_finder *finder, const struct roll_call 
     return roll->wanted ? roll->wanted[process] : true;
 }
 
-/* The processes that those in the call wait for, by the edges of their waits; false: for nobody that is seen.
- */
-static bool wanted_by(const struct mpiq_finder *finder, const struct instances *instances,
-                      const struct instance *instance, const bool *in, bool *wanted)
+/* Marks the processes that a node waits for by itself, or by what its members need in a neighbourhood;
+   whether there are any.  in: those that are not marked. */
+static bool mark_wanted(const struct mpiq_wait_graph *graph, const struct mpiq_node *node, const bool *in,
+                        bool *wanted, bool mark)
 {
-    const struct mpiq_wait_graph *graph = finder->graph;
     bool any = false;
-    for (uint32_t at = instance->first; at; at = instances->entries[at - 1].next) {
-        uint32_t thread = instances->entries[at - 1].thread;
-        if (graph->thread_nodes[thread] == MPIQ_NONE)
-            continue;
-        const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
-        for (uint32_t i = 0; i < node->edge_count; i++) {
-            const struct mpiq_node *child = &graph->nodes[graph->edges[node->first_edge + i].child];
-            if ((child->kind == MPIQ_KIND_RANK || child->kind == MPIQ_KIND_INTERNAL) && !in[child->subject])
-                any = wanted[child->subject] = true;
+    for (uint32_t i = 0; i < node->edge_count; i++) {
+        const struct mpiq_node *child = &graph->nodes[graph->edges[node->first_edge + i].child];
+        if (child->kind == MPIQ_KIND_SOURCES)
+            any = mark_wanted(graph, child, in, wanted, mark) || any;
+        if ((child->kind == MPIQ_KIND_RANK || child->kind == MPIQ_KIND_INTERNAL) && !in[child->subject]) {
+            wanted[child->subject] = mark;
+            any = true;
         }
     }
     return any;
 }
 
-static void clear_wanted(const struct mpiq_finder *finder, uint32_t thread, bool *wanted)
+/* The processes that those in the call wait for; false: for nobody that is seen.  mark false: for none any
+   more. */
+static bool wanted_by(const struct mpiq_finder *finder, const struct instances *instances,
+                      const struct instance *instance, const bool *in, bool *wanted, bool mark)
 {
     const struct mpiq_wait_graph *graph = finder->graph;
-    if (graph->thread_nodes[thread] == MPIQ_NONE)
-        return;
-    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
-    for (uint32_t i = 0; i < node->edge_count; i++) {
-        const struct mpiq_node *child = &graph->nodes[graph->edges[node->first_edge + i].child];
-        if (child->kind == MPIQ_KIND_RANK || child->kind == MPIQ_KIND_INTERNAL)
-            wanted[child->subject] = false;
+    bool any = false;
+    for (uint32_t at = instance->first; at; at = instances->entries[at - 1].next) {
+        uint32_t node = graph->thread_nodes[instances->entries[at - 1].thread];
+        if (node != MPIQ_NONE)
+            any = mark_wanted(graph, &graph->nodes[node], in, wanted, mark) || any;
     }
+    return any;
 }
 
 static void find_missing(struct mpiq_finder *finder, const struct roll_call *roll,
@@ -364,7 +364,7 @@ static void find_instance(struct instances *instances, const struct instance *in
         uint32_t count = member ? class_count(job, member, instance->collective) : 0;
         roll.most = count > roll.most ? count : roll.most;
     }
-    if (wanted_by(finder, instances, instance, in, wanted))
+    if (wanted_by(finder, instances, instance, in, wanted, true))
         roll.wanted = wanted;
     /* Entries were chained as they came, ascending: the last one is the first of the chain. */
     uint32_t *order _cleanup_free_ = calloc((size_t)instance->count + 1, sizeof *order);
@@ -400,11 +400,9 @@ static void find_instance(struct instances *instances, const struct instance *in
         if (!unknown)
             suspect(finder, finding);
     }
-    for (uint32_t i = 0; i < instance->count; i++) {
-        const struct entry *entry = &instances->entries[order[i]];
-        in[entry->process] = false;
-        clear_wanted(finder, entry->thread, wanted);
-    }
+    wanted_by(finder, instances, instance, in, wanted, false);
+    for (uint32_t i = 0; i < instance->count; i++)
+        in[instances->entries[order[i]].process] = false;
 }
 
 static int compare_instances(const void *left, const void *right)

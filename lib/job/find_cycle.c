@@ -82,7 +82,8 @@ static bool call_of(const struct mpiq_finder *finder, uint32_t thread, uint32_t 
         if (started_call(finder, thread, graph->edges[node->first_edge + i].operation, comm, number))
             return true;
         bool world = child->kind == MPIQ_KIND_FINALIZE || child->kind == MPIQ_KIND_INITIALIZE;
-        if (!world && child->kind != MPIQ_KIND_ENTERED && child->kind != MPIQ_KIND_LOWER)
+        if (!world && child->kind != MPIQ_KIND_ENTERED && child->kind != MPIQ_KIND_LOWER &&
+            child->kind != MPIQ_KIND_SOURCES)
             continue;
         *comm = world ? MPIQ_NONE : child->subject;
         *number = child->number;

@@ -139,6 +139,8 @@ static uint32_t build(struct mpiq_wait_graph *graph, uint32_t index)
         return build_group(graph, node.subject, node.kind == MPIQ_KIND_INTERNAL_GROUP);
     case MPIQ_KIND_LOCK:
         return mpiq_build_lock(graph, &node);
+    case MPIQ_KIND_SOURCES:
+        return mpiq_build_sources(graph, &node);
     case MPIQ_KIND_FINALIZE:
     case MPIQ_KIND_INITIALIZE:
         return mpiq_build_world(graph, node.subject, node.kind == MPIQ_KIND_FINALIZE);

@@ -117,6 +117,8 @@ struct mpiq_job_member {
     uint32_t call_count;
     uint32_t first_outstanding; /* in calls too */
     uint32_t outstanding_count;
+    uint32_t first_source; /* in call_sources */
+    uint32_t source_count;
     uint32_t first_channel; /* in channels: by process */
     uint32_t channel_count;
 };
@@ -383,6 +385,8 @@ struct mpiq_job_state {
     uint32_t count_count;
     struct mpiq_job_call *calls;
     uint32_t call_count;
+    struct mpiq_call_source *call_sources;
+    uint32_t call_source_count;
     struct mpiq_call_shape *shapes;
     uint32_t shape_count;
     struct mpiq_job_channel *channels;

@@ -165,6 +165,7 @@ static bool add_communicator(struct mpiq_adding *adding, const struct mpiq_commu
         .count_count = (uint32_t)comm->count_count,
         .call_count = (uint32_t)comm->call_count,
         .outstanding_count = (uint32_t)comm->outstanding_count,
+        .source_count = (uint32_t)comm->source_count,
     };
     if (!mpiq_job_intern_communicator(job, comm, *group, remote, &member->comm))
         return false;
@@ -178,8 +179,15 @@ static bool add_communicator(struct mpiq_adding *adding, const struct mpiq_commu
     if (!MPIQ_RESERVE(job->counts, job->count_count, job->builder->count_capacity, comm->count_count) ||
         !MPIQ_RESERVE(job->calls, job->call_count, job->builder->call_capacity,
                       comm->call_count + comm->outstanding_count) ||
+        !MPIQ_RESERVE(job->call_sources, job->call_source_count, job->builder->call_source_capacity,
+                      comm->source_count) ||
         !MPIQ_RESERVE(job->channels, job->channel_count, job->builder->channel_capacity, comm->channel_count))
         return false;
+    member->first_source = mpiq_place_rows(&job->call_source_count, old ? old->first_source : 0,
+                                           old ? old->source_count : 0, comm->source_count);
+    if (comm->source_count)
+        memcpy(&job->call_sources[member->first_source], comm->sources,
+               comm->source_count * sizeof *comm->sources);
     member->first_count = mpiq_place_rows(&job->count_count, old ? old->first_count : 0,
                                           old ? old->count_count : 0, comm->count_count);
     if (comm->count_count)

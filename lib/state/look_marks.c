@@ -52,6 +52,8 @@ static void communicator_marks(const struct mpiq_communicator *comm, struct mpiq
         calls = hash_call(calls, &comm->calls[i]);
     for (size_t i = 0; i < comm->outstanding_count; i++)
         calls = hash_call(calls, &comm->outstanding[i]);
+    for (size_t i = 0; i < comm->source_count; i++)
+        calls = mpiq_hash(calls, (uint64_t)comm->sources[i].number << 32 ^ (uint32_t)comm->sources[i].local);
     marks->calls = calls;
 
     marks->channels = mpiq_hash(marks->channels, comm->channel_count);

@@ -28,6 +28,7 @@ const struct mpiq_operation mpiq_operation_unknown = OPERATION_UNKNOWN(MPIQ_QUEU
 const struct mpiq_operation mpiq_wait_operation_unknown = OPERATION_UNKNOWN(MPIQ_QUEUE_WAIT);
 
 const struct mpiq_call mpiq_call_unknown = {.bytes = -1, .collective = -1};
+const struct mpiq_call_source mpiq_call_source_unknown = {.local = -1};
 const struct mpiq_coll_count mpiq_coll_count_unknown = {.collective = -1};
 const struct mpiq_channel mpiq_channel_unknown = {.peer_local = -1};
 const struct mpiq_tag_count mpiq_tag_count_unknown = {.cell = -1};
@@ -130,6 +131,7 @@ static void destroy_communicator(struct mpiq_communicator *comm)
     free(comm->counts);
     free(comm->calls);
     free(comm->outstanding);
+    free(comm->sources);
     for (size_t i = 0; i < comm->channel_count; i++)
         free(comm->channels[i].tags);
     free(comm->channels);
@@ -218,6 +220,11 @@ struct mpiq_call *mpiq_communicator_add_call(struct mpiq_communicator *comm)
 struct mpiq_call *mpiq_communicator_add_outstanding(struct mpiq_communicator *comm)
 {
     return APPEND(comm, outstanding, outstanding_count, mpiq_call_unknown);
+}
+
+struct mpiq_call_source *mpiq_communicator_add_source(struct mpiq_communicator *comm)
+{
+    return APPEND(comm, sources, source_count, mpiq_call_source_unknown);
 }
 
 struct mpiq_channel *mpiq_communicator_add_channel(struct mpiq_communicator *comm)

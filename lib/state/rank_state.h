@@ -115,6 +115,12 @@ struct mpiq_call {
     struct mpiq_place started; /* what `caller` resolves to */
 };
 
+/* A neighbourhood collective that has not ended: it needs the data of that member, which has to enter it. */
+struct mpiq_call_source {
+    int64_t number; /* running number of the call */
+    int32_t local;  /* rank in the communicator */
+};
+
 struct mpiq_coll_count {
     int16_t collective;
     bool active;
@@ -181,6 +187,8 @@ struct mpiq_communicator {
     size_t call_count;
     struct mpiq_call *outstanding;
     size_t outstanding_count;
+    struct mpiq_call_source *sources;
+    size_t source_count;
     struct mpiq_channel *channels;
     size_t channel_count;
     char made_by[48];       /* "MPI_Comm_dup": the call that made it; "" not known */
@@ -544,6 +552,7 @@ struct mpiq_frame *mpiq_thread_add_frame(struct mpiq_thread *thread);
 struct mpiq_coll_count *mpiq_communicator_add_count(struct mpiq_communicator *comm);
 struct mpiq_call *mpiq_communicator_add_call(struct mpiq_communicator *comm);
 struct mpiq_call *mpiq_communicator_add_outstanding(struct mpiq_communicator *comm);
+struct mpiq_call_source *mpiq_communicator_add_source(struct mpiq_communicator *comm);
 struct mpiq_channel *mpiq_communicator_add_channel(struct mpiq_communicator *comm);
 struct mpiq_tag_count *mpiq_channel_add_tag(struct mpiq_channel *channel);
 struct mpiq_call *mpiq_rank_state_add_process_call(struct mpiq_rank_state *state);

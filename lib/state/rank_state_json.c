@@ -245,6 +245,11 @@ static const char *check_communicator(struct mpiq_schema_parser *parser, const v
             !in_group(comm->channels[i].peer_local, mpiq_communicator_peers(comm)))
             return "name a rank that the communicator does not have";
     }
+    *key = "sources";
+    for (size_t i = 0; i < comm->source_count; i++) {
+        if (comm->sources[i].local < 0 || !in_group(comm->sources[i].local, comm->local.count))
+            return "name a rank that the communicator does not have";
+    }
     return NULL;
 }
 
@@ -369,6 +374,10 @@ static const struct mpiq_schema operation_schema =
 static const struct mpiq_schema wait_operation_schema =
     SCHEMA(mpiq_operation, wait_operation_fields, mpiq_wait_operation_unknown, check_operation);
 static const struct mpiq_schema call_schema = SCHEMA(mpiq_call, call_fields, mpiq_call_unknown, NULL);
+static const struct mpiq_field call_source_fields[] = {FIELD(mpiq_call_source, number, SIGNED),
+                                                       FIELD(mpiq_call_source, local, SIGNED)};
+static const struct mpiq_schema call_source_schema =
+    SCHEMA(mpiq_call_source, call_source_fields, mpiq_call_source_unknown, NULL);
 static const struct mpiq_schema count_schema =
     SCHEMA(mpiq_coll_count, count_fields, mpiq_coll_count_unknown, NULL);
 static const struct mpiq_field tag_count_fields[] = {
@@ -405,6 +414,7 @@ static const struct mpiq_field communicator_fields[] = {
     LIST(mpiq_communicator, "counts", counts, count_count, count_schema),
     LIST(mpiq_communicator, "calls", calls, call_count, call_schema),
     LIST(mpiq_communicator, "outstanding", outstanding, outstanding_count, call_schema),
+    LIST(mpiq_communicator, "sources", sources, source_count, call_source_schema),
     LIST(mpiq_communicator, "channels", channels, channel_count, channel_schema),
     FIELD(mpiq_communicator, made_by, ARRAY),
     FIELD(mpiq_communicator, made_caller, HEX),

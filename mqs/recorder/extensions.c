@@ -10,6 +10,7 @@
 #include "fact.h"
 #include "group.h"
 #include "process.h"
+#include "source.h"
 #include "wait.h"
 #include "window.h"
 
@@ -286,6 +287,7 @@ static const mqs_extensions extensions = {
     .next_fact = fact_next,
     .get_window_progress = window_get_progress,
     .get_communicator_origin = get_communicator_origin,
+    .get_sources = source_get,
 };
 
 EXPORT const mqs_extensions *mqs_get_extensions(void)

@@ -288,6 +288,21 @@ CASE(neighbourhood)
     MPI_Neighbor_alltoall(small, 1, MPI_INT, small_received, 1, MPI_INT, cart);
 }
 
+/* In a ring each sends to the next rank and has nothing for the one before.  One is late. */
+CASE(neighbours_to_one_side)
+{
+    MPI_Comm ring;
+    int periodic = 1, to[2] = {0, 1}, from[2] = {1, 0}, places[2] = {0, 0};
+
+    MPI_Cart_create(WORLD, 1, &size, &periodic, 0, &ring);
+    ROUNDS
+    {
+        if (rank == 0)
+            compute_us(30);
+        MPI_Neighbor_alltoallv(small, to, places, MPI_INT, small_received, from, places, MPI_INT, ring);
+    }
+}
+
 /* Calls of one kind on two files: one of all ranks, one of each half, to which one of the half comes late. */
 CASE(files_of_all_and_of_halves)
 {

@@ -129,6 +129,22 @@ CASE(ineighbor_alltoall_skipped)
     HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
+/* Each rank receives from the one before it.  Rank 0 needs nobody, rank 3 has what it needs from 2. */
+CASE(neighbor_alltoallv_in_a_chain)
+{
+    MPI_Comm chain;
+    int before = rank - 1, after = rank + 1, one = 1, zero = 0;
+
+    MPI_Dist_graph_create_adjacent(WORLD, rank > 0, &before, MPI_UNWEIGHTED, after < size, &after,
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &chain);
+    MPI_Comm_set_name(chain, "chain");
+    if (rank == 1)
+        HANG(WAIT_FOR_NOBODY(0));
+    else
+        HANG(
+            MPI_Neighbor_alltoallv(small, &one, &zero, MPI_INT, small_received, &one, &zero, MPI_INT, chain));
+}
+
 /* Persistent collectives: MPI 4's, and MPIX_ in Open MPI 4.1. */
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 #define BARRIER_INIT MPI_Barrier_init

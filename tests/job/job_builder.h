@@ -80,6 +80,8 @@ void job_collective(struct job_builder *job, int rank, int comm, const char *cal
 void job_arguments(struct job_builder *job, int rank, int comm, int root, const char *op, int bytes);
 /* A call that returned. */
 void job_called(struct job_builder *job, int rank, int comm, const char *call, int number);
+/* The rank's neighbourhood collective of that number needs the data of local rank `source`. */
+void job_source(struct job_builder *job, int rank, int comm, int number, int source);
 void job_finalize(struct job_builder *job, int rank);
 
 /* A window on a communicator, of all its members; returns its index. */

@@ -171,6 +171,13 @@ void job_called(struct job_builder *job, int rank, int comm, const char *call, i
     add_call(state, comm, call, number, true);
 }
 
+void job_source(struct job_builder *job, int rank, int comm, int number, int source)
+{
+    FOR_LOOKS(job, rank, state)
+    *mpiq_communicator_add_source(&state->communicators[comm]) =
+        (struct mpiq_call_source){.number = number, .local = source};
+}
+
 void job_finalize(struct job_builder *job, int rank)
 {
     job_wait(job, rank, "MPI_Finalize", MPIQ_WAIT_FINALIZE);

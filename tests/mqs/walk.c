@@ -173,6 +173,12 @@ static void walk_communicator(mqs_process *process, const mqs_extensions *more)
     if (more->get_communicator_origin != NULL) {
         note(more->get_communicator_origin(process, &origin));
     }
+    if (more->get_sources != NULL) {
+        mqs_source sources[16];
+        int count;
+
+        note(more->get_sources(process, 16, sources, &count));
+    }
     for (int list = mqs_calls_recent; list <= mqs_calls_outstanding; list++) {
         if (note(more->setup_call_iterator(process, list)) == mqs_ok) {
             walk_calls(process, more->next_call);

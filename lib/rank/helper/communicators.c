@@ -200,6 +200,35 @@ void mpiq_read_process_calls(struct mpiq_reading *reading)
         mpiq_reading_problem(reading, "collectives", code, "the process's collective calls cannot be read");
 }
 
+/* Whose data its neighbourhood collectives need. */
+static void read_sources(struct mpiq_reading *reading, struct mpiq_communicator *comm)
+{
+    const mqs_extensions *extensions = &reading->dll->extensions;
+    int count = 0;
+
+    mpiq_reading_phase = "reading whom a communicator's collectives need";
+    if (!extensions->get_sources || extensions->get_sources(&reading->process, 0, NULL, &count) != mqs_ok ||
+        count <= 0)
+        return;
+    if (count > MPIQ_MEMBERS_MAX)
+        count = MPIQ_MEMBERS_MAX;
+    mqs_source *sources _cleanup_free_ = mpiq_memory_checked(calloc((size_t)count, sizeof *sources));
+    int found = 0;
+    if (!sources || extensions->get_sources(&reading->process, count, sources, &found) != mqs_ok) {
+        mpiq_reading_problem(reading, "collectives", mqs_no_information,
+                             "whom a communicator's collectives need cannot be read");
+        return;
+    }
+    for (int i = 0; i < found && i < count; i++) {
+        if (sources[i].number <= 0 || sources[i].local < 0 || (uint32_t)sources[i].local >= comm->local.count)
+            continue;
+        struct mpiq_call_source *source = mpiq_communicator_add_source(comm);
+        if (!source)
+            return;
+        *source = (struct mpiq_call_source){.number = sources[i].number, .local = sources[i].local};
+    }
+}
+
 /* ---- channels --------------------------------------------------------------------------------------- */
 
 /* Counts of one direction, where the DLL has them. */
@@ -376,6 +405,7 @@ static void read_communicator(struct mpiq_reading *reading)
     read_counts(reading, comm);
     read_communicator_calls(reading, mqs_calls_recent, add_recent, comm);
     read_communicator_calls(reading, mqs_calls_outstanding, add_outstanding, comm);
+    read_sources(reading, comm);
     read_channels(reading, comm);
     mpiq_read_queues(reading);
 }
