@@ -316,6 +316,8 @@ struct mpiq_record_request {
     uint32_t duplicates; /* number of further requests with the same handle */
     uint32_t tid;
     struct mpiq_record_collective call; /* arguments, of any call; class -1 if not a collective */
+    uint64_t starts;                    /* of a persistent collective */
+    uint64_t made; /* of a persistent request: return address of the call that created it */
 };
 
 struct mpiq_record_chunk {

@@ -89,6 +89,14 @@ typedef struct {
     int local; /* rank in the communicator */
 } mqs_source;
 
+/* A request of a persistent collective. */
+typedef struct {
+    int64_t number; /* running number of the call that created it */
+    int64_t starts;
+    mqs_taddr_t request;
+    mqs_taddr_t caller; /* return address of the call that created it */
+} mqs_persistent;
+
 /* The call that made a communicator. */
 typedef struct {
     int made_by;        /* class of that call; -1: not known */
@@ -394,6 +402,8 @@ typedef struct mqs_extensions {
     /* The members whose data the process's unfinished neighbourhood collectives need.  count receives the
        total number, which may be more than the caller's array has room for. */
     int (*get_sources)(mqs_process *, int room, mqs_source *, int *count); /* (communicator) */
+    /* Requests of persistent collectives, started or not; count as in get_sources. */
+    int (*get_persistent)(mqs_process *, int room, mqs_persistent *, int *count); /* (communicator) */
 } mqs_extensions;
 
 /* Returns a static table, never NULL.  Optional: look it up with dlsym. */

@@ -268,6 +268,7 @@ void after_init_request(struct call *call, int result)
     struct mpiq_record_request *request = new_request(call, result);
     if (request) {
         request->flags = MPIQ_RECORD_REQUEST_PERSISTENT;
+        request->made = call->caller;
         if (is_partitioned(call->function))
             request->flags |= MPIQ_RECORD_REQUEST_PARTITIONED;
     }
@@ -294,6 +295,7 @@ static void start(struct call *call, uint64_t handle)
     struct mpiq_record_comm *comm = arena_at(request->comm);
     if (request->kind == MPIQ_RECORD_REQUEST_COLLECTIVE) {
         call->comm = comm;
+        request->starts++;
         collective_begin(call, true, &request->call);
     } else if (request->kind <= MPIQ_RECORD_REQUEST_RSEND && comm && request->peer >= 0) {
         request->sequence = channel_send(comm, request->peer, request->tag, request->bytes);

@@ -38,20 +38,18 @@ enum { WORDS = 13 };
     X(SEND_INIT)                                                                                             \
     X(BSEND_INIT)                                                                                            \
     X(SSEND_INIT)                                                                                            \
-    X(RSEND_INIT)                                                                                            \
-    X(RECV)                                                                                                  \
-    X(IRECV) X(RECV_INIT) X(PSEND_INIT) X(PRECV_INIT) X(SENDRECV) X(SENDRECV_REPLACE) X(ISENDRECV)           \
-        X(ISENDRECV_REPLACE) X(PROBE) X(IPROBE) X(MPROBE) X(IMPROBE) X(MRECV) X(IMRECV) X(START) X(STARTALL) \
-            X(WAIT) X(WAITALL) X(WAITANY) X(WAITSOME) X(TEST) X(TESTALL) X(TESTANY) X(TESTSOME)              \
-                X(REQUEST_FREE) X(CANCEL) X(GREQUEST) X(DETACH) X(COLLECTIVE) X(ICOLLECTIVE) X(PCOLLECTIVE)  \
-                    X(CREATE) X(IDUP) X(CREATE_GROUP) X(CREATE_ALONE) X(CREATE_WORLD) X(INTERCOMM_CREATE)    \
-                        X(COMM_FREE) X(GET_PARENT) X(COMM_NAME) X(WIN_CREATE) X(WIN_FREE) X(WIN_SYNC)        \
-                            X(WIN_NAME) X(RMA) X(FILE) X(IFILE) X(REQUEST_OTHER) X(INIT) X(FINALIZE)         \
-                                X(TYPE_FREE) X(TYPE_NEW) X(GROUP_NEW) X(GROUP_FREE) X(OP_NEW) X(OP_FREE)     \
-                                    X(FILE_OPEN) X(FILE_CLOSE) X(WIN_START) X(WIN_POST) X(WIN_COMPLETE)      \
-                                        X(WIN_WAIT) X(WIN_TEST) X(WIN_LOCK) X(WIN_UNLOCK) X(WIN_LOCK_ALL)    \
-                                            X(WIN_UNLOCK_ALL) X(WIN_FLUSH) X(WIN_FLUSH_ALL) X(WIN_FENCE)     \
-                                                X(WIN_INFO) X(WIN_ATTRIBUTE)
+    X(RSEND_INIT) X(RECV) X(IRECV) X(RECV_INIT) X(PSEND_INIT) X(PRECV_INIT) X(SENDRECV) X(SENDRECV_REPLACE)  \
+        X(ISENDRECV) X(ISENDRECV_REPLACE) X(PROBE) X(IPROBE) X(MPROBE) X(IMPROBE) X(MRECV) X(IMRECV)         \
+            X(START) X(STARTALL) X(WAIT) X(WAITALL) X(WAITANY) X(WAITSOME) X(TEST) X(TESTALL) X(TESTANY)     \
+                X(TESTSOME) X(REQUEST_FREE) X(CANCEL) X(GREQUEST) X(DETACH) X(COLLECTIVE) X(ICOLLECTIVE)     \
+                    X(PCOLLECTIVE) X(CREATE) X(IDUP) X(CREATE_GROUP) X(CREATE_ALONE) X(CREATE_WORLD)         \
+                        X(INTERCOMM_CREATE) X(COMM_FREE) X(GET_PARENT) X(COMM_NAME) X(WIN_CREATE)            \
+                            X(WIN_FREE) X(WIN_SYNC) X(WIN_NAME) X(RMA) X(FILE) X(IFILE) X(REQUEST_OTHER)     \
+                                X(INIT) X(FINALIZE) X(TYPE_FREE) X(TYPE_NEW) X(GROUP_NEW) X(GROUP_FREE)      \
+                                    X(OP_NEW) X(OP_FREE) X(FILE_OPEN) X(FILE_CLOSE) X(WIN_START) X(WIN_POST) \
+                                        X(WIN_COMPLETE) X(WIN_WAIT) X(WIN_TEST) X(WIN_LOCK) X(WIN_UNLOCK)    \
+                                            X(WIN_LOCK_ALL) X(WIN_UNLOCK_ALL) X(WIN_FLUSH) X(WIN_FLUSH_ALL)  \
+                                                X(WIN_FENCE) X(WIN_INFO) X(WIN_ATTRIBUTE)
 
 enum action {
 #define RECORDER_ENUM(id) ACTION_##id,
@@ -334,7 +332,7 @@ void collective_end(struct mpiq_record_comm *comm, int collective);
 
 /* For the member `sources` of a neighbourhood collective; 0 also where nothing is known. */
 uint64_t neighbour_sources(const struct call *call);
-/* The list of a communicator that is freed, holding the lock. */
+/* Frees the list of a communicator that is freed, holding the lock. */
 void neighbour_free(struct mpiq_record_comm *comm);
 
 /* ---- signature.c: of which predefined types data is made --------------------------------------------------

@@ -5,6 +5,9 @@
  * takes thirteen words, as many as the longest MPI function has: words that the caller did not pass are
  * undefined, and are passed on.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "functions.h"
 #include "recorder.h"
 
@@ -16,17 +19,16 @@ enum {
 
 enum { ERROR_NO_FUNCTION = 16 }; /* MPI_ERR_OTHER or thereabouts in all ABIs */
 
-/* Of MPI_X and PMPI_X. */
-static mpi_function *nexts[INDEX_COUNT][2];
+enum spelling { PLAIN, PROFILING, EARLY, EARLY_PROFILING, SPELLINGS };
+static const char prefixes[SPELLINGS][8] = {"MPI_", "PMPI_", "MPIX_", "PMPIX_"};
+static mpi_function *nexts[INDEX_COUNT][SPELLINGS];
 
-__attribute__((noinline)) static mpi_function *look_up(unsigned index, unsigned profiling)
+__attribute__((noinline)) static mpi_function *look_up(unsigned index, enum spelling spelling)
 {
-    char name[64] = "P";
-    const char *from = recorder_functions[index].name;
-    for (unsigned i = 0; from[i] && i < sizeof name - 2; i++)
-        name[1 + i] = from[i];
-    mpi_function *found = next_definition(profiling ? name : name + 1);
-    __atomic_store_n(&nexts[index][profiling], found, __ATOMIC_RELEASE);
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", prefixes[spelling], recorder_functions[index].name + strlen("MPI_"));
+    mpi_function *found = next_definition(name);
+    __atomic_store_n(&nexts[index][spelling], found, __ATOMIC_RELEASE);
     return found;
 }
 
@@ -58,12 +60,12 @@ __attribute__((noinline)) static word free_inside(unsigned index, mpi_function *
     return dispatch_inside(index, next, arguments);
 }
 
-static inline __attribute__((always_inline)) word pass(unsigned index, unsigned action, unsigned profiling,
-                                                       word caller, PARAMETERS)
+static inline __attribute__((always_inline)) word pass(unsigned index, unsigned action,
+                                                       enum spelling spelling, word caller, PARAMETERS)
 {
-    mpi_function *next = __atomic_load_n(&nexts[index][profiling], __ATOMIC_ACQUIRE);
+    mpi_function *next = __atomic_load_n(&nexts[index][spelling], __ATOMIC_ACQUIRE);
     if (__builtin_expect(!next, 0)) {
-        next = look_up(index, profiling);
+        next = look_up(index, spelling);
         if (!next)
             return ERROR_NO_FUNCTION;
     }
@@ -76,18 +78,20 @@ static inline __attribute__((always_inline)) word pass(unsigned index, unsigned 
 }
 
 #define EXPORT __attribute__((visibility("default")))
-#define WRAPPER(id, what, roles, class)                                                          \
-    EXPORT word MPI_##id(PARAMETERS);                                                            \
-    EXPORT word PMPI_##id(PARAMETERS);                                                           \
-    word MPI_##id(PARAMETERS)                                                                    \
+#define DEFINE(name, id, action, spelling)                                                       \
+    EXPORT word name(PARAMETERS);                                                                \
+    word name(PARAMETERS)                                                                        \
     {                                                                                            \
-        return pass(INDEX_##id, ACTION_##what, 0, (word)__builtin_return_address(0), ARGUMENTS); \
-    }                                                                                            \
-    word PMPI_##id(PARAMETERS)                                                                   \
-    {                                                                                            \
-        return pass(INDEX_##id, ACTION_##what, 1, (word)__builtin_return_address(0), ARGUMENTS); \
+        return pass(INDEX_##id, action, spelling, (word)__builtin_return_address(0), ARGUMENTS); \
     }
+#define WRAPPER(id, what, roles, class)        \
+    DEFINE(MPI_##id, id, ACTION_##what, PLAIN) \
+    DEFINE(PMPI_##id, id, ACTION_##what, PROFILING)
+#define EARLY_WRAPPER(id)                            \
+    DEFINE(MPIX_##id, id, ACTION_PCOLLECTIVE, EARLY) \
+    DEFINE(PMPIX_##id, id, ACTION_PCOLLECTIVE, EARLY_PROFILING)
 #define BOTH_WRAPPERS(id, what, roles, class) \
     WRAPPER(id, what, roles, class) WRAPPER(id##_c, what, roles, class)
 
 RECORDER_FUNCTIONS(WRAPPER, BOTH_WRAPPERS)
+RECORDER_EARLY_FUNCTIONS(EARLY_WRAPPER)

@@ -202,6 +202,26 @@ const struct mpiq_job_call *mpiq_outstanding_call(const struct mpiq_job_state *j
     return NULL;
 }
 
+const struct mpiq_job_persistent *mpiq_persistent_of(const struct mpiq_job_state *job,
+                                                     const struct mpiq_job_member *member, int64_t number)
+{
+    for (uint32_t i = 0; number > 0 && i < member->persistent_count; i++) {
+        if (job->persistent[member->first_persistent + i].number == number)
+            return &job->persistent[member->first_persistent + i];
+    }
+    return NULL;
+}
+
+bool mpiq_is_unstarted(const struct mpiq_job_state *job, uint32_t process, uint32_t comm, int64_t number,
+                       int64_t starts)
+{
+    const struct mpiq_job_rank *rank = process == MPIQ_NONE ? NULL : mpiq_job_rank_of(job, process);
+    const struct mpiq_job_member *member =
+        rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm) : NULL;
+    const struct mpiq_job_persistent *request = member ? mpiq_persistent_of(job, member, number) : NULL;
+    return request && request->starts < starts;
+}
+
 const struct mpiq_job_call *mpiq_numbered_call(const struct mpiq_job_state *job,
                                                const struct mpiq_job_member *member, int64_t number)
 {

@@ -75,6 +75,15 @@ const struct mpiq_job_call *mpiq_outstanding_call(const struct mpiq_job_state *j
                                                   const struct mpiq_job_rank *rank, uint64_t request,
                                                   uint32_t *comm);
 
+/* The member's request of the persistent collective that its call of that number created; NULL: there is
+   none, or it has been freed. */
+const struct mpiq_job_persistent *mpiq_persistent_of(const struct mpiq_job_state *job,
+                                                     const struct mpiq_job_member *member, int64_t number);
+
+/* Whether a process has such a request, and has started it less than so often. */
+bool mpiq_is_unstarted(const struct mpiq_job_state *job, uint32_t process, uint32_t comm, int64_t number,
+                       int64_t starts);
+
 /* The ring's entry with that running number; NULL: not there, or not there any more. */
 const struct mpiq_job_call *mpiq_numbered_call(const struct mpiq_job_state *job,
                                                const struct mpiq_job_member *member, int64_t number);

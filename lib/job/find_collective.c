@@ -181,6 +181,7 @@ struct roll_call {
     const struct instance *instance;
     const bool *in;     /* of each process: blocked in it */
     const bool *wanted; /* of each process: somebody in it waits for it; NULL: not asked */
+    int64_t starts;     /* of a persistent one, by those who are in; 0: not kept */
     uint32_t most;      /* calls of that class by those who are in; 0: not kept */
 };
 
@@ -195,6 +196,9 @@ static bool is_missing(const struct mpiq_finder *finder, const struct roll_call 
         mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), roll->instance->comm);
     if (!member) /* it has freed the communicator, unless none of its could be read */
         return doing->doing == MPIQ_DOING_GONE || rank->member_count > 0;
+    const struct mpiq_job_persistent *request = mpiq_persistent_of(job, member, roll->instance->number);
+    if (roll->starts > 0)
+        return request && request->starts < roll->starts && (!roll->wanted || roll->wanted[process]);
     bool neighbours = roll->wanted && mpiq_collective_rule(roll->instance->collective) == MPIQ_RULE_SOURCES;
     if (roll->instance->number > 0 && member->ordered >= 0)
         return member->ordered < roll->instance->number && (!neighbours || roll->wanted[process]);
@@ -266,6 +270,24 @@ static void find_missing(struct mpiq_finder *finder, const struct roll_call *rol
                 mpiq_finder_add(finder, &finding->missing, group->members[i]);
         }
     }
+}
+
+/* Where the first of those who are missing created the request that it did not start. */
+static void find_made(const struct mpiq_finder *finder, const struct roll_call *roll,
+                      struct mpiq_finding *finding)
+{
+    const struct mpiq_job_state *job = finder->job;
+    if (roll->starts == 0 || finding->missing.size == 0)
+        return;
+    const struct mpiq_rank_range *first = &finding->missing.ranges[0];
+    const struct mpiq_job_rank *rank =
+        mpiq_job_rank_of(job, mpiq_job_process(job, first->world, first->first));
+    const struct mpiq_job_member *member =
+        rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), finding->comm) : NULL;
+    const struct mpiq_job_persistent *request =
+        member ? mpiq_persistent_of(job, member, roll->instance->number) : NULL;
+    finding->made = request ? request->made : MPIQ_NONE;
+    finding->restarted = request && request->starts > 0;
 }
 
 static bool is_in_collective(const struct mpiq_finder *finder, uint32_t process)
@@ -361,6 +383,10 @@ static void find_instance(struct instances *instances, const struct instance *in
             instance->comm == MPIQ_NONE
                 ? NULL
                 : mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), instance->comm);
+        const struct mpiq_job_persistent *request =
+            member ? mpiq_persistent_of(job, member, instance->number) : NULL;
+        if (request && request->starts > roll.starts)
+            roll.starts = request->starts;
         uint32_t count = member ? class_count(job, member, instance->collective) : 0;
         roll.most = count > roll.most ? count : roll.most;
     }
@@ -382,6 +408,7 @@ static void find_instance(struct instances *instances, const struct instance *in
         mpiq_add_evidence(finder, finding, entry->process, entry->thread, MPIQ_NONE);
     }
     find_missing(finder, &roll, finding);
+    find_made(finder, &roll, finding);
     for (uint32_t i = 0; i < finding->missing.count; i++) {
         const struct mpiq_rank_range *range = &finding->missing.ranges[i];
         for (uint32_t rank = range->first; rank <= range->last; rank++) {

@@ -141,6 +141,8 @@ static uint32_t build(struct mpiq_wait_graph *graph, uint32_t index)
         return mpiq_build_lock(graph, &node);
     case MPIQ_KIND_SOURCES:
         return mpiq_build_sources(graph, &node);
+    case MPIQ_KIND_STARTED:
+        return mpiq_build_started(graph, &node);
     case MPIQ_KIND_FINALIZE:
     case MPIQ_KIND_INITIALIZE:
         return mpiq_build_world(graph, node.subject, node.kind == MPIQ_KIND_FINALIZE);

@@ -44,6 +44,8 @@ enum mpiq_node_kind {
                           come to a running number; of a collective with a count for each, one more
                           of those that its waiters may need */
     MPIQ_KIND_LOWER,   /* communicator.  All members below local rank `extra` come to it */
+    MPIQ_KIND_STARTED, /* communicator.  All members start the persistent collective of that running number as
+                          often as `extra` */
     MPIQ_KIND_SOURCES, /* communicator.  All members whose data process `extra` needs in it come to it */
     MPIQ_KIND_LOCK,    /* window.  All who hold a lock at process `number` (-1: anywhere) that excludes one of
                           the type `extra` release it; with MPIQ_LOCK_OF_ANY any of them */
@@ -180,7 +182,14 @@ int64_t mpiq_window_number(const struct mpiq_job_window_view *view, const struct
 /* Whether a member has not come to that call, as far as its calls are counted. */
 bool mpiq_is_behind(const struct mpiq_job_window_view *view, int64_t number);
 
+/* graph_neighbour.c, graph_persistent.c: the same for neighbourhood collectives, and for persistent ones that
+   the rank has started so often; and the edges of these nodes. */
+uint32_t mpiq_neighbour_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank, uint32_t comm,
+                             int64_t number);
+uint32_t mpiq_persistent_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank, uint32_t comm,
+                              int collective, int64_t number, int32_t root, int64_t starts);
 uint32_t mpiq_build_sources(struct mpiq_wait_graph *graph, const struct mpiq_node *node);
+uint32_t mpiq_build_started(struct mpiq_wait_graph *graph, const struct mpiq_node *node);
 void mpiq_build_collectives(struct mpiq_wait_graph *graph);
 /* A message inside a collective, of which the library's queues say nothing: the call cannot end before those
    have come whom it needs, nor the message before its sender has. */

@@ -34,17 +34,6 @@ static enum progress progress_of(const struct mpiq_wait_graph *graph, uint32_t p
     return call && job->shapes[call->shape].collective != collective ? NEVER : ENTERED;
 }
 
-/* Whether it is known whose data a member needs in its call of that number. */
-static bool has_sources(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
-                        int64_t number)
-{
-    for (uint32_t i = 0; i < member->source_count; i++) {
-        if (job->call_sources[member->first_source + i].number == number)
-            return true;
-    }
-    return false;
-}
-
 uint32_t mpiq_collective_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank, uint32_t comm,
                               int collective, int64_t number, int32_t root)
 {
@@ -53,6 +42,9 @@ uint32_t mpiq_collective_node(struct mpiq_wait_graph *graph, const struct mpiq_j
     const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm);
     if (number <= 0 || !member || row->flags & MPIQ_COMM_SELF)
         return MPIQ_NODE_UNKNOWN;
+    const struct mpiq_job_persistent *request = mpiq_persistent_of(job, member, number);
+    if (request)
+        return mpiq_persistent_node(graph, rank, comm, collective, number, root, request->starts);
     bool inter = row->remote != MPIQ_NONE;
     uint32_t side = !inter                                           ? WHOLE
                     : mpiq_collective_makes_communicator(collective) ? BOTH_GROUPS
@@ -80,51 +72,13 @@ uint32_t mpiq_collective_node(struct mpiq_wait_graph *graph, const struct mpiq_j
             return MPIQ_NODE_LIVE;
         return mpiq_graph_node(graph, MPIQ_KIND_LOWER, comm, number, (uint32_t)member->local_rank);
     case MPIQ_RULE_SOURCES:
-        return has_sources(job, member, number)
-                   ? mpiq_graph_node(graph, MPIQ_KIND_SOURCES, comm, number, rank->process)
-                   : MPIQ_NODE_UNKNOWN;
+        return mpiq_neighbour_node(graph, rank, comm, number);
     case MPIQ_RULE_NOBODY:
         return MPIQ_NODE_UNKNOWN;
     }
     if (!synchronised && mpiq_collective_counts_each(collective))
         side |= ANY_OF_THEM | (uint32_t)collective << COLLECTIVE_SHIFT;
     return mpiq_graph_node(graph, MPIQ_KIND_ENTERED, comm, number, side);
-}
-
-/* Whether a member may have sent to its neighbours in its calls from that number on: by mistake a library may
-   take the messages of one neighbourhood collective for another's. */
-static bool may_have_sent(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
-                          int64_t number)
-{
-    for (int64_t i = number; i <= member->ordered; i++) {
-        const struct mpiq_job_call *call = mpiq_numbered_call(job, member, i);
-        if (!call || mpiq_collective_rule(job->shapes[call->shape].collective) == MPIQ_RULE_SOURCES)
-            return true;
-    }
-    return false;
-}
-
-uint32_t mpiq_build_sources(struct mpiq_wait_graph *graph, const struct mpiq_node *node)
-{
-    const struct mpiq_job_state *job = graph->job;
-    uint32_t row = job->processes[node->extra];
-    const struct mpiq_job_member *member = mpiq_job_member_of(job, row, node->subject);
-    uint32_t before = graph->edge_count;
-    for (uint32_t i = 0; i < member->source_count; i++) {
-        const struct mpiq_call_source *source = &job->call_sources[member->first_source + i];
-        uint32_t process = source->number == node->number
-                               ? mpiq_job_local_process(job, member, false, source->local)
-                               : MPIQ_NONE;
-        const struct mpiq_job_rank *rank = process == MPIQ_NONE ? NULL : mpiq_job_rank_of(job, process);
-        const struct mpiq_job_member *other =
-            rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), node->subject) : NULL;
-        bool gone = rank && !other && graph->diagnosis->ranks[process].doing == MPIQ_DOING_GONE;
-        if (gone || (other && other->ordered >= 0 && !may_have_sent(job, other, node->number)))
-            mpiq_graph_edge(graph, mpiq_rank_node(process), MPIQ_NONE);
-    }
-    if (graph->edge_count == before) /* all are there: it may end at any moment */
-        mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);
-    return graph->edge_count - before;
 }
 
 uint32_t mpiq_unread_message_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,

@@ -62,7 +62,10 @@ static const char *incomplete(struct mpiq_finder *finder, const struct mpiq_find
     struct mpiq_arena *arena = finder->arena;
     const char *call = finding->collective ? finding->collective : "collective call";
     const char *never = finding->proven ? "never" : finding->missing.size == 1 ? "has not" : "have not";
-    const char *entered = finding->requests ? "started" : "entered";
+    const char *entered = finding->restarted ? "restarted" : finding->requests ? "started" : "entered";
+    const char *made = mpiq_words_place(arena, finder->job, finding->made);
+    if (made[0])
+        call = WORDS(arena, "%s (created at %s)", call, made);
     if (finding->may_have_left && finding->communicators == 0)
         return WORDS(
             arena,

@@ -118,6 +118,8 @@ void mpiq_rank_add_places(struct mpiq_target *target, struct mpiq_rank_state *st
         struct mpiq_communicator *comm = &state->communicators[i];
         fill_calls(&finder, comm->outstanding, comm->outstanding_count);
         fill_calls(&finder, comm->calls, comm->call_count);
+        for (size_t j = 0; j < comm->persistent_count; j++)
+            fill(&finder, comm->persistent[j].caller, &comm->persistent[j].made);
         fill(&finder, comm->made_caller, &comm->made);
     }
     fill_operations(&finder, state->operations, state->operation_count);

@@ -139,6 +139,7 @@ static void put_finding(struct mpiq_json *json, const struct mpiq_finding *findi
     put_operation(json, "operation", finding->operation);
     put_operation(json, "message", finding->other);
     put_operation(json, "never_started", finding->never_started);
+    mpiq_json_put_place(json, "made", finding->made);
     if (finding->window < json->page->job->window_count)
         mpiq_json_put_number(json, "window", finding->window);
     if (finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED || finding->kind == MPIQ_FINDING_SEND_UNMATCHED ||

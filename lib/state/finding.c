@@ -191,6 +191,7 @@ struct mpiq_finding *mpiq_diagnosis_add_finding(struct mpiq_diagnosis *diagnosis
         finding->operation = MPIQ_NONE;
         finding->other = MPIQ_NONE;
         finding->never_started = MPIQ_NONE;
+        finding->made = MPIQ_NONE;
         finding->window = MPIQ_NONE;
         finding->consequence_of = MPIQ_NONE;
         finding->text = "";

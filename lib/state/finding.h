@@ -257,8 +257,10 @@ struct mpiq_finding {
     size_t step_count;
     struct mpiq_near_miss *near_misses;
     size_t near_miss_count;
-    uint32_t operation;      /* in operations; MPIQ_NONE */
-    uint32_t other;          /* in operations; MPIQ_NONE */
+    uint32_t operation; /* in operations; MPIQ_NONE */
+    uint32_t other;     /* in operations; MPIQ_NONE */
+    uint32_t made;  /* in sites: where the request was created that the missing did not start; MPIQ_NONE */
+    bool restarted; /* and they have started it before */
     uint32_t never_started;  /* in operations: the inactive persistent request that would answer; MPIQ_NONE */
     uint32_t window;         /* in windows; MPIQ_NONE */
     uint32_t consequence_of; /* index of the finding it follows from; MPIQ_NONE: it is a cause */

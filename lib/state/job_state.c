@@ -44,6 +44,7 @@ void mpiq_job_state_destroy(struct mpiq_job_state *job)
     free(job->channels);
     free(job->windows);
     free(job->window_views);
+    free(job->persistent);
     free(job->call_sources);
     free(job->window_locks);
     free(job->window_ranks);

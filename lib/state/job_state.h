@@ -119,6 +119,8 @@ struct mpiq_job_member {
     uint32_t outstanding_count;
     uint32_t first_source; /* in call_sources */
     uint32_t source_count;
+    uint32_t first_persistent; /* in persistent */
+    uint32_t persistent_count;
     uint32_t first_channel; /* in channels: by process */
     uint32_t channel_count;
 };
@@ -132,6 +134,14 @@ struct mpiq_call_shape {
     int32_t collective; /* no narrower: shapes are compared as bytes, so there is no padding */
     mpiq_string_id datatype;
     mpiq_string_id op;
+};
+
+/* A request of a persistent collective. */
+struct mpiq_job_persistent {
+    int64_t number; /* running number of the call that made it */
+    int64_t starts;
+    uint64_t request;
+    uint32_t made; /* in sites; MPIQ_NONE */
 };
 
 struct mpiq_job_call {
@@ -385,6 +395,8 @@ struct mpiq_job_state {
     uint32_t count_count;
     struct mpiq_job_call *calls;
     uint32_t call_count;
+    struct mpiq_job_persistent *persistent;
+    uint32_t persistent_count;
     struct mpiq_call_source *call_sources;
     uint32_t call_source_count;
     struct mpiq_call_shape *shapes;

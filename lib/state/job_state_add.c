@@ -166,6 +166,7 @@ static bool add_communicator(struct mpiq_adding *adding, const struct mpiq_commu
         .call_count = (uint32_t)comm->call_count,
         .outstanding_count = (uint32_t)comm->outstanding_count,
         .source_count = (uint32_t)comm->source_count,
+        .persistent_count = (uint32_t)comm->persistent_count,
     };
     if (!mpiq_job_intern_communicator(job, comm, *group, remote, &member->comm))
         return false;
@@ -179,6 +180,8 @@ static bool add_communicator(struct mpiq_adding *adding, const struct mpiq_commu
     if (!MPIQ_RESERVE(job->counts, job->count_count, job->builder->count_capacity, comm->count_count) ||
         !MPIQ_RESERVE(job->calls, job->call_count, job->builder->call_capacity,
                       comm->call_count + comm->outstanding_count) ||
+        !MPIQ_RESERVE(job->persistent, job->persistent_count, job->builder->persistent_capacity,
+                      comm->persistent_count) ||
         !MPIQ_RESERVE(job->call_sources, job->call_source_count, job->builder->call_source_capacity,
                       comm->source_count) ||
         !MPIQ_RESERVE(job->channels, job->channel_count, job->builder->channel_capacity, comm->channel_count))
@@ -196,6 +199,16 @@ static bool add_communicator(struct mpiq_adding *adding, const struct mpiq_commu
                                          old ? old->call_count : 0, comm->call_count);
     member->first_outstanding = mpiq_place_rows(&job->call_count, old ? old->first_outstanding : 0,
                                                 old ? old->outstanding_count : 0, comm->outstanding_count);
+    member->first_persistent = mpiq_place_rows(&job->persistent_count, old ? old->first_persistent : 0,
+                                               old ? old->persistent_count : 0, comm->persistent_count);
+    for (size_t i = 0; i < comm->persistent_count; i++) {
+        const struct mpiq_persistent *request = &comm->persistent[i];
+        struct mpiq_job_persistent *row = &job->persistent[member->first_persistent + i];
+        *row = (struct mpiq_job_persistent){
+            .number = request->number, .starts = request->starts, .request = request->request};
+        if (!mpiq_job_intern_place(job, &request->made, &row->made))
+            return false;
+    }
     return add_calls(adding, comm->calls, comm->call_count, member->first_call) &&
            add_calls(adding, comm->outstanding, comm->outstanding_count, member->first_outstanding) &&
            add_channels(adding, comm, old, member);

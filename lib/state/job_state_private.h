@@ -72,7 +72,7 @@ struct mpiq_job_builder {
     uint32_t communicator_capacity, parent_capacity;
     uint32_t member_capacity, member_group_capacity;
     uint32_t count_capacity;
-    uint32_t call_capacity, call_source_capacity;
+    uint32_t call_capacity, call_source_capacity, persistent_capacity;
     uint32_t shape_capacity;
     uint32_t channel_capacity;
     uint32_t site_capacity;

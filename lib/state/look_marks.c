@@ -54,6 +54,9 @@ static void communicator_marks(const struct mpiq_communicator *comm, struct mpiq
         calls = hash_call(calls, &comm->outstanding[i]);
     for (size_t i = 0; i < comm->source_count; i++)
         calls = mpiq_hash(calls, (uint64_t)comm->sources[i].number << 32 ^ (uint32_t)comm->sources[i].local);
+    for (size_t i = 0; i < comm->persistent_count; i++)
+        calls = mpiq_hash(mpiq_hash(calls, (uint64_t)comm->persistent[i].number),
+                          (uint64_t)comm->persistent[i].starts);
     marks->calls = calls;
 
     marks->channels = mpiq_hash(marks->channels, comm->channel_count);

@@ -29,6 +29,7 @@ const struct mpiq_operation mpiq_wait_operation_unknown = OPERATION_UNKNOWN(MPIQ
 
 const struct mpiq_call mpiq_call_unknown = {.bytes = -1, .collective = -1};
 const struct mpiq_call_source mpiq_call_source_unknown = {.local = -1};
+const struct mpiq_persistent mpiq_persistent_unknown = {0};
 const struct mpiq_coll_count mpiq_coll_count_unknown = {.collective = -1};
 const struct mpiq_channel mpiq_channel_unknown = {.peer_local = -1};
 const struct mpiq_tag_count mpiq_tag_count_unknown = {.cell = -1};
@@ -132,6 +133,7 @@ static void destroy_communicator(struct mpiq_communicator *comm)
     free(comm->calls);
     free(comm->outstanding);
     free(comm->sources);
+    free(comm->persistent);
     for (size_t i = 0; i < comm->channel_count; i++)
         free(comm->channels[i].tags);
     free(comm->channels);
@@ -225,6 +227,11 @@ struct mpiq_call *mpiq_communicator_add_outstanding(struct mpiq_communicator *co
 struct mpiq_call_source *mpiq_communicator_add_source(struct mpiq_communicator *comm)
 {
     return APPEND(comm, sources, source_count, mpiq_call_source_unknown);
+}
+
+struct mpiq_persistent *mpiq_communicator_add_persistent(struct mpiq_communicator *comm)
+{
+    return APPEND(comm, persistent, persistent_count, mpiq_persistent_unknown);
 }
 
 struct mpiq_channel *mpiq_communicator_add_channel(struct mpiq_communicator *comm)

@@ -121,6 +121,15 @@ struct mpiq_call_source {
     int32_t local;  /* rank in the communicator */
 };
 
+/* A request of a persistent collective. */
+struct mpiq_persistent {
+    int64_t number; /* running number of the call that made it */
+    int64_t starts;
+    uint64_t request;
+    uint64_t caller;
+    struct mpiq_place made; /* what `caller` resolves to */
+};
+
 struct mpiq_coll_count {
     int16_t collective;
     bool active;
@@ -189,6 +198,8 @@ struct mpiq_communicator {
     size_t outstanding_count;
     struct mpiq_call_source *sources;
     size_t source_count;
+    struct mpiq_persistent *persistent;
+    size_t persistent_count;
     struct mpiq_channel *channels;
     size_t channel_count;
     char made_by[48];       /* "MPI_Comm_dup": the call that made it; "" not known */
@@ -553,6 +564,7 @@ struct mpiq_coll_count *mpiq_communicator_add_count(struct mpiq_communicator *co
 struct mpiq_call *mpiq_communicator_add_call(struct mpiq_communicator *comm);
 struct mpiq_call *mpiq_communicator_add_outstanding(struct mpiq_communicator *comm);
 struct mpiq_call_source *mpiq_communicator_add_source(struct mpiq_communicator *comm);
+struct mpiq_persistent *mpiq_communicator_add_persistent(struct mpiq_communicator *comm);
 struct mpiq_channel *mpiq_communicator_add_channel(struct mpiq_communicator *comm);
 struct mpiq_tag_count *mpiq_channel_add_tag(struct mpiq_channel *channel);
 struct mpiq_call *mpiq_rank_state_add_process_call(struct mpiq_rank_state *state);

@@ -378,6 +378,12 @@ static const struct mpiq_field call_source_fields[] = {FIELD(mpiq_call_source, n
                                                        FIELD(mpiq_call_source, local, SIGNED)};
 static const struct mpiq_schema call_source_schema =
     SCHEMA(mpiq_call_source, call_source_fields, mpiq_call_source_unknown, NULL);
+static const struct mpiq_field persistent_fields[] = {
+    FIELD(mpiq_persistent, number, SIGNED), FIELD(mpiq_persistent, starts, SIGNED),
+    FIELD(mpiq_persistent, request, HEX), FIELD(mpiq_persistent, caller, HEX),
+    INSIDE(mpiq_persistent, made, place_schema)};
+static const struct mpiq_schema persistent_schema =
+    SCHEMA(mpiq_persistent, persistent_fields, mpiq_persistent_unknown, NULL);
 static const struct mpiq_schema count_schema =
     SCHEMA(mpiq_coll_count, count_fields, mpiq_coll_count_unknown, NULL);
 static const struct mpiq_field tag_count_fields[] = {
@@ -415,6 +421,7 @@ static const struct mpiq_field communicator_fields[] = {
     LIST(mpiq_communicator, "calls", calls, call_count, call_schema),
     LIST(mpiq_communicator, "outstanding", outstanding, outstanding_count, call_schema),
     LIST(mpiq_communicator, "sources", sources, source_count, call_source_schema),
+    LIST(mpiq_communicator, "persistent", persistent, persistent_count, persistent_schema),
     LIST(mpiq_communicator, "channels", channels, channel_count, channel_schema),
     FIELD(mpiq_communicator, made_by, ARRAY),
     FIELD(mpiq_communicator, made_caller, HEX),

@@ -288,6 +288,7 @@ static const mqs_extensions extensions = {
     .get_window_progress = window_get_progress,
     .get_communicator_origin = get_communicator_origin,
     .get_sources = source_get,
+    .get_persistent = source_get_persistent,
 };
 
 EXPORT const mqs_extensions *mqs_get_extensions(void)

@@ -83,3 +83,35 @@ int source_get(mqs_process *process, int room, mqs_source *ret, int *count)
     *count = found.count;
     return mqs_ok;
 }
+
+int source_get_persistent(mqs_process *process, int room, mqs_persistent *ret, int *count)
+{
+    mqs_process_info *info = entry_process(process);
+    const struct mpiq_record_request *request;
+    struct copy_requests walk;
+    int found = 0;
+
+    if (info == NULL || count == NULL || (ret == NULL && room > 0)) {
+        return ERROR_ARGUMENT;
+    }
+    if (info->comm == NULL) {
+        return ERROR_NO_COMMUNICATOR;
+    }
+    copy_requests_of(&info->copy, info->comm, &walk);
+    while ((request = copy_next_request(&info->copy, &walk)) != NULL) {
+        bool persistent = (request->flags & MPIQ_RECORD_REQUEST_PERSISTENT) != 0;
+
+        if (!persistent || request->kind != MPIQ_RECORD_REQUEST_COLLECTIVE || request->call.number == 0) {
+            continue;
+        }
+        if (found < room) {
+            ret[found].number = (int64_t)request->call.number;
+            ret[found].starts = (int64_t)request->starts;
+            ret[found].request = (mqs_taddr_t)request->handle;
+            ret[found].caller = (mqs_taddr_t)request->made;
+        }
+        found++;
+    }
+    *count = found;
+    return mqs_ok;
+}

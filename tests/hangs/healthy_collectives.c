@@ -303,6 +303,35 @@ CASE(neighbours_to_one_side)
     }
 }
 
+/* Persistent collectives: MPI 4's, and MPIX_ in Open MPI 4.1. */
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
+#define BARRIER_INIT MPI_Barrier_init
+#define REDUCE_INIT MPI_Reduce_init
+#elif OMPI_MAJOR_VERSION
+#include <mpi-ext.h>
+#define BARRIER_INIT MPIX_Barrier_init
+#define REDUCE_INIT MPIX_Reduce_init
+#endif
+
+#ifdef BARRIER_INIT
+/* Two of them at a time.  The root is late. */
+CASE(persistent_collectives)
+{
+    MPI_Request requests[2];
+
+    BARRIER_INIT(WORLD, MPI_INFO_NULL, &requests[0]);
+    REDUCE_INIT(small, small_received, 4, MPI_INT, MPI_SUM, 0, WORLD, MPI_INFO_NULL, &requests[1]);
+    ROUNDS
+    {
+        if (rank == 0)
+            compute_us(30);
+        MPI_Start(&requests[0]);
+        MPI_Start(&requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+}
+#endif
+
 /* Calls of one kind on two files: one of all ranks, one of each half, to which one of the half comes late. */
 CASE(files_of_all_and_of_halves)
 {

@@ -179,6 +179,12 @@ static void walk_communicator(mqs_process *process, const mqs_extensions *more)
 
         note(more->get_sources(process, 16, sources, &count));
     }
+    if (more->get_persistent != NULL) {
+        mqs_persistent requests[16];
+        int count;
+
+        note(more->get_persistent(process, 16, requests, &count));
+    }
     for (int list = mqs_calls_recent; list <= mqs_calls_outstanding; list++) {
         if (note(more->setup_call_iterator(process, list)) == mqs_ok) {
             walk_calls(process, more->next_call);

@@ -229,6 +229,36 @@ static void read_sources(struct mpiq_reading *reading, struct mpiq_communicator 
     }
 }
 
+/* Its requests of persistent collectives. */
+static void read_persistent(struct mpiq_reading *reading, struct mpiq_communicator *comm)
+{
+    const mqs_extensions *extensions = &reading->dll->extensions;
+    int count = 0;
+
+    mpiq_reading_phase = "reading a communicator's persistent collectives";
+    if (!extensions->get_persistent ||
+        extensions->get_persistent(&reading->process, 0, NULL, &count) != mqs_ok || count <= 0)
+        return;
+    if (count > MPIQ_CALLS_MAX)
+        count = MPIQ_CALLS_MAX;
+    mqs_persistent *requests _cleanup_free_ = mpiq_memory_checked(calloc((size_t)count, sizeof *requests));
+    int found = 0;
+    if (!requests || extensions->get_persistent(&reading->process, count, requests, &found) != mqs_ok) {
+        mpiq_reading_problem(reading, "collectives", mqs_no_information,
+                             "a communicator's persistent collectives cannot be read");
+        return;
+    }
+    for (int i = 0; i < found && i < count; i++) {
+        struct mpiq_persistent *request = mpiq_communicator_add_persistent(comm);
+        if (!request)
+            return;
+        request->number = requests[i].number > 0 ? requests[i].number : 0;
+        request->starts = requests[i].starts > 0 ? requests[i].starts : 0;
+        request->request = requests[i].request;
+        request->caller = requests[i].caller;
+    }
+}
+
 /* ---- channels --------------------------------------------------------------------------------------- */
 
 /* Counts of one direction, where the DLL has them. */
@@ -406,6 +436,7 @@ static void read_communicator(struct mpiq_reading *reading)
     read_communicator_calls(reading, mqs_calls_recent, add_recent, comm);
     read_communicator_calls(reading, mqs_calls_outstanding, add_outstanding, comm);
     read_sources(reading, comm);
+    read_persistent(reading, comm);
     read_channels(reading, comm);
     mpiq_read_queues(reading);
 }
