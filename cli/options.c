@@ -274,7 +274,7 @@ static int take_command(int argc, char **argv, struct command_line *line)
     return is_pid_or_file(word) ? -1 : refuse("there is no command '%s'", word);
 }
 
-/* What would go unheeded is said: somebody wanted something by it. */
+/* Options that would have no effect are refused: the user expected something of them. */
 static int check_options(const struct command_line *line)
 {
     bool renders = line->command != COMMAND_SNAPSHOT && line->command != COMMAND_DOCTOR;
@@ -347,8 +347,8 @@ int parse_command_line(int argc, char **argv, struct command_line *ret)
                                  .render = MPIQ_RENDER_OPTIONS_DEFAULT,
                                  .hang_after = 300,
                                  .color = "auto"};
-    /* Options may follow the command and the targets; but behind "run" the first word that is no option
-       begins somebody else's command line. */
+    /* Options may follow the command and the targets.  But after "run", the first word that is not an option
+       begins the user's command line. */
     bool run = argc > 1 && strcmp(argv[1], "run") == 0;
     int skip = run ? 1 : 0, option, status = -1;
     optind = 1;

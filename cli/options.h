@@ -44,8 +44,8 @@ struct command_line {
     struct mpiq_wire wires[MAX_WIRES];
 };
 
-/* Fills *ret from the arguments, whose strings it points into.  Returns -1 to go on, or the exit status
-   when all is said: help and version on stdout, a wrong usage on stderr. */
+/* Fills *ret from the arguments, whose strings it points into.  Returns -1 to continue, or the exit status
+   if there is nothing more to do: help and version were printed on stdout, or wrong usage on stderr. */
 int parse_command_line(int argc, char **argv, struct command_line *ret);
 
 #endif

@@ -56,8 +56,8 @@ struct fetch {
     struct fetch_cache cache;
 };
 
-/* Says that the pages around these bytes are mapped whole: from now on they are fetched together, in each
-   look in which any of them is asked for.  A range too many is ignored. */
+/* Declares that the pages around these bytes are fully mapped: from now on they are fetched together, in
+   each look in which any of them is asked for.  Ranges beyond the limit are ignored. */
 void fetch_expect(struct fetch *fetch, mqs_taddr_t address, size_t size);
 
 /* Drops all bytes. */

@@ -320,10 +320,10 @@ static void count_fence(struct mpiq_record_window *window, int by)
 }
 
 /*
- * A fence that may end an exposure epoch cannot return before all others have come to it, since until then
- * they may reach this process's memory.  One before which this process has done nothing since the last one
- * has nothing to wait for but others that have not come, if the library makes it wait at all.  Of any other
- * it is not known what it waits for.
+ * A fence that may end an exposure epoch cannot return before all other members have entered it, because
+ * until then they may access this process's memory.  A fence before which this process has done nothing
+ * since the last one can only wait for members that have not entered it, if the library makes it wait at
+ * all.  For any other fence it is not known what it waits for.
  */
 void window_fence_begins(struct call *call)
 {

@@ -87,7 +87,7 @@ struct mpiq_error *mpiq_error_prefix(struct mpiq_error *error, const char *forma
 /* Frees it; NULL is fine. */
 void mpiq_error_destroy(struct mpiq_error *error);
 
-/* The word of a code; static.  And back: MPIQ_ERROR_INTERNAL for a word that is none. */
+/* The word for a code; static.  And the reverse: MPIQ_ERROR_INTERNAL for an unknown word. */
 const char *mpiq_error_word(enum mpiq_error_code code);
 enum mpiq_error_code mpiq_error_code_of(const char *word);
 

@@ -44,8 +44,8 @@ bool mpiq_parser_more(struct mpiq_parser *parser, char close);
 void mpiq_parser_key(struct mpiq_parser *parser);
 /* Passes over a value, whatever it holds. */
 void mpiq_parser_skip(struct mpiq_parser *parser);
-/* The same; *start becomes where the value stands in the caller's text.  Returns its length; 0: there is
- * none. */
+/* The same; sets *start to the value's position in the caller's text.  Returns its length; 0: there is none.
+ */
 size_t mpiq_parser_span(struct mpiq_parser *parser, const char **start);
 /* The whole text has been read. */
 void mpiq_parser_end(struct mpiq_parser *parser);

@@ -9,9 +9,9 @@
 #include "base/debug.h"
 #include "base/hash_table.h"
 
-/* A collector says of which host it is first of all, and nothing else until it is told to go on: few of them
-   are strangers at a time, and few of their lines wait.  Whoever makes up more drives out other strangers,
-   never the host whose line comes next. */
+/* A collector first says which host it is on, and then nothing until it is told to continue.  So at any time
+   few collectors are unidentified, and few of their lines wait.  Inventing more only displaces other
+   unidentified collectors, never the host whose line comes next. */
 enum { STRANGERS_MOST = 64, STRANGERS_LINES = 8 };
 
 /* What one command prints. */

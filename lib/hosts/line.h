@@ -49,8 +49,8 @@ struct mpiq_line {
 char *mpiq_line_write(uint64_t token, uint64_t number, enum mpiq_line_kind kind, const void *bytes,
                       size_t length);
 
-/* The next message between *at and end, and *at behind it; false: there is none.  *damaged counts what begins
-   like a message and is none. */
+/* The next message between *at and end; moves *at past it.  False: there is none. *damaged counts text that
+   begins like a message but is not a valid one. */
 bool mpiq_line_next(const char **at, const char *end, struct mpiq_line *ret, uint64_t *damaged);
 
 #endif

@@ -166,8 +166,8 @@ static bool print_first_job(const struct library *library)
     return false;
 }
 
-/* PMIx looks for word of the launcher below TMPDIR, in all that lies there: in a full /tmp that takes longer
-   than we wait.  So it is given the launcher's own directory, where one can be told
+/* PMIx searches everything below TMPDIR for the launcher's contact file; in a full /tmp that takes longer
+   than we wait.  So it gets the launcher's own directory as TMPDIR, if that can be determined
    (prte/src/util/session_dir.c). */
 static void narrow_search(pid_t launcher)
 {

@@ -108,7 +108,8 @@ static bool is_elsewhere(const struct mpiq_finding *finding)
            finding->kind == MPIQ_FINDING_WINDOW_WAIT;
 }
 
-/* Of calls that not all have come to: what those who are missing do is the cause, as far as it goes on. */
+/* For calls that not all members have entered: the cause is what the missing members do, as far as the chain
+   goes. */
 static void link_unproven(struct mpiq_diagnosis *diagnosis)
 {
     for (size_t i = 0; i < diagnosis->finding_count; i++) {

@@ -11,7 +11,7 @@
 
 #include "job/find.h"
 
-/* Links, merges and orders the findings: causes first, what is certain before what is not. */
+/* Links, merges and orders the findings: causes first, and proven findings before others. */
 void mpiq_find_causes(struct mpiq_finder *finder);
 
 /* The ranks of a finding that its cause does not name. */

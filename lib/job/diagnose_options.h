@@ -11,10 +11,11 @@ struct mpiq_diagnose_options {
 };
 #define MPIQ_STALL_AFTER 60.0
 
-/* Processor time of a thread between the looks that is more than what they cost it: it went round in MPI.
-   Only what it got after the first look had ended at all ranks counts: what others did before they came to
-   their waits is then there for it to find.  It has to have got as much in each half of that time: what one
-   took in in the first, the other one noticed in the second. */
+/* The least processor time between the looks that shows that a thread polled in MPI: more than the looks
+   themselves cost it.  Only time after the first look had ended at all ranks counts, because by then
+   everything that other ranks did before their waits is there to be found.  The thread must get this much in
+   each half of the interval: what one rank took in during the first half, another can notice in the second.
+   */
 enum { MPIQ_POLLED_NS = 1000000 };
 
 #endif

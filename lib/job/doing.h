@@ -13,14 +13,14 @@ void mpiq_doing(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnos
    or waited for another thread to end, from the first look to the second. */
 bool mpiq_thread_waits_for_own(const struct mpiq_job_state *job, const struct mpiq_job_thread *thread);
 
-/* Whether that thread is taken to wait for another one of its process, though that could not be read: by the
-   name of the call it sleeps in, while a thread of its rank is blocked in MPI.  A wait with a timeout is
-   none: who wakes by itself may call MPI then, be it for the first time. */
+/* Whether that thread is assumed to wait for another thread of its process, although this could not be read:
+   by the name of the call it sleeps in, while a thread of its rank is blocked in MPI.  Waits with a timeout
+   do not count: a thread that wakes by itself may then call MPI, even for the first time. */
 bool mpiq_thread_taken_idle(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                             const struct mpiq_job_thread *thread);
 
-/* Whether that thread goes round polling: it is in MPI_Test, MPI_Iprobe or one of their like, or it naps
-   between two such calls, and nothing of its rank's moved between the looks. */
+/* Whether that thread polls: it is in MPI_Test, MPI_Iprobe or a similar call, or sleeps briefly between two
+   such calls, and its rank made no progress between the looks. */
 bool mpiq_thread_polls(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                        const struct mpiq_job_thread *thread);
 

@@ -5,8 +5,8 @@
 
 #include "job/find.h"
 
-/* Adds a process to its class, by the thread that a finding is about (MPIQ_NONE: the one that speaks for the
-   rank) and the operation it is about (MPIQ_NONE: the one that holds the thread). */
+/* Adds a process to its class, by the thread that a finding is about (MPIQ_NONE: the one that represents the
+   rank) and the operation it is about (MPIQ_NONE: the one that the thread waits for). */
 void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
                        uint32_t thread, uint32_t operation);
 

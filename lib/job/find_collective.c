@@ -311,9 +311,10 @@ static bool is_in_call(const struct mpiq_finder *finder, uint32_t process, bool 
            (!rooted || mpiq_collective_has_root(mpiq_collective_class(call)));
 }
 
-/* Where calls are not counted and all who are missing are in another collective, those may have passed this
-   one, or those who are in it that one: some leave a collective with a root before others, and where the
-   roots differ that ends so, too.  Then it cannot be told who went wrong.  rooted: this one has a root. */
+/* If calls are not counted and all missing members are in another collective, they may already have left
+   this one, or the members in this one may have left the other: some ranks leave a rooted collective before
+   others, and different roots end the same way.  Then it cannot be decided who went wrong. rooted: this
+   collective has a root. */
 static bool order_is_unknown(const struct mpiq_finder *finder, const struct mpiq_finding *finding,
                              bool rooted)
 {

@@ -288,7 +288,7 @@ static void find_astray(struct collection *collection)
     }
 }
 
-/* Whether a thread's wait is part of the explanation: in a closed set, or for somebody who is dead. */
+/* Whether a thread's wait is part of the explanation: in a closed set, or for a dead rank. */
 static bool explains(const struct mpiq_finder *finder, uint32_t thread)
 {
     if (finder->explanation->closed_set_of[thread] != MPIQ_NONE)

@@ -55,7 +55,7 @@ static int compare_value_groups(const void *left, const void *right)
     return a->value < b->value ? -1 : a->value > b->value;
 }
 
-/* Those whom a majority contradicts; nobody where there is none. */
+/* The ranks that a majority contradicts; none if there is no majority. */
 static void suspect(struct mpiq_finder *finder, const struct value_groups *groups,
                     struct mpiq_finding *finding)
 {

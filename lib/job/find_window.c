@@ -194,7 +194,7 @@ static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding,
     }
 }
 
-/* Whether somebody else has, or wants, a lock that excludes the one a thread completes under. */
+/* Whether another rank holds or requests a lock that conflicts with the one a thread completes under. */
 static bool is_contended(const struct mpiq_finder *finder, uint32_t thread)
 {
     const struct mpiq_wait_graph *graph = finder->graph;

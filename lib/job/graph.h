@@ -191,8 +191,8 @@ uint32_t mpiq_persistent_node(struct mpiq_wait_graph *graph, const struct mpiq_j
 uint32_t mpiq_build_sources(struct mpiq_wait_graph *graph, const struct mpiq_node *node);
 uint32_t mpiq_build_started(struct mpiq_wait_graph *graph, const struct mpiq_node *node);
 void mpiq_build_collectives(struct mpiq_wait_graph *graph);
-/* A message inside a collective, of which the library's queues say nothing: the call cannot end before those
-   have come whom it needs, nor the message before its sender has. */
+/* A message inside a collective that the library's queues do not show: the call cannot end before the
+   members it needs have entered, nor the message before its sender has. */
 uint32_t mpiq_unread_message_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                                   const struct mpiq_job_thread *thread, const struct mpiq_job_operation *op);
 uint32_t mpiq_build_world(struct mpiq_wait_graph *graph, uint32_t world, bool finalize);

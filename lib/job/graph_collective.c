@@ -101,8 +101,8 @@ uint32_t mpiq_unread_message_node(struct mpiq_wait_graph *graph, const struct mp
                                : MPIQ_NODE_UNKNOWN;
 }
 
-/* Whether a rank that has called MPI_Finalize is held before its last fence: by what an attribute's deletion
-   does, or by the library's own messages. */
+/* Whether a rank that has called MPI_Finalize is held before its last fence: by an attribute's delete
+   function, or by the library's own messages. */
 static bool is_before_fence(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
 {
     for (uint32_t i = 0; i < rank->thread_count; i++) {
@@ -195,9 +195,9 @@ static bool is_inside(const struct mpiq_job_state *job, const struct mpiq_job_wi
     return false;
 }
 
-/* The members of a window that may come to a fence, or to MPI_Win_free: of whom it is known how far they are.
-   any: one of them would do.  Then one that nobody knows of may be the one, or one that has yet to take in
-   what has come; and one that frees the window is waited for in vain, which where all have to come would be
+/* The members of a window that may still enter a fence, or MPI_Win_free: those whose progress is known. any:
+   one of them would suffice.  Then a member with unknown progress may be the one, or one that has yet to
+   take in what has arrived.  A member that frees the window will never come; if all must come, that would be
    an error that the library may not notice. */
 static void add_pending_views(struct mpiq_wait_graph *graph, struct pending_members *pending,
                               const struct mpiq_node *node)
@@ -332,8 +332,8 @@ static void build_any(struct mpiq_wait_graph *graph, uint32_t index)
     graph->nodes[index].need = 1;
 }
 
-/* Nodes of one communicator and side, by number: each adds those who have come to the one before but not to
-   it, so that all together have as many edges as members. */
+/* Nodes of one communicator and side, by number: each adds the members that have entered the previous call
+   but not this one, so that all nodes together have as many edges as members. */
 static void build_entered(struct mpiq_wait_graph *graph, const uint32_t *nodes, uint32_t count,
                           struct pending_members *pending)
 {
@@ -379,8 +379,9 @@ static int spent_on(const struct mpiq_wait_graph *graph, uint32_t comm, uint32_t
     return call ? job->shapes[call->shape].collective : -1;
 }
 
-/* Nodes of one communicator and number, by local rank: each adds the members since the one before.  Who waits
-   in another collective than a lower one was in waits for ever, and with it whoever is higher than both. */
+/* Nodes of one communicator and number, by local rank: each adds the members since the one before.  A member
+   that waits in a different collective than a lower member was in waits for ever, and so does every member
+   above both. */
 static void build_lower(struct mpiq_wait_graph *graph, const uint32_t *nodes, uint32_t count)
 {
     const struct mpiq_job_state *job = graph->job;
@@ -422,8 +423,8 @@ static bool has_left(const struct pending_members *pending, uint32_t next, int64
     return next < pending->count;
 }
 
-/* The same for a window's nodes of one kind.  Of any of several one that may come is enough; where somebody
-   has left the call already, it may be that one whom the others wait for. */
+/* The same for a window's nodes of one kind.  If any one of several suffices, one that may come is enough.
+   If a member has already left the call, that may be the one the others were waiting for. */
 static void build_together(struct mpiq_wait_graph *graph, const uint32_t *nodes, uint32_t count,
                            struct pending_members *pending)
 {

@@ -23,8 +23,8 @@ static uint32_t taking_in(const struct mpiq_wait_graph *graph, uint32_t process)
     return takes_in(graph, process) ? MPIQ_NODE_LIVE : mpiq_rank_node(process);
 }
 
-/* Without the library's own state, a send that may complete before it is received is taken for incomplete
-   only where both ends have turned round in MPI since. */
+/* Without the library's own state, a send that may complete before it is received counts as incomplete only
+   if both ends have polled in MPI since. */
 static bool may_be_complete(const struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                             const struct mpiq_job_operation *op)
 {
@@ -138,8 +138,8 @@ static uint32_t receive_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
     return source_node(graph, rank, op);
 }
 
-/* A request that stands for many messages: what is known of the call, else of the traffic that it is made of.
-   That of other requests may be among it: then more has to be stuck than need be. */
+/* A request that stands for many messages: what is known about the call, or else about its internal traffic.
+   This may include the traffic of other requests; then more has to be stuck than necessary. */
 static uint32_t request_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                              const struct mpiq_job_operation *op)
 {
@@ -314,9 +314,9 @@ static bool has_arrived(const struct mpiq_wait_graph *graph, uint32_t receive)
 }
 
 /*
- * A wait for all of several requests, seen by the recorder: it does not say which of them are done.  Receives
- * without a message and synchronous sends without a receive are not.  Where there is none of these, and
- * no message is on its way, one of the other sends is not done, but nobody knows which.
+ * A wait for all of several requests, seen by the recorder, which does not know which of them are complete.
+ * Receives without a message and synchronous sends without a receive are not complete.  If there are none of
+ * these, and no message is in transit, one of the other sends is incomplete, but it is not known which.
  */
 static uint32_t build_counted_all(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                                   const struct mpiq_job_wait *wait)

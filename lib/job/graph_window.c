@@ -35,8 +35,8 @@ static bool is_of_all_epochs(const struct mpiq_job_state *job, const struct mpiq
     return job->ranks[view->rank].source == MPIQ_SOURCE_RECORDER && !open;
 }
 
-/* Whether a process lets another one in: it has posted the window to it.  Where it has done so before
-   (before: it counts), that epoch may be the one that the other one is about to leave. */
+/* Whether a process has posted the window to another one.  If it also did so earlier (before: that counts),
+   that epoch may be the one that the other is about to leave. */
 static bool has_posted(const struct mpiq_job_state *job, uint32_t window, uint32_t target, uint32_t origin,
                        bool before)
 {
@@ -69,10 +69,10 @@ static bool may_take_in(const struct mpiq_wait_graph *graph, const struct mpiq_j
     return (doing == MPIQ_DOING_BLOCKED || doing == MPIQ_DOING_POLLING) && !mpiq_has_polled(graph->job, rank);
 }
 
-/* MPI_Win_complete of a library that does not say whose epochs are over: who has not posted may have done so,
-   and have left its epoch since, while another one has yet to take in what was put there.  So it is any of
-   the group that may end it, but those who have posted and went round in MPI: these have taken in all.  Of
-   the others one at least has to act, as the waiter went round too. */
+/* MPI_Win_complete of a library that does not say which epochs are over: a member that has not posted may
+   have posted and left its epoch since, while another has yet to take in what was put there.  So any member
+   of the group may end the wait, except those that have posted and polled in MPI since, which have taken in
+   everything.  Because the waiting rank polled too, at least one of the others has to act. */
 static uint32_t build_complete(struct mpiq_wait_graph *graph, const struct mpiq_job_window_view *view,
                                uint32_t process)
 {
@@ -111,9 +111,9 @@ bool mpiq_access_is_open(const struct mpiq_job_state *job, uint32_t window, uint
     return is_of_all_epochs(job, view, view->access == MPIQ_ACCESS_START) ? !listed : listed;
 }
 
-/* MPI_Win_wait: any of the group may be the one that has not completed, and one of them has not, where the
-   waiter turned round in its wait from look to look: else their word may lie there.  An access that is open
-   may be the next one already, so nothing tells which of them it is. */
+/* MPI_Win_wait: any member of the group may be the one that has not completed.  One of them has not, if the
+   waiting rank polled between the looks; otherwise their messages may be there unread.  An open access may
+   already be the next one, so it is not known which member it is. */
 static uint32_t build_exposure(struct mpiq_wait_graph *graph, const struct mpiq_job_window_view *view,
                                bool turned)
 {

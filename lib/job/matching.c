@@ -316,8 +316,8 @@ static bool is_mixed(const struct mpiq_matching *matching, struct work *work, co
     return false;
 }
 
-/* Messages that counts tell have no order of arrival.  Where the order decides which receive takes which
-   message, none of those concerned is taken for stuck. */
+/* Messages known only from counts have no order of arrival.  If the order decides which receive takes which
+   message, none of the ranks concerned counts as stuck. */
 static void allow_for_order(struct mpiq_matching *matching, const struct mpiq_job_rank *rank,
                             struct work *work)
 {

@@ -76,8 +76,8 @@ struct note_key {
     mpiq_string_id text;
 };
 
-/* Notes what one rank could not be read of; what nobody has said before, only of its first `most` problems of
-   that kind.  keys: of the notes from `first` on.  False without memory. */
+/* Notes what could not be read of one rank: only problems that no rank had before, and only the first `most`
+   of that kind. keys: of the notes from `first` on.  False without memory. */
 static bool note_rank(struct mpiq_finder *finder, uint32_t process, struct note_key keys[MOST_NOTES],
                       size_t first, size_t most)
 {

@@ -55,10 +55,10 @@ static bool was_before(const struct mpiq_job_rank *rank)
     return ended || rank->core || (rank->looks == 3 && !(rank->changed & MPIQ_CHANGED_STATE));
 }
 
-/* Whether what a rank sent may still come whose count of it is gone: it has ended, or has freed the
-   communicator, which it cannot before its sends have gone out.  If that was so in the first look already,
-   then all is there, and the receiver need but look; on its way from another host it may be for as long as it
-   likes. */
+/* Whether messages may still arrive from a rank whose count of them is gone: it has ended, or has freed the
+   communicator, which it cannot do before its sends have gone out.  If that was already so in the first
+   look, everything has arrived and the receiver only has to poll; a message from another host may be in
+   transit for any length of time. */
 static bool may_still_come(const struct mpiq_job_state *job, const struct mpiq_job_rank *from,
                            const struct mpiq_job_rank *to)
 {

@@ -19,8 +19,8 @@ struct mpiq_underway {
 /* Frees what was made; the job is not owned. */
 void mpiq_underway_deinit(struct mpiq_underway *underway);
 
-/* Whether a rank has taken in all that had come by the first look: it turned round in one and the same wait
-   between the two.  Core files are taken as a job that hangs. */
+/* Whether a rank has taken in everything that had arrived by the first look: it polled in the same wait
+   between the looks.  Core files are assumed to show a hung job. */
 bool mpiq_has_polled(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank);
 
 /* Whether messages from a process to this member's rank may be under way. */

@@ -32,8 +32,9 @@ struct tally {
     bool stopped;  /* all held threads wait in the end for stopped ranks */
 };
 
-/* Whether a sleep may end by itself, from the kernel's record of the system call; true where it is not known.
-   Only a sleep that may not says anything of the time before the looks: who naps is asleep in most looks. */
+/* Whether a sleep may end by itself, from the kernel's record of the system call; true if not known.  Only a
+   sleep that cannot end by itself says anything about the time before the looks: a thread that sleeps
+   briefly again and again is asleep in most looks. */
 static bool may_be_nap(const struct mpiq_job_thread *thread)
 {
     enum { READ = 0, PAUSE = 34, WAIT4 = 61, FLOCK = 73, WAITID = 247 }; /* of x86-64 */

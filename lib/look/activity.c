@@ -68,9 +68,9 @@ static void read_io(struct mpiq_active_process *process)
     process->writes.calls = number_after(text, "syscw: ");
 }
 
-/* An eventfd or timerfd moves eight bytes a call: that is a library waking its own threads, and no I/O.
-   A call that moves no bytes is none either: when we copy the stack of a thread that waits in read(), its
-   read() begins again. */
+/* An eventfd or timerfd moves eight bytes per call: that is a library waking its own threads, not I/O.  Nor
+   is a call that moves no bytes: when we copy the stack of a thread that waits in read(), its read() begins
+   again. */
 static bool moved_bytes(const struct mpiq_transfers *before, const struct mpiq_transfers *now)
 {
     enum { COUNTER = 8 };

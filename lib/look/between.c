@@ -58,7 +58,7 @@ static int64_t time_of(const struct mpiq_look_sources *sources, const struct mpi
     return mpiq_proc_thread_time(sources->items[thread->source].pid, thread->tid, &ns) ? (int64_t)ns : -1;
 }
 
-/* Whether a thread would go round in its wait, but for want of a processor. */
+/* Whether a thread would poll in its wait if it had a processor. */
 static bool starves(const struct mpiq_look_sources *sources, const struct mpiq_between_thread *thread)
 {
     struct mpiq_proc_stat stat;

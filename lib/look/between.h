@@ -30,7 +30,7 @@ struct mpiq_between {
    recorder. */
 bool mpiq_between_matters(const struct mpiq_look_sources *sources);
 
-/* To be called when the first look has ended at all ranks of the job: lets that many seconds pass, and, if
+/* Call this when the first look has ended at all ranks of the job.  It waits that many seconds and, if
    patient, up to 1.5 more while a thread that wants the processor has not had enough of it. */
 struct mpiq_error *mpiq_between_pass(const struct mpiq_look_sources *sources, double seconds, bool patient,
                                      struct mpiq_between *ret);

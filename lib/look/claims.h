@@ -12,9 +12,9 @@
 #include "look/sources.h"
 
 /*
- * Checks what was read of source.  A state that cannot be (mpiq_job_check_state), or is of another rank than
- * the launcher started there, is replaced by one that says so and holds what the system says of the process.
- * A wrong size of the world gives way to the launcher's.  Fails only for want of memory.
+ * Checks what was read from a source.  A state that is impossible (mpiq_job_check_state), or that claims
+ * another rank than the launcher started there, is replaced by one that says so and holds what the kernel
+ * says about the process.  A wrong world size is replaced by the launcher's.  Fails only without memory.
  */
 struct mpiq_error *mpiq_check_claims(const struct mpiq_look_source *source, int world_size,
                                      struct mpiq_rank_state **state);
@@ -23,8 +23,9 @@ struct mpiq_error *mpiq_check_claims(const struct mpiq_look_source *source, int 
    them give.  After a look at all of them. */
 struct mpiq_error *mpiq_check_jobs(const struct mpiq_look_sources *sources, int look);
 
-/* Replaces a state by the system's word on the process and the launcher's on who it is, and nothing of the
-   process's own.  Takes reason, which becomes its problem.  Fails only for want of memory. */
+/* Replaces a state by what the kernel says about the process and what the launcher says about its identity,
+   with nothing from the process itself.  Takes reason, which becomes its problem.  Fails only without
+   memory. */
 struct mpiq_error *mpiq_start_state_over(const struct mpiq_look_source *source, struct mpiq_error *reason,
                                          struct mpiq_rank_state **state);
 

@@ -88,7 +88,7 @@ static struct candidate candidate_of(const struct mpiq_process_table *table,
 
 /*
  * Namespaces of one user under one launcher are one job (spawned worlds), and so are ranks of one user and
- * one namespace under several daemons.  Whoever else has that namespace has copied it.
+ * one namespace under several daemons.  Any other process with that namespace has copied it.
  */
 static bool same_job(const struct candidate *a, const struct candidate *b)
 {

@@ -6,9 +6,9 @@
 #include "look/sources.h"
 
 /*
- * Takes from the sources' budget what the state needs that source `index` was given in that look (1 or 2). If
- * there is not enough, the source whose state takes most loses it, and has a problem that says so, until
- * there is: not who comes last, which may be one that means well.  Fails only for want of memory.
+ * Takes from the sources' budget what the state read for source `index` in that look (1 or 2) needs.  While
+ * there is not enough, the source with the largest state loses it and gets a problem that says so; not the
+ * last one, which may be innocent.  Fails only without memory.
  */
 struct mpiq_error *mpiq_weigh(struct mpiq_look_sources *sources, size_t index, int look);
 

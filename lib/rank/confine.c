@@ -101,8 +101,8 @@ bool mpiq_confine_begin(const struct mpiq_confinement *confinement)
         return false;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return false;
-    /* Another user's process loses this wish when it becomes one: so it comes after.  A parent that ended
-       before has left us to somebody else. */
+    /* A process loses this setting when it changes its user, so it is set afterwards.  If the parent has
+       ended before, another process has adopted us. */
     if (confinement->parent &&
         (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != confinement->parent))
         return false;

@@ -9,8 +9,8 @@
 #ifndef MPIQ_RANK_CONFINE_H
 #define MPIQ_RANK_CONFINE_H
 
-/* A sanitizer reserves more address space than there is memory, and makes system calls of its own: a
-   sanitized program runs without a limit of its address space and without a filter. */
+/* A sanitizer reserves more address space than there is memory, and makes its own system calls, so a
+   sanitized program runs without an address-space limit and without a filter. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MPIQ_SANITIZED 1
 #else
@@ -26,7 +26,7 @@ enum mpiq_confined {
     MPIQ_CONFINED_READER, /* reads ranks: stops threads, copies their registers */
 };
 
-/* The exit status of a confined process that could not go on for want of memory. */
+/* The exit status of a confined process that ran out of memory. */
 enum { MPIQ_EXIT_NO_MEMORY = 64 };
 
 struct mpiq_confinement {
@@ -43,7 +43,7 @@ struct mpiq_confinement {
 /*
  * A session of its own; standard input, output and error on /dev/null; directory /; no core file; limits on
  * memory and descriptors; another user if asked; no new privileges; killed when the parent thread ends.
- * False if any of it cannot be had: then the process must end.
+ * False if any of this fails; then the process must end.
  */
 bool mpiq_confine_begin(const struct mpiq_confinement *confinement);
 
@@ -56,9 +56,9 @@ bool mpiq_confine_begin(const struct mpiq_confinement *confinement);
 bool mpiq_confine_end(enum mpiq_confined kind);
 
 /*
- * The environment of a confined process, made of ours: the variables of ours that tests and MPIQ_DEBUG need,
- * nothing else but extra ("NAME=VALUE"; NULL: none).  An array that the caller frees, of strings that are not
- * its own; NULL without memory.
+ * The environment of a confined process, made from ours: only the variables that tests and MPIQ_DEBUG need,
+ * plus extra ("NAME=VALUE"; NULL: none).  An array that the caller frees, of strings that are not its own;
+ * NULL without memory.
  */
 char **mpiq_confine_environment(char *extra);
 

@@ -27,8 +27,8 @@
 #define MEMORY_DEFAULT ((uint64_t)2 << 30)
 /* How long a helper that was told to end may take to say what it was at. */
 #define LAST_WORDS_SECONDS 1.0
-/* The clock on the wall goes on while a helper has no processor, or waits for what the target takes (symbols
-   and types are loaded then): by that clock it may take so many times its processor time. */
+/* Wall-clock time passes while a helper has no processor or waits for the target (which may be loading
+   symbols and types), so it may take this many times its limit of processor time. */
 #define PATIENCE 10.0
 /* How often the processor time of a helper that is short of it is looked at. */
 #define GLANCE_NS ((int64_t)10 * 1000 * 1000)
@@ -419,7 +419,7 @@ static void settle_group(struct mpiq_dll_host *host, struct mpiq_group *group)
     known->look = host->look;
 }
 
-/* Whom the helper has to be: nobody else's process is read as root, whoever wrote the code. */
+/* The user that the helper runs as: another user's process is never read as root, whoever wrote the DLL. */
 static struct mpiq_helper_user user_for(const struct mpiq_target_status *status)
 {
     if (geteuid() != 0 || status->uid == 0 || status->uid == (uid_t)-1)

@@ -58,18 +58,18 @@ void mpiq_dll_host_begin_look(struct mpiq_dll_host *host);
 
 /*
  * What the MPI library of target says about itself, through the DLL, and what the system says about the
- * process; no stacks.  A thread 0 holds the waits of which the library does not say whose they are: the
- * stacks tell.  What could not be read is among the state's problems.  An error means that there is
- * no state at all: no DLL for this process (NOT_FOUND), the DLL crashed, took too long, was refused.  The
- * host is as good as before in all cases.
+ * process; no stacks.  A thread 0 holds the waits whose thread the library does not name; the stacks show
+ * it.  What could not be read is among the state's problems.  An error means that there is no state at all:
+ * no DLL for this process (NOT_FOUND), the DLL crashed, took too long, was refused.  The host is as good as
+ * before in all cases.
  */
 struct mpiq_error *mpiq_dll_host_read(struct mpiq_dll_host *host, struct mpiq_target *target,
                                       struct mpiq_rank_state **ret);
 
 /*
- * A question about one process that no rank state holds the answer to, because nobody wants it of all ranks
- * (what a handle stands for) or because it is payload: docs/WIRE.md, "Questions".  Question and answer are
- * JSON; the caller frees *ret.
+ * A question about one process whose answer is in no rank state, either because it is not needed for all
+ * ranks (what a handle stands for) or because it is payload: docs/WIRE.md, "Questions".  Question and answer
+ * are JSON; the caller frees *ret.
  */
 struct mpiq_error *mpiq_dll_host_ask(struct mpiq_dll_host *host, struct mpiq_target *target,
                                      const char *question, char **ret);

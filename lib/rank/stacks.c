@@ -22,8 +22,8 @@ static bool is_systems(const char *object)
     return strncmp(object, "/lib", 4) == 0 || strncmp(object, "/usr/lib", 8) == 0 || object[0] != '/';
 }
 
-/* Of a thread that is in no MPI function: the innermost frame of the program itself.  The first thread may be
-   in a library of the user's, too; others that never come by the program are somebody's helpers. */
+/* For a thread outside MPI: the innermost frame of the program itself.  The first thread may also be in one
+   of the user's libraries; other threads without a frame of the program are helpers of some library. */
 static int32_t find_own_frame(const struct mpiq_rank_state *state, const struct mpiq_thread *thread)
 {
     int32_t in_library = -1;

@@ -6,8 +6,9 @@
 #include "state/rank_state.h"
 
 /*
- * A library without records says that somebody waits, not who: such waits stand with a thread 0.  They go to
- * the thread in MPI, if there is one alone, and are dropped otherwise; thread 0 is gone afterwards.
+ * A library without records says that a thread waits, but not which: such waits belong to a thread 0. They
+ * are moved to the thread in MPI if there is exactly one, and dropped otherwise; thread 0 is removed
+ * afterwards.
  */
 void mpiq_rank_place_waits(struct mpiq_rank_state *state);
 

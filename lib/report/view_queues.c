@@ -240,7 +240,7 @@ static void put_unknown(struct mpiq_page *page)
     }
 }
 
-/* Whether the queues of a rank that the page wants were read: "none" is no answer otherwise. */
+/* Whether the queues of a rank on this page were read; otherwise "none" would be no answer. */
 static bool any_known(const struct mpiq_page *page)
 {
     for (uint32_t process = 0; process < page->job->process_count; process++) {

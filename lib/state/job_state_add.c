@@ -12,7 +12,7 @@ static struct mpiq_error *no_memory(void)
 }
 
 /* The first look's row of a peer.  Both lists are in the order of peers, so *at walks on; in any other order
-   rows are not found, and what is not found counts as moved. */
+   rows are not found, and a row that is not found counts as changed. */
 static const struct mpiq_job_channel *
 old_channel(const struct mpiq_adding *adding, const struct mpiq_job_member *old, uint32_t peer, uint32_t *at)
 {

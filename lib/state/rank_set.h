@@ -54,8 +54,8 @@ char *mpiq_rank_set_text(const struct mpiq_rank_set *set, uint32_t most);
 /* Ranks that the items with a stride of one text may name in all. */
 #define MPIQ_RANK_SET_MAX_STRIDED (UINT32_C(1) << 24)
 
-/* Reads such a text ("" is the empty set) and adds what it names to *set; MPIQ_ERROR_USAGE with a sentence
-   otherwise, and *set is as before.  A stride may miss the range's end: "0-47:2" is 0-46:2. */
+/* Reads such a text ("" is the empty set) and adds what it names to *set; otherwise MPIQ_ERROR_USAGE with a
+   sentence, and *set is unchanged.  A stride may miss the range's end: "0-47:2" is 0-46:2. */
 struct mpiq_error *mpiq_rank_set_parse(const char *text, struct mpiq_rank_set *set);
 
 #endif

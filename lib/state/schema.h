@@ -92,8 +92,8 @@ void mpiq_store_number(void *member, size_t size, uint64_t value);
 
 void mpiq_schema_write(struct mpiq_text *text, const struct mpiq_schema *schema, const void *structure);
 
-/* Reads a whole text; of parser, the caller fills state, intern, budget and memory.  structure is a copy of
-   schema->unknown; on failure it is partly filled, and what hangs on it is to be freed. */
+/* Reads a whole text; of parser, the caller fills state, intern, budget and memory. structure is a copy of
+   schema->unknown; on failure it is partly filled, and the caller must free what it owns. */
 struct mpiq_error *mpiq_schema_parse(struct mpiq_schema_parser *parser, const struct mpiq_schema *schema,
                                      const char *text, size_t length, void *structure);
 

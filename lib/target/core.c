@@ -97,8 +97,8 @@ static struct mpiq_error *open_backing(struct core *core, const char *path, stru
         mpiq_error_destroy(error);
         error = mpiq_object_open_checked(-1, path, path, &wanted, ret);
     }
-    /* A core without first pages (coredump_filter) leaves only the clock to tell a file that was built anew.
-     */
+    /* For a core without first pages (coredump_filter), only the modification time shows that a file was
+       rebuilt. */
     if (!error && !wanted.size && (*ret)->modified_ns > core->file.modified_ns) {
         return mpiq_error_create(
             MPIQ_ERROR_NOT_FOUND,

@@ -45,8 +45,8 @@ struct mpiq_debug_unit {
 };
 
 /*
- * A part of .debug_info or .debug_types as a section of its own.  libdwarf, asked for an entry, first goes
- * through all units before it; shown one unit alone, it has none to go through.
+ * A part of .debug_info or .debug_types, presented as a separate section.  Asked for an entry, libdwarf
+ * first goes through all units before it; if it sees only one unit, there are none.
  */
 struct mpiq_debug_view {
     struct mpiq_debug_info *info;

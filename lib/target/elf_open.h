@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "target/file_map.h"
 
-/* NULL if it is no ELF file, or without memory.  The caller ends it before the map. */
+/* NULL if it is not an ELF file, or without memory.  The caller ends it before the map. */
 static inline Elf *mpiq_elf_open(struct mpiq_file_map *map)
 {
     errno = 0;

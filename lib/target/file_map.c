@@ -47,7 +47,8 @@ int mpiq_file_open(int root, const char *path, struct stat *ret)
     return fd;
 }
 
-/* A page of a map of ours that the file no longer has becomes zeros; anybody else's fault is as it was. */
+/* A page of one of our maps that the file no longer has becomes zeros; all other faults take their usual
+   course. */
 static void on_bus_error(int number, siginfo_t *information, void *context)
 {
     (void)context;

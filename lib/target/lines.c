@@ -206,8 +206,8 @@ static void from_debug_info(struct mpiq_lines *lines, struct mpiq_debug_info *in
         found[(*count)++] = here;
 }
 
-/* Nobody looks for the reason of a hang in the C library's source, and its debug file takes longer to
-   decompress than a whole look at a job: names are enough there. */
+/* Function names are enough for the C library: the reason of a hang is not in its source, and its debug file
+   takes longer to decompress than a whole look at a job. */
 static bool is_c_library(const struct mpiq_object *object)
 {
     const char *slash = strrchr(object->path, '/');

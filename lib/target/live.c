@@ -224,7 +224,7 @@ static bool shares(pid_t pid, const char *nspace)
     return stat(own_path, &own) != 0 || stat(path, &its) != 0 || own.st_ino == its.st_ino;
 }
 
-/* How a thread does, or did before we froze it: our own stop is no news about the process. */
+/* The state of a thread, or its state before we froze it: our own stop says nothing about the process. */
 static char state_of(const struct live *live, pid_t tid, char now)
 {
     for (size_t i = 0; now == 't' && i < live->before_count; i++) {
@@ -246,8 +246,8 @@ static void add_sleep(const struct live *live, struct mpiq_target_thread *thread
     }
 }
 
-/* As mpiq_proc_stat, but a stop by another mpiq is waited out.  One that does not end, or comes again, is no
-   stop of the job's: the thread then counts as running, which proves nothing. */
+/* As mpiq_proc_stat, but a stop by another mpiq is waited out.  If that stop does not end, or returns, it is
+   not one of the job's: the thread then counts as running, which proves nothing. */
 static struct mpiq_error *stat_of(pid_t pid, pid_t tid, struct mpiq_proc_stat *ret)
 {
     enum { TRIES = 3 };

@@ -42,7 +42,8 @@ static void read_build_id(struct mpiq_object *object, const GElf_Phdr *segment)
         mpiq_build_id_in_notes(notes->d_buf, notes->d_size, object->big_endian, &object->build_id);
 }
 
-/* Reads what the ELF header and the program headers say.  NULL or the reason why it is no object of ours. */
+/* Reads what the ELF header and the program headers say.  NULL, or the reason why we cannot use the object.
+ */
 static const char *read_headers(struct mpiq_object *object)
 {
     GElf_Ehdr header;

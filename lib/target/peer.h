@@ -20,7 +20,7 @@ bool mpiq_peer_is(pid_t tracer);
 void mpiq_peer_begin_look(void);
 
 /* Waits for a peer that traces the thread to let go, at most 200 ms and what is left of the look's second.
-   Whether there is reason to look at the thread again: false if somebody else, or we, hold it. */
+   Returns whether to look at the thread again: false if another program, or we, hold it. */
 bool mpiq_peer_await(pid_t tid);
 
 #endif

@@ -55,7 +55,7 @@ struct mpiq_error *mpiq_pipe_write(struct mpiq_pipe *pipe, const char *bytes, si
 
 /* Splits the next word off *rest at single spaces; NULL if none is left. */
 char *mpiq_pipe_word(char **rest);
-/* A whole word as a number, decimal or 0x…; false if it is none. */
+/* Parses a whole word as a number, decimal or 0x…; false if it is not one. */
 bool mpiq_pipe_number(const char *word, uint64_t *ret);
 
 #endif

@@ -185,8 +185,8 @@ struct mpiq_error *mpiq_target_core_create(const char *path, const char *executa
                                            struct mpiq_target **ret);
 struct mpiq_error *mpiq_target_wire_create(int in, int out, struct mpiq_target **ret);
 
-/* Serves target on two descriptors until the other side says "end" or closes.  Lines that are not of the
-   wire go to `other`, if given: it returns true to go on serving, false to stop. */
+/* Serves target on two descriptors until the other side says "end" or closes.  Lines that are not part of
+   the protocol go to `other`, if given; it returns true to continue serving, false to stop. */
 struct mpiq_error *mpiq_target_serve(struct mpiq_target *target, int in, int out,
                                      bool (*other)(void *argument, const char *line), void *argument);
 

@@ -80,9 +80,9 @@ static bool look(pid_t tid, struct stopped *ret, bool *gone)
     return true;
 }
 
-/* Waits for a thread that was told to stop.  False: it has ended, or (*late) takes too long.
-   A thread that runs stops within microseconds; one that waits for its turn takes as long as that takes, and
-   we sleep between looks: whoever yields instead goes to the end of the same queue. */
+/* Waits for a thread that was told to stop.  False: it has ended, or (*late) takes too long.  A running
+   thread stops within microseconds; one that waits for a processor takes until it gets one.  We sleep
+   between checks instead of yielding, which would only put us at the end of the same queue. */
 static bool await(pid_t tid, uint64_t deadline, struct stopped *ret, bool *late)
 {
     bool gone = false;

@@ -18,8 +18,9 @@
 
 struct mpiq_tracer;
 
-/* freeze: all threads of the process stand still from here until destroy, those born meanwhile too; one in
-   uninterruptible sleep stops before it runs again.  Errors: PERMISSION, GONE, NO_MEMORY. */
+/* freeze: all threads of the process are stopped from now until destroy, including threads created
+   meanwhile; one in uninterruptible sleep stops before it runs again.  Errors: PERMISSION, GONE, NO_MEMORY.
+   */
 struct mpiq_error *mpiq_tracer_create(pid_t pid, bool freeze, struct mpiq_tracer **ret);
 
 /* Copies a thread's registers and stack; layout says where the stack pointer is.  Unless it is frozen, the

@@ -146,8 +146,8 @@ static struct mpiq_error *read_piece(struct wire *wire, uint64_t address, size_t
     return NULL;
 }
 
-/* A reply costs what a question costs, however long it is: whole pages are asked for, and kept.  False: not
-   to be had so. */
+/* A round trip costs the same however long the reply, so whole pages are requested, and kept.  False: this
+   memory cannot be read that way. */
 static bool read_page(struct wire *wire, uint64_t address, size_t size, unsigned char *bytes)
 {
     uint64_t start = address & ~((uint64_t)MPIQ_WIRE_CACHE_PAGE - 1);

@@ -6,7 +6,7 @@
 #include "communicator_details.h"
 
 /* The library sets no flag when the user frees a communicator that is still in use.  But then only its
-   requests refer to it, each once; one that is not freed is referred to once more. */
+   requests refer to it, each once; a communicator that is not freed has one more reference. */
 static bool is_freed(struct library *library, const struct communicator *communicator)
 {
     size_t held = 0;

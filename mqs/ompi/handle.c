@@ -31,8 +31,8 @@ static int begin(mqs_process *process, mqs_process_info **ret)
     return info == NULL ? ERROR_ARGUMENT : process_ensure(info);
 }
 
-/* Whether the object at a handle says that it is of a class with that ending: most of what is no handle does
-   not.  True where the library's objects cannot be asked. */
+/* Whether the object at a handle claims a class whose name ends like that; most values that are not handles
+   do not.  True if the library's class objects cannot be read. */
 static bool is_object(struct memory *memory, mqs_taddr_t handle, const char *ending)
 {
     unsigned char bytes[LAYOUT_MAX_STRUCT];

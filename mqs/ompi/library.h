@@ -70,7 +70,7 @@ int library_requests(struct library *library);
 /* Reads the requests of non-blocking collectives, once a look; mqs_ok if library->nbc holds them. */
 int library_nbc(struct library *library);
 
-/* Tells the library's own communicators apart, once a look: before `internal` or `parent` is asked for. */
+/* Identifies the library's own communicators, once per look, before `internal` or `parent` is used. */
 void library_mark_communicators(struct library *library);
 
 /* Class of the collective that some thread is in on this communicator, or on the one that it serves; -1 if

@@ -49,8 +49,8 @@ static struct mpiq_name *fetch_ranks(struct mpiq_reading *reading, uint32_t coun
     return members;
 }
 
-/* The hash is always our own, of the members as we read them: one that the process keeps might be that of
-   another rank's group.  Where the members cannot be read, seed stands in for them. */
+/* The hash is always computed here from the members as read: one stored by the process might be that of
+   another rank's group.  If the members cannot be read, seed replaces them. */
 static void read_group(struct mpiq_reading *reading, bool remote, uint64_t seed, struct mpiq_group *group)
 {
     mpiq_reading_phase = "reading a communicator's members";
@@ -333,7 +333,7 @@ static void read_channels(struct mpiq_reading *reading, struct mpiq_communicator
 
 /* ---- one communicator, and all of them -------------------------------------------------------------- */
 
-/* Our own names for the DLL's bits: a value of ours never depends on one of theirs. */
+/* Our own names for the DLL's bits, so that our values never depend on theirs. */
 static uint32_t flags_of(int theirs)
 {
     static const struct {
@@ -467,7 +467,8 @@ void mpiq_read_communicators(struct mpiq_reading *reading)
                              "the list of communicators does not come to an end");
     else if (code != mqs_end_of_list)
         mpiq_reading_problem(reading, "communicators", code, "the list of communicators breaks off");
-    /* Queues are read where no list of them failed; what is not there to read is said, and no failure. */
+    /* The queues count as read if none of their lists failed; "no information" is reported, but is not a
+       failure. */
     bool failed = false;
     for (size_t i = problems; i < reading->state->problem_count; i++)
         failed |= reading->state->problems[i].what && strcmp(reading->state->problems[i].what, "queues") == 0;

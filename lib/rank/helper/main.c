@@ -84,7 +84,7 @@ static void *watch(void *argument)
     struct pollfd end = {.fd = WIRE, .events = POLLRDHUP};
     while (poll(&end, 1, -1) < 0 && errno == EINTR)
         continue;
-    /* What came before the end was closed is of use to nobody any more. */
+    /* Lines that arrived before the other end was closed are no longer needed. */
     _exit(EXIT_SUCCESS);
 }
 

@@ -181,8 +181,8 @@ static int32_t find_comm(const struct mpiq_rank_state *state, uint64_t handle)
     return -1;
 }
 
-/* An operation has a communicator; one that has none of its own (a generalized request) stands under the
-   wait's, else under the first.  -1: it has one that we did not see. */
+/* The communicator of an operation.  One without (a generalized request) is listed under the wait's
+   communicator, or else under the first. -1: it has one that was not read. */
 static int32_t comm_of(const struct mpiq_reading *reading, const mqs_operation_details *details,
                        const struct mpiq_wait *wait)
 {

@@ -228,7 +228,7 @@ static void flush_lines(struct sending *sending)
     sending->length = 0;
 }
 
-/* Each line of the file as one of ours, before the answer. */
+/* Sends each line of the file as a line of ours, before the answer. */
 static struct mpiq_error *send_line(void *context, const char *line, size_t length)
 {
     enum { AT_A_TIME = 1 << 16, HEAD = 32 };
