@@ -100,7 +100,7 @@ int main(void)
         {"a size that overflows is refused", a_size_that_overflows_is_refused},
         {"appending doubles", appending_doubles},
         {"equal hashes are all found", equal_hashes_are_all_found},
-        {"a name keeps its first value until it is set", a_name_keeps_its_first_value_until_it_is_set},
+        {"a name keeps its first value until it is set again", a_name_keeps_its_first_value_until_it_is_set},
         CU_TEST_INFO_NULL,
     };
     return suite_run("containers", tests);

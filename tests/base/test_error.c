@@ -62,11 +62,11 @@ static void names_in_a_sentence_are_escaped(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        {"codes and words are one list", codes_and_words_are_one_list},
-        {"a sentence keeps its facts", a_sentence_keeps_its_facts},
-        {"errno decides the code", errno_decides_the_code},
+        {"each code has its word, and each word its code", codes_and_words_are_one_list},
+        {"an error keeps its sentence and its facts", a_sentence_keeps_its_facts},
+        {"errno determines the code", errno_decides_the_code},
         {"names in a sentence are escaped", names_in_a_sentence_are_escaped},
-        {"nothing is fine", nothing_is_fine},
+        {"functions accept NULL", nothing_is_fine},
         CU_TEST_INFO_NULL,
     };
     return suite_run("error", tests);

@@ -84,8 +84,8 @@ static void all_bytes(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        {"ordinary text stays", ordinary_text_stays},
-        {"a terminal gets nothing to obey", a_terminal_gets_nothing_to_obey},
+        {"ordinary text is unchanged", ordinary_text_stays},
+        {"no control character reaches a terminal", a_terminal_gets_nothing_to_obey},
         {"nor a reader to misread", nor_a_reader_to_misread},
         {"other languages", other_languages},
         {"all bytes", all_bytes},

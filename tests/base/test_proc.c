@@ -113,12 +113,12 @@ static void processes_and_threads_are_listed_in_order(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        {"own stat tells us", own_stat_tells_us},
-        {"a name may hold anything", a_name_may_hold_anything},
-        {"nonsense is no stat", nonsense_is_no_stat},
+        {"our own stat describes this process", own_stat_tells_us},
+        {"a process name may contain any characters", a_name_may_hold_anything},
+        {"malformed stat lines are refused", nonsense_is_no_stat},
         {"a variable is found by its whole name", a_variable_is_found_by_its_whole_name},
-        {"files come whole or not at all", files_come_whole_or_not_at_all},
-        {"long files come whole and endless ones not", long_files_come_whole_and_endless_ones_not},
+        {"files are read whole or not at all", files_come_whole_or_not_at_all},
+        {"long files are read whole, endless ones are refused", long_files_come_whole_and_endless_ones_not},
         {"processes and threads are listed in order", processes_and_threads_are_listed_in_order},
         CU_TEST_INFO_NULL,
     };

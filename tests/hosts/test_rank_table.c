@@ -72,10 +72,11 @@ static void text_that_makes_no_sense(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        {"what launchers say", what_launchers_say},
-        {"no host", no_host},
-        {"names that would be options or commands", names_that_would_be_options_or_commands},
-        {"text that makes no sense", text_that_makes_no_sense},
+        {"tables of real launchers are read", what_launchers_say},
+        {"a table without hosts is an error", no_host},
+        {"host names that look like options or commands are refused",
+         names_that_would_be_options_or_commands},
+        {"malformed tables are refused", text_that_makes_no_sense},
         CU_TEST_INFO_NULL,
     };
     return suite_run("rank table", tests);

@@ -90,7 +90,7 @@ int main(void)
     CU_TestInfo tests[] = {
         {"its status", test_its_status},
         {"a stopped guard", test_a_stopped_guard},
-        {"nobody listens", test_nobody_listens},
+        {"a collector ends if nobody reads its output", test_nobody_listens},
         CU_TEST_INFO_NULL,
     };
     prctl(PR_SET_CHILD_SUBREAPER, 1);

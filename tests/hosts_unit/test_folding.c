@@ -392,10 +392,10 @@ static void test_many_groups(void)
 
 int main(void)
 {
-    CU_TestInfo tests[] = {{"reports are the same", test_reports_are_the_same},
-                           {"states are the same", test_states_are_the_same},
-                           {"alike ranks are one class", test_alike_ranks_are_one_class},
-                           {"lines that lie", test_lines_that_lie},
+    CU_TestInfo tests[] = {{"folding does not change the report", test_reports_are_the_same},
+                           {"folding does not change the states", test_states_are_the_same},
+                           {"ranks that do the same are one class", test_alike_ranks_are_one_class},
+                           {"folded lines that lie are refused", test_lines_that_lie},
                            {"numbers are checked", test_numbers_are_checked},
                            {"two hosts tell a group", test_two_hosts_tell_a_group},
                            {"many groups", test_many_groups},

@@ -276,10 +276,10 @@ int main(void)
 {
     CU_TestInfo tests[] = {{"honest hosts", test_honest_hosts},
                            {"a host of many worlds", test_a_host_of_many_worlds},
-                           {"a broken snapshot", test_a_broken_snapshot},
-                           {"ranks that were not announced", test_ranks_that_were_not_announced},
-                           {"ranks that two hosts claim", test_ranks_that_two_hosts_claim},
-                           {"ranks of another host", test_ranks_of_another_host},
+                           {"a damaged snapshot costs only its host", test_a_broken_snapshot},
+                           {"ranks that were not announced are refused", test_ranks_that_were_not_announced},
+                           {"ranks claimed by two hosts are not believed", test_ranks_that_two_hosts_claim},
+                           {"a host cannot report another host's ranks", test_ranks_of_another_host},
                            {"another job's number", test_another_jobs_number},
                            CU_TEST_INFO_NULL};
     return suite_run("remote", tests);

@@ -196,15 +196,15 @@ static void test_one_is_not_held(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        {"nothing", test_nothing},
-        {"lost", test_lost},
-        {"open receive", test_open_receive},
-        {"types", test_types},
-        {"packed", test_packed},
+        {"a correct job has no findings", test_nothing},
+        {"a lost message is found", test_lost},
+        {"an open receive may take the message", test_open_receive},
+        {"different types are found", test_types},
+        {"MPI_PACKED matches any type", test_packed},
         {"not counted", test_not_counted},
-        {"root, long ago", test_root_long_ago},
-        {"never entered", test_never_entered},
-        {"one is not held", test_one_is_not_held},
+        {"a wrong root is found long after the call", test_root_long_ago},
+        {"a collective that a rank never entered is found", test_never_entered},
+        {"before all ranks are held the answer is about what they do", test_one_is_not_held},
         CU_TEST_INFO_NULL,
     };
     return suite_run("check", tests);

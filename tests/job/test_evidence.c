@@ -130,10 +130,11 @@ static void test_thread_at_a_mutex(void)
 
 int main(void)
 {
-    CU_TestInfo tests[] = {{"inside one collective", test_inside_one_collective},
-                           {"two of four", test_two_of_four},
-                           {"two communicators at one line", test_two_communicators_at_one_line},
-                           {"a thread at a mutex", test_thread_at_a_mutex},
-                           CU_TEST_INFO_NULL};
+    CU_TestInfo tests[] = {
+        {"waits inside one collective are one line", test_inside_one_collective},
+        {"two of four", test_two_of_four},
+        {"two communicators at one source line are told apart", test_two_communicators_at_one_line},
+        {"a thread at a mutex", test_thread_at_a_mutex},
+        CU_TEST_INFO_NULL};
     return suite_run("evidence", tests);
 }

@@ -68,6 +68,7 @@ int main(int argc, char **argv)
         cases = strtoull(argv[1], NULL, 10);
     if (argc > 2)
         first_seed = strtoull(argv[2], NULL, 10);
-    CU_TestInfo tests[] = {{"as the reference says", test_reference}, CU_TEST_INFO_NULL};
+    CU_TestInfo tests[] = {{"random jobs are judged as by the reference model", test_reference},
+                           CU_TEST_INFO_NULL};
     return suite_run("random jobs", tests);
 }

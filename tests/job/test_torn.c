@@ -277,6 +277,6 @@ int main(int argc, char **argv)
         cases = strtoull(argv[1], NULL, 10);
     if (argc > 2)
         first_seed = strtoull(argv[2], NULL, 10);
-    CU_TestInfo tests[] = {{"nobody is said to be stuck who goes on", test_torn_looks}, CU_TEST_INFO_NULL};
+    CU_TestInfo tests[] = {{"no rank that can continue is called stuck", test_torn_looks}, CU_TEST_INFO_NULL};
     return suite_run("torn looks", tests);
 }

@@ -136,9 +136,9 @@ static void test_may_come(void)
 int main(void)
 {
     CU_TestInfo tests[] = {{"barriers in opposite order", test_opposite_order},
-                           {"who needs all", test_classes},
-                           {"who needs nothing", test_nothing},
-                           {"who may come", test_may_come},
+                           {"only collectives that need every member prove a wait", test_classes},
+                           {"a collective of 0 bytes waits for nobody, a barrier does", test_nothing},
+                           {"a rank that may still come prevents a proof", test_may_come},
                            CU_TEST_INFO_NULL};
     return suite_run("unread queues", tests);
 }

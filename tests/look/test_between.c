@@ -165,11 +165,11 @@ static void test_ended(void)
 
 int main(void)
 {
-    CU_TestInfo tests[] = {{"who spins", test_spins},
-                           {"who sleeps", test_sleeps},
-                           {"who is outside MPI", test_outside},
-                           {"who gets no processor", test_starves},
-                           {"who has ended", test_ended},
+    CU_TestInfo tests[] = {{"a spinning thread has polled", test_spins},
+                           {"a sleeping thread has not polled", test_sleeps},
+                           {"a thread outside MPI is not measured", test_outside},
+                           {"a thread without a processor is waited for", test_starves},
+                           {"nothing is known of a thread that has ended", test_ended},
                            {"what needs it", test_matters},
                            CU_TEST_INFO_NULL};
     return suite_run("between", tests);

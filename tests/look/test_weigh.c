@@ -84,9 +84,9 @@ static void a_share_is_everybodys_own(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        {"the heaviest loses", the_heaviest_loses},
-        {"one that needs more than there is loses", one_that_needs_more_than_there_is_loses},
-        {"a share is everybody's own", a_share_is_everybodys_own},
+        {"the largest state loses its budget", the_heaviest_loses},
+        {"a state that exceeds the budget alone is dropped", one_that_needs_more_than_there_is_loses},
+        {"no state can take another's share", a_share_is_everybodys_own},
         CU_TEST_INFO_NULL,
     };
     return suite_run("weigh", tests);

@@ -499,11 +499,11 @@ int main(void)
     CU_TestInfo tests[] = {
         {"a plain DLL is read whole", a_plain_dll_is_read_whole},
         {"a host leaves nothing behind", a_host_leaves_nothing_behind},
-        {"stacks and bare identity join", stacks_and_bare_identity_join},
-        {"a crash is a sentence", a_crash_is_a_sentence},
-        {"an answer of the DLL's own is none", an_answer_of_the_dlls_own_is_none},
-        {"a crash at load is one too", a_crash_at_load_is_one_too},
-        {"a helper that died at rest is replaced", a_helper_that_died_at_rest_is_replaced},
+        {"stacks are read with and without a library", stacks_and_bare_identity_join},
+        {"a crash of the DLL becomes a sentence", a_crash_is_a_sentence},
+        {"an answer forged by the DLL is refused", an_answer_of_the_dlls_own_is_none},
+        {"a crash while loading becomes a sentence", a_crash_at_load_is_one_too},
+        {"a helper that died while idle is replaced", a_helper_that_died_at_rest_is_replaced},
         {"a helper without a processor is waited for", a_helper_without_a_processor_is_waited_for},
 #ifndef __SANITIZE_THREAD__ /* under which a signal waits for a call of its runtime: a loop makes none */
         {"a loop ends in time", a_loop_ends_in_time},
@@ -511,10 +511,10 @@ int main(void)
         {"a DLL cannot reach beyond its process", a_dll_cannot_reach_beyond_its_process},
         {"memory has a limit", memory_has_a_limit},
         {"a list without end is cut", a_list_without_end_is_cut},
-        {"what cannot be is not believed", what_cannot_be_is_not_believed},
-        {"a layout that does not fit is said as it is", a_layout_that_does_not_fit_is_said_as_it_is},
-        {"a DLL of another kind is refused", a_dll_of_another_kind_is_refused},
-        {"hosts work side by side", hosts_work_side_by_side},
+        {"impossible values are not believed", what_cannot_be_is_not_believed},
+        {"a layout that does not fit is reported", a_layout_that_does_not_fit_is_said_as_it_is},
+        {"a DLL with another interface is refused", a_dll_of_another_kind_is_refused},
+        {"hosts work in parallel", hosts_work_side_by_side},
         CU_TEST_INFO_NULL,
     };
     return suite_run("host", tests);

@@ -59,8 +59,8 @@ static void a_number_is_itself_and_names_differ(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        {"one name is one job for both", one_name_is_one_job_for_both},
-        {"a number is itself and names differ", a_number_is_itself_and_names_differ},
+        {"recorder and reader give one name the same job number", one_name_is_one_job_for_both},
+        {"numeric names are kept, other names get different numbers", a_number_is_itself_and_names_differ},
         CU_TEST_INFO_NULL,
     };
     return suite_run("identity", tests);

@@ -180,8 +180,8 @@ int main(void)
     if (MPIQ_SANITIZED)
         return 77; /* whose allocations are its own */
     CU_TestInfo tests[] = {
-        {"one allocation that fails is missed", one_allocation_that_fails_is_missed},
-        {"all from one on are missed", all_from_one_on_are_missed},
+        {"one failed allocation is an error", one_allocation_that_fails_is_missed},
+        {"all allocations failing from one on is an error", all_from_one_on_are_missed},
         CU_TEST_INFO_NULL,
     };
     return suite_run("memory", tests);

@@ -117,8 +117,8 @@ static void user_names_lose_their_mangling(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        {"MPI functions are told", mpi_functions_are_told},
-        {"MPI frames are told by name and object", mpi_frames_are_told_by_name_and_object},
+        {"MPI functions are recognised", mpi_functions_are_told},
+        {"MPI frames are recognised by name and object", mpi_frames_are_told_by_name_and_object},
         {"user names lose their mangling", user_names_lose_their_mangling},
         CU_TEST_INFO_NULL,
     };

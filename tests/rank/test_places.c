@@ -99,10 +99,10 @@ static void the_fortran_layer_is_no_place(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        {"the user's line is the place", the_users_line_is_the_place},
-        {"a tool is no place", a_tool_is_no_place},
+        {"a call's place is the user's line", the_users_line_is_the_place},
+        {"a tool's wrapper has no place", a_tool_is_no_place},
         {"an inlined wrapper is walked through", an_inlined_wrapper_is_walked_through},
-        {"the Fortran layer is no place", the_fortran_layer_is_no_place},
+        {"the Fortran layer has no place", the_fortran_layer_is_no_place},
         CU_TEST_INFO_NULL,
     };
     return suite_run("places", tests);

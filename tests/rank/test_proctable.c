@@ -123,12 +123,12 @@ static void only_its_own_question(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        {"hosts in the order of their ranks", hosts_in_the_order_of_their_ranks},
+        {"hosts are in the order of their ranks", hosts_in_the_order_of_their_ranks},
         {"an entry without a name is left out", an_entry_without_a_name_is_left_out},
-        {"nothing has been started", nothing_has_been_started},
-        {"sizes that no job has", sizes_that_no_job_has},
-        {"names that are nowhere", names_that_are_nowhere},
-        {"only its own question", only_its_own_question},
+        {"an empty table says that no rank has started", nothing_has_been_started},
+        {"impossible sizes are refused", sizes_that_no_job_has},
+        {"unreadable host names are an error", names_that_are_nowhere},
+        {"no other question is answered", only_its_own_question},
         CU_TEST_INFO_NULL,
     };
     return suite_run("proctable", tests);

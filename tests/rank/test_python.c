@@ -338,14 +338,14 @@ static void what_does_not_fit_gives_none(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        {"lines are those of the compiler", lines_are_those_of_the_compiler},
-        {"a table that is cut off has no line", a_table_that_is_cut_off_has_no_line},
-        {"3.9's and 3.10's tables say the same", older_tables_say_the_same},
+        {"lines agree with the compiler's", lines_are_those_of_the_compiler},
+        {"a truncated table gives no line", a_table_that_is_cut_off_has_no_line},
+        {"the tables of 3.9 and 3.10 give the same lines", older_tables_say_the_same},
         {"3.9 and 3.10 are read", older_releases_are_read},
         {"3.12, 3.13 and 3.14 are read", newer_releases_are_read},
         {"C that Cython made is passed over", c_that_cython_made_is_passed_over},
-        {"the frame stands before the binding's", the_frame_stands_before_the_bindings},
-        {"what does not fit gives none", what_does_not_fit_gives_none},
+        {"the Python frame comes before the binding's", the_frame_stands_before_the_bindings},
+        {"inconsistent data gives no frame", what_does_not_fit_gives_none},
         CU_TEST_INFO_NULL,
     };
     return suite_run("python", tests);

@@ -544,21 +544,21 @@ static void a_line_has_a_longest_length(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        {"all of a target comes through pipes", all_of_a_target_comes_through_pipes},
-        {"all of a target comes through a socket", all_of_a_target_comes_through_a_socket},
+        {"a whole target is read through pipes", all_of_a_target_comes_through_pipes},
+        {"a whole target is read through a socket", all_of_a_target_comes_through_a_socket},
         {"memory of a live process needs no wire", memory_of_a_live_process_needs_no_wire},
-        {"requests that are none get an error", requests_that_are_none_get_an_error},
-        {"other lines are the caller's", other_lines_are_the_callers},
+        {"malformed requests get an error", requests_that_are_none_get_an_error},
+        {"other lines go to the caller", other_lines_are_the_callers},
         {"without a caller other lines are refused", without_a_caller_other_lines_are_refused},
-        {"a zero byte or half a line ends it", a_zero_byte_or_half_a_line_ends_it},
-        {"replies that are none are seen", replies_that_are_none_are_seen},
-        {"JSON that is none is seen", json_that_is_none_is_seen},
-        {"what stands still is asked once", what_stands_still_is_asked_once},
-        {"what is known is not asked", what_is_known_is_not_asked},
+        {"a zero byte or half a line closes the wire", a_zero_byte_or_half_a_line_ends_it},
+        {"malformed replies are detected", replies_that_are_none_are_seen},
+        {"malformed JSON is detected", json_that_is_none_is_seen},
+        {"a process that stands still is asked only once", what_stands_still_is_asked_once},
+        {"known replies are not asked for", what_is_known_is_not_asked},
         {"another version is refused", another_version_is_refused},
-        {"a side that has closed sends no signal", a_side_that_has_closed_sends_no_signal},
+        {"writing to a closed side raises no signal", a_side_that_has_closed_sends_no_signal},
         {"a deadline ends the waiting", a_deadline_ends_the_waiting},
-        {"a line has a longest length", a_line_has_a_longest_length},
+        {"too long a line is refused", a_line_has_a_longest_length},
         CU_TEST_INFO_NULL,
     };
     return suite_run("wire", tests);

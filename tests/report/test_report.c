@@ -337,9 +337,9 @@ static void the_other_views_of_many_ranks_are_short(void)
 int main(int argc, char **argv)
 {
     CU_TestInfo tests[] = {
-        {"one rank takes a wrong turn", wrong_turn_of_four},
+        {"a rank that takes a wrong turn is the suspect", wrong_turn_of_four},
         {"a ring waits for itself", ring_of_six},
-        {"a mixture of everything", mixture},
+        {"a job with all kinds of findings", mixture},
         {"two threads, and a backlog", backlog},
         {"a job that runs", running},
         {"nothing could be read", nothing},
@@ -352,10 +352,10 @@ int main(int argc, char **argv)
         {"a page draws every wait", a_page_draws_every_wait},
         {"nothing from the job reaches the terminal raw", nothing_from_the_job_reaches_the_terminal_raw},
         {"a chain needs a rank", a_chain_needs_a_rank},
-        {"written is what is rendered", written_is_what_is_rendered},
+        {"the written file equals the rendered text", written_is_what_is_rendered},
         {"512 ranks fit a screen", five_hundred_ranks_fit_a_screen},
         {"10^6 ranks fit a screen", a_million_ranks_fit_a_screen},
-        {"however different the ranks are", however_different_the_ranks_are},
+        {"512 different ranks fit a screen", however_different_the_ranks_are},
         {"the other views of many ranks are short", the_other_views_of_many_ranks_are_short},
         CU_TEST_INFO_NULL,
     };

@@ -390,11 +390,11 @@ int main(void)
     CU_TestInfo tests[] = {
         {"worlds", test_worlds},
         {"communicators", test_communicators},
-        {"a communicator is spoken of by what made it", test_words_of_communicators},
+        {"a communicator is named by the call that made it", test_words_of_communicators},
         {"intercommunicators", test_intercommunicator},
         {"two looks", test_two_looks},
         {"room", test_room},
-        {"refused", test_refused},
+        {"impossible states are refused", test_refused},
         {"nameless", test_nameless},
         {"claims", test_claims},
         {"budget", test_budget},

@@ -58,7 +58,7 @@ int main(void)
     if (MPIQ_SANITIZED)
         return 77; /* whose allocations are its own */
     CU_TestInfo tests[] = {
-        {"a problem that has no room is one", a_problem_that_has_no_room_is_one},
+        {"a problem without memory still counts as one", a_problem_that_has_no_room_is_one},
         CU_TEST_INFO_NULL,
     };
     return suite_run("rank state memory", tests);

@@ -518,17 +518,17 @@ static void the_past_is_trimmed(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        {"everything survives", everything_survives},
+        {"every member survives JSON", everything_survives},
         {"values are what was said", values_are_what_was_said},
-        {"nothing known is not zero", nothing_known_is_not_zero},
+        {"unknown values are not zero", nothing_known_is_not_zero},
         {"complaints name the place", complaints_name_the_place},
-        {"what a newer one says is passed over", what_a_newer_one_says_is_passed_over},
-        {"the order is the writer's", the_order_is_the_writers},
-        {"bytes that are no text do no harm", bytes_that_are_no_text_do_no_harm},
-        {"any state survives", any_state_survives},
-        {"damage is seen or does no harm", damage_is_seen_or_does_no_harm},
-        {"strings are kept once", strings_are_kept_once},
-        {"the past is trimmed", the_past_is_trimmed},
+        {"unknown members of a newer writer are skipped", what_a_newer_one_says_is_passed_over},
+        {"members are accepted in any order", the_order_is_the_writers},
+        {"invalid bytes do no harm", bytes_that_are_no_text_do_no_harm},
+        {"random states survive JSON", any_state_survives},
+        {"damage is detected or does no harm", damage_is_seen_or_does_no_harm},
+        {"equal strings are stored once", strings_are_kept_once},
+        {"long histories are trimmed", the_past_is_trimmed},
         {"classes have names and kinds", classes_have_names_and_kinds},
         CU_TEST_INFO_NULL,
     };

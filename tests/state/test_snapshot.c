@@ -186,9 +186,12 @@ int main(void)
     if (!mkdtemp(directory))
         return 1;
     CU_TestInfo tests[] = {
-        {"merged", test_merge},    {"whole or not at all", test_whole_or_not},
-        {"refused", test_refused}, {"damaged", test_damaged},
-        {"greedy", test_greedy},   CU_TEST_INFO_NULL,
+        {"snapshots of several hosts merge", test_merge},
+        {"a snapshot is written whole or not at all", test_whole_or_not},
+        {"other files are refused", test_refused},
+        {"damaged snapshots are detected", test_damaged},
+        {"snapshots that expand too far are refused", test_greedy},
+        CU_TEST_INFO_NULL,
     };
     int status = suite_run("snapshots", tests);
     char command[64];

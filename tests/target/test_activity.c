@@ -176,8 +176,8 @@ static void a_sleeping_process_does_nothing(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        {"what a thread sleeps in is told", what_a_thread_sleeps_in_is_told},
-        {"programs that it starts count", programs_that_it_starts_count},
+        {"the call that a thread sleeps in is reported", what_a_thread_sleeps_in_is_told},
+        {"programs started by a process count", programs_that_it_starts_count},
         {"a sleeping process does nothing", a_sleeping_process_does_nothing},
         CU_TEST_INFO_NULL,
     };

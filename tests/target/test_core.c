@@ -271,9 +271,10 @@ int main(int argc, char **argv)
         {"the kernel's core gives everything", the_kernels_core_gives_everything},
         {"a missing executable is named by its build-id", a_missing_executable_is_named_by_its_build_id},
         {"a different executable is refused", a_different_executable_is_refused},
-        {"a core that was cut off says so", a_core_that_was_cut_off_says_so},
-        {"what was left out is told from what never was", what_was_left_out_is_told_from_what_never_was},
-        {"other files are no cores", other_files_are_no_cores},
+        {"a truncated core is reported as such", a_core_that_was_cut_off_says_so},
+        {"memory left out of a core is told from unmapped memory",
+         what_was_left_out_is_told_from_what_never_was},
+        {"files that are not cores are refused", other_files_are_no_cores},
         CU_TEST_INFO_NULL,
     };
     int status = suite_run("core target", tests);

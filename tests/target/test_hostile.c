@@ -323,10 +323,10 @@ int main(int argc, char **argv)
          a_section_that_decompresses_to_more_than_there_is_is_left_out},
         {"a sibling that points back does not hang", a_sibling_that_points_back_does_not_hang},
         {"all files together have a budget", all_files_together_have_a_budget},
-        {"no process chooses what another shares", no_process_chooses_what_another_shares},
-        {"a file that shrinks is no signal", a_file_that_shrinks_is_no_signal},
-        {"links lead out of no root", links_lead_out_of_no_root},
-        {"a core opens files of object directories alone", a_core_opens_files_of_object_directories_alone},
+        {"no process can choose what another shares", no_process_chooses_what_another_shares},
+        {"a file that shrinks raises no signal", a_file_that_shrinks_is_no_signal},
+        {"links cannot lead out of the root", links_lead_out_of_no_root},
+        {"a core opens files only in object directories", a_core_opens_files_of_object_directories_alone},
         CU_TEST_INFO_NULL,
     };
     int status = suite_run("hostile files", tests);

@@ -205,8 +205,9 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         {"one call makes a process", one_call_makes_a_process},
-        {"slots that are missing say so", slots_that_are_missing_say_so},
-        {"the linker's list is read on every machine", the_linkers_list_is_read_on_every_machine},
+        {"missing callbacks are reported", slots_that_are_missing_say_so},
+        {"the linker's list is read for every word size and byte order",
+         the_linkers_list_is_read_on_every_machine},
         {"a damaged list is an error", a_damaged_list_is_an_error},
         {"build-ids are found and checked", build_ids_are_found_and_checked},
         CU_TEST_INFO_NULL,
