@@ -58,7 +58,7 @@ def test_the_stock_dll_by_mpiq(stock, mpiq):
     ("looping", "21", "timed out after"),
     ("lying", "11", "the program cannot be prepared for reading: error 4242"),
 ])
-def test_a_bad_dll(name, where, words, hung, mpiq):
+def test_with_a_bad_dll_the_stacks_still_show_what_ranks_do(name, where, words, hung, mpiq):
     """No rank is left out: what it is doing is known from its stack, and why there is no more is said.  That
     ranks which are seen in a call twice run on, nobody says."""
     begin = time.monotonic()

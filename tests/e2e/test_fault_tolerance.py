@@ -30,7 +30,7 @@ def fixture_hung_in(line, programs):
 @pytest.mark.parametrize("how, call, collective", [("agree", "MPIX_Comm_agree", "MPIX_Comm_agree"),
                                                    ("shrink", "MPIX_Comm_shrink", "MPIX_Comm_shrink"),
                                                    ("iagree", "MPI_Wait", "MPIX_Comm_iagree")])
-def test_who_is_missing(hung_in, mpiq, how, call, collective):
+def test_the_missing_rank_is_named(hung_in, mpiq, how, call, collective):
     answer = mpiq("--json", hung_in(how).pid)
     assert (answer.status, answer.json["verdict"]) == (3, "unknown")
     finding = answer.json["findings"][0]

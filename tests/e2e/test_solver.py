@@ -18,7 +18,7 @@ def report(hung, mpiq):
     return answer.json
 
 
-def test_waiting_times(hung, mpiq):
+def test_waiting_times_are_shown(hung, mpiq):
     """Each wait has its length, as soon as it has polled for a while."""
     end = time.monotonic() + 60
     while True:

@@ -68,7 +68,7 @@ def shown_site(found):
             "function": found["function"]}
 
 
-def test_verdict_and_job(report, line, hung):
+def test_verdict_and_job_are_as_expected(report, line, hung):
     assert report["schema"] == 2
     assert report["verdict"] == "deadlock"
     assert report["job"]["size"] == 4
@@ -79,7 +79,7 @@ def test_verdict_and_job(report, line, hung):
     assert hung.process.poll() is None
 
 
-def test_first_finding(report):
+def test_first_finding_is_as_expected(report):
     first = report["findings"][0]
     assert first["kind"] == "collective_incomplete"
     assert first["communicator"] == "MPI_COMM_WORLD"
@@ -91,7 +91,7 @@ def test_first_finding(report):
     assert first["text"]
 
 
-def test_sites_of_the_first_finding(report):
+def test_sites_of_the_first_finding_are_as_expected(report):
     sites = {found["ranks"]: shown_site(found) for found in report["findings"][0]["sites"]}
     assert sites == {"0,2-3": site("MPI_Bcast", BCAST_LINE, "share_parameters"),
                      "1": site("MPI_Recv", RECEIVE_LINE, "refine_mesh")}

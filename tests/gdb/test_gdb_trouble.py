@@ -63,7 +63,7 @@ def test_mpiq_killed(wire, hung):
     assert is_free(pid)
 
 
-def test_garbage_on_the_wire(wire, hung):
+def test_malformed_requests_on_the_wire_are_an_error(wire, hung):
     said = gdb_session.run(["mpi ranks", ALIVE], pid=hung.pids[1], **wire.variables(behaviour="garbage"))
     assert "mpiq sent something that is not a request" in said.err
     assert "of the same version" in said.err
@@ -165,7 +165,7 @@ def test_no_mpiq(hung):
     assert "gdb is alive" in said.out
 
 
-def test_mpiq_that_is_none(hung, tmp_path):
+def test_a_path_that_is_not_mpiq_is_refused(hung, tmp_path):
     said = gdb_session.run(["set mpi mpiq %s" % tmp_path, "mpi report", "show mpi mpiq", ALIVE],
                            pid=hung.pids[1])
     assert "%s is not a program: set the path of mpiq with set mpi mpiq PATH" % tmp_path in said.err

@@ -41,7 +41,7 @@ def line_of(text):
     return next(number for number, line in enumerate(lines, 1) if text in line)
 
 
-def test_exact(job):
+def test_history_is_exactly_what_was_called(job):
     calls = history(job, 0)
     assert len(calls) == 255 # the ring has 256, the oldest of which may be written over while it is read
     assert {call["call"] for call in calls[:-4]} == {"MPI_Barrier"} # what was before them is forgotten
@@ -101,7 +101,7 @@ def test_picture(job, tmp_path):
     assert abs(float(hang.group(1)) + float(hang.group(2)) - (width - 8)) < 1 # up to the right edge
 
 
-def test_refusals(job):
+def test_impossible_requests_are_refused(job):
     for words, wrong in ((("history", "7"), "the job has no rank 7"), (("history", "0-1"), "is not a single rank")):
         done = job(*words)
         assert done.returncode == 2 and wrong in done.stderr

@@ -17,7 +17,7 @@ def number(text):
     return int(text, 16)
 
 
-def test_identity(states):
+def test_identity_is_recorded(states):
     for rank, state in enumerate(states):
         assert state["name"][1] == rank and state["world_size"] == 2
         assert state["source"] == "recorder" and state["phase"] == "running"
@@ -25,7 +25,7 @@ def test_identity(states):
     assert worlds[0]["context"] == worlds[1]["context"]
 
 
-def test_collectives(states):
+def test_collectives_are_recorded(states):
     for state in states:
         counts = {one["collective"]: (one["count"], one.get("active", False))
                   for one in communicator(state, "MPI_COMM_WORLD")["counts"]}
@@ -42,7 +42,7 @@ def test_collectives(states):
         assert [(call["collective"], call["bytes"], call["op"]) for call in row] == [("MPI_Allreduce", 8, "MPI_MAX")]
 
 
-def test_messages(states):
+def test_messages_are_recorded(states):
     for rank, state in enumerate(states):
         world = channel(communicator(state, "MPI_COMM_WORLD"), 1 - rank)
         assert (world["sent"], world["expected"]) == (12, 10) # the numbers of the next: 11 sent, 9 received
@@ -59,7 +59,7 @@ def test_messages(states):
         assert (row["sent"], row["expected"]) == (2, 2)
 
 
-def test_requests(states):
+def test_requests_are_recorded(states):
     for rank, state in enumerate(states):
         operations = {one["tag"]: one for one in state["operations"]}
         assert sorted(operations) == [77, 78]
@@ -74,14 +74,14 @@ def line_of(text):
     return next(number for number, line in enumerate(lines, 1) if text in line)
 
 
-def test_how_communicators_were_made(states):
+def test_the_call_that_made_a_communicator_is_recorded(states):
     for state in states:
         row = communicator(state, "row")
         assert (row["made_by"], row["made"]["line"]) == ("MPI_Comm_dup", line_of("MPI_Comm_dup(MPI_COMM_WORLD, &row)"))
         assert "made_by" not in communicator(state, "MPI_COMM_WORLD")
 
 
-def test_places(states):
+def test_call_sites_are_recorded(states):
     """Return addresses become the lines that called MPI."""
     for state in states:
         def place(one):
@@ -95,7 +95,7 @@ def test_places(states):
         assert place(bcast["started"]) == ("ledger.c", line_of("MPI_Bcast("), "collectives")
 
 
-def test_history(states):
+def test_history_is_recorded(states):
     for state in states:
         calls = [call["call"] for call in state["history"]]
         assert calls[0] == "MPI_Init" and calls[1:3] == ["MPI_Comm_dup", "MPI_Comm_set_name"]

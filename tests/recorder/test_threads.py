@@ -39,7 +39,7 @@ def run(command, environment, ready):
 
 
 @pytest.mark.parametrize("library", ["mpich", "openmpi"])
-def test_counts(library, tmp_path):
+def test_counts_are_exact_with_threads(library, tmp_path):
     if not shutil.which(f"mpicc.{library}"):
         pytest.skip(f"mpicc.{library} is not installed")
     program, ready = tmp_path / "threads", tmp_path / "ready"
@@ -52,7 +52,7 @@ def test_counts(library, tmp_path):
     assert "problems" not in state
 
 
-def test_no_race(tmp_path):
+def test_threads_do_not_race(tmp_path):
     """The recording code under the thread sanitizer, on a library in which no thread waits for another."""
     recorder, stub = HERE.parents[1] / "recorder", tmp_path / "libstub.so"
     program, ready = tmp_path / "threads", tmp_path / "ready"

@@ -80,14 +80,14 @@ def assert_confined(pid, name):
         assert os.readlink(f"/proc/{pid}/fd/{fd}") == "/dev/null"
 
 
-def test_as_ourselves(sleeper, mpiq, build):
+def test_a_reader_of_our_own_ranks_is_confined(sleeper, mpiq, build):
     with ready_process(sleeper) as pid, at_work(mpiq, build, pid) as found:
         for name, process in found.items():
             assert_confined(process, name)
             assert status(process)["Uid"].split()[0] == str(os.geteuid())
 
 
-def test_as_the_owner(sleeper, mpiq, build, root):
+def test_a_reader_of_other_ranks_runs_confined_as_their_owner(sleeper, mpiq, build, root):
     """Root looks at somebody else's process: nothing that reads it is root, or can become it."""
     with ready_process(*NOBODY, sleeper) as pid, at_work(mpiq, build, pid) as found:
         for name, process in found.items():

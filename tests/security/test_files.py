@@ -23,7 +23,7 @@ WRITERS = [["snapshot", "-o"], ["report", "--html"]]
 
 
 @pytest.mark.parametrize("writer", WRITERS, ids=["snapshot", "html"])
-def test_written_for_the_user_alone(writer, good, mpiq, tmp_path):
+def test_files_are_written_for_the_user_alone(writer, good, mpiq, tmp_path):
     old = os.umask(0)
     try:
         answer = mpiq(*writer, tmp_path / "new", good)
@@ -70,13 +70,13 @@ READABLE = ("no texts", "no library", "huge world")
 
 @pytest.mark.parametrize("name", CRAFTED)
 @pytest.mark.parametrize("view", ["doctor", "report", "queues", "ranks"])
-def test_a_crafted_snapshot(name, view, mpiq, tmp_path):
+def test_a_crafted_snapshot_does_no_harm(name, view, mpiq, tmp_path):
     answer = mpiq(view, snapshot(tmp_path / "crafted.mpiq", CRAFTED[name]))
     # The doctor is well where the file can be read; the other views have nothing to go by.
     assert answer.status == (0 if view == "doctor" and name in READABLE else 3), answer.err
 
 
-def test_whoever_complains_most_leaves_room(mpiq, tmp_path):
+def test_many_problems_of_one_rank_leave_room_for_others(mpiq, tmp_path):
     """A rank with forty problems, and what could not be read of another one."""
     many = [{"code": "corrupt", "what": "queues", "text": f"damage {number}"} for number in range(40)]
     ranks = [{**RANK, "name": [7, number], "pid": number + 1, "world_size": 2, "problems": problems}

@@ -41,7 +41,7 @@ def victim(generator, mark):
 
 
 @pytest.mark.parametrize("options", [[], ["--stop"]], ids=["", "stop"])
-def test_killed_at_random(options, checksum, mpiq):
+def test_mpiq_killed_at_random_leaves_nothing(options, checksum, mpiq):
     generator = random.Random(12 + len(options))
     killed = {}
     end = time.monotonic() + 500

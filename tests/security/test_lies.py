@@ -54,7 +54,7 @@ def honest_part(report):
         [{key: row.get(key) for key in ("rank", "pid", "state", "call", "site", "receives", "sends")} for row in rows]])
 
 
-def test_a_liar_beside_honest_ranks(liar, mpiq):
+def test_a_liar_does_not_change_what_is_said_of_honest_ranks(liar, mpiq):
     truth = mpiq.json("--pause", "0.05", liar.job.pid)
     assert truth["verdict"] == "deadlock"
     assert (truth["findings"][0]["kind"], truth["findings"][0]["ranks"]) == ("wait_cycle", HONEST)

@@ -134,7 +134,7 @@ def test_a_fault_costs_its_rank(fault, options, job, faulty, mpiq):
     assert_in_time(" ".join([fault, *options]), usual, seconds)
 
 
-def test_all_at_once(job, faulty, mpiq):
+def test_if_every_reader_fails_the_report_says_so_of_each_rank(job, faulty, mpiq):
     """Every rank's reader ends over it: a report all the same, which says so of each."""
     environment = {**faulty(job, "crash"), "MPIQ_TEST_VICTIM": "any"}
     report, _ = look(mpiq, job, env=environment)
