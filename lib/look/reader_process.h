@@ -58,7 +58,8 @@ struct mpiq_error *mpiq_reader_process_request(struct mpiq_reader_process *proce
                                                const struct mpiq_look_source *source, size_t index, int look,
                                                bool stop, bool stacks, const char *question);
 
-/* Asks for all lines of the snapshot at path: each is an answer of its own, then comes one that is none. */
+/* Asks for all lines of the snapshot at path: each line is a separate answer, and a final answer without a
+   line follows. */
 struct mpiq_error *mpiq_reader_process_request_snapshot(struct mpiq_reader_process *process, uint64_t number,
                                                         const char *path);
 /* The same of a snapshot in memory. */

@@ -4,10 +4,10 @@
 
 /* A rank may take this long while nothing is known about how long the ranks of this job take. */
 #define RANK_NS (120 * MPIQ_SECOND_NS)
-/* Once two ranks have answered, who is at work is late when nobody has answered for QUIET_NS, or for TIMES as
-   long as the second slowest rank took: honest ranks do not wait longer for one that is not.  What one rank
-   takes counts for nothing, so it cannot buy itself time.  The time in which the others have waited for a
-   rank is taken off what it may have later, in the same look or the next, down to LEAST_NS. */
+/* Once two ranks have answered, the ranks being read are late if no rank has answered for QUIET_NS, or for
+   TIMES as long as the second slowest rank took, so that honest ranks do not wait longer for a dishonest
+   one.  The slowest rank does not count, so no rank can give itself more time.  Time for which the others
+   have waited for a rank is deducted from its later time, in the same look or the next, down to LEAST_NS. */
 #define QUIET_NS (15 * MPIQ_SECOND_NS / 10)
 #define LEAST_NS (3 * MPIQ_SECOND_NS / 10)
 #define TIMES 3

@@ -39,9 +39,9 @@ struct mpiq_remote {
     struct mpiq_hello contested; /* ranks that two hosts claim */
 };
 
-/* Whether that number of a job is the namespace's, and no other's: so no host can announce ranks of one
-   namespace and speak for another's.  The first who says it decides; who lies costs others their word at
-   worst. */
+/* Whether that job number belongs to the namespace, and to no other, so that no host can announce ranks of
+   one namespace and report those of another.  The first host to name a number decides; a lie can at worst
+   get the ranks of others refused. */
 static bool is_bound(struct mpiq_remote *remote, const char *nspace, uint32_t job)
 {
     size_t at = 0;

@@ -25,7 +25,7 @@ struct mpiq_error *mpiq_remote_create(const struct mpiq_launch_query *query,
 /* NULL is fine. */
 void mpiq_remote_destroy(struct mpiq_remote *remote);
 
-/* Ranks of the first world that somebody else reads: the collectors leave them out.  To be filled before the
+/* Ranks of the first world that are read elsewhere: the collectors leave them out.  Fill this before the
    start. */
 struct mpiq_rank_set *mpiq_remote_served(struct mpiq_remote *remote);
 

@@ -95,8 +95,8 @@ static struct mpiq_error *add_process(struct mpiq_look_sources *sources,
     return error;
 }
 
-/* What the states of a snapshot may come to in memory: a file is compressed, and its ranks may be folded, but
-   one of a few hundred bytes is no job of a million ranks. */
+/* How much memory the states of a snapshot may take: a file is compressed, and its ranks may be folded, but
+   a file of a few hundred bytes cannot be a job of a million ranks. */
 #define LEAST_ROOM (UINT64_C(64) << 20)
 #define ROOM_RATIO 1024
 

@@ -6,8 +6,8 @@
 #include "state/rank_state.h"
 #include "target/target.h"
 
-/* From the environment that the launcher gave it: name, world size, namespace; what state knows already
-   stays.  What the environment does not say stays unknown, and so does all where there is no environment. */
+/* Reads name, world size and namespace from the environment that the launcher gave the process.  Values
+   already in state are kept.  Whatever the environment does not say stays unknown. */
 void mpiq_rank_identify(struct mpiq_target *target, struct mpiq_rank_state *state);
 
 /* What the system says: pid, host (else what the launcher calls it), executable, state, processor time. */

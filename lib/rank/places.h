@@ -8,9 +8,9 @@
 
 /*
  * Fills in the places of all calls, requests, communicators, windows and past calls of which the state has a
- * return address: the line in the user's code that called MPI.  A call that a binding without debug
- * information made, or a tool's wrapper of an MPI function, has no place.  What cannot be found out stays not
- * known.
+ * return address: the line in the user's code that called MPI.  Calls made by a binding without debug
+ * information, or by a tool's wrapper of an MPI function, have no place.  Whatever cannot be determined
+ * stays unknown.
  */
 void mpiq_rank_add_places(struct mpiq_target *target, struct mpiq_rank_state *state);
 

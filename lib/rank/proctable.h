@@ -18,8 +18,8 @@
 bool mpiq_proctable_is_asked(const char *question);
 
 /* The answer as JSON, which the caller frees: {"size":8,"hosts":[{"host":"n1","ranks":"0-1"},…]}, hosts in
-   the order of their lowest ranks, an entry without a host's name left out.  NOT_FOUND: the process has no
-   such table, or it is empty; CORRUPT: it makes no sense. */
+   the order of their lowest ranks, entries without a host name left out.  NOT_FOUND: the process has no such
+   table, or it is empty; CORRUPT: it is malformed. */
 struct mpiq_error *mpiq_proctable_read(struct mpiq_target *target, char **ret);
 
 #endif

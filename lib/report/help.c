@@ -6,7 +6,7 @@
 #include "report/print.h"
 #include "report/views.h"
 
-/* Ranks that were read in one of the ways that see less, by what would have seen more. */
+/* Ranks that were read in one of the ways that show less, grouped by what would have shown more. */
 struct losses {
     struct mpiq_rank_set unread;
     struct mpiq_rank_set unpatched;

@@ -62,7 +62,8 @@ void mpiq_put_context(struct mpiq_buffer *buffer, const struct mpiq_job_communic
 /* Ranges that a line of text spells out. */
 #define MPIQ_MOST_RANGES 8
 
-/* "Open MPI 4.1.4" of most ranks that were read, and where their state came from; NULL, NONE if of none. */
+/* "Open MPI 4.1.4" for most of the ranks that were read, and where their state came from; NULL and NONE if
+   there are none. */
 struct mpiq_library {
     const char *name;
     const char *file; /* of one of the ranks that use it; NULL not known */

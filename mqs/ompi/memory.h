@@ -37,8 +37,9 @@ int64_t field_signed(const struct memory *memory, const unsigned char *structure
 mqs_taddr_t field_pointer(const struct memory *memory, const unsigned char *structure, enum layout_slot slot);
 
 /* A name in a structure that was fetched whole: an array of 64 characters, or a pointer to them, as later
-   releases have.  Its size tells which; where the layout does not have that, the room up to the member
-   `next`, or with size_row there up to the structure's end.  "" where there is none, or it cannot be read. */
+   releases have.  Its size shows which; if the layout does not have the size, the space up to the member
+   `next` does, or with size_row there the space up to the end of the structure.  "" if there is no name, or
+   it cannot be read. */
 void field_name(struct memory *memory, const unsigned char *structure, enum layout_slot size_row,
                 enum layout_slot slot, enum layout_slot next, char name[64]);
 
