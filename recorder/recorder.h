@@ -2,12 +2,12 @@
 /*
  * recorder - what the files of the preload library share.
  *
- * Each wrapped MPI function arrives as thirteen machine words (functions.h says what they are), is noted in
- * the records of mpiq_record.h, and goes on to the library's own definition.  No mpi.h is used: abi.c knows
- * the few constants, the handle sizes and the status layout of each ABI.
+ * Each wrapped MPI function arrives as thirteen machine words (functions.h says what they are), is
+ * recorded as mpiq_record.h describes, and is passed on to the library's own definition.  No mpi.h is used:
+ * abi.c knows the few constants, the handle sizes and the status layout of each ABI.
  *
  * Cost: a call that creates no object takes no lock, makes no system call and allocates nothing.  Objects are
- * allocated in the arena under one spin lock.  With MPI_THREAD_MULTIPLE counters are added to atomically.
+ * allocated in the arena under one spin lock.  With MPI_THREAD_MULTIPLE, counters are incremented atomically.
  */
 #ifndef RECORDER_H
 #define RECORDER_H
@@ -351,12 +351,12 @@ struct signature {
 
 bool signature_init(void);
 void signature_begin(void); /* once the library can be asked */
-/* Of so many elements of a datatype, or, where bytes is not negative, of so many bytes of it. */
+/* The signature of `count` elements of a datatype or, if bytes is not negative, of that many bytes of it. */
 void signature_of_data(uint64_t datatype, int64_t count, int64_t bytes, struct signature *ret);
-/* Of a request: what its datatype is made of is noted as long as the library may be asked, since the program
-   may free the type before the request ends. */
+/* For a request: records the contents of its datatype while the library can still be asked, because the
+   program may free the type before the request completes. */
 void signature_note(const struct mpiq_record_request *request, uint64_t datatype);
-/* The same as signature_of_data, of a datatype noted for the request. */
+/* The same as signature_of_data, for the datatype recorded for the request. */
 void signature_of_request(const struct mpiq_record_request *request, int64_t count, int64_t bytes,
                           struct signature *ret);
 uint64_t signature_hash(const struct signature *signature);

@@ -17,8 +17,8 @@ class Collectives(command.Question):
     """How often each rank called each collective, and which ranks are in one now.
 Usage: mpi collectives [COMM] [--ranks LIST] [--json] [TARGET]...
 
-COMM is the name of a communicator, in quotes if there are spaces in it; without it
-all are shown.  TARGET is as for "mpi report"."""
+COMM is the name of a communicator, in quotes if it contains spaces; without COMM all
+are shown.  TARGET is as for "mpi report"."""
 
     subcommand = "collectives"
 

@@ -10,8 +10,8 @@ class History(command.Question):
     """The last MPI calls of one rank.
 Usage: mpi history RANK [--json] [TARGET]...
 
-All calls, of a rank that runs under mpiq's recorder; the last collectives, with a
-patched library.  TARGET is as for "mpi report"."""
+All calls for a rank under mpiq's recorder; only the last collectives with a patched
+library.  TARGET is as for "mpi report"."""
 
     subcommand = "history"
 

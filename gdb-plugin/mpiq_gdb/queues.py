@@ -9,9 +9,9 @@ class Queues(command.Question):
 Usage: mpi queues [RANKS]... [--all] [--json] [FILE]...
 
 RANKS, such as 0-3,7, leaves out the others.  With --all (or "set mpi internal on")
-the messages that collectives are made of are shown too.  FILE is a core file or a
-snapshot.  "mpi message RANK" lists a rank's messages one by one, and shows what they
-hold."""
+the internal messages of collectives are shown too.  FILE is a core file or a
+snapshot.  "mpi message RANK" lists a rank's messages one by one, and shows their
+contents."""
 
     subcommand = "queues"
 

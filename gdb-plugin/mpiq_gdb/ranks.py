@@ -5,7 +5,7 @@ from . import command
 
 
 class Ranks(command.Question):
-    """One line a rank: its process, and where it is.
+    """One line per rank: its process, and where it is.
 Usage: mpi ranks [--ranks LIST] [--json] [TARGET]...
 
 "mpi rank N" goes to one of them.  TARGET is as for "mpi report"."""

@@ -26,8 +26,8 @@ class Report(command.Question):
     """What is stuck in the MPI job, and why.
 Usage: mpi report [--ranks LIST] [--json] [--all] [TARGET]...
 
-Without TARGET it is about the job of the process or core that gdb has; attached to
-one rank is enough: the others are read without stopping them.  TARGET is the pid of
+Without TARGET the report is about the job of gdb's process or core.  Attaching to one
+rank is enough: the others are read without stopping them.  TARGET is the pid of
 a launcher or of a rank, core files (core.*), or snapshots."""
 
     subcommand = "report"

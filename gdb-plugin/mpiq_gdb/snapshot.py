@@ -9,10 +9,10 @@ from . import command
 
 
 class Snapshot(command.Question):
-    """Keep what can be told about the job now in a file, to look at it later or elsewhere.
+    """Write what can be read of the job now to a file, for later or for another machine.
 Usage: mpi snapshot FILE [TARGET]...
 
-"mpi report FILE" shows it, here or on a machine that does not know the job.  It
+"mpi report FILE" shows it, here or on another machine.  It
 holds envelopes of messages, never their contents."""
 
     subcommand = "snapshot"
