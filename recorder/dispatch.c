@@ -238,6 +238,7 @@ static void before(struct call *call)
         window_before(call);
         break;
     case ACTION_FILE:
+    case ACTION_IFILE:
         before_file(call, ARGUMENT(call, 'F'));
         break;
     case ACTION_FILE_CLOSE:

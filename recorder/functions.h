@@ -221,10 +221,10 @@
     L(File_write_ordered, FILE, "F", file_write_ordered)                                    \
     L(File_write_ordered_begin, FILE, "F", file_write_ordered_begin)                        \
     X(File_write_ordered_end, FILE, "F", file_write_ordered_end)                            \
-    L(File_iread_all, IFILE, "----R", file_iread_all)                                       \
-    L(File_iread_at_all, IFILE, "-----R", file_iread_at_all)                                \
-    L(File_iwrite_all, IFILE, "----R", file_iwrite_all)                                     \
-    L(File_iwrite_at_all, IFILE, "-----R", file_iwrite_at_all)                              \
+    L(File_iread_all, IFILE, "F---R", file_iread_all)                                       \
+    L(File_iread_at_all, IFILE, "F----R", file_iread_at_all)                                \
+    L(File_iwrite_all, IFILE, "F---R", file_iwrite_all)                                     \
+    L(File_iwrite_at_all, IFILE, "F----R", file_iwrite_at_all)                              \
     L(File_iread, REQUEST_OTHER, "----R", none)                                             \
     L(File_iwrite, REQUEST_OTHER, "----R", none)                                            \
     L(File_iread_at, REQUEST_OTHER, "-----R", none)                                         \

@@ -213,14 +213,14 @@ static void nonblocking_files(MPI_File file)
     ENDED();
     PLAIN(N(File_iread_at)(file, 0, data, 4, MPI_BYTE, &request));
     ENDED();
-    PLAIN(N(File_iwrite_all)(file, data, 4, MPI_BYTE, &request));
-    ENDED();
-    PLAIN(N(File_iread_all)(file, data, 4, MPI_BYTE, &request));
-    ENDED();
-    PLAIN(N(File_iwrite_at_all)(file, 0, data, 4, MPI_BYTE, &request));
-    ENDED();
-    PLAIN(N(File_iread_at_all)(file, 0, data, 4, MPI_BYTE, &request));
-    ENDED();
+    ON_FILE(N(File_iwrite_all)(file, data, 4, MPI_BYTE, &request));
+    ON_FILE(MPI_Wait(&request, &status));
+    ON_FILE(N(File_iread_all)(file, data, 4, MPI_BYTE, &request));
+    ON_FILE(MPI_Wait(&request, &status));
+    ON_FILE(N(File_iwrite_at_all)(file, 0, data, 4, MPI_BYTE, &request));
+    ON_FILE(MPI_Wait(&request, &status));
+    ON_FILE(N(File_iread_at_all)(file, 0, data, 4, MPI_BYTE, &request));
+    ON_FILE(MPI_Wait(&request, &status));
 }
 
 void part_files(void)
