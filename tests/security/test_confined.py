@@ -105,4 +105,4 @@ def test_a_fifo_is_no_target(mpiq, tmp_path):
         answer = mpiq(*view, tmp_path / "core")
         assert answer.status == 2, answer.out + answer.err
         assert time.monotonic() - begin < 5
-        assert "is no file" in answer.err
+        assert "is not a file" in answer.err

@@ -121,4 +121,4 @@ def test_not_one_that_others_could_have_written(change, announcer, library, buil
 def test_a_fifo_is_no_library(announcer, build, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     with ready_process(announcer, tmp_path / "fifo") as pid:
-        assert "is no file" in read(build, pid)
+        assert "is not a file" in read(build, pid)
