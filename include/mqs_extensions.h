@@ -113,7 +113,9 @@ enum mqs_operation_kind {
     mqs_kind_probe,
     mqs_kind_message,    /* an unexpected message, or one held by a matched probe */
     mqs_kind_collective, /* a non-blocking collective's request */
-    mqs_kind_other       /* generalized, file, window, communicator requests */
+    mqs_kind_other,      /* generalized, file, window, communicator requests */
+    mqs_kind_psend,      /* partitioned, MPI_Psend_init */
+    mqs_kind_precv       /* partitioned, MPI_Precv_init */
 };
 
 enum {
@@ -140,6 +142,16 @@ typedef struct {
     char datatype_name[64];
     mqs_taddr_t caller; /* return address of the MPI call that started it; 0: not known */
 } mqs_operation_details;
+
+/* How far a partitioned operation has come.  Partitions are the sender's, from 0; until a receiver has heard
+   from its sender they are its own. */
+typedef struct {
+    int64_t partitions;
+    int64_t missing;   /* not marked ready (of a send), or not arrived (of a receive); -1: not known */
+    char which[64];    /* those: "3", "0-2,5", "0,2,4,..." where they are too many; "" not known */
+    mqs_taddr_t inner; /* a request of the library's own that has to complete first, from the queues; 0 */
+    int moves;         /* 1: the library may send for it without another call by the program */
+} mqs_partitions;
 
 /* One collective call: a recent one from the ring, or an outstanding one. */
 typedef struct {
@@ -404,6 +416,8 @@ typedef struct mqs_extensions {
     int (*get_sources)(mqs_process *, int room, mqs_source *, int *count); /* (communicator) */
     /* Requests of persistent collectives, started or not; count as in get_sources. */
     int (*get_persistent)(mqs_process *, int room, mqs_persistent *, int *count); /* (communicator) */
+    /* Of the operation that get_operation_details describes; mqs_no_information: it has no partitions. */
+    int (*get_partitions)(mqs_process *, mqs_partitions *);
 } mqs_extensions;
 
 /* Returns a static table, never NULL.  Optional: look it up with dlsym. */

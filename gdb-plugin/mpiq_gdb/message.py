@@ -6,7 +6,7 @@ import gdb
 from . import command, contents, inferiors, job, question, settings, words, world
 
 _QUEUES = {"sends": "pending sends", "receives": "posted receives", "unexpected": "unexpected messages"}
-_SENDS = ("send", "bsend", "ssend", "rsend")
+_SENDS = ("send", "bsend", "ssend", "rsend", "psend")
 _USAGE = ("mpi message takes a rank, a queue (sends, receives, unexpected) and a number: "
           "mpi message 3 receives 0")
 

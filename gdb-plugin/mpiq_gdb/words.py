@@ -3,8 +3,8 @@
 
 _KINDS = {"send": "send", "bsend": "buffered send", "ssend": "synchronous send", "rsend": "ready send",
           "receive": "receive", "probe": "probe", "message": "message", "collective": "non-blocking collective",
-          "other": "request"}
-_FROM = ("receive", "probe", "message")
+          "other": "request", "psend": "partitioned send", "precv": "partitioned receive"}
+_FROM = ("receive", "probe", "message", "precv")
 
 
 def count_of(number, word):

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "job/matching.h"
+
 struct traits {
     const char *name; /* of the blocking one, after MPI_ */
     uint8_t rule;
@@ -261,7 +263,7 @@ static uint32_t internal_comm(const struct mpiq_job_state *job, const struct mpi
 {
     for (uint32_t i = 0; i < rank->operation_count; i++) {
         const struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
-        if (op->internal && op->status != MPIQ_STATUS_COMPLETE && op->comm != MPIQ_NONE &&
+        if (mpiq_is_of_collective(op) && op->status != MPIQ_STATUS_COMPLETE && op->comm != MPIQ_NONE &&
             op->queue != MPIQ_QUEUE_UNEXPECTED)
             return job->communicators[op->comm].user;
     }

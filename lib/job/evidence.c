@@ -53,7 +53,8 @@ static bool same_operation(const struct mpiq_job_state *job, uint32_t a, uint32_
     if (x->internal && y->internal) /* which of a collective's messages it is says nothing to the user */
         return true;
     return x->kind == y->kind && x->internal == y->internal && x->any == y->any && x->tag_any == y->tag_any &&
-           (x->tag_any || x->tag == y->tag) && mpiq_same_communicator(job, x->comm, y->comm);
+           (x->tag_any || x->tag == y->tag) && mpiq_same_communicator(job, x->comm, y->comm) &&
+           x->partitions == y->partitions && x->which == y->which;
 }
 
 int32_t mpiq_local_rank(const struct mpiq_job_state *job, uint32_t process, uint32_t comm)

@@ -65,8 +65,9 @@ bool mpiq_never_acts(const struct mpiq_job_state *job, uint32_t process)
 
 bool mpiq_is_background(const struct mpiq_job_operation *op, bool any)
 {
-    return (op->internal || any) && !op->blocked && !op->inactive && op->status != MPIQ_STATUS_COMPLETE &&
-           op->comm != MPIQ_NONE && (op->queue == MPIQ_QUEUE_SENDS || op->queue == MPIQ_QUEUE_RECEIVES);
+    return (mpiq_is_of_collective(op) || any) && !op->blocked && !op->inactive &&
+           op->status != MPIQ_STATUS_COMPLETE && op->comm != MPIQ_NONE &&
+           (op->queue == MPIQ_QUEUE_SENDS || op->queue == MPIQ_QUEUE_RECEIVES);
 }
 
 bool mpiq_has_background(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)

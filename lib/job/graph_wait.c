@@ -47,7 +47,7 @@ static uint32_t send_node(struct mpiq_wait_graph *graph, const struct mpiq_job_r
     switch ((enum mpiq_fate)graph->matching.fates[operation]) {
     case MPIQ_FATE_UNEXPECTED:
         return may_be_complete(graph, rank, op) ? MPIQ_NODE_UNKNOWN
-                                                : mpiq_actor(graph, op->peer, op->internal);
+                                                : mpiq_actor(graph, op->peer, mpiq_is_of_collective(op));
     case MPIQ_FATE_UNDERWAY:
     case MPIQ_FATE_MEETS:
         return taking_in(graph, op->peer);
@@ -88,17 +88,18 @@ static uint32_t source_node(struct mpiq_wait_graph *graph, const struct mpiq_job
             return mpiq_rank_node(op->peer);
         if (mpiq_channel_underway(job, member, op->peer))
             return MPIQ_NODE_LIVE;
-        return mpiq_actor(graph, op->peer, op->internal);
+        return mpiq_actor(graph, op->peer, mpiq_is_of_collective(op));
     }
     if (mpiq_any_underway(&graph->matching.underway, member))
         return MPIQ_NODE_LIVE;
     const struct mpiq_job_communicator *comm = &job->communicators[op->comm];
     if (comm->flags & MPIQ_COMM_SELF)
-        return mpiq_actor(graph, rank->process, op->internal);
+        return mpiq_actor(graph, rank->process, mpiq_is_of_collective(op));
     uint32_t group = comm->remote == MPIQ_NONE || member->remote_side ? comm->group : comm->remote;
     if (group == MPIQ_NONE)
         return MPIQ_NODE_UNKNOWN;
-    return mpiq_graph_node(graph, op->internal ? MPIQ_KIND_INTERNAL_GROUP : MPIQ_KIND_GROUP, group, 0, 0);
+    return mpiq_graph_node(graph, mpiq_is_of_collective(op) ? MPIQ_KIND_INTERNAL_GROUP : MPIQ_KIND_GROUP,
+                           group, 0, 0);
 }
 
 /* A receive or probe that is in no queue: whether something there is for it. */
@@ -172,6 +173,8 @@ uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
         return MPIQ_NONE;
     if (op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER)
         return request_node(graph, rank, op);
+    if (mpiq_is_partitioned(op))
+        return mpiq_partitioned_node(graph, rank, op);
     if (op->comm == MPIQ_NONE || rank->queues != MPIQ_YES)
         return MPIQ_NODE_UNKNOWN;
     if (mpiq_is_send(op))
@@ -423,9 +426,9 @@ static bool may_wait_for(const struct mpiq_job_operation *op, enum mpiq_blocking
     case MPIQ_BLOCKING_BOTH:
         return !op->internal && (mpiq_is_receive(op) || mpiq_is_send(op));
     case MPIQ_BLOCKING_REQUESTS: /* it may be a collective's request, too: then its traffic counts */
-        return true;
+        return !op->internal || mpiq_is_of_collective(op); /* a partitioned request stands for its messages */
     case MPIQ_BLOCKING_COLLECTIVE:
-        return op->internal;
+        return mpiq_is_of_collective(op);
     default:
         return false;
     }

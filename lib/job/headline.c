@@ -351,6 +351,27 @@ static const char *opposite_order(struct mpiq_finder *finder, struct mpiq_findin
                  text ? text : "");
 }
 
+/* ": rank 1 waits for partition 3 of 4, tag 1 from rank 0": the first of them that waits for a partition; "".
+ */
+static const char *partition(struct mpiq_finder *finder, const struct mpiq_finding *finding)
+{
+    const struct mpiq_job_state *job = finder->job;
+    for (size_t i = 0; i < finding->evidence_count; i++) {
+        const struct mpiq_evidence *evidence = &finding->evidence[i];
+        const struct mpiq_job_operation *op =
+            evidence->operation == MPIQ_NONE ? NULL : &job->operations[evidence->operation];
+        if (!op || op->partitions == 0)
+            continue;
+        if (is_plural(&evidence->ranks)) /* each has another peer */
+            return ", for partitions";
+        return WORDS(finder->arena, ": %s %s for %s", mpiq_words_ranks(finder->arena, &evidence->ranks),
+                     is_plural(&evidence->ranks) ? "wait" : "waits",
+                     mpiq_words_operation(finder->arena, job, mpiq_job_rank_of(job, evidence->process),
+                                          evidence->operation));
+    }
+    return "";
+}
+
 static const char *circle(struct mpiq_finder *finder, struct mpiq_finding *finding)
 {
     struct mpiq_arena *arena = finder->arena;
@@ -362,8 +383,8 @@ static const char *circle(struct mpiq_finder *finder, struct mpiq_finding *findi
         const char *why = finding->evidence_count > 0 && finding->evidence[0].call
                               ? WORDS(arena, " in %s", finding->evidence[0].call)
                               : "";
-        return WORDS(arena, "%s%s waits for itself%s", is_plural(&finding->ranks) ? "each of " : "", who,
-                     why);
+        return WORDS(arena, "%s%s waits for itself%s%s", is_plural(&finding->ranks) ? "each of " : "", who,
+                     why, partition(finder, finding));
     }
     const char *how =
         finding->circles > 1 ? WORDS(arena, "in %" PRIu64 " circles", finding->circles) : "in a circle";
@@ -374,7 +395,7 @@ static const char *circle(struct mpiq_finder *finder, struct mpiq_finding *findi
         return WORDS(arena, "%s send to each other%s%s, and none has posted the receive", who, space, how);
     if (messages < 0)
         return WORDS(arena, "%s receive from each other%s%s, and none has sent", who, space, how);
-    return WORDS(arena, "%s wait for each other%s%s", who, space, how);
+    return WORDS(arena, "%s wait for each other%s%s%s", who, space, how, partition(finder, finding));
 }
 
 /* ---- consequences ----------------------------------------------------------------------------------- */

@@ -52,6 +52,17 @@ static inline bool mpiq_is_send(const struct mpiq_job_operation *op)
     return op->kind <= MPIQ_OPERATION_RSEND;
 }
 
+static inline bool mpiq_is_partitioned(const struct mpiq_job_operation *op)
+{
+    return op->kind == MPIQ_OPERATION_PSEND || op->kind == MPIQ_OPERATION_PRECV;
+}
+
+/* Of the library's own messages those of collectives have negative tags; the others are of partitions. */
+static inline bool mpiq_is_of_collective(const struct mpiq_job_operation *op)
+{
+    return op->internal && op->tag < 0;
+}
+
 static inline bool mpiq_is_receive(const struct mpiq_job_operation *op)
 {
     return op->kind == MPIQ_OPERATION_RECEIVE || op->kind == MPIQ_OPERATION_PROBE;

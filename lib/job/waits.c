@@ -43,6 +43,7 @@ static struct mpiq_wait_part part_of_operation(struct mpiq_finder *finder, const
 {
     const struct mpiq_job_state *job = finder->job;
     const struct mpiq_job_operation *op = &job->operations[operation];
+    bool own = op->kind == MPIQ_OPERATION_PSEND && op->missing > 0; /* its own MPI_Pready */
     uint32_t comm = MPIQ_NONE;
     const struct mpiq_job_call *call =
         op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER
@@ -59,7 +60,7 @@ static struct mpiq_wait_part part_of_operation(struct mpiq_finder *finder, const
     }
     return (struct mpiq_wait_part){
         .kind = op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER ? MPIQ_PART_REQUEST
-                : mpiq_is_send(op)                                                        ? MPIQ_PART_SEND
+                : mpiq_is_send(op) || op->kind == MPIQ_OPERATION_PSEND                    ? MPIQ_PART_SEND
                 : op->kind == MPIQ_OPERATION_PROBE                                        ? MPIQ_PART_PROBE
                                                                                           : MPIQ_PART_RECEIVE,
         .any = op->any,
@@ -73,7 +74,7 @@ static struct mpiq_wait_part part_of_operation(struct mpiq_finder *finder, const
         .request = op->request,
         .operation = operation,
         .started = op->started,
-        .ranks = one_rank(finder, op->peer),
+        .ranks = one_rank(finder, own ? rank->process : op->peer),
     };
 }
 

@@ -107,6 +107,21 @@ static const char *request(struct mpiq_arena *arena, const struct mpiq_job_state
                  mpiq_words_call(arena, job, mpiq_collective_name(shape->collective), shape->number, comm));
 }
 
+/* "partition 3 of 4, tag 1 from rank 0 on MPI_COMM_WORLD". */
+static const char *partitions(struct mpiq_arena *arena, const struct mpiq_job_state *job,
+                              const struct mpiq_job_operation *op, const char *peer, const char *on)
+{
+    bool send = op->kind == MPIQ_OPERATION_PSEND;
+    const char *which = mpiq_job_string(job, op->which);
+    const char *envelope = WORDS(arena, "%s %s %s%s", tag(arena, op), send ? "to" : "from", peer, on);
+    if (op->missing > 0 && which)
+        return WORDS(arena, "%spartition%s %s of %" PRId32 ", %s", send ? "its own MPI_Pready of " : "",
+                     op->missing == 1 ? "" : "s", which, op->partitions, envelope);
+    return send ? WORDS(arena, "%s to receive %" PRId32 " partitions with %s%s", peer, op->partitions,
+                        tag(arena, op), on)
+                : WORDS(arena, "%" PRId32 " partitions, %s", op->partitions, envelope);
+}
+
 const char *mpiq_words_operation(struct mpiq_arena *arena, const struct mpiq_job_state *job,
                                  const struct mpiq_job_rank *rank, uint32_t operation)
 {
@@ -116,6 +131,8 @@ const char *mpiq_words_operation(struct mpiq_arena *arena, const struct mpiq_job
     const char *on = mpiq_words_on(arena, job, user);
     if (op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER)
         return request(arena, job, rank, op->request);
+    if (mpiq_is_partitioned(op))
+        return partitions(arena, job, op, peer, on);
     if (op->internal)
         return mpiq_is_send(op) ? WORDS(arena, "%s to take part", peer) : peer;
     if (mpiq_is_send(op))

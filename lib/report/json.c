@@ -194,5 +194,11 @@ void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_rank *ran
         mpiq_json_put_bool(json, "cancelled", true);
     if (operation->out_of_order)
         mpiq_json_put_bool(json, "out_of_order", true);
+    if (operation->partitions > 0)
+        mpiq_json_put_number(json, "partitions", operation->partitions);
+    if (operation->partitions > 0 && operation->missing >= 0)
+        mpiq_json_put_number(json, "missing", operation->missing);
+    if (operation->partitions > 0)
+        mpiq_json_put_string(json, "missing_partitions", mpiq_job_string(job, operation->which));
     mpiq_json_close(json, '}');
 }

@@ -120,6 +120,27 @@ static const char *call_name(const struct teller *t)
     return t->call ? t->call : "the call";
 }
 
+/* The partitioned operation that a part is about; NULL. */
+static const struct mpiq_job_operation *partitioned(const struct teller *t, const struct mpiq_wait_part *part)
+{
+    const struct mpiq_job_state *job = t->page->job;
+    const struct mpiq_job_operation *op =
+        part->operation < job->operation_count ? &job->operations[part->operation] : NULL;
+    return op && op->partitions > 0 ? op : NULL;
+}
+
+/* "partition 3 of 4, ", "4 partitions, ". */
+static void put_partitions(const struct teller *t, const struct mpiq_wait_part *part)
+{
+    const struct mpiq_job_operation *op = partitioned(t, part);
+    const char *which = op ? mpiq_job_string(t->page->job, op->which) : NULL;
+    if (op && op->missing > 0 && which)
+        mpiq_buffer_printf(t->out, "partition%s %s of %" PRId32 ", ", op->missing == 1 ? "" : "s", which,
+                           op->partitions);
+    else if (op)
+        mpiq_buffer_printf(t->out, "%" PRId32 " partitions, ", op->partitions);
+}
+
 static void put_receive(const struct teller *t, const struct mpiq_wait_part *part)
 {
     if (part->internal) {
@@ -127,6 +148,7 @@ static void put_receive(const struct teller *t, const struct mpiq_wait_part *par
         mpiq_buffer_printf(t->out, ", inside %s", call_name(t));
         return;
     }
+    put_partitions(t, part);
     if (part->any && part->tag_any) {
         mpiq_buffer_string(t->out, "any message");
     } else {
@@ -139,12 +161,24 @@ static void put_receive(const struct teller *t, const struct mpiq_wait_part *par
 
 static void put_send(const struct teller *t, const struct mpiq_wait_part *part)
 {
-    put_peer(t, part);
     if (part->internal) {
+        put_peer(t, part);
         mpiq_buffer_printf(t->out, ", inside %s", call_name(t));
         return;
     }
+    const struct mpiq_job_operation *op = partitioned(t, part);
+    if (op && op->missing > 0) {
+        mpiq_buffer_string(t->out, "its own MPI_Pready of ");
+        put_partitions(t, part);
+        put_tag(t, part);
+        mpiq_buffer_string(t->out, " to ");
+        put_peer(t, part);
+        put_communicator(t, part->comm);
+        return;
+    }
+    put_peer(t, part);
     mpiq_buffer_string(t->out, " to receive ");
+    put_partitions(t, part);
     put_tag(t, part);
     if (part->bytes >= 0) {
         mpiq_buffer_string(t->out, " (");

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "state/job_adding.h"
 
+static int32_t limited(int64_t count)
+{
+    return count > INT32_MAX ? INT32_MAX : count < 0 ? -1 : (int32_t)count;
+}
+
 static bool add_operation(struct mpiq_adding *adding, const struct mpiq_operation *op, enum mpiq_queue queue,
                           struct mpiq_job_operation *ret)
 {
@@ -35,8 +40,13 @@ static bool add_operation(struct mpiq_adding *adding, const struct mpiq_operatio
         .freed = op->freed,
         .out_of_order = op->out_of_order,
         .cancelled = op->cancelled,
+        .partitions = limited(op->partitions),
+        .missing = limited(op->missing),
+        .inner = op->inner,
+        .moves = op->moves,
     };
     return mpiq_job_intern_cached(adding->job, op->datatype, &ret->datatype) &&
+           (!op->which || mpiq_job_intern_cached(adding->job, op->which, &ret->which)) &&
            mpiq_job_intern_place(adding->job, &op->started, &ret->started);
 }
 

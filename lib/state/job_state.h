@@ -184,12 +184,17 @@ struct mpiq_job_operation {
     int32_t actual_local;
     int32_t actual_tag;
     mpiq_string_id datatype;
-    uint32_t started;   /* in sites: where it was started; MPIQ_NONE */
-    int16_t collective; /* class of the collective it belongs to; -1 */
-    uint8_t kind;       /* enum mpiq_operation_kind */
-    uint8_t status : 4; /* enum mpiq_operation_status */
-    uint8_t queue : 4;  /* enum mpiq_queue */
-    bool any : 1;       /* any source */
+    uint32_t started; /* in sites: where it was started; MPIQ_NONE */
+    /* Of a partitioned one. */
+    int32_t partitions;
+    int32_t missing;      /* of them, not ready or not arrived; -1 not known */
+    mpiq_string_id which; /* those */
+    uint64_t inner;       /* request that has to complete first; 0 */
+    int16_t collective;   /* class of the collective it belongs to; -1 */
+    uint8_t kind;         /* enum mpiq_operation_kind */
+    uint8_t status : 4;   /* enum mpiq_operation_status */
+    uint8_t queue : 4;    /* enum mpiq_queue */
+    bool any : 1;         /* any source */
     bool tag_any : 1;
     bool persistent : 1;
     bool inactive : 1;
@@ -200,6 +205,7 @@ struct mpiq_job_operation {
     bool out_of_order : 1;
     bool cancelled : 1;
     bool blocked : 1; /* of the queues: a thread's wait is for this one */
+    bool moves : 1;   /* partitioned: the library may send for it by itself */
 };
 
 /* A place in the source: frames that say the same exist once. */

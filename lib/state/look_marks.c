@@ -20,7 +20,9 @@ static uint64_t hash_operation(uint64_t hash, const struct mpiq_operation *op)
     hash = mpiq_hash(hash, (uint64_t)(uint32_t)op->actual_local << 32 | (uint32_t)op->peer.rank);
     unsigned flags = (unsigned)op->tag_any | (unsigned)op->inactive << 1 | (unsigned)op->internal << 2 |
                      (unsigned)op->eager << 3 | (unsigned)op->freed << 4 | (unsigned)op->out_of_order << 5 |
-                     (unsigned)op->cancelled << 6;
+                     (unsigned)op->cancelled << 6 | (unsigned)op->moves << 7;
+    if (op->partitions != 0)
+        hash = mpiq_hash(mpiq_hash(hash, op->inner), (uint64_t)op->missing);
     return mpiq_hash(hash, flags);
 }
 

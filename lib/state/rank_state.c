@@ -21,7 +21,7 @@
 #define OPERATION_UNKNOWN(queue_)                                                                    \
     {                                                                                                \
         .bytes = -1, .actual_bytes = -1, .peer_local = MPIQ_ANY, .peer = NOBODY, .actual_local = -1, \
-        .actual = NOBODY, .collective = -1, .queue = queue_                                          \
+        .actual = NOBODY, .collective = -1, .missing = -1, .queue = queue_                           \
     }
 
 const struct mpiq_operation mpiq_operation_unknown = OPERATION_UNKNOWN(MPIQ_QUEUE_SENDS);

@@ -35,7 +35,9 @@ enum mpiq_tristate { MPIQ_UNKNOWN = -1, MPIQ_NO = 0, MPIQ_YES = 1 };
     X(PROBE, "probe")           \
     X(MESSAGE, "message")       \
     X(COLLECTIVE, "collective") \
-    X(OTHER, "other")
+    X(OTHER, "other")           \
+    X(PSEND, "psend")           \
+    X(PRECV, "precv")
 
 enum mpiq_operation_kind {
 #define MPIQ_ENUM(id, word) MPIQ_OPERATION_##id,
@@ -96,6 +98,13 @@ struct mpiq_operation {
     bool cancelled;
     const char *datatype;      /* name, interned in the rank state; NULL not known */
     struct mpiq_place started; /* what `caller` resolves to */
+
+    /* Of a partitioned one (PSEND, PRECV); partitions are the sender's, once they are known. */
+    int64_t partitions;
+    int64_t missing;   /* of them, not marked ready (a send), not arrived (a receive); -1 not known */
+    const char *which; /* those: "3", "0-2,5"; interned; NULL not known */
+    uint64_t inner;    /* a request of the library's own that has to complete first; 0 none, or not known */
+    bool moves;        /* the library may send for it without another call of the program's */
 };
 
 /* One collective call: a ring entry, or outstanding. */

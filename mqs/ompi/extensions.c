@@ -83,6 +83,16 @@ static int get_operation_details(mqs_process *process, mqs_operation_details *re
     return mqs_ok;
 }
 
+static int get_partitions(mqs_process *process, mqs_partitions *ret)
+{
+    mqs_process_info *info = entry_process(process);
+
+    if (info == NULL || ret == NULL) {
+        return ERROR_ARGUMENT;
+    }
+    return info->details_valid ? operation_partitions(&info->library, &info->details, ret) : ERROR_ORDER;
+}
+
 static int setup_call_iterator(mqs_process *process, int list)
 {
     mqs_process_info *info = entry_process(process);
@@ -337,6 +347,7 @@ EXPORT const mqs_extensions *mqs_get_extensions(void)
         .get_window_locks = get_window_locks,
         .get_window_group = get_window_group,
         .get_last_end = get_last_end,
+        .get_partitions = get_partitions,
     };
 
     return &table;

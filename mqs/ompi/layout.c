@@ -137,6 +137,8 @@ static const struct {
     {AT_NBC, AT_REQUEST},
     {AT_COMM_REQUEST, AT_REQUEST},
     {AT_COMM_STEP, AT_ITEM},
+    {AT_PART_ITEM, AT_ITEM},
+    {AT_PARTITIONED, AT_REQUEST},
     {AT_TYPE, AT_OPAL_TYPE},
 };
 

@@ -216,6 +216,30 @@ enum layout_group {
     X(COMM_STEP, "ompi_comm_request_item_t", "", ANY, OPTIONAL)                                \
     X(COMM_STEP_REQUESTS, "ompi_comm_request_item_t", "subreqs", ANY, OPTIONAL)                \
     X(COMM_STEP_COUNT, "ompi_comm_request_item_t", "subreq_count", WORD, OPTIONAL)             \
+    X(PART, "ompi_part_persist_t", "", ANY, OPTIONAL)                                          \
+    X(PART_LIST, "ompi_part_persist_t", "progress_list", POINTER, OPTIONAL)                    \
+    X(PART_COMM, "ompi_part_persist_t", "part_comm", POINTER, OPTIONAL)                        \
+    X(PART_SETTING, "ompi_part_persist_t", "part_comm_setup", POINTER, OPTIONAL)               \
+    X(PART_ITEM, "mca_part_persist_list_t", "", ANY, OPTIONAL)                                 \
+    X(PART_ITEM_REQUEST, "mca_part_persist_list_t", "item", POINTER, OPTIONAL)                 \
+    X(PARTITIONED, "mca_part_persist_request_t", "", ANY, OPTIONAL)                            \
+    X(PARTITIONED_FREED, "mca_part_persist_request_t", "req_free_called", WORD, OPTIONAL)      \
+    X(PARTITIONED_TYPE, "mca_part_persist_request_t", "req_type", WORD, OPTIONAL)              \
+    X(PARTITIONED_COMM, "mca_part_persist_request_t", "req_comm", POINTER, OPTIONAL)           \
+    X(PARTITIONED_DATATYPE, "mca_part_persist_request_t", "req_datatype", POINTER, OPTIONAL)   \
+    X(PARTITIONED_ADDRESS, "mca_part_persist_request_t", "req_addr", POINTER, OPTIONAL)        \
+    X(PARTITIONED_PARTS, "mca_part_persist_request_t", "req_parts", SIZE, OPTIONAL)            \
+    X(PARTITIONED_COUNT, "mca_part_persist_request_t", "req_count", SIZE, OPTIONAL)            \
+    X(PARTITIONED_PEER, "mca_part_persist_request_t", "req_peer", WORD, OPTIONAL)              \
+    X(PARTITIONED_TAG, "mca_part_persist_request_t", "req_tag", WORD, OPTIONAL)                \
+    X(PARTITIONED_BYTES, "mca_part_persist_request_t", "req_bytes", SIZE, OPTIONAL)            \
+    X(PARTITIONED_REAL_PARTS, "mca_part_persist_request_t", "real_parts", SIZE, OPTIONAL)      \
+    X(PARTITIONED_REQUESTS, "mca_part_persist_request_t", "persist_reqs", POINTER, OPTIONAL)   \
+    X(PARTITIONED_SETUP, "mca_part_persist_request_t", "setup_req", ANY, OPTIONAL)             \
+    X(PARTITIONED_READY, "mca_part_persist_request_t", "initialized", WORD, OPTIONAL)          \
+    X(PARTITIONED_FIRST, "mca_part_persist_request_t", "first_send", WORD, OPTIONAL)           \
+    X(PARTITIONED_POST, "mca_part_persist_request_t", "flag_post_setup_recv", WORD, OPTIONAL)  \
+    X(PARTITIONED_FLAGS, "mca_part_persist_request_t", "flags", POINTER, OPTIONAL)             \
     X(ENDPOINT, "mca_bml_base_endpoint_t", "", ANY, OPTIONAL)                                  \
     X(ENDPOINT_EAGER, "mca_bml_base_endpoint_t", "btl_eager", ANY, OPTIONAL)                   \
     X(BTLS, "mca_bml_base_btl_array_t", "", ANY, OPTIONAL)                                     \

@@ -28,6 +28,8 @@ void library_clear(struct library *library)
     library->requests_read = false;
     nbc_clear(&library->nbc);
     library->nbc_read = false;
+    partitioned_clear(&library->partitioned);
+    library->partitioned_read = false;
     library->groups.last.valid = false;
     library->last_collective.valid = false;
 }
@@ -160,7 +162,40 @@ int library_nbc(struct library *library)
     return library->nbc_code;
 }
 
-/* Those that the library made for itself: the local one of each intercommunicator, and han's. */
+int library_partitioned(struct library *library)
+{
+    if (!library->partitioned_read) {
+        library->partitioned_code = partitioned_read(&library->memory, &library->partitioned);
+        library->partitioned_read = true;
+    }
+    return library->partitioned_code;
+}
+
+bool library_is_own(struct library *library, const struct request *request)
+{
+    return request_is_internal(request) ||
+           (library_partitioned(library) == mqs_ok &&
+            (request->comm == library->partitioned.comm || request->comm == library->partitioned.setting));
+}
+
+/* Copies of MPI_COMM_WORLD. */
+static void mark_partitioned(struct library *library)
+{
+    struct communicators *communicators = &library->communicators;
+
+    for (size_t i = 0; library_partitioned(library) == mqs_ok && i < communicators->list.count; i++) {
+        const struct communicator *comm = communicator_at(communicators, i);
+
+        if (comm->world) {
+            communicator_mark(communicators, library->partitioned.comm, comm->address);
+            communicator_mark(communicators, library->partitioned.setting, comm->address);
+            return;
+        }
+    }
+}
+
+/* Those that the library made for itself: the local one of each intercommunicator, han's, and those that
+   partitions go by. */
 void library_mark_communicators(struct library *library)
 {
     struct communicators *communicators = &library->communicators;
@@ -181,6 +216,7 @@ void library_mark_communicators(struct library *library)
         }
         han_mark(&library->memory, communicators, comm);
     }
+    mark_partitioned(library);
 }
 
 static int find_collective_on(struct library *library, mqs_taddr_t comm)

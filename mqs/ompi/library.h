@@ -18,6 +18,7 @@
 #include "memory.h"
 #include "mpi_interface.h"
 #include "nbc.h"
+#include "partitioned.h"
 #include "request.h"
 #include "root.h"
 #include "self.h"
@@ -34,13 +35,16 @@ struct library {
     bool marked; /* the library's own communicators are told apart */
     struct datatypes datatypes;
 
-    /* Read when first asked for: library_requests, library_nbc. */
+    /* Read when first asked for: library_requests, library_nbc, library_partitioned. */
     struct requests requests;
     bool requests_read;
     int requests_code;
     struct nbc_requests nbc;
     bool nbc_read;
     int nbc_code;
+    struct partitioned_requests partitioned;
+    bool partitioned_read;
+    int partitioned_code;
 
     struct {
         bool valid;
@@ -69,6 +73,13 @@ int library_requests(struct library *library);
 
 /* Reads the requests of non-blocking collectives, once a look; mqs_ok if library->nbc holds them. */
 int library_nbc(struct library *library);
+
+/* Reads the partitioned requests, once a look; mqs_ok if library->partitioned holds them, mqs_no_information
+   where the library has none or they cannot be told. */
+int library_partitioned(struct library *library);
+
+/* Whether a request is the library's own, not the user's: by its tag or its communicator. */
+bool library_is_own(struct library *library, const struct request *request);
 
 /* Identifies the library's own communicators, once per look, before `internal` or `parent` is used. */
 void library_mark_communicators(struct library *library);

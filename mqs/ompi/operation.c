@@ -7,11 +7,12 @@
 #include "operation.h"
 
 static const char *const kind_names[] = {
-    [mqs_kind_send] = "standard send",     [mqs_kind_bsend] = "buffered send",
-    [mqs_kind_ssend] = "synchronous send", [mqs_kind_rsend] = "ready send",
-    [mqs_kind_receive] = "receive",        [mqs_kind_probe] = "probe",
-    [mqs_kind_message] = "message",        [mqs_kind_collective] = "non-blocking collective",
-    [mqs_kind_other] = "other request",
+    [mqs_kind_send] = "standard send",        [mqs_kind_bsend] = "buffered send",
+    [mqs_kind_ssend] = "synchronous send",    [mqs_kind_rsend] = "ready send",
+    [mqs_kind_receive] = "receive",           [mqs_kind_probe] = "probe",
+    [mqs_kind_message] = "message",           [mqs_kind_collective] = "non-blocking collective",
+    [mqs_kind_other] = "other request",       [mqs_kind_psend] = "partitioned send",
+    [mqs_kind_precv] = "partitioned receive",
 };
 
 /* The line of extra text that this one fills next. */
@@ -110,12 +111,12 @@ static bool is_eager(struct library *library, const struct request *request)
            request->bytes_packed <= limit - (uint64_t)layout->size[AT_OB1_HEADER];
 }
 
-static int flags_of(const struct request *request)
+static int flags_of(struct library *library, const struct request *request)
 {
     int flags = 0;
 
     flags |= request->persistent ? mqs_operation_persistent : 0;
-    flags |= request_is_internal(request) ? mqs_operation_internal : 0;
+    flags |= library_is_own(library, request) ? mqs_operation_internal : 0;
     flags |= request->state == REQUEST_INACTIVE ? mqs_operation_inactive : 0;
     flags |= request->freed ? mqs_operation_freed : 0;
     flags |= request->cancelled ? mqs_operation_cancelled : 0;
@@ -216,7 +217,7 @@ int operation_of_request(struct library *library, const struct request *request,
     details->count = request->count > INT64_MAX ? -1 : (int64_t)request->count;
     details->sequence = request->sequence;
     details->kind = kind;
-    details->flags = flags_of(request);
+    details->flags = flags_of(library, request);
     details->collective = collective_of(library, request, collective);
     memcpy(details->datatype_name, datatype_get(&library->datatypes, request->datatype)->name,
            sizeof details->datatype_name);
@@ -299,6 +300,14 @@ int operation_of_address(struct library *library, mqs_taddr_t address, int colle
     }
     memset(ret, 0, sizeof *ret);
     memset(details, 0, sizeof *details);
+    if (type == REQUEST_IS_PART && library_partitioned(library) == mqs_ok) {
+        const struct partitioned *partitioned = partitioned_find(&library->partitioned, address);
+
+        if (partitioned != NULL) {
+            operation_of_partitioned(library, partitioned, ret, details);
+            return mqs_ok;
+        }
+    }
     complete = (mqs_taddr_t)field_unsigned(&library->memory, bytes, AT_REQUEST_COMPLETE);
     outer = library_nbc(library) == mqs_ok ? nbc_find(&library->nbc, address) : NULL;
     details->request = address;
@@ -322,6 +331,64 @@ int operation_of_address(struct library *library, mqs_taddr_t address, int colle
     if (collective_name(details->collective) != NULL) {
         snprintf(next_text(ret), 64, "%s", collective_name(details->collective));
     }
+    return mqs_ok;
+}
+
+void operation_of_partitioned(struct library *library, const struct partitioned *request,
+                              mqs_pending_operation *ret, mqs_operation_details *details)
+{
+    const struct communicator *comm = communicator_find(&library->communicators, request->comm);
+    bool inactive = request->state != REQUEST_ACTIVE;
+
+    memset(ret, 0, sizeof *ret);
+    memset(details, 0, sizeof *details);
+    details->request = request->address;
+    details->comm = request->comm;
+    details->datatype = request->datatype;
+    details->count = request->count > INT64_MAX ? -1 : (int64_t)request->count;
+    details->kind = request->send ? mqs_kind_psend : mqs_kind_precv;
+    details->flags = mqs_operation_persistent | (inactive ? mqs_operation_inactive : 0) |
+                     (request->freed ? mqs_operation_freed : 0);
+    details->collective = -1;
+    memcpy(details->datatype_name, datatype_get(&library->datatypes, request->datatype)->name,
+           sizeof details->datatype_name);
+    ret->status = request->complete || inactive ? mqs_st_complete : mqs_st_pending;
+    fill_peer(library, comm, request->peer, ret, details);
+    ret->desired_tag = request->tag;
+    ret->desired_length = (mqs_tword_t)request->bytes;
+    ret->buffer = request->buffer;
+    if (request->send) {
+        fill_actual(library, comm, request->peer, request->tag, (int64_t)request->bytes, ret, details);
+    }
+    describe(library, details->kind, details, ret);
+    if (!inactive && request->missing >= 0) {
+        snprintf(next_text(ret), 64, "%s: %lld of %lld partitions",
+                 request->send ? "not ready" : "not arrived", (long long)request->missing,
+                 (long long)request->parts);
+    }
+    if (!inactive && request->missing > 0) {
+        snprintf(next_text(ret), 64, "%s", request->which);
+    }
+}
+
+int operation_partitions(struct library *library, const mqs_operation_details *details, mqs_partitions *ret)
+{
+    const struct partitioned *request;
+
+    if ((details->kind != mqs_kind_psend && details->kind != mqs_kind_precv) ||
+        library_partitioned(library) != mqs_ok) {
+        return mqs_no_information;
+    }
+    request = partitioned_find(&library->partitioned, details->request);
+    if (request == NULL) {
+        return mqs_no_information;
+    }
+    memset(ret, 0, sizeof *ret);
+    ret->partitions = request->parts;
+    ret->missing = request->missing;
+    memcpy(ret->which, request->which, sizeof ret->which);
+    ret->inner = request->inner;
+    ret->moves = request->moves;
     return mqs_ok;
 }
 

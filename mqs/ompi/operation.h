@@ -20,6 +20,13 @@ int operation_of_request(struct library *library, const struct request *request,
 int operation_of_address(struct library *library, mqs_taddr_t address, int collective, mqs_taddr_t comm,
                          mqs_pending_operation *ret, mqs_operation_details *details);
 
+/* A partitioned send or receive. */
+void operation_of_partitioned(struct library *library, const struct partitioned *request,
+                              mqs_pending_operation *ret, mqs_operation_details *details);
+
+/* What of the one described last has no place in its details; mqs_no_information if it is none. */
+int operation_partitions(struct library *library, const mqs_operation_details *details, mqs_partitions *ret);
+
 /* What only get_operation_details asks for and costs reads of its own: whether the send described last is
    eager. */
 void operation_complete_details(struct library *library, mqs_operation_details *details);

@@ -18,6 +18,8 @@ int operations_set_up(struct library *library, struct operations *operations, co
         if (code == mqs_ok) {
             requests_of(&library->requests, class_ == mqs_pending_sends, comm->address, &operations->next,
                         &operations->end);
+            code = library_partitioned(library);
+            code = code == mqs_no_information ? mqs_ok : code;
         }
         break;
     case mqs_unexpected_messages:
@@ -38,10 +40,30 @@ int operations_set_up(struct library *library, struct operations *operations, co
     return code;
 }
 
+/* Partitioned requests come after the others. */
+static const struct partitioned *next_partitioned(struct library *library, struct operations *operations)
+{
+    const struct vector *list = &library->partitioned.list;
+
+    if (operations->class_ == mqs_unexpected_messages || library_partitioned(library) != mqs_ok) {
+        return NULL;
+    }
+    while (operations->next_partitioned < list->count) {
+        const struct partitioned *item =
+            &((const struct partitioned *)list->items)[operations->next_partitioned++];
+
+        if (item->comm == operations->comm && item->send == (operations->class_ == mqs_pending_sends)) {
+            return item;
+        }
+    }
+    return NULL;
+}
+
 int operations_next(struct library *library, struct operations *operations, mqs_pending_operation *ret,
                     mqs_operation_details *details)
 {
     const struct communicator *comm = communicator_find(&library->communicators, operations->comm);
+    const struct partitioned *partitioned;
 
     if (!operations->set_up || comm == NULL) {
         return ERROR_ORDER;
@@ -61,7 +83,7 @@ int operations_next(struct library *library, struct operations *operations, mqs_
                                                 ? library->requests.sends[at]
                                                 : library->requests.receives[at];
 
-            if (request_is_internal(request) && !operations->show_internal) {
+            if (library_is_own(library, request) && !operations->show_internal) {
                 continue;
             }
             if (operation_of_request(library, request, -1, ret, details) != mqs_ok) {
@@ -70,7 +92,12 @@ int operations_next(struct library *library, struct operations *operations, mqs_
         }
         return mqs_ok;
     }
-    return mqs_end_of_list;
+    partitioned = next_partitioned(library, operations);
+    if (partitioned == NULL) {
+        return mqs_end_of_list;
+    }
+    operation_of_partitioned(library, partitioned, ret, details);
+    return mqs_ok;
 }
 
 void operations_clear(struct operations *operations)

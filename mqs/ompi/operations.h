@@ -20,6 +20,7 @@ struct operations {
     int class_; /* mqs_op_class */
     size_t next;
     size_t end;
+    size_t next_partitioned;
     mqs_taddr_t comm;
     struct messages messages; /* of that class */
 };

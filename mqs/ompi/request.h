@@ -18,7 +18,13 @@
 #include "vector.h"
 
 /* Of the library: ompi_request_type_t. */
-enum request_type { REQUEST_IS_PML = 0, REQUEST_IS_COLL = 4, REQUEST_IS_NULL = 5, REQUEST_IS_COMM = 7 };
+enum request_type {
+    REQUEST_IS_PML = 0,
+    REQUEST_IS_COLL = 4,
+    REQUEST_IS_NULL = 5,
+    REQUEST_IS_COMM = 7,
+    REQUEST_IS_PART = 8
+};
 
 /* ompi_request_state_t */
 enum request_state { REQUEST_INVALID, REQUEST_INACTIVE, REQUEST_ACTIVE, REQUEST_CANCELLED };

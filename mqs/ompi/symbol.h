@@ -18,6 +18,7 @@
     X(mca_pml_base_recv_requests)      \
     X(mca_pml_base_selected_component) \
     X(mca_coll_libnbc_component)       \
+    X(ompi_part_persist)               \
     X(ompi_proc_local_proc)            \
     X(ompi_mpi_state)                  \
     X(ompi_mpi_thread_provided)        \

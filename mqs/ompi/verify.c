@@ -12,13 +12,13 @@ static const struct {
     enum layout_slot slot;
     bool needed;
 } classes[] = {
-    {AT_OBJECT, true},    {AT_ITEM, true},      {AT_LIST, true},          {AT_ARRAY, true},
-    {AT_FREE_ITEM, true}, {AT_FREE_LIST, true}, {AT_PROC, true},          {AT_GROUP, true},
-    {AT_COMM, true},      {AT_REQUEST, true},   {AT_PML, true},           {AT_SEND, true},
-    {AT_RECV, true},      {AT_OPAL_TYPE, true}, {AT_TYPE, true},          {AT_OP, true},
-    {AT_OB1_COMM, true},  {AT_OB1_PROC, true},  {AT_FRAG, true},          {AT_OB1_SEND, true},
-    {AT_ENDPOINT, true},  {AT_NBC, true},       {AT_COMM_REQUEST, false}, {AT_COMM_STEP, false},
-    {AT_HAN, false},
+    {AT_OBJECT, true},    {AT_ITEM, true},       {AT_LIST, true},          {AT_ARRAY, true},
+    {AT_FREE_ITEM, true}, {AT_FREE_LIST, true},  {AT_PROC, true},          {AT_GROUP, true},
+    {AT_COMM, true},      {AT_REQUEST, true},    {AT_PML, true},           {AT_SEND, true},
+    {AT_RECV, true},      {AT_OPAL_TYPE, true},  {AT_TYPE, true},          {AT_OP, true},
+    {AT_OB1_COMM, true},  {AT_OB1_PROC, true},   {AT_FRAG, true},          {AT_OB1_SEND, true},
+    {AT_ENDPOINT, true},  {AT_NBC, true},        {AT_COMM_REQUEST, false}, {AT_COMM_STEP, false},
+    {AT_HAN, false},      {AT_PART_ITEM, false}, {AT_PARTITIONED, false},
 };
 
 size_t verify_classes(void)
@@ -82,6 +82,7 @@ static const struct {
     {AT_FREE_LIST, check_free_list},
     {AT_LIST, check_list},
     {AT_PML, check_pml},
+    {AT_PART, check_part},
     {AT_OB1_COMM, check_ob1_comm},
     {AT_OB1_PROC, check_ob1_proc},
     {AT_LIBNBC, check_libnbc},

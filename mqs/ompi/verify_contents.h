@@ -23,6 +23,7 @@ const char *check_request(struct memory *memory);
 const char *check_free_list(struct memory *memory);
 const char *check_list(struct memory *memory);
 const char *check_pml(struct memory *memory);
+const char *check_part(struct memory *memory);
 
 /* Whether PML ob1 has made receives. */
 bool ob1_has_receives(struct memory *memory);

@@ -220,3 +220,18 @@ const char *check_pml(struct memory *memory)
     }
     return NULL;
 }
+
+const char *check_part(struct memory *memory)
+{
+    unsigned char bytes[LAYOUT_MAX_STRUCT];
+    mqs_taddr_t address;
+    mqs_taddr_t list;
+
+    if (!fetch_variable(memory, SYMBOL_ompi_part_persist, AT_PART, &address, bytes)) {
+        return NULL; /* the component is not loaded */
+    }
+    list = field_pointer(memory, bytes, AT_PART_LIST);
+    return list == 0 || object_is_a(memory, list, "opal_list_t")
+               ? NULL
+               : "ompi_part_persist does not have the list of partitioned requests";
+}

@@ -48,7 +48,7 @@ MUTATIONS = [
      "matching->fates[send] = underway ? MPIQ_FATE_UNDERWAY : MPIQ_FATE_MEETS;",
      "matching->fates[send] = MPIQ_FATE_UNEXPECTED;"),
     ("edge: a receive from one rank waits for that rank", "lib/job/graph_wait.c",
-     "        return mpiq_actor(graph, op->peer, op->internal);\n    }\n    if (mpiq_any_underway",
+     "        return mpiq_actor(graph, op->peer, mpiq_is_of_collective(op));\n    }\n    if (mpiq_any_underway",
      "        return MPIQ_NODE_LIVE;\n    }\n    if (mpiq_any_underway"),
     ("edge: a wait for oneself is a cycle of one", "lib/job/graph_wait.c",
      "    if (!op->any) {\n", "    if (op->peer == rank->process)\n        return MPIQ_NODE_LIVE;\n    if (!op->any) {\n"),
@@ -61,7 +61,7 @@ MUTATIONS = [
     ("edge: a receive that a message is there for does not wait", "lib/job/graph_wait.c",
      "else if (graph->matching.fates[operation] != MPIQ_FATE_OPEN)", "else if (false)"),
     ("edge: a synchronous send waits for its receiver's matching receive", "lib/job/graph_wait.c",
-     "                                                : mpiq_actor(graph, op->peer, op->internal);",
+     "                                                : mpiq_actor(graph, op->peer, mpiq_is_of_collective(op));",
      "                                                : MPIQ_NODE_LIVE;"),
     ("edge: an eager send waits but for its receiver to enter MPI", "lib/job/graph_wait.c",
      "if (op->eager || op->status == MPIQ_STATUS_MATCHED)", "if (op->status == MPIQ_STATUS_MATCHED)\n        return "
@@ -184,6 +184,14 @@ MUTATIONS = [
      "adding->job->builder->thread_sleeps[index] == thread->sleep &&", "true &&"),
     ("a poller may give up", "lib/job/graph.c",
      "    mpiq_graph_edge(graph, MPIQ_NODE_POLLS, MPIQ_NONE);\n", ""),
+    ("partitions that were marked ready early are sent by the library", "lib/job/graph_partitioned.c",
+     "mpiq_is_partitioned(other) && other->moves", "mpiq_is_partitioned(other) && false"),
+    ("partitions that were queued in the first look may have been sent since", "lib/job/graph_partitioned.c",
+     "!(rank->changed & MPIQ_CHANGED_QUEUES)", "true"),
+    ("who has not marked all its partitions ready waits for itself", "lib/job/graph_partitioned.c",
+     "op->kind == MPIQ_OPERATION_PSEND && op->missing > 0", "false"),
+    ("a partitioned request waits for its first message that is missing", "lib/job/graph_partitioned.c",
+     "inner->request != op->inner", "true"),
     ("shared locks do not exclude each other", "lib/job/graph_window.c",
      "bool excludes = wanted == MPIQ_LOCK_EXCLUSIVE || lock->type == MPIQ_LOCK_EXCLUSIVE;", "bool excludes = true;"),
     ("who has posted holds nobody up", "lib/job/graph_window.c",
@@ -313,7 +321,7 @@ MUTATIONS = [
 ]
 
 # Quick first; each with the arguments it runs with.
-TESTS = [("causes", []), ("windows", []), ("moments", []), ("unread", []), ("evidence", []), ("messages", []), ("collectives", []), ("ranks", []), ("random", ["60000"]), ("torn", ["4000"])]
+TESTS = [("causes", []), ("partitioned", []), ("windows", []), ("moments", []), ("unread", []), ("evidence", []), ("messages", []), ("collectives", []), ("ranks", []), ("random", ["60000"]), ("torn", ["4000"])]
 
 
 def run(command):

@@ -47,6 +47,22 @@ static void print_details(mqs_process *process)
     }
 }
 
+static void print_partitions(mqs_process *process)
+{
+    mqs_partitions p;
+
+    if (dll.more == NULL ||
+        dll.more->size < (int)(offsetof(mqs_extensions, get_partitions) + sizeof dll.more->get_partitions) ||
+        dll.more->get_partitions == NULL || dll.more->get_partitions(process, &p) != mqs_ok) {
+        return;
+    }
+    out_number("partitions", (long long)p.partitions);
+    out_number("missing", (long long)p.missing);
+    out_text("which", p.which);
+    out_address("inner", p.inner);
+    out_number("moves", p.moves);
+}
+
 static void print_operation(mqs_process *process, const mqs_pending_operation *op)
 {
     out_open(NULL, '{');
@@ -75,6 +91,7 @@ static void print_operation(mqs_process *process, const mqs_pending_operation *o
     }
     out_close(']');
     print_details(process);
+    print_partitions(process);
     out_close('}');
 }
 

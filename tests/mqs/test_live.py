@@ -13,7 +13,7 @@ from built import built
 from live import PREFIXES, SHIPPED, Job, communicator, gdb_server, in_gdb, our_dll, with_tag
 
 PENDING, MATCHED, COMPLETE = range(3)
-SEND, BSEND, SSEND, RSEND, RECEIVE, PROBE, MESSAGE, COLLECTIVE = range(8)
+SEND, BSEND, SSEND, RSEND, RECEIVE, PROBE, MESSAGE, COLLECTIVE, OTHER, PSEND, PRECV = range(11)
 PERSISTENT, INTERNAL, EAGER, INACTIVE, FREED, OUT_OF_ORDER = 1, 2, 4, 8, 16, 32
 INTER, HIDDEN, GIVEN_UP, SELF, WORLD = 1, 2, 4, 8, 16
 
@@ -187,6 +187,40 @@ def test_kinds_and_flags(jobs, line):
     assert [op["kind"] for op in probe] == [PROBE]
     held = communicator(jobs(line, "mprobe").look(our_dll(), 0), "MPI_COMM_WORLD")["receives"]
     assert [op["kind"] for op in held] == [MESSAGE]
+
+
+PARTITIONED = ("partitions", "missing", "which", "moves")
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_partitioned(jobs, line):
+    """Which partitions are missing, and on what request of the library's own the next one goes."""
+    if line.startswith("4.1"):
+        pytest.skip("4.1 has no partitioned requests")
+    looks = [jobs(line, "partitioned").look(our_dll(), rank, "--internal") for rank in (0, 1)]
+    world = [communicator(look, "MPI_COMM_WORLD") for look in looks]
+    sends = {op["tag"]: op for op in world[0]["sends"] if "partitions" in op}
+    receives = {op["tag"]: op for op in world[1]["receives"] if "partitions" in op}
+    assert {tag: tuple(op[key] for key in PARTITIONED) for tag, op in sends.items()} == {
+        70: (6, 3, "2-3,5", 0), 71: (2, -1, "", 0), 72: (3, -1, "", 0)}
+    assert {tag: tuple(op[key] for key in PARTITIONED) for tag, op in receives.items()} == {
+        70: (6, 3, "2-3,5", 0), 71: (2, 1, "1", 0), 72: (3, 3, "0-2", 0), 73: (4, -1, "", 1)}
+    assert [(tag, op["kind"], op["peer"], op["bytes"], op["status"], op["flags"]) for tag, op in sends.items()] == [
+        (70, PSEND, 1, 48, PENDING, PERSISTENT), (71, PSEND, 1, 16, COMPLETE, PERSISTENT),
+        (72, PSEND, 1, 24, COMPLETE, PERSISTENT | INACTIVE)]
+    assert {(op["kind"], op["peer"], op["status"], op["flags"]) for op in receives.values()} == {
+        (PRECV, 0, PENDING, PERSISTENT)}
+    lines = [line["line"] for line in receives[70]["extra"]]
+    assert "not arrived: 3 of 6 partitions" in lines and "2-3,5" in lines
+    # Its messages are the library's own, all but the one that set it up.
+    own = {op["request"]: op for comm in looks[1]["communicators"] for op in comm["receives"] if "partitions" not in op}
+    for tag, op in receives.items():
+        inner = own[op["inner"]]
+        assert (inner["peer"], inner["status"]) == (0, PENDING)
+        assert bool(inner["flags"] & INTERNAL) == (tag != 73)
+    hidden = jobs(line, "partitioned").look(our_dll(), 1)
+    assert not any(op["request"] in own and own[op["request"]]["flags"] & INTERNAL
+                   for comm in hidden["communicators"] for op in comm["receives"])
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -448,7 +482,7 @@ def test_process_that_runs(line):
         assert sum(all(error["code"] == 1 for error in errors(look)) for look in job.looks) > 10
 
 
-KINDS = ("send", "bsend", "ssend", "rsend", "receive", "probe", "message", "collective", "other")
+KINDS = ("send", "bsend", "ssend", "rsend", "receive", "probe", "message", "collective", "other", "psend", "precv")
 
 
 def as_mpiq_says(comm, operation):

@@ -51,7 +51,7 @@ struct mpiq_ask_operation mpiq_ask_complete(struct mpiq_reading *reading, const 
 static void put_details(struct mpiq_reading *reading, const mqs_operation_details *details,
                         struct mpiq_text *text)
 {
-    if (details->kind >= 0 && details->kind <= mqs_kind_other)
+    if (mpiq_dll_knows_kind(details->kind))
         mpiq_text_put_string(text, "kind", kinds[mpiq_dll_operation_kind(details->kind)]);
     mpiq_text_put_unsigned(text, "request", details->request);
     mpiq_text_put_unsigned(text, "comm", details->comm);

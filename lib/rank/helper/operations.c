@@ -59,12 +59,18 @@ static const uint8_t kinds[] = {
     [mqs_kind_ssend] = MPIQ_OPERATION_SSEND,     [mqs_kind_rsend] = MPIQ_OPERATION_RSEND,
     [mqs_kind_receive] = MPIQ_OPERATION_RECEIVE, [mqs_kind_probe] = MPIQ_OPERATION_PROBE,
     [mqs_kind_message] = MPIQ_OPERATION_MESSAGE, [mqs_kind_collective] = MPIQ_OPERATION_COLLECTIVE,
-    [mqs_kind_other] = MPIQ_OPERATION_OTHER,
+    [mqs_kind_other] = MPIQ_OPERATION_OTHER,     [mqs_kind_psend] = MPIQ_OPERATION_PSEND,
+    [mqs_kind_precv] = MPIQ_OPERATION_PRECV,
 };
+
+bool mpiq_dll_knows_kind(int kind)
+{
+    return kind >= 0 && kind < (int)(sizeof kinds / sizeof *kinds);
+}
 
 uint8_t mpiq_dll_operation_kind(int kind)
 {
-    return kinds[kind >= 0 && kind <= mqs_kind_other ? kind : mqs_kind_other];
+    return kinds[mpiq_dll_knows_kind(kind) ? kind : mqs_kind_other];
 }
 
 static void convert_details(struct mpiq_reading *reading, const mqs_operation_details *from,
@@ -73,7 +79,7 @@ static void convert_details(struct mpiq_reading *reading, const mqs_operation_de
     to->request = from->request;
     to->sequence = from->sequence;
     to->caller = from->caller;
-    if (from->kind >= 0 && from->kind <= mqs_kind_other)
+    if (mpiq_dll_knows_kind(from->kind))
         to->kind = mpiq_dll_operation_kind(from->kind);
     to->persistent = from->flags & mqs_operation_persistent;
     to->internal = from->flags & mqs_operation_internal;
@@ -103,6 +109,19 @@ static bool get_details(struct mpiq_reading *reading, mqs_operation_details *det
     if (code != mqs_ok)
         mpiq_reading_problem(reading, "queues", code, "an operation's details cannot be read");
     return code == mqs_ok;
+}
+
+static void add_partitions(struct mpiq_reading *reading, struct mpiq_operation *operation)
+{
+    mqs_partitions partitions = {.missing = -1};
+    if (!reading->dll->extensions.get_partitions ||
+        reading->dll->extensions.get_partitions(&reading->process, &partitions) != mqs_ok)
+        return;
+    operation->partitions = partitions.partitions > 0 ? partitions.partitions : 0;
+    operation->missing = partitions.missing >= 0 ? partitions.missing : -1;
+    operation->which = mpiq_reading_intern(reading, partitions.which, sizeof partitions.which);
+    operation->inner = partitions.inner;
+    operation->moves = partitions.moves != 0;
 }
 
 static bool too_many(struct mpiq_reading *reading)
@@ -158,6 +177,8 @@ static void read_queue(struct mpiq_reading *reading, unsigned queue)
         convert_envelope(reading, &plain, operation);
         if (detailed)
             convert_details(reading, &details, operation);
+        if (operation->kind == MPIQ_OPERATION_PSEND || operation->kind == MPIQ_OPERATION_PRECV)
+            add_partitions(reading, operation);
     }
     if (code != mqs_end_of_list && code != mqs_no_information)
         mpiq_reading_problem(reading, "queues", code, queues[queue].failed);
@@ -228,6 +249,8 @@ static void read_wait_operations(struct mpiq_reading *reading, struct mpiq_wait 
         convert_envelope(reading, &plain, operation);
         if (detailed)
             convert_details(reading, &details, operation);
+        if (operation->kind == MPIQ_OPERATION_PSEND || operation->kind == MPIQ_OPERATION_PRECV)
+            add_partitions(reading, operation);
     }
 }
 

@@ -131,6 +131,7 @@ void mpiq_read_process_calls(struct mpiq_reading *reading);
 void mpiq_read_queues(struct mpiq_reading *reading);
 /* The kind of an operation in a rank's state, of the interface's (mqs_operation_kind). */
 uint8_t mpiq_dll_operation_kind(int kind);
+bool mpiq_dll_knows_kind(int kind);
 /* Before the waits, which name them. */
 void mpiq_read_windows(struct mpiq_reading *reading);
 void mpiq_read_waits(struct mpiq_reading *reading);

@@ -449,6 +449,51 @@ static void thousand(void)
     stay();
 }
 
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
+static void send_round(MPI_Request request, int parts)
+{
+    MPI_Start(&request);
+    for (int i = 0; i < parts; i++) {
+        MPI_Pready(i, request);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* From rank 0 to rank 1: tag 70, partitions 0, 1 and 4 of 6 ready; tag 71, in its second round partition 0 of
+   2; tag 72, not started there, its receive started; tag 73, a receive that has no send.  Rank 2 has one like
+   it with tag 74. */
+static void partitioned(void)
+{
+    MPI_Request request[4];
+
+    if (rank == 0) {
+        MPI_Psend_init(numbers, 6, 2, MPI_INT, 1, 70, MPI_COMM_WORLD, MPI_INFO_NULL, &request[0]);
+        MPI_Psend_init(numbers + 12, 2, 2, MPI_INT, 1, 71, MPI_COMM_WORLD, MPI_INFO_NULL, &request[1]);
+        MPI_Psend_init(numbers + 16, 3, 2, MPI_INT, 1, 72, MPI_COMM_WORLD, MPI_INFO_NULL, &request[2]);
+        MPI_Start(&request[0]);
+        MPI_Pready_range(0, 1, request[0]);
+        MPI_Pready(4, request[0]);
+        send_round(request[1], 2);
+        MPI_Start(&request[1]);
+        MPI_Pready(0, request[1]);
+    } else {
+        for (int i = 0; i < (rank == 1 ? 4 : 1); i++) {
+            static const int parts[] = {6, 2, 3, 4};
+
+            MPI_Precv_init(numbers + i * 12, parts[i], 2, MPI_INT, 0, rank == 1 ? 70 + i : 74, MPI_COMM_WORLD,
+                           MPI_INFO_NULL, &request[i]);
+            MPI_Start(&request[i]);
+        }
+        if (rank == 1) {
+            MPI_Wait(&request[1], MPI_STATUS_IGNORE);
+            MPI_Start(&request[1]);
+        }
+    }
+    take_in(1);
+    stay();
+}
+#endif
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -475,6 +520,9 @@ int main(int argc, char **argv)
         {"threads", threads},
         {"freed", freed},
         {"busy", busy},
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
+        {"partitioned", partitioned},
+#endif
         {"idle", stay},
     };
     const char *wanted = argc > 1 ? argv[1] : "";

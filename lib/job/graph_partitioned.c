@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whom a partitioned send or receive waits for.
+ *
+ * The library makes it of messages of its own, one a partition and some to set it up, and sends them without
+ * another call of the program's where a partition was marked ready before both sides knew of each other.  So
+ * it waits for what the first of its messages waits for that is not done, as long as the other side's library
+ * has nothing of that kind left to do.
+ */
+#include "job/graph.h"
+
+/* Whether both looks found the same requests. */
+static bool stands_still(const struct mpiq_job_rank *rank)
+{
+    return rank->core || (rank->looks == 3 && !(rank->changed & MPIQ_CHANGED_QUEUES));
+}
+
+/* Whether the other side's library may send for it by itself. */
+static bool other_side_moves(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                             const struct mpiq_job_operation *op)
+{
+    const struct mpiq_job_rank *peer = mpiq_job_rank_of(job, op->peer);
+    if (mpiq_never_answers(job, op->peer))
+        return false;
+    if (!peer)
+        return true;
+    for (uint32_t i = 0; i < peer->operation_count; i++) {
+        const struct mpiq_job_operation *other = &job->operations[peer->first_operation + i];
+        bool same_comm = other->comm == op->comm || other->comm == MPIQ_NONE;
+        bool same_peer = other->peer == rank->process || other->peer == MPIQ_NONE;
+        bool same_tag = other->tag == op->tag || other->tag < 0;
+        if (mpiq_is_partitioned(other) && other->moves && same_comm && same_peer && same_tag)
+            return true;
+    }
+    return false;
+}
+
+uint32_t mpiq_partitioned_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                               const struct mpiq_job_operation *op)
+{
+    const struct mpiq_job_state *job = graph->job;
+    const struct mpiq_job_rank *peer = mpiq_job_rank_of(job, op->peer);
+    bool answers = op->peer != MPIQ_NONE && !mpiq_never_answers(job, op->peer);
+    if (op->peer == MPIQ_NONE || op->comm == MPIQ_NONE || op->tag < 0 || !mpiq_queues_known(rank) ||
+        (answers && (!peer || !mpiq_queues_known(peer))))
+        return MPIQ_NODE_UNKNOWN;
+    if (!stands_still(rank) || (answers && !stands_still(peer)))
+        return MPIQ_NODE_LIVE;
+    if (op->kind == MPIQ_OPERATION_PSEND && op->missing > 0) /* its own process has to call MPI_Pready */
+        return mpiq_rank_node(rank->process);
+    if (op->inner == 0 || other_side_moves(job, rank, op))
+        return MPIQ_NODE_UNKNOWN;
+    for (uint32_t i = 0; i < rank->operation_count; i++) {
+        uint32_t index = rank->first_operation + i;
+        const struct mpiq_job_operation *inner = &job->operations[index];
+        if (inner->queue == MPIQ_QUEUE_UNEXPECTED || inner->request != op->inner ||
+            mpiq_is_partitioned(inner))
+            continue;
+        uint32_t node = mpiq_operation_node(graph, rank, index, false);
+        return node == MPIQ_NONE ? MPIQ_NODE_UNKNOWN : node;
+    }
+    return MPIQ_NODE_UNKNOWN;
+}
