@@ -80,6 +80,9 @@ void job_collective(struct job_builder *job, int rank, int comm, const char *cal
 void job_arguments(struct job_builder *job, int rank, int comm, int root, const char *op, int bytes);
 /* A call that returned. */
 void job_called(struct job_builder *job, int rank, int comm, const char *call, int number);
+/* The rank waits for a non-blocking or persistent collective of MPI_COMM_WORLD that it has started, its
+ * `number`th. */
+void job_wait_started(struct job_builder *job, int rank, const char *call, int number, int root);
 /* The rank's neighbourhood collective of that number needs the data of local rank `source`. */
 void job_source(struct job_builder *job, int rank, int comm, int number, int source);
 void job_finalize(struct job_builder *job, int rank);

@@ -228,3 +228,28 @@ void job_channel(struct job_builder *job, int from, int to, int comm, int sent, 
     channel_of(&receiver->communicators[comm], job->states[0][from]->communicators[comm].local_rank)
         ->expected = 1 + (uint32_t)taken;
 }
+
+void job_wait_started(struct job_builder *job, int rank, const char *call, int number, int root)
+{
+    job_wait(job, rank, "MPI_Wait", MPIQ_WAIT_REQUEST);
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_rank_state *state = job->states[look][rank];
+        struct mpiq_call *made = mpiq_communicator_add_outstanding(&state->communicators[WORLD]);
+        *made = (struct mpiq_call){.number = number,
+                                   .root = root,
+                                   .bytes = -1,
+                                   .request = 0x900,
+                                   .tid = state->pid,
+                                   .collective = (int16_t)mpiq_collective_class(call)};
+        state->communicators[WORLD].ordered = number;
+        *mpiq_wait_add_operation(&state->threads[0].waits[0]) =
+            (struct mpiq_operation){.request = 0x900,
+                                    .kind = MPIQ_OPERATION_COLLECTIVE,
+                                    .comm = WORLD,
+                                    .peer = {.rank = -1},
+                                    .peer_local = ANY,
+                                    .bytes = -1,
+                                    .collective = -1,
+                                    .queue = MPIQ_QUEUE_WAIT};
+    }
+}

@@ -321,7 +321,7 @@ MUTATIONS = [
 ]
 
 # Quick first; each with the arguments it runs with.
-TESTS = [("causes", []), ("partitioned", []), ("windows", []), ("moments", []), ("unread", []), ("evidence", []), ("messages", []), ("collectives", []), ("ranks", []), ("random", ["60000"]), ("torn", ["4000"])]
+TESTS = [("causes", []), ("partitioned", []), ("windows", []), ("moments", []), ("unread", []), ("evidence", []), ("messages", []), ("collectives", []), ("neighbours", []), ("ranks", []), ("random", ["60000"]), ("torn", ["4000"])]
 
 
 def run(command):
