@@ -151,9 +151,10 @@ uint32_t mpiq_build_wait(struct mpiq_wait_graph *graph, const struct mpiq_job_ra
 uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                              uint32_t operation, bool detach);
 
-/* graph_partitioned.c: likewise of a partitioned one that has not ended. */
-uint32_t mpiq_partitioned_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
-                               const struct mpiq_job_operation *op);
+/* graph_partitioned.c: likewise of a partitioned one that has not ended; *inner is the operation that it
+   stands for, whose node it then is, or MPIQ_NONE. */
+uint32_t mpiq_partitioned_node(const struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                               const struct mpiq_job_operation *op, uint32_t *inner);
 
 /* graph_collective.c: the node of a call's own needs, where no traffic of it is seen; MPIQ_NODE_LIVE if
    nothing is known.  And the edges of all such nodes. */

@@ -35,10 +35,23 @@ static bool other_side_moves(const struct mpiq_job_state *job, const struct mpiq
     return false;
 }
 
-uint32_t mpiq_partitioned_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
-                               const struct mpiq_job_operation *op)
+static uint32_t find_inner(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                           uint64_t request)
+{
+    for (uint32_t i = 0; i < rank->operation_count; i++) {
+        uint32_t index = rank->first_operation + i;
+        const struct mpiq_job_operation *inner = &job->operations[index];
+        if (inner->queue != MPIQ_QUEUE_UNEXPECTED && inner->request == request && !mpiq_is_partitioned(inner))
+            return index;
+    }
+    return MPIQ_NONE;
+}
+
+uint32_t mpiq_partitioned_node(const struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                               const struct mpiq_job_operation *op, uint32_t *inner)
 {
     const struct mpiq_job_state *job = graph->job;
+    *inner = MPIQ_NONE;
     const struct mpiq_job_rank *peer = mpiq_job_rank_of(job, op->peer);
     bool answers = op->peer != MPIQ_NONE && !mpiq_never_answers(job, op->peer);
     if (op->peer == MPIQ_NONE || op->comm == MPIQ_NONE || op->tag < 0 || !mpiq_queues_known(rank) ||
@@ -50,14 +63,6 @@ uint32_t mpiq_partitioned_node(struct mpiq_wait_graph *graph, const struct mpiq_
         return mpiq_rank_node(rank->process);
     if (op->inner == 0 || other_side_moves(job, rank, op))
         return MPIQ_NODE_UNKNOWN;
-    for (uint32_t i = 0; i < rank->operation_count; i++) {
-        uint32_t index = rank->first_operation + i;
-        const struct mpiq_job_operation *inner = &job->operations[index];
-        if (inner->queue == MPIQ_QUEUE_UNEXPECTED || inner->request != op->inner ||
-            mpiq_is_partitioned(inner))
-            continue;
-        uint32_t node = mpiq_operation_node(graph, rank, index, false);
-        return node == MPIQ_NONE ? MPIQ_NODE_UNKNOWN : node;
-    }
+    *inner = find_inner(job, rank, op->inner);
     return MPIQ_NODE_UNKNOWN;
 }

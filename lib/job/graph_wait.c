@@ -173,8 +173,13 @@ uint32_t mpiq_operation_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
         return MPIQ_NONE;
     if (op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER)
         return request_node(graph, rank, op);
-    if (mpiq_is_partitioned(op))
-        return mpiq_partitioned_node(graph, rank, op);
+    if (mpiq_is_partitioned(op)) {
+        uint32_t inner;
+        uint32_t node = mpiq_partitioned_node(graph, rank, op, &inner);
+        if (inner != MPIQ_NONE)
+            node = mpiq_operation_node(graph, rank, inner, false);
+        return node == MPIQ_NONE ? MPIQ_NODE_UNKNOWN : node;
+    }
     if (op->comm == MPIQ_NONE || rank->queues != MPIQ_YES)
         return MPIQ_NODE_UNKNOWN;
     if (mpiq_is_send(op))

@@ -191,7 +191,7 @@ MUTATIONS = [
     ("who has not marked all its partitions ready waits for itself", "lib/job/graph_partitioned.c",
      "op->kind == MPIQ_OPERATION_PSEND && op->missing > 0", "false"),
     ("a partitioned request waits for its first message that is missing", "lib/job/graph_partitioned.c",
-     "inner->request != op->inner", "true"),
+     "inner->request == request", "false"),
     ("shared locks do not exclude each other", "lib/job/graph_window.c",
      "bool excludes = wanted == MPIQ_LOCK_EXCLUSIVE || lock->type == MPIQ_LOCK_EXCLUSIVE;", "bool excludes = true;"),
     ("who has posted holds nobody up", "lib/job/graph_window.c",
