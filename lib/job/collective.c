@@ -120,6 +120,13 @@ bool mpiq_collective_needs_all(int collective, int64_t bytes)
     return name && strcmp(name, "MPI_Barrier") == 0;
 }
 
+bool mpiq_collective_may_be_empty(int collective, int64_t bytes)
+{
+    const struct traits *traits = traits_of(collective);
+    return traits && (mpiq_collective_counts_each(collective) ||
+                      (bytes <= 0 && (traits->bytes || strcmp(traits->name, "Scatterv") == 0)));
+}
+
 bool mpiq_collective_counts_each(int collective)
 {
     static const char *const names[] = {"Allgatherv", "Alltoallv", "Alltoallw", "Gatherv", "Reduce_scatter"};

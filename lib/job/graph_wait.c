@@ -321,6 +321,18 @@ static bool has_arrived(const struct mpiq_wait_graph *graph, uint32_t receive)
            graph->job->operations[message].eager;
 }
 
+/* An operation that may be complete though nobody has answered: such a send, or a collective without data. */
+static bool may_need_nobody(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                            const struct mpiq_job_operation *op)
+{
+    uint32_t comm;
+    if (mpiq_is_send(op) || mpiq_is_receive(op))
+        return is_standard_send(op);
+    const struct mpiq_job_call *call = mpiq_outstanding_call(job, rank, op->request, &comm);
+    const struct mpiq_call_shape *shape = call ? &job->shapes[call->shape] : NULL;
+    return shape && mpiq_collective_may_be_empty(shape->collective, shape->bytes);
+}
+
 /*
  * A wait for all of several requests, seen by the recorder, which does not know which of them are complete.
  * Receives without a message and synchronous sends without a receive are not complete.  If there are none of
@@ -335,7 +347,7 @@ static uint32_t build_counted_all(struct mpiq_wait_graph *graph, const struct mp
     for (uint32_t i = 0; i < wait->operation_count; i++) {
         uint32_t operation = queued(job, rank, wait->first_operation + i);
         const struct mpiq_job_operation *op = &job->operations[operation];
-        if (is_standard_send(op))
+        if (may_need_nobody(job, rank, op))
             continue;
         uint32_t child = mpiq_operation_node(graph, rank, operation, false);
         if (child == MPIQ_NODE_LIVE || child == MPIQ_NODE_UNKNOWN)
@@ -348,7 +360,7 @@ static uint32_t build_counted_all(struct mpiq_wait_graph *graph, const struct mp
         return edges;
     for (uint32_t i = 0; !live && i < wait->operation_count; i++) {
         uint32_t operation = queued(job, rank, wait->first_operation + i);
-        if (is_standard_send(&job->operations[operation]))
+        if (may_need_nobody(job, rank, &job->operations[operation]))
             mpiq_graph_edge(graph, mpiq_operation_node(graph, rank, operation, false), operation);
     }
     if (graph->edge_count == before)

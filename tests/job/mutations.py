@@ -308,6 +308,8 @@ MUTATIONS = [
      "misses->count > 0 && !all_but_one_sent(misses)", "misses->count > 0"),
     ("what another receive takes is no near miss", "lib/job/find_message.c",
      "if (differs && !is_taken(finder, index))", "if (differs)"),
+    ("a recorded collective without data may be complete beside other requests", "lib/job/graph_wait.c",
+     "return shape && mpiq_collective_may_be_empty(shape->collective, shape->bytes);", "return false;"),
     ("without counts nobody is blamed who may have left the call", "lib/job/find_collective.c",
      "bool unknown = !counted && order_is_unknown(", "bool unknown = false && order_is_unknown("),
     ("stalled needs its time", "lib/job/verdict.c",

@@ -342,6 +342,40 @@ static void test_nonblocking_root(void)
     }
 }
 
+/* Rank 0 waits for a collective and for a receive from rank 2, which computes; rank 1 has not come to the
+   collective, and waits for rank 0.  The recorder does not see whether a request is complete: without data
+   the collective may be. */
+static void test_recorded_without_data(void)
+{
+    static const int64_t bytes[] = {0, 8};
+    static const char *const wanted[] = {
+        "running: rank 2 is computing at solver.c:20 (step); 2 ranks have waited up to 1 m 0 s for it\n"
+        "rank_elsewhere? ranks 2: rank 2 is computing at solver.c:20 (step); 2 ranks have waited up to 1 m 0 "
+        "s for "
+        "it\n"
+        "  follows from 1: collective_incomplete? ranks 0 missing 1-2: rank 0 waits in MPI_Wait at "
+        "solver.c:20 for "
+        "ranks 1 and 2\n",
+        "deadlock: 2 of 3 ranks can never continue\n"
+        "collective_incomplete ranks 0 missing 1-2 suspects 1: Rank 0 waits for MPI_Ialltoall, which the "
+        "other 2 "
+        "ranks never started\n"};
+    for (int i = 0; i < 2; i++) {
+        struct job_builder job;
+        job_init(&job, 3);
+        job_wait_started(&job, 0, "MPI_Ialltoall", 1, -1);
+        job_wait_receive(&job, 0, WORLD, 2, 6);
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *state = job.states[look][0];
+            state->source = MPIQ_SOURCE_RECORDER;
+            state->communicators[WORLD].outstanding[0].bytes = bytes[i];
+            state->threads[0].waits[0].kind = MPIQ_WAIT_ALL;
+        }
+        job_recv(&job, 1, WORLD, 0, 5);
+        job_expect(&job, wanted[i]);
+    }
+}
+
 static void test_unpatched(void)
 {
     struct job_builder job;
@@ -533,6 +567,7 @@ int main(void)
         {"nonblocking", test_nonblocking},
         {"nonblocking scan against blocking", test_nonblocking_scan_against_blocking},
         {"nonblocking root", test_nonblocking_root},
+        {"recorded, without data", test_recorded_without_data},
         {"unpatched", test_unpatched},
         {"other root, unpatched", test_other_root_unpatched},
         {"forced root", test_forced_root},
