@@ -55,6 +55,25 @@ def test_counts_prove_what_needs_no_message(case, mpiq):
     assert finding["proven"] and "rank 1 called MPI_Allreduce" in finding["text"]
 
 
+def test_barriers_prove_by_who_has_not_come(case, mpiq):
+    """Two communicators' barriers in opposite order: each waits for a member that is in the other one."""
+    job = case("barriers_in_opposite_order_4")
+    job.stand_still()
+    answer = mpiq("--json", job.pid)
+    assert (answer.status, answer.json["verdict"]) == (1, "deadlock")
+    finding = answer.json["findings"][0]
+    assert finding["proven"] and "entered in different orders" in finding["text"]
+
+
+def test_a_broadcast_may_be_under_way(case, mpiq):
+    """Who waits in MPI_Bcast for a message that may come is not proven to be stuck."""
+    job = case("bcast_skipped")
+    job.stand_still()
+    answer = mpiq("--json", job.pid)
+    assert answer.json["verdict"] in ("unknown", "stalled")
+    assert any("MPI_Bcast" in finding["text"] for finding in answer.json["findings"])
+
+
 def test_receives_say_what_they_wait_for(case, mpiq):
     """The message may be under way: nothing is proven, and queues are not called empty."""
     job = case("wrong_tag")
