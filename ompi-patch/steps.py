@@ -42,6 +42,9 @@ LINES = (
 # Until the header that a file includes is there, it includes another one.
 INSTEAD = {("ompi/request/request.h", "ompi/mqs/wait.h"): ("calls", "ompi/mqs/thread.h")}
 
+# New files that only some release lines have.
+ONLY = {"layout_part": ("5.0", "6.1")}
+
 # Lines whose MPI functions are templates, of which one makes several functions, in other libraries than the rest.
 TEMPLATES = ("6.1",)
 
@@ -51,6 +54,11 @@ INCLUDE = re.compile(r'#include "ompi/mqs/(\w+)\.h"')
 def reached(step, until):
     """Whether a step is among those up to another one."""
     return ORDER.index(step) <= ORDER.index(until)
+
+
+def has_file(stem, release_line):
+    """Whether a release line has a new file, by its name without the ending."""
+    return release_line in ONLY.get(stem, (release_line,))
 
 
 def step_of_file(stem):
