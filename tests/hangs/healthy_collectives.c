@@ -550,3 +550,30 @@ CASE_THREADS(a_server_thread_each)
         compute_us(50);
     }
 }
+
+/* Without data a collective waits for nobody: rank 0's is complete while it waits for rank 2, which is late;
+   rank 1 comes to it afterwards. */
+CASE(collective_without_data_beside_a_receive)
+{
+    int none[2] = {0};
+    MPI_Comm pair;
+    MPI_Request requests[2];
+
+    MPI_Comm_split(WORLD, rank < 2, rank, &pair);
+    ROUNDS
+    {
+        if (rank == 2) {
+            compute_us(1500000);
+            MPI_Send(small, 1, MPI_INT, 0, 2, WORLD);
+            continue;
+        }
+        if (rank == 1)
+            MPI_Recv(small_received, 1, MPI_INT, 0, 1, WORLD, MPI_STATUS_IGNORE);
+        MPI_Ialltoallv(small, none, none, MPI_INT, small_received, none, none, MPI_INT, pair, &requests[0]);
+        if (rank == 0)
+            MPI_Irecv(small_received, 1, MPI_INT, 2, 2, WORLD, &requests[1]);
+        MPI_Waitall(rank == 0 ? 2 : 1, requests, MPI_STATUSES_IGNORE);
+        if (rank == 0)
+            MPI_Send(small, 1, MPI_INT, 1, 1, WORLD);
+    }
+}
