@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "target/peer.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +47,14 @@ bool mpiq_peer_is(pid_t tracer)
     return mpiq_proc_status_number(tracer, "Uid") == 0 && has_our_name(tracer);
 }
 
+/* Whether it has no program any more: it is gone, or about to be, and its stops with it. */
+static bool has_ended(pid_t tracer)
+{
+    char path[64], program[1];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)tracer);
+    return readlink(path, program, sizeof program) < 0 && (errno == ENOENT || errno == ESRCH);
+}
+
 void mpiq_peer_begin_look(void)
 {
     left_ms = LOOK_MS;
@@ -57,7 +66,7 @@ bool mpiq_peer_await(pid_t tid)
         long tracer = mpiq_proc_status_number(tid, "TracerPid");
         if (tracer <= 0)
             return true;
-        if (!mpiq_peer_is((pid_t)tracer))
+        if (!mpiq_peer_is((pid_t)tracer) && !has_ended((pid_t)tracer))
             return false;
         if (atomic_fetch_sub(&left_ms, 1) <= 0)
             break;
