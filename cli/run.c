@@ -37,7 +37,7 @@ struct run {
     double next_check;   /* of CLOCK_MONOTONIC: ranks are held, and were looked at */
     int checks;          /* looks at held ranks of which one is missing still */
     bool checked;        /* some ranks were read at their end */
-    bool gave_up;        /* some were let go without */
+    bool gave_up;        /* some were let go unchecked */
     bool found;          /* and something was wrong */
     bool complained;     /* of a look that can never be: once is enough */
 };
@@ -231,8 +231,8 @@ static bool take_check(struct run *run, const struct mpiq_job *job)
     return true;
 }
 
-/* Lets ranks go that cannot be checked; the report of the last look says which are missing, or what could not
- * be read. */
+/* Lets go the ranks that cannot be checked.  The report of the last look says which ranks are missing, or
+   what could not be read. */
 static void give_up_check(struct run *run, const struct mpiq_job *job)
 {
     run->gave_up = true;

@@ -45,6 +45,7 @@
 #define MPIQ_RECORD_MAX_WINDOWS 4096
 #define MPIQ_RECORD_MAX_WINDOW_PEERS (1u << 20)
 #define MPIQ_RECORD_MAX_FACTS 16384 /* a power of two */
+#define MPIQ_RECORD_SOURCES_REST 63 /* the bit for all sources from this one on */
 #define MPIQ_RECORD_MAX_BASES 64
 
 /* In place of a rank or a tag. */
@@ -243,7 +244,7 @@ struct mpiq_record_collective {
     uint32_t tid;
     uint32_t done; /* 1: a blocking call has returned */
     /* Of a neighbourhood collective: bit i is set if the i-th source of the communicator has data for this
-       call; bit 63 stands for all sources from that one on. */
+       call; bit MPIQ_RECORD_SOURCES_REST stands for all sources from that one on. */
     uint64_t sources;
 };
 

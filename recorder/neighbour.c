@@ -10,7 +10,6 @@
 #include "recorder.h"
 
 enum { ROOMS = 32 }; /* powers of two */
-#define REST 63      /* the bit of all sources from this one on */
 
 static uint32_t free_lists[ROOMS];
 
@@ -154,10 +153,12 @@ uint64_t neighbour_sources(const struct call *call)
     bool rest = true;
     for (uint32_t i = 0; sources && i < sources->count; i++) {
         bool data = has_data(call, i);
-        if (i < REST)
+        if (i < MPIQ_RECORD_SOURCES_REST)
             mask |= (uint64_t)data << i;
         else
             rest = rest && data;
     }
-    return sources && sources->count > REST && rest ? mask | UINT64_C(1) << REST : mask;
+    return sources && sources->count > MPIQ_RECORD_SOURCES_REST && rest
+               ? mask | UINT64_C(1) << MPIQ_RECORD_SOURCES_REST
+               : mask;
 }

@@ -34,8 +34,8 @@ bool mpiq_collective_synchronised(int collective);
    (MPI_Alltoallv), some may be nothing: who has nothing to give need not come. */
 bool mpiq_collective_needs_all(int collective, int64_t bytes);
 
-/* Whether a call with so many bytes of its own (-1: not known) may have nothing to wait for: a library need
-   not wait for the others where no data is to come from them. */
+/* Whether such a call, with that many bytes of its own (-1: not known), may be complete at once: a library
+   need not wait for members that have no data for it. */
 bool mpiq_collective_may_be_empty(int collective, int64_t bytes);
 
 /* Whether each member has a count of its own for it, also one that is not blocking: some may be nothing, and

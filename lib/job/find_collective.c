@@ -196,9 +196,10 @@ static bool is_missing(const struct mpiq_finder *finder, const struct roll_call 
         mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), roll->instance->comm);
     if (!member) /* it has freed the communicator, unless none of its could be read */
         return doing->doing == MPIQ_DOING_GONE || rank->member_count > 0;
-    const struct mpiq_job_persistent *request = mpiq_persistent_of(job, member, roll->instance->number);
-    if (roll->starts > 0)
+    if (roll->starts > 0) {
+        const struct mpiq_job_persistent *request = mpiq_persistent_of(job, member, roll->instance->number);
         return request && request->starts < roll->starts && (!roll->wanted || roll->wanted[process]);
+    }
     bool neighbours = roll->wanted && mpiq_collective_rule(roll->instance->collective) == MPIQ_RULE_SOURCES;
     if (roll->instance->number > 0 && member->ordered >= 0)
         return member->ordered < roll->instance->number && (!neighbours || roll->wanted[process]);

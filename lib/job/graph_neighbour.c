@@ -24,8 +24,8 @@ uint32_t mpiq_neighbour_node(struct mpiq_wait_graph *graph, const struct mpiq_jo
                : MPIQ_NODE_UNKNOWN;
 }
 
-/* Whether a member may have sent to its neighbours in its calls from that number on: by mistake a library may
-   take the messages of one neighbourhood collective for another's. */
+/* Whether a member may have sent to its neighbours in its call of that number or a later one: a library
+   may mistake the messages of one neighbourhood collective for another's. */
 static bool may_have_sent(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
                           int64_t number)
 {

@@ -336,7 +336,7 @@ static bool may_need_nobody(const struct mpiq_job_state *job, const struct mpiq_
 /*
  * A wait for all of several requests, seen by the recorder, which does not know which of them are complete.
  * Receives without a message and synchronous sends without a receive are not complete.  If there are none of
- * these, and no message is in transit, one of the other sends is incomplete, but it is not known which.
+ * these, and no message is in transit, one of the other requests is incomplete, but it is not known which.
  */
 static uint32_t build_counted_all(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                                   const struct mpiq_job_wait *wait)

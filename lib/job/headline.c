@@ -364,8 +364,7 @@ static const char *partition(struct mpiq_finder *finder, const struct mpiq_findi
             continue;
         if (is_plural(&evidence->ranks)) /* each has another peer */
             return ", for partitions";
-        return WORDS(finder->arena, ": %s %s for %s", mpiq_words_ranks(finder->arena, &evidence->ranks),
-                     is_plural(&evidence->ranks) ? "wait" : "waits",
+        return WORDS(finder->arena, ": %s waits for %s", mpiq_words_ranks(finder->arena, &evidence->ranks),
                      mpiq_words_operation(finder->arena, job, mpiq_job_rank_of(job, evidence->process),
                                           evidence->operation));
     }

@@ -202,6 +202,15 @@ static void fill_actual(struct library *library, const struct communicator *comm
     }
 }
 
+static void fill_datatype(struct library *library, mqs_taddr_t datatype, uint64_t count,
+                          mqs_operation_details *details)
+{
+    details->datatype = datatype;
+    details->count = count > INT64_MAX ? -1 : (int64_t)count;
+    memcpy(details->datatype_name, datatype_get(&library->datatypes, datatype)->name,
+           sizeof details->datatype_name);
+}
+
 int operation_of_request(struct library *library, const struct request *request, int collective,
                          mqs_pending_operation *ret, mqs_operation_details *details)
 {
@@ -213,14 +222,11 @@ int operation_of_request(struct library *library, const struct request *request,
     memset(details, 0, sizeof *details);
     details->request = request->address;
     details->comm = request->comm;
-    details->datatype = request->datatype;
-    details->count = request->count > INT64_MAX ? -1 : (int64_t)request->count;
+    fill_datatype(library, request->datatype, request->count, details);
     details->sequence = request->sequence;
     details->kind = kind;
     details->flags = flags_of(library, request);
     details->collective = collective_of(library, request, collective);
-    memcpy(details->datatype_name, datatype_get(&library->datatypes, request->datatype)->name,
-           sizeof details->datatype_name);
 
     posted = datatype_bytes(&library->datatypes, request->datatype, details->count);
     if (request_is_send(request) && request->bytes_packed > 0) {
@@ -344,14 +350,11 @@ void operation_of_partitioned(struct library *library, const struct partitioned 
     memset(details, 0, sizeof *details);
     details->request = request->address;
     details->comm = request->comm;
-    details->datatype = request->datatype;
-    details->count = request->count > INT64_MAX ? -1 : (int64_t)request->count;
+    fill_datatype(library, request->datatype, request->count, details);
     details->kind = request->send ? mqs_kind_psend : mqs_kind_precv;
     details->flags = mqs_operation_persistent | (inactive ? mqs_operation_inactive : 0) |
                      (request->freed ? mqs_operation_freed : 0);
     details->collective = -1;
-    memcpy(details->datatype_name, datatype_get(&library->datatypes, request->datatype)->name,
-           sizeof details->datatype_name);
     ret->status = request->complete || inactive ? mqs_st_complete : mqs_st_pending;
     fill_peer(library, comm, request->peer, ret, details);
     ret->desired_tag = request->tag;

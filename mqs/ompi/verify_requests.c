@@ -162,7 +162,7 @@ const char *check_free_list(struct memory *memory)
             field_unsigned(memory, bytes, AT_FREE_LIST_PER_ALLOC) == 0 ||
             field_unsigned(memory, bytes, AT_FREE_LIST_PER_ALLOC) > MAX_BLOCK ||
             field_unsigned(memory, bytes, AT_FREE_LIST_ALLOCATED) > MAX_BLOCK) {
-            return "a free list of requests does not have possible sizes";
+            return "a free list of requests has impossible sizes";
         }
     }
     return NULL;

@@ -4,8 +4,6 @@
 #include "../error.h"
 #include "process.h"
 
-enum { REST = 63 }; /* the bit of all sources from this one on */
-
 struct found {
     mqs_source *list;
     int room;
@@ -29,7 +27,7 @@ static void add(const struct mpiq_record_sources *sources, const struct mpiq_rec
                 struct found *found)
 {
     for (uint32_t i = 0; i < sources->count && call->number > 0; i++) {
-        unsigned bit = i < REST ? i : REST;
+        unsigned bit = i < MPIQ_RECORD_SOURCES_REST ? i : MPIQ_RECORD_SOURCES_REST;
 
         if ((call->sources >> bit & 1) == 0 || sources->ranks[i] < 0 || found->count == INT32_MAX) {
             continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* source - on whose calls those that have not ended depend: whose data neighbourhood collectives need, and
-   how often persistent collectives were started. */
+/* source - what unfinished collectives wait for: the members whose data a neighbourhood collective needs, and
+   how often each persistent collective was started. */
 #ifndef MQS_RECORDER_SOURCE_H
 #define MQS_RECORDER_SOURCE_H
 
