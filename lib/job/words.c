@@ -111,15 +111,13 @@ static const char *request(struct mpiq_arena *arena, const struct mpiq_job_state
 static const char *partitions(struct mpiq_arena *arena, const struct mpiq_job_state *job,
                               const struct mpiq_job_operation *op, const char *peer, const char *on)
 {
-    bool send = op->kind == MPIQ_OPERATION_PSEND;
-    const char *which = mpiq_job_string(job, op->which);
-    const char *envelope = WORDS(arena, "%s %s %s%s", tag(arena, op), send ? "to" : "from", peer, on);
-    if (op->missing > 0 && which)
-        return WORDS(arena, "%spartition%s %s of %" PRId32 ", %s", send ? "its own MPI_Pready of " : "",
-                     op->missing == 1 ? "" : "s", which, op->partitions, envelope);
-    return send ? WORDS(arena, "%s to receive %" PRId32 " partitions with %s%s", peer, op->partitions,
-                        tag(arena, op), on)
-                : WORDS(arena, "%" PRId32 " partitions, %s", op->partitions, envelope);
+    char *text _cleanup_free_ = mpiq_memory_checked(mpiq_job_partitions_words(job, op));
+    const char *which = text ? text : "…";
+    if (op->kind != MPIQ_OPERATION_PSEND)
+        return WORDS(arena, "%s, %s from %s%s", which, tag(arena, op), peer, on);
+    if (op->missing > 0)
+        return WORDS(arena, "its own MPI_Pready of %s, %s to %s%s", which, tag(arena, op), peer, on);
+    return WORDS(arena, "%s to receive %s with %s%s", peer, which, tag(arena, op), on);
 }
 
 const char *mpiq_words_operation(struct mpiq_arena *arena, const struct mpiq_job_state *job,

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 /* Parts of a wait that are spelled out. */
 #define MOST_PARTS 3
 
@@ -133,12 +135,13 @@ static const struct mpiq_job_operation *partitioned(const struct teller *t, cons
 static void put_partitions(const struct teller *t, const struct mpiq_wait_part *part)
 {
     const struct mpiq_job_operation *op = partitioned(t, part);
-    const char *which = op ? mpiq_job_string(t->page->job, op->which) : NULL;
-    if (op && op->missing > 0 && which)
-        mpiq_buffer_printf(t->out, "partition%s %s of %" PRId32 ", ", op->missing == 1 ? "" : "s", which,
-                           op->partitions);
-    else if (op)
-        mpiq_buffer_printf(t->out, "%" PRId32 " partitions, ", op->partitions);
+    if (!op)
+        return;
+    char *words _cleanup_free_ = mpiq_job_partitions_words(t->page->job, op);
+    if (words)
+        mpiq_buffer_printf(t->out, "%s, ", words);
+    else
+        mpiq_buffer_fail(t->out);
 }
 
 static void put_receive(const struct teller *t, const struct mpiq_wait_part *part)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* communicator_words - how sentences name a place in the source, and a communicator. */
+/* sentence_words - how sentences name a place in the source, a communicator, and partitions. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -91,5 +91,16 @@ char *mpiq_job_communicator_words(const struct mpiq_job_state *job, uint32_t com
         length = asprintf(&text, "the communicator made by %s%s%s%s%s%s", made_by, *place ? " at " : "",
                           place, doubled ? " (" : "", doubled ? told : "", doubled ? ")" : "");
     }
+    return length < 0 ? NULL : text;
+}
+
+char *mpiq_job_partitions_words(const struct mpiq_job_state *job, const struct mpiq_job_operation *operation)
+{
+    const char *which = mpiq_job_string(job, operation->which);
+    char *text = NULL;
+    int length = operation->missing > 0 && which
+                     ? asprintf(&text, "partition%s %s of %" PRId32, operation->missing == 1 ? "" : "s",
+                                which, operation->partitions)
+                     : asprintf(&text, "%" PRId32 " partitions", operation->partitions);
     return length < 0 ? NULL : text;
 }
