@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "callbacks.h"
@@ -214,10 +215,40 @@ static int read_all(struct memory *memory, struct partitioned_requests *requests
     return code == mqs_end_of_list ? mqs_ok : code == ERROR_TOO_MANY ? ERROR_REQUESTS : code;
 }
 
+static int compare_addresses(const void *a, const void *b)
+{
+    const struct partitioned *left = *(const struct partitioned *const *)a;
+    const struct partitioned *right = *(const struct partitioned *const *)b;
+
+    return (left->address > right->address) - (left->address < right->address);
+}
+
+static int index_requests(struct partitioned_requests *requests)
+{
+    const struct partitioned *items = requests->list.items;
+    size_t count = requests->list.count;
+
+    if (count == 0) {
+        return mqs_ok;
+    }
+    requests->by_address = heap_allocate(count, sizeof *requests->by_address);
+    if (requests->by_address == NULL) {
+        return ERROR_NO_STORE;
+    }
+    for (size_t i = 0; i < count; i++) {
+        requests->by_address[i] = &items[i];
+    }
+    qsort(requests->by_address, count, sizeof *requests->by_address, compare_addresses);
+    return mqs_ok;
+}
+
 int partitioned_read(struct memory *memory, struct partitioned_requests *ret)
 {
     int code = read_all(memory, ret);
 
+    if (code == mqs_ok) {
+        code = index_requests(ret);
+    }
     if (code != mqs_ok) {
         partitioned_clear(ret);
     }
@@ -227,17 +258,20 @@ int partitioned_read(struct memory *memory, struct partitioned_requests *ret)
 void partitioned_clear(struct partitioned_requests *requests)
 {
     vector_clear(&requests->list);
+    heap_free(requests->by_address);
+    requests->by_address = NULL;
     requests->comm = requests->setting = 0;
 }
 
 const struct partitioned *partitioned_find(const struct partitioned_requests *requests, mqs_taddr_t address)
 {
-    const struct partitioned *items = requests->list.items;
+    const struct partitioned key = {.address = address};
+    const struct partitioned *wanted = &key;
+    const struct partitioned **found = NULL;
 
-    for (size_t i = 0; i < requests->list.count; i++) {
-        if (items[i].address == address) {
-            return &items[i];
-        }
+    if (requests->by_address != NULL) {
+        found = bsearch(&wanted, requests->by_address, requests->list.count, sizeof *requests->by_address,
+                        compare_addresses);
     }
-    return NULL;
+    return found == NULL ? NULL : *found;
 }

@@ -38,7 +38,8 @@ struct partitioned {
 };
 
 struct partitioned_requests {
-    struct vector list;  /* of struct partitioned, in the order in which they were made */
+    struct vector list; /* of struct partitioned, in the order in which they were made */
+    const struct partitioned **by_address;
     mqs_taddr_t comm;    /* communicators of the library's own: of the partitions; 0: not made yet */
     mqs_taddr_t setting; /* of the messages that set them up */
 };
@@ -46,7 +47,7 @@ struct partitioned_requests {
 int partitioned_read(struct memory *memory, struct partitioned_requests *ret);
 void partitioned_clear(struct partitioned_requests *requests);
 
-/* One that was read, or NULL. */
+/* The one at an address, or NULL: a binary search. */
 const struct partitioned *partitioned_find(const struct partitioned_requests *requests, mqs_taddr_t address);
 
 #endif

@@ -104,6 +104,13 @@ static void declare_all(struct made_up *memory, bool line5)
                 "ompi_communicator_t super:40 c_name:p c_contextid:=ompi_comm_extended_cid_t c_index:i "
                 "c_my_rank:i c_flags:i c_nbc_tag:i c_f_to_c_index:i c_local_group:p c_remote_group:p "
                 "c_local_comm:p c_pml_comm:p c_coll:p c_mqs:p");
+        declare(memory, "ompi_part_persist_t super:64 progress_list:p part_comm:p part_comm_setup:p");
+        declare(memory, "mca_part_persist_list_t super:=opal_list_item_t item:p");
+        declare(memory,
+                "mca_part_persist_request_t super:=ompi_request_t req_part_complete:i req_free_called:i "
+                "req_type:i req_comm:p req_datatype:p req_addr:p req_parts:z req_count:z req_peer:i "
+                "req_tag:i req_bytes:z real_parts:z persist_reqs:p setup_req:16 initialized:i first_send:i "
+                "flag_post_setup_recv:i flags:p");
     } else {
         declare(memory,
                 "ompi_communicator_t super:40 c_name:64 c_contextid:i c_my_rank:i c_flags:i "
@@ -328,6 +335,43 @@ mqs_taddr_t made_up_mpi_request(struct made_up_mpi *mpi, const struct made_up_re
     return address;
 }
 
+mqs_taddr_t made_up_mpi_partitioned(struct made_up_mpi *mpi, const struct made_up_partitioned *p)
+{
+    static const char type[] = "mca_part_persist_request_t";
+    int width = made_up_size(mpi->memory, "pointer");
+    mqs_taddr_t address = made_up_new(mpi->memory, type);
+    mqs_taddr_t item = made_up_new(mpi->memory, "mca_part_persist_list_t");
+    mqs_taddr_t flags = made_up_allocate(mpi->memory, (size_t)p->parts * 4);
+    mqs_taddr_t requests = made_up_allocate(mpi->memory, (size_t)(p->parts * width));
+
+    for (int i = 0; i < p->parts; i++) {
+        made_up_put(mpi->memory, flags + (mqs_taddr_t)i * 4, 4, (uint32_t)p->flags[i]);
+        put_pointer(mpi, requests + (mqs_taddr_t)(i * width), p->inner[0]);
+    }
+    put(mpi, address, "ompi_request_t", "req_type", 8);
+    put(mpi, address, "ompi_request_t", "req_state", 2);
+    put(mpi, address, "ompi_request_t", "req_persistent", 1);
+    put(mpi, address, "ompi_request_t", "req_complete", p->complete);
+    put(mpi, address, type, "req_type", !p->send);
+    put(mpi, address, type, "req_comm", p->comm);
+    put(mpi, address, type, "req_datatype", mpi->integer);
+    put(mpi, address, type, "req_addr", 0xb0f0);
+    put(mpi, address, type, "req_parts", (uint64_t)p->parts);
+    put(mpi, address, type, "real_parts", (uint64_t)p->parts);
+    put(mpi, address, type, "req_count", 10);
+    put(mpi, address, type, "req_bytes", (uint64_t)p->parts * 40);
+    put(mpi, address, type, "req_peer", (uint32_t)p->peer);
+    put(mpi, address, type, "req_tag", (uint32_t)p->tag);
+    put(mpi, address, type, "persist_reqs", requests);
+    put_pointer(mpi, address + (mqs_taddr_t)(offset(mpi, type, "setup_req") + width), p->inner[1]);
+    put(mpi, address, type, "initialized", p->set_up);
+    put(mpi, address, type, "first_send", !p->restarted);
+    put(mpi, address, type, "flags", flags);
+    put(mpi, item, "mca_part_persist_list_t", "item", address);
+    made_up_mpi_append(mpi, mpi->partitioned, item);
+    return address;
+}
+
 struct made_up_mpi *made_up_mpi_create(int pointer_size, bool big_endian, bool line5, int size, int rank,
                                        int requests)
 {
@@ -369,6 +413,15 @@ struct made_up_mpi *made_up_mpi_create(int pointer_size, bool big_endian, bool l
     made_up_mpi_empty_list(
         mpi, mpi->libnbc + (mqs_taddr_t)offset(mpi, "ompi_coll_libnbc_component_t", "active_requests"));
     made_up_symbol(memory, "mca_coll_libnbc_component", mpi->libnbc);
+
+    if (line5) {
+        mqs_taddr_t persist = made_up_new(memory, "ompi_part_persist_t");
+
+        mpi->partitioned = made_up_new(memory, "opal_list_t");
+        made_up_mpi_empty_list(mpi, mpi->partitioned);
+        put(mpi, persist, "ompi_part_persist_t", "progress_list", mpi->partitioned);
+        made_up_symbol(memory, "ompi_part_persist", persist);
+    }
 
     mpi->procs = calloc((size_t)size, sizeof *mpi->procs);
     for (int i = 0; i < size; i++) {

@@ -26,6 +26,7 @@ struct made_up_mpi {
     mqs_taddr_t receive_chunk;
     mqs_taddr_t integer; /* a datatype of 4 bytes */
     mqs_taddr_t libnbc;
+    mqs_taddr_t partitioned; /* the list of partitioned requests, of 5.0 alone */
     uint64_t receive_sequence;
 };
 
@@ -61,6 +62,22 @@ struct made_up_request {
 };
 
 mqs_taddr_t made_up_mpi_request(struct made_up_mpi *mpi, const struct made_up_request *request);
+
+struct made_up_partitioned {
+    bool send;
+    bool set_up;    /* both sides know of each other */
+    bool restarted; /* not for the first time */
+    bool complete;
+    mqs_taddr_t comm;
+    int peer;
+    int tag;
+    int parts;            /* at most 64 */
+    const int *flags;     /* of each part */
+    mqs_taddr_t inner[2]; /* the requests of its parts, all of them the first; that it is set up by */
+};
+
+/* An active partitioned request of 10 integers a part: of 5.0 alone. */
+mqs_taddr_t made_up_mpi_partitioned(struct made_up_mpi *mpi, const struct made_up_partitioned *partitioned);
 
 /* ob1's state of a peer of a communicator, made when first asked for. */
 mqs_taddr_t made_up_mpi_peer(struct made_up_mpi *mpi, mqs_taddr_t comm, int rank);

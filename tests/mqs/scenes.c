@@ -117,6 +117,25 @@ static void put_patched(struct made_up_mpi *mpi, mqs_taddr_t request)
     PUT(wait, ompi_mqs_wait, peer, 1);
 }
 
+/* Partitioned ones in each state, the last with a point-to-point request of its own. */
+static void put_partitioned(struct made_up_mpi *mpi, mqs_taddr_t request)
+{
+    static const int flags[] = {0, -1, -2, 1, 0, 0};
+
+    for (int i = 0; i < 8; i++) {
+        made_up_mpi_partitioned(mpi, &(struct made_up_partitioned){.send = (i & 1) != 0,
+                                                                   .set_up = (i & 2) != 0,
+                                                                   .restarted = i == 5,
+                                                                   .complete = i == 6,
+                                                                   .comm = mpi->world,
+                                                                   .peer = i,
+                                                                   .tag = i,
+                                                                   .parts = i < 7 ? 6 : 1,
+                                                                   .flags = flags,
+                                                                   .inner = {request, request}});
+    }
+}
+
 static struct made_up *make(int index)
 {
     struct made_up_mpi *mpi = made_up_mpi_create(variants[index].pointer_size, variants[index].big_endian,
@@ -171,6 +190,9 @@ static struct made_up *make(int index)
                        nbc);
     if (index % 2 == 1) {
         put_patched(mpi, request);
+    }
+    if (variants[index].line5) {
+        put_partitioned(mpi, request);
     }
     free(mpi->procs);
     memory = mpi->memory;

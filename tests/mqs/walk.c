@@ -59,6 +59,7 @@ static void walk_handles(mqs_process *process, const mqs_extensions *more, mqs_t
 static void walk_operations(mqs_process *process, int class_, const mqs_extensions *more)
 {
     mqs_operation_details details;
+    mqs_partitions partitions;
     mqs_pending_operation op;
     long count = 0;
 
@@ -71,8 +72,15 @@ static void walk_operations(mqs_process *process, int class_, const mqs_extensio
         hear((uint64_t)op.desired_local_rank);
         hear((uint64_t)op.desired_tag);
         hear((uint64_t)op.buffer);
-        if (more != NULL && note(more->get_operation_details(process, &details)) == mqs_ok && count < 8 &&
-            more->get_handle_name != NULL) {
+        if (more == NULL || note(more->get_operation_details(process, &details)) != mqs_ok) {
+            continue;
+        }
+        if (more->get_partitions != NULL && note(more->get_partitions(process, &partitions)) == mqs_ok) {
+            check(memchr(partitions.which, '\0', sizeof partitions.which) != NULL);
+            hear((uint64_t)partitions.missing);
+            hear((uint64_t)partitions.inner);
+        }
+        if (count < 8 && more->get_handle_name != NULL) {
             walk_handles(process, more, details.request, details.datatype);
         }
     }
