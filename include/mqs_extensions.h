@@ -308,7 +308,7 @@ typedef struct {
 /* A check that a built-in layout failed.  That structure is not read. */
 typedef struct {
     char structure[48]; /* "ompi_communicator_t" */
-    char check[144];    /* "its class has 520 bytes, and 528 in Open MPI 4.1.4" */
+    char check[144];    /* "its size is 520 bytes in the process, but 528 in the built-in layout" */
 } mqs_layout_failure;
 
 /* Where the layout came from.  A built-in layout is that of a stock release, checked against the process. */

@@ -17,6 +17,6 @@ const char *error_text(int code)
         ERROR_LIST(ERROR_CASE)
 #undef ERROR_CASE
     default:
-        return "a code that this message-queue DLL does not return";
+        return "unknown code: this message-queue DLL does not return it";
     }
 }

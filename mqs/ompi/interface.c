@@ -70,17 +70,17 @@ static char *missing_layout(mqs_process_info *info, enum layout_group group)
         return (char *)layout_missing(&info->library.memory.layout, group);
     }
     if (built_in->failed == 0) {
-        snprintf(
-            info->message, sizeof info->message,
-            "The MPI library of %%s is Open MPI %.20s, of which no layout is built in. It needs mpiq's patch "
-            "or must be built with -g.",
-            built_in->release);
+        snprintf(info->message, sizeof info->message,
+                 "The MPI library of %%s is Open MPI %.20s, for which mpiq has no built-in layout. It needs "
+                 "mpiq's "
+                 "patch, or debug information (-g).",
+                 built_in->release);
     } else {
-        snprintf(
-            info->message, sizeof info->message,
-            "The MPI library of %%s is Open MPI %.20s, but not laid out as that release usually is: %.47s: "
-            "%.143s.",
-            built_in->release, built_in->failures[0].structure, built_in->failures[0].check);
+        snprintf(info->message, sizeof info->message,
+                 "The MPI library of %%s is Open MPI %.20s, but its structures do not match the built-in "
+                 "layout: %.47s: "
+                 "%.143s.",
+                 built_in->release, built_in->failures[0].structure, built_in->failures[0].check);
     }
     return info->message;
 }

@@ -12,11 +12,10 @@ struct row {
     enum layout_group group;
 };
 
-#define LAYOUT_SENTENCE(structure, member)                                                            \
-    "The MPI library of %s cannot be read: neither its layout tables nor its debug information tell " \
-    "member '" member "' of " structure                                                               \
-    " (an empty one: its size). It needs Open MPI with mpiq's patch, one "                            \
-    "built with -g, or a release that mpiq knows."
+#define LAYOUT_SENTENCE(structure, member)                                                                   \
+    "The MPI library of %s cannot be read: neither layout tables nor debug information have member '" member \
+    "' of " structure " (an empty name: its size). It needs Open MPI with mpiq's patch, one built "          \
+    "with -g, or a release that mpiq knows."
 
 static const struct row rows[AT_END] = {
 #define LAYOUT_ROW(slot, structure, member, kind, group) \

@@ -54,13 +54,13 @@ enum verify_result verify_class(struct memory *memory, size_t index, char *check
     }
     if (strcmp(name, structure) != 0) {
         if (check != NULL) {
-            snprintf(check, size, "its class object does not hold its name");
+            snprintf(check, size, "its class object has another name");
         }
         return VERIFY_FAILED;
     }
     if (there != (uint64_t)expected) {
         if (check != NULL) {
-            snprintf(check, size, "its class has %llu bytes in the process and %d in the built-in layout",
+            snprintf(check, size, "its size is %llu bytes in the process, but %d in the built-in layout",
                      (unsigned long long)there, expected);
         }
         return VERIFY_FAILED;
@@ -127,5 +127,5 @@ const char *verify_content(struct memory *memory, size_t index)
         return NULL;
     }
     return has_members(&memory->layout, slot) ? contents[index].check(memory)
-                                              : "one of its members does not lie inside it";
+                                              : "one of its members lies outside it";
 }

@@ -25,7 +25,7 @@ const char *check_array(struct memory *memory)
         return "ompi_mpi_communicators, ompi_mpi_comm_world or ompi_mpi_comm_self cannot be read";
     }
     if (!object_is_a(memory, address, "opal_pointer_array_t")) {
-        return "ompi_mpi_communicators does not say that it is one";
+        return "ompi_mpi_communicators is not of the class opal_pointer_array_t";
     }
     items = field_pointer(memory, bytes, AT_ARRAY_ADDRESS);
     if (items == 0 || field_signed(memory, bytes, AT_ARRAY_SIZE) < 3 ||
@@ -61,17 +61,18 @@ static const char *check_group_of(struct memory *memory, const unsigned char *co
     }
     count = field_signed(memory, bytes, AT_GROUP_COUNT);
     if (count < 1 || rank < 0 || rank >= count) {
-        return "the group of MPI_COMM_WORLD or MPI_COMM_SELF does not have a size that the rank is below";
+        return "the group of MPI_COMM_WORLD or MPI_COMM_SELF has fewer members than this process's rank "
+               "requires";
     }
     if ((field_unsigned(memory, bytes, AT_GROUP_FLAGS) & FLAG_DENSE) == 0 ||
         field_unsigned(memory, bytes, AT_GROUP_PARENT) != 0) {
-        return "the group of MPI_COMM_WORLD or MPI_COMM_SELF is not a dense one";
+        return "the group of MPI_COMM_WORLD or MPI_COMM_SELF is not a dense group";
     }
     if (!own_proc(memory, &self) ||
         fetch_pointer(&memory->fetch, field_pointer(memory, bytes, AT_GROUP_PROCS) + (mqs_taddr_t)(rank * 8),
                       &proc) != mqs_ok ||
         proc != self) {
-        return "the group of MPI_COMM_WORLD or MPI_COMM_SELF does not have this process at its rank";
+        return "the group of MPI_COMM_WORLD or MPI_COMM_SELF does not list this process at its rank";
     }
     return NULL;
 }
@@ -102,14 +103,14 @@ const char *check_proc(struct memory *memory)
 
     if (!own_proc(memory, &self) || !object_is_a(memory, self, "ompi_proc_t") ||
         fetch_structure(memory, self, AT_PROC, bytes) != mqs_ok) {
-        return "ompi_proc_local_proc does not point to a process";
+        return "ompi_proc_local_proc does not point to an ompi_proc_t";
     }
     if (!fetch_variable(memory, SYMBOL_ompi_mpi_comm_world, AT_COMM, &address, world)) {
         return "MPI_COMM_WORLD cannot be read";
     }
     if ((int64_t)field_unsigned(memory, bytes + memory->layout.offset[AT_PROC_NAME], AT_NAME_VPID) !=
         field_signed(memory, world, AT_COMM_MY_RANK)) {
-        return "the name of this process does not have its rank in MPI_COMM_WORLD";
+        return "this process's name disagrees with its rank in MPI_COMM_WORLD";
     }
     return NULL;
 }
@@ -131,14 +132,14 @@ static const char *check_null(struct memory *memory)
 
     if (!fetch_variable(memory, SYMBOL_ompi_mpi_comm_null, AT_COMM, &address, bytes) ||
         !object_is_a(memory, address, "ompi_communicator_t")) {
-        return "ompi_mpi_comm_null does not say that it is one";
+        return "ompi_mpi_comm_null is not of the class ompi_communicator_t";
     }
     if (!has_name(memory, bytes, "MPI_COMM_NULL")) {
-        return "ompi_mpi_comm_null does not hold its name";
+        return "ompi_mpi_comm_null is not named MPI_COMM_NULL";
     }
     if ((field_unsigned(memory, bytes, AT_COMM_FLAGS) & FLAG_INTRINSIC) == 0 ||
         field_signed(memory, bytes, AT_COMM_MY_RANK) != RANK_OF_COMM_NULL) {
-        return "MPI_COMM_NULL does not have its flags and rank";
+        return "MPI_COMM_NULL has unexpected flags or an unexpected rank";
     }
     return NULL;
 }
@@ -152,7 +153,7 @@ static const char *check_predefined(struct memory *memory, enum symbol symbol, u
 
     if (!fetch_variable(memory, symbol, AT_COMM, &address, bytes) ||
         !object_is_a(memory, address, "ompi_communicator_t")) {
-        return "ompi_mpi_comm_world or ompi_mpi_comm_self does not say that it is one";
+        return "ompi_mpi_comm_world or ompi_mpi_comm_self is not of the class ompi_communicator_t";
     }
     group = field_pointer(memory, bytes, AT_COMM_LOCAL_GROUP);
     if (!object_is_a(memory, group, "ompi_group_t") ||
@@ -161,15 +162,15 @@ static const char *check_predefined(struct memory *memory, enum symbol symbol, u
     }
     if ((field_unsigned(memory, bytes, AT_COMM_FLAGS) & (FLAG_INTRINSIC | FLAG_FREED)) != FLAG_INTRINSIC ||
         field_unsigned(memory, bytes, AT_COMM_LOCAL_COMM) != 0) {
-        return "MPI_COMM_WORLD or MPI_COMM_SELF does not have the flags of a predefined one";
+        return "MPI_COMM_WORLD or MPI_COMM_SELF lacks the flags of a predefined communicator";
     }
     if (layout_has(&memory->layout, AT_COMM_INDEX) ? field_unsigned(memory, bytes, AT_COMM_INDEX) != index
                                                    : number_unsigned(&memory->fetch, context, 4) != index) {
-        return "MPI_COMM_WORLD or MPI_COMM_SELF does not have its place in the table of communicators";
+        return "MPI_COMM_WORLD or MPI_COMM_SELF has an unexpected index";
     }
     if (layout_has(&memory->layout, AT_COMM_NBC_TAG) &&
         field_signed(memory, bytes, AT_COMM_NBC_TAG) > communicator_nbc_base(&memory->layout)) {
-        return "the tag of the next non-blocking collective of MPI_COMM_WORLD or MPI_COMM_SELF is not one";
+        return "MPI_COMM_WORLD or MPI_COMM_SELF has an impossible tag for its next non-blocking collective";
     }
     return NULL;
 }
@@ -198,12 +199,12 @@ const char *check_coll(struct memory *memory)
         return "MPI_COMM_WORLD cannot be read";
     }
     if (fetch_structure(memory, field_pointer(memory, world, AT_COMM_COLL), AT_COLL, bytes) != mqs_ok) {
-        return "MPI_COMM_WORLD does not point to its collectives";
+        return "MPI_COMM_WORLD does not point to its table of collective functions";
     }
     if (!object_class(memory, field_pointer(memory, bytes, AT_COLL_BARRIER), &class_) ||
         !class_object_read(memory, class_, name, sizeof name, &size) ||
         strncmp(name, "mca_coll_", strlen("mca_coll_")) != 0) {
-        return "MPI_COMM_WORLD does not point to the module of its barrier";
+        return "MPI_COMM_WORLD does not name a coll component for MPI_Barrier";
     }
     return NULL;
 }

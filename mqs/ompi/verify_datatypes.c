@@ -15,12 +15,12 @@ const char *check_opal_type(struct memory *memory)
         fetch_structure(memory, address, AT_OPAL_TYPE, bytes) != mqs_ok ||
         !(object_is_a(memory, address, "opal_datatype_t") ||
           object_is_a(memory, address, "ompi_datatype_t"))) {
-        return "ompi_mpi_int does not say that it is a datatype";
+        return "ompi_mpi_int is not of a datatype class";
     }
     if (field_unsigned(memory, bytes, AT_OPAL_TYPE_SIZE) != 4 ||
         field_signed(memory, bytes, AT_OPAL_TYPE_LOWER) != 0 ||
         field_signed(memory, bytes, AT_OPAL_TYPE_UPPER) != 4) {
-        return "MPI_INT does not have four bytes";
+        return "MPI_INT is not four bytes long";
     }
     return NULL;
 }
@@ -36,7 +36,7 @@ const char *check_type(struct memory *memory)
         return "ompi_mpi_int cannot be read";
     }
     field_name(memory, bytes, AT_TYPE, AT_TYPE_NAME, AT_TYPE, name);
-    return strcmp(name, "MPI_INT") == 0 ? NULL : "MPI_INT does not hold its name";
+    return strcmp(name, "MPI_INT") == 0 ? NULL : "ompi_mpi_int is not named MPI_INT";
 }
 
 /* MPI_INT is described by one block of one element. */
@@ -72,8 +72,8 @@ const char *check_op(struct memory *memory)
     if (!symbol_find_name(&memory->symbols, "ompi_mpi_op_sum", &address) ||
         fetch_structure(memory, address, AT_OP, bytes) != mqs_ok ||
         !object_is_a(memory, address, "ompi_op_t")) {
-        return "ompi_mpi_op_sum does not say that it is one";
+        return "ompi_mpi_op_sum is not of the class ompi_op_t";
     }
     field_name(memory, bytes, AT_OP, AT_OP_NAME, AT_OP, name);
-    return strcmp(name, "MPI_SUM") == 0 ? NULL : "MPI_SUM does not hold its name";
+    return strcmp(name, "MPI_SUM") == 0 ? NULL : "ompi_mpi_op_sum is not named MPI_SUM";
 }

@@ -28,15 +28,15 @@ const char *check_ob1_comm(struct memory *memory)
     mqs_taddr_t address;
 
     if (!world_of_ob1(memory, bytes, &address)) {
-        return ob1_has_receives(memory) ? "MPI_COMM_WORLD does not point to its state in PML ob1" : NULL;
+        return ob1_has_receives(memory) ? "MPI_COMM_WORLD does not point to an mca_pml_ob1_comm_t" : NULL;
     }
     if (!object_is_a(memory, address + (mqs_taddr_t)memory->layout.offset[AT_OB1_COMM_WILD], "opal_list_t")) {
-        return "the state of MPI_COMM_WORLD does not have its list of receives from any source";
+        return "ob1's state of MPI_COMM_WORLD has no list of receives from any source";
     }
     if (field_pointer(memory, bytes, AT_OB1_COMM_PROCS) == 0 ||
         field_unsigned(memory, bytes, AT_OB1_COMM_COUNT) == 0 ||
         field_unsigned(memory, bytes, AT_OB1_COMM_COUNT) > MAX_PEERS) {
-        return "the state of MPI_COMM_WORLD does not have its peers";
+        return "ob1's state of MPI_COMM_WORLD has no array of peers, or an impossible number of them";
     }
     return NULL;
 }
@@ -60,7 +60,7 @@ const char *check_ob1_proc(struct memory *memory)
         mqs_taddr_t early;
 
         if (fetch_pointer(&memory->fetch, procs + (mqs_taddr_t)(i * 8), &peer) != mqs_ok) {
-            return "the peers of MPI_COMM_WORLD cannot be read";
+            return "ob1's peers of MPI_COMM_WORLD cannot be read";
         }
         if (peer == 0) {
             continue;
@@ -70,12 +70,13 @@ const char *check_ob1_proc(struct memory *memory)
                          "opal_list_t") ||
             !object_is_a(memory, peer + (mqs_taddr_t)memory->layout.offset[AT_OB1_PROC_UNEXPECTED],
                          "opal_list_t")) {
-            return "a peer of MPI_COMM_WORLD does not have its lists";
+            return "one of ob1's peers of MPI_COMM_WORLD has no list of posted receives or of unexpected "
+                   "messages";
         }
         if (fetch_pointer(&memory->fetch, peer + (mqs_taddr_t)memory->layout.offset[AT_OB1_PROC_EARLY],
                           &early) != mqs_ok ||
             (early != 0 && !object_is_a(memory, early, "mca_pml_ob1_recv_frag_t"))) {
-            return "a peer of MPI_COMM_WORLD does not have its messages that came early";
+            return "one of ob1's peers of MPI_COMM_WORLD has a malformed list of out-of-order messages";
         }
         checked++;
     }
@@ -89,7 +90,7 @@ const char *check_libnbc(struct memory *memory)
     if (symbol_find(&memory->symbols, SYMBOL_mca_coll_libnbc_component, &component) &&
         !object_is_a(memory, component + (mqs_taddr_t)memory->layout.offset[AT_LIBNBC_ACTIVE],
                      "opal_list_t")) {
-        return "libnbc does not have its list of active requests";
+        return "libnbc has no list of active requests";
     }
     return NULL;
 }

@@ -37,7 +37,7 @@ const char *check_component(struct memory *memory)
     read_pml(memory, name);
     snprintf(variable, sizeof variable, "mca_pml_%s_component", name);
     if (!symbol_find_name(&memory->symbols, variable, &component)) {
-        return "mca_pml_base_selected_component does not hold the name of a component";
+        return "mca_pml_base_selected_component does not name a PML of this process";
     }
     return NULL;
 }
@@ -50,7 +50,7 @@ const char *check_request(struct memory *memory)
 
     if (!fetch_variable(memory, SYMBOL_ompi_request_null, AT_REQUEST, &address, bytes) ||
         !object_is_a(memory, address, "ompi_request_t")) {
-        return "ompi_request_null does not say that it is one";
+        return "ompi_request_null is not of the class ompi_request_t";
     }
     if (field_unsigned(memory, bytes, AT_REQUEST_TYPE) != REQUEST_IS_NULL ||
         field_unsigned(memory, bytes, AT_REQUEST_STATE) != REQUEST_INACTIVE ||
@@ -63,7 +63,7 @@ const char *check_request(struct memory *memory)
         field_signed(memory, status, AT_STATUS_ERROR) != 0 ||
         field_unsigned(memory, status, AT_STATUS_CANCELLED) != 0 ||
         field_unsigned(memory, status, AT_STATUS_BYTES) != 0) {
-        return "MPI_REQUEST_NULL does not have an empty status";
+        return "the status of MPI_REQUEST_NULL is not empty";
     }
     return NULL;
 }
@@ -130,7 +130,7 @@ const char *check_list(struct memory *memory)
 
         if (list_in_use(memory, i, &address, bytes) &&
             !is_circular(memory, address + (mqs_taddr_t)memory->layout.offset[AT_FREE_LIST_CHUNKS])) {
-            return "the list of a free list's chunks does not come back to its head";
+            return "the chunks of a free list of requests do not form a closed list";
         }
     }
     return NULL;
@@ -148,12 +148,12 @@ const char *check_free_list(struct memory *memory)
         }
         if (!object_is_a(memory, address + (mqs_taddr_t)memory->layout.offset[AT_FREE_LIST_CHUNKS],
                          "opal_list_t")) {
-            return "a free list of requests does not have its list of chunks";
+            return "a free list of requests has no list of chunks";
         }
         if (layout_has(&memory->layout, AT_FREE_LIST_CLASS) &&
             field_pointer(memory, bytes, AT_FREE_LIST_CLASS) !=
                 class_object_find(memory, request_lists[i].item)) {
-            return "a free list of requests does not name the class of its items";
+            return "a free list of requests has items of an unexpected class";
         }
         alignment = field_unsigned(memory, bytes, AT_FREE_LIST_ALIGNMENT);
         if (alignment == 0 || alignment > FETCH_PAGE || (alignment & (alignment - 1)) != 0 ||
@@ -184,14 +184,14 @@ static int check_item(struct memory *memory, void *argument, mqs_taddr_t address
     uint64_t state = field_unsigned(memory, bytes, AT_REQUEST_STATE);
 
     if (!object_is_a(memory, address, request_lists[check->list].item)) {
-        check->failed = "a request of a free list does not say that it is one";
+        check->failed = "an item in a free list of requests is not of the list's class";
     } else if (field_unsigned(memory, bytes, AT_REQUEST_TYPE) != REQUEST_IS_PML ||
                (request_lists[check->list].type == PML_SEND) != (type == PML_SEND) || type > PML_MPROBE) {
-        check->failed = "a request of a free list does not have its type";
+        check->failed = "an item in a free list of requests has an unexpected type";
     } else if (state > REQUEST_CANCELLED) {
-        check->failed = "a request of a free list does not have a state";
+        check->failed = "an item in a free list of requests has an impossible state";
     } else if (state == REQUEST_ACTIVE && field_unsigned(memory, bytes, AT_PML_FREED) > 1) {
-        check->failed = "an active request does not say whether it was freed";
+        check->failed = "an active request has an impossible value for \"freed\"";
     }
     check->checked++;
     return check->failed != NULL || check->checked == CHECKED_REQUESTS ? mqs_end_of_list : mqs_ok;
@@ -215,7 +215,7 @@ const char *check_pml(struct memory *memory)
             return check.failed;
         }
         if (code != mqs_ok && code != mqs_end_of_list) {
-            return "the requests of a free list cannot be read";
+            return "a free list of requests cannot be read";
         }
     }
     return NULL;
@@ -233,5 +233,5 @@ const char *check_part(struct memory *memory)
     list = field_pointer(memory, bytes, AT_PART_LIST);
     return list == 0 || object_is_a(memory, list, "opal_list_t")
                ? NULL
-               : "ompi_part_persist does not have the list of partitioned requests";
+               : "ompi_part_persist does not point to a list of partitioned requests";
 }

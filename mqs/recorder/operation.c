@@ -136,7 +136,7 @@ static void from_request(const struct copy *copy, const struct mpiq_record_reque
     }
     if (request->duplicates > 0) {
         snprintf(operation->plain.extra_text[0], sizeof operation->plain.extra_text[0],
-                 "one of %lu that share a handle", (unsigned long)request->duplicates + 1);
+                 "one of %lu requests with this handle", (unsigned long)request->duplicates + 1);
     }
 }
 

@@ -134,7 +134,7 @@ def test_wrong_layout(everything):
     for rank, expected in everything.expected.items():
         for name, said in every_layout(everything, rank, "tests/mqs/mqs_forced.so"):
             if not said.get("looks"):
-                assert "not laid out as that release usually is: " in said["process_message"]
+                assert "do not match the built-in layout: " in said["process_message"]
                 refused.add(name)
                 continue
             look = said["looks"][-1]
@@ -179,7 +179,7 @@ def test_configured_otherwise(everything):
         for name, said in every_layout(everything, rank, "tests/mqs/mqs_forced_others.so"):
             names.add(name)
             if not said.get("looks"):
-                assert "not laid out as that release usually is: " in said["process_message"]
+                assert "do not match the built-in layout: " in said["process_message"]
                 continue
             found = without_counters(said["looks"][-1])
             right = expected

@@ -20,7 +20,7 @@ static int get_layout(mqs_process *process, mqs_layout_details *ret)
     ret->failed = 1;
     snprintf(ret->release, sizeof ret->release, "4.1.4");
     snprintf(ret->failures[0].structure, sizeof ret->failures[0].structure, "ompi_op_t");
-    snprintf(ret->failures[0].check, sizeof ret->failures[0].check, "MPI_SUM does not hold its name");
+    snprintf(ret->failures[0].check, sizeof ret->failures[0].check, "ompi_mpi_op_sum is not named MPI_SUM");
     return mqs_ok;
 }
 
@@ -37,7 +37,7 @@ int misbehave(enum place place, int how, mqs_process *process, void *result)
     (void)place;
     (void)how;
     read_nothing(process);
-    *(char **)result =
-        (char *)"The MPI library of %s is Open MPI 4.1.4, but not laid out as that release usually is.";
+    *(char **)result = (char *)"The MPI library of %s is Open MPI 4.1.4, but its structures do not match the "
+                               "built-in layout.";
     return 100;
 }
