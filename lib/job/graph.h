@@ -143,6 +143,8 @@ uint32_t mpiq_actor(struct mpiq_wait_graph *graph, uint32_t process, bool intern
    itself; whether a rank has some of its collectives. */
 bool mpiq_is_background(const struct mpiq_job_operation *op, bool any);
 bool mpiq_has_background(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank);
+/* Whether collectives of the rank that it has started are not known to be complete. */
+bool mpiq_has_outstanding(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank);
 
 /* graph_wait.c: the edges of a thread's wait, and how many of them suffice. */
 uint32_t mpiq_build_wait(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,

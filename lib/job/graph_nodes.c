@@ -79,7 +79,7 @@ bool mpiq_has_background(const struct mpiq_job_state *job, const struct mpiq_job
     return false;
 }
 
-static bool has_outstanding(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+bool mpiq_has_outstanding(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
 {
     for (uint32_t i = 0; i < rank->member_count; i++) {
         if (job->members[job->member_order[rank->first_member + i]].outstanding_count > 0)
@@ -94,7 +94,7 @@ uint32_t mpiq_actor(struct mpiq_wait_graph *graph, uint32_t process, bool intern
     /* Who is stopped completes nothing in the background either. */
     bool stopped = graph->diagnosis->ranks[process].doing == MPIQ_DOING_STOPPED;
     if (!internal || !rank || stopped || mpiq_never_acts(graph->job, process) ||
-        (!mpiq_has_background(graph->job, rank) && !has_outstanding(graph->job, rank)))
+        (!mpiq_has_background(graph->job, rank) && !mpiq_has_outstanding(graph->job, rank)))
         return mpiq_rank_node(process);
     return mpiq_graph_node(graph, MPIQ_KIND_INTERNAL, process, 0, 0);
 }

@@ -29,7 +29,7 @@ static bool may_be_complete(const struct mpiq_wait_graph *graph, const struct mp
                             const struct mpiq_job_operation *op)
 {
     const struct mpiq_job_rank *receiver = mpiq_job_rank_of(graph->job, op->peer);
-    return rank->source == MPIQ_SOURCE_RECORDER && op->kind != MPIQ_OPERATION_SSEND &&
+    return mpiq_job_is_counted(rank) && op->kind != MPIQ_OPERATION_SSEND &&
            (!receiver || !mpiq_has_polled(graph->job, rank) || !mpiq_has_polled(graph->job, receiver));
 }
 
@@ -81,7 +81,7 @@ static uint32_t source_node(struct mpiq_wait_graph *graph, const struct mpiq_job
     if (!member || !mpiq_queues_known(rank) || (!op->any && op->peer == MPIQ_NONE))
         return MPIQ_NODE_UNKNOWN;
     /* A request that is done already, which a wait for several does not show, has taken what came. */
-    if (graph->several && rank->source == MPIQ_SOURCE_RECORDER && source_has_left(job, member, op))
+    if (graph->several && mpiq_job_is_counted(rank) && source_has_left(job, member, op))
         return MPIQ_NODE_LIVE;
     if (!op->any) {
         if (!mpiq_job_rank_of(job, op->peer))
@@ -368,6 +368,37 @@ static uint32_t build_counted_all(struct mpiq_wait_graph *graph, const struct mp
     return 1;
 }
 
+/* Whether a rank is in one collective call at most, so that the traffic in its background is that call's. */
+static bool is_in_one_call(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+{
+    uint32_t waits = 0;
+    for (uint32_t i = 0; i < rank->thread_count; i++)
+        waits += job->threads[rank->first_thread + i].wait_count;
+    return waits == 1 && !mpiq_has_outstanding(job, rank);
+}
+
+/*
+ * A collective call that the recorder has seen begin, beside the library's own queues: it needs what the
+ * standard forces it to wait for, and it needs every message of its own.  Which of these it waits for just
+ * now nobody says; none of them coming true is proof enough.  Edges, 0: neither is known.
+ */
+static uint32_t build_counted_call(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                                   const struct mpiq_job_thread *thread)
+{
+    uint32_t edges = 0;
+    uint32_t call = call_node(graph, rank, thread);
+    if (call != MPIQ_NODE_UNKNOWN && call != MPIQ_NODE_LIVE) {
+        mpiq_graph_edge(graph, call, MPIQ_NONE);
+        edges++;
+    }
+    if (is_in_one_call(graph->job, rank) && mpiq_has_polled(graph->job, rank) &&
+        mpiq_has_background(graph->job, rank)) {
+        mpiq_graph_edge(graph, mpiq_graph_node(graph, MPIQ_KIND_BACKGROUND, rank->process, 0, 0), MPIQ_NONE);
+        edges++;
+    }
+    return edges;
+}
+
 static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                                const struct mpiq_job_thread *thread)
 {
@@ -384,7 +415,12 @@ static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_
     uint32_t before = graph->edge_count;
     uint32_t done = 0;
     graph->several = wait->operation_count > 1;
-    if (graph->several && wait->kind == MPIQ_WAIT_ALL && rank->source == MPIQ_SOURCE_RECORDER)
+    if (rank->library_queues && wait->operation_count == 0 && is_collective_wait(wait)) {
+        uint32_t edges = build_counted_call(graph, rank, thread);
+        if (edges > 0)
+            return edges;
+    }
+    if (graph->several && wait->kind == MPIQ_WAIT_ALL && mpiq_job_is_counted(rank))
         return build_counted_all(graph, rank, wait);
     for (uint32_t i = 0; i < wait->operation_count; i++) {
         uint32_t operation = wait->first_operation + i;

@@ -392,7 +392,7 @@ static bool match_receives(struct mpiq_matching *matching, const struct mpiq_job
         }
         meet(matching, index, work->messages[run->head++].operation);
     }
-    if (rank->source == MPIQ_SOURCE_RECORDER)
+    if (mpiq_job_is_counted(rank))
         allow_for_order(matching, rank, work);
     if (work->steps >= STEPS_MOST)
         leave_open(matching, rank, work);

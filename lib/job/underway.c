@@ -65,11 +65,19 @@ static bool may_still_come(const struct mpiq_job_state *job, const struct mpiq_j
     return !was_before(from) || !mpiq_has_polled(job, to) || (!has_ended(from) && from->host != to->host);
 }
 
+/* Whether one end counts messages of the program and the other the library's: they cannot be compared. */
+static bool counted_differently(const struct mpiq_job_rank *from, const struct mpiq_job_rank *to)
+{
+    return mpiq_job_is_counted(from) != mpiq_job_is_counted(to) && !from->gone && !to->gone;
+}
+
 bool mpiq_channel_underway(const struct mpiq_job_state *job, const struct mpiq_job_member *receiver,
                            uint32_t sender)
 {
     const struct mpiq_job_rank *from = mpiq_job_rank_of(job, sender);
     if (!mpiq_queues_known(&job->ranks[receiver->rank]))
+        return true;
+    if (from && counted_differently(from, &job->ranks[receiver->rank]))
         return true;
     const struct mpiq_job_channel *in = find_channel(job, receiver, sender);
     if (in && in->expected_moved)
@@ -158,7 +166,8 @@ bool mpiq_any_underway(struct mpiq_underway *underway, const struct mpiq_job_mem
                 if (!other)
                     continue;
                 const struct mpiq_job_channel *back = find_channel(job, other, own);
-                if (channel->sent_moved || differ(channel, back))
+                bool unlike = counted_differently(rank, &job->ranks[member->rank]);
+                if (channel->sent_moved || unlike || differ(channel, back))
                     underway->members[other - job->members] = 1;
                 if (!back && differ(NULL, channel))
                     underway->members[i] = 1;

@@ -219,7 +219,7 @@ static const char *text_of(struct mpiq_finder *finder, const struct mpiq_job_ran
 static uint32_t done_of(const struct mpiq_job_rank *rank, const struct mpiq_job_wait *wait,
                         const struct mpiq_node *node)
 {
-    bool counted = rank->source == MPIQ_SOURCE_RECORDER && wait && wait->kind == MPIQ_WAIT_ALL;
+    bool counted = mpiq_job_is_counted(rank) && wait && wait->kind == MPIQ_WAIT_ALL;
     return wait && !counted && wait->operation_count > node->edge_count
                ? wait->operation_count - node->edge_count
                : 0;

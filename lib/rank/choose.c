@@ -158,11 +158,20 @@ static struct mpiq_error *choose_recorder(const struct mpiq_dll_host_options *op
     return error;
 }
 
+/* One that is not patched has no root, one that is stripped still has its communicators. */
+static bool is_open_mpi(struct mpiq_target *target, bool *patched, struct mpiq_error **trouble)
+{
+    *patched = has_symbol(target, "ompi_mqs_root", trouble);
+    return *patched || (!*trouble && has_symbol(target, "ompi_mpi_communicators", trouble)) ||
+           (!*trouble && has_symbol(target, "ompi_mpi_comm_world", trouble));
+}
+
 struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target,
                                         const struct mpiq_dll_host_options *options, char **ours,
                                         struct mpiq_chosen_dll *ret)
 {
     struct mpiq_error *trouble = NULL;
+    bool patched = false;
 
     if (options->opened.path && options->opened.asked)
         return take_opened(&options->opened, ret);
@@ -173,15 +182,16 @@ struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target,
                                      options->dll);
         return take(path, MPIQ_DLL_EXPLICIT, ret);
     }
-    bool patched = has_symbol(target, "ompi_mqs_root", &trouble);
-    if (!trouble && is_recorded(target, patched, &trouble))
-        return choose_recorder(options, ret);
-    /* One that is not patched has no root, one that is stripped still has its communicators. */
-    bool open_mpi = patched || (!trouble && has_symbol(target, "ompi_mpi_communicators", &trouble)) ||
-                    (!trouble && has_symbol(target, "ompi_mpi_comm_world", &trouble));
+    bool open_mpi = is_open_mpi(target, &patched, &trouble);
+    bool recorded = !trouble && !options->no_recorder && is_recorded(target, patched, &trouble);
     if (trouble)
         return trouble;
-    return open_mpi ? choose_ours(target, options, ours, ret) : choose_announced(target, ret);
+    if (!recorded)
+        return open_mpi ? choose_ours(target, options, ours, ret) : choose_announced(target, ret);
+    struct mpiq_error *error = choose_recorder(options, ret);
+    if (!error)
+        ret->has_own = open_mpi;
+    return error;
 }
 
 void mpiq_chosen_dll_deinit(struct mpiq_chosen_dll *dll)

@@ -15,6 +15,7 @@ struct mpiq_chosen_dll {
     char *path;     /* for messages: what is loaded is the descriptor's file */
     int descriptor; /* -1: none */
     enum mpiq_dll_origin origin;
+    bool has_own; /* it is the recorder's, and the MPI library under it has one too */
 };
 
 /*

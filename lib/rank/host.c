@@ -17,6 +17,7 @@
 #include "rank/groups.h"
 #include "rank/helper_process.h"
 #include "rank/identity.h"
+#include "rank/join.h"
 #include "rank/rank.h"
 #include "state/group_hash.h"
 #include "target/pipe.h"
@@ -55,6 +56,7 @@ struct mpiq_dll_host {
     unsigned look;        /* of the caller's */
     unsigned request;     /* number of the last one to the helper */
     const char *question; /* JSON, while one is asked instead of a look */
+    struct mpiq_dll_host *own; /* under the recorder: for the MPI library's own DLL; NULL until one is needed */
 };
 
 /* What the helper said beside its requests. */
@@ -121,6 +123,7 @@ void mpiq_dll_host_destroy(struct mpiq_dll_host *host)
     if (!host)
         return;
     stop_helper(host);
+    mpiq_dll_host_destroy(host->own);
     mpiq_group_table_deinit(&host->groups);
     free(host->dll);
     free(host->ours);
@@ -429,14 +432,36 @@ static struct mpiq_helper_user user_for(const struct mpiq_target_status *status)
         .become = true, .user = status->uid, .group = group >= 0 ? (gid_t)group : (gid_t)status->uid};
 }
 
-/* A look, or the question that the host holds. */
+/* What the MPI library of a process under the recorder says itself; NULL: nothing that can be read. */
+static struct mpiq_rank_state *read_own(struct mpiq_dll_host *host, struct mpiq_target *target)
+{
+    struct mpiq_dll_host_options options = host->options;
+    struct mpiq_rank_state *state = NULL;
+    struct mpiq_error *error = NULL;
+
+    options.no_recorder = true;
+    options.all_members = true; /* whoever gets them: this host does not know whom the caller has told */
+    if (!host->own)
+        error = mpiq_dll_host_create(&options, &host->own);
+    if (!error)
+        error = mpiq_dll_host_read(host->own, target, &state);
+    if (error)
+        mpiq_debug("rank", "beside the recorder: %s", error->message);
+    mpiq_error_destroy(error);
+    return state;
+}
+
+/* A look, or the question that the host holds.  *own: of a look at a process under the recorder, what its MPI
+   library says itself, read before; NULL if there is nothing, and for a question. */
 static struct mpiq_error *ask_helper(struct mpiq_dll_host *host, struct mpiq_target *target,
                                      struct mpiq_target_status *status, struct mpiq_rank_state **ret,
-                                     char **text)
+                                     struct mpiq_rank_state **own, char **text)
 {
     struct mpiq_chosen_dll dll = {.descriptor = -1};
 
     struct mpiq_error *error = mpiq_rank_choose_dll(target, &host->options, &host->ours, &dll);
+    if (!error && own && dll.has_own)
+        *own = read_own(host, target);
     if (!error)
         error = mpiq_target_status(target, status);
     pid_t direct = !error && strcmp(target->ops->kind, "live") == 0 ? status->pid : -1;
@@ -459,7 +484,7 @@ struct mpiq_error *mpiq_dll_host_ask(struct mpiq_dll_host *host, struct mpiq_tar
     char *text = NULL;
 
     host->question = question;
-    struct mpiq_error *error = ask_helper(host, target, &status, &none, &text);
+    struct mpiq_error *error = ask_helper(host, target, &status, &none, NULL, &text);
     host->question = NULL;
     if (!error && !text)
         error = mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "no memory for an answer");
@@ -473,8 +498,13 @@ struct mpiq_error *mpiq_dll_host_read(struct mpiq_dll_host *host, struct mpiq_ta
 {
     struct mpiq_target_status status;
     struct mpiq_rank_state *state = NULL;
+    struct mpiq_rank_state *own = NULL;
 
-    struct mpiq_error *error = ask_helper(host, target, &status, &state, NULL);
+    struct mpiq_error *error = ask_helper(host, target, &status, &state, &own, NULL);
+    if (state && own && !mpiq_rank_join(state, own))
+        mpiq_debug("rank", "process %d: the library's own queues do not fit the recorder's record",
+                   (int)status.pid);
+    mpiq_rank_state_destroy(own);
     if (!state) /* it comes alone or an error does */
         return error;
     for (size_t i = 0; i < state->communicator_count; i++) {

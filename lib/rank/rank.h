@@ -34,6 +34,7 @@ struct mpiq_opened_dll {
 struct mpiq_dll_host_options {
     struct mpiq_opened_dll opened;   /* stays the caller's, and outlives the host */
     struct mpiq_opened_dll recorder; /* likewise, for processes under the recorder */
+    bool no_recorder;                /* read what the MPI library itself says, recorder or not */
     bool no_search;                  /* do not look for our DLL: what is opened is all there is */
     const char *dll;                 /* path of the DLL for every rank; NULL: chosen for each (choose.h) */
     /* Seconds of processor time the DLL may spend on one rank (0 means 10).  After a rank for which it took

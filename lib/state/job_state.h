@@ -343,6 +343,7 @@ struct mpiq_job_rank {
     bool gone;
     bool traced;
     bool strict; /* blocking collectives wait for all members */
+    bool library_queues; /* as in the rank state */
     bool held;   /* it waits at its end to be read: its facts are complete */
 };
 
@@ -478,6 +479,13 @@ uint32_t mpiq_job_ranks_read(const struct mpiq_job_state *job);
 #define MPIQ_PROBLEM_HOST "host"
 /* Whether a row that is no process stands for a host of the job whose ranks are neither known nor read. */
 bool mpiq_job_is_lost_host(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank);
+
+/* Whether a rank's queues are requests that the recorder has seen, and counts: which of them are complete, and
+   what has arrived, is concluded from those of all ranks. */
+static inline bool mpiq_job_is_counted(const struct mpiq_job_rank *rank)
+{
+    return rank->source == MPIQ_SOURCE_RECORDER && !rank->library_queues;
+}
 
 /* The rank state's row of a process; NULL if it was not read. */
 static inline const struct mpiq_job_rank *mpiq_job_rank_of(const struct mpiq_job_state *job, uint32_t process)

@@ -294,6 +294,7 @@ static bool describe_rank(const struct mpiq_adding *adding, struct mpiq_job_rank
     rank->gone = state->gone;
     rank->traced = state->traced;
     rank->strict = state->strict;
+    rank->library_queues = state->library_queues;
     rank->held = state->held;
     rank->process_state = state->process_state ? state->process_state : '?';
     rank->process = MPIQ_NONE;

@@ -487,6 +487,8 @@ struct mpiq_rank_state {
     size_t fact_count;
     int64_t lost_facts;       /* calls that no fact counts */
     bool strict;              /* blocking collectives wait for all members */
+    bool library_queues;      /* of the recorder's: queues and channels are the MPI library's own, read beside
+                                 it; else they are the recorder's requests and counts */
     bool held;                /* it waits at its end to be read: the facts are complete */
     uint64_t history_dropped; /* older calls that are not here for lack of room */
     struct mpiq_problem *problems;

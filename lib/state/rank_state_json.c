@@ -557,6 +557,7 @@ static const struct mpiq_field rank_state_fields[] = {
     LIST(mpiq_rank_state, "facts", facts, fact_count, fact_schema),
     FIELD(mpiq_rank_state, lost_facts, SIGNED),
     FIELD(mpiq_rank_state, strict, BOOL),
+    FIELD(mpiq_rank_state, library_queues, BOOL),
     FIELD(mpiq_rank_state, held, BOOL),
     FIELD(mpiq_rank_state, history_dropped, UNSIGNED),
     LIST(mpiq_rank_state, "process_calls", process_calls, process_call_count, call_schema),

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rank/join.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/hash_table.h"
+#include "base/memory.h"
+
+#define NOWHERE UINT32_MAX
+
+/* ---- whether they fit ------------------------------------------------------------------------------- */
+
+static bool same_process(const struct mpiq_rank_state *state, const struct mpiq_rank_state *own)
+{
+    bool read = own->source == MPIQ_SOURCE_PATCHED || own->source == MPIQ_SOURCE_DEBUG_INFO ||
+                own->source == MPIQ_SOURCE_LAYOUTS;
+    return state->source == MPIQ_SOURCE_RECORDER && read && own->queues == MPIQ_YES &&
+           own->problem_count == 0 && state->name.job == own->name.job &&
+           state->name.rank == own->name.rank && state->name.rank >= 0 && state->phase == own->phase;
+}
+
+/* The recorder's communicator with a handle: one that was freed has lost its handle to the next. */
+static uint32_t find_communicator(const struct mpiq_rank_state *state, struct mpiq_hash_table *handles,
+                                  uint64_t handle)
+{
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, handle);
+    uint64_t cursor = hash;
+    uint32_t found;
+    while ((found = mpiq_hash_table_next(handles, hash, &cursor)) != UINT32_MAX) {
+        if (state->communicators[found].handle == handle)
+            return found;
+    }
+    return NOWHERE;
+}
+
+/* map[i]: which communicator of `state` is number i of `own`; NOWHERE.  False: they do not fit, or there is
+   no memory. */
+static bool map_communicators(const struct mpiq_rank_state *state, const struct mpiq_rank_state *own,
+                              uint32_t *map)
+{
+    struct mpiq_hash_table handles _cleanup_(mpiq_hash_table_deinit) = {0};
+    size_t living = 0;
+    for (size_t i = 0; i < state->communicator_count; i++) {
+        const struct mpiq_communicator *comm = &state->communicators[i];
+        if (comm->flags & MPIQ_COMM_FREED)
+            continue;
+        living++;
+        if (!mpiq_hash_table_add(&handles, mpiq_hash(MPIQ_HASH_START, comm->handle), (uint32_t)i))
+            return false;
+    }
+    size_t found = 0;
+    for (size_t i = 0; i < own->communicator_count; i++) {
+        const struct mpiq_communicator *comm = &own->communicators[i];
+        map[i] = find_communicator(state, &handles, comm->handle);
+        if (map[i] == NOWHERE)
+            continue;
+        found++;
+        const struct mpiq_communicator *theirs = &state->communicators[map[i]];
+        if (theirs->local_rank != comm->local_rank || theirs->local.count != comm->local.count ||
+            theirs->remote.count != comm->remote.count)
+            return false;
+    }
+    return found == living;
+}
+
+/* ---- requests --------------------------------------------------------------------------------------- */
+
+/* What a request of the library's stands for in its own queues; NULL: it is in none. */
+static struct mpiq_operation *find_request(const struct mpiq_rank_state *own,
+                                           const struct mpiq_hash_table *requests, uint64_t request)
+{
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, request);
+    uint64_t cursor = hash;
+    uint32_t found;
+    while ((found = mpiq_hash_table_next(requests, hash, &cursor)) != UINT32_MAX) {
+        if (own->operations[found].request == request)
+            return &own->operations[found];
+    }
+    return NULL;
+}
+
+/* False: one is of no communicator, or there is no memory. */
+static bool index_requests(const struct mpiq_rank_state *own, struct mpiq_hash_table *requests)
+{
+    for (size_t i = 0; i < own->operation_count; i++) {
+        const struct mpiq_operation *op = &own->operations[i];
+        if (op->comm >= own->communicator_count)
+            return false;
+        if (op->request && op->queue != MPIQ_QUEUE_UNEXPECTED &&
+            !mpiq_hash_table_add(requests, mpiq_hash(MPIQ_HASH_START, op->request), (uint32_t)i))
+            return false;
+    }
+    return true;
+}
+
+static bool is_send(const struct mpiq_operation *op)
+{
+    return op->kind <= MPIQ_OPERATION_RSEND;
+}
+
+static bool is_message(const struct mpiq_operation *op)
+{
+    return is_send(op) || op->kind == MPIQ_OPERATION_RECEIVE;
+}
+
+/* The request of a blocking call, which the recorder has no handle of: the last one with its envelope, as it
+   was posted by the call that lasts. */
+static struct mpiq_operation *find_envelope(const struct mpiq_rank_state *own, const uint32_t *map,
+                                            const struct mpiq_operation *op)
+{
+    struct mpiq_operation *found = NULL;
+    for (size_t i = 0; i < own->operation_count; i++) {
+        struct mpiq_operation *candidate = &own->operations[i];
+        if (candidate->queue == MPIQ_QUEUE_UNEXPECTED || candidate->internal || candidate->inactive ||
+            candidate->status == MPIQ_STATUS_COMPLETE || !is_message(candidate) ||
+            is_send(candidate) != is_send(op) || map[candidate->comm] != op->comm ||
+            candidate->peer_local != op->peer_local || candidate->tag_any != op->tag_any ||
+            (!op->tag_any && candidate->tag != op->tag))
+            continue;
+        found = candidate;
+    }
+    return found;
+}
+
+/* A call that waits for what it has started itself, and not for requests of the program's. */
+static bool is_own_request(const struct mpiq_wait *wait)
+{
+    return wait->kind == MPIQ_WAIT_SEND || wait->kind == MPIQ_WAIT_RECEIVE ||
+           strncmp(wait->call, "MPI_Sendrecv", strlen("MPI_Sendrecv")) == 0;
+}
+
+/* What the recorder knows of a request and the library, which is stripped, does not. */
+static void keep_record(const struct mpiq_operation *record, struct mpiq_operation *op)
+{
+    op->caller = op->caller ? op->caller : record->caller;
+    op->datatype = op->datatype ? op->datatype : record->datatype;
+}
+
+/* A message that the library has in no queue any more is complete. */
+static void settle_wait(struct mpiq_wait *wait, const struct mpiq_rank_state *own,
+                        const struct mpiq_hash_table *requests, const uint32_t *map)
+{
+    for (size_t i = 0; i < wait->operation_count; i++) {
+        struct mpiq_operation *op = &wait->operations[i];
+        if (!is_message(op))
+            continue;
+        struct mpiq_operation *queued = find_request(own, requests, op->request);
+        if (!queued && is_own_request(wait)) {
+            queued = find_envelope(own, map, op);
+            if (queued)
+                op->request = queued->request;
+        }
+        if (queued)
+            keep_record(op, queued);
+        if (!queued || queued->status == MPIQ_STATUS_COMPLETE)
+            op->status = MPIQ_STATUS_COMPLETE;
+    }
+}
+
+/* ---- moving it over --------------------------------------------------------------------------------- */
+
+/* Adds one that the recorder does not know; its index, NOWHERE without memory. */
+static uint32_t add_communicator(struct mpiq_rank_state *state, struct mpiq_communicator *from)
+{
+    struct mpiq_communicator *comm = mpiq_rank_state_add_communicator(state);
+    if (!comm)
+        return NOWHERE;
+    struct mpiq_communicator empty = *comm;
+    *comm = *from;
+    *from = empty;
+    return (uint32_t)(state->communicator_count - 1);
+}
+
+static void move_channels(struct mpiq_communicator *from, struct mpiq_communicator *to)
+{
+    for (size_t i = 0; i < to->channel_count; i++)
+        free(to->channels[i].tags);
+    free(to->channels);
+    to->channels = from->channels;
+    to->channel_count = from->channel_count;
+    from->channels = NULL;
+    from->channel_count = 0;
+}
+
+bool mpiq_rank_join(struct mpiq_rank_state *state, struct mpiq_rank_state *own)
+{
+    struct mpiq_hash_table requests _cleanup_(mpiq_hash_table_deinit) = {0};
+    uint32_t *map _cleanup_free_ = NULL;
+    if (!same_process(state, own))
+        return false;
+    map = mpiq_memory_checked(calloc(own->communicator_count + 1, sizeof *map));
+    if (!map || !map_communicators(state, own, map) || !index_requests(own, &requests))
+        return false;
+    for (size_t i = 0; i < state->operation_count; i++) {
+        struct mpiq_operation *op = find_request(own, &requests, state->operations[i].request);
+        if (op)
+            keep_record(&state->operations[i], op);
+    }
+    for (size_t i = 0; i < state->thread_count; i++) {
+        for (size_t j = 0; j < state->threads[i].wait_count; j++)
+            settle_wait(&state->threads[i].waits[j], own, &requests, map);
+    }
+    for (size_t i = 0; i < own->communicator_count; i++) {
+        if (map[i] == NOWHERE)
+            map[i] = add_communicator(state, &own->communicators[i]);
+        else
+            move_channels(&own->communicators[i], &state->communicators[map[i]]);
+    }
+    for (size_t i = 0; i < own->operation_count; i++) {
+        struct mpiq_operation *op = &own->operations[i];
+        op->comm = map[op->comm];
+        op->datatype = mpiq_rank_state_intern(state, op->datatype);
+        op->which = mpiq_rank_state_intern(state, op->which);
+    }
+    struct mpiq_operation *derived = state->operations;
+    state->operations = own->operations;
+    state->operation_count = own->operation_count;
+    own->operations = derived;
+    own->operation_count = 0;
+    memcpy(state->pml, own->pml, sizeof state->pml);
+    state->library_queues = true;
+    return true;
+}
