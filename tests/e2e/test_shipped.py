@@ -62,6 +62,16 @@ def test_a_rank_that_died_is_of_the_recorded_job(case, mpiq):
     assert answer.json["job"]["size"] == 2
 
 
+@pytest.mark.parametrize("case_name", ["bcast_wrong_root", "large_sends_in_a_ring_3"])
+def test_what_open_mpi_says_itself_counts_under_the_recorder(case, mpiq, case_name):
+    """The recorder sees neither what goes on inside a collective, nor whether a standard send is complete."""
+    job = case("openmpi+record", case_name)
+    answer = mpiq("--json", job.pid)
+    assert answer.json["verdict"] == "deadlock", answer.out
+    assert answer.json["job"]["source"] == "recorder"
+    assert "unexpected" in mpiq("queues", "--all", job.pid).out.lower()
+
+
 def test_nothing_is_called_done_that_is_not_known_to_be(case, mpiq):
     """The recorder does not know which requests of an MPI_Waitall are complete: this send is not."""
     answer = mpiq(case("mpich+record", "persistent_send_never_received").pid)

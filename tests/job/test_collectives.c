@@ -367,7 +367,8 @@ static void test_recorded_without_data(void)
         job_wait_receive(&job, 0, WORLD, 2, 6);
         for (int look = 0; look < 2; look++) {
             struct mpiq_rank_state *state = job.states[look][0];
-            state->source = MPIQ_SOURCE_RECORDER;
+            for (int rank = 0; rank < 3; rank++)
+                job.states[look][rank]->source = MPIQ_SOURCE_RECORDER;
             state->communicators[WORLD].outstanding[0].bytes = bytes[i];
             state->threads[0].waits[0].kind = MPIQ_WAIT_ALL;
         }

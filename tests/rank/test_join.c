@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One state of what the recorder and the MPI library itself say of a process. */
+#include "rank/join.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite.h"
+
+#define PROCESS "{\"name\":[77,1],\"world_size\":3,\"phase\":\"running\",\"queues_read\":1,"
+#define MEMBERS "\"local_rank\":1,\"local\":{\"hash\":\"0x1\",\"count\":3}"
+
+/* A rank in an MPI_Waitall for a receive and a send, whose handles the recorder knows, and a collective. */
+static const char recorded[] =
+    PROCESS "\"source\":\"recorder\",\"communicators\":[{\"handle\":\"0x900\",\"flags\":[\"freed\"]," MEMBERS
+            "},{\"handle\":\"0x100\",\"context\":[\"0x0\",\"0x1\"],\"name\":\"MPI_COMM_WORLD\","
+            "\"flags\":[\"world\"]," MEMBERS ",\"ordered\":4,\"channels\":[{\"peer_local\":0,\"sent\":9,"
+            "\"expected\":9,\"counted\":true,\"tags\":[{\"messages\":8,\"tag\":1}]}]}],"
+            "\"operations\":[{\"queue\":\"receives\",\"kind\":\"receive\",\"comm\":1,\"peer_local\":0,\"tag\":5,"
+            "\"request\":\"0x51\",\"caller\":\"0xca11\"}],"
+            "\"threads\":[{\"tid\":7,\"waits\":[{\"kind\":\"all\",\"call\":\"MPI_Waitall\",\"need\":3,"
+            "\"episode\":2,\"operations\":[{\"kind\":\"receive\",\"comm\":1,\"peer_local\":0,\"tag\":5,"
+            "\"request\":\"0x51\"},{\"comm\":1,\"peer_local\":2,\"tag\":6,\"request\":\"0x52\"},"
+            "{\"kind\":\"collective\",\"comm\":1,\"request\":\"0x53\"}]}]}]}";
+
+/* The library has the receive still, has sent the message, and is inside of a collective. */
+static const char own[] =
+    PROCESS "\"source\":\"layouts\",\"pml\":\"ob1\",\"communicators\":[{\"handle\":\"0x100\"," MEMBERS
+            ",\"flags\":[\"world\"],\"channels\":[{\"peer_local\":0,\"sent\":3,\"expected\":2}]},"
+            "{\"handle\":\"0x200\",\"context\":[\"0x0\",\"0x7\"],\"flags\":[\"internal\"]," MEMBERS
+            ",\"parent\":\"0x100\"}],"
+            "\"operations\":[{\"queue\":\"receives\",\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,"
+            "\"request\":\"0x51\",\"datatype\":\"MPI_INT\"},{\"queue\":\"sends\",\"comm\":1,\"peer_local\":2,"
+            "\"tag\":-9,\"request\":\"0x60\",\"internal\":true},{\"queue\":\"unexpected\",\"kind\":\"message\","
+            "\"peer_local\":2,\"tag\":8}]}";
+
+static struct mpiq_rank_state *state_of(const char *json)
+{
+    struct mpiq_rank_state *state = NULL;
+    struct mpiq_error *error = mpiq_rank_state_from_json(json, strlen(json), &state);
+    if (error)
+        fprintf(stderr, "%s\n", error->message);
+    CU_ASSERT_PTR_NULL_FATAL(error);
+    return state;
+}
+
+/* What the two give together; the caller destroys it. */
+static struct mpiq_rank_state *join(const char *left, const char *right, bool fit)
+{
+    struct mpiq_rank_state *state = state_of(left);
+    struct mpiq_rank_state *library = state_of(right);
+    CU_ASSERT_EQUAL(mpiq_rank_join(state, library), fit);
+    CU_ASSERT_EQUAL(state->library_queues, fit);
+    mpiq_rank_state_destroy(library);
+    return state;
+}
+
+static void test_queues(void)
+{
+    struct mpiq_rank_state *state = join(recorded, own, true);
+    CU_ASSERT_EQUAL(state->source, MPIQ_SOURCE_RECORDER);
+    CU_ASSERT_STRING_EQUAL(state->pml, "ob1");
+    CU_ASSERT_EQUAL_FATAL(state->communicator_count, 3);
+    CU_ASSERT_EQUAL(state->communicators[1].ordered, 4);
+    CU_ASSERT_EQUAL(state->communicators[1].context[1], 1);
+    CU_ASSERT_EQUAL_FATAL(state->communicators[1].channel_count, 1);
+    CU_ASSERT_EQUAL(state->communicators[1].channels[0].sent, 3);
+    CU_ASSERT_FALSE(state->communicators[1].channels[0].counted);
+    CU_ASSERT_EQUAL(state->communicators[2].handle, 0x200);
+    CU_ASSERT_EQUAL_FATAL(state->operation_count, 3);
+    CU_ASSERT_EQUAL(state->operations[0].comm, 1);
+    CU_ASSERT_EQUAL(state->operations[0].caller, 0xca11);
+    CU_ASSERT_STRING_EQUAL(state->operations[0].datatype, "MPI_INT");
+    CU_ASSERT_EQUAL(state->operations[1].comm, 2);
+    CU_ASSERT_EQUAL(state->operations[2].comm, 1);
+    mpiq_rank_state_destroy(state);
+}
+
+/* Of what a thread waits for, the message that the library has no more is complete; of a collective's request
+   the queues do not tell. */
+static void test_waits(void)
+{
+    struct mpiq_rank_state *state = join(recorded, own, true);
+    const struct mpiq_wait *wait = &state->threads[0].waits[0];
+    CU_ASSERT_EQUAL_FATAL(wait->operation_count, 3);
+    CU_ASSERT_EQUAL(wait->operations[0].status, MPIQ_STATUS_PENDING);
+    CU_ASSERT_EQUAL(wait->operations[1].status, MPIQ_STATUS_COMPLETE);
+    CU_ASSERT_EQUAL(wait->operations[2].status, MPIQ_STATUS_PENDING);
+    mpiq_rank_state_destroy(state);
+}
+
+/* The request of a blocking call is the last one with its envelope: the recorder has no handle of it. */
+static void test_blocking(void)
+{
+    static const char blocking[] =
+        PROCESS "\"source\":\"recorder\",\"communicators\":[{\"handle\":\"0x100\"," MEMBERS "}],"
+                "\"threads\":[{\"tid\":7,\"waits\":[{\"kind\":\"all\",\"call\":\"MPI_Sendrecv\",\"need\":2,"
+                "\"episode\":2,\"operations\":[{\"peer_local\":2,\"tag\":6,\"request\":\"0xa0\"},"
+                "{\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,\"request\":\"0xa8\"}]}]}]}";
+    static const char queues[] =
+        PROCESS "\"source\":\"layouts\",\"communicators\":[{\"handle\":\"0x100\"," MEMBERS "}],"
+                "\"operations\":[{\"queue\":\"receives\",\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,"
+                "\"request\":\"0x51\"},{\"queue\":\"receives\",\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,"
+                "\"request\":\"0x54\"},{\"queue\":\"receives\",\"kind\":\"receive\",\"peer_local\":2,\"tag\":6,"
+                "\"request\":\"0x55\"}]}";
+    struct mpiq_rank_state *state = join(blocking, queues, true);
+    const struct mpiq_wait *wait = &state->threads[0].waits[0];
+    CU_ASSERT_EQUAL(wait->operations[0].status, MPIQ_STATUS_COMPLETE);
+    CU_ASSERT_EQUAL(wait->operations[1].status, MPIQ_STATUS_PENDING);
+    CU_ASSERT_EQUAL(wait->operations[1].request, 0x54);
+    mpiq_rank_state_destroy(state);
+}
+
+/* A copy of text with one part replaced. */
+static char *altered(const char *text, const char *part, const char *by)
+{
+    const char *at = strstr(text, part);
+    char *copy = NULL;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    CU_ASSERT_TRUE_FATAL(
+        asprintf(&copy, "%.*s%s%s", (int)(at - text), text, by, at + strlen(part)) > 0);
+    return copy;
+}
+
+/* What does not show the same process, or not all of it, changes nothing. */
+static void test_misfits(void)
+{
+    static const struct {
+        const char *part;
+        const char *by;
+    } changes[] = {
+        {"[77,1]", "[77,2]"},
+        {"[77,1]", "[78,1]"},
+        {"\"running\"", "\"finalizing\""},
+        {"\"queues_read\":1", "\"queues_read\":0"},
+        {"\"layouts\"", "\"stacks\""},
+        {"\"0x100\"", "\"0x101\""},
+        {"\"local_rank\":1", "\"local_rank\":2"},
+        {"\"pml\"", "\"problems\":[{\"code\":\"corrupt\",\"what\":\"waits\",\"text\":\"torn\"}],\"pml\""},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        char *changed = altered(own, changes[i].part, changes[i].by);
+        struct mpiq_rank_state *state = join(recorded, changed, false);
+        CU_ASSERT_EQUAL(state->communicators[1].channels[0].sent, 9);
+        CU_ASSERT_EQUAL(state->operation_count, 1);
+        CU_ASSERT_EQUAL(state->threads[0].waits[0].operations[1].status, MPIQ_STATUS_PENDING);
+        mpiq_rank_state_destroy(state);
+        free(changed);
+    }
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        {"queues and channels are the library's", test_queues},
+        {"what is in no queue is complete", test_waits},
+        {"a blocking call is known by its envelope", test_blocking},
+        {"two that do not fit stay apart", test_misfits},
+        CU_TEST_INFO_NULL,
+    };
+    return suite_run("join", tests);
+}
