@@ -56,7 +56,8 @@ struct mpiq_dll_host {
     unsigned look;        /* of the caller's */
     unsigned request;     /* number of the last one to the helper */
     const char *question; /* JSON, while one is asked instead of a look */
-    struct mpiq_dll_host *own; /* under the recorder: for the MPI library's own DLL; NULL until one is needed */
+    struct mpiq_dll_host
+        *own; /* under the recorder: for the MPI library's own DLL; NULL until one is needed */
 };
 
 /* What the helper said beside its requests. */

@@ -182,9 +182,8 @@ static bool settle(struct work *work, const struct mpiq_job_member *sender, stru
     const struct mpiq_job_state *job = work->job;
     const struct mpiq_job_rank *to = mpiq_job_rank_of(job, out->peer);
     const struct mpiq_job_member *receiver =
-        to && mpiq_job_is_counted(to)
-            ? mpiq_job_member_of(job, (uint32_t)(to - job->ranks), sender->comm)
-            : NULL;
+        to && mpiq_job_is_counted(to) ? mpiq_job_member_of(job, (uint32_t)(to - job->ranks), sender->comm)
+                                      : NULL;
     uint32_t process = job->ranks[sender->rank].process;
     if (!receiver || process == MPIQ_NONE)
         return true;

@@ -71,8 +71,8 @@ static void test_others(void)
     CU_ASSERT_FALSE(is_deadlock(&job));
 }
 
-/* The recorder counts messages of the program, the library those of collectives too: where one end of a channel
-   is known by the one and the other end by the other, equal numbers say nothing. */
+/* The recorder counts messages of the program, the library those of collectives too: where one end of a
+   channel is known by the one and the other end by the other, equal numbers say nothing. */
 static void test_unlike(void)
 {
     for (int source = ANY; source <= 1; source += 2) {

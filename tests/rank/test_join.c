@@ -12,28 +12,28 @@
 #define MEMBERS "\"local_rank\":1,\"local\":{\"hash\":\"0x1\",\"count\":3}"
 
 /* A rank in an MPI_Waitall for a receive and a send, whose handles the recorder knows, and a collective. */
-static const char recorded[] =
-    PROCESS "\"source\":\"recorder\",\"communicators\":[{\"handle\":\"0x900\",\"flags\":[\"freed\"]," MEMBERS
-            "},{\"handle\":\"0x100\",\"context\":[\"0x0\",\"0x1\"],\"name\":\"MPI_COMM_WORLD\","
-            "\"flags\":[\"world\"]," MEMBERS ",\"ordered\":4,\"channels\":[{\"peer_local\":0,\"sent\":9,"
-            "\"expected\":9,\"counted\":true,\"tags\":[{\"messages\":8,\"tag\":1}]}]}],"
-            "\"operations\":[{\"queue\":\"receives\",\"kind\":\"receive\",\"comm\":1,\"peer_local\":0,\"tag\":5,"
-            "\"request\":\"0x51\",\"caller\":\"0xca11\"}],"
-            "\"threads\":[{\"tid\":7,\"waits\":[{\"kind\":\"all\",\"call\":\"MPI_Waitall\",\"need\":3,"
-            "\"episode\":2,\"operations\":[{\"kind\":\"receive\",\"comm\":1,\"peer_local\":0,\"tag\":5,"
-            "\"request\":\"0x51\"},{\"comm\":1,\"peer_local\":2,\"tag\":6,\"request\":\"0x52\"},"
-            "{\"kind\":\"collective\",\"comm\":1,\"request\":\"0x53\"}]}]}]}";
+static const char recorded[] = PROCESS
+    "\"source\":\"recorder\",\"communicators\":[{\"handle\":\"0x900\",\"flags\":[\"freed\"]," MEMBERS
+    "},{\"handle\":\"0x100\",\"context\":[\"0x0\",\"0x1\"],\"name\":\"MPI_COMM_WORLD\","
+    "\"flags\":[\"world\"]," MEMBERS ",\"ordered\":4,\"channels\":[{\"peer_local\":0,\"sent\":9,"
+    "\"expected\":9,\"counted\":true,\"tags\":[{\"messages\":8,\"tag\":1}]}]}],"
+    "\"operations\":[{\"queue\":\"receives\",\"kind\":\"receive\",\"comm\":1,\"peer_local\":0,\"tag\":5,"
+    "\"request\":\"0x51\",\"caller\":\"0xca11\"}],"
+    "\"threads\":[{\"tid\":7,\"waits\":[{\"kind\":\"all\",\"call\":\"MPI_Waitall\",\"need\":3,"
+    "\"episode\":2,\"operations\":[{\"kind\":\"receive\",\"comm\":1,\"peer_local\":0,\"tag\":5,"
+    "\"request\":\"0x51\"},{\"comm\":1,\"peer_local\":2,\"tag\":6,\"request\":\"0x52\"},"
+    "{\"kind\":\"collective\",\"comm\":1,\"request\":\"0x53\"}]}]}]}";
 
 /* The library has the receive still, has sent the message, and is inside of a collective. */
-static const char own[] =
-    PROCESS "\"source\":\"layouts\",\"pml\":\"ob1\",\"communicators\":[{\"handle\":\"0x100\"," MEMBERS
-            ",\"flags\":[\"world\"],\"channels\":[{\"peer_local\":0,\"sent\":3,\"expected\":2}]},"
-            "{\"handle\":\"0x200\",\"context\":[\"0x0\",\"0x7\"],\"flags\":[\"internal\"]," MEMBERS
-            ",\"parent\":\"0x100\"}],"
-            "\"operations\":[{\"queue\":\"receives\",\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,"
-            "\"request\":\"0x51\",\"datatype\":\"MPI_INT\"},{\"queue\":\"sends\",\"comm\":1,\"peer_local\":2,"
-            "\"tag\":-9,\"request\":\"0x60\",\"internal\":true},{\"queue\":\"unexpected\",\"kind\":\"message\","
-            "\"peer_local\":2,\"tag\":8}]}";
+static const char own[] = PROCESS
+    "\"source\":\"layouts\",\"pml\":\"ob1\",\"communicators\":[{\"handle\":\"0x100\"," MEMBERS
+    ",\"flags\":[\"world\"],\"channels\":[{\"peer_local\":0,\"sent\":3,\"expected\":2}]},"
+    "{\"handle\":\"0x200\",\"context\":[\"0x0\",\"0x7\"],\"flags\":[\"internal\"]," MEMBERS
+    ",\"parent\":\"0x100\"}],"
+    "\"operations\":[{\"queue\":\"receives\",\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,"
+    "\"request\":\"0x51\",\"datatype\":\"MPI_INT\"},{\"queue\":\"sends\",\"comm\":1,\"peer_local\":2,"
+    "\"tag\":-9,\"request\":\"0x60\",\"internal\":true},{\"queue\":\"unexpected\",\"kind\":\"message\","
+    "\"peer_local\":2,\"tag\":8}]}";
 
 static struct mpiq_rank_state *state_of(const char *json)
 {
@@ -98,12 +98,12 @@ static void test_blocking(void)
                 "\"threads\":[{\"tid\":7,\"waits\":[{\"kind\":\"all\",\"call\":\"MPI_Sendrecv\",\"need\":2,"
                 "\"episode\":2,\"operations\":[{\"peer_local\":2,\"tag\":6,\"request\":\"0xa0\"},"
                 "{\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,\"request\":\"0xa8\"}]}]}]}";
-    static const char queues[] =
-        PROCESS "\"source\":\"layouts\",\"communicators\":[{\"handle\":\"0x100\"," MEMBERS "}],"
-                "\"operations\":[{\"queue\":\"receives\",\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,"
-                "\"request\":\"0x51\"},{\"queue\":\"receives\",\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,"
-                "\"request\":\"0x54\"},{\"queue\":\"receives\",\"kind\":\"receive\",\"peer_local\":2,\"tag\":6,"
-                "\"request\":\"0x55\"}]}";
+    static const char queues[] = PROCESS
+        "\"source\":\"layouts\",\"communicators\":[{\"handle\":\"0x100\"," MEMBERS "}],"
+        "\"operations\":[{\"queue\":\"receives\",\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,"
+        "\"request\":\"0x51\"},{\"queue\":\"receives\",\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,"
+        "\"request\":\"0x54\"},{\"queue\":\"receives\",\"kind\":\"receive\",\"peer_local\":2,\"tag\":6,"
+        "\"request\":\"0x55\"}]}";
     struct mpiq_rank_state *state = join(blocking, queues, true);
     const struct mpiq_wait *wait = &state->threads[0].waits[0];
     CU_ASSERT_EQUAL(wait->operations[0].status, MPIQ_STATUS_COMPLETE);
@@ -118,8 +118,7 @@ static char *altered(const char *text, const char *part, const char *by)
     const char *at = strstr(text, part);
     char *copy = NULL;
     CU_ASSERT_PTR_NOT_NULL_FATAL(at);
-    CU_ASSERT_TRUE_FATAL(
-        asprintf(&copy, "%.*s%s%s", (int)(at - text), text, by, at + strlen(part)) > 0);
+    CU_ASSERT_TRUE_FATAL(asprintf(&copy, "%.*s%s%s", (int)(at - text), text, by, at + strlen(part)) > 0);
     return copy;
 }
 
