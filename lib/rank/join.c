@@ -36,34 +36,39 @@ static uint32_t find_communicator(const struct mpiq_rank_state *state, struct mp
     return NOWHERE;
 }
 
+/* Whether nothing has happened on a communicator: the library may be about to make it. */
+static bool is_unused(const struct mpiq_communicator *comm)
+{
+    return comm->channel_count == 0 && comm->call_count == 0 && comm->outstanding_count == 0;
+}
+
 /* map[i]: which communicator of `state` is number i of `own`; NOWHERE.  False: they do not fit, or there is
    no memory. */
 static bool map_communicators(const struct mpiq_rank_state *state, const struct mpiq_rank_state *own,
                               uint32_t *map)
 {
     struct mpiq_hash_table handles _cleanup_(mpiq_hash_table_deinit) = {0};
-    size_t living = 0;
+    size_t used = 0;
     for (size_t i = 0; i < state->communicator_count; i++) {
         const struct mpiq_communicator *comm = &state->communicators[i];
         if (comm->flags & MPIQ_COMM_FREED)
             continue;
-        living++;
+        used += !is_unused(comm);
         if (!mpiq_hash_table_add(&handles, mpiq_hash(MPIQ_HASH_START, comm->handle), (uint32_t)i))
             return false;
     }
-    size_t found = 0;
     for (size_t i = 0; i < own->communicator_count; i++) {
         const struct mpiq_communicator *comm = &own->communicators[i];
         map[i] = find_communicator(state, &handles, comm->handle);
         if (map[i] == NOWHERE)
             continue;
-        found++;
         const struct mpiq_communicator *theirs = &state->communicators[map[i]];
+        used -= !is_unused(theirs);
         if (theirs->local_rank != comm->local_rank || theirs->local.count != comm->local.count ||
             theirs->remote.count != comm->remote.count)
             return false;
     }
-    return found == living;
+    return used == 0;
 }
 
 /* ---- requests --------------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@
  * collectives) are added.  Takes from `own` what it needs; the caller still destroys both.
  *
  * False, and `state` as it was: the two do not show the same process at rest (another rank, another phase, a
- * communicator that one of them lacks), or the queues of `own` were not read completely.
+ * communicator in use that the library lacks), or the queues of `own` were not read completely.
  */
 bool mpiq_rank_join(struct mpiq_rank_state *state, struct mpiq_rank_state *own);
 

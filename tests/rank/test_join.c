@@ -56,6 +56,16 @@ static struct mpiq_rank_state *join(const char *left, const char *right, bool fi
     return state;
 }
 
+/* A copy of text with one part replaced. */
+static char *altered(const char *text, const char *part, const char *by)
+{
+    const char *at = strstr(text, part);
+    char *copy = NULL;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    CU_ASSERT_TRUE_FATAL(asprintf(&copy, "%.*s%s%s", (int)(at - text), text, by, at + strlen(part)) > 0);
+    return copy;
+}
+
 static void test_queues(void)
 {
     struct mpiq_rank_state *state = join(recorded, own, true);
@@ -75,6 +85,20 @@ static void test_queues(void)
     CU_ASSERT_EQUAL(state->operations[1].comm, 2);
     CU_ASSERT_EQUAL(state->operations[2].comm, 1);
     mpiq_rank_state_destroy(state);
+}
+
+/* The recorder knows a communicator that MPI_Comm_idup is making; one that is in use the library has too. */
+static void test_unfinished(void)
+{
+    char *made = altered(recorded, "{\"handle\":\"0x900\",\"flags\":[\"freed\"]", "{\"handle\":\"0x900\"");
+    struct mpiq_rank_state *state = join(made, own, true);
+    CU_ASSERT_EQUAL(state->communicators[0].handle, 0x900);
+    mpiq_rank_state_destroy(state);
+    free(made);
+    made = altered(recorded, "{\"handle\":\"0x900\",\"flags\":[\"freed\"]",
+                   "{\"handle\":\"0x900\",\"channels\":[{\"peer_local\":0,\"sent\":2,\"expected\":1}]");
+    mpiq_rank_state_destroy(join(made, own, false));
+    free(made);
 }
 
 /* Of what a thread waits for, the message that the library has no more is complete; of a collective's request
@@ -112,16 +136,6 @@ static void test_blocking(void)
     mpiq_rank_state_destroy(state);
 }
 
-/* A copy of text with one part replaced. */
-static char *altered(const char *text, const char *part, const char *by)
-{
-    const char *at = strstr(text, part);
-    char *copy = NULL;
-    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
-    CU_ASSERT_TRUE_FATAL(asprintf(&copy, "%.*s%s%s", (int)(at - text), text, by, at + strlen(part)) > 0);
-    return copy;
-}
-
 /* What does not show the same process, or not all of it, changes nothing. */
 static void test_misfits(void)
 {
@@ -153,6 +167,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         {"queues and channels are the library's", test_queues},
+        {"a communicator in the making", test_unfinished},
         {"what is in no queue is complete", test_waits},
         {"a blocking call is known by its envelope", test_blocking},
         {"two that do not fit stay apart", test_misfits},
