@@ -28,7 +28,7 @@ static int line_by_linetable(const unsigned char *table, size_t size, int64_t li
     enum { NO_LINE = -128 };
     uint64_t end = 0;
     for (size_t i = 0; i + 1 < size; i += 2) {
-        int move = (signed char)table[i + 1];
+        int move = table[i + 1] < 128 ? table[i + 1] : table[i + 1] - 256; /* a signed byte */
         end += table[i];
         if (move != NO_LINE)
             line += move;

@@ -76,11 +76,10 @@ char *mpiq_job_communicator_words(const struct mpiq_job_state *job, uint32_t com
     const char *made_by = comm == MPIQ_NONE ? NULL : mpiq_job_string(job, job->communicators[comm].made_by);
     char *text = NULL;
     int length;
-    if (begins(name, "MPI_") || !*name) {
-        length = asprintf(&text, "%s", name);
-    } else if (is_named(name)) {
+    bool plain = begins(name, "MPI_") || !*name;
+    if (!plain && is_named(name)) {
         length = asprintf(&text, "\"%s\"", name);
-    } else if (!made_by || !*made_by) {
+    } else if (plain || !made_by || !*made_by) {
         length = asprintf(&text, "%s", name);
     } else {
         const char *told = begins(name, ours) ? name + strlen(ours) : name;
