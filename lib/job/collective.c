@@ -45,6 +45,7 @@ static const struct traits all_traits[] = {
     {"Comm_create", MPIQ_RULE_ALL, false, false, false},
     {"Comm_split", MPIQ_RULE_ALL, false, false, false},
     {"Comm_split_type", MPIQ_RULE_ALL, false, false, false},
+    {"Intercomm_create", MPIQ_RULE_ALL, false, false, false}, /* of its local communicator */
     {"Intercomm_merge", MPIQ_RULE_ALL, false, false, false},
     {"Cart_create", MPIQ_RULE_ALL, false, false, false},
     {"Cart_sub", MPIQ_RULE_ALL, false, false, false},
@@ -98,7 +99,8 @@ bool mpiq_collective_synchronised(int collective)
 {
     static const char *const others[] = {"MPI_Comm_free", "MPI_Comm_disconnect", "MPI_Comm_set_info"};
     const char *name = mpiq_collective_name(collective);
-    if (!name || mpiq_collective_kind(collective) != 'B' || !mpiq_collective_ordered(collective))
+    if (!name || mpiq_collective_kind(collective) != 'B' || !mpiq_collective_ordered(collective) ||
+        strcmp(name, "MPI_Intercomm_create") == 0)
         return false;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(name, others[i]) == 0)

@@ -83,7 +83,8 @@ static bool call_of(const struct mpiq_finder *finder, uint32_t thread, uint32_t 
             return true;
         bool world = child->kind == MPIQ_KIND_FINALIZE || child->kind == MPIQ_KIND_INITIALIZE;
         if (!world && child->kind != MPIQ_KIND_ENTERED && child->kind != MPIQ_KIND_LOWER &&
-            child->kind != MPIQ_KIND_SOURCES && child->kind != MPIQ_KIND_STARTED)
+            child->kind != MPIQ_KIND_SOURCES && child->kind != MPIQ_KIND_STARTED &&
+            child->kind != MPIQ_KIND_STARTED_ANY)
             continue;
         *comm = world ? MPIQ_NONE : child->subject;
         *number = child->number;

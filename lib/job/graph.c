@@ -143,6 +143,10 @@ static uint32_t build(struct mpiq_wait_graph *graph, uint32_t index)
         return mpiq_build_sources(graph, &node);
     case MPIQ_KIND_STARTED:
         return mpiq_build_started(graph, &node);
+    case MPIQ_KIND_STARTED_LOWER:
+        return mpiq_build_started_lower(graph, &node);
+    case MPIQ_KIND_STARTED_ANY:
+        return mpiq_build_started_any(graph, &node);
     case MPIQ_KIND_FINALIZE:
     case MPIQ_KIND_INITIALIZE:
         return mpiq_build_world(graph, node.subject, node.kind == MPIQ_KIND_FINALIZE);

@@ -46,6 +46,10 @@ enum mpiq_node_kind {
     MPIQ_KIND_LOWER,   /* communicator.  All members below local rank `extra` come to it */
     MPIQ_KIND_STARTED, /* communicator.  All members start the persistent collective of that running number as
                           often as `extra` */
+    MPIQ_KIND_STARTED_LOWER, /* communicator.  All members below local rank `extra` do; how often is in
+                                `number` */
+    MPIQ_KIND_STARTED_ANY,   /* communicator.  As STARTED, of a collective with a count for each: one of them
+                                does */
     MPIQ_KIND_SOURCES, /* communicator.  All members whose data process `extra` needs in it come to it */
     MPIQ_KIND_LOCK,    /* window.  All who hold a lock at process `number` (-1: anywhere) that excludes one of
                           the type `extra` release it; with MPIQ_LOCK_OF_ANY any of them */
@@ -197,6 +201,8 @@ uint32_t mpiq_persistent_node(struct mpiq_wait_graph *graph, const struct mpiq_j
                               int collective, int64_t number, int32_t root, int64_t starts);
 uint32_t mpiq_build_sources(struct mpiq_wait_graph *graph, const struct mpiq_node *node);
 uint32_t mpiq_build_started(struct mpiq_wait_graph *graph, const struct mpiq_node *node);
+uint32_t mpiq_build_started_lower(struct mpiq_wait_graph *graph, const struct mpiq_node *node);
+uint32_t mpiq_build_started_any(struct mpiq_wait_graph *graph, const struct mpiq_node *node);
 void mpiq_build_collectives(struct mpiq_wait_graph *graph);
 /* A message inside a collective that the library's queues do not show: the call cannot end before the
    members it needs have entered, nor the message before its sender has. */

@@ -307,10 +307,14 @@ CASE(neighbours_to_one_side)
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 #define BARRIER_INIT MPI_Barrier_init
 #define REDUCE_INIT MPI_Reduce_init
+#define SCAN_INIT MPI_Scan_init
+#define ALLTOALLV_INIT MPI_Alltoallv_init
 #elif OMPI_MAJOR_VERSION
 #include <mpi-ext.h>
 #define BARRIER_INIT MPIX_Barrier_init
 #define REDUCE_INIT MPIX_Reduce_init
+#define SCAN_INIT MPIX_Scan_init
+#define ALLTOALLV_INIT MPIX_Alltoallv_init
 #endif
 
 #ifdef BARRIER_INIT
@@ -330,7 +334,47 @@ CASE(persistent_collectives)
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     }
 }
+
+/* Each waits for some of the others alone, who come late in turns: in a scan for lower ranks, in the other
+   one for the next rank. */
+CASE(persistent_scan_and_alltoallv)
+{
+    int to[64] = {0}, from[64] = {0}, places[64] = {0};
+    MPI_Request scan, exchange;
+    int late = 0;
+
+    to[(rank + size - 1) % size] = 1;
+    from[(rank + 1) % size] = 1;
+    SCAN_INIT(small, small_received, 4, MPI_INT, MPI_SUM, WORLD, MPI_INFO_NULL, &scan);
+    ALLTOALLV_INIT(small, to, places, MPI_INT, small_received, from, places, MPI_INT, WORLD, MPI_INFO_NULL,
+                   &exchange);
+    ROUNDS
+    {
+        if (rank == late++ % size)
+            compute_us(500);
+        MPI_Start(&scan);
+        MPI_Wait(&scan, MPI_STATUS_IGNORE);
+        MPI_Start(&exchange);
+        MPI_Wait(&exchange, MPI_STATUS_IGNORE);
+    }
+}
 #endif
+
+/* Intercommunicators are made and freed; members of one half come late in turns. */
+CASE(intercommunicators_made)
+{
+    MPI_Comm half, across;
+    int late = 0;
+
+    MPI_Comm_split(WORLD, rank % 2, rank, &half);
+    ROUNDS
+    {
+        if (rank == late++ % size)
+            compute_us(2000);
+        MPI_Intercomm_create(half, 0, WORLD, 1 - rank % 2, 7, &across);
+        MPI_Comm_free(&across);
+    }
+}
 
 /* Calls of one kind on two files: one of all ranks, one of each half, to which one of the half comes late. */
 CASE(files_of_all_and_of_halves)

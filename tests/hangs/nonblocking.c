@@ -150,11 +150,15 @@ CASE(neighbor_alltoallv_in_a_chain)
 #define BARRIER_INIT MPI_Barrier_init
 #define ALLREDUCE_INIT MPI_Allreduce_init
 #define NEIGHBOR_INIT MPI_Neighbor_alltoall_init
+#define SCAN_INIT MPI_Scan_init
+#define ALLTOALLV_INIT MPI_Alltoallv_init
 #elif OMPI_MAJOR_VERSION
 #include <mpi-ext.h>
 #define BARRIER_INIT MPIX_Barrier_init
 #define ALLREDUCE_INIT MPIX_Allreduce_init
 #define NEIGHBOR_INIT MPIX_Neighbor_alltoall_init
+#define SCAN_INIT MPIX_Scan_init
+#define ALLTOALLV_INIT MPIX_Alltoallv_init
 #endif
 
 #ifdef BARRIER_INIT
@@ -180,6 +184,35 @@ CASE(persistent_allreduce_not_started)
     MPI_Request request;
 
     ALLREDUCE_INIT(small, small_received, 4, MPI_INT, MPI_SUM, WORLD, MPI_INFO_NULL, &request);
+    if (rank == 1) {
+        HANG(WAIT_FOR_NOBODY(0));
+        return;
+    }
+    MPI_Start(&request);
+    HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+/* Rank 0 needs nobody for its part of a scan. */
+CASE(persistent_scan_not_started)
+{
+    MPI_Request request;
+
+    SCAN_INIT(small, small_received, 4, MPI_INT, MPI_SUM, WORLD, MPI_INFO_NULL, &request);
+    if (rank == 1) {
+        HANG(WAIT_FOR_NOBODY(2));
+        return;
+    }
+    MPI_Start(&request);
+    HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+CASE(persistent_alltoallv_not_started)
+{
+    int counts[] = {1, 1, 1}, places[] = {0, 1, 2};
+    MPI_Request request;
+
+    ALLTOALLV_INIT(small, counts, places, MPI_INT, small_received, counts, places, MPI_INT, WORLD,
+                   MPI_INFO_NULL, &request);
     if (rank == 1) {
         HANG(WAIT_FOR_NOBODY(0));
         return;

@@ -525,6 +525,27 @@ static void test_intercommunicator_constructor(void)
                      "MPI_Intercomm_merge on \"across\" that the other 3 ranks are waiting in\n");
 }
 
+/* MPI_Intercomm_create needs all members of its local communicator; of the other side nothing is known. */
+static void test_intercommunicator_made(void)
+{
+    static const int right[] = {2, 3};
+    for (int computes = 0; computes < 2; computes++) {
+        struct job_builder job;
+        job_init(&job, 4);
+        int half = job_comm(&job, "right", 5, right, 2);
+        job_collective(&job, 2, half, "MPI_Intercomm_create", 1, ANY);
+        if (!computes) {
+            job_at(&job, 3, "lost", "other.c", 5);
+            job_recv(&job, 3, WORLD, 2, 9);
+        }
+        char *answer = job_answer(&job);
+        CU_ASSERT_EQUAL(strncmp(answer, "deadlock", 8) == 0, !computes);
+        CU_ASSERT(computes || strstr(answer, "collective_incomplete ranks 2 missing 3"));
+        free(answer);
+        job_deinit(&job);
+    }
+}
+
 /* What a library does inside a call, on a communicator of its own, is the call that the user made. */
 static void test_hidden_communicator(void)
 {
@@ -577,6 +598,7 @@ int main(void)
         {"background", test_background},
         {"intercommunicator", test_intercommunicator},
         {"intercommunicator constructor", test_intercommunicator_constructor},
+        {"an intercommunicator is made", test_intercommunicator_made},
         {"hidden communicator", test_hidden_communicator},
         CU_TEST_INFO_NULL,
     };

@@ -54,6 +54,64 @@ static void test_persistent_rooted(void)
     }
 }
 
+/* A persistent scan waits for lower ranks alone: rank 1 for nobody, rank 3 for rank 2. */
+static void test_persistent_scan(void)
+{
+    struct job_builder job;
+    job_init(&job, 4);
+    for (int rank = 0; rank < 4; rank++)
+        started(&job, rank, rank == 2 ? 1 : 2);
+    job_wait_started(&job, 3, "MPI_Scan_init", 1, -1);
+    job_at(&job, 2, "lost", "other.c", 5);
+    job_recv(&job, 2, WORLD, 0, 9);
+    job_at(&job, 0, "lost", "other.c", 6);
+    job_recv(&job, 0, WORLD, 2, 9);
+    char *answer = job_answer(&job);
+    CU_ASSERT_EQUAL(strncmp(answer, "deadlock", 8), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer, "collective_incomplete ranks 3 missing 2"));
+    free(answer);
+    job_deinit(&job);
+
+    /* The lowest that waits has nobody below it who could hold it. */
+    job_init(&job, 2);
+    started(&job, 0, 2);
+    started(&job, 1, 1);
+    job_wait_started(&job, 0, "MPI_Scan_init", 1, -1);
+    job_recv(&job, 1, WORLD, 0, 9);
+    answer = job_answer(&job);
+    CU_ASSERT_NOT_EQUAL(strncmp(answer, "deadlock", 8), 0);
+    free(answer);
+    job_deinit(&job);
+}
+
+/* With a count for each member, rank 0 waits for one of those who have not started, all of whom are stuck;
+   not if one of them still computes, nor if one who has started has not gone round in MPI since. */
+static void test_persistent_counts(void)
+{
+    enum { STUCK, COMPUTES, QUIET, WAYS };
+    for (int way = 0; way < WAYS; way++) {
+        struct job_builder job;
+        job_init(&job, 4);
+        for (int rank = 0; rank < 4; rank++)
+            started(&job, rank, rank < 2 ? 1 : 0);
+        for (int rank = 0; rank < 2; rank++) {
+            job_wait_started(&job, rank, "MPI_Alltoallv_init", 1, -1);
+            if (way == QUIET && rank == 1)
+                job.states[0][1]->cpu_ns = job.states[0][1]->threads[0].cpu_ns =
+                    job.states[1][1]->threads[0].cpu_ns = job.states[1][1]->cpu_ns = 5;
+        }
+        for (int rank = 2; rank < 4; rank++) {
+            job_at(&job, rank, "lost", "other.c", 5);
+            if (way != COMPUTES || rank == 2)
+                job_recv(&job, rank, WORLD, 0, 9);
+        }
+        char *answer = job_answer(&job);
+        CU_ASSERT_EQUAL(strncmp(answer, "deadlock", 8) == 0, way == STUCK);
+        free(answer);
+        job_deinit(&job);
+    }
+}
+
 /* Without its neighbour a rank cannot leave: 0 and 1 wait for 2, and nobody for 3, who has not come either.
  */
 static void test_neighbours(void)
@@ -133,6 +191,8 @@ int main(void)
     CU_TestInfo tests[] = {
         {"persistent", test_persistent},
         {"persistent, with a root", test_persistent_rooted},
+        {"persistent scan", test_persistent_scan},
+        {"persistent, with a count for each", test_persistent_counts},
         {"neighbourhood", test_neighbourhood},
         {"neighbours", test_neighbours},
         {"a neighbour acts", test_neighbour_acts},
