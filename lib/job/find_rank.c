@@ -238,7 +238,9 @@ static void find_leaks(struct mpiq_finder *finder)
     uint32_t first = MPIQ_NONE;
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        for (uint32_t i = 0; rank && in_finalize(finder, process, rank) && i < rank->operation_count; i++) {
+        if (!rank || !in_finalize(finder, process, rank))
+            continue;
+        for (uint32_t i = 0; i < rank->operation_count; i++) {
             if (!is_left(&job->operations[rank->first_operation + i]))
                 continue;
             count++;

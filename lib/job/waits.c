@@ -225,17 +225,14 @@ static uint32_t done_of(const struct mpiq_job_rank *rank, const struct mpiq_job_
                : 0;
 }
 
-const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_finder *finder, uint32_t thread)
+/* The parts of what a held thread waits for; none: it is not known. */
+static void gather_wait(struct mpiq_finder *finder, uint32_t thread, struct gathering *gathering)
 {
     const struct mpiq_job_state *job = finder->job;
-    const struct mpiq_wait_graph *graph = finder->graph;
-    if (graph->thread_nodes[thread] == MPIQ_NONE)
-        return NULL;
     const struct mpiq_job_thread *row = &job->threads[thread];
-    const struct mpiq_job_rank *rank = &job->ranks[graph->thread_ranks[thread]];
+    const struct mpiq_job_rank *rank = &job->ranks[finder->graph->thread_ranks[thread]];
     const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, row);
-    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
-    struct gathering gathering = {.count = 0};
+    gathering->count = gathering->more = 0;
     struct mpiq_thread_collective in;
     mpiq_thread_collective(job, rank, row, &in);
     struct mpiq_ranks pending = {0};
@@ -244,34 +241,73 @@ const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_finder *finder, uint3
                                        in.collective, in.number);
     bool together = wait && (wait->kind == MPIQ_WAIT_FENCE || wait->kind == MPIQ_WAIT_WIN_FREE);
     if (wait && wait->window != MPIQ_NONE && !(together && pending.size > 0)) {
-        gather_window(finder, thread, wait, &gathering);
+        gather_window(finder, thread, wait, gathering);
     } else if (pending.size > 0) {
         struct mpiq_wait_part part = part_of_call(job, in.collective, in.comm, in.number, MPIQ_NONE);
         part.ranks = pending;
-        gather(&gathering, part);
+        gather(gathering, part);
     } else {
-        gather_operations(finder, thread, rank, &gathering);
-        if (gathering.count == 0 && in.collective >= 0)
-            gather(&gathering, part_of_call(job, in.collective, in.comm, in.number, MPIQ_NONE));
-        else if (gathering.count == 0 && wait && wait->kind == MPIQ_WAIT_CONNECT)
-            gather(&gathering, (struct mpiq_wait_part){.kind = MPIQ_PART_LAUNCHER,
-                                                       .peer = MPIQ_NONE,
-                                                       .bytes = -1,
-                                                       .comm = MPIQ_NONE,
-                                                       .window = MPIQ_NONE,
-                                                       .operation = MPIQ_NONE,
-                                                       .started = MPIQ_NONE});
+        gather_operations(finder, thread, rank, gathering);
+        if (gathering->count == 0 && in.collective >= 0)
+            gather(gathering, part_of_call(job, in.collective, in.comm, in.number, MPIQ_NONE));
+        else if (gathering->count == 0 && wait && wait->kind == MPIQ_WAIT_CONNECT)
+            gather(gathering, (struct mpiq_wait_part){.kind = MPIQ_PART_LAUNCHER,
+                                                      .peer = MPIQ_NONE,
+                                                      .bytes = -1,
+                                                      .comm = MPIQ_NONE,
+                                                      .window = MPIQ_NONE,
+                                                      .operation = MPIQ_NONE,
+                                                      .started = MPIQ_NONE});
     }
+    if (gathering->count > 0)
+        return;
     enum mpiq_blocking blocking = mpiq_blocking_call(mpiq_job_string(job, row->call));
-    if (gathering.count == 0 && (blocking == MPIQ_BLOCKING_FINALIZE || blocking == MPIQ_BLOCKING_INIT)) {
+    if (blocking == MPIQ_BLOCKING_FINALIZE || blocking == MPIQ_BLOCKING_INIT) {
         int collective =
             mpiq_collective_class(blocking == MPIQ_BLOCKING_FINALIZE ? "MPI_Finalize" : "MPI_Init");
         struct mpiq_wait_part part = part_of_call(job, collective, MPIQ_NONE, 0, MPIQ_NONE);
         part.ranks = mpiq_pending_members(finder, MPIQ_NONE, MPIQ_NONE, collective, 0);
-        gather(&gathering, part);
+        gather(gathering, part);
     }
+}
+
+/* Equal waits of ranks that follow each other are one: in a collective, or for the same. */
+static bool same_wait(const struct mpiq_waits_for *a, const struct mpiq_waits_for *b)
+{
+    if (!a || a->part_count != 1 || b->part_count != 1 || a->more || b->more || a->done != b->done)
+        return false;
+    const struct mpiq_wait_part *x = &a->parts[0];
+    const struct mpiq_wait_part *y = &b->parts[0];
+    return x->kind == MPIQ_PART_COLLECTIVE && y->kind == MPIQ_PART_COLLECTIVE && x->comm == y->comm &&
+           x->number == y->number && x->collective == y->collective && x->request == 0 && y->request == 0 &&
+           x->ranks.ranges == y->ranks.ranges;
+}
+
+/* What a thread waits for: `before`, which may be NULL, where that is the same. */
+static const struct mpiq_waits_for *thread_waits(struct mpiq_finder *finder, uint32_t thread,
+                                                 const struct mpiq_waits_for *before)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_wait_graph *graph = finder->graph;
+    if (graph->thread_nodes[thread] == MPIQ_NONE)
+        return NULL;
+    const struct mpiq_job_thread *row = &job->threads[thread];
+    const struct mpiq_job_rank *rank = &job->ranks[graph->thread_ranks[thread]];
+    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    struct gathering gathering;
+    gather_wait(finder, thread, &gathering);
     if (gathering.count == 0)
         return NULL;
+    struct mpiq_waits_for waits = {
+        .all = node->need == node->edge_count,
+        .guessed = row->wait_count == 0 && gathering.count > 1,
+        .parts = gathering.parts,
+        .part_count = gathering.count,
+        .more = gathering.more,
+        .done = done_of(rank, mpiq_innermost_wait(job, row), node),
+    };
+    if (same_wait(before, &waits))
+        return before;
     struct mpiq_waits_for *ret = mpiq_arena_alloc(finder->arena, sizeof *ret);
     struct mpiq_wait_part *parts = mpiq_arena_alloc(finder->arena, gathering.count * sizeof *parts);
     if (!ret || !parts) {
@@ -279,14 +315,8 @@ const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_finder *finder, uint3
         return NULL;
     }
     memcpy(parts, gathering.parts, gathering.count * sizeof *parts);
-    *ret = (struct mpiq_waits_for){
-        .all = node->need == node->edge_count,
-        .guessed = row->wait_count == 0 && gathering.count > 1,
-        .parts = parts,
-        .part_count = gathering.count,
-        .more = gathering.more,
-        .done = done_of(rank, wait, node),
-    };
+    *ret = waits;
+    ret->parts = parts;
     if (gathering.count == 1) {
         ret->ranks = parts[0].ranks;
     } else {
@@ -304,16 +334,9 @@ const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_finder *finder, uint3
     return ret;
 }
 
-/* Equal waits of ranks that follow each other are one: in a collective, or for the same. */
-static bool same_wait(const struct mpiq_waits_for *a, const struct mpiq_waits_for *b)
+const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_finder *finder, uint32_t thread)
 {
-    if (!a || !b || a->part_count != 1 || b->part_count != 1 || a->more || b->more || a->done != b->done)
-        return false;
-    const struct mpiq_wait_part *x = &a->parts[0];
-    const struct mpiq_wait_part *y = &b->parts[0];
-    return x->kind == MPIQ_PART_COLLECTIVE && y->kind == MPIQ_PART_COLLECTIVE && x->comm == y->comm &&
-           x->number == y->number && x->collective == y->collective && x->request == 0 && y->request == 0 &&
-           x->ranks.ranges == y->ranks.ranges;
+    return thread_waits(finder, thread, NULL);
 }
 
 void mpiq_find_waits(struct mpiq_finder *finder)
@@ -324,9 +347,7 @@ void mpiq_find_waits(struct mpiq_finder *finder)
         struct mpiq_rank_diagnosis *rank = &diagnosis->ranks[process];
         if (rank->thread == MPIQ_NONE)
             continue;
-        const struct mpiq_waits_for *waits = mpiq_thread_waits(finder, rank->thread);
-        if (same_wait(before, waits))
-            waits = before;
+        const struct mpiq_waits_for *waits = thread_waits(finder, rank->thread, before);
         rank->waits_for = waits;
         rank->what = waits ? waits->text : NULL;
         before = waits;

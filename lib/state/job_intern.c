@@ -63,6 +63,15 @@ bool mpiq_job_intern(struct mpiq_job_state *job, const char *string, mpiq_string
     return true;
 }
 
+bool mpiq_job_intern_likely(struct mpiq_job_state *job, const char *string, mpiq_string_id likely,
+                            mpiq_string_id *ret)
+{
+    if (!likely || !string || strcmp(job->strings[likely], string) != 0)
+        return mpiq_job_intern(job, string, ret);
+    *ret = likely;
+    return true;
+}
+
 bool mpiq_job_intern_cached(struct mpiq_job_state *job, const char *string, mpiq_string_id *ret)
 {
     struct mpiq_string_cache *entry = &job->builder->cache[(uintptr_t)string / 8 % 32];

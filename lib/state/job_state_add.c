@@ -299,12 +299,16 @@ static bool describe_rank(const struct mpiq_adding *adding, struct mpiq_job_rank
     rank->process_state = state->process_state ? state->process_state : '?';
     rank->process = MPIQ_NONE;
     struct mpiq_job_state *job = adding->job;
-    return mpiq_job_intern(job, state->host, &rank->host) &&
-           mpiq_job_intern(job, state->executable, &rank->executable) &&
-           mpiq_job_intern(job, state->last_mpi_call, &rank->last_mpi_call) &&
-           mpiq_job_intern(job, state->library, &rank->library) &&
-           mpiq_job_intern(job, state->library_file, &rank->library_file) &&
-           mpiq_job_intern(job, state->pml, &rank->pml);
+    const struct mpiq_job_rank nobody = {0};
+    const struct mpiq_job_rank *like = adding->old       ? adding->old
+                                       : adding->row > 0 ? &job->ranks[adding->row - 1]
+                                                         : &nobody;
+    return mpiq_job_intern_likely(job, state->host, like->host, &rank->host) &&
+           mpiq_job_intern_likely(job, state->executable, like->executable, &rank->executable) &&
+           mpiq_job_intern_likely(job, state->last_mpi_call, like->last_mpi_call, &rank->last_mpi_call) &&
+           mpiq_job_intern_likely(job, state->library, like->library, &rank->library) &&
+           mpiq_job_intern_likely(job, state->library_file, like->library_file, &rank->library_file) &&
+           mpiq_job_intern_likely(job, state->pml, like->pml, &rank->pml);
 }
 
 static bool add_windows(struct mpiq_adding *adding, struct mpiq_job_rank *rank)
@@ -383,7 +387,7 @@ static uint32_t rank_row(struct mpiq_job_state *job, const struct mpiq_rank_stat
             world->seen = (uint32_t)name + 1;
         if (state->world_size > (int64_t)world->size)
             world->size = (uint32_t)state->world_size;
-        if (!mpiq_job_intern(job, state->nspace, &world->nspace))
+        if (!mpiq_job_intern_likely(job, state->nspace, world->nspace, &world->nspace))
             return MPIQ_NONE;
     }
     return row;

@@ -214,6 +214,17 @@ static int compare_members(const void *left, const void *right, void *context)
     return process_a < process_b ? -1 : process_a > process_b;
 }
 
+/* Nearly always they are in order. */
+static void sort_members(uint32_t *order, uint32_t count, struct sorting *sorting)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        if (compare_members(&order[i - 1], &order[i], sorting) > 0) {
+            qsort_r(order, count, sizeof *order, compare_members, sorting);
+            return;
+        }
+    }
+}
+
 /* Members by communicator; map[provisional] is where one went, MPIQ_NONE: nowhere. */
 static bool finish_members(struct mpiq_job_state *job, const uint32_t *comm_map, uint32_t *map)
 {
@@ -251,8 +262,7 @@ static bool finish_members(struct mpiq_job_state *job, const uint32_t *comm_map,
     struct sorting sorting = {.job = job, .members = members};
     for (uint32_t i = 0; i < job->communicator_count; i++) {
         const struct mpiq_job_communicator *comm = &job->communicators[i];
-        if (comm->member_count > 1)
-            qsort_r(&order[comm->first_member], comm->member_count, sizeof *order, compare_members, &sorting);
+        sort_members(&order[comm->first_member], comm->member_count, &sorting);
     }
     for (uint32_t i = 0; i < total; i++) {
         sorted[i] = members[order[i]];
@@ -337,11 +347,41 @@ static void finish_operations(struct mpiq_job_state *job, const uint32_t *member
     }
 }
 
+enum { FEW = 8 };
+
+/* Requests that the threads of one rank wait for: the first ones in a list, the others in a table. */
+struct waited {
+    uint64_t few[FEW];
+    uint32_t count;
+    struct mpiq_hash_table others;
+};
+
+static bool add_waited(struct waited *waited, uint64_t request)
+{
+    if (waited->count < FEW) {
+        waited->few[waited->count++] = request;
+        return true;
+    }
+    return mpiq_hash_table_add(&waited->others, mpiq_hash(MPIQ_HASH_START, request), 0);
+}
+
+static bool is_waited(const struct waited *waited, uint64_t request)
+{
+    for (uint32_t i = 0; i < waited->count; i++) {
+        if (waited->few[i] == request)
+            return true;
+    }
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, request);
+    uint64_t cursor = hash;
+    return waited->others.count > 0 && mpiq_hash_table_next(&waited->others, hash, &cursor) != MPIQ_NONE;
+}
+
 /* Marks what the threads of a rank wait for among its queues. */
 static bool finish_blocked(struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
-                           struct mpiq_hash_table *requests)
+                           struct waited *waited)
 {
-    mpiq_hash_table_clear(requests);
+    waited->count = 0;
+    mpiq_hash_table_clear(&waited->others);
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
         if (thread->wait_count == 0)
@@ -349,15 +389,13 @@ static bool finish_blocked(struct mpiq_job_state *job, const struct mpiq_job_ran
         const struct mpiq_job_wait *wait = &job->waits[thread->first_wait + thread->wait_count - 1];
         for (uint32_t j = 0; j < wait->operation_count; j++) {
             uint64_t request = job->operations[wait->first_operation + j].request;
-            if (request && !mpiq_hash_table_add(requests, mpiq_hash(MPIQ_HASH_START, request), j))
+            if (request && !add_waited(waited, request))
                 return false;
         }
     }
-    for (uint32_t i = 0; requests->count > 0 && i < rank->operation_count; i++) {
+    for (uint32_t i = 0; waited->count > 0 && i < rank->operation_count; i++) {
         struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
-        uint64_t hash = mpiq_hash(MPIQ_HASH_START, op->request);
-        uint64_t cursor = hash;
-        op->blocked = op->request && mpiq_hash_table_next(requests, hash, &cursor) != MPIQ_NONE;
+        op->blocked = op->request && is_waited(waited, op->request);
     }
     return true;
 }
@@ -392,7 +430,7 @@ struct mpiq_error *mpiq_job_state_finish(struct mpiq_job_state *job)
     struct mpiq_world *placed _cleanup_free_ = calloc(job->world_count + 1, sizeof *placed);
     uint32_t *comm_map _cleanup_free_ = calloc(job->communicator_count + 1, sizeof *comm_map);
     uint32_t *member_map _cleanup_free_ = calloc(job->member_count + 1, sizeof *member_map);
-    struct mpiq_hash_table requests _cleanup_(mpiq_hash_table_deinit) = {0};
+    struct waited waited = {.count = 0};
     if (!placed || !comm_map || !member_map)
         return mpiq_error_no_memory();
     struct mpiq_error *error = finish_worlds(job, placed);
@@ -407,7 +445,8 @@ struct mpiq_error *mpiq_job_state_finish(struct mpiq_job_state *job)
     }
     good = good && mpiq_job_finish_windows(job, comm_map, member_map) && mpiq_job_add_unexpected(job);
     for (uint32_t i = 0; good && i < job->rank_count; i++)
-        good = finish_blocked(job, &job->ranks[i], &requests);
+        good = finish_blocked(job, &job->ranks[i], &waited);
+    mpiq_hash_table_deinit(&waited.others);
     if (!good || !finish_hosts(job))
         return mpiq_error_create(MPIQ_ERROR_NO_MEMORY, "out of memory: the job's state does not fit");
     mpiq_job_builder_destroy(job->builder, job->group_count);

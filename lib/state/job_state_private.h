@@ -94,7 +94,10 @@ struct mpiq_error *mpiq_job_refuse_double(const struct mpiq_job_state *job, cons
 
 /* Interned: false without memory.  NULL and "" are 0. */
 bool mpiq_job_intern(struct mpiq_job_state *job, const char *string, mpiq_string_id *ret);
-/* As above for a pointer that stays the same for one rank state. */
+/* As mpiq_job_intern, quicker where the string is `likely` (0: no guess): the one of another rank, say. */
+bool mpiq_job_intern_likely(struct mpiq_job_state *job, const char *string, mpiq_string_id likely,
+                            mpiq_string_id *ret);
+/* As mpiq_job_intern for a pointer that stays the same for one rank state. */
 bool mpiq_job_intern_cached(struct mpiq_job_state *job, const char *string, mpiq_string_id *ret);
 bool mpiq_job_intern_site(struct mpiq_job_state *job, const struct mpiq_frame *frame, uint32_t *ret);
 /* MPIQ_NONE for a place of which nothing is known. */

@@ -40,7 +40,7 @@ static bool add_waits(struct mpiq_adding *adding, const struct mpiq_thread *thre
             .kind = wait->kind,
             .lock_type = wait->lock_type,
         };
-        if (!mpiq_job_intern(job, wait->call, &copy->call) ||
+        if (!mpiq_job_intern_likely(job, wait->call, row->call, &copy->call) ||
             !mpiq_add_operations(adding, wait->operations, wait->operation_count, true,
                                  copy->first_operation))
             return false;
@@ -225,7 +225,9 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
     row->state = thread->state ? thread->state : '?';
     row->record = thread->record;
     row->site = row->innermost = MPIQ_NONE;
-    return mpiq_job_intern(job, call, &row->call) &&
+    /* Most ranks are in the call that the thread before is in. */
+    mpiq_string_id likely = job->thread_count > 0 ? job->threads[job->thread_count - 1].call : 0;
+    return mpiq_job_intern_likely(job, call, likely, &row->call) &&
            mpiq_job_intern(job, blocks_in(thread), &row->blocks_in) &&
            (thread->user_frame < 0 ||
             mpiq_job_intern_site(job, &thread->frames[thread->user_frame], &row->site)) &&

@@ -277,6 +277,42 @@ static void test_two_looks(void)
     }
 }
 
+/* Few or many requests: those that the rank's thread waits for are blocked, the others are not. */
+static void test_blocked(void)
+{
+    enum { MOST = 20 };
+    for (uint32_t count = 1; count <= MOST; count++) {
+        struct mpiq_rank_state *state = waiting(5, 1, 1, 0x10);
+        struct mpiq_wait *wait = &state->threads[0].waits[0];
+        wait->kind = MPIQ_WAIT_ALL;
+        for (uint32_t i = 1; i < 2 * count; i++) {
+            struct mpiq_operation *op = mpiq_rank_state_add_operation(state);
+            *op = state->operations[0];
+            op->request = 0x10 + i;
+            if (i % 2 == 0)
+                *mpiq_wait_add_operation(wait) = *op;
+        }
+        /* The next rank has a request that the first one waits for by the same handle. */
+        struct mpiq_rank_state *next = waiting(5, 1, 1, 0x10);
+        next->name.rank = next->communicators[0].local_rank = 1;
+        next->pid++;
+        struct mpiq_operation *other = mpiq_rank_state_add_operation(next);
+        *other = next->operations[0];
+        other->request = 0x10 + 2 * (count - 1) + (count == 1);
+        struct mpiq_job_state *job = mpiq_job_state_create();
+        add(job, 1, state);
+        add(job, 1, next);
+        finish(job);
+        for (uint32_t process = 0; process < 2; process++) {
+            const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+            CU_ASSERT_EQUAL(rank->operation_count, process == 0 ? 2 * count : 2);
+            for (uint32_t i = 0; i < rank->operation_count; i++)
+                CU_ASSERT_EQUAL(job->operations[rank->first_operation + i].blocked, i % 2 == 0);
+        }
+        mpiq_job_state_destroy(job);
+    }
+}
+
 /* A rank that changed takes no second place, unless there is more of it. */
 static void test_room(void)
 {
@@ -393,6 +429,7 @@ int main(void)
         {"a communicator is named by the call that made it", test_words_of_communicators},
         {"intercommunicators", test_intercommunicator},
         {"two looks", test_two_looks},
+        {"blocked requests", test_blocked},
         {"room", test_room},
         {"impossible states are refused", test_refused},
         {"nameless", test_nameless},
