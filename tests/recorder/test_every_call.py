@@ -75,7 +75,8 @@ def states_of(library, command, folder, variables):
                 output.seek(0)
                 assert job.poll() is None and time.monotonic() < end, output.read()
                 time.sleep(0.05)
-            return [json.loads(subprocess.run([build / "tests/rank/rank-dump", path.read_text().strip()], check=True,
+            dump = [build / "tests/rank/rank-dump", "--dll", build / "mqs/libmpiq_record_msgq.so"]
+            return [json.loads(subprocess.run([*dump, path.read_text().strip()], check=True,
                                               capture_output=True).stdout) for path in ready]
         finally:
             job.terminate()

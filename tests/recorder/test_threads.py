@@ -30,8 +30,8 @@ def run(command, environment, ready):
                 assert job.poll() is None and time.monotonic() < end, said.read_text()
                 time.sleep(0.1)
             pid, *counted = map(int, ready.read_text().split())
-            state = json.loads(subprocess.run([built("tests/rank/rank-dump"), str(pid)], check=True,
-                                              capture_output=True).stdout)
+            dump = [built("tests/rank/rank-dump"), "--dll", built("mqs/libmpiq_record_msgq.so"), str(pid)]
+            state = json.loads(subprocess.run(dump, check=True, capture_output=True).stdout)
         finally:
             job.terminate()
     workers = [counted[4 * i:4 * i + 4] for i in range(THREADS)] # messages, bytes, barriers, allreduces
