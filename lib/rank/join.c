@@ -36,10 +36,13 @@ static uint32_t find_communicator(const struct mpiq_rank_state *state, struct mp
     return NOWHERE;
 }
 
-/* Whether nothing has happened on a communicator: the library may be about to make it. */
-static bool is_unused(const struct mpiq_communicator *comm)
+/* Whether the library must have a communicator too.  One on which nothing has happened it may be about to
+   make; MPI_COMM_WORLD is always there, by another handle if the program is built for the standard ABI: then
+   no handle of the recorder's is one of the library's. */
+static bool is_needed(const struct mpiq_communicator *comm)
 {
-    return comm->channel_count == 0 && comm->call_count == 0 && comm->outstanding_count == 0;
+    return comm->flags & (MPIQ_COMM_WORLD | MPIQ_COMM_SELF) || comm->channel_count > 0 ||
+           comm->call_count > 0 || comm->outstanding_count > 0;
 }
 
 /* map[i]: which communicator of `state` is number i of `own`; NOWHERE.  False: they do not fit, or there is
@@ -48,12 +51,12 @@ static bool map_communicators(const struct mpiq_rank_state *state, const struct 
                               uint32_t *map)
 {
     struct mpiq_hash_table handles _cleanup_(mpiq_hash_table_deinit) = {0};
-    size_t used = 0;
+    size_t missing = 0;
     for (size_t i = 0; i < state->communicator_count; i++) {
         const struct mpiq_communicator *comm = &state->communicators[i];
         if (comm->flags & MPIQ_COMM_FREED)
             continue;
-        used += !is_unused(comm);
+        missing += is_needed(comm);
         if (!mpiq_hash_table_add(&handles, mpiq_hash(MPIQ_HASH_START, comm->handle), (uint32_t)i))
             return false;
     }
@@ -63,12 +66,12 @@ static bool map_communicators(const struct mpiq_rank_state *state, const struct 
         if (map[i] == NOWHERE)
             continue;
         const struct mpiq_communicator *theirs = &state->communicators[map[i]];
-        used -= !is_unused(theirs);
+        missing -= is_needed(theirs);
         if (theirs->local_rank != comm->local_rank || theirs->local.count != comm->local.count ||
             theirs->remote.count != comm->remote.count)
             return false;
     }
-    return used == 0;
+    return missing == 0;
 }
 
 /* ---- requests --------------------------------------------------------------------------------------- */

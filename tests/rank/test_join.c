@@ -163,6 +163,18 @@ static void test_misfits(void)
     }
 }
 
+/* A program for the standard ABI has handles of its own. */
+static void test_other_handles(void)
+{
+    static const char abi[] = PROCESS
+        "\"source\":\"recorder\",\"communicators\":[{\"handle\":\"0x101\",\"flags\":[\"world\"]," MEMBERS
+        "}],\"operations\":[{\"queue\":\"receives\",\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,"
+        "\"request\":\"0x51\"}]}";
+    struct mpiq_rank_state *state = join(abi, own, false);
+    CU_ASSERT_EQUAL(state->communicator_count, 1);
+    mpiq_rank_state_destroy(state);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -171,6 +183,7 @@ int main(void)
         {"what is in no queue is complete", test_waits},
         {"a blocking call is known by its envelope", test_blocking},
         {"two that do not fit stay apart", test_misfits},
+        {"handles of another kind do not fit", test_other_handles},
         CU_TEST_INFO_NULL,
     };
     return suite_run("join", tests);
