@@ -40,13 +40,11 @@ uint32_t mpiq_persistent_node(struct mpiq_wait_graph *graph, const struct mpiq_j
                            (uint32_t)starts);
 }
 
-/* The member's request of the collective with that number; NULL: not known, or freed. */
-static const struct mpiq_job_persistent *request_of(const struct mpiq_job_state *job, uint32_t process,
-                                                    uint32_t comm, int64_t number)
+/* The rank's request of the collective with that number; NULL: not known, or freed. */
+static const struct mpiq_job_persistent *
+request_of(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank, uint32_t comm, int64_t number)
 {
-    const struct mpiq_job_rank *rank = process == MPIQ_NONE ? NULL : mpiq_job_rank_of(job, process);
-    const struct mpiq_job_member *member =
-        rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm) : NULL;
+    const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm);
     return member ? mpiq_persistent_of(job, member, number) : NULL;
 }
 
@@ -54,9 +52,10 @@ static const struct mpiq_job_persistent *request_of(const struct mpiq_job_state 
 static void add_one_of_any(struct mpiq_wait_graph *graph, const struct mpiq_node *node, uint32_t process)
 {
     const struct mpiq_job_state *job = graph->job;
-    const struct mpiq_job_persistent *request = request_of(job, process, node->subject, node->number);
-    const struct mpiq_job_rank *rank = request ? mpiq_job_rank_of(job, process) : NULL;
-    if (!request)
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    const struct mpiq_job_persistent *request =
+        rank ? request_of(job, rank, node->subject, node->number) : NULL;
+    if (!rank || !request)
         mpiq_graph_edge(graph, MPIQ_NODE_UNKNOWN, MPIQ_NONE);
     else if (request->starts < node->extra)
         mpiq_graph_edge(graph, mpiq_rank_node(process), MPIQ_NONE);
