@@ -48,7 +48,8 @@ request_of(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank, u
     return member ? mpiq_persistent_of(job, member, number) : NULL;
 }
 
-/* One who has started it, and went round in MPI, has done all it can without those who have not. */
+/* A member that has started it and polled in MPI since has done all it can: only one that has not started it
+   can still help. */
 static void add_one_of_any(struct mpiq_wait_graph *graph, const struct mpiq_node *node, uint32_t process)
 {
     const struct mpiq_job_state *job = graph->job;

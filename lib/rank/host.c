@@ -53,11 +53,10 @@ struct mpiq_dll_host {
     } budget;
     unsigned late; /* ranks in a row for which the DLL came to no end */
     struct mpiq_group_table groups;
-    unsigned look;        /* of the caller's */
-    unsigned request;     /* number of the last one to the helper */
-    const char *question; /* JSON, while one is asked instead of a look */
-    struct mpiq_dll_host
-        *own; /* under the recorder: for the MPI library's own DLL; NULL until one is needed */
+    unsigned look;             /* of the caller's */
+    unsigned request;          /* number of the last one to the helper */
+    const char *question;      /* JSON, while one is asked instead of a look */
+    struct mpiq_dll_host *own; /* beside the recorder's DLL: for the MPI library's; NULL at first */
 };
 
 /* What the helper said beside its requests. */

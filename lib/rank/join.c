@@ -22,56 +22,61 @@ static bool same_process(const struct mpiq_rank_state *state, const struct mpiq_
            state->name.rank == own->name.rank && state->name.rank >= 0 && state->phase == own->phase;
 }
 
-/* The recorder's communicator with a handle: one that was freed has lost its handle to the next. */
-static uint32_t find_communicator(const struct mpiq_rank_state *state, struct mpiq_hash_table *handles,
-                                  uint64_t handle)
-{
-    uint64_t hash = mpiq_hash(MPIQ_HASH_START, handle);
-    uint64_t cursor = hash;
-    uint32_t found;
-    while ((found = mpiq_hash_table_next(handles, hash, &cursor)) != UINT32_MAX) {
-        if (state->communicators[found].handle == handle)
-            return found;
-    }
-    return NOWHERE;
-}
-
-/* Whether the library must have a communicator too.  One on which nothing has happened it may be about to
-   make; MPI_COMM_WORLD is always there, by another handle if the program is built for the standard ABI: then
-   no handle of the recorder's is one of the library's. */
+/* Whether the library must list a communicator too.  It does not yet list one that it is still making.  It
+   always lists MPI_COMM_WORLD; if the program is built for the standard ABI, by another handle: then no
+   handle of the recorder's is one of the library's. */
 static bool is_needed(const struct mpiq_communicator *comm)
 {
     return comm->flags & (MPIQ_COMM_WORLD | MPIQ_COMM_SELF) || comm->channel_count > 0 ||
            comm->call_count > 0 || comm->outstanding_count > 0;
 }
 
-/* map[i]: which communicator of `state` is number i of `own`; NOWHERE.  False: they do not fit, or there is
-   no memory. */
+static bool is_same(const struct mpiq_communicator *a, const struct mpiq_communicator *b)
+{
+    return a->local_rank == b->local_rank && a->local.count == b->local.count &&
+           a->remote.count == b->remote.count;
+}
+
+/* Which communicator of the library has that handle; NOWHERE. */
+static uint32_t find_handle(const struct mpiq_rank_state *own, const struct mpiq_hash_table *handles,
+                            uint64_t handle)
+{
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, handle);
+    uint64_t cursor = hash;
+    uint32_t found;
+    while ((found = mpiq_hash_table_next(handles, hash, &cursor)) != UINT32_MAX) {
+        if (own->communicators[found].handle == handle)
+            return found;
+    }
+    return NOWHERE;
+}
+
+/* map[i]: which communicator of `state` is number i of `own`; NOWHERE: only the library knows it.  False:
+   they do not fit, or there is no memory. */
 static bool map_communicators(const struct mpiq_rank_state *state, const struct mpiq_rank_state *own,
                               uint32_t *map)
 {
     struct mpiq_hash_table handles _cleanup_(mpiq_hash_table_deinit) = {0};
-    size_t missing = 0;
+    for (size_t i = 0; i < own->communicator_count; i++) {
+        map[i] = NOWHERE;
+        if (!mpiq_hash_table_add(&handles, mpiq_hash(MPIQ_HASH_START, own->communicators[i].handle),
+                                 (uint32_t)i))
+            return false;
+    }
     for (size_t i = 0; i < state->communicator_count; i++) {
         const struct mpiq_communicator *comm = &state->communicators[i];
-        if (comm->flags & MPIQ_COMM_FREED)
+        if (comm->flags & MPIQ_COMM_FREED) /* its handle may be the next one's */
             continue;
-        missing += is_needed(comm);
-        if (!mpiq_hash_table_add(&handles, mpiq_hash(MPIQ_HASH_START, comm->handle), (uint32_t)i))
+        uint32_t at = find_handle(own, &handles, comm->handle);
+        if (at == NOWHERE && is_needed(comm))
             return false;
-    }
-    for (size_t i = 0; i < own->communicator_count; i++) {
-        const struct mpiq_communicator *comm = &own->communicators[i];
-        map[i] = find_communicator(state, &handles, comm->handle);
-        if (map[i] == NOWHERE)
+        if (at == NOWHERE)
             continue;
-        const struct mpiq_communicator *theirs = &state->communicators[map[i]];
-        missing -= is_needed(theirs);
-        if (theirs->local_rank != comm->local_rank || theirs->local.count != comm->local.count ||
-            theirs->remote.count != comm->remote.count)
+        if (map[at] != NOWHERE || !is_same(comm, &own->communicators[at]))
             return false;
+        map[at] = (uint32_t)i;
     }
-    return missing == 0;
+    return true;
 }
 
 /* ---- requests --------------------------------------------------------------------------------------- */
