@@ -27,6 +27,8 @@ LONGEST = ["hangs", "e2e", "mqs", "gdb", "hosts", "latent"]
 OWN_PROCESSES = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child=KILL", "sh", "-c",
                  'mount -t tmpfs none /dev/shm && echo "$0" >/proc/sys/kernel/ns_last_pid && "$@"; exit $?']
 PRINTING = threading.Lock()
+# What failed, by name, for the end of the output.
+FAILED = []
 
 
 def run_units(build):
@@ -39,6 +41,7 @@ def run_units(build):
         text = file.read()
     passed = failed = skipped = 0
     for part in re.split(r"^=+ \d+/\d+ =+$", text, flags=re.M)[1:]:
+        failed_before = failed
         outcome = re.search(r"^result:\s+(.*)$", part, flags=re.M)
         counts = re.search(r"^\s*tests\s+\d+\s+(\d+)\s+(\d+)\s+(\d+)", part, flags=re.M)
         if outcome and f"exit status {MESON_SKIP}" in outcome.group(1):
@@ -50,8 +53,12 @@ def run_units(build):
             passed += 1
         else:
             failed += 1
+        if failed > failed_before:
+            name = re.search(r"^test:\s+(.*)$", part, flags=re.M)
+            FAILED.append(f"meson test '{name.group(1) if name else '?'}'")
     if result.returncode != 0 and failed == 0:
         failed = 1
+        FAILED.append("meson test (a test ended with an error, none by name)")
     return passed, failed, skipped
 
 
@@ -81,9 +88,12 @@ def run_folder(build, name, first_pid, counts):
         suite = xml.parse(report).getroot().find("testsuite")
         total, errors, failures, skipped = (int(suite.get(key))
                                             for key in ("tests", "errors", "failures", "skipped"))
+        FAILED.extend(f"tests/{name}: {case.get('classname')} {case.get('name')}" for case in suite.iter("testcase")
+                      if case.find("failure") is not None or case.find("error") is not None)
     failed = errors + failures
     if failed == 0 and (result.returncode != 0 or total == 0):
         failed, total = 1, total + 1
+        FAILED.append(f"tests/{name}: pytest ended with {result.returncode}")
     with PRINTING:
         print(f"tests/{name}:", flush=True)
         sys.stdout.buffer.write(result.stdout)
@@ -125,6 +135,8 @@ def main():
     # A shell that runs this in the background has it ignored, and so would all that is started here.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     counts = [sum(pair) for pair in zip(run_units(build), run_pytest(build))]
+    for name in FAILED:
+        print(f"failed: {name}")
     print("{} passed, {} failed, {} skipped".format(*counts), flush=True)
     sys.exit(0 if counts[1] == 0 and counts[0] > 0 else 1)
 

@@ -52,7 +52,7 @@ def _of_group(answer):
 
 def _of_status(answer):
     parts = ["from %s" % ("any" if answer["source"] < 0 else "rank %d" % answer["source"]),
-             "any tag" if answer["tag"] < 0 else "tag %d" % answer["tag"]]
+             words.tag_words(None if answer["tag"] < 0 else answer["tag"])]
     if answer["bytes"] >= 0:
         parts.append(words.count_of(answer["bytes"], "byte"))
     if answer["error"] > 0:

@@ -12,6 +12,11 @@ def count_of(number, word):
     return "%d %s%s" % (number, word, "" if number == 1 else "s")
 
 
+def tag_words(tag):
+    """"tag 99"; "any tag" of None."""
+    return "any tag" if tag is None else "tag %d" % tag
+
+
 def datatype(operation):
     """"6 MPI_DOUBLE"; "" where it has none."""
     if not operation.get("datatype") or operation.get("count", -1) < 0:
@@ -33,7 +38,7 @@ def envelope(operation):
             peer = operation["actual_local"]
     parts = ["%s%s %s %s" % ("persistent " if operation.get("persistent") else "", _KINDS.get(kind, kind),
                              "from" if kind in _FROM else "to", "any rank" if peer < 0 else "rank %d" % peer),
-             "any tag" if tag is None else "tag %d" % tag]
+             tag_words(tag)]
     if operation.get("communicator"):
         parts.append(operation["communicator"])
     return ", ".join(parts)

@@ -189,7 +189,7 @@ static const char *miss_note(struct mpiq_finder *finder, const struct mpiq_findi
         return NULL;
     struct mpiq_arena *arena = finder->arena;
     const char *from = finding->ranks.size == 1 ? mpiq_words_rank(arena, finder->job, miss->process) : "it";
-    const char *what = WORDS(arena, "tag %d", op->tag);
+    const char *what = mpiq_words_tag(arena, op);
     if (miss->differs == MPIQ_MISS_COMMUNICATOR)
         what = WORDS(arena, "%s on %s", what,
                      mpiq_words_communicator(arena, finder->job, finder->job->communicators[op->comm].user));
@@ -300,7 +300,7 @@ static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
     if (is_mutual(finder, evidence, part))
         made->ranks = mpiq_arena_ranks(finder, &evidence->ranks);
     const char *peer = mpiq_relation_peer(finder, relation, part->any);
-    const char *tag = part->tag_any ? "any tag" : WORDS(finder->arena, "tag %d", part->tag);
+    const char *tag = mpiq_tag_words((char[MPIQ_TAG_WORDS]){0}, part->tag_any, part->tag);
     bool send = part->kind == MPIQ_PART_SEND;
     peer = peer ? peer : "another rank each";
     made->text = send ? WORDS(finder->arena, "%s to receive %s", peer, tag)

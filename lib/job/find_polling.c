@@ -56,7 +56,7 @@ static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding)
     bool receive = mpiq_is_receive(op);
     const char *ranks = mpiq_words_ranks(arena, &finding->ranks);
     const char *verb = finding->ranks.size > 1 ? "poll" : "polls";
-    const char *tag = op->tag_any ? "any tag" : WORDS(arena, "tag %d", op->tag);
+    const char *tag = mpiq_words_tag(arena, op);
     const char *call = finding->evidence_count > 0 && finding->evidence[0].call
                            ? WORDS(arena, " with %s", finding->evidence[0].call)
                            : "";

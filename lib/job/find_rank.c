@@ -261,7 +261,7 @@ static void find_leaks(struct mpiq_finder *finder)
     finding->operation = first;
     const char *peer = op->any ? "any rank" : mpiq_words_rank(finder->arena, job, op->peer);
     bool send = mpiq_is_send(op);
-    const char *tag = op->tag_any ? "any tag" : WORDS(finder->arena, "tag %d", op->tag);
+    const char *tag = mpiq_words_tag(finder->arena, op);
     finding->text =
         WORDS(finder->arena, "%s %s called MPI_Finalize with %s never waited for or freed: %s %s %s with %s",
               mpiq_words_ranks(finder->arena, &ranks), ranks.size > 1 ? "have" : "has",

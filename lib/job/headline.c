@@ -91,11 +91,6 @@ static const char *incomplete(struct mpiq_finder *finder, const struct mpiq_find
 
 /* ---- messages --------------------------------------------------------------------------------------- */
 
-static const char *tag_text(struct mpiq_arena *arena, const struct mpiq_job_operation *op)
-{
-    return op->tag_any ? "any tag" : WORDS(arena, "tag %" PRId32, op->tag);
-}
-
 static const char *communicator(struct mpiq_finder *finder, uint32_t comm)
 {
     return comm == MPIQ_NONE
@@ -116,16 +111,16 @@ static const char *related_miss(struct mpiq_finder *finder, const struct mpiq_fi
     const char *each = WORDS(arena, "each of %s", mpiq_words_ranks(arena, &finding->ranks));
     switch (finding->near_misses[0].differs) {
     case MPIQ_MISS_TAG:
-        return receive ? WORDS(arena, "%s receives %s from %s, which sent %s", each, tag_text(arena, op),
-                               peer, tag_text(arena, other))
-                       : WORDS(arena, "%s sends %s to %s, which receives %s", each, tag_text(arena, op), peer,
-                               tag_text(arena, other));
+        return receive ? WORDS(arena, "%s receives %s from %s, which sent %s", each,
+                               mpiq_words_tag(arena, op), peer, mpiq_words_tag(arena, other))
+                       : WORDS(arena, "%s sends %s to %s, which receives %s", each, mpiq_words_tag(arena, op),
+                               peer, mpiq_words_tag(arena, other));
     case MPIQ_MISS_COMMUNICATOR:
         return receive ? WORDS(arena, "%s receives %s on %s from %s, which sent it on %s", each,
-                               tag_text(arena, op), communicator(finder, op->comm), peer,
+                               mpiq_words_tag(arena, op), communicator(finder, op->comm), peer,
                                communicator(finder, other->comm))
                        : WORDS(arena, "%s sends %s on %s to %s, which receives it on %s", each,
-                               tag_text(arena, op), communicator(finder, op->comm), peer,
+                               mpiq_words_tag(arena, op), communicator(finder, op->comm), peer,
                                communicator(finder, other->comm));
     default:
         return NULL;
@@ -163,29 +158,30 @@ static const char *near_miss(struct mpiq_finder *finder, const struct mpiq_findi
     const char *does = receive ? "receiving" : "sending";
     switch (miss->differs) {
     case MPIQ_MISS_TAG:
-        return receive ? WORDS(arena, "%s sent %s, but %s %s receiving %s", there, tag_text(arena, other),
-                               here, is, tag_text(arena, op))
+        return receive ? WORDS(arena, "%s sent %s, but %s %s receiving %s", there,
+                               mpiq_words_tag(arena, other), here, is, mpiq_words_tag(arena, op))
                        : WORDS(arena, "%s %s sending %s, but %s is receiving %s", here, is,
-                               tag_text(arena, op), there, tag_text(arena, other));
+                               mpiq_words_tag(arena, op), there, mpiq_words_tag(arena, other));
     case MPIQ_MISS_COMMUNICATOR:
         return receive ? WORDS(arena, "%s sent %s on %s, but %s %s receiving it on %s", there,
-                               tag_text(arena, op->tag_any ? other : op), communicator(finder, other->comm),
-                               here, is, communicator(finder, op->comm))
+                               mpiq_words_tag(arena, op->tag_any ? other : op),
+                               communicator(finder, other->comm), here, is, communicator(finder, op->comm))
                        : WORDS(arena, "%s %s sending %s on %s, but %s is receiving it on %s", here, is,
-                               tag_text(arena, op), communicator(finder, op->comm), there,
+                               mpiq_words_tag(arena, op), communicator(finder, op->comm), there,
                                communicator(finder, other->comm));
     case MPIQ_MISS_SOURCE:
         if (receive && finding->relation.same_peer)
             return WORDS(arena, "%s never sent the message with %s%s that %s %s waiting for; %s",
-                         mpiq_words_rank(arena, finder->job, op->peer), tag_text(arena, op),
+                         mpiq_words_rank(arena, finder->job, op->peer), mpiq_words_tag(arena, op),
                          on(finder, finding->comm), here, is, senders(finder, finding));
-        return receive
-                   ? WORDS(arena, "%s sent %s to %s, which %s receiving it from %s", there,
-                           tag_text(arena, other), here, is, mpiq_words_rank(arena, finder->job, op->peer))
-                   : WORDS(arena, "%s %s sending %s to %s, which is receiving it from %s", here, is,
-                           tag_text(arena, op), there, mpiq_words_rank(arena, finder->job, other->peer));
+        return receive ? WORDS(arena, "%s sent %s to %s, which %s receiving it from %s", there,
+                               mpiq_words_tag(arena, other), here, is,
+                               mpiq_words_rank(arena, finder->job, op->peer))
+                       : WORDS(arena, "%s %s sending %s to %s, which is receiving it from %s", here, is,
+                               mpiq_words_tag(arena, op), there,
+                               mpiq_words_rank(arena, finder->job, other->peer));
     case MPIQ_MISS_DESTINATION:
-        return WORDS(arena, "%s sent %s to %s, but %s %s %s it", there, tag_text(arena, other),
+        return WORDS(arena, "%s sent %s to %s, but %s %s %s it", there, mpiq_words_tag(arena, other),
                      mpiq_words_rank(arena, finder->job, miss->holder), here,
                      is_plural(&finding->ranks) ? "wait for" : "waits for", does);
     default:
@@ -209,7 +205,7 @@ static const char *persistent(struct mpiq_finder *finder, const struct mpiq_find
         mpiq_words_place(arena, finder->job, finder->job->operations[finding->never_started].started);
     return WORDS(arena, "%s never started its persistent %s with %s%s%s%s, which %s %s for",
                  mpiq_words_rank(arena, finder->job, op->peer), receive ? "send" : "receive",
-                 tag_text(arena, op), place[0] ? " (made at " : "", place, place[0] ? ")" : "",
+                 mpiq_words_tag(arena, op), place[0] ? " (made at " : "", place, place[0] ? ")" : "",
                  mpiq_words_ranks(arena, &finding->ranks), is_plural(&finding->ranks) ? "wait" : "waits");
 }
 
@@ -234,10 +230,10 @@ static const char *message(struct mpiq_finder *finder, const struct mpiq_finding
                            "from any rank)",
                            where, who, plural ? "are" : "is")
                    : WORDS(arena, "no rank will ever send the message with %s%s that %s %s waiting for",
-                           tag_text(arena, op), where, who, plural ? "are" : "is");
+                           mpiq_words_tag(arena, op), where, who, plural ? "are" : "is");
     if (op->peer == MPIQ_NONE)
         return WORDS(arena, "%s %s for a message with %s that will never come", who,
-                     plural ? "wait" : "waits", tag_text(arena, op));
+                     plural ? "wait" : "waits", mpiq_words_tag(arena, op));
     if (relation->same_peer && mpiq_has_left(finder, op->peer) &&
         finder->diagnosis->ranks[op->peer].doing != MPIQ_DOING_GONE)
         return WORDS(arena,
@@ -254,7 +250,7 @@ static const char *message(struct mpiq_finder *finder, const struct mpiq_finding
         return WORDS(arena,
                      receive ? "%s%s %s for a message from itself (%s) that it never sent"
                              : "%s%s %s a message to itself (%s) that it never receives",
-                     plural ? "each of " : "", who, receive ? "waits" : "sends", tag_text(arena, op));
+                     plural ? "each of " : "", who, receive ? "waits" : "sends", mpiq_words_tag(arena, op));
     if (!peer)
         return WORDS(arena,
                      receive ? "%s %s for messages with %s%s that are never sent"
@@ -263,19 +259,19 @@ static const char *message(struct mpiq_finder *finder, const struct mpiq_finding
                      receive  ? plural ? "wait" : "waits"
                      : plural ? "send"
                               : "sends",
-                     tag_text(arena, op), where);
+                     mpiq_words_tag(arena, op), where);
     if (!relation->same_peer)
         return WORDS(arena,
                      receive ? "each of %s waits for a message with %s from %s, which never sent it%s"
                              : "each of %s sends a message with %s to %s, which never receives it%s",
-                     who, tag_text(arena, op), peer, where);
+                     who, mpiq_words_tag(arena, op), peer, where);
     return receive ? WORDS(arena, "%s never sent the message with %s%s that %s %s waiting for%s", peer,
-                           tag_text(arena, op), where, who, plural ? "are" : "is",
+                           mpiq_words_tag(arena, op), where, who, plural ? "are" : "is",
                            astray ? WORDS(arena, "; it sent one to %s",
                                           mpiq_words_rank(arena, finder->job, finding->near_misses[0].holder))
                                   : "")
                    : WORDS(arena, "%s never received the message with %s%s that %s %s sending", peer,
-                           tag_text(arena, op), where, who, plural ? "are" : "is");
+                           mpiq_words_tag(arena, op), where, who, plural ? "are" : "is");
 }
 
 /* ---- circles ---------------------------------------------------------------------------------------- */

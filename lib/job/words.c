@@ -90,9 +90,9 @@ static const char *bytes(struct mpiq_arena *arena, const struct mpiq_job_operati
     return op->bytes == 1 ? "1 byte" : WORDS(arena, "%" PRId64 " bytes", op->bytes);
 }
 
-static const char *tag(struct mpiq_arena *arena, const struct mpiq_job_operation *op)
+const char *mpiq_words_tag(struct mpiq_arena *arena, const struct mpiq_job_operation *op)
 {
-    return op->tag_any ? "any tag" : WORDS(arena, "tag %" PRId32, op->tag);
+    return WORDS(arena, "%s", mpiq_tag_words((char[MPIQ_TAG_WORDS]){0}, op->tag_any, op->tag));
 }
 
 static const char *request(struct mpiq_arena *arena, const struct mpiq_job_state *job,
@@ -114,10 +114,11 @@ static const char *partitions(struct mpiq_arena *arena, const struct mpiq_job_st
     char *text _cleanup_free_ = mpiq_memory_checked(mpiq_job_partitions_words(job, op));
     const char *which = text ? text : "…";
     if (op->kind != MPIQ_OPERATION_PSEND)
-        return WORDS(arena, "%s, %s from %s%s", which, tag(arena, op), peer, on);
+        return WORDS(arena, "%s, %s from %s%s", which, mpiq_words_tag(arena, op), peer, on);
     if (op->missing > 0)
-        return WORDS(arena, "its own MPI_Pready of %s, %s to %s%s", which, tag(arena, op), peer, on);
-    return WORDS(arena, "%s to receive %s with %s%s", peer, which, tag(arena, op), on);
+        return WORDS(arena, "its own MPI_Pready of %s, %s to %s%s", which, mpiq_words_tag(arena, op), peer,
+                     on);
+    return WORDS(arena, "%s to receive %s with %s%s", peer, which, mpiq_words_tag(arena, op), on);
 }
 
 const char *mpiq_words_operation(struct mpiq_arena *arena, const struct mpiq_job_state *job,
@@ -134,8 +135,9 @@ const char *mpiq_words_operation(struct mpiq_arena *arena, const struct mpiq_job
     if (op->internal)
         return mpiq_is_send(op) ? WORDS(arena, "%s to take part", peer) : peer;
     if (mpiq_is_send(op))
-        return WORDS(arena, "%s to receive %s with %s%s", peer, bytes(arena, op), tag(arena, op), on);
-    return WORDS(arena, "%s from %s%s", tag(arena, op), peer, on);
+        return WORDS(arena, "%s to receive %s with %s%s", peer, bytes(arena, op), mpiq_words_tag(arena, op),
+                     on);
+    return WORDS(arena, "%s from %s%s", mpiq_words_tag(arena, op), peer, on);
 }
 
 /* The operations behind the edges of a thread's wait: those that hold it first. */

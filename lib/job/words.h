@@ -52,6 +52,9 @@ const char *mpiq_words_operation(struct mpiq_arena *arena, const struct mpiq_job
 const char *mpiq_words_waits_for(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph,
                                  uint32_t thread);
 
+/* "tag 99", "any tag". */
+const char *mpiq_words_tag(struct mpiq_arena *arena, const struct mpiq_job_operation *op);
+
 /* Call and reason of a held thread: "MPI_Bcast #6", "MPI_Recv for tag 99 from rank 63"; of several operations
    that one, if it is not MPIQ_NONE. */
 const char *mpiq_words_wait(struct mpiq_arena *arena, const struct mpiq_wait_graph *graph, uint32_t thread,

@@ -169,10 +169,8 @@ static void put_envelope(const struct mpiq_page *page, struct mpiq_buffer *text,
     } else {
         mpiq_buffer_string(text, operation->any ? "any rank" : "a rank that is not known");
     }
-    if (operation->tag_any)
-        mpiq_buffer_string(text, " with any tag");
-    else
-        mpiq_buffer_printf(text, " with tag %" PRId32, operation->tag);
+    mpiq_buffer_printf(text, " with %s",
+                       mpiq_tag_words((char[MPIQ_TAG_WORDS]){0}, operation->tag_any, operation->tag));
     if (operation->bytes >= 0)
         mpiq_buffer_printf(text, ", %" PRId64 " bytes", operation->bytes);
     if (miss->differs == MPIQ_MISS_COMMUNICATOR) {

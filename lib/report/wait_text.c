@@ -111,10 +111,7 @@ static void put_communicator(const struct teller *t, uint32_t comm)
 
 static void put_tag(const struct teller *t, const struct mpiq_wait_part *part)
 {
-    if (part->tag_any)
-        mpiq_buffer_string(t->out, "any tag");
-    else
-        mpiq_buffer_printf(t->out, "tag %" PRId32, part->tag);
+    mpiq_buffer_string(t->out, mpiq_tag_words((char[MPIQ_TAG_WORDS]){0}, part->tag_any, part->tag));
 }
 
 static const char *call_name(const struct teller *t)

@@ -515,6 +515,10 @@ char *mpiq_job_communicator_words(const struct mpiq_job_state *job, uint32_t com
    partitions" where that is not known.  The caller frees; NULL without memory. */
 char *mpiq_job_partitions_words(const struct mpiq_job_state *job, const struct mpiq_job_operation *operation);
 
+/* "tag 99", "any tag": returns TEXT, which it fills. */
+enum { MPIQ_TAG_WORDS = 16 };
+const char *mpiq_tag_words(char text[static MPIQ_TAG_WORDS], bool any, int32_t tag);
+
 /* Adds the members of a communicator (of both groups) to *set; false without memory. */
 bool mpiq_job_communicator_members(const struct mpiq_job_state *job, uint32_t comm,
                                    struct mpiq_rank_set *set);

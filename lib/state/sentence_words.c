@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sentence_words - how sentences name a place in the source, a communicator, and partitions. */
+/* sentence_words - how sentences name a place in the source, a communicator, a tag, and partitions. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -102,4 +102,13 @@ char *mpiq_job_partitions_words(const struct mpiq_job_state *job, const struct m
                                 which, operation->partitions)
                      : asprintf(&text, "%" PRId32 " partitions", operation->partitions);
     return length < 0 ? NULL : text;
+}
+
+const char *mpiq_tag_words(char text[static MPIQ_TAG_WORDS], bool any, int32_t tag)
+{
+    if (any)
+        snprintf(text, MPIQ_TAG_WORDS, "any tag");
+    else
+        snprintf(text, MPIQ_TAG_WORDS, "tag %" PRId32, tag);
+    return text;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Programs that do not hang under MPI_THREAD_MULTIPLE: a thread of rank 0 is blocked in MPI for good, and
- * another one, which sleeps nearly always, wakes by itself and sends what rank 1 waits for.
- */
+/* Programs that do not hang under MPI_THREAD_MULTIPLE. */
 #define _GNU_SOURCE
 #include "corpus.h"
 
@@ -12,6 +9,58 @@
 #include <time.h>
 
 #define WORLD MPI_COMM_WORLD
+
+static void *play(void *tag)
+{
+    int ball = 0, number = *(int *)tag;
+
+    for (;;) {
+        MPI_Sendrecv_replace(&ball, 1, MPI_INT, 1 - rank, number, 1 - rank, number, WORLD, MPI_STATUS_IGNORE);
+        advance();
+    }
+    return NULL;
+}
+
+CASE_THREADS(two_threads_play)
+{
+    static int tags[2] = {1, 2};
+    pthread_t other;
+
+    ready();
+    pthread_create(&other, NULL, play, &tags[0]);
+    play(&tags[1]);
+}
+
+static void *serve(void *unused)
+{
+    MPI_Status from;
+    int ball;
+
+    (void)unused;
+    for (;;) {
+        MPI_Recv(&ball, 1, MPI_INT, MPI_ANY_SOURCE, 1, WORLD, &from);
+        MPI_Send(&ball, 1, MPI_INT, from.MPI_SOURCE, 2, WORLD);
+    }
+    return NULL;
+}
+
+/* Each rank has a thread that serves, blocked nearly always, and one that asks. */
+CASE_THREADS(a_server_thread_each)
+{
+    pthread_t server;
+    int ball = 0;
+
+    pthread_create(&server, NULL, serve, NULL);
+    for (ready();; advance()) {
+        MPI_Send(&ball, 1, MPI_INT, 1 - rank, 1, WORLD);
+        MPI_Recv(&ball, 1, MPI_INT, 1 - rank, 2, WORLD, MPI_STATUS_IGNORE);
+        compute_us(50);
+    }
+}
+
+/* A thread of rank 0 is blocked in MPI for good, and another one, which sleeps nearly always, wakes by itself
+   and sends what rank 1 waits for. */
+
 #define PERIOD_S 2
 
 static int beat;
