@@ -52,9 +52,11 @@ static bool same_operation(const struct mpiq_job_state *job, uint32_t a, uint32_
     const struct mpiq_job_operation *y = &job->operations[b];
     if (x->internal && y->internal) /* which of a collective's messages it is says nothing to the user */
         return true;
+    const struct mpiq_job_operation_more *more_x = mpiq_job_more(job, x);
+    const struct mpiq_job_operation_more *more_y = mpiq_job_more(job, y);
     return x->kind == y->kind && x->internal == y->internal && x->any == y->any && x->tag_any == y->tag_any &&
            (x->tag_any || x->tag == y->tag) && mpiq_same_communicator(job, x->comm, y->comm) &&
-           x->partitions == y->partitions && x->which == y->which;
+           more_x->partitions == more_y->partitions && more_x->which == more_y->which;
 }
 
 int32_t mpiq_local_rank(const struct mpiq_job_state *job, uint32_t process, uint32_t comm)

@@ -383,7 +383,7 @@ void mpiq_find_truncations(struct mpiq_finder *finder)
                 op->bytes < 0 || op->status == MPIQ_STATUS_COMPLETE)
                 continue;
             uint32_t other = finder->diagnosis->partner[index];
-            int64_t bytes = op->status == MPIQ_STATUS_MATCHED ? op->actual_bytes
+            int64_t bytes = op->status == MPIQ_STATUS_MATCHED ? mpiq_job_more(job, op)->actual_bytes
                             : other != MPIQ_NONE              ? job->operations[other].bytes
                                                               : -1;
             if (bytes <= op->bytes)

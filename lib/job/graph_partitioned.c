@@ -51,6 +51,7 @@ uint32_t mpiq_partitioned_node(const struct mpiq_wait_graph *graph, const struct
                                const struct mpiq_job_operation *op, uint32_t *inner)
 {
     const struct mpiq_job_state *job = graph->job;
+    const struct mpiq_job_operation_more *more = mpiq_job_more(job, op);
     *inner = MPIQ_NONE;
     const struct mpiq_job_rank *peer = mpiq_job_rank_of(job, op->peer);
     bool answers = op->peer != MPIQ_NONE && !mpiq_never_answers(job, op->peer);
@@ -59,10 +60,10 @@ uint32_t mpiq_partitioned_node(const struct mpiq_wait_graph *graph, const struct
         return MPIQ_NODE_UNKNOWN;
     if (!stands_still(rank) || (answers && !stands_still(peer)))
         return MPIQ_NODE_LIVE;
-    if (op->kind == MPIQ_OPERATION_PSEND && op->missing > 0) /* its own process has to call MPI_Pready */
+    if (op->kind == MPIQ_OPERATION_PSEND && more->missing > 0) /* its own process has to call MPI_Pready */
         return mpiq_rank_node(rank->process);
-    if (op->inner == 0 || other_side_moves(job, rank, op))
+    if (more->inner == 0 || other_side_moves(job, rank, op))
         return MPIQ_NODE_UNKNOWN;
-    *inner = find_inner(job, rank, op->inner);
+    *inner = find_inner(job, rank, more->inner);
     return MPIQ_NODE_UNKNOWN;
 }

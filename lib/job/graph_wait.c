@@ -126,9 +126,10 @@ static bool something_fits(const struct mpiq_wait_graph *graph, const struct mpi
 static uint32_t receive_node(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                              const struct mpiq_job_operation *op, uint32_t operation)
 {
-    if (op->status == MPIQ_STATUS_MATCHED)
-        return op->actual != MPIQ_NONE && has_ended(graph, op->actual) ? mpiq_rank_node(op->actual)
-                                                                       : MPIQ_NODE_LIVE;
+    if (op->status == MPIQ_STATUS_MATCHED) {
+        uint32_t sender = mpiq_job_more(graph->job, op)->actual;
+        return sender != MPIQ_NONE && has_ended(graph, sender) ? mpiq_rank_node(sender) : MPIQ_NODE_LIVE;
+    }
     if (op->queue == MPIQ_QUEUE_WAIT) {
         /* Only a probe may be in no queue.  A receive that is not there any more has been served. */
         if (op->kind != MPIQ_OPERATION_PROBE || something_fits(graph, rank, op))

@@ -356,7 +356,7 @@ static const char *partition(struct mpiq_finder *finder, const struct mpiq_findi
         const struct mpiq_evidence *evidence = &finding->evidence[i];
         const struct mpiq_job_operation *op =
             evidence->operation == MPIQ_NONE ? NULL : &job->operations[evidence->operation];
-        if (!op || op->partitions == 0)
+        if (!op || mpiq_job_more(job, op)->partitions == 0)
             continue;
         if (is_plural(&evidence->ranks)) /* each has another peer */
             return ", for partitions";

@@ -43,7 +43,7 @@ static struct mpiq_wait_part part_of_operation(struct mpiq_finder *finder, const
 {
     const struct mpiq_job_state *job = finder->job;
     const struct mpiq_job_operation *op = &job->operations[operation];
-    bool own = op->kind == MPIQ_OPERATION_PSEND && op->missing > 0; /* its own MPI_Pready */
+    bool own = op->kind == MPIQ_OPERATION_PSEND && mpiq_job_more(job, op)->missing > 0; /* its MPI_Pready */
     uint32_t comm = MPIQ_NONE;
     const struct mpiq_job_call *call =
         op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER

@@ -115,7 +115,7 @@ static const char *partitions(struct mpiq_arena *arena, const struct mpiq_job_st
     const char *which = text ? text : "…";
     if (op->kind != MPIQ_OPERATION_PSEND)
         return WORDS(arena, "%s, %s from %s%s", which, mpiq_words_tag(arena, op), peer, on);
-    if (op->missing > 0)
+    if (mpiq_job_more(job, op)->missing > 0)
         return WORDS(arena, "its own MPI_Pready of %s, %s to %s%s", which, mpiq_words_tag(arena, op), peer,
                      on);
     return WORDS(arena, "%s to receive %s with %s%s", peer, which, mpiq_words_tag(arena, op), on);

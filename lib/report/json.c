@@ -154,6 +154,7 @@ void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_rank *ran
                          const struct mpiq_job_operation *operation)
 {
     const struct mpiq_job_state *job = json->page->job;
+    const struct mpiq_job_operation_more *more = mpiq_job_more(job, operation);
     mpiq_json_open(json, '{');
     mpiq_json_put_communicator(json, operation->comm);
     put_peer(json, "peer", operation->any, operation->peer);
@@ -179,11 +180,11 @@ void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_rank *ran
     if (operation->blocked || recorded)
         mpiq_json_put_bool(json, "blocked", operation->blocked);
     if (mpiq_message_is_matched(operation)) {
-        mpiq_json_put_process(json, "actual_peer", operation->actual);
-        if (operation->actual_local >= 0 || operation->actual != MPIQ_NONE)
-            mpiq_json_put_number(json, "actual_tag", operation->actual_tag);
-        if (operation->actual_bytes >= 0)
-            mpiq_json_put_number(json, "actual_bytes", operation->actual_bytes);
+        mpiq_json_put_process(json, "actual_peer", more->actual);
+        if (more->actual_local >= 0 || more->actual != MPIQ_NONE)
+            mpiq_json_put_number(json, "actual_tag", more->actual_tag);
+        if (more->actual_bytes >= 0)
+            mpiq_json_put_number(json, "actual_bytes", more->actual_bytes);
     }
     mpiq_json_put_place(json, "started", operation->started);
     if (operation->inactive)
@@ -194,11 +195,11 @@ void mpiq_json_operation(struct mpiq_json *json, const struct mpiq_job_rank *ran
         mpiq_json_put_bool(json, "cancelled", true);
     if (operation->out_of_order)
         mpiq_json_put_bool(json, "out_of_order", true);
-    if (operation->partitions > 0)
-        mpiq_json_put_number(json, "partitions", operation->partitions);
-    if (operation->partitions > 0 && operation->missing >= 0)
-        mpiq_json_put_number(json, "missing", operation->missing);
-    if (operation->partitions > 0)
-        mpiq_json_put_string(json, "missing_partitions", mpiq_job_string(job, operation->which));
+    if (more->partitions > 0)
+        mpiq_json_put_number(json, "partitions", more->partitions);
+    if (more->partitions > 0 && more->missing >= 0)
+        mpiq_json_put_number(json, "missing", more->missing);
+    if (more->partitions > 0)
+        mpiq_json_put_string(json, "missing_partitions", mpiq_job_string(job, more->which));
     mpiq_json_close(json, '}');
 }

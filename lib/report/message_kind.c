@@ -75,16 +75,17 @@ static bool same_family(const struct mpiq_message_kinds *kinds, const struct mpi
 }
 
 /* The tag that counts: of a wildcard none, until it has matched. */
-static int64_t tag_of(const struct mpiq_job_operation *operation)
+static int64_t tag_of(const struct mpiq_job_state *job, const struct mpiq_job_operation *operation)
 {
     if (!operation->tag_any)
         return operation->tag;
-    return mpiq_message_is_matched(operation) ? operation->actual_tag : INT64_MIN;
+    return mpiq_message_is_matched(operation) ? mpiq_job_more(job, operation)->actual_tag : INT64_MIN;
 }
 
-static bool same_envelope(const struct mpiq_job_operation *a, const struct mpiq_job_operation *b)
+static bool same_envelope(const struct mpiq_job_state *job, const struct mpiq_job_operation *a,
+                          const struct mpiq_job_operation *b)
 {
-    return a->bytes == b->bytes && tag_of(a) == tag_of(b);
+    return a->bytes == b->bytes && tag_of(job, a) == tag_of(job, b);
 }
 
 /* Of what same_family compares the part that differs most: names are left to it. */
@@ -115,14 +116,15 @@ static bool add_to_family(struct mpiq_message_kinds *kinds, uint64_t hash, uint3
 
 uint32_t mpiq_message_kinds_add(struct mpiq_message_kinds *kinds, uint32_t process, uint32_t operation)
 {
-    const struct mpiq_job_operation *operations = kinds->page->job->operations;
+    const struct mpiq_job_state *job = kinds->page->job;
+    const struct mpiq_job_operation *operations = job->operations;
     const struct mpiq_job_operation *row = &operations[operation];
     struct mpiq_waiter waiter = mpiq_message_waiter(kinds->page, process, row);
     uint64_t family = family_hash(row, &waiter);
-    uint64_t hash = mpiq_hash(mpiq_hash(family, (uint64_t)row->bytes), (uint64_t)tag_of(row));
+    uint64_t hash = mpiq_hash(mpiq_hash(family, (uint64_t)row->bytes), (uint64_t)tag_of(job, row));
     uint64_t cursor = hash;
     for (uint32_t i; (i = mpiq_hash_table_next(&kinds->table, hash, &cursor)) != UINT32_MAX;) {
-        if (i < kinds->count && same_envelope(&operations[kinds->items[i].operation], row) &&
+        if (i < kinds->count && same_envelope(job, &operations[kinds->items[i].operation], row) &&
             same_family(kinds, &kinds->items[i], &waiter, row))
             return i;
     }

@@ -47,9 +47,11 @@ static void collector_deinit(struct collector *c)
 }
 
 /* The process on the other side: of a matched wildcard the one that came. */
-static uint32_t peer_of(const struct mpiq_job_operation *operation)
+static uint32_t peer_of(const struct mpiq_job_state *job, uint32_t index)
 {
-    return operation->any && mpiq_message_is_matched(operation) ? operation->actual : operation->peer;
+    const struct mpiq_job_operation *operation = &job->operations[index];
+    return operation->any && mpiq_message_is_matched(operation) ? mpiq_job_more(job, operation)->actual
+                                                                : operation->peer;
 }
 
 /* The variant with that value, found or made (*made); NULL without memory. */
@@ -81,7 +83,7 @@ static struct variant *variant_of(struct collector *c, uint32_t kind, enum mpiq_
 static int64_t distance_of(const struct collector *c, uint32_t process, uint32_t operation)
 {
     const struct mpiq_job_state *job = c->page->job;
-    uint32_t peer = peer_of(&job->operations[operation]);
+    uint32_t peer = peer_of(job, operation);
     struct mpiq_world_rank own = mpiq_job_world_rank(job, process);
     if (peer == MPIQ_NONE)
         return INT64_MAX;
@@ -109,7 +111,7 @@ static bool survey_peer(struct collector *c, uint32_t process, uint32_t operatio
     uint32_t kind = c->kind_of[operation] = mpiq_message_kinds_merged(&c->kinds, c->kind_of[operation]);
     struct spread *spread = &c->spreads[kind];
     if (spread->exact <= MOST_PEERS) {
-        if (!variant_of(c, kind, MPIQ_PEER_EXACT, peer_of(&c->page->job->operations[operation]), &made))
+        if (!variant_of(c, kind, MPIQ_PEER_EXACT, peer_of(c->page->job, operation), &made))
             return false;
         spread->exact += made;
     }
@@ -133,9 +135,10 @@ static void count_one(struct mpiq_message_row *row, uint32_t process)
 }
 
 /* Tags and lengths that the row stands for. */
-static void widen(struct mpiq_message_row *row, const struct mpiq_job_operation *operation)
+static void widen(const struct mpiq_job_state *job, struct mpiq_message_row *row,
+                  const struct mpiq_job_operation *operation)
 {
-    int32_t tag = operation->tag_any ? operation->actual_tag : operation->tag;
+    int32_t tag = operation->tag_any ? mpiq_job_more(job, operation)->actual_tag : operation->tag;
     row->tag_least = tag < row->tag_least ? tag : row->tag_least;
     row->tag_most = tag > row->tag_most ? tag : row->tag_most;
     if (operation->bytes < 0)
@@ -151,7 +154,7 @@ static struct mpiq_message_row *row_of(struct collector *c, uint32_t process, ui
     enum mpiq_peer_form form = c->spreads[kind].exact <= MOST_PEERS          ? MPIQ_PEER_EXACT
                                : c->spreads[kind].relative <= MOST_DISTANCES ? MPIQ_PEER_RELATIVE
                                                                              : MPIQ_PEER_VARIOUS;
-    int64_t value = form == MPIQ_PEER_EXACT      ? peer_of(&c->page->job->operations[operation])
+    int64_t value = form == MPIQ_PEER_EXACT      ? peer_of(c->page->job, operation)
                     : form == MPIQ_PEER_RELATIVE ? distance_of(c, process, operation)
                                                  : 0;
     struct variant *variant = variant_of(c, kind, form, value, &made);
@@ -188,7 +191,7 @@ static bool fill_operation(struct collector *c, uint32_t process, uint32_t opera
     if (row->counted_process != process && !mpiq_rank_set_add(&row->ranks, name.world, name.rank))
         return false;
     count_one(row, process);
-    widen(row, &c->page->job->operations[operation]);
+    widen(c->page->job, row, &c->page->job->operations[operation]);
     return true;
 }
 

@@ -26,7 +26,7 @@ static void put_peer(const struct mpiq_page *page, struct mpiq_buffer *cell,
 {
     const struct mpiq_job_operation *operation = row->example;
     bool taken = operation->any && mpiq_message_is_matched(operation);
-    uint32_t peer = taken ? operation->actual : operation->peer;
+    uint32_t peer = taken ? mpiq_job_more(page->job, operation)->actual : operation->peer;
 
     if (row->form == MPIQ_PEER_VARIOUS)
         mpiq_buffer_string(cell, "various");

@@ -125,7 +125,7 @@ static const struct mpiq_job_operation *partitioned(const struct teller *t, cons
     const struct mpiq_job_state *job = t->page->job;
     const struct mpiq_job_operation *op =
         part->operation < job->operation_count ? &job->operations[part->operation] : NULL;
-    return op && op->partitions > 0 ? op : NULL;
+    return op && mpiq_job_more(job, op)->partitions > 0 ? op : NULL;
 }
 
 /* "partition 3 of 4, ", "4 partitions, ". */
@@ -167,7 +167,7 @@ static void put_send(const struct teller *t, const struct mpiq_wait_part *part)
         return;
     }
     const struct mpiq_job_operation *op = partitioned(t, part);
-    if (op && op->missing > 0) {
+    if (op && mpiq_job_more(t->page->job, op)->missing > 0) {
         mpiq_buffer_string(t->out, "its own MPI_Pready of ");
         put_partitions(t, part);
         put_tag(t, part);

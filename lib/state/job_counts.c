@@ -32,7 +32,8 @@ struct difference {
 };
 
 struct derived {
-    uint32_t rank; /* in ranks */
+    uint32_t rank;  /* in ranks */
+    int64_t number; /* among those of the same envelope */
     struct mpiq_job_operation operation;
 };
 
@@ -146,17 +147,14 @@ static bool add_messages(struct work *work, const struct mpiq_job_member *receiv
     for (int64_t i = 0; i < tag->messages; i++) {
         work->derived[work->count++] = (struct derived){
             .rank = receiver->rank,
+            .number = i,
             .operation = {.bytes = bytes_known && tag->bytes % tag->messages == 0 ? tag->bytes / tag->messages
                                                                                   : -1,
-                          .actual_bytes = -1,
-                          .sequence = (uint64_t)i,
                           .comm = receiver->comm,
                           .peer = sender,
                           .peer_local = sender_local,
                           .tag = tag->tag,
-                          .actual = sender,
-                          .actual_local = sender_local,
-                          .actual_tag = tag->tag,
+                          .more = MPIQ_NONE,
                           .collective = -1,
                           .started = MPIQ_NONE,
                           .kind = MPIQ_OPERATION_MESSAGE,
@@ -229,7 +227,7 @@ static int compare_ranks(const void *left, const void *right)
         return a->operation.peer < b->operation.peer ? -1 : 1;
     if (a->operation.tag != b->operation.tag)
         return a->operation.tag < b->operation.tag ? -1 : 1;
-    return a->operation.sequence < b->operation.sequence ? -1 : a->operation.sequence > b->operation.sequence;
+    return a->number < b->number ? -1 : a->number > b->number;
 }
 
 /* The rank's operations move to the end of the array, the messages after them. */

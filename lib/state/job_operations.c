@@ -6,6 +6,35 @@ static int32_t limited(int64_t count)
     return count > INT32_MAX ? INT32_MAX : count < 0 ? -1 : (int32_t)count;
 }
 
+/* Whether anything of an operation is in mpiq_job_operation_more: nobody asks what a pending one has matched.
+ */
+static bool has_more(const struct mpiq_operation *op)
+{
+    return op->status != MPIQ_STATUS_PENDING || (op->tag_any && op->actual_tag != 0) || op->partitions > 0 ||
+           op->missing > 0 || op->which || op->inner;
+}
+
+static bool add_more(struct mpiq_adding *adding, const struct mpiq_operation *op, uint32_t *ret)
+{
+    struct mpiq_job_state *job = adding->job;
+    if (!MPIQ_RESERVE(job->operations_more, job->operation_more_count, job->builder->operation_more_capacity,
+                      1))
+        return false;
+    struct mpiq_job_operation_more *more = &job->operations_more[job->operation_more_count];
+    bool own_world = op->actual.rank >= 0 && op->actual.job == adding->state->name.job;
+    *more = (struct mpiq_job_operation_more){
+        .actual_bytes = op->actual_bytes,
+        .actual = own_world ? (uint32_t)op->actual.rank : MPIQ_NONE,
+        .actual_local = op->actual_local,
+        .actual_tag = op->actual_tag,
+        .partitions = limited(op->partitions),
+        .missing = limited(op->missing),
+        .inner = op->inner,
+    };
+    *ret = job->operation_more_count++;
+    return !op->which || mpiq_job_intern_cached(job, op->which, &more->which);
+}
+
 static bool add_operation(struct mpiq_adding *adding, const struct mpiq_operation *op, enum mpiq_queue queue,
                           struct mpiq_job_operation *ret)
 {
@@ -14,17 +43,11 @@ static bool add_operation(struct mpiq_adding *adding, const struct mpiq_operatio
         .request = op->request,
         .buffer = op->buffer,
         .bytes = op->bytes,
-        .actual_bytes = op->actual_bytes,
-        .sequence = op->sequence,
         .comm = op->comm == MPIQ_NONE ? MPIQ_NONE : adding->first_member + op->comm,
         .peer = own_world ? (uint32_t)op->peer.rank : MPIQ_NONE,
         .peer_local = op->peer_local,
         .tag = op->tag,
-        .actual = op->actual.rank >= 0 && op->actual.job == adding->state->name.job
-                      ? (uint32_t)op->actual.rank
-                      : MPIQ_NONE,
-        .actual_local = op->actual_local,
-        .actual_tag = op->actual_tag,
+        .more = MPIQ_NONE,
         .collective = op->collective,
         .kind = op->kind,
         .status = op->status,
@@ -40,13 +63,10 @@ static bool add_operation(struct mpiq_adding *adding, const struct mpiq_operatio
         .freed = op->freed,
         .out_of_order = op->out_of_order,
         .cancelled = op->cancelled,
-        .partitions = limited(op->partitions),
-        .missing = limited(op->missing),
-        .inner = op->inner,
         .moves = op->moves,
     };
     return mpiq_job_intern_cached(adding->job, op->datatype, &ret->datatype) &&
-           (!op->which || mpiq_job_intern_cached(adding->job, op->which, &ret->which)) &&
+           (!has_more(op) || add_more(adding, op, &ret->more)) &&
            mpiq_job_intern_place(adding->job, &op->started, &ret->started);
 }
 

@@ -8,6 +8,13 @@
 
 #include "state/job_state_private.h"
 
+const struct mpiq_job_operation_more mpiq_job_no_more = {
+    .actual_bytes = -1,
+    .actual = MPIQ_NONE,
+    .actual_local = -1,
+    .missing = -1,
+};
+
 struct mpiq_job_state *mpiq_job_state_create(void)
 {
     struct mpiq_job_state *job = calloc(1, sizeof *job);
@@ -32,6 +39,7 @@ void mpiq_job_state_destroy(struct mpiq_job_state *job)
     free(job->threads);
     free(job->waits);
     free(job->operations);
+    free(job->operations_more);
     for (uint32_t i = 0; i < job->group_count; i++)
         free(job->groups[i].members);
     free(job->groups);

@@ -168,33 +168,37 @@ struct mpiq_job_channel {
     uint32_t tag_count;
 };
 
-/* As mpiq_operation, with processes and the job's communicators.  `peer` is MPIQ_NONE for any source and
-   where it is not known (then any is false). */
-struct mpiq_job_operation {
-    uint64_t request;
-    uint64_t buffer;
-    int64_t bytes;        /* -1 not known */
-    int64_t actual_bytes; /* from matched on; -1 not known */
-    uint64_t sequence;
-    uint32_t comm;
-    uint32_t peer;
-    int32_t peer_local; /* MPIQ_ANY */
-    int32_t tag;
-    uint32_t actual; /* process; from matched on */
+/* What only few operations have: those from matched on, and partitioned ones. */
+struct mpiq_job_operation_more {
+    int64_t actual_bytes; /* -1 not known */
+    uint32_t actual;      /* process; MPIQ_NONE */
     int32_t actual_local;
     int32_t actual_tag;
-    mpiq_string_id datatype;
-    uint32_t started; /* in sites: where it was started; MPIQ_NONE */
     /* Of a partitioned one. */
     int32_t partitions;
     int32_t missing;      /* of them, not ready or not arrived; -1 not known */
     mpiq_string_id which; /* those */
     uint64_t inner;       /* request that has to complete first; 0 */
-    int16_t collective;   /* class of the collective it belongs to; -1 */
-    uint8_t kind;         /* enum mpiq_operation_kind */
-    uint8_t status : 4;   /* enum mpiq_operation_status */
-    uint8_t queue : 4;    /* enum mpiq_queue */
-    bool any : 1;         /* any source */
+};
+
+/* As mpiq_operation, with processes and the job's communicators.  `peer` is MPIQ_NONE for any source and
+   where it is not known (then any is false).  A job has tens of millions of them: 64 bytes each. */
+struct mpiq_job_operation {
+    uint64_t request;
+    uint64_t buffer;
+    int64_t bytes; /* -1 not known */
+    uint32_t comm;
+    uint32_t peer;
+    int32_t peer_local; /* MPIQ_ANY */
+    int32_t tag;
+    mpiq_string_id datatype;
+    uint32_t started;   /* in sites: where it was started; MPIQ_NONE */
+    uint32_t more;      /* in operations_more; MPIQ_NONE: nothing.  See mpiq_job_more */
+    int16_t collective; /* class of the collective it belongs to; -1 */
+    uint8_t kind;       /* enum mpiq_operation_kind */
+    uint8_t status : 4; /* enum mpiq_operation_status */
+    uint8_t queue : 4;  /* enum mpiq_queue */
+    bool any : 1;       /* any source */
     bool tag_any : 1;
     bool persistent : 1;
     bool inactive : 1;
@@ -390,6 +394,8 @@ struct mpiq_job_state {
     uint32_t wait_count;
     struct mpiq_job_operation *operations;
     uint32_t operation_count;
+    struct mpiq_job_operation_more *operations_more;
+    uint32_t operation_more_count;
     struct mpiq_job_group *groups;
     uint32_t group_count;
     struct mpiq_job_communicator *communicators; /* the user's by context, then internal ones: a report's
@@ -493,6 +499,14 @@ static inline const struct mpiq_job_rank *mpiq_job_rank_of(const struct mpiq_job
     return process < job->process_count && job->processes[process] != MPIQ_NONE
                ? &job->ranks[job->processes[process]]
                : NULL;
+}
+
+/* What an operation has from matched on, or as a partitioned one; never NULL. */
+extern const struct mpiq_job_operation_more mpiq_job_no_more;
+static inline const struct mpiq_job_operation_more *mpiq_job_more(const struct mpiq_job_state *job,
+                                                                  const struct mpiq_job_operation *operation)
+{
+    return operation->more == MPIQ_NONE ? &mpiq_job_no_more : &job->operations_more[operation->more];
 }
 
 /* The name of a communicator as a report writes it, "MPI_COMM_WORLD" or "communicator 5" (its context)

@@ -319,15 +319,20 @@ static void finish_operations(struct mpiq_job_state *job, const uint32_t *member
     for (uint32_t i = 0; i < job->operation_count; i++) {
         struct mpiq_job_operation *op = &job->operations[i];
         uint32_t index = op->comm == MPIQ_NONE ? MPIQ_NONE : member_map[op->comm];
+        struct mpiq_job_operation_more *more = op->more == MPIQ_NONE ? NULL : &job->operations_more[op->more];
         if (index == MPIQ_NONE) {
-            op->comm = op->peer = op->actual = MPIQ_NONE;
+            op->comm = op->peer = MPIQ_NONE;
+            if (more)
+                more->actual = MPIQ_NONE;
             continue;
         }
         const struct mpiq_job_member *member = &job->members[index];
         op->comm = member->comm;
         op->peer = op->any ? MPIQ_NONE : resolve(job, member, op->peer_local, op->peer);
-        op->actual = op->status == MPIQ_STATUS_PENDING ? MPIQ_NONE
-                                                       : resolve(job, member, op->actual_local, op->actual);
+        if (more)
+            more->actual = op->status == MPIQ_STATUS_PENDING
+                               ? MPIQ_NONE
+                               : resolve(job, member, more->actual_local, more->actual);
     }
     for (uint32_t i = 0; i < job->wait_count; i++) {
         uint32_t *comms[] = {&job->waits[i].comm, &job->waits[i].collective_comm};

@@ -95,12 +95,12 @@ char *mpiq_job_communicator_words(const struct mpiq_job_state *job, uint32_t com
 
 char *mpiq_job_partitions_words(const struct mpiq_job_state *job, const struct mpiq_job_operation *operation)
 {
-    const char *which = mpiq_job_string(job, operation->which);
+    const struct mpiq_job_operation_more *more = mpiq_job_more(job, operation);
+    const char *which = mpiq_job_string(job, more->which);
     char *text = NULL;
-    int length = operation->missing > 0 && which
-                     ? asprintf(&text, "partition%s %s of %" PRId32, operation->missing == 1 ? "" : "s",
-                                which, operation->partitions)
-                     : asprintf(&text, "%" PRId32 " partitions", operation->partitions);
+    int length = more->missing > 0 && which ? asprintf(&text, "partition%s %s of %" PRId32,
+                                                       more->missing == 1 ? "" : "s", which, more->partitions)
+                                            : asprintf(&text, "%" PRId32 " partitions", more->partitions);
     return length < 0 ? NULL : text;
 }
 

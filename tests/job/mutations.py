@@ -189,7 +189,7 @@ MUTATIONS = [
     ("partitions that were queued in the first look may have been sent since", "lib/job/graph_partitioned.c",
      "!(rank->changed & MPIQ_CHANGED_QUEUES)", "true"),
     ("who has not marked all its partitions ready waits for itself", "lib/job/graph_partitioned.c",
-     "op->kind == MPIQ_OPERATION_PSEND && op->missing > 0", "false"),
+     "op->kind == MPIQ_OPERATION_PSEND && more->missing > 0", "false"),
     ("a partitioned request waits for its first message that is missing", "lib/job/graph_partitioned.c",
      "inner->request == request", "false"),
     ("shared locks do not exclude each other", "lib/job/graph_window.c",
