@@ -25,15 +25,19 @@ void *mpiq_array_grown(void *array, size_t count, size_t size);
 void *mpiq_array_append(void **array, size_t *count, size_t size);
 
 /* mpiq_array_grow for a typed array: mpiq_array_reserve(&list->items, &list->capacity, list->count + 1). */
-#define mpiq_array_reserve(array, capacity, wanted)                                         \
-    ({                                                                                      \
-        void *memory_ = *(array);                                                           \
-        size_t capacity_ = *(capacity);                                                     \
-        bool grown_ = mpiq_array_grow(&memory_, &capacity_, (wanted), sizeof **(array),     \
-                                      (size_t)((__typeof__(*(capacity)))~UINT64_C(0)) - 1); \
-        *(array) = memory_;                                                                 \
-        *(capacity) = (__typeof__(*(capacity)))capacity_;                                   \
-        grown_;                                                                             \
+#define mpiq_array_reserve(array, capacity, wanted)                                       \
+    ({                                                                                    \
+        void *memory_ = *(array);                                                         \
+        size_t capacity_ = *(capacity);                                                   \
+        size_t wanted_ = (wanted);                                                        \
+        bool good_ = wanted_ <= capacity_;                                                \
+        if (!good_) {                                                                     \
+            good_ = mpiq_array_grow(&memory_, &capacity_, wanted_, sizeof **(array),      \
+                                    (size_t)((__typeof__(*(capacity)))~UINT64_C(0)) - 1); \
+            *(array) = memory_;                                                           \
+            *(capacity) = (__typeof__(*(capacity)))capacity_;                             \
+        }                                                                                 \
+        good_;                                                                            \
     })
 
 #endif

@@ -20,8 +20,11 @@ void mpiq_job_builder_destroy(struct mpiq_job_builder *builder, uint32_t group_c
     free(builder->names);
     free(builder->marks);
     free(builder->thread_marks);
-    free(builder->thread_stacks);
-    free(builder->thread_sleeps);
+    free(builder->new_rows.threads);
+    free(builder->new_rows.thread_marks);
+    free(builder->new_rows.members);
+    free(builder->new_rows.member_groups);
+    free(builder->new_rows.channels);
     free(builder->tags);
     free(builder->rank_io);
     free(builder->rank_children);
@@ -72,15 +75,23 @@ bool mpiq_job_intern_likely(struct mpiq_job_state *job, const char *string, mpiq
     return true;
 }
 
-bool mpiq_job_intern_cached(struct mpiq_job_state *job, const char *string, mpiq_string_id *ret)
+/* *ret: plus one. */
+static bool find_site(struct mpiq_job_state *job, const struct mpiq_site *site, uint32_t *ret)
 {
-    struct mpiq_string_cache *entry = &job->builder->cache[(uintptr_t)string / 8 % 32];
-    if (entry->string != string || !string) {
-        if (!mpiq_job_intern(job, string, ret))
-            return false;
-        *entry = (struct mpiq_string_cache){.string = string, .id = *ret};
+    struct mpiq_job_builder *builder = job->builder;
+    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, site, sizeof *site);
+    uint64_t cursor = hash;
+    for (uint32_t i; (i = mpiq_hash_table_next(&builder->sites, hash, &cursor)) != MPIQ_NONE;) {
+        if (memcmp(&job->sites[i], site, sizeof *site) == 0) {
+            *ret = i + 1;
+            return true;
+        }
     }
-    *ret = entry->id;
+    if (!MPIQ_RESERVE(job->sites, job->site_count, builder->site_capacity, 1) ||
+        !mpiq_hash_table_add(&builder->sites, hash, job->site_count))
+        return false;
+    job->sites[job->site_count] = *site;
+    *ret = ++job->site_count;
     return true;
 }
 
@@ -91,28 +102,32 @@ bool mpiq_job_intern_site(struct mpiq_job_state *job, const struct mpiq_frame *f
         !mpiq_job_intern_cached(job, frame->file, &site.file) ||
         !mpiq_job_intern_cached(job, frame->object, &site.object))
         return false;
-    struct mpiq_job_builder *builder = job->builder;
-    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, &site, sizeof site);
-    uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_hash_table_next(&builder->sites, hash, &cursor)) != MPIQ_NONE;) {
-        if (memcmp(&job->sites[i], &site, sizeof site) == 0) {
-            *ret = i;
-            return true;
-        }
-    }
-    if (!MPIQ_RESERVE(job->sites, job->site_count, builder->site_capacity, 1) ||
-        !mpiq_hash_table_add(&builder->sites, hash, job->site_count))
+    uint32_t *recent = &job->builder->recent_sites[site.function % 32];
+    if ((*recent == 0 || memcmp(&job->sites[*recent - 1], &site, sizeof site) != 0) &&
+        !find_site(job, &site, recent))
         return false;
-    job->sites[job->site_count] = site;
-    *ret = job->site_count++;
+    *ret = *recent - 1;
     return true;
 }
 
-bool mpiq_job_intern_place(struct mpiq_job_state *job, const struct mpiq_place *place, uint32_t *ret)
+/* *ret: plus one. */
+static bool find_shape(struct mpiq_job_state *job, const struct mpiq_call_shape *shape, uint32_t *ret)
 {
-    struct mpiq_frame frame = {.function = place->function, .file = place->file, .line = place->line};
-    *ret = MPIQ_NONE;
-    return (!place->function && !place->file) || mpiq_job_intern_site(job, &frame, ret);
+    struct mpiq_job_builder *builder = job->builder;
+    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, shape, sizeof *shape);
+    uint64_t cursor = hash;
+    for (uint32_t i; (i = mpiq_hash_table_next(&builder->shapes, hash, &cursor)) != MPIQ_NONE;) {
+        if (memcmp(&job->shapes[i], shape, sizeof *shape) == 0) {
+            *ret = i + 1;
+            return true;
+        }
+    }
+    if (!MPIQ_RESERVE(job->shapes, job->shape_count, builder->shape_capacity, 1) ||
+        !mpiq_hash_table_add(&builder->shapes, hash, job->shape_count))
+        return false;
+    job->shapes[job->shape_count] = *shape;
+    *ret = ++job->shape_count;
+    return true;
 }
 
 bool mpiq_job_intern_shape(struct mpiq_job_state *job, const struct mpiq_call *call, uint32_t *ret)
@@ -127,20 +142,11 @@ bool mpiq_job_intern_shape(struct mpiq_job_state *job, const struct mpiq_call *c
     if (!mpiq_job_intern_cached(job, call->datatype, &shape.datatype) ||
         !mpiq_job_intern_cached(job, call->op, &shape.op))
         return false;
-    struct mpiq_job_builder *builder = job->builder;
-    uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_START, &shape, sizeof shape);
-    uint64_t cursor = hash;
-    for (uint32_t i; (i = mpiq_hash_table_next(&builder->shapes, hash, &cursor)) != MPIQ_NONE;) {
-        if (memcmp(&job->shapes[i], &shape, sizeof shape) == 0) {
-            *ret = i;
-            return true;
-        }
-    }
-    if (!MPIQ_RESERVE(job->shapes, job->shape_count, builder->shape_capacity, 1) ||
-        !mpiq_hash_table_add(&builder->shapes, hash, job->shape_count))
+    uint32_t *recent = &job->builder->recent_shape;
+    if ((*recent == 0 || memcmp(&job->shapes[*recent - 1], &shape, sizeof shape) != 0) &&
+        !find_shape(job, &shape, recent))
         return false;
-    job->shapes[job->shape_count] = shape;
-    *ret = job->shape_count++;
+    *ret = *recent - 1;
     return true;
 }
 

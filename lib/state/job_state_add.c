@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "state/job_adding.h"
 
 static struct mpiq_error *no_memory(void)
@@ -38,9 +37,10 @@ static bool add_channels(struct mpiq_adding *adding, const struct mpiq_communica
     enum { UNUSED = 1 }; /* number of the first message, of a channel that was not there */
     struct mpiq_job_state *job = adding->job;
     size_t count = comm->channel_count;
-    struct mpiq_job_channel *rows _cleanup_free_ = calloc(count + 1, sizeof *rows);
-    if (!rows)
+    struct mpiq_new_rows *new = &job->builder->new_rows;
+    if (!MPIQ_RESERVE(new->channels, 0, new->channel_capacity, count))
         return false;
+    struct mpiq_job_channel *rows = new->channels;
     uint32_t at = 0;
     for (size_t i = 0; i < count; i++) {
         const struct mpiq_channel *channel = &comm->channels[i];
@@ -223,15 +223,15 @@ static bool add_communicators(struct mpiq_adding *adding, struct mpiq_job_rank *
     if (!MPIQ_RESERVE(job->members, job->member_count, builder->member_capacity, count) ||
         !MPIQ_RESERVE(builder->member_groups, job->member_count, builder->member_group_capacity, count))
         return false;
-    struct mpiq_job_member *members _cleanup_free_ = calloc(count + 1, sizeof *members);
-    uint32_t *groups _cleanup_free_ = calloc(count + 1, sizeof *groups);
-    if (!members || !groups || !find_old_handles(adding))
+    struct mpiq_new_rows *new = &builder->new_rows;
+    if (!MPIQ_RESERVE(new->members, 0, new->member_capacity, count) ||
+        !MPIQ_RESERVE(new->member_groups, 0, new->member_group_capacity, count) || !find_old_handles(adding))
         return false;
     for (size_t i = 0; i < count; i++) {
-        if (!add_communicator(adding, &state->communicators[i], i, &members[i], &groups[i]))
+        if (!add_communicator(adding, &state->communicators[i], i, &new->members[i], &new->member_groups[i]))
             return false;
     }
-    if (!find_parents(adding, members))
+    if (!find_parents(adding, new->members))
         return false;
     for (uint32_t i = 0; adding->old && i < adding->old->member_count; i++)
         job->members[adding->old->first_member + i].rank = MPIQ_NONE;
@@ -239,8 +239,9 @@ static bool add_communicators(struct mpiq_adding *adding, struct mpiq_job_rank *
     rank->first_member = mpiq_place_rows(&job->member_count, adding->old ? adding->old->first_member : 0,
                                          adding->old ? adding->old->member_count : 0, count);
     if (count > 0) {
-        memcpy(&job->members[rank->first_member], members, count * sizeof *members);
-        memcpy(&builder->member_groups[rank->first_member], groups, count * sizeof *groups);
+        memcpy(&job->members[rank->first_member], new->members, count * sizeof *new->members);
+        memcpy(&builder->member_groups[rank->first_member], new->member_groups,
+               count * sizeof *new->member_groups);
     }
     adding->first_member = rank->first_member;
     return true;
@@ -353,29 +354,71 @@ static uint8_t changes(const struct mpiq_look_marks *a, const struct mpiq_look_m
            (a->stacks != b->stacks ? MPIQ_CHANGED_STACKS : 0);
 }
 
+/* Of a rank without a name its process alone is known. */
+static uint64_t rank_hash(uint64_t name, int32_t pid, const char *host)
+{
+    uint64_t hash = mpiq_hash(MPIQ_HASH_START, name);
+    return name == MPIQ_NO_NAME ? mpiq_hash_bytes(mpiq_hash(hash, (uint32_t)pid), host, strlen(host)) : hash;
+}
+
+/* Ranks nearly always come in order, in both looks: then the table is never made. */
+static bool index_ranks(struct mpiq_job_state *job)
+{
+    struct mpiq_job_builder *builder = job->builder;
+    for (uint32_t *i = &builder->ranks_indexed; *i < job->rank_count; (*i)++) {
+        const struct mpiq_job_rank *rank = &job->ranks[*i];
+        const char *host = rank->host ? mpiq_job_string(job, rank->host) : "";
+        if (!mpiq_hash_table_add(&builder->ranks, rank_hash(builder->names[*i], rank->pid, host), *i))
+            return false;
+    }
+    return true;
+}
+
+/* The row of a rank that is there already; MPIQ_NONE: it is not.  False without memory. */
+static bool find_rank(struct mpiq_job_state *job, uint64_t name, const struct mpiq_rank_state *state,
+                      uint32_t *ret)
+{
+    struct mpiq_job_builder *builder = job->builder;
+    uint32_t next = builder->recent_rank < job->rank_count ? builder->recent_rank : 0;
+    *ret = MPIQ_NONE;
+    if (name != MPIQ_NO_NAME && (uint32_t)name >= job->worlds[name >> 32].seen)
+        return true;
+    if (name != MPIQ_NO_NAME && builder->names[next] == name) {
+        *ret = next;
+        return true;
+    }
+    if (name == MPIQ_NO_NAME && state->pid == 0) /* of a broken file nothing tells two apart */
+        return true;
+    if (!index_ranks(job))
+        return false;
+    uint64_t hash = rank_hash(name, state->pid, state->host);
+    uint64_t cursor = hash;
+    for (uint32_t i; (i = mpiq_hash_table_next(&builder->ranks, hash, &cursor)) != MPIQ_NONE;) {
+        if (builder->names[i] == name && (name != MPIQ_NO_NAME || job->ranks[i].pid == state->pid)) {
+            *ret = i;
+            return true;
+        }
+    }
+    return true;
+}
+
 /* The rank's row, new or the first look's; MPIQ_NONE without memory. */
 static uint32_t rank_row(struct mpiq_job_state *job, const struct mpiq_rank_state *state)
 {
     struct mpiq_job_builder *builder = job->builder;
     uint64_t name;
-    if (!mpiq_job_intern_name(job, state->name, &name))
+    uint32_t row;
+    if (!mpiq_job_intern_name(job, state->name, &name) || !find_rank(job, name, state, &row))
         return MPIQ_NONE;
-    uint64_t hash = mpiq_hash(MPIQ_HASH_START, name);
-    if (name == MPIQ_NO_NAME) /* known by its process alone */
-        hash = mpiq_hash_bytes(mpiq_hash(hash, (uint32_t)state->pid), state->host, strlen(state->host));
-    uint64_t cursor = hash;
-    bool told = name != MPIQ_NO_NAME || state->pid != 0; /* of a broken file nothing tells two apart */
-    for (uint32_t i; told && (i = mpiq_hash_table_next(&builder->ranks, hash, &cursor)) != MPIQ_NONE;) {
-        if (builder->names[i] == name && (name != MPIQ_NO_NAME || job->ranks[i].pid == state->pid))
-            return i;
-    }
-    uint32_t row = job->rank_count;
+    builder->recent_rank = (row == MPIQ_NONE ? job->rank_count : row) + 1;
+    if (row != MPIQ_NONE)
+        return row;
+    row = job->rank_count;
     if (!MPIQ_RESERVE(job->ranks, row, builder->rank_capacity, 1) ||
         !MPIQ_RESERVE(builder->names, row, builder->name_capacity, 1) ||
         !MPIQ_RESERVE(builder->marks, row, builder->marks_capacity, 1) ||
         !MPIQ_RESERVE(builder->rank_io, row, builder->rank_io_capacity, 1) ||
-        !MPIQ_RESERVE(builder->rank_children, row, builder->rank_children_capacity, 1) ||
-        !mpiq_hash_table_add(&builder->ranks, hash, row))
+        !MPIQ_RESERVE(builder->rank_children, row, builder->rank_children_capacity, 1))
         return MPIQ_NONE;
     job->ranks[row] = (struct mpiq_job_rank){.process = MPIQ_NONE};
     builder->names[row] = name;
@@ -402,7 +445,7 @@ struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
     struct mpiq_error *error = mpiq_job_check_state(state);
     if (error)
         return error;
-    memset(job->builder->cache, 0, sizeof job->builder->cache);
+    job->builder->state_number++;
     if (!mpiq_budget_take(&job->builder->budget, state->weight))
         return mpiq_error_create(MPIQ_ERROR_CORRUPT,
                                  "its state exceeds the memory limit of all ranks together");

@@ -25,12 +25,33 @@ struct mpiq_look_marks {
     uint64_t rest; /* what may change without meaning anything: stamps, names, problems */
 };
 
+/* What the next look at a thread is compared with. */
+struct mpiq_thread_marks {
+    uint64_t wait;  /* 0: it holds none */
+    uint64_t stack; /* of its frames */
+    uint8_t sleep;  /* enum mpiq_sleep, as this look saw it */
+};
+
+/* The rows of one rank state before they take the place of its first look's; the memory is kept for the next
+   one. */
+struct mpiq_new_rows {
+    struct mpiq_job_thread *threads;
+    struct mpiq_thread_marks *thread_marks;
+    struct mpiq_job_member *members;
+    uint32_t *member_groups;
+    struct mpiq_job_channel *channels;
+    uint32_t thread_capacity, thread_mark_capacity, member_capacity, member_group_capacity, channel_capacity;
+};
+
 /* A world and a rank in it, both provisional, as one number; MPIQ_NO_NAME: nobody. */
 #define MPIQ_NO_NAME UINT64_MAX
 
+/* A string of a rank state, and where the job keeps it.  Most rank states are like the one before, in memory
+   too: what is from an earlier one is compared before it is believed. */
 struct mpiq_string_cache {
     const char *string;
     mpiq_string_id id;
+    uint32_t state; /* running number of the rank state */
 };
 
 struct mpiq_job_builder {
@@ -43,18 +64,22 @@ struct mpiq_job_builder {
     struct mpiq_hash_table worlds;  /* by job */
     struct mpiq_hash_table handles; /* of one rank state: its communicators */
     struct mpiq_hash_table windows;
-    struct mpiq_string_cache cache[32]; /* of one rank state's interned strings */
+    struct mpiq_string_cache cache[32];
+    uint32_t state_number;     /* of the rank state that is being added */
+    uint32_t recent_sites[32]; /* by function: the one asked for last, plus one */
+    uint32_t recent_shape;     /* the one asked for last, plus one */
+    uint32_t recent_rank;      /* the row found last, plus one */
+    uint32_t ranks_indexed;    /* rows that are in the table `ranks` */
 
-    uint64_t *names;               /* of each rank: world and rank */
-    struct mpiq_look_marks *marks; /* of each rank: its last look's */
-    uint64_t *thread_marks;        /* of each thread: its wait; 0: it holds none */
-    uint64_t *thread_stacks;       /* of each thread: its frames */
-    uint8_t *thread_sleeps;        /* of each thread: enum mpiq_sleep, as this look saw it */
-    int64_t *rank_io;              /* of each rank: bytes read and written so far; -1 */
-    uint64_t *rank_children;       /* of each rank: its children's processor time */
-    uint32_t *member_groups;       /* of each member: its own group */
-    uint32_t *parents;             /* of each communicator: the one it serves; MPIQ_NONE */
-    uint64_t **group_names;        /* of each group: count names; NULL not told */
+    uint64_t *names;                        /* of each rank: world and rank */
+    struct mpiq_look_marks *marks;          /* of each rank: its last look's */
+    struct mpiq_thread_marks *thread_marks; /* of each thread: its last look's */
+    int64_t *rank_io;                       /* of each rank: bytes read and written so far; -1 */
+    uint64_t *rank_children;                /* of each rank: its children's processor time */
+    uint32_t *member_groups;                /* of each member: its own group */
+    uint32_t *parents;                      /* of each communicator: the one it serves; MPIQ_NONE */
+    uint64_t **group_names;                 /* of each group: count names; NULL not told */
+    struct mpiq_new_rows new_rows;
 
     struct mpiq_budget budget; /* of all states added */
 
@@ -63,7 +88,7 @@ struct mpiq_job_builder {
 
     uint32_t world_capacity;
     uint32_t rank_capacity, name_capacity, marks_capacity;
-    uint32_t thread_capacity, thread_mark_capacity, thread_stack_capacity, thread_sleep_capacity;
+    uint32_t thread_capacity, thread_mark_capacity;
     uint32_t rank_io_capacity, rank_children_capacity;
     uint32_t window_capacity, window_view_capacity, window_lock_capacity, window_rank_capacity;
     uint32_t wait_capacity;
@@ -98,10 +123,30 @@ bool mpiq_job_intern(struct mpiq_job_state *job, const char *string, mpiq_string
 bool mpiq_job_intern_likely(struct mpiq_job_state *job, const char *string, mpiq_string_id likely,
                             mpiq_string_id *ret);
 /* As mpiq_job_intern for a pointer that stays the same for one rank state. */
-bool mpiq_job_intern_cached(struct mpiq_job_state *job, const char *string, mpiq_string_id *ret);
+static inline bool mpiq_job_intern_cached(struct mpiq_job_state *job, const char *string, mpiq_string_id *ret)
+{
+    struct mpiq_job_builder *builder = job->builder;
+    struct mpiq_string_cache *entry = &builder->cache[(uintptr_t)string / 8 % 32];
+    if (!string || entry->string != string || entry->state != builder->state_number) {
+        if (!mpiq_job_intern_likely(job, string, entry->id, ret))
+            return false;
+        *entry = (struct mpiq_string_cache){.string = string, .id = *ret, .state = builder->state_number};
+    }
+    *ret = entry->id;
+    return true;
+}
 bool mpiq_job_intern_site(struct mpiq_job_state *job, const struct mpiq_frame *frame, uint32_t *ret);
 /* MPIQ_NONE for a place of which nothing is known. */
-bool mpiq_job_intern_place(struct mpiq_job_state *job, const struct mpiq_place *place, uint32_t *ret);
+static inline bool mpiq_job_intern_place(struct mpiq_job_state *job, const struct mpiq_place *place,
+                                         uint32_t *ret)
+{
+    *ret = MPIQ_NONE;
+    return (!place->function && !place->file) ||
+           mpiq_job_intern_site(
+               job,
+               &(struct mpiq_frame){.function = place->function, .file = place->file, .line = place->line},
+               ret);
+}
 bool mpiq_job_intern_shape(struct mpiq_job_state *job, const struct mpiq_call *call, uint32_t *ret);
 /* World and rank of a name; MPIQ_NO_NAME where the name is nobody's. */
 bool mpiq_job_intern_name(struct mpiq_job_state *job, struct mpiq_name name, uint64_t *ret);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "state/job_adding.h"
 
 static bool add_waits(struct mpiq_adding *adding, const struct mpiq_thread *thread,
@@ -71,7 +70,7 @@ static int8_t held(const struct mpiq_adding *adding, const struct mpiq_thread *t
         return MPIQ_YES;
     uint32_t index = 0;
     const struct mpiq_job_thread *old = old_thread(adding, thread->tid, &index);
-    if (!old || adding->job->builder->thread_marks[index] != mark)
+    if (!old || adding->job->builder->thread_marks[index].wait != mark)
         return MPIQ_NO;
     unsigned progress = MPIQ_CHANGED_QUEUES | MPIQ_CHANGED_CALLS | MPIQ_CHANGED_CHANNELS | MPIQ_CHANGED_STATE;
     return thread->record || !(changed & progress) ? MPIQ_YES : MPIQ_NO;
@@ -86,7 +85,7 @@ static uint8_t sleep_between(const struct mpiq_adding *adding, const struct mpiq
     enum { COST_OF_A_LOOK_NS = 1000000 };
     if (!old)
         return MPIQ_SLEEP_UNKNOWN;
-    bool still = !turned && adding->job->builder->thread_sleeps[index] == thread->sleep &&
+    bool still = !turned && adding->job->builder->thread_marks[index].sleep == thread->sleep &&
                  thread->cpu_ns - old->cpu_ns < COST_OF_A_LOOK_NS;
     return still ? thread->sleep : MPIQ_SLEEP_TIMED_FUTEX;
 }
@@ -306,45 +305,42 @@ bool mpiq_add_threads(struct mpiq_adding *adding, struct mpiq_job_rank *rank)
 {
     struct mpiq_job_state *job = adding->job;
     struct mpiq_job_builder *builder = job->builder;
+    struct mpiq_new_rows *new = &builder->new_rows;
     size_t count = adding->state->thread_count;
     if (!MPIQ_RESERVE(job->threads, job->thread_count, builder->thread_capacity, count) ||
         !MPIQ_RESERVE(builder->thread_marks, job->thread_count, builder->thread_mark_capacity, count) ||
-        !MPIQ_RESERVE(builder->thread_stacks, job->thread_count, builder->thread_stack_capacity, count) ||
-        !MPIQ_RESERVE(builder->thread_sleeps, job->thread_count, builder->thread_sleep_capacity, count))
-        return false;
-    struct mpiq_job_thread *rows _cleanup_free_ = calloc(count + 1, sizeof *rows);
-    uint64_t *marks _cleanup_free_ = calloc(count + 1, sizeof *marks);
-    uint64_t *stacks _cleanup_free_ = calloc(count + 1, sizeof *stacks);
-    uint8_t *sleeps _cleanup_free_ = calloc(count + 1, sizeof *sleeps);
-    if (!rows || !marks || !stacks || !sleeps)
+        !MPIQ_RESERVE(new->threads, 0, new->thread_capacity, count) ||
+        !MPIQ_RESERVE(new->thread_marks, 0, new->thread_mark_capacity, count))
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct mpiq_thread *thread = &adding->state->threads[i];
         uint32_t index = 0;
         const struct mpiq_job_thread *old = old_thread(adding, thread->tid, &index);
-        marks[i] = mpiq_wait_mark(thread);
-        stacks[i] = mpiq_stack_mark(thread);
-        rows[i].turned = old && builder->thread_stacks[index] != stacks[i];
-        rows[i].tid = thread->tid;
-        rows[i].cpu_ns = thread->cpu_ns;
-        rows[i].cpu_between_ns = old && thread->cpu_ns > old->cpu_ns ? thread->cpu_ns - old->cpu_ns : 0;
-        rows[i].polled_ns = polled(thread, rows[i].cpu_between_ns);
-        rows[i].held = held(adding, thread, marks[i], rank->changed);
-        sleeps[i] = thread->sleep;
-        rows[i].sleep = sleep_between(adding, thread, old, index, rows[i].turned);
-        rows[i].system_call = thread->system_call;
-        if (!describe_thread(adding, thread, &rows[i]) || !add_waits(adding, thread, &rows[i], old) ||
-            !add_probed(adding, thread, &rows[i], old))
+        struct mpiq_thread_marks marks = {
+            .wait = mpiq_wait_mark(thread), .stack = mpiq_stack_mark(thread), .sleep = thread->sleep};
+        struct mpiq_job_thread row = {
+            .tid = thread->tid,
+            .cpu_ns = thread->cpu_ns,
+            .cpu_between_ns = old && thread->cpu_ns > old->cpu_ns ? thread->cpu_ns - old->cpu_ns : 0,
+            .turned = old && builder->thread_marks[index].stack != marks.stack,
+            .held = held(adding, thread, marks.wait, rank->changed),
+            .system_call = thread->system_call,
+        };
+        row.polled_ns = polled(thread, row.cpu_between_ns);
+        row.sleep = sleep_between(adding, thread, old, index, row.turned);
+        if (!describe_thread(adding, thread, &row) || !add_waits(adding, thread, &row, old) ||
+            !add_probed(adding, thread, &row, old))
             return false;
+        new->threads[i] = row;
+        new->thread_marks[i] = marks;
     }
     rank->thread_count = (uint32_t)count;
     rank->first_thread = mpiq_place_rows(&job->thread_count, adding->old ? adding->old->first_thread : 0,
                                          adding->old ? adding->old->thread_count : 0, count);
     if (count > 0) {
-        memcpy(&job->threads[rank->first_thread], rows, count * sizeof *rows);
-        memcpy(&builder->thread_marks[rank->first_thread], marks, count * sizeof *marks);
-        memcpy(&builder->thread_stacks[rank->first_thread], stacks, count * sizeof *stacks);
-        memcpy(&builder->thread_sleeps[rank->first_thread], sleeps, count * sizeof *sleeps);
+        memcpy(&job->threads[rank->first_thread], new->threads, count * sizeof *new->threads);
+        memcpy(&builder->thread_marks[rank->first_thread], new->thread_marks,
+               count * sizeof *new->thread_marks);
     }
     return true;
 }

@@ -11,25 +11,24 @@ static uint64_t hash_string(uint64_t hash, const char *string)
 
 static uint64_t hash_operation(uint64_t hash, const struct mpiq_operation *op)
 {
-    hash = mpiq_hash(hash, op->request);
-    hash = mpiq_hash(hash, op->sequence);
-    hash = mpiq_hash(hash, (uint64_t)op->comm << 32 | (uint32_t)op->peer_local);
-    hash = mpiq_hash(hash, (uint64_t)(uint32_t)op->tag << 32 | (uint32_t)op->actual_tag);
-    hash =
-        mpiq_hash(hash, (uint64_t)op->bytes << 24 ^ (uint64_t)op->kind << 16 ^ op->status << 8 ^ op->queue);
-    hash = mpiq_hash(hash, (uint64_t)(uint32_t)op->actual_local << 32 | (uint32_t)op->peer.rank);
+    hash = mpiq_hash_two(hash, op->request, op->sequence);
+    hash = mpiq_hash_two(hash, (uint64_t)op->comm << 32 | (uint32_t)op->peer_local,
+                         (uint64_t)(uint32_t)op->tag << 32 | (uint32_t)op->actual_tag);
     unsigned flags = (unsigned)op->tag_any | (unsigned)op->inactive << 1 | (unsigned)op->internal << 2 |
                      (unsigned)op->eager << 3 | (unsigned)op->freed << 4 | (unsigned)op->out_of_order << 5 |
                      (unsigned)op->cancelled << 6 | (unsigned)op->moves << 7;
+    hash = mpiq_hash_two(hash, (uint64_t)(uint32_t)op->actual_local << 32 | (uint32_t)op->peer.rank,
+                         (uint64_t)flags << 24 | (uint64_t)op->kind << 16 | (uint64_t)op->status << 8 |
+                             op->queue);
     if (op->partitions != 0)
-        hash = mpiq_hash(mpiq_hash(hash, op->inner), (uint64_t)op->missing);
-    return mpiq_hash(hash, flags);
+        hash = mpiq_hash_two(hash, op->inner, (uint64_t)op->missing);
+    return mpiq_hash(hash, (uint64_t)op->bytes);
 }
 
 static uint64_t hash_call(uint64_t hash, const struct mpiq_call *call)
 {
-    hash = mpiq_hash(hash, (uint64_t)call->number << 1 | call->done);
-    hash = mpiq_hash(hash, (uint64_t)call->count << 16 ^ (uint16_t)call->collective);
+    hash = mpiq_hash_two(hash, (uint64_t)call->number << 1 | call->done,
+                         (uint64_t)call->count << 16 ^ (uint16_t)call->collective);
     return mpiq_hash(hash, call->request ^ (uint64_t)(uint32_t)call->root << 32);
 }
 
@@ -64,8 +63,8 @@ static void communicator_marks(const struct mpiq_communicator *comm, struct mpiq
     marks->channels = mpiq_hash(marks->channels, comm->channel_count);
     for (size_t i = 0; i < comm->channel_count; i++) {
         const struct mpiq_channel *channel = &comm->channels[i];
-        marks->channels = mpiq_hash(marks->channels, (uint32_t)channel->peer_local);
-        marks->channels = mpiq_hash(marks->channels, (uint64_t)channel->sent << 32 | channel->expected);
+        marks->channels = mpiq_hash_two(marks->channels, (uint32_t)channel->peer_local,
+                                        (uint64_t)channel->sent << 32 | channel->expected);
     }
 }
 
