@@ -304,13 +304,22 @@ static int compare_channels(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+/* Most ranks have a few neighbours: one after another is put in its place. */
 static void sort_channels(struct mpiq_job_channel *channels, uint32_t count)
 {
+    enum { MOST_INSERTED = 16 };
     for (uint32_t i = 1; i < count; i++) {
-        if (channels[i - 1].peer > channels[i].peer) {
+        if (channels[i - 1].peer <= channels[i].peer)
+            continue;
+        if (count > MOST_INSERTED) {
             qsort(channels, count, sizeof *channels, compare_channels);
             return;
         }
+        struct mpiq_job_channel channel = channels[i];
+        uint32_t at = i;
+        for (; at > 0 && channels[at - 1].peer > channel.peer; at--)
+            channels[at] = channels[at - 1];
+        channels[at] = channel;
     }
 }
 
