@@ -161,31 +161,33 @@ bool mpiq_collective_has_bytes(int collective)
 enum mpiq_blocking mpiq_blocking_call(const char *name)
 {
     static const struct {
-        const char *name;
+        const char *name; /* after MPI_ */
         enum mpiq_blocking blocking;
     } calls[] = {
-        {"MPI_Recv", MPIQ_BLOCKING_RECEIVE},
-        {"MPI_Probe", MPIQ_BLOCKING_RECEIVE},
-        {"MPI_Mprobe", MPIQ_BLOCKING_RECEIVE},
-        {"MPI_Mrecv", MPIQ_BLOCKING_RECEIVE},
-        {"MPI_Send", MPIQ_BLOCKING_SEND},
-        {"MPI_Ssend", MPIQ_BLOCKING_SEND},
-        {"MPI_Rsend", MPIQ_BLOCKING_SEND},
-        {"MPI_Sendrecv", MPIQ_BLOCKING_BOTH},
-        {"MPI_Sendrecv_replace", MPIQ_BLOCKING_BOTH},
-        {"MPI_Wait", MPIQ_BLOCKING_REQUESTS},
-        {"MPI_Waitall", MPIQ_BLOCKING_REQUESTS},
-        {"MPI_Waitany", MPIQ_BLOCKING_REQUESTS},
-        {"MPI_Waitsome", MPIQ_BLOCKING_REQUESTS},
-        {"MPI_Init", MPIQ_BLOCKING_INIT},
-        {"MPI_Init_thread", MPIQ_BLOCKING_INIT},
-        {"MPI_Finalize", MPIQ_BLOCKING_FINALIZE},
+        {"Recv", MPIQ_BLOCKING_RECEIVE},
+        {"Probe", MPIQ_BLOCKING_RECEIVE},
+        {"Mprobe", MPIQ_BLOCKING_RECEIVE},
+        {"Mrecv", MPIQ_BLOCKING_RECEIVE},
+        {"Send", MPIQ_BLOCKING_SEND},
+        {"Ssend", MPIQ_BLOCKING_SEND},
+        {"Rsend", MPIQ_BLOCKING_SEND},
+        {"Sendrecv", MPIQ_BLOCKING_BOTH},
+        {"Sendrecv_replace", MPIQ_BLOCKING_BOTH},
+        {"Wait", MPIQ_BLOCKING_REQUESTS},
+        {"Waitall", MPIQ_BLOCKING_REQUESTS},
+        {"Waitany", MPIQ_BLOCKING_REQUESTS},
+        {"Waitsome", MPIQ_BLOCKING_REQUESTS},
+        {"Init", MPIQ_BLOCKING_INIT},
+        {"Init_thread", MPIQ_BLOCKING_INIT},
+        {"Finalize", MPIQ_BLOCKING_FINALIZE},
     };
-    for (size_t i = 0; name && i < sizeof calls / sizeof *calls; i++) {
-        if (strcmp(calls[i].name, name) == 0)
+    if (!name || strncmp(name, "MPI_", 4) != 0)
+        return MPIQ_BLOCKING_NOT;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (calls[i].name[0] == name[4] && strcmp(calls[i].name, name + 4) == 0)
             return calls[i].blocking;
     }
-    int collective = name ? mpiq_collective_class(name) : -1;
+    int collective = mpiq_collective_class(name);
     return collective >= 0 && mpiq_collective_kind(collective) == 'B' ? MPIQ_BLOCKING_COLLECTIVE
                                                                       : MPIQ_BLOCKING_NOT;
 }

@@ -46,40 +46,64 @@ static bool is_pending(const struct mpiq_job_operation *op)
     return op->status == MPIQ_STATUS_PENDING && !op->inactive && op->comm != MPIQ_NONE;
 }
 
-/* Pending sends by the process they go to, in the order of sender and posting. */
-static bool collect_incoming(struct mpiq_matching *matching)
+/* A pending send. */
+struct send {
+    uint32_t operation;
+    uint32_t sender;   /* process */
+    uint32_t receiver; /* process */
+};
+
+struct sends {
+    struct send *list;
+    uint32_t count;
+    uint32_t capacity;
+};
+
+static bool collect_sends(const struct mpiq_job_state *job, struct sends *sends)
 {
-    const struct mpiq_job_state *job = matching->job;
-    uint32_t *first = calloc((size_t)job->process_count + 2, sizeof *first);
-    matching->first_incoming = first;
-    if (!first)
-        return false;
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t process = 0; process < job->process_count; process++) {
-            const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-            for (uint32_t i = 0; rank && !rank->gone && i < rank->operation_count; i++) {
-                uint32_t index = rank->first_operation + i;
-                const struct mpiq_job_operation *op = &job->operations[index];
-                if (op->queue != MPIQ_QUEUE_SENDS || !mpiq_is_send(op) || !is_pending(op) ||
-                    op->peer == MPIQ_NONE)
-                    continue;
-                if (pass == 0)
-                    first[op->peer + 2]++;
-                else
-                    matching->incoming[first[op->peer + 1]++] =
-                        (struct mpiq_incoming){.operation = index, .sender = process};
-            }
-        }
-        if (pass == 0) {
-            for (uint32_t i = 2; i < job->process_count + 2; i++)
-                first[i] += first[i - 1];
-            matching->incoming =
-                calloc((size_t)first[job->process_count + 1] + 1, sizeof *matching->incoming);
-            if (!matching->incoming)
-                return false;
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        if (!rank || rank->gone)
+            continue;
+        if (!mpiq_array_reserve(&sends->list, &sends->capacity, sends->count + rank->operation_count))
+            return false;
+        for (uint32_t i = 0; i < rank->operation_count; i++) {
+            uint32_t index = rank->first_operation + i;
+            const struct mpiq_job_operation *op = &job->operations[index];
+            if (op->queue == MPIQ_QUEUE_SENDS && mpiq_is_send(op) && is_pending(op) && op->peer != MPIQ_NONE)
+                sends->list[sends->count++] =
+                    (struct send){.operation = index, .sender = process, .receiver = op->peer};
         }
     }
     return true;
+}
+
+/* Pending sends by the process they go to, in the order of sender and posting. */
+static bool sort_sends(struct mpiq_matching *matching, const struct sends *sends)
+{
+    uint32_t count = matching->job->process_count;
+    uint32_t *first = matching->first_incoming = calloc((size_t)count + 2, sizeof *first);
+    matching->incoming = calloc((size_t)sends->count + 1, sizeof *matching->incoming);
+    if (!first || !matching->incoming)
+        return false;
+    for (uint32_t i = 0; i < sends->count; i++)
+        first[sends->list[i].receiver + 2]++;
+    for (uint32_t i = 2; i < count + 2; i++)
+        first[i] += first[i - 1];
+    for (uint32_t i = 0; i < sends->count; i++) {
+        const struct send *send = &sends->list[i];
+        matching->incoming[first[send->receiver + 1]++] =
+            (struct mpiq_incoming){.operation = send->operation, .sender = send->sender};
+    }
+    return true;
+}
+
+static bool collect_incoming(struct mpiq_matching *matching)
+{
+    struct sends sends = {0};
+    bool good = collect_sends(matching->job, &sends) && sort_sends(matching, &sends);
+    free(sends.list);
+    return good;
 }
 
 bool mpiq_fits(const struct mpiq_job_operation *receive, uint32_t comm, uint32_t sender, int32_t tag)

@@ -225,6 +225,25 @@ static void sort_members(uint32_t *order, uint32_t count, struct sorting *sortin
     }
 }
 
+/* Puts member order[i] at i.  With one communicator and ranks added in order, all are there already. */
+static bool reorder_members(struct mpiq_job_state *job, const uint32_t *order, uint32_t count)
+{
+    uint32_t in_place = 0;
+    while (in_place < count && order[in_place] == in_place)
+        in_place++;
+    if (in_place < count) {
+        struct mpiq_job_member *sorted = malloc((size_t)count * sizeof *sorted);
+        if (!sorted)
+            return false;
+        for (uint32_t i = 0; i < count; i++)
+            sorted[i] = job->members[order[i]];
+        free(job->members);
+        job->members = sorted;
+    }
+    job->member_count = count;
+    return true;
+}
+
 /* Members by communicator; map[provisional] is where one went, MPIQ_NONE: nowhere. */
 static bool finish_members(struct mpiq_job_state *job, const uint32_t *comm_map, uint32_t *map)
 {
@@ -245,13 +264,10 @@ static bool finish_members(struct mpiq_job_state *job, const uint32_t *comm_map,
         job->communicators[i].member_count = 0;
     }
     uint32_t *order _cleanup_free_ = calloc((size_t)total + 1, sizeof *order);
-    struct mpiq_job_member *sorted = calloc((size_t)total + 1, sizeof *sorted);
     uint32_t *by_rank = malloc(((size_t)total + 1) * sizeof *by_rank);
-    if (!order || !sorted || !by_rank) {
-        free(sorted);
-        free(by_rank);
+    job->member_order = by_rank;
+    if (!order || !by_rank)
         return false;
-    }
     for (uint32_t i = 0; i < count; i++) {
         map[i] = MPIQ_NONE;
         if (members[i].rank == MPIQ_NONE)
@@ -264,10 +280,10 @@ static bool finish_members(struct mpiq_job_state *job, const uint32_t *comm_map,
         const struct mpiq_job_communicator *comm = &job->communicators[i];
         sort_members(&order[comm->first_member], comm->member_count, &sorting);
     }
-    for (uint32_t i = 0; i < total; i++) {
-        sorted[i] = members[order[i]];
+    for (uint32_t i = 0; i < total; i++)
         map[order[i]] = i;
-    }
+    if (!reorder_members(job, order, total))
+        return false;
     uint32_t next = 0;
     for (uint32_t i = 0; i < job->rank_count; i++) {
         struct mpiq_job_rank *rank = &job->ranks[i];
@@ -279,10 +295,6 @@ static bool finish_members(struct mpiq_job_state *job, const uint32_t *comm_map,
         rank->first_member = first;
         rank->member_count = next - first;
     }
-    free(job->members);
-    job->members = sorted;
-    job->member_order = by_rank;
-    job->member_count = total;
     return true;
 }
 
