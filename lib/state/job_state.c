@@ -129,18 +129,25 @@ bool mpiq_job_communicator_members(const struct mpiq_job_state *job, uint32_t co
     return true;
 }
 
-uint32_t mpiq_job_local_process(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
-                                bool remote, int32_t local_rank)
+struct mpiq_job_side mpiq_job_side(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
+                                   bool remote)
 {
     const struct mpiq_job_communicator *comm = &job->communicators[member->comm];
     if (comm->flags & MPIQ_COMM_SELF)
-        return local_rank == 0 ? job->ranks[member->rank].process : MPIQ_NONE;
+        return (struct mpiq_job_side){.processes = &job->ranks[member->rank].process, .count = 1};
     bool other = comm->remote != MPIQ_NONE && remote != member->remote_side;
     uint32_t index = other ? comm->remote : comm->group;
     const struct mpiq_job_group *group = index == MPIQ_NONE ? NULL : &job->groups[index];
-    if (!group || !group->members || local_rank < 0 || (uint32_t)local_rank >= group->count)
-        return MPIQ_NONE;
-    return group->members[local_rank];
+    if (!group || !group->members)
+        return (struct mpiq_job_side){0};
+    return (struct mpiq_job_side){.processes = group->members, .count = group->count};
+}
+
+uint32_t mpiq_job_local_process(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
+                                bool remote, int32_t local_rank)
+{
+    struct mpiq_job_side side = mpiq_job_side(job, member, remote);
+    return mpiq_side_process(&side, local_rank);
 }
 
 const struct mpiq_job_member *mpiq_job_member_of(const struct mpiq_job_state *job, uint32_t rank,

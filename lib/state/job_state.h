@@ -158,12 +158,12 @@ struct mpiq_job_channel {
     uint32_t peer;
     uint32_t sent;
     uint32_t expected;
-    bool sent_moved; /* not the same in both looks */
-    bool expected_moved;
-    bool counted; /* see mpiq_channel */
-    bool unclear;
-    bool bytes_known;
-    bool settled;       /* what was sent to the peer and not received stands among its unexpected messages */
+    bool sent_moved : 1; /* not the same in both looks */
+    bool expected_moved : 1;
+    bool counted : 1; /* see mpiq_channel */
+    bool unclear : 1;
+    bool bytes_known : 1;
+    bool settled : 1;   /* what was sent to the peer and not received stands among its unexpected messages */
     uint32_t first_tag; /* in the builder's tags, until the job state is finished */
     uint32_t tag_count;
 };

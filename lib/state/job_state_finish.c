@@ -299,10 +299,10 @@ static bool finish_members(struct mpiq_job_state *job, const uint32_t *comm_map,
 }
 
 /* Process of a local rank on the other side; `named`: its rank in the own world, where no group is known. */
-static uint32_t resolve(const struct mpiq_job_state *job, const struct mpiq_job_member *member, int32_t local,
-                        uint32_t named)
+static uint32_t resolve(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
+                        const struct mpiq_job_side *others, int32_t local, uint32_t named)
 {
-    uint32_t process = mpiq_job_local_process(job, member, true, local);
+    uint32_t process = mpiq_side_process(others, local);
     if (process != MPIQ_NONE || named == MPIQ_NONE)
         return process;
     uint32_t own = job->ranks[member->rank].process;
@@ -337,6 +337,8 @@ static void sort_channels(struct mpiq_job_channel *channels, uint32_t count)
 
 static void finish_operations(struct mpiq_job_state *job, const uint32_t *member_map)
 {
+    uint32_t last = MPIQ_NONE; /* those of one communicator mostly stand together */
+    struct mpiq_job_side others = {0};
     for (uint32_t i = 0; i < job->operation_count; i++) {
         struct mpiq_job_operation *op = &job->operations[i];
         uint32_t index = op->comm == MPIQ_NONE ? MPIQ_NONE : member_map[op->comm];
@@ -348,12 +350,15 @@ static void finish_operations(struct mpiq_job_state *job, const uint32_t *member
             continue;
         }
         const struct mpiq_job_member *member = &job->members[index];
+        if (index != last)
+            others = mpiq_job_side(job, member, true);
+        last = index;
         op->comm = member->comm;
-        op->peer = op->any ? MPIQ_NONE : resolve(job, member, op->peer_local, op->peer);
+        op->peer = op->any ? MPIQ_NONE : resolve(job, member, &others, op->peer_local, op->peer);
         if (more)
             more->actual = op->status == MPIQ_STATUS_PENDING
                                ? MPIQ_NONE
-                               : resolve(job, member, more->actual_local, more->actual);
+                               : resolve(job, member, &others, more->actual_local, more->actual);
     }
     for (uint32_t i = 0; i < job->wait_count; i++) {
         uint32_t *comms[] = {&job->waits[i].comm, &job->waits[i].collective_comm};
@@ -364,9 +369,10 @@ static void finish_operations(struct mpiq_job_state *job, const uint32_t *member
     }
     for (uint32_t i = 0; i < job->member_count; i++) {
         const struct mpiq_job_member *member = &job->members[i];
+        others = mpiq_job_side(job, member, true);
         for (uint32_t j = 0; j < member->channel_count; j++) {
             struct mpiq_job_channel *channel = &job->channels[member->first_channel + j];
-            channel->peer = mpiq_job_local_process(job, member, true, (int32_t)channel->peer);
+            channel->peer = mpiq_side_process(&others, (int32_t)channel->peer);
         }
         if (member->channel_count > 0)
             sort_channels(&job->channels[member->first_channel], member->channel_count);

@@ -54,6 +54,8 @@ struct mpiq_string_cache {
     uint32_t state; /* running number of the rank state */
 };
 
+enum { MPIQ_STRING_CACHE = 64 };
+
 struct mpiq_job_builder {
     struct mpiq_hash_table strings;
     struct mpiq_hash_table sites;
@@ -64,7 +66,7 @@ struct mpiq_job_builder {
     struct mpiq_hash_table worlds;  /* by job */
     struct mpiq_hash_table handles; /* of one rank state: its communicators */
     struct mpiq_hash_table windows;
-    struct mpiq_string_cache cache[32];
+    struct mpiq_string_cache cache[MPIQ_STRING_CACHE];
     uint32_t state_number;     /* of the rank state that is being added */
     uint32_t recent_sites[32]; /* by function: the one asked for last, plus one */
     uint32_t recent_shape;     /* the one asked for last, plus one */
@@ -126,7 +128,8 @@ bool mpiq_job_intern_likely(struct mpiq_job_state *job, const char *string, mpiq
 static inline bool mpiq_job_intern_cached(struct mpiq_job_state *job, const char *string, mpiq_string_id *ret)
 {
     struct mpiq_job_builder *builder = job->builder;
-    struct mpiq_string_cache *entry = &builder->cache[(uintptr_t)string / 8 % 32];
+    /* Short strings that were allocated one after another are 32 bytes apart. */
+    struct mpiq_string_cache *entry = &builder->cache[(uintptr_t)string / 16 % MPIQ_STRING_CACHE];
     if (!string || entry->string != string || entry->state != builder->state_number) {
         if (!mpiq_job_intern_likely(job, string, entry->id, ret))
             return false;
@@ -174,6 +177,18 @@ void mpiq_job_finish_history(struct mpiq_job_state *job, const uint32_t *member_
 /* job_counts.c: where libraries' queues are not read, the unexpected messages that the counts of both sides
    tell.  False on allocation failure. */
 bool mpiq_job_add_unexpected(struct mpiq_job_state *job);
+
+/* The processes of one side of a communicator, as a member sees it, by local rank. */
+struct mpiq_job_side {
+    const uint32_t *processes; /* as long as job */
+    uint32_t count;            /* 0: not known */
+};
+struct mpiq_job_side mpiq_job_side(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
+                                   bool remote);
+static inline uint32_t mpiq_side_process(const struct mpiq_job_side *side, int32_t local_rank)
+{
+    return local_rank >= 0 && (uint32_t)local_rank < side->count ? side->processes[local_rank] : MPIQ_NONE;
+}
 
 /* What a look saw of a rank, part by part. */
 void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks *ret);

@@ -28,7 +28,7 @@ MUTATIONS = [
     ("matching: per sender", "lib/job/matching.c",
      "(receive->any || receive->peer == sender)", "true"),
     ("matching: local ranks are ranks of their communicator", "lib/state/job_state_finish.c",
-     "mpiq_job_local_process(job, member, true, local);", "(uint32_t)local;"),
+     "mpiq_side_process(others, local);", "(uint32_t)local;"),
     ("matching: first in, first out", "lib/job/matching.c",
      "return order ? order : a->order < b->order ? -1 : a->order > b->order;",
      "return order ? order : a->order > b->order ? -1 : a->order < b->order;"),
