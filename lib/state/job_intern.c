@@ -66,15 +66,6 @@ bool mpiq_job_intern(struct mpiq_job_state *job, const char *string, mpiq_string
     return true;
 }
 
-bool mpiq_job_intern_likely(struct mpiq_job_state *job, const char *string, mpiq_string_id likely,
-                            mpiq_string_id *ret)
-{
-    if (!likely || !string || strcmp(job->strings[likely], string) != 0)
-        return mpiq_job_intern(job, string, ret);
-    *ret = likely;
-    return true;
-}
-
 /* *ret: plus one. */
 static bool find_site(struct mpiq_job_state *job, const struct mpiq_site *site, uint32_t *ret)
 {

@@ -427,7 +427,8 @@ static bool finish_blocked(struct mpiq_job_state *job, const struct mpiq_job_ran
     }
     for (uint32_t i = 0; waited->count > 0 && i < rank->operation_count; i++) {
         struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
-        op->blocked = op->request && is_waited(waited, op->request);
+        if (op->request && is_waited(waited, op->request))
+            op->blocked = true;
     }
     return true;
 }

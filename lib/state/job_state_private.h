@@ -9,6 +9,8 @@
 #ifndef MPIQ_JOB_STATE_PRIVATE_H
 #define MPIQ_JOB_STATE_PRIVATE_H
 
+#include <string.h>
+
 #include "base/array.h"
 #include "base/hash_table.h"
 #include "state/budget.h"
@@ -122,8 +124,13 @@ struct mpiq_error *mpiq_job_refuse_double(const struct mpiq_job_state *job, cons
 /* Interned: false without memory.  NULL and "" are 0. */
 bool mpiq_job_intern(struct mpiq_job_state *job, const char *string, mpiq_string_id *ret);
 /* As mpiq_job_intern, quicker where the string is `likely` (0: no guess): the one of another rank, say. */
-bool mpiq_job_intern_likely(struct mpiq_job_state *job, const char *string, mpiq_string_id likely,
-                            mpiq_string_id *ret);
+static inline bool mpiq_job_intern_likely(struct mpiq_job_state *job, const char *string,
+                                          mpiq_string_id likely, mpiq_string_id *ret)
+{
+    *ret = string && *string ? likely : 0;
+    return !string || !*string || (likely && strcmp(job->strings[likely], string) == 0) ||
+           mpiq_job_intern(job, string, ret);
+}
 /* As mpiq_job_intern for a pointer that stays the same for one rank state. */
 static inline bool mpiq_job_intern_cached(struct mpiq_job_state *job, const char *string, mpiq_string_id *ret)
 {

@@ -22,7 +22,7 @@ static uint64_t hash_operation(uint64_t hash, const struct mpiq_operation *op)
                              op->queue);
     if (op->partitions != 0)
         hash = mpiq_hash_two(hash, op->inner, (uint64_t)op->missing);
-    return mpiq_hash(hash, (uint64_t)op->bytes);
+    return mpiq_hash_two(hash, (uint64_t)op->bytes, 0);
 }
 
 static uint64_t hash_call(uint64_t hash, const struct mpiq_call *call)
