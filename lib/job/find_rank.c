@@ -283,7 +283,9 @@ static void find_backlog(struct mpiq_finder *finder)
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         uint64_t count = 0;
-        for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
+        if (!rank || rank->operation_count < BACKLOG)
+            continue;
+        for (uint32_t i = 0; i < rank->operation_count; i++) {
             const struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
             count += op->queue == MPIQ_QUEUE_UNEXPECTED && !op->internal;
         }
