@@ -6,8 +6,7 @@ static int32_t limited(int64_t count)
     return count > INT32_MAX ? INT32_MAX : count < 0 ? -1 : (int32_t)count;
 }
 
-/* Whether anything of an operation is in mpiq_job_operation_more: nobody asks what a pending one has matched.
- */
+/* Whether it has anything for mpiq_job_operation_more: nobody asks what a pending one has matched. */
 static bool has_more(const struct mpiq_operation *op)
 {
     return op->status != MPIQ_STATUS_PENDING || (op->tag_any && op->actual_tag != 0) || op->partitions > 0 ||

@@ -12,7 +12,7 @@
  * the job state and are read-only after mpiq_job_state_finish; before that, only mpiq_job_state_add may be
  * called.
  *
- * A million ranks with ten operations each take about 1.3 GiB.
+ * A million ranks with ten operations each take about 1.2 GiB.
  */
 #ifndef MPIQ_JOB_STATE_H
 #define MPIQ_JOB_STATE_H
@@ -211,6 +211,9 @@ struct mpiq_job_operation {
     bool blocked : 1; /* of the queues: a thread's wait is for this one */
     bool moves : 1;   /* partitioned: the library may send for it by itself */
 };
+
+_Static_assert(sizeof(struct mpiq_job_operation) <= 64,
+               "a job of a million ranks has eleven million of them");
 
 /* A place in the source: frames that say the same exist once. */
 struct mpiq_site {

@@ -151,11 +151,10 @@ static inline bool mpiq_job_intern_place(struct mpiq_job_state *job, const struc
                                          uint32_t *ret)
 {
     *ret = MPIQ_NONE;
-    return (!place->function && !place->file) ||
-           mpiq_job_intern_site(
-               job,
-               &(struct mpiq_frame){.function = place->function, .file = place->file, .line = place->line},
-               ret);
+    if (!place->function && !place->file)
+        return true;
+    struct mpiq_frame frame = {.function = place->function, .file = place->file, .line = place->line};
+    return mpiq_job_intern_site(job, &frame, ret);
 }
 bool mpiq_job_intern_shape(struct mpiq_job_state *job, const struct mpiq_call *call, uint32_t *ret);
 /* World and rank of a name; MPIQ_NO_NAME where the name is nobody's. */

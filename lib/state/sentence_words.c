@@ -97,10 +97,11 @@ char *mpiq_job_partitions_words(const struct mpiq_job_state *job, const struct m
 {
     const struct mpiq_job_operation_more *more = mpiq_job_more(job, operation);
     const char *which = mpiq_job_string(job, more->which);
+    const char *s = more->missing == 1 ? "" : "s";
     char *text = NULL;
-    int length = more->missing > 0 && which ? asprintf(&text, "partition%s %s of %" PRId32,
-                                                       more->missing == 1 ? "" : "s", which, more->partitions)
-                                            : asprintf(&text, "%" PRId32 " partitions", more->partitions);
+    int length = more->missing > 0 && which
+                     ? asprintf(&text, "partition%s %s of %" PRId32, s, which, more->partitions)
+                     : asprintf(&text, "%" PRId32 " partitions", more->partitions);
     return length < 0 ? NULL : text;
 }
 

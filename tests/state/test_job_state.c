@@ -353,6 +353,67 @@ static void test_refused(void)
     mpiq_job_state_destroy(job);
 }
 
+/* Ranks of two worlds, in any order, another one in each look: each finds its own row. */
+static void test_any_order(void)
+{
+    enum { RANKS = 5, STEPS = 4 };
+    static const int steps[STEPS] = {1, 2, 3, 4}; /* each reaches all ranks */
+    for (int i = 0; i < STEPS * STEPS; i++) {
+        struct mpiq_job_state *job = mpiq_job_state_create();
+        for (int look = 1; look <= 2; look++) {
+            int step = steps[look == 1 ? i % STEPS : i / STEPS];
+            for (int j = 0; j < 2 * RANKS; j++)
+                add(job, look, rank_state(j % 2 ? 7 : 8, j / 2 * step % RANKS, RANKS));
+            refuse(job, look, rank_state(7, i % RANKS, RANKS), "was given twice");
+        }
+        finish(job);
+        CU_ASSERT_EQUAL(job->rank_count, 2 * RANKS);
+        for (uint32_t process = 0; process < 2 * RANKS; process++) {
+            const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+            CU_ASSERT_PTR_NOT_NULL_FATAL(rank);
+            CU_ASSERT_EQUAL(rank->looks, 3);
+            CU_ASSERT_EQUAL(rank->pid, (int)(process < RANKS ? 700 + process : 800 + process - RANKS));
+        }
+        mpiq_job_state_destroy(job);
+    }
+}
+
+/* What an operation has matched, and which partitions it lacks, is kept of those that have it. */
+static void test_more(void)
+{
+    struct mpiq_rank_state *state = rank_state(7, 0, 2);
+    for (int i = 0; i < 4; i++) {
+        struct mpiq_operation *op = mpiq_rank_state_add_operation(state);
+        op->kind = MPIQ_OPERATION_RECEIVE;
+        op->queue = MPIQ_QUEUE_RECEIVES;
+        op->actual_local = 1;
+        op->actual_bytes = 80;
+        op->actual_tag = i == 3 ? 0 : 5;
+    }
+    state->operations[1].status = MPIQ_STATUS_MATCHED;
+    state->operations[2].tag_any = true;
+    state->operations[3].kind = MPIQ_OPERATION_PRECV;
+    state->operations[3].partitions = 4;
+    state->operations[3].missing = 2;
+    state->operations[3].which = mpiq_rank_state_intern(state, "0,3");
+    struct mpiq_job_state *job = mpiq_job_state_create();
+    add(job, 1, state);
+    finish(job);
+    const struct mpiq_job_operation *ops = &job->operations[mpiq_job_rank_of(job, 0)->first_operation];
+    CU_ASSERT_EQUAL(ops[0].more, MPIQ_NONE);
+    CU_ASSERT_EQUAL(mpiq_job_more(job, &ops[0])->actual, MPIQ_NONE);
+    CU_ASSERT_EQUAL(mpiq_job_more(job, &ops[0])->missing, -1);
+    CU_ASSERT_EQUAL(mpiq_job_more(job, &ops[1])->actual, 1);
+    CU_ASSERT_EQUAL(mpiq_job_more(job, &ops[1])->actual_tag, 5);
+    CU_ASSERT_EQUAL(mpiq_job_more(job, &ops[1])->actual_bytes, 80);
+    CU_ASSERT_EQUAL(mpiq_job_more(job, &ops[2])->actual, MPIQ_NONE);
+    CU_ASSERT_EQUAL(mpiq_job_more(job, &ops[2])->actual_tag, 5);
+    CU_ASSERT_EQUAL(mpiq_job_more(job, &ops[3])->partitions, 4);
+    CU_ASSERT_EQUAL(mpiq_job_more(job, &ops[3])->missing, 2);
+    CU_ASSERT_STRING_EQUAL(mpiq_job_string(job, mpiq_job_more(job, &ops[3])->which), "0,3");
+    mpiq_job_state_destroy(job);
+}
+
 static struct mpiq_rank_state *nameless(int pid)
 {
     struct mpiq_rank_state *state = mpiq_rank_state_create();
@@ -434,6 +495,8 @@ int main(void)
         {"impossible states are refused", test_refused},
         {"nameless", test_nameless},
         {"claims", test_claims},
+        {"ranks in any order", test_any_order},
+        {"matched and partitioned operations", test_more},
         {"budget", test_budget},
         CU_TEST_INFO_NULL,
     };
