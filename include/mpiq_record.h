@@ -28,7 +28,7 @@
 #include "ompi_mqs.h" /* the numbering of collectives and the hash of groups */
 
 #define MPIQ_RECORD_MAGIC "MPIQ-REC" /* eight bytes, no terminator in the record */
-#define MPIQ_RECORD_VERSION_MAJOR 2
+#define MPIQ_RECORD_VERSION_MAJOR 3
 #define MPIQ_RECORD_VERSION_MINOR 0
 #define MPIQ_RECORD_BYTE_ORDER 0x01020304u
 
@@ -300,14 +300,15 @@ enum mpiq_record_request_state {
 #define MPIQ_RECORD_REQUEST_CANCEL 2u  /* MPI_Cancel was called on it */
 #define MPIQ_RECORD_REQUEST_MATCHED 4u /* made from a matched message, which is already counted */
 #define MPIQ_RECORD_REQUEST_PARTITIONED 8u
+#define MPIQ_RECORD_REQUEST_EXCHANGE 16u /* a half of MPI_Isendrecv or MPI_Isendrecv_replace */
 
 struct mpiq_record_request {
     uint32_t next_free; /* private to the recorder */
     uint8_t state;      /* enum mpiq_record_request_state; written last */
     uint8_t kind;       /* enum mpiq_record_request_kind */
     uint16_t function;  /* the call that made it */
-    uint64_t handle;
-    uint64_t sequence; /* posting order in this process; for a send, on its channel */
+    uint64_t handle;    /* 0: the send half of an exchange, known by its receive half */
+    uint64_t sequence;  /* posting order in this process; for a send, on its channel */
     uint32_t comm;
     uint32_t flags;
     int32_t peer;
@@ -318,7 +319,9 @@ struct mpiq_record_request {
     uint32_t tid;
     struct mpiq_record_collective call; /* arguments, of any call; class -1 if not a collective */
     uint64_t starts;                    /* of a persistent collective */
-    uint64_t made; /* of a persistent request: return address of the call that created it */
+    uint64_t made;      /* of a persistent request: return address of the call that created it */
+    uint32_t send_half; /* of the receive half of an exchange: the record of its send; 0: none */
+    uint32_t reserved;
 };
 
 struct mpiq_record_chunk {

@@ -125,7 +125,8 @@ enum {
     mqs_operation_inactive = 8, /* persistent and not started */
     mqs_operation_freed = 16,   /* the user has freed the request */
     mqs_operation_out_of_order = 32, /* an unexpected message whose predecessor is still missing */
-    mqs_operation_cancelled = 64
+    mqs_operation_cancelled = 64,
+    mqs_operation_unnamed = 128 /* `request` is not the library's own for this message, which is not known */
 };
 
 typedef struct {

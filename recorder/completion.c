@@ -211,6 +211,10 @@ void request_freed(struct mpiq_record_request *request, int result)
 void after_cancel(struct call *call, int result)
 {
     struct mpiq_record_request *request = call->request_count ? call->self->requests[0] : NULL;
-    if (result == 0 && request)
-        request->flags |= MPIQ_RECORD_REQUEST_CANCEL;
+    if (result != 0 || !request)
+        return;
+    request->flags |= MPIQ_RECORD_REQUEST_CANCEL;
+    const struct mpiq_record_request *half = arena_at(request->send_half);
+    if (half && arena_at(half->comm)) /* withdrawn, or not */
+        channel_unclear(arena_at(half->comm), half->peer);
 }

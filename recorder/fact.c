@@ -185,7 +185,8 @@ void fact_requests(void)
     for (; chunk; chunk = arena_at(chunk->next)) {
         for (unsigned i = 0; i < MPIQ_RECORD_CHUNK; i++) {
             const struct mpiq_record_request *request = &chunk->requests[i];
-            if (request->state == MPIQ_RECORD_REQUEST_FREE)
+            bool half = request->flags & MPIQ_RECORD_REQUEST_EXCHANGE && request->handle == 0;
+            if (request->state == MPIQ_RECORD_REQUEST_FREE || half)
                 continue;
             bool active = request->state == MPIQ_RECORD_REQUEST_ACTIVE;
             bool receive = request->kind == MPIQ_RECORD_REQUEST_RECEIVE;

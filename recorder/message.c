@@ -180,8 +180,8 @@ static const uint8_t kinds[ACTION_COUNT] = {
     [ACTION_RECV_INIT] = MPIQ_RECORD_REQUEST_RECEIVE,
     [ACTION_PRECV_INIT] = MPIQ_RECORD_REQUEST_RECEIVE,
     [ACTION_IMRECV] = MPIQ_RECORD_REQUEST_RECEIVE,
-    [ACTION_ISENDRECV] = MPIQ_RECORD_REQUEST_OTHER,
-    [ACTION_ISENDRECV_REPLACE] = MPIQ_RECORD_REQUEST_OTHER,
+    [ACTION_ISENDRECV] = MPIQ_RECORD_REQUEST_SEND,
+    [ACTION_ISENDRECV_REPLACE] = MPIQ_RECORD_REQUEST_SEND,
     [ACTION_ICOLLECTIVE] = MPIQ_RECORD_REQUEST_COLLECTIVE,
     [ACTION_PCOLLECTIVE] = MPIQ_RECORD_REQUEST_COLLECTIVE,
     [ACTION_IDUP] = MPIQ_RECORD_REQUEST_COLLECTIVE,
@@ -254,13 +254,56 @@ void after_other_request(struct call *call, int result)
         publish(call, new_request(call, result), MPIQ_RECORD_REQUEST_ACTIVE);
 }
 
-/* Its send is counted, its receive is not followed: the channel stays unclear. */
+/* The receive half of MPI_Isendrecv, not yet published; NULL: there is none. */
+static struct mpiq_record_request *new_receive_half(const struct call *call)
+{
+    const struct mpiq_record_thread *thread = call->thread;
+    bool replace = !HAS(call, 'T');
+    uint64_t datatype = replace ? thread->datatype : handle_of(ARGUMENT(call, 'T'));
+    struct mpiq_record_request *request =
+        thread->receive_peer == MPIQ_RECORD_PROC_NULL ? NULL : request_new();
+    if (!request)
+        return NULL;
+    request->kind = MPIQ_RECORD_REQUEST_RECEIVE;
+    request->function = call->entry->function;
+    __atomic_store_n(&request->comm, arena_offset(call->comm), __ATOMIC_RELAXED);
+    request->peer = thread->receive_peer;
+    request->tag = thread->receive_tag;
+    request->bytes = thread->receive_bytes;
+    request->tid = thread->tid;
+    if (recorder_check)
+        signature_note(request, datatype);
+    request->buffer = replace ? thread->buffer : ARGUMENT(call, 'B');
+    request->call = (struct mpiq_record_collective){
+        .collective = -1,
+        .function = call->entry->function,
+        .root = MPIQ_RECORD_NO_PEER,
+        .count = replace ? thread->count : count_of(call, ARGUMENT(call, 'u')),
+        .datatype = datatype,
+        .bytes = thread->receive_bytes,
+        .caller = call->caller,
+        .begin = call->entry->begin,
+        .tid = thread->tid,
+    };
+    return request;
+}
+
+/* One request for a send and a receive: two records.  The receive has the handle and leads to the send. */
 void after_isendrecv(struct call *call, int result)
 {
-    if (result == 0 && call->comm && call->thread->receive_peer != MPIQ_RECORD_PROC_NULL)
-        channel_unclear(call->comm, call->thread->receive_peer);
-    call->entry->peer = call->entry->peer == MPIQ_RECORD_PROC_NULL ? MPIQ_RECORD_NO_PEER : call->entry->peer;
-    publish(call, new_request(call, result), MPIQ_RECORD_REQUEST_ACTIVE);
+    struct mpiq_record_request *send = new_request(call, result);
+    struct mpiq_record_request *receive = result == 0 ? new_receive_half(call) : NULL;
+    if (send) {
+        send->flags = MPIQ_RECORD_REQUEST_EXCHANGE;
+        send->sequence = call->thread->sequence;
+    }
+    if (receive) {
+        receive->flags = MPIQ_RECORD_REQUEST_EXCHANGE;
+        receive->send_half = arena_offset(send);
+    }
+    if (send && receive)
+        request_publish_half(send);
+    publish(call, receive ? receive : send, MPIQ_RECORD_REQUEST_ACTIVE);
 }
 
 void after_init_request(struct call *call, int result)
@@ -388,5 +431,11 @@ void after_imreceive(struct call *call, int result)
 void message_received(const struct mpiq_record_request *request, const unsigned char *status)
 {
     struct message data = data_of_request(request);
+    /* MPICH leaves the status of an exchange empty: how much has come nobody knows. */
+    if (request->flags & MPIQ_RECORD_REQUEST_EXCHANGE && recorder_abi.kind != MPIQ_RECORD_ABI_OPEN_MPI) {
+        status = NULL;
+        data.request = NULL;
+        data.count = -1;
+    }
     received(arena_at(request->comm), request->peer, request->tag, status, &data);
 }

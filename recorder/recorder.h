@@ -309,6 +309,8 @@ struct mpiq_record_request *request_new(void);
 /* Publishes it under its handle. */
 void request_publish(struct mpiq_record_request *request, uint64_t handle,
                      enum mpiq_record_request_state state);
+/* Publishes the send half of an exchange.  It has no handle, and ends with the receive half that leads to it. */
+void request_publish_half(struct mpiq_record_request *request);
 struct mpiq_record_request *request_find(uint64_t handle); /* NULL: none, the null request */
 /* It has ended: it is no longer known by its handle. */
 void request_drop(struct mpiq_record_request *request);

@@ -119,8 +119,13 @@ static void give_back(struct mpiq_record_request *request)
 
 static void let_go(struct mpiq_record_request *request)
 {
+    struct mpiq_record_request *half = arena_at(request->send_half);
     __atomic_store_n(&request->state, MPIQ_RECORD_REQUEST_FREE, __ATOMIC_RELEASE);
     give_back(request);
+    if (half) {
+        __atomic_store_n(&half->state, MPIQ_RECORD_REQUEST_FREE, __ATOMIC_RELEASE);
+        give_back(half);
+    }
 }
 
 /* A new chunk: all of it becomes free. */
@@ -233,12 +238,18 @@ void request_publish(struct mpiq_record_request *request, uint64_t handle,
                      enum mpiq_record_request_state state)
 {
     if (handle == recorder_abi.request_null) {
-        give_back(request);
+        let_go(request);
         return;
     }
     __atomic_store_n(&request->handle, handle, __ATOMIC_RELAXED);
     __atomic_store_n(&request->state, state, __ATOMIC_RELEASE);
     request_attach(request);
+}
+
+void request_publish_half(struct mpiq_record_request *request)
+{
+    __atomic_store_n(&request->handle, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&request->state, MPIQ_RECORD_REQUEST_ACTIVE, __ATOMIC_RELEASE);
 }
 
 struct mpiq_record_request *request_find(uint64_t handle)

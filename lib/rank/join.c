@@ -8,8 +8,9 @@
 #include "base/cleanup.h"
 #include "base/hash_table.h"
 #include "base/memory.h"
+#include "rank/pair.h"
 
-#define NOWHERE UINT32_MAX
+#define NOWHERE MPIQ_NO_PAIR
 
 /* ---- whether they fit ------------------------------------------------------------------------------- */
 
@@ -81,70 +82,6 @@ static bool map_communicators(const struct mpiq_rank_state *state, const struct 
 
 /* ---- requests --------------------------------------------------------------------------------------- */
 
-/* What a request of the library's stands for in its own queues; NULL: it is in none. */
-static struct mpiq_operation *find_request(const struct mpiq_rank_state *own,
-                                           const struct mpiq_hash_table *requests, uint64_t request)
-{
-    uint64_t hash = mpiq_hash(MPIQ_HASH_START, request);
-    uint64_t cursor = hash;
-    uint32_t found;
-    while ((found = mpiq_hash_table_next(requests, hash, &cursor)) != UINT32_MAX) {
-        if (own->operations[found].request == request)
-            return &own->operations[found];
-    }
-    return NULL;
-}
-
-/* False: one is of no communicator, or there is no memory. */
-static bool index_requests(const struct mpiq_rank_state *own, struct mpiq_hash_table *requests)
-{
-    for (size_t i = 0; i < own->operation_count; i++) {
-        const struct mpiq_operation *op = &own->operations[i];
-        if (op->comm >= own->communicator_count)
-            return false;
-        if (op->request && op->queue != MPIQ_QUEUE_UNEXPECTED &&
-            !mpiq_hash_table_add(requests, mpiq_hash(MPIQ_HASH_START, op->request), (uint32_t)i))
-            return false;
-    }
-    return true;
-}
-
-static bool is_send(const struct mpiq_operation *op)
-{
-    return op->kind <= MPIQ_OPERATION_RSEND;
-}
-
-static bool is_message(const struct mpiq_operation *op)
-{
-    return is_send(op) || op->kind == MPIQ_OPERATION_RECEIVE;
-}
-
-/* The request of a blocking call, which the recorder has no handle of: the last one with its envelope, as it
-   was posted by the call that lasts. */
-static struct mpiq_operation *find_envelope(const struct mpiq_rank_state *own, const uint32_t *map,
-                                            const struct mpiq_operation *op)
-{
-    struct mpiq_operation *found = NULL;
-    for (size_t i = 0; i < own->operation_count; i++) {
-        struct mpiq_operation *candidate = &own->operations[i];
-        if (candidate->queue == MPIQ_QUEUE_UNEXPECTED || candidate->internal || candidate->inactive ||
-            candidate->status == MPIQ_STATUS_COMPLETE || !is_message(candidate) ||
-            is_send(candidate) != is_send(op) || map[candidate->comm] != op->comm ||
-            candidate->peer_local != op->peer_local || candidate->tag_any != op->tag_any ||
-            (!op->tag_any && candidate->tag != op->tag))
-            continue;
-        found = candidate;
-    }
-    return found;
-}
-
-/* A call that waits for what it has started itself, and not for requests of the program's. */
-static bool is_own_request(const struct mpiq_wait *wait)
-{
-    return wait->kind == MPIQ_WAIT_SEND || wait->kind == MPIQ_WAIT_RECEIVE ||
-           strncmp(wait->call, "MPI_Sendrecv", strlen("MPI_Sendrecv")) == 0;
-}
-
 /* What the recorder knows of a request and the library, which is stripped, does not. */
 static void keep_record(const struct mpiq_operation *record, struct mpiq_operation *op)
 {
@@ -154,20 +91,18 @@ static void keep_record(const struct mpiq_operation *record, struct mpiq_operati
 
 /* A message that the library has in no queue any more is complete. */
 static void settle_wait(struct mpiq_wait *wait, const struct mpiq_rank_state *own,
-                        const struct mpiq_hash_table *requests, const uint32_t *map)
+                        const struct mpiq_pairs *pairs)
 {
     for (size_t i = 0; i < wait->operation_count; i++) {
         struct mpiq_operation *op = &wait->operations[i];
-        if (!is_message(op))
+        if (!mpiq_is_message(op))
             continue;
-        struct mpiq_operation *queued = find_request(own, requests, op->request);
-        if (!queued && is_own_request(wait)) {
-            queued = find_envelope(own, map, op);
-            if (queued)
-                op->request = queued->request;
+        uint32_t at = mpiq_pairs_find(pairs, op);
+        const struct mpiq_operation *queued = at == MPIQ_NO_PAIR ? NULL : &own->operations[at];
+        if (queued) {
+            op->request = queued->request;
+            keep_record(queued, op);
         }
-        if (queued)
-            keep_record(op, queued);
         if (!queued || queued->status == MPIQ_STATUS_COMPLETE)
             op->status = MPIQ_STATUS_COMPLETE;
     }
@@ -200,21 +135,21 @@ static void move_channels(struct mpiq_communicator *from, struct mpiq_communicat
 
 bool mpiq_rank_join(struct mpiq_rank_state *state, struct mpiq_rank_state *own)
 {
-    struct mpiq_hash_table requests _cleanup_(mpiq_hash_table_deinit) = {0};
+    struct mpiq_pairs pairs _cleanup_(mpiq_pairs_deinit) = {0};
     uint32_t *map _cleanup_free_ = NULL;
     if (!same_process(state, own))
         return false;
     map = mpiq_memory_checked(calloc(own->communicator_count + 1, sizeof *map));
-    if (!map || !map_communicators(state, own, map) || !index_requests(own, &requests))
+    if (!map || !map_communicators(state, own, map) || !mpiq_pairs_init(&pairs, state, own, map))
         return false;
     for (size_t i = 0; i < state->operation_count; i++) {
-        struct mpiq_operation *op = find_request(own, &requests, state->operations[i].request);
-        if (op)
-            keep_record(&state->operations[i], op);
+        uint32_t at = mpiq_pairs_find(&pairs, &state->operations[i]);
+        if (at != MPIQ_NO_PAIR)
+            keep_record(&state->operations[i], &own->operations[at]);
     }
     for (size_t i = 0; i < state->thread_count; i++) {
         for (size_t j = 0; j < state->threads[i].wait_count; j++)
-            settle_wait(&state->threads[i].waits[j], own, &requests, map);
+            settle_wait(&state->threads[i].waits[j], own, &pairs);
     }
     for (size_t i = 0; i < own->communicator_count; i++) {
         if (map[i] == NOWHERE)

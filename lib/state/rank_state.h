@@ -91,6 +91,7 @@ struct mpiq_operation {
     bool freed;
     bool out_of_order; /* unexpected, and an earlier one is still missing */
     bool cancelled;
+    bool unnamed;              /* `request` is not the library's own for this message, which is not known */
     const char *datatype;      /* name, interned in the rank state; NULL not known */
     struct mpiq_place started; /* what `caller` resolves to */
 

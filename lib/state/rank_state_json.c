@@ -164,10 +164,11 @@ static const struct mpiq_schema place_schema = SCHEMA(mpiq_place, place_fields, 
         FIELD(mpiq_operation, internal, BOOL), FIELD(mpiq_operation, eager, BOOL),                    \
         FIELD(mpiq_operation, system_buffer, BOOL), FIELD(mpiq_operation, freed, BOOL),               \
         FIELD(mpiq_operation, out_of_order, BOOL), FIELD(mpiq_operation, cancelled, BOOL),            \
-        FIELD(mpiq_operation, datatype, STRING), FIELD(mpiq_operation, caller, HEX),                  \
-        INSIDE(mpiq_operation, started, place_schema), FIELD(mpiq_operation, partitions, SIGNED),     \
-        FIELD(mpiq_operation, missing, SIGNED), FIELD(mpiq_operation, which, STRING),                 \
-        FIELD(mpiq_operation, inner, HEX), FIELD(mpiq_operation, moves, BOOL)
+        FIELD(mpiq_operation, unnamed, BOOL), FIELD(mpiq_operation, datatype, STRING),                \
+        FIELD(mpiq_operation, caller, HEX), INSIDE(mpiq_operation, started, place_schema),            \
+        FIELD(mpiq_operation, partitions, SIGNED), FIELD(mpiq_operation, missing, SIGNED),            \
+        FIELD(mpiq_operation, which, STRING), FIELD(mpiq_operation, inner, HEX),                      \
+        FIELD(mpiq_operation, moves, BOOL)
 
 static const struct mpiq_field operation_fields[] = {{.key = "queue",
                                                       .type = MPIQ_FIELD_ENUM,

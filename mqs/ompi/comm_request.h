@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * comm_request - the request of a communicator under construction (MPI_Comm_create_group, MPI_Comm_idup): a
- * schedule of steps; it waits now for the requests of the first step.
+ * schedule of steps; it waits now for the requests of the first step.  MPI_Isendrecv's is one of a single
+ * step.
  */
 #ifndef MQS_OMPI_COMM_REQUEST_H
 #define MQS_OMPI_COMM_REQUEST_H

@@ -14,6 +14,7 @@
 
 #define MAX_OPERATIONS (1 << 20)
 #define MAX_SYNCS (1 << 16)
+#define EXCHANGE 2 /* messages of one request of MPI_Isendrecv */
 
 /* Requests that wait on one sync object. */
 struct sync {
@@ -223,6 +224,82 @@ static void look_inside(struct library *library, bool in_collective, struct ompi
     }
 }
 
+/* The requests of MPI_Isendrecv's messages, if they are what that request waits for. */
+static bool exchange_step(struct library *library, mqs_taddr_t request, mqs_taddr_t *halves, int *count)
+{
+    int width = library->memory.layout.sizes.pointer_size;
+    mqs_taddr_t array;
+
+    if (request == 0 || request_find(&library->requests, request) != NULL ||
+        !comm_request_step(&library->memory, request, &array, count) || *count > EXCHANGE) {
+        return false;
+    }
+    for (int i = 0; i < *count; i++) {
+        const struct request *half;
+
+        if (fetch_pointer(&library->memory.fetch, array + (mqs_taddr_t)(i * width), &halves[i]) != mqs_ok) {
+            return false;
+        }
+        half = request_find(&library->requests, halves[i]);
+        if (half == NULL || request_is_internal(half)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int request_at(struct library *library, const struct ompi_mqs_wait *wait, uint64_t at,
+                      mqs_taddr_t *ret)
+{
+    int width = library->memory.layout.sizes.pointer_size;
+
+    *ret = (mqs_taddr_t)wait->requests;
+    return wait->count == 0
+               ? mqs_ok
+               : fetch_pointer(&library->memory.fetch, *ret + (mqs_taddr_t)(at * (uint64_t)width), ret);
+}
+
+static bool add_half(struct waits *waits, mqs_taddr_t request)
+{
+    mqs_taddr_t *half = vector_add(&waits->halves, sizeof *half, MAX_OPERATIONS);
+
+    if (half != NULL) {
+        *half = request;
+    }
+    return half != NULL;
+}
+
+/* A wait for one request, or for all of several, is one for both messages of an exchange among them. */
+static void split_exchanges(struct library *library, struct waits *waits)
+{
+    const struct ompi_mqs_wait *wait = &waits->wait;
+    bool split = false;
+    bool whole = true;
+
+    if ((wait->kind != OMPI_MQS_WAIT_REQUEST && wait->kind != OMPI_MQS_WAIT_ALL) || wait->requests == 0 ||
+        !layout_has(&library->memory.layout, AT_COMM_REQUEST_SCHEDULE)) {
+        return;
+    }
+    for (uint64_t i = 0; i < waits->operations && whole; i++) {
+        mqs_taddr_t halves[EXCHANGE];
+        mqs_taddr_t request;
+        int count;
+
+        whole = request_at(library, wait, i, &request) == mqs_ok;
+        if (whole && exchange_step(library, request, halves, &count)) {
+            split = true;
+            for (int k = 0; k < count; k++) {
+                whole = whole && add_half(waits, halves[k]);
+            }
+        } else {
+            whole = whole && add_half(waits, request);
+        }
+    }
+    if (!split || !whole) {
+        vector_clear(&waits->halves);
+    }
+}
+
 static int next_patched(struct library *library, struct waits *waits, mqs_wait *ret)
 {
     const struct ompi_mqs_wait *wait;
@@ -240,6 +317,7 @@ static int next_patched(struct library *library, struct waits *waits, mqs_wait *
     } while (wait->kind == OMPI_MQS_WAIT_NONE || waits->level <= waits->thread.outer);
 
     waits->wait = *wait;
+    vector_clear(&waits->halves);
     look_inside(library, waits->thread.in_collective, &waits->wait);
     wait = &waits->wait;
     waits->operations = count_operations(library, wait);
@@ -253,6 +331,8 @@ static int next_patched(struct library *library, struct waits *waits, mqs_wait *
         waits->collective = waits->thread.collective;
         waits->collective_comm = waits->thread.comm;
         name = collective_name(waits->collective);
+    } else {
+        split_exchanges(library, waits);
     }
     ret->tid = waits->thread.tid;
     ret->level = (int)waits->level - 1;
@@ -260,6 +340,11 @@ static int next_patched(struct library *library, struct waits *waits, mqs_wait *
     ret->need = wait->need > INT_MAX ? INT_MAX : (int)wait->need;
     if (wait->kind == OMPI_MQS_WAIT_BSEND_DETACH) {
         ret->need = (int)waits->operations; /* all that there are now */
+    }
+    if (waits->halves.count > 0) {
+        waits->operations = waits->halves.count;
+        ret->kind = OMPI_MQS_WAIT_ALL;
+        ret->need = (int)waits->operations;
     }
     ret->operations = (int)waits->operations;
     ret->collective = waits->collective;
@@ -351,10 +436,10 @@ static int next_patched_operation(struct library *library, struct waits *waits, 
         return mqs_end_of_list;
     }
     at = waits->next_operation++;
-    if (wait->count > 0) {
-        int width = library->memory.layout.sizes.pointer_size;
-        int code =
-            fetch_pointer(&library->memory.fetch, address + (mqs_taddr_t)(at * (uint64_t)width), &address);
+    if (waits->halves.count > 0) {
+        address = ((const mqs_taddr_t *)waits->halves.items)[at];
+    } else if (wait->count > 0) {
+        int code = request_at(library, wait, at, &address);
 
         if (code != mqs_ok) {
             return code;
@@ -390,5 +475,6 @@ int waits_next_operation(struct library *library, struct waits *waits, mqs_pendi
 void waits_clear(struct waits *waits)
 {
     vector_clear(&waits->syncs);
+    vector_clear(&waits->halves);
     memset(waits, 0, sizeof *waits);
 }

@@ -37,6 +37,7 @@ struct waits {
     mqs_taddr_t collective_comm;
     uint64_t next_operation;
     uint64_t operations;
+    struct vector halves; /* of mqs_taddr_t: its requests, where an exchange's stands for two; else empty */
     mqs_taddr_t sync;
 };
 

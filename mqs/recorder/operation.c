@@ -100,6 +100,22 @@ static int send_kind(const struct copy *copy, int kind)
     return kind == mqs_kind_send && (copy->root.flags & MPIQ_RECORD_STRICT) != 0 ? mqs_kind_ssend : kind;
 }
 
+static int request_kind(const struct copy *copy, const struct mpiq_record_request *request)
+{
+    if (request->kind > MPIQ_RECORD_REQUEST_OTHER) {
+        return mqs_kind_other;
+    }
+    /* --strict leaves MPI_Isendrecv as it is. */
+    return (request->flags & MPIQ_RECORD_REQUEST_EXCHANGE) != 0 ? kinds[request->kind]
+                                                                : send_kind(copy, kinds[request->kind]);
+}
+
+/* The address of a record in the process stands for a request of which the library's address is not known. */
+static mqs_taddr_t pseudo_request(const struct copy *copy, const void *record)
+{
+    return (mqs_taddr_t)(copy->root.arena + (uint64_t)((const unsigned char *)record - copy->bytes));
+}
+
 static void from_request(const struct copy *copy, const struct mpiq_record_request *request,
                          struct operation *operation)
 {
@@ -109,10 +125,9 @@ static void from_request(const struct copy *copy, const struct mpiq_record_reque
                  operation);
     operation->plain.buffer = (mqs_taddr_t)request->buffer;
     operation->begin = request->call.begin;
-    details->request = (mqs_taddr_t)request->handle;
+    details->request = request->handle != 0 ? (mqs_taddr_t)request->handle : pseudo_request(copy, request);
     details->sequence = request->call.begin;
-    details->kind =
-        request->kind > MPIQ_RECORD_REQUEST_OTHER ? mqs_kind_other : send_kind(copy, kinds[request->kind]);
+    details->kind = request_kind(copy, request);
     details->count = request->call.count;
     details->datatype = (mqs_taddr_t)request->call.datatype;
     details->collective = request->call.collective;
@@ -127,6 +142,9 @@ static void from_request(const struct copy *copy, const struct mpiq_record_reque
     if (request->state == MPIQ_RECORD_REQUEST_INACTIVE) {
         details->flags |= mqs_operation_inactive;
     }
+    if ((request->flags & MPIQ_RECORD_REQUEST_EXCHANGE) != 0) {
+        details->flags |= mqs_operation_unnamed;
+    }
     if ((request->flags & MPIQ_RECORD_REQUEST_MATCHED) != 0) {
         operation->plain.status = mqs_st_matched;
         operation->plain.actual_local_rank = request->peer >= 0 ? request->peer : -1;
@@ -140,14 +158,6 @@ static void from_request(const struct copy *copy, const struct mpiq_record_reque
     }
 }
 
-/* The address of a thread's record stands for its call's request; that of Sendrecv's receive lies behind it.
- */
-static mqs_taddr_t pseudo_request(const struct copy *copy, const struct mpiq_record_thread *thread, int half)
-{
-    return (mqs_taddr_t)(copy->root.arena + (uint64_t)((const unsigned char *)thread - copy->bytes)) +
-           (mqs_taddr_t)half;
-}
-
 static void from_call(const struct copy *copy, const struct mpiq_record_thread *thread,
                       const struct mpiq_record_call *call, bool receive_half, int kind,
                       struct operation *operation)
@@ -158,7 +168,9 @@ static void from_call(const struct copy *copy, const struct mpiq_record_thread *
                  receive_half ? thread->receive_tag : call->tag,
                  receive_half ? thread->receive_bytes : call->bytes, operation);
     operation->begin = call->begin;
-    details->request = pseudo_request(copy, thread, receive_half ? 8 : 0);
+    /* Of MPI_Sendrecv's receive, what lies behind the record's address. */
+    details->request = pseudo_request(copy, thread) + (receive_half ? 8 : 0);
+    details->flags = mqs_operation_unnamed;
     details->sequence = call->begin;
     details->kind = kind;
     details->caller = (mqs_taddr_t)call->caller;
@@ -300,6 +312,25 @@ int operations_of_queue(const struct copy *copy, const struct mpiq_record_comm *
 
 /* ---- waits ------------------------------------------------------------------------------------------- */
 
+/* Both halves of an exchange. */
+static int add_request(const struct copy *copy, const struct mpiq_record_request *request,
+                       struct operation_list *list)
+{
+    const struct mpiq_record_request *half = copy_at(copy, request->send_half, sizeof *half);
+    struct operation *operation = add(list);
+
+    if (operation != NULL) {
+        from_request(copy, request, operation);
+    }
+    if (operation != NULL && half != NULL && half->state == MPIQ_RECORD_REQUEST_ACTIVE) {
+        operation = add(list);
+        if (operation != NULL) {
+            from_request(copy, half, operation);
+        }
+    }
+    return operation == NULL ? ERROR_NO_STORE : mqs_ok;
+}
+
 static int add_handles(const struct copy *copy, struct fetch *fetch, const unsigned char *handles,
                        uint64_t count, struct operation_list *list)
 {
@@ -314,17 +345,21 @@ static int add_handles(const struct copy *copy, struct fetch *fetch, const unsig
             continue;
         }
         found = copy_request(copy, handle);
+        if (found != NULL) {
+            int code = add_request(copy, found, list);
+
+            if (code != mqs_ok) {
+                return code;
+            }
+            continue;
+        }
         operation = add(list);
         if (operation == NULL) {
             return ERROR_NO_STORE;
         }
-        if (found != NULL) {
-            from_request(copy, found, operation);
-        } else {
-            set_envelope(copy, NULL, MPIQ_RECORD_ANY, MPIQ_RECORD_ANY, -1, operation);
-            operation->details.kind = mqs_kind_other;
-            operation->details.request = (mqs_taddr_t)handle;
-        }
+        set_envelope(copy, NULL, MPIQ_RECORD_ANY, MPIQ_RECORD_ANY, -1, operation);
+        operation->details.kind = mqs_kind_other;
+        operation->details.request = (mqs_taddr_t)handle;
     }
     return mqs_ok;
 }

@@ -98,6 +98,31 @@ CASE(halo_sendrecv)
     }
 }
 
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
+/* Short and long messages, waited for together, alone, and by testing. */
+CASE(halo_isendrecv)
+{
+    MPI_Request requests[2];
+    int done;
+
+    ROUNDS
+    {
+        MPI_Isendrecv(small, 8, MPI_INT, NEXT, 1, small_received, 8, MPI_INT, PREVIOUS, 1, WORLD,
+                      &requests[0]);
+        MPI_Isendrecv(small, 8, MPI_INT, PREVIOUS, 2, small_received + 8, 8, MPI_INT, NEXT, 2, WORLD,
+                      &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        MPI_Isendrecv_replace(large, LARGE / 4, MPI_INT, NEXT, 3, PREVIOUS, 3, WORLD, &requests[0]);
+        MPI_Wait(&requests[0], IGNORE);
+        MPI_Isendrecv(small, 8, MPI_INT, NEXT, 1, small_received, 8, MPI_INT, MPI_ANY_SOURCE, 1, WORLD,
+                      &requests[0]);
+        do {
+            MPI_Test(&requests[0], &done, IGNORE);
+        } while (!done);
+    }
+}
+#endif
+
 static void halo_of(int count, int left, int right)
 {
     MPI_Request requests[4];

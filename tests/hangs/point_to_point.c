@@ -381,6 +381,54 @@ CASE(persistent_some_inactive)
 }
 
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
+/* MPI_Isendrecv: a send and a receive in one request.  Its receive is answered, its send is not. */
+CASE(isendrecv_send_never_received)
+{
+    MPI_Request request;
+
+    if (rank == 0) {
+        MPI_Isendrecv(large, LARGE, MPI_INT, 1, 1, small_received, 1, MPI_INT, 1, 2, WORLD, &request);
+        HANG(MPI_Wait(&request, IGNORE));
+    } else {
+        MPI_Send(small, 1, MPI_INT, 0, 2, WORLD);
+        HANG(MPI_Barrier(WORLD));
+    }
+}
+
+/* Its send is answered, its receive is not. */
+CASE(isendrecv_receive_never_sent)
+{
+    MPI_Request requests[2];
+
+    if (rank == 0) {
+        MPI_Isendrecv(large, LARGE, MPI_INT, 1, 1, small_received, 1, MPI_INT, 1, 2, WORLD, &requests[0]);
+        MPI_Irecv(small_received + 1, 1, MPI_INT, 1, 3, WORLD, &requests[1]);
+        HANG(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    } else {
+        MPI_Recv(large_received, LARGE, MPI_INT, 0, 1, WORLD, IGNORE);
+        MPI_Send(small, 1, MPI_INT, 0, 3, WORLD);
+        HANG(MPI_Barrier(WORLD));
+    }
+}
+
+CASE(isendrecv_replace_wrong_tag)
+{
+    MPI_Request request;
+
+    MPI_Isendrecv_replace(small, 1, MPI_INT, 1 - rank, 1, 1 - rank, 2, WORLD, &request);
+    HANG(MPI_Wait(&request, IGNORE));
+}
+
+/* Each exchanges with the next one, and none with the one before. */
+CASE(isendrecv_wrong_partner)
+{
+    MPI_Request request;
+    int partner = (rank + 1) % size;
+
+    MPI_Isendrecv(small, 1, MPI_INT, partner, 1, small_received, 1, MPI_INT, partner, 1, WORLD, &request);
+    HANG(MPI_Wait(&request, IGNORE));
+}
+
 /* The sender marks three of its four partitions ready. */
 CASE(partition_never_ready)
 {

@@ -460,8 +460,9 @@ static void test_when_the_last_collective_ended(void)
     }
 }
 
-/* The call itself waits for the requests of its step, the user for the call's request. */
-static void communicator_under_construction(bool in_call)
+/* The call itself waits for the requests of its step, the user for the call's request; or, if they are the
+   user's own messages, as MPI_Isendrecv's are, for both. */
+static void communicator_under_construction(bool in_call, bool exchange)
 {
     ALL_VARIANTS
     {
@@ -482,8 +483,8 @@ static void communicator_under_construction(bool in_call)
                 step + (mqs_taddr_t)(made_up_offset(mpi->memory, "ompi_comm_request_item_t", "subreqs") +
                                      i * v->pointer_size),
                 v->pointer_size,
-                made_up_mpi_request(mpi,
-                                    &(struct made_up_request){.comm = mpi->world, .peer = i + 1, .tag = 7}));
+                made_up_mpi_request(mpi, &(struct made_up_request){
+                                             .comm = mpi->world, .peer = i + 1, .tag = exchange ? 7 : -7}));
         }
         made_up_mpi_empty_list(
             mpi, request + (mqs_taddr_t)made_up_offset(mpi->memory, "ompi_comm_request_t", "schedule"));
@@ -494,13 +495,15 @@ static void communicator_under_construction(bool in_call)
         process = made_up_process(mpi->memory);
         CU_ASSERT_EQUAL(more->setup_wait_iterator(process), mqs_ok);
         CU_ASSERT_EQUAL(more->next_wait(process, &wait), mqs_ok);
-        CU_ASSERT_EQUAL(wait.need, in_call ? 2 : 1);
-        CU_ASSERT_EQUAL(wait.operations, in_call ? 2 : 1);
+        CU_ASSERT_EQUAL(wait.need, in_call || exchange ? 2 : 1);
+        CU_ASSERT_EQUAL(wait.operations, in_call || exchange ? 2 : 1);
+        if (exchange)
+            CU_ASSERT_EQUAL(wait.kind, OMPI_MQS_WAIT_ALL);
         if (!in_call)
             CU_ASSERT_STRING_EQUAL(wait.call, "MPI_Wait");
         for (int i = 0; i < wait.operations; i++) {
             CU_ASSERT_EQUAL(more->next_wait_operation(process, &op), mqs_ok);
-            if (in_call)
+            if (in_call || exchange)
                 CU_ASSERT_EQUAL(op.desired_global_rank, i + 1);
         }
         CU_ASSERT_EQUAL(more->next_wait_operation(process, &op), mqs_end_of_list);
@@ -511,8 +514,9 @@ static void communicator_under_construction(bool in_call)
 
 static void test_communicator_under_construction(void)
 {
-    communicator_under_construction(true);
-    communicator_under_construction(false);
+    communicator_under_construction(true, false);
+    communicator_under_construction(false, false);
+    communicator_under_construction(false, true);
 }
 
 int main(void)

@@ -117,11 +117,13 @@ static void test_waits(void)
 /* The request of a blocking call is the last one with its envelope: the recorder has no handle of it. */
 static void test_blocking(void)
 {
+#define SEND_6 "\"peer_local\":2,\"tag\":6,\"request\":\"0xa0\",\"unnamed\":true}"
+#define RECEIVE_5 "\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,\"request\":\"0xa8\",\"unnamed\":true}"
     static const char blocking[] =
         PROCESS "\"source\":\"recorder\",\"communicators\":[{\"handle\":\"0x100\"," MEMBERS "}],"
+                "\"operations\":[{\"queue\":\"sends\"," SEND_6 ",{\"queue\":\"receives\"," RECEIVE_5 "],"
                 "\"threads\":[{\"tid\":7,\"waits\":[{\"kind\":\"all\",\"call\":\"MPI_Sendrecv\",\"need\":2,"
-                "\"episode\":2,\"operations\":[{\"peer_local\":2,\"tag\":6,\"request\":\"0xa0\"},"
-                "{\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,\"request\":\"0xa8\"}]}]}]}";
+                "\"episode\":2,\"operations\":[{" SEND_6 ",{" RECEIVE_5 "]}]}]}";
     static const char queues[] = PROCESS
         "\"source\":\"layouts\",\"communicators\":[{\"handle\":\"0x100\"," MEMBERS "}],"
         "\"operations\":[{\"queue\":\"receives\",\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,"
@@ -134,6 +136,58 @@ static void test_blocking(void)
     CU_ASSERT_EQUAL(wait->operations[1].status, MPIQ_STATUS_PENDING);
     CU_ASSERT_EQUAL(wait->operations[1].request, 0x54);
     mpiq_rank_state_destroy(state);
+}
+
+/* Two exchanges with one envelope each way, the waits for them, and a receive that is known by its handle. */
+#define EXCHANGED(queue, kind, tag, request)                                                        \
+    "{" queue "\"kind\":\"" kind "\",\"peer_local\":0,\"tag\":" tag ",\"request\":\"" request "\"," \
+    "\"unnamed\":true}"
+#define SENT(request) EXCHANGED("\"queue\":\"sends\",", "send", "6", request)
+#define RECEIVED(request) EXCHANGED("\"queue\":\"receives\",", "receive", "5", request)
+static const char exchanges[] = PROCESS
+    "\"source\":\"recorder\",\"communicators\":[{\"handle\":\"0x100\"," MEMBERS
+    "}],\"operations\":[" SENT("0xa0") "," SENT("0xa1") "," RECEIVED("0x71") "," RECEIVED(
+        "0x72") ",{\"queue\":\"receives\",\"kind\":\"receive\",\"peer_local\":0,\"tag\":5,\"request\":"
+                "\"0x57\"}],"
+                "\"threads\":[{\"tid\":7,\"waits\":[{\"kind\":\"all\",\"call\":\"MPI_Waitall\",\"need\":4,"
+                "\"operations\":[" EXCHANGED("", "receive", "5", "0x71") "," EXCHANGED(
+                    "", "send", "6", "0xa0") "," EXCHANGED("", "receive", "5",
+                                                           "0x72") "," EXCHANGED("", "send", "6",
+                                                                                 "0xa1") "]}]}]}";
+
+#define QUEUED(queue, kind, tag, request)                                                                    \
+    "{\"queue\":\"" queue "\",\"kind\":\"" kind "\",\"peer_local\":0,\"tag\":" tag ",\"request\":\"" request \
+    "\"}"
+#define LIBRARY \
+    PROCESS "\"source\":\"layouts\",\"communicators\":[{\"handle\":\"0x100\"," MEMBERS "}],\"operations\":["
+
+/* What is waited for, by the library's requests; 0: it is complete. */
+static void check_exchanges(const char *queues, const uint64_t expected[4])
+{
+    struct mpiq_rank_state *state = join(exchanges, queues, true);
+    const struct mpiq_wait *wait = &state->threads[0].waits[0];
+    CU_ASSERT_EQUAL_FATAL(wait->operation_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        bool complete = wait->operations[i].status == MPIQ_STATUS_COMPLETE;
+        CU_ASSERT_EQUAL(complete, expected[i] == 0);
+        CU_ASSERT_TRUE(complete || wait->operations[i].request == expected[i]);
+    }
+    mpiq_rank_state_destroy(state);
+}
+
+static void test_exchanges(void)
+{
+    static const char none[] = LIBRARY QUEUED("receives", "receive", "5", "0x57") "]}";
+    static const char one[] = LIBRARY QUEUED("sends", "send", "6", "0x61") "," QUEUED(
+        "receives", "receive", "5", "0x55") "," QUEUED("receives", "receive", "5", "0x57") "]}";
+    static const char both[] = LIBRARY QUEUED("sends", "send", "6", "0x61") "," QUEUED("sends", "send", "6",
+                                                                                       "0x62") ","    //
+        QUEUED("receives", "receive", "5", "0x55") "," QUEUED("receives", "receive", "5", "0x56") "," //
+        QUEUED("receives", "receive", "5", "0x57") "]}";
+    check_exchanges(none, (const uint64_t[]){0, 0, 0, 0});
+    /* Receives are complete in their order; which of two sends is complete is not known. */
+    check_exchanges(one, (const uint64_t[]){0, 0, 0x55, 0});
+    check_exchanges(both, (const uint64_t[]){0x55, 0x61, 0x56, 0x62});
 }
 
 /* What does not show the same process, or not all of it, changes nothing. */
@@ -182,6 +236,7 @@ int main(void)
         {"a communicator in the making", test_unfinished},
         {"what is in no queue is complete", test_waits},
         {"a blocking call is known by its envelope", test_blocking},
+        {"halves of an exchange are known by their envelopes", test_exchanges},
         {"two that do not fit stay apart", test_misfits},
         {"handles of another kind do not fit", test_other_handles},
         CU_TEST_INFO_NULL,

@@ -15,16 +15,20 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 @contextlib.contextmanager
 def two_ranks(library, source, folder):
-    """Runs the program, which writes a line "RANK PID" for each rank that is ready.  Yields a function that waits
+    """Runs the program on mpich or openmpi, or on the Open MPI with that prefix.  The program writes a line "RANK PID" for each rank that is ready.  Yields a function that waits
     until both are ready and what it is given is true of their pids, in the order of ranks; it returns that."""
-    if not shutil.which(f"mpicc.{library}"):
-        pytest.skip(f"mpicc.{library} is not installed")
+    ours = "/" in library
+    compiler = f"{library}/bin/mpicc" if ours else f"mpicc.{library}"
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
     program, ready = folder / source.stem, folder / "ready"
-    subprocess.run([f"mpicc.{library}", "-g", "-o", program, source], check=True, capture_output=True)
+    subprocess.run([compiler, "-g", "-o", program, source], check=True, capture_output=True)
     environment = {**os.environ, "MPIQ_RECORDER": str(recorder()),
-                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    mpirun = HERE / "prefix" / library / "bin" / "mpirun"
-    with subprocess.Popen([mpirun, "--oversubscribe", "-n", "2", program, ready], env=environment) as job:
+                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    mpirun = ([f"{library}/bin/mpirun", "-x", f"LD_PRELOAD={recorder()}"] if ours
+              else [HERE / "prefix" / library / "bin" / "mpirun"])
+    with subprocess.Popen([*mpirun, "--oversubscribe", "-n", "2", program, ready], env=environment) as job:
         def wait(condition):
             end = time.monotonic() + 60
             while True:

@@ -88,6 +88,7 @@ static void convert_details(struct mpiq_reading *reading, const mqs_operation_de
     to->freed = from->flags & mqs_operation_freed;
     to->out_of_order = from->flags & mqs_operation_out_of_order;
     to->cancelled = from->flags & mqs_operation_cancelled;
+    to->unnamed = from->flags & mqs_operation_unnamed;
     to->collective = mpiq_dll_class(reading->dll, from->collective);
     to->datatype = mpiq_reading_intern(reading, from->datatype_name, sizeof from->datatype_name);
     if (from->peer_known && from->peer.vpid <= INT32_MAX) {
