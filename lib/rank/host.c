@@ -34,6 +34,9 @@
 /* How often the processor time of a helper that is short of it is looked at. */
 #define GLANCE_NS ((int64_t)10 * 1000 * 1000)
 
+/* Of a target: reading the library's own queues beside the recorder's record is of no use. */
+#define NOTE_NEVER_JOINS 1u
+
 struct mpiq_dll_host {
     struct mpiq_dll_host_options options;
     char *dll;                    /* that of the options */
@@ -460,8 +463,10 @@ static struct mpiq_error *ask_helper(struct mpiq_dll_host *host, struct mpiq_tar
     struct mpiq_chosen_dll dll = {.descriptor = -1};
 
     struct mpiq_error *error = mpiq_rank_choose_dll(target, &host->options, &host->ours, &dll);
-    if (!error && own && dll.has_own)
+    if (!error && own && dll.has_own && !(target->notes & NOTE_NEVER_JOINS))
         *own = read_own(host, target);
+    if (own && *own && mpiq_rank_never_joins(*own))
+        target->notes |= NOTE_NEVER_JOINS;
     if (!error)
         error = mpiq_target_status(target, status);
     pid_t direct = !error && strcmp(target->ops->kind, "live") == 0 ? status->pid : -1;

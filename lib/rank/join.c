@@ -23,6 +23,12 @@ static bool same_process(const struct mpiq_rank_state *state, const struct mpiq_
            state->name.rank == own->name.rank && state->name.rank >= 0 && state->phase == own->phase;
 }
 
+bool mpiq_rank_never_joins(const struct mpiq_rank_state *own)
+{
+    /* Of ob1 the queues may be readable later: in MPI_Init there is nothing to check a layout against. */
+    return own->queues == MPIQ_NO && own->pml[0] && strcmp(own->pml, "ob1") != 0;
+}
+
 /* Whether the library must list a communicator too.  It does not yet list one that it is still making.  It
    always lists MPI_COMM_WORLD; if the program is built for the standard ABI, by another handle: then no
    handle of the recorder's is one of the library's. */

@@ -24,4 +24,7 @@
  */
 bool mpiq_rank_join(struct mpiq_rank_state *state, struct mpiq_rank_state *own);
 
+/* Whether no later reading of that process can be joined either: another PML than ob1 keeps the queues. */
+bool mpiq_rank_never_joins(const struct mpiq_rank_state *own);
+
 #endif

@@ -143,6 +143,7 @@ struct mpiq_target_ops {
 
 struct mpiq_target {
     const struct mpiq_target_ops *ops;
+    unsigned notes; /* bits that its user keeps about this process; 0 at first */
 };
 
 struct mpiq_error *mpiq_target_read(struct mpiq_target *target, uint64_t address, size_t size, void *buffer);

@@ -217,6 +217,27 @@ static void test_misfits(void)
     }
 }
 
+/* Only another PML's queues are never read. */
+static void test_never(void)
+{
+    static const struct {
+        const char *pml;
+        const char *queues;
+        bool never;
+    } cases[] = {
+        {"ucx", "0", true}, {"cm", "0", true}, {"ob1", "0", false}, {"", "0", false}, {"ucx", "1", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = NULL;
+        CU_ASSERT_TRUE_FATAL(
+            asprintf(&text, "{\"name\":[77,1],\"source\":\"layouts\",\"queues_read\":%s,\"pml\":\"%s\"}",
+                     cases[i].queues, cases[i].pml) > 0);
+        struct mpiq_rank_state *state = state_of(text);
+        CU_ASSERT_EQUAL(mpiq_rank_never_joins(state), cases[i].never);
+        mpiq_rank_state_destroy(state);
+        free(text);
+    }
+}
+
 /* A program for the standard ABI has handles of its own. */
 static void test_other_handles(void)
 {
@@ -239,6 +260,7 @@ int main(void)
         {"halves of an exchange are known by their envelopes", test_exchanges},
         {"two that do not fit stay apart", test_misfits},
         {"handles of another kind do not fit", test_other_handles},
+        {"queues that are never read", test_never},
         CU_TEST_INFO_NULL,
     };
     return suite_run("join", tests);
