@@ -103,7 +103,7 @@ struct departed {
     bool any_may; /* whatever the receiver did, one of them may have something under way */
 };
 
-static void add_departed(const struct mpiq_job_state *job, uint32_t comm, uint32_t index,
+static void add_departed(const struct mpiq_job_state *job, uint32_t comm, uint32_t index, bool counted,
                          struct departed *departed)
 {
     const struct mpiq_job_group *group = index == MPIQ_NONE ? NULL : &job->groups[index];
@@ -111,7 +111,10 @@ static void add_departed(const struct mpiq_job_state *job, uint32_t comm, uint32
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, group->members[i]);
         if (!rank || mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm))
             continue;
-        departed->any_may = departed->any_may || !was_before(rank);
+        /* Where the library's queues of one end are known and of the other end are not, the communicator may
+           have another id there. */
+        bool unlike = !rank->gone && counted != mpiq_job_is_counted(rank);
+        departed->any_may = departed->any_may || unlike || !was_before(rank);
         if (has_ended(rank)) {
             departed->ended = rank;
             continue;
@@ -130,9 +133,10 @@ static void mark_departed(const struct mpiq_underway *underway)
         uint64_t size = (uint64_t)(comm->group == MPIQ_NONE ? 0 : job->groups[comm->group].count) +
                         (comm->remote == MPIQ_NONE ? 0 : job->groups[comm->remote].count);
         struct departed departed = {0};
-        if (comm->member_count < size) {
-            add_departed(job, i, comm->group, &departed);
-            add_departed(job, i, comm->remote, &departed);
+        if (comm->member_count > 0 && comm->member_count < size) {
+            bool counted = mpiq_job_is_counted(&job->ranks[job->members[comm->first_member].rank]);
+            add_departed(job, i, comm->group, counted, &departed);
+            add_departed(job, i, comm->remote, counted, &departed);
         }
         for (uint32_t j = 0; (departed.ended || departed.freed) && j < comm->member_count; j++) {
             const struct mpiq_job_rank *to = &job->ranks[job->members[comm->first_member + j].rank];

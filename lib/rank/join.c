@@ -107,6 +107,7 @@ static void settle_wait(struct mpiq_wait *wait, const struct mpiq_rank_state *ow
         const struct mpiq_operation *queued = at == MPIQ_NO_PAIR ? NULL : &own->operations[at];
         if (queued) {
             op->request = queued->request;
+            op->peer = op->peer.rank < 0 ? queued->peer : op->peer;
             keep_record(queued, op);
         }
         if (!queued || queued->status == MPIQ_STATUS_COMPLETE)
@@ -139,6 +140,30 @@ static void move_channels(struct mpiq_communicator *from, struct mpiq_communicat
     from->channel_count = 0;
 }
 
+static bool same_group(const struct mpiq_group *a, const struct mpiq_group *b)
+{
+    return a->count == b->count && (a->count == 0 || a->hash == b->hash);
+}
+
+static void swap_groups(struct mpiq_group *a, struct mpiq_group *b)
+{
+    struct mpiq_group held = *a;
+    *a = *b;
+    *b = held;
+}
+
+/* The recorder cannot name processes of other worlds, and on their side its communicator has another id: both
+   are the library's. */
+static void take_names(struct mpiq_communicator *from, struct mpiq_communicator *to)
+{
+    bool read = from->local.members && (from->remote.count == 0 || from->remote.members);
+    if (!read || (same_group(&from->local, &to->local) && same_group(&from->remote, &to->remote)))
+        return;
+    swap_groups(&from->local, &to->local);
+    swap_groups(&from->remote, &to->remote);
+    memcpy(to->context, from->context, sizeof to->context);
+}
+
 bool mpiq_rank_join(struct mpiq_rank_state *state, struct mpiq_rank_state *own)
 {
     struct mpiq_pairs pairs _cleanup_(mpiq_pairs_deinit) = {0};
@@ -160,8 +185,10 @@ bool mpiq_rank_join(struct mpiq_rank_state *state, struct mpiq_rank_state *own)
     for (size_t i = 0; i < own->communicator_count; i++) {
         if (map[i] == NOWHERE)
             map[i] = add_communicator(state, &own->communicators[i]);
-        else
+        else {
+            take_names(&own->communicators[i], &state->communicators[map[i]]);
             move_channels(&own->communicators[i], &state->communicators[map[i]]);
+        }
     }
     for (size_t i = 0; i < own->operation_count; i++) {
         struct mpiq_operation *op = &own->operations[i];

@@ -249,6 +249,8 @@ MUTATIONS = [
     ("unlike counts are not compared", "lib/job/underway.c",
      "return mpiq_job_is_counted(from) != mpiq_job_is_counted(to) && !from->gone && !to->gone;",
      "return from != from;"),
+    ("unlike ranks may know a communicator by unlike ids", "lib/job/underway.c",
+     "departed->any_may || unlike || !was_before(rank)", "departed->any_may || !was_before(rank)"),
     ("where the library's queues are read its sends are there", "lib/job/graph_wait.c",
      "return mpiq_job_is_counted(rank) && op->kind", "return rank->source == MPIQ_SOURCE_RECORDER && op->kind"),
     ("of epochs that are over nobody is waited for", "lib/job/graph_window.c",

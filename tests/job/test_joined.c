@@ -89,6 +89,25 @@ static void test_unlike(void)
     }
 }
 
+/* Where only one end's library queues were read, a communicator may have another id at the other end: whoever
+   seems to have freed it may have sent something. */
+static void test_other_id(void)
+{
+    static const int members[] = {0, 1};
+    for (int joined = 0; joined < 2; joined++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        int made = job_comm(&job, "made", 5, members, 2);
+        job_recv(&job, 0, made, ANY, 7);
+        job_collective(&job, 1, WORLD, "MPI_Barrier", 1, ANY);
+        record(&job, 0, true);
+        record(&job, 1, joined);
+        for (int look = 0; look < 2; look++)
+            job.states[look][1]->communicators[made].context[0] = 77;
+        CU_ASSERT_EQUAL(is_deadlock(&job), joined);
+    }
+}
+
 /* A large send that the library still has is not complete. */
 static void test_send(void)
 {
@@ -118,6 +137,7 @@ int main(void)
         {"a collective needs its own messages", test_collective},
         {"and not those of others", test_others},
         {"unlike counts prove nothing", test_unlike},
+        {"nor does an id that is unlike", test_other_id},
         {"a send that is still there", test_send},
         CU_TEST_INFO_NULL,
     };

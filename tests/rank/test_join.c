@@ -190,6 +190,38 @@ static void test_exchanges(void)
     check_exchanges(both, (const uint64_t[]){0x55, 0x61, 0x56, 0x62});
 }
 
+/* Members of another world: the library names them, and what the communicator is called on both sides. */
+static void test_other_world(void)
+{
+#define LOCAL "\"local_rank\":1,\"local\":{\"hash\":\"0x1\",\"count\":3,\"members\":[[77,0,3]]}"
+    static const char recorder[] = PROCESS
+        "\"source\":\"recorder\",\"communicators\":[{\"handle\":\"0x100\",\"context\":[\"0x0\",\"0x1\"]"
+        "," LOCAL "},{\"handle\":\"0x300\",\"context\":[\"0xa\",\"0xb\"],\"flags\":[\"inter\"]," LOCAL
+        ",\"remote\":{\"hash\":\"0x2\",\"count\":1}}],\"threads\":[{\"tid\":7,\"waits\":[{\"kind\":"
+        "\"receive\",\"call\":\"MPI_Recv\",\"need\":1,\"episode\":2,\"operations\":[{\"kind\":\"receive\","
+        "\"comm\":1,\"peer_local\":0,\"tag\":5,\"request\":\"0x51\"}]}]}]}";
+    static const char library[] = PROCESS
+        "\"source\":\"layouts\",\"communicators\":[{\"handle\":\"0x100\",\"context\":[\"0x0\",\"0x0\"]," LOCAL
+        "},{\"handle\":\"0x300\",\"context\":[\"0x0\",\"0x6\"],\"flags\":[\"inter\"]," LOCAL
+        ",\"remote\":{\"hash\":\"0x3\",\"count\":1,\"members\":[[78,0,1]]}}],\"operations\":[{\"queue\":"
+        "\"receives\",\"kind\":\"receive\",\"comm\":1,\"peer_local\":0,\"peer\":[78,0],\"tag\":5,"
+        "\"request\":\"0x51\"}]}";
+    struct mpiq_rank_state *state = join(recorder, library, true);
+    CU_ASSERT_EQUAL(state->communicators[0].context[1], 1);
+    CU_ASSERT_EQUAL(state->communicators[1].context[0], 0);
+    CU_ASSERT_EQUAL(state->communicators[1].context[1], 6);
+    CU_ASSERT_EQUAL(state->communicators[1].remote.hash, 3);
+    CU_ASSERT_EQUAL(state->communicators[1].remote.members[0].job, 78);
+    CU_ASSERT_EQUAL(state->threads[0].waits[0].operations[0].peer.job, 78);
+    mpiq_rank_state_destroy(state);
+    char *unread = altered(library, ",\"members\":[[78,0,1]]", "");
+    state = join(recorder, unread, true);
+    CU_ASSERT_EQUAL(state->communicators[1].context[1], 0xb);
+    CU_ASSERT_EQUAL(state->communicators[1].remote.hash, 2);
+    mpiq_rank_state_destroy(state);
+    free(unread);
+}
+
 /* What does not show the same process, or not all of it, changes nothing. */
 static void test_misfits(void)
 {
@@ -258,6 +290,7 @@ int main(void)
         {"what is in no queue is complete", test_waits},
         {"a blocking call is known by its envelope", test_blocking},
         {"halves of an exchange are known by their envelopes", test_exchanges},
+        {"processes of another world are the library's to name", test_other_world},
         {"two that do not fit stay apart", test_misfits},
         {"handles of another kind do not fit", test_other_handles},
         {"queues that are never read", test_never},
