@@ -69,12 +69,12 @@ def test_threads_do_not_race(tmp_path):
     workers, state, said = run([program, ready, "25000"], environment, ready)
     assert "ThreadSanitizer" not in said, said
     check_counts(workers, state, least=1000)
-    # Calls of all windows are noted in one ring of the process: a note may be written over while it is made.
+    # With neighbourhood and persistent collectives and windows.  Calls of all windows are noted in one ring of the process: a note may be written over while it is made.
     suppressed = tmp_path / "suppressed"
     suppressed.write_text("race:^collective_begin$\nrace:^end_blocking$\n")
     ready.unlink()
     environment["TSAN_OPTIONS"] = f"{options} suppressions={suppressed}"
-    workers, state, said = run([program, ready, "25000", "windows"], environment, ready)
+    workers, state, said = run([program, ready, "25000", "more"], environment, ready)
     assert "WARNING: ThreadSanitizer" not in said, said
     check_counts(workers, state, least=1000)
     names = [comm["name"] for comm in state["communicators"]]
@@ -89,8 +89,11 @@ def check_counts(workers, state, least):
         own = by_name[f"own {i}"]
         counts = {one["collective"]: one["count"] for one in own["counts"]}
         windows = [counts.pop(f"MPI_Win_{call}", 0) for call in ("create", "free", "fence")]
+        more = [counts.pop(f"MPI_{call}", 0)
+                for call in ("Neighbor_allgather", "Ineighbor_allgather", "Allreduce_init")]
+        assert more == [more[0], more[0], 2 * more[0]] and (more[0] > 0) == (windows[0] > 0)
         assert counts == {"MPI_Barrier": barriers, "MPI_Allreduce": allreduces}
-        assert own["ordered"] == barriers + allreduces + windows[0]
+        assert own["ordered"] == barriers + allreduces + windows[0] + 3 * more[0] # a start is not ordered
         assert not any(one.get("active") for one in own["counts"])
     assert "operations" not in state # no request is left
     assert len(state["history"]) >= THREADS * 255 # of threads that have ended, too

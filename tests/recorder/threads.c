@@ -6,7 +6,8 @@
  * own; collectives are each thread's on a communicator of its own, as the standard wants it.  Writes one line
  * to the file that it is given: pid, and for each thread its messages, their bytes, barriers and allreduces.
  * A second argument says how many calls each thread makes.  With a third one, which takes the stub library,
- * each makes and frees windows, too, and keeps one that has seen ten fences and as many more as is its tag.
+ * each calls neighbourhood and persistent collectives, makes and frees windows, too, and keeps one that has
+ * seen ten fences and as many more as is its tag.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -64,7 +65,7 @@ static void message(struct worker *worker)
     }
 }
 
-static bool with_windows;
+static bool with_more;
 
 #ifdef STUB_MPI_H /* a library may have no windows for several threads at once */
 static MPI_Win make_window(struct worker *worker, int fences)
@@ -82,6 +83,22 @@ static void free_window(MPI_Win window)
 {
     MPI_Win_free(&window);
 }
+
+/* A persistent collective, started twice, beside one among neighbours. */
+static void collectives(struct worker *worker)
+{
+    int value = 1, result, around[2];
+    MPI_Request requests[2];
+    MPI_Allreduce_init(&value, &result, 1, MPI_INT, MPI_SUM, worker->own, MPI_INFO_NULL, &requests[0]);
+    MPI_Start(&requests[0]);
+    MPI_Ineighbor_allgather(&value, 1, MPI_INT, around, 1, MPI_INT, worker->own, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Start(&requests[0]);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Request_free(&requests[0]);
+    MPI_Neighbor_allgather(&value, 1, MPI_INT, around, 1, MPI_INT, worker->own);
+    worker->calls += 8;
+}
 #else
 static int make_window(struct worker *worker, int fences)
 {
@@ -93,6 +110,11 @@ static void free_window(int window)
 {
     (void)window;
 }
+
+static void collectives(struct worker *worker)
+{
+    (void)worker;
+}
 #endif
 
 static void *work(void *argument)
@@ -100,8 +122,10 @@ static void *work(void *argument)
     struct worker *worker = argument;
     int flag, value = 1, sum;
     while (worker->calls < most) {
-        if (with_windows && next_random(worker, 32) == 0)
+        if (with_more && next_random(worker, 32) == 0)
             free_window(make_window(worker, (int)next_random(worker, 4)));
+        if (with_more && next_random(worker, 16) == 0)
+            collectives(worker);
         switch (next_random(worker, 4)) {
         case 0:
             MPI_Barrier(worker->own);
@@ -121,7 +145,7 @@ static void *work(void *argument)
             message(worker);
         }
     }
-    if (with_windows)
+    if (with_more)
         make_window(worker, 10 + worker->tag);
     return NULL;
 }
@@ -132,7 +156,7 @@ int main(int argc, char **argv)
     int level;
     if (argc > 2)
         most = atol(argv[2]);
-    with_windows = argc > 3;
+    with_more = argc > 3;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     if (level < MPI_THREAD_MULTIPLE)
         return 77;

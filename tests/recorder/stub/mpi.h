@@ -29,6 +29,12 @@ int MPI_Waitall(int, MPI_Request *, MPI_Status *);
 int MPI_Testall(int, MPI_Request *, int *, MPI_Status *);
 int MPI_Iprobe(int, int, MPI_Comm, int *, MPI_Status *);
 int MPI_Barrier(MPI_Comm);
+int MPI_Allreduce_init(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
+int MPI_Start(MPI_Request *);
+int MPI_Request_free(MPI_Request *);
+int MPI_Neighbor_allgather(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
+int MPI_Ineighbor_allgather(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm,
+                            MPI_Request *);
 int MPI_Win_create(void *, long, int, MPI_Info, MPI_Comm, MPI_Win *);
 int MPI_Win_fence(int, MPI_Win);
 int MPI_Win_free(MPI_Win *);
