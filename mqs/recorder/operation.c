@@ -282,6 +282,9 @@ int operations_of_queue(const struct copy *copy, const struct mpiq_record_comm *
     int wanted = class_ == mqs_pending_sends ? SEND_HALF : class_ == mqs_pending_receives ? RECEIVE_HALF : 0;
 
     operations_clear(list);
+    if (copy->root.lost_requests > 0) {
+        return ERROR_TOO_MANY; /* which messages they were, and have taken, nobody knows */
+    }
     copy_requests_of(copy, comm, &walk);
     while ((request = copy_next_request(copy, &walk)) != NULL) {
         if (!in_queue(request, class_)) {
