@@ -65,14 +65,16 @@ static bool collect_sends(const struct mpiq_job_state *job, struct sends *sends)
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         if (!rank || rank->gone)
             continue;
-        if (!mpiq_array_reserve(&sends->list, &sends->capacity, sends->count + rank->operation_count))
-            return false;
         for (uint32_t i = 0; i < rank->operation_count; i++) {
             uint32_t index = rank->first_operation + i;
             const struct mpiq_job_operation *op = &job->operations[index];
-            if (op->queue == MPIQ_QUEUE_SENDS && mpiq_is_send(op) && is_pending(op) && op->peer != MPIQ_NONE)
-                sends->list[sends->count++] =
-                    (struct send){.operation = index, .sender = process, .receiver = op->peer};
+            if (op->queue != MPIQ_QUEUE_SENDS || !mpiq_is_send(op) || !is_pending(op) ||
+                op->peer == MPIQ_NONE)
+                continue;
+            if (!mpiq_array_reserve(&sends->list, &sends->capacity, (size_t)sends->count + 1))
+                return false;
+            sends->list[sends->count++] =
+                (struct send){.operation = index, .sender = process, .receiver = op->peer};
         }
     }
     return true;
