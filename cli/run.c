@@ -188,7 +188,9 @@ static void judge(struct run *run, const struct mpiq_job *job, char *why, size_t
         run->proven = run->proven > 0 ? run->proven : now();
         return;
     }
-    run->proven = 0;
+    /* On a busy machine a look may miss the proof that an earlier one had, though nothing has moved since. */
+    if (mpiq_watch_still(run->watch) < now() - run->proven)
+        run->proven = 0;
     if (mpiq_watch_still(run->watch) < run->line->hang_after) {
         run->doubts = 0;
         return;

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/cleanup.h"
+#include "base/hash_table.h"
+#include "base/memory.h"
 #include "base/proc.h"
 #include "job/diagnose_options.h"
 
@@ -84,6 +87,47 @@ static bool has_background(const struct mpiq_rank_state *state)
     return false;
 }
 
+/* A communicator as one of its members lists it. */
+struct listing {
+    uint64_t key; /* equal at all members */
+    uint64_t size;
+};
+
+static int compare_listings(const void *a, const void *b)
+{
+    uint64_t one = ((const struct listing *)a)->key, other = ((const struct listing *)b)->key;
+    return one < other ? -1 : one > other;
+}
+
+/* Whether not all members of some communicator list it: one may have freed it. */
+static bool is_freed_by_some(const struct mpiq_look_sources *sources)
+{
+    size_t most = 0, count = 0;
+    for (size_t i = 0; i < sources->count; i++)
+        most += sources->items[i].looks[0]->communicator_count;
+    struct listing *listings _cleanup_free_ = mpiq_memory_checked(calloc(most + 1, sizeof *listings));
+    if (!listings)
+        return true;
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct mpiq_rank_state *state = sources->items[i].looks[0];
+        for (size_t k = 0; k < state->communicator_count; k++) {
+            const struct mpiq_communicator *comm = &state->communicators[k];
+            uint64_t groups = comm->local.hash + (comm->remote.count > 0 ? comm->remote.hash : 0);
+            uint64_t key =
+                mpiq_hash_two(mpiq_hash(MPIQ_HASH_START, groups), comm->context[0], comm->context[1]);
+            listings[count++] = (struct listing){key, (uint64_t)comm->local.count + comm->remote.count};
+        }
+    }
+    qsort(listings, count, sizeof *listings, compare_listings);
+    for (size_t first = 0, i = 0; i < count; i++) {
+        bool last = i + 1 == count || listings[i + 1].key != listings[first].key;
+        if (last && i + 1 - first < listings[first].size)
+            return true;
+        first = last ? i + 1 : first;
+    }
+    return false;
+}
+
 bool mpiq_between_matters(const struct mpiq_look_sources *sources)
 {
     for (size_t i = 0; i < sources->count; i++) {
@@ -92,7 +136,7 @@ bool mpiq_between_matters(const struct mpiq_look_sources *sources)
             state->source == MPIQ_SOURCE_RECORDER || has_background(state))
             return true;
     }
-    return false;
+    return is_freed_by_some(sources);
 }
 
 static void pass_half(const struct mpiq_look_sources *sources, struct mpiq_between *between, double seconds,

@@ -26,8 +26,8 @@ struct mpiq_between {
 };
 
 /* Whether, given the first look, a proof may need to know that a rank polled in its wait: with ranks that
-   have ended or are about to, windows, non-blocking collectives, and everything known only from the
-   recorder. */
+   have ended or are about to, windows, non-blocking collectives, communicators that some members have freed,
+   and everything known only from the recorder. */
 bool mpiq_between_matters(const struct mpiq_look_sources *sources);
 
 /* Call this when the first look has ended at all ranks of the job.  It waits that many seconds and, if

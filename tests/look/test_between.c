@@ -123,7 +123,7 @@ static void test_starves(void)
 /* Where nothing that was seen needs it, nobody is waited for. */
 static void test_matters(void)
 {
-    enum { NOTHING, ENDED, ENDING, RECORDED, WINDOW, STARTED, REQUEST, UNREAD, CASES };
+    enum { NOTHING, ENDED, ENDING, RECORDED, WINDOW, STARTED, REQUEST, FREED, UNREAD, CASES };
     for (int how = 0; how < CASES; how++) {
         struct mpiq_rank_state *state = how == UNREAD ? NULL : state_of(1, true);
         struct mpiq_look_source source = {.pid = 1, .looks = {state}};
@@ -141,9 +141,37 @@ static void test_matters(void)
             mpiq_communicator_add_outstanding(comm);
         if (how == REQUEST)
             mpiq_rank_state_add_operation(state)->kind = MPIQ_OPERATION_COLLECTIVE;
+        if (comm)
+            comm->local.count = how == FREED ? 2 : 1;
         CU_ASSERT_EQUAL(mpiq_between_matters(&sources), how != NOTHING);
         mpiq_rank_state_destroy(state);
     }
+}
+
+/* Rank 0 and rank 1 list both their halves, which share a context, and what links the two; then one of them a
+   communicator of both alone. */
+static void test_freed_by_one(void)
+{
+    struct mpiq_look_source items[2] = {{.pid = 1}, {.pid = 2}};
+    struct mpiq_look_sources sources = {.items = items, .count = 2};
+    for (uint64_t rank = 0; rank < 2; rank++) {
+        items[rank].looks[0] = state_of((int32_t)rank + 1, true);
+        items[rank].looks[0]->source = MPIQ_SOURCE_PATCHED;
+        struct mpiq_communicator *half = mpiq_rank_state_add_communicator(items[rank].looks[0]);
+        half->context[0] = 7;
+        half->local = (struct mpiq_group){.hash = 100 + rank, .count = 1};
+        struct mpiq_communicator *across = mpiq_rank_state_add_communicator(items[rank].looks[0]);
+        across->context[0] = 8;
+        across->local = (struct mpiq_group){.hash = 100 + rank, .count = 1};
+        across->remote = (struct mpiq_group){.hash = 101 - rank, .count = 1};
+    }
+    CU_ASSERT(!mpiq_between_matters(&sources));
+    struct mpiq_communicator *both = mpiq_rank_state_add_communicator(items[1].looks[0]);
+    both->context[0] = 9;
+    both->local = (struct mpiq_group){.hash = 201, .count = 2};
+    CU_ASSERT(mpiq_between_matters(&sources));
+    for (int rank = 0; rank < 2; rank++)
+        mpiq_rank_state_destroy(items[rank].looks[0]);
 }
 
 /* Of what has ended nothing is known. */
@@ -171,6 +199,7 @@ int main(void)
                            {"a thread without a processor is waited for", test_starves},
                            {"nothing is known of a thread that has ended", test_ended},
                            {"what needs it", test_matters},
+                           {"a communicator that one has freed needs it", test_freed_by_one},
                            CU_TEST_INFO_NULL};
     return suite_run("between", tests);
 }
