@@ -23,7 +23,7 @@ def report(library, *command):
     answer = subprocess.run([os.environ["MPIQ"], "run", "--", *mpirun, *command], env=environment, timeout=120,
                             capture_output=True, text=True, check=False)
     assert answer.returncode == 1, answer.stderr
-    return re.sub(r" +", " ", re.sub(r" \d+\.\d s ", " ", answer.stderr))
+    return re.sub(r" +", " ", re.sub(r" \d+(\.\d)? s ", " ", answer.stderr))
 
 
 @pytest.mark.parametrize("kind", ["mpif", "f08"])
