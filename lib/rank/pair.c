@@ -132,15 +132,15 @@ static size_t run_length(const struct envelope *list, size_t count)
     return length;
 }
 
-/* Of receives with one envelope, those posted last are the ones left.  Of sends a small one may be complete
-   before a large one that was posted earlier, so if some are complete nobody knows which. */
+/* In the order of posting, if all are still there.  If some are complete, nobody knows which: a small send
+   may be complete before a large one that was posted earlier, and of two threads that receive with one
+   envelope the library may have noted the other one first. */
 static void pair_run(struct mpiq_pairs *pairs, const struct envelope *unnamed, size_t unnamed_count,
                      const struct envelope *unclaimed, size_t unclaimed_count)
 {
-    size_t count = unnamed_count < unclaimed_count ? unnamed_count : unclaimed_count;
-    if (unnamed[0].send && count < unnamed_count)
+    if (unclaimed_count < unnamed_count)
         return;
-    for (size_t i = 1; i <= count; i++)
+    for (size_t i = 1; i <= unnamed_count; i++)
         pairs->partner[unnamed[unnamed_count - i].index] = unclaimed[unclaimed_count - i].index;
 }
 
