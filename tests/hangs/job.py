@@ -108,7 +108,8 @@ class Line:
             return executable
         executable.parent.mkdir(parents=True, exist_ok=True)
         command = [*self.compiler(), "-g", "-O1", "-fno-inline", "-fno-optimize-sibling-calls", "-Wall",
-                   "-Wextra", "-pthread", f"-I{TESTS}", *options, "-o", str(executable), *map(str, sources)]
+                   "-Wextra", "-pthread", f"-I{TESTS}", *options, "-o", str(executable), *map(str, sources),
+                   "-lrt"] # timers, before glibc 2.34
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise JobError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
