@@ -62,13 +62,29 @@ class ClusterJob:
     def __init__(self, starter, program, *arguments):
         self.program = program
         self.ready = pathlib.Path(starter.directory) / "ready"
-        self.ready.unlink(missing_ok=True)
         self.starter = starter
-        starter.start(program, *arguments, "--ready", self.ready)
+        self.arguments = arguments
+        self._start()
+
+    def _start(self):
+        self.ready.unlink(missing_ok=True)
+        self.starter.start(self.program, *self.arguments, "--ready", self.ready)
+
+    def _is_ready(self):
+        return self.ready.exists() and len(self.ready.read_text().split()) >= RANKS
+
+    def _died(self):
+        """Whether its own MPI brought it down while it connected, as Open MPI's TCP does now and then."""
+        return not running(self.program) and "Segmentation fault" in self.output()
 
     def hung(self, seconds=60):
-        """Waits until each rank has said that its next call is the one that hangs, and has spun there."""
-        self._until(lambda: self.ready.exists() and len(self.ready.read_text().split()) >= RANKS, seconds)
+        """Waits until each rank has said that its next call is the one that hangs, and has spun there.  A job
+        that has died before that, with nobody looking, is started once more."""
+        self._until(lambda: self._is_ready() or self._died(), seconds)
+        if not self._is_ready():
+            self.starter.end()
+            self._start()
+            self._until(self._is_ready, seconds)
         pids = running(self.program)
         assert len(pids) == RANKS, (pids, self.output())
         spun = {pid: jobs.cpu_ns(pid) + jobs.SPUN_NS for pid in pids}
