@@ -34,7 +34,7 @@
 /* How often the processor time of a helper that is short of it is looked at. */
 #define GLANCE_NS ((int64_t)10 * 1000 * 1000)
 
-/* Of a target: reading the library's own queues beside the recorder's record is of no use. */
+/* A note on a target: its MPI library's own queues can never be joined with the recorder's record. */
 #define NOTE_NEVER_JOINS 1u
 
 struct mpiq_dll_host {

@@ -34,6 +34,7 @@ void mpiq_pairs_deinit(struct mpiq_pairs *pairs);
    of a wait; MPIQ_NO_PAIR: it is in no queue, so it is complete, or it is not known which one it is. */
 uint32_t mpiq_pairs_find(const struct mpiq_pairs *pairs, const struct mpiq_operation *record);
 
+/* A send of any mode, or a receive. */
 bool mpiq_is_message(const struct mpiq_operation *op);
 
 #endif

@@ -283,7 +283,7 @@ int operations_of_queue(const struct copy *copy, const struct mpiq_record_comm *
 
     operations_clear(list);
     if (copy->root.lost_requests > 0) {
-        return ERROR_TOO_MANY; /* which messages they were, and have taken, nobody knows */
+        return ERROR_TOO_MANY; /* nobody knows which messages those were */
     }
     copy_requests_of(copy, comm, &walk);
     while ((request = copy_next_request(copy, &walk)) != NULL) {

@@ -119,7 +119,7 @@ static int describe(mqs_process_info *info, const struct mpiq_record_thread *thr
         return code;
     }
     ret->operations = info->wait_operations.count > INT_MAX ? INT_MAX : (int)info->wait_operations.count;
-    /* One request may stand for two operations, which it needs both. */
+    /* One request may stand for two operations: it is complete when both are. */
     if (ret->kind == OMPI_MQS_WAIT_REQUEST && ret->operations > 1) {
         ret->kind = OMPI_MQS_WAIT_ALL;
     }

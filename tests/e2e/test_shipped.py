@@ -66,7 +66,7 @@ def test_a_rank_that_died_is_of_the_recorded_job(case, mpiq):
 def test_what_open_mpi_says_itself_counts_under_the_recorder(case, mpiq, case_name):
     """The recorder sees neither what goes on inside a collective, nor whether a standard send is complete."""
     job = case("openmpi+record", case_name)
-    # On a busy machine a rank may get no processor between two looks, and then polls for nothing.
+    # On a busy machine a rank may get no processor between two looks, and is then not seen polling.
     for _ in range(5):
         answer = mpiq("--json", job.pid)
         if answer.json["verdict"] == "deadlock":

@@ -131,20 +131,27 @@ static void test_forced_reduce(void)
                      "MPI_Reduce that the other 2 ranks are waiting in\n");
 }
 
-/* Of two groups each waits for the other one alone. */
-static void test_intercommunicator(void)
+/* All but rank 2 are in a call on the intercommunicator of ranks 0 and 1 with 2 and 3; rank 2 waits for a
+   message from a peer. */
+static void start_across(struct job_builder *job, const char *call, int peer)
 {
     static const int left[] = {0, 1};
     static const int right[] = {2, 3};
-    struct job_builder job;
-    job_init(&job, 4);
-    int across = job_intercomm(&job, "across", 5, left, 2, right, 2);
+    job_init(job, 4);
+    int across = job_intercomm(job, "across", 5, left, 2, right, 2);
     for (int rank = 0; rank < 4; rank++) {
         if (rank != 2)
-            job_collective(&job, rank, across, "MPI_Barrier", 1, ANY);
+            job_collective(job, rank, across, call, 1, ANY);
     }
-    job_at(&job, 2, "lost", "other.c", 5);
-    job_recv(&job, 2, WORLD, 0, 9);
+    job_at(job, 2, "lost", "other.c", 5);
+    job_recv(job, 2, WORLD, peer, 9);
+}
+
+/* Of two groups each waits for the other one alone. */
+static void test_intercommunicator(void)
+{
+    struct job_builder job;
+    start_across(&job, "MPI_Barrier", 0);
     job_expect(&job, "deadlock: 3 of 4 ranks can never continue\n"
                      "collective_incomplete ranks 0-1,3 missing 2 suspects 2: Rank 2 never entered the "
                      "MPI_Barrier on \"across\" that the other 3 ranks are waiting in\n");
@@ -153,17 +160,8 @@ static void test_intercommunicator(void)
 /* A new communicator needs the word of all of both groups. */
 static void test_intercommunicator_constructor(void)
 {
-    static const int left[] = {0, 1};
-    static const int right[] = {2, 3};
     struct job_builder job;
-    job_init(&job, 4);
-    int across = job_intercomm(&job, "across", 5, left, 2, right, 2);
-    for (int rank = 0; rank < 4; rank++) {
-        if (rank != 2)
-            job_collective(&job, rank, across, "MPI_Intercomm_merge", 1, ANY);
-    }
-    job_at(&job, 2, "lost", "other.c", 5);
-    job_recv(&job, 2, WORLD, 3, 9);
+    start_across(&job, "MPI_Intercomm_merge", 3);
     job_expect(&job, "deadlock: none of the 4 ranks can continue\n"
                      "collective_incomplete ranks 0-1,3 missing 2 suspects 2: Rank 2 never entered the "
                      "MPI_Intercomm_merge on \"across\" that the other 3 ranks are waiting in\n");
