@@ -154,6 +154,9 @@ typedef struct {
     int moves;         /* 1: the library may send for it without another call by the program */
 } mqs_partitions;
 
+/* In place of its name, of an operation that the program made by MPI_Op_create. */
+#define MQS_USER_OP "user-defined"
+
 /* One collective call: a recent one from the ring, or an outstanding one. */
 typedef struct {
     int collective;
@@ -163,7 +166,7 @@ typedef struct {
     mqs_taddr_t datatype;
     mqs_taddr_t op;
     char datatype_name[64];
-    char op_name[64]; /* "" if not a predefined one */
+    char op_name[64]; /* "MPI_SUM", MQS_USER_OP; "": none, or not known */
     int64_t bytes;    /* count times the datatype's size; -1: not known */
     int root;
     int tid;
@@ -341,7 +344,7 @@ typedef struct {
     int tag;
     int base_code; /* 0: no elements, 1: not known, else code of the elements' predefined type */
     char base_name[40];
-    char op_name[24]; /* for a collective; "": none, or a user-defined one */
+    char op_name[24]; /* for a collective; as mqs_collective_call's */
     int64_t bytes;    /* -1: not known */
     uint64_t count;
     uint64_t sum;

@@ -272,6 +272,8 @@ static void before(struct call *call)
         note_of(call);
         if (recorder_check)
             recorder_ending = true;
+        if (recorder_sees_end)
+            call->self->finalize = call;
         break;
     default:
         if (call->function->collective >= 0)
@@ -438,6 +440,7 @@ static void after(struct call *call, int result)
             window_removed(call->window);
         break;
     case ACTION_FINALIZE:
+        call->self->finalize = NULL;
         end_blocking(call);
         mpiq_record_root.phase = OMPI_MQS_PHASE_FINALIZED;
         recorder_active = false;
@@ -495,6 +498,25 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a)
 
 /* ---- one call ---------------------------------------------------------------------------------------- */
 
+/* Clears what is known of the thread's call, for the next one, which counts from when thread->calls is raised. */
+static struct mpiq_record_call *begin_entry(struct mpiq_record_thread *thread, unsigned index, word caller)
+{
+    thread->number = 0;
+    thread->request_count = 0;
+    thread->requests = 0;
+    thread->window_wait = 0;
+    struct mpiq_record_call *entry = &thread->history[thread->calls % MPIQ_RECORD_HISTORY];
+    *entry = (struct mpiq_record_call){
+        .begin = clock_cycles(),
+        .caller = caller,
+        .bytes = -1,
+        .peer = MPIQ_RECORD_NO_PEER,
+        .tag = MPIQ_RECORD_NO_PEER,
+        .function = (uint16_t)index,
+    };
+    return entry;
+}
+
 /* How far apart the two moments are at least before the later one is moved on: some milliseconds. */
 enum { MOMENT_CYCLES = 1 << 24 };
 
@@ -508,7 +530,7 @@ word dispatch(unsigned index, mpi_function *next, word *a, word caller)
     self->depth = 1;
     if (self->fortran_caller)
         caller = self->fortran_caller;
-    struct mpiq_record_call *entry = &thread->history[thread->calls % MPIQ_RECORD_HISTORY];
+    struct mpiq_record_call *entry = begin_entry(thread, index, caller);
     struct call call = {
         .function = &recorder_functions[index],
         .arguments = a,
@@ -517,22 +539,10 @@ word dispatch(unsigned index, mpi_function *next, word *a, word caller)
         .entry = entry,
         .caller = caller,
     };
-    *entry = (struct mpiq_record_call){
-        .begin = clock_cycles(),
-        .caller = caller,
-        .bytes = -1,
-        .peer = MPIQ_RECORD_NO_PEER,
-        .tag = MPIQ_RECORD_NO_PEER,
-        .function = (uint16_t)index,
-    };
     if (HAS(&call, 'c')) {
         call.comm = comm_find(self, handle_of(ARGUMENT(&call, 'c')));
         entry->comm = arena_offset(call.comm);
     }
-    thread->number = 0;
-    thread->request_count = 0;
-    thread->requests = 0;
-    thread->window_wait = 0;
     before(&call);
     entry->comm_id = call.comm ? call.comm->id[1] : 0;
     if (entry->begin - mpiq_record_root.last.cycles > MOMENT_CYCLES && !recorder_multiple)
@@ -553,7 +563,25 @@ word dispatch(unsigned index, mpi_function *next, word *a, word caller)
         if ((int)result == 0)
             check_object(&call);
     }
-    __atomic_store_n(&entry->end, clock_cycles(), __ATOMIC_RELEASE);
+    __atomic_store_n(&call.entry->end, clock_cycles(), __ATOMIC_RELEASE);
     self->depth = 0;
+    return result;
+}
+
+word dispatch_in_finalize(unsigned index, mpi_function *next, word *arguments, word caller)
+{
+    struct self *self = &recorder_self;
+    struct call *finalize = self->finalize;
+    word fortran_caller = self->fortran_caller;
+    if (fortran_caller == finalize->caller) /* of MPI_Finalize, not of this call */
+        self->fortran_caller = 0;
+    self->finalize = NULL;
+    __atomic_store_n(&finalize->entry->end, clock_cycles(), __ATOMIC_RELEASE);
+    word result = dispatch(index, next, arguments, caller);
+    finalize->entry = begin_entry(finalize->thread, finalize->entry->function, finalize->caller);
+    __atomic_store_n(&finalize->thread->calls, finalize->thread->calls + 1, __ATOMIC_RELEASE);
+    self->fortran_caller = fortran_caller;
+    self->finalize = finalize;
+    self->depth = 1;
     return result;
 }

@@ -56,23 +56,32 @@ static void add_op(unsigned *count, const char *name, uint64_t handle)
     ++*count;
 }
 
-/* Predefined operations, which have no name that could be asked for. */
+/* Predefined operations, which have no name that could be asked for, in the order of MPICH's handles. */
 static void list_ops(void)
 {
-    static const char names[][16] = {"MPI_MAX",    "MPI_MIN",    "MPI_SUM",     "MPI_PROD", "MPI_LAND",
-                                     "MPI_BAND",   "MPI_LOR",    "MPI_BOR",     "MPI_LXOR", "MPI_BXOR",
-                                     "MPI_MINLOC", "MPI_MAXLOC", "MPI_REPLACE", "MPI_NO_OP"};
+    static const struct {
+        char name[16];
+        uint8_t standard; /* handle of the standard ABI */
+    } predefined[] = {
+        {"MPI_MAX", 0x23},    {"MPI_MIN", 0x22},     {"MPI_SUM", 0x21},    {"MPI_PROD", 0x24},
+        {"MPI_LAND", 0x30},   {"MPI_BAND", 0x28},    {"MPI_LOR", 0x31},    {"MPI_BOR", 0x29},
+        {"MPI_LXOR", 0x32},   {"MPI_BXOR", 0x2a},    {"MPI_MINLOC", 0x38}, {"MPI_MAXLOC", 0x39},
+        {"MPI_REPLACE", 0x3c}, {"MPI_NO_OP", 0x3d},
+    };
     uint64_t abi_open_mpi_op(const char *);
     unsigned count = 0;
     struct mpiq_record_op *ops = arena_allocate(MPIQ_RECORD_MAX_OPS * sizeof *ops);
     if (!ops)
         return;
     mpiq_record_root.ops = arena_offset(ops);
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+    for (unsigned i = 0; i < sizeof predefined / sizeof *predefined; i++) {
+        const char *name = predefined[i].name;
         if (recorder_abi.kind == MPIQ_RECORD_ABI_MPICH)
-            add_op(&count, names[i], 0x58000001u + i);
+            add_op(&count, name, 0x58000001u + i);
         else if (recorder_abi.kind == MPIQ_RECORD_ABI_OPEN_MPI)
-            add_op(&count, names[i], abi_open_mpi_op(names[i] + 4));
+            add_op(&count, name, abi_open_mpi_op(name + strlen("MPI_")));
+        else
+            add_op(&count, name, predefined[i].standard);
     }
 }
 
@@ -139,6 +148,7 @@ static int at_last(word comm, int key, void *attribute, void *extra)
     (void)comm, (void)key, (void)attribute, (void)extra;
     if (finalizing)
         mpiq_record_root.phase = OMPI_MQS_PHASE_FINALIZING;
+    recorder_self.finalize = NULL;
     if (recorder_ending)
         check_wait();
     return 0;

@@ -195,6 +195,7 @@ void clock_note(struct mpiq_record_moment *moment);
 struct self {
     uint32_t depth;      /* 1: in an MPI call that is being recorded */
     word fortran_caller; /* the program's place while the library's Fortran layer is at work; 0: it is not */
+    struct call *finalize; /* MPI_Finalize, while it calls the program's own functions */
     struct mpiq_record_thread *record;
     uint64_t comm_handle; /* looked up last */
     struct mpiq_record_comm *comm;
@@ -445,5 +446,8 @@ word dispatch(unsigned index, mpi_function *next, word *arguments, word caller);
 /* A call that frees an object, made inside another MPI call: by the program's own function that deletes an
    attribute, say.  It is in no history, but what it frees is known no longer. */
 word dispatch_inside(unsigned index, mpi_function *next, const word *arguments);
+/* A call made by the program's own functions that MPI_Finalize calls (attributes of MPI_COMM_SELF): it is
+   recorded.  In the history MPI_Finalize ends where it begins, and begins again where it ends. */
+word dispatch_in_finalize(unsigned index, mpi_function *next, word *arguments, word caller);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * wrappers - the functions that a program or its Fortran layer calls instead of the library's, as MPI_X and
- * PMPI_X.  A call made inside another MPI call, or before MPI_Init, is passed on unrecorded.  Each wrapper
- * takes thirteen words, as many as the longest MPI function has: words that the caller did not pass are
- * undefined, and are passed on.
+ * PMPI_X.  A call made inside another MPI call, or before MPI_Init, is passed on unrecorded; what the
+ * program's own functions call inside MPI_Finalize is recorded.  Each wrapper takes thirteen words, as many as
+ * the longest MPI function has: words that the caller did not pass are undefined, and are passed on.
  */
 #include <stdio.h>
 #include <string.h>
@@ -54,10 +54,13 @@ static inline bool is_freeing(unsigned action)
            action == ACTION_FILE_CLOSE;
 }
 
-__attribute__((noinline)) static word free_inside(unsigned index, mpi_function *next, PARAMETERS)
+__attribute__((noinline)) static word pass_inside(unsigned index, bool frees, mpi_function *next, word caller,
+                                                  PARAMETERS)
 {
-    const word arguments[WORDS] = {ARGUMENTS};
-    return dispatch_inside(index, next, arguments);
+    word arguments[WORDS] = {ARGUMENTS};
+    if (recorder_self.finalize)
+        return dispatch_in_finalize(index, next, arguments, caller);
+    return frees && recorder_active ? dispatch_inside(index, next, arguments) : next(ARGUMENTS);
 }
 
 static inline __attribute__((always_inline)) word pass(unsigned index, unsigned action,
@@ -70,7 +73,7 @@ static inline __attribute__((always_inline)) word pass(unsigned index, unsigned 
             return ERROR_NO_FUNCTION;
     }
     if (recorder_self.depth > 0)
-        return is_freeing(action) && recorder_active ? free_inside(index, next, ARGUMENTS) : next(ARGUMENTS);
+        return pass_inside(index, is_freeing(action), next, caller, ARGUMENTS);
     word arguments[WORDS] = {ARGUMENTS};
     if (__builtin_expect(!recorder_active, 0))
         return begin_recording(index, next, arguments, caller);

@@ -204,7 +204,7 @@ static const char *value_of(struct mpiq_finder *finder, const struct key *key, c
     if (strcmp(field, "root") == 0)
         return WORDS(finder->arena, "%d", key->root);
     if (strcmp(field, "op") == 0)
-        return op && op[0] ? op : "an operation of its own";
+        return op && op[0] ? op : "not known";
     if (strcmp(field, "bytes") == 0)
         return WORDS(finder->arena, "%lld", (long long)key->bytes);
     const char *base = mpiq_job_string(finder->job, entry->fact->base_name);

@@ -145,10 +145,8 @@ static void say_classes(struct mpiq_finder *finder, uint32_t comm, int64_t numbe
 
 static const char *value_text(struct mpiq_finder *finder, const char *field, int64_t value)
 {
-    if (strcmp(field, "op") == 0) {
-        const char *name = mpiq_job_string(finder->job, (mpiq_string_id)value);
-        return name ? name : "an operation of the user's";
-    }
+    if (strcmp(field, "op") == 0)
+        return mpiq_job_string(finder->job, (mpiq_string_id)value);
     return WORDS(finder->arena, "%" PRId64, value);
 }
 

@@ -14,13 +14,20 @@
 
 /* ---- whether they fit ------------------------------------------------------------------------------- */
 
+/* While MPI_Finalize calls the program's own functions, the recorder still says that MPI is running. */
+static bool is_same_phase(const struct mpiq_rank_state *state, const struct mpiq_rank_state *own)
+{
+    return state->phase == own->phase ||
+           (state->phase == MPIQ_PHASE_RUNNING && own->phase == MPIQ_PHASE_FINALIZING);
+}
+
 static bool same_process(const struct mpiq_rank_state *state, const struct mpiq_rank_state *own)
 {
     bool read = own->source == MPIQ_SOURCE_PATCHED || own->source == MPIQ_SOURCE_DEBUG_INFO ||
                 own->source == MPIQ_SOURCE_LAYOUTS;
     return state->source == MPIQ_SOURCE_RECORDER && read && own->queues == MPIQ_YES &&
            own->problem_count == 0 && state->name.job == own->name.job &&
-           state->name.rank == own->name.rank && state->name.rank >= 0 && state->phase == own->phase;
+           state->name.rank == own->name.rank && state->name.rank >= 0 && is_same_phase(state, own);
 }
 
 bool mpiq_rank_never_joins(const struct mpiq_rank_state *own)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
 #include <string.h>
 
 #include "datatype.h"
+
+#include "mqs_extensions.h"
 
 /* More than any memory holds is a corrupt datatype. */
 #define MAX_BYTES (INT64_C(1) << 56)
@@ -55,6 +58,9 @@ void datatype_op_name(struct datatypes *datatypes, mqs_taddr_t op, char name[64]
     if (op != 0 && layout_has(&memory->layout, AT_OP) &&
         fetch_structure(memory, op, AT_OP, bytes) == mqs_ok) {
         field_name(memory, bytes, AT_OP, AT_OP_NAME, AT_OP, name);
+        if (strncmp(name, "MPI_", 4) != 0) { /* the library leaves the name of others as it found it */
+            snprintf(name, 64, "%s", MQS_USER_OP);
+        }
     }
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "copy.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../callbacks.h"
 #include "../error.h"
+#include "mqs_extensions.h"
 
 #define PIECE (1u << 20)
 
@@ -264,6 +266,9 @@ void copy_op_name(const struct copy *copy, uint64_t handle, char *name, size_t s
             text_copy(name, size, (const unsigned char *)ops[i].name, sizeof ops[i].name);
             return;
         }
+    }
+    if (handle != 0 && ops != NULL && ops[0].handle != 0) {
+        snprintf(name, size, "%s", MQS_USER_OP);
     }
 }
 

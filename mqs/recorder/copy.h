@@ -39,7 +39,7 @@ const struct mpiq_record_comm *copy_listed_comm(const struct copy *copy, uint32_
 const struct mpiq_record_function *copy_function(const struct copy *copy, unsigned index);
 /* With all its runs, whose counts sum up to its members; NULL if that is not so. */
 const struct mpiq_record_group *copy_group(const struct copy *copy, uint32_t offset);
-/* Name of a datatype or a predefined operation; "" if not known. */
+/* Name of a datatype or an operation, MQS_USER_OP; "" if not known. */
 void copy_type_name(const struct copy *copy, uint64_t handle, char *name, size_t size);
 void copy_op_name(const struct copy *copy, uint64_t handle, char *name, size_t size);
 

@@ -117,6 +117,8 @@ static void set_op(const struct copy *copy, unsigned op, mqs_fact *ret)
     if (op >= 1 && op <= count && ops != NULL) {
         text_copy(ret->op_name, sizeof ret->op_name, (const unsigned char *)ops[op - 1].name,
                   sizeof ops[op - 1].name);
+    } else if (op == UINT16_MAX) {
+        snprintf(ret->op_name, sizeof ret->op_name, "%s", MQS_USER_OP);
     }
 }
 

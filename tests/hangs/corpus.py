@@ -44,6 +44,9 @@ PAUSES_AT_HUNG = [None, None, 1, 3, 10]
 # little time to show it.  One look after the other: a second one would find ranks stopped by the first.
 PAUSES = [None, 0.05, 0.01, 0]
 
+# Where a hang cannot be proven, it is "stalled" after --stall-after; so long for it here.
+LATER = 2
+
 # A job that does not hang has advanced by then, on a busy machine, too; a slow one while it was looked at so long.
 ADVANCES_WITHIN = 120
 
@@ -102,6 +105,7 @@ class Result:
     wrong_verdict: str = ""      # why, or ""
     wrong_first: str = ""        # why, or ""
     lost: tuple = ()             # what the first finding lacks of what is expected
+    later: str = ""              # of a weaker verdict: what it is once nothing has moved for LATER seconds
     trouble: str = ""            # the case itself did not do what it should
     answer: dict = None          # the last one, or the one that was wrong
     stderr: str = ""
@@ -289,6 +293,16 @@ def pause_option(pause):
     return [] if pause is None else ["--pause", str(pause)]
 
 
+def verdict_later(job, mpiq):
+    for _ in range(3):
+        time.sleep(LATER)
+        answer, _, _ = look(mpiq, job.pid, "--stall-after", str(LATER))
+        verdict = answer["verdict"] if answer else ""
+        if verdict == "stalled":
+            break
+    return verdict
+
+
 def watch_hung(result, job, mpiq):
     # Where less is known, a weaker verdict may be the last word.
     for pause in PAUSES_AT_HUNG if result.line.patched else PAUSES_AT_HUNG[:3]:
@@ -302,6 +316,8 @@ def watch_hung(result, job, mpiq):
             break
         if result.verdict in ("deadlock", "stalled"):
             break
+    if result.case.firsts and result.answer and result.verdict not in result.case.verdicts:
+        result.later = verdict_later(job, mpiq)
     job.listen()
     came_out = {rank for rank in job.through if (0, rank) in result.case.stuck}
     if came_out:

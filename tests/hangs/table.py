@@ -41,7 +41,7 @@ def as_row(result):
     return {"line": result.line.name, "family": case.family, "name": case.name, "expected": case.verdicts,
             "verdict": result.verdict, "looks": result.looks, "healthy": case.healthy, "hangs": bool(case.firsts),
             "wrong_verdict": bool(result.wrong_verdict), "named": bool(case.firsts) and not result.wrong_first,
-            "lost": list(result.lost), "trouble": bool(result.trouble),
+            "lost": list(result.lost), "later": result.later, "trouble": bool(result.trouble),
             "why": result.trouble or result.wrong_verdict or result.wrong_first}
 
 
@@ -146,7 +146,9 @@ def difference(row):
         return "same"
     if row["trouble"]:
         return "ends" if "came out" in row.get("why", "") else "did not run"
-    return (row["verdict"] or "no answer") + ("" if row["named"] else ", other first")
+    later = row.get("later")
+    return (row["verdict"] or "no answer") + (f", then {later}" if later and later != row["verdict"] else "") + (
+        "" if row["named"] else ", other first")
 
 
 def differences(rows):

@@ -222,6 +222,19 @@ static void test_other_world(void)
     free(unread);
 }
 
+/* To the library MPI_Finalize has begun, to the recorder not while it calls the program's own functions. */
+static void test_finalize(void)
+{
+    char *changed = altered(own, "\"running\"", "\"finalizing\"");
+    struct mpiq_rank_state *state = join(recorded, changed, true);
+    CU_ASSERT_EQUAL(state->phase, MPIQ_PHASE_RUNNING);
+    mpiq_rank_state_destroy(state);
+    free(changed);
+    changed = altered(recorded, "\"running\"", "\"finalizing\"");
+    mpiq_rank_state_destroy(join(changed, own, false));
+    free(changed);
+}
+
 /* What does not show the same process, or not all of it, changes nothing. */
 static void test_misfits(void)
 {
@@ -231,7 +244,7 @@ static void test_misfits(void)
     } changes[] = {
         {"[77,1]", "[77,2]"},
         {"[77,1]", "[78,1]"},
-        {"\"running\"", "\"finalizing\""},
+        {"\"running\"", "\"finalized\""},
         {"\"queues_read\":1", "\"queues_read\":0"},
         {"\"layouts\"", "\"stacks\""},
         {"\"0x100\"", "\"0x101\""},
@@ -291,6 +304,7 @@ int main(void)
         {"a blocking call is known by its envelope", test_blocking},
         {"halves of an exchange are known by their envelopes", test_exchanges},
         {"processes of another world are the library's to name", test_other_world},
+        {"a call inside MPI_Finalize is read with the library's queues", test_finalize},
         {"two that do not fit stay apart", test_misfits},
         {"handles of another kind do not fit", test_other_handles},
         {"queues that are never read", test_never},
