@@ -28,7 +28,7 @@
 #include "ompi_mqs.h" /* the numbering of collectives and the hash of groups */
 
 #define MPIQ_RECORD_MAGIC "MPIQ-REC" /* eight bytes, no terminator in the record */
-#define MPIQ_RECORD_VERSION_MAJOR 3
+#define MPIQ_RECORD_VERSION_MAJOR 4
 #define MPIQ_RECORD_VERSION_MINOR 0
 #define MPIQ_RECORD_BYTE_ORDER 0x01020304u
 
@@ -321,6 +321,10 @@ struct mpiq_record_request {
     uint64_t starts;                    /* of a persistent collective */
     uint64_t made;      /* of a persistent request: return address of the call that created it */
     uint32_t send_half; /* of the receive half of an exchange: the record of its send; 0: none */
+    int32_t partitions; /* of a partitioned one, as the program gave it; 0: it is none */
+    uint64_t
+        ready_bits; /* of a partitioned send, since its start: bit i is set if partition i is marked ready */
+    uint32_t ready; /* and how many were, counted again if marked again */
     uint32_t reserved;
 };
 
@@ -511,6 +515,7 @@ struct mpiq_record_root {
     uint32_t bases;      /* array of MPIQ_RECORD_MAX_BASES */
     uint32_t freed;      /* with MPIQ_RECORD_CHECK: first freed struct mpiq_record_comm */
     uint64_t lost_facts; /* calls not counted by any fact */
+    uint64_t lost_ready; /* calls of MPI_Pready and its like on requests that are not known */
 };
 
 #endif

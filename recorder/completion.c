@@ -9,11 +9,18 @@ static bool was_cancelled(const unsigned char *status)
     return status && ASK(Test_cancelled, (word)status, (word)&cancelled) == 0 && cancelled;
 }
 
+/* A partitioned request, while this thread waits for it, may be another's that marks partitions ready; and
+   its handle is no other request's before it is freed. */
+static bool stays(const struct mpiq_record_request *request)
+{
+    return request && request->flags & MPIQ_RECORD_REQUEST_PARTITIONED;
+}
+
 /* With several threads a request is this thread's alone while it may end in the call.  *known: there is a
    record, if only one that others share. */
-static struct mpiq_record_request *own(uint64_t handle, bool *known)
+static struct mpiq_record_request *own(uint64_t handle, bool frees, bool *known)
 {
-    if (recorder_multiple)
+    if (recorder_multiple && (frees || !recorder_partitioned || !stays(request_find(handle))))
         return request_detach(handle, known);
     struct mpiq_record_request *request = request_find(handle);
     *known = request != NULL;
@@ -24,7 +31,7 @@ static struct mpiq_record_request *own(uint64_t handle, bool *known)
 static void put_back(struct call *call)
 {
     for (size_t i = 0; recorder_multiple && i < call->request_count; i++) {
-        if (call->self->requests[i])
+        if (call->self->requests[i] && !stays(call->self->requests[i]))
             request_attach(call->self->requests[i]);
     }
 }
@@ -95,7 +102,7 @@ void before_wait(struct call *call)
     call->thread->first_request = handle;
     call->thread->request_count = 1;
     if (call->function->action != ACTION_CANCEL)
-        request = own(handle, &known);
+        request = own(handle, call->function->action == ACTION_REQUEST_FREE, &known);
     else
         known = (request = request_find(handle)) != NULL;
     call->self->requests[0] = request;
@@ -136,7 +143,7 @@ void before_waits(struct call *call)
         return;
     for (int32_t i = 0; i < count; i++) {
         bool known;
-        call->self->requests[i] = own(handle_at(address, (size_t)i), &known);
+        call->self->requests[i] = own(handle_at(address, (size_t)i), false, &known);
     }
     call->request_count = (size_t)count;
     want_statuses(call, HAS(call, 'S') ? 'S' : 's', (size_t)count, HAS(call, 'S'));
@@ -195,7 +202,7 @@ void after_request_free(struct call *call, int result)
 struct mpiq_record_request *request_freeing(uint64_t handle)
 {
     bool known;
-    return own(handle, &known);
+    return own(handle, true, &known);
 }
 
 void request_freed(struct mpiq_record_request *request, int result)

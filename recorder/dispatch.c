@@ -267,6 +267,11 @@ static void before(struct call *call)
         if (recorder_check && HAS(call, '*'))
             signature_forget(handle_at((const void *)ARGUMENT(call, '*'), 0));
         break;
+    case ACTION_PREADY:
+    case ACTION_PREADY_RANGE:
+    case ACTION_PREADY_LIST:
+        partition_ready(call->function, call->arguments);
+        break;
     case ACTION_FINALIZE:
         lifetime_finalizing();
         note_of(call);
@@ -457,8 +462,8 @@ static bool is_for_check(unsigned action)
     return action >= ACTION_TYPE_NEW && action <= ACTION_OP_FREE;
 }
 
-/* ---- what a program's own functions free
- * ------------------------------------------------------------------- */
+/* ---- what a program's own functions free, or mark ready -------------------------------------------------
+ */
 
 word dispatch_inside(unsigned index, mpi_function *next, const word *a)
 {
@@ -466,7 +471,10 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a)
     struct mpiq_record_comm *comm = NULL;
     struct mpiq_record_request *request = NULL;
     struct mpiq_record_window *window = NULL;
-    if (function->roles[0] == 't') /* MPI_Type_set_name: its argument is no pointer */
+    bool ready = function->at[ROLE('h')] >= 0;
+    if (ready)
+        partition_ready(function, a);
+    if (ready || function->roles[0] == 't') /* MPI_Type_set_name: its argument is no pointer */
         return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
     uint64_t handle = handle_at((const void *)a[0], 0);
     struct freeing freeing = {.object = -1};
@@ -498,7 +506,8 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a)
 
 /* ---- one call ---------------------------------------------------------------------------------------- */
 
-/* Clears what is known of the thread's call, for the next one, which counts from when thread->calls is raised. */
+/* Clears what is known of the thread's call, for the next one, which counts from when thread->calls is
+ * raised. */
 static struct mpiq_record_call *begin_entry(struct mpiq_record_thread *thread, unsigned index, word caller)
 {
     thread->number = 0;

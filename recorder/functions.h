@@ -10,6 +10,7 @@
  *   B receive buffer  u receive count     T its datatype     P source            G its tag, or a file (out)
  *   V receive counts  D their datatypes (of neighbourhood collectives, as u and T there)
  *   R request (out)   r request (in, out) A requests         k how many          s status   S statuses
+ *   h request (in)
  *   x index (out)     X indices (out)     o how many (out)   f flag (out)        m message (in, out)
  *   C communicator (out)  d communicator (in, out)   w window  W window (out)  v window (in, out)
  *   Y datatype, group or operation (out)   l length of a window's memory   i info   F file
@@ -40,9 +41,9 @@
     L(Recv_init, RECV_INIT, "bntpgcR", none)                                                \
     X(Psend_init, PSEND_INIT, "b-ntpgc-R", none)                                            \
     X(Precv_init, PRECV_INIT, "b-ntpgc-R", none)                                            \
-    X(Pready, PLAIN, "-", none)                                                             \
-    X(Pready_range, PLAIN, "-", none)                                                       \
-    X(Pready_list, PLAIN, "-", none)                                                        \
+    X(Pready, PREADY, "-h", none)                                                           \
+    X(Pready_range, PREADY_RANGE, "--h", none)                                              \
+    X(Pready_list, PREADY_LIST, "--h", none)                                                \
     X(Parrived, POLL, "-", none)                                                            \
     L(Sendrecv, SENDRECV, "bntpgBuTPGcs", none)                                             \
     L(Sendrecv_replace, SENDRECV_REPLACE, "bntpgPGcs", none)                                \
@@ -273,7 +274,8 @@
 /* Those that Open MPI 4.1 has as MPIX_, beside which nothing differs. */
 #define RECORDER_EARLY_FUNCTIONS(X)                                                                         \
     X(Barrier_init)                                                                                         \
-    X(Bcast_init) X(Allgather_init) X(Allgatherv_init) X(Allreduce_init) X(Alltoall_init) X(Alltoallv_init) \
+    X(Bcast_init)                                                                                           \
+    X(Allgather_init) X(Allgatherv_init) X(Allreduce_init) X(Alltoall_init) X(Alltoallv_init)               \
         X(Alltoallw_init) X(Reduce_scatter_init) X(Reduce_scatter_block_init) X(Reduce_init) X(Gather_init) \
             X(Gatherv_init) X(Scan_init) X(Exscan_init) X(Scatter_init) X(Scatterv_init)                    \
                 X(Neighbor_allgather_init) X(Neighbor_allgatherv_init) X(Neighbor_alltoall_init)            \

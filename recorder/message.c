@@ -312,8 +312,11 @@ void after_init_request(struct call *call, int result)
     if (request) {
         request->flags = MPIQ_RECORD_REQUEST_PERSISTENT;
         request->made = call->caller;
-        if (is_partitioned(call->function))
+        if (is_partitioned(call->function)) {
             request->flags |= MPIQ_RECORD_REQUEST_PARTITIONED;
+            request->partitions = (int32_t)call->arguments[1];
+            __atomic_store_n(&recorder_partitioned, true, __ATOMIC_RELAXED);
+        }
     }
     publish(call, request, MPIQ_RECORD_REQUEST_INACTIVE);
 }
@@ -341,6 +344,8 @@ static void start(struct call *call, uint64_t handle)
         request->starts++;
         collective_begin(call, true, &request->call);
     } else if (request->kind <= MPIQ_RECORD_REQUEST_RSEND && comm && request->peer >= 0) {
+        if (request->flags & MPIQ_RECORD_REQUEST_PARTITIONED)
+            partition_begin(request);
         request->sequence = channel_send(comm, request->peer, request->tag, request->bytes);
         if (recorder_check) {
             struct message message = data_of_request(request);

@@ -38,18 +38,20 @@ enum { WORDS = 13 };
     X(SEND_INIT)                                                                                             \
     X(BSEND_INIT)                                                                                            \
     X(SSEND_INIT)                                                                                            \
-    X(RSEND_INIT) X(RECV) X(IRECV) X(RECV_INIT) X(PSEND_INIT) X(PRECV_INIT) X(SENDRECV) X(SENDRECV_REPLACE)  \
-        X(ISENDRECV) X(ISENDRECV_REPLACE) X(PROBE) X(IPROBE) X(MPROBE) X(IMPROBE) X(MRECV) X(IMRECV)         \
-            X(START) X(STARTALL) X(WAIT) X(WAITALL) X(WAITANY) X(WAITSOME) X(TEST) X(TESTALL) X(TESTANY)     \
-                X(TESTSOME) X(REQUEST_FREE) X(CANCEL) X(GREQUEST) X(DETACH) X(COLLECTIVE) X(ICOLLECTIVE)     \
-                    X(PCOLLECTIVE) X(CREATE) X(IDUP) X(CREATE_GROUP) X(CREATE_ALONE) X(CREATE_WORLD)         \
-                        X(INTERCOMM_CREATE) X(COMM_FREE) X(GET_PARENT) X(COMM_NAME) X(WIN_CREATE)            \
-                            X(WIN_FREE) X(WIN_SYNC) X(WIN_NAME) X(RMA) X(FILE) X(IFILE) X(REQUEST_OTHER)     \
-                                X(INIT) X(FINALIZE) X(TYPE_FREE) X(TYPE_NEW) X(GROUP_NEW) X(GROUP_FREE)      \
-                                    X(OP_NEW) X(OP_FREE) X(FILE_OPEN) X(FILE_CLOSE) X(WIN_START) X(WIN_POST) \
-                                        X(WIN_COMPLETE) X(WIN_WAIT) X(WIN_TEST) X(WIN_LOCK) X(WIN_UNLOCK)    \
-                                            X(WIN_LOCK_ALL) X(WIN_UNLOCK_ALL) X(WIN_FLUSH) X(WIN_FLUSH_ALL)  \
-                                                X(WIN_FENCE) X(WIN_INFO) X(WIN_ATTRIBUTE)
+    X(RSEND_INIT)                                                                                            \
+    X(RECV) X(IRECV) X(RECV_INIT) X(PSEND_INIT) X(PRECV_INIT) X(SENDRECV) X(SENDRECV_REPLACE) X(ISENDRECV)   \
+        X(ISENDRECV_REPLACE) X(PROBE) X(IPROBE) X(MPROBE) X(IMPROBE) X(MRECV) X(IMRECV) X(START) X(STARTALL) \
+            X(WAIT) X(WAITALL) X(WAITANY) X(WAITSOME) X(TEST) X(TESTALL) X(TESTANY) X(TESTSOME)              \
+                X(REQUEST_FREE) X(CANCEL) X(GREQUEST) X(DETACH) X(COLLECTIVE) X(ICOLLECTIVE) X(PCOLLECTIVE)  \
+                    X(CREATE) X(IDUP) X(CREATE_GROUP) X(CREATE_ALONE) X(CREATE_WORLD) X(INTERCOMM_CREATE)    \
+                        X(COMM_FREE) X(GET_PARENT) X(COMM_NAME) X(WIN_CREATE) X(WIN_FREE) X(WIN_SYNC)        \
+                            X(WIN_NAME) X(RMA) X(FILE) X(IFILE) X(REQUEST_OTHER) X(INIT) X(FINALIZE)         \
+                                X(TYPE_FREE) X(TYPE_NEW) X(GROUP_NEW) X(GROUP_FREE) X(OP_NEW) X(OP_FREE)     \
+                                    X(FILE_OPEN) X(FILE_CLOSE) X(WIN_START) X(WIN_POST) X(WIN_COMPLETE)      \
+                                        X(WIN_WAIT) X(WIN_TEST) X(WIN_LOCK) X(WIN_UNLOCK) X(WIN_LOCK_ALL)    \
+                                            X(WIN_UNLOCK_ALL) X(WIN_FLUSH) X(WIN_FLUSH_ALL) X(WIN_FENCE)     \
+                                                X(WIN_INFO) X(WIN_ATTRIBUTE) X(PREADY) X(PREADY_RANGE)       \
+                                                    X(PREADY_LIST)
 
 enum action {
 #define RECORDER_ENUM(id) ACTION_##id,
@@ -310,7 +312,8 @@ struct mpiq_record_request *request_new(void);
 /* Publishes it under its handle. */
 void request_publish(struct mpiq_record_request *request, uint64_t handle,
                      enum mpiq_record_request_state state);
-/* Publishes the send half of an exchange.  It has no handle, and ends with the receive half that leads to it. */
+/* Publishes the send half of an exchange.  It has no handle, and ends with the receive half that leads to it.
+ */
 void request_publish_half(struct mpiq_record_request *request);
 struct mpiq_record_request *request_find(uint64_t handle); /* NULL: none, the null request */
 /* It has ended: it is no longer known by its handle. */
@@ -323,6 +326,14 @@ void request_attach(struct mpiq_record_request *request);
 /* Those on a communicator that is freed lose it: its record may become another's. */
 void request_forget_comm(uint32_t comm);
 bool request_init(void);
+
+/* ---- partition.c ------------------------------------------------------------------------------------- */
+
+extern bool recorder_partitioned; /* there was a partitioned request */
+/* MPI_Start of a partitioned send: none is ready. */
+void partition_begin(struct mpiq_record_request *request);
+/* MPI_Pready and its like. */
+void partition_ready(const struct function *function, const word *arguments);
 
 /* ---- collective.c ------------------------------------------------------------------------------------ */
 

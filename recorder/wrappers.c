@@ -2,8 +2,8 @@
 /*
  * wrappers - the functions that a program or its Fortran layer calls instead of the library's, as MPI_X and
  * PMPI_X.  A call made inside another MPI call, or before MPI_Init, is passed on unrecorded; what the
- * program's own functions call inside MPI_Finalize is recorded.  Each wrapper takes thirteen words, as many as
- * the longest MPI function has: words that the caller did not pass are undefined, and are passed on.
+ * program's own functions call inside MPI_Finalize is recorded.  Each wrapper takes thirteen words, as many
+ * as the longest MPI function has: words that the caller did not pass are undefined, and are passed on.
  */
 #include <stdio.h>
 #include <string.h>
@@ -47,20 +47,21 @@ __attribute__((noinline)) static word begin_recording(unsigned index, mpi_functi
 #define ARGUMENTS a, b, c, d, e, f, g, h, i, j, k, l, m
 
 /* Whether such a call is followed inside another one too; a constant in each wrapper. */
-static inline bool is_freeing(unsigned action)
+static inline bool is_followed(unsigned action)
 {
     return action == ACTION_COMM_FREE || action == ACTION_REQUEST_FREE || action == ACTION_TYPE_FREE ||
            action == ACTION_WIN_FREE || action == ACTION_GROUP_FREE || action == ACTION_OP_FREE ||
-           action == ACTION_FILE_CLOSE;
+           action == ACTION_FILE_CLOSE || action == ACTION_PREADY || action == ACTION_PREADY_RANGE ||
+           action == ACTION_PREADY_LIST;
 }
 
-__attribute__((noinline)) static word pass_inside(unsigned index, bool frees, mpi_function *next, word caller,
-                                                  PARAMETERS)
+__attribute__((noinline)) static word pass_inside(unsigned index, bool follow, mpi_function *next,
+                                                  word caller, PARAMETERS)
 {
     word arguments[WORDS] = {ARGUMENTS};
     if (recorder_self.finalize)
         return dispatch_in_finalize(index, next, arguments, caller);
-    return frees && recorder_active ? dispatch_inside(index, next, arguments) : next(ARGUMENTS);
+    return follow && recorder_active ? dispatch_inside(index, next, arguments) : next(ARGUMENTS);
 }
 
 static inline __attribute__((always_inline)) word pass(unsigned index, unsigned action,
@@ -73,7 +74,7 @@ static inline __attribute__((always_inline)) word pass(unsigned index, unsigned 
             return ERROR_NO_FUNCTION;
     }
     if (recorder_self.depth > 0)
-        return pass_inside(index, is_freeing(action), next, caller, ARGUMENTS);
+        return pass_inside(index, is_followed(action), next, caller, ARGUMENTS);
     word arguments[WORDS] = {ARGUMENTS};
     if (__builtin_expect(!recorder_active, 0))
         return begin_recording(index, next, arguments, caller);

@@ -6,6 +6,10 @@
  * another call of the program's where a partition was marked ready before both sides knew of each other.  So
  * it waits for what the first of its messages waits for that is not done, as long as the other side's library
  * has nothing of that kind left to do.
+ *
+ * Of that the recorder sees nothing.  It counts a partitioned send as a message that has begun with its
+ * start. So a receive waits for its sender to act if all messages that may be for it are sends that have
+ * begun and lack a partition.
  */
 #include "job/graph.h"
 
@@ -35,6 +39,46 @@ static bool other_side_moves(const struct mpiq_job_state *job, const struct mpiq
     return false;
 }
 
+/* Active partitioned sends to that rank that lack a partition, with the envelope of its receive. */
+static uint32_t count_incomplete(const struct mpiq_job_state *job, const struct mpiq_job_rank *sender,
+                                 const struct mpiq_job_rank *rank, const struct mpiq_job_operation *receive)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sender->operation_count; i++) {
+        const struct mpiq_job_operation *op = &job->operations[sender->first_operation + i];
+        count += op->kind == MPIQ_OPERATION_PSEND && op->queue == MPIQ_QUEUE_SENDS && !op->inactive &&
+                 op->status == MPIQ_STATUS_PENDING && op->comm == receive->comm &&
+                 op->peer == rank->process && op->tag == receive->tag && mpiq_job_more(job, op)->missing > 0;
+    }
+    return count;
+}
+
+/* Messages with the envelope of a rank's receive that were sent and not received. */
+static uint32_t count_messages(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                               const struct mpiq_job_operation *receive)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rank->operation_count; i++) {
+        const struct mpiq_job_operation *op = &job->operations[rank->first_operation + i];
+        count += op->queue == MPIQ_QUEUE_UNEXPECTED && op->comm == receive->comm &&
+                 op->peer == receive->peer && op->tag == receive->tag;
+    }
+    return count;
+}
+
+/* A receive that only the recorder has seen. */
+static uint32_t counted_node(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                             const struct mpiq_job_operation *op)
+{
+    const struct mpiq_job_rank *sender = mpiq_job_rank_of(job, op->peer);
+    const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), op->comm);
+    if (!member || !sender || mpiq_channel_underway(job, member, op->peer))
+        return MPIQ_NODE_UNKNOWN;
+    uint32_t messages = count_messages(job, rank, op);
+    return messages == 0 || messages == count_incomplete(job, sender, rank, op) ? mpiq_rank_node(op->peer)
+                                                                                : MPIQ_NODE_UNKNOWN;
+}
+
 static uint32_t find_inner(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                            uint64_t request)
 {
@@ -62,6 +106,8 @@ uint32_t mpiq_partitioned_node(const struct mpiq_wait_graph *graph, const struct
         return MPIQ_NODE_LIVE;
     if (op->kind == MPIQ_OPERATION_PSEND && more->missing > 0) /* its own process has to call MPI_Pready */
         return mpiq_rank_node(rank->process);
+    if (mpiq_job_is_counted(rank) && op->kind == MPIQ_OPERATION_PRECV)
+        return counted_node(job, rank, op);
     if (more->inner == 0 || other_side_moves(job, rank, op))
         return MPIQ_NODE_UNKNOWN;
     *inner = find_inner(job, rank, more->inner);

@@ -93,15 +93,38 @@ char *mpiq_job_communicator_words(const struct mpiq_job_state *job, uint32_t com
     return length < 0 ? NULL : text;
 }
 
+/* Of a receive of which only the recorder knows, the send: what that lacks, the receive waits for.  Itself
+   where there are several, or none. */
+static const struct mpiq_job_operation *sending(const struct mpiq_job_state *job,
+                                                const struct mpiq_job_operation *receive)
+{
+    const struct mpiq_job_rank *sender = mpiq_job_rank_of(job, receive->peer);
+    const struct mpiq_job_operation *found = receive;
+    if (receive->kind != MPIQ_OPERATION_PRECV || mpiq_job_more(job, receive)->missing >= 0 || !sender)
+        return receive;
+    for (uint32_t i = 0; i < sender->operation_count; i++) {
+        const struct mpiq_job_operation *op = &job->operations[sender->first_operation + i];
+        if (op->kind != MPIQ_OPERATION_PSEND || op->queue != MPIQ_QUEUE_SENDS || op->inactive ||
+            op->comm != receive->comm || op->tag != receive->tag)
+            continue;
+        if (found != receive)
+            return receive;
+        found = op;
+    }
+    return found;
+}
+
 char *mpiq_job_partitions_words(const struct mpiq_job_state *job, const struct mpiq_job_operation *operation)
 {
-    const struct mpiq_job_operation_more *more = mpiq_job_more(job, operation);
+    const struct mpiq_job_operation_more *more = mpiq_job_more(job, sending(job, operation));
     const char *which = mpiq_job_string(job, more->which);
     const char *s = more->missing == 1 ? "" : "s";
     char *text = NULL;
-    int length = more->missing > 0 && which
-                     ? asprintf(&text, "partition%s %s of %" PRId32, s, which, more->partitions)
-                     : asprintf(&text, "%" PRId32 " partitions", more->partitions);
+    int length =
+        more->missing > 0 && which ? asprintf(&text, "partition%s %s of %" PRId32, s, which, more->partitions)
+        : more->missing > 0
+            ? asprintf(&text, "%" PRId32 " of %" PRId32 " partitions", more->missing, more->partitions)
+            : asprintf(&text, "%" PRId32 " partitions", more->partitions);
     return length < 0 ? NULL : text;
 }
 

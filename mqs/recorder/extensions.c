@@ -146,6 +146,20 @@ static int get_operation_details(mqs_process *process, mqs_operation_details *re
     return mqs_ok;
 }
 
+static int get_partitions(mqs_process *process, mqs_partitions *ret)
+{
+    mqs_process_info *info = entry_process(process);
+
+    if (info == NULL || ret == NULL) {
+        return ERROR_ARGUMENT;
+    }
+    if (!info->details_valid) {
+        return ERROR_ORDER;
+    }
+    *ret = info->parts;
+    return info->parts.partitions > 0 ? mqs_ok : mqs_no_information;
+}
+
 /* ---- channels ---------------------------------------------------------------------------------------- */
 
 static int compare_peers(const void *left, const void *right)
@@ -289,6 +303,7 @@ static const mqs_extensions extensions = {
     .get_communicator_origin = get_communicator_origin,
     .get_sources = source_get,
     .get_persistent = source_get_persistent,
+    .get_partitions = get_partitions,
 };
 
 EXPORT const mqs_extensions *mqs_get_extensions(void)

@@ -200,6 +200,7 @@ EXPORT int mqs_next_operation(mqs_process *process, mqs_pending_operation *ret)
     operation = &info->operations.operations[info->next_operation++];
     *ret = operation->plain;
     info->details = operation->details;
+    info->parts = operation->parts;
     info->details_valid = true;
     return mqs_ok;
 }

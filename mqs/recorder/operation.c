@@ -105,6 +105,9 @@ static int request_kind(const struct copy *copy, const struct mpiq_record_reques
     if (request->kind > MPIQ_RECORD_REQUEST_OTHER) {
         return mqs_kind_other;
     }
+    if ((request->flags & MPIQ_RECORD_REQUEST_PARTITIONED) != 0) {
+        return request->kind == MPIQ_RECORD_REQUEST_RECEIVE ? mqs_kind_precv : mqs_kind_psend;
+    }
     /* --strict leaves MPI_Isendrecv as it is. */
     return (request->flags & MPIQ_RECORD_REQUEST_EXCHANGE) != 0 ? kinds[request->kind]
                                                                 : send_kind(copy, kinds[request->kind]);
@@ -114,6 +117,64 @@ static int request_kind(const struct copy *copy, const struct mpiq_record_reques
 static mqs_taddr_t pseudo_request(const struct copy *copy, const void *record)
 {
     return (mqs_taddr_t)(copy->root.arena + (uint64_t)((const unsigned char *)record - copy->bytes));
+}
+
+/* Appends "3", or "2-5", to a list that has room for it. */
+static void add_partitions(char *list, size_t size, int low, int high)
+{
+    size_t length = strlen(list);
+    const char *comma = length > 0 ? "," : "";
+
+    if (low == high) {
+        snprintf(list + length, size - length, "%s%d", comma, low);
+    } else {
+        snprintf(list + length, size - length, "%s%d-%d", comma, low, high);
+    }
+}
+
+/* Those without their bit, in as many words as fit: "0-2,5", "0,2,4,...". */
+static void list_missing(uint64_t ready, int partitions, char *list, size_t size)
+{
+    enum { ONE = 8 }; /* ",60-63" and then ",..." */
+
+    list[0] = '\0';
+    for (int i = 0; i < partitions; i++) {
+        int low = i;
+
+        if ((ready >> i & 1) != 0) {
+            continue;
+        }
+        while (i + 1 < partitions && (ready >> (i + 1) & 1) == 0) {
+            i++;
+        }
+        if (strlen(list) + 2 * ONE > size) {
+            strcat(list, ",...");
+            return;
+        }
+        add_partitions(list, size, low, i);
+    }
+}
+
+/* Of a receive nobody knows which partitions have arrived. */
+static void describe_partitions(const struct copy *copy, const struct mpiq_record_request *request,
+                                mqs_partitions *ret)
+{
+    enum { BITS = 64 };
+
+    ret->partitions = request->partitions > 0 ? request->partitions : 0;
+    ret->missing = -1;
+    if (request->kind == MPIQ_RECORD_REQUEST_RECEIVE || copy->root.lost_ready > 0) {
+        return;
+    }
+    if (ret->partitions > BITS) {
+        ret->missing = request->ready < ret->partitions ? ret->partitions - request->ready : 0;
+        return;
+    }
+    ret->missing = 0;
+    for (int i = 0; i < ret->partitions; i++) {
+        ret->missing += (request->ready_bits >> i & 1) == 0;
+    }
+    list_missing(request->ready_bits, (int)ret->partitions, ret->which, sizeof ret->which);
 }
 
 static void from_request(const struct copy *copy, const struct mpiq_record_request *request,
@@ -144,6 +205,9 @@ static void from_request(const struct copy *copy, const struct mpiq_record_reque
     }
     if ((request->flags & MPIQ_RECORD_REQUEST_EXCHANGE) != 0) {
         details->flags |= mqs_operation_unnamed;
+    }
+    if ((request->flags & MPIQ_RECORD_REQUEST_PARTITIONED) != 0) {
+        describe_partitions(copy, request, &operation->parts);
     }
     if ((request->flags & MPIQ_RECORD_REQUEST_MATCHED) != 0) {
         operation->plain.status = mqs_st_matched;

@@ -12,7 +12,8 @@
 struct operation {
     mqs_pending_operation plain;
     mqs_operation_details details;
-    uint64_t begin; /* cycles: the order of posting */
+    uint64_t begin;       /* cycles: the order of posting */
+    mqs_partitions parts; /* parts.partitions 0: it is no partitioned one */
 };
 
 /* Ordered by posting. */

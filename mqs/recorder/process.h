@@ -29,6 +29,7 @@ struct _mqs_process_info {
     struct operation_list wait_operations;
     size_t next_wait_operation;
     mqs_operation_details details; /* of the operation returned last */
+    mqs_partitions parts;          /* likewise */
     bool details_valid;
 
     int calls; /* mqs_call_list that is iterated, -1 none */

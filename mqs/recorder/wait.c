@@ -172,6 +172,7 @@ int wait_next_operation(mqs_process *process, mqs_pending_operation *ret)
     operation = &info->wait_operations.operations[info->next_wait_operation++];
     *ret = operation->plain;
     info->details = operation->details;
+    info->parts = operation->parts;
     info->details_valid = true;
     return mqs_ok;
 }

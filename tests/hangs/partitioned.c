@@ -8,6 +8,7 @@
 
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 
+#include <pthread.h>
 #include <time.h>
 
 #define WORLD MPI_COMM_WORLD
@@ -78,6 +79,29 @@ CASE(partitions_of_its_own_not_ready)
         MPI_Pready(3, request);
     } else {
         make_receive(PARTS, 1, 0, 1, &request);
+        MPI_Start(&request);
+    }
+    HANG(finish(&request));
+}
+
+#define MANY 100
+
+/* All but the last: more than a word has bits. */
+CASE(one_of_many_partitions_forgotten)
+{
+    MPI_Request request;
+
+    if (rank == 0) {
+        int others[MANY - 2];
+
+        for (int i = 0; i < MANY - 2; i++)
+            others[i] = MANY - 2 - i;
+        make_send(MANY, 1, 1, 1, &request);
+        MPI_Start(&request);
+        MPI_Pready_list(MANY - 2, others, request);
+        MPI_Pready(0, request);
+    } else {
+        make_receive(MANY, 1, 0, 1, &request);
         MPI_Start(&request);
     }
     HANG(finish(&request));
@@ -213,6 +237,45 @@ CASE(partition_behind_a_message)
         finish(&request);
         MPI_Request_free(&request);
         MPI_Barrier(WORLD);
+    }
+}
+
+static MPI_Request of_both_threads;
+static volatile int started;
+
+/* The last partition of each round. */
+static void *mark_ready(void *argument)
+{
+    (void)argument;
+    for (int seen = 0;; seen++) {
+        while (started == seen)
+            doze(100);
+        doze(2000);
+        MPI_Pready(PARTS - 1, of_both_threads);
+    }
+}
+
+/* The thread that waits for the send is not the one that marks its last partition. */
+CASE_THREADS(partition_of_another_thread)
+{
+    pthread_t thread;
+
+    if (rank == 0) {
+        make_send(PARTS, 1, 1, 1, &of_both_threads);
+        pthread_create(&thread, NULL, mark_ready, NULL);
+    } else {
+        make_receive(PARTS, 1, 0, 1, &of_both_threads);
+    }
+    ROUNDS
+    {
+        MPI_Request request = of_both_threads;
+
+        MPI_Start(&request);
+        if (rank == 0) {
+            MPI_Pready_range(0, PARTS - 2, request);
+            started++;
+        }
+        finish(&request);
     }
 }
 

@@ -183,6 +183,72 @@ static void test_another_thread(void)
     job_expect(&job, "running: no rank is proven to be stuck\n");
 }
 
+static void count(struct job_builder *job, int rank, uint64_t messages, bool received)
+{
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_communicator *comm = &job->states[look][rank]->communicators[WORLD];
+        job->states[look][rank]->source = MPIQ_SOURCE_RECORDER;
+        for (size_t i = 0; i < comm->channel_count; i++)
+            comm->channels[i].counted = true;
+        if (messages > 0)
+            *mpiq_channel_add_tag(&comm->channels[0]) =
+                (struct mpiq_tag_count){.messages = messages, .tags = TAG, .cell = -1, .received = received};
+    }
+}
+
+/* Of the same job the recorder alone knows: rank 0's send has begun, after `taken` others, and how many of
+   its partitions are missing. */
+static void set_up_recorded(struct job_builder *job, int sent, int taken, int64_t missing)
+{
+    job_init(job, 2);
+    job_recv(job, 0, WORLD, 1, 9);
+    uint64_t send = job_operation(job, 0, WORLD, MPIQ_OPERATION_SEND, 1, TAG, 16)->request;
+    job_wait(job, 1, "MPI_Wait", MPIQ_WAIT_REQUEST);
+    uint64_t receive = job_wait_receive(job, 1, WORLD, 0, TAG);
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_rank_state **states = job->states[look];
+        make_partitioned(states[0], find(states[0], send, false), true, missing > 0 ? "3" : NULL, 0);
+        find(states[0], send, false)->missing = missing;
+        make_partitioned(states[1], find(states[1], receive, false), false, NULL, 0);
+        make_partitioned(states[1], find(states[1], receive, true), false, NULL, 0);
+    }
+    job_channel(job, 0, 1, WORLD, sent, taken);
+    count(job, 0, (uint64_t)sent, false);
+    count(job, 1, (uint64_t)taken, true);
+}
+
+static void test_recorded(void)
+{
+    struct job_builder job;
+    set_up_recorded(&job, 1, 0, 1);
+    job_expect(&job, PROVEN);
+    set_up_recorded(&job, 8, 7, 1);
+    job_expect(&job, PROVEN);
+    set_up_recorded(&job, 1, 0, 0); /* all are ready: it may come at any time */
+    job_expect(&job, NOT_PROVEN);
+    set_up_recorded(&job, 1, 0, -1);
+    job_expect(&job, NOT_PROVEN);
+    set_up_recorded(&job, 8, 6, 1); /* an earlier one, which is complete, may be for it */
+    job_expect(&job, NOT_PROVEN);
+    set_up_recorded(&job, 1, 0, 1); /* its counts may be off */
+    for (int look = 0; look < 2; look++)
+        job.states[look][0]->communicators[WORLD].channels[0].unclear = true;
+    job_expect(&job, NOT_PROVEN);
+}
+
+/* The receive that waits for a send that was not started waits for its sender. */
+static void test_recorded_not_started(void)
+{
+    struct job_builder job;
+    set_up_recorded(&job, 7, 7, 1);
+    for (int look = 0; look < 2; look++)
+        job.states[look][0]->operations[1].inactive = true;
+    job_expect(&job,
+               "deadlock: none of the 2 ranks can continue\n"
+               "wait_cycle ranks 0-1: Ranks 0 and 1 wait for each other: rank 1 waits for 4 partitions, "
+               "tag 5 from rank 0\n");
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -195,6 +261,8 @@ int main(void)
         {"no inner", test_no_inner},
         {"own not ready", test_own_not_ready},
         {"another thread", test_another_thread},
+        {"recorded", test_recorded},
+        {"recorded, not started", test_recorded_not_started},
         CU_TEST_INFO_NULL,
     };
     return suite_run("partitioned", tests);

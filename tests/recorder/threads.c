@@ -117,10 +117,15 @@ static void collectives(struct worker *worker)
 }
 #endif
 
+/* A thread that begins when another has ended would go on in its record. */
+static pthread_barrier_t all_have_begun;
+
 static void *work(void *argument)
 {
     struct worker *worker = argument;
     int flag, value = 1, sum;
+    MPI_Iprobe(MPI_ANY_SOURCE, 1000, shared, &flag, MPI_STATUS_IGNORE);
+    pthread_barrier_wait(&all_have_begun);
     while (worker->calls < most) {
         if (with_more && next_random(worker, 32) == 0)
             free_window(make_window(worker, (int)next_random(worker, 4)));
@@ -170,6 +175,7 @@ int main(int argc, char **argv)
         workers[i].tag = i + 1;
         workers[i].random = (uint64_t)i * 977 + 5;
     }
+    pthread_barrier_init(&all_have_begun, NULL, THREADS);
     for (int i = 0; i < THREADS; i++)
         pthread_create(&workers[i].thread, NULL, work, &workers[i]);
     for (int i = 0; i < THREADS; i++)
