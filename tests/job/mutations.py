@@ -196,6 +196,8 @@ MUTATIONS = [
      "messages == count_incomplete(job, sender, rank, op)", "count_incomplete(job, sender, rank, op) > 0"),
     ("a send that lacks a partition brings nothing", "lib/job/graph_partitioned.c",
      "messages == count_incomplete(job, sender, rank, op)", "false"),
+    ("a receive may be for a message of which the tag is not known", "lib/job/graph_partitioned.c",
+     "!sender || mpiq_channel_underway(job, member, op->peer)", "!sender"),
     ("shared locks do not exclude each other", "lib/job/graph_window.c",
      "bool excludes = wanted == MPIQ_LOCK_EXCLUSIVE || lock->type == MPIQ_LOCK_EXCLUSIVE;", "bool excludes = true;"),
     ("who has posted holds nobody up", "lib/job/graph_window.c",
