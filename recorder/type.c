@@ -12,7 +12,8 @@ void type_init(void)
     mpiq_record_root.types = arena_offset(types);
 }
 
-/* Asks the library.  A newcomer replaces what is in its slot: its records then have no name. */
+/* Asks the library.  A newcomer replaces what is in its slot: its records then have no name.  A thread that
+   sees the new size here sees that the handle has changed, too. */
 static int64_t learn(struct mpiq_record_type *slot, uint64_t handle)
 {
     int size = -1;
@@ -24,8 +25,8 @@ static int64_t learn(struct mpiq_record_type *slot, uint64_t handle)
         name[0] = '\0';
     name[sizeof name - 1] = '\0';
     arena_lock();
-    __atomic_store_n(&slot->handle, 0, __ATOMIC_RELEASE);
-    slot->size = size;
+    __atomic_store_n(&slot->handle, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->size, size, __ATOMIC_RELEASE);
     snprintf(slot->name, sizeof slot->name, "%.47s", name);
     __atomic_store_n(&slot->handle, handle, __ATOMIC_RELEASE);
     arena_unlock();
@@ -43,8 +44,8 @@ int64_t type_size(uint64_t handle)
         return -1; /* the library would raise an error, and end the program */
     struct mpiq_record_type *slot = slot_of(handle);
     if (__builtin_expect(__atomic_load_n(&slot->handle, __ATOMIC_ACQUIRE) == handle, 1)) {
-        int64_t size = slot->size;
-        if (!recorder_multiple || __atomic_load_n(&slot->handle, __ATOMIC_ACQUIRE) == handle)
+        int64_t size = __atomic_load_n(&slot->size, __ATOMIC_ACQUIRE);
+        if (!recorder_multiple || __atomic_load_n(&slot->handle, __ATOMIC_RELAXED) == handle)
             return size;
     }
     return learn(slot, handle);
@@ -52,6 +53,7 @@ int64_t type_size(uint64_t handle)
 
 void type_forget(uint64_t handle)
 {
-    if (types && slot_of(handle)->handle == handle)
-        __atomic_store_n(&slot_of(handle)->handle, 0, __ATOMIC_RELEASE);
+    struct mpiq_record_type *slot = types ? slot_of(handle) : NULL;
+    if (slot && __atomic_load_n(&slot->handle, __ATOMIC_RELAXED) == handle)
+        __atomic_store_n(&slot->handle, 0, __ATOMIC_RELEASE);
 }

@@ -24,6 +24,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Of core files, objects are opened where programs belong: here the tests' own are.
 os.environ.setdefault("MPIQ_OBJECT_DIRS", f"{tempfile.gettempdir()}:{pathlib.Path.home()}:{HERE.parent.parent}")
 TESTS = HERE.parent # ready.h is there
+# pytest changes os.environ while threads start jobs.
+ENVIRONMENT = dict(os.environ)
 
 # Prefixes by release line, patched and not, as the environment gives them.
 PREFIX_VARIABLES = {
@@ -164,8 +166,8 @@ class Job:
             "MPIQ_TEST_JOB": self.mark,
             **(environment or {}),
         }
-        self.environment = {**os.environ, **AS_ROOT, **exported, "TMPDIR": str(self.directory)}
-        self.environment["PATH"] = f"{line.prefix / 'bin'}:{os.environ['PATH']}"
+        self.environment = {**ENVIRONMENT, **AS_ROOT, **exported, "TMPDIR": str(self.directory)}
+        self.environment["PATH"] = f"{line.prefix / 'bin'}:{ENVIRONMENT['PATH']}"
         arguments = line.launch(ranks, exported, self.directory, two_hosts)
         self.command = [*arguments, *options, *map(str, command)]
         self._output = open(self.directory / "output", "wb")
