@@ -319,12 +319,11 @@ struct mpiq_record_request {
     uint32_t tid;
     struct mpiq_record_collective call; /* arguments, of any call; class -1 if not a collective */
     uint64_t starts;                    /* of a persistent collective */
-    uint64_t made;      /* of a persistent request: return address of the call that created it */
-    uint32_t send_half; /* of the receive half of an exchange: the record of its send; 0: none */
-    int32_t partitions; /* of a partitioned one, as the program gave it; 0: it is none */
-    uint64_t
-        ready_bits; /* of a partitioned send, since its start: bit i is set if partition i is marked ready */
-    uint32_t ready; /* and how many were, counted again if marked again */
+    uint64_t made;       /* of a persistent request: return address of the call that created it */
+    uint32_t send_half;  /* of the receive half of an exchange: the record of its send; 0: none */
+    int32_t partitions;  /* as the program gave it; 0: the request is not partitioned */
+    uint64_t ready_bits; /* partitioned send: bit i is set if partition i was marked ready since its start */
+    uint32_t ready;      /* partitions marked ready since the start; one marked twice counts twice */
     uint32_t reserved;
 };
 
@@ -515,7 +514,7 @@ struct mpiq_record_root {
     uint32_t bases;      /* array of MPIQ_RECORD_MAX_BASES */
     uint32_t freed;      /* with MPIQ_RECORD_CHECK: first freed struct mpiq_record_comm */
     uint64_t lost_facts; /* calls not counted by any fact */
-    uint64_t lost_ready; /* calls of MPI_Pready and its like on requests that are not known */
+    uint64_t lost_ready; /* calls to MPI_Pready, MPI_Pready_range and MPI_Pready_list on unknown requests */
 };
 
 #endif

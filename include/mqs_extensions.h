@@ -154,7 +154,7 @@ typedef struct {
     int moves;         /* 1: the library may send for it without another call by the program */
 } mqs_partitions;
 
-/* In place of its name, of an operation that the program made by MPI_Op_create. */
+/* Name given to every operation that the program made with MPI_Op_create. */
 #define MQS_USER_OP "user-defined"
 
 /* One collective call: a recent one from the ring, or an outstanding one. */

@@ -9,8 +9,8 @@ static bool was_cancelled(const unsigned char *status)
     return status && ASK(Test_cancelled, (word)status, (word)&cancelled) == 0 && cancelled;
 }
 
-/* A partitioned request, while this thread waits for it, may be another's that marks partitions ready; and
-   its handle is no other request's before it is freed. */
+/* Another thread may mark partitions ready while this one waits for the request, so it stays in the index.
+   That is safe: no other request gets the handle before this one is freed. */
 static bool stays(const struct mpiq_record_request *request)
 {
     return request && request->flags & MPIQ_RECORD_REQUEST_PARTITIONED;

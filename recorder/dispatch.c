@@ -506,8 +506,7 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a)
 
 /* ---- one call ---------------------------------------------------------------------------------------- */
 
-/* Clears what is known of the thread's call, for the next one, which counts from when thread->calls is
- * raised. */
+/* Prepares the thread's record for its next call.  The call counts once thread->calls is incremented. */
 static struct mpiq_record_call *begin_entry(struct mpiq_record_thread *thread, unsigned index, word caller)
 {
     thread->number = 0;

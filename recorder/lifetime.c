@@ -56,16 +56,16 @@ static void add_op(unsigned *count, const char *name, uint64_t handle)
     ++*count;
 }
 
-/* Predefined operations, which have no name that could be asked for, in the order of MPICH's handles. */
+/* Predefined operations, in the order of MPICH's handles.  MPI has no call that returns their names. */
 static void list_ops(void)
 {
     static const struct {
         char name[16];
         uint8_t standard; /* handle of the standard ABI */
     } predefined[] = {
-        {"MPI_MAX", 0x23},    {"MPI_MIN", 0x22},     {"MPI_SUM", 0x21},    {"MPI_PROD", 0x24},
-        {"MPI_LAND", 0x30},   {"MPI_BAND", 0x28},    {"MPI_LOR", 0x31},    {"MPI_BOR", 0x29},
-        {"MPI_LXOR", 0x32},   {"MPI_BXOR", 0x2a},    {"MPI_MINLOC", 0x38}, {"MPI_MAXLOC", 0x39},
+        {"MPI_MAX", 0x23},     {"MPI_MIN", 0x22},   {"MPI_SUM", 0x21},    {"MPI_PROD", 0x24},
+        {"MPI_LAND", 0x30},    {"MPI_BAND", 0x28},  {"MPI_LOR", 0x31},    {"MPI_BOR", 0x29},
+        {"MPI_LXOR", 0x32},    {"MPI_BXOR", 0x2a},  {"MPI_MINLOC", 0x38}, {"MPI_MAXLOC", 0x39},
         {"MPI_REPLACE", 0x3c}, {"MPI_NO_OP", 0x3d},
     };
     uint64_t abi_open_mpi_op(const char *);

@@ -24,34 +24,22 @@ typedef word mpi_function(word, word, word, word, word, word, word, word, word, 
 enum { WORDS = 13 };
 
 /* What to do about a function: see dispatch.c. */
-#define RECORDER_ACTIONS(X)                                                                                  \
-    X(PLAIN)                                                                                                 \
-    X(POLL)                                                                                                  \
-    X(SEND)                                                                                                  \
-    X(BSEND)                                                                                                 \
-    X(SSEND)                                                                                                 \
-    X(RSEND)                                                                                                 \
-    X(ISEND)                                                                                                 \
-    X(IBSEND)                                                                                                \
-    X(ISSEND)                                                                                                \
-    X(IRSEND)                                                                                                \
-    X(SEND_INIT)                                                                                             \
-    X(BSEND_INIT)                                                                                            \
-    X(SSEND_INIT)                                                                                            \
-    X(RSEND_INIT)                                                                                            \
-    X(RECV) X(IRECV) X(RECV_INIT) X(PSEND_INIT) X(PRECV_INIT) X(SENDRECV) X(SENDRECV_REPLACE) X(ISENDRECV)   \
-        X(ISENDRECV_REPLACE) X(PROBE) X(IPROBE) X(MPROBE) X(IMPROBE) X(MRECV) X(IMRECV) X(START) X(STARTALL) \
-            X(WAIT) X(WAITALL) X(WAITANY) X(WAITSOME) X(TEST) X(TESTALL) X(TESTANY) X(TESTSOME)              \
-                X(REQUEST_FREE) X(CANCEL) X(GREQUEST) X(DETACH) X(COLLECTIVE) X(ICOLLECTIVE) X(PCOLLECTIVE)  \
-                    X(CREATE) X(IDUP) X(CREATE_GROUP) X(CREATE_ALONE) X(CREATE_WORLD) X(INTERCOMM_CREATE)    \
-                        X(COMM_FREE) X(GET_PARENT) X(COMM_NAME) X(WIN_CREATE) X(WIN_FREE) X(WIN_SYNC)        \
-                            X(WIN_NAME) X(RMA) X(FILE) X(IFILE) X(REQUEST_OTHER) X(INIT) X(FINALIZE)         \
-                                X(TYPE_FREE) X(TYPE_NEW) X(GROUP_NEW) X(GROUP_FREE) X(OP_NEW) X(OP_FREE)     \
-                                    X(FILE_OPEN) X(FILE_CLOSE) X(WIN_START) X(WIN_POST) X(WIN_COMPLETE)      \
-                                        X(WIN_WAIT) X(WIN_TEST) X(WIN_LOCK) X(WIN_UNLOCK) X(WIN_LOCK_ALL)    \
-                                            X(WIN_UNLOCK_ALL) X(WIN_FLUSH) X(WIN_FLUSH_ALL) X(WIN_FENCE)     \
-                                                X(WIN_INFO) X(WIN_ATTRIBUTE) X(PREADY) X(PREADY_RANGE)       \
-                                                    X(PREADY_LIST)
+/* clang-format off */
+#define RECORDER_ACTIONS(X) \
+    X(PLAIN) X(POLL) X(SEND) X(BSEND) X(SSEND) X(RSEND) X(ISEND) X(IBSEND) X(ISSEND) X(IRSEND) \
+    X(SEND_INIT) X(BSEND_INIT) X(SSEND_INIT) X(RSEND_INIT) X(RECV) X(IRECV) X(RECV_INIT) \
+    X(PSEND_INIT) X(PRECV_INIT) X(SENDRECV) X(SENDRECV_REPLACE) X(ISENDRECV) X(ISENDRECV_REPLACE) \
+    X(PROBE) X(IPROBE) X(MPROBE) X(IMPROBE) X(MRECV) X(IMRECV) X(START) X(STARTALL) X(WAIT) \
+    X(WAITALL) X(WAITANY) X(WAITSOME) X(TEST) X(TESTALL) X(TESTANY) X(TESTSOME) X(REQUEST_FREE) \
+    X(CANCEL) X(GREQUEST) X(DETACH) X(COLLECTIVE) X(ICOLLECTIVE) X(PCOLLECTIVE) X(CREATE) X(IDUP) \
+    X(CREATE_GROUP) X(CREATE_ALONE) X(CREATE_WORLD) X(INTERCOMM_CREATE) X(COMM_FREE) X(GET_PARENT) \
+    X(COMM_NAME) X(WIN_CREATE) X(WIN_FREE) X(WIN_SYNC) X(WIN_NAME) X(RMA) X(FILE) X(IFILE) \
+    X(REQUEST_OTHER) X(INIT) X(FINALIZE) X(TYPE_FREE) X(TYPE_NEW) X(GROUP_NEW) X(GROUP_FREE) \
+    X(OP_NEW) X(OP_FREE) X(FILE_OPEN) X(FILE_CLOSE) X(WIN_START) X(WIN_POST) X(WIN_COMPLETE) \
+    X(WIN_WAIT) X(WIN_TEST) X(WIN_LOCK) X(WIN_UNLOCK) X(WIN_LOCK_ALL) X(WIN_UNLOCK_ALL) X(WIN_FLUSH) \
+    X(WIN_FLUSH_ALL) X(WIN_FENCE) X(WIN_INFO) X(WIN_ATTRIBUTE) X(PREADY) X(PREADY_RANGE) \
+    X(PREADY_LIST)
+/* clang-format on */
 
 enum action {
 #define RECORDER_ENUM(id) ACTION_##id,
@@ -312,8 +300,7 @@ struct mpiq_record_request *request_new(void);
 /* Publishes it under its handle. */
 void request_publish(struct mpiq_record_request *request, uint64_t handle,
                      enum mpiq_record_request_state state);
-/* Publishes the send half of an exchange.  It has no handle, and ends with the receive half that leads to it.
- */
+/* Publishes the send half of an exchange, which has no handle and ends with the receive half. */
 void request_publish_half(struct mpiq_record_request *request);
 struct mpiq_record_request *request_find(uint64_t handle); /* NULL: none, the null request */
 /* It has ended: it is no longer known by its handle. */
@@ -330,9 +317,9 @@ bool request_init(void);
 /* ---- partition.c ------------------------------------------------------------------------------------- */
 
 extern bool recorder_partitioned; /* there was a partitioned request */
-/* MPI_Start of a partitioned send: none is ready. */
+/* A partitioned send is started: no partition is ready yet. */
 void partition_begin(struct mpiq_record_request *request);
-/* MPI_Pready and its like. */
+/* MPI_Pready, MPI_Pready_range or MPI_Pready_list is called. */
 void partition_ready(const struct function *function, const word *arguments);
 
 /* ---- collective.c ------------------------------------------------------------------------------------ */
@@ -457,8 +444,8 @@ word dispatch(unsigned index, mpi_function *next, word *arguments, word caller);
 /* A call that frees an object, made inside another MPI call: by the program's own function that deletes an
    attribute, say.  It is in no history, but what it frees is known no longer. */
 word dispatch_inside(unsigned index, mpi_function *next, const word *arguments);
-/* A call made by the program's own functions that MPI_Finalize calls (attributes of MPI_COMM_SELF): it is
-   recorded.  In the history MPI_Finalize ends where it begins, and begins again where it ends. */
+/* Records a call that the program makes inside MPI_Finalize, in a delete function of an attribute of
+   MPI_COMM_SELF.  In the history, MPI_Finalize ends where the call begins and begins again where it ends. */
 word dispatch_in_finalize(unsigned index, mpi_function *next, word *arguments, word caller);
 
 #endif

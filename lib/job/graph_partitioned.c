@@ -7,9 +7,9 @@
  * it waits for what the first of its messages waits for that is not done, as long as the other side's library
  * has nothing of that kind left to do.
  *
- * Of that the recorder sees nothing.  It counts a partitioned send as a message that has begun with its
- * start. So a receive waits for its sender to act if all messages that may be for it are sends that have
- * begun and lack a partition.
+ * The recorder sees none of these messages.  It counts a partitioned send as one message, sent when the send
+ * is started.  So a receive waits for its sender to act if every message that may be for it is a started send
+ * that lacks a partition.
  */
 #include "job/graph.h"
 
@@ -39,7 +39,7 @@ static bool other_side_moves(const struct mpiq_job_state *job, const struct mpiq
     return false;
 }
 
-/* Active partitioned sends to that rank that lack a partition, with the envelope of its receive. */
+/* How many active partitioned sends match the rank's receive and lack a partition. */
 static uint32_t count_incomplete(const struct mpiq_job_state *job, const struct mpiq_job_rank *sender,
                                  const struct mpiq_job_rank *rank, const struct mpiq_job_operation *receive)
 {
@@ -53,7 +53,7 @@ static uint32_t count_incomplete(const struct mpiq_job_state *job, const struct 
     return count;
 }
 
-/* Messages with the envelope of a rank's receive that were sent and not received. */
+/* How many messages that match the rank's receive were sent and not yet received. */
 static uint32_t count_messages(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                                const struct mpiq_job_operation *receive)
 {
@@ -66,7 +66,7 @@ static uint32_t count_messages(const struct mpiq_job_state *job, const struct mp
     return count;
 }
 
-/* A receive that only the recorder has seen. */
+/* What a receive waits for that only the recorder knows. */
 static uint32_t counted_node(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                              const struct mpiq_job_operation *op)
 {

@@ -14,7 +14,7 @@
 
 /* ---- whether they fit ------------------------------------------------------------------------------- */
 
-/* While MPI_Finalize calls the program's own functions, the recorder still says that MPI is running. */
+/* While MPI_Finalize runs delete functions of the program, the recorder's phase is still "running". */
 static bool is_same_phase(const struct mpiq_rank_state *state, const struct mpiq_rank_state *own)
 {
     return state->phase == own->phase ||

@@ -528,8 +528,8 @@ char *mpiq_job_place_words(const struct mpiq_job_state *job, uint32_t site);
    several of those; where that is not known its name.  The caller frees; NULL without memory. */
 char *mpiq_job_communicator_words(const struct mpiq_job_state *job, uint32_t comm);
 
-/* "partition 3 of 4", "partitions 0-2,5 of 8", "3 of 100 partitions": those of a partitioned operation that
-   are missing; "4 partitions" where that is not known.  The caller frees; NULL without memory. */
+/* The missing partitions of a partitioned operation: "partition 3 of 4", "partitions 0-2,5 of 8", "3 of 100
+   partitions"; "4 partitions" if it is unknown which are missing.  The caller frees; NULL without memory. */
 char *mpiq_job_partitions_words(const struct mpiq_job_state *job, const struct mpiq_job_operation *operation);
 
 /* "tag 99", "any tag": returns TEXT, which it fills. */

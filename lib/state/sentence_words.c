@@ -93,8 +93,8 @@ char *mpiq_job_communicator_words(const struct mpiq_job_state *job, uint32_t com
     return length < 0 ? NULL : text;
 }
 
-/* Of a receive of which only the recorder knows, the send: what that lacks, the receive waits for.  Itself
-   where there are several, or none. */
+/* The send that a recorded receive waits for: its missing partitions are the ones to name.  Returns the
+   receive itself if several sends match, or none. */
 static const struct mpiq_job_operation *sending(const struct mpiq_job_state *job,
                                                 const struct mpiq_job_operation *receive)
 {

@@ -119,7 +119,7 @@ static mqs_taddr_t pseudo_request(const struct copy *copy, const void *record)
     return (mqs_taddr_t)(copy->root.arena + (uint64_t)((const unsigned char *)record - copy->bytes));
 }
 
-/* Appends "3", or "2-5", to a list that has room for it. */
+/* Appends "3" or "2-5" to a list.  The caller makes sure that it fits. */
 static void add_partitions(char *list, size_t size, int low, int high)
 {
     size_t length = strlen(list);
@@ -132,7 +132,7 @@ static void add_partitions(char *list, size_t size, int low, int high)
     }
 }
 
-/* Those without their bit, in as many words as fit: "0-2,5", "0,2,4,...". */
+/* Lists the partitions whose bit is not set, as many as fit: "0-2,5", "0,2,4,...". */
 static void list_missing(uint64_t ready, int partitions, char *list, size_t size)
 {
     enum { ONE = 8 }; /* ",60-63" and then ",..." */
@@ -155,7 +155,7 @@ static void list_missing(uint64_t ready, int partitions, char *list, size_t size
     }
 }
 
-/* Of a receive nobody knows which partitions have arrived. */
+/* Which partitions of a receive have arrived is not recorded. */
 static void describe_partitions(const struct copy *copy, const struct mpiq_record_request *request,
                                 mqs_partitions *ret)
 {

@@ -13,7 +13,7 @@ struct operation {
     mqs_pending_operation plain;
     mqs_operation_details details;
     uint64_t begin;       /* cycles: the order of posting */
-    mqs_partitions parts; /* parts.partitions 0: it is no partitioned one */
+    mqs_partitions parts; /* parts.partitions is 0 if it is not partitioned */
 };
 
 /* Ordered by posting. */

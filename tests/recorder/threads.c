@@ -117,7 +117,7 @@ static void collectives(struct worker *worker)
 }
 #endif
 
-/* A thread that begins when another has ended would go on in its record. */
+/* All threads begin before one ends: a later one would reuse the record of one that has ended. */
 static pthread_barrier_t all_have_begun;
 
 static void *work(void *argument)
