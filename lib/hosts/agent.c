@@ -123,8 +123,7 @@ struct mpiq_error *mpiq_agent_find(pid_t launcher, const struct mpiq_agent_param
     return mpiq_agent_set(launch, words, count);
 }
 
-/* Whether a name is this host's, with or without its domain. */
-static bool is_here(const char *name)
+bool mpiq_agent_is_here(const char *name)
 {
     char here[HOST_NAME_MAX + 1] = "";
     gethostname(here, sizeof here - 1);
@@ -159,7 +158,7 @@ static struct mpiq_error *argv_of(const struct mpiq_launch *launch, const char *
                                   char ***ret)
 {
     const char *words[WORDS_MOST + 8] = {NULL};
-    if (is_here(host))
+    if (mpiq_agent_is_here(host))
         return mpiq_launch_argv(words, collector, ret);
     if (!launch->text)
         return mpiq_error_create(

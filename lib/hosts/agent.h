@@ -32,6 +32,9 @@ struct mpiq_agent_parameters {
 struct mpiq_error *mpiq_agent_find(pid_t launcher, const struct mpiq_agent_parameters *parameters,
                                    struct mpiq_launch *launch);
 
+/* Whether a name is this host's, with or without its domain, or "localhost". */
+bool mpiq_agent_is_here(const char *name);
+
 /* A launcher's `commands`: the agent for each host but the one we are on, whose collector needs none. */
 struct mpiq_error *mpiq_agent_commands(const struct mpiq_launch *launch, char *const *collector,
                                        struct mpiq_launch_command **ret, size_t *count);

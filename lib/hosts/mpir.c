@@ -80,14 +80,30 @@ static struct mpiq_error *find_uri(pid_t mpirun, struct mpiq_launch *launch)
     return error;
 }
 
+/* An mpirun that has all ranks here started them itself, and has no daemon that names it.  Where other hosts
+   are asked for such a job, no rank is left, and a collector would take another job's ranks for this one's.
+ */
+static bool is_over(const struct mpiq_launch *launch)
+{
+    for (size_t i = 0; i < launch->host_count; i++) {
+        if (!mpiq_agent_is_here(launch->hosts[i].name))
+            return false;
+    }
+    return launch->match_count == 0;
+}
+
 static struct mpiq_error *find(const struct mpiq_launch_query *query, struct mpiq_launch *ret)
 {
-    pid_t mpirun;
+    pid_t mpirun = 0;
     struct mpiq_error *error = mpiq_agent_find_launcher(query, programs, "mpirun", ret, &mpirun);
     if (!error)
         error = find_hosts(query, mpirun, ret);
     if (!error)
         error = find_uri(mpirun, ret);
+    if (!error && is_over(ret))
+        error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                  "mpirun %d started all its ranks on this machine, and none of them is left",
+                                  (int)mpirun);
     if (!error)
         error = mpiq_agent_find(mpirun, &parameters, ret);
     return error;

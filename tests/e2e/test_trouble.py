@@ -6,9 +6,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
+import job as jobs
 import pytest
 from answers import Mpiq
+from solver_job import SolverJob
 
 
 @pytest.fixture
@@ -157,6 +160,26 @@ def test_process_that_is_gone(mpiq):
     answer = mpiq(process.pid)
     assert answer.status == 3
     assert str(process.pid) in answer.err
+
+
+def test_job_whose_ranks_are_gone(line, solver, hung, mpiq):
+    """Its launcher is still there, and so is another job: that is not the one asked for."""
+    with SolverJob(line, solver, "--hang") as job:
+        job.wait_for_last_step()
+        os.kill(job.pid, signal.SIGSTOP) # it would end with them
+        for pid in job.pids.values():
+            os.kill(pid, signal.SIGKILL)
+        end = time.monotonic() + 30
+        while any(jobs.process_state(pid) != "Z" for pid in job.pids.values()):
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        answer = mpiq(job.pid)
+        os.kill(job.pid, signal.SIGCONT)
+    assert (answer.status, answer.out) == (3, "")
+    assert answer.err.startswith("mpiq: ") and str(job.pid) in answer.err and str(hung.pid) not in answer.err
+    if line.release == "4.1":
+        assert answer.err == (f"mpiq: mpirun {job.pid} started all its ranks on this machine, "
+                              "and none of them is left\n")
 
 
 def test_file_that_is_not_there(mpiq, tmp_path):
