@@ -12,6 +12,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import threading
 
 import job as jobs
 
@@ -27,6 +28,10 @@ OPTIONS = {
     "ucx": ["--mca", "pml", "ucx", "--mca", "opal_common_ucx_tls", "any", "--mca", "opal_common_ucx_devices", "any"],
     "ofi": ["--mca", "pml", "cm", "--mca", "mtl", "ofi"],
 }
+
+
+# One job compiles a root's recorder; the others wait for it.
+compiling = threading.Lock()
 
 
 class Library(jobs.Line):
@@ -66,11 +71,16 @@ class Library(jobs.Line):
         return words + (["-x", "LD_PRELOAD=" + recorder(self.root)] if self.recorded else [])
 
 
-@functools.lru_cache(maxsize=None)
 def recorder(root):
     """The preload library that runs in a root, or here."""
     if not root:
         return str(pathlib.Path(os.environ["MPIQ_BUILD"]) / "recorder/libmpiq_record.so")
+    with compiling:
+        return recorder_of_root(root)
+
+
+@functools.lru_cache(maxsize=None)
+def recorder_of_root(root):
     done = subprocess.run([ROOT, "recorder", root], stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout.strip()
 
