@@ -248,8 +248,8 @@ struct mpiq_record_collective {
     uint64_t sources;
 };
 
-/* From whom the neighbourhood collectives of a communicator receive, in the order of their receive buffers:
-   local ranks, or MPIQ_RECORD_PROC_NULL. */
+/* Sources of a communicator's neighbourhood collectives, in the order of the receive buffers: local ranks, or
+   MPIQ_RECORD_PROC_NULL. */
 struct mpiq_record_sources {
     uint32_t next_free; /* private to the recorder */
     uint32_t count;
@@ -345,7 +345,7 @@ struct mpiq_record_op {
 };
 
 /* Bits of mpiq_record_window_peer.flags. */
-#define MPIQ_RECORD_PEER_ACCESSED 1u      /* data was put there or got from there under the lock */
+#define MPIQ_RECORD_PEER_ACCESSED 1u      /* it was accessed (put, get) under the lock */
 #define MPIQ_RECORD_PEER_GRANTED 2u       /* operations on it have completed, so the lock is held */
 #define MPIQ_RECORD_PEER_FLUSHING 4u      /* private to the recorder */
 #define MPIQ_RECORD_PEER_STARTED 8u       /* in the group of the open access epoch */

@@ -98,8 +98,8 @@ static const struct abi standard = {
     .dist_graph = 213,
 };
 
-/* Open MPI's handles are addresses of its objects; a program may have a copy of them, which counts for all.
- */
+/* Open MPI's handles are addresses of its objects.  A copy in the program (copy relocation) takes
+   precedence. */
 static uint64_t address_of(void *object, const char *name)
 {
     void *address = dlsym(RTLD_DEFAULT, name);

@@ -27,14 +27,14 @@ bool arena_init(void)
 {
     if (arena)
         return true;
-    /* Where address space is limited (ulimit -v) a smaller one has to do. */
+    /* Where address space is limited (ulimit -v), use a smaller arena. */
     for (arena_size = MPIQ_RECORD_ARENA; arena_size >= 1u << 20; arena_size /= 4) {
         void *memory = mmap(NULL, arena_size, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory != MAP_FAILED) {
             arena = memory;
             mpiq_record_root.arena = (uintptr_t)memory;
-            mpiq_record_root.arena_used = 64; /* offset 0 is no record */
+            mpiq_record_root.arena_used = 64; /* offset 0 means no record */
             return true;
         }
     }

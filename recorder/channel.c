@@ -9,8 +9,8 @@
 
 #include "recorder.h"
 
-/* Channels by (communicator, peer): never removed singly, so finding one takes no lock.  A table that is too
-   full is replaced by one of twice the size; the old one is left to those who still read it. */
+/* Channels by (communicator, peer).  Single channels are never removed, so look-ups take no lock.  A table
+   that is too full is replaced by a new one; the old one stays for threads that still read it. */
 struct table {
     uint64_t mask;
     uint64_t count;
@@ -20,7 +20,7 @@ struct table {
     } slots[];
 };
 static struct table *table;
-static struct table *spare; /* the one before, where no other thread can still be reading it */
+static struct table *spare; /* the previous table, if no other thread can still read it */
 static struct mpiq_record_channel *free_channels;
 
 #define REMOVED UINT64_MAX
@@ -53,7 +53,7 @@ static void insert(struct table *in, uint64_t key, struct mpiq_record_channel *c
     in->count++;
 }
 
-/* Holding the lock: room for one more; false if there is none. */
+/* Makes room for one more channel; false: none left.  The caller holds the lock. */
 static bool grow(void)
 {
     if (table && table->count < (table->mask + 1) / 2)
@@ -86,14 +86,14 @@ static bool grow(void)
 static struct mpiq_record_channel *make(struct mpiq_record_comm *comm, int32_t peer, uint64_t key)
 {
     arena_lock();
-    struct mpiq_record_channel *channel = find(table, key); /* another thread may have been faster */
+    struct mpiq_record_channel *channel = find(table, key); /* another thread may have added it */
     if (!channel && grow()) {
         channel = free_channels;
         if (channel) {
             free_channels = arena_at(channel->next);
             uint32_t sketches[2] = {channel->sent_sketch, channel->received_sketch};
             memset(channel, 0, sizeof *channel);
-            for (unsigned i = 0; i < 2; i++) { /* used again, empty */
+            for (unsigned i = 0; i < 2; i++) { /* clear the reused sketches */
                 void *cells = arena_at(sketches[i]);
                 if (cells)
                     memset(cells, 0, MPIQ_RECORD_CELLS * sizeof(struct mpiq_record_cell));
@@ -145,7 +145,7 @@ void channel_free_all(struct mpiq_record_comm *comm)
 
 /* ---- counting ---------------------------------------------------------------------------------------- */
 
-/* The tag's own counters, taken now if some are free; NULL: it goes into the sketch. */
+/* The tag's own counters, allocated now if some are free; NULL: the tag goes into the sketch. */
 static struct mpiq_record_tag *own_counters(struct mpiq_record_channel *channel, int32_t tag)
 {
     for (unsigned i = 0; i < MPIQ_RECORD_TAGS; i++) {

@@ -80,7 +80,7 @@ void check_end(void)
 
 /* ---- objects ------------------------------------------------------------------------------------------- */
 
-/* What a call frees; -1: nothing that is followed. */
+/* The kind of object a call frees; -1: none that is tracked. */
 static int object_freed_by(const struct function *function)
 {
     switch ((enum action)function->action) {
@@ -121,7 +121,7 @@ static void check_made(const struct call *call, enum mpiq_record_object object, 
         fact_object(object, handle, call->entry->function, call->caller, call->comm);
 }
 
-/* What was made has to be freed again. */
+/* Notes the object a call made, which has to be freed. */
 void check_object(const struct call *call)
 {
     switch ((enum action)call->function->action) {

@@ -18,8 +18,8 @@ static struct mpiq_record_comm *owner(struct mpiq_record_comm *comm)
     return comm ? comm : arena_at(mpiq_record_root.process);
 }
 
-/* Whether the arguments noted as count and datatype are significant.  On an intercommunicator those of ranks
-   with MPI_PROC_NULL as root are not, and the root of MPI_Gather and MPI_Scatter uses others. */
+/* Whether the noted count and datatype are significant.  On an intercommunicator they are not on ranks with
+   MPI_PROC_NULL as root, and the root of MPI_Gather and MPI_Scatter uses other arguments. */
 static bool is_significant(const struct call *call)
 {
     int32_t root = HAS(call, 'z') ? peer_of((int32_t)ARGUMENT(call, 'z')) : MPIQ_RECORD_NO_PEER;
@@ -29,7 +29,7 @@ static bool is_significant(const struct call *call)
            (root != MPIQ_RECORD_ROOT || at_root);
 }
 
-/* What the call was given. */
+/* Notes the call's arguments. */
 static void describe(const struct call *call, struct mpiq_record_collective *note)
 {
     *note = (struct mpiq_record_collective){
@@ -65,7 +65,7 @@ void collective_begin(struct call *call, bool start, struct mpiq_record_collecti
         note->collective >= OMPI_MQS_barrier_init && note->collective <= OMPI_MQS_neighbor_alltoallw_init
             ? 'P'
             : 'B';
-    /* A persistent one takes its number when it is made, and counts when it is started. */
+    /* A persistent collective is numbered when it is created, and counted when it is started. */
     if (kind != 'P' || start)
         counter_add32(&comm->counts[note->collective].calls, 1);
     if (start)

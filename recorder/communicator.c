@@ -22,7 +22,7 @@ static uint32_t comm_count;
 static uint64_t generation; /* counts removals, for the caches of the threads */
 static struct mpiq_record_comm *free_comms;
 
-/* Creations apart, by seed: how many there were. */
+/* Number of communicators created apart, by seed. */
 enum { SEEDS = 1024 };
 static struct {
     uint64_t seed;
@@ -72,7 +72,7 @@ static void erase(uint64_t handle)
          i++, slot = (slot + 1) % TABLE) {
         if (table[slot].handle != handle)
             continue;
-        /* Removed slots before a free one are free as well. */
+        /* Removed slots directly before a free slot become free. */
         bool last = table[(slot + 1) % TABLE].handle == 0;
         __atomic_store_n(&table[slot].handle, last ? 0 : REMOVED, __ATOMIC_RELEASE);
         for (; last && table[(slot + TABLE - 1) % TABLE].handle == REMOVED; slot = (slot + TABLE - 1) % TABLE)
@@ -101,7 +101,7 @@ static uint64_t hash_members(const int *ranks, uint32_t count)
     return hash ? hash : 1;
 }
 
-/* Puts members into runs; only counts them where runs is NULL. */
+/* Splits members into runs and counts these; only counts if runs is NULL. */
 static uint32_t make_runs(const int *ranks, uint32_t count, struct mpiq_record_run *runs)
 {
     uint32_t made = 0;
@@ -121,7 +121,7 @@ static uint32_t make_runs(const int *ranks, uint32_t count, struct mpiq_record_r
     return made;
 }
 
-/* Equal ones exist once.  NULL without room.  Holding the lock. */
+/* Finds or adds a group: equal groups exist once.  NULL: no room.  The caller holds the lock. */
 static struct mpiq_record_group *keep_group(const int *ranks, uint32_t count)
 {
     uint64_t hash = hash_members(ranks, count);
@@ -152,7 +152,7 @@ static struct mpiq_record_group *keep_group(const int *ranks, uint32_t count)
     return group;
 }
 
-/* World ranks of a group (handle), -1 for those of another world; NULL: cannot be had.  The caller frees. */
+/* World ranks of a group (handle), -1 for members of another world; NULL on failure.  The caller frees. */
 static int *world_ranks(uint64_t group, int *count)
 {
     uint64_t world = 0;
@@ -199,7 +199,7 @@ static uint64_t combine(uint64_t a, uint64_t b)
     return mpiq_record_mix(a * UINT64_C(0x9e3779b97f4a7c15) + b);
 }
 
-/* One with its groups and rank, not yet in any list; NULL: no room. */
+/* Makes a record with its groups and rank, not yet in any list; NULL: no room. */
 static struct mpiq_record_comm *make(uint64_t handle, struct mpiq_record_comm *same_group_as)
 {
     arena_lock();
@@ -306,7 +306,7 @@ void comm_created(const struct call *call, uint64_t handle, bool same_group)
     publish(comm);
 }
 
-/* How many creations there were with this seed before. */
+/* Counts a creation with this seed; returns its number, from 1, or 0 if there is no room. */
 static uint64_t count_seed(uint64_t seed)
 {
     uint64_t count = 0;
@@ -355,7 +355,7 @@ static void release_group(uint32_t offset)
         group->users--;
 }
 
-/* For the check at the end; holding the lock.  False: there are too many. */
+/* Keeps a freed communicator for the check at the end; false: too many.  The caller holds the lock. */
 static bool keep_freed(struct mpiq_record_comm *comm)
 {
     static uint32_t count;

@@ -16,8 +16,8 @@ static bool stays(const struct mpiq_record_request *request)
     return request && request->flags & MPIQ_RECORD_REQUEST_PARTITIONED;
 }
 
-/* With several threads a request is this thread's alone while it may end in the call.  *known: there is a
-   record, if only one that others share. */
+/* With several threads, takes the request out of the index while this call may end it.  *known: there is a
+   record, possibly shared with other requests. */
 static struct mpiq_record_request *own(uint64_t handle, bool frees, bool *known)
 {
     if (recorder_multiple && (frees || !recorder_partitioned || !stays(request_find(handle))))
@@ -27,7 +27,7 @@ static struct mpiq_record_request *own(uint64_t handle, bool frees, bool *known)
     return request;
 }
 
-/* Those of the call that have not ended, or may be started again, are known by their handles again. */
+/* Puts requests of the call that have not ended, or may be started again, back into the index. */
 static void put_back(struct call *call)
 {
     for (size_t i = 0; recorder_multiple && i < call->request_count; i++) {
@@ -36,12 +36,12 @@ static void put_back(struct call *call)
     }
 }
 
-/* The call's request with that index has ended; status NULL: it could not be had. */
+/* The call's request with that index has ended; status NULL: not available. */
 static void end_request(struct call *call, size_t index, const unsigned char *status, bool failed)
 {
     struct mpiq_record_request *request = call->self->requests[index];
-    /* Requests that were complete at once may share a handle: the record of the first of them is gone by now.
-     */
+    /* Requests that complete immediately may share a handle, so this record may be freed already: find the
+       next. */
     if (request && !recorder_multiple && request->state == MPIQ_RECORD_REQUEST_FREE)
         request = request_find(request->handle);
     if (!request || request->state != MPIQ_RECORD_REQUEST_ACTIVE)
@@ -57,7 +57,7 @@ static void end_request(struct call *call, size_t index, const unsigned char *st
         else if (!cancel || !was_cancelled(status))
             message_received(request, status);
     } else if (request->kind <= MPIQ_RECORD_REQUEST_RSEND && cancel && comm && request->peer >= 0) {
-        channel_unclear(comm, request->peer); /* withdrawn, or not: the receiver's counts tell no more */
+        channel_unclear(comm, request->peer); /* cancelled or not: the count of sends is uncertain */
     }
     if (request->flags & MPIQ_RECORD_REQUEST_PERSISTENT)
         __atomic_store_n(&request->state, MPIQ_RECORD_REQUEST_INACTIVE, __ATOMIC_RELEASE);
@@ -67,7 +67,7 @@ static void end_request(struct call *call, size_t index, const unsigned char *st
     }
 }
 
-/* A status of ours where the program gives none and one of these requests needs it. */
+/* Passes our own status if the program passes none and one of these requests needs it. */
 static void want_statuses(struct call *call, char role, size_t count, bool array)
 {
     word *argument = &ARGUMENT(call, role);
@@ -119,7 +119,7 @@ void before_wait(struct call *call)
         want_statuses(call, 's', 1, false);
 }
 
-/* Of MPI_Test and its like: whether it found what it was to find. */
+/* False: MPI_Test or a similar call returned flag = 0. */
 static bool ended(const struct call *call)
 {
     return !HAS(call, 'f') || *(const int *)ARGUMENT(call, 'f') != 0;
@@ -169,7 +169,7 @@ void after_waitsome(struct call *call, int result)
     int32_t count = *(const int32_t *)ARGUMENT(call, 'o');
     const int32_t *indices = (const int32_t *)ARGUMENT(call, 'X');
     for (int32_t i = 0; i < count && (size_t)i < call->request_count;
-         i++) { /* after an error it is anything */
+         i++) { /* the count is undefined after an error */
         if (indices[i] >= 0 && (size_t)indices[i] < call->request_count)
             end_request(call, (size_t)indices[i], status_at(call, (size_t)i), result != 0);
     }
@@ -179,7 +179,7 @@ void after_waitsome(struct call *call, int result)
 static void freed(struct mpiq_record_request *request)
 {
     struct mpiq_record_comm *comm = arena_at(request->comm);
-    /* Whether it takes a message now, or was withdrawn, nobody tells. */
+    /* From now on it is unknown whether the receive takes a message, or the cancelled send was withdrawn. */
     bool withdrawn =
         request->kind <= MPIQ_RECORD_REQUEST_RSEND && request->flags & MPIQ_RECORD_REQUEST_CANCEL;
     if (request->state == MPIQ_RECORD_REQUEST_ACTIVE && comm &&
@@ -222,6 +222,6 @@ void after_cancel(struct call *call, int result)
         return;
     request->flags |= MPIQ_RECORD_REQUEST_CANCEL;
     const struct mpiq_record_request *half = arena_at(request->send_half);
-    if (half && arena_at(half->comm)) /* withdrawn, or not */
+    if (half && arena_at(half->comm)) /* cancelled, or not */
         channel_unclear(arena_at(half->comm), half->peer);
 }

@@ -43,7 +43,7 @@ void dispatch_init(void)
     }
 }
 
-/* What a thread in such a call waits for. */
+/* What a thread in a call with this action waits for. */
 static const uint8_t families[ACTION_COUNT] = {
     [ACTION_SEND] = MPIQ_RECORD_SEND,
     [ACTION_BSEND] = MPIQ_RECORD_BSEND,
@@ -130,7 +130,7 @@ static void before_window(struct call *call)
         call->entry->peer = peer_of((int32_t)ARGUMENT(call, 'p'));
 }
 
-/* On a file: on the communicator that it was opened on. */
+/* A collective on a file counts on the communicator that the file was opened on. */
 static void before_file(struct call *call, word file)
 {
     call->comm = file_comm(file);
@@ -145,7 +145,7 @@ static void before_freed_comm(struct call *call)
     call->entry->comm = arena_offset(call->comm);
 }
 
-/* Whether it begins or ends an epoch or a lock of a window, or completes what was begun under one. */
+/* Whether the call begins or ends a window's epoch or lock, or completes operations under one. */
 static bool is_of_epoch(unsigned action)
 {
     return action >= ACTION_WIN_START && action <= ACTION_WIN_FLUSH_ALL;
@@ -251,7 +251,7 @@ static void before(struct call *call)
     case ACTION_RMA:
         before_window(call);
         before_envelope(call);
-        if (!HAS(call, 'n')) /* MPI_Fetch_and_op, MPI_Compare_and_swap: of one element */
+        if (!HAS(call, 'n')) /* MPI_Fetch_and_op, MPI_Compare_and_swap: one element */
             call->entry->bytes = bytes_of(1, call->thread->datatype);
         break;
     case ACTION_WIN_NAME:
@@ -292,7 +292,7 @@ static void end_blocking(struct call *call)
 {
     if (!call->collective)
         return;
-    call->collective->done = 1; /* in the process's ring another thread's call may have that place by now */
+    call->collective->done = 1; /* in the process's ring, another thread's call may own this entry now */
     collective_end(call->comm, call->function->collective);
 }
 
@@ -456,14 +456,13 @@ static void after(struct call *call, int result)
     }
 }
 
-/* Whether it is recorded for the check at the end alone. */
+/* Whether the call is recorded only for the check at the end. */
 static bool is_for_check(unsigned action)
 {
     return action >= ACTION_TYPE_NEW && action <= ACTION_OP_FREE;
 }
 
-/* ---- what a program's own functions free, or mark ready -------------------------------------------------
- */
+/* ---- what a program's own functions free, or mark ready ---------------------------------------------- */
 
 word dispatch_inside(unsigned index, mpi_function *next, const word *a)
 {
@@ -474,7 +473,7 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a)
     bool ready = function->at[ROLE('h')] >= 0;
     if (ready)
         partition_ready(function, a);
-    if (ready || function->roles[0] == 't') /* MPI_Type_set_name: its argument is no pointer */
+    if (ready || function->roles[0] == 't') /* MPI_Type_set_name: its argument is not a pointer */
         return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
     uint64_t handle = handle_at((const void *)a[0], 0);
     struct freeing freeing = {.object = -1};
@@ -525,7 +524,7 @@ static struct mpiq_record_call *begin_entry(struct mpiq_record_thread *thread, u
     return entry;
 }
 
-/* How far apart the two moments are at least before the later one is moved on: some milliseconds. */
+/* The later of the two moments is updated only after this many cycles: some milliseconds. */
 enum { MOMENT_CYCLES = 1 << 24 };
 
 word dispatch(unsigned index, mpi_function *next, word *a, word caller)
@@ -581,7 +580,7 @@ word dispatch_in_finalize(unsigned index, mpi_function *next, word *arguments, w
     struct self *self = &recorder_self;
     struct call *finalize = self->finalize;
     word fortran_caller = self->fortran_caller;
-    if (fortran_caller == finalize->caller) /* of MPI_Finalize, not of this call */
+    if (fortran_caller == finalize->caller) /* it belongs to MPI_Finalize, not to this call */
         self->fortran_caller = 0;
     self->finalize = NULL;
     __atomic_store_n(&finalize->entry->end, clock_cycles(), __ATOMIC_RELEASE);

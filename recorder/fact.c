@@ -23,7 +23,7 @@ static uint64_t add_key(uint64_t key, uint64_t value)
     return mpiq_record_mix(key * UINT64_C(0x9e3779b97f4a7c15) + value);
 }
 
-/* All that tells it from others, by which it is found. */
+/* Hash of everything that distinguishes a fact from others, for look-up. */
 static uint64_t key_of(const struct mpiq_record_fact *fact)
 {
     uint64_t key = add_key(fact->kind, (uint64_t)fact->function << 32 | fact->comm);
@@ -39,7 +39,7 @@ static uint64_t key_of(const struct mpiq_record_fact *fact)
     return key | 1;
 }
 
-/* The one like it, made if need be; holding the lock.  NULL: no room. */
+/* Finds a matching fact or, if `make`, adds one; NULL: none.  The caller holds the lock. */
 static struct mpiq_record_fact *find(const struct mpiq_record_fact *like, bool make)
 {
     enum { PROBES = 512 };
@@ -109,7 +109,7 @@ void fact_message(bool sent, const struct message *message)
 
 /* ---- collectives ------------------------------------------------------------------------------------- */
 
-/* Its place in `ops`, from 1. */
+/* An operation's index in `ops`, from 1. */
 static uint16_t op_number(uint64_t handle)
 {
     const struct mpiq_record_op *ops = arena_at(mpiq_record_root.ops);

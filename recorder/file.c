@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * file - the communicators on which the program's files were opened.  A handle is a pointer with every
+ * file - the communicators on which the program's files were opened.  File handles are pointers in every
  * library.  If the table is full, a file's communicator is not known.
  */
 #include "recorder.h"
@@ -26,7 +26,7 @@ void file_opened(word handle, const struct mpiq_record_comm *comm)
     if (!handle || !comm)
         return;
     arena_lock();
-    unsigned i = find(handle); /* closed by a function of the program's own, and opened anew */
+    unsigned i = find(handle); /* closed unseen in a callback, then reused */
     if (i == MOST)
         i = find(0);
     if (i < MOST) {

@@ -16,9 +16,9 @@
  *   Y datatype, group or operation (out)   l length of a window's memory   i info   F file
  *   O operation       z root              * other, looked at by the function's own code     - not looked at
  *
- * Functions that only ask or compute (MPI_Comm_rank, MPI_Get_count, MPI_Type_commit, ...) are not wrapped,
- * and those that make and free datatypes, groups and operations are recorded with --check only; MPI_Wtime and
- * MPI_Wtick return a double and MPI_Pcontrol is variadic, so they cannot be.
+ * Functions that only ask or compute (MPI_Comm_rank, MPI_Get_count, MPI_Type_commit, ...) are not wrapped.
+ * Those that make and free datatypes, groups and operations are recorded with --check only.  MPI_Wtime and
+ * MPI_Wtick return a double and MPI_Pcontrol is variadic, so they cannot be wrapped.
  */
 #ifndef RECORDER_FUNCTIONS_H
 #define RECORDER_FUNCTIONS_H
@@ -271,7 +271,7 @@
     L(Op_create, OP_NEW, "--Y", none)                                                       \
     X(Op_free, OP_FREE, "-", none)
 
-/* Those that Open MPI 4.1 has as MPIX_, beside which nothing differs. */
+/* Functions that Open MPI 4.1 has as MPIX_, otherwise unchanged. */
 #define RECORDER_EARLY_FUNCTIONS(X)                                                                         \
     X(Barrier_init)                                                                                         \
     X(Bcast_init)                                                                                           \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job - the number of a job, by its launcher's name for it.  tests/rank/test_identity.c holds it against the
-   one that lib/rank makes of the same name. */
+/* job - the number of a job, derived from the launcher's name for it.  tests/rank/test_identity.c checks that
+   lib/rank derives the same number. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lifetime - from MPI_Init to MPI_Finalize: the recorder starts with the first and stops after the last.  A
- * process that never calls MPI_Init touches none of its memory.
+ * lifetime - from MPI_Init to MPI_Finalize: the recorder starts with the first and stops after the last.  In
+ * a process that never calls MPI_Init, the recorder's memory stays untouched.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -26,7 +26,7 @@ static void identify(void)
     root->jobid = root->nspace[0] ? job_of(root->nspace) : 0;
 }
 
-/* A child of fork is not the rank. */
+/* A forked child is not the rank. */
 static void after_fork(void)
 {
     recorder_active = false;
@@ -97,7 +97,7 @@ static bool prepare(mpi_function *next)
     tried = true;
     recorder_strict = getenv("MPIQ_STRICT") != NULL;
     recorder_check = check_wanted();
-    /* A patched library keeps all of this itself. */
+    /* A patched library records all of this itself. */
     if (dlsym(RTLD_DEFAULT, "ompi_mqs_root") && !getenv("MPIQ_RECORD_ALWAYS") && !recorder_strict &&
         !recorder_check)
         return false;
@@ -130,8 +130,7 @@ static bool prepare(mpi_function *next)
     return process != NULL;
 }
 
-/* ---- an attribute of MPI_COMM_SELF: the first to be set, so the last to be deleted in MPI_Finalize -------
- */
+/* ---- an attribute of MPI_COMM_SELF: the first to be set, so the last to be deleted in MPI_Finalize -- */
 
 bool recorder_sees_end;
 static bool finalizing;
@@ -168,7 +167,7 @@ void lifetime_finalizing(void)
         mpiq_record_root.phase = OMPI_MQS_PHASE_FINALIZING;
 }
 
-/* What can be asked once the library is up. */
+/* Records what the library answers only once it is initialised. */
 static void begin(void)
 {
     struct mpiq_record_root *root = &mpiq_record_root;

@@ -18,7 +18,7 @@ static int32_t status_tag(const unsigned char *status)
     return tag;
 }
 
-/* The history says what came, not what would have been taken. */
+/* The history shows the received message's envelope, not the receive's. */
 static void note_received(struct mpiq_record_call *entry, const unsigned char *status)
 {
     entry->peer = peer_of(status_source(status));
@@ -26,7 +26,7 @@ static void note_received(struct mpiq_record_call *entry, const unsigned char *s
     entry->bytes = abi_status_bytes(status);
 }
 
-/* The receive or probe that this status is of has taken a message. */
+/* A receive or probe has taken a message; status NULL: not known which. */
 static void received(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, const unsigned char *status,
                      const struct message *data)
 {
@@ -52,7 +52,7 @@ static void received(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, c
         channel_unclear(comm, peer);
 }
 
-/* What a call sends, or is to receive. */
+/* The message that a call sends or expects. */
 static struct message data_of(const struct call *call, uint64_t datatype, int64_t count)
 {
     return (struct message){.comm = call->comm,
@@ -79,7 +79,7 @@ static bool is_partitioned(const struct function *function)
     return function->action == ACTION_PSEND_INIT || function->action == ACTION_PRECV_INIT;
 }
 
-/* Count, datatype, bytes and buffer of what a call sends or receives first. */
+/* Notes count, datatype, bytes and buffer of a call's first or only message. */
 static void describe_data(struct call *call)
 {
     struct mpiq_record_thread *thread = call->thread;
@@ -88,7 +88,7 @@ static void describe_data(struct call *call)
     thread->buffer = HAS(call, 'b') ? ARGUMENT(call, 'b') : 0;
     call->entry->bytes = thread->datatype ? bytes_of(thread->count, thread->datatype) : -1;
     if (is_partitioned(call->function) && call->entry->bytes >= 0)
-        call->entry->bytes *= (int32_t)call->arguments[1]; /* partitions, of so many elements each */
+        call->entry->bytes *= (int32_t)call->arguments[1]; /* times the number of partitions */
 }
 
 void before_envelope(struct call *call)
@@ -133,7 +133,7 @@ void after_receive(struct call *call, int result)
         channel_unclear(call->comm, call->entry->peer);
 }
 
-/* The second half of MPI_Sendrecv and its like. */
+/* The receive half of MPI_Sendrecv and similar calls. */
 static void describe_receive(struct call *call)
 {
     struct mpiq_record_thread *thread = call->thread;
@@ -210,7 +210,7 @@ static struct mpiq_record_request *new_request(struct call *call, int result)
         request->call = *call->collective;
         return request;
     }
-    if (recorder_check) /* of partitioned ones the partitions' number is not known */
+    if (recorder_check) /* partitioned: the number of partitions is not known */
         signature_note(request,
                        HAS(call, 't') && !is_partitioned(call->function) ? call->thread->datatype : 0);
     request->buffer = HAS(call, 'b') ? ARGUMENT(call, 'b') : 0;
@@ -288,7 +288,8 @@ static struct mpiq_record_request *new_receive_half(const struct call *call)
     return request;
 }
 
-/* One request for a send and a receive: two records.  The receive has the handle and leads to the send. */
+/* One request for a send and a receive has two records.  The receive's has the handle and links to the
+   send's. */
 void after_isendrecv(struct call *call, int result)
 {
     struct mpiq_record_request *send = new_request(call, result);
@@ -372,7 +373,7 @@ void before_startall(struct call *call)
 
 /* ---- probes ------------------------------------------------------------------------------------------ */
 
-/* Messages that a matched probe holds: which communicator, for MPI_Mrecv. */
+/* Messages held by matched probes, with the communicator for MPI_Mrecv. */
 enum { MESSAGES = 64 };
 static struct {
     uint64_t handle;
@@ -396,7 +397,7 @@ void after_mprobe(struct call *call, int result)
     uint64_t handle = handle_at((const void *)ARGUMENT(call, 'm'), 0);
     if (handle == recorder_abi.message_no_proc)
         return;
-    struct message data = data_of(call, 0, -1); /* of which type, MPI_Mrecv says, and is not asked */
+    struct message data = data_of(call, 0, -1); /* only MPI_Mrecv has the datatype; it is not used */
     received(call->comm, call->entry->peer, call->entry->tag, call->status, &data);
     arena_lock();
     unsigned slot = (unsigned)(mpiq_record_mix(handle) % MESSAGES);
@@ -436,7 +437,7 @@ void after_imreceive(struct call *call, int result)
 void message_received(const struct mpiq_record_request *request, const unsigned char *status)
 {
     struct message data = data_of_request(request);
-    /* MPICH leaves the status of an exchange empty: how much has come nobody knows. */
+    /* MPICH leaves the status of an exchange empty: the number of bytes received is unknown. */
     if (request->flags & MPIQ_RECORD_REQUEST_EXCHANGE && recorder_abi.kind != MPIQ_RECORD_ABI_OPEN_MPI) {
         status = NULL;
         data.request = NULL;

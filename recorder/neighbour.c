@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * neighbour - from whom a neighbourhood collective receives: the in-neighbours of a communicator's topology.
+ * neighbour - the sources of a neighbourhood collective: the in-neighbours in a communicator's topology.
  *
  * The library is asked once, at the first such call on the communicator: the topology never changes.  Lists
- * of freed communicators are used again by those of the same room.
+ * of freed communicators are reused for lists of the same capacity.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static unsigned room_of(uint32_t count)
     return room;
 }
 
-/* Holding the lock; NULL: no room. */
+/* Makes a list of sources; NULL: no room.  The caller holds the lock. */
 static struct mpiq_record_sources *make(const int *ranks, uint32_t count)
 {
     unsigned room = room_of(count);
@@ -49,8 +49,7 @@ void neighbour_free(struct mpiq_record_comm *comm)
     comm->sources = 0;
 }
 
-/* ---- what the library says -------------------------------------------------------------------------------
- */
+/* ---- what the library says -------------------------------------------------------------------------- */
 
 /* Each dimension has two neighbours, the one in the negative direction first; MPI_PROC_NULL at an end. */
 static int *of_cart(uint64_t comm, uint32_t *count)
@@ -92,7 +91,7 @@ static int *of_dist_graph(uint64_t comm, uint32_t *count)
         out < 0)
         return NULL;
     int *ranks = malloc(((size_t)in + 1) * sizeof *ranks);
-    int *rest = malloc(((size_t)in + 2 * (size_t)out + 1) * sizeof *rest); /* weights, destinations, theirs */
+    int *rest = malloc(((size_t)in + 2 * (size_t)out + 1) * sizeof *rest); /* unused weights and targets */
     bool good = ranks && rest &&
                 ASK(Dist_graph_neighbors, comm, (word)in, (word)ranks, (word)rest, (word)out,
                     (word)(rest + in), (word)(rest + in + out)) == 0;
@@ -131,8 +130,7 @@ static const struct mpiq_record_sources *sources_of(struct mpiq_record_comm *com
     return arena_at(comm->sources);
 }
 
-/* ---- one call --------------------------------------------------------------------------------------------
- */
+/* ---- one call --------------------------------------------------------------------------------------- */
 
 /* Whether the i-th source has any data for this call. */
 static bool has_data(const struct call *call, uint32_t i)

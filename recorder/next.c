@@ -34,7 +34,7 @@ mpi_function *next_definition(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found) {
-        /* The program has loaded the library by dlopen, as mpi4py and Julia do: it is in no global scope. */
+        /* A library loaded with dlopen, as by mpi4py and Julia, is not in the global scope. */
         Dl_info own;
         struct search search = {.name = name};
         if (dladdr(&mpiq_record_root, &own))
@@ -52,7 +52,7 @@ enum { ASKED = 128, NO_SUCH_FUNCTION = 16 };
 int ask_library(const char *name, const word *a)
 {
     static struct {
-        const char *name; /* the literal's address: one a place that asks */
+        const char *name; /* address of the literal: one per call site */
         mpi_function *function;
     } asked[ASKED];
     mpi_function *function = NULL;

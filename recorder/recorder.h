@@ -79,13 +79,13 @@ struct abi {
     uint64_t type_null, info_null;
     word status_ignore, in_place;
     uint32_t status_size, source_at, tag_at;
-    int32_t cart, graph, dist_graph; /* what MPI_Topo_test says */
+    int32_t cart, graph, dist_graph; /* results of MPI_Topo_test */
 };
 extern struct abi recorder_abi;
 
-/* Tells the ABI by the object that defines this function; false: none that is known. */
+/* Detects the ABI from the shared object that defines this function; false: unknown. */
 bool abi_detect(const void *function);
-/* Bytes received, of a status; -1: not known. */
+/* Bytes received, from a status; -1: not known. */
 int64_t abi_status_bytes(const unsigned char *status);
 
 static inline uint64_t handle_of(word argument)
@@ -115,29 +115,29 @@ static inline int32_t tag_of(int32_t tag)
 
 /* ---- job.c: which job it is --------------------------------------------------------------------- */
 
-/* The number that Open MPI and mpiq (lib/rank/identity.c) make of a namespace. */
+/* The number that Open MPI and mpiq (lib/rank/identity.c) derive from a namespace. */
 uint32_t job_of(const char *nspace);
 
 /* ---- next.c: the library's own functions --------------------------------------------------------------- */
 
 /* The next definition of a name after ours; NULL: there is none. */
 mpi_function *next_definition(const char *name);
-/* Calls PMPI_NAME of the library, for the recorder's own questions; an error code if there is none. */
+/* Calls the library's PMPI_NAME for the recorder itself; an error code if there is none. */
 #define ASK(name, ...) ask_library("PMPI_" #name, (const word[WORDS]){__VA_ARGS__})
 int ask_library(const char *name, const word *arguments);
 
 /* ---- arena.c: memory, and counters ------------------------------------------------------------------- */
 
-/* Maps the arena; false without memory. */
+/* Maps the arena; false: out of memory. */
 bool arena_init(void);
 /* Zeroed, 8-aligned; NULL if the arena is full.  Never freed: users keep free lists.  Takes the lock. */
 void *arena_allocate(size_t size);
 uint32_t arena_offset(const void *record); /* 0 for NULL */
 void *arena_at(uint32_t offset);           /* NULL for 0 */
-/* The one lock, for what is done while an object is created or freed.  Does not nest. */
+/* The only lock, taken while an object is created or freed.  Does not nest. */
 void arena_lock(void);
 void arena_unlock(void);
-/* Holding the lock. */
+/* The same, for callers that hold the lock. */
 void *arena_allocate_locked(size_t size);
 
 extern bool recorder_multiple; /* MPI_THREAD_MULTIPLE: several threads may record at once */
@@ -183,9 +183,9 @@ void clock_note(struct mpiq_record_moment *moment);
 
 /* What this thread needs while it is in a call. */
 struct self {
-    uint32_t depth;      /* 1: in an MPI call that is being recorded */
-    word fortran_caller; /* the program's place while the library's Fortran layer is at work; 0: it is not */
-    struct call *finalize; /* MPI_Finalize, while it calls the program's own functions */
+    uint32_t depth;        /* 1: in an MPI call that is being recorded */
+    word fortran_caller;   /* the program's call site while the library's Fortran layer runs, or 0 */
+    struct call *finalize; /* MPI_Finalize, while it runs the program's callbacks */
     struct mpiq_record_thread *record;
     uint64_t comm_handle; /* looked up last */
     struct mpiq_record_comm *comm;
@@ -201,9 +201,9 @@ extern __thread struct self recorder_self __attribute__((tls_model("initial-exec
 bool thread_init(void); /* once */
 /* The calling thread's record, made on its first call; NULL: no room. */
 struct mpiq_record_thread *thread_record(struct self *self);
-/* Room for count requests; false without memory. */
+/* Makes room for count requests; false: out of memory. */
 bool thread_room(struct self *self, size_t count);
-/* Room for count statuses. */
+/* Makes room for count statuses. */
 bool thread_status_room(struct self *self, size_t count);
 
 /* ---- one call ---------------------------------------------------------------------------------------- */
@@ -219,7 +219,7 @@ struct call {
     word caller;
     size_t request_count;
     uint64_t handle;             /* of what the call frees */
-    const unsigned char *status; /* of a receive: the program's or ours; of Waitall and its like the array */
+    const unsigned char *status; /* of a receive: the program's or ours; an array for Waitall and similar */
     struct mpiq_record_collective *collective;
 };
 
@@ -249,7 +249,7 @@ bool comm_init(void);                                                   /* MPI_C
 struct mpiq_record_comm *comm_find(struct self *self, uint64_t handle); /* NULL: not known */
 /* After a creation that all members of call->comm made in the same order; handle may be the null handle. */
 void comm_created(const struct call *call, uint64_t handle, bool same_group);
-/* After one that is told apart by seed, which all members know. */
+/* After a creation that is identified by seed, which all members know. */
 void comm_created_apart(const struct call *call, uint64_t handle, uint64_t seed, bool unclear);
 void comm_name(struct mpiq_record_comm *comm, const char *name);
 void comm_removed(struct mpiq_record_comm *comm);
@@ -257,13 +257,13 @@ void comm_removed(struct mpiq_record_comm *comm);
 /* ---- window.c ---------------------------------------------------------------------------------------- */
 
 void window_created(const struct call *call, uint64_t handle);
-/* Of those that MPI_Win_free has not begun on: from then on another window may have that handle. */
+/* Skips windows in MPI_Win_free: another window may have their handle. */
 struct mpiq_record_window *window_find(uint64_t handle);
-/* MPI_Win_free has ended on it; whether it has begun, and has not failed.  window may be NULL. */
+/* window_removed: MPI_Win_free ended.  window_freeing: it begins (begun) or failed.  window may be NULL. */
 void window_removed(struct mpiq_record_window *window);
 void window_freeing(struct mpiq_record_window *window, bool begun);
 void window_name(struct mpiq_record_window *window, const char *name);
-/* A communicator is freed; windows that were made on it live on.  Holding the lock. */
+/* A communicator is freed; windows made on it live on.  The caller holds the lock. */
 void window_forget_comm(uint32_t comm);
 /* Before and after MPI_Win_fence on call->window, which may be NULL. */
 void window_fence_begins(struct call *call);
@@ -277,9 +277,9 @@ void window_after(struct call *call, int result);
 void file_opened(word handle, const struct mpiq_record_comm *comm);
 /* NULL: not known. */
 struct mpiq_record_comm *file_comm(word handle);
-/* MPI_File_close has begun: from when it ends on another file may have that handle. */
+/* MPI_File_close has begun: once it ends, another file may get that handle. */
 void file_closing(word handle);
-/* A communicator is freed.  Holding the lock. */
+/* A communicator is freed.  The caller holds the lock. */
 void file_forget_comm(uint32_t comm);
 
 /* ---- channel.c --------------------------------------------------------------------------------------- */
@@ -288,9 +288,9 @@ void file_forget_comm(uint32_t comm);
 uint64_t channel_send(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, int64_t bytes);
 /* A receive has taken a message. */
 void channel_receive(struct mpiq_record_comm *comm, int32_t peer, int32_t tag, int64_t bytes);
-/* It is not known whether a message was taken, or withdrawn: peer may be MPIQ_RECORD_ANY. */
+/* Unknown whether a message was received, or a send cancelled; peer may be MPIQ_RECORD_ANY. */
 void channel_unclear(struct mpiq_record_comm *comm, int32_t peer);
-/* Frees those of a communicator, holding the lock. */
+/* Frees a communicator's channels.  The caller holds the lock. */
 void channel_free_all(struct mpiq_record_comm *comm);
 
 /* ---- request.c --------------------------------------------------------------------------------------- */
@@ -303,20 +303,20 @@ void request_publish(struct mpiq_record_request *request, uint64_t handle,
 /* Publishes the send half of an exchange, which has no handle and ends with the receive half. */
 void request_publish_half(struct mpiq_record_request *request);
 struct mpiq_record_request *request_find(uint64_t handle); /* NULL: none, the null request */
-/* It has ended: it is no longer known by its handle. */
+/* A request has ended: removes it. */
 void request_drop(struct mpiq_record_request *request);
-/* With several threads: takes the one with that handle out of the index for as long as its thread waits for
-   it or tests it.  Returns the record to end or to attach again; NULL: there is nothing to note of it
-   (*known: it was one of several sends that share a handle). */
+/* With several threads: removes the request with that handle from the index while its thread waits for it or
+   tests it.  Returns the record, to end or to attach again; NULL: there is nothing to note (*known: it was
+   one of several sends that share a handle). */
 struct mpiq_record_request *request_detach(uint64_t handle, bool *known);
 void request_attach(struct mpiq_record_request *request);
-/* Those on a communicator that is freed lose it: its record may become another's. */
+/* Requests on a freed communicator lose it, since its record may be reused. */
 void request_forget_comm(uint32_t comm);
 bool request_init(void);
 
 /* ---- partition.c ------------------------------------------------------------------------------------- */
 
-extern bool recorder_partitioned; /* there was a partitioned request */
+extern bool recorder_partitioned; /* a partitioned request was made */
 /* A partitioned send is started: no partition is ready yet. */
 void partition_begin(struct mpiq_record_request *request);
 /* MPI_Pready, MPI_Pready_range or MPI_Pready_list is called. */
@@ -331,13 +331,12 @@ void collective_end(struct mpiq_record_comm *comm, int collective);
 
 /* ---- neighbour.c ------------------------------------------------------------------------------------- */
 
-/* For the member `sources` of a neighbourhood collective; 0 also where nothing is known. */
+/* The member `sources` for a neighbourhood collective; 0 also if unknown. */
 uint64_t neighbour_sources(const struct call *call);
-/* Frees the list of a communicator that is freed, holding the lock. */
+/* Frees a freed communicator's list.  The caller holds the lock. */
 void neighbour_free(struct mpiq_record_comm *comm);
 
-/* ---- signature.c: of which predefined types data is made --------------------------------------------------
- */
+/* ---- signature.c: the predefined types in data -------------------------------------------------------- */
 
 enum { MOST_PARTS = 4 };
 struct part {
@@ -345,13 +344,13 @@ struct part {
     uint64_t count;
 };
 struct signature {
-    bool known; /* otherwise MPI_PACKED, or of too many kinds */
+    bool known; /* false: MPI_PACKED, or too many types */
     unsigned part_count;
     struct part parts[MOST_PARTS];
 };
 
 bool signature_init(void);
-void signature_begin(void); /* once the library can be asked */
+void signature_begin(void); /* once the library is initialised */
 /* The signature of `count` elements of a datatype or, if bytes is not negative, of that many bytes of it. */
 void signature_of_data(uint64_t datatype, int64_t count, int64_t bytes, struct signature *ret);
 /* For a request: records the contents of its datatype while the library can still be asked, because the
@@ -367,7 +366,7 @@ int64_t type_size_now(uint64_t datatype);
 
 /* ---- fact.c ------------------------------------------------------------------------------------------- */
 
-extern bool recorder_check; /* mpiq run --check: without it none of these does anything */
+extern bool recorder_check; /* mpiq run --check; without it, these functions do nothing */
 
 struct message {
     struct mpiq_record_comm *comm;
@@ -376,7 +375,7 @@ struct message {
     uint64_t datatype;
     const struct mpiq_record_request *request; /* whose datatype was noted; NULL: datatype is alive */
     int64_t count;
-    int64_t bytes; /* of a received one; -1: by the count */
+    int64_t bytes; /* of a received message; -1: given by count */
     unsigned function;
     word caller;
 };
@@ -386,26 +385,26 @@ void fact_message(bool sent, const struct message *message);
 void fact_collective(const struct mpiq_record_comm *comm, const struct mpiq_record_collective *note);
 void fact_object(enum mpiq_record_object object, uint64_t handle, unsigned function, word caller,
                  struct mpiq_record_comm *comm);
-void fact_requests(void); /* those that are left at the end */
+void fact_requests(void); /* requests left at the end */
 void fact_object_freed(enum mpiq_record_object object, uint64_t handle);
 
 /* ---- check.c ------------------------------------------------------------------------------------------ */
 
-extern bool recorder_ending; /* in MPI_Finalize: what is freed inside it counts */
+extern bool recorder_ending; /* in MPI_Finalize: objects freed inside it count as freed */
 
 bool check_wanted(void); /* MPIQ_CHECK is set */
 void check_begin(void);  /* at the end of MPI_Init */
 void check_end(void);    /* at the beginning of MPI_Finalize */
 void check_wait(void);   /* until mpiq run has read this process; once */
 
-/* What a call frees: before it, and after it. */
+/* The object that a call frees, before and after the call. */
 struct freeing {
     int object; /* -1: nothing */
     uint64_t handle;
 };
 void check_freeing(const struct function *function, const word *arguments, struct freeing *ret);
 void check_freed(const struct freeing *freeing, int result);
-/* What a call has made, with its handle, has to be freed again. */
+/* Notes the object a call made, which has to be freed. */
 void check_object(const struct call *call);
 
 /* ---- strict.c ---------------------------------------------------------------------------------------- */
@@ -429,20 +428,20 @@ extern after_function after_cancel;
 /* Around an MPI_Request_free that is made inside another MPI call. */
 struct mpiq_record_request *request_freeing(uint64_t handle);
 void request_freed(struct mpiq_record_request *request, int result);
-/* The message of a receive request has been taken; status NULL: not known which. */
+/* A receive request has taken a message; status NULL: not known which. */
 void message_received(const struct mpiq_record_request *request, const unsigned char *status);
 
-/* An action in MPI_Init and its like is done here, recorded or not. */
-/* MPI_Finalize begins.  Until the program's own functions that it calls (attributes of MPI_COMM_SELF) have
-   returned, the rank may do anything: the phase changes after them, where that can be seen. */
+/* MPI_Finalize begins.  Until its callbacks (attributes of MPI_COMM_SELF) have returned, the rank may do
+   anything, so the phase changes after them if recorder_sees_end. */
 void lifetime_finalizing(void);
 extern bool recorder_sees_end;
+/* Makes MPI_Init or a similar call, recorded or not. */
 word lifetime_init(const struct function *function, unsigned index, mpi_function *next, word *arguments,
                    word caller);
 extern bool recorder_active; /* between MPI_Init's begin and the end of MPI_Finalize */
 word dispatch(unsigned index, mpi_function *next, word *arguments, word caller);
-/* A call that frees an object, made inside another MPI call: by the program's own function that deletes an
-   attribute, say.  It is in no history, but what it frees is known no longer. */
+/* A call that frees an object inside another MPI call, such as in an attribute's delete function.  It is in
+   no history, but the object's record is removed. */
 word dispatch_inside(unsigned index, mpi_function *next, const word *arguments);
 /* Records a call that the program makes inside MPI_Finalize, in a delete function of an attribute of
    MPI_COMM_SELF.  In the history, MPI_Finalize ends where the call begins and begins again where it ends. */

@@ -3,16 +3,16 @@
  * request - the program's outstanding requests, by handle.
  *
  * Records come from chunks of the arena through a free list, whose head is exchanged with compare-and-swap.
- * An open-addressed index leads from a handle to its record.  A slot of it is one word, so that it changes in
- * one step and no thread waits for another; a removed slot is used again by the next handle that meets it.
+ * An open-addressed index leads from a handle to its record.  A slot is one word, so it changes atomically
+ * and no thread waits for another; the next handle that probes a removed slot reuses it.
  *
- * Several requests may share one handle: libraries give the same one to all sends that were complete at once,
- * and those are one record with a count.  Other requests that share one have a record each, since what they
- * end differs; where nothing else changes at the same time, those that are alike are counted, too.
+ * Several requests may share one handle: libraries give the same one to all sends that complete immediately,
+ * and these share one record with a count.  Other requests with the same handle have a record each, since
+ * their completions differ; with one thread, similar ones share a record too.
  *
- * A library may give a handle to another thread as soon as a request has ended, before the thread that waited
- * for it is back here.  So with several threads a request leaves the index before its thread waits or tests,
- * and comes back if it has not ended.
+ * A library may reuse a handle in another thread as soon as its request ends, before the waiting thread has
+ * returned here.  So with several threads, a request leaves the index before its thread waits or tests, and
+ * returns to it if it has not ended.
  */
 #include "recorder.h"
 
@@ -22,8 +22,8 @@
 enum { INDEX = 1 << 18, PROBES = 4096 };
 
 /*
- * A slot: where the record is, its kind, how many more requests share it, and bits of the handle that keep
- * most others apart without a look at the record.  0: never used.  Without a record: removed.
+ * A slot: the record's place and kind, the number of further requests that share it, and bits of the handle
+ * that rule out most other handles without reading the record.  0: never used.  Without a record: removed.
  */
 #define AT_BITS 25 /* in units of 8 bytes */
 #define AT_MASK ((UINT64_C(1) << AT_BITS) - 1)
@@ -38,7 +38,7 @@ _Static_assert(MPIQ_RECORD_ARENA >> 3 <= AT_MASK + 1, "an offset fits");
 _Static_assert(MPIQ_RECORD_REQUEST_OTHER <= KIND_MASK, "a kind fits");
 
 static uint64_t *slots;
-static uint64_t free_head; /* offset of the first free record, and a count above it against reuse */
+static uint64_t free_head; /* offset of the first free record; above it, a counter against ABA */
 static uint32_t chunk_count;
 
 bool request_init(void)
@@ -51,7 +51,7 @@ bool request_init(void)
     return slots != NULL;
 }
 
-/* Handles that follow each other in the library's pool do so in the index, so that few pages are touched. */
+/* Neighbouring handles in the library's pool get neighbouring slots, so that few pages are touched. */
 static uint64_t scaled(uint64_t handle)
 {
     return recorder_abi.handle_size == 4 ? handle : handle >> 4;
@@ -62,7 +62,7 @@ static size_t slot_of(uint64_t handle)
     return scaled(handle) % INDEX;
 }
 
-/* Bits that the place in the index does not have. */
+/* Bits of the handle that its slot's index does not contain. */
 static uint64_t print_of(uint64_t handle)
 {
     uint64_t rest = scaled(handle) / INDEX;
@@ -89,7 +89,7 @@ static uint64_t entry_of(const struct mpiq_record_request *request)
     return arena_offset(request) >> 3 | (uint64_t)request->kind << KIND_SHIFT | print_of(request->handle);
 }
 
-/* Whether a used slot is that handle's. */
+/* Whether a slot holds that handle. */
 static bool is_of(uint64_t entry, uint64_t handle)
 {
     return (entry & AT_MASK) && entry >> PRINT_SHIFT << PRINT_SHIFT == print_of(handle) &&
@@ -128,7 +128,7 @@ static void let_go(struct mpiq_record_request *request)
     }
 }
 
-/* A new chunk: all of it becomes free. */
+/* Adds a chunk, whose records are all free. */
 static bool add_chunk(void)
 {
     arena_lock();
@@ -160,7 +160,7 @@ struct mpiq_record_request *request_new(void)
         uint32_t next = __atomic_load_n(&request->next_free, __ATOMIC_RELAXED);
         if (!swap(&free_head, head, ((head >> 32) + 1) << 32 | next))
             continue;
-        /* Another thread may still look at the handle that it had. */
+        /* Another thread may still read the old handle: keep it. */
         static uint64_t posted;
         enum { AFTER_HANDLE = offsetof(struct mpiq_record_request, sequence) };
         memset((unsigned char *)request + AFTER_HANDLE, 0, sizeof *request - AFTER_HANDLE);
@@ -174,7 +174,7 @@ static bool is_send(uint8_t kind)
     return kind <= MPIQ_RECORD_REQUEST_RSEND;
 }
 
-/* Whether two requests with one handle are one record with a count. */
+/* Whether a request shares the record of the entry with the same handle. */
 static bool are_one(uint64_t entry, const struct mpiq_record_request *request)
 {
     if (shared(entry) == SHARED_MOST)
@@ -189,8 +189,8 @@ static bool are_one(uint64_t entry, const struct mpiq_record_request *request)
 enum outcome { INSERTED, SHARED, NO_ROOM };
 
 /*
- * Makes it known by its handle.  SHARED: another record with that handle stands for it.  *ended receives a
- * record of another kind that had the handle and whose end was never seen; it is in the index no more.
+ * Adds a request to the index.  SHARED: another record with its handle counts it.  *ended receives the record
+ * that it replaces: one of another kind with that handle, whose end was never seen.
  */
 static enum outcome insert(struct mpiq_record_request *request, struct mpiq_record_request **ended)
 {
@@ -267,7 +267,7 @@ struct mpiq_record_request *request_find(uint64_t handle)
     return NULL;
 }
 
-/* With one thread: its handle leads to it no more; false: it does, since others share it. */
+/* With one thread: removes a request from the index; false: others share its record, which stays. */
 static bool take_out(struct mpiq_record_request *request)
 {
     size_t at = slot_of(request->handle);
@@ -287,7 +287,7 @@ static bool take_out(struct mpiq_record_request *request)
 
 void request_drop(struct mpiq_record_request *request)
 {
-    /* With several threads request_detach has taken it out. */
+    /* With several threads, request_detach has already removed it. */
     if (recorder_multiple || take_out(request))
         let_go(request);
 }
@@ -308,7 +308,7 @@ struct mpiq_record_request *request_detach(uint64_t handle, bool *known)
                 if (last)
                     return request;
                 counter_add32(&request->duplicates, UINT32_MAX);
-                return NULL; /* a send that was complete at once has no end to be noted */
+                return NULL; /* a send that completes immediately has no end to note */
             }
             found = __atomic_load_n(&slots[at], __ATOMIC_ACQUIRE);
         }

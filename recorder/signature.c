@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signature - which predefined types data consists of, and how many of each.  Their order is not kept, so
- * types with equal signatures here may still differ, but not the other way round.
+ * signature - which predefined types data consists of, and how many of each.  Their order is not kept:
+ * different signatures mean different types, but equal ones do not prove equal types.
  *
  * A predefined type has a code for its kind and size: MPI_INT matches MPI_INTEGER but not MPI_FLOAT.
  * MPI_BYTE matches only MPI_BYTE, MPI_PACKED matches anything.  A derived type is broken down into its
@@ -15,7 +15,7 @@
 
 enum { CACHED = 512, DEPTH = 16, CONTENTS_MAX = 1 << 20 };
 
-/* The types met so far, by handle. */
+/* Cache of the types seen so far, by handle. */
 static struct {
     uint64_t handle;
     int64_t size;
@@ -31,7 +31,7 @@ bool signature_init(void)
     return bases != NULL;
 }
 
-/* What it says of the predefined type that everybody has is what it says of all. */
+/* All predefined types have the same combiner as MPI_BYTE, which every library has. */
 void signature_begin(void)
 {
     int counts[3] = {0};
@@ -42,7 +42,7 @@ void signature_begin(void)
 
 /* ---- predefined types -------------------------------------------------------------------------------- */
 
-/* Kinds: signed, unsigned, floating, complex, logical, text, wide text, byte; of pairs one each. */
+/* Kinds: signed, unsigned, floating, complex, logical, text, wide text, byte; one for each pair type. */
 static const struct {
     const char *name; /* after MPI_ */
     char kind;
@@ -112,7 +112,7 @@ static const struct {
     {"2DOUBLE_PRECISION", 'G'},
 };
 
-/* Holding no lock.  MPIQ_RECORD_BASE_ANY for a type that is not known. */
+/* Index in `bases`; MPIQ_RECORD_BASE_ANY for an unknown type.  The caller must not hold the lock. */
 static unsigned base_of(uint64_t handle, int64_t size)
 {
     char name[256] = "";
@@ -165,7 +165,7 @@ static void add_parts(struct signature *to, const struct signature *from, uint64
 
 static bool analyse(uint64_t handle, unsigned depth, struct signature *ret);
 
-/* What MPI_Type_get_contents gives of one: new handles of derived types are freed again. */
+/* Analyses what MPI_Type_get_contents returns, and frees the new handles of derived types. */
 static void analyse_contents(uint64_t handle, const int *counts, unsigned depth, struct signature *ret)
 {
     int *integers = malloc(((size_t)counts[0] + 1) * sizeof *integers);
@@ -193,7 +193,7 @@ static void analyse_contents(uint64_t handle, const int *counts, unsigned depth,
     free(types);
 }
 
-/* True for a derived type. */
+/* Finds a type's signature; true: a derived type. */
 static bool analyse(uint64_t handle, unsigned depth, struct signature *ret)
 {
     int counts[3] = {0};
@@ -223,7 +223,7 @@ int64_t type_size_now(uint64_t handle)
     return ASK(Type_size, handle, (word)&size) == 0 ? size : -1;
 }
 
-/* Of one element of that datatype, asked for once. */
+/* Size and signature of one element of that datatype, cached. */
 static int64_t lookup(uint64_t handle, struct signature *ret)
 {
     size_t slot = mpiq_record_mix(handle) % CACHED;
@@ -253,7 +253,8 @@ void signature_forget(uint64_t handle)
     arena_unlock();
 }
 
-/* Of so many elements, or bytes, of a type of that size, of which one is made so. */
+/* Signature of `count` elements, or of `bytes` if not negative, of a type given one element's size and
+   signature. */
 static void multiply(const struct signature *one, int64_t size, int64_t count, int64_t bytes,
                      struct signature *ret)
 {
@@ -287,17 +288,16 @@ void signature_of_data(uint64_t datatype, int64_t count, int64_t bytes, struct s
     }
 }
 
-/* ---- of requests -----------------------------------------------------------------------------------------
- */
+/* ---- of requests ------------------------------------------------------------------------------------- */
 
-/* Different types that requests were made with; never forgotten, since they are few in most programs. */
+/* Distinct types of requests; never removed, since most programs use few. */
 enum { NOTED = 1024, REQUEST_LEAST = 128 };
 static struct {
     int64_t size;
     struct signature one;
 } noted[NOTED];
 static unsigned noted_count;
-/* Which of them, from 1, by the place of the request's record. */
+/* Index in `noted`, from 1, by the offset of the request's record. */
 static uint16_t noted_of[MPIQ_RECORD_ARENA / REQUEST_LEAST];
 _Static_assert(sizeof(struct mpiq_record_request) >= REQUEST_LEAST, "two requests would share a place");
 

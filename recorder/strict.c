@@ -4,9 +4,9 @@
  * collectives that let a member leave before all have entered.
  *
  * A standard send may wait for its receive, so each becomes a synchronous send.  A blocking collective may
- * wait for all members, so a barrier on the same communicator comes first.  Members call it in the order of
- * their collectives, so in a correct program barriers match barriers, and no separate communicator is
- * needed.  Buffered and ready sends, non-blocking collectives and one-sided calls are unchanged.
+ * wait for all members, so a barrier on the same communicator comes first.  Members call the barrier in the
+ * order of their collectives, so in a correct program barriers match barriers, and no separate communicator
+ * is needed.  Buffered and ready sends, non-blocking collectives and one-sided calls are unchanged.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static word go(mpi_function *next, const word *a)
     return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
 }
 
-/* ASK with the function of large counts where the program called that. */
+/* ASK, with the large-count function if the program called one. */
 #define ASK_LIKE(call, name, ...)                                             \
     ask_library((call)->function->large ? "PMPI_" #name "_c" : "PMPI_" #name, \
                 (const word[WORDS]){__VA_ARGS__})
@@ -32,14 +32,14 @@ static bool failed(word result)
     return (int)result != 0;
 }
 
-/* The receive has been posted, and the send has failed: it must not stay. */
+/* Cancels the posted receive after the send has failed. */
 static void withdraw(handle_space *receive)
 {
     ASK(Cancel, (word)receive);
     ASK(Wait, (word)receive, recorder_abi.status_ignore);
 }
 
-/* A receive, a synchronous send, and the end of the receive: what MPI_Sendrecv is allowed to be. */
+/* A receive, a synchronous send and a wait: what MPI_Sendrecv is allowed to be. */
 static word exchange(const struct call *call, const word *send, const word *receive, word status)
 {
     handle_space request = 0;
@@ -63,7 +63,7 @@ static word sendrecv(const struct call *call)
     return exchange(call, send, receive, a[11]);
 }
 
-/* The same with one buffer: what is sent leaves it first, packed. */
+/* The same with one buffer: sends a packed copy of it. */
 static word sendrecv_replace(const struct call *call, mpi_function *next)
 {
     enum { PACKED_INTERFACE_MAX = 1 << 30 };
@@ -86,7 +86,7 @@ static word sendrecv_replace(const struct call *call, mpi_function *next)
     return result;
 }
 
-/* Before the call, with all members; those of a communicator of one have come. */
+/* A barrier before the call; not needed on a communicator with one member. */
 static void synchronise(const struct call *call)
 {
     const struct mpiq_record_comm *comm = call->comm;

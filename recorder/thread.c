@@ -27,7 +27,7 @@ static void end_thread(void *argument)
         munmap(self->requests, self->request_room * sizeof *self->requests);
     if (self->statuses)
         munmap(self->statuses, self->status_room * recorder_abi.status_size);
-    *self = (struct self){.depth = 1}; /* a destructor that runs later is not recorded */
+    *self = (struct self){.depth = 1}; /* calls by later destructors are not recorded */
     __atomic_store_n(&record->tid, 0, __ATOMIC_RELEASE);
 }
 
@@ -72,7 +72,7 @@ struct mpiq_record_thread *thread_record(struct self *self)
     return self->record;
 }
 
-/* Doubles until it is enough; what it held is of no more use. */
+/* Doubles the room until it suffices; discards the contents. */
 static bool make_room(void **memory, size_t *room, size_t count_wanted, size_t size)
 {
     size_t wanted = *room ? *room : 512;

@@ -12,8 +12,8 @@ void type_init(void)
     mpiq_record_root.types = arena_offset(types);
 }
 
-/* Asks the library.  A newcomer replaces what is in its slot: its records then have no name.  A thread that
-   sees the new size here sees that the handle has changed, too. */
+/* Asks the library.  A new type replaces the one in its slot, whose records then have no name.  A thread that
+   sees the new size also sees that the handle has changed. */
 static int64_t learn(struct mpiq_record_type *slot, uint64_t handle)
 {
     int size = -1;

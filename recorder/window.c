@@ -3,10 +3,10 @@
  * window - the program's windows, the communicators they were made on, their epochs and locks.
  *
  * Calls that let others continue (a post, the end of an access, an unlock) are recorded before the call,
- * calls that make others wait after it: a reader in between finds fewer reasons for a wait, never more.  A
- * lock counts as granted once MPI_Win_flush has completed an operation under it, since a library may let
- * MPI_Win_lock return before; of the process's own memory, and of memory that is reached by loads and
- * stores, when it returns.
+ * calls that make others wait after it: a reader in between finds fewer reasons for a wait, never more.
+ * MPI_Win_lock may return before the lock is granted, so a lock counts as granted once MPI_Win_flush has
+ * completed an operation under it.  On the process's own memory and on shared memory (loads and stores), it
+ * counts as granted when MPI_Win_lock returns.
  *
  * The table of peers is searched without the lock and changed under it.
  */
@@ -30,7 +30,7 @@ static struct mpiq_record_window_peer *find_in(struct mpiq_record_window_peers *
     return &peers->list[at];
 }
 
-/* NULL: nothing was noted of it. */
+/* NULL: the peer has no entry. */
 static struct mpiq_record_window_peer *peer_find(const struct mpiq_record_window *window, int32_t peer)
 {
     struct mpiq_record_window_peers *peers = arena_at(__atomic_load_n(&window->peers, __ATOMIC_ACQUIRE));
@@ -58,8 +58,8 @@ static struct mpiq_record_window_peers *grow(struct mpiq_record_window *window,
     return made;
 }
 
-/* The peer's, made if need be; NULL without room: then nothing is known of the window any more.  Holding the
-   lock. */
+/* Finds or adds a peer's entry; NULL: no room, so nothing more is known about the window.  The caller holds
+   the lock. */
 static struct mpiq_record_window_peer *peer_of_window(struct mpiq_record_window *window, int32_t peer)
 {
     struct mpiq_record_window_peers *peers = arena_at(window->peers);
@@ -80,7 +80,7 @@ static struct mpiq_record_window_peer *peer_of_window(struct mpiq_record_window 
     return found;
 }
 
-/* Clears flags of all peers that have one of them, and sets others in their place.  Holding the lock. */
+/* Clears and sets flags of all peers that have one of `which`.  The caller holds the lock. */
 static void replace_flags(struct mpiq_record_window *window, unsigned which, unsigned clear, unsigned set)
 {
     struct mpiq_record_window_peers *peers = arena_at(window->peers);
@@ -93,7 +93,7 @@ static void replace_flags(struct mpiq_record_window *window, unsigned which, uns
 
 /* ---- windows ----------------------------------------------------------------------------------------- */
 
-/* Whether such hints may let MPI_Win_free return before all members have called it. */
+/* Whether these hints may let MPI_Win_free return before all members have called it. */
 static bool may_say_no_locks(uint64_t info)
 {
     char value[8] = "";
@@ -110,7 +110,7 @@ void window_created(const struct call *call, uint64_t handle)
     const struct mpiq_record_group *group = comm ? arena_at(comm->group) : NULL;
     if (handle == recorder_abi.win_null)
         return;
-    bool has_memory = HAS(call, 'l') && (intptr_t)ARGUMENT(call, 'l') > 0; /* attached: not looked for */
+    bool has_memory = HAS(call, 'l') && (intptr_t)ARGUMENT(call, 'l') > 0; /* attached memory: not tracked */
     bool no_locks = may_say_no_locks(handle_of(ARGUMENT(call, 'i')));
     arena_lock();
     struct mpiq_record_window *window = arena_at(mpiq_record_root.windows);
@@ -193,7 +193,7 @@ void window_forget_comm(uint32_t comm)
 
 /* ---- groups ------------------------------------------------------------------------------------------ */
 
-/* Local ranks in the window of a group's members; NULL: cannot be had.  The caller frees. */
+/* Ranks in the window of a group's members; NULL on failure.  The caller frees. */
 static int *members_of(const struct mpiq_record_window *window, uint64_t group, int *size)
 {
     uint64_t all = 0;
@@ -215,7 +215,7 @@ static int *members_of(const struct mpiq_record_window *window, uint64_t group, 
     return NULL;
 }
 
-/* The group of MPI_Win_start or MPI_Win_post. */
+/* Notes the group of MPI_Win_start or MPI_Win_post. */
 static void note_group(struct call *call, unsigned open, unsigned ever)
 {
     struct mpiq_record_window *window = call->window;
@@ -274,8 +274,7 @@ static void end_lock(const struct call *call, struct mpiq_record_window *window,
     arena_unlock();
 }
 
-/* Before MPI_Win_unlock or MPI_Win_flush at one target: it has to have the lock to complete what was begun.
- */
+/* Before MPI_Win_unlock or MPI_Win_flush on one target: pending operations need the lock to complete. */
 static void begin_completion(struct call *call, struct mpiq_record_window *window, bool unlock)
 {
     arena_lock();
@@ -303,9 +302,9 @@ static void end_completion(const struct call *call, struct mpiq_record_window *w
     arena_unlock();
 }
 
-/* ---- calls of all members ---------------------------------------------------------------------------- */
+/* ---- collective calls -------------------------------------------------------------------------------- */
 
-/* Of a call that all members make: most leave the flags as they are. */
+/* Sets flags for a collective call; most calls leave them unchanged. */
 static void set_flags(struct mpiq_record_window *window, unsigned which, unsigned values)
 {
     unsigned differ = (__atomic_load_n(&window->flags, __ATOMIC_RELAXED) ^ values) & which;
@@ -313,7 +312,7 @@ static void set_flags(struct mpiq_record_window *window, unsigned which, unsigne
         __atomic_xor_fetch(&window->flags, differ, __ATOMIC_RELAXED);
 }
 
-/* Fences of one window follow each other: nobody else writes their number. */
+/* Fences on one window never overlap: nobody else writes their number. */
 static void count_fence(struct mpiq_record_window *window, int by)
 {
     __atomic_store_n(&window->fences, window->fences + (uint64_t)by, __ATOMIC_RELAXED);
@@ -321,9 +320,9 @@ static void count_fence(struct mpiq_record_window *window, int by)
 
 /*
  * A fence that may end an exposure epoch cannot return before all other members have entered it, because
- * until then they may access this process's memory.  A fence before which this process has done nothing
- * since the last one can only wait for members that have not entered it, if the library makes it wait at
- * all.  For any other fence it is not known what it waits for.
+ * until then they may access this process's memory.  If this process has done nothing since its last fence, a
+ * fence can only wait for members that have not entered it, if it waits at all.  What any other fence waits
+ * for is unknown.
  */
 void window_fence_begins(struct call *call)
 {
@@ -359,15 +358,15 @@ void window_fence_ended(const struct call *call, int result)
                                                   : MPIQ_RECORD_WINDOW_EXPOSED);
 }
 
-/* Another kind of epoch begins.  A library may take that for the end of those that fences make, and let its
-   next fence wait for nobody. */
+/* Another kind of epoch begins.  A library may treat that as the end of the fence epoch, and let its next
+   fence wait for nobody. */
 static void leave_fences(struct mpiq_record_window *window)
 {
     set_flags(window, MPIQ_RECORD_WINDOW_CLOSED | MPIQ_RECORD_WINDOW_EXPOSED, 0);
 }
 
-/* MPI_Win_free waits for all but with "no_locks".  Functions of the program's, which it calls for attributes,
-   may do anything. */
+/* MPI_Win_free waits for all members unless "no_locks" is set.  The attribute callbacks that it runs may do
+   anything. */
 static void begin_free(struct call *call, struct mpiq_record_window *window)
 {
     bool no_locks = (window->flags & MPIQ_RECORD_WINDOW_NO_LOCKS) != 0;
@@ -433,7 +432,7 @@ void window_before(struct call *call)
         break;
     case ACTION_WIN_FLUSH_ALL:
         thread->window_wait = MPIQ_RECORD_WINDOW_KNOWN;
-        if (recorder_multiple) /* another thread's operations may come in between */
+        if (recorder_multiple) /* another thread may start operations in between */
             break;
         replace_flags(window, MPIQ_RECORD_PEER_ACCESSED, 0, MPIQ_RECORD_PEER_FLUSHING);
         break;

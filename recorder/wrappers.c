@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * wrappers - the functions that a program or its Fortran layer calls instead of the library's, as MPI_X and
- * PMPI_X.  A call made inside another MPI call, or before MPI_Init, is passed on unrecorded; what the
- * program's own functions call inside MPI_Finalize is recorded.  Each wrapper takes thirteen words, as many
- * as the longest MPI function has: words that the caller did not pass are undefined, and are passed on.
+ * PMPI_X.  A call made inside another MPI call, or before MPI_Init, is passed on unrecorded; calls by the
+ * program's callbacks inside MPI_Finalize are recorded.  Each wrapper takes thirteen words, as many as the
+ * longest MPI function has: words that the caller did not pass are undefined, and are passed on.
  */
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ __attribute__((noinline)) static word begin_recording(unsigned index, mpi_functi
     word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word k, word l, word m
 #define ARGUMENTS a, b, c, d, e, f, g, h, i, j, k, l, m
 
-/* Whether such a call is followed inside another one too; a constant in each wrapper. */
+/* Whether a call is tracked even inside another one; a constant in each wrapper. */
 static inline bool is_followed(unsigned action)
 {
     return action == ACTION_COMM_FREE || action == ACTION_REQUEST_FREE || action == ACTION_TYPE_FREE ||

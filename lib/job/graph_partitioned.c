@@ -2,10 +2,10 @@
 /*
  * Whom a partitioned send or receive waits for.
  *
- * The library makes it of messages of its own, one a partition and some to set it up, and sends them without
- * another call of the program's where a partition was marked ready before both sides knew of each other.  So
- * it waits for what the first of its messages waits for that is not done, as long as the other side's library
- * has nothing of that kind left to do.
+ * The library implements it with internal messages: one per partition, and some for the set-up.  If a
+ * partition was marked ready before both sides knew of each other, the library sends it later without a call
+ * by the program.  So the operation waits for what its first unfinished message waits for, as long as the
+ * other side's library has no such work left.
  *
  * The recorder sees none of these messages.  It counts a partitioned send as one message, sent when the send
  * is started.  So a receive waits for its sender to act if every message that may be for it is a started send
@@ -19,7 +19,7 @@ static bool stands_still(const struct mpiq_job_rank *rank)
     return rank->core || (rank->looks == 3 && !(rank->changed & MPIQ_CHANGED_QUEUES));
 }
 
-/* Whether the other side's library may send for it by itself. */
+/* Whether the other side's library may send for this operation by itself. */
 static bool other_side_moves(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                              const struct mpiq_job_operation *op)
 {
@@ -66,7 +66,7 @@ static uint32_t count_messages(const struct mpiq_job_state *job, const struct mp
     return count;
 }
 
-/* What a receive waits for that only the recorder knows. */
+/* What a receive waits for, by the recorder's counts. */
 static uint32_t counted_node(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                              const struct mpiq_job_operation *op)
 {

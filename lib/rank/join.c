@@ -12,7 +12,7 @@
 
 #define NOWHERE MPIQ_NO_PAIR
 
-/* ---- whether they fit ------------------------------------------------------------------------------- */
+/* ---- whether they match ----------------------------------------------------------------------------- */
 
 /* While MPI_Finalize runs delete functions of the program, the recorder's phase is still "running". */
 static bool is_same_phase(const struct mpiq_rank_state *state, const struct mpiq_rank_state *own)
@@ -32,13 +32,13 @@ static bool same_process(const struct mpiq_rank_state *state, const struct mpiq_
 
 bool mpiq_rank_never_joins(const struct mpiq_rank_state *own)
 {
-    /* Of ob1 the queues may be readable later: in MPI_Init there is nothing to check a layout against. */
+    /* ob1's queues may be readable later: in MPI_Init there is nothing to check a layout against. */
     return own->queues == MPIQ_NO && own->pml[0] && strcmp(own->pml, "ob1") != 0;
 }
 
-/* Whether the library must list a communicator too.  It does not yet list one that it is still making.  It
-   always lists MPI_COMM_WORLD; if the program is built for the standard ABI, by another handle: then no
-   handle of the recorder's is one of the library's. */
+/* Whether the library must list a communicator too.  It does not list one that it is still making.  It always
+   lists MPI_COMM_WORLD, but by another handle if the program is built for the standard ABI: then none of the
+   recorder's handles is the library's. */
 static bool is_needed(const struct mpiq_communicator *comm)
 {
     return comm->flags & (MPIQ_COMM_WORLD | MPIQ_COMM_SELF) || comm->channel_count > 0 ||
@@ -51,7 +51,7 @@ static bool is_same(const struct mpiq_communicator *a, const struct mpiq_communi
            a->remote.count == b->remote.count;
 }
 
-/* Which communicator of the library has that handle; NOWHERE. */
+/* The library's communicator with that handle; NOWHERE: none. */
 static uint32_t find_handle(const struct mpiq_rank_state *own, const struct mpiq_hash_table *handles,
                             uint64_t handle)
 {
@@ -65,8 +65,8 @@ static uint32_t find_handle(const struct mpiq_rank_state *own, const struct mpiq
     return NOWHERE;
 }
 
-/* map[i]: which communicator of `state` is number i of `own`; NOWHERE: only the library knows it.  False:
-   they do not fit, or there is no memory. */
+/* map[i]: index in `state` of communicator i of `own`; NOWHERE: only the library knows it.  False: they do
+   not match, or out of memory. */
 static bool map_communicators(const struct mpiq_rank_state *state, const struct mpiq_rank_state *own,
                               uint32_t *map)
 {
@@ -79,7 +79,7 @@ static bool map_communicators(const struct mpiq_rank_state *state, const struct 
     }
     for (size_t i = 0; i < state->communicator_count; i++) {
         const struct mpiq_communicator *comm = &state->communicators[i];
-        if (comm->flags & MPIQ_COMM_FREED) /* its handle may be the next one's */
+        if (comm->flags & MPIQ_COMM_FREED) /* its handle may be reused */
             continue;
         uint32_t at = find_handle(own, &handles, comm->handle);
         if (at == NOWHERE && is_needed(comm))
@@ -95,14 +95,14 @@ static bool map_communicators(const struct mpiq_rank_state *state, const struct 
 
 /* ---- requests --------------------------------------------------------------------------------------- */
 
-/* What the recorder knows of a request and the library, which is stripped, does not. */
+/* Fills in what the recorder knows about a request and the stripped library does not. */
 static void keep_record(const struct mpiq_operation *record, struct mpiq_operation *op)
 {
     op->caller = op->caller ? op->caller : record->caller;
     op->datatype = op->datatype ? op->datatype : record->datatype;
 }
 
-/* A message that the library has in no queue any more is complete. */
+/* A message that is no longer in any of the library's queues is complete. */
 static void settle_wait(struct mpiq_wait *wait, const struct mpiq_rank_state *own,
                         const struct mpiq_pairs *pairs)
 {
@@ -124,7 +124,7 @@ static void settle_wait(struct mpiq_wait *wait, const struct mpiq_rank_state *ow
 
 /* ---- moving it over --------------------------------------------------------------------------------- */
 
-/* Adds one that the recorder does not know; its index, NOWHERE without memory. */
+/* Adds a communicator that the recorder does not know; its index, NOWHERE: out of memory. */
 static uint32_t add_communicator(struct mpiq_rank_state *state, struct mpiq_communicator *from)
 {
     struct mpiq_communicator *comm = mpiq_rank_state_add_communicator(state);
@@ -159,8 +159,8 @@ static void swap_groups(struct mpiq_group *a, struct mpiq_group *b)
     *b = held;
 }
 
-/* The recorder cannot name processes of other worlds, and on their side its communicator has another id: both
-   are the library's. */
+/* The recorder cannot name processes of other worlds, and its communicator has another id on their side:
+   takes both from the library. */
 static void take_names(struct mpiq_communicator *from, struct mpiq_communicator *to)
 {
     bool read = from->local.members && (from->remote.count == 0 || from->remote.members);

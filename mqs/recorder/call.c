@@ -26,7 +26,7 @@ static void convert(const struct copy *copy, const struct mpiq_record_collective
     copy_op_name(copy, from->op, to->op_name, sizeof to->op_name);
 }
 
-/* An outstanding request of that call; its handle is 0 if there is none. */
+/* Handle of the call's outstanding request; 0: none. */
 static uint64_t outstanding_handle(const struct copy *copy, const struct mpiq_record_comm *comm,
                                    const struct mpiq_record_collective *call)
 {
@@ -68,7 +68,7 @@ int call_setup_iterator(mqs_process *process, int list)
     return mqs_ok;
 }
 
-/* The call with that number; false: the ring no longer has it. */
+/* Whether the ring still has the call with that number. */
 static bool in_ring(const struct mpiq_record_comm *comm, uint64_t number)
 {
     return number > 0 && comm->ordered - number < MPIQ_RECORD_RING;

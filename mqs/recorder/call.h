@@ -5,7 +5,7 @@
 
 #include "mqs_extensions.h"
 
-/* As the slots of mqs_extensions have it. */
+/* Slots of mqs_extensions. */
 int call_setup_iterator(mqs_process *process, int list);
 int call_next(mqs_process *process, mqs_collective_call *ret);
 int call_setup_process_iterator(mqs_process *process);

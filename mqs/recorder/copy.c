@@ -11,7 +11,7 @@
 
 #define PIECE (1u << 20)
 
-/* fetch_bytes takes sizes as int callbacks do; pieces keep well below. */
+/* fetch_bytes takes sizes as int, like the callbacks; pieces stay well below the limit. */
 static int fetch_arena(struct copy *copy, struct fetch *fetch)
 {
     for (size_t at = 0; at < copy->size;) {
@@ -67,11 +67,11 @@ static int compare_handles(const void *left, const void *right)
     return a->handle != b->handle ? (a->handle < b->handle ? -1 : 1) : compare_tables(left, right);
 }
 
-/* A list that is corrupt ends where it is. */
+/* A corrupt list ends at the first bad reference. */
 static size_t gather_requests(const struct copy *copy, const struct mpiq_record_request **requests)
 {
     const struct mpiq_record_chunk *chunk = copy_at(copy, copy->root.chunks, sizeof *chunk);
-    size_t most = copy->size / sizeof *chunk; /* more come only from a list that runs in a circle */
+    size_t most = copy->size / sizeof *chunk; /* only a cyclic list has more */
     size_t count = 0;
 
     most = most < MPIQ_RECORD_MAX_CHUNKS ? most : MPIQ_RECORD_MAX_CHUNKS;
@@ -167,7 +167,7 @@ int copy_read(struct copy *copy, struct fetch *fetch, mqs_taddr_t root)
     }
     copy->root.nspace[sizeof copy->root.nspace - 1] = '\0';
     copy->root.library[sizeof copy->root.library - 1] = '\0';
-    /* A size that is a lie costs no memory: its last byte is not there. */
+    /* A false size costs no memory: reading its last byte fails. */
     code = fetch_exact(fetch, copy->root.arena + copy->root.arena_used - 1, 1, &last);
     if (code != mqs_ok) {
         return code;

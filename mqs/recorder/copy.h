@@ -19,12 +19,12 @@ struct copy {
     struct mpiq_record_root root;
     unsigned char *bytes; /* of the arena; NULL: nothing was recorded */
     size_t size;
-    const struct mpiq_record_request **by_comm;   /* those in use, in the order of their communicators */
+    const struct mpiq_record_request **by_comm;   /* requests in use, by communicator */
     const struct mpiq_record_request **by_handle; /* the same ones */
     size_t request_count;
 };
 
-/* Reads the root and the arena; what *copy held before is freed.  mqs_no_information: the recorder is loaded,
+/* Reads the root and the arena; frees what *copy held before.  mqs_no_information: the recorder is loaded,
    but MPI_Init was not seen. */
 int copy_read(struct copy *copy, struct fetch *fetch, mqs_taddr_t root);
 void copy_clear(struct copy *copy);
@@ -34,12 +34,12 @@ const void *copy_at(const struct copy *copy, uint64_t offset, size_t size);
 
 const struct mpiq_record_comm *copy_comm(const struct copy *copy, uint32_t offset);
 /* As copy_comm, for the next one in a list; *seen counts those so far.  NULL also after more than fit into
-   the copy: the list is a circle. */
+   the copy: the list is cyclic. */
 const struct mpiq_record_comm *copy_listed_comm(const struct copy *copy, uint32_t offset, unsigned *seen);
 const struct mpiq_record_function *copy_function(const struct copy *copy, unsigned index);
-/* With all its runs, whose counts sum up to its members; NULL if that is not so. */
+/* A group with all its runs; NULL unless their counts add up to its members. */
 const struct mpiq_record_group *copy_group(const struct copy *copy, uint32_t offset);
-/* Name of a datatype or an operation, MQS_USER_OP; "" if not known. */
+/* Name of a datatype or an operation (or MQS_USER_OP); "" if not known. */
 void copy_type_name(const struct copy *copy, uint64_t handle, char *name, size_t size);
 void copy_op_name(const struct copy *copy, uint64_t handle, char *name, size_t size);
 
@@ -49,7 +49,7 @@ int64_t copy_time(const struct copy *copy, uint64_t cycles);
 /* The call that a thread is in; NULL: in none. */
 const struct mpiq_record_call *copy_current_call(const struct mpiq_record_thread *thread);
 
-/* The requests of a communicator, one after another in the order of the recorder's table: NULL at the end. */
+/* Iterates over a communicator's requests in the order of the recorder's table; NULL at the end. */
 struct copy_requests {
     const struct mpiq_record_comm *comm;
     size_t next;
@@ -61,8 +61,7 @@ const struct mpiq_record_request *copy_next_request(const struct copy *copy, str
 /* A request with that handle; NULL: there is none. */
 const struct mpiq_record_request *copy_request(const struct copy *copy, uint64_t handle);
 
-/* The next thread after *offset (0: the first), which is advanced; count bounds the list.  NULL at the end.
- */
+/* The next thread after *offset, which advances; *count (first 0) bounds the list.  NULL at the end. */
 const struct mpiq_record_thread *copy_next_thread(const struct copy *copy, uint32_t *offset, unsigned *count);
 
 #endif

@@ -127,7 +127,7 @@ static int get_members(mqs_process *process, int remote, mqs_process_name *ret)
         return ERROR_NO_COMMUNICATOR;
     }
     if (remote && info->comm->remote_group == 0) {
-        return mqs_ok; /* an intracommunicator has no other side */
+        return mqs_ok; /* an intracommunicator has no remote group */
     }
     return group_names(&info->copy, remote ? info->comm->remote_group : info->comm->group, ret);
 }
@@ -221,7 +221,7 @@ static int next_channel(mqs_process *process, mqs_channel *ret)
     }
     channel = info->channels[info->next_channel++];
     ret->peer_local = channel->peer;
-    /* Numbers of the next messages: the first one has 1. */
+    /* Numbers of the next messages, from 1. */
     ret->sent = (uint32_t)channel->sent + 1;
     ret->expected = (uint32_t)channel->received + 1;
     return mqs_ok;

@@ -8,9 +8,9 @@
 
 /* All members, in rank order, into the caller's array: ranks in our world or MQS_INVALID_PROCESS. */
 int group_ranks(const struct copy *copy, uint32_t group, int *ret);
-/* The same as names; a member of another world has a name that nobody has. */
+/* The same as names; a member of another world has a name that no process has. */
 int group_names(const struct copy *copy, uint32_t group, mqs_process_name *ret);
-/* How many; -1: corrupt. */
+/* Number of members; -1: corrupt. */
 int64_t group_size(const struct copy *copy, uint32_t group);
 
 #endif

@@ -113,7 +113,7 @@ static int request_kind(const struct copy *copy, const struct mpiq_record_reques
                                                                 : send_kind(copy, kinds[request->kind]);
 }
 
-/* The address of a record in the process stands for a request of which the library's address is not known. */
+/* Uses a record's address in the process for a request whose address in the library is unknown. */
 static mqs_taddr_t pseudo_request(const struct copy *copy, const void *record)
 {
     return (mqs_taddr_t)(copy->root.arena + (uint64_t)((const unsigned char *)record - copy->bytes));
@@ -232,7 +232,7 @@ static void from_call(const struct copy *copy, const struct mpiq_record_thread *
                  receive_half ? thread->receive_tag : call->tag,
                  receive_half ? thread->receive_bytes : call->bytes, operation);
     operation->begin = call->begin;
-    /* Of MPI_Sendrecv's receive, what lies behind the record's address. */
+    /* MPI_Sendrecv's receive gets an address of its own, behind the record's. */
     details->request = pseudo_request(copy, thread) + (receive_half ? 8 : 0);
     details->flags = mqs_operation_unnamed;
     details->sequence = call->begin;
@@ -250,7 +250,7 @@ static void from_call(const struct copy *copy, const struct mpiq_record_thread *
 
 enum { SEND_HALF = 1, RECEIVE_HALF = 2, OWN_ENVELOPE = 4 };
 
-/* What a blocking call puts into the queues, and as what. */
+/* The halves that a blocking call puts into the queues, and their kind. */
 static int call_parts(int family, int *kind)
 {
     switch (family) {
@@ -286,7 +286,7 @@ static bool has_peer(int32_t peer)
     return peer >= 0 || peer == MPIQ_RECORD_ANY;
 }
 
-/* The halves of a thread's call that are wanted. */
+/* Adds the wanted halves of a thread's call. */
 static int add_call(const struct copy *copy, const struct mpiq_record_thread *thread,
                     const struct mpiq_record_call *call, int wanted, struct operation_list *list)
 {
@@ -326,7 +326,7 @@ static bool in_queue(const struct mpiq_record_request *request, int class_)
     return class_ == mqs_pending_sends ? send : class_ == mqs_pending_receives && receive;
 }
 
-/* A probe is no posted receive. */
+/* Probes are not posted receives. */
 static bool is_probe(const struct copy *copy, const struct mpiq_record_call *call)
 {
     const struct mpiq_record_function *function = copy_function(copy, call->function);
@@ -347,7 +347,7 @@ int operations_of_queue(const struct copy *copy, const struct mpiq_record_comm *
 
     operations_clear(list);
     if (copy->root.lost_requests > 0) {
-        return ERROR_TOO_MANY; /* nobody knows which messages those were */
+        return ERROR_TOO_MANY; /* the lost requests' messages are unknown */
     }
     copy_requests_of(copy, comm, &walk);
     while ((request = copy_next_request(copy, &walk)) != NULL) {
@@ -379,7 +379,7 @@ int operations_of_queue(const struct copy *copy, const struct mpiq_record_comm *
 
 /* ---- waits ------------------------------------------------------------------------------------------- */
 
-/* Both halves of an exchange. */
+/* Adds a request; for an exchange, both halves. */
 static int add_request(const struct copy *copy, const struct mpiq_record_request *request,
                        struct operation_list *list)
 {

@@ -25,7 +25,7 @@ struct operation_list {
 
 void operations_clear(struct operation_list *list);
 
-/* All of a class on a communicator. */
+/* All operations of a class on a communicator. */
 int operations_of_queue(const struct copy *copy, const struct mpiq_record_comm *comm, int class_,
                         struct operation_list *list);
 
@@ -33,7 +33,7 @@ int operations_of_queue(const struct copy *copy, const struct mpiq_record_comm *
 int operations_of_wait(const struct copy *copy, struct fetch *fetch, const struct mpiq_record_thread *thread,
                        const struct mpiq_record_call *call, struct operation_list *list);
 
-/* Rank in our world of a local rank of the communicator (of its remote group); MQS_INVALID_PROCESS. */
+/* World rank of a communicator's local rank (in its remote group, if any); MQS_INVALID_PROCESS: none. */
 int operation_world_rank(const struct copy *copy, const struct mpiq_record_comm *comm, int32_t local);
 
 #endif

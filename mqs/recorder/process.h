@@ -51,12 +51,12 @@ struct _mqs_process_info {
     uint32_t next_window;
     unsigned windows_seen;
     uint32_t next_fact; /* of the fact iterator: in the table */
-    uint32_t fact_comm; /* before it: the communicators, those that live first */
+    uint32_t fact_comm; /* before facts: communicators, live ones first */
     unsigned fact_comms_seen;
     bool fact_comms_freed;
 };
 
-/* Reads the records if that has not been done in this look. */
+/* Reads the records unless this look has already read them. */
 int process_ensure(mqs_process_info *info);
 /* Reads them again. */
 int process_refresh(mqs_process_info *info);

@@ -40,7 +40,7 @@ static void add(const struct mpiq_record_sources *sources, const struct mpiq_rec
     }
 }
 
-/* Blocking ones of the ring that have not returned: others stand among the requests. */
+/* Whether a call in the ring is blocking and has not returned; others are among the requests. */
 static bool is_blocking(const struct copy *copy, const struct mpiq_record_collective *call)
 {
     const struct mpiq_record_function *function = copy_function(copy, call->function);

@@ -66,7 +66,7 @@ static int kind_of(const struct mpiq_record_function *function)
     }
 }
 
-/* One-sided calls: on which window, at whom, and for which lock. */
+/* One-sided calls: their window, target and lock. */
 static void describe_window(const struct mpiq_record_thread *thread, const struct mpiq_record_call *call,
                             mqs_wait *ret)
 {
@@ -77,7 +77,7 @@ static void describe_window(const struct mpiq_record_thread *thread, const struc
         ret->kind = OMPI_MQS_WAIT_RMA;
         return;
     }
-    /* It asked for the lock before, and has it not: that is what it waits for. */
+    /* It waits for the lock that it requested earlier and does not have yet. */
     if ((thread->window_wait & MPIQ_RECORD_WINDOW_LOCK) != 0) {
         ret->kind = OMPI_MQS_WAIT_WIN_LOCK;
     }
@@ -97,7 +97,7 @@ static int describe(mqs_process_info *info, const struct mpiq_record_thread *thr
         return ERROR_WAITS;
     }
     ret->kind = kind_of(function);
-    /* Before the phase changes MPI_Finalize calls the program's own functions, which may do anything. */
+    /* Before the phase changes, MPI_Finalize runs the program's callbacks, which may do anything. */
     if (ret->kind == OMPI_MQS_WAIT_FINALIZE && info->copy.root.phase < OMPI_MQS_PHASE_FINALIZING) {
         ret->kind = OMPI_MQS_WAIT_NONE;
     }
@@ -142,7 +142,7 @@ int wait_next(mqs_process *process, mqs_wait *ret)
         thread = copy_next_thread(&info->copy, &info->thread, &info->threads_seen);
         if (thread == NULL) {
             if (info->thread == 0 && info->copy.root.lost_threads > 0) {
-                return ERROR_TOO_MANY; /* somebody waits of whom there is no record */
+                return ERROR_TOO_MANY; /* a thread without a record may be waiting */
             }
             return info->thread == 0 ? mqs_end_of_list : ERROR_WAITS;
         }
@@ -154,7 +154,7 @@ int wait_next(mqs_process *process, mqs_wait *ret)
     ret->tid = thread->tid > INT_MAX ? 0 : (int)thread->tid;
     ret->collective = -1;
     call = copy_current_call(thread);
-    /* A thread that is in no call, or in one that does not wait, is told as that: a wait of no kind. */
+    /* A thread that is in no call, or in one that never waits, is reported as OMPI_MQS_WAIT_NONE. */
     return call == NULL ? mqs_ok : describe(info, thread, call, ret);
 }
 

@@ -5,7 +5,7 @@
 
 #include "mqs_extensions.h"
 
-/* As the slots of mqs_extensions have it. */
+/* Slots of mqs_extensions. */
 int wait_setup_iterator(mqs_process *process);
 int wait_next(mqs_process *process, mqs_wait *ret);
 int wait_next_operation(mqs_process *process, mqs_pending_operation *ret);

@@ -18,8 +18,8 @@ int window_setup_iterator(mqs_process *process)
     return info->read ? mqs_ok : mqs_no_information;
 }
 
-/* Its peers, all of whose entries lie in the copy; NULL: it has none.  False: the records are corrupt, or
-   were made after their copy's size was read. */
+/* A window's peers, wholly inside the copy; NULL: none.  False: the records are corrupt, or newer than the
+   size of the copy. */
 static bool find_peers(const struct copy *copy, const struct mpiq_record_window *window,
                        const struct mpiq_record_window_peers **ret)
 {
@@ -33,14 +33,14 @@ static bool find_peers(const struct copy *copy, const struct mpiq_record_window 
            copy_at(copy, window->peers, sizeof *peers + peers->room * sizeof *peers->list) != NULL;
 }
 
-/* Windows of which not all is known are left out: then nothing is concluded from what they lack. */
+/* Windows that are not fully known are left out, so nothing is concluded from what they lack. */
 static bool is_known(mqs_process_info *info, const struct mpiq_record_window *window)
 {
     return window->handle != 0 && (window->flags & MPIQ_RECORD_WINDOW_UNCLEAR) == 0 &&
            find_peers(&info->copy, window, &info->window_peers);
 }
 
-/* What it has open in others' windows; of a lock it counts that it was asked for. */
+/* The process's access epoch; a requested lock counts, granted or not. */
 static int access_of(const struct mpiq_record_window *window, const struct mpiq_record_window_peers *peers)
 {
     if (window->access != OMPI_MQS_ACCESS_NONE) {
@@ -117,7 +117,7 @@ int window_get_locks(mqs_process *process, int room, mqs_window_lock *ret, int *
         return ERROR_ORDER;
     }
     bool all = (info->window->flags & MPIQ_RECORD_WINDOW_LOCK_ALL) != 0;
-    if (all) { /* held at those alone where it is known to be granted */
+    if (all) { /* held only where known to be granted */
         put_lock(ret, room, &found, -1, OMPI_MQS_LOCK_SHARED, false);
     }
     for (uint32_t i = 0; info->window_peers != NULL && i < info->window_peers->room; i++) {

@@ -32,11 +32,11 @@ static void one_sided(int rank)
         MPI_Put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, locked);
         MPI_Win_flush(0, locked);
         MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, asked);
-        MPI_Win_flush(0, asked); /* of nothing: it does not say that the lock is there */
+        MPI_Win_flush(0, asked); /* nothing to flush: proves no granted lock */
     }
     if (rank == 0)
         MPI_Win_post(other, 0, posted);
-    for (int i = 0; i < 2; i++) { /* each once */
+    for (int i = 0; i < 2; i++) { /* each rank once */
         if (rank == i) {
             MPI_Win_post(other, 0, closed);
             MPI_Win_wait(closed);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""common_calls READY: the calls of common_calls.F90 by mpi4py."""
+"""common_calls READY: the calls of common_calls.F90 through mpi4py."""
 import array
 import os
 import signal

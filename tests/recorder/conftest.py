@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two ranks of a program under the recorder, on each MPI library that is here, read through the recorder's DLL."""
+"""Two ranks of a program under the recorder, on each installed MPI library, read through the recorder's DLL."""
 import json
 import pathlib
 import subprocess
@@ -12,15 +12,15 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def dump(pid):
-    """Through the recorder's DLL alone: beside it mpiq reads Open MPI's own queues too."""
+    """Reads through the recorder's DLL alone; mpiq would also read Open MPI's own queues."""
     return json.loads(subprocess.run([built("tests/rank/rank-dump"), "--dll", built("mqs/libmpiq_record_msgq.so"), pid],
                                      check=True, capture_output=True).stdout)
 
 
 @pytest.fixture(name="states", params=["mpich", "openmpi"])
 def fixture_states(request, tmp_path):
-    """The states of the two ranks of the module's PROGRAM, in the order of ranks: once both have said that they are
-    ready, and the module's settled() is true of them, if it has one."""
+    """The states of the two ranks of the module's PROGRAM, in rank order, once both are ready and the module's
+    settled(), if any, accepts them."""
     settled = getattr(request.module, "settled", lambda states: True)
 
     def settled_states(pids):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ending - rank 0 sends its last message in MPI_Finalize: in the function that MPI calls when an attribute of
- * MPI_COMM_SELF is deleted, and only once the file that the program is given exists.  Rank 1 waits for it.
+ * ending - rank 0 sends its last message in MPI_Finalize, in the delete function of an attribute of
+ * MPI_COMM_SELF, once the file that the program is given exists.  Rank 1 waits for the message.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * every_call PART LEDGER READY - calls with known arguments on two ranks: what was called goes to
- * LEDGER.RANK, then it says "RANK PID" in READY.RANK and stands still.  test_every_call.py holds the ledger
- * against the records.
+ * every_call PART LEDGER READY - makes calls with known arguments on two ranks, writes each to LEDGER.RANK,
+ * then "RANK PID" to READY.RANK, and idles.  test_every_call.py compares the ledger with the records.
  */
 #include "every_call.h"
 

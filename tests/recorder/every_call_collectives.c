@@ -15,7 +15,7 @@ static const MPI_Aint far_places[] = {0, 8};
 static const MPI_Datatype types[] = {MPI_INT, MPI_INT};
 static MPI_Request request;
 
-/* The request that a call made, ended. */
+/* Waits for the request that a call made. */
 #define ENDED() CALL(WORLD, NONE, NONE, NONE, MPI_Wait(&request, MPI_STATUS_IGNORE))
 
 void part_collectives(void)
@@ -80,7 +80,7 @@ void part_nonblocking(void)
     ENDED();
 }
 
-/* Made, started and ended once, and freed. */
+/* Starts a request, waits for it and frees it. */
 #define RUN(root)                                                         \
     PLAIN(MPI_Start(&request));                                           \
     CALL(WORLD, root, NONE, NONE, MPI_Wait(&request, MPI_STATUS_IGNORE)); \

@@ -9,12 +9,12 @@ static int out[8], in[8];
 static MPI_Request posted, request;
 static MPI_Status status;
 
-/* A receive that the send meets: no send has to wait for long, and ready ones may be made. */
+/* Posts the receive for a send, so that no send waits long and ready sends are legal. */
 #define POST(tag)                                                                  \
     CALL(ROW, other, tag, 32, N(Irecv)(in, 8, MPI_INT, other, tag, row, &posted)); \
     BARRIER()
 #define TAKE(tag) CALL(ROW, other, tag, NONE, MPI_Wait(&posted, &status))
-/* A send whose request is waited for. */
+/* Waits for a send's request. */
 #define SENT(tag) CALL(ROW, other, tag, NONE, MPI_Wait(&request, MPI_STATUS_IGNORE))
 
 static void blocking(void)
@@ -95,14 +95,13 @@ void part_messages(void)
     MPI_Buffer_attach_c(buffer, sizeof buffer);
     PLAIN(MPI_Buffer_detach_c(&address, &large));
 #endif
-    /* What is left: two receives, one of anything. */
+    /* Left: two receives, one with wildcards. */
     CALL(ROW, other, 31, 12, N(Irecv)(in, 3, MPI_INT, other, 31, row, &request));
     CALL(WORLD, MPI_ANY_SOURCE, MPI_ANY_TAG, 5,
          N(Irecv)(in, 5, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, W, &request));
 }
 
-/* ---- persistent requests, and the calls that end requests
- * --------------------------------------------------- */
+/* ---- persistent requests, and the calls that end requests ------------------------------------------- */
 
 static int query(void *extra, MPI_Status *ret)
 {
@@ -194,7 +193,7 @@ void part_requests(void)
     MPI_Grequest_complete(own);
     CALL(NO_COMM, NONE, NONE, NONE, MPI_Wait(&own, MPI_STATUS_IGNORE));
     PLAIN(MPI_Buffer_detach(&address, &count));
-    /* What is left: an inactive receive and an active one. */
+    /* Left: an inactive receive and an active one. */
     CALL(ROW, other, 71, 4, N(Recv_init)(in, 1, MPI_INT, other, 71, row, &request));
     CALL(ROW, other, 72, 8, N(Recv_init)(in, 1, MPI_DOUBLE, other, 72, row, &own));
     PLAIN(MPI_Start(&own));

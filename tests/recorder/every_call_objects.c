@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* every_call_objects - communicators, windows, files, and what is recorded for --check alone. */
+/* every_call_objects - communicators, windows, files, and what is recorded only for --check. */
 #include "every_call.h"
 
 #include <stdlib.h>
@@ -7,10 +7,9 @@
 
 #define W MPI_COMM_WORLD
 #define INFO MPI_INFO_NULL
-static MPI_Info info; /* of its own, where none will not do */
+static MPI_Info info; /* where MPI_INFO_NULL will not do */
 
-/* ---- communicators ---------------------------------------------------------------------------------------
- */
+/* ---- communicators ---------------------------------------------------------------------------------- */
 
 #define FREED(comm) PLAIN(MPI_Comm_free(comm))
 
@@ -68,8 +67,7 @@ void part_communicators(void)
     topologies();
 }
 
-/* ---- windows ---------------------------------------------------------------------------------------------
- */
+/* ---- windows ---------------------------------------------------------------------------------------- */
 
 static void one_sided(MPI_Win window)
 {
@@ -149,10 +147,9 @@ void part_windows(void)
     CALL(WORLD, NONE, NONE, NONE, MPI_Win_free(&second));
 }
 
-/* ---- files -----------------------------------------------------------------------------------------------
- */
+/* ---- files ------------------------------------------------------------------------------------------ */
 
-/* A call of all who have the file: it is on the communicator that this was opened on. */
+/* A collective file call: it counts on the communicator that the file was opened on. */
 #define ON_FILE(...) CALL(WORLD, NONE, NONE, NONE, __VA_ARGS__)
 
 static void blocking_files(MPI_File file)
@@ -241,8 +238,7 @@ void part_files(void)
     ON_FILE(MPI_File_close(&file));
 }
 
-/* ---- what is recorded for --check -------------------------------------------------------------------------
- */
+/* ---- what is recorded for --check ------------------------------------------------------------------- */
 
 static void add(void *in, void *inout, count_type *length, MPI_Datatype *type)
 {

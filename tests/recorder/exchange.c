@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exchange - MPI_Isendrecv and MPI_Isendrecv_replace: some that end, some with one half alone (MPICH 4.0
- * crashes in these), and in the end one of which neither half is answered, which the rank waits for: rank 0
- * in MPI_Wait, rank 1 in MPI_Waitall beside a receive.  (Both libraries refuse to free such a request.)
+ * exchange - MPI_Isendrecv and MPI_Isendrecv_replace: some complete, some have only one half (MPICH 4.0
+ * crashes in these).  Neither half of the last one is matched, and the rank waits for it: rank 0 in MPI_Wait,
+ * rank 1 in MPI_Waitall beside a receive.  (Both libraries refuse to free such a request.)
  */
 #include <mpi.h>
 #include <stdio.h>

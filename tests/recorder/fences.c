@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fences - makes fences of all kinds, says "ready" and blocks for ever: rank 0 in MPI_Win_free, rank 1 in a
- * fence that rank 0 does not come to.  test_fences.py reads the records back.  Two ranks.
+ * fence that rank 0 never enters.  test_fences.py reads the records back.  Two ranks.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static MPI_Win make_window(const char *name, int bytes)
     return window;
 }
 
-/* The name of the window and what its two fences are given. */
+/* Two fences with these assertions on a window of that name. */
 static void two_fences(const char *name, int first, int second, int bytes)
 {
     MPI_Win window = make_window(name, bytes);
@@ -50,7 +50,7 @@ static void other_epochs(const char *name, int kind)
     MPI_Win_fence(0, window);
 }
 
-/* A fence inside of a lock is an error, and counts for nothing. */
+/* A fence inside a lock is an error and is not counted. */
 static void failed(void)
 {
     MPI_Win window = make_window("failed", 64);

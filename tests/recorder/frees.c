@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * frees - says "ready" and blocks for ever in MPI_Win_free, each rank of another window: rank 0 of one that
- * may need no barrier, rank 1 of one for which functions of its own run.  test_frees.py reads the records
- * back.  Two ranks.
+ * frees - says "ready" and blocks for ever in MPI_Win_free, each rank on another window: rank 0's may need no
+ * barrier, rank 1's runs callbacks of its own.  test_frees.py reads the records back.  Two ranks.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@ static void messages(int rank)
     int other = 1 - rank, out[8] = {0}, in[8];
     MPI_Status status;
     MPI_Request requests[2];
-    for (int tag = 100; tag < 110; tag++) { /* ten tags, of which all but 107 and 108 are received */
+    for (int tag = 100; tag < 110; tag++) { /* ten tags; all but 107 and 108 are received */
         MPI_Send(out, 2, MPI_INT, other, tag, MPI_COMM_WORLD);
         if (tag != 107 && tag != 108)
             MPI_Recv(in, 8, MPI_INT, other, tag, MPI_COMM_WORLD, &status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lost - rank 0 posts more receives at a time than the recorder has room for; then both stand still. */
+/* lost - rank 0 posts more receives than the recorder has room for; then both ranks idle. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>

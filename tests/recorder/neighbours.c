@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     named(copy, "copy");
     if (rank == 0)
         start_all(empty, round, pair, one, copy, many, hole);
-    for (int i = 0; i < 20; i++) { /* lists of freed communicators are used again */
+    for (int i = 0; i < 20; i++) { /* lists of freed communicators are reused */
         MPI_Comm gone = cart("gone", 1);
         MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, gone);
         MPI_Comm_free(&gone);

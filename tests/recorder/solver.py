@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The example solver in Python: rank 1 refines and never comes to the broadcast."""
+"""The example solver in Python: rank 1 refines and never reaches the broadcast."""
 import sys
 
 import mpi4py

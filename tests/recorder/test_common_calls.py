@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The common calls by mpif.h, `use mpi`, `use mpi_f08` and mpi4py: what the recorder noted of each is what was called."""
+"""The common calls through mpif.h, `use mpi`, `use mpi_f08` and mpi4py: the recorder notes each as it was called."""
 import collections
 import os
 import shutil

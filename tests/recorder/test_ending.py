@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank in MPI_Finalize may still act, as long as it is in functions of the program's own."""
+"""A rank in MPI_Finalize may still act, as long as it runs the program's callbacks."""
 import json
 import os
 import pathlib

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every wrapped function, called with known arguments on each MPI library that is here, and what the recorder noted of
-each call: name, communicator, peer, tag, bytes, line; what it counted; which requests were left.  functions.h is the list of
-what has to be called."""
+"""Every wrapped function, called with known arguments on each installed MPI library.  Checks what the recorder noted of
+each call (name, communicator, peer, tag, bytes, line), its counts, and the requests left.  functions.h lists what has
+to be called."""
 import collections
 import json
 import os
@@ -34,7 +34,7 @@ Call = collections.namedtuple("Call", "name line comm peer tag bytes")
 
 
 def ledger_of(path, library, large):
-    """What was called, as the history is to have it."""
+    """What was called, as the history should show it."""
     calls = []
     for text in path.read_text(encoding="utf-8").splitlines():
         line, comm, peer, tag, size, call = text.split("\t")
@@ -49,7 +49,7 @@ def ledger_of(path, library, large):
 
 
 def history_of(state):
-    """The same, as the recorder has it; without MPI_Init."""
+    """The recorder's history in the same form, without MPI_Init."""
     def comm(call):
         return state["communicators"][call["comm"]].get("name") if "comm" in call else None
     return [Call(call["call"], call.get("place", {}).get("line"), comm(call),
@@ -59,8 +59,8 @@ def history_of(state):
 
 
 def states_of(library, command, folder, variables):
-    """The states, read through the DLL, of two ranks of a command that writes their pids to ready.RANK in that folder and
-    stands still."""
+    """Runs a command on two ranks, which write their pids to ready.RANK in that folder and idle.  Returns their states,
+    read through the DLL."""
     build = pathlib.Path(os.environ["MPIQ_BUILD"])
     environment = {**variables, "MPIQ_RECORDER": str(build / "recorder/libmpiq_record.so"),
                    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -83,14 +83,14 @@ def states_of(library, command, folder, variables):
 
 
 def run(library, program, part, folder):
-    """What states_of gives for one part of every_call."""
+    """What states_of returns for one part of every_call."""
     variables = {**os.environ, "EVERY_CALL_FILE": str(folder / "file"),
                  **({"MPIQ_CHECK": "/nowhere/rank"} if part == "objects" else {})}
     return states_of(library, [program, part, folder / "ledger", folder / "ready"], folder, variables)
 
 
 class Library:
-    """What came of all parts on one library: {(part, large): [(ledger, state) of each rank]}."""
+    """Results of all parts on one library: {(part, large): [(ledger, state) of each rank]}."""
 
     def __init__(self, name, folder):
         self.name = name
@@ -127,7 +127,7 @@ def test_history_is_exact(library, part):
 
 
 def test_every_function_was_called(library):
-    """And is in a history: otherwise its wrapper is missing, or the library's function is called past it."""
+    """And is in a history; otherwise its wrapper is missing or bypassed."""
     called = {call["call"] for ranks in library.results.values() for _, state in ranks for call in state["history"]}
     left_out = re.compile("|".join(NOT_CALLED.values()))
     expected = {name for name in rows() if name in library.functions and not left_out.match(name)}
@@ -141,7 +141,7 @@ COUNTED = ["collectives", "nonblocking", "persistent", "neighbours", "communicat
 
 @pytest.mark.parametrize("part", COUNTED)
 def test_counts_are_exact(library, part):
-    """Each communicator that is left counts the collectives that were called on it, and all of them have ended."""
+    """Each remaining communicator counts the collectives called on it, and all of them have ended."""
     for large in library.large:
         for ledger, state in library.results[part, large]:
             for comm in state["communicators"]:
@@ -177,7 +177,7 @@ def test_requests_that_are_left(library):
 
 
 def test_channels_are_exact(library):
-    """So many messages were sent, and all of them received on the other rank."""
+    """Every send is counted, and the other rank has received them all."""
     for large in library.large:
         for rank, (ledger, state) in enumerate(library.results["messages", large]):
             other = library.results["messages", large][1 - rank][1]

@@ -32,7 +32,7 @@ def fixture_states(request, tmp_path_factory):
 
 
 def channel(state, name):
-    """Of the communicator with that name, to the other rank."""
+    """The channel to the other rank on the communicator with that name."""
     comm = next(comm for comm in state["communicators"] if comm.get("name") == name)
     return next(one for one in comm["channels"] if one["peer_local"] == 1 - state["name"][1])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far ranks have come in the calls that all members of a window make, read back through the recorder's DLL."""
+"""How far ranks have come in a window's collective calls, read back through the recorder's DLL."""
 PROGRAM = "fences.c"
 
 # Fences begun, and whether the last one has to wait for all, by rank where they differ.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the recorder says of ranks in MPI_Win_free that nothing is proven of."""
+"""What the recorder says of ranks in MPI_Win_free when it can prove nothing about them."""
 from test_fences import wait_of
 
 PROGRAM = "frees.c"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the recorder noted of known calls, read back through its DLL, exactly: on each MPI library that is here."""
+"""The recorder's exact notes of known calls, read back through its DLL on each installed MPI library."""
 import pathlib
 
 PROGRAM = "ledger.c"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A list of requests that is not whole is not taken for one."""
+"""An incomplete list of requests is not taken for a complete one."""
 PROGRAM = "lost.c"
 
 

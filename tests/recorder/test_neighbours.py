@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whose data neighbourhood collectives need that have not ended, read back through the recorder's DLL."""
+"""Whose data unfinished neighbourhood collectives need, read back through the recorder's DLL."""
 PROGRAM = "neighbours.c"
 
 # Of rank 0's calls on each communicator: (number, local rank).

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of wrapped functions against what each installed mpi.h declares: nothing that communicates, waits or
-makes an object is left out unseen, and each row has as many arguments as the function."""
+"""Checks the table of wrapped functions against each installed mpi.h: every function that communicates, waits or makes
+an object is wrapped or left out with a reason, and each row has as many arguments as the function."""
 import pathlib
 import re
 import shutil

@@ -19,7 +19,7 @@ def number(text):
 
 
 def run(command, environment, ready):
-    """What the program counted and what the recorder did, once it stands still; and what it said."""
+    """The program's counts, the recorder's state once the program idles, and the program's error output."""
     said = ready.with_name("said")
     with said.open("w") as err, subprocess.Popen(command, env=environment, stderr=err) as job:
         try:

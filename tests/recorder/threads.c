@@ -2,12 +2,12 @@
 /*
  * threads - four threads make a million random calls side by side, count them, and stand still.
  *
- * Messages go from the process to itself on one communicator that all threads share, each with a tag of its
- * own; collectives are each thread's on a communicator of its own, as the standard wants it.  Writes one line
- * to the file that it is given: pid, and for each thread its messages, their bytes, barriers and allreduces.
- * A second argument says how many calls each thread makes.  With a third one, which takes the stub library,
- * each calls neighbourhood and persistent collectives, makes and frees windows, too, and keeps one that has
- * seen ten fences and as many more as is its tag.
+ * The process sends messages to itself on one communicator that all threads share, each thread with a tag of
+ * its own; each thread calls collectives on a communicator of its own, as the standard requires.  Writes one
+ * line to the file in argument 1: pid, and for each thread its messages, their bytes, barriers and
+ * allreduces.  Argument 2 is the number of calls per thread.  With argument 3, which needs the stub library,
+ * each thread also calls neighbourhood and persistent collectives, makes and frees windows, and keeps one
+ * window with 10 + tag fences.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -67,7 +67,7 @@ static void message(struct worker *worker)
 
 static bool with_more;
 
-#ifdef STUB_MPI_H /* a library may have no windows for several threads at once */
+#ifdef STUB_MPI_H /* libraries may not support windows in several threads at once */
 static MPI_Win make_window(struct worker *worker, int fences)
 {
     static int memory;
@@ -84,7 +84,7 @@ static void free_window(MPI_Win window)
     MPI_Win_free(&window);
 }
 
-/* A persistent collective, started twice, beside one among neighbours. */
+/* A persistent collective, started twice, and neighbourhood collectives. */
 static void collectives(struct worker *worker)
 {
     int value = 1, result, around[2];
@@ -117,7 +117,7 @@ static void collectives(struct worker *worker)
 }
 #endif
 
-/* All threads begin before one ends: a later one would reuse the record of one that has ended. */
+/* All threads begin before one ends, because a later thread would reuse an ended thread's record. */
 static pthread_barrier_t all_have_begun;
 
 static void *work(void *argument)

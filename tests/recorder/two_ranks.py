@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two ranks of a program under the recorder, on one of the MPI libraries that are here."""
+"""Two ranks of a program under the recorder, on one of the installed MPI libraries."""
 import contextlib
 import os
 import pathlib
@@ -15,8 +15,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 @contextlib.contextmanager
 def two_ranks(library, source, folder):
-    """Runs the program on mpich or openmpi, or on the Open MPI with that prefix.  The program writes a line "RANK PID" for each rank that is ready.  Yields a function that waits
-    until both are ready and what it is given is true of their pids, in the order of ranks; it returns that."""
+    """Runs the program on mpich or openmpi, or on the Open MPI with that prefix.  The program writes a line "RANK PID" for
+    each rank that is ready.  Yields a function that waits until both are ready and the condition that it is given
+    accepts their pids, in rank order; it returns what the condition returned."""
     ours = "/" in library
     compiler = f"{library}/bin/mpicc" if ours else f"mpicc.{library}"
     if not shutil.which(compiler):
