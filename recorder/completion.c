@@ -193,10 +193,10 @@ static void freed(struct mpiq_record_request *request)
 void after_request_free(struct call *call, int result)
 {
     struct mpiq_record_request *request = call->request_count ? call->self->requests[0] : NULL;
-    if (result != 0)
-        put_back(call);
-    else if (request)
+    if (result == 0 && request)
         freed(request);
+    else if (request && recorder_multiple) /* a partitioned one, too */
+        request_attach(request);
 }
 
 struct mpiq_record_request *request_freeing(uint64_t handle)

@@ -36,7 +36,9 @@ void partition_ready(const struct function *function, const word *arguments)
 {
     struct mpiq_record_request *request = request_find(handle_of(arguments[function->at[ROLE('h')]]));
     int32_t first = (int32_t)arguments[0];
-    if (!request || !(request->flags & MPIQ_RECORD_REQUEST_PARTITIONED)) {
+    if (!request) /* of MPI_PROC_NULL, or there was no room, which lost_requests says */
+        return;
+    if (!(request->flags & MPIQ_RECORD_REQUEST_PARTITIONED)) {
         counter_add(&mpiq_record_root.lost_ready, 1);
         return;
     }

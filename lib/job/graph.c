@@ -268,6 +268,17 @@ static bool reduce(struct mpiq_wait_graph *graph)
     return true;
 }
 
+static void find_partitioned(struct mpiq_wait_graph *graph)
+{
+    const struct mpiq_job_state *job = graph->job;
+    for (uint32_t rank = 0; rank < job->rank_count; rank++) {
+        const struct mpiq_job_operation *operations = &job->operations[job->ranks[rank].first_operation];
+        for (uint32_t i = 0; i < job->ranks[rank].operation_count && !graph->partitioned[rank]; i++)
+            graph->partitioned[rank] = mpiq_is_partitioned(&operations[i]);
+        graph->partitioned[job->rank_count] |= graph->partitioned[rank];
+    }
+}
+
 struct mpiq_wait_graph *mpiq_wait_graph_create(const struct mpiq_job_state *job,
                                                const struct mpiq_diagnosis *diagnosis, uint32_t *partner)
 {
@@ -281,9 +292,12 @@ struct mpiq_wait_graph *mpiq_wait_graph_create(const struct mpiq_job_state *job,
     if (graph->poller_nodes)
         memset(graph->poller_nodes, 0xff, ((size_t)job->thread_count + 1) * sizeof *graph->poller_nodes);
     graph->thread_ranks = calloc((size_t)job->thread_count + 1, sizeof *graph->thread_ranks);
+    graph->partitioned = calloc((size_t)job->rank_count + 1, sizeof *graph->partitioned);
     if (graph->thread_nodes)
         memset(graph->thread_nodes, 0xff, ((size_t)job->thread_count + 1) * sizeof *graph->thread_nodes);
-    if (!graph->thread_nodes || !graph->thread_ranks || !graph->poller_nodes ||
+    if (graph->partitioned)
+        find_partitioned(graph);
+    if (!graph->thread_nodes || !graph->thread_ranks || !graph->poller_nodes || !graph->partitioned ||
         !mpiq_matching_init(&graph->matching, job, partner) || !build_all(graph) || !reduce(graph)) {
         mpiq_wait_graph_destroy(graph);
         return NULL;
@@ -301,6 +315,7 @@ void mpiq_wait_graph_destroy(struct mpiq_wait_graph *graph)
     free(graph->thread_nodes);
     free(graph->poller_nodes);
     free(graph->thread_ranks);
+    free(graph->partitioned);
     free(graph->parents);
     free(graph->first_parent);
     mpiq_hash_table_deinit(&graph->others);

@@ -334,6 +334,19 @@ static bool may_need_nobody(const struct mpiq_job_state *job, const struct mpiq_
     return shape && mpiq_collective_may_be_empty(shape->collective, shape->bytes);
 }
 
+/* Whether a message and partitioned messages may be taken for each other: the recorder counts both by
+   envelope, and they never match. */
+static bool is_counted_with_partitions(const struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
+                                       const struct mpiq_job_operation *op)
+{
+    if (!mpiq_is_send(op) && !mpiq_is_receive(op))
+        return false;
+    const struct mpiq_job_state *job = graph->job;
+    const struct mpiq_job_rank *peer = op->peer == MPIQ_NONE ? NULL : mpiq_job_rank_of(job, op->peer);
+    return graph->partitioned[rank - job->ranks] || (op->any && graph->partitioned[job->rank_count]) ||
+           (peer && graph->partitioned[peer - job->ranks]);
+}
+
 /*
  * A wait for all of several requests, seen by the recorder, which does not know which of them are complete.
  * Receives without a message and synchronous sends without a receive are not complete.  If there are none of
@@ -348,6 +361,10 @@ static uint32_t build_counted_all(struct mpiq_wait_graph *graph, const struct mp
     for (uint32_t i = 0; i < wait->operation_count; i++) {
         uint32_t operation = queued(job, rank, wait->first_operation + i);
         const struct mpiq_job_operation *op = &job->operations[operation];
+        if (is_counted_with_partitions(graph, rank, op)) {
+            live = true;
+            continue;
+        }
         if (may_need_nobody(job, rank, op))
             continue;
         uint32_t child = mpiq_operation_node(graph, rank, operation, false);
