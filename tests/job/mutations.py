@@ -196,6 +196,8 @@ MUTATIONS = [
      "messages == count_incomplete(job, sender, rank, op)", "count_incomplete(job, sender, rank, op) > 0"),
     ("a send that lacks a partition brings nothing", "lib/job/graph_partitioned.c",
      "messages == count_incomplete(job, sender, rank, op)", "false"),
+    ("messages beside partitioned requests may be taken for theirs", "lib/job/graph_wait.c",
+     "if (is_counted_with_partitions(graph, rank, op)) {", "if (false) {"),
     ("a receive may be for a message of which the tag is not known", "lib/job/graph_partitioned.c",
      "!sender || mpiq_channel_underway(job, member, op->peer)", "!sender"),
     ("shared locks do not exclude each other", "lib/job/graph_window.c",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Partitioned sends and receives: whom they wait for, and when nobody can tell. */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "job_builder.h"
@@ -248,6 +249,35 @@ static void test_recorded_not_started(void)
                "tag 5 from rank 0\n");
 }
 
+/* Rank 1 waits for two messages that rank 0 never sends; does a partitioned send of rank 0's cast doubt on
+ * that? */
+static void wait_for_two(struct job_builder *job, bool partitioned)
+{
+    job_init(job, 2);
+    job_recv(job, 0, WORLD, 1, 9);
+    uint64_t send = partitioned ? job_operation(job, 0, WORLD, MPIQ_OPERATION_SEND, 1, TAG, 16)->request : 0;
+    job_wait(job, 1, "MPI_Waitall", MPIQ_WAIT_ALL);
+    job_wait_receive(job, 1, WORLD, 0, TAG + 1);
+    job_wait_receive(job, 1, WORLD, 0, TAG + 2);
+    job_channel(job, 0, 1, WORLD, 0, 0);
+    count(job, 0, 0, false);
+    count(job, 1, 0, true);
+    for (int look = 0; look < 2 && partitioned; look++)
+        make_partitioned(job->states[look][0], find(job->states[look][0], send, false), true, NULL, 0);
+}
+
+static void test_beside_messages(void)
+{
+    for (int partitioned = 0; partitioned < 2; partitioned++) {
+        struct job_builder job;
+        wait_for_two(&job, partitioned);
+        char *answer = job_answer(&job);
+        CU_ASSERT_EQUAL(strncmp(answer, "deadlock", 8) == 0, !partitioned);
+        free(answer);
+        job_deinit(&job);
+    }
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -262,6 +292,7 @@ int main(void)
         {"another thread", test_another_thread},
         {"recorded", test_recorded},
         {"recorded, not started", test_recorded_not_started},
+        {"beside messages", test_beside_messages},
         CU_TEST_INFO_NULL,
     };
     return suite_run("partitioned", tests);
