@@ -80,9 +80,8 @@ static struct mpiq_error *find_uri(pid_t mpirun, struct mpiq_launch *launch)
     return error;
 }
 
-/* An mpirun that has all ranks here started them itself, and has no daemon that names it.  Where other hosts
-   are asked for such a job, no rank is left, and a collector would take another job's ranks for this one's.
- */
+/* An mpirun with all its ranks here has no daemons, so nothing tells its ranks from another job's.  Its ranks
+   here have been looked for already: none is left. */
 static bool is_over(const struct mpiq_launch *launch)
 {
     for (size_t i = 0; i < launch->host_count; i++) {

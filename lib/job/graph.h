@@ -96,7 +96,7 @@ struct mpiq_wait_graph {
     uint32_t *thread_nodes;        /* of each thread; MPIQ_NONE: it is not held */
     uint32_t *poller_nodes;        /* of each thread; MPIQ_NONE: it does not poll */
     uint32_t *thread_ranks;        /* of each thread its rank, in ranks */
-    bool *partitioned;             /* of each rank: it has partitioned requests; then of any */
+    bool *partitioned;             /* of each rank: it has partitioned requests; last: any has */
     uint32_t *parents;             /* nodes that have an edge to a node: parents[first_parent[node]] up to */
     uint32_t *first_parent;        /* first_parent[node + 1] */
     struct mpiq_hash_table others; /* all further nodes by kind, subject, number and extra */
