@@ -24,8 +24,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Of core files, objects are opened where programs belong: here the tests' own are.
 os.environ.setdefault("MPIQ_OBJECT_DIRS", f"{tempfile.gettempdir()}:{pathlib.Path.home()}:{HERE.parent.parent}")
 TESTS = HERE.parent # ready.h is there
-# pytest changes os.environ while threads start jobs.
-ENVIRONMENT = dict(os.environ)
 
 # Prefixes by release line, patched and not, as the environment gives them.
 PREFIX_VARIABLES = {
@@ -138,6 +136,13 @@ def step_back(pid, niceness=10):
         pathlib.Path(f"/proc/{pid}/autogroup").write_text(str(niceness), encoding="ascii")
 
 
+def environment_now():
+    """A copy of os.environ, which pytest changes while threads start jobs."""
+    while True:
+        with contextlib.suppress(KeyError, RuntimeError):
+            return dict(os.environ)
+
+
 class Job:
     """A running mpirun.  A context manager: leaving it ends every process of the job."""
 
@@ -166,8 +171,8 @@ class Job:
             "MPIQ_TEST_JOB": self.mark,
             **(environment or {}),
         }
-        self.environment = {**ENVIRONMENT, **AS_ROOT, **exported, "TMPDIR": str(self.directory)}
-        self.environment["PATH"] = f"{line.prefix / 'bin'}:{ENVIRONMENT['PATH']}"
+        self.environment = {**environment_now(), **AS_ROOT, **exported, "TMPDIR": str(self.directory)}
+        self.environment["PATH"] = f"{line.prefix / 'bin'}:{self.environment['PATH']}"
         arguments = line.launch(ranks, exported, self.directory, two_hosts)
         self.command = [*arguments, *options, *map(str, command)]
         self._output = open(self.directory / "output", "wb")
