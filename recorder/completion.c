@@ -20,9 +20,14 @@ static bool stays(const struct mpiq_record_request *request)
    record, possibly shared with other requests. */
 static struct mpiq_record_request *own(uint64_t handle, bool frees, bool *known)
 {
-    if (recorder_multiple && (frees || !recorder_partitioned || !stays(request_find(handle))))
+    struct mpiq_record_request *request = NULL;
+    bool in_place = !recorder_multiple;
+    if (in_place || (!frees && __atomic_load_n(&recorder_partitioned, __ATOMIC_RELAXED))) {
+        request = request_find(handle);
+        in_place = in_place || stays(request);
+    }
+    if (!in_place)
         return request_detach(handle, known);
-    struct mpiq_record_request *request = request_find(handle);
     *known = request != NULL;
     return request;
 }
@@ -129,6 +134,13 @@ void after_wait(struct call *call, int result)
 {
     if (call->request_count && ended(call))
         end_request(call, 0, call->status, result != 0);
+    put_back(call);
+}
+
+void after_left_wait(struct call *call)
+{
+    for (size_t i = 0; i < call->request_count; i++)
+        end_request(call, i, NULL, true);
     put_back(call);
 }
 

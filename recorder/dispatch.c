@@ -334,6 +334,12 @@ static void after(struct call *call, int result)
         return;
     }
     switch ((enum action)call->function->action) {
+    case ACTION_SEND:
+    case ACTION_BSEND:
+    case ACTION_SSEND:
+    case ACTION_RSEND:
+        after_send(call, result);
+        break;
     case ACTION_RECV:
         after_receive(call, result);
         break;
@@ -456,6 +462,35 @@ static void after(struct call *call, int result)
     }
 }
 
+/* An exception or a jump has left the call: nothing is known of its outcome. */
+static void after_left(struct call *call)
+{
+    switch ((enum action)call->function->action) {
+    case ACTION_WAIT:
+    case ACTION_WAITALL:
+    case ACTION_WAITANY:
+    case ACTION_WAITSOME:
+    case ACTION_TEST:
+    case ACTION_TESTALL:
+    case ACTION_TESTANY:
+    case ACTION_TESTSOME:
+        after_left_wait(call);
+        break;
+    case ACTION_INIT:
+        recorder_active = false;
+        break;
+    case ACTION_FINALIZE:
+        call->self->finalize = NULL;
+        if (mpiq_record_root.phase == OMPI_MQS_PHASE_FINALIZING)
+            mpiq_record_root.phase = OMPI_MQS_PHASE_RUNNING;
+        end_blocking(call);
+        break;
+    default:
+        after(call, RECORDER_FAILED);
+        break;
+    }
+}
+
 /* Whether the call is recorded only for the check at the end. */
 static bool is_for_check(unsigned action)
 {
@@ -467,20 +502,26 @@ static bool is_for_check(unsigned action)
 word dispatch_inside(unsigned index, mpi_function *next, const word *a)
 {
     const struct function *function = &recorder_functions[index];
+    struct self *self = &recorder_self;
+    struct call *outside = self->call;
     struct mpiq_record_comm *comm = NULL;
     struct mpiq_record_request *request = NULL;
     struct mpiq_record_window *window = NULL;
     bool ready = function->at[ROLE('h')] >= 0;
-    if (ready)
+    if (!ready && function->roles[0] == 't') /* MPI_Type_set_name: its argument is not a pointer */
+        return go(next, a);
+    self->call = NULL;
+    if (ready) {
         partition_ready(function, a);
-    if (ready || function->roles[0] == 't') /* MPI_Type_set_name: its argument is not a pointer */
-        return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+        self->call = outside;
+        return go(next, a);
+    }
     uint64_t handle = handle_at((const void *)a[0], 0);
     struct freeing freeing = {.object = -1};
     if (recorder_check)
         check_freeing(function, a, &freeing);
     if (function->action == ACTION_COMM_FREE)
-        comm = comm_find(&recorder_self, handle);
+        comm = comm_find(self, handle);
     else if (function->action == ACTION_REQUEST_FREE)
         request = request_freeing(handle);
     else if (function->action == ACTION_WIN_FREE)
@@ -490,7 +531,9 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a)
         if (recorder_check)
             signature_forget(handle);
     }
-    word result = next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+    self->call = outside;
+    word result = go(next, a);
+    self->call = NULL;
     request_freed(request, (int)result);
     if ((int)result == 0 && comm && comm->handle == handle)
         comm_removed(comm);
@@ -500,10 +543,21 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a)
         window_freeing(window, false);
     if (recorder_check)
         check_freed(&freeing, (int)result);
+    self->call = outside;
     return result;
 }
 
 /* ---- one call ---------------------------------------------------------------------------------------- */
+
+/* A call that is not wanted, or by a thread that there was no room for.  Partitions that it marks ready are
+   those of a request that other threads may have made. */
+__attribute__((noinline)) static word pass_unrecorded(unsigned index, mpi_function *next, const word *a)
+{
+    const struct function *function = &recorder_functions[index];
+    if (function->at[ROLE('h')] >= 0)
+        partition_ready(function, a);
+    return go(next, a);
+}
 
 /* Prepares the thread's record for its next call.  The call counts once thread->calls is incremented. */
 static struct mpiq_record_call *begin_entry(struct mpiq_record_thread *thread, unsigned index, word caller)
@@ -527,24 +581,82 @@ static struct mpiq_record_call *begin_entry(struct mpiq_record_thread *thread, u
 /* The later of the two moments is updated only after this many cycles: some milliseconds. */
 enum { MOMENT_CYCLES = 1 << 24 };
 
-word dispatch(unsigned index, mpi_function *next, word *a, word caller)
+/* MPI_Finalize calls the program back, and that makes a call. */
+static void suspend(struct call *finalize)
+{
+    struct self *self = finalize->self;
+    finalize->fortran_caller = self->fortran_caller;
+    if (self->fortran_caller == finalize->caller) /* it belongs to MPI_Finalize, not to this call */
+        self->fortran_caller = 0;
+    self->finalize = NULL;
+    __atomic_store_n(&finalize->entry->end, clock_cycles(), __ATOMIC_RELEASE);
+}
+
+/* MPI_Finalize goes on after a call that it made back into the program. */
+static void resume(struct call *finalize)
+{
+    struct self *self = finalize->self;
+    finalize->entry = begin_entry(finalize->thread, finalize->entry->function, finalize->caller);
+    __atomic_store_n(&finalize->thread->calls, finalize->thread->calls + 1, __ATOMIC_RELEASE);
+    self->fortran_caller = finalize->fortran_caller;
+    self->finalize = self->call = finalize;
+    self->depth = 1;
+}
+
+/* Records the call's outcome, also if an exception leaves it. */
+static void end_call(struct call *call)
+{
+    struct self *self = call->self;
+    self->call = NULL;
+    if (__builtin_expect(call->left, 0))
+        after_left(call);
+    else
+        after(call, (int)call->result);
+    if (recorder_check) {
+        check_freed(&call->freeing, (int)call->result);
+        if ((int)call->result == 0)
+            check_object(call);
+    }
+    __atomic_store_n(&call->entry->end, clock_cycles(), __ATOMIC_RELEASE);
+    self->depth = 0;
+    if (__builtin_expect(call->outer != NULL, 0))
+        resume(call->outer);
+}
+
+void dispatch_leave(struct call *call)
+{
+    end_call(call);
+}
+
+/* What an exception on its way through dispatch needs.  A program that throws any has the library of these;
+   others should not have to load it, or an older one than they were built for. */
+__asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
+
+static inline __attribute__((always_inline)) word record(unsigned index, mpi_function *next, word *a,
+                                                         word caller, struct call *outer)
 {
     struct self *self = &recorder_self;
     bool skip = is_for_check(recorder_functions[index].action) && !recorder_check;
     struct mpiq_record_thread *thread = skip ? NULL : thread_record(self);
     if (!thread)
-        return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+        return pass_unrecorded(index, next, a);
+    if (outer)
+        suspend(outer);
     self->depth = 1;
     if (self->fortran_caller)
         caller = self->fortran_caller;
     struct mpiq_record_call *entry = begin_entry(thread, index, caller);
-    struct call call = {
+    struct call call __attribute__((cleanup(end_call))) = {
         .function = &recorder_functions[index],
         .arguments = a,
         .self = self,
         .thread = thread,
         .entry = entry,
         .caller = caller,
+        .outer = outer,
+        .result = RECORDER_FAILED,
+        .left = true,
+        .freeing.object = -1,
     };
     if (HAS(&call, 'c')) {
         call.comm = comm_find(self, handle_of(ARGUMENT(&call, 'c')));
@@ -555,40 +667,23 @@ word dispatch(unsigned index, mpi_function *next, word *a, word caller)
     if (entry->begin - mpiq_record_root.last.cycles > MOMENT_CYCLES && !recorder_multiple)
         clock_note(&mpiq_record_root.last);
     __atomic_store_n(&thread->calls, thread->calls + 1, __ATOMIC_RELEASE);
-    struct freeing freeing = {.object = -1};
     if (recorder_check) {
-        check_freeing(call.function, a, &freeing);
+        check_freeing(call.function, a, &call.freeing);
         if (call.function->action == ACTION_FINALIZE)
             check_end();
     }
-    word result = __builtin_expect(recorder_strict, 0)
-                      ? strict_go(&call, next)
-                      : next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
-    after(&call, (int)result);
-    if (recorder_check) {
-        check_freed(&freeing, (int)result);
-        if ((int)result == 0)
-            check_object(&call);
-    }
-    __atomic_store_n(&call.entry->end, clock_cycles(), __ATOMIC_RELEASE);
-    self->depth = 0;
-    return result;
+    self->call = &call;
+    call.result = __builtin_expect(recorder_strict, 0) ? strict_go(&call, next) : go(next, a);
+    call.left = false;
+    return call.result;
+}
+
+word dispatch(unsigned index, mpi_function *next, word *arguments, word caller)
+{
+    return record(index, next, arguments, caller, NULL);
 }
 
 word dispatch_in_finalize(unsigned index, mpi_function *next, word *arguments, word caller)
 {
-    struct self *self = &recorder_self;
-    struct call *finalize = self->finalize;
-    word fortran_caller = self->fortran_caller;
-    if (fortran_caller == finalize->caller) /* it belongs to MPI_Finalize, not to this call */
-        self->fortran_caller = 0;
-    self->finalize = NULL;
-    __atomic_store_n(&finalize->entry->end, clock_cycles(), __ATOMIC_RELEASE);
-    word result = dispatch(index, next, arguments, caller);
-    finalize->entry = begin_entry(finalize->thread, finalize->entry->function, finalize->caller);
-    __atomic_store_n(&finalize->thread->calls, finalize->thread->calls + 1, __ATOMIC_RELEASE);
-    self->fortran_caller = fortran_caller;
-    self->finalize = finalize;
-    self->depth = 1;
-    return result;
+    return record(index, next, arguments, caller, recorder_self.finalize);
 }

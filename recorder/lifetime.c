@@ -206,11 +206,6 @@ static void begin(void)
     root->phase = OMPI_MQS_PHASE_RUNNING;
 }
 
-static word go(mpi_function *next, const word *a)
-{
-    return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
-}
-
 word lifetime_init(const struct function *function, unsigned index, mpi_function *next, word *arguments,
                    word caller)
 {

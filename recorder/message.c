@@ -116,6 +116,13 @@ void before_send(struct call *call)
     call->thread->sequence = begin_send(call);
 }
 
+/* A send that failed was counted, and nothing may have been sent. */
+void after_send(struct call *call, int result)
+{
+    if (result != 0 && call->comm && call->entry->peer >= 0)
+        channel_unclear(call->comm, call->entry->peer);
+}
+
 void before_receive(struct call *call)
 {
     before_envelope(call);
@@ -158,6 +165,7 @@ void after_sendrecv(struct call *call, int result)
     bool replace = !HAS(call, 'T');
     struct message data = data_of(call, replace ? thread->datatype : handle_of(ARGUMENT(call, 'T')),
                                   replace ? thread->count : count_of(call, ARGUMENT(call, 'u')));
+    after_send(call, result);
     if (result == 0)
         received(call->comm, thread->receive_peer, thread->receive_tag, call->status, &data);
     else if (call->comm && thread->receive_peer != MPIQ_RECORD_PROC_NULL)
@@ -238,6 +246,7 @@ static void publish(struct call *call, struct mpiq_record_request *request,
 void after_isend(struct call *call, int result)
 {
     struct mpiq_record_request *request = new_request(call, result);
+    after_send(call, result);
     if (request)
         request->sequence = call->thread->sequence;
     publish(call, request, MPIQ_RECORD_REQUEST_ACTIVE);
@@ -294,6 +303,7 @@ void after_isendrecv(struct call *call, int result)
 {
     struct mpiq_record_request *send = new_request(call, result);
     struct mpiq_record_request *receive = result == 0 ? new_receive_half(call) : NULL;
+    after_send(call, result);
     if (send) {
         send->flags = MPIQ_RECORD_REQUEST_EXCHANGE;
         send->sequence = call->thread->sequence;

@@ -23,6 +23,11 @@ typedef word mpi_function(word, word, word, word, word, word, word, word, word, 
 
 enum { WORDS = 13 };
 
+static inline word go(mpi_function *next, const word *a)
+{
+    return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+}
+
 /* What to do about a function: see dispatch.c. */
 /* clang-format off */
 #define RECORDER_ACTIONS(X) \
@@ -185,6 +190,7 @@ void clock_note(struct mpiq_record_moment *moment);
 struct self {
     uint32_t depth;        /* 1: in an MPI call that is being recorded */
     word fortran_caller;   /* the program's call site while the library's Fortran layer runs, or 0 */
+    struct call *call;     /* while the library is in it; NULL: no call, or the recorder is at work */
     struct call *finalize; /* MPI_Finalize, while it runs the program's callbacks */
     struct mpiq_record_thread *record;
     uint64_t comm_handle; /* looked up last */
@@ -208,6 +214,12 @@ bool thread_status_room(struct self *self, size_t count);
 
 /* ---- one call ---------------------------------------------------------------------------------------- */
 
+/* The object that a call frees, for the check at the end. */
+struct freeing {
+    int object; /* -1: nothing */
+    uint64_t handle;
+};
+
 struct call {
     const struct function *function;
     word *arguments;
@@ -221,7 +233,15 @@ struct call {
     uint64_t handle;             /* of what the call frees */
     const unsigned char *status; /* of a receive: the program's or ours; an array for Waitall and similar */
     struct mpiq_record_collective *collective;
+    struct freeing freeing;
+    struct call *outer;  /* the MPI_Finalize that the call is made in */
+    word fortran_caller; /* of MPI_Finalize, during such a call */
+    word result;
+    bool left; /* not returned from: an exception or a jump leaves it */
 };
+
+/* The result of a call that was left: an error code in all ABIs. */
+#define RECORDER_FAILED 16
 
 #define HAS(call, role) ((call)->function->at[ROLE(role)] >= 0)
 #define ARGUMENT(call, role) ((call)->arguments[(call)->function->at[ROLE(role)]])
@@ -398,10 +418,6 @@ void check_end(void);    /* at the beginning of MPI_Finalize */
 void check_wait(void);   /* until mpiq run has read this process; once */
 
 /* The object that a call frees, before and after the call. */
-struct freeing {
-    int object; /* -1: nothing */
-    uint64_t handle;
-};
 void check_freeing(const struct function *function, const word *arguments, struct freeing *ret);
 void check_freed(const struct freeing *freeing, int result);
 /* Notes the object a call made, which has to be freed. */
@@ -424,7 +440,8 @@ extern after_function after_receive, after_sendrecv, after_isend, after_ireceive
 extern after_function after_init_request, after_mprobe, after_imreceive, after_startall, after_other_request;
 extern before_function before_wait, before_waits;
 extern after_function after_wait, after_waitall, after_waitany, after_waitsome, after_request_free;
-extern after_function after_cancel;
+extern after_function after_cancel, after_send;
+void after_left_wait(struct call *call); /* nothing is known of its outcome */
 /* Around an MPI_Request_free that is made inside another MPI call. */
 struct mpiq_record_request *request_freeing(uint64_t handle);
 void request_freed(struct mpiq_record_request *request, int result);
@@ -440,6 +457,8 @@ word lifetime_init(const struct function *function, unsigned index, mpi_function
                    word caller);
 extern bool recorder_active; /* between MPI_Init's begin and the end of MPI_Finalize */
 word dispatch(unsigned index, mpi_function *next, word *arguments, word caller);
+/* Ends a call that is being left without a return: its outcome is unknown. */
+void dispatch_leave(struct call *call);
 /* A call that frees an object inside another MPI call, such as in an attribute's delete function.  It is in
    no history, but the object's record is removed. */
 word dispatch_inside(unsigned index, mpi_function *next, const word *arguments);

@@ -14,11 +14,6 @@
 
 bool recorder_strict;
 
-static word go(mpi_function *next, const word *a)
-{
-    return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
-}
-
 /* ASK, with the large-count function if the program called one. */
 #define ASK_LIKE(call, name, ...)                                             \
     ask_library((call)->function->large ? "PMPI_" #name "_c" : "PMPI_" #name, \

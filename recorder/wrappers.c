@@ -17,8 +17,6 @@ enum {
     RECORDER_FUNCTIONS(INDEX, BOTH_INDEXES) INDEX_COUNT
 };
 
-enum { ERROR_NO_FUNCTION = 16 }; /* MPI_ERR_OTHER or thereabouts in all ABIs */
-
 enum spelling { PLAIN, PROFILING, EARLY, EARLY_PROFILING, SPELLINGS };
 static const char prefixes[SPELLINGS][8] = {"MPI_", "PMPI_", "MPIX_", "PMPIX_"};
 static mpi_function *nexts[INDEX_COUNT][SPELLINGS];
@@ -38,8 +36,7 @@ __attribute__((noinline)) static word begin_recording(unsigned index, mpi_functi
     const struct function *function = &recorder_functions[index];
     if (function->action == ACTION_INIT && recorder_self.depth == 0)
         return lifetime_init(function, index, next, arguments, caller);
-    const word *a = arguments;
-    return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
+    return go(next, arguments);
 }
 
 #define PARAMETERS \
@@ -59,7 +56,8 @@ __attribute__((noinline)) static word pass_inside(unsigned index, bool follow, m
                                                   word caller, PARAMETERS)
 {
     word arguments[WORDS] = {ARGUMENTS};
-    if (recorder_self.finalize)
+    bool finalizes = recorder_functions[index].action == ACTION_FINALIZE; /* a tool below makes the call */
+    if (recorder_self.finalize && recorder_active && !finalizes)
         return dispatch_in_finalize(index, next, arguments, caller);
     return follow && recorder_active ? dispatch_inside(index, next, arguments) : next(ARGUMENTS);
 }
@@ -71,7 +69,7 @@ static inline __attribute__((always_inline)) word pass(unsigned index, unsigned 
     if (__builtin_expect(!next, 0)) {
         next = look_up(index, spelling);
         if (!next)
-            return ERROR_NO_FUNCTION;
+            return RECORDER_FAILED;
     }
     if (recorder_self.depth > 0)
         return pass_inside(index, is_followed(action), next, caller, ARGUMENTS);

@@ -109,9 +109,11 @@ static const char *request(struct mpiq_arena *arena, const struct mpiq_job_state
 
 /* "partition 3 of 4, tag 1 from rank 0 on MPI_COMM_WORLD". */
 static const char *partitions(struct mpiq_arena *arena, const struct mpiq_job_state *job,
-                              const struct mpiq_job_operation *op, const char *peer, const char *on)
+                              const struct mpiq_job_rank *rank, const struct mpiq_job_operation *op,
+                              const char *peer, const char *on)
 {
-    char *text _cleanup_free_ = mpiq_memory_checked(mpiq_job_partitions_words(job, op));
+    char *text _cleanup_free_ =
+        mpiq_memory_checked(mpiq_job_partitions_words(job, rank ? rank->process : MPIQ_NONE, op));
     const char *which = text ? text : "…";
     if (op->kind != MPIQ_OPERATION_PSEND)
         return WORDS(arena, "%s, %s from %s%s", which, mpiq_words_tag(arena, op), peer, on);
@@ -131,7 +133,7 @@ const char *mpiq_words_operation(struct mpiq_arena *arena, const struct mpiq_job
     if (op->kind == MPIQ_OPERATION_COLLECTIVE || op->kind == MPIQ_OPERATION_OTHER)
         return request(arena, job, rank, op->request);
     if (mpiq_is_partitioned(op))
-        return partitions(arena, job, op, peer, on);
+        return partitions(arena, job, rank, op, peer, on);
     if (op->internal)
         return mpiq_is_send(op) ? WORDS(arena, "%s to take part", peer) : peer;
     if (mpiq_is_send(op))

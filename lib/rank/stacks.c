@@ -113,6 +113,20 @@ static void find_call(const struct mpiq_rank_state *state, struct mpiq_thread *t
         thread->user_frame = find_own_frame(state, thread);
 }
 
+/* The recorder sees calls from outside: the stack tells that the program is at work inside of one (an error
+   handler, an operation of its own), or has left one by a jump that was not seen.  Then the call's wait is no
+   proof. */
+static void drop_waits(const struct mpiq_rank_state *state, struct mpiq_thread *thread)
+{
+    if (state->source != MPIQ_SOURCE_RECORDER || thread->mpi_frame >= 0 || thread->frame_count == 0)
+        return;
+    for (size_t i = 0; i < thread->wait_count; i++)
+        free(thread->waits[i].operations);
+    free(thread->waits);
+    thread->waits = NULL;
+    thread->wait_count = 0;
+}
+
 static void convert(struct mpiq_rank_state *state, const struct mpiq_target_stack *stack,
                     struct mpiq_thread *thread)
 {
@@ -130,6 +144,7 @@ static void convert(struct mpiq_rank_state *state, const struct mpiq_target_stac
         frame->inlined = from->inlined;
     }
     find_call(state, thread);
+    drop_waits(state, thread);
 }
 
 static struct mpiq_thread *find_thread(struct mpiq_rank_state *state, pid_t tid)
@@ -167,7 +182,8 @@ static bool is_wanted(const struct mpiq_rank_state *state, const struct mpiq_thr
     return thread->wait_count > 0 || thread->tid == state->pid;
 }
 
-/* Whether it has not moved since: a wait's number is no other's. */
+/* Whether it has not moved since: a wait's number is no other's.  The recorder's begins with the call, and what
+   happens inside of that has no number. */
 static bool same_waits(const struct mpiq_thread *before, const struct mpiq_thread *thread)
 {
     if (before->tid != thread->tid || before->wait_count != thread->wait_count || thread->wait_count == 0)
@@ -184,7 +200,8 @@ static bool copy_stack(const struct mpiq_rank_state *before, struct mpiq_rank_st
                        struct mpiq_thread *thread)
 {
     const struct mpiq_thread *same = NULL;
-    for (size_t i = 0; before && i < before->thread_count && !same; i++)
+    bool numbered = before && state->source != MPIQ_SOURCE_RECORDER;
+    for (size_t i = 0; numbered && i < before->thread_count && !same; i++)
         same = same_waits(&before->threads[i], thread) ? &before->threads[i] : NULL;
     if (!same || !same->frame_count)
         return false;

@@ -134,7 +134,7 @@ static void put_partitions(const struct teller *t, const struct mpiq_wait_part *
     const struct mpiq_job_operation *op = partitioned(t, part);
     if (!op)
         return;
-    char *words _cleanup_free_ = mpiq_job_partitions_words(t->page->job, op);
+    char *words _cleanup_free_ = mpiq_job_partitions_words(t->page->job, t->process, op);
     if (words)
         mpiq_buffer_printf(t->out, "%s, ", words);
     else

@@ -528,9 +528,11 @@ char *mpiq_job_place_words(const struct mpiq_job_state *job, uint32_t site);
    several of those; where that is not known its name.  The caller frees; NULL without memory. */
 char *mpiq_job_communicator_words(const struct mpiq_job_state *job, uint32_t comm);
 
-/* The missing partitions of a partitioned operation: "partition 3 of 4", "partitions 0-2,5 of 8", "3 of 100
-   partitions"; "4 partitions" if it is unknown which are missing.  The caller frees; NULL without memory. */
-char *mpiq_job_partitions_words(const struct mpiq_job_state *job, const struct mpiq_job_operation *operation);
+/* The missing partitions of a process's partitioned operation: "partition 3 of 4", "partitions 0-2,5 of 8",
+   "3 of 100 partitions"; "4 partitions" if it is unknown which are missing.  The caller frees; NULL without
+   memory. */
+char *mpiq_job_partitions_words(const struct mpiq_job_state *job, uint32_t process,
+                                const struct mpiq_job_operation *operation);
 
 /* "tag 99", "any tag": returns TEXT, which it fills. */
 enum { MPIQ_TAG_WORDS = 16 };

@@ -93,9 +93,9 @@ char *mpiq_job_communicator_words(const struct mpiq_job_state *job, uint32_t com
     return length < 0 ? NULL : text;
 }
 
-/* The send that a recorded receive waits for: its missing partitions are the ones to name.  Returns the
-   receive itself if several sends match, or none. */
-static const struct mpiq_job_operation *sending(const struct mpiq_job_state *job,
+/* The send that a process's recorded receive waits for: its missing partitions are the ones to name.  Returns
+   the receive itself if several sends match, or none. */
+static const struct mpiq_job_operation *sending(const struct mpiq_job_state *job, uint32_t receiver,
                                                 const struct mpiq_job_operation *receive)
 {
     const struct mpiq_job_rank *sender = mpiq_job_rank_of(job, receive->peer);
@@ -105,7 +105,8 @@ static const struct mpiq_job_operation *sending(const struct mpiq_job_state *job
     for (uint32_t i = 0; i < sender->operation_count; i++) {
         const struct mpiq_job_operation *op = &job->operations[sender->first_operation + i];
         if (op->kind != MPIQ_OPERATION_PSEND || op->queue != MPIQ_QUEUE_SENDS || op->inactive ||
-            op->comm != receive->comm || op->tag != receive->tag)
+            op->peer != receiver || op->status == MPIQ_STATUS_COMPLETE || op->comm != receive->comm ||
+            op->tag != receive->tag)
             continue;
         if (found != receive)
             return receive;
@@ -114,9 +115,10 @@ static const struct mpiq_job_operation *sending(const struct mpiq_job_state *job
     return found;
 }
 
-char *mpiq_job_partitions_words(const struct mpiq_job_state *job, const struct mpiq_job_operation *operation)
+char *mpiq_job_partitions_words(const struct mpiq_job_state *job, uint32_t process,
+                                const struct mpiq_job_operation *operation)
 {
-    const struct mpiq_job_operation_more *more = mpiq_job_more(job, sending(job, operation));
+    const struct mpiq_job_operation_more *more = mpiq_job_more(job, sending(job, process, operation));
     const char *which = mpiq_job_string(job, more->which);
     const char *s = more->missing == 1 ? "" : "s";
     char *text = NULL;

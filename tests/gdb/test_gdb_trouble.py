@@ -17,14 +17,15 @@ SECONDS = 60
 
 
 def children_of(pid):
-    """Processes that a gdb has started with a session of their own: mpiq."""
+    """Processes that a gdb has started with a session of their own: mpiq, not what gdb forks to try ptrace."""
     found = []
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
         except OSError:
             continue
-        if int(fields[1]) == pid:
+        parent, session = int(fields[1]), int(fields[3])
+        if parent == pid and session == int(stat.parent.name):
             found.append(int(stat.parent.name))
     return found
 

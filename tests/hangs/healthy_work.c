@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -565,4 +566,61 @@ CASE(polls_its_workers)
             }
         }
     }
+}
+
+/* ---- calls that fail, and what error handlers do --------------------------------------------------- */
+
+static jmp_buf after_error;
+static bool jumps;
+
+static void on_error(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm, (void)code;
+    if (jumps)
+        longjmp(after_error, 1);
+    compute(LONG);
+}
+
+/* A receive that fails at once. */
+static void fail(MPI_Comm comm, int peer)
+{
+    int none;
+
+    if (setjmp(after_error) == 0)
+        MPI_Recv(&none, 1, MPI_DATATYPE_NULL, peer, 4, comm, IGNORE);
+}
+
+/* Rank 1 fails to receive from rank 0, which waits for it. */
+static void fails_while_others_wait(void)
+{
+    MPI_Comm comm;
+    MPI_Errhandler handler;
+
+    MPI_Comm_dup(WORLD, &comm);
+    MPI_Comm_create_errhandler(on_error, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    ROUNDS
+    {
+        if (rank == 1) {
+            fail(comm, 0);
+            if (jumps)
+                compute(LONG);
+            send_to(0, 3);
+        } else if (rank == 0) {
+            receive_from(1, 3);
+        }
+    }
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&comm);
+}
+
+CASE(works_in_an_error_handler)
+{
+    fails_while_others_wait();
+}
+
+CASE(leaves_a_call_by_a_jump)
+{
+    jumps = true;
+    fails_while_others_wait();
 }

@@ -249,6 +249,23 @@ static void test_recorded_not_started(void)
                "tag 5 from rank 0\n");
 }
 
+/* A send to another receiver is not the one that it waits for, whatever that lacks. */
+static void test_recorded_to_another(void)
+{
+    struct job_builder job;
+    set_up_recorded(&job, 7, 7, 1);
+    uint64_t other = job_operation(&job, 0, WORLD, MPIQ_OPERATION_SEND, 0, TAG, 16)->request;
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_rank_state *state = job.states[look][0];
+        state->operations[1].inactive = true;
+        make_partitioned(state, find(state, other, false), true, "2", 0);
+    }
+    job_expect(&job,
+               "deadlock: none of the 2 ranks can continue\n"
+               "wait_cycle ranks 0-1: Ranks 0 and 1 wait for each other: rank 1 waits for 4 partitions, "
+               "tag 5 from rank 0\n");
+}
+
 /* Rank 1 waits for two messages that rank 0 never sends; does a partitioned send of rank 0's cast doubt on
  * that? */
 static void wait_for_two(struct job_builder *job, bool partitioned)
@@ -292,6 +309,7 @@ int main(void)
         {"another thread", test_another_thread},
         {"recorded", test_recorded},
         {"recorded, not started", test_recorded_not_started},
+        {"recorded, to another", test_recorded_to_another},
         {"beside messages", test_beside_messages},
         CU_TEST_INFO_NULL,
     };

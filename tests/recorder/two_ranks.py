@@ -19,7 +19,8 @@ def two_ranks(library, source, folder):
     each rank that is ready.  Yields a function that waits until both are ready and the condition that it is given
     accepts their pids, in rank order; it returns what the condition returned."""
     ours = "/" in library
-    compiler = f"{library}/bin/mpicc" if ours else f"mpicc.{library}"
+    compiler = "mpicxx" if source.suffix == ".cc" else "mpicc"
+    compiler = f"{library}/bin/{compiler}" if ours else f"{compiler}.{library}"
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     program, ready = folder / source.stem, folder / "ready"

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Calls that error and signal handlers leave by a jump or an exception: they are over, and prove nothing."""
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+from test_fences import wait_of
+from two_ranks import two_ranks
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAM = "left.cc"
+CALLS = ["MPI_Send", "MPI_Recv", "MPI_Comm_dup", "MPI_Comm_free", "MPI_Irecv", "MPI_Wait", "MPI_Recv"]
+
+
+def settled(states):
+    return wait_of(states[1]) is not None
+
+
+def test_records(states):
+    """Read through the queue library alone, without the stacks: nothing is said of the calls that were left."""
+    left, waits = states
+    assert wait_of(left) is None and "operations" not in left
+    assert (wait_of(waits)["call"], wait_of(waits)["operations"][0]["tag"]) == ("MPI_Recv", 7)
+    assert [operation["tag"] for operation in waits["operations"]] == [7]
+    for state in states:
+        assert not [problem for problem in state.get("problems", []) if problem["what"] == "waits"]
+        assert not any(comm.get("made") == "MPI_Comm_dup" for comm in state["communicators"])
+        calls = [call["call"] for call in state["history"] if call["call"] in CALLS]
+        assert calls == CALLS
+        assert all(call["end_ns"] for call in state["history"][:-1])
+
+
+@pytest.mark.parametrize("library", ["mpich", "openmpi"])
+def test_verdict(library, tmp_path):
+    with two_ranks(library, HERE / PROGRAM, tmp_path) as wait:
+        answer = wait(lambda pids: subprocess.run([os.environ["MPIQ"], "--json", *pids], capture_output=True,
+                                                  text=True, check=False))
+    report = json.loads(answer.stdout)
+    assert (report["verdict"], answer.returncode) == ("running", 0)
+    states = [(rank["state"], rank.get("call")) for rank in report["ranks"]]
+    assert states == [("asleep", None), ("blocked", "MPI_Recv")]
