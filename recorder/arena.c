@@ -8,7 +8,7 @@
 __attribute__((visibility("default"))) struct mpiq_record_root mpiq_record_root;
 bool recorder_multiple;
 
-static unsigned char *arena;
+unsigned char *recorder_arena;
 static uint64_t arena_size;
 static char locked;
 
@@ -25,14 +25,14 @@ void arena_unlock(void)
 
 bool arena_init(void)
 {
-    if (arena)
+    if (recorder_arena)
         return true;
     /* Where address space is limited (ulimit -v), use a smaller arena. */
     for (arena_size = MPIQ_RECORD_ARENA; arena_size >= 1u << 20; arena_size /= 4) {
         void *memory = mmap(NULL, arena_size, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory != MAP_FAILED) {
-            arena = memory;
+            recorder_arena = memory;
             mpiq_record_root.arena = (uintptr_t)memory;
             mpiq_record_root.arena_used = 64; /* offset 0 means no record */
             return true;
@@ -48,7 +48,7 @@ void *arena_allocate_locked(size_t size)
     if (size > arena_size || used > arena_size - size)
         return NULL;
     __atomic_store_n(&mpiq_record_root.arena_used, used + size, __ATOMIC_RELEASE);
-    return arena + used;
+    return recorder_arena + used;
 }
 
 void *arena_allocate(size_t size)
@@ -57,14 +57,4 @@ void *arena_allocate(size_t size)
     void *memory = arena_allocate_locked(size);
     arena_unlock();
     return memory;
-}
-
-uint32_t arena_offset(const void *record)
-{
-    return record ? (uint32_t)((const unsigned char *)record - arena) : 0;
-}
-
-void *arena_at(uint32_t offset)
-{
-    return offset ? arena + offset : NULL;
 }

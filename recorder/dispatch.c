@@ -578,6 +578,24 @@ static struct mpiq_record_call *begin_entry(struct mpiq_record_thread *thread, u
     return entry;
 }
 
+/* Field by field: gcc clears a structure of this size with an instruction that takes as long as all the rest.
+   Those of MPI_Finalize and of the check are not looked at before they are set. */
+static inline __attribute__((always_inline)) void call_begin(struct call *call, unsigned index, word *a)
+{
+    call->function = &recorder_functions[index];
+    call->arguments = a;
+    call->comm = NULL;
+    call->window = NULL;
+    call->request_count = 0;
+    call->handle = 0;
+    call->status = NULL;
+    call->collective = NULL;
+    call->freeing.object = -1;
+    call->result = RECORDER_FAILED;
+    call->left = true;
+    call->over = false;
+}
+
 /* The later of the two moments is updated only after this many cycles: some milliseconds. */
 enum { MOMENT_CYCLES = 1 << 24 };
 
@@ -607,6 +625,8 @@ static void resume(struct call *finalize)
 static void end_call(struct call *call)
 {
     struct self *self = call->self;
+    if (__builtin_expect(call->over, 0))
+        return;
     self->call = NULL;
     if (__builtin_expect(call->left, 0))
         after_left(call);
@@ -626,10 +646,11 @@ static void end_call(struct call *call)
 void dispatch_leave(struct call *call)
 {
     end_call(call);
+    call->over = true; /* what looked like a jump may have been a switch to another stack, and back */
 }
 
-/* What an exception on its way through dispatch needs.  A program that throws any has the library of these;
-   others should not have to load it, or an older one than they were built for. */
+/* An exception that passes through needs these two functions of libgcc.  They are weak, as a program that
+   throws has loaded libgcc by itself, and one that comes with a newer libgcc should not get the system's. */
 __asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
 
 static inline __attribute__((always_inline)) word record(unsigned index, mpi_function *next, word *a,
@@ -646,18 +667,13 @@ static inline __attribute__((always_inline)) word record(unsigned index, mpi_fun
     if (self->fortran_caller)
         caller = self->fortran_caller;
     struct mpiq_record_call *entry = begin_entry(thread, index, caller);
-    struct call call __attribute__((cleanup(end_call))) = {
-        .function = &recorder_functions[index],
-        .arguments = a,
-        .self = self,
-        .thread = thread,
-        .entry = entry,
-        .caller = caller,
-        .outer = outer,
-        .result = RECORDER_FAILED,
-        .left = true,
-        .freeing.object = -1,
-    };
+    struct call call __attribute__((cleanup(end_call)));
+    call_begin(&call, index, a);
+    call.self = self;
+    call.thread = thread;
+    call.entry = entry;
+    call.caller = caller;
+    call.outer = outer;
     if (HAS(&call, 'c')) {
         call.comm = comm_find(self, handle_of(ARGUMENT(&call, 'c')));
         entry->comm = arena_offset(call.comm);

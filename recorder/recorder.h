@@ -137,8 +137,17 @@ int ask_library(const char *name, const word *arguments);
 bool arena_init(void);
 /* Zeroed, 8-aligned; NULL if the arena is full.  Never freed: users keep free lists.  Takes the lock. */
 void *arena_allocate(size_t size);
-uint32_t arena_offset(const void *record); /* 0 for NULL */
-void *arena_at(uint32_t offset);           /* NULL for 0 */
+extern unsigned char *recorder_arena;
+/* 0 for NULL. */
+static inline uint32_t arena_offset(const void *record)
+{
+    return record ? (uint32_t)((const unsigned char *)record - recorder_arena) : 0;
+}
+/* NULL for 0. */
+static inline void *arena_at(uint32_t offset)
+{
+    return offset ? recorder_arena + offset : NULL;
+}
 /* The only lock, taken while an object is created or freed.  Does not nest. */
 void arena_lock(void);
 void arena_unlock(void);
@@ -205,8 +214,13 @@ struct self {
 extern __thread struct self recorder_self __attribute__((tls_model("initial-exec")));
 
 bool thread_init(void); /* once */
+/* Makes the calling thread's record; NULL: no room. */
+struct mpiq_record_thread *thread_begin(struct self *self);
 /* The calling thread's record, made on its first call; NULL: no room. */
-struct mpiq_record_thread *thread_record(struct self *self);
+static inline struct mpiq_record_thread *thread_record(struct self *self)
+{
+    return __builtin_expect(self->record != NULL, 1) ? self->record : thread_begin(self);
+}
 /* Makes room for count requests; false: out of memory. */
 bool thread_room(struct self *self, size_t count);
 /* Makes room for count statuses. */
@@ -238,6 +252,7 @@ struct call {
     word fortran_caller; /* of MPI_Finalize, during such a call */
     word result;
     bool left; /* not returned from: an exception or a jump leaves it */
+    bool over; /* recorded as left */
 };
 
 /* The result of a call that was left: an error code in all ABIs. */

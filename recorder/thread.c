@@ -58,10 +58,8 @@ static struct mpiq_record_thread *take_record(void)
     return record;
 }
 
-struct mpiq_record_thread *thread_record(struct self *self)
+struct mpiq_record_thread *thread_begin(struct self *self)
 {
-    if (__builtin_expect(self->record != NULL, 1))
-        return self->record;
     arena_lock();
     self->record = take_record();
     if (!self->record)

@@ -84,10 +84,12 @@ static bool is_programs(const struct mpiq_rank_state *state, const struct mpiq_t
 
 /* The outermost MPI function is the one that the user called: what a tool or the library calls in turn lies
    further in.  Where the library has called the program back (to delete an attribute, to reduce) the program
-   is at work again, in no MPI function or in one that it has called from there. */
-static void find_call(const struct mpiq_rank_state *state, struct mpiq_thread *thread)
+   is at work again, in no MPI function or in one that it has called from there.  Returns whether that is so,
+   other than in MPI_Finalize. */
+static bool find_call(const struct mpiq_rank_state *state, struct mpiq_thread *thread)
 {
     bool in_library = false;
+    bool called_back = false;
     for (size_t i = thread->frame_count; i-- > 0;) {
         assert(thread->frames);
         const struct mpiq_frame *frame = &thread->frames[i];
@@ -105,26 +107,30 @@ static void find_call(const struct mpiq_rank_state *state, struct mpiq_thread *t
         in_library = in_library || mpiq_mpi_is_library(frame->object);
         if (in_library && is_programs(state, thread, i, (size_t)thread->mpi_frame)) {
             in_library = false;
+            called_back = called_back || strcmp(thread->mpi_call, "MPI_Finalize") != 0;
             thread->mpi_frame = thread->user_frame = -1;
             thread->mpi_call[0] = '\0';
         }
     }
     if (thread->mpi_frame < 0)
         thread->user_frame = find_own_frame(state, thread);
+    return called_back;
 }
 
-/* The recorder sees calls from outside: the stack tells that the program is at work inside of one (an error
-   handler, an operation of its own), or has left one by a jump that was not seen.  Then the call's wait is no
-   proof. */
-static void drop_waits(const struct mpiq_rank_state *state, struct mpiq_thread *thread)
+/* The recorder sees calls from outside.  The stack tells that the program is at work inside of one (an error
+   handler, an operation of its own), or has left one by a jump that was not seen: then the record of the call
+   does not tell what the thread waits for.  Calls from within MPI_Finalize are recorded. */
+static void find_recorded_call(const struct mpiq_rank_state *state, struct mpiq_thread *thread)
 {
-    if (state->source != MPIQ_SOURCE_RECORDER || thread->mpi_frame >= 0 || thread->frame_count == 0)
-        return;
-    for (size_t i = 0; i < thread->wait_count; i++)
+    bool called_back = find_call(state, thread);
+    bool elsewhere = called_back || (thread->mpi_frame < 0 && thread->frame_count > 0);
+    for (size_t i = 0; elsewhere && i < thread->wait_count; i++)
         free(thread->waits[i].operations);
-    free(thread->waits);
-    thread->waits = NULL;
-    thread->wait_count = 0;
+    if (elsewhere) {
+        free(thread->waits);
+        thread->waits = NULL;
+        thread->wait_count = 0;
+    }
 }
 
 static void convert(struct mpiq_rank_state *state, const struct mpiq_target_stack *stack,
@@ -143,8 +149,10 @@ static void convert(struct mpiq_rank_state *state, const struct mpiq_target_stac
         frame->line = from->line;
         frame->inlined = from->inlined;
     }
-    find_call(state, thread);
-    drop_waits(state, thread);
+    if (state->source == MPIQ_SOURCE_RECORDER)
+        find_recorded_call(state, thread);
+    else
+        find_call(state, thread);
 }
 
 static struct mpiq_thread *find_thread(struct mpiq_rank_state *state, pid_t tid)
@@ -182,8 +190,8 @@ static bool is_wanted(const struct mpiq_rank_state *state, const struct mpiq_thr
     return thread->wait_count > 0 || thread->tid == state->pid;
 }
 
-/* Whether it has not moved since: a wait's number is no other's.  The recorder's begins with the call, and what
-   happens inside of that has no number. */
+/* Whether it has not moved since: a wait's number is no other's.  The recorder's begins with the call, and
+   what happens inside of that has no number. */
 static bool same_waits(const struct mpiq_thread *before, const struct mpiq_thread *thread)
 {
     if (before->tid != thread->tid || before->wait_count != thread->wait_count || thread->wait_count == 0)

@@ -624,3 +624,39 @@ CASE(leaves_a_call_by_a_jump)
     jumps = true;
     fails_while_others_wait();
 }
+
+static int copy_and_relay(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *made)
+{
+    (void)comm, (void)key, (void)extra, (void)value, (void)copy;
+    receive_from(2, 3);
+    send_to(0, 3);
+    *made = 0;
+    return MPI_SUCCESS;
+}
+
+/* Rank 1 comes to MPI_Comm_dup first, and passes on a message in a callback there. */
+CASE(passes_on_a_message_in_a_callback)
+{
+    MPI_Comm original;
+    int key;
+
+    MPI_Comm_dup(WORLD, &original);
+    MPI_Comm_create_keyval(copy_and_relay, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    if (rank == 1)
+        MPI_Comm_set_attr(original, key, NULL);
+    ROUNDS
+    {
+        MPI_Comm copy;
+
+        if (rank == 0)
+            receive_from(1, 3);
+        if (rank == 2) {
+            compute(LONG);
+            send_to(1, 3);
+        }
+        MPI_Comm_dup(original, &copy);
+        MPI_Comm_free(&copy);
+    }
+    MPI_Comm_free(&original);
+    MPI_Comm_free_keyval(&key);
+}
