@@ -508,11 +508,15 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a)
     struct mpiq_record_request *request = NULL;
     struct mpiq_record_window *window = NULL;
     bool ready = function->at[ROLE('h')] >= 0;
+    bool sends = message_is_sent(function->action);
     if (!ready && function->roles[0] == 't') /* MPI_Type_set_name: its argument is not a pointer */
         return go(next, a);
     self->call = NULL;
-    if (ready) {
+    if (ready)
         partition_ready(function, a);
+    if (sends)
+        message_hidden(function, a, outside);
+    if (ready || sends) {
         self->call = outside;
         return go(next, a);
     }

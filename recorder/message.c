@@ -347,6 +347,8 @@ static struct message data_of_request(const struct mpiq_record_request *request)
 static void start(struct call *call, uint64_t handle)
 {
     struct mpiq_record_request *request = request_find(handle);
+    if (!request && handle != recorder_abi.request_null) /* whom it sends to is not known */
+        counter_add(&mpiq_record_root.lost_requests, 1);
     if (!request || request->state != MPIQ_RECORD_REQUEST_INACTIVE)
         return;
     struct mpiq_record_comm *comm = arena_at(request->comm);
@@ -379,6 +381,45 @@ void before_startall(struct call *call)
     int32_t count = (int32_t)ARGUMENT(call, 'k');
     for (int32_t i = 0; i < count; i++)
         start(call, handle_at((const void *)ARGUMENT(call, 'A'), (size_t)i));
+}
+
+/* ---- inside another call ------------------------------------------------------------------------------ */
+
+static void hide_request(uint64_t handle)
+{
+    const struct mpiq_record_request *request = request_find(handle);
+    struct mpiq_record_comm *comm = request ? arena_at(request->comm) : NULL;
+    if (comm && request->kind <= MPIQ_RECORD_REQUEST_RSEND)
+        channel_unclear(comm, request->peer);
+}
+
+/* Whether a call has the arguments of the one that it is made in, up to the communicator.  Of an int in a
+   word, the upper half is undefined. */
+static bool is_passed_on(const struct function *function, const word *arguments, const struct call *outside)
+{
+    if (!outside || outside->function->action != function->action)
+        return false;
+    for (int i = 0; i <= function->at[ROLE('c')]; i++) {
+        if ((uint32_t)arguments[i] != (uint32_t)outside->arguments[i])
+            return false;
+    }
+    return true;
+}
+
+void message_hidden(const struct function *function, const word *a, const struct call *outside)
+{
+    const int8_t *at = function->at;
+    if (function->action == ACTION_START) {
+        hide_request(handle_at((const void *)a[at[ROLE('r')]], 0));
+    } else if (function->action == ACTION_STARTALL) {
+        for (int32_t i = 0; i < (int32_t)a[at[ROLE('k')]]; i++)
+            hide_request(handle_at((const void *)a[at[ROLE('A')]], (size_t)i));
+    } else if (!is_passed_on(function, a, outside)) {
+        struct mpiq_record_comm *comm = comm_find(&recorder_self, handle_of(a[at[ROLE('c')]]));
+        int32_t peer = peer_of((int32_t)a[at[ROLE('p')]]);
+        if (comm && peer >= 0)
+            channel_unclear(comm, peer);
+    }
 }
 
 /* ---- probes ------------------------------------------------------------------------------------------ */

@@ -460,6 +460,15 @@ void after_left_wait(struct call *call); /* nothing is known of its outcome */
 /* Around an MPI_Request_free that is made inside another MPI call. */
 struct mpiq_record_request *request_freeing(uint64_t handle);
 void request_freed(struct mpiq_record_request *request, int result);
+/* Whether a call sends: at once, or by starting persistent requests. */
+static inline bool message_is_sent(unsigned action)
+{
+    return (action >= ACTION_SEND && action <= ACTION_IRSEND) || action == ACTION_SENDRECV ||
+           action == ACTION_SENDRECV_REPLACE || action == ACTION_ISENDRECV ||
+           action == ACTION_ISENDRECV_REPLACE || action == ACTION_START || action == ACTION_STARTALL;
+}
+/* A message sent inside another call is not counted, unless it is that call's own: a tool passes it on. */
+void message_hidden(const struct function *function, const word *arguments, const struct call *outside);
 /* A receive request has taken a message; status NULL: not known which. */
 void message_received(const struct mpiq_record_request *request, const unsigned char *status);
 
@@ -474,8 +483,8 @@ extern bool recorder_active; /* between MPI_Init's begin and the end of MPI_Fina
 word dispatch(unsigned index, mpi_function *next, word *arguments, word caller);
 /* Ends a call that is being left without a return: its outcome is unknown. */
 void dispatch_leave(struct call *call);
-/* A call that frees an object inside another MPI call, such as in an attribute's delete function.  It is in
-   no history, but the object's record is removed. */
+/* A call inside another MPI call, such as in an attribute's delete function, that frees an object, marks
+   partitions ready or sends.  It is in no history, but the object's record is removed. */
 word dispatch_inside(unsigned index, mpi_function *next, const word *arguments);
 /* Records a call that the program makes inside MPI_Finalize, in a delete function of an attribute of
    MPI_COMM_SELF.  In the history, MPI_Finalize ends where the call begins and begins again where it ends. */

@@ -49,7 +49,7 @@ static inline bool is_followed(unsigned action)
     return action == ACTION_COMM_FREE || action == ACTION_REQUEST_FREE || action == ACTION_TYPE_FREE ||
            action == ACTION_WIN_FREE || action == ACTION_GROUP_FREE || action == ACTION_OP_FREE ||
            action == ACTION_FILE_CLOSE || action == ACTION_PREADY || action == ACTION_PREADY_RANGE ||
-           action == ACTION_PREADY_LIST;
+           action == ACTION_PREADY_LIST || message_is_sent(action);
 }
 
 __attribute__((noinline)) static word pass_inside(unsigned index, bool follow, mpi_function *next,
