@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * left - calls that do not return: error handlers leave them, rank 0's by a jump, rank 1's by an exception, and
- * at last rank 0's signal handler leaves a receive.  Then rank 0 is outside MPI and rank 1 waits for it.
+ * at last rank 0's signal handler leaves a receive.  A callback sends inside of a call.  Then rank 0 is outside
+ * MPI and rank 1 waits for it.
  * test_left.py reads the records back.  Two ranks.
  */
 #include <csetjmp>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 static int rank;
+static MPI_Comm hidden;
 static jmp_buf back;
 static sigjmp_buf back_from_signal;
 
@@ -34,6 +36,9 @@ static void on_signal(int)
 /* Leaves a function of its own, not the call that it is made in. */
 static int on_delete(MPI_Comm, int, void *, void *)
 {
+    static int one;
+
+    MPI_Send(&one, 1, MPI_INT, 1 - rank, 8, hidden);
     if (rank == 0 && setjmp(back) == 0)
         leave();
     try {
@@ -62,7 +67,7 @@ int main(int argc, char **argv)
     static int four[4], room;
     int key;
     MPI_Errhandler handler;
-    MPI_Comm freed;
+    MPI_Comm freed, counted;
     MPI_Request request;
 
     MPI_Init(&argc, &argv);
@@ -72,6 +77,12 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     MPI_Send(four, 4, MPI_INT, other, 5, MPI_COMM_WORLD);
     be_left([&] { MPI_Recv(&room, 1, MPI_DATATYPE_NULL, other, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE); });
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &hidden);
+    MPI_Comm_set_name(hidden, "hidden");
+    MPI_Comm_dup(MPI_COMM_WORLD, &counted);
+    MPI_Comm_set_name(counted, "counted");
+    MPI_Send(four, 1, MPI_INT, other, 8, counted);
 
     MPI_Comm_dup(MPI_COMM_SELF, &freed);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &key, nullptr);

@@ -11,7 +11,7 @@ from two_ranks import two_ranks
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = "left.cc"
-CALLS = ["MPI_Send", "MPI_Recv", "MPI_Comm_dup", "MPI_Comm_free", "MPI_Irecv", "MPI_Wait", "MPI_Recv"]
+CALLS = ["MPI_Send", "MPI_Recv", "MPI_Comm_dup", "MPI_Comm_dup", "MPI_Send", "MPI_Comm_dup", "MPI_Comm_free", "MPI_Irecv", "MPI_Wait", "MPI_Recv"]
 
 
 def settled(states):
@@ -26,7 +26,9 @@ def test_records(states):
     assert [operation["tag"] for operation in waits["operations"]] == [7]
     for state in states:
         assert not [problem for problem in state.get("problems", []) if problem["what"] == "waits"]
-        assert not any(comm.get("made") == "MPI_Comm_dup" for comm in state["communicators"])
+        unclear = {comm["name"]: [channel.get("unclear", False) for channel in comm.get("channels", [])]
+                   for comm in state["communicators"]}
+        assert unclear == {"MPI_COMM_WORLD": [True], "MPI_COMM_SELF": [], "hidden": [True], "counted": [False]}
         calls = [call["call"] for call in state["history"] if call["call"] in CALLS]
         assert calls == CALLS
         assert all(call["end_ns"] for call in state["history"][:-1])
