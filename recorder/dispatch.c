@@ -5,6 +5,10 @@
 
 #include "recorder.h"
 
+#if defined __GNUC__ && !defined __clang__ && !defined __EXCEPTIONS
+#error "compile the recorder with -fexceptions: a call that an exception leaves has to end"
+#endif
+
 enum {
     CLASS_none = -1,
 #define CLASS(value, id, name, kind, order) CLASS_##id = (value),
@@ -340,6 +344,10 @@ static void after(struct call *call, int result)
     case ACTION_RSEND:
         after_send(call, result);
         break;
+    case ACTION_START:
+    case ACTION_STARTALL:
+        after_start(call, result);
+        break;
     case ACTION_RECV:
         after_receive(call, result);
         break;
@@ -508,16 +516,16 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a)
     struct mpiq_record_request *request = NULL;
     struct mpiq_record_window *window = NULL;
     bool ready = function->at[ROLE('h')] >= 0;
-    bool sends = message_is_sent(function->action);
+    bool moves = message_is_moved(function->action);
     if (!ready && function->roles[0] == 't') /* MPI_Type_set_name: its argument is not a pointer */
         return go(next, a);
-    self->call = NULL;
+    self_set_call(self, NULL);
     if (ready)
         partition_ready(function, a);
-    if (sends)
+    if (moves)
         message_hidden(function, a, outside);
-    if (ready || sends) {
-        self->call = outside;
+    if (ready || moves) {
+        self_set_call(self, outside);
         return go(next, a);
     }
     uint64_t handle = handle_at((const void *)a[0], 0);
@@ -535,9 +543,9 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a)
         if (recorder_check)
             signature_forget(handle);
     }
-    self->call = outside;
+    self_set_call(self, outside);
     word result = go(next, a);
-    self->call = NULL;
+    self_set_call(self, NULL);
     request_freed(request, (int)result);
     if ((int)result == 0 && comm && comm->handle == handle)
         comm_removed(comm);
@@ -547,7 +555,7 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a)
         window_freeing(window, false);
     if (recorder_check)
         check_freed(&freeing, (int)result);
-    self->call = outside;
+    self_set_call(self, outside);
     return result;
 }
 
@@ -583,11 +591,9 @@ static struct mpiq_record_call *begin_entry(struct mpiq_record_thread *thread, u
 }
 
 /* Field by field: gcc clears a structure of this size with an instruction that takes as long as all the rest.
-   Those of MPI_Finalize and of the check are not looked at before they are set. */
-static inline __attribute__((always_inline)) void call_begin(struct call *call, unsigned index, word *a)
+ */
+static inline __attribute__((always_inline)) void clear_call(struct call *call, struct self *self)
 {
-    call->function = &recorder_functions[index];
-    call->arguments = a;
     call->comm = NULL;
     call->window = NULL;
     call->request_count = 0;
@@ -595,9 +601,9 @@ static inline __attribute__((always_inline)) void call_begin(struct call *call, 
     call->status = NULL;
     call->collective = NULL;
     call->freeing.object = -1;
+    call->serial = ++self->serial;
     call->result = RECORDER_FAILED;
     call->left = true;
-    call->over = false;
 }
 
 /* The later of the two moments is updated only after this many cycles: some milliseconds. */
@@ -611,6 +617,7 @@ static void suspend(struct call *finalize)
     if (self->fortran_caller == finalize->caller) /* it belongs to MPI_Finalize, not to this call */
         self->fortran_caller = 0;
     self->finalize = NULL;
+    self_set_call(self, NULL);
     __atomic_store_n(&finalize->entry->end, clock_cycles(), __ATOMIC_RELEASE);
 }
 
@@ -621,21 +628,23 @@ static void resume(struct call *finalize)
     finalize->entry = begin_entry(finalize->thread, finalize->entry->function, finalize->caller);
     __atomic_store_n(&finalize->thread->calls, finalize->thread->calls + 1, __ATOMIC_RELEASE);
     self->fortran_caller = finalize->fortran_caller;
-    self->finalize = self->call = finalize;
+    self->finalize = finalize;
+    self->frame = finalize->frame;
     self->depth = 1;
+    self_set_call(self, finalize);
 }
 
-/* Records the call's outcome, also if an exception leaves it. */
 static void end_call(struct call *call)
 {
     struct self *self = call->self;
-    if (__builtin_expect(call->over, 0))
-        return;
-    self->call = NULL;
-    if (__builtin_expect(call->left, 0))
+    self_set_call(self, NULL);
+    call->serial = 0;
+    if (__builtin_expect(call->left, 0)) {
         after_left(call);
-    else
+        self->fortran_caller = 0; /* the Fortran layer is left, too */
+    } else {
         after(call, (int)call->result);
+    }
     if (recorder_check) {
         check_freed(&call->freeing, (int)call->result);
         if ((int)call->result == 0)
@@ -647,15 +656,37 @@ static void end_call(struct call *call)
         resume(call->outer);
 }
 
+/* In the frame of dispatch, so that an exception that leaves it ends the call, too. */
+struct guard {
+    struct call *call;
+    uint64_t serial;
+};
+
+/* What looked like a jump may have been a switch to another stack and back: that call has ended already. */
+static void end_guarded(struct guard *guard)
+{
+    if (__builtin_expect(guard->call->serial == guard->serial, 1))
+        end_call(guard->call);
+}
+
+/* An exception that passes through needs these two functions.  Weak: only programs that throw load libgcc,
+   and it must be their libgcc. */
+__asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
+
 void dispatch_leave(struct call *call)
 {
     end_call(call);
-    call->over = true; /* what looked like a jump may have been a switch to another stack, and back */
 }
 
-/* An exception that passes through needs these two functions of libgcc.  They are weak, as a program that
-   throws has loaded libgcc by itself, and one that comes with a newer libgcc should not get the system's. */
-__asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
+void dispatch_lost(void)
+{
+    struct self *self = &recorder_self;
+    counter_add(&mpiq_record_root.lost_threads, 1);
+    self_set_call(self, NULL);
+    self->finalize = NULL;
+    self->fortran_caller = 0;
+    self->depth = 0;
+}
 
 static inline __attribute__((always_inline)) word record(unsigned index, mpi_function *next, word *a,
                                                          word caller, struct call *outer)
@@ -667,35 +698,42 @@ static inline __attribute__((always_inline)) word record(unsigned index, mpi_fun
         return pass_unrecorded(index, next, a);
     if (outer)
         suspend(outer);
+    struct call *call = &self->calls[outer != NULL];
+    word frame = (word)__builtin_frame_address(0);
+    self->frame = frame;
     self->depth = 1;
     if (self->fortran_caller)
         caller = self->fortran_caller;
     struct mpiq_record_call *entry = begin_entry(thread, index, caller);
-    struct call call __attribute__((cleanup(end_call)));
-    call_begin(&call, index, a);
-    call.self = self;
-    call.thread = thread;
-    call.entry = entry;
-    call.caller = caller;
-    call.outer = outer;
-    if (HAS(&call, 'c')) {
-        call.comm = comm_find(self, handle_of(ARGUMENT(&call, 'c')));
-        entry->comm = arena_offset(call.comm);
+    clear_call(call, self);
+    call->function = &recorder_functions[index];
+    call->arguments = a;
+    call->self = self;
+    call->thread = thread;
+    call->entry = entry;
+    call->caller = caller;
+    call->outer = outer;
+    call->frame = frame;
+    if (HAS(call, 'c')) {
+        call->comm = comm_find(self, handle_of(ARGUMENT(call, 'c')));
+        entry->comm = arena_offset(call->comm);
     }
-    before(&call);
-    entry->comm_id = call.comm ? call.comm->id[1] : 0;
+    before(call);
+    entry->comm_id = call->comm ? call->comm->id[1] : 0;
     if (entry->begin - mpiq_record_root.last.cycles > MOMENT_CYCLES && !recorder_multiple)
         clock_note(&mpiq_record_root.last);
     __atomic_store_n(&thread->calls, thread->calls + 1, __ATOMIC_RELEASE);
     if (recorder_check) {
-        check_freeing(call.function, a, &call.freeing);
-        if (call.function->action == ACTION_FINALIZE)
+        check_freeing(call->function, a, &call->freeing);
+        if (call->function->action == ACTION_FINALIZE)
             check_end();
     }
-    self->call = &call;
-    call.result = __builtin_expect(recorder_strict, 0) ? strict_go(&call, next) : go(next, a);
-    call.left = false;
-    return call.result;
+    struct guard guard __attribute__((cleanup(end_guarded))) = {call, call->serial};
+    self_set_call(self, call);
+    word result = __builtin_expect(recorder_strict, 0) ? strict_go(call, next) : go(next, a);
+    call->result = result;
+    call->left = false;
+    return result;
 }
 
 word dispatch(unsigned index, mpi_function *next, word *arguments, word caller)

@@ -6,6 +6,7 @@
  * reveals (glibc: sysdeps/x86_64/setjmp.S, sysdeps/aarch64/setjmp.S).
  */
 #include <dlfcn.h>
+#include <signal.h>
 #include <string.h>
 
 #include "recorder.h"
@@ -59,10 +60,16 @@ static void learn_key(void)
     key_known = (stored_stack_further_in(&other) ^ other) == key && one != other;
 }
 
-/* Whether a jump to that environment leaves the call, whose record is in a frame of this stack. */
-static bool leaves(const word *environment, const struct call *call)
+/* Whether a jump to that environment leaves the frame of a call: stacks grow downwards.  A handler on a stack
+   of its own may also jump within that. */
+static bool leaves(const word *environment, word frame)
 {
-    return (stack_in(environment) ^ key) > (word)call;
+    word target = stack_in(environment) ^ key;
+    stack_t own;
+    if (target <= frame)
+        return false;
+    return sigaltstack(NULL, &own) != 0 || !(own.ss_flags & SS_ONSTACK) ||
+           target - (word)own.ss_sp > own.ss_size;
 }
 
 #else
@@ -73,10 +80,10 @@ static void learn_key(void)
 {
 }
 
-static bool leaves(const word *environment, const struct call *call)
+static bool leaves(const word *environment, word frame)
 {
-    (void)environment, (void)call;
-    return false;
+    (void)environment, (void)frame;
+    return true;
 }
 
 #endif
@@ -84,15 +91,14 @@ static bool leaves(const word *environment, const struct call *call)
 static void jumping(const word *environment)
 {
     struct self *self = &recorder_self;
-    if (!self->depth || !self->record)
+    if (!self->depth || !self->record || !leaves(environment, self->frame))
         return;
     /* The recorder itself is interrupted, or nobody knows where the jump goes: what the thread waits for can
        no longer be told. */
     if (!self->call || !key_known)
         counter_add(&mpiq_record_root.lost_threads, 1);
-    else
-        while (self->call && leaves(environment, self->call))
-            dispatch_leave(self->call);
+    while (key_known && self->call && leaves(environment, self->call->frame))
+        dispatch_leave(self->call);
 }
 
 enum jump { LONGJMP, LONGJMP_PLAIN, SIGLONGJMP, LONGJMP_CHECKED, JUMPS };

@@ -116,7 +116,7 @@ void before_send(struct call *call)
     call->thread->sequence = begin_send(call);
 }
 
-/* A send that failed was counted, and nothing may have been sent. */
+/* The send was counted before it failed; it may not have gone out. */
 void after_send(struct call *call, int result)
 {
     if (result != 0 && call->comm && call->entry->peer >= 0)
@@ -347,8 +347,6 @@ static struct message data_of_request(const struct mpiq_record_request *request)
 static void start(struct call *call, uint64_t handle)
 {
     struct mpiq_record_request *request = request_find(handle);
-    if (!request && handle != recorder_abi.request_null) /* whom it sends to is not known */
-        counter_add(&mpiq_record_root.lost_requests, 1);
     if (!request || request->state != MPIQ_RECORD_REQUEST_INACTIVE)
         return;
     struct mpiq_record_comm *comm = arena_at(request->comm);
@@ -383,43 +381,60 @@ void before_startall(struct call *call)
         start(call, handle_at((const void *)ARGUMENT(call, 'A'), (size_t)i));
 }
 
-/* ---- inside another call ------------------------------------------------------------------------------ */
+/* ---- what is not counted, or not counted right ----------------------------------------------------------
+ */
 
-static void hide_request(uint64_t handle)
+static void doubt(struct mpiq_record_comm *comm, int32_t peer)
 {
-    const struct mpiq_record_request *request = request_find(handle);
-    struct mpiq_record_comm *comm = request ? arena_at(request->comm) : NULL;
-    if (comm && request->kind <= MPIQ_RECORD_REQUEST_RSEND)
-        channel_unclear(comm, request->peer);
+    if (comm && peer != MPIQ_RECORD_PROC_NULL)
+        channel_unclear(comm, peer);
 }
 
-/* Whether a call has the arguments of the one that it is made in, up to the communicator.  Of an int in a
-   word, the upper half is undefined. */
-static bool is_passed_on(const struct function *function, const word *arguments, const struct call *outside)
+static void doubt_request(uint64_t handle)
 {
+    const struct mpiq_record_request *request = request_find(handle);
+    if (request && request->kind <= MPIQ_RECORD_REQUEST_RECEIVE)
+        doubt(arena_at(request->comm), request->peer);
+}
+
+static void doubt_started(const struct function *function, const word *a)
+{
+    const int8_t *at = function->at;
+    if (function->action == ACTION_START)
+        doubt_request(handle_at((const void *)a[at[ROLE('r')]], 0));
+    for (int32_t i = 0; function->action == ACTION_STARTALL && i < (int32_t)a[at[ROLE('k')]]; i++)
+        doubt_request(handle_at((const void *)a[at[ROLE('A')]], (size_t)i));
+}
+
+void after_start(struct call *call, int result)
+{
+    if (result != 0)
+        doubt_started(call->function, call->arguments);
+}
+
+/* Whether a call is the one that it is made in, passed on by a tool. */
+static bool is_passed_on(const struct function *function, const word *a, const struct call *outside)
+{
+    const int8_t *at = function->at;
     if (!outside || outside->function->action != function->action)
         return false;
-    for (int i = 0; i <= function->at[ROLE('c')]; i++) {
-        if ((uint32_t)arguments[i] != (uint32_t)outside->arguments[i])
-            return false;
-    }
-    return true;
+    bool same_peer = at[ROLE('p')] < 0 || peer_of((int32_t)a[at[ROLE('p')]]) == outside->entry->peer;
+    bool same_tag = at[ROLE('g')] < 0 || tag_of((int32_t)a[at[ROLE('g')]]) == outside->entry->tag;
+    return same_peer && same_tag;
 }
 
 void message_hidden(const struct function *function, const word *a, const struct call *outside)
 {
     const int8_t *at = function->at;
-    if (function->action == ACTION_START) {
-        hide_request(handle_at((const void *)a[at[ROLE('r')]], 0));
-    } else if (function->action == ACTION_STARTALL) {
-        for (int32_t i = 0; i < (int32_t)a[at[ROLE('k')]]; i++)
-            hide_request(handle_at((const void *)a[at[ROLE('A')]], (size_t)i));
-    } else if (!is_passed_on(function, a, outside)) {
-        struct mpiq_record_comm *comm = comm_find(&recorder_self, handle_of(a[at[ROLE('c')]]));
-        int32_t peer = peer_of((int32_t)a[at[ROLE('p')]]);
-        if (comm && peer >= 0)
-            channel_unclear(comm, peer);
-    }
+    if (is_passed_on(function, a, outside))
+        return;
+    doubt_started(function, a);
+    struct mpiq_record_comm *comm =
+        at[ROLE('c')] >= 0 ? comm_find(&recorder_self, handle_of(a[at[ROLE('c')]])) : NULL;
+    if (at[ROLE('p')] >= 0)
+        doubt(comm, peer_of((int32_t)a[at[ROLE('p')]]));
+    if (at[ROLE('P')] >= 0)
+        doubt(comm, peer_of((int32_t)a[at[ROLE('P')]]));
 }
 
 /* ---- probes ------------------------------------------------------------------------------------------ */
@@ -443,6 +458,8 @@ void before_probe(struct call *call)
 
 void after_mprobe(struct call *call, int result)
 {
+    if (result != 0 && call->comm && call->entry->peer != MPIQ_RECORD_PROC_NULL)
+        channel_unclear(call->comm, call->entry->peer);
     if (result != 0 || (HAS(call, 'f') && *(const int *)ARGUMENT(call, 'f') == 0))
         return;
     uint64_t handle = handle_at((const void *)ARGUMENT(call, 'm'), 0);

@@ -65,6 +65,8 @@ int ask_library(const char *name, const word *a)
         }
     }
     if (!function) {
+        struct call *call = recorder_self.call;
+        self_set_call(&recorder_self, NULL); /* a jump must not leave the lock */
         function = next_definition(name);
         arena_lock();
         if (slot < ASKED && !asked[slot].name && function) {
@@ -72,6 +74,7 @@ int ask_library(const char *name, const word *a)
             __atomic_store_n(&asked[slot].name, name, __ATOMIC_RELEASE);
         }
         arena_unlock();
+        self_set_call(&recorder_self, call);
     }
     if (!function)
         return NO_SUCH_FUNCTION;

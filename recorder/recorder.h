@@ -193,39 +193,6 @@ static inline uint64_t clock_cycles(void)
 /* Notes the moment on both clocks. */
 void clock_note(struct mpiq_record_moment *moment);
 
-/* ---- thread.c ---------------------------------------------------------------------------------------- */
-
-/* What this thread needs while it is in a call. */
-struct self {
-    uint32_t depth;        /* 1: in an MPI call that is being recorded */
-    word fortran_caller;   /* the program's call site while the library's Fortran layer runs, or 0 */
-    struct call *call;     /* while the library is in it; NULL: no call, or the recorder is at work */
-    struct call *finalize; /* MPI_Finalize, while it runs the program's callbacks */
-    struct mpiq_record_thread *record;
-    uint64_t comm_handle; /* looked up last */
-    struct mpiq_record_comm *comm;
-    uint64_t comm_generation;
-    struct mpiq_record_request **requests; /* room for request_room */
-    size_t request_room;
-    unsigned char *statuses; /* room for status_room statuses */
-    size_t status_room;
-    uint64_t status[8];
-};
-extern __thread struct self recorder_self __attribute__((tls_model("initial-exec")));
-
-bool thread_init(void); /* once */
-/* Makes the calling thread's record; NULL: no room. */
-struct mpiq_record_thread *thread_begin(struct self *self);
-/* The calling thread's record, made on its first call; NULL: no room. */
-static inline struct mpiq_record_thread *thread_record(struct self *self)
-{
-    return __builtin_expect(self->record != NULL, 1) ? self->record : thread_begin(self);
-}
-/* Makes room for count requests; false: out of memory. */
-bool thread_room(struct self *self, size_t count);
-/* Makes room for count statuses. */
-bool thread_status_room(struct self *self, size_t count);
-
 /* ---- one call ---------------------------------------------------------------------------------------- */
 
 /* The object that a call frees, for the check at the end. */
@@ -250,13 +217,59 @@ struct call {
     struct freeing freeing;
     struct call *outer;  /* the MPI_Finalize that the call is made in */
     word fortran_caller; /* of MPI_Finalize, during such a call */
+    word frame;          /* an address in the frame of dispatch */
+    uint64_t serial;     /* no other call of the thread has it; 0: the call has ended */
     word result;
     bool left; /* not returned from: an exception or a jump leaves it */
-    bool over; /* recorded as left */
 };
 
 /* The result of a call that was left: an error code in all ABIs. */
 #define RECORDER_FAILED 16
+
+/* ---- thread.c ---------------------------------------------------------------------------------------- */
+
+/* What this thread needs while it is in a call. */
+struct self {
+    uint32_t depth;        /* 1: in an MPI call that is being recorded */
+    word fortran_caller;   /* the program's call site while the library's Fortran layer runs, or 0 */
+    struct call *call;     /* while the library is in it; NULL: no call, or the recorder is at work */
+    struct call *finalize; /* MPI_Finalize, while it runs the program's callbacks */
+    word frame;            /* of the call, also while the recorder is at work */
+    uint64_t serial;       /* of the last call */
+    struct call
+        calls[2]; /* the call, and one that is made in MPI_Finalize: not on the stack, which may be gone */
+    struct mpiq_record_thread *record;
+    uint64_t comm_handle; /* looked up last */
+    struct mpiq_record_comm *comm;
+    uint64_t comm_generation;
+    struct mpiq_record_request **requests; /* room for request_room */
+    size_t request_room;
+    unsigned char *statuses; /* room for status_room statuses */
+    size_t status_room;
+    uint64_t status[8];
+};
+extern __thread struct self recorder_self __attribute__((tls_model("initial-exec")));
+
+/* The compiler must not move what the recorder does past this: a signal handler may look. */
+static inline void self_set_call(struct self *self, struct call *call)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    self->call = call;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+bool thread_init(void); /* once */
+/* Makes the calling thread's record; NULL: no room. */
+struct mpiq_record_thread *thread_begin(struct self *self);
+/* The calling thread's record, made on its first call; NULL: no room. */
+static inline struct mpiq_record_thread *thread_record(struct self *self)
+{
+    return __builtin_expect(self->record != NULL, 1) ? self->record : thread_begin(self);
+}
+/* Makes room for count requests; false: out of memory. */
+bool thread_room(struct self *self, size_t count);
+/* Makes room for count statuses. */
+bool thread_status_room(struct self *self, size_t count);
 
 #define HAS(call, role) ((call)->function->at[ROLE(role)] >= 0)
 #define ARGUMENT(call, role) ((call)->arguments[(call)->function->at[ROLE(role)]])
@@ -455,19 +468,19 @@ extern after_function after_receive, after_sendrecv, after_isend, after_ireceive
 extern after_function after_init_request, after_mprobe, after_imreceive, after_startall, after_other_request;
 extern before_function before_wait, before_waits;
 extern after_function after_wait, after_waitall, after_waitany, after_waitsome, after_request_free;
-extern after_function after_cancel, after_send;
+extern after_function after_cancel, after_send, after_start;
 void after_left_wait(struct call *call); /* nothing is known of its outcome */
 /* Around an MPI_Request_free that is made inside another MPI call. */
 struct mpiq_record_request *request_freeing(uint64_t handle);
 void request_freed(struct mpiq_record_request *request, int result);
-/* Whether a call sends: at once, or by starting persistent requests. */
-static inline bool message_is_sent(unsigned action)
+/* Whether a call sends or receives, at once or by requests that it makes or starts. */
+static inline bool message_is_moved(unsigned action)
 {
-    return (action >= ACTION_SEND && action <= ACTION_IRSEND) || action == ACTION_SENDRECV ||
-           action == ACTION_SENDRECV_REPLACE || action == ACTION_ISENDRECV ||
-           action == ACTION_ISENDRECV_REPLACE || action == ACTION_START || action == ACTION_STARTALL;
+    return (action >= ACTION_SEND && action <= ACTION_ISENDRECV_REPLACE) || action == ACTION_START ||
+           action == ACTION_STARTALL;
 }
-/* A message sent inside another call is not counted, unless it is that call's own: a tool passes it on. */
+/* A message that is sent or received inside another call is not counted, unless it is that call's own: a tool
+   passes it on. */
 void message_hidden(const struct function *function, const word *arguments, const struct call *outside);
 /* A receive request has taken a message; status NULL: not known which. */
 void message_received(const struct mpiq_record_request *request, const unsigned char *status);
@@ -483,6 +496,8 @@ extern bool recorder_active; /* between MPI_Init's begin and the end of MPI_Fina
 word dispatch(unsigned index, mpi_function *next, word *arguments, word caller);
 /* Ends a call that is being left without a return: its outcome is unknown. */
 void dispatch_leave(struct call *call);
+/* The thread's call was left unseen: from now on nothing is said of what the process waits for. */
+void dispatch_lost(void);
 /* A call inside another MPI call, such as in an attribute's delete function, that frees an object, marks
    partitions ready or sends.  It is in no history, but the object's record is removed. */
 word dispatch_inside(unsigned index, mpi_function *next, const word *arguments);

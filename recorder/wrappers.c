@@ -49,13 +49,19 @@ static inline bool is_followed(unsigned action)
     return action == ACTION_COMM_FREE || action == ACTION_REQUEST_FREE || action == ACTION_TYPE_FREE ||
            action == ACTION_WIN_FREE || action == ACTION_GROUP_FREE || action == ACTION_OP_FREE ||
            action == ACTION_FILE_CLOSE || action == ACTION_PREADY || action == ACTION_PREADY_RANGE ||
-           action == ACTION_PREADY_LIST || message_is_sent(action);
+           action == ACTION_PREADY_LIST || message_is_moved(action);
 }
 
 __attribute__((noinline)) static word pass_inside(unsigned index, bool follow, mpi_function *next,
                                                   word caller, PARAMETERS)
 {
     word arguments[WORDS] = {ARGUMENTS};
+    const struct call *outside = recorder_self.call;
+    /* Unseen, as by setcontext: what was called further in than this has not returned. */
+    if (outside && outside->frame < (word)__builtin_frame_address(0)) {
+        dispatch_lost();
+        return recorder_active ? dispatch(index, next, arguments, caller) : next(ARGUMENTS);
+    }
     bool finalizes = recorder_functions[index].action == ACTION_FINALIZE; /* a tool below makes the call */
     if (recorder_self.finalize && recorder_active && !finalizes)
         return dispatch_in_finalize(index, next, arguments, caller);

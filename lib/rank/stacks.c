@@ -117,20 +117,39 @@ static bool find_call(const struct mpiq_rank_state *state, struct mpiq_thread *t
     return called_back;
 }
 
-/* The recorder sees calls from outside.  The stack tells that the program is at work inside of one (an error
-   handler, an operation of its own), or has left one by a jump that was not seen: then the record of the call
-   does not tell what the thread waits for.  Calls from within MPI_Finalize are recorded. */
-static void find_recorded_call(const struct mpiq_rank_state *state, struct mpiq_thread *thread)
+/* Whether a recorded call is on the stack: the recorder's function is, MPI_X or PMPI_X.  A stack that is cut
+   short, or whose functions have no names, does not deny it. */
+static bool is_on_stack(const struct mpiq_thread *thread, const char *call, bool complete)
+{
+    bool others = false;
+    for (size_t i = 0; i < thread->frame_count; i++) {
+        const struct mpiq_frame *frame = &thread->frames[i];
+        const char *slash = frame->object ? strrchr(frame->object, '/') : NULL;
+        if (!slash || strncmp(slash + 1, "libmpiq_record", strlen("libmpiq_record")) != 0)
+            continue;
+        const char *own = frame->function ? strchr(frame->function, '_') : NULL; /* MPI_, PMPI_, MPIX_ */
+        const char *recorded = strchr(call, '_');
+        if (!frame->function || !recorded || (own && strcmp(own, recorded) == 0))
+            return true;
+        others = true;
+    }
+    return !others && (thread->mpi_frame >= 0 || !complete);
+}
+
+/* The recorder sees only the outermost call.  If the program's own code runs inside it (an error handler, an
+   operation of its own), or the stack does not show it (it was left unseen), the record does not say what the
+   thread waits for.  Calls from within MPI_Finalize are recorded. */
+static void find_recorded_call(const struct mpiq_rank_state *state, struct mpiq_thread *thread, bool complete)
 {
     bool called_back = find_call(state, thread);
-    bool elsewhere = called_back || (thread->mpi_frame < 0 && thread->frame_count > 0);
-    for (size_t i = 0; elsewhere && i < thread->wait_count; i++)
-        free(thread->waits[i].operations);
-    if (elsewhere) {
-        free(thread->waits);
-        thread->waits = NULL;
-        thread->wait_count = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < thread->wait_count; i++) {
+        if (!called_back && is_on_stack(thread, thread->waits[i].call, complete))
+            thread->waits[kept++] = thread->waits[i];
+        else
+            free(thread->waits[i].operations);
     }
+    thread->wait_count = kept;
 }
 
 static void convert(struct mpiq_rank_state *state, const struct mpiq_target_stack *stack,
@@ -150,7 +169,7 @@ static void convert(struct mpiq_rank_state *state, const struct mpiq_target_stac
         frame->inlined = from->inlined;
     }
     if (state->source == MPIQ_SOURCE_RECORDER)
-        find_recorded_call(state, thread);
+        find_recorded_call(state, thread, !stack->truncated);
     else
         find_call(state, thread);
 }
@@ -190,8 +209,7 @@ static bool is_wanted(const struct mpiq_rank_state *state, const struct mpiq_thr
     return thread->wait_count > 0 || thread->tid == state->pid;
 }
 
-/* Whether it has not moved since: a wait's number is no other's.  The recorder's begins with the call, and
-   what happens inside of that has no number. */
+/* Whether it has not moved since: a wait's number is no other's. */
 static bool same_waits(const struct mpiq_thread *before, const struct mpiq_thread *thread)
 {
     if (before->tid != thread->tid || before->wait_count != thread->wait_count || thread->wait_count == 0)
@@ -208,6 +226,7 @@ static bool copy_stack(const struct mpiq_rank_state *before, struct mpiq_rank_st
                        struct mpiq_thread *thread)
 {
     const struct mpiq_thread *same = NULL;
+    /* Not for the recorder: a callback changes the stack, but not the wait's number. */
     bool numbered = before && state->source != MPIQ_SOURCE_RECORDER;
     for (size_t i = 0; numbered && i < before->thread_count && !same; i++)
         same = same_waits(&before->threads[i], thread) ? &before->threads[i] : NULL;
