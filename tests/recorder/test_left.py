@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import subprocess
+import time
 
 import pytest
 from test_fences import wait_of
@@ -43,3 +44,17 @@ def test_verdict(library, tmp_path):
     assert (report["verdict"], answer.returncode) == ("running", 0)
     states = [(rank["state"], rank.get("call")) for rank in report["ranks"]]
     assert states == [("asleep", None), ("blocked", "MPI_Recv")]
+
+
+@pytest.mark.parametrize("library", ["mpich", "openmpi"])
+def test_unseen(library, tmp_path):
+    """While rank 0 sleeps, and when both wait for good: its record still has the call that it left."""
+    with two_ranks(library, HERE / "unseen.c", tmp_path) as wait:
+        pids = wait(lambda pids: pids)
+        end = time.monotonic() + 8
+        while time.monotonic() < end:
+            answer = subprocess.run([os.environ["MPIQ"], "--json", *pids], capture_output=True, text=True, check=False)
+            report = json.loads(answer.stdout)
+            assert report["verdict"] in ("running", "unknown"), answer.stdout
+            assert report["ranks"][0].get("waits", [{}])[0].get("tag") != 4
+    assert report["ranks"][1]["call"] == "MPI_Recv"

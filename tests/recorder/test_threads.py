@@ -61,9 +61,9 @@ def test_threads_do_not_race(tmp_path):
     probe.write_text("int main(void) { return 0; }")
     if subprocess.run(["gcc", *flags, probe, "-o", tmp_path / "probe"], capture_output=True).returncode:
         pytest.skip("gcc has no thread sanitizer here")
-    subprocess.run(["gcc", *flags, "-fPIC", "-fexceptions", "-shared", "-o", stub, HERE / "stub" / "stub.c"], check=True)
-    subprocess.run(["gcc", *flags, "-fvisibility=hidden", f"-I{HERE.parents[1] / 'include'}", f"-I{recorder}",
-                    *sorted(recorder.glob("*.c")), HERE / "threads.c", stub, "-ldl", "-o", program], check=True)
+    subprocess.run(["gcc", *flags, "-fPIC", "-shared", "-o", stub, HERE / "stub" / "stub.c"], check=True)
+    subprocess.run(["gcc", *flags, "-fexceptions", "-fvisibility=hidden", f"-I{HERE.parents[1] / 'include'}",
+                    f"-I{recorder}", *sorted(recorder.glob("*.c")), HERE / "threads.c", stub, "-ldl", "-o", program], check=True)
     options = "halt_on_error=0 exitcode=66"
     environment = {**os.environ, "TSAN_OPTIONS": options}
     workers, state, said = run([program, ready, "25000"], environment, ready)
