@@ -227,7 +227,8 @@ struct mpiq_record_channel {
 #define MPIQ_RECORD_COMM_WORLD 4u
 #define MPIQ_RECORD_COMM_TOPOLOGY 8u
 #define MPIQ_RECORD_COMM_FREED 16u
-#define MPIQ_RECORD_COMM_UNCLEAR 32u /* its id may differ from that on other members */
+#define MPIQ_RECORD_COMM_UNCLEAR 32u   /* its id may differ from that on other members */
+#define MPIQ_RECORD_COMM_UNCOUNTED 64u /* a collective failed, or was not seen: the numbers may be wrong */
 
 /* One collective call, as the caller made it. */
 struct mpiq_record_collective {

@@ -87,6 +87,29 @@ void collective_begin(struct call *call, bool start, struct mpiq_record_collecti
         call->entry->peer = note->root;
 }
 
+void collective_doubt(struct mpiq_record_comm *comm)
+{
+    if (comm)
+        __atomic_fetch_or(&comm->flags, MPIQ_RECORD_COMM_UNCOUNTED, __ATOMIC_RELAXED);
+}
+
+/* Classes of errors in arguments, the same in all ABIs: up to MPI_ERR_REQUEST and its neighbours, and
+   MPI_ERR_AMODE. */
+enum { LAST_OF_ARGUMENTS = 19, ERR_AMODE = 21 };
+
+void collective_failed(const struct call *call, int result)
+{
+    unsigned action = call->function->action;
+    bool of_file = action == ACTION_FILE || action == ACTION_IFILE || action == ACTION_FILE_OPEN ||
+                   action == ACTION_FILE_CLOSE;
+    int class = 0;
+    /* What a file system says is agreed on by all; wrong arguments are one member's. */
+    if (of_file && ASK(Error_class, (word)result, (word) & class) == 0 && class > LAST_OF_ARGUMENTS &&
+        class != ERR_AMODE)
+        return;
+    collective_doubt(call->comm);
+}
+
 void collective_end(struct mpiq_record_comm *comm, int collective)
 {
     counter_add32(&owner(comm)->counts[collective].ended, 1);

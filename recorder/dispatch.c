@@ -292,10 +292,12 @@ static void before(struct call *call)
 }
 
 /* A blocking collective has returned. */
-static void end_blocking(struct call *call)
+static void end_blocking(struct call *call, int result)
 {
     if (!call->collective)
         return;
+    if (result != 0)
+        collective_failed(call, result);
     call->collective->done = 1; /* in the process's ring, another thread's call may own this entry now */
     collective_end(call->comm, call->function->collective);
 }
@@ -376,6 +378,8 @@ static void after(struct call *call, int result)
     case ACTION_PSEND_INIT:
     case ACTION_PRECV_INIT:
     case ACTION_PCOLLECTIVE:
+        if (call->collective && result != 0)
+            collective_failed(call, result);
         after_init_request(call, result);
         break;
     case ACTION_MPROBE:
@@ -413,11 +417,17 @@ static void after(struct call *call, int result)
         break;
     case ACTION_ICOLLECTIVE:
     case ACTION_IFILE:
+        if (result != 0)
+            collective_failed(call, result);
+        after_other_request(call, result);
+        break;
     case ACTION_REQUEST_OTHER:
     case ACTION_GREQUEST:
         after_other_request(call, result);
         break;
     case ACTION_IDUP:
+        if (result != 0)
+            collective_failed(call, result);
         after_other_request(call, result);
         after_creation(call, result);
         break;
@@ -426,7 +436,7 @@ static void after(struct call *call, int result)
     case ACTION_CREATE_ALONE:
     case ACTION_CREATE_WORLD:
     case ACTION_INTERCOMM_CREATE:
-        end_blocking(call);
+        end_blocking(call, result);
         after_creation(call, result);
         break;
     case ACTION_GET_PARENT:
@@ -434,38 +444,38 @@ static void after(struct call *call, int result)
             after_creation(call, result);
         break;
     case ACTION_COMM_FREE:
-        end_blocking(call);
+        end_blocking(call, result);
         if (result == 0 && call->comm && call->comm->handle == call->handle)
             comm_removed(call->comm);
         break;
     case ACTION_WIN_CREATE:
-        end_blocking(call);
+        end_blocking(call, result);
         if (result == 0)
             window_created(call, handle_at((const void *)ARGUMENT(call, 'W'), 0));
         break;
     case ACTION_FILE_OPEN:
-        end_blocking(call);
+        end_blocking(call, result);
         if (result == 0)
             file_opened(*(const word *)ARGUMENT(call, 'G'), call->comm);
         break;
     case ACTION_WIN_FENCE:
         window_fence_ended(call, result);
-        end_blocking(call);
+        end_blocking(call, result);
         break;
     case ACTION_WIN_FREE:
         window_after(call, result);
-        end_blocking(call);
+        end_blocking(call, result);
         if (result == 0)
             window_removed(call->window);
         break;
     case ACTION_FINALIZE:
         call->self->finalize = NULL;
-        end_blocking(call);
+        end_blocking(call, result);
         mpiq_record_root.phase = OMPI_MQS_PHASE_FINALIZED;
         recorder_active = false;
         break;
     default:
-        end_blocking(call);
+        end_blocking(call, result);
         break;
     }
 }
@@ -491,7 +501,7 @@ static void after_left(struct call *call)
         call->self->finalize = NULL;
         if (mpiq_record_root.phase == OMPI_MQS_PHASE_FINALIZING)
             mpiq_record_root.phase = OMPI_MQS_PHASE_RUNNING;
-        end_blocking(call);
+        end_blocking(call, RECORDER_FAILED);
         break;
     default:
         after(call, RECORDER_FAILED);
@@ -507,7 +517,7 @@ static bool is_for_check(unsigned action)
 
 /* ---- what a program's own functions free, or mark ready ---------------------------------------------- */
 
-word dispatch_inside(unsigned index, mpi_function *next, const word *a)
+word dispatch_inside(unsigned index, mpi_function *next, const word *a, word caller)
 {
     const struct function *function = &recorder_functions[index];
     struct self *self = &recorder_self;
@@ -517,14 +527,19 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a)
     struct mpiq_record_window *window = NULL;
     bool ready = function->at[ROLE('h')] >= 0;
     bool moves = message_is_moved(function->action);
+    bool collective = function->collective >= 0 && function->at[ROLE('c')] >= 0;
     if (!ready && function->roles[0] == 't') /* MPI_Type_set_name: its argument is not a pointer */
         return go(next, a);
     self_set_call(self, NULL);
     if (ready)
         partition_ready(function, a);
-    if (moves)
-        message_hidden(function, a, outside);
-    if (ready || moves) {
+    if ((moves || collective) && !is_of_library(caller)) {
+        if (moves)
+            message_hidden(function, a, outside);
+        else if (!outside || outside->function != function)
+            collective_doubt(comm_find(self, handle_of(a[function->at[ROLE('c')]])));
+    }
+    if (ready || moves || collective) {
         self_set_call(self, outside);
         return go(next, a);
     }

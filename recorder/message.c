@@ -393,7 +393,9 @@ static void doubt(struct mpiq_record_comm *comm, int32_t peer)
 static void doubt_request(uint64_t handle)
 {
     const struct mpiq_record_request *request = request_find(handle);
-    if (request && request->kind <= MPIQ_RECORD_REQUEST_RECEIVE)
+    if (request && request->kind == MPIQ_RECORD_REQUEST_COLLECTIVE)
+        collective_doubt(arena_at(request->comm));
+    else if (request)
         doubt(arena_at(request->comm), request->peer);
 }
 

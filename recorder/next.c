@@ -47,6 +47,20 @@ mpi_function *next_definition(const char *name)
     return function;
 }
 
+bool is_of_library(word address)
+{
+    static const char *const names[] = {"libmpi", "libpmpi", "libopen-", "libmca_", "mca_"};
+    Dl_info where;
+    if (!dladdr((const void *)address, &where) || !where.dli_fname)
+        return false;
+    const char *slash = strrchr(where.dli_fname, '/');
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strncmp(slash ? slash + 1 : where.dli_fname, names[i], strlen(names[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
 enum { ASKED = 128, NO_SUCH_FUNCTION = 16 };
 
 int ask_library(const char *name, const word *a)

@@ -125,6 +125,8 @@ uint32_t job_of(const char *nspace);
 
 /* ---- next.c: the library's own functions --------------------------------------------------------------- */
 
+/* Whether an address is in the MPI library, by the names of its objects. */
+bool is_of_library(word address);
 /* The next definition of a name after ours; NULL: there is none. */
 mpi_function *next_definition(const char *name);
 /* Calls the library's PMPI_NAME for the recorder itself; an error code if there is none. */
@@ -376,6 +378,10 @@ void partition_ready(const struct function *function, const word *arguments);
 void collective_begin(struct call *call, bool start, struct mpiq_record_collective *note);
 /* A call of that class has ended. */
 void collective_end(struct mpiq_record_comm *comm, int collective);
+/* Collectives on the communicator are not counted right any more. */
+void collective_doubt(struct mpiq_record_comm *comm);
+/* A collective call returned an error: whether it took place is not known. */
+void collective_failed(const struct call *call, int result);
 
 /* ---- neighbour.c ------------------------------------------------------------------------------------- */
 
@@ -499,8 +505,8 @@ void dispatch_leave(struct call *call);
 /* The thread's call was left unseen: from now on nothing is said of what the process waits for. */
 void dispatch_lost(void);
 /* A call inside another MPI call, such as in an attribute's delete function, that frees an object, marks
-   partitions ready or sends.  It is in no history, but the object's record is removed. */
-word dispatch_inside(unsigned index, mpi_function *next, const word *arguments);
+   partitions ready, or communicates.  It is in no history, but the object's record is removed. */
+word dispatch_inside(unsigned index, mpi_function *next, const word *arguments, word caller);
 /* Records a call that the program makes inside MPI_Finalize, in a delete function of an attribute of
    MPI_COMM_SELF.  In the history, MPI_Finalize ends where the call begins and begins again where it ends. */
 word dispatch_in_finalize(unsigned index, mpi_function *next, word *arguments, word caller);

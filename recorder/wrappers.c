@@ -43,18 +43,19 @@ __attribute__((noinline)) static word begin_recording(unsigned index, mpi_functi
     word a, word b, word c, word d, word e, word f, word g, word h, word i, word j, word k, word l, word m
 #define ARGUMENTS a, b, c, d, e, f, g, h, i, j, k, l, m
 
-/* Whether a call is tracked even inside another one; a constant in each wrapper. */
-static inline bool is_followed(unsigned action)
+/* Whether a call is tracked even inside another one. */
+static bool is_followed(const struct function *function)
 {
+    unsigned action = function->action;
     return action == ACTION_COMM_FREE || action == ACTION_REQUEST_FREE || action == ACTION_TYPE_FREE ||
            action == ACTION_WIN_FREE || action == ACTION_GROUP_FREE || action == ACTION_OP_FREE ||
            action == ACTION_FILE_CLOSE || action == ACTION_PREADY || action == ACTION_PREADY_RANGE ||
-           action == ACTION_PREADY_LIST || message_is_moved(action);
+           action == ACTION_PREADY_LIST || message_is_moved(action) || function->collective >= 0;
 }
 
-__attribute__((noinline)) static word pass_inside(unsigned index, bool follow, mpi_function *next,
-                                                  word caller, PARAMETERS)
+__attribute__((noinline)) static word pass_inside(unsigned index, mpi_function *next, word caller, PARAMETERS)
 {
+    const struct function *function = &recorder_functions[index];
     word arguments[WORDS] = {ARGUMENTS};
     const struct call *outside = recorder_self.call;
     /* Unseen, as by setcontext: what was called further in than this has not returned. */
@@ -62,14 +63,15 @@ __attribute__((noinline)) static word pass_inside(unsigned index, bool follow, m
         dispatch_lost();
         return recorder_active ? dispatch(index, next, arguments, caller) : next(ARGUMENTS);
     }
-    bool finalizes = recorder_functions[index].action == ACTION_FINALIZE; /* a tool below makes the call */
+    bool finalizes = function->action == ACTION_FINALIZE; /* a tool below makes the call */
     if (recorder_self.finalize && recorder_active && !finalizes)
         return dispatch_in_finalize(index, next, arguments, caller);
-    return follow && recorder_active ? dispatch_inside(index, next, arguments) : next(ARGUMENTS);
+    return recorder_active && is_followed(function) ? dispatch_inside(index, next, arguments, caller)
+                                                    : next(ARGUMENTS);
 }
 
-static inline __attribute__((always_inline)) word pass(unsigned index, unsigned action,
-                                                       enum spelling spelling, word caller, PARAMETERS)
+static inline __attribute__((always_inline)) word pass(unsigned index, enum spelling spelling, word caller,
+                                                       PARAMETERS)
 {
     mpi_function *next = __atomic_load_n(&nexts[index][spelling], __ATOMIC_ACQUIRE);
     if (__builtin_expect(!next, 0)) {
@@ -78,7 +80,7 @@ static inline __attribute__((always_inline)) word pass(unsigned index, unsigned 
             return RECORDER_FAILED;
     }
     if (recorder_self.depth > 0)
-        return pass_inside(index, is_followed(action), next, caller, ARGUMENTS);
+        return pass_inside(index, next, caller, ARGUMENTS);
     word arguments[WORDS] = {ARGUMENTS};
     if (__builtin_expect(!recorder_active, 0))
         return begin_recording(index, next, arguments, caller);
@@ -86,18 +88,18 @@ static inline __attribute__((always_inline)) word pass(unsigned index, unsigned 
 }
 
 #define EXPORT __attribute__((visibility("default")))
-#define DEFINE(name, id, action, spelling)                                                       \
-    EXPORT word name(PARAMETERS);                                                                \
-    word name(PARAMETERS)                                                                        \
-    {                                                                                            \
-        return pass(INDEX_##id, action, spelling, (word)__builtin_return_address(0), ARGUMENTS); \
+#define DEFINE(name, id, spelling)                                                       \
+    EXPORT word name(PARAMETERS);                                                        \
+    word name(PARAMETERS)                                                                \
+    {                                                                                    \
+        return pass(INDEX_##id, spelling, (word)__builtin_return_address(0), ARGUMENTS); \
     }
-#define WRAPPER(id, what, roles, class)        \
-    DEFINE(MPI_##id, id, ACTION_##what, PLAIN) \
-    DEFINE(PMPI_##id, id, ACTION_##what, PROFILING)
-#define EARLY_WRAPPER(id)                            \
-    DEFINE(MPIX_##id, id, ACTION_PCOLLECTIVE, EARLY) \
-    DEFINE(PMPIX_##id, id, ACTION_PCOLLECTIVE, EARLY_PROFILING)
+#define WRAPPER(id, what, roles, class) \
+    DEFINE(MPI_##id, id, PLAIN)         \
+    DEFINE(PMPI_##id, id, PROFILING)
+#define EARLY_WRAPPER(id)        \
+    DEFINE(MPIX_##id, id, EARLY) \
+    DEFINE(PMPIX_##id, id, EARLY_PROFILING)
 #define BOTH_WRAPPERS(id, what, roles, class) \
     WRAPPER(id, what, roles, class) WRAPPER(id##_c, what, roles, class)
 

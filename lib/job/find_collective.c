@@ -64,8 +64,20 @@ static struct instance *instance_of(struct instances *instances, const struct in
     return &instances->list[instances->count++];
 }
 
+/* Whether the recorder did not count a rank's collectives on a communicator right: one failed, say. */
+static bool is_uncounted(const struct mpiq_job_state *job, uint32_t process, uint32_t comm)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    const struct mpiq_job_member *member = comm == MPIQ_NONE || !rank || rank->source != MPIQ_SOURCE_RECORDER
+                                               ? NULL
+                                               : mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm);
+    return member && member->ordered < 0;
+}
+
 static void add(struct instances *instances, const struct instance *key, uint32_t process, uint32_t thread)
 {
+    if (is_uncounted(instances->finder->job, process, key->comm))
+        return;
     struct instance *instance = instance_of(instances, key);
     if (!instance ||
         !mpiq_array_reserve(&instances->entries, &instances->entry_capacity, instances->entry_count + 1)) {
@@ -200,6 +212,8 @@ static bool is_missing(const struct mpiq_finder *finder, const struct roll_call 
         const struct mpiq_job_persistent *request = mpiq_persistent_of(job, member, roll->instance->number);
         return request && request->starts < roll->starts && (!roll->wanted || roll->wanted[process]);
     }
+    if (is_uncounted(job, process, roll->instance->comm))
+        return false;
     bool neighbours = roll->wanted && mpiq_collective_rule(roll->instance->collective) == MPIQ_RULE_SOURCES;
     if (roll->instance->number > 0 && member->ordered >= 0)
         return member->ordered < roll->instance->number && (!neighbours || roll->wanted[process]);

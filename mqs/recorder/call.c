@@ -68,6 +68,12 @@ int call_setup_iterator(mqs_process *process, int list)
     return mqs_ok;
 }
 
+/* Whether the running numbers of its calls are the same as on other members. */
+static bool is_counted(const struct mpiq_record_comm *comm)
+{
+    return (comm->flags & MPIQ_RECORD_COMM_UNCOUNTED) == 0;
+}
+
 /* Whether the ring still has the call with that number. */
 static bool in_ring(const struct mpiq_record_comm *comm, uint64_t number)
 {
@@ -84,7 +90,8 @@ static int next_recent(mqs_process_info *info, mqs_collective_call *ret)
     }
     call = &comm->ring[(info->next_call - 1) % MPIQ_RECORD_RING];
     convert(&info->copy, call, ret);
-    ret->number = (int64_t)info->next_call--;
+    ret->number = is_counted(comm) ? (int64_t)info->next_call : 0;
+    info->next_call--;
     if (makes_request(&info->copy, call)) {
         ret->request = (mqs_taddr_t)outstanding_handle(&info->copy, comm, call);
         ret->done = ret->request == 0;
@@ -101,6 +108,7 @@ static int next_outstanding(mqs_process_info *info, mqs_collective_call *ret)
             continue;
         }
         convert(&info->copy, &request->call, ret);
+        ret->number = is_counted(info->comm) ? ret->number : 0;
         ret->request = (mqs_taddr_t)request->handle;
         ret->done = 0;
         return mqs_ok;

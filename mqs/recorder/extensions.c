@@ -73,6 +73,7 @@ static int get_communicator_details(mqs_process *process, mqs_communicator_detai
     mqs_process_info *info = entry_process(process);
     const struct mpiq_record_comm *comm = info == NULL ? NULL : info->comm;
     int64_t remote;
+    bool counted;
 
     if (info == NULL || ret == NULL) {
         return ERROR_ARGUMENT;
@@ -92,8 +93,9 @@ static int get_communicator_details(mqs_process *process, mqs_communicator_detai
         ret->flags |= (comm->flags & flags[i].theirs) != 0 ? flags[i].ours : 0;
     }
     ret->remote_size = (int)remote;
-    ret->ordered = comm->ordered > INT64_MAX ? -1 : (int64_t)comm->ordered;
-    ret->nonblocking = comm->nonblocking > INT64_MAX ? -1 : (int64_t)comm->nonblocking;
+    counted = (comm->flags & MPIQ_RECORD_COMM_UNCOUNTED) == 0;
+    ret->ordered = !counted || comm->ordered > INT64_MAX ? -1 : (int64_t)comm->ordered;
+    ret->nonblocking = !counted || comm->nonblocking > INT64_MAX ? -1 : (int64_t)comm->nonblocking;
     return mqs_ok;
 }
 

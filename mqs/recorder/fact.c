@@ -50,8 +50,10 @@ static void name_comm(const struct copy *copy, const struct mpiq_record_comm *co
     int64_t members = group_size(copy, comm->group);
     int64_t remote = comm->remote_group == 0 ? 0 : group_size(copy, comm->remote_group);
 
-    ret->comm_id =
-        (comm->flags & MPIQ_RECORD_COMM_UNCLEAR) != 0 || members < 0 || remote < 0 ? 0 : comm->id[1];
+    ret->comm_id = (comm->flags & (MPIQ_RECORD_COMM_UNCLEAR | MPIQ_RECORD_COMM_UNCOUNTED)) != 0 ||
+                           members < 0 || remote < 0
+                       ? 0
+                       : comm->id[1];
     text_copy(ret->comm_name, sizeof ret->comm_name, (const unsigned char *)comm->name, sizeof comm->name);
     ret->comm_size = members < 0 || remote < 0 || members + remote > INT_MAX ? 0 : (int)(members + remote);
     ret->comm_flags = ((comm->flags & MPIQ_RECORD_COMM_INTER) != 0 ? mqs_comm_flag_inter : 0) |

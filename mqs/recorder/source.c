@@ -95,6 +95,10 @@ int source_get_persistent(mqs_process *process, int room, mqs_persistent *ret, i
     if (info->comm == NULL) {
         return ERROR_NO_COMMUNICATOR;
     }
+    if ((info->comm->flags & MPIQ_RECORD_COMM_UNCOUNTED) != 0) { /* their numbers say nothing */
+        *count = 0;
+        return mqs_ok;
+    }
     copy_requests_of(&info->copy, info->comm, &walk);
     while ((request = copy_next_request(&info->copy, &walk)) != NULL) {
         bool persistent = (request->flags & MPIQ_RECORD_REQUEST_PERSISTENT) != 0;
