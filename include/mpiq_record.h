@@ -229,6 +229,10 @@ struct mpiq_record_channel {
 #define MPIQ_RECORD_COMM_FREED 16u
 #define MPIQ_RECORD_COMM_UNCLEAR 32u   /* its id may differ from that on other members */
 #define MPIQ_RECORD_COMM_UNCOUNTED 64u /* a collective failed, or was not seen: the numbers may be wrong */
+/* There may be sends under way that no request tells of. */
+#define MPIQ_RECORD_COMM_LOOSE 128u
+/* The program has freed it, and messages may still be under way; the handle is not the program's. */
+#define MPIQ_RECORD_COMM_LINGERS 256u
 
 /* One collective call, as the caller made it. */
 struct mpiq_record_collective {

@@ -370,32 +370,79 @@ static bool keep_freed(struct mpiq_record_comm *comm)
     return true;
 }
 
+/* A communicator lives on until its messages have gone out (MPI 4.0, 7.4.3), and so do the counts of these.
+ */
+enum { LINGERING_MAX = 256 };
+static uint32_t lingering;
+
+static bool may_have_messages(const struct mpiq_record_comm *comm)
+{
+    return comm->flags & MPIQ_RECORD_COMM_LOOSE || request_is_active_on(arena_offset(comm));
+}
+
+/* The caller holds the lock, as for what follows. */
+static void drop(struct mpiq_record_comm *comm)
+{
+    comm->handle = 0;
+    if (recorder_check && keep_freed(comm))
+        return;
+    release_group(comm->group);
+    release_group(comm->remote_group);
+    channel_free_all(comm);
+    neighbour_free(comm);
+    request_forget_comm(arena_offset(comm));
+    window_forget_comm(arena_offset(comm));
+    file_forget_comm(arena_offset(comm));
+    comm->next = arena_offset(free_comms);
+    free_comms = comm;
+}
+
+static void drop_lingering(void)
+{
+    uint32_t *link = &mpiq_record_root.comms;
+    while (lingering > 0 && *link) {
+        struct mpiq_record_comm *comm = arena_at(*link);
+        if (comm->flags & MPIQ_RECORD_COMM_LINGERS && !may_have_messages(comm)) {
+            *link = comm->next;
+            lingering--;
+            drop(comm);
+        } else {
+            link = &comm->next;
+        }
+    }
+}
+
 void comm_removed(struct mpiq_record_comm *comm)
 {
     if (!comm || comm->flags & (MPIQ_RECORD_COMM_WORLD | MPIQ_RECORD_COMM_SELF))
         return;
     arena_lock();
+    drop_lingering();
     uint32_t *link = &mpiq_record_root.comms;
     while (*link && arena_at(*link) != comm)
         link = &((struct mpiq_record_comm *)arena_at(*link))->next;
+    bool lingers = *link && may_have_messages(comm);
+    if (lingers && lingering == LINGERING_MAX) {
+        counter_add(&mpiq_record_root.lost_requests, 1); /* their messages are not known any more */
+        lingers = false;
+    }
     if (*link) {
-        *link = comm->next;
         erase(comm->handle);
         __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
-        comm->handle = 0;
-        if (recorder_check && keep_freed(comm)) {
-            arena_unlock();
-            return;
-        }
-        release_group(comm->group);
-        release_group(comm->remote_group);
-        channel_free_all(comm);
-        neighbour_free(comm);
-        request_forget_comm(arena_offset(comm));
-        window_forget_comm(arena_offset(comm));
-        file_forget_comm(arena_offset(comm));
-        comm->next = arena_offset(free_comms);
-        free_comms = comm;
+    }
+    if (lingers) {
+        lingering++;
+        comm->handle = (uintptr_t)comm;
+        comm->flags |= MPIQ_RECORD_COMM_LINGERS;
+    } else if (*link) {
+        *link = comm->next;
+        drop(comm);
     }
     arena_unlock();
+}
+
+void comm_is_loose(struct mpiq_record_comm *comm)
+{
+    if (comm)
+        __atomic_fetch_or(&comm->flags, MPIQ_RECORD_COMM_LOOSE, __ATOMIC_RELAXED);
 }

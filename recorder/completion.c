@@ -139,8 +139,12 @@ void after_wait(struct call *call, int result)
 
 void after_left_wait(struct call *call)
 {
-    for (size_t i = 0; i < call->request_count; i++)
+    for (size_t i = 0; i < call->request_count; i++) {
+        const struct mpiq_record_request *request = call->self->requests[i];
+        if (request && request->kind <= MPIQ_RECORD_REQUEST_RSEND)
+            comm_is_loose(arena_at(request->comm));
         end_request(call, i, NULL, true);
+    }
     put_back(call);
 }
 
@@ -197,6 +201,8 @@ static void freed(struct mpiq_record_request *request)
     if (request->state == MPIQ_RECORD_REQUEST_ACTIVE && comm &&
         (request->kind == MPIQ_RECORD_REQUEST_RECEIVE || withdrawn))
         channel_unclear(comm, request->peer);
+    if (request->state == MPIQ_RECORD_REQUEST_ACTIVE && request->kind <= MPIQ_RECORD_REQUEST_RSEND)
+        comm_is_loose(comm);
     if (request->state == MPIQ_RECORD_REQUEST_ACTIVE && request->kind == MPIQ_RECORD_REQUEST_COLLECTIVE)
         collective_end(comm, request->call.collective);
     request_drop(request);

@@ -107,6 +107,8 @@ static uint64_t begin_send(struct call *call)
         struct message message = data_of(call, call->thread->datatype, call->thread->count);
         fact_message(true, &message);
     }
+    if (call->function->action == ACTION_BSEND || call->function->action == ACTION_IBSEND)
+        comm_is_loose(call->comm);
     return channel_send(call->comm, call->entry->peer, call->entry->tag, call->entry->bytes);
 }
 
@@ -357,6 +359,8 @@ static void start(struct call *call, uint64_t handle)
     } else if (request->kind <= MPIQ_RECORD_REQUEST_RSEND && comm && request->peer >= 0) {
         if (request->flags & MPIQ_RECORD_REQUEST_PARTITIONED)
             partition_begin(request);
+        if (request->kind == MPIQ_RECORD_REQUEST_BSEND)
+            comm_is_loose(comm);
         request->sequence = channel_send(comm, request->peer, request->tag, request->bytes);
         if (recorder_check) {
             struct message message = data_of_request(request);

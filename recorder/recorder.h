@@ -303,6 +303,8 @@ void comm_created(const struct call *call, uint64_t handle, bool same_group);
 void comm_created_apart(const struct call *call, uint64_t handle, uint64_t seed, bool unclear);
 void comm_name(struct mpiq_record_comm *comm, const char *name);
 void comm_removed(struct mpiq_record_comm *comm);
+/* The end of a send on it will not be seen: it is buffered, or its request is freed. */
+void comm_is_loose(struct mpiq_record_comm *comm);
 
 /* ---- window.c ---------------------------------------------------------------------------------------- */
 
@@ -362,6 +364,8 @@ struct mpiq_record_request *request_detach(uint64_t handle, bool *known);
 void request_attach(struct mpiq_record_request *request);
 /* Requests on a freed communicator lose it, since its record may be reused. */
 void request_forget_comm(uint32_t comm);
+/* Whether a message's request of the communicator is active. */
+bool request_is_active_on(uint32_t comm);
 bool request_init(void);
 
 /* ---- partition.c ------------------------------------------------------------------------------------- */

@@ -318,6 +318,21 @@ struct mpiq_record_request *request_detach(uint64_t handle, bool *known)
     return NULL;
 }
 
+bool request_is_active_on(uint32_t comm)
+{
+    struct mpiq_record_chunk *chunk = arena_at(__atomic_load_n(&mpiq_record_root.chunks, __ATOMIC_ACQUIRE));
+    for (; chunk; chunk = arena_at(chunk->next)) {
+        for (unsigned i = 0; i < MPIQ_RECORD_CHUNK; i++) {
+            const struct mpiq_record_request *request = &chunk->requests[i];
+            if (__atomic_load_n(&request->state, __ATOMIC_ACQUIRE) == MPIQ_RECORD_REQUEST_ACTIVE &&
+                __atomic_load_n(&request->comm, __ATOMIC_RELAXED) == comm &&
+                request->kind <= MPIQ_RECORD_REQUEST_RECEIVE)
+                return true;
+        }
+    }
+    return false;
+}
+
 void request_forget_comm(uint32_t comm)
 {
     struct mpiq_record_chunk *chunk = arena_at(__atomic_load_n(&mpiq_record_root.chunks, __ATOMIC_ACQUIRE));

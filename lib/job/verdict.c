@@ -38,7 +38,7 @@ struct tally {
 static bool may_be_nap(const struct mpiq_job_thread *thread)
 {
     enum { READ = 0, PAUSE = 34, WAIT4 = 61, FLOCK = 73, WAITID = 247 }; /* of x86-64 */
-    if (thread->sleep == MPIQ_SLEEP_PRIVATE_FUTEX)
+    if (thread->sleep == MPIQ_SLEEP_PRIVATE_FUTEX || thread->sleep == MPIQ_SLEEP_SIGNAL_FUTEX)
         return false;
     if (thread->sleep != MPIQ_SLEEP_OTHER)
         return true;

@@ -305,6 +305,8 @@ static uint8_t sleep_of(uint8_t sleep)
         return MPIQ_SLEEP_TIMED_FUTEX;
     case MPIQ_TARGET_SLEEP_OTHER:
         return MPIQ_SLEEP_OTHER;
+    case MPIQ_TARGET_SLEEP_SIGNAL_FUTEX:
+        return MPIQ_SLEEP_SIGNAL_FUTEX;
     default:
         return MPIQ_SLEEP_UNKNOWN;
     }

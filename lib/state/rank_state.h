@@ -347,7 +347,8 @@ struct mpiq_frame {
     X(UNKNOWN, "unknown")                                                                     \
     X(PRIVATE_FUTEX, "private-futex") /* without a timeout: its own process alone wakes it */ \
     X(TIMED_FUTEX, "timed-futex")                                                             \
-    X(OTHER, "other")
+    X(OTHER, "other")                                                                         \
+    X(SIGNAL_FUTEX, "signal-futex") /* private; a signal handler may post it if it is a semaphore */
 
 enum mpiq_sleep {
 #define MPIQ_ENUM(id, word) MPIQ_SLEEP_##id,

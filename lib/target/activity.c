@@ -2,6 +2,7 @@
 #include "target/activity.h"
 
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,22 @@ static enum mpiq_target_sleep futex_sleep(const uint64_t arguments[6])
     return arguments[1] & FUTEX_PRIVATE_FLAG ? MPIQ_TARGET_SLEEP_PRIVATE_FUTEX : MPIQ_TARGET_SLEEP_OTHER;
 }
 
+/* Whether the process has a handler for a signal that programs send themselves while they work: it may post a
+   semaphore.  MPICH itself handles SIGUSR1. */
+static bool handles_signals(pid_t pid)
+{
+    static const int work[] = {SIGALRM, SIGVTALRM, SIGUSR2, SIGIO, SIGCHLD};
+    enum { FIRST_REALTIME = 34 }; /* those below are the C library's own */
+    size_t size;
+    char *text _cleanup_free_ = mpiq_proc_read_of(pid, "status", &size);
+    const char *line = text ? strstr(text, "\nSigCgt:") : NULL;
+    uint64_t caught = line ? strtoull(line + strlen("\nSigCgt:"), NULL, 16) : 0;
+    uint64_t asked = ~UINT64_C(0) << (FIRST_REALTIME - 1);
+    for (size_t i = 0; i < sizeof work / sizeof *work; i++)
+        asked |= UINT64_C(1) << (work[i] - 1);
+    return caught & asked;
+}
+
 void mpiq_activity_sleep(pid_t pid, struct mpiq_target_thread *thread)
 {
     thread->sleep = MPIQ_TARGET_SLEEP_UNKNOWN;
@@ -119,4 +136,6 @@ void mpiq_activity_sleep(pid_t pid, struct mpiq_target_thread *thread)
     thread->sleep = number == SYS_restart_syscall ? MPIQ_TARGET_SLEEP_TIMED_FUTEX
                     : number == SYS_futex         ? futex_sleep(arguments)
                                                   : MPIQ_TARGET_SLEEP_OTHER;
+    if (thread->sleep == MPIQ_TARGET_SLEEP_PRIVATE_FUTEX && handles_signals(pid))
+        thread->sleep = MPIQ_TARGET_SLEEP_SIGNAL_FUTEX;
 }

@@ -56,6 +56,7 @@ enum mpiq_target_sleep {
     MPIQ_TARGET_SLEEP_PRIVATE_FUTEX, /* without a timeout: only its own process can wake it */
     MPIQ_TARGET_SLEEP_TIMED_FUTEX,   /* or any wait with a timeout that goes on after a stop */
     MPIQ_TARGET_SLEEP_OTHER,
+    MPIQ_TARGET_SLEEP_SIGNAL_FUTEX, /* private, in a process with a signal handler that may wake it */
     MPIQ_TARGET_SLEEP_COUNT
 };
 

@@ -56,13 +56,20 @@ static void *sleep_as(void *argument)
     return NULL;
 }
 
-/* A process with one thread of each kind. */
-static pid_t start_sleepers(void)
+static void on_signal(int number)
+{
+    (void)number;
+}
+
+/* A process with one thread of each kind; caught: a signal that it has a handler for, or 0. */
+static pid_t start_sleepers(int caught)
 {
     pid_t pid = fork();
     if (pid)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (caught)
+        signal(caught, on_signal);
     static int kinds[KINDS];
     for (int i = 0; i < KINDS; i++) {
         pthread_t thread;
@@ -99,12 +106,28 @@ static enum mpiq_target_sleep sleep_of(pid_t pid, int kind, bool stop)
     return found;
 }
 
+/* A handler may post a semaphore; those for errors, for the end, and for profilers do not. */
+static void signal_handlers_are_told(void)
+{
+    const int signals[] = {SIGALRM, SIGUSR2, SIGRTMIN, SIGSEGV, SIGINT, SIGPROF};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        pid_t pid = start_sleepers(signals[i]);
+        enum mpiq_target_sleep found = MPIQ_TARGET_SLEEP_UNKNOWN;
+        for (int try = 0; try < 200 && found == MPIQ_TARGET_SLEEP_UNKNOWN; try++) {
+            usleep(10000);
+            found = sleep_of(pid, CONDITION, false);
+        }
+        CU_ASSERT_EQUAL(found, i < 3 ? MPIQ_TARGET_SLEEP_SIGNAL_FUTEX : MPIQ_TARGET_SLEEP_PRIVATE_FUTEX);
+        finish(pid);
+    }
+}
+
 /* Frozen: as it slept before, not as it stands now; and as before once it goes on, though the kernel then
    calls a timed call by another name (restart_syscall). */
 static void what_a_thread_sleeps_in_is_told(void)
 {
     for (int kind = 0; kind < KINDS; kind++) {
-        pid_t pid = start_sleepers();
+        pid_t pid = start_sleepers(0);
         enum mpiq_target_sleep found = MPIQ_TARGET_SLEEP_UNKNOWN;
         for (int i = 0; i < 200 && found != expected[kind]; i++) { /* it may be starting */
             usleep(10000);
@@ -161,7 +184,7 @@ static void programs_that_it_starts_count(void)
 
 static void a_sleeping_process_does_nothing(void)
 {
-    pid_t pid = start_sleepers();
+    pid_t pid = start_sleepers(0);
     usleep(200000);
     struct mpiq_target_status before = status_of(pid);
     usleep(300000);
@@ -177,6 +200,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         {"the call that a thread sleeps in is reported", what_a_thread_sleeps_in_is_told},
+        {"signal handlers are told", signal_handlers_are_told},
         {"programs started by a process count", programs_that_it_starts_count},
         {"a sleeping process does nothing", a_sleeping_process_does_nothing},
         CU_TEST_INFO_NULL,
