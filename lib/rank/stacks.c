@@ -117,6 +117,12 @@ static bool find_call(const struct mpiq_rank_state *state, struct mpiq_thread *t
     return called_back;
 }
 
+static bool is_recorder(const char *object)
+{
+    const char *slash = strrchr(object, '/');
+    return strncmp(slash ? slash + 1 : object, "libmpiq_record", strlen("libmpiq_record")) == 0;
+}
+
 /* Whether a recorded call is on the stack: the recorder's function is, MPI_X or PMPI_X.  A stack that is cut
    short, or whose functions have no names, does not deny it. */
 static bool is_on_stack(const struct mpiq_thread *thread, const char *call, bool complete)
@@ -124,8 +130,7 @@ static bool is_on_stack(const struct mpiq_thread *thread, const char *call, bool
     bool others = false;
     for (size_t i = 0; i < thread->frame_count; i++) {
         const struct mpiq_frame *frame = &thread->frames[i];
-        const char *slash = frame->object ? strrchr(frame->object, '/') : NULL;
-        if (!slash || strncmp(slash + 1, "libmpiq_record", strlen("libmpiq_record")) != 0)
+        if (!frame->object || !is_recorder(frame->object))
             continue;
         const char *own = frame->function ? strchr(frame->function, '_') : NULL; /* MPI_, PMPI_, MPIX_ */
         const char *recorded = strchr(call, '_');
@@ -136,12 +141,69 @@ static bool is_on_stack(const struct mpiq_thread *thread, const char *call, bool
     return !others && (thread->mpi_frame >= 0 || !complete);
 }
 
+/* Whether a name begins with one of those. */
+static bool begins_with_one(const char *name, const char *const *beginnings)
+{
+    for (; *beginnings; beginnings++) {
+        if (strncmp(name, *beginnings, strlen(*beginnings)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether an MPI library calls that object for purposes of its own: to move data, to start processes, to
+   allocate memory.  Of any other it calls what the program has handed it. */
+static bool is_mpis_own(const char *object)
+{
+    static const char *const names[] = {
+        "mca_",       "libmca_",     "libopen-",    "libpmi",    "libpr",       "libpals",   "libevent",
+        "libhwloc",   "libuc",       "libhcoll",    "libocoms",  "libsharp",    "libfabric", "libpsm",
+        "libinfini",  "libmxm",      "libfca",      "libefa",    "libcxi",      "libportal", "libugni",
+        "libudreg",   "libdmapp",    "libibverbs",  "libibumad", "libmlx",      "librdmacm", "libxpmem",
+        "libknem",    "libnl-",      "libnuma",     "libcuda",   "libnccl",     "librccl",   "libgdr",
+        "libhsa",     "libamdhip",   "libze_",      "libyaksa",  "libslurm",    "liblustre", "libgpfs",
+        "libpvfs",    "libdaos",     "libdarshan",  "libtcmall", "libjemalloc", "libmimal",  "libasan",
+        "libtsan",    "libubsan",    "libjansson",  "libltdl",   "libz.",       "libcrypto", "libssl",
+        "libgcc_s",   "libgfortran", "libquadmath", "libm.",     "libm-",       "libdl",     "librt",
+        "libresolv",  "libnss_",     "libimf",      "libirc",    "libintlc",    "libsvml",   "libtune",
+        "linux-vdso", "libatomic",   "libimpi",     NULL,
+    };
+    const char *slash = strrchr(object, '/');
+    const char *name = slash ? slash + 1 : object;
+    return object[0] != '/' || is_runtime(object) || begins_with_one(name, names) || strstr(name, "-fi.so");
+}
+
+/* By the beginning of its name, as a library that only uses MPI may have it at its end (libhdf5_openmpi). */
+static bool is_mpi_itself(const char *object)
+{
+    static const char *const names[] = {"libmpi", "libpmpi", "libmvapich", "libfmpi", NULL};
+    const char *slash = strrchr(object, '/');
+    return begins_with_one(slash ? slash + 1 : object, names);
+}
+
+/* Whether the MPI library has called code of a third party: a callback that a library of the program's has
+   registered (an attribute's, an error handler). */
+static bool runs_another(const struct mpiq_thread *thread)
+{
+    bool inside = false;
+    for (size_t i = thread->frame_count; i-- > 0;) {
+        const struct mpiq_frame *frame = &thread->frames[i];
+        if (frame->pc == 0 || !frame->object || is_recorder(frame->object))
+            continue;
+        if (is_mpi_itself(frame->object))
+            inside = true;
+        else if (inside && !is_mpis_own(frame->object))
+            return true;
+    }
+    return false;
+}
+
 /* The recorder sees only the outermost call.  If the program's own code runs inside it (an error handler, an
    operation of its own), or the stack does not show it (it was left unseen), the record does not say what the
    thread waits for.  Calls from within MPI_Finalize are recorded. */
 static void find_recorded_call(const struct mpiq_rank_state *state, struct mpiq_thread *thread, bool complete)
 {
-    bool called_back = find_call(state, thread);
+    bool called_back = find_call(state, thread) || runs_another(thread);
     size_t kept = 0;
     for (size_t i = 0; i < thread->wait_count; i++) {
         if (!called_back && is_on_stack(thread, thread->waits[i].call, complete))
