@@ -7,6 +7,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #define WORLD MPI_COMM_WORLD
 
@@ -160,6 +161,36 @@ CASE_THREADS(wakes_from_a_semaphore)
     if (rank == 1)
         take_beats();
     start(post_and_send);
+    receive_for_ever(NULL);
+}
+
+static sem_t posted;
+
+static void post(int number)
+{
+    (void)number;
+    sem_post(&posted);
+    alarm(PERIOD_S);
+}
+
+static void *send_when_posted(void *unused)
+{
+    for (;; send_beat())
+        while (sem_wait(&posted) != 0) /* interrupted */
+            ;
+    return unused;
+}
+
+/* A signal handler wakes the thread that sends. */
+CASE_THREADS(wakes_from_a_signal_handler)
+{
+    ready();
+    if (rank == 1)
+        take_beats();
+    sem_init(&posted, 0, 0);
+    start(send_when_posted);
+    signal(SIGALRM, post);
+    alarm(PERIOD_S);
     receive_for_ever(NULL);
 }
 

@@ -660,3 +660,103 @@ CASE(passes_on_a_message_in_a_callback)
     MPI_Comm_free(&original);
     MPI_Comm_free_keyval(&key);
 }
+
+/* Rank 0 broadcasts and then waits for rank 3, which got it by way of rank 2, in most libraries. */
+static void broadcast(MPI_Comm comm)
+{
+    int item = 1;
+
+    if (rank == 2)
+        compute(LONG);
+    MPI_Bcast(&item, 1, MPI_INT, 0, comm);
+    if (rank == 3)
+        send_to(0, 3);
+    if (rank == 0)
+        receive_from(3, 3);
+}
+
+/* Rank 3's first call fails: it is one collective ahead of the others by its number alone. */
+CASE(calls_again_after_an_error)
+{
+    MPI_Comm comm;
+
+    MPI_Comm_dup(WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    ROUNDS
+    {
+        int item = 1;
+
+        if (rank == 3)
+            MPI_Bcast(&item, -1, MPI_INT, 0, comm);
+        broadcast(comm);
+    }
+    MPI_Comm_free(&comm);
+}
+
+static int copy_and_broadcast(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *made)
+{
+    int item = 1;
+
+    (void)comm, (void)key, (void)extra, (void)value, (void)copy;
+    MPI_Bcast(&item, 1, MPI_INT, 0, WORLD);
+    *made = 0;
+    return MPI_SUCCESS;
+}
+
+/* Rank 0 takes part in a broadcast from a callback. */
+CASE(broadcasts_in_a_callback)
+{
+    MPI_Comm own, copy;
+    int key;
+
+    MPI_Comm_dup(MPI_COMM_SELF, &own);
+    MPI_Comm_create_keyval(copy_and_broadcast, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    MPI_Comm_set_attr(own, key, NULL);
+    MPI_Barrier(WORLD);
+    ROUNDS
+    {
+        if (rank > 0) {
+            broadcast(WORLD);
+            continue;
+        }
+        MPI_Comm_dup(own, &copy);
+        MPI_Comm_free(&copy);
+        receive_from(3, 3);
+    }
+    MPI_Comm_free(&own);
+    MPI_Comm_free_keyval(&key);
+}
+
+/* Rank 0 frees the communicator on which it still sends large messages with gaps. */
+CASE(frees_a_communicator_with_sends_under_way)
+{
+    enum { COUNT = 16000000, STRIDE = 3, MESSAGES = 8 };
+    char *memory = calloc(COUNT, STRIDE);
+    MPI_Datatype gaps;
+
+    MPI_Type_vector(COUNT, 1, STRIDE, MPI_CHAR, &gaps);
+    MPI_Type_commit(&gaps);
+    ROUNDS
+    {
+        MPI_Comm comm;
+        MPI_Request requests[MESSAGES];
+
+        MPI_Comm_dup(WORLD, &comm);
+        for (int i = 0; i < MESSAGES && rank == 0; i++)
+            MPI_Isend(memory, 1, gaps, 1, 3, comm, &requests[i]);
+        if (rank == 0)
+            MPI_Comm_free(&comm);
+        for (int i = 0; i < MESSAGES && rank == 1; i++)
+            MPI_Recv(memory, 1, gaps, 0, 3, comm, IGNORE);
+        if (rank == 1)
+            send_to(0, 3);
+        if (rank == 0)
+            receive_from(1, 3);
+        if (rank == 0)
+            MPI_Waitall(MESSAGES, requests, MPI_STATUSES_IGNORE);
+        else
+            MPI_Comm_free(&comm);
+    }
+    MPI_Type_free(&gaps);
+    free(memory);
+}
