@@ -533,7 +533,7 @@ word dispatch_inside(unsigned index, mpi_function *next, const word *a, word cal
     self_set_call(self, NULL);
     if (ready)
         partition_ready(function, a);
-    if ((moves || collective) && !is_of_library(caller)) {
+    if ((moves || collective) && !is_of_library(caller, next)) {
         if (moves)
             message_hidden(function, a, outside);
         else if (!outside || outside->function != function)

@@ -47,12 +47,16 @@ mpi_function *next_definition(const char *name)
     return function;
 }
 
-bool is_of_library(word address)
+bool is_of_library(word caller, mpi_function *next)
 {
     static const char *const names[] = {"libmpi", "libpmpi", "libopen-", "libmca_", "mca_"};
-    Dl_info where;
-    if (!dladdr((const void *)address, &where) || !where.dli_fname)
+    Dl_info where, library;
+    const void *definition;
+    memcpy(&definition, &next, sizeof definition);
+    if (!dladdr((const void *)caller, &where) || !where.dli_fname)
         return false;
+    if (dladdr(definition, &library) && library.dli_fbase == where.dli_fbase)
+        return true;
     const char *slash = strrchr(where.dli_fname, '/');
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strncmp(slash ? slash + 1 : where.dli_fname, names[i], strlen(names[i])) == 0)

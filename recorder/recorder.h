@@ -125,8 +125,9 @@ uint32_t job_of(const char *nspace);
 
 /* ---- next.c: the library's own functions --------------------------------------------------------------- */
 
-/* Whether an address is in the MPI library, by the names of its objects. */
-bool is_of_library(word address);
+/* Whether a call comes from the MPI library itself: the object of the next definition, or one with the name
+   of a part of it. */
+bool is_of_library(word caller, mpi_function *next);
 /* The next definition of a name after ours; NULL: there is none. */
 mpi_function *next_definition(const char *name);
 /* Calls the library's PMPI_NAME for the recorder itself; an error code if there is none. */
