@@ -35,7 +35,9 @@
     X(HANDLE, "the handle does not refer to an object of that kind")                                       \
     X(WINDOWS, "the list of windows is corrupt, or changed while it was read")                             \
     X(WAITS, "the list of waiting threads is corrupt, or changed while it was read")                       \
-    X(TOO_MANY, "there are more entries than the message-queue DLL reads: the memory may be corrupt")
+    X(TOO_MANY, "there are more entries than the message-queue DLL reads: the memory may be corrupt")      \
+    X(LOST_CALLS, "the recorder has not seen all calls of all threads")                                    \
+    X(LOST_REQUESTS, "the recorder had no room for all requests")
 
 /* Above the Forum's err_ codes, which other DLLs use. */
 enum error_code {

@@ -182,13 +182,17 @@ static bool is_mpi_itself(const char *object)
 }
 
 /* Whether the MPI library has called code of a third party: a callback that a library of the program's has
-   registered (an attribute's, an error handler). */
+   registered (an attribute's, an error handler), other than in MPI_Finalize. */
 static bool runs_another(const struct mpiq_thread *thread)
 {
     bool inside = false;
     for (size_t i = thread->frame_count; i-- > 0;) {
         const struct mpiq_frame *frame = &thread->frames[i];
-        if (frame->pc == 0 || !frame->object || is_recorder(frame->object))
+        if (frame->pc == 0 || !frame->object)
+            continue;
+        if (!inside && frame->function && strstr(frame->function, "MPI_Finalize"))
+            return false;
+        if (is_recorder(frame->object))
             continue;
         if (is_mpi_itself(frame->object))
             inside = true;

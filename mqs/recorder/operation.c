@@ -347,7 +347,7 @@ int operations_of_queue(const struct copy *copy, const struct mpiq_record_comm *
 
     operations_clear(list);
     if (copy->root.lost_requests > 0) {
-        return ERROR_TOO_MANY; /* the lost requests' messages are unknown */
+        return ERROR_LOST_REQUESTS; /* their messages are unknown */
     }
     copy_requests_of(copy, comm, &walk);
     while ((request = copy_next_request(copy, &walk)) != NULL) {

@@ -142,7 +142,7 @@ int wait_next(mqs_process *process, mqs_wait *ret)
         thread = copy_next_thread(&info->copy, &info->thread, &info->threads_seen);
         if (thread == NULL) {
             if (info->thread == 0 && info->copy.root.lost_threads > 0) {
-                return ERROR_TOO_MANY; /* a thread without a record may be waiting */
+                return ERROR_LOST_CALLS; /* a thread without a record may be waiting */
             }
             return info->thread == 0 ? mqs_end_of_list : ERROR_WAITS;
         }
