@@ -198,7 +198,7 @@ static const char *blocks_in(const struct mpiq_thread *thread)
             function++;
         if (function && strncmp(function, "GI_", 3) == 0)
             function += 3 + strspn(function + 3, "_");
-        size_t length = function ? strcspn(function, ".@") : 0; /* .constprop.0 */
+        size_t length = function ? strcspn(function, ".@") : 0;         /* .constprop.0 */
         if (length > 2 && strncmp(function + length - 2, "64", 2) == 0) /* of a time with 64 bits */
             length -= 2;
         for (size_t j = 0; length > 0 && j < sizeof calls / sizeof *calls; j++) {

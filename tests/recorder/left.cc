@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * left - calls that do not return: error handlers leave them, rank 0's by a jump, rank 1's by an exception, and
- * at last rank 0's signal handler leaves a receive.  A callback sends inside of a call.  Then rank 0 is outside
- * MPI and rank 1 waits for it.
- * test_left.py reads the records back.  Two ranks.
+ * left - calls that do not return: error handlers leave them, rank 0's by a jump, rank 1's by an exception,
+ * and at last rank 0's signal handler leaves a receive.  A callback sends inside of a call.  Then rank 0 is
+ * outside MPI and rank 1 waits for it. test_left.py reads the records back.  Two ranks.
  */
 #include <csetjmp>
 #include <csignal>
