@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/debug.h"
 #include "base/hash_table.h"
+#include "base/proc.h"
 #include "look/activity.h"
 #include "look/job.h"
 
@@ -22,6 +23,7 @@ struct mark {
     uint64_t cpu_ns;
     uint64_t sleeps;
     bool polls; /* it was seen polling since MPI made progress last */
+    bool ended;
 };
 
 struct mpiq_watch {
@@ -237,6 +239,25 @@ static bool is_whole(const struct mpiq_job *job)
     return job->state->world_count > 0;
 }
 
+static bool has_ended(pid_t pid)
+{
+    struct mpiq_proc_stat stat;
+    struct mpiq_error *gone = mpiq_proc_stat(pid, 0, &stat);
+    bool ended = gone || stat.state == 'Z' || stat.state == 'X';
+    mpiq_error_destroy(gone);
+    return ended;
+}
+
+/* Whether a rank has ended since the marks were taken: then so may the others, and their states are old. */
+static bool one_has_ended(const struct mark *marks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!marks[i].ended && has_ended(marks[i].pid))
+            return true;
+    }
+    return false;
+}
+
 /* What each rank has used so far, before this look costs it anything: the caller frees it; NULL without
  * memory. */
 static struct mark *marks_of(const struct mpiq_activity *activity, size_t *ret)
@@ -246,6 +267,7 @@ static struct mark *marks_of(const struct mpiq_activity *activity, size_t *ret)
     for (size_t i = 0; marks && i < activity->count; i++) {
         struct mark *mark = &marks[count];
         mark->pid = activity->processes[i].pid;
+        mark->ended = has_ended(mark->pid);
         count +=
             activity->processes[i].is_rank && mpiq_activity_marks(mark->pid, &mark->cpu_ns, &mark->sleeps);
     }
@@ -279,16 +301,18 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
     struct mpiq_job *job = NULL;
     size_t mark_count = 0;
     bool progress = false;
-    double begin = now();
     struct mark *marks = marks_of(&watch->activity, &mark_count);
     struct mpiq_error *error = marks ? mpiq_job_read(&options, &job) : mpiq_error_no_memory();
     if (!error) {
         uint64_t hash = progress_of(&job->sources);
         /* Ranks on other hosts may move unseen between the looks: of those, a proof alone counts. */
-        progress = !watch->looked || hash != watch->progress || job->remote;
+        bool ended = one_has_ended(marks, mark_count);
+        progress = !watch->looked || hash != watch->progress || job->remote || ended;
         if (progress) {
-            mpiq_debug("watch", watch->looked ? "MPI made progress" : "nothing to compare this look with");
-            watch->moved = begin;
+            mpiq_debug("watch", ended           ? "a rank has ended"
+                                : watch->looked ? "MPI made progress"
+                                                : "nothing to compare this look with");
+            watch->moved = now(); /* the look itself may have taken long */
         }
         watch->progress = hash;
         struct mpiq_diagnose_options diagnose = {.stall_after = options.stall_after,
@@ -301,7 +325,7 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
             if (!rank_moved(watch, job, &marks[i], state_of(&job->sources, marks[i].pid), progress))
                 continue;
             mpiq_debug("watch", "process %d is at work outside MPI", (int)marks[i].pid);
-            watch->moved = begin;
+            watch->moved = now();
         }
         watch->looked = is_whole(job) && !job->remote;
         take_marks(watch, marks, mark_count);
