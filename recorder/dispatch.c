@@ -649,6 +649,7 @@ static void resume(struct call *finalize)
     self_set_call(self, finalize);
 }
 
+/* Records the call's outcome, or that it was left. */
 static void end_call(struct call *call)
 {
     struct self *self = call->self;

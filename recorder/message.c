@@ -118,6 +118,13 @@ void before_send(struct call *call)
     call->thread->sequence = begin_send(call);
 }
 
+/* What the channel counts may be wrong. */
+static void doubt(struct mpiq_record_comm *comm, int32_t peer)
+{
+    if (comm && peer != MPIQ_RECORD_PROC_NULL)
+        channel_unclear(comm, peer);
+}
+
 /* The send was counted before it failed; it may not have gone out. */
 void after_send(struct call *call, int result)
 {
@@ -138,8 +145,9 @@ void after_receive(struct call *call, int result)
         received(call->comm, call->entry->peer, call->entry->tag, call->status, &data);
         if (call->entry->peer != MPIQ_RECORD_PROC_NULL)
             note_received(call->entry, call->status);
-    } else if (call->comm && call->entry->peer != MPIQ_RECORD_PROC_NULL)
-        channel_unclear(call->comm, call->entry->peer);
+    } else {
+        doubt(call->comm, call->entry->peer);
+    }
 }
 
 /* The receive half of MPI_Sendrecv and similar calls. */
@@ -170,8 +178,8 @@ void after_sendrecv(struct call *call, int result)
     after_send(call, result);
     if (result == 0)
         received(call->comm, thread->receive_peer, thread->receive_tag, call->status, &data);
-    else if (call->comm && thread->receive_peer != MPIQ_RECORD_PROC_NULL)
-        channel_unclear(call->comm, thread->receive_peer);
+    else
+        doubt(call->comm, thread->receive_peer);
 }
 
 /* ---- requests ---------------------------------------------------------------------------------------- */
@@ -388,12 +396,6 @@ void before_startall(struct call *call)
 /* ---- what is not counted, or not counted right ----------------------------------------------------------
  */
 
-static void doubt(struct mpiq_record_comm *comm, int32_t peer)
-{
-    if (comm && peer != MPIQ_RECORD_PROC_NULL)
-        channel_unclear(comm, peer);
-}
-
 static void doubt_request(uint64_t handle)
 {
     const struct mpiq_record_request *request = request_find(handle);
@@ -464,8 +466,8 @@ void before_probe(struct call *call)
 
 void after_mprobe(struct call *call, int result)
 {
-    if (result != 0 && call->comm && call->entry->peer != MPIQ_RECORD_PROC_NULL)
-        channel_unclear(call->comm, call->entry->peer);
+    if (result != 0)
+        doubt(call->comm, call->entry->peer);
     if (result != 0 || (HAS(call, 'f') && *(const int *)ARGUMENT(call, 'f') == 0))
         return;
     uint64_t handle = handle_at((const void *)ARGUMENT(call, 'm'), 0);
