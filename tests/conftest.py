@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What tests of every folder may ask for."""
 import pytest
-from built import mpiq_program
+
+from support.built import mpiq_program
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ready - how a rank of a test's job tells tests/hangs/job.py that its next call is the one that hangs, or
+ * ready - how a rank of a test's job tells tests/support/job.py that its next call is the one that hangs, or
  * that its loop begins: a line "ready RANK PID" in the fifo that MPIQ_CORPUS_READY names.
  *
- * Line.compile of tests/hangs/job.py has this folder in its include path.
+ * Line.compile of tests/support/libraries.py has this folder in its include path.
  */
 #ifndef MPIQ_TESTS_READY_H
 #define MPIQ_TESTS_READY_H

@@ -3,25 +3,24 @@
 import pathlib
 import shutil
 import subprocess
-import sys
 
 import pytest
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "hangs")]
+from support import job as jobs
+from support import libraries
+from support.answers import Mpiq
+from support.built import mpiq_program
+from support.solver_job import SOLVER, SolverJob
 
-import job as jobs # noqa: E402
-from answers import Mpiq # noqa: E402
-from built import mpiq_program # noqa: E402
-from solver_job import SOLVER, SolverJob # noqa: E402
+HERE = pathlib.Path(__file__).resolve().parent
 
 
 @pytest.fixture(scope="session", params=["4.1", "5.0"])
 def line(request):
     """A patched Open MPI of one release line."""
-    found = jobs.lines().get(request.param)
+    found = libraries.lines().get(request.param)
     if found is None:
-        pytest.skip(f"{jobs.PREFIX_VARIABLES[request.param]} names no Open MPI {request.param}")
+        pytest.skip(f"{libraries.PREFIX_VARIABLES[request.param]} names no Open MPI {request.param}")
     return found
 
 

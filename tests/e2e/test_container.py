@@ -3,10 +3,11 @@
 others than ours, and the report is the same."""
 import subprocess
 
-import job as jobs
 import pytest
-from answers import line_of
-from solver_job import SOLVER, SolverJob
+
+from support import libraries
+from support.answers import line_of
+from support.solver_job import SOLVER, SolverJob
 
 BOX = """#!/bin/sh
 exec unshare --mount --uts --pid --fork --kill-child --mount-proc sh -c '
@@ -14,7 +15,7 @@ exec unshare --mount --uts --pid --fork --kill-child --mount-proc sh -c '
 """
 
 
-class Boxed(jobs.Line):
+class Boxed(libraries.Line):
     """A release line whose mpirun runs in a container, which alone has /mnt/solver."""
 
     def __init__(self, line, program, folder):

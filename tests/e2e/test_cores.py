@@ -2,7 +2,7 @@
 """What is left of a job: its core files say the same as the job did."""
 import subprocess
 
-from answers import without_times
+from support.answers import without_times
 
 
 def test_cores_say_what_the_job_said(cores, hung, mpiq):

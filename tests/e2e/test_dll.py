@@ -5,20 +5,22 @@ import signal
 import time
 import uuid
 
-import job as jobs
 import pytest
-from built import built
-from solver_job import SOLVER, SolverJob
-from test_harmless import end_marked
+
+from support import job as jobs
+from support import libraries
+from support.built import built
+from support.harmless import end_marked
+from support.solver_job import SOLVER, SolverJob
 
 
 @pytest.fixture(scope="module", params=["4.1-stock", "5.0-stock"])
 def stock(request, programs):
     """The hung solver on an unpatched library, and that library's own DLL."""
-    line = jobs.lines().get(request.param)
+    line = libraries.lines().get(request.param)
     dll = line and line.prefix / "lib" / "openmpi" / "libompi_dbg_msgq.so"
     if not line or not dll.exists():
-        pytest.skip(f"{jobs.PREFIX_VARIABLES[request.param]} names no Open MPI with its DLL")
+        pytest.skip(f"{libraries.PREFIX_VARIABLES[request.param]} names no Open MPI with its DLL")
     solver = line.compile([SOLVER], programs / line.name / "solver")
     with SolverJob(line, solver, "--hang") as job:
         job.wait_for_last_step()

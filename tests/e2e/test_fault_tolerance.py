@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A job that hangs in an operation of fault tolerance: who is missing and where the others are. Not proven: a revoked
 communicator or a failed process would end these waits."""
-import job as jobs
 import pytest
-from answers import ROOT, line_of
+
+from support import job as jobs
+from support.answers import ROOT, line_of
 
 SOURCE = ROOT / "tests" / "e2e" / "agree.c"
 

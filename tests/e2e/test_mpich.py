@@ -9,8 +9,9 @@ import signal
 import subprocess
 import time
 
-import libraries
 import pytest
+
+from support import libraries
 
 HERE = pathlib.Path(__file__).resolve().parent
 UNPACKED = pathlib.Path(os.environ.get("MPIQ_MPICH", "/")) # where this machine's Debian packages are unpacked

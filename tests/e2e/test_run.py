@@ -10,10 +10,10 @@ import sys
 import time
 import uuid
 
-import job as jobs
 import pytest
-from test_harmless import end_marked
 
+from support import job as jobs
+from support.harmless import end_marked
 
 # With what stderr says how to leave a hung job alive.
 KEEP = " proved the deadlock; with --keep it would be left alive"

@@ -3,10 +3,11 @@
 import re
 import shutil
 
-import corpus
-import job as jobs
-import libraries
 import pytest
+
+import corpus
+from support import job as jobs
+from support import libraries
 
 
 @pytest.fixture(name="case")

@@ -4,7 +4,8 @@ import os
 import time
 
 import pytest
-from answers import ROOT, line_of, without_times
+
+from support.answers import ROOT, line_of, without_times
 
 SOURCE = ROOT / "examples" / "solver.c"
 BCAST_LINE = line_of(SOURCE, "MPI_Bcast(parameters")

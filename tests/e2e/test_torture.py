@@ -10,9 +10,10 @@ import subprocess
 import time
 import uuid
 
-import job as jobs
 import pytest
-from test_harmless import assert_nothing_stopped, assert_right_result, end_marked
+
+from support import job as jobs
+from support.harmless import assert_nothing_stopped, assert_right_result, end_marked
 
 HERE = pathlib.Path(__file__).resolve().parent
 RANKS = 3

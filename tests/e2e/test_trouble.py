@@ -8,10 +8,11 @@ import subprocess
 import sys
 import time
 
-import job as jobs
 import pytest
-from answers import Mpiq
-from solver_job import SolverJob
+
+from support import job as jobs
+from support.answers import Mpiq
+from support.solver_job import SolverJob
 
 
 @pytest.fixture

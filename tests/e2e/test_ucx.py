@@ -6,16 +6,17 @@ import pathlib
 import re
 import subprocess
 
-import corpus
-import job as jobs
-import libraries
 import pytest
+
+import corpus
+from support import job as jobs
+from support import libraries
 
 UCX = os.environ.get("MPIQ_OMPI_UCX")
 LOOKS = int(os.environ.get("MPIQ_LOOKS", "7"))
 
 
-class Line(jobs.Line):
+class Line(libraries.Line):
     """It, with the options that make it take UCX on one machine."""
 
     def launch(self, ranks, exported, directory, two_hosts=False):

@@ -8,8 +8,9 @@ import socket
 import subprocess
 
 import pytest
-import schema
-from answers import ROOT, line_of
+
+from support import schema
+from support.answers import ROOT, line_of
 
 SOURCE = ROOT / "examples" / "solver.c"
 LOADER = ROOT / "gdb-plugin" / "mpi.py"

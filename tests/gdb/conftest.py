@@ -2,16 +2,14 @@
 """What the tests of gdb's mpi commands need: hung jobs of each release line, and the real gdb on them."""
 import pathlib
 import shutil
-import sys
 
 import pytest
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "hangs")]
+import gdb_session
+from hung_job import RANKS, HungJob
+from support import libraries
 
-import gdb_session # noqa: E402
-import job as jobs # noqa: E402
-from hung_job import RANKS, HungJob # noqa: E402
+HERE = pathlib.Path(__file__).resolve().parent
 
 
 def pytest_collection_modifyitems(items):
@@ -25,9 +23,9 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session", params=["4.1", "5.0"])
 def line(request):
     """An Open MPI of one release line."""
-    found = jobs.lines().get(request.param)
+    found = libraries.lines().get(request.param)
     if found is None:
-        pytest.skip("%s names no Open MPI %s" % (jobs.PREFIX_VARIABLES[request.param], request.param))
+        pytest.skip("%s names no Open MPI %s" % (libraries.PREFIX_VARIABLES[request.param], request.param))
     return found
 
 

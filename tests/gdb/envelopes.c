@@ -4,7 +4,7 @@
  * the frame of hang(): what `mpi message` and the printing of handles are tested with.
  *
  * Rank 0 waits in MPI_Waitall for what rank 1 never sends or takes; rank 1 in MPI_Wait.  Says "ready RANK
- * PID" as tests/hangs/job.py expects it.
+ * PID" as tests/support/job.py expects it.
  */
 #include <complex.h>
 #include <mpi.h>

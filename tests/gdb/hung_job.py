@@ -3,7 +3,7 @@
 import pathlib
 
 import gdb_session
-import job as jobs
+from support import job as jobs
 
 HERE = pathlib.Path(__file__).resolve().parent
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* own_names - both ranks wait for a message that nobody sends, in functions of the user's whose names look
-   like MPI's.  Says "ready RANK PID" as tests/hangs/job.py expects it. */
+   like MPI's.  Says "ready RANK PID" as tests/support/job.py expects it. */
 #include <mpi.h>
 
 #include "ready.h"

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 import gdb_session
-import job as jobs
 from hung_job import HERE, HungJob
+from support import libraries
 from test_gdb_job import gdb_says
 from test_gdb_places import needs_gdbserver, stripped_copy
 
@@ -47,9 +47,9 @@ HANDLES = {
 @pytest.fixture(scope="module", params=["4.1", "5.0", "4.1-stock", "5.0-stock"])
 def job(request, tmp_path_factory):
     """envelopes, hung: of the patched libraries and of the unpatched ones that were built with -g."""
-    line = jobs.lines().get(request.param)
+    line = libraries.lines().get(request.param)
     if line is None:
-        pytest.skip("%s names no Open MPI" % jobs.PREFIX_VARIABLES[request.param])
+        pytest.skip("%s names no Open MPI" % libraries.PREFIX_VARIABLES[request.param])
     program = line.compile([HERE / "envelopes.c"], tmp_path_factory.mktemp("programs") / "envelopes", "-O0")
     with HungJob(line, [program], 2) as hanging:
         yield hanging.stuck()

@@ -6,9 +6,9 @@ import shutil
 import pytest
 
 import gdb_session
-import job as jobs
-from built import recorder
 from hung_job import HERE, HungJob
+from support import libraries
+from support.built import recorder
 
 RANKS = 4
 PREFIX = HERE.parent / "recorder" / "prefix" / "mpich"
@@ -19,7 +19,7 @@ def fixture_recorded(tmp_path_factory):
     if not shutil.which("mpicc.mpich"):
         pytest.skip("mpicc.mpich is not installed")
     os.environ.setdefault("MPIQ_RECORDER", str(recorder()))
-    line = jobs.Line("4.1", PREFIX)
+    line = libraries.Line("4.1", PREFIX)
     program = line.compile([HERE / "wrong_turn.c"], tmp_path_factory.mktemp("mpich") / "wrong_turn")
     with HungJob(line, [program], RANKS) as job:
         yield job.stuck()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What goes wrong ends in a sentence, and leaves gdb and the job unharmed."""
 import os
-import re
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -10,8 +10,8 @@ import time
 import pytest
 
 import gdb_session
-import job as jobs
 from hung_job import RANKS, HungJob
+from support import libraries
 
 SECONDS = 60
 
@@ -211,7 +211,7 @@ def test_no_dll(mpiq, hung):
 def test_a_stripped_library_is_read_by_its_layouts(mpiq, line, program, tmp_path):
     """Neither tables nor debug information: the layouts of stock releases are built in."""
     from test_gdb_places import stripped_copy # not on top: that module takes from this one by way of others
-    stock = jobs.lines().get(line.name + "-stock")
+    stock = libraries.lines().get(line.name + "-stock")
     if stock is None:
         pytest.skip("no unpatched Open MPI %s is named" % line.name)
     library = stripped_copy(stock, tmp_path)

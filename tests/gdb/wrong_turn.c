@@ -5,7 +5,7 @@
  * with tag 7 lies unexpected at rank 2.
  *
  * Usage: wrong_turn [FILE].  With FILE the last rank waits, asleep, until there is such a file, and sends:
- * all ranks end, and rank 0 prints the sum over what they got.  Says "ready RANK PID" as tests/hangs/job.py
+ * all ranks end, and rank 0 prints the sum over what they got.  Says "ready RANK PID" as tests/support/job.py
  * expects it.
  */
 #include <mpi.h>

@@ -19,17 +19,16 @@ import json
 import os
 import pathlib
 import signal
-import sys
 
 import pytest
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE)]
+import corpus
+import table
+from support import job as jobs
+from support import libraries
 
-import corpus # noqa: E402
-import job as jobs # noqa: E402
-import libraries # noqa: E402
-import table # noqa: E402
+HERE = pathlib.Path(__file__).resolve().parent
+
 
 PART = os.environ.get("MPIQ_CORPUS") or "usual"
 RESULTS = os.environ.get("MPIQ_CORPUS_RESULTS")
@@ -66,7 +65,7 @@ def outcome(request, mpiq, tmp_path_factory):
     runs = [item.callspec.params["run"] for item in request.session.items
             if "run" in getattr(getattr(item, "callspec", None), "params", {})]
     directory = tmp_path_factory.mktemp("corpus")
-    no_two_hosts = jobs.why_no_two_hosts()
+    no_two_hosts = libraries.why_no_two_hosts()
     workers = int(os.environ.get("MPIQ_CORPUS_JOBS") or min(4, 1 + (os.cpu_count() or 1)))
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         programs = {(line.name, family): pool.submit(corpus.compile_family, line, family, directory)

@@ -30,8 +30,10 @@ import time
 import tomllib
 import warnings
 
-import job as jobs
-import schema
+from support import job as jobs
+from support import libraries
+from support import schema
+from support.answers import EXIT_STATUS
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -54,8 +56,6 @@ RANKS = ("ranks", "missing", "suspects")
 
 # What came of the runs of this session, in order.
 results = []
-
-EXIT_STATUS = {"deadlock": 1, "stalled": 4, "running": 0, "finished": 0, "unknown": 3}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Case:
 class Result:
     """What came of one run of a case on one line."""
     case: Case
-    line: jobs.Line
+    line: libraries.Line
     verdict: str = ""
     looks: int = 0
     seconds: float = 0

@@ -8,7 +8,9 @@ import json
 import pathlib
 import sys
 
-import job as jobs
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent)) # as pytest.ini has it
+
+from support import libraries # noqa: E402
 
 INTRODUCTION = """\
 <!-- SPDX-License-Identifier: BSD-3-Clause -->
@@ -70,8 +72,8 @@ def markdown(rows):
 
 def line_names(rows):
     present = dict.fromkeys(row["line"] for row in rows)
-    return [name for name in jobs.PREFIX_VARIABLES if name in present] + [
-        name for name in present if name not in jobs.PREFIX_VARIABLES]
+    return [name for name in libraries.PREFIX_VARIABLES if name in present] + [
+        name for name in present if name not in libraries.PREFIX_VARIABLES]
 
 
 def cases(rows):

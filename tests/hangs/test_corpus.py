@@ -5,8 +5,8 @@ import re
 import pytest
 
 import corpus
-import job as jobs
-import libraries
+from support import job as jobs
+from support import libraries
 
 # Of the jobs that hang, for how many the first finding has to name the ranks and the call at fault.
 SHARE_NAMED = 0.95
@@ -40,7 +40,7 @@ def test_each_program_is_expected():
 @pytest.mark.parametrize("program, advances", [("another_thread_sleeps", False), ("two_threads_play", True)])
 def test_job_that_does_not_advance_is_seen(program, advances, mpiq, tmp_path):
     """Of a job that was taken for one that goes on, and stands still, the runner says so."""
-    line = next((line for line in jobs.lines().values() if line.patched), None)
+    line = next((line for line in libraries.lines().values() if line.patched), None)
     if not line:
         pytest.skip("no patched Open MPI is named")
     case = next(case for case in corpus.load() if case.program == program)
@@ -52,10 +52,10 @@ def test_job_that_does_not_advance_is_seen(program, advances, mpiq, tmp_path):
     assert bool(result.trouble) != advances, result.trouble
 
 
-@pytest.mark.parametrize("name", list(jobs.PREFIX_VARIABLES))
+@pytest.mark.parametrize("name", list(libraries.PREFIX_VARIABLES))
 def test_line_is_there(name):
-    if name not in jobs.lines():
-        pytest.skip(f"{jobs.PREFIX_VARIABLES[name]} names no Open MPI")
+    if name not in libraries.lines():
+        pytest.skip(f"{libraries.PREFIX_VARIABLES[name]} names no Open MPI")
 
 
 def test_verdict(run, outcome):

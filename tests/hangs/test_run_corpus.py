@@ -14,8 +14,8 @@ import time
 import pytest
 
 import corpus
-import job as jobs
-import libraries
+from support import job as jobs
+from support import libraries
 
 HANG_AFTER = 20
 OWN_STATUS = 7 # corpus.c: of a program that ends itself
@@ -46,7 +46,7 @@ class Watched:
 
 def selected():
     part = os.environ.get("MPIQ_CORPUS_RUN", "").split()
-    lines = libraries.named() if os.environ.get("MPIQ_CORPUS_LINES") else jobs.lines().values()
+    lines = libraries.named() if os.environ.get("MPIQ_CORPUS_LINES") else libraries.lines().values()
 
     def is_selected(case, line):
         if part:
@@ -118,7 +118,7 @@ def test_run(watched, ended):
         assert told, output
 
 
-@pytest.mark.parametrize("line", [line for line in jobs.lines().values() if line.patched], ids=lambda line: line.name)
+@pytest.mark.parametrize("line", [line for line in libraries.lines().values() if line.patched], ids=lambda line: line.name)
 def test_rank_that_is_not_started_yet(line, mpiq, executables, tmp_path):
     """While ranks are being started, one without a process of its own has not ended: no deadlock is proven by it."""
     program = corpus.compile_family(line, "startup", executables)

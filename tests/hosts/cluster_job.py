@@ -8,7 +8,8 @@ import signal
 import subprocess
 import time
 
-import job as jobs
+from support import job as jobs
+from support import libraries
 
 RANKS = 8
 RIGHT = "heat 1000.000000\n" # what the solver prints when it has come to its end
@@ -234,7 +235,7 @@ def mpirun_by_agent(machine, library):
     agent = "--prtemca plm_ssh_agent" if LIBRARIES[library].line == "5.0" else "--mca plm_rsh_agent"
     hosts = ["n1", "n2", "n3", "n4"]
     return Launched(machine, [LIBRARIES[library].program("mpirun"), *agent.split(),
-                              pathlib.Path(jobs.HERE) / "two_hosts_agent", "--host", ":2,".join(hosts) + ":2",
+                              libraries.HERE / "two_hosts_agent", "--host", ":2,".join(hosts) + ":2",
                               "-n", RANKS], OPEN_MPI, hosts)
 
 

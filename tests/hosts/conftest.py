@@ -3,19 +3,17 @@
 import pathlib
 import shutil
 import subprocess
-import sys
 
 import pytest
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "e2e"), str(HERE.parent / "hangs")]
+import box
+import slurm_bed
+import ssh_bed
+from cluster_job import LIBRARIES
+from support import built
+from support.solver_job import SOLVER
 
-import box # noqa: E402
-import built # noqa: E402
-import slurm_bed # noqa: E402
-import ssh_bed # noqa: E402
-from cluster_job import LIBRARIES # noqa: E402
-from solver_job import SOLVER # noqa: E402
+HERE = pathlib.Path(__file__).resolve().parent
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,8 @@ import subprocess
 import tempfile
 import time
 
-import schema
-from answers import without_times
+from support import schema
+from support.answers import without_times
 
 # mpiq makes no temporary file on the way to an answer, so none is left of one that is killed.
 FILES = pathlib.Path(tempfile.mkdtemp(prefix="mpiq-looks-"))

@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # A bed in a process of its own, which says which processes it has.
 ALONE = """
 import sys, time
-sys.path[:0] = [{here!r}]
+sys.path[:0] = {paths!r}
 import slurm_bed, ssh_bed
 bed = {bed}()
 boxes = [bed.box] if hasattr(bed, "box") else list(bed.boxes.values())
@@ -46,7 +46,7 @@ def test_a_job_comes_to_its_end(request, solvers, name):
 def test_nothing_outlives_the_tests(request, bed):
     """Whoever kills the tests has killed the bed: no daemon of it is left, nor can a box be entered."""
     request.getfixturevalue("slurm" if "slurm" in bed else "cluster") # skips where there is none
-    with subprocess.Popen([sys.executable, "-c", ALONE.format(here=str(HERE), bed=bed)], stdout=subprocess.PIPE,
+    with subprocess.Popen([sys.executable, "-c", ALONE.format(paths=[str(HERE), str(HERE.parent)], bed=bed)], stdout=subprocess.PIPE,
                           text=True) as alone:
         directory, *pids = alone.stdout.readline().split()
         assert pids and all(map(alive, pids))

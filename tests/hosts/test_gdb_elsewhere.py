@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 import cluster_job
-from answers import ROOT
 from cluster_job import ClusterJob
+from support.answers import ROOT
 
 
 @pytest.mark.skipif(not shutil.which("gdb"), reason="gdb is not installed")

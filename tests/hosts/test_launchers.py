@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-import job as jobs
 from cluster_job import LIBRARIES, RANKS, ClusterJob, Launched
 from looks import Looks
+from support import job as jobs
 
 # In place of ssh, and says that it was used.
 AGENT = """#!/bin/sh

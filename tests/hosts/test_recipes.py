@@ -7,9 +7,9 @@ import re
 import textwrap
 
 import cluster_job
-from answers import ROOT
 from cluster_job import RANKS, ClusterJob
 from looks import Looks
+from support.answers import ROOT
 
 RECIPES = ROOT / "docs" / "CLUSTER.md"
 HEADLINE = "1. Rank 1 never entered the MPI_Bcast that the other 7 ranks are waiting in."

@@ -8,17 +8,16 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
 import pytest
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "hangs"))
+from support.built import built
+from support.job import AS_ROOT, step_back
 
-from built import built # noqa: E402
-from job import AS_ROOT, step_back # noqa: E402
+HERE = pathlib.Path(__file__).resolve().parent
+
 
 ROOT = HERE.parent.parent
 PREFIXES = {

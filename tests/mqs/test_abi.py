@@ -8,7 +8,8 @@ import re
 import subprocess
 
 import pytest
-from built import built
+
+from support.built import built
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from built import built
 from live import SHIPPED, Job, communicator, our_dll, stripped_copy
+from support.built import built
 
 UNPATCHED = ["4.1 unpatched", "5.0 unpatched"]
 RELEASES = {"4.1 unpatched": "4.1.4", "5.0 unpatched": "5.0.7"}

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from built import built
 from live import PREFIXES, SHIPPED, Job, communicator, gdb_server, in_gdb, our_dll, with_tag
+from support.built import built
 
 PENDING, MATCHED, COMPLETE = range(3)
 SEND, BSEND, SSEND, RSEND, RECEIVE, PROBE, MESSAGE, COLLECTIVE, OTHER, PSEND, PRECV = range(11)

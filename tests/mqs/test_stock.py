@@ -14,9 +14,9 @@ import time
 import pytest
 
 import test_live
-from built import built
-from corpus import EXIT_STATUS
 from live import AS_ROOT, PREFIXES, Job, communicator, in_gdb, our_dll, prefix, stock_dll
+from support.answers import EXIT_STATUS
+from support.built import built
 
 WRONG = (AssertionError, KeyError)
 PATIENCE = 120

@@ -3,14 +3,12 @@
 import os
 import pathlib
 import subprocess
-import sys
+
+from support.job import AS_ROOT
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-sys.path.append(str(HERE.parent / "hangs"))
-
-from job import AS_ROOT # noqa: E402
 
 PREFIXES = {"4.1": "MPIQ_OMPI_41", "5.0": "MPIQ_OMPI_50"}
 

@@ -9,8 +9,9 @@ import subprocess
 import sys
 
 import pytest
-from built import built
+
 from patched import AS_ROOT, PREFIXES, ROOT, Library
+from support.built import built
 from test_through_dll import compare
 
 

@@ -6,7 +6,8 @@ import os
 import subprocess
 
 import pytest
-from built import built
+
+from support.built import built
 
 FIELDS = ("collective", "number", "count", "datatype", "op", "root")
 

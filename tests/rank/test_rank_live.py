@@ -4,15 +4,15 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 
 import pytest
-from built import built
+
+from support import job as jobs
+from support import libraries
+from support.built import built
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "hangs"))
 
-import job as jobs # noqa: E402
 
 PATIENCE = 120
 
@@ -31,9 +31,9 @@ def line_of(file, text):
 
 @pytest.fixture(scope="module", params=["4.1", "5.0", "4.1-stock", "5.0-stock"])
 def line(request):
-    found = jobs.lines().get(request.param)
+    found = libraries.lines().get(request.param)
     if found is None:
-        pytest.skip(f"{jobs.PREFIX_VARIABLES[request.param]} names no Open MPI")
+        pytest.skip(f"{libraries.PREFIX_VARIABLES[request.param]} names no Open MPI")
     return found
 
 

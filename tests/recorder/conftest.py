@@ -5,7 +5,8 @@ import pathlib
 import subprocess
 
 import pytest
-from built import built
+
+from support.built import built
 from two_ranks import two_ranks
 
 HERE = pathlib.Path(__file__).resolve().parent

@@ -6,15 +6,14 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import time
 
 import pytest
+
+from support import schema
 from two_ranks import two_ranks
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "hangs"))
-import schema # noqa: E402
 
 LIBRARIES = ["mpich", "openmpi"]
 

@@ -8,7 +8,8 @@ import subprocess
 import time
 
 import pytest
-from built import built, recorder
+
+from support.built import built, recorder
 
 HERE = pathlib.Path(__file__).resolve().parent
 THREADS = 4

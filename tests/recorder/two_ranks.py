@@ -8,7 +8,8 @@ import subprocess
 import time
 
 import pytest
-from built import recorder
+
+from support.built import recorder
 
 HERE = pathlib.Path(__file__).resolve().parent
 

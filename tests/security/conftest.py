@@ -3,16 +3,14 @@
 import os
 import pathlib
 import subprocess
-import sys
 
 import pytest
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "e2e"), str(HERE.parent / "hangs")]
+from support import libraries
+from support.answers import Mpiq
+from support.built import mpiq_program
 
-import job as jobs # noqa: E402
-from answers import Mpiq # noqa: E402
-from built import mpiq_program # noqa: E402
+HERE = pathlib.Path(__file__).resolve().parent
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +29,7 @@ def build():
 @pytest.fixture(scope="session")
 def line():
     """A patched Open MPI: what is hostile is so with either line."""
-    found = jobs.lines().get("4.1") or jobs.lines().get("5.0")
+    found = libraries.lines().get("4.1") or libraries.lines().get("5.0")
     if found is None:
         pytest.skip("MPIQ_OMPI_41 names no Open MPI")
     return found

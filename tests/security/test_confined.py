@@ -7,9 +7,10 @@ import re
 import time
 import uuid
 
-import job as jobs
 import pytest
+
 from ready_process import ready_process
+from support import job as jobs
 
 SLEEPER = """
 #include <stdio.h>

@@ -5,9 +5,10 @@ import os
 import pathlib
 import time
 
-import job as jobs
 import pytest
-from answers import without_times
+
+from support import job as jobs
+from support.answers import without_times
 
 HERE = pathlib.Path(__file__).resolve().parent
 HONEST = "0-2"

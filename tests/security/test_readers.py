@@ -12,9 +12,11 @@ import statistics
 import subprocess
 import time
 
-import job as jobs
 import pytest
-from answers import without_times
+
+from support import job as jobs
+from support import libraries
+from support.answers import without_times
 
 HERE = pathlib.Path(__file__).resolve().parent
 RANKS = 4
@@ -40,7 +42,7 @@ FAULTS = {
 @pytest.fixture(scope="module")
 def line():
     """Any Open MPI, as it is installed: nothing here is about its records."""
-    found = jobs.lines()
+    found = libraries.lines()
     for name in ("4.1-debian", "4.1-stock", "5.0-stock", "4.1", "5.0"):
         if name in found:
             return found[name]

@@ -2,8 +2,8 @@
 """The example solver as a job."""
 import time
 
-import job as jobs
-from answers import ROOT
+from support import job as jobs
+from support.answers import ROOT
 
 SOLVER = ROOT / "examples" / "solver.c"
 RANKS = 4

@@ -5,11 +5,13 @@ import json
 import pathlib
 import subprocess
 
-import schema
+from support import schema
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # mpiq answers sooner than this, on a busy machine too.
 SECONDS = 180
+
+EXIT_STATUS = {"deadlock": 1, "stalled": 4, "running": 0, "finished": 0, "unknown": 3}
 
 
 @dataclasses.dataclass

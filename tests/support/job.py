@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Real mpirun jobs for tests: started in a session of their own, always ended by pid.
 
-Used by tests/hangs and tests/e2e.  Nothing here sleeps to be lucky: ranks say "ready" on a fifo, and a job
+Nothing here sleeps to be lucky: ranks say "ready" on a fifo, and a job
 stands still when each rank has spun for a while (or slept) since then.
 """
 import atexit
@@ -12,7 +12,6 @@ import pathlib
 import select
 import shutil
 import signal
-import socket
 import struct
 import subprocess
 import tempfile
@@ -20,20 +19,10 @@ import threading
 import time
 import uuid
 
-HERE = pathlib.Path(__file__).resolve().parent
-# Of core files, objects are opened where programs belong: here the tests' own are.
-os.environ.setdefault("MPIQ_OBJECT_DIRS", f"{tempfile.gettempdir()}:{pathlib.Path.home()}:{HERE.parent.parent}")
-TESTS = HERE.parent # ready.h is there
+from support import libraries
 
-# Prefixes by release line, patched and not, as the environment gives them.
-PREFIX_VARIABLES = {
-    "4.1": "MPIQ_OMPI_41",
-    "5.0": "MPIQ_OMPI_50",
-    "4.1-stock": "MPIQ_OMPI_41_STOCK",
-    "5.0-stock": "MPIQ_OMPI_50_STOCK",
-    # The distribution's own, stripped: MPIQ_OMPI_DEBIAN=/usr.  Its release decides the line.
-    "4.1-debian": "MPIQ_OMPI_DEBIAN",
-}
+# Of core files, objects are opened where programs belong: here the tests' own are.
+os.environ.setdefault("MPIQ_OBJECT_DIRS", f"{tempfile.gettempdir()}:{pathlib.Path.home()}:{libraries.TESTS.parent}")
 
 # CPU time after which a rank that only polls inside MPI has surely reached the loop it polls in.
 SPUN_NS = 30_000_000
@@ -61,71 +50,6 @@ class JobError(Exception):
 
 class NotBegun(JobError):
     """The job ended of itself before it was looked at."""
-
-
-class Line:
-    """One installed Open MPI: a release line, patched or not."""
-
-    def __init__(self, name, prefix):
-        self.name = name
-        self.prefix = pathlib.Path(prefix)
-        self.release = name.split("-")[0]
-        self.patched = "-" not in name
-        self.distribution = name.endswith("-debian") # as it is shipped: stripped, not built by us
-
-    def command(self, program):
-        """A program of this Open MPI; Debian's alternatives may point `mpirun` to another MPI library."""
-        own = self.prefix / "bin" / (program + ".openmpi")
-        return str(own if own.exists() else self.prefix / "bin" / program)
-
-    def launch(self, ranks, exported, directory, two_hosts=False):
-        """The words before the program: so many ranks, to which the named variables are handed on."""
-        words = [self.command("mpirun"), "--oversubscribe", "-n", str(ranks)]
-        for name in exported:
-            words += ["-x", name]
-        # Shared-memory files where we remove them, should the job end by force.
-        shared = "btl_vader_backing_directory" if self.release == "4.1" else "btl_sm_backing_directory"
-        words += ["--mca", shared, str(directory)]
-        if two_hosts:
-            agent = "--mca plm_rsh_agent" if self.release == "4.1" else "--prtemca plm_ssh_agent"
-            words += [*agent.split(), str(HERE / "two_hosts_agent"), "--map-by", "node",
-                      "--host", f"{socket.gethostname()}:{ranks},nodeb:{ranks}"]
-        return words
-
-    def compiler(self):
-        """The words before a compiler's options."""
-        return [self.command("mpicc")]
-
-    def compile(self, sources, executable, *options):
-        """Compiles with the prefix's mpicc unless the executable is newer than all it is made from."""
-        sources = [pathlib.Path(source) for source in sources]
-        folders = {TESTS, *(source.parent for source in sources)}
-        made_from = sources + [header for folder in folders for header in folder.glob("*.h")]
-        made_from += [file for file in map(pathlib.Path, self.compiler()) if file.exists()]
-        executable = pathlib.Path(executable)
-        newest = max(file.stat().st_mtime for file in made_from)
-        if executable.exists() and executable.stat().st_mtime > newest:
-            return executable
-        executable.parent.mkdir(parents=True, exist_ok=True)
-        command = [*self.compiler(), "-g", "-O1", "-fno-inline", "-fno-optimize-sibling-calls", "-Wall",
-                   "-Wextra", "-pthread", f"-I{TESTS}", *options, "-o", str(executable), *map(str, sources),
-                   "-lrt"] # timers, before glibc 2.34
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise JobError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-        return executable
-
-
-def lines():
-    """The release lines that the environment names, as {name: Line}."""
-    return {name: Line(name, os.environ[variable])
-            for name, variable in PREFIX_VARIABLES.items() if os.environ.get(variable)}
-
-
-def why_no_two_hosts():
-    """None where a second host can be emulated, else the reason why not."""
-    done = subprocess.run(["unshare", "--uts", "hostname", "nodeb"], capture_output=True, text=True, check=False)
-    return None if done.returncode == 0 else f"cannot emulate a second host: {done.stderr.strip()}"
 
 
 def step_back(pid, niceness=10):

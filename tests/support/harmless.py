@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""That a job goes on undisturbed, and that nothing is left of what looked at it."""
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import time
+
+from support import job as jobs
+
+
+def assert_right_result(job):
+    """Told to stop, it ends by itself and has gone through every round undisturbed."""
+    assert job.process.poll() is None, job.output()
+    (job.directory / "stop").touch()
+    assert job.wait(120) == 0, job.output()
+    assert re.fullmatch(r"right after [1-9]\d* rounds\n", job.output())
+
+
+def thread_states(pid):
+    """The states of all threads: R S D T t Z."""
+    states = set()
+    for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        try:
+            states.add((thread / "stat").read_text().rsplit(")", 1)[1].split()[0])
+        except OSError:
+            pass
+    return states
+
+
+def assert_nothing_stopped(job):
+    """No thread of a rank stays stopped or traced."""
+    end = time.monotonic() + 10
+    while job.process.poll() is None:
+        stopped = {pid for pid in job.ready if jobs.carries(pid, job.mark) and thread_states(pid) & {"T", "t"}}
+        if not stopped:
+            return
+        assert time.monotonic() < end, f"threads of {stopped} were left stopped"
+        time.sleep(0.05)
+
+
+def program(pid):
+    """The name of a process's program; empty once it has ended."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def end_marked(mark):
+    """What is left of those that carry the mark a while after they should have ended.
+
+    Not gdb's own children: it forks one to learn what ptrace can do, which stops itself and stays so where gdb
+    is killed at that moment."""
+    end = time.monotonic() + 10
+    while True:
+        left = jobs.marked_processes(mark)
+        if not left or time.monotonic() > end:
+            break
+        time.sleep(0.05)
+    programs = {pid: program(pid) for pid in left}
+    for pid in left:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return [f"{pid} {name}" for pid, name in programs.items() if name not in ("", "gdb")]
