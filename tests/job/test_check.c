@@ -183,6 +183,89 @@ static void test_never_entered(void)
 }
 
 /* One that is not at its end: the answer is about what the ranks do. */
+/* Calls of that name under those numbers: `times` from `first` on, every `step`th. */
+static void calls(struct job_builder *job, int rank, const char *name, int line, uint64_t first,
+                  uint64_t step, uint64_t times)
+{
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_fact *fact = add(job, look, rank, MPIQ_FACT_COLLECTIVE, name);
+        fact->collective = (int16_t)mpiq_collective_class(name);
+        fact->place.line = line;
+        fact->peer = -1;
+        fact->bytes = -1;
+        fact->first = first;
+        fact->count = times;
+        for (uint64_t i = 0; i < times; i++)
+            fact->sum += mpiq_record_mix(first + i * step);
+    }
+}
+
+/* Each step's two collectives are swapped on one rank. */
+static void test_other_order(void)
+{
+    struct job_builder job;
+    hold(&job, 3, 10);
+    for (int rank = 0; rank < 3; rank++) {
+        bool swapped = rank == 1;
+        calls(&job, rank, "MPI_Barrier", swapped ? 23 : 21, swapped ? 2 : 1, 2, 5);
+        calls(&job, rank, "MPI_Alltoallw", swapped ? 22 : 24, swapped ? 1 : 2, 2, 5);
+    }
+    job_expect(
+        &job,
+        "finished: the job ended, and the check found one thing wrong\n"
+        "collective_mismatch? ranks 0-2: collective 1 on MPI_COMM_WORLD: rank 1 called MPI_Alltoallw at "
+        "end.c:22, ranks 0 and 2 called MPI_Barrier at end.c:21\n");
+}
+
+/* They are swapped once, after a million steps. */
+static void test_other_order_once(void)
+{
+    enum { LAST = 2000000 };
+    struct job_builder job;
+    hold(&job, 2, LAST + 2);
+    for (int rank = 0; rank < 2; rank++) {
+        calls(&job, rank, "MPI_Barrier", 21, 1, 2, LAST / 2);
+        calls(&job, rank, "MPI_Alltoallw", 22, 2, 2, LAST / 2);
+        calls(&job, rank, "MPI_Barrier", 30 + rank, (uint64_t)(LAST + 1 + rank), 1, 1);
+        calls(&job, rank, "MPI_Alltoallw", 40 + rank, (uint64_t)(LAST + 2 - rank), 1, 1);
+    }
+    job_expect(
+        &job,
+        "finished: the job ended, and the check found one thing wrong\n"
+        "collective_mismatch? ranks 0-1: collective 2000001 on MPI_COMM_WORLD: rank 0 called MPI_Barrier at "
+        "end.c:30, rank 1 called MPI_Alltoallw at end.c:41\n");
+}
+
+/* They are swapped more than once, and no number can be told. */
+static void test_other_order_unknown(void)
+{
+    struct job_builder job;
+    hold(&job, 2, 12);
+    for (int rank = 0; rank < 2; rank++) {
+        calls(&job, rank, "MPI_Barrier", 21, 1, 2, 2);
+        calls(&job, rank, "MPI_Alltoallw", 22, 2, 2, 2);
+        calls(&job, rank, "MPI_Barrier", 21, (uint64_t)(5 + rank), 2, 4);
+        calls(&job, rank, "MPI_Alltoallw", 22, (uint64_t)(6 - rank), 2, 4);
+    }
+    job_expect(
+        &job,
+        "finished: the job ended, and the check found one thing wrong\n"
+        "collective_mismatch? ranks 0-1: rank 0 called their collectives on MPI_COMM_WORLD in another order "
+        "than rank 1: MPI_Barrier among them\n");
+}
+
+/* One rank made some calls more, without a number to be told. */
+static void test_more_often(void)
+{
+    struct job_builder job;
+    hold(&job, 2, 8);
+    calls(&job, 0, "MPI_Barrier", 21, 1, 1, 8);
+    calls(&job, 1, "MPI_Barrier", 21, 1, 1, 5);
+    job_expect(&job, "finished: the job ended, and the check found one thing wrong\n"
+                     "collective_mismatch? ranks 0-1: rank 0 called MPI_Barrier at end.c:21 8 times on "
+                     "MPI_COMM_WORLD, rank 1 5 times\n");
+}
+
 static void test_one_is_not_held(void)
 {
     struct job_builder job;
@@ -204,6 +287,10 @@ int main(void)
         {"not counted", test_not_counted},
         {"a wrong root is found long after the call", test_root_long_ago},
         {"a collective that a rank never entered is found", test_never_entered},
+        {"another order in each step is found", test_other_order},
+        {"another order once, long ago, is found with number and lines", test_other_order_once},
+        {"another order without a number is found", test_other_order_unknown},
+        {"a call that one made more often is found", test_more_often},
         {"before all ranks are held the answer is about what they do", test_one_is_not_held},
         CU_TEST_INFO_NULL,
     };

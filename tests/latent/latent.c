@@ -381,6 +381,29 @@ static void bcast_against_reduce_of_nothing(void)
         MPI_Reduce(&value, &sum, 0, MPI_INT, MPI_SUM, 0, WORLD);
 }
 
+static void swap(int swapped)
+{
+    double a = 1, b = 2, sum = 0;
+    if (swapped)
+        MPI_Reduce(&b, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, WORLD);
+    MPI_Bcast(&a, 1, MPI_DOUBLE, 0, WORLD);
+    if (!swapped)
+        MPI_Reduce(&b, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, WORLD);
+}
+
+static void another_order(void)
+{
+    swap(rank % 2);
+}
+
+static void another_order_once(void)
+{
+    for (int step = 0; step < 200; step++) {
+        MPI_Barrier(WORLD);
+        swap(step == 120 && rank % 2);
+    }
+}
+
 static void early_mismatch_long_ago(void)
 {
     int value = 1, sum = 0;
@@ -523,6 +546,8 @@ static const struct {
     CASE(bcast_of_two_types),
     CASE(allreduce_of_two_types),
     CASE(bcast_against_reduce_of_nothing),
+    CASE(another_order),
+    CASE(another_order_once),
     CASE(early_mismatch_long_ago),
     CASE(int_received_as_float),
     CASE(doubles_received_as_ints),
