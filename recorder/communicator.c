@@ -221,10 +221,12 @@ static struct mpiq_record_comm *make(uint64_t handle, struct mpiq_record_comm *s
         comm->remote_group = same_group_as->remote_group;
         comm->local_rank = same_group_as->local_rank;
         comm->flags = same_group_as->flags & (MPIQ_RECORD_COMM_INTER | MPIQ_RECORD_COMM_TOPOLOGY);
+        arena_lock();
         if (group)
             group->users++;
         if (remote)
             remote->users++;
+        arena_unlock();
         return comm;
     }
     int inter = 0;
@@ -364,7 +366,7 @@ static bool keep_freed(struct mpiq_record_comm *comm)
         return false;
     }
     count++;
-    comm->flags |= MPIQ_RECORD_COMM_FREED;
+    __atomic_fetch_or(&comm->flags, MPIQ_RECORD_COMM_FREED, __ATOMIC_RELAXED);
     comm->next = mpiq_record_root.freed;
     mpiq_record_root.freed = arena_offset(comm);
     return true;
@@ -433,7 +435,7 @@ void comm_removed(struct mpiq_record_comm *comm)
     if (lingers) {
         lingering++;
         comm->handle = (uintptr_t)comm;
-        comm->flags |= MPIQ_RECORD_COMM_LINGERS;
+        __atomic_fetch_or(&comm->flags, MPIQ_RECORD_COMM_LINGERS, __ATOMIC_RELAXED);
     } else if (*link) {
         *link = comm->next;
         drop(comm);

@@ -63,7 +63,7 @@ struct mpiq_record_thread *thread_begin(struct self *self)
     arena_lock();
     self->record = take_record();
     if (!self->record)
-        mpiq_record_root.lost_threads++;
+        counter_add(&mpiq_record_root.lost_threads, 1); /* others add to it without the lock */
     arena_unlock();
     if (self->record)
         pthread_setspecific(ended, self->record);

@@ -71,7 +71,7 @@ static struct mpiq_record_window_peer *peer_of_window(struct mpiq_record_window 
         found = peers ? find_in(peers, peer) : NULL;
     }
     if (!found) {
-        window->flags |= MPIQ_RECORD_WINDOW_UNCLEAR;
+        __atomic_or_fetch(&window->flags, MPIQ_RECORD_WINDOW_UNCLEAR, __ATOMIC_RELAXED);
         return NULL;
     }
     peers->count++;
@@ -132,7 +132,7 @@ void window_created(const struct call *call, uint64_t handle)
             peers->count = 0;
         window->comm = arena_offset(comm);
         window->id[0] = comm ? comm->id[1] : 0;
-        window->id[1] = comm ? ++comm->creations : 0;
+        window->id[1] = comm ? counter_add(&comm->creations, 1) + 1 : 0;
         window->name[0] = '\0';
         window->caller = call->caller;
         window->group_hash = group ? group->hash : 0;
@@ -228,7 +228,7 @@ static void note_group(struct call *call, unsigned open, unsigned ever)
             peer->flags |= (uint16_t)(open | ever);
     }
     if (!ranks)
-        window->flags |= MPIQ_RECORD_WINDOW_UNCLEAR;
+        __atomic_or_fetch(&window->flags, MPIQ_RECORD_WINDOW_UNCLEAR, __ATOMIC_RELAXED);
     arena_unlock();
     free(ranks);
 }
@@ -389,10 +389,11 @@ void window_before(struct call *call)
         leave_fences(window);
         note_group(call, MPIQ_RECORD_PEER_STARTED, MPIQ_RECORD_PEER_EVER_STARTED);
         window->access = OMPI_MQS_ACCESS_START;
-        window->flags &= ~MPIQ_RECORD_WINDOW_NO_CHECK;
         if (is_no_check(call, 1))
-            window->flags |= MPIQ_RECORD_WINDOW_NO_CHECK;
+            __atomic_or_fetch(&window->flags, MPIQ_RECORD_WINDOW_NO_CHECK, __ATOMIC_RELAXED);
         else
+            __atomic_and_fetch(&window->flags, ~MPIQ_RECORD_WINDOW_NO_CHECK, __ATOMIC_RELAXED);
+        if (!(window->flags & MPIQ_RECORD_WINDOW_NO_CHECK))
             thread->window_wait = MPIQ_RECORD_WINDOW_KNOWN;
         break;
     case ACTION_WIN_POST:
