@@ -1,19 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the selected part of the corpus, a few jobs side by side, while pytest asks for one result after another.
-
-MPIQ_CORPUS          full: 50 looks at each case that does not hang; quick: some cases, on the patched lines and
-                     on libraries as they are shipped; else every case on every line that we build, some on the
-                     shipped ones, which have every case only if they are named and MPIQ_CORPUS is full
-MPIQ_CORPUS_LINES names alone; else every case on every line that we build, some on the distribution's
-MPIQ_CORPUS_LINES    lines by name: the environment's (default: all of them) or libraries as they are shipped
-                     (libraries.py)
-MPIQ_CORPUS_LOOKS    how many looks at each that does not hang
-MPIQ_CORPUS_JOBS     how many jobs at a time (default: one more than processors, at most 4)
-MPIQ_CORPUS_TABLE    a file that gets the table of results (docs/CORPUS.md)
-MPIQ_CORPUS_RESULTS  a file that keeps results, so that the table has those of several runs
-MPIQ_CORPUS_MISSING  only what that file has no result of: a run that was ended goes on
-MPIQ_CORPUS_FAILURES a file that gets every wrong answer with what was expected
-"""
+"""Runs the selected part of the corpus, a few jobs side by side, while pytest asks for one result after another."""
 import concurrent.futures
 import json
 import os
@@ -23,16 +9,14 @@ import signal
 import pytest
 
 import corpus
+import options
 import table
 from support import job as jobs
 from support import libraries
 
-HERE = pathlib.Path(__file__).resolve().parent
 
-
-PART = os.environ.get("MPIQ_CORPUS") or "usual"
-RESULTS = os.environ.get("MPIQ_CORPUS_RESULTS")
-LOOKS_AT_HEALTHY = int(os.environ.get("MPIQ_CORPUS_LOOKS") or (50 if PART == "full" else 4))
+def pytest_addoption(parser):
+    options.add_to(parser.getgroup("corpus", "the corpus (tests/hangs/run --help)").addoption)
 
 
 def pytest_configure():
@@ -40,21 +24,23 @@ def pytest_configure():
     signal.signal(signal.SIGTERM, lambda *_: (jobs.end_all(), os._exit(128 + signal.SIGTERM)))
 
 
-def is_selected(case, line):
+def is_selected(case, line, part, named):
     small = case.get("quick") and not case.two_hosts
     if isinstance(line, libraries.Library):
-        whole = PART == "full" and os.environ.get("MPIQ_CORPUS_LINES")
+        whole = part == "full" and named
         return case.on(line) and (small or whole) and not (case.two_hosts and (line.root or line.how))
-    if line.distribution and PART != "full":
+    if line.distribution and part != "full":
         return case.on(line) and small
-    return case.on(line) and (small and line.patched or PART != "quick")
+    return case.on(line) and (small and line.patched or part != "quick")
 
 
 def pytest_generate_tests(metafunc):
     if "run" in metafunc.fixturenames:
-        runs = [(case, line) for line in libraries.named() for case in corpus.load() if is_selected(case, line)]
-        if os.environ.get("MPIQ_CORPUS_MISSING"):
-            done = {(row["line"], row["name"]) for row in table.kept(RESULTS)}
+        option = metafunc.config.option
+        runs = [(case, line) for line in libraries.named(option.lines) for case in corpus.load()
+                if is_selected(case, line, option.part, option.lines)]
+        if option.missing:
+            done = {(row["line"], row["name"]) for row in table.kept(option.results)}
             runs = [(case, line) for case, line in runs if (line.name, case.name) not in done]
         metafunc.parametrize("run", runs, ids=[f"{line.name}-{case.family}-{case.name}" for case, line in runs])
 
@@ -66,14 +52,16 @@ def outcome(request, mpiq, tmp_path_factory):
             if "run" in getattr(getattr(item, "callspec", None), "params", {})]
     directory = tmp_path_factory.mktemp("corpus")
     no_two_hosts = libraries.why_no_two_hosts()
-    workers = int(os.environ.get("MPIQ_CORPUS_JOBS") or min(4, 1 + (os.cpu_count() or 1)))
+    option = request.config.option
+    looks = option.looks or (50 if option.part == "full" else 4)
+    workers = option.jobs or min(4, 1 + (os.cpu_count() or 1))
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         programs = {(line.name, family): pool.submit(corpus.compile_family, line, family, directory)
                     for line in {id(line): line for _, line in runs}.values() for family in corpus.families()}
 
         def start(case, line):
             executable = programs[line.name, case.family].result()
-            return corpus.run(case, line, executable, mpiq, LOOKS_AT_HEALTHY)
+            return corpus.run(case, line, executable, mpiq, looks)
 
         futures = {(case, line.name): pool.submit(start, case, line) for case, line in runs
                    if not (case.two_hosts and no_two_hosts)}
@@ -84,8 +72,8 @@ def outcome(request, mpiq, tmp_path_factory):
                 pytest.skip(no_two_hosts)
             result = futures[case, line.name].result()
             corpus.results.append(result)
-            if RESULTS:
-                table.merged([result], RESULTS)
+            if option.results:
+                table.merged([result], option.results)
             return result
 
         try:
@@ -95,19 +83,19 @@ def outcome(request, mpiq, tmp_path_factory):
                 future.cancel()
 
 
-def pytest_terminal_summary(terminalreporter):
+def pytest_terminal_summary(terminalreporter, config):
     results = corpus.results
     if not results:
         return
     terminalreporter.section("corpus")
     rows = [table.as_row(result) for result in results]
     terminalreporter.write_line(f"{table.cases(rows)}\n\n{table.sums(rows)}")
-    if RESULTS:
-        rows = table.kept(RESULTS)
-    if os.environ.get("MPIQ_CORPUS_TABLE"):
-        pathlib.Path(os.environ["MPIQ_CORPUS_TABLE"]).write_text(table.document(rows), encoding="utf-8")
-    if os.environ.get("MPIQ_CORPUS_FAILURES"):
-        pathlib.Path(os.environ["MPIQ_CORPUS_FAILURES"]).write_text(failures(), encoding="utf-8")
+    if config.option.results:
+        rows = table.kept(config.option.results)
+    if config.option.table:
+        pathlib.Path(config.option.table).write_text(table.document(rows), encoding="utf-8")
+    if config.option.failures:
+        pathlib.Path(config.option.failures).write_text(failures(), encoding="utf-8")
 
 
 def failures():

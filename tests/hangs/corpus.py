@@ -16,7 +16,7 @@ A family's .toml file has a table for each case of its .c file, over the family'
   spawned    how many ranks are started by the program itself
   healthy    it never ends and never hangs: looked at again and again
   slow       a round of it takes seconds: whether it advances is seen only where the looks take long, too
-  quick      belongs to the small part of the corpus: MPIQ_CORPUS=quick
+  quick      belongs to the small part of the corpus: tests/hangs/run --part quick
   two_hosts  runs once more with its ranks on two emulated hosts
 """
 import dataclasses

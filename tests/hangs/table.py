@@ -29,8 +29,7 @@ with the patch.
 
 To regenerate this file, with prefixes as in `./dev test` (`MPIQ_OMPI_41`, `MPIQ_OMPI_50`, `…_STOCK`, `MPIQ`):
 
-    MPIQ_CORPUS=full MPIQ_CORPUS_RESULTS=results.json MPIQ_CORPUS_TABLE=docs/CORPUS.md \\
-        python3 -m pytest tests/hangs
+    tests/hangs/run --part full --results results.json --table docs/CORPUS.md
 
 It can be done line by line: results are added to `results.json`. `./dev test` runs the whole corpus with 4 looks instead
 of 50 at each program that does not hang, and prints the tables; the number of looks below shows which run this is.

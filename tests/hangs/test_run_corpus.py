@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of the corpus under `mpiq run`: one that hangs is reported and ended, one that does not ends by itself.
-
-MPIQ_CORPUS_RUN       full: all programs of the corpus (by hand; takes hours), or families by name; else a sample
-MPIQ_CORPUS_LINES     on these lines alone (libraries.py)
-MPIQ_CORPUS_RUN_JOBS  how many jobs at a time (default: 2)
-"""
+"""Programs of the corpus under `mpiq run`: one that hangs is reported and ended, one that does not ends by itself."""
 import concurrent.futures
-import os
 import re
 import subprocess
 import time
@@ -44,17 +38,24 @@ class Watched:
         return [self.mpiq, "run", "--hang-after", str(HANG_AFTER), "--", *words]
 
 
-def selected():
-    part = os.environ.get("MPIQ_CORPUS_RUN", "").split()
-    lines = libraries.named() if os.environ.get("MPIQ_CORPUS_LINES") else libraries.lines().values()
+def selected(families, named):
+    """The programs to run: of these families (none: a sample), on these lines (none: the patched ones)."""
+    families = families.split()
+    lines = libraries.named(named) if named else libraries.lines().values()
 
     def is_selected(case, line):
-        if part:
-            return part == ["full"] or case.family in part
+        if families:
+            return families == ["full"] or case.family in families
         return case.name in SAMPLE and line.patched
 
     return [(case, line) for line in lines for case in corpus.load()
             if case.on(line) and not case.two_hosts and is_selected(case, line) and (case.healthy or case.firsts)]
+
+
+def pytest_generate_tests(metafunc):
+    if "watched" in metafunc.fixturenames:
+        wanted = selected(metafunc.config.option.run, metafunc.config.option.lines)
+        metafunc.parametrize("watched", wanted, ids=[f"{line.name}-{case.name}" for case, line in wanted])
 
 
 @pytest.fixture(name="executables", scope="module")
@@ -86,7 +87,7 @@ def runs_side_by_side(request, mpiq, executables):
               if "watched" in getattr(getattr(item, "callspec", None), "params", {})]
     for line, family in {(id(line), case.family): (line, case.family) for case, line in wanted}.values():
         corpus.compile_family(line, family, executables)
-    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("MPIQ_CORPUS_RUN_JOBS") or 2)) as pool:
+    with concurrent.futures.ThreadPoolExecutor(request.config.option.jobs or 2) as pool:
         futures = {(case, line.name): pool.submit(run, case, line, mpiq, executables) for case, line in wanted}
         try:
             yield lambda case, line: futures[case, line.name].result()
@@ -95,7 +96,6 @@ def runs_side_by_side(request, mpiq, executables):
                 future.cancel()
 
 
-@pytest.mark.parametrize("watched", selected(), ids=[f"{line.name}-{case.name}" for case, line in selected()])
 def test_run(watched, ended):
     case, line = watched
     status, output, left = ended(case, line)

@@ -184,9 +184,6 @@ def sample():
     return [Library(name) for name in found]
 
 
-def named():
-    """The lines that MPIQ_CORPUS_LINES names, of ours and as they are shipped; none named: ours and the sample."""
-    names = os.environ.get("MPIQ_CORPUS_LINES", "").split()
-    if not names:
-        return [*lines().values(), *sample()]
-    return [line(name) for name in names]
+def named(names):
+    """The lines that a text names, of ours and as they are shipped; none named: ours and the sample."""
+    return [line(name) for name in names.split()] or [*lines().values(), *sample()]
