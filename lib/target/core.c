@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "target/call_site.h"
 #include "target/core_file.h"
 #include "target/module.h"
 #include "target/object_dirs.h"
@@ -329,6 +330,13 @@ static struct mpiq_error *core_stack(struct mpiq_target *target, pid_t tid, stru
     return error;
 }
 
+static void core_call_words(struct mpiq_target *target, const struct mpiq_target_stack *stack, size_t callee,
+                            size_t count, struct mpiq_call_word words[MPIQ_CALL_WORDS])
+{
+    mpiq_call_site_read(&core_of(target)->modules, stack->registers + callee + 1, stack->register_count - callee - 1,
+                        stack->registers[callee].pc, count, words);
+}
+
 static struct mpiq_error *core_place(struct mpiq_target *target, uint64_t address,
                                      struct mpiq_target_stack *ret)
 {
@@ -402,6 +410,7 @@ static const struct mpiq_target_ops core_ops = {
     .threads = core_threads,
     .stack = core_stack,
     .place = core_place,
+    .call_words = core_call_words,
     .environment = core_environment,
     .destroy = core_destroy,
 };

@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "target/activity.h"
+#include "target/call_site.h"
 #include "target/module.h"
 #include "target/peer.h"
 #include "target/permission.h"
@@ -391,6 +392,13 @@ static struct mpiq_error *live_stack(struct mpiq_target *target, pid_t tid, stru
     return error;
 }
 
+static void live_call_words(struct mpiq_target *target, const struct mpiq_target_stack *stack, size_t callee,
+                            size_t count, struct mpiq_call_word words[MPIQ_CALL_WORDS])
+{
+    mpiq_call_site_read(&live_of(target)->modules, stack->registers + callee + 1, stack->register_count - callee - 1,
+                        stack->registers[callee].pc, count, words);
+}
+
 static struct mpiq_error *live_place(struct mpiq_target *target, uint64_t address,
                                      struct mpiq_target_stack *ret)
 {
@@ -450,6 +458,7 @@ static const struct mpiq_target_ops live_ops = {
     .threads = live_threads,
     .stack = live_stack,
     .place = live_place,
+    .call_words = live_call_words,
     .environment = live_environment,
     .forget = live_forget,
     .destroy = live_destroy,

@@ -21,12 +21,17 @@ static const uint16_t aarch64_dwarf[] = {
     128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248,
 };
 
+/* rbx rbp rsp r12 … r15; ebx esp ebp esi edi; x19 … x29 sp */
+#define X86_64_PRESERVED UINT64_C(0xf0c8)
+#define I386_PRESERVED UINT64_C(0xf8)
+#define AARCH64_PRESERVED UINT64_C(0xbff80000)
+
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))
 
 static const struct mpiq_register_layout layouts[] = {
-    {EM_X86_64, 8, 216, 128, 152, COUNT(x86_64_dwarf), x86_64_dwarf, 112},
-    {EM_386, 4, 68, 48, 60, COUNT(i386_dwarf), i386_dwarf, 72},
-    {EM_AARCH64, 8, 272, 256, 248, COUNT(aarch64_dwarf), aarch64_dwarf, 112},
+    {EM_X86_64, 8, 216, 128, 152, COUNT(x86_64_dwarf), x86_64_dwarf, X86_64_PRESERVED, 112},
+    {EM_386, 4, 68, 48, 60, COUNT(i386_dwarf), i386_dwarf, I386_PRESERVED, 72},
+    {EM_AARCH64, 8, 272, 256, 248, COUNT(aarch64_dwarf), aarch64_dwarf, AARCH64_PRESERVED, 112},
 };
 
 const struct mpiq_register_layout *mpiq_register_layout(unsigned machine)

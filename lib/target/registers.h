@@ -25,8 +25,9 @@ struct mpiq_register_layout {
     size_t size; /* of the whole set */
     size_t pc;
     size_t sp;
-    int dwarf_count;           /* DWARF registers 0 … dwarf_count - 1 */
-    const uint16_t *dwarf;     /* the offset of each */
+    int dwarf_count;       /* DWARF registers 0 … dwarf_count - 1 */
+    const uint16_t *dwarf; /* the offset of each */
+    uint64_t preserved;    /* bit n: a function preserves DWARF register n for its caller (or restores it) */
     size_t prstatus_registers; /* where pr_reg begins in a core's prstatus */
 };
 

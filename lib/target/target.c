@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -108,6 +109,14 @@ struct mpiq_error *mpiq_target_file_at(struct mpiq_target *target, uint64_t addr
     return WATCHED(target->ops->file_at(target, address, ret));
 }
 
+void mpiq_target_call_words(struct mpiq_target *target, const struct mpiq_target_stack *stack, size_t callee,
+                            size_t count, struct mpiq_call_word words[MPIQ_CALL_WORDS])
+{
+    memset(words, 0, MPIQ_CALL_WORDS * sizeof *words);
+    if (target->ops->call_words && callee + 1 < stack->register_count && count <= MPIQ_CALL_WORDS)
+        target->ops->call_words(target, stack, callee, count, words);
+}
+
 struct mpiq_error *mpiq_target_environment(struct mpiq_target *target, const char *name, char **ret)
 {
     if (!target->ops->environment)
@@ -135,6 +144,7 @@ void mpiq_target_stack_deinit(struct mpiq_target_stack *stack)
         free(stack->frames[i].object);
     }
     free(stack->frames);
+    free(stack->registers);
     free(stack->why);
     *stack = (struct mpiq_target_stack){0};
 }

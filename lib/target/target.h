@@ -78,11 +78,44 @@ struct mpiq_target_frame {
     int line;       /* 0 if not known */
     char *object;   /* path of the mapped file, NULL if none */
     bool inlined;
+    int32_t
+        own; /* index in the stack's registers, inlined frames have that of the function around them; -1 */
 };
+
+/* Registers of a frame by DWARF number, as they were at its call and will be when that returns. */
+#define MPIQ_FRAME_REGISTERS 17
+
+struct mpiq_frame_registers {
+    uint64_t pc;    /* where the call returns to */
+    uint32_t known; /* bit n: value[n] is known */
+    uint64_t value[MPIQ_FRAME_REGISTERS];
+};
+
+/* Memory that a word was computed from. */
+struct mpiq_word_origin {
+    uint64_t address;
+    uint32_t size;
+};
+
+#define MPIQ_WORD_ORIGINS 4
+
+struct mpiq_call_word {
+    bool known;
+    bool narrow; /* only the lower 32 bits are certain */
+    uint64_t value;
+    struct mpiq_word_origin origins[MPIQ_WORD_ORIGINS];
+    size_t origin_count;
+};
+
+/* MPI_Rget_accumulate and MPI_Isendrecv have so many. */
+#define MPIQ_CALL_WORDS 13
 
 struct mpiq_target_stack {
     struct mpiq_target_frame *frames;
     size_t count;
+    struct mpiq_frame_registers *registers; /* of each frame that is no inlined one, innermost first; NULL:
+                                               not known */
+    size_t register_count;
     bool truncated; /* the unwinder stopped early: `why` says why, or the depth limit was reached */
     char *why;
 };
@@ -127,6 +160,11 @@ struct mpiq_target_ops {
        mpiq_target_stack_deinit. */
     struct mpiq_error *(*place)(struct mpiq_target *target, uint64_t address, struct mpiq_target_stack *ret);
 
+    /* May be NULL.  The first `count` words that a call was given which has not returned: the call of the
+       function whose frame's registers are stack->registers[callee].  What cannot be told is not known. */
+    void (*call_words)(struct mpiq_target *target, const struct mpiq_target_stack *stack, size_t callee,
+                       size_t count, struct mpiq_call_word words[MPIQ_CALL_WORDS]);
+
     /* May be NULL.  Environment variable of the process at its start; the caller frees it. */
     struct mpiq_error *(*environment)(struct mpiq_target *target, const char *name, char **ret);
 
@@ -162,6 +200,9 @@ struct mpiq_error *mpiq_target_threads(struct mpiq_target *target, struct mpiq_t
 struct mpiq_error *mpiq_target_stack(struct mpiq_target *target, pid_t tid, struct mpiq_target_stack *ret);
 struct mpiq_error *mpiq_target_place(struct mpiq_target *target, uint64_t address,
                                      struct mpiq_target_stack *ret);
+/* None is known where the target cannot tell. */
+void mpiq_target_call_words(struct mpiq_target *target, const struct mpiq_target_stack *stack, size_t callee,
+                            size_t count, struct mpiq_call_word words[MPIQ_CALL_WORDS]);
 struct mpiq_error *mpiq_target_environment(struct mpiq_target *target, const char *name, char **ret);
 struct mpiq_error *mpiq_target_file_at(struct mpiq_target *target, uint64_t address, char **ret);
 void mpiq_target_forget(struct mpiq_target *target);

@@ -19,10 +19,8 @@ struct mpiq_unwinder {
     Dwfl *dwfl;
     /* Of the thread being unwound. */
     const struct mpiq_thread_copy *copy;
-    struct {
-        uint64_t pc;
-        bool exact; /* pc itself was executing; otherwise it is where a call returns to */
-    } frames[DEPTH_LIMIT];
+    struct mpiq_frame_registers registers[DEPTH_LIMIT];
+    bool exact[DEPTH_LIMIT]; /* the pc itself was executing; otherwise it is where a call returns to */
     int count;
     bool too_deep;
     struct mpiq_error *unread; /* memory that the frame after the last one needs could not be read */
@@ -199,8 +197,18 @@ static int take_frame(Dwfl_Frame *state, void *argument)
         return DWARF_CB_ABORT;
     }
     mpiq_error_destroy(mpiq_steal(unwinder->unread)); /* of a register that nobody missed */
-    unwinder->frames[unwinder->count].pc = pc;
-    unwinder->frames[unwinder->count++].exact = exact;
+    struct mpiq_frame_registers *registers = &unwinder->registers[unwinder->count];
+    *registers = (struct mpiq_frame_registers){.pc = pc};
+    for (unsigned i = 0; i < MPIQ_FRAME_REGISTERS && (int)i < unwinder->layout->dwarf_count; i++) {
+        Dwarf_Word value;
+        /* libdwfl leaves others as they were further in. */
+        bool preserved = unwinder->count == 0 || (unwinder->layout->preserved >> i & 1);
+        if (!preserved || dwfl_frame_reg(state, i, &value) != 0)
+            continue;
+        registers->value[i] = value;
+        registers->known |= UINT32_C(1) << i;
+    }
+    unwinder->exact[unwinder->count++] = exact;
     return DWARF_CB_OK;
 }
 
@@ -231,7 +239,7 @@ static bool add_frame(struct mpiq_target_stack *stack, size_t *capacity, uint64_
 }
 
 /* Adds what is at a pc. */
-static bool add_place(struct mpiq_modules *modules, uint64_t pc, bool exact, size_t *capacity,
+static bool add_place(struct mpiq_modules *modules, uint64_t pc, bool exact, int32_t own, size_t *capacity,
                       struct mpiq_target_stack *ret)
 {
     /* A call may be the last instruction of a function, and of a line. */
@@ -248,6 +256,7 @@ static bool add_place(struct mpiq_modules *modules, uint64_t pc, bool exact, siz
     for (size_t i = 0; i < count; i++) {
         if (!add_frame(ret, capacity, pc, &lines[i], module ? module->mapping->path : NULL))
             return false;
+        ret->frames[ret->count - 1].own = own;
     }
     return true;
 }
@@ -257,11 +266,16 @@ static struct mpiq_error *describe(struct mpiq_unwinder *unwinder, struct mpiq_t
 {
     size_t capacity = 0;
     for (int i = 0; i < unwinder->count; i++) {
-        if (!add_place(unwinder->modules, unwinder->frames[i].pc, unwinder->frames[i].exact, &capacity,
-                       ret)) {
+        if (!add_place(unwinder->modules, unwinder->registers[i].pc, unwinder->exact[i], i, &capacity, ret)) {
             mpiq_target_stack_deinit(ret);
             return mpiq_error_no_memory();
         }
+    }
+    size_t size = (size_t)unwinder->count * sizeof *ret->registers;
+    ret->registers = mpiq_memory_checked(malloc(size));
+    if (ret->registers) {
+        memcpy(ret->registers, unwinder->registers, size);
+        ret->register_count = (size_t)unwinder->count;
     }
     return NULL;
 }
@@ -273,7 +287,7 @@ struct mpiq_error *mpiq_modules_place(struct mpiq_modules *modules, uint64_t add
     size_t capacity = 0;
     mpiq_object_lock();
     bool good = mpiq_modules_at(modules, address ? address - 1 : 0) == NULL ||
-                add_place(modules, address, false, &capacity, &place);
+                add_place(modules, address, false, -1, &capacity, &place);
     mpiq_object_unlock();
     if (!good) {
         mpiq_target_stack_deinit(&place);
@@ -309,8 +323,9 @@ struct mpiq_error *mpiq_unwind(struct mpiq_unwinder *unwinder, const struct mpiq
     }
     if (!unwinder->count) {
         /* Not even the first frame: its pc is in the registers. */
-        unwinder->frames[0].pc = mpiq_register_at(&copy->registers, &unwinder->words, unwinder->layout->pc);
-        unwinder->frames[0].exact = true;
+        unwinder->registers[0] = (struct mpiq_frame_registers){
+            .pc = mpiq_register_at(&copy->registers, &unwinder->words, unwinder->layout->pc)};
+        unwinder->exact[0] = true;
         unwinder->count = 1;
     }
     mpiq_error_destroy(mpiq_steal(unwinder->unread));

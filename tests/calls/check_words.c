@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * check-words PROGRAM - runs a program whose calls of given() say what they were given, and holds what can be told
+ * from outside against it.
+ *
+ * Prints a line for each word that is told wrongly, and at the end "CALLS calls, WORDS words, KNOWN known, WRONG
+ * wrong"; exits 1 if any was wrong.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "target/object.h"
+#include "target/target.h"
+
+enum { WORDS = 12 };
+
+/* Those of which the calling convention says nothing about the upper half. */
+static const bool is_int[WORDS] = {[1] = true, [3] = true, [4] = true, [6] = true, [8] = true, [9] = true};
+
+struct sums {
+    uint64_t calls, words, known, wrong;
+};
+
+static bool read_truth(FILE *from, uint64_t truth[WORDS])
+{
+    char line[512];
+    if (!fgets(line, sizeof line, from))
+        return false;
+    char *rest = line;
+    for (int i = 0; i < WORDS; i++) {
+        rest += strspn(rest, " ");
+        if (strncmp(rest, "(nil)", 5) == 0) {
+            truth[i] = 0;
+            rest += 5;
+            continue;
+        }
+        truth[i] = rest[0] == '-' ? (uint64_t)strtoll(rest, &rest, 0) : strtoull(rest, &rest, 0);
+    }
+    return true;
+}
+
+static size_t callee_of(const struct mpiq_target_stack *stack)
+{
+    for (size_t i = 0; i < stack->count; i++) {
+        if (stack->frames[i].function && strcmp(stack->frames[i].function, "given") == 0)
+            return (size_t)stack->frames[i].own;
+    }
+    return SIZE_MAX;
+}
+
+static void compare(const struct mpiq_call_word *words, const uint64_t *truth, const char *place, struct sums *sums)
+{
+    sums->calls++;
+    for (int i = 0; i < WORDS; i++) {
+        sums->words++;
+        if (!words[i].known || (words[i].narrow && !is_int[i]))
+            continue;
+        sums->known++;
+        bool same = is_int[i] ? (uint32_t)words[i].value == (uint32_t)truth[i] : words[i].value == truth[i];
+        if (same)
+            continue;
+        sums->wrong++;
+        printf("wrong: %s, word %d is 0x%" PRIx64 ", not 0x%" PRIx64 "\n", place, i, words[i].value, truth[i]);
+    }
+}
+
+static bool look(pid_t pid, const uint64_t *truth, struct mpiq_target *target, struct sums *sums)
+{
+    struct mpiq_target_stack stack = {0};
+    struct mpiq_error *error = mpiq_target_stack(target, pid, &stack);
+    if (error) {
+        fprintf(stderr, "%s\n", error->message);
+        mpiq_error_destroy(error);
+        return false;
+    }
+    size_t callee = callee_of(&stack);
+    if (callee != SIZE_MAX) {
+        struct mpiq_call_word words[MPIQ_CALL_WORDS];
+        char place[64] = "?";
+        for (size_t i = 0; i < stack.count; i++) {
+            if (stack.frames[i].own == (int32_t)callee + 1)
+                snprintf(place, sizeof place, "pc 0x%" PRIx64 " (%s:%d)", stack.frames[i].pc,
+                         stack.frames[i].function ? stack.frames[i].function : "?", stack.frames[i].line);
+        }
+        mpiq_target_call_words(target, &stack, callee, WORDS, words);
+        compare(words, truth, place, sums);
+    }
+    mpiq_target_stack_deinit(&stack);
+    mpiq_target_forget(target);
+    return callee != SIZE_MAX;
+}
+
+int main(int argc, char **argv)
+{
+    int to[2], from[2];
+    if (argc != 2 || pipe(to) != 0 || pipe(from) != 0) {
+        fprintf(stderr, "usage: check-words PROGRAM\n");
+        return 2;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(to[0], 0);
+        dup2(from[1], 1);
+        close(to[1]);
+        close(from[0]);
+        execl(argv[1], argv[1], (char *)NULL);
+        _exit(127);
+    }
+    close(to[0]);
+    close(from[1]);
+    FILE *said = fdopen(from[0], "r");
+    struct mpiq_target *target = NULL;
+    struct sums sums = {0};
+    uint64_t truth[WORDS];
+    bool good = said != NULL;
+    while (good && read_truth(said, truth)) {
+        struct mpiq_error *error = target ? NULL : mpiq_target_live_create(pid, false, &target);
+        good = !error && look(pid, truth, target, &sums);
+        mpiq_error_destroy(error);
+        if (write(to[1], "\n", 1) != 1)
+            break;
+    }
+    mpiq_target_destroy(target);
+    mpiq_object_clear();
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    if (said)
+        fclose(said);
+    printf("%" PRIu64 " calls, %" PRIu64 " words, %" PRIu64 " known, %" PRIu64 " wrong\n", sums.calls, sums.words,
+           sums.known, sums.wrong);
+    return !good || sums.wrong || !sums.calls;
+}
