@@ -11,7 +11,7 @@ import sys
 
 from include_circles import c_includes
 
-LIB = {"lib/" + name for name in ("base", "state", "target", "rank", "job", "report", "hosts", "look")}
+LIB = {"lib/" + name for name in ("base", "names", "state", "target", "rank", "job", "report", "hosts", "look")}
 
 # What each folder may use: folders, or single headers of include/.
 MAY_USE = {
@@ -21,9 +21,10 @@ MAY_USE = {
     "mqs/ompi": {"mqs", "include/mpi_interface.h", "include/mqs_extensions.h", "include/ompi_mqs.h"},
     "mqs/recorder": {"mqs", "include/mqs_extensions.h", "include/mpiq_record.h"},
     "lib/base": set(),
+    "lib/names": {"lib/base"},
     "lib/state": {"lib/base", "include/ompi_mqs.h", "include/mpiq_record.h"},
     "lib/target": {"lib/base"},
-    "lib/rank": {"lib/base", "lib/state", "lib/target", "include/ompi_mqs.h", "include/mpiq_record.h"},
+    "lib/rank": {"lib/base", "lib/names", "lib/state", "lib/target", "include/ompi_mqs.h", "include/mpiq_record.h"},
     "lib/rank/helper": {"lib/base", "lib/state", "lib/target", "lib/rank", "include/mqs_extensions.h"},
     "lib/rank/reader": {"lib/base", "lib/state", "lib/target", "lib/rank"},
     "lib/job": {"lib/base", "lib/state"},

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/cleanup.h"
+#include "rank/arguments.h"
 #include "rank/identity.h"
 #include "rank/places.h"
 #include "rank/python.h"
@@ -327,6 +328,7 @@ static void add_stack(struct mpiq_target *target, struct mpiq_rank_state *state,
         return;
     }
     convert(state, &stack, thread);
+    mpiq_rank_add_arguments(target, state, &stack, thread);
     mpiq_target_stack_deinit(&stack);
     mpiq_rank_add_python(target, state, thread);
 }

@@ -38,6 +38,7 @@ void mpiq_job_state_destroy(struct mpiq_job_state *job)
     free(job->ranks);
     free(job->threads);
     free(job->waits);
+    free(job->given);
     free(job->operations);
     free(job->operations_more);
     for (uint32_t i = 0; i < job->group_count; i++)

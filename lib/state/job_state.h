@@ -257,6 +257,8 @@ struct mpiq_job_thread {
     uint32_t first_probed;    /* in operations, queue MPIQ_QUEUE_WAIT: what it has asked for by MPI_Iprobe and
                                  MPI_Improbe, again and again, since it did anything else in MPI */
     uint32_t probed_count;
+    uint32_t first_given; /* in given: what its MPI call was given, where no wait says it */
+    uint32_t given_count;
     bool probed_all; /* and it asked for nothing else */
     uint8_t sleep;   /* enum mpiq_sleep: in that sleep from the first look to the second; else unknown */
     char state;      /* R S D T t Z ? */
@@ -269,6 +271,15 @@ struct mpiq_job_thread {
     int8_t held;     /* enum mpiq_tristate: both looks saw it in one and the same wait.  By the
                         episode; without a record by its stack, its requests' numbers and the
                         channels (MPIQ_YES only if all of them agree) */
+};
+
+/* An argument of the MPI call that a thread is in, as its caller's code tells it (struct mpiq_given). */
+struct mpiq_job_given {
+    int64_t value;
+    mpiq_string_id name; /* of a predefined handle; 0 another one, or a number */
+    uint8_t kind;        /* enum mpiq_given_kind */
+    bool any;
+    bool null;
 };
 
 /* One MPI call of a rank's past, as the recorder noted it. */
@@ -395,6 +406,8 @@ struct mpiq_job_state {
     uint32_t thread_count;
     struct mpiq_job_wait *waits;
     uint32_t wait_count;
+    struct mpiq_job_given *given;
+    uint32_t given_count;
     struct mpiq_job_operation *operations;
     uint32_t operation_count;
     struct mpiq_job_operation_more *operations_more;

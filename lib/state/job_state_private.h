@@ -96,6 +96,7 @@ struct mpiq_job_builder {
     uint32_t rank_io_capacity, rank_children_capacity;
     uint32_t window_capacity, window_view_capacity, window_lock_capacity, window_rank_capacity;
     uint32_t wait_capacity;
+    uint32_t given_capacity;
     uint32_t operation_capacity, operation_more_capacity;
     uint32_t group_capacity, group_name_capacity;
     uint32_t communicator_capacity, parent_capacity;

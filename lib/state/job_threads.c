@@ -301,6 +301,27 @@ static bool add_probed(struct mpiq_adding *adding, const struct mpiq_thread *thr
     return mpiq_add_operations(adding, probed, count, true, row->first_probed);
 }
 
+static bool add_given(struct mpiq_adding *adding, const struct mpiq_thread *thread,
+                      struct mpiq_job_thread *row, const struct mpiq_job_thread *old)
+{
+    struct mpiq_job_state *job = adding->job;
+    size_t count = thread->wait_count > 0 ? 0 : thread->given_count;
+    if (!MPIQ_RESERVE(job->given, job->given_count, job->builder->given_capacity, count))
+        return false;
+    row->given_count = (uint32_t)count;
+    row->first_given =
+        mpiq_place_rows(&job->given_count, old ? old->first_given : 0, old ? old->given_count : 0, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct mpiq_given *given = &thread->given[i];
+        struct mpiq_job_given *copy = &job->given[row->first_given + i];
+        *copy = (struct mpiq_job_given){
+            .value = given->value, .kind = given->kind, .any = given->any, .null = given->null};
+        if (!mpiq_job_intern(job, given->name, &copy->name))
+            return false;
+    }
+    return true;
+}
+
 bool mpiq_add_threads(struct mpiq_adding *adding, struct mpiq_job_rank *rank)
 {
     struct mpiq_job_state *job = adding->job;
@@ -329,7 +350,7 @@ bool mpiq_add_threads(struct mpiq_adding *adding, struct mpiq_job_rank *rank)
         row.polled_ns = polled(thread, row.cpu_between_ns);
         row.sleep = sleep_between(adding, thread, old, index, row.turned);
         if (!describe_thread(adding, thread, &row) || !add_waits(adding, thread, &row, old) ||
-            !add_probed(adding, thread, &row, old))
+            !add_probed(adding, thread, &row, old) || !add_given(adding, thread, &row, old))
             return false;
         new->threads[i] = row;
         new->thread_marks[i] = marks;

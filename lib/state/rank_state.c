@@ -34,6 +34,7 @@ const struct mpiq_coll_count mpiq_coll_count_unknown = {.collective = -1};
 const struct mpiq_channel mpiq_channel_unknown = {.peer_local = -1};
 const struct mpiq_tag_count mpiq_tag_count_unknown = {.cell = -1};
 const struct mpiq_frame mpiq_frame_unknown = {0};
+const struct mpiq_given mpiq_given_unknown = {0};
 const struct mpiq_problem mpiq_problem_unknown = {0};
 
 const struct mpiq_communicator mpiq_communicator_unknown = {
@@ -152,6 +153,7 @@ static void destroy_thread(struct mpiq_thread *thread)
         free(thread->waits[i].operations);
     free(thread->waits);
     free(thread->frames);
+    free(thread->given);
 }
 
 void mpiq_rank_state_destroy(struct mpiq_rank_state *state)
@@ -207,6 +209,11 @@ struct mpiq_operation *mpiq_wait_add_operation(struct mpiq_wait *wait)
 struct mpiq_frame *mpiq_thread_add_frame(struct mpiq_thread *thread)
 {
     return APPEND(thread, frames, frame_count, mpiq_frame_unknown);
+}
+
+struct mpiq_given *mpiq_thread_add_given(struct mpiq_thread *thread)
+{
+    return APPEND(thread, given, given_count, mpiq_given_unknown);
 }
 
 struct mpiq_coll_count *mpiq_communicator_add_count(struct mpiq_communicator *comm)

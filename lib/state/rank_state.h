@@ -356,6 +356,40 @@ enum mpiq_sleep {
 #undef MPIQ_ENUM
 };
 
+/* What an MPI call was given, by the names that the standard gives parameters.  X(identifier, word) */
+#define MPIQ_GIVEN_KINDS(X)   \
+    X(COUNT, "count")         \
+    X(SENDCOUNT, "sendcount") \
+    X(RECVCOUNT, "recvcount") \
+    X(DATATYPE, "datatype")   \
+    X(SENDTYPE, "sendtype")   \
+    X(RECVTYPE, "recvtype")   \
+    X(DEST, "dest")           \
+    X(SOURCE, "source")       \
+    X(TAG, "tag")             \
+    X(SENDTAG, "sendtag")     \
+    X(RECVTAG, "recvtag")     \
+    X(ROOT, "root")           \
+    X(OP, "op")               \
+    X(COMM, "comm")           \
+    X(RANK, "rank") /* of a window */
+
+enum mpiq_given_kind {
+#define MPIQ_ENUM(id, word) MPIQ_GIVEN_##id,
+    MPIQ_GIVEN_KINDS(MPIQ_ENUM)
+#undef MPIQ_ENUM
+        MPIQ_GIVEN_COUNT_OF_KINDS
+};
+
+/* An argument of the MPI call that a thread is in, as its caller's code tells it: a hint, never a proof. */
+struct mpiq_given {
+    uint8_t kind;     /* enum mpiq_given_kind */
+    bool any;         /* MPI_ANY_SOURCE, MPI_ANY_TAG */
+    bool null;        /* MPI_PROC_NULL */
+    int64_t value;    /* a number; a handle's bits */
+    const char *name; /* of a predefined handle: "MPI_COMM_WORLD"; interned; NULL: another one, or a number */
+};
+
 struct mpiq_thread {
     int32_t tid;
     char state;          /* R S D T t Z ? */
@@ -369,10 +403,12 @@ struct mpiq_thread {
     size_t wait_count;
     struct mpiq_frame *frames; /* innermost first; NULL: not read */
     size_t frame_count;
-    int32_t mpi_frame;  /* index of the frame of the MPI function the user called (its outermost:
-                           PMPI_ and MPI_ spellings); -1: this thread is not in MPI */
-    int32_t user_frame; /* index of the frame that called it, or the innermost one of the user's; -1 */
-    char mpi_call[48];  /* "MPI_Bcast": from the stack; "" */
+    int32_t mpi_frame;        /* index of the frame of the MPI function the user called (its outermost:
+                                 PMPI_ and MPI_ spellings); -1: this thread is not in MPI */
+    int32_t user_frame;       /* index of the frame that called it, or the innermost one of the user's; -1 */
+    char mpi_call[48];        /* "MPI_Bcast": from the stack; "" */
+    struct mpiq_given *given; /* what that call was given, as far as it is known */
+    size_t given_count;
 };
 
 /* One MPI call of a thread's past. */
@@ -516,6 +552,7 @@ struct mpiq_thread *mpiq_rank_state_add_thread(struct mpiq_rank_state *state);
 struct mpiq_wait *mpiq_thread_add_wait(struct mpiq_thread *thread);
 struct mpiq_operation *mpiq_wait_add_operation(struct mpiq_wait *wait);
 struct mpiq_frame *mpiq_thread_add_frame(struct mpiq_thread *thread);
+struct mpiq_given *mpiq_thread_add_given(struct mpiq_thread *thread);
 struct mpiq_coll_count *mpiq_communicator_add_count(struct mpiq_communicator *comm);
 struct mpiq_call *mpiq_communicator_add_call(struct mpiq_communicator *comm);
 struct mpiq_call *mpiq_communicator_add_outstanding(struct mpiq_communicator *comm);

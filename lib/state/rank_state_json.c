@@ -21,6 +21,7 @@ static const char *const exposures[] = {MPIQ_WINDOW_EXPOSURES(WORD)};
 static const char *const accesses[] = {MPIQ_WINDOW_ACCESSES(WORD)};
 static const char *const lock_types[] = {MPIQ_LOCK_TYPES(WORD)};
 static const char *const sleeps[] = {MPIQ_SLEEPS(WORD)};
+static const char *const given_kinds[] = {MPIQ_GIVEN_KINDS(WORD)};
 static const char *const sources[] = {MPIQ_SOURCES(WORD)};
 static const char *const fact_kinds[] = {MPIQ_FACT_KINDS(WORD)};
 static const char *const errors[] = {MPIQ_ERRORS(WORD)};
@@ -508,6 +509,11 @@ static const struct mpiq_field wait_fields[] = {
     LIST(mpiq_wait, "operations", operations, operation_count, wait_operation_schema)};
 static const struct mpiq_schema wait_schema = SCHEMA(mpiq_wait, wait_fields, mpiq_wait_unknown, check_wait);
 
+static const struct mpiq_field given_fields[] = {
+    WORDS(mpiq_given, kind, given_kinds), FIELD(mpiq_given, any, BOOL), FIELD(mpiq_given, null, BOOL),
+    FIELD(mpiq_given, value, SIGNED), FIELD(mpiq_given, name, STRING)};
+static const struct mpiq_schema given_schema = SCHEMA(mpiq_given, given_fields, mpiq_given_unknown, NULL);
+
 static const struct mpiq_field thread_fields[] = {
     FIELD(mpiq_thread, tid, SIGNED),
     FIELD(mpiq_thread, state, LETTER),
@@ -520,7 +526,8 @@ static const struct mpiq_field thread_fields[] = {
     LIST(mpiq_thread, "frames", frames, frame_count, frame_schema),
     FIELD(mpiq_thread, mpi_frame, SIGNED),
     FIELD(mpiq_thread, user_frame, SIGNED),
-    FIELD(mpiq_thread, mpi_call, ARRAY)};
+    FIELD(mpiq_thread, mpi_call, ARRAY),
+    LIST(mpiq_thread, "given", given, given_count, given_schema)};
 static const struct mpiq_schema thread_schema =
     SCHEMA(mpiq_thread, thread_fields, mpiq_thread_unknown, check_thread);
 

@@ -14,6 +14,7 @@ extern const struct mpiq_coll_count mpiq_coll_count_unknown;
 extern const struct mpiq_channel mpiq_channel_unknown;
 extern const struct mpiq_tag_count mpiq_tag_count_unknown;
 extern const struct mpiq_frame mpiq_frame_unknown;
+extern const struct mpiq_given mpiq_given_unknown;
 extern const struct mpiq_problem mpiq_problem_unknown;
 extern const struct mpiq_communicator mpiq_communicator_unknown;
 extern const struct mpiq_place mpiq_place_unknown;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "target/symbols.h"
 
 enum {
     FUNCTION_MOST = 1 << 18, /* bytes of one function */
@@ -54,13 +55,30 @@ static bool find_header(const struct mpiq_object *object, uint64_t *address, uin
     return found;
 }
 
+/* A static program has no .eh_frame_hdr; its symbols may tell. */
+static bool bounds_by_symbol(const struct mpiq_module *module, struct mpiq_object *object, uint64_t address,
+                             uint64_t *start, uint64_t *end)
+{
+    uint64_t first, behind;
+    mpiq_object_lock();
+    bool found = mpiq_symbols_bounds(object, address - module->bias, &first, &behind);
+    mpiq_object_unlock();
+    if (!found || behind - first > FUNCTION_MOST)
+        return false;
+    *start = first + module->bias;
+    *end = behind + module->bias;
+    return true;
+}
+
 bool mpiq_code_bounds(struct mpiq_modules *modules, uint64_t address, uint64_t *start, uint64_t *end)
 {
     struct mpiq_module *module = mpiq_modules_at(modules, address);
     struct mpiq_object *object = module ? mpiq_module_object(modules, module) : NULL;
     uint64_t header, size;
-    if (!object || !find_header(object, &header, &size))
+    if (!object)
         return false;
+    if (!find_header(object, &header, &size))
+        return bounds_by_symbol(module, object, address, start, end);
     header += module->bias;
     bool good = true;
     uint64_t encodings = number_at(modules, header, 4, &good);

@@ -6,7 +6,7 @@
  * That is the straight line from the last place where the code may be entered (a branch target, what follows
  * a call, a jump or the function's beginning) to the call.  Branch targets are those of the whole function,
  * its cold part and its jump tables included; where one cannot be known, there is no line.  Bounds come from
- * .eh_frame_hdr, so that a stripped program is read as any other.
+ * .eh_frame_hdr, so that a stripped program is read as any other, or else from symbols.
  *
  * It leaves to others: what the instructions computed (call_site.h).
  */

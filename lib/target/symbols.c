@@ -192,7 +192,7 @@ static int compare_functions(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-const char *mpiq_symbols_function(struct mpiq_object *object, uint64_t address)
+static const struct mpiq_function *function_at(struct mpiq_object *object, uint64_t address)
 {
     struct mpiq_symbols *symbols = symbols_of(object);
     if (!symbols)
@@ -223,7 +223,23 @@ const char *mpiq_symbols_function(struct mpiq_object *object, uint64_t address)
     for (; low <= symbols->function_count && symbols->functions[low - 1].start == start; low++) {
         const struct mpiq_function *function = &symbols->functions[low - 1];
         if (address < function->end || function->end == function->start)
-            return function->name;
+            return function;
     }
     return NULL;
+}
+
+const char *mpiq_symbols_function(struct mpiq_object *object, uint64_t address)
+{
+    const struct mpiq_function *function = function_at(object, address);
+    return function ? function->name : NULL;
+}
+
+bool mpiq_symbols_bounds(struct mpiq_object *object, uint64_t address, uint64_t *start, uint64_t *end)
+{
+    const struct mpiq_function *function = function_at(object, address);
+    if (!function || function->end <= function->start)
+        return false;
+    *start = function->start;
+    *end = function->end;
+    return true;
 }

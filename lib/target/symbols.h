@@ -19,4 +19,7 @@ bool mpiq_symbols_find(struct mpiq_object *object, enum mpiq_symbol_scope scope,
 /* Name of the function that holds address, or NULL; the object owns it.  Locked. */
 const char *mpiq_symbols_function(struct mpiq_object *object, uint64_t address);
 
+/* Where that function begins and ends (the object's own addresses); false if no symbol says it.  Locked. */
+bool mpiq_symbols_bounds(struct mpiq_object *object, uint64_t address, uint64_t *start, uint64_t *end);
+
 #endif

@@ -241,7 +241,7 @@ struct mpiq_error *mpiq_wire_read_threads(const char *json, struct mpiq_target_t
 
 static void read_frame(struct mpiq_parser *parser, struct mpiq_target_frame *ret)
 {
-    *ret = (struct mpiq_target_frame){0};
+    *ret = (struct mpiq_target_frame){.own = -1};
     if (mpiq_parser_peek(parser) != '{') {
         mpiq_parser_skip(parser);
         return;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check-words PROGRAM - runs a program whose calls of given() say what they were given, and holds what can be told
- * from outside against it.
+ * check-words PROGRAM - runs a program whose calls of given() say what they were given, and holds what can be
+ * told from outside against it.
  *
- * Prints a line for each word that is told wrongly, and at the end "CALLS calls, WORDS words, KNOWN known, WRONG
- * wrong"; exits 1 if any was wrong.
+ * Prints a line for each word that is told wrongly, and at the end "CALLS calls, WORDS words, KNOWN known,
+ * WRONG wrong"; exits 1 if any was wrong.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -53,7 +53,8 @@ static size_t callee_of(const struct mpiq_target_stack *stack)
     return SIZE_MAX;
 }
 
-static void compare(const struct mpiq_call_word *words, const uint64_t *truth, const char *place, struct sums *sums)
+static void compare(const struct mpiq_call_word *words, const uint64_t *truth, const char *place,
+                    struct sums *sums)
 {
     sums->calls++;
     for (int i = 0; i < WORDS; i++) {
@@ -65,7 +66,8 @@ static void compare(const struct mpiq_call_word *words, const uint64_t *truth, c
         if (same)
             continue;
         sums->wrong++;
-        printf("wrong: %s, word %d is 0x%" PRIx64 ", not 0x%" PRIx64 "\n", place, i, words[i].value, truth[i]);
+        printf("wrong: %s, word %d is 0x%" PRIx64 ", not 0x%" PRIx64 "\n", place, i, words[i].value,
+               truth[i]);
     }
 }
 
@@ -131,7 +133,7 @@ int main(int argc, char **argv)
     waitpid(pid, NULL, 0);
     if (said)
         fclose(said);
-    printf("%" PRIu64 " calls, %" PRIu64 " words, %" PRIu64 " known, %" PRIu64 " wrong\n", sums.calls, sums.words,
-           sums.known, sums.wrong);
+    printf("%" PRIu64 " calls, %" PRIu64 " words, %" PRIu64 " known, %" PRIu64 " wrong\n", sums.calls,
+           sums.words, sums.known, sums.wrong);
     return !good || sums.wrong || !sums.calls;
 }
