@@ -226,6 +226,7 @@ void mpiq_find_causes(struct mpiq_finder *finder)
     ends.parent = parent;
     for (uint32_t i = 0; i < ends.count; i++)
         parent[i] = i;
+    mpiq_settle_orders(finder);
     link_proven(finder, &ends);
     link_unproven(diagnosis);
     flatten(diagnosis);

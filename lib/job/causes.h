@@ -25,6 +25,9 @@ uint8_t mpiq_finding_weight(const struct mpiq_finder *finder, const struct mpiq_
 /* Whether a finding tells of a wait, and so may follow from another one. */
 bool mpiq_is_of_waits(const struct mpiq_finding *finding);
 
+/* Of each two collectives that wait for each other on different communicators: sets the suspects of both, and
+   `parted` of the one that its missing members skipped (causes_order.c). */
+void mpiq_settle_orders(struct mpiq_finder *finder);
 /* Each marks in `dropped`, of each finding, what another one says from now on.  Causes that are the same bug
    on several communicators are merged. */
 void mpiq_merge_causes(struct mpiq_finder *finder, bool *dropped);

@@ -130,6 +130,26 @@ static bool is_same_consequence(const struct mpiq_job_state *job, const struct m
            a->evidence_count > 0 && b->evidence_count > 0 && a->evidence[0].site == b->evidence[0].site;
 }
 
+/* Whether two kinds of messages have each other's tag: what is sent with one is received with the other. */
+static bool is_swapped(const struct mpiq_job_state *job, const struct mpiq_finding *a,
+                       const struct mpiq_finding *b)
+{
+    if (a->kind != b->kind ||
+        (a->kind != MPIQ_FINDING_RECEIVE_UNMATCHED && a->kind != MPIQ_FINDING_SEND_UNMATCHED) ||
+        !mpiq_same_communicator(job, a->comm, b->comm) || a->near_miss_count == 0 || b->near_miss_count == 0)
+        return false;
+    const struct mpiq_job_operation *wanted[] = {&job->operations[a->operation],
+                                                 &job->operations[b->operation]};
+    const struct mpiq_near_miss *misses[] = {&a->near_misses[0], &b->near_misses[0]};
+    for (int i = 0; i < 2; i++) {
+        const struct mpiq_job_operation *there = &job->operations[misses[i]->operation];
+        if (misses[i]->differs != MPIQ_MISS_TAG || wanted[i]->tag_any || there->tag_any ||
+            there->tag != wanted[1 - i]->tag)
+            return false;
+    }
+    return a->alike_misses >= a->ranks.size && b->alike_misses >= b->ranks.size;
+}
+
 void mpiq_drop_said(struct mpiq_finder *finder, bool *dropped)
 {
     struct mpiq_diagnosis *diagnosis = finder->diagnosis;
@@ -139,8 +159,17 @@ void mpiq_drop_said(struct mpiq_finder *finder, bool *dropped)
         struct mpiq_finding *finding = &diagnosis->findings[i];
         if (dropped[i] || finding->consequence_of == MPIQ_NONE)
             continue;
+        struct mpiq_finding *cause = &diagnosis->findings[finding->consequence_of];
+        if (is_swapped(finder->job, cause, finding)) {
+            mpiq_add_evidence_of(finder, cause, &finding->ranks);
+            add_set(finder, &cause->ranks, &finding->ranks);
+            add_set(finder, &cause->others, &finding->others);
+            cause->since = finding->since > cause->since ? finding->since : cause->since;
+            cause->swapped = dropped[i] = true;
+            continue;
+        }
         struct mpiq_rank_set beyond _cleanup_(mpiq_rank_set_deinit) = {0};
-        mpiq_ranks_beyond(finder, &diagnosis->findings[finding->consequence_of], finding, &beyond);
+        mpiq_ranks_beyond(finder, cause, finding, &beyond);
         dropped[i] = beyond.size == 0 || finding->kind == MPIQ_FINDING_WAIT_CYCLE;
         for (uint32_t j = 0; !dropped[i] && j < count; j++) {
             struct mpiq_finding *known = &diagnosis->findings[kept[j]];

@@ -7,7 +7,7 @@
 
 static bool has_near_miss(const struct mpiq_finding *finding)
 {
-    return finding->never_started != MPIQ_NONE ||
+    return finding->never_started != MPIQ_NONE || finding->astray ||
            (finding->near_miss_count > 0 && finding->near_misses[0].differs != MPIQ_MISS_DESTINATION);
 }
 
@@ -100,7 +100,8 @@ uint8_t mpiq_finding_weight(const struct mpiq_finder *finder, const struct mpiq_
     case MPIQ_FINDING_WAIT_CYCLE: /* one through a single collective says little beside that collective */
         return finding->through == 1 ? 11 : 6;
     case MPIQ_FINDING_COLLECTIVE_INCOMPLETE: /* one that waits for the rest comes behind what explains it */
-        return finding->outside                  ? 10
+        return finding->parted                   ? 5 /* before the circle it closes */
+               : finding->outside                ? 10
                : is_pile_of_any(finder, finding) ? 9
                : finding->requests               ? 5 /* never started: before the circle it closes */
                                                  : 7;

@@ -115,7 +115,8 @@ static bool is_class(const struct mpiq_finder *finder, const struct mpiq_evidenc
     bool same_call = evidence->call == wanted->call ||
                      (evidence->call && wanted->call && strcmp(evidence->call, wanted->call) == 0);
     return same_call && evidence->site == wanted->site && evidence->doing == wanted->doing &&
-           evidence->number == wanted->number && is_on_alike(finder, evidence, wanted) &&
+           evidence->number == wanted->number && evidence->aside == wanted->aside &&
+           is_on_alike(finder, evidence, wanted) &&
            same_operation(finder->job, evidence->operation, wanted->operation);
 }
 
@@ -137,6 +138,10 @@ void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
         .thread = thread,
         .operation = operation != MPIQ_NONE ? operation : holding_operation(finder, thread),
     };
+    bool message =
+        finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED || finding->kind == MPIQ_FINDING_SEND_UNMATCHED;
+    struct mpiq_world_rank name = mpiq_job_world_rank(job, process);
+    wanted.aside = message && !mpiq_rank_set_contains(&finding->ranks, name.world, name.rank);
     if (!speaks) {
         const struct mpiq_job_thread *row = &job->threads[thread];
         wanted.call = mpiq_job_string(job, row->in_mpi ? row->call : row->blocks_in);

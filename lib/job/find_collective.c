@@ -224,7 +224,9 @@ static bool is_missing(const struct mpiq_finder *finder, const struct roll_call 
         return mpiq_is_behind(view, roll->instance->fence);
     if (roll->most > 0)
         return class_count(job, member, roll->instance->collective) < roll->most;
-    return roll->wanted ? roll->wanted[process] : true;
+    /* Where nobody leaves before all have come, it is not only those whose messages are waited for. */
+    bool holds_all = roll->instance->stuck && mpiq_collective_needs_all(roll->instance->collective, -1);
+    return roll->wanted && !holds_all ? roll->wanted[process] : true;
 }
 
 /* Marks the processes that a node waits for by itself, or by what its members need in a neighbourhood;

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "job/collective.h"
 #include "job/evidence.h"
 #include "job/find.h"
 #include "job/headline.h"
 
-/* Alike operations of several ranks are one finding. */
+/* Alike operations of several ranks are one finding: at one place, or with the same near miss. */
 struct alike {
     uint32_t operation;
     uint32_t thread;
@@ -20,9 +21,9 @@ static bool is_alike(const struct mpiq_job_state *job, const struct alike *a, co
 {
     const struct mpiq_job_operation *op_a = &job->operations[a->operation];
     const struct mpiq_job_operation *op_b = &job->operations[b->operation];
-    return a->site == b->site && mpiq_is_send(op_a) == mpiq_is_send(op_b) &&
-           mpiq_same_communicator(job, op_a->comm, op_b->comm) && op_a->any == op_b->any &&
-           op_a->tag_any == op_b->tag_any && (op_a->tag_any || op_a->tag == op_b->tag);
+    return mpiq_is_send(op_a) == mpiq_is_send(op_b) && mpiq_same_communicator(job, op_a->comm, op_b->comm) &&
+           op_a->any == op_b->any && op_a->tag_any == op_b->tag_any &&
+           (op_a->tag_any || op_a->tag == op_b->tag);
 }
 
 /* What would have answered one operation but for one thing. */
@@ -156,6 +157,19 @@ static void drop_sources(const struct mpiq_finder *finder, const struct mpiq_job
     misses->count = kept;
 }
 
+/* What comes from the rank that is waited for is nearer than what another one has sent. */
+static void put_sources_last(struct misses *misses)
+{
+    struct misses sorted = {.count = 0};
+    for (int last = 0; last < 2; last++) {
+        for (uint32_t i = 0; i < misses->count; i++) {
+            if ((misses->list[i].differs == MPIQ_MISS_SOURCE) == (last == 1))
+                sorted.list[sorted.count++] = misses->list[i];
+        }
+    }
+    *misses = sorted;
+}
+
 /* Whether several other ranks have sent what is awaited from one: they are collected in turn, and it is that
    one that did not send. */
 static bool all_but_one_sent(const struct misses *misses)
@@ -179,10 +193,20 @@ static void suspect(struct mpiq_finder *finder, struct mpiq_finding *finding,
         mpiq_finder_add(finder, &finding->suspects, op->peer);
 }
 
-static void take_misses(struct mpiq_finder *finder, struct mpiq_finding *finding, const struct misses *misses,
-                        bool first)
+/* Whether the first near miss of a finding is of that kind, with the same tag on the same communicator. */
+static bool has_same_miss(const struct mpiq_job_state *job, const struct mpiq_finding *finding,
+                          const struct misses *misses)
 {
-    const struct mpiq_job_state *job = finder->job;
+    if (finding->near_miss_count == 0 || misses->count == 0)
+        return false;
+    const struct mpiq_job_operation *a = &job->operations[finding->near_misses[0].operation];
+    const struct mpiq_job_operation *b = &job->operations[misses->list[0].operation];
+    return finding->near_misses[0].differs == misses->list[0].differs && a->tag == b->tag &&
+           a->tag_any == b->tag_any && mpiq_same_communicator(job, a->comm, b->comm);
+}
+
+static void take_misses(struct mpiq_finder *finder, struct mpiq_finding *finding, const struct misses *misses)
+{
     for (uint32_t i = 0; i < misses->count && finding->near_miss_count < MPIQ_MOST_NEAR_MISSES; i++) {
         struct mpiq_near_miss *miss_ = mpiq_finding_add_near_miss(finding);
         if (!miss_) {
@@ -191,23 +215,30 @@ static void take_misses(struct mpiq_finder *finder, struct mpiq_finding *finding
         }
         *miss_ = misses->list[i];
     }
-    if (misses->count == 0 || finding->near_miss_count == 0)
-        return;
-    const struct mpiq_near_miss *model = &finding->near_misses[0];
-    const struct mpiq_job_operation *a = &job->operations[model->operation];
-    const struct mpiq_job_operation *b = &job->operations[misses->list[0].operation];
-    bool alike = first || (model->differs == misses->list[0].differs && a->tag == b->tag &&
-                           a->tag_any == b->tag_any && mpiq_same_communicator(job, a->comm, b->comm));
-    finding->alike_misses += alike;
+    finding->alike_misses += has_same_miss(finder->job, finding, misses);
+}
+
+/* The place in the collection of the finding that an operation belongs to; the count if there is none. */
+static uint32_t place_of(const struct collection *collection, const struct alike *alike,
+                         const struct misses *misses)
+{
+    const struct mpiq_diagnosis *diagnosis = collection->finder->diagnosis;
+    const struct mpiq_job_state *job = collection->finder->job;
+    for (uint32_t at = 0; at < collection->count; at++) {
+        const struct mpiq_finding *finding = &diagnosis->findings[collection->findings[at]];
+        bool wrong = misses->count > 0 && misses->list[0].differs != MPIQ_MISS_SOURCE;
+        if (is_alike(job, &collection->first[at], alike) &&
+            (collection->first[at].site == alike->site || (wrong && has_same_miss(job, finding, misses))))
+            return at;
+    }
+    return collection->count;
 }
 
 static void add(struct collection *collection, const struct alike *alike, const struct misses *misses)
 {
     struct mpiq_finder *finder = collection->finder;
     const struct mpiq_job_state *job = finder->job;
-    uint32_t at = 0;
-    while (at < collection->count && !is_alike(job, &collection->first[at], alike))
-        at++;
+    uint32_t at = place_of(collection, alike, misses);
     if (at == MPIQ_MOST_FINDINGS)
         return;
     const struct mpiq_job_operation *op = &job->operations[alike->operation];
@@ -244,7 +275,14 @@ static void add(struct collection *collection, const struct alike *alike, const 
         mpiq_finder_add(finder, &finding->others, op->peer);
     for (uint32_t i = 0; i < misses->count; i++)
         mpiq_finder_add(finder, &finding->others, misses->list[i].process);
-    take_misses(finder, finding, misses, first);
+    take_misses(finder, finding, misses);
+}
+
+/* Whether a process is in a collective, so that a message which it sent or holds is not merely early. */
+static bool has_moved_on(const struct mpiq_finder *finder, uint32_t process)
+{
+    enum mpiq_blocking blocking = mpiq_blocking_call(finder->diagnosis->ranks[process].call);
+    return blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE;
 }
 
 /* Messages that would have done, had they not gone to another rank: of receives from one rank that nothing
@@ -278,6 +316,8 @@ static void find_astray(struct collection *collection)
                     continue;
                 struct mpiq_near_miss *made = mpiq_finding_add_near_miss(finding);
                 finder->failed = finder->failed || !made;
+                finding->astray =
+                    finding->astray || (has_moved_on(finder, process) && has_moved_on(finder, op->peer));
                 if (made)
                     *made = (struct mpiq_near_miss){.differs = MPIQ_MISS_DESTINATION,
                                                     .process = op->peer,
@@ -285,6 +325,70 @@ static void find_astray(struct collection *collection)
                                                     .operation = rank->first_operation + i};
             }
         }
+    }
+}
+
+/* The message with that tag that one process has sent to another one, which has not received it; MPIQ_NONE.
+ */
+static uint32_t unreceived(const struct mpiq_finder *finder, uint32_t from, uint32_t to, uint32_t comm,
+                           int32_t tag)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, to);
+    for (uint32_t i = 0; rank && i < rank->operation_count; i++) {
+        uint32_t index = rank->first_operation + i;
+        const struct mpiq_job_operation *op = &finder->job->operations[index];
+        if (op->queue == MPIQ_QUEUE_UNEXPECTED && !op->internal && op->peer == from && op->comm == comm &&
+            op->tag == tag && !is_taken(finder, index))
+            return index;
+    }
+    return MPIQ_NONE;
+}
+
+/* The receive from a process that nobody has sent to, of one that is stuck in it; MPIQ_NONE. */
+static uint32_t awaited(const struct mpiq_finder *finder, uint32_t process, uint32_t from, uint32_t comm)
+{
+    const struct mpiq_wait_graph *graph = finder->graph;
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
+    for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
+        uint32_t thread = rank->first_thread + i;
+        if (!mpiq_is_stuck(graph, thread))
+            continue;
+        const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+        for (uint32_t j = 0; j < node->edge_count; j++) {
+            const struct mpiq_edge *edge = &graph->edges[node->first_edge + j];
+            const struct mpiq_job_operation *op =
+                edge->operation == MPIQ_NONE ? NULL : &finder->job->operations[edge->operation];
+            if (op && mpiq_is_receive(op) && !op->internal && !op->any && !op->tag_any && op->peer == from &&
+                op->comm == comm && !graph->nodes[edge->child].may)
+                return edge->operation;
+        }
+    }
+    return MPIQ_NONE;
+}
+
+/* A rank that takes the wrong one for its partner: what it sent lies at that one, and is what another one
+   waits for, whose message for it has the tag that it waits for.  The two tags have to differ: with one tag
+   for both, it may as well be about to exchange with that other one next. */
+static void find_wrong_partners(struct collection *collection)
+{
+    struct mpiq_finder *finder = collection->finder;
+    const struct mpiq_job_state *job = finder->job;
+    for (uint32_t i = 0; i < collection->count && !finder->failed; i++) {
+        const struct mpiq_job_operation *receive = &job->operations[collection->first[i].operation];
+        struct mpiq_finding *finding = &finder->diagnosis->findings[collection->findings[i]];
+        if (finding->ranks.size != 1 || finding->near_miss_count != 1 || !mpiq_is_receive(receive) ||
+            receive->any || finding->near_misses[0].differs != MPIQ_MISS_SOURCE)
+            continue;
+        uint32_t own = mpiq_thread_process(finder->graph, collection->first[i].thread);
+        uint32_t other = awaited(finder, finding->near_misses[0].process, own, receive->comm);
+        int32_t tag = other == MPIQ_NONE ? 0 : job->operations[other].tag;
+        uint32_t stray = other == MPIQ_NONE || tag == job->operations[finding->near_misses[0].operation].tag
+                             ? MPIQ_NONE
+                             : unreceived(finder, own, receive->peer, receive->comm, tag);
+        if (stray == MPIQ_NONE)
+            continue;
+        finding->other = stray;
+        mpiq_finder_add(finder, &finding->suspects, own);
     }
 }
 
@@ -305,18 +409,10 @@ enum { MOST_OF_A_THREAD = 64 };
 static bool is_like_known(const struct collection *collection, const struct alike *alike,
                           const struct misses *misses)
 {
-    const struct mpiq_job_state *job = collection->finder->job;
-    for (uint32_t i = 0; i < collection->count && misses->count > 0; i++) {
-        const struct mpiq_finding *finding =
-            &collection->finder->diagnosis->findings[collection->findings[i]];
-        if (finding->near_miss_count == 0 || !is_alike(job, &collection->first[i], alike))
-            continue;
-        const struct mpiq_job_operation *a = &job->operations[finding->near_misses[0].operation];
-        const struct mpiq_job_operation *b = &job->operations[misses->list[0].operation];
-        return finding->near_misses[0].differs == misses->list[0].differs && a->tag == b->tag &&
-               a->tag_any == b->tag_any && mpiq_same_communicator(job, a->comm, b->comm);
-    }
-    return false;
+    uint32_t at = place_of(collection, alike, misses);
+    return at < collection->count &&
+           has_same_miss(collection->finder->job,
+                         &collection->finder->diagnosis->findings[collection->findings[at]], misses);
 }
 
 static void add_thread(struct collection *collection, uint32_t process, uint32_t thread, bool explaining)
@@ -346,6 +442,7 @@ static void add_thread(struct collection *collection, uint32_t process, uint32_t
         else
             receive_misses(finder, &misses, process, op);
         drop_sources(finder, op, &misses);
+        put_sources_last(&misses);
         if (explaining || is_like_known(collection, &alike, &misses))
             add(collection, &alike, &misses);
     }
@@ -365,6 +462,7 @@ void mpiq_find_messages(struct mpiq_finder *finder)
         }
     }
     find_astray(&collection);
+    find_wrong_partners(&collection);
     for (uint32_t i = 0; i < collection.count; i++)
         mpiq_add_evidence_of(finder, &finder->diagnosis->findings[collection.findings[i]],
                              &finder->diagnosis->findings[collection.findings[i]].others);

@@ -3,6 +3,7 @@
    unlocked. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "job/collective.h"
 #include "job/evidence.h"
 #include "job/find.h"
@@ -44,23 +45,15 @@ static void add_missing(struct mpiq_finder *finder, struct mpiq_finding *finding
     mpiq_finder_add(finder, &finding->missing, process);
 }
 
-/* Of those who may have to complete their access to a thread's window, whether one is not the likeliest: its
-   access is not open, and another one's is. */
-static bool seems_done(const struct mpiq_finder *finder, uint32_t thread, uint32_t process)
+/* Whether a process is one of those who have not completed their access to a thread's window.  That one of
+   several origins has not is proven; which one only where its access is open, or it never had one. */
+static bool is_incomplete(const struct mpiq_finder *finder, uint32_t thread, uint32_t process)
 {
     const struct mpiq_wait_graph *graph = finder->graph;
     const struct mpiq_job_wait *wait = mpiq_innermost_wait(finder->job, &finder->job->threads[thread]);
-    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
-    uint32_t own = mpiq_thread_process(graph, thread);
-    if (!wait || wait->kind != MPIQ_WAIT_WAIT || mpiq_access_is_open(finder->job, wait->window, process, own))
-        return false;
-    for (uint32_t i = 0; i < node->edge_count; i++) {
-        const struct mpiq_node *child = &graph->nodes[graph->edges[node->first_edge + i].child];
-        if (child->kind == MPIQ_KIND_RANK &&
-            mpiq_access_is_open(finder->job, wait->window, child->subject, own))
-            return true;
-    }
-    return false;
+    return !wait || wait->kind != MPIQ_WAIT_WAIT ||
+           graph->nodes[graph->thread_nodes[thread]].edge_count == 1 ||
+           mpiq_access_is_open(finder->job, wait->window, process, mpiq_thread_process(graph, thread));
 }
 
 /* Who keeps a thread waiting: as far as that is proven, or, of one that may go on, who seems to. */
@@ -69,12 +62,17 @@ static void add_blockers(struct mpiq_finder *finder, struct mpiq_finding *findin
 {
     const struct mpiq_wait_graph *graph = finder->graph;
     const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    struct mpiq_rank_set candidates _cleanup_(mpiq_rank_set_deinit) = {0};
+    uint64_t before = finding->missing.size;
     for (uint32_t i = 0; i < node->edge_count; i++) {
         uint32_t index = graph->edges[node->first_edge + i].child;
         const struct mpiq_node *child = &graph->nodes[index];
-        if (child->kind == MPIQ_KIND_RANK && alike->stuck && !child->may &&
-            !seems_done(finder, thread, child->subject))
-            add_missing(finder, finding, child->subject);
+        if (child->kind == MPIQ_KIND_RANK && alike->stuck && !child->may) {
+            if (is_incomplete(finder, thread, child->subject))
+                add_missing(finder, finding, child->subject);
+            else
+                mpiq_finder_add(finder, &candidates, child->subject);
+        }
         if (child->kind != MPIQ_KIND_LOCK || index == alike->lock || (alike->stuck && child->may))
             continue;
         alike->lock = index;
@@ -87,6 +85,9 @@ static void add_blockers(struct mpiq_finder *finder, struct mpiq_finding *findin
             }
         }
     }
+    /* Where nothing tells which of them it is, none of them is blamed. */
+    if (finding->missing.size == before && !mpiq_rank_set_add_set(&finding->others, &candidates))
+        finder->failed = true;
 }
 
 /* What each one and the only rank that it waits for have in common: its neighbour, say. */
@@ -151,6 +152,14 @@ static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding,
     const char *ranks = mpiq_words_ranks(arena, &finding->ranks);
     const char *call = mpiq_job_string(finder->job, wait->call);
     const char *verb = finding->ranks.size > 1 ? "wait" : "waits";
+    if (finding->missing.size == 0 && wait->kind == MPIQ_WAIT_WAIT && finding->others.size > 0) {
+        finding->text =
+            WORDS(arena,
+                  "%s %s in %s on %s for MPI_Win_complete by %s; at least one of them has not "
+                  "called it",
+                  ranks, verb, call ? call : "MPI_Win_wait", name, mpiq_words_ranks(arena, &finding->others));
+        return;
+    }
     if (finding->missing.size == 0) {
         finding->text =
             WORDS(arena, "%s %s for ever in %s on %s", ranks, verb, call ? call : "a one-sided call", name);

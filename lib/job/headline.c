@@ -98,6 +98,28 @@ static const char *communicator(struct mpiq_finder *finder, uint32_t comm)
                : mpiq_words_communicator(finder->arena, finder->job, finder->job->communicators[comm].user);
 }
 
+/* "ranks 0-23 are receiving tag 200, but the messages sent to them have tag 100"; NULL: neither the tags nor
+   the communicators differ. */
+static const char *of_several_peers(struct mpiq_finder *finder, const struct mpiq_finding *finding,
+                                    const struct mpiq_job_operation *op,
+                                    const struct mpiq_job_operation *other, bool receive)
+{
+    struct mpiq_arena *arena = finder->arena;
+    const char *who = mpiq_words_ranks(arena, &finding->ranks);
+    const char *tag = mpiq_words_tag(arena, op);
+    if (finding->near_misses[0].differs == MPIQ_MISS_TAG)
+        return receive ? WORDS(arena, "%s are receiving %s, but the messages sent to them have %s", who, tag,
+                               mpiq_words_tag(arena, other))
+                       : WORDS(arena, "%s are sending %s, but the ranks they send to are receiving %s", who,
+                               tag, mpiq_words_tag(arena, other));
+    if (finding->near_misses[0].differs != MPIQ_MISS_COMMUNICATOR)
+        return NULL;
+    return receive ? WORDS(arena, "%s are receiving %s on %s, but the messages sent to them are on %s", who,
+                           tag, communicator(finder, op->comm), communicator(finder, other->comm))
+                   : WORDS(arena, "%s are sending %s on %s, but the ranks they send to are receiving on %s",
+                           who, tag, communicator(finder, op->comm), communicator(finder, other->comm));
+}
+
 /* "each of ranks 1-22 receives tag 100 from rank r-1, which sent tag 200"; NULL: they have not that much in
    common. */
 static const char *related_miss(struct mpiq_finder *finder, const struct mpiq_finding *finding,
@@ -106,9 +128,11 @@ static const char *related_miss(struct mpiq_finder *finder, const struct mpiq_fi
 {
     struct mpiq_arena *arena = finder->arena;
     const char *peer = mpiq_relation_peer(finder, &finding->relation, op->any);
-    if (finding->ranks.size < 2 || finding->alike_misses < finding->ranks.size || !peer)
+    if (finding->ranks.size < 2 || finding->alike_misses < finding->ranks.size)
         return NULL;
     const char *each = WORDS(arena, "each of %s", mpiq_words_ranks(arena, &finding->ranks));
+    if (!peer)
+        return of_several_peers(finder, finding, op, other, receive);
     switch (finding->near_misses[0].differs) {
     case MPIQ_MISS_TAG:
         return receive ? WORDS(arena, "%s receives %s from %s, which sent %s", each,
@@ -149,6 +173,11 @@ static const char *near_miss(struct mpiq_finder *finder, const struct mpiq_findi
     struct mpiq_arena *arena = finder->arena;
     const struct mpiq_near_miss *miss = &finding->near_misses[0];
     const struct mpiq_job_operation *other = &finder->job->operations[miss->operation];
+    if (finding->swapped)
+        return WORDS(arena, "%s %s with %s what is %s with %s, and with %s what is %s with %s",
+                     mpiq_words_ranks(arena, &finding->ranks), receive ? "receive" : "send",
+                     mpiq_words_tag(arena, op), receive ? "sent" : "received", mpiq_words_tag(arena, other),
+                     mpiq_words_tag(arena, other), receive ? "sent" : "received", mpiq_words_tag(arena, op));
     const char *related = related_miss(finder, finding, op, other, receive);
     if (related)
         return related;
@@ -170,6 +199,12 @@ static const char *near_miss(struct mpiq_finder *finder, const struct mpiq_findi
                                mpiq_words_tag(arena, op), communicator(finder, op->comm), there,
                                communicator(finder, other->comm));
     case MPIQ_MISS_SOURCE:
+        if (finding->other != MPIQ_NONE)
+            return WORDS(arena,
+                         "%s sent %s to %s and is receiving %s from it, but it is %s that waits for the one "
+                         "and sent the other",
+                         here, mpiq_words_tag(arena, &finder->job->operations[finding->other]),
+                         mpiq_words_rank(arena, finder->job, op->peer), mpiq_words_tag(arena, other), there);
         if (receive && finding->relation.same_peer)
             return WORDS(arena, "%s never sent the message with %s%s that %s %s waiting for; %s",
                          mpiq_words_rank(arena, finder->job, op->peer), mpiq_words_tag(arena, op),
@@ -327,14 +362,13 @@ static const char *opposite_order(struct mpiq_finder *finder, struct mpiq_findin
     if (left)
         return left;
     const char *text = NULL;
-    uint32_t first_comm = MPIQ_NONE;
-    bool several = false;
+    uint32_t comms[2] = {MPIQ_NONE, MPIQ_NONE};
+    bool two = finding->evidence_count == 2;
     for (size_t i = 0; i < finding->evidence_count; i++) {
         const struct mpiq_evidence *evidence = &finding->evidence[i];
         uint32_t comm = finder->diagnosis->ranks[evidence->process].comm;
-        if (i == 0)
-            first_comm = comm;
-        several = several || comm != first_comm;
+        comms[i > 0] = comm;
+        two = two && comm != MPIQ_NONE;
         const char *one =
             WORDS(arena, "%s %s in %s%s%s", mpiq_words_ranks(arena, &evidence->ranks),
                   is_plural(&evidence->ranks) ? "are" : "is", evidence->call ? evidence->call : "MPI",
@@ -342,8 +376,9 @@ static const char *opposite_order(struct mpiq_finder *finder, struct mpiq_findin
         text = text ? WORDS(arena, "%s, %s", text, one) : one;
     }
     return WORDS(arena, "%s: %s",
-                 several ? "communicators are entered in different orders"
-                         : "collectives wait for each other",
+                 two && comms[0] != comms[1]
+                     ? "two communicators are entered in opposite order, or a call was skipped"
+                     : "collectives wait for each other",
                  text ? text : "");
 }
 
@@ -404,7 +439,14 @@ static const char *consequence(struct mpiq_finder *finder, const struct mpiq_fin
     mpiq_ranks_beyond(finder, cause, finding, &beyond);
     const struct mpiq_rank_set *ranks = beyond.size > 0 ? &beyond : &finding->ranks;
     const struct mpiq_evidence *evidence = finding->evidence_count > 0 ? &finding->evidence[0] : NULL;
-    const char *place = evidence ? mpiq_words_place(arena, finder->job, evidence->site) : "";
+    for (size_t i = 0; i < finding->evidence_count; i++) {
+        if (mpiq_rank_set_overlaps(&finding->evidence[i].ranks, ranks)) {
+            evidence = &finding->evidence[i];
+            break;
+        }
+    }
+    bool one_place = evidence && mpiq_rank_set_includes(&evidence->ranks, ranks);
+    const char *place = one_place ? mpiq_words_place(arena, finder->job, evidence->site) : "";
     const char *call = evidence && evidence->call ? evidence->call
                        : finding->collective      ? finding->collective
                                                   : NULL;

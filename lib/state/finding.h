@@ -179,6 +179,7 @@ struct mpiq_evidence {
     uint32_t thread;
     uint32_t operation;
     int64_t number;
+    bool aside; /* of a message: not those that the finding is about */
     struct mpiq_relation relation;
 };
 
@@ -234,6 +235,9 @@ struct mpiq_finding {
     uint64_t alike_misses;         /* ranks with a near miss like the first one: private to lib/job */
     struct mpiq_relation relation; /* of those who wait and their peers: private to lib/job */
     uint8_t through;               /* collectives on a circle: 0, 1, 2 for more: private to lib/job */
+    bool astray;                   /* their message lies where it is not wanted: private to lib/job */
+    bool swapped;                  /* two tags, each in the other one's place: private to lib/job */
+    bool parted;                   /* the missing took another path: private to lib/job */
     bool outside;                  /* those in the call wait for others' bug: private to lib/job */
     bool requests;                 /* they wait for a request of the call: private to lib/job */
     bool may_have_left;            /* those not in may have been in it: private to lib/job */

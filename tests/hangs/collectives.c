@@ -298,6 +298,72 @@ CASE(part_and_world)
         MPI_Barrier(part);
 }
 
+/* One rank skips a collective of a library's own communicator, and waits in the world's barrier. */
+static MPI_Comm library(void)
+{
+    MPI_Comm duplicate;
+
+    MPI_Comm_dup(WORLD, &duplicate);
+    return duplicate;
+}
+
+CASE(library_allreduce_skipped)
+{
+    MPI_Comm duplicate = library();
+
+    if (rank != 1)
+        HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, duplicate));
+    HANG(MPI_Barrier(WORLD));
+}
+
+/* The same, after a round that all have made. */
+CASE(second_library_allreduce_skipped)
+{
+    MPI_Comm duplicate = library();
+
+    for (int i = 0; i < 2; i++) {
+        if (i == 0 || rank != size - 1)
+            HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, duplicate));
+        HANG(MPI_Barrier(WORLD));
+    }
+}
+
+/* The last of three collectives on as many communicators is where the one rank is. */
+CASE(two_libraries_skipped)
+{
+    MPI_Comm first = library(), second = library();
+
+    if (rank != 1) {
+        HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, first));
+        HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, second));
+    }
+    HANG(MPI_Barrier(WORLD));
+}
+
+/* All but one rank skip a collective of a library's: the one that has not is whom to look at. */
+CASE(library_allreduce_of_one)
+{
+    MPI_Comm duplicate = library();
+
+    if (rank == 1)
+        HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, duplicate));
+    HANG(MPI_Barrier(WORLD));
+}
+
+/* One rank makes the two calls in the other order. */
+CASE(one_in_the_other_order)
+{
+    MPI_Comm duplicate = library();
+
+    if (rank == 1) {
+        HANG(MPI_Barrier(WORLD));
+        MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, duplicate);
+    } else {
+        HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, duplicate));
+        MPI_Barrier(WORLD);
+    }
+}
+
 /* The collective on another communicator than the others'. */
 CASE(collective_on_a_duplicate)
 {

@@ -129,6 +129,44 @@ CASE(ineighbor_alltoall_skipped)
     HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
+/* One rank skips the exchange with its neighbours: those are in it, all others behind it in the barrier. */
+static void skip_before_barrier(int skips, bool neighbours)
+{
+    MPI_Comm cart = ring();
+
+    if (rank == skips) {
+        HANG(MPI_Barrier(WORLD));
+        return;
+    }
+    ready();
+    if (neighbours)
+        MPI_Neighbor_allgather(small, 1, MPI_INT, small_received, 1, MPI_INT, cart);
+    else
+        MPI_Allgather(small, 1, MPI_INT, small_received, 1, MPI_INT, cart);
+    MPI_Barrier(WORLD);
+}
+
+CASE(neighbor_allgather_skipped_before_barrier)
+{
+    skip_before_barrier(1, true);
+}
+
+CASE(allgather_skipped_before_barrier)
+{
+    skip_before_barrier(1, false);
+}
+
+/* The same, with the same call for all behind it: only the exchange's place is another one. */
+CASE(neighbor_allgather_skipped_before_one_barrier)
+{
+    MPI_Comm cart = ring();
+
+    ready();
+    if (rank != 1)
+        MPI_Neighbor_allgather(small, 1, MPI_INT, small_received, 1, MPI_INT, cart);
+    MPI_Barrier(WORLD);
+}
+
 /* Each rank receives from the one before it.  Rank 0 needs nobody, rank 3 has what it needs from 2. */
 CASE(neighbor_alltoallv_in_a_chain)
 {

@@ -48,6 +48,78 @@ CASE(three_wait_for_themselves)
         HANG(MPI_Recv(small_received, 1, MPI_INT, 0, 4, WORLD, MPI_STATUS_IGNORE));
 }
 
+/* Each rank of a line sends tag 100 to both neighbours, and receives tag 200 from them. */
+CASE(line_with_a_wrong_tag)
+{
+    int before = rank > 0 ? rank - 1 : MPI_PROC_NULL;
+    int behind = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
+    MPI_Request requests[4];
+
+    MPI_Irecv(&small_received[0], 1, MPI_INT, before, 200, WORLD, &requests[0]);
+    MPI_Irecv(&small_received[1], 1, MPI_INT, behind, 200, WORLD, &requests[1]);
+    MPI_Isend(small, 1, MPI_INT, before, 100, WORLD, &requests[2]);
+    MPI_Isend(small, 1, MPI_INT, behind, 100, WORLD, &requests[3]);
+    HANG(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
+}
+
+/* Each rank of a line sends tag 1 to the left and 2 to the right, and takes what comes from the left to
+ * have 1. */
+CASE(line_with_swapped_tags)
+{
+    int before = rank > 0 ? rank - 1 : MPI_PROC_NULL;
+    int behind = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
+    MPI_Request requests[4];
+
+    MPI_Irecv(&small_received[0], 1, MPI_INT, before, 1, WORLD, &requests[0]);
+    MPI_Irecv(&small_received[1], 1, MPI_INT, behind, 2, WORLD, &requests[1]);
+    MPI_Isend(small, 1, MPI_INT, before, 1, WORLD, &requests[2]);
+    MPI_Isend(small, 1, MPI_INT, behind, 2, WORLD, &requests[3]);
+    HANG(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
+}
+
+/* The same with blocking receives: the first rank's is another one than the others'. */
+CASE(line_of_receives_with_a_wrong_tag)
+{
+    ready();
+    if (rank > 0)
+        MPI_Send(small, 1, MPI_INT, rank - 1, 100, WORLD);
+    if (rank + 1 < size)
+        MPI_Send(small, 1, MPI_INT, rank + 1, 100, WORLD);
+    if (rank > 0)
+        MPI_Recv(small_received, 1, MPI_INT, rank - 1, 200, WORLD, MPI_STATUS_IGNORE);
+    if (rank + 1 < size)
+        MPI_Recv(small_received, 1, MPI_INT, rank + 1, 200, WORLD, MPI_STATUS_IGNORE);
+}
+
+/* A shift along a line with a wrong tag: the first rank has nothing to receive, and is in the barrier. */
+CASE(shift_with_a_wrong_tag)
+{
+    int before = rank > 0 ? rank - 1 : MPI_PROC_NULL;
+    int behind = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
+
+    ready();
+    MPI_Sendrecv(small, 1, MPI_INT, behind, 100, small_received, 1, MPI_INT, before, 200, WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Barrier(WORLD);
+}
+
+/* The ends of a line work on its communicator, all others on the world's. */
+CASE(line_on_two_communicators)
+{
+    MPI_Comm line;
+    int before = rank > 0 ? rank - 1 : MPI_PROC_NULL;
+    int behind = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
+    MPI_Request requests[4];
+
+    MPI_Comm_dup(WORLD, &line);
+    MPI_Comm_set_name(line, "line");
+    MPI_Irecv(&small_received[0], 1, MPI_INT, before, 1, WORLD, &requests[0]);
+    MPI_Irecv(&small_received[1], 1, MPI_INT, behind, 1, WORLD, &requests[1]);
+    MPI_Isend(small, 1, MPI_INT, before, 1, line, &requests[2]);
+    MPI_Isend(small, 1, MPI_INT, behind, 1, line, &requests[3]);
+    HANG(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
+}
+
 /* Two barriers, entered in opposite order. */
 CASE(barriers_in_opposite_order)
 {

@@ -81,6 +81,86 @@ CASE(started_and_not_completed)
         MPI_Barrier(WORLD);
 }
 
+static MPI_Group all_but(int member)
+{
+    MPI_Group world;
+    MPI_Group group;
+
+    MPI_Comm_group(WORLD, &world);
+    MPI_Group_excl(world, 1, &member, &group);
+    return group;
+}
+
+/* Rank 0 waits for the access of all others: all but `late` have completed theirs and are in the barrier. */
+static void exposed_to_all(int late, bool started)
+{
+    MPI_Win window = make_window();
+    MPI_Group group = rank == 0 ? all_but(0) : only(0);
+
+    if (rank == 0) {
+        MPI_Win_post(group, 0, window);
+        HANG(MPI_Win_wait(window));
+        MPI_Barrier(WORLD);
+        return;
+    }
+    if (rank != late) {
+        MPI_Win_start(group, 0, window);
+        MPI_Put(small, 1, MPI_INT, 0, rank, 1, MPI_INT, window);
+        MPI_Win_complete(window);
+    } else if (started) {
+        MPI_Win_start(group, 0, window);
+    }
+    HANG(MPI_Barrier(WORLD));
+}
+
+CASE(one_origin_never_starts)
+{
+    exposed_to_all(2, false);
+}
+
+CASE(one_origin_never_completes)
+{
+    exposed_to_all(2, true);
+}
+
+/* The one that has not completed is in a call of its own. */
+CASE(one_origin_went_elsewhere)
+{
+    MPI_Win window = make_window();
+    MPI_Group group = rank == 0 ? all_but(0) : only(0);
+
+    if (rank == 0) {
+        MPI_Win_post(group, 0, window);
+        HANG(MPI_Win_wait(window));
+    } else if (rank == 2) {
+        HANG(WAIT_FOR_NOBODY(0));
+    } else {
+        MPI_Win_start(group, 0, window);
+        MPI_Put(small, 1, MPI_INT, 0, rank, 1, MPI_INT, window);
+        MPI_Win_complete(window);
+    }
+    HANG(MPI_Barrier(WORLD));
+}
+
+/* Rank 0 starts an access to all others, of which one has not posted its window. */
+CASE(one_of_three_targets_not_posted)
+{
+    MPI_Win window = make_window();
+    MPI_Group group = rank == 0 ? all_but(0) : only(0);
+
+    if (rank == 0) {
+        ready();
+        MPI_Win_start(group, 0, window);
+        MPI_Put(small, 1, MPI_INT, 2, 0, 1, MPI_INT, window);
+        MPI_Win_complete(window);
+        MPI_Barrier(WORLD);
+        return;
+    }
+    if (rank != 2)
+        MPI_Win_post(group, 0, window);
+    HANG(MPI_Barrier(WORLD));
+}
+
 /* Each rank starts an access epoch at the next one, and none has posted. */
 CASE(ring_of_starts)
 {

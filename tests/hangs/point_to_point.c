@@ -285,6 +285,80 @@ CASE(halo_with_mixed_tags)
     MPI_Barrier(WORLD);
 }
 
+/* A halo exchange on a ring, in which the last rank's right neighbour is wrong: it should be rank 0. */
+static void halo(int left, int right, int from_left, int from_right)
+{
+    MPI_Request requests[4];
+
+    MPI_Irecv(small_received, 1, MPI_INT, from_left, 12, WORLD, &requests[0]);
+    MPI_Irecv(small_received + 1, 1, MPI_INT, from_right, 11, WORLD, &requests[1]);
+    MPI_Isend(small, 1, MPI_INT, left, 11, WORLD, &requests[2]);
+    MPI_Isend(small, 1, MPI_INT, right, 12, WORLD, &requests[3]);
+    HANG(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
+}
+
+/* In a loop as in a solver: the call that follows stands before the exchange. */
+CASE(halo_sent_to_a_wrong_neighbour)
+{
+    for (int step = 0; step < 3; step++) {
+        HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, WORLD));
+        halo(PREVIOUS, rank == size - 1 && step == 1 ? size - 3 : NEXT, PREVIOUS, NEXT);
+    }
+}
+
+CASE(halo_with_a_wrong_neighbour)
+{
+    int right = rank == size - 1 ? size - 3 : NEXT;
+
+    halo(PREVIOUS, right, PREVIOUS, right);
+    HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, WORLD));
+}
+
+/* The same with one tag for both directions: it may as well be rank 6 that has left its partner alone. */
+CASE(halo_of_one_tag_with_a_wrong_neighbour)
+{
+    int right = rank == size - 1 ? size - 3 : NEXT;
+    MPI_Request requests[4];
+
+    MPI_Irecv(small_received, 1, MPI_INT, PREVIOUS, 1, WORLD, &requests[0]);
+    MPI_Irecv(small_received + 1, 1, MPI_INT, right, 1, WORLD, &requests[1]);
+    MPI_Isend(small, 1, MPI_INT, PREVIOUS, 1, WORLD, &requests[2]);
+    MPI_Isend(small, 1, MPI_INT, right, 1, WORLD, &requests[3]);
+    HANG(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
+    HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, WORLD));
+}
+
+/* Exchanges in turn, of which rank 6 skips one: its partner is not the one at fault. */
+CASE(exchange_in_turn_skipped)
+{
+    int right = NEXT, left = PREVIOUS;
+
+    for (int phase = 0; phase < 2; phase++) {
+        int partner = (rank + phase) % 2 == 0 ? right : left;
+        if (rank != 6 || phase == 1)
+            HANG(MPI_Sendrecv(small, 1, MPI_INT, partner, 1, small_received, 1, MPI_INT, partner, 1, WORLD,
+                              IGNORE));
+    }
+    HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, WORLD));
+}
+
+/* Rank 0 receives once more than it should, while a message of the same kind waits at rank 2 for later: all
+   others are in a collective. */
+CASE(one_receive_too_many)
+{
+    if (rank == 1) {
+        MPI_Send(small, 1, MPI_INT, 0, 7, WORLD);
+        MPI_Send(small, 1, MPI_INT, 2, 7, WORLD);
+    }
+    if (rank == 0) {
+        MPI_Recv(small_received, 1, MPI_INT, 1, 7, WORLD, IGNORE);
+        HANG(MPI_Recv(small_received, 1, MPI_INT, 1, 7, WORLD, IGNORE));
+    }
+    HANG(MPI_Barrier(WORLD));
+    if (rank == 2)
+        MPI_Recv(small_received, 1, MPI_INT, 1, 7, WORLD, IGNORE);
+}
+
 /* Sends that nobody takes. */
 
 CASE(large_send_never_received)

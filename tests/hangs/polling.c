@@ -63,6 +63,20 @@ CASE(probes_for_nobody)
         MPI_Iprobe(1, 9, WORLD, &there, MPI_STATUS_IGNORE);
 }
 
+/* Each probes for what the other one would send after that. */
+CASE(both_probe)
+{
+    int there = 0;
+
+    if (rank > 1) {
+        HANG(receive(0, 4));
+        return;
+    }
+    ready();
+    while (!there)
+        MPI_Iprobe(MPI_ANY_SOURCE, 9, WORLD, &there, MPI_STATUS_IGNORE);
+}
+
 CASE(probes_and_naps_for_nobody)
 {
     MPI_Message message;
