@@ -172,6 +172,8 @@ static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_r
         ret->doing = rank->process_state == 'R' ? MPIQ_DOING_COMPUTING : MPIQ_DOING_UNREADABLE;
     }
     char state = rank->process_state;
+    if (rank->unread && ret->doing != MPIQ_DOING_BLOCKED)
+        ret->doing = MPIQ_DOING_UNREADABLE;
     if (rank->gone || state == 'Z' || state == 'X')
         ret->doing = MPIQ_DOING_GONE;
     else if (state == 'T' || state == 't')

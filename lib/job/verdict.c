@@ -29,7 +29,9 @@ struct tally {
     double still;  /* seconds since the newest sign of progress that is known of; 0: not known */
     bool progress; /* MPI's state changed between the looks */
     bool lost;     /* a host whose ranks are not known could not be read */
-    bool stopped;  /* all held threads wait in the end for stopped ranks */
+    struct mpiq_rank_set unread;
+    mpiq_string_id why; /* the first of those could not be read */
+    bool stopped;       /* all held threads wait in the end for stopped ranks */
 };
 
 /* Whether a sleep may end by itself, from the kernel's record of the system call; true if not known.  Only a
@@ -112,10 +114,14 @@ static void add_threads(struct tally *tally, const struct mpiq_finder *finder,
     }
 }
 
-static void add_rank(struct tally *tally, const struct mpiq_finder *finder, const struct mpiq_job_rank *rank)
+static void add_rank(struct tally *tally, struct mpiq_finder *finder, const struct mpiq_job_rank *rank)
 {
     uint32_t process = rank->process;
     const struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
+    if (rank->unread && doing->doing != MPIQ_DOING_GONE) {
+        tally->why = tally->unread.size == 0 ? rank->unread_because : tally->why;
+        mpiq_finder_add(finder, &tally->unread, process);
+    }
     tally->read++;
     tally->progress = tally->progress || rank->changed & MPIQ_CHANGED_PROGRESS;
     if (doing->doing == MPIQ_DOING_GONE || rank->phase == MPIQ_PHASE_FINALIZED) {
@@ -139,7 +145,7 @@ static void add_rank(struct tally *tally, const struct mpiq_finder *finder, cons
         add_threads(tally, finder, rank);
 }
 
-static struct tally take_stock(const struct mpiq_finder *finder)
+static struct tally take_stock(struct mpiq_finder *finder)
 {
     const struct mpiq_job_state *job = finder->job;
     struct tally tally = {.still = LONG, .stopped = true};
@@ -147,6 +153,8 @@ static struct tally take_stock(const struct mpiq_finder *finder)
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
         if (rank)
             add_rank(&tally, finder, rank);
+        else
+            mpiq_finder_add(finder, &tally.unread, process);
     }
     for (uint32_t i = 0; i < job->rank_count; i++)
         tally.lost = tally.lost || mpiq_job_is_lost_host(job, &job->ranks[i]);
@@ -186,6 +194,25 @@ static const char *what_is_unknown(struct mpiq_finder *finder, bool all_read)
                  mpiq_words_ranks(finder->arena, &ranks));
 }
 
+static void say(struct mpiq_finder *finder, enum mpiq_verdict verdict, const char *text)
+{
+    finder->diagnosis->verdict = verdict;
+    finder->diagnosis->text = text;
+}
+
+/* Of ranks that could not be read, nothing is taken for granted. */
+static void say_unread(struct mpiq_finder *finder, const struct tally *tally)
+{
+    const char *why = tally->why ? mpiq_job_string(finder->job, tally->why) : NULL;
+    if (tally->unread.size == 0)
+        say(finder, MPIQ_VERDICT_UNKNOWN, "cannot tell whether the job hangs: a host could not be read");
+    else
+        say(finder, MPIQ_VERDICT_UNKNOWN,
+            WORDS(finder->arena, "cannot tell whether the job hangs: %s could not be read%s%s%s",
+                  mpiq_words_ranks(finder->arena, &tally->unread), why ? " (" : "", why ? why : "",
+                  why ? ")" : ""));
+}
+
 /* "rank 3 is computing; 5 ranks have waited up to 2.0 s for it": of the first finding about such a rank. */
 static const char *who_is_waited_for(const struct mpiq_finder *finder)
 {
@@ -204,12 +231,6 @@ static const char *library(const struct mpiq_finder *finder)
             return mpiq_job_string(job, job->ranks[i].library);
     }
     return NULL;
-}
-
-static void say(struct mpiq_finder *finder, enum mpiq_verdict verdict, const char *text)
-{
-    finder->diagnosis->verdict = verdict;
-    finder->diagnosis->text = text;
 }
 
 static void say_stuck(struct mpiq_finder *finder)
@@ -254,6 +275,8 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
             tally.read == 0 ? "no rank could be read" : "what the ranks do could not be read");
     } else if (tally.finished == tally.read && tally.read == all && !tally.lost) {
         say(finder, MPIQ_VERDICT_FINISHED, "no rank is in MPI any more");
+    } else if (tally.unread.size > 0 || tally.lost) {
+        say_unread(finder, &tally);
     } else if (tally.stacks_in_mpi > 0 && tally.stacks + tally.finished == tally.read) {
         const char *name = library(finder);
         say(finder, MPIQ_VERDICT_UNKNOWN,
@@ -276,4 +299,5 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
             : tally.progress ? "the job makes progress"
                              : "no rank is proven to be stuck");
     }
+    mpiq_rank_set_deinit(&tally.unread);
 }

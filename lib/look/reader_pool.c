@@ -209,6 +209,7 @@ void mpiq_reader_pool_destroy(struct mpiq_reader_pool *pool)
     mpiq_dll_host_destroy(pool->host);
     free(pool->readers);
     free(pool->failed);
+    free(pool->late);
     free(pool->reader_of);
     free(pool->held);
     free(pool);
@@ -219,10 +220,12 @@ static struct mpiq_error *make_room(struct mpiq_reader_pool *pool, size_t count)
     if (pool->source_count >= count && pool->failed)
         return NULL;
     bool *failed = calloc(count + 1, sizeof *failed);
+    uint8_t *late = calloc(count + 1, sizeof *late);
     size_t *reader_of = calloc(count + 1, sizeof *reader_of);
     int64_t *held = calloc(count + 1, sizeof *held);
-    if (!failed || !reader_of || !held) {
+    if (!failed || !late || !reader_of || !held) {
         free(failed);
+        free(late);
         free(reader_of);
         free(held);
         return mpiq_error_no_memory();
@@ -230,9 +233,11 @@ static struct mpiq_error *make_room(struct mpiq_reader_pool *pool, size_t count)
     for (size_t i = 0; i < count; i++)
         reader_of[i] = MPIQ_NO_READER;
     free(pool->failed);
+    free(pool->late);
     free(pool->reader_of);
     free(pool->held);
     pool->failed = failed;
+    pool->late = late;
     pool->reader_of = reader_of;
     pool->held = held;
     pool->source_count = count;
@@ -268,6 +273,7 @@ struct mpiq_error *mpiq_reader_pool_look(struct mpiq_reader_pool *pool, struct m
     pool->unasked = 0;
     pool->done = 0;
     pool->last_answer = 0;
+    memset(pool->late, 0, count * sizeof *pool->late);
     if (look == 1) {
         memset(pool->held, 0, count * sizeof *pool->held);
         pool->answers = 0;

@@ -5,6 +5,7 @@
 
 #include "look/reader_pool.h"
 #include "look/reader_process.h"
+#include "look/starved.h"
 #include "rank/rank.h"
 
 enum { MPIQ_POOL_MAX_THREADS = 32, MPIQ_POOL_ANSWERS = 2 };
@@ -17,6 +18,10 @@ struct mpiq_reader_task {
     uint64_t number;
     size_t index; /* of the source */
     int64_t start;
+    int64_t extra;            /* nanoseconds that it has on top, as somebody waits for a processor */
+    int64_t probed;           /* CLOCK_MONOTONIC: when the shares were taken; 0: never */
+    struct mpiq_share reader; /* the reader's, with its helpers */
+    struct mpiq_share rank;
 };
 
 /* The process that reads the ranks of one owner, and those that it is at. */
@@ -42,6 +47,7 @@ struct mpiq_reader_pool {
     /* By source, from look to look. */
     size_t source_count;
     bool *failed;      /* it cost a reader its life: not asked again */
+    uint8_t *late;     /* how often reading it has timed out in this look */
     size_t *reader_of; /* MPIQ_NO_READER: not known yet */
     int64_t *held;     /* nanoseconds for which all others have waited for it */
     struct {
@@ -83,7 +89,12 @@ struct mpiq_error *mpiq_pool_hear(struct mpiq_reader_pool *pool, struct mpiq_poo
 /* Ends a reader that is late over one of its ranks: the one that it has been at for the longest. */
 struct mpiq_error *mpiq_pool_keep_time(struct mpiq_reader_pool *pool, struct mpiq_pooled_reader *reader);
 
-/* reader_time.c: when that task is late. */
+/* reader_time.c: whether a task that is late waits for a processor, or its rank does: then it gets more time,
+   up to a limit. */
+bool mpiq_pool_grants(const struct mpiq_reader_pool *pool, const struct mpiq_pooled_reader *reader,
+                      struct mpiq_reader_task *task, int64_t now);
+
+/* When that task is late. */
 int64_t mpiq_pool_deadline(const struct mpiq_reader_pool *pool, const struct mpiq_reader_task *task);
 
 /* All others have waited for that task until now. */

@@ -67,7 +67,10 @@ static struct mpiq_error *lose_reader(struct mpiq_reader_pool *pool, struct mpiq
     bool one = reader->task_count == 1;
     while (reader->task_count > 0) {
         struct mpiq_reader_task task = take_task(reader, 0);
-        if (!error && known && (one || task.number == culprit)) {
+        bool its = known && (one || task.number == culprit);
+        if (its && reason->code == MPIQ_ERROR_TIMEOUT && pool->late[task.index]++ == 0) {
+            pool->progress[task.index] = MPIQ_SOURCE_SUSPECT; /* once more, alone and with more time */
+        } else if (!error && its) {
             pool->failed[task.index] = true;
             error = mpiq_pool_finish_with(pool, task.index, mpiq_steal(reason));
         } else {
@@ -116,7 +119,8 @@ static struct mpiq_error *ask(struct mpiq_reader_pool *pool, struct mpiq_pooled_
     if (error)
         return error;
     struct mpiq_reader_task *task = &reader->tasks[reader->task_count++];
-    *task = (struct mpiq_reader_task){++pool->request, index, mpiq_monotonic_ns()};
+    *task =
+        (struct mpiq_reader_task){.number = ++pool->request, .index = index, .start = mpiq_monotonic_ns()};
     pool->progress[index] = MPIQ_SOURCE_ASKED;
     error = mpiq_reader_process_request(&reader->process, task->number, mpiq_pool_source(pool, index), index,
                                         pool->look, pool->options->stop, pool->options->stacks, NULL);
@@ -169,6 +173,13 @@ static struct mpiq_error *take_answer(struct mpiq_reader_pool *pool, struct mpiq
     struct mpiq_error *error = mpiq_steal(answer->error);
     if (!error)
         error = mpiq_rank_state_from_json(answer->text, strlen(answer->text), ret);
+    const struct mpiq_problem *unread = error ? NULL : mpiq_rank_state_unread(*ret);
+    if (unread && unread->code == MPIQ_ERROR_TIMEOUT && pool->late[task->index]++ == 0) {
+        mpiq_debug("look", "process %d is read again: %s", (int)source->pid, unread->text);
+        mpiq_rank_state_destroy(mpiq_steal(*ret));
+        pool->progress[task->index] = MPIQ_SOURCE_SUSPECT;
+        return NULL;
+    }
     const char *missing = missing_memory(error, *ret);
     if (missing)
         lose_memory(pool, reader, missing);
@@ -233,8 +244,9 @@ struct mpiq_error *mpiq_pool_keep_time(struct mpiq_reader_pool *pool, struct mpi
     int64_t now = mpiq_monotonic_ns();
     const struct mpiq_reader_task *late = NULL;
     for (size_t i = 0; i < reader->task_count; i++) {
-        const struct mpiq_reader_task *task = &reader->tasks[i];
-        if (now >= mpiq_pool_deadline(pool, task) && (!late || task->start < late->start))
+        struct mpiq_reader_task *task = &reader->tasks[i];
+        if (now >= mpiq_pool_deadline(pool, task) && !mpiq_pool_grants(pool, reader, task, now) &&
+            (!late || task->start < late->start))
             late = task;
     }
     if (!late)

@@ -33,6 +33,7 @@ struct mpiq_watch {
     double started;    /* when the first rank was seen; 0: none so far */
     double moved;      /* when something moved last, as far as is known */
     bool looked;       /* there was a look, and nothing of it is missing */
+    bool partial;      /* the last one could not read some rank: nothing counts as still */
     double marked;     /* when the last look had ended */
     uint64_t progress; /* what the last look saw of MPI's progress */
     struct mark *marks;
@@ -91,7 +92,7 @@ double mpiq_watch_sample(struct mpiq_watch *watch, double longest)
 
 double mpiq_watch_still(const struct mpiq_watch *watch)
 {
-    return watch->looked && watch->started > 0 ? now() - watch->moved : 0;
+    return watch->looked && !watch->partial && watch->started > 0 ? now() - watch->moved : 0;
 }
 
 /* ---- MPI's progress ------------------------------------------------------------------------------------ */
@@ -229,6 +230,18 @@ static bool rank_moved(const struct mpiq_watch *watch, const struct mpiq_job *jo
     }
 }
 
+static bool has_unread(const struct mpiq_look_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct mpiq_look_source *source = &sources->items[i];
+        for (int look = 0; look < 2; look++) {
+            if (source->looks[look] && mpiq_rank_state_unread(source->looks[look]))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* All ranks of a job that has as many as its world says: a rank on another host may move unseen. */
 static bool is_whole(const struct mpiq_job *job)
 {
@@ -303,6 +316,18 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
     bool progress = false;
     struct mark *marks = marks_of(&watch->activity, &mark_count);
     struct mpiq_error *error = marks ? mpiq_job_read(&options, &job) : mpiq_error_no_memory();
+    watch->partial = !error && has_unread(&job->sources);
+    if (watch->partial) { /* it is compared with nothing: the next look is, with the one before */
+        struct mpiq_diagnose_options diagnose = {.stall_after = options.stall_after};
+        error = mpiq_job_decide(job, &diagnose);
+        if (error)
+            mpiq_job_destroy(job);
+        else
+            *ret = job;
+        watch->sampled = now();
+        free(marks);
+        return error;
+    }
     if (!error) {
         uint64_t hash = progress_of(&job->sources);
         /* Ranks on other hosts may move unseen between the looks: of those, a proof alone counts. */

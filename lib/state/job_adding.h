@@ -10,6 +10,7 @@ struct mpiq_adding {
     struct mpiq_job_state *job;
     const struct mpiq_rank_state *state;
     struct mpiq_job_rank *old; /* as the first look left it; NULL: there is none */
+    bool comparable;           /* old and state tell the same of the rank's library: what differs has moved */
     uint32_t row;              /* in ranks */
     uint32_t first_member;     /* of this state's communicators */
     uint32_t first_view;       /* of this state's windows */

@@ -89,6 +89,8 @@ uint32_t mpiq_job_ranks_read(const struct mpiq_job_state *job)
     uint32_t count = 0;
     for (uint32_t i = 0; i < job->world_count; i++)
         count += job->worlds[i].present;
+    for (uint32_t i = 0; i < job->rank_count; i++)
+        count -= job->ranks[i].process != MPIQ_NONE && job->ranks[i].unread;
     return count;
 }
 

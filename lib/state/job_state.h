@@ -341,7 +341,8 @@ struct mpiq_job_rank {
     uint32_t call_count;
     uint32_t first_problem;
     uint32_t problem_count;
-    uint32_t first_fact; /* in facts */
+    mpiq_string_id unread_because; /* 0: its two looks cannot be compared */
+    uint32_t first_fact;           /* in facts */
     uint32_t fact_count;
     int64_t lost_facts;  /* calls that no fact counts */
     uint32_t first_past; /* in past_calls: thread by thread, newest last */
@@ -349,14 +350,15 @@ struct mpiq_job_rank {
     uint64_t past_dropped; /* older calls that were left out for lack of room */
     uint32_t first_view;   /* of its windows; only while ranks are added */
     uint32_t view_count;
-    uint8_t phase;       /* enum mpiq_phase */
-    uint8_t source;      /* enum mpiq_source */
-    uint8_t looks;       /* 1: first, 2: second, 3: both; of a core file one is all there is */
-    uint8_t changed;     /* MPIQ_CHANGED_, between the looks */
+    uint8_t phase;   /* enum mpiq_phase */
+    uint8_t source;  /* enum mpiq_source */
+    uint8_t looks;   /* 1: first, 2: second, 3: both can be compared; of a core file one is all there is */
+    uint8_t changed; /* MPIQ_CHANGED_, between the looks */
     int8_t thread_level; /* -1 not known */
     int8_t recording;    /* enum mpiq_tristate */
     int8_t queues;       /* enum mpiq_tristate */
     char process_state;  /* R S D T t Z X ? */
+    bool unread;         /* one of the looks at it failed or was cut short: unread_because */
     bool core;
     bool gone;
     bool traced;

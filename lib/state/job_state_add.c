@@ -354,6 +354,20 @@ static uint8_t changes(const struct mpiq_look_marks *a, const struct mpiq_look_m
            (a->stacks != b->stacks ? MPIQ_CHANGED_STACKS : 0);
 }
 
+/* Whether what differs between the looks has moved: what one of them could not read has not.  Of a library
+   that is in motion, lists cannot always be read to their end: there, counts and waits still tell. */
+static bool are_comparable(const struct mpiq_job_rank *old, const struct mpiq_look_marks *before,
+                           const struct mpiq_rank_state *state, const struct mpiq_look_marks *now)
+{
+    const unsigned moved = MPIQ_CHANGED_PROGRESS & ~(unsigned)MPIQ_CHANGED_QUEUES;
+    bool started = old->phase < MPIQ_PHASE_RUNNING && state->phase > old->phase;
+    bool ended = state->gone || state->phase >= MPIQ_PHASE_FINALIZED;
+    bool same =
+        old->source == state->source && old->queues == state->queues && old->recording == state->recording;
+    return started || ended ||
+           (same && (old->problem_count == state->problem_count || changes(before, now) & moved));
+}
+
 /* Of a rank without a name its process alone is known. */
 static uint64_t rank_hash(uint64_t name, int32_t pid, const char *host)
 {
@@ -458,14 +472,26 @@ struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
         return mpiq_job_refuse_double(job, &rank, state);
     }
 
+    const struct mpiq_problem *unread = mpiq_rank_state_unread(state);
     struct mpiq_job_rank old = rank;
     struct mpiq_adding adding = {.job = job, .state = state, .old = rank.looks ? &old : NULL, .row = row};
+    if (unread && !mpiq_job_intern(job, unread->text, &rank.unread_because))
+        return no_memory();
+    bool first_unread = rank.unread;
+    rank.unread = rank.unread || unread;
+    if (unread && rank.looks && !first_unread) { /* what the first look saw is the better part */
+        bool good = add_problems(&adding, &rank);
+        job->ranks[row] = rank;
+        return good ? NULL : no_memory();
+    }
     struct mpiq_look_marks marks;
     mpiq_look_marks(state, &marks);
     struct mpiq_look_marks *before = &job->builder->marks[row];
-    rank.changed = rank.looks ? changes(before, &marks) : 0;
-    bool same = rank.looks && memcmp(before, &marks, sizeof marks) == 0;
-    rank.looks |= (uint8_t)look;
+    adding.comparable = rank.looks && !first_unread && are_comparable(&rank, before, state, &marks);
+    rank.changed = adding.comparable ? changes(before, &marks) : 0;
+    rank.unread = rank.unread || (rank.looks && !adding.comparable);
+    bool same = adding.comparable && memcmp(before, &marks, sizeof marks) == 0;
+    rank.looks = (uint8_t)(look | (adding.comparable ? rank.looks : 0));
     bool good;
     if (same) {
         mpiq_same_threads(&adding, &rank);

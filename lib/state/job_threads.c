@@ -62,7 +62,7 @@ static const struct mpiq_job_thread *old_thread(const struct mpiq_adding *adding
 static int8_t held(const struct mpiq_adding *adding, const struct mpiq_thread *thread, uint64_t mark,
                    uint8_t changed)
 {
-    if (!adding->old && !adding->state->core)
+    if ((adding->old ? !adding->comparable : !adding->state->core))
         return MPIQ_UNKNOWN;
     if (!mark || (!thread->record && !mpiq_can_tell_waits(adding->state)))
         return MPIQ_NO;

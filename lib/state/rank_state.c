@@ -349,6 +349,28 @@ void mpiq_rank_state_problem(struct mpiq_rank_state *state, const char *what, st
     mpiq_error_destroy(error);
 }
 
+/* Whether that problem leaves open what the rank does. */
+static bool is_failure(const struct mpiq_rank_state *state, const struct mpiq_problem *problem)
+{
+    bool library = problem->what && strcmp(problem->what, "library") == 0;
+    if (problem->code == MPIQ_ERROR_TIMEOUT || problem->code == MPIQ_ERROR_NO_MEMORY)
+        return true;
+    if (library && problem->code != MPIQ_ERROR_NOT_FOUND && problem->code != MPIQ_ERROR_UNSUPPORTED)
+        return true;
+    return state->source == MPIQ_SOURCE_NONE && state->thread_count == 0;
+}
+
+const struct mpiq_problem *mpiq_rank_state_unread(const struct mpiq_rank_state *state)
+{
+    if (state->gone || state->process_state == 'Z' || state->process_state == 'X')
+        return NULL;
+    for (size_t i = 0; i < state->problem_count; i++) {
+        if (is_failure(state, &state->problems[i]))
+            return &state->problems[i];
+    }
+    return NULL;
+}
+
 uint32_t mpiq_communicator_peers(const struct mpiq_communicator *comm)
 {
     return comm->flags & MPIQ_COMM_INTER ? comm->remote.count : comm->local.count;

@@ -576,6 +576,11 @@ struct mpiq_fact *mpiq_rank_state_add_fact(struct mpiq_rank_state *state);
    last problem says that there was none. */
 void mpiq_rank_state_problem(struct mpiq_rank_state *state, const char *what, struct mpiq_error *error);
 
+/* Why what a living rank does is not known from this state, as reading it failed or was cut short: one of its
+   problems.  NULL: it was read as far as its library allows.  A thread in uninterruptible sleep, or a library
+   that nobody can read, is no failure. */
+const struct mpiq_problem *mpiq_rank_state_unread(const struct mpiq_rank_state *state);
+
 /* How many local ranks the other side of an operation may have: of the remote group of an
    intercommunicator, else of the local one; 0 not known.  A state from JSON has no peer_local,
    actual_local, channel, local_rank or index out of its range; a writer keeps to that. */

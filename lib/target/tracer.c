@@ -22,6 +22,8 @@
 /* How long a thread may take to stop.  On a machine with many more busy ranks than cores it first has to get
    its turn; one in uninterruptible sleep never does. */
 static const uint64_t stop_limit_ns = 1000000000u;
+/* Much longer, if that is what it waits for. */
+static const uint64_t starved_limit_ns = 10000000000u;
 /* How often the list of threads is read again until nobody new is on it. */
 enum { FREEZE_ROUNDS = 100, SEIZE_TRIES = 5 };
 
@@ -80,10 +82,19 @@ static bool look(pid_t tid, struct stopped *ret, bool *gone)
     return true;
 }
 
+static bool wants_processor(pid_t pid, pid_t tid)
+{
+    struct mpiq_proc_stat stat = {0};
+    struct mpiq_error *error = mpiq_proc_stat(pid, tid, &stat);
+    bool wants = !error && stat.state == 'R';
+    mpiq_error_destroy(error);
+    return wants;
+}
+
 /* Waits for a thread that was told to stop.  False: it has ended, or (*late) takes too long.  A running
    thread stops within microseconds; one that waits for a processor takes until it gets one.  We sleep
    between checks instead of yielding, which would only put us at the end of the same queue. */
-static bool await(pid_t tid, uint64_t deadline, struct stopped *ret, bool *late)
+static bool await(pid_t pid, pid_t tid, uint64_t deadline, struct stopped *ret, bool *late)
 {
     bool gone = false;
     uint64_t start = now();
@@ -95,7 +106,7 @@ static bool await(pid_t tid, uint64_t deadline, struct stopped *ret, bool *late)
         if (gone)
             return false;
         uint64_t time = now();
-        if (time > deadline) {
+        if (time > deadline && (time > deadline + starved_limit_ns || !wants_processor(pid, tid))) {
             *late = true;
             return false;
         }
@@ -128,8 +139,8 @@ static struct mpiq_error *sleeps(pid_t pid, pid_t tid)
 {
     return mpiq_error_create(
         MPIQ_ERROR_TIMEOUT,
-        "thread %d of process %d does not stop: it is in uninterruptible sleep (a file system or "
-        "device that does not answer, most likely), or no processor is free for it",
+        "thread %d of process %d does not stop: no processor is free for it, or it is in uninterruptible "
+        "sleep (a file system or device that does not answer)",
         (int)tid, (int)pid);
 }
 
@@ -200,13 +211,17 @@ static struct mpiq_error *copy_running(const struct mpiq_tracer *tracer, bool *l
         return gone(tracer->pid, tracer->tid);
     }
     if (stat.state == 'D')
-        return sleeps(tracer->pid, tracer->tid);
+        return mpiq_error_create(
+            MPIQ_ERROR_UNSUPPORTED,
+            "thread %d of process %d is in uninterruptible sleep (a file system or device that does not "
+            "answer, most likely): its stack cannot be copied",
+            (int)tracer->tid, (int)tracer->pid);
     if (!seize(tracer->tid))
         return mpiq_permission_trace_error(tracer->pid, tracer->tid, errno);
     struct stopped stopped = {.tid = tracer->tid};
     uint64_t start = now();
     if (ptrace(PTRACE_INTERRUPT, tracer->tid, NULL, NULL) != 0 ||
-        !await(tracer->tid, start + stop_limit_ns, &stopped, late)) {
+        !await(tracer->pid, tracer->tid, start + stop_limit_ns, &stopped, late)) {
         if (*late)
             return sleeps(tracer->pid, tracer->tid);
         collect(tracer->pid, tracer->tid);
@@ -274,7 +289,7 @@ static struct mpiq_error *freeze(struct mpiq_tracer *tracer)
         /* Only a thread that runs can give birth: wait for these before the list is read again. */
         for (; awaited < tracer->frozen_count; awaited++) {
             bool late;
-            await(tracer->frozen[awaited].tid, deadline, &tracer->frozen[awaited], &late);
+            await(tracer->pid, tracer->frozen[awaited].tid, deadline, &tracer->frozen[awaited], &late);
         }
     }
     return error;

@@ -138,7 +138,63 @@ static void test_unread(void)
     for (int rank = 0; rank < 2; rank++)
         job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
     job.unread[2] = true;
-    job_expect(&job, "unknown: cannot tell whether the ranks are stuck: not all ranks could be read\n");
+    job_expect(&job, "unknown: cannot tell whether the job hangs: rank 2 could not be read\n");
+}
+
+/* A look at a rank that timed out: bare, or (partial) after its library was read. */
+static void time_out(struct job_builder *job, int rank, int look, bool partial)
+{
+    struct mpiq_rank_state **state = &job->states[look - 1][rank];
+    if (!partial) {
+        struct mpiq_rank_state *bare = mpiq_rank_state_create();
+        CU_ASSERT_PTR_NOT_NULL_FATAL(bare);
+        bare->pid = (*state)->pid;
+        bare->name = (*state)->name;
+        bare->world_size = (*state)->world_size;
+        bare->process_state = '?';
+        mpiq_rank_state_destroy(*state);
+        *state = bare;
+    }
+    mpiq_rank_state_problem(*state, partial ? "stack" : "process",
+                            mpiq_error_create(MPIQ_ERROR_TIMEOUT, "it took too long"));
+}
+
+/* Three ranks that wait for each other in a circle: reading one of them timed out, in one look or both, whole
+   or in part, while the others move or do not.  It is never taken for a rank that gets on. */
+static void test_timed_out(void)
+{
+    enum { PARTIAL = 4, MOVES = 8, ALL = 16 };
+    for (unsigned how = 0; how < ALL; how++) {
+        struct job_builder job;
+        if ((how & 3) == 0)
+            continue;
+        job_init(&job, 3);
+        for (int rank = 0; rank < 3; rank++)
+            job_recv(&job, rank, WORLD, (rank + 1) % 3, 7);
+        if (how & MOVES) {
+            job.look = 2;
+            job_recv(&job, 0, WORLD, 1, 7);
+        }
+        for (int look = 1; look <= 2; look++) {
+            if (how & (unsigned)look)
+                time_out(&job, 1, look, how & PARTIAL);
+        }
+        job_expect(
+            &job,
+            "unknown: cannot tell whether the job hangs: rank 1 could not be read (it took too long)\n");
+    }
+}
+
+/* Whoever waits for each other without it is stuck all the same. */
+static void test_timed_out_elsewhere(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    job_recv(&job, 0, WORLD, 1, 7);
+    job_recv(&job, 1, WORLD, 0, 7);
+    time_out(&job, 2, 2, false);
+    job_expect(&job, "deadlock: 2 of 3 ranks can never continue\n"
+                     "wait_cycle ranks 0-1: Ranks 0 and 1 receive from each other, and none has sent\n");
 }
 
 /* A deadlocked part beside one that goes on. */
@@ -566,6 +622,8 @@ int main(void)
         {"computing", test_computing},
         {"since which call", test_since_which_call},
         {"unread", test_unread},
+        {"timed out", test_timed_out},
+        {"timed out elsewhere", test_timed_out_elsewhere},
         {"part", test_part},
         {"one look", test_one_look},
         {"ping pong", test_ping_pong},
