@@ -14,6 +14,7 @@
 #include "children.h"
 #include "record.h"
 #include "say.h"
+#include "strict.h"
 
 enum { GRACE_SECONDS = 5, DOUBTS_MOST = 5 };
 
@@ -110,6 +111,10 @@ static bool start(struct command_line *line)
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, &before);
     children_adopt();
+    if (line->strict && !strict_offer()) {
+        fprintf(stderr, "mpiq: out of memory\n");
+        return false;
+    }
     launcher = fork();
     if (launcher < 0) {
         fprintf(stderr, "mpiq: cannot start %s: %m\n", line->program[0]);
@@ -122,8 +127,7 @@ static bool start(struct command_line *line)
             if (line->strict || line->check)
                 _exit(EXIT_NOTHING_READ);
         }
-        char **program =
-            line->strict && setenv("MPIQ_STRICT", "1", 1) != 0 ? NULL : record_forward(line->program);
+        char **program = record_forward(line->program);
         if (!program)
             _exit(EXIT_NOTHING_READ);
         execvp(program[0], program);
@@ -282,7 +286,7 @@ static int look_if_quiet(struct run *run)
     double hang_after = run->line->hang_after;
     double quiet = mpiq_watch_sample(run->watch, 5 * sample_period);
     double wanted = run->proven > 0 ? between_proofs : quiet_before_look;
-    wanted = hang_after < wanted ? hang_after : wanted;
+    wanted = strict_refused() ? 0 : hang_after < wanted ? hang_after : wanted;
     bool told = run->told[0] != '\0'; /* then the look is for what has changed */
     if (quiet < 0 || (quiet < wanted && !told) || now() < run->next_look)
         return -1;

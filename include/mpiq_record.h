@@ -114,7 +114,8 @@ struct mpiq_record_call {
     int32_t peer;     /* for a collective: its root; for a completed receive: the sender */
     int32_t tag;      /* MPIQ_RECORD_NO_PEER: the call has none */
     uint16_t function;
-    uint16_t reserved;
+    uint16_t refused; /* 1: with MPIQ_RECORD_STRICT, a collective that is not like those of other members: it
+                         is not passed on to the library, and does not end */
 };
 
 /* Bits of mpiq_record_thread.window_wait: what is known about the one-sided call that the thread is in. */
@@ -233,6 +234,9 @@ struct mpiq_record_channel {
 #define MPIQ_RECORD_COMM_LOOSE 128u
 /* The program has freed it, and messages may still be under way; the handle is not the program's. */
 #define MPIQ_RECORD_COMM_LINGERS 256u
+/* Private to the recorder: some creation on a communicator that this one goes back to may not have been
+   counted, so members may give its id to another one. */
+#define MPIQ_RECORD_COMM_DOUBTED 512u
 
 /* One collective call, as the caller made it. */
 struct mpiq_record_collective {

@@ -177,7 +177,10 @@ typedef struct {
 
 enum mqs_call_list { mqs_calls_recent, mqs_calls_outstanding };
 
-/* Why a thread waits; numbered as enum ompi_mqs_wait_kind. */
+/* Why a thread waits; numbered as enum ompi_mqs_wait_kind, and this one: for nothing, in a collective that the
+   recorder has not passed on to the library because other members' calls do not match it. */
+#define MQS_WAIT_REFUSED 64
+
 typedef struct {
     int tid;
     int level; /* 0: the outermost of this thread */

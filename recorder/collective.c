@@ -89,8 +89,11 @@ void collective_begin(struct call *call, bool start, struct mpiq_record_collecti
 
 void collective_doubt(struct mpiq_record_comm *comm)
 {
-    if (comm)
-        __atomic_fetch_or(&comm->flags, MPIQ_RECORD_COMM_UNCOUNTED, __ATOMIC_RELAXED);
+    if (!comm)
+        return;
+    __atomic_fetch_or(&comm->flags, MPIQ_RECORD_COMM_UNCOUNTED, __ATOMIC_RELAXED);
+    if (recorder_strict)
+        compare_doubt(comm);
 }
 
 /* Classes of errors in arguments, the same in all ABIs: up to MPI_ERR_REQUEST and its neighbours, and

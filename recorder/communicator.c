@@ -302,6 +302,8 @@ void comm_created(const struct call *call, uint64_t handle, bool same_group)
         comm->id[1] = combine(comm->id[0], hash_of(comm));
         if (!parent)
             comm->flags |= MPIQ_RECORD_COMM_UNCLEAR;
+        else if (parent->flags & (MPIQ_RECORD_COMM_UNCOUNTED | MPIQ_RECORD_COMM_DOUBTED))
+            comm->flags |= MPIQ_RECORD_COMM_DOUBTED;
         if (strstr(name, "Cart") || strstr(name, "raph"))
             comm->flags |= MPIQ_RECORD_COMM_TOPOLOGY;
     }

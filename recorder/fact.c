@@ -5,6 +5,8 @@
  * One open-addressed table under the arena's lock.  Calls for which there is no room are counted in
  * lost_facts; then the check draws no conclusions from missing facts.
  */
+#include <string.h>
+
 #include "recorder.h"
 
 bool recorder_check;
@@ -109,8 +111,7 @@ void fact_message(bool sent, const struct message *message)
 
 /* ---- collectives ------------------------------------------------------------------------------------- */
 
-/* An operation's index in `ops`, from 1. */
-static uint16_t op_number(uint64_t handle)
+uint16_t fact_op(uint64_t handle)
 {
     const struct mpiq_record_op *ops = arena_at(mpiq_record_root.ops);
     for (unsigned i = 0; handle && ops && i < MPIQ_RECORD_MAX_OPS; i++) {
@@ -118,6 +119,16 @@ static uint16_t op_number(uint64_t handle)
             return (uint16_t)(i + 1);
     }
     return handle ? UINT16_MAX : 0;
+}
+
+uint64_t fact_op_handle(const char *name)
+{
+    const struct mpiq_record_op *ops = arena_at(mpiq_record_root.ops);
+    for (unsigned i = 0; ops && i < MPIQ_RECORD_MAX_OPS; i++) {
+        if (strcmp(ops[i].name, name) == 0)
+            return ops[i].handle;
+    }
+    return 0;
 }
 
 void fact_collective(const struct mpiq_record_comm *comm, const struct mpiq_record_collective *note)
@@ -136,7 +147,7 @@ void fact_collective(const struct mpiq_record_comm *comm, const struct mpiq_reco
         .comm = arena_offset(comm),
         .peer = inter ? MPIQ_RECORD_NO_PEER : note->root,
         .tag = MPIQ_RECORD_ANY,
-        .op = op_number(note->op),
+        .op = fact_op(note->op),
         .bytes = inter ? -1 : note->bytes,
         .base = (uint8_t)(!signature.known            ? MPIQ_RECORD_BASE_ANY
                           : signature.part_count == 0 ? MPIQ_RECORD_BASE_NONE

@@ -203,6 +203,8 @@ static void begin(void)
     watch_end();
     if (recorder_check)
         check_begin();
+    if (recorder_strict)
+        compare_begin();
     root->phase = OMPI_MQS_PHASE_RUNNING;
 }
 

@@ -440,6 +440,10 @@ struct message {
 };
 
 bool fact_init(void);
+/* A predefined operation's index in the records' list of them, from 1; 0: no handle, UINT16_MAX: another. And
+   its handle by its name; 0: there is none. */
+uint16_t fact_op(uint64_t handle);
+uint64_t fact_op_handle(const char *name);
 void fact_message(bool sent, const struct message *message);
 void fact_collective(const struct mpiq_record_comm *comm, const struct mpiq_record_collective *note);
 void fact_object(enum mpiq_record_object object, uint64_t handle, unsigned function, word caller,
@@ -461,6 +465,20 @@ void check_freeing(const struct function *function, const word *arguments, struc
 void check_freed(const struct freeing *freeing, int result);
 /* Notes the object a call made, which has to be freed. */
 void check_object(const struct call *call);
+
+/* ---- compare.c: members' calls, with --strict ---------------------------------------------------------- */
+
+void compare_begin(void); /* at the end of MPI_Init */
+/* Whether the call is like those of the members that have made theirs, as far as that is known.  Does not
+ * wait.
+ */
+bool compare_is_like_others(const struct call *call);
+/* Waits for all members of call->comm; false: their calls are not alike. */
+bool compare_all(const struct call *call);
+/* Stays in the call, and drives MPI's progress, unless it turns out that there is nothing to compare. */
+void compare_refuse(const struct call *call);
+/* Collectives on the communicator are not counted right by this rank. */
+void compare_doubt(const struct mpiq_record_comm *comm);
 
 /* ---- strict.c ---------------------------------------------------------------------------------------- */
 

@@ -6,7 +6,10 @@
  * A standard send may wait for its receive, so each becomes a synchronous send.  A blocking collective may
  * wait for all members, so a barrier on the same communicator comes first.  Members call the barrier in the
  * order of their collectives, so in a correct program barriers match barriers, and no separate communicator
- * is needed.  Buffered and ready sends, non-blocking collectives and one-sided calls are unchanged.
+ * is needed.  Buffered and ready sends and one-sided calls are unchanged.
+ *
+ * Each collective, also a non-blocking or persistent one, is compared with those of the other members
+ * (compare.c) before it is made.
  */
 #include <stdlib.h>
 
@@ -81,19 +84,22 @@ static word sendrecv_replace(const struct call *call, mpi_function *next)
     return result;
 }
 
-/* A barrier before the call; not needed on a communicator with one member. */
+/* Waits for all members before the call; not needed on a communicator with one member. */
 static void synchronise(const struct call *call)
 {
     const struct mpiq_record_comm *comm = call->comm;
     const struct mpiq_record_group *group = comm ? arena_at(comm->group) : NULL;
     if (!group || call->thread->number == 0 || (group->count < 2 && !comm->remote_group))
         return;
-    ASK(Barrier, comm->handle);
+    if (!compare_all(call))
+        compare_refuse(call);
 }
 
 word strict_go(const struct call *call, mpi_function *next)
 {
     const word *a = call->arguments;
+    if (call->collective && !compare_is_like_others(call))
+        compare_refuse(call);
     switch ((enum action)call->function->action) {
     case ACTION_SEND:
         return (word)ASK_LIKE(call, Ssend, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -107,8 +113,7 @@ word strict_go(const struct call *call, mpi_function *next)
         return call->function->large ? go(next, a) : sendrecv_replace(call, next);
     case ACTION_COLLECTIVE:
     case ACTION_FILE_OPEN:
-        if (call->function->collective != OMPI_MQS_barrier)
-            synchronise(call);
+        synchronise(call);
         return go(next, a);
     case ACTION_CREATE:
     case ACTION_COMM_FREE:

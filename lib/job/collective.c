@@ -305,3 +305,19 @@ void mpiq_thread_collective(const struct mpiq_job_state *job, const struct mpiq_
     if (ret->comm == MPIQ_NONE)
         ret->comm = internal_comm(job, rank);
 }
+
+bool mpiq_is_refused(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank, uint32_t comm,
+                     int64_t number)
+{
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
+        const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, thread);
+        if (!wait || wait->kind != MPIQ_WAIT_REFUSED)
+            continue;
+        struct mpiq_thread_collective in;
+        mpiq_thread_collective(job, rank, thread, &in);
+        if (in.comm == comm && in.number == number)
+            return true;
+    }
+    return false;
+}

@@ -88,6 +88,11 @@ const struct mpiq_job_persistent *mpiq_persistent_of(const struct mpiq_job_state
 bool mpiq_is_unstarted(const struct mpiq_job_state *job, uint32_t process, uint32_t comm, int64_t number,
                        int64_t starts);
 
+/* Whether --strict has refused the rank's call of that number: it matches no other member's, and never ends.
+ */
+bool mpiq_is_refused(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank, uint32_t comm,
+                     int64_t number);
+
 /* The ring's entry with that running number; NULL: not there, or not there any more. */
 const struct mpiq_job_call *mpiq_numbered_call(const struct mpiq_job_state *job,
                                                const struct mpiq_job_member *member, int64_t number);

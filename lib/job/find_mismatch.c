@@ -89,6 +89,48 @@ static void add_ranks(struct mpiq_finder *finder, const struct value_groups *gro
     }
 }
 
+/* Where a member made its call of that number, if it is elsewhere by now: MPIQ_NONE if not, or not known. */
+static uint32_t made_elsewhere(const struct mpiq_finder *finder, uint32_t comm, int64_t number,
+                               uint32_t process)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    const struct mpiq_job_member *member =
+        rank ? mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm) : NULL;
+    const struct mpiq_job_call *call = member ? mpiq_numbered_call(job, member, number) : NULL;
+    uint32_t now = finder->diagnosis->ranks[process].site;
+    if (!call || call->started == MPIQ_NONE)
+        return MPIQ_NONE;
+    const struct mpiq_site *made = &job->sites[call->started];
+    return now != MPIQ_NONE && job->sites[now].file == made->file && job->sites[now].line == made->line &&
+                   job->sites[now].function == made->function
+               ? MPIQ_NONE
+               : call->started;
+}
+
+/* " at solver.c:12", of the call that the first of the ranks made, if they are elsewhere by now; adds that
+   place to the finding. */
+static const char *place_of(struct mpiq_finder *finder, struct mpiq_finding *finding, const char *name,
+                            const struct mpiq_rank_set *ranks)
+{
+    const struct mpiq_job_state *job = finder->job;
+    uint32_t process = mpiq_job_process(job, ranks->ranges[0].world, ranks->ranges[0].first);
+    uint32_t at = made_elsewhere(finder, finding->comm, finding->number, process);
+    const char *place = at == MPIQ_NONE ? "" : mpiq_words_place(finder->arena, job, at);
+    if (!place[0])
+        return "";
+    struct mpiq_finding_site *site =
+        finding->site_count < MPIQ_MOST_SITES ? mpiq_finding_add_site(finding) : NULL;
+    if (site) {
+        site->call = name;
+        site->file = mpiq_job_string(job, job->sites[at].file);
+        site->function = mpiq_job_string(job, job->sites[at].function);
+        site->line = job->sites[at].line;
+        finder->failed = finder->failed || !mpiq_rank_set_add_set(&site->ranks, ranks);
+    }
+    return WORDS(finder->arena, " at %s", place);
+}
+
 /* Whether that call was found to differ already, by those who wait in another one. */
 static bool is_known(const struct mpiq_finder *finder, uint32_t comm, int64_t number, enum field field)
 {
@@ -135,8 +177,9 @@ static void say_classes(struct mpiq_finder *finder, uint32_t comm, int64_t numbe
             return;
         }
         call->collective = name ? name : "a collective";
-        text = WORDS(finder->arena, "%s%s%s called %s", text, i == 0 ? "" : ", ",
-                     mpiq_words_ranks(finder->arena, &call->ranks), call->collective);
+        text = WORDS(finder->arena, "%s%s%s called %s%s", text, i == 0 ? "" : ", ",
+                     mpiq_words_ranks(finder->arena, &call->ranks), call->collective,
+                     place_of(finder, finding, call->collective, &groups->list[i].ranks));
     }
     if (finding)
         finding->text = WORDS(finder->arena, "collective %" PRId64 " on %s: %s", number,
@@ -176,6 +219,8 @@ static void say_argument(struct mpiq_finder *finder, uint32_t comm, int64_t numb
         const char *who = mpiq_words_ranks(finder->arena, &value->ranks);
         const char *what = bytes ? WORDS(finder->arena, "%s bytes", value->value)
                                  : WORDS(finder->arena, "%s %s", field, value->value);
+        what =
+            WORDS(finder->arena, "%s%s", what, place_of(finder, finding, finding->collective, &value->ranks));
         text = text[0] ? WORDS(finder->arena, "%s, %s with %s", text, who, what)
                        : WORDS(finder->arena, "%s called %s with %s", who,
                                finding->collective ? finding->collective : "a collective", what);

@@ -30,6 +30,8 @@ static enum progress progress_of(const struct mpiq_wait_graph *graph, uint32_t p
                    : ENTERED;
     if (member->ordered < number)
         return COMING;
+    if (mpiq_is_refused(job, rank, comm, number))
+        return NEVER;
     const struct mpiq_job_call *call = collective >= 0 ? mpiq_numbered_call(job, member, number) : NULL;
     return call && job->shapes[call->shape].collective != collective ? NEVER : ENTERED;
 }
@@ -248,7 +250,8 @@ static uint32_t add_behind(struct mpiq_wait_graph *graph, const struct pending_m
     return next;
 }
 
-/* Whether somebody spent that number on another collective than those who wait in it. */
+/* Whether somebody spent that number on another collective than those who wait in it, or on one that
+   --strict has refused. */
 static bool is_mixed(const struct mpiq_wait_graph *graph, const struct pending_members *pending,
                      uint32_t comm, int64_t number)
 {
@@ -259,6 +262,8 @@ static bool is_mixed(const struct mpiq_wait_graph *graph, const struct pending_m
             continue;
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, pending->list[i].process);
         const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm);
+        if (mpiq_is_refused(job, rank, comm, number))
+            return true;
         const struct mpiq_job_call *call = member ? mpiq_numbered_call(job, member, number) : NULL;
         int collective = call ? job->shapes[call->shape].collective : -1;
         if (collective >= 0 && first >= 0 && collective != first)

@@ -422,6 +422,10 @@ static uint32_t build_recorded(struct mpiq_wait_graph *graph, const struct mpiq_
 {
     const struct mpiq_job_state *job = graph->job;
     const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, thread);
+    if (wait->kind == MPIQ_WAIT_REFUSED) {
+        mpiq_graph_edge(graph, MPIQ_NODE_DEAD, MPIQ_NONE);
+        return 1;
+    }
     bool together = wait->kind == MPIQ_WAIT_FENCE || wait->kind == MPIQ_WAIT_WIN_FREE;
     if (together ? mpiq_counted_window(job, rank->process, wait) != MPIQ_NONE : wait->window != MPIQ_NONE)
         return mpiq_build_window(graph, rank, thread, wait);

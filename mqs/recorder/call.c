@@ -80,6 +80,24 @@ static bool in_ring(const struct mpiq_record_comm *comm, uint64_t number)
     return number > 0 && comm->ordered - number < MPIQ_RECORD_RING;
 }
 
+/* Whether a thread is held in the call with that number, which --strict has not passed on. */
+static bool is_refused(const struct copy *copy, const struct mpiq_record_comm *comm, uint64_t number)
+{
+    const struct mpiq_record_thread *thread;
+    uint32_t at = 0;
+    unsigned seen = 0;
+
+    while ((thread = copy_next_thread(copy, &at, &seen)) != NULL) {
+        const struct mpiq_record_call *call = copy_current_call(thread);
+
+        if (call != NULL && call->refused != 0 && thread->number == number &&
+            copy_comm(copy, call->comm) == comm) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int next_recent(mqs_process_info *info, mqs_collective_call *ret)
 {
     const struct mpiq_record_comm *comm = info->comm;
@@ -94,7 +112,7 @@ static int next_recent(mqs_process_info *info, mqs_collective_call *ret)
     info->next_call--;
     if (makes_request(&info->copy, call)) {
         ret->request = (mqs_taddr_t)outstanding_handle(&info->copy, comm, call);
-        ret->done = ret->request == 0;
+        ret->done = ret->request == 0 && !is_refused(&info->copy, comm, info->next_call + 1);
     }
     return mqs_ok;
 }

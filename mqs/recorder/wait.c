@@ -101,6 +101,9 @@ static int describe(mqs_process_info *info, const struct mpiq_record_thread *thr
     if (ret->kind == OMPI_MQS_WAIT_FINALIZE && info->copy.root.phase < OMPI_MQS_PHASE_FINALIZING) {
         ret->kind = OMPI_MQS_WAIT_NONE;
     }
+    if (call->refused != 0) {
+        ret->kind = MQS_WAIT_REFUSED;
+    }
     if (ret->kind == OMPI_MQS_WAIT_NONE) {
         return mqs_ok;
     }

@@ -389,6 +389,50 @@ static void test_hidden_communicator(void)
                      "MPI_Bcast that the other 2 ranks are waiting in\n");
 }
 
+/* With --strict, rank 1's call has not been passed on: nobody can go on, whatever the root needs. */
+static void test_refused(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 3; rank++) {
+        job_collective(&job, rank, WORLD, "MPI_Bcast", 1, ANY);
+        job_arguments(&job, rank, WORLD, rank == 1 ? 2 : 0, NULL, 4);
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *state = job.states[look][rank];
+            struct mpiq_thread *thread = &state->threads[state->thread_count - 1];
+            state->strict = true;
+            if (rank == 1 && thread->wait_count > 0)
+                thread->waits[thread->wait_count - 1].kind = MPIQ_WAIT_REFUSED;
+        }
+    }
+    job_expect(
+        &job,
+        "deadlock: none of the 3 ranks can continue\n"
+        "collective_argument_mismatch ranks 0-2 suspects 1: Rank 1 called MPI_Bcast with root 2, ranks 0 "
+        "and 2 with root 0 (collective 1 on MPI_COMM_WORLD)\n");
+}
+
+/* The same of a non-blocking call, which its thread never leaves. */
+static void test_refused_start(void)
+{
+    struct job_builder job;
+    job_init(&job, 2);
+    for (int rank = 0; rank < 2; rank++) {
+        job_collective(&job, rank, WORLD, rank == 1 ? "MPI_Ireduce" : "MPI_Barrier", 1, ANY);
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *state = job.states[look][rank];
+            struct mpiq_thread *thread = &state->threads[state->thread_count - 1];
+            if (rank == 1 && thread->wait_count > 0)
+                thread->waits[thread->wait_count - 1].kind = MPIQ_WAIT_REFUSED;
+        }
+    }
+    job_expect(
+        &job,
+        "deadlock: none of the 2 ranks can continue\n"
+        "collective_mismatch ranks 0-1: Collective 1 on MPI_COMM_WORLD: rank 0 called MPI_Barrier, rank 1 "
+        "called MPI_Ireduce\n");
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -411,6 +455,8 @@ int main(void)
         {"other root, unpatched", test_other_root_unpatched},
         {"background", test_background},
         {"hidden communicator", test_hidden_communicator},
+        {"a call that --strict has refused never ends", test_refused},
+        {"a start that --strict has refused never ends", test_refused_start},
         CU_TEST_INFO_NULL,
     };
     return suite_run("collectives", tests);

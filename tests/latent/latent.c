@@ -399,7 +399,8 @@ static void another_order(void)
 static void another_order_once(void)
 {
     for (int step = 0; step < 200; step++) {
-        MPI_Barrier(WORLD);
+        double one = 1, sum = 0; /* all messages have one length, so that no library complains */
+        MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, WORLD);
         swap(step == 120 && rank % 2);
     }
 }

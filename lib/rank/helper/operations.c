@@ -284,7 +284,8 @@ static int32_t find_window(const struct mpiq_rank_state *state, mqs_taddr_t hand
 static void read_wait(struct mpiq_reading *reading, const mqs_wait *from)
 {
     struct mpiq_thread *thread = thread_of(reading->state, from->tid > 0 ? from->tid : 0);
-    if (!thread || from->kind < MPIQ_WAIT_NONE || from->kind > MPIQ_WAIT_WIN_FREE)
+    bool refused = from->kind == MQS_WAIT_REFUSED;
+    if (!thread || from->kind < MPIQ_WAIT_NONE || (from->kind > MPIQ_WAIT_WIN_FREE && !refused))
         return;
     /* A wait of no kind for nothing says only that there is a record of the thread. */
     if (from->kind == MPIQ_WAIT_NONE && from->operations <= 0)
@@ -293,7 +294,7 @@ static void read_wait(struct mpiq_reading *reading, const mqs_wait *from)
     if (!wait)
         return;
     wait->level = from->level >= 0 ? from->level : 0;
-    wait->kind = (uint8_t)from->kind;
+    wait->kind = (uint8_t)(refused ? MPIQ_WAIT_REFUSED : from->kind);
     wait->need = from->need >= 0 ? from->need : 0;
     wait->episode = from->episode;
     wait->begin_ns = from->begin_ns > 0 ? from->begin_ns : 0;
