@@ -43,10 +43,10 @@ LINES = (
 INSTEAD = {("ompi/request/request.h", "ompi/mqs/wait.h"): ("calls", "ompi/mqs/thread.h")}
 
 # New files that only some release lines have.
-ONLY = {"layout_part": ("5.0", "6.1")}
+ONLY = {"layout_part": ("5.0", "6.0", "6.1")}
 
 # Lines whose MPI functions are templates, of which one makes several functions, in other libraries than the rest.
-TEMPLATES = ("6.1",)
+TEMPLATES = ("6.0", "6.1")
 
 INCLUDE = re.compile(r'#include "ompi/mqs/(\w+)\.h"')
 
