@@ -70,7 +70,13 @@ struct mpiq_error *mpiq_locate(const char *variable, const char *name, const cha
     }
     if (search(ret, name, installed, built))
         return NULL;
-    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
-                             "%s is not beside this program, nor in %s; set %s to its path", name, installed,
-                             variable);
+    /* A program that embeds libmpiq may be anywhere. */
+    char below[PATH_MAX];
+    snprintf(below, sizeof below, "/%s", installed);
+    if (try(ret, MPIQ_PREFIX, below, name))
+        return NULL;
+    return mpiq_error_create(
+        MPIQ_ERROR_NOT_FOUND,
+        "%s is not beside this program, nor in %s of its prefix or of %s; set %s to its path", name,
+        installed, MPIQ_PREFIX, variable);
 }
