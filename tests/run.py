@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs all tests of a build and closes with the counts: CUnit programs through meson, the rest by pytest.
 
-Usage: tests/run.py BUILD.  MPIQ_QUICK leaves out the tests that need an MPI job.
+Usage: tests/run.py BUILD [units|quick|all].  units: what needs no MPI job.  quick: a part of the rest, too.
 """
-import glob
 import os
+import pathlib
 import queue
 import re
 import signal
@@ -15,12 +15,18 @@ import threading
 import time
 import xml.etree.ElementTree as xml
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.path.dirname(HERE)
+from support import libraries
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parent
 MESON_SKIP = 77
 
 # The folders that take longest, begun first.
-LONGEST = ["hangs", "e2e", "mqs", "gdb", "hosts", "latent"]
+LONGEST = ["e2e", "gdb", "mqs", "hosts", "latent"]
+# Folders that are left to the whole run: they need libraries that we build, other hosts, or many looks.
+NOT_QUICK = {"hosts", "mqs", "patch", "security"}
+# Of a test that has not ended by then something is wrong, on a busy machine too: meson's 30 seconds, that many times.
+UNIT_PATIENCE = 20
 
 # Runs the words after the first with processes, /proc and /dev/shm of their own; the first is the pid to begin at.
 # The shell stays, to take in processes whose parents have ended.
@@ -29,11 +35,13 @@ OWN_PROCESSES = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child=KIL
 PRINTING = threading.Lock()
 # What failed, by name, for the end of the output.
 FAILED = []
+# How many seconds each part took.
+TIMES = {}
 
 
 def run_units(build):
     """Meson's tests: (passed, failed, skipped), counted in CUnit's test functions where a program has them."""
-    result = subprocess.run(["meson", "test", "-C", build, "--print-errorlogs", "--no-rebuild"],
+    result = subprocess.run(["meson", "test", "-C", build, "--print-errorlogs", "--no-rebuild", "-t", str(UNIT_PATIENCE)],
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     print(result.stdout, flush=True)
     log = os.path.join(build, "meson-logs", "testlog.txt")
@@ -71,13 +79,33 @@ def can_part():
     return tried.returncode == 0
 
 
-def run_folder(build, name, first_pid, counts):
-    """One folder's end-to-end tests, with what they print in one piece; adds to counts."""
-    report = os.path.join(build, f"pytest-{name}.xml")
+def parts(tier):
+    """What is run by pytest: [(name, arguments)], in the order in which it begins.  tests/hangs goes library by library, so
+    that both sides share it."""
+    folders = sorted({file.parent.name for file in HERE.glob("*/test_*.py")} - (NOT_QUICK if tier == "quick" else set()),
+                     key=lambda name: (LONGEST.index(name) if name in LONGEST else len(LONGEST), name))
+    quick = tier == "quick"
+    lines = libraries.quick() if quick else [line.name for line in libraries.named("")]
+    live = HERE / "hangs" / "test_corpus.py"
+    options = ["--part", "quick" if quick else "usual", "--looks", "2", "--jobs", "2"]
+    by_line = [(f"hangs on {name}", [live, "--lines", name, *options]) for name in lines]
+    found = []
+    for name in folders:
+        chosen = [HERE / name]
+        if name == "hangs":
+            left_out = {live, HERE / "hangs" / "test_run_corpus.py"} if quick else {live}
+            chosen = sorted(set(HERE.glob("hangs/test_*.py")) - left_out)
+        found.append((name, chosen))
+    return found + by_line if quick else by_line + found
+
+
+def run_part(build, name, arguments, first_pid, counts):
+    """One part of the end-to-end tests, with what they print in one piece; adds to counts."""
+    report = os.path.join(build, f"pytest-{name.replace(' ', '-').replace(':', '-')}.xml")
     if os.path.exists(report):
         os.remove(report)
-    command = [sys.executable, "-m", "pytest", "-q", "-rs", f"--junitxml={report}", "-p", "no:cacheprovider",
-               os.path.join(HERE, name)]
+    command = [sys.executable, "-m", "pytest", *map(str, arguments), "-q", "-rs", f"--junitxml={report}",
+               "-p", "no:cacheprovider", "--durations=5", "--durations-min=5"]
     if first_pid is not None:
         command = [*OWN_PROCESSES, str(first_pid), *command]
     began = time.monotonic()
@@ -97,28 +125,28 @@ def run_folder(build, name, first_pid, counts):
     with PRINTING:
         print(f"tests/{name}:", flush=True)
         sys.stdout.buffer.write(result.stdout)
-        print(f"tests/{name}: {time.monotonic() - began:.0f} s\n", flush=True)
+        TIMES[f"tests/{name}"] = time.monotonic() - began
+        print(f"tests/{name}: {TIMES[f'tests/{name}']:.0f} s\n", flush=True)
         counts.append((total - failed - skipped, failed, skipped))
 
 
-def run_pytest(build):
-    """The end-to-end tests, two folders at a time where they can be kept apart: (passed, failed, skipped)."""
-    if os.environ.get("MPIQ_QUICK"):
+def run_pytest(build, tier):
+    """The end-to-end tests, two parts at a time where they can be kept apart: (passed, failed, skipped)."""
+    if tier == "units":
         return 0, 0, 0
-    folders = sorted({os.path.basename(os.path.dirname(path)) for path in glob.glob(f"{HERE}/*/test_*.py")},
-                     key=lambda name: (LONGEST.index(name) if name in LONGEST else len(LONGEST), name))
     waiting = queue.SimpleQueue()
-    for name in folders:
-        waiting.put(name)
+    chosen = parts(tier)
+    for part in chosen:
+        waiting.put(part)
     counts = []
 
     def work(first_pid):
         while True:
             try:
-                name = waiting.get_nowait()
+                name, arguments = waiting.get_nowait()
             except queue.Empty:
                 return
-            run_folder(build, name, first_pid, counts)
+            run_part(build, name, arguments, first_pid, counts)
 
     # Open MPI names files after the launcher's pid, so the two sides never use the same ones.
     workers = [threading.Thread(target=work, args=(pid,)) for pid in ((1000, 16000) if can_part() else (None,))]
@@ -126,15 +154,21 @@ def run_pytest(build):
         worker.start()
     for worker in workers:
         worker.join()
-    return tuple(sum(column) for column in zip(*counts)) if len(counts) == len(folders) else (0, 1, 0)
+    return tuple(sum(column) for column in zip(*counts)) if len(counts) == len(chosen) else (0, 1, 0)
 
 
 def main():
-    """Prints the sum on the last line, and fails if anything failed or nothing ran."""
+    """Prints what each part took, what failed, and the sum on the last line; fails if anything failed or nothing ran."""
     build = os.path.abspath(sys.argv[1])
+    tier = sys.argv[2] if sys.argv[2:] else "all"
     # A shell that runs this in the background has it ignored, and so would all that is started here.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    counts = [sum(pair) for pair in zip(run_units(build), run_pytest(build))]
+    began = time.monotonic()
+    counts = run_units(build)
+    TIMES["units"] = time.monotonic() - began
+    counts = [sum(pair) for pair in zip(counts, run_pytest(build, tier))]
+    for name, seconds in sorted(TIMES.items(), key=lambda item: -item[1]):
+        print(f"{seconds:6.0f} s  {name}")
     for name in FAILED:
         print(f"failed: {name}")
     print("{} passed, {} failed, {} skipped".format(*counts), flush=True)

@@ -2,11 +2,12 @@
 """What the end-to-end tests need: mpiq, Open MPI of each line, the example solver, running and hung."""
 import pathlib
 import shutil
-import subprocess
 
 import pytest
 
+from support import conditions
 from support import job as jobs
+from support import built
 from support import libraries
 from support.answers import Mpiq
 from support.built import mpiq_program
@@ -15,13 +16,10 @@ from support.solver_job import SOLVER, SolverJob
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-@pytest.fixture(scope="session", params=["4.1", "5.0"])
+@pytest.fixture(scope="session", params=libraries.for_most_tests())
 def line(request):
-    """A patched Open MPI of one release line."""
-    found = libraries.lines().get(request.param)
-    if found is None:
-        pytest.skip(f"{libraries.PREFIX_VARIABLES[request.param]} names no Open MPI {request.param}")
-    return found
+    """An Open MPI: this machine's under the recorder, or a patched one."""
+    return built.line(request.param)
 
 
 @pytest.fixture(scope="session")
@@ -56,8 +54,7 @@ def cores(hung, tmp_path_factory):
         pytest.skip("gcore is not installed: it comes with gdb")
     directory = tmp_path_factory.mktemp("cores")
     for rank, pid in sorted(hung.pids.items()):
-        done = subprocess.run(["gcore", "-o", directory / f"core-{rank}", str(pid)], capture_output=True,
-                              text=True, timeout=120, check=False)
+        done = conditions.run(["gcore", "-o", directory / f"core-{rank}", str(pid)], seconds=120)
         assert done.returncode == 0, done.stderr
     return sorted(directory.glob("core-*"))
 

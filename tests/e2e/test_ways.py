@@ -5,10 +5,10 @@ import json
 import os
 import shutil
 import socket
-import subprocess
 
 import pytest
 
+from support import conditions
 from support import schema
 from support.answers import ROOT, line_of
 
@@ -31,8 +31,7 @@ def by_gdb(mpiq):
         words = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-iex", f"source {LOADER}"]
         for command in [f"set mpi mpiq {mpiq.path}", *commands, "mpi report --json"]:
             words += ["-ex", command]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False,
-                              stdin=subprocess.DEVNULL, env={**os.environ, "MPIQ": mpiq.path})
+        done = conditions.run(words, seconds=120, env={**os.environ, "MPIQ": mpiq.path})
         assert '{"schema"' in done.stdout, done.stdout + done.stderr
         value, _ = json.JSONDecoder().raw_decode(done.stdout[done.stdout.index('{"schema"'):])
         assert schema.misfit(value) == ""
@@ -75,7 +74,7 @@ def test_verdict_and_job_are_as_expected(report, line, hung):
     assert report["job"]["size"] == 4
     assert report["job"]["ranks_seen"] == 4
     assert report["job"]["mpi"].startswith(f"Open MPI {line.release}.")
-    assert report["job"]["source"] == "patched"
+    assert report["job"]["source"] == ("patched" if line.patched else "recorder")
     assert report["job"]["hosts"] == [socket.gethostname()]
     assert hung.process.poll() is None
 

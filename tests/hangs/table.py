@@ -27,11 +27,11 @@ in brackets. A verdict may be weaker there (`running` or `unknown` instead of `d
 stamps a wait only after it has polled some thousand times, so on a busy machine the waiting time may be missing even
 with the patch.
 
-To regenerate this file, with prefixes as in `./dev test` (`MPIQ_OMPI_41`, `MPIQ_OMPI_50`, `…_STOCK`, `MPIQ`):
+To regenerate this file, with prefixes as in `./dev test --all` (`MPIQ_OMPI_41`, `MPIQ_OMPI_50`, `…_STOCK`, `MPIQ`):
 
     tests/hangs/run --part full --results results.json --table docs/CORPUS.md
 
-It can be done line by line: results are added to `results.json`. `./dev test` runs the whole corpus with 4 looks instead
+It can be done line by line: results are added to `results.json`. `./dev test --all` runs the whole corpus with 2 looks instead
 of 50 at each program that does not hang, and prints the tables; the number of looks below shows which run this is.
 """
 

@@ -5,6 +5,8 @@ import pathlib
 
 import pytest
 
+from support import libraries
+
 
 def mpiq_program():
     """The path of mpiq, as text; without one the test is skipped."""
@@ -28,3 +30,10 @@ def built(name):
 def recorder():
     """The recorder that belongs to mpiq."""
     return built("recorder/libmpiq_record.so")
+
+
+def line(name):
+    """An MPI library by its name; where the environment names none, the test is skipped."""
+    if name in libraries.PREFIX_VARIABLES and name not in libraries.lines():
+        pytest.skip(f"{libraries.PREFIX_VARIABLES[name]} names no Open MPI {name}")
+    return libraries.line(name)

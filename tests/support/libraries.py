@@ -170,6 +170,20 @@ def line(name):
     return lines().get(name) or Library(name)
 
 
+def for_most_tests():
+    """Names of the lines that tests of what mpiq shows run on: this machine's Open MPI under the recorder, and those with
+    the patch that the environment names."""
+    names = [name for name, line_ in lines().items() if line_.patched]
+    return (["openmpi+record"] if os.environ.get("MPIQ_OMPI_DEBIAN") else []) + names or ["4.1", "5.0"]
+
+
+def quick():
+    """Names of the lines of the quick tests: this machine's libraries with and without the recorder, and those with the
+    patch that the environment names."""
+    patched = [name for name, line_ in lines().items() if line_.patched]
+    return ["4.1-debian", "openmpi+record", "mpich", "mpich+record"] + patched
+
+
 def sample():
     """Those that are run where none is named: this machine's under the recorder, and of the roots, those that have been
     made: Open MPI 5.0.7 and MPICH of trixie, Open MPI 6.0.0rc2 of forky."""
