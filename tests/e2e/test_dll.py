@@ -2,7 +2,6 @@
 """mpiq --dll: the release's own message-queue library is read, a bad one costs no more than its answer."""
 import os
 import signal
-import time
 import uuid
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from support import job as jobs
 from support import libraries
 from support.built import built
+from support.conditions import ended, wait_until
 from support.harmless import end_marked
 from support.solver_job import SOLVER, SolverJob
 
@@ -79,10 +79,8 @@ def test_a_looping_dll_ends_with_mpiq(hung, mpiq):
         mark = f"mpiq-{uuid.uuid4().hex}"
         process = mpiq.start("--dll", bad("looping"), hung.pid,
                              env={**os.environ, "MPIQ_TEST_WHERE": "21", "MPIQ_TEST_JOB": mark})
-        end = time.monotonic() + 60
-        while len(jobs.marked_processes(mark)) < 2:
-            assert time.monotonic() < end and process.poll() is None
-            time.sleep(0.02)
+        wait_until(lambda: len(jobs.marked_processes(mark)) >= 2 or process.poll() is not None, "a helper")
+        assert process.poll() is None
         process.send_signal(number)
-        process.wait(60)
+        ended(process)
         assert end_marked(mark) == []

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A program that was not written for these tests: Open MPI's own ring, out of its source package."""
 import tarfile
-import time
 
 import pytest
 
@@ -36,10 +35,7 @@ def test_ring_that_runs_to_its_end(ring, start):
 def test_ring_with_a_rank_that_never_begins(ring, start, mpiq):
     job = start(["sh", "-c", LATE, ring], 4)
     stopped = job.wait_for_state(1, "T")
-    deadline = time.monotonic() + 60
-    answer = mpiq("--json", job.pid)
-    while answer.json["verdict"] == "running" and time.monotonic() < deadline: # the others come to MPI_Init yet
-        answer = mpiq("--json", job.pid)
+    answer = mpiq.until(lambda answer: answer.json["verdict"] != "running", job.pid) # the others come to MPI_Init yet
     assert answer.status == 4, answer.out + answer.err
     assert answer.json["verdict"] == "stalled"
     cause, consequence = answer.json["findings"]

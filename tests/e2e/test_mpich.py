@@ -7,11 +7,11 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 
 from support import libraries
+from support.conditions import ended
 
 HERE = pathlib.Path(__file__).resolve().parent
 UNPACKED = pathlib.Path(os.environ.get("MPIQ_MPICH", "/")) # where this machine's Debian packages are unpacked
@@ -91,7 +91,7 @@ class Job:
     def __exit__(self, *_):
         self.process.send_signal(signal.SIGINT) # Hydra ends its ranks
         try:
-            self.process.wait(10)
+            ended(self.process, 10)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -101,15 +101,9 @@ def line_of(source, what):
     return next(number for number, line in enumerate(source.read_text().splitlines(), 1) if what in line)
 
 
-def settled(mpiq, job, calls, seconds=30):
+def settled(mpiq, job, calls):
     """The answer once each rank is where it stays."""
-    end = time.monotonic() + seconds
-    while True:
-        answer = mpiq("--json", job.process.pid)
-        ranks = answer.json["ranks"] if answer.out else []
-        if [rank.get("call", "") for rank in ranks] == calls or time.monotonic() > end:
-            return answer
-        time.sleep(0.2)
+    return mpiq.until(lambda answer: [rank.get("call", "") for rank in answer.json["ranks"]] == calls, job.process.pid)
 
 
 @pytest.mark.parametrize("name, function", [("hang_mpich.c", "mpi_exchange"), ("hang_mpif.f90", "hang"),
@@ -180,13 +174,6 @@ def test_a_job_that_computes_runs(mpiq, mpich, tmp_path):
     source = HERE / "hang_mpich.c"
     program = build(mpich, source, tmp_path / "compute")
     with Job(mpich, program, "compute") as job:
-        end = time.monotonic() + 30
-        while True:
-            answer = mpiq("--json", job.process.pid)
-            done = answer.status == 0 and all(rank.get("site", {}).get("function") == "mpi_work"
-                                              for rank in answer.json["ranks"])
-            if done or time.monotonic() > end:
-                break
-            time.sleep(0.2)
-    assert answer.status == 0
+        answer = mpiq.until(lambda answer: answer.status == 0 and all(rank.get("site", {}).get("function") == "mpi_work"
+                                                             for rank in answer.json["ranks"]), job.process.pid)
     assert [(rank["state"], rank["site"]["function"]) for rank in answer.json["ranks"]] == [("computing", "mpi_work")] * 3

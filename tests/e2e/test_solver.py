@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The main job: the example solver has taken its wrong turn, and mpiq says why it hangs."""
 import os
-import time
 
 import pytest
 
 from support.answers import ROOT, line_of, without_times
+from support.conditions import wait_until
 
 SOURCE = ROOT / "examples" / "solver.c"
 BCAST_LINE = line_of(SOURCE, "MPI_Bcast(parameters")
@@ -21,12 +21,10 @@ def report(hung, mpiq):
 
 def test_waiting_times_are_shown(hung, mpiq):
     """Each wait has its length, as soon as it has polled for a while."""
-    end = time.monotonic() + 60
-    while True:
-        since = [rank.get("since", 0) for rank in mpiq.json("ranks", hung.pid)["ranks"]]
-        if min(since) > 0:
-            break
-        assert time.monotonic() < end, since
+    def times():
+        return [rank.get("since", 0) for rank in mpiq.json("ranks", hung.pid)["ranks"]]
+
+    since = wait_until(lambda: [now for now in [times()] if min(now) > 0], times)[0]
     later = [rank["since"] for rank in mpiq.json("ranks", hung.pid)["ranks"]]
     assert all(after >= before for before, after in zip(since, later))
 

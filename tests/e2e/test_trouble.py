@@ -6,12 +6,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from support import job as jobs
 from support.answers import Mpiq
+from support.conditions import wait_until
 from support.solver_job import SolverJob
 
 
@@ -170,10 +170,7 @@ def test_job_whose_ranks_are_gone(line, solver, hung, mpiq):
         os.kill(job.pid, signal.SIGSTOP) # it would end with them
         for pid in job.pids.values():
             os.kill(pid, signal.SIGKILL)
-        end = time.monotonic() + 30
-        while any(jobs.process_state(pid) != "Z" for pid in job.pids.values()):
-            assert time.monotonic() < end
-            time.sleep(0.02)
+        wait_until(lambda: all(jobs.process_state(pid) == "Z" for pid in job.pids.values()), "the end of all ranks")
         answer = mpiq(job.pid)
         os.kill(job.pid, signal.SIGCONT)
     assert (answer.status, answer.out) == (3, "")

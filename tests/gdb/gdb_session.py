@@ -3,7 +3,8 @@
 import json
 import os
 import pathlib
-import subprocess
+
+from support import conditions
 
 HERE = pathlib.Path(__file__).resolve().parent
 LOADER = HERE.parent.parent / "gdb-plugin" / "mpi.py"
@@ -47,8 +48,7 @@ def run(commands, pid=None, before=(), load=True, arguments=(), **variables):
     if pid is not None:
         command[4:4] = ["-p", str(pid)]
     command += map(str, arguments)
-    done = subprocess.run(command, env=environment(**variables), capture_output=True, text=True,
-                          timeout=SECONDS, check=False, stdin=subprocess.DEVNULL)
+    done = conditions.run(command, seconds=SECONDS, env=environment(**variables))
     said = Said(done)
     assert "Traceback" not in said.both and "Python Exception" not in said.both, said.both
     return said

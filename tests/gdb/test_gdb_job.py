@@ -11,7 +11,9 @@ import pytest
 import gdb_session
 from hung_job import HERE, RANKS, HungJob
 from test_gdb_places import needs_gdbserver
-from test_gdb_trouble import is_free, wait_for
+from test_gdb_trouble import is_free
+from support import conditions
+from support.conditions import wait_until
 
 # How long something has lasted is another moment later.
 _TIME = re.compile(r"\b\d+(\.\d+)? (ms|s|m|h|d)\b( \d+ (ms|s|m|h)\b)*")
@@ -33,8 +35,7 @@ def without_times(value):
 
 
 def mpiq_says(mpiq, *arguments, statuses=(0, 1)):
-    done = subprocess.run([mpiq, *map(str, arguments)], capture_output=True, text=True, check=False,
-                          timeout=gdb_session.SECONDS)
+    done = conditions.run([mpiq, *map(str, arguments)], seconds=gdb_session.SECONDS)
     assert done.returncode in statuses, done.stderr
     return done.stdout
 
@@ -248,7 +249,7 @@ def test_job_goes_on(mpiq, line, program, tmp_path):
         with subprocess.Popen(command, env=gdb_session.environment(MPIQ=mpiq), stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as gdb:
             try:
-                wait_for((tmp_path / "reported").exists, "no report")
+                wait_until((tmp_path / "reported").exists, "no report")
             finally:
                 gdb.kill()
         pathlib.Path(release).touch()

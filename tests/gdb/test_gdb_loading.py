@@ -7,6 +7,7 @@ import subprocess
 
 import gdb_session
 from hung_job import RANKS, HungJob
+from support import conditions
 
 PLUGIN = gdb_session.LOADER.parent
 COMMANDS = ["attach", "collectives", "comms", "detach", "message", "queues", "rank", "ranks", "report",
@@ -130,8 +131,8 @@ def test_machine_interface(wire, hung):
     variables = {**wire.variables(["hello 1"]), "TERM": "xterm"}
     command = ["gdb", "-nx", "-q", "-i=mi3", "-iex", "set debuginfod enabled off", "-iex",
                "source %s" % gdb_session.LOADER]
-    done = subprocess.run(command, input=commands, env=gdb_session.environment(**variables), text=True,
-                          capture_output=True, timeout=gdb_session.SECONDS, check=False)
+    done = conditions.run(command, seconds=gdb_session.SECONDS, input=commands,
+                          env=gdb_session.environment(**variables))
     assert '~"{\\"arguments\\": [\\"ranks\\"' in done.stdout, done.stdout
     assert "^error,msg=\"mpi why needs a rank: mpi why 3\"" in done.stdout
     assert "\\033" not in done.stdout

@@ -3,12 +3,12 @@
 process wherever gdb has it from."""
 import pathlib
 import re
-import subprocess
 
 import pytest
 
 import gdb_session
 from hung_job import HERE, HungJob
+from support import conditions
 from support import libraries
 from test_gdb_job import gdb_says
 from test_gdb_places import needs_gdbserver, stripped_copy
@@ -167,8 +167,8 @@ def test_machine_interface(mpiq, job):
                "\"mpi message 0 sends 0\"\n-target-detach\n-gdb-exit\n" % job.pids[0]
     command = ["gdb", "-nx", "-q", "-i=mi3", "-iex", "set debuginfod enabled off", "-iex",
                "source %s" % gdb_session.LOADER]
-    done = subprocess.run(command, input=commands, env=gdb_session.environment(MPIQ=mpiq, TERM="xterm"), text=True,
-                          capture_output=True, timeout=gdb_session.SECONDS, check=False)
+    done = conditions.run(command, seconds=gdb_session.SECONDS, input=commands,
+                          env=gdb_session.environment(MPIQ=mpiq, TERM="xterm"))
     assert re.search(r'name="nobody",type="MPI_Comm",value="0x[0-9a-f]+ MPI_COMM_NULL"', done.stdout), done.stdout
     assert re.search(r'name="var1",.*value="0x[0-9a-f]+ side, rank 0 of 2, context id ', done.stdout)
     assert '~"[1] = {int = 9, double[3] = {-1, -2, -3}' in done.stdout

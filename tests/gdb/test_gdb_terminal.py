@@ -4,12 +4,10 @@ import os
 import pty
 import select
 import subprocess
-import time
 
 import gdb_session
-from test_gdb_trouble import is_free, is_gone, wait_for
-
-SECONDS = 60
+from test_gdb_trouble import is_free, is_gone
+from support.conditions import wait_until
 
 
 class Terminal:
@@ -32,11 +30,12 @@ class Terminal:
 
     def read_until(self, text):
         """What gdb says up to and with text."""
-        end = time.monotonic() + SECONDS
-        while text not in self.said:
-            assert time.monotonic() < end, self.said
-            if select.select([self.own], [], [], 0.2)[0]:
+        def has_said():
+            if text not in self.said and select.select([self.own], [], [], 0.2)[0]:
                 self.said += os.read(self.own, 65536).decode("utf-8", "replace")
+            return text in self.said
+
+        wait_until(has_said, lambda: f"{text!r}: {self.said}", every=0)
         at = self.said.index(text) + len(text)
         ret, self.said = self.said[:at], self.said[at:]
         return ret
@@ -57,7 +56,7 @@ def test_interrupt_key(wire, hung):
     pid = hung.pids[1]
     with Terminal(pid, **wire.variables(behaviour="hang")) as terminal:
         terminal.type("mpi ranks\n")
-        wait_for(lambda: wire.pid_file.exists() and wire.pid_file.read_text().endswith("\n"),
+        wait_until(lambda: wire.pid_file.exists() and wire.pid_file.read_text().endswith("\n"),
                  "mpiq was not started")
         terminal.type("\x03")
         terminal.read_until("interrupted: mpiq has been ended, the job is unchanged")
@@ -65,7 +64,7 @@ def test_interrupt_key(wire, hung):
         terminal.type("frame function main\n")
         assert "main (" in terminal.read_until("(gdb) ").replace("\x1b[33m", "").replace("\x1b[m", "")
     assert is_gone(int(wire.pid_file.read_text()))
-    wait_for(lambda: is_free(pid), "rank 1 does not run on")
+    wait_until(lambda: is_free(pid), "rank 1 does not run on")
 
 
 def test_color_only_at_a_terminal(wire, hung):

@@ -5,15 +5,17 @@ import pathlib
 import re
 import signal
 import subprocess
-import time
 
 import pytest
 
 import gdb_session
 from hung_job import RANKS, HungJob
 from support import libraries
+from support.conditions import communicate, wait_until
+from support.job import process_state
 
-SECONDS = 60
+# gdb waits until a process has ended, though its parent may not have asked for it.
+ENDED = "shell until grep -qs ^State:.Z /proc/%d/status || ! test -d /proc/%d; do sleep 0.02; done"
 
 
 def children_of(pid):
@@ -28,13 +30,6 @@ def children_of(pid):
         if parent == pid and session == int(stat.parent.name):
             found.append(int(stat.parent.name))
     return found
-
-
-def wait_for(condition, what):
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.02)
 
 
 def is_gone(pid):
@@ -93,10 +88,10 @@ def test_interrupt(wire, hung):
     with subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True) as gdb:
         try:
-            wait_for(lambda: wire.pid_file.exists() and wire.pid_file.read_text().endswith("\n"),
+            wait_until(lambda: wire.pid_file.exists() and wire.pid_file.read_text().endswith("\n"),
                      "mpiq was not started")
             gdb.send_signal(signal.SIGINT)
-            out, _ = gdb.communicate(timeout=SECONDS)
+            out, _ = communicate(gdb)
         finally:
             gdb.kill()
     assert "interrupted: mpiq has been ended, the job is unchanged" in out
@@ -116,14 +111,14 @@ def test_gdb_killed(wire, hung):
     with subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as gdb:
         try:
-            wait_for(lambda: wire.pid_file.exists() and wire.pid_file.read_text().endswith("\n"),
+            wait_until(lambda: wire.pid_file.exists() and wire.pid_file.read_text().endswith("\n"),
                      "mpiq was not started")
         finally:
             gdb.kill()
             gdb.wait()
     client = int(wire.pid_file.read_text())
     os.kill(client, signal.SIGKILL) # this one sleeps and so does not see that its wire has ended
-    wait_for(lambda: is_free(pid), "rank 1 does not run on")
+    wait_until(lambda: is_free(pid), "rank 1 does not run on")
 
 
 @pytest.mark.parametrize("command", ["report", "why 1", "collectives", "queues", "comms", "ranks",
@@ -232,9 +227,9 @@ def test_a_stripped_library_is_read_by_its_layouts(mpiq, line, program, tmp_path
 def test_rank_that_has_just_ended(mpiq, own_hung):
     """Under gdb, and beside it. mpirun stands still until rank 2 has been asked for: it would end the others."""
     pid, other, mpirun = own_hung.pids[1], own_hung.pids[2], own_hung.pid
-    said = gdb_session.run(["mpi report", "shell kill -STOP %d" % mpirun, "shell kill -9 %d" % other, "shell sleep 1",
+    said = gdb_session.run(["mpi report", "shell kill -STOP %d" % mpirun, "shell kill -9 %d" % other, ENDED % (other, other),
                             "mpi report", "mpi rank 2", "mpi message 2", "shell kill -CONT %d" % mpirun,
-                            "shell kill -9 %d" % pid, "shell sleep 1", "mpi report",
+                            "shell kill -9 %d" % pid, ENDED % (pid, pid), "mpi report",
                             "mpi message 1", "mpi rank 1", ALIVE], pid=pid, MPIQ=mpiq)
     assert "cannot attach to rank 2, process %d: " % other in said.err or "rank 2 has no process" in said.err
     assert "gone" in said.out or "has ended" in said.both
@@ -250,11 +245,12 @@ def test_interrupt_of_mpiq_itself(mpiq, hung):
     with subprocess.Popen(command, env=gdb_session.environment(MPIQ=mpiq), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as gdb:
         try:
-            wait_for(lambda: children_of(gdb.pid), "mpiq was not started")
+            wait_until(lambda: children_of(gdb.pid), "mpiq was not started")
             of_mpiq = children_of(gdb.pid)
-            time.sleep(1)
+            # Between its looks it sleeps.
+            wait_until(lambda: all(process_state(pid) in "SX" for pid in of_mpiq), "mpiq between its looks")
             gdb.send_signal(signal.SIGINT)
-            out, _ = gdb.communicate(timeout=SECONDS)
+            out, _ = communicate(gdb)
         finally:
             gdb.kill()
     assert "interrupted: mpiq has been ended, the job is unchanged" in out
@@ -267,5 +263,5 @@ def test_process_killed_under_gdb(wire, own_hung):
     """A rank that ends while gdb has it: the wire says so."""
     pid = own_hung.pids[1]
     answer, said = wire.ask(["symbol ompi_mpi_comm_world", "shell", "read {0} 8"], pid=pid,
-                            commands=["shell kill -9 %d" % pid, "shell sleep 0.2"])
+                            commands=["shell kill -9 %d" % pid, ENDED % (pid, pid)])
     assert answer["wires"][0][2].startswith(("err gone ", "err unmapped ", "err io ")), said.both

@@ -30,6 +30,7 @@ import time
 import tomllib
 import warnings
 
+from support import conditions
 from support import job as jobs
 from support import libraries
 from support import schema
@@ -159,8 +160,7 @@ def compile_family(line, family, directory):
 def look(mpiq, pid, *arguments):
     """One answer of mpiq's, which has to fit the schema: (answer or None, exit status, stderr)."""
     try:
-        done = subprocess.run([mpiq, "--json", *arguments, str(pid)], capture_output=True, text=True,
-                              timeout=LOOK_SECONDS, check=False)
+        done = conditions.run([mpiq, "--json", *arguments, str(pid)], LOOK_SECONDS)
     except subprocess.TimeoutExpired:
         return None, None, f"mpiq did not answer within {LOOK_SECONDS} s"
     try:
@@ -324,22 +324,22 @@ def watch_hung(result, job, mpiq):
         result.trouble = f"ranks {sorted(came_out)} came out of a case that is to hang"
 
 
-def advances(job, before, end):
+def advances(job, before, deadline):
     """Whether the ranks have counted on, by then at the latest."""
-    while job.progress() == before and job.process.poll() is None and time.monotonic() < end:
+    while job.progress() == before and job.process.poll() is None and not deadline.passed():
         time.sleep(0.05)
     return job.progress() != before
 
 
 def watch_healthy(result, job, mpiq, looks, within=ADVANCES_WITHIN):
-    before, end = job.progress(), time.monotonic() + within
+    before, deadline = job.progress(), conditions.Deadline(within)
     for i in range(looks):
         pause = PAUSES[i % len(PAUSES)]
         judge(result, look(mpiq, job.pid, *pause_option(pause)))
         if result.wrong_verdict:
             break
-    too_short = result.case.get("slow") and time.monotonic() < end
-    advanced = result.wrong_verdict or too_short or advances(job, before, end)
+    too_short = result.case.get("slow") and not deadline.passed()
+    advanced = result.wrong_verdict or too_short or advances(job, before, deadline)
     if job.process.poll() is not None:
         result.trouble = f"the job ended with {job.process.returncode} while mpiq looked at it:\n{job.output()}"
     elif not advanced:

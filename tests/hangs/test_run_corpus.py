@@ -3,13 +3,13 @@
 import concurrent.futures
 import re
 import subprocess
-import time
 
 import pytest
 
 import corpus
 from support import job as jobs
 from support import libraries
+from support.conditions import wait_until
 
 HANG_AFTER = 20
 OWN_STATUS = 7 # corpus.c: of a program that ends itself
@@ -127,9 +127,7 @@ def test_rank_that_is_not_started_yet(line, mpiq, executables, tmp_path):
     script = (f'[ "$OMPI_COMM_WORLD_RANK" = 1 ] && exec env -i sh -c ": >{cleared}; exec sleep 60"; '
               f'exec {program} one_finalizes_early')
     with jobs.Job(line, ["sh", "-c", script], 2) as job:
-        end = time.monotonic() + 60
-        while not cleared.exists() and time.monotonic() < end:
-            time.sleep(0.02)
+        wait_until(cleared.exists, job.output)
         seen = None
         for _ in range(100):
             answer, _, _ = corpus.look(mpiq, job.pid)

@@ -11,7 +11,8 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
+
+from support.conditions import communicate, ended, wait_until
 
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
@@ -69,9 +70,11 @@ class Process:
     @property
     def pid(self):
         """Outside the box; 0 once it has ended."""
-        end = time.monotonic() + 10
-        while not self._pid and self.popen.poll() is None and time.monotonic() < end:
-            self._pid = next(iter(children(self.popen.pid)), 0)
+        def begun():
+            self._pid = self._pid or next(iter(children(self.popen.pid)), 0)
+            return self._pid or self.popen.poll() is not None
+
+        wait_until(begun, "a process in the box", every=0.001)
         return self._pid
 
     def send(self, number):
@@ -80,7 +83,7 @@ class Process:
             os.kill(self.pid, number)
 
     def wait(self, seconds):
-        return self.popen.wait(seconds)
+        return ended(self.popen, seconds)
 
 
 class Box:
@@ -114,11 +117,9 @@ class Box:
         process = self.start(*arguments, environment=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              text=True)
         try:
-            out, err = process.popen.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            process.send(signal.SIGKILL)
-            out, err = process.popen.communicate()
-            raise AssertionError(f"{arguments} took longer than {seconds} s: {out}{err}") from None
+            out, err = communicate(process.popen, seconds, kill=lambda: process.send(signal.SIGKILL))
+        except subprocess.TimeoutExpired as error:
+            raise AssertionError(f"{arguments} took longer than {seconds} s: {error.output}{error.stderr}") from None
         return subprocess.CompletedProcess(arguments, process.popen.returncode, out, err)
 
     def run(self, *arguments, **options):
@@ -156,11 +157,9 @@ class Box:
         """Ends all that runs in the box."""
         if self._first.poll() is None:
             self._first.kill() # unshare takes the box's first process along, and that all others
-        self._first.wait(10)
+        ended(self._first)
         self._first.stdout.close()
-        end = time.monotonic() + 10
-        while alive(self.pid) and time.monotonic() < end:
-            time.sleep(0.01)
+        wait_until(lambda: not alive(self.pid), "the end of a box")
 
     def __enter__(self):
         return self

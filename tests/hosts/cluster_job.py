@@ -6,10 +6,10 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 
 from support import job as jobs
 from support import libraries
+from support.conditions import wait_until
 
 RANKS = 8
 RIGHT = "heat 1000.000000\n" # what the solver prints when it has come to its end
@@ -104,10 +104,7 @@ class ClusterJob:
         return self
 
     def _until(self, done, seconds):
-        end = time.monotonic() + seconds
-        while not done():
-            assert time.monotonic() < end, f"the job has not come so far in {seconds} s:\n{self.output()}"
-            time.sleep(0.05)
+        wait_until(done, lambda: f"the job has not come so far:\n{self.output()}", seconds, every=0.05)
 
     def output(self):
         return self.starter.output()

@@ -12,6 +12,7 @@ import time
 
 from support import schema
 from support.answers import without_times
+from support.conditions import wait_until
 
 # mpiq makes no temporary file on the way to an answer, so none is left of one that is killed.
 FILES = pathlib.Path(tempfile.mkdtemp(prefix="mpiq-looks-"))
@@ -65,16 +66,11 @@ class Looks:
         return [pid for pid, words in self.box.processes().items()
                 if words.split()[0].rsplit("/", 1)[-1] in ("ssh", "srun") and " collect " in words]
 
-    def nothing_left(self, seconds=20):
+    def nothing_left(self):
         """Waits until no process of mpiq's is left in any box; nor is there a file."""
-        end = time.monotonic() + seconds
-        while True:
-            left = self.collectors()
-            if not left:
-                assert not list(FILES.glob("mpiq*"))
-                return
-            assert time.monotonic() < end, [(box.name, box.processes()[pid]) for box, pid in left]
-            time.sleep(0.1)
+        wait_until(lambda: not self.collectors(),
+                   lambda: [(box.name, box.processes().get(pid)) for box, pid in self.collectors()], seconds=20, every=0.1)
+        assert not list(FILES.glob("mpiq*"))
 
 
 def findings(answer):

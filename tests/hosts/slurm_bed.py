@@ -6,9 +6,9 @@ import secrets
 import shutil
 import subprocess
 import tempfile
-import time
 
 from box import Box
+from support.conditions import wait_until
 
 NODES = 4
 ADDRESS = "10.77.0.1"
@@ -104,10 +104,7 @@ class Slurm:
 
     def until(self, what, done, seconds=30):
         """Waits for something, or says what the daemons said."""
-        end = time.monotonic() + seconds
-        while not done():
-            assert time.monotonic() < end, f"{what} did not start in {seconds} s:\n{self.logs()}"
-            time.sleep(0.05)
+        wait_until(done, lambda: f"{what}:\n{self.logs()}", seconds, every=0.05)
 
     def logs(self):
         """The end of what the daemons have said."""

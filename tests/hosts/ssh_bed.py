@@ -9,9 +9,9 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-import time
 
 from box import Box
+from support.conditions import wait_until
 
 HOSTS = 4
 NETWORK = "10.78.0."
@@ -111,15 +111,10 @@ class Cluster:
             box.start(shutil.which("sshd", path="/usr/sbin:/sbin:/usr/bin"), "-D", "-e", "-f",
                       self.directory / "sshd_config", stdout=log, stderr=subprocess.STDOUT)
 
-    def _wait_for_ssh(self, name, seconds=20):
-        end = time.monotonic() + seconds
-        while True:
-            done = self.login.ask("ssh", name, "hostname")
-            if done.stdout.strip() == name:
-                return
-            log = (self.directory / f"sshd-{name}.log").read_text(errors="replace")
-            assert time.monotonic() < end, f"ssh to {name} failed: {done.stderr}{log}"
-            time.sleep(0.05)
+    def _wait_for_ssh(self, name):
+        log = self.directory / f"sshd-{name}.log"
+        wait_until(lambda: self.login.ask("ssh", name, "hostname").stdout.strip() == name,
+                   lambda: f"ssh to {name}: {log.read_text(errors='replace')}", every=0.05)
 
     def end(self):
         for box in self.boxes.values():

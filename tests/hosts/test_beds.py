@@ -5,13 +5,13 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 import cluster_job
 from box import alive
 from cluster_job import RIGHT, ClusterJob
+from support.conditions import wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -51,9 +51,7 @@ def test_nothing_outlives_the_tests(request, bed):
         directory, *pids = alone.stdout.readline().split()
         assert pids and all(map(alive, pids))
         alone.send_signal(signal.SIGKILL)
-    end = time.monotonic() + 10
-    while any(map(alive, pids)) and time.monotonic() < end:
-        time.sleep(0.02)
+    wait_until(lambda: not any(map(alive, pids)), lambda: f"the end of {list(filter(alive, pids))}")
     left = [entry for entry in os.listdir("/proc") if entry.isdigit() and mentions(entry, directory)]
     subprocess.run(["rm", "-r", directory], check=True)
     assert left == [] and not any(map(alive, pids))

@@ -2,13 +2,13 @@
 """What a launcher says is used as it was meant, and only if the launcher is one's own."""
 import os
 import shutil
-import time
 
 import pytest
 
 from cluster_job import LIBRARIES, RANKS, ClusterJob, Launched
 from looks import Looks
 from support import job as jobs
+from support.conditions import wait_until
 
 # In place of ssh, and says that it was used.
 AGENT = """#!/bin/sh
@@ -68,10 +68,7 @@ def test_a_launcher_of_another_user(machine, mpiq, name):
     launched = Launched(machine, [])
     launched.process = started
     pid = launched.target
-    end = time.monotonic() + 10
-    while str(program) not in machine.processes().get(int(pid), ""):
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    wait_until(lambda: str(program) in machine.processes().get(int(pid), ""), f"{program} runs")
     status, text = Looks(mpiq, machine, [machine]).text(pid)
     started.send(9)
     assert status == 3 and f"the launcher {pid} belongs to another user" in text, text

@@ -10,6 +10,7 @@ import pytest
 import cluster_job
 from cluster_job import FOREVER, RANKS, RIGHT, ClusterJob
 from looks import Looks, Mischief, findings
+from support.conditions import slowness
 
 HEALTHY_LOOKS = int(os.environ.get("MPIQ_LOOKS", "3"))
 ROUNDS = int(os.environ.get("MPIQ_ROUNDS", "6"))
@@ -124,14 +125,15 @@ def test_a_host_that_never_answers_is_named(way, cluster):
         job.hung()
         silent.run("kill", "-STOP", listener)
         try:
-            status, answer = way.looks.json("--wait", "5", way.starter.target)
-            _, text = way.looks.text("--wait", "5", way.starter.target)
+            wait = str(int(5 * slowness())) # the others answer by then
+            status, answer = way.looks.json("--wait", wait, way.starter.target)
+            _, text = way.looks.text("--wait", wait, way.starter.target)
         finally:
             silent.run("kill", "-CONT", listener)
         way.looks.nothing_left()
     assert answer["verdict"] != "deadlock" and status != 1
     assert answer["job"]["ranks_seen"] == RANKS - 2
-    sentence = "host h4 (ranks 6-7): it did not answer within 5 s (--wait)"
+    sentence = f"host h4 (ranks 6-7): it did not answer within {wait} s (--wait)"
     assert f"  {sentence}" in text.splitlines()
     assert answer["job"]["hosts_unread"] == [{"host": "h4", "text": sentence}]
     assert answer["job"]["hosts"] == way.hosts[:3]

@@ -14,6 +14,8 @@ import tempfile
 
 import pytest
 
+from support import conditions
+
 HERE = pathlib.Path(__file__).resolve().parent
 LIBRARIES = ["mpich", "openmpi"]
 RANKS = 3
@@ -87,7 +89,7 @@ def run(library, program, case, *options, **variables):
     many = ["--oversubscribe"] if library == "openmpi" else []
     command = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child=KILL", os.environ["MPIQ"], "run",
                *options, "--hang-after", "30", "--", f"mpirun.{library}", *many, "-n", str(RANKS), program, case]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
+    done = conditions.run(command, seconds=300, env=environment)
     left = list(pathlib.Path(folder).glob("mpiq-check-*"))
     shutil.rmtree(folder)
     assert not left

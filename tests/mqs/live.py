@@ -13,7 +13,9 @@ import time
 
 import pytest
 
+from support import conditions
 from support.built import built
+from support.conditions import ended, wait_until
 from support.job import AS_ROOT, step_back
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -97,11 +99,9 @@ class Job:
 
     def wait_for(self, count):
         """Pids by rank once so many have said ready; a little later all of them are where they stay."""
-        end = time.monotonic() + PATIENCE
-        while len(self.ready()) < count:
-            if time.monotonic() > end or self.process.poll() is not None:
-                raise RuntimeError("the job did not get ready: " + self.output.read_text(errors="replace"))
-            time.sleep(0.05)
+        wait_until(lambda: len(self.ready()) >= count or self.process.poll() is not None, "ranks that are ready")
+        if len(self.ready()) < count:
+            raise RuntimeError("the job did not get ready: " + self.output.read_text(errors="replace"))
         pids = {int(rank): int(pid) for rank, pid in self.ready()}
         for pid in pids.values():
             self._settle(pid)
@@ -115,21 +115,22 @@ class Job:
             fields = pathlib.Path("/proc/%d/stat" % pid).read_text().rsplit(")", 1)[1].split()
             return fields[0], int(fields[11]) + int(fields[12])
 
-        before = used()
-        for _ in range(100):
-            time.sleep(0.03)
-            after = used()
-            if after[0] == "S" and after == before or after[1] - before[1] >= 10:
-                return
-            if after[0] == "S":
-                before = after
+        samples = [used()]
+
+        def has_settled():
+            samples.append(used())
+            before, after = samples[-2:]
+            return after[0] == "S" and after == before or after[1] - samples[0][1] >= 10
+
+        time.sleep(0.03)
+        wait_until(has_settled, "a rank that sleeps or has spun", every=0.03)
 
     def end(self):
         for signal_ in (signal.SIGTERM, signal.SIGKILL):
             if self.process.poll() is None:
                 self.process.send_signal(signal_)
                 try:
-                    self.process.wait(10)
+                    ended(self.process, 10)
                 except subprocess.TimeoutExpired:
                     continue
         for pid in getattr(self, "pids", {}).values():
@@ -150,8 +151,7 @@ class Job:
         command = [str(built("tests/mqs/mqs_client")), *options, str(dll)]
         command += server(self.pids[rank]) if server else [str(built("tests/mqs/mqs_serve_live")), str(self.pids[rank])]
         # Names are printed as they are read, and a process that runs may change them meanwhile.
-        result = subprocess.run(command, capture_output=True, text=True, errors="backslashreplace", timeout=patience,
-                                check=False, env=self.environment)
+        result = conditions.run(command, seconds=patience, errors="backslashreplace", env=self.environment)
         assert result.returncode == 0, result.stderr
         said = json.loads(result.stdout)
         self.looks = said.get("looks", [])
@@ -180,6 +180,6 @@ def gdb_server(pid):
 def in_gdb(pid, command):
     """One command; what comes after it is said only if it succeeded."""
     script = "python gdb.execute('%s'); print('it is done')" % command
-    done = subprocess.run(["gdb", "-nx", "-batch", "-ex", "set debuginfod enabled off", "-p", str(pid), "-ex", script],
-                          capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = conditions.run(["gdb", "-nx", "-batch", "-ex", "set debuginfod enabled off", "-p", str(pid), "-ex", script],
+                          seconds=PATIENCE)
     assert "it is done" in done.stdout, done.stderr[-500:]

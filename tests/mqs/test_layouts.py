@@ -3,11 +3,11 @@
 wrong one gives the same, or says that it does not know; it never gives anything else."""
 
 import json
-import subprocess
 
 import pytest
 
 from live import SHIPPED, Job, communicator, our_dll, stripped_copy
+from support import conditions
 from support.built import built
 
 UNPATCHED = ["4.1 unpatched", "5.0 unpatched"]
@@ -55,9 +55,8 @@ def test_memory_that_was_used_before(line, case):
 
 def every_layout(job, rank, dll):
     """[(name, what the DLL says)] with each of a test DLL's built-in layouts in turn."""
-    done = subprocess.run([str(built("tests/mqs/mqs_client")), "--internal", "--stripped", "--force", str(built(dll)),
-                           str(built("tests/mqs/mqs_serve_live")), str(job.pids[rank])],
-                          capture_output=True, text=True, check=True, timeout=300)
+    done = conditions.run([str(built("tests/mqs/mqs_client")), "--internal", "--stripped", "--force", str(built(dll)),
+                           str(built("tests/mqs/mqs_serve_live")), str(job.pids[rank])], seconds=300, check=True)
     return [(said["name"], said) for said in json.loads(done.stdout)["forced"]]
 
 
@@ -195,9 +194,8 @@ def test_before_mpi_is_initialized():
     job = Job("4.1 unpatched", "idle", 2)
     try:
         launcher = job.process.pid # a process without MPI
-        done = subprocess.run([str(built("tests/mqs/mqs_client")), "--stripped", str(our_dll()),
-                               str(built("tests/mqs/mqs_serve_live")), str(launcher)],
-                              capture_output=True, text=True, check=False, timeout=60)
+        done = conditions.run([str(built("tests/mqs/mqs_client")), "--stripped", str(our_dll()),
+                               str(built("tests/mqs/mqs_serve_live")), str(launcher)])
         assert done.returncode == 0, done.stderr
         assert "is not an Open MPI program" in json.loads(done.stdout)["image_message"]
     finally:

@@ -4,13 +4,13 @@ release's own DLL gets wrong."""
 
 import json
 import os
-import subprocess
-import time
 
 import pytest
 
 from live import PREFIXES, SHIPPED, Job, communicator, gdb_server, in_gdb, our_dll, with_tag
+from support import conditions
 from support.built import built
+from support.conditions import wait_until
 
 PENDING, MATCHED, COMPLETE = range(3)
 SEND, BSEND, SSEND, RSEND, RECEIVE, PROBE, MESSAGE, COLLECTIVE, OTHER, PSEND, PRECV = range(11)
@@ -375,10 +375,8 @@ def test_buffered_send_on_its_way(jobs, line):
 
 
 def until(look, enough):
-    """Threads get to where they wait one after another: looks until it is enough, for a minute at most."""
-    end = time.monotonic() + 60
-    while not enough(look()) and time.monotonic() < end:
-        time.sleep(0.2)
+    """Threads get to where they wait one after another: looks until it is enough."""
+    wait_until(lambda: enough(look()), look, every=0.2)
     return look()
 
 
@@ -515,7 +513,7 @@ def test_through_gdb(jobs, line, case, rank):
     job = jobs(line, case)
     look = job.look(our_dll(), rank, server=gdb_server)
     command = [str(built("cli/mpiq")), "queues", "--json", "--dll", str(our_dll()), str(job.process.pid)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    result = conditions.run(command, seconds=120)
     assert result.returncode == 0, result.stderr # the other ranks are outside MPI, and may go on
     ranks = [entry for entry in json.loads(result.stdout)["ranks"] if entry["rank"] == rank]
     assert len(ranks) == 1

@@ -9,14 +9,15 @@ import collections
 import json
 import os
 import subprocess
-import time
 
 import pytest
 
 import test_live
 from live import AS_ROOT, PREFIXES, Job, communicator, in_gdb, our_dll, prefix, stock_dll
+from support import conditions
 from support.answers import EXIT_STATUS
 from support.built import built
+from support.conditions import wait_until
 
 WRONG = (AssertionError, KeyError)
 PATIENCE = 120
@@ -36,7 +37,7 @@ class Reports:
         process at all, nobody can tell."""
         if (view, options) not in self.kept:
             command = [str(built("cli/mpiq")), view, "--json", *options, "--dll", str(self.dll), str(self.job.process.pid)]
-            result = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+            result = conditions.run(command, seconds=PATIENCE)
             answer = self.kept[view, options] = json.loads(result.stdout)
             assert result.returncode == EXIT_STATUS[answer["verdict"]], result.stderr
             assert self.dll != our_dll() or answer["verdict"] == "running"
@@ -184,8 +185,7 @@ def raise_sequence(job):
     for rank in (0, 1):
         told = len(job.ready())
         os.kill(job.pids[rank], 10)
-        while len(job.ready()) == told:
-            time.sleep(0.02)
+        wait_until(lambda: len(job.ready()) != told, "the signal is taken") # pylint: disable=cell-var-from-loop
 
 
 def break_list(job):

@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 
+from support.conditions import communicate
 from support.job import AS_ROOT
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -49,12 +50,9 @@ class Library:
         """The finished mpirun."""
         with self.start(ranks, program, *arguments, **options) as job:
             try:
-                output = job.communicate(timeout=timeout)[0]
-            except subprocess.TimeoutExpired:
-                # Not killed: mpirun takes its ranks along.
-                job.terminate()
-                output = job.communicate(timeout=30)[0]
-                raise AssertionError(f"not through after {timeout} s: {output}") from None
+                output = communicate(job, timeout, kill=job.terminate)[0] # not killed: mpirun takes its ranks along
+            except subprocess.TimeoutExpired as error:
+                raise AssertionError(f"not through after {timeout} s: {error.output}") from None
             return subprocess.CompletedProcess(job.args, job.returncode, output)
 
     def passes(self, ranks, program, *arguments, **options):

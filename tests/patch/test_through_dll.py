@@ -3,11 +3,12 @@
 
 import json
 import os
-import subprocess
 
 import pytest
 
+from support import conditions
 from support.built import built
+from support.conditions import communicate
 
 FIELDS = ("collective", "number", "count", "datatype", "op", "root")
 
@@ -46,15 +47,14 @@ class Reader:
             while not pid.endswith(b"\n"): # not a byte more: the next line is the shell's
                 pid += os.read(said, 1)
             take = f"IFS= read -r line < {self.directory}/said && printf '%s\\n' \"$line\" >> {expected}"
-            subprocess.run(["sh", "-c", take], check=True, timeout=60)
+            conditions.run(["sh", "-c", take], check=True, text=False)
             command = [built("tests/mqs/mqs_client"), "--looks", str(stops), "--between",
                        f"printf x > {self.directory}/go && {take}",
                        dll or built("mqs/libompi_dbg_msgq.so"), built("tests/mqs/mqs_serve_live"), int(pid)]
-            done = subprocess.run(list(map(str, command)), check=False, text=True, timeout=300,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            done = conditions.run(list(map(str, command)), seconds=300)
             assert done.returncode == 0, done.stderr
             os.write(go, b"x")
-            output = job.communicate(timeout=60)[0]
+            output = communicate(job)[0]
             assert job.returncode == 0 and " 0 failed" in output, output
         finally:
             if job.poll() is None:

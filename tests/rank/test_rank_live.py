@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from support import conditions
 from support import job as jobs
 from support import libraries
 from support.built import built
@@ -19,8 +20,7 @@ PATIENCE = 120
 
 def dump(*arguments, **options):
     """The rank states that rank-dump prints, and what it says on stderr."""
-    done = subprocess.run([built("tests/rank/rank-dump"), *map(str, arguments)], capture_output=True, text=True,
-                          timeout=PATIENCE, check=False, **options)
+    done = conditions.run([built("tests/rank/rank-dump"), *map(str, arguments)], seconds=PATIENCE, **options)
     return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
 

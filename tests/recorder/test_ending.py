@@ -8,6 +8,9 @@ import subprocess
 
 import pytest
 
+from support import conditions
+from support.conditions import ended
+
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -27,10 +30,9 @@ def test_a_message_sent_in_finalize(library, recorded, tmp_path):
                           stderr=subprocess.PIPE) as job:
         try:
             assert any("finalizing" in line for line in job.stderr)
-            answer = subprocess.run([os.environ["MPIQ"], "--json", str(job.pid)], capture_output=True, text=True,
-                                    check=False, timeout=60)
+            answer = conditions.run([os.environ["MPIQ"], "--json", str(job.pid)])
             go.touch()
-            assert job.wait(60) == 0
+            assert ended(job) == 0
         finally:
             job.terminate()
     told = recorded or library == "openmpi" # of MPICH by itself stacks are all there is

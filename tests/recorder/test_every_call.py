@@ -10,11 +10,11 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 
 import pytest
 
 from test_table import TABLE, declared, rows
+from support.conditions import wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = sorted(HERE.glob("every_call*.c"))
@@ -69,12 +69,15 @@ def states_of(library, command, folder, variables):
             subprocess.Popen([mpirun, "--oversubscribe", "-n", "2", *command], env=environment, stdout=output,
                              stderr=output) as job:
         try:
-            end = time.monotonic() + 100
             ready = [folder / "ready.0", folder / "ready.1"]
-            while not all(path.exists() and path.read_text().endswith("\n") for path in ready):
+
+            def both_ready():
                 output.seek(0)
-                assert job.poll() is None and time.monotonic() < end, output.read()
-                time.sleep(0.05)
+                said = all(path.exists() and path.read_text().endswith("\n") for path in ready)
+                assert said or job.poll() is None, output.read()
+                return said
+
+            wait_until(both_ready, lambda: output.seek(0) or output.read(), seconds=100)
             dump = [build / "tests/rank/rank-dump", "--dll", build / "mqs/libmpiq_record_msgq.so"]
             return [json.loads(subprocess.run([*dump, path.read_text().strip()], check=True,
                                               capture_output=True).stdout) for path in ready]

@@ -5,11 +5,10 @@ import json
 import os
 import pathlib
 import re
-import subprocess
-import time
 
 import pytest
 
+from support import conditions
 from support import schema
 from two_ranks import two_ranks
 
@@ -23,9 +22,13 @@ def fixture_job(request, tmp_path_factory):
     """Runs mpiq on the hung job."""
     with two_ranks(request.param, HERE / "history.c", tmp_path_factory.mktemp(request.param)) as wait:
         pids = wait(lambda pids: pids)
-        time.sleep(0.5) # rank 1 polls until its ring is full of it
-        yield lambda *words, targets=pids: subprocess.run(
-            [os.environ["MPIQ"], *words, *targets], capture_output=True, text=True, check=False, timeout=120)
+
+        def mpiq(*words, targets=tuple(pids)):
+            return conditions.run([os.environ["MPIQ"], *words, *targets], seconds=120)
+
+        # Rank 1 polls until its ring is full of it.
+        conditions.wait_until(lambda: len(history(mpiq, 1)) == 255, lambda: history(mpiq, 1), every=0.1)
+        yield mpiq
 
 
 def history(job, rank, **targets):

@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+from support import conditions
+
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -20,8 +22,7 @@ def report(library, *command):
     """What `mpiq run` says of a job of four ranks that hangs, without times."""
     mpirun = [f"mpirun.{library}", *(["--oversubscribe"] if library == "openmpi" else []), "-n", "4"]
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    answer = subprocess.run([os.environ["MPIQ"], "run", "--", *mpirun, *command], env=environment, timeout=120,
-                            capture_output=True, text=True, check=False)
+    answer = conditions.run([os.environ["MPIQ"], "run", "--", *mpirun, *command], seconds=120, env=environment)
     assert answer.returncode == 1, answer.stderr
     return re.sub(r" +", " ", re.sub(r" \d+(\.\d)? s ", " ", answer.stderr))
 

@@ -5,11 +5,11 @@ import os
 import pathlib
 import shutil
 import subprocess
-import time
 
 import pytest
 
 from support.built import built, recorder
+from support.conditions import wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
 THREADS = 4
@@ -24,12 +24,11 @@ def run(command, environment, ready):
     said = ready.with_name("said")
     with said.open("w") as err, subprocess.Popen(command, env=environment, stderr=err) as job:
         try:
-            end = time.monotonic() + 300
-            while not ready.exists() or not ready.read_text().endswith("\n"):
-                if job.poll() == 77:
-                    pytest.skip("there is no MPI_THREAD_MULTIPLE here")
-                assert job.poll() is None and time.monotonic() < end, said.read_text()
-                time.sleep(0.1)
+            wait_until(lambda: job.poll() is not None or ready.exists() and ready.read_text().endswith("\n"),
+                       said.read_text, seconds=300)
+            if job.poll() == 77:
+                pytest.skip("there is no MPI_THREAD_MULTIPLE here")
+            assert job.poll() is None, said.read_text()
             pid, *counted = map(int, ready.read_text().split())
             dump = [built("tests/rank/rank-dump"), "--dll", built("mqs/libmpiq_record_msgq.so"), str(pid)]
             state = json.loads(subprocess.run(dump, check=True, capture_output=True).stdout)

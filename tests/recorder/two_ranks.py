@@ -5,11 +5,11 @@ import os
 import pathlib
 import shutil
 import subprocess
-import time
 
 import pytest
 
 from support.built import recorder
+from support.conditions import wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -33,14 +33,13 @@ def two_ranks(library, source, folder):
               else [HERE / "prefix" / library / "bin" / "mpirun"])
     with subprocess.Popen([*mpirun, "--oversubscribe", "-n", "2", program, ready], env=environment) as job:
         def wait(condition):
-            end = time.monotonic() + 60
-            while True:
-                assert job.poll() is None and time.monotonic() < end
-                time.sleep(0.05)
-                pids = dict(line.split() for line in ready.read_text().splitlines()) if ready.exists() else {}
-                met = condition([pids["0"], pids["1"]]) if len(pids) == 2 else None
-                if met:
-                    return met
+            def met():
+                assert job.poll() is None
+                said = ready.read_text() if ready.exists() else ""
+                pids = dict(line.split() for line in said.splitlines()) if said.count("\n") == 2 else {}
+                return condition([pids["0"], pids["1"]]) if len(pids) == 2 else None
+
+            return wait_until(met, "both ranks ready, and where they are to be", every=0.05)
 
         try:
             yield wait

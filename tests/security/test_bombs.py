@@ -3,10 +3,10 @@
 import json
 import os
 import shutil
-import subprocess
 
 import pytest
 from snapshots import RANK, snapshot, zstd
+from support import conditions
 
 KILOBYTES = 256 << 10
 SECONDS = 5 # of the processor: the machine may be busy
@@ -98,9 +98,8 @@ VIEWS = {"report": ["report"], "json": ["report", "--json"], "html": ["report", 
 
 def cost(mpiq, folder, view, path):
     """The answer's exit status, the seconds of processor time and the kilobytes that it took."""
-    done = subprocess.run(["prlimit", f"--cpu={4 * SECONDS}", "time", "-f", "%M %U %S", mpiq.path, *VIEWS[view], path],
-                          capture_output=True, text=True, timeout=600, check=False, cwd=folder,
-                          encoding="utf-8", errors="replace")
+    done = conditions.run(["prlimit", f"--cpu={4 * SECONDS}", "time", "-f", "%M %U %S", mpiq.path, *VIEWS[view], path],
+                          seconds=600, cwd=folder, encoding="utf-8", errors="replace")
     most, user, system = done.stderr.split()[-3:]
     return done.returncode, float(user) + float(system), int(most)
 

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from ready_process import ready_process
+from support import conditions
 
 # A process that announces a library, and is no MPI library's; it tells that it runs.
 ANNOUNCER = """
@@ -45,8 +46,7 @@ def library(build, tmp_path):
 
 def read(build, target, **options):
     """What rank-dump makes of it, which chooses DLLs as mpiq does."""
-    done = subprocess.run([build / "tests" / "rank" / "rank-dump", "--no-stacks", str(target)],
-                          capture_output=True, text=True, timeout=60, check=False,
+    done = conditions.run([build / "tests" / "rank" / "rank-dump", "--no-stacks", str(target)],
                           env={**os.environ, "MPIQ_TEST_WHERE": "0"}, **options)
     return done.stdout + done.stderr
 
@@ -63,7 +63,7 @@ def test_never_from_a_core_file(announcer, library, build, tmp_path, mpiq):
     if shutil.which("gcore") is None:
         pytest.skip("gcore is not installed: it comes with gdb")
     with ready_process(announcer, library) as pid:
-        subprocess.run(["gcore", "-o", tmp_path / "core", str(pid)], capture_output=True, timeout=120, check=True)
+        conditions.run(["gcore", "-o", tmp_path / "core", str(pid)], seconds=120, check=True, text=False)
     core = next(tmp_path.glob("core.*"))
     said = read(build, core)
     assert LOADED not in said

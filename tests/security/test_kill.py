@@ -6,12 +6,12 @@ import pathlib
 import random
 import signal
 import subprocess
-import time
 import uuid
 
 import pytest
 
 from support import job as jobs
+from support.conditions import Deadline, ended
 from support.harmless import assert_nothing_stopped, assert_right_result, end_marked, program
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -45,9 +45,9 @@ def victim(generator, mark):
 def test_mpiq_killed_at_random_leaves_nothing(options, checksum, mpiq):
     generator = random.Random(12 + len(options))
     killed = {}
-    end = time.monotonic() + 500
+    deadline = Deadline(500)
     while sum(killed.values()) < KILLS:
-        assert time.monotonic() < end, killed
+        assert not deadline.passed(), killed
         mark = f"mpiq-{uuid.uuid4().hex}"
         pid, name = None, ""
         process = mpiq.start(*options, "--pause", "0.02", checksum.pid, env={**os.environ, "MPIQ_TEST_JOB": mark})
@@ -64,7 +64,7 @@ def test_mpiq_killed_at_random_leaves_nothing(options, checksum, mpiq):
         # A job that works is running, whoever was killed; without one of its helpers mpiq may not know.  A signal may
         # come when its process has just ended, and then changes nothing.
         allowed = {0} if pid is None else {0, -signal.SIGKILL} if pid == process.pid else {0, 3}
-        assert process.wait(20) in allowed, (name, pid == process.pid)
+        assert ended(process) in allowed, (name, pid == process.pid)
         assert end_marked(mark) == []
         assert_nothing_stopped(checksum)
     assert set(killed) == set(OURS) or KILLS < 40

@@ -6,10 +6,11 @@ import pathlib
 import subprocess
 
 from support import schema
+from support.conditions import run, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# mpiq answers sooner than this, on a busy machine too.
-SECONDS = 180
+# mpiq answers sooner than this.
+SECONDS = 120
 
 EXIT_STATUS = {"deadlock": 1, "stalled": 4, "running": 0, "finished": 0, "unknown": 3}
 
@@ -35,12 +36,23 @@ class Mpiq:
         self.path = path
 
     def __call__(self, *arguments, **options):
-        done = subprocess.run([self.path, *map(str, arguments)], capture_output=True, text=True,
-                              timeout=SECONDS, check=False, stdin=subprocess.DEVNULL, **options)
+        done = run([self.path, *map(str, arguments)], SECONDS, **options)
         return Answer(done.returncode, done.stdout, done.stderr)
 
     def json(self, *arguments):
         return self(*arguments, "--json").json
+
+    def until(self, right, *arguments, never=()):
+        """Looks until right(answer): that JSON answer.  No verdict may be one of `never`."""
+        answers = []
+
+        def is_right():
+            answers[:] = [self("--json", *arguments)]
+            assert not answers[0].out or answers[0].json["verdict"] not in never, answers[0].out
+            return answers[0].out and right(answers[0])
+
+        wait_until(is_right, lambda: answers, every=0.1)
+        return answers[0]
 
     def start(self, *arguments, **options):
         """Leaves it running: its Popen."""

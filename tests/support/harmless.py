@@ -5,9 +5,9 @@ import os
 import pathlib
 import re
 import signal
-import time
 
 from support import job as jobs
+from support.conditions import NotMet, wait_until
 
 
 def assert_right_result(job):
@@ -31,13 +31,11 @@ def thread_states(pid):
 
 def assert_nothing_stopped(job):
     """No thread of a rank stays stopped or traced."""
-    end = time.monotonic() + 10
-    while job.process.poll() is None:
-        stopped = {pid for pid in job.ready if jobs.carries(pid, job.mark) and thread_states(pid) & {"T", "t"}}
-        if not stopped:
-            return
-        assert time.monotonic() < end, f"threads of {stopped} were left stopped"
-        time.sleep(0.05)
+    def stopped():
+        return [pid for pid in job.ready if jobs.carries(pid, job.mark) and thread_states(pid) & {"T", "t"}]
+
+    wait_until(lambda: job.process.poll() is not None or not stopped(), lambda: f"threads of {stopped()} were left stopped",
+               seconds=20)
 
 
 def program(pid):
@@ -53,12 +51,9 @@ def end_marked(mark):
 
     Not gdb's own children: it forks one to learn what ptrace can do, which stops itself and stays so where gdb
     is killed at that moment."""
-    end = time.monotonic() + 10
-    while True:
-        left = jobs.marked_processes(mark)
-        if not left or time.monotonic() > end:
-            break
-        time.sleep(0.05)
+    with contextlib.suppress(NotMet):
+        wait_until(lambda: not jobs.marked_processes(mark), seconds=20)
+    left = jobs.marked_processes(mark)
     programs = {pid: program(pid) for pid in left}
     for pid in left:
         with contextlib.suppress(ProcessLookupError):

@@ -9,6 +9,7 @@ import contextlib
 import mmap
 import os
 import pathlib
+import re
 import select
 import shutil
 import signal
@@ -20,6 +21,7 @@ import time
 import uuid
 
 from support import libraries
+from support.conditions import NotMet, ended, wait_until
 
 # Of core files, objects are opened where programs belong: here the tests' own are.
 os.environ.setdefault("MPIQ_OBJECT_DIRS", f"{tempfile.gettempdir()}:{pathlib.Path.home()}:{libraries.TESTS.parent}")
@@ -139,54 +141,64 @@ class Job:
         self.ready[pid] = rank
         self._spun[pid] = cpu_ns(pid) or 0
 
-    def wait_ready(self, count=None, seconds=60):
+    def wait_ready(self, count=None):
         """Until that many ranks (default all) have said ready."""
         count = self.ranks if count is None else count
-        end = time.monotonic() + seconds
-        while len(self.ready) < count:
+
+        def are_ready():
+            ended = self.process.poll() is not None # before what they have said is taken in
             self.listen(0.05)
-            if self.process.poll() is not None and len(self.ready) < count:
+            if len(self.ready) < count and ended:
                 raise NotBegun(f"the job ended with {self.process.returncode} before all ranks were ready:\n"
                                f"{self.output()}")
-            if time.monotonic() > end:
-                raise JobError(f"only ranks {sorted(self.ready.values())} were ready after {seconds} s:\n{self.output()}")
+            return len(self.ready) >= count
 
-    def stand_still(self, seconds=60):
+        self._wait_until(are_ready, lambda: f"all ranks ready, not only {sorted(self.ready.values())}:\n{self.output()}")
+
+    def stand_still(self):
         """Until each rank that said ready has spun inside its last call for long enough, or sleeps."""
-        end = time.monotonic() + seconds
         before = {pid: cpu_ns(pid) for pid in self.ready}
         waiting = set(self.ready)
-        while waiting:
-            time.sleep(0.03)
+
+        def all_stand():
             self.listen()
             for pid in list(waiting):
                 now = cpu_ns(pid)
-                if now is None or now - self._spun[pid] >= SPUN_NS or now - (before[pid] or 0) < ASLEEP_NS:
+                if now is None or now - self._spun[pid] >= SPUN_NS or is_asleep(pid) and now - (before[pid] or 0) < ASLEEP_NS:
                     waiting.discard(pid)
                 before[pid] = now
-            if time.monotonic() > end:
-                raise JobError(f"processes {sorted(waiting)} have neither spun nor slept in {seconds} s")
+            return not waiting
+
+        time.sleep(0.03)
+        self._wait_until(all_stand, lambda: f"processes {sorted(waiting)} to have spun or slept", every=0.03)
+
+    @staticmethod
+    def _wait_until(condition, what, **options):
+        try:
+            wait_until(condition, what, **options)
+        except NotMet as error:
+            raise JobError(str(error)) from None
 
     def step_back(self):
         """Leaves the processors to those who look: ranks that hang spin for nothing."""
         for pid in self.ready:
             step_back(pid)
 
-    def wait_for_state(self, count, state, seconds=60):
+    def wait_for_state(self, count, state):
         """Until that many of the job's ranks are in that state (R S D T t Z) and all have begun: their pids."""
-        end = time.monotonic() + seconds
-        while True:
-            ranks = [pid for pid in self.processes() if rank_of(pid) is not None]
-            found = [pid for pid in ranks if process_state(pid) == state]
-            if len(found) >= count and len(ranks) >= self.ranks:
-                return found
-            if time.monotonic() > end:
-                raise JobError(f"only {found} of {ranks} came to state {state} in {seconds} s")
-            time.sleep(0.02)
+        ranks, found = [], []
+
+        def are_in_state():
+            ranks[:] = [pid for pid in self.processes() if rank_of(pid) is not None]
+            found[:] = [pid for pid in ranks if process_state(pid) == state]
+            return len(found) >= count and len(ranks) >= self.ranks
+
+        self._wait_until(are_in_state, lambda: f"state {state} of {count} ranks, not only {found} of {ranks}")
+        return found
 
     def wait(self, seconds=60):
         """Until the job has ended by itself; its exit status."""
-        return self.process.wait(seconds)
+        return ended(self.process, seconds)
 
     def processes(self):
         """Pids of all that belongs to this job: what carries its mark in the environment."""
@@ -266,6 +278,19 @@ def marked_processes(mark):
     return [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and carries(int(entry), mark)]
 
 
+def is_asleep(pid):
+    """Whether no thread of a process has or wants a processor."""
+    try:
+        return not any("R" in thread_state(pid, thread) for thread in os.listdir(f"/proc/{pid}/task"))
+    except OSError:
+        return True
+
+
+def thread_state(pid, thread):
+    """R S D T t Z, or X when it is gone."""
+    return process_state(f"{pid}/task/{thread}")
+
+
 def process_state(pid):
     """R S D T t Z, or X when it is gone."""
     try:
@@ -282,6 +307,18 @@ def rank_of(pid):
         return None
     values = dict(variable.partition(b"=")[::2] for variable in environment.split(b"\0"))
     return next((int(values[name]) for name in (b"OMPI_COMM_WORLD_RANK", b"PMI_RANK") if name in values), None)
+
+
+def cpu_with_children(pid):
+    """CPU time of a process and of all children that it has waited for, in clock ticks."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return sum(map(int, fields[11:15]))
+
+
+def naps(pid):
+    """How often the main thread of a process has given up its processor by itself."""
+    said = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", said, re.M)[1])
 
 
 def cpu_ns(pid):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The example solver as a job."""
-import time
 
 from support import job as jobs
 from support.answers import ROOT
+from support.conditions import wait_until
 
 SOLVER = ROOT / "examples" / "solver.c"
 RANKS = 4
@@ -15,13 +15,14 @@ class SolverJob(jobs.Job):
     def __init__(self, line, executable, *arguments):
         super().__init__(line, [executable, *arguments, "--ready", "said"], RANKS)
 
-    def wait_for_last_step(self, seconds=60):
+    def wait_for_last_step(self):
         said = self.directory / "said"
-        end = time.monotonic() + seconds
-        while not said.exists() or len(said.read_text().split()) < RANKS:
+
+        def all_said():
             assert self.process.poll() is None, self.output()
-            assert time.monotonic() < end, "the solver's ranks did not come to their last step"
-            time.sleep(0.02)
+            return said.exists() and len(said.read_text().split()) >= RANKS
+
+        wait_until(all_said, "the solver's ranks at their last step")
         for pid in self.processes():
             rank = jobs.rank_of(pid)
             if rank is not None:

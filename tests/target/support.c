@@ -16,27 +16,23 @@
 
 #include "base/cleanup.h"
 #include "subject.h"
+#include "wait_until.h"
 
-/* Until the thread is in pause(2), as far as this machine tells. */
-static void await_pause(const struct subject *subject, pid_t tid)
+/* Whether the thread is in pause(2). */
+static bool pauses(const struct subject *subject, pid_t tid)
 {
     char name[64];
+    long number = -1;
     snprintf(name, sizeof name, "/proc/%d/task/%d/syscall", (int)subject->pid, (int)tid);
-    for (int i = 0; i < 2000; i++) {
-        long number = -1;
-        FILE *file = fopen(name, "r");
-        int got = file ? fscanf(file, "%ld", &number) : 0;
-        if (file)
-            fclose(file);
+    FILE *file = fopen(name, "r");
+    int got = file ? fscanf(file, "%ld", &number) : 0;
+    if (file)
+        fclose(file);
 #ifdef SYS_pause
-        if (got == 1 && number == SYS_pause)
-            return;
+    return got == 1 && number == SYS_pause;
 #else
-        if (got == 1 && number > 0 && i > 100)
-            return;
+    return got == 1 && number == SYS_ppoll;
 #endif
-        usleep(1000);
-    }
 }
 
 struct subject subject_start(const char *path, const char *mode)
@@ -57,19 +53,25 @@ struct subject subject_start(const char *path, const char *mode)
     }
     close(ends[1]);
     subject.output = fdopen(ends[0], "r");
+    if (!subject.output)
+        abort();
+    subject_ready(&subject, mode);
+    return subject;
+}
+
+void subject_ready(struct subject *subject, const char *mode)
+{
     int waiting, spinning;
-    if (!subject.output ||
-        fscanf(subject.output, "ready %" SCNx64 " %d %d", &subject.record, &waiting, &spinning) != 3) {
-        fprintf(stderr, "%s %s does not get ready\n", path, mode);
+    if (fscanf(subject->output, " ready %" SCNx64 " %d %d", &subject->record, &waiting, &spinning) != 3) {
+        fprintf(stderr, "the subject does not get ready to %s\n", mode);
         abort();
     }
-    subject.waiting = waiting;
-    subject.spinning = spinning;
+    subject->waiting = waiting;
+    subject->spinning = spinning;
     /* It is said before the wait is entered. */
-    await_pause(&subject, subject.waiting);
-    if (strcmp(mode, "wait") == 0)
-        await_pause(&subject, subject.pid);
-    return subject;
+    WAIT_UNTIL(pauses(subject, subject->waiting));
+    if (strcmp(mode, "wait") == 0 || strcmp(mode, "execs") == 0)
+        WAIT_UNTIL(pauses(subject, subject->pid));
 }
 
 void subject_end(struct subject *subject)

@@ -20,6 +20,10 @@ struct subject {
 /* Starts path MODE and waits until it is ready.  Aborts the test program if it is not. */
 struct subject subject_start(const char *path, const char *mode);
 
+/* Waits until it says that it is ready, once more after it has become another program.  Aborts if it does
+ * not. */
+void subject_ready(struct subject *subject, const char *mode);
+
 /* Kills and collects it. */
 void subject_end(struct subject *subject);
 

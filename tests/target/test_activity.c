@@ -14,6 +14,7 @@
 #include "suite.h"
 #include "support.h"
 #include "target/object.h"
+#include "wait_until.h"
 
 /* How each thread of the watched process sleeps. */
 enum { CONDITION, TIMED, SHARED, PAUSED, KINDS };
@@ -113,10 +114,7 @@ static void signal_handlers_are_told(void)
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         pid_t pid = start_sleepers(signals[i]);
         enum mpiq_target_sleep found = MPIQ_TARGET_SLEEP_UNKNOWN;
-        for (int try = 0; try < 200 && found == MPIQ_TARGET_SLEEP_UNKNOWN; try++) {
-            usleep(10000);
-            found = sleep_of(pid, CONDITION, false);
-        }
+        WAIT_UNTIL((found = sleep_of(pid, CONDITION, false)) != MPIQ_TARGET_SLEEP_UNKNOWN);
         CU_ASSERT_EQUAL(found, i < 3 ? MPIQ_TARGET_SLEEP_SIGNAL_FUTEX : MPIQ_TARGET_SLEEP_PRIVATE_FUTEX);
         finish(pid);
     }
@@ -129,17 +127,11 @@ static void what_a_thread_sleeps_in_is_told(void)
     for (int kind = 0; kind < KINDS; kind++) {
         pid_t pid = start_sleepers(0);
         enum mpiq_target_sleep found = MPIQ_TARGET_SLEEP_UNKNOWN;
-        for (int i = 0; i < 200 && found != expected[kind]; i++) { /* it may be starting */
-            usleep(10000);
-            found = sleep_of(pid, kind, false);
-        }
+        WAIT_UNTIL((found = sleep_of(pid, kind, false)) == expected[kind]); /* it may be starting */
         CU_ASSERT_EQUAL(found, expected[kind]);
         CU_ASSERT_EQUAL(sleep_of(pid, kind, true), expected[kind]);
-        found = MPIQ_TARGET_SLEEP_UNKNOWN;
-        for (int i = 0; i < 200 && found == MPIQ_TARGET_SLEEP_UNKNOWN; i++) { /* it may be on its way back */
-            usleep(10000);
-            found = sleep_of(pid, kind, false);
-        }
+        /* It may be on its way back. */
+        WAIT_UNTIL((found = sleep_of(pid, kind, false)) != MPIQ_TARGET_SLEEP_UNKNOWN);
         CU_ASSERT_EQUAL(found, expected[kind]);
         finish(pid);
     }
@@ -155,6 +147,25 @@ static struct mpiq_target_status status_of(pid_t pid)
     return status;
 }
 
+/* Whether its children have worked since `before`; `now`, the status before this one, becomes this one. */
+static bool have_worked(pid_t pid, const struct mpiq_target_status *before, struct mpiq_target_status *now)
+{
+    struct mpiq_target_status last = *now;
+    *now = status_of(pid);
+    CU_ASSERT_TRUE(now->children_cpu_ns >= last.children_cpu_ns);
+    return now->children_cpu_ns >= before->children_cpu_ns + 50000000 &&
+           now->io_bytes >= before->io_bytes + 100000000;
+}
+
+static bool all_sleep(pid_t pid)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (sleep_of(pid, kind, false) != expected[kind])
+            return false;
+    }
+    return true;
+}
+
 /* A shell that only waits for a shell that starts programs: what they do is the first one's work. */
 static void programs_that_it_starts_count(void)
 {
@@ -168,14 +179,7 @@ static void programs_that_it_starts_count(void)
         _exit(127);
     }
     struct mpiq_target_status before = status_of(pid), after = before;
-    for (int i = 0; i < 500 && (after.children_cpu_ns < before.children_cpu_ns + 50000000 ||
-                                after.io_bytes < before.io_bytes + 100000000);
-         i++) {
-        usleep(20000);
-        struct mpiq_target_status now = status_of(pid);
-        CU_ASSERT_TRUE(now.children_cpu_ns >= after.children_cpu_ns);
-        after = now;
-    }
+    WAIT_UNTIL(have_worked(pid, &before, &after));
     CU_ASSERT_TRUE(after.children_cpu_ns >= before.children_cpu_ns + 50000000);
     CU_ASSERT_TRUE(after.io_bytes >= before.io_bytes + 100000000);
     CU_ASSERT_TRUE(after.cpu_ns < 50000000);
@@ -185,7 +189,7 @@ static void programs_that_it_starts_count(void)
 static void a_sleeping_process_does_nothing(void)
 {
     pid_t pid = start_sleepers(0);
-    usleep(200000);
+    WAIT_UNTIL(all_sleep(pid));
     struct mpiq_target_status before = status_of(pid);
     usleep(300000);
     struct mpiq_target_status after = status_of(pid);

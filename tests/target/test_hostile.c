@@ -45,7 +45,7 @@ static struct mpiq_object *open_object(const char *path)
 /* Whoever hangs is ended by the alarm. */
 static void has_no_types(const char *path)
 {
-    alarm(20);
+    alarm(300);
     CU_ASSERT_PTR_NULL(mpiq_types_find(open_object(path), "struct subject_record"));
     alarm(0);
     mpiq_object_clear();
@@ -70,7 +70,7 @@ static void a_fifo_or_itself_as_common_file_does_not_hang(void)
     run("cd %s/common && cp program other && dwz -m common program other 2>/dev/null && cp program whole && "
         "cp common kept && rm common && mkfifo common",
         scratch());
-    alarm(20);
+    alarm(300);
     struct mpiq_object *object = open_object(program);
     mpiq_types_find(object, "struct subject_record"); /* what is in the common file alone is not found */
     mpiq_types_find(object, "struct _IO_FILE");
@@ -83,7 +83,7 @@ static void a_fifo_or_itself_as_common_file_does_not_hang(void)
         "(printf 'common\\0'; printf $id | sed 's/../\\\\x&/g' | xargs -0 printf) >link && "
         "objcopy --add-section .gnu_debugaltlink=link common 2>/dev/null",
         scratch());
-    alarm(20);
+    alarm(300);
     CU_ASSERT_PTR_NOT_NULL(mpiq_types_find(open_object(program), "struct subject_record"));
     alarm(0);
     mpiq_object_clear();
@@ -152,7 +152,7 @@ static void a_sibling_that_points_back_does_not_hang(void)
         char name[16];
         snprintf(name, sizeof name, "circle%zu", i);
         const char *program = compile_siblings(name, circles[i][0], circles[i][1]);
-        alarm(20);
+        alarm(300);
         CU_ASSERT_PTR_NULL(mpiq_types_find(open_object(program), "struct after"));
         CU_ASSERT_PTR_NOT_NULL(mpiq_types_find(open_object(program), "struct outer"));
         alarm(0);

@@ -20,6 +20,7 @@
 #include "target/permission.h"
 #include "base/proc.h"
 #include "target/mappings.h"
+#include "wait_until.h"
 
 static const char *path;
 
@@ -48,15 +49,23 @@ static long counter_of(struct mpiq_target *target)
     return counter;
 }
 
+/* What the last of its threads has used of the processors, in nanoseconds. */
+static uint64_t time_of_last(struct mpiq_target *target)
+{
+    struct mpiq_target_thread *threads = NULL;
+    size_t count = 0;
+    CHECK_OK(mpiq_target_threads(target, &threads, &count));
+    uint64_t ns = count > 0 ? threads[count - 1].cpu_ns : 0;
+    free(threads);
+    return ns;
+}
+
 /* It runs: its counter moves. */
 static void check_runs(pid_t pid)
 {
     struct mpiq_target *target = open_live(pid, false);
     long before = counter_of(target), after = before;
-    for (int i = 0; i < 2000 && after == before; i++) {
-        usleep(1000);
-        after = counter_of(target);
-    }
+    WAIT_UNTIL((after = counter_of(target)) != before);
     CU_ASSERT_NOT_EQUAL(before, after);
     CU_ASSERT_EQUAL(mpiq_proc_status_number(pid, "TracerPid"), 0);
     mpiq_target_destroy(target);
@@ -107,12 +116,7 @@ static void status_and_threads_are_told(void)
     free(threads);
     /* Time goes on being spent, to less than a clock tick. */
     uint64_t later = spent;
-    for (int i = 0; i < 2000 && later == spent; i++) {
-        usleep(1000);
-        CHECK_OK(mpiq_target_threads(target, &threads, &count));
-        later = threads[count - 1].cpu_ns;
-        free(threads);
-    }
+    WAIT_UNTIL((later = time_of_last(target)) != spent);
     CU_ASSERT(later > spent);
     mpiq_target_destroy(target);
     subject_end(&subject);
@@ -245,8 +249,7 @@ static void a_stopped_process_stays_stopped(void)
 {
     struct subject subject = subject_start(path, "wait");
     kill(subject.pid, SIGSTOP);
-    for (int i = 0; i < 1000 && state_of(subject.pid) != 'T'; i++)
-        usleep(1000);
+    WAIT_UNTIL(state_of(subject.pid) == 'T');
     for (int stop = 0; stop < 2; stop++) {
         struct mpiq_target *target = open_live(subject.pid, stop);
         struct mpiq_target_status status = {0};
@@ -255,8 +258,7 @@ static void a_stopped_process_stays_stopped(void)
         check_memory_and_symbols(target, &subject);
         check_stack(target, &subject);
         mpiq_target_destroy(target);
-        for (int i = 0; i < 1000 && state_of(subject.pid) != 'T'; i++)
-            usleep(1000);
+        WAIT_UNTIL(state_of(subject.pid) == 'T');
         CU_ASSERT_EQUAL(state_of(subject.pid), 'T');
     }
     kill(subject.pid, SIGCONT);
@@ -317,8 +319,7 @@ static void the_end_of_a_process_is_told(void)
     check_memory_and_symbols(target, &subject);
     /* A zombie: killed, and not collected. */
     kill(subject.pid, SIGKILL);
-    for (int i = 0; i < 1000 && state_of(subject.pid) != 'Z'; i++)
-        usleep(1000);
+    WAIT_UNTIL(state_of(subject.pid) == 'Z');
     struct mpiq_target_status status = {0};
     CHECK_OK(mpiq_target_status(target, &status));
     CU_ASSERT_EQUAL(status.state, 'Z');
@@ -344,16 +345,10 @@ static void a_process_that_becomes_another_is_read_anew(void)
     struct mpiq_target *target = open_live(subject.pid, false);
     check_memory_and_symbols(target, &subject);
     check_types(target);
-    usleep(20000); /* until it has set the signal's handler: said before */
     kill(subject.pid, SIGUSR1);
-    int waiting, spinning;
-    CU_ASSERT_EQUAL_FATAL(
-        fscanf(subject.output, " ready %lx %d %d", (unsigned long *)&subject.record, &waiting, &spinning), 3);
-    subject.waiting = waiting;
-    subject.spinning = spinning;
+    subject_ready(&subject, "wait");
     mpiq_target_forget(target);
     check_memory_and_symbols(target, &subject);
-    usleep(20000);
     check_stack(target, &subject);
     mpiq_target_destroy(target);
     subject_end(&subject);
@@ -445,8 +440,7 @@ static void yama_is_named_with_the_remedy(void)
 static void a_thread_in_uninterruptible_sleep_is_left_alone(void)
 {
     struct subject subject = subject_start(path, "vforks");
-    for (int i = 0; i < 1000 && state_of(subject.pid) != 'D'; i++)
-        usleep(1000);
+    WAIT_UNTIL(state_of(subject.pid) == 'D');
     CU_ASSERT_EQUAL(state_of(subject.pid), 'D');
     for (int stop = 0; stop < 2; stop++) {
         struct mpiq_target *target = open_live(subject.pid, stop);

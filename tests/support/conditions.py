@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Waiting for a condition.  Deadlines are in seconds of this machine at rest: one that is slow or busy has longer.
+
+A deadline matters only where a test fails, so none is short.
+"""
+import hashlib
+import os
+import subprocess
+import time
+
+# What an idle processor of the year 2015 does in this time.
+WORK_SECONDS = 0.05
+WORK = bytes(64 << 20)
+
+
+class NotMet(AssertionError):
+    """What has not come to be."""
+
+
+def slowness():
+    """How many times as long as on a machine at rest things take, at least 1: by a piece of work, and by how many
+    want a processor."""
+    began = time.monotonic()
+    hashlib.sha1(WORK).digest()
+    worked = (time.monotonic() - began) / WORK_SECONDS
+    return max(1.0, worked, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+class Deadline:
+    """A time to come.  The machine is measured when it seems to be over, and again as long as it gets slower."""
+
+    def __init__(self, seconds=60):
+        self.seconds = seconds
+        self.factor = 1.0
+        self.began = time.monotonic()
+
+    def left(self):
+        """Seconds, by what is known of the machine."""
+        return max(0.0, self.began + self.seconds * self.factor - time.monotonic())
+
+    def passed(self):
+        if self.left() > 0:
+            return False
+        if self.seconds > 0:
+            self.factor = max(self.factor, slowness())
+        return self.left() <= 0
+
+
+def wait_until(condition, what="the condition", seconds=60, every=0.02):
+    """What condition() gives once that is true.  `what` names it; callable: gives the text when it is needed."""
+    deadline = Deadline(seconds)
+    while True:
+        met = condition()
+        if met:
+            return met
+        if deadline.passed():
+            # It may have been met while this process had no processor.
+            met = condition()
+            if met:
+                return met
+            raise NotMet(f"not within {seconds} s, {deadline.factor:.1f} times as long on this machine: "
+                         f"{what() if callable(what) else what}")
+        time.sleep(every)
+
+
+def communicate(process, seconds=60, text=None, kill=None):
+    """(stdout, stderr) of a process that ends, given that input; one that does not is killed, by kill() if there is one,
+    and TimeoutExpired raised."""
+    deadline = Deadline(seconds)
+    while True:
+        try:
+            return process.communicate(text, deadline.left())
+        except subprocess.TimeoutExpired:
+            text = None # it is remembered
+            if deadline.passed():
+                (kill or process.kill)()
+                process.communicate()
+                raise
+
+
+def ended(process, seconds=60):
+    """The exit status of a process that ends; one that does not raises TimeoutExpired."""
+    deadline = Deadline(seconds)
+    while True:
+        try:
+            return process.wait(deadline.left())
+        except subprocess.TimeoutExpired:
+            if deadline.passed():
+                raise
+
+
+def run(words, seconds=60, check=False, **options):
+    """subprocess.run of a command that ends, for its text."""
+    text = options.pop("input", None)
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True,
+               "stdin": subprocess.DEVNULL if text is None else subprocess.PIPE, **options}
+    with subprocess.Popen(words, **options) as process:
+        out, err = communicate(process, seconds, text)
+    done = subprocess.CompletedProcess(words, process.returncode, out, err)
+    if check:
+        done.check_returncode()
+    return done
