@@ -30,6 +30,9 @@ def test_waiting_times_are_shown(hung, mpiq):
 
 
 def test_each_view_is_a_part_of_the_report(report, hung, mpiq):
+    # What the recorder saw of a rank's last calls is told by the report alone.
+    report = {**report, "ranks": [{key: value for key, value in rank.items() if key != "last_calls"}
+                                  for rank in report["ranks"]]}
     for view, part in (("collectives", "communicators"), ("queues", "ranks")):
         answer = mpiq.json(view, hung.pid)
         assert answer["verdict"] == "deadlock"

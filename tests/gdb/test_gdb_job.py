@@ -13,6 +13,7 @@ from hung_job import HERE, RANKS, HungJob
 from test_gdb_places import needs_gdbserver
 from test_gdb_trouble import is_free
 from support import conditions
+from support.answers import without_times
 from support.conditions import wait_until
 
 # How long something has lasted is another moment later.
@@ -24,14 +25,6 @@ ONE_LINE_EACH = [("collectives", []), ("queues", []), ("queues", ["--all"]), ("c
 
 def timeless(text):
     return re.sub(" +", " ", _TIME.sub("TIME", text)).rstrip()
-
-
-def without_times(value):
-    if isinstance(value, dict):
-        return {key: without_times(one) for key, one in value.items() if key not in ("since", "text")}
-    if isinstance(value, list):
-        return [without_times(one) for one in value]
-    return value
 
 
 def mpiq_says(mpiq, *arguments, statuses=(0, 1)):

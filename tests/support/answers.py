@@ -71,7 +71,7 @@ def line_of(source, text):
 def without_times(value):
     """The same without what passes by: how long something has lasted."""
     if isinstance(value, dict):
-        return {key: without_times(item) for key, item in value.items() if key not in ("since", "text")}
+        return {key: without_times(item) for key, item in value.items() if key not in ("since", "text", "ago", "took")}
     if isinstance(value, list):
         return [without_times(item) for item in value]
     return value
