@@ -142,7 +142,9 @@ def test_report_of_several_inferiors(mpiq, hung):
                                 "echo <end>\\n", "mpi report --json", "mpi detach")
         assert "Attached to %d ranks." % RANKS in answer, said.both
         text = answer.split("<mark>\n")[1].split("<end>\n")[0]
-        return timeless(mpiq_says(mpiq, "report", hung.pid)), timeless(text.rpartition("\nTo go to ")[0])
+        # Which file a library without the patch is, mpiq says where it reads all ranks itself.
+        expected = re.sub(r" in /\S*libmpi\S*(?=,)", "", mpiq_says(mpiq, "report", hung.pid))
+        return timeless(expected), timeless(text.rpartition("\nTo go to ")[0])
 
     agree(both)
 
@@ -189,6 +191,7 @@ def test_gdbserver(mpiq, hung):
                              "target remote | gdbserver --attach - %d 2>/dev/null" % hung.pids[1],
                              "echo <mark>\\n", "mpi report")
         text = answer.split("<mark>\n")[1]
+        wait_until(lambda: is_free(hung.pids[1]), "gdbserver lets rank 1 go")
         return timeless(mpiq_says(mpiq, "report", hung.pid)), timeless(text.rpartition("\nTo go to ")[0])
 
     agree(both)
@@ -201,6 +204,7 @@ def test_gdbserver_says_the_same(mpiq, hung, command, arguments):
         answer, _ = gdb_says(mpiq, None, "set sysroot /",
                              "target remote | gdbserver --attach - %d 2>/dev/null" % hung.pids[1],
                              "echo <mark>\\n", " ".join(["mpi", command, *arguments]))
+        wait_until(lambda: is_free(hung.pids[1]), "gdbserver lets rank 1 go")
         return (timeless(mpiq_says(mpiq, command, *arguments, hung.pid)),
                 timeless(answer.split("<mark>\n")[1]))
 
