@@ -13,7 +13,7 @@ import pytest
 
 from support import job as jobs
 from support.conditions import communicate, ended, wait_until
-from support.harmless import end_marked
+from support.harmless import kill_marked
 
 # With what stderr says how to leave a hung job alive.
 KEEP = " proved the deadlock; with --keep it would be left alive"
@@ -39,7 +39,7 @@ def run(line, mpiq, tmp_path):
     for process in started:
         process.kill()
         process.wait()
-    end_marked(mark)
+    kill_marked(mark)
 
 
 def gone(mark):
@@ -68,7 +68,7 @@ def test_a_script_whose_job_hangs(line, mpiq, solver, tmp_path):
         assert (answer.status, answer.out) == (1, "")
         gone(mark)
     finally:
-        end_marked(mark)
+        kill_marked(mark)
 
 
 def test_a_page_of_a_job_that_hangs(run, solver, tmp_path):
@@ -129,7 +129,7 @@ def said_by(process, seconds=120):
         gone(process.mark)
     finally:
         process.kill()
-        end_marked(process.mark)
+        kill_marked(process.mark)
     return process.returncode, out, err
 
 
@@ -179,7 +179,7 @@ def test_a_page_follows_the_verdict(line, mpiq, solver, tmp_path):
         assert process.poll() is None
     finally:
         process.kill()
-        end_marked(mark)
+        kill_marked(mark)
     assert [text for text in err.read_text().splitlines() if text.startswith("mpiq: ")] == [
         f"mpiq: stalled: the report is in {page}", f"mpiq: running: the report is in {page}"]
 

@@ -46,16 +46,23 @@ def program(pid):
         return ""
 
 
-def end_marked(mark):
-    """What is left of those that carry the mark a while after they should have ended.
+def left_of(mark):
+    """Who carries the mark, as "PID PROGRAM".  Not gdb's own children: it forks one to learn what ptrace can do, which
+    stops itself and stays so where gdb is killed at that moment."""
+    return [f"{pid} {program(pid)}" for pid in jobs.marked_processes(mark) if program(pid) not in ("", "gdb")]
 
-    Not gdb's own children: it forks one to learn what ptrace can do, which stops itself and stays so where gdb
-    is killed at that moment."""
+
+def end_marked(mark):
+    """What is left of those that carry the mark a while after they should have ended; it is killed."""
     with contextlib.suppress(NotMet):
-        wait_until(lambda: not jobs.marked_processes(mark), seconds=20)
-    left = jobs.marked_processes(mark)
-    programs = {pid: program(pid) for pid in left}
-    for pid in left:
+        wait_until(lambda: not left_of(mark), seconds=20)
+    left = left_of(mark)
+    kill_marked(mark)
+    return left
+
+
+def kill_marked(mark):
+    """Ends all that carry the mark."""
+    for pid in jobs.marked_processes(mark):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    return [f"{pid} {name}" for pid, name in programs.items() if name not in ("", "gdb")]
