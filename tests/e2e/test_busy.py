@@ -7,11 +7,11 @@ import contextlib
 import os
 import subprocess
 import sys
-import time
 
-import job as jobs
 import pytest
-from solver_job import SOLVER
+
+from support import job as jobs
+from support.solver_job import SOLVER
 
 LOOKS = int(os.environ.get("MPIQ_LOOKS", "10"))
 BURNERS = int(os.environ.get("MPIQ_BURNERS", "8"))
@@ -44,10 +44,7 @@ def test_a_hung_job_is_never_running(mpiq, programs, library, tmp_path):
         launcher = subprocess.Popen(command, stdout=out, stderr=out,
                                     env={**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": mark})
         try:
-            end = time.monotonic() + 120
-            while mpiq("report", str(launcher.pid)).status != 1:
-                assert time.monotonic() < end, mpiq("report", str(launcher.pid)).out
-                time.sleep(0.1)
+            mpiq.until(lambda answer: answer.status == 1, launcher.pid)
             verdicts = collections.Counter()
             with load(BURNERS):
                 for _ in range(LOOKS):
