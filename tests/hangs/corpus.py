@@ -304,8 +304,9 @@ def verdict_later(job, mpiq):
 
 
 def watch_hung(result, job, mpiq):
-    # Where less is known, a weaker verdict may be the last word.
-    for pause in PAUSES_AT_HUNG if result.line.patched else PAUSES_AT_HUNG[:3]:
+    # Where less is known, a weaker verdict may be the last word; where only stacks are, it is.
+    looks = len(PAUSES_AT_HUNG) if result.line.patched else 3 if result.line.proves else 1
+    for pause in PAUSES_AT_HUNG[:looks]:
         answer = judge(result, look(mpiq, job.pid, *pause_option(pause)))
         if answer is None:
             continue
@@ -316,7 +317,7 @@ def watch_hung(result, job, mpiq):
             break
         if result.verdict in ("deadlock", "stalled"):
             break
-    if result.case.firsts and result.answer and result.verdict not in result.case.verdicts:
+    if result.line.proves and result.case.firsts and result.answer and result.verdict not in result.case.verdicts:
         result.later = verdict_later(job, mpiq)
     job.listen()
     came_out = {rank for rank in job.through if (0, rank) in result.case.stuck}

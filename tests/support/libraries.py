@@ -58,6 +58,7 @@ class Line:
         self.release = name.split("-")[0]
         self.patched = "-" not in name
         self.distribution = name.endswith("-debian") # as it is shipped: stripped, not built by us
+        self.proves = True # of which more is known than stacks
 
     def command(self, program):
         """A program of this Open MPI; Debian's alternatives may point `mpirun` to another MPI library."""
@@ -126,6 +127,7 @@ class Library(Line):
         self.patched = False
         self.distribution = not self.how
         self.recorded = "record" in self.how
+        self.proves = self.recorded or self.library == "openmpi"
 
     def enter(self):
         return [str(ROOT), "enter", self.root] if self.root else []
