@@ -9,6 +9,7 @@
 #include "job/causes.h"
 #include "job/collective.h"
 #include "job/doing.h"
+#include "job/given.h"
 #include "job/waits.h"
 
 /* The operation that holds a thread: the first one that never happens, else the first; MPIQ_NONE: none. */
@@ -67,15 +68,11 @@ int32_t mpiq_local_rank(const struct mpiq_job_state *job, uint32_t process, uint
     return member ? member->local_rank : -1;
 }
 
-void mpiq_relation_add(const struct mpiq_job_state *job, struct mpiq_relation *relation, uint32_t process,
-                       uint32_t comm, uint32_t peer, int32_t peer_local)
+/* One more: rank `own` of a communicator of that size (0 not known) with its peer there. */
+static void relate(struct mpiq_relation *relation, int64_t own, int64_t size, uint32_t peer,
+                   int64_t peer_local)
 {
-    int32_t own = mpiq_local_rank(job, process, comm);
-    uint32_t group = comm == MPIQ_NONE ? MPIQ_NONE : job->communicators[comm].group;
-    int64_t size = group == MPIQ_NONE || job->communicators[comm].remote != MPIQ_NONE
-                       ? 0
-                       : (int64_t)job->groups[group].count;
-    int64_t offset = (int64_t)peer_local - own;
+    int64_t offset = peer_local - own;
     bool known = own >= 0 && peer_local >= 0 && peer != MPIQ_NONE && size > 0;
     if (relation->count++ == 0) {
         *relation = (struct mpiq_relation){.count = 1,
@@ -94,6 +91,30 @@ void mpiq_relation_add(const struct mpiq_job_state *job, struct mpiq_relation *r
     /* Written as the shorter way round. */
     if (relation->wraps && !relation->relative && llabs(offset) < llabs(relation->offset))
         relation->offset = offset;
+}
+
+void mpiq_relation_add(const struct mpiq_job_state *job, struct mpiq_relation *relation, uint32_t process,
+                       uint32_t comm, uint32_t peer, int32_t peer_local)
+{
+    int32_t own = mpiq_local_rank(job, process, comm);
+    uint32_t group = comm == MPIQ_NONE ? MPIQ_NONE : job->communicators[comm].group;
+    int64_t size = group == MPIQ_NONE || job->communicators[comm].remote != MPIQ_NONE
+                       ? 0
+                       : (int64_t)job->groups[group].count;
+    relate(relation, own, size, peer, peer_local);
+}
+
+/* The same where the caller's code alone says who the peer is, in MPI_COMM_WORLD. */
+static void relate_given(struct mpiq_finder *finder, struct mpiq_evidence *evidence, uint32_t process,
+                         uint32_t thread)
+{
+    struct mpiq_wait_part parts[MPIQ_GIVEN_PARTS];
+    if (thread == MPIQ_NONE || mpiq_given_parts(finder, thread, parts) == 0)
+        return;
+    struct mpiq_world_rank own = mpiq_job_world_rank(finder->job, process);
+    uint32_t peer = parts[0].peer;
+    int64_t local = peer == MPIQ_NONE ? -1 : (int64_t)mpiq_job_world_rank(finder->job, peer).rank;
+    relate(&evidence->relation, own.rank, finder->job->worlds[own.world].size, peer, local);
 }
 
 /* Whether two ranks in a collective are in it on communicators that the user tells apart no more: of one
@@ -117,7 +138,9 @@ static bool is_class(const struct mpiq_finder *finder, const struct mpiq_evidenc
     return same_call && evidence->site == wanted->site && evidence->doing == wanted->doing &&
            evidence->number == wanted->number && evidence->aside == wanted->aside &&
            is_on_alike(finder, evidence, wanted) &&
-           same_operation(finder->job, evidence->operation, wanted->operation);
+           same_operation(finder->job, evidence->operation, wanted->operation) &&
+           (evidence->operation != MPIQ_NONE ||
+            mpiq_given_alike(finder->job, evidence->thread, wanted->thread));
 }
 
 void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
@@ -171,6 +194,8 @@ void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
     if (wanted.operation != MPIQ_NONE) {
         const struct mpiq_job_operation *op = &job->operations[wanted.operation];
         mpiq_relation_add(job, &evidence->relation, process, op->comm, op->peer, op->peer_local);
+    } else {
+        relate_given(finder, evidence, process, thread);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* If only stacks could be read: which ranks are in which MPI call, the smallest group first.  A hint, never
-   a proof. */
+/* If only stacks and what calls were given could be read: which ranks are in which MPI call, the smallest
+   group first, and who waits for each other in a circle.  A hint, never a proof. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "job/collective.h"
 #include "job/evidence.h"
 #include "job/find.h"
+#include "job/given.h"
 
 struct group {
     const char *call;
@@ -15,9 +16,10 @@ struct group {
     uint32_t first; /* process */
 };
 
+/* Or by its communicators, where the messages are kept by somebody else (PML ucx, cm). */
 static bool by_stacks_alone(const struct mpiq_job_rank *rank)
 {
-    return rank->source == MPIQ_SOURCE_STACKS || rank->source == MPIQ_SOURCE_NONE;
+    return rank->source == MPIQ_SOURCE_STACKS || rank->source == MPIQ_SOURCE_NONE || mpiq_is_blind(rank);
 }
 
 /* The call that a living rank is in; NULL: none. */
@@ -86,13 +88,71 @@ static bool add_group(struct mpiq_finder *finder, struct mpiq_finding *finding, 
     return true;
 }
 
+/* The one rank that a rank waits for, by what its call was given; MPIQ_NONE: none, several, or not known. */
+static uint32_t waits_for(struct mpiq_finder *finder, uint32_t process)
+{
+    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+    struct mpiq_wait_part parts[MPIQ_GIVEN_PARTS];
+    if (rank->thread == MPIQ_NONE || !call_of(finder, process))
+        return MPIQ_NONE;
+    uint32_t count = mpiq_given_parts(finder, rank->thread, parts);
+    /* Of a call that sends and receives both are needed: the receive surely waits for the other rank. */
+    const struct mpiq_wait_part *part = count > 0 ? &parts[count - 1] : NULL;
+    bool message = part && part->kind != MPIQ_PART_COLLECTIVE && !part->any;
+    return message ? part->peer : MPIQ_NONE;
+}
+
+/* A process on a circle of such waits; MPIQ_NONE: there is none, or no memory. */
+static uint32_t find_circle(struct mpiq_finder *finder, const uint32_t *next, uint32_t *seen)
+{
+    for (uint32_t start = 0; start < finder->job->process_count; start++) {
+        uint32_t at = start;
+        while (at != MPIQ_NONE && seen[at] == 0) {
+            seen[at] = start + 1;
+            at = next[at];
+        }
+        if (at != MPIQ_NONE && seen[at] == start + 1)
+            return at;
+    }
+    return MPIQ_NONE;
+}
+
+/* Adds the steps of a circle; each rank's wait is said by its evidence. */
+static void add_circle(struct mpiq_finder *finder, struct mpiq_finding *finding)
+{
+    uint32_t count = finder->job->process_count;
+    uint32_t *next _cleanup_free_ = malloc(count * sizeof *next);
+    uint32_t *seen _cleanup_free_ = calloc(count ? count : 1, sizeof *seen);
+    if (!next || !seen) {
+        finder->failed = true;
+        return;
+    }
+    for (uint32_t process = 0; process < count; process++)
+        next[process] = mpiq_job_rank_of(finder->job, process) ? waits_for(finder, process) : MPIQ_NONE;
+    uint32_t first = find_circle(finder, next, seen);
+    for (uint32_t at = first; at != MPIQ_NONE && finding->step_count < MPIQ_MOST_STEPS;) {
+        struct mpiq_step *step = mpiq_finding_add_step(finding);
+        if (!step) {
+            finder->failed = true;
+            return;
+        }
+        const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[at];
+        step->process = at;
+        step->why = rank->call;
+        step->site = rank->site;
+        step->since = rank->since;
+        mpiq_finder_add(finder, &step->waits_for, next[at]);
+        at = next[at] == first ? MPIQ_NONE : next[at];
+    }
+}
+
 void mpiq_find_stacks(struct mpiq_finder *finder)
 {
     struct group groups[MPIQ_MOST_EVIDENCE + 1];
     uint32_t count = 0;
     memset(groups, 0, sizeof groups);
     collect(finder, groups, &count);
-    if (count < 2)
+    if (count == 0)
         return;
     qsort(groups, count, sizeof *groups, compare_groups);
     struct mpiq_finding *finding = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_STACKS_DIFFER);
@@ -102,6 +162,11 @@ void mpiq_find_stacks(struct mpiq_finder *finder)
     }
     if (!finding) {
         finder->failed = true;
+        return;
+    }
+    add_circle(finder, finding);
+    if (count < 2 && finding->step_count == 0 && finding->evidence_count < 2) {
+        mpiq_diagnosis_drop_finding(finder->diagnosis); /* all do the same */
         return;
     }
     const char *text = NULL;

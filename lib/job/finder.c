@@ -91,3 +91,9 @@ struct mpiq_ranks mpiq_arena_ranks(struct mpiq_finder *finder, const struct mpiq
     ranks.ranges = copy;
     return ranks;
 }
+
+bool mpiq_is_blind(const struct mpiq_job_rank *rank)
+{
+    bool read = rank->source == MPIQ_SOURCE_LAYOUTS || rank->source == MPIQ_SOURCE_DEBUG_INFO;
+    return read && rank->queues == MPIQ_NO;
+}

@@ -26,9 +26,10 @@ struct tally {
     uint64_t known;      /* held threads that may go on by what is known */
     uint64_t stacks;     /* living ranks of which stacks are all there is */
     uint64_t stacks_in_mpi;
-    double still;  /* seconds since the newest sign of progress that is known of; 0: not known */
-    bool progress; /* MPI's state changed between the looks */
-    bool lost;     /* a host whose ranks are not known could not be read */
+    uint64_t blind; /* living ranks whose messages cannot be read */
+    double still;   /* seconds since the newest sign of progress that is known of; 0: not known */
+    bool progress;  /* MPI's state changed between the looks */
+    bool lost;      /* a host whose ranks are not known could not be read */
     struct mpiq_rank_set unread;
     mpiq_string_id why; /* the first of those could not be read */
     bool stopped;       /* all held threads wait in the end for stopped ranks */
@@ -138,6 +139,7 @@ static void add_rank(struct tally *tally, struct mpiq_finder *finder, const stru
         tally->stacks++;
         tally->stacks_in_mpi += doing->call != NULL;
     }
+    tally->blind += mpiq_is_blind(rank);
     double still = rank->looks == 3 || rank->core ? rank_still(finder->job, rank, doing) : 0;
     if (still < tally->still)
         tally->still = still > 0 ? still : 0;
@@ -284,6 +286,10 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
                   name ? " (" : "", name ? name : "", name ? ")" : ""));
     } else if (is_stalled(finder, &tally)) {
         say_stalled(finder, &tally);
+    } else if (tally.blind > 0 && tally.blind + tally.finished == tally.read && !tally.progress &&
+               tally.computing == 0) {
+        say(finder, MPIQ_VERDICT_UNKNOWN,
+            "all ranks are in MPI, and their messages could not be read, so nothing can be proven");
     } else if (tally.blocked > 0 && tally.held == 0 && tally.computing == 0 && tally.polling == 0) {
         say(finder, MPIQ_VERDICT_UNKNOWN,
             "the ranks wait, but they were not seen twice in the same wait: one look proves nothing");

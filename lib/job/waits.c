@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "job/collective.h"
+#include "job/given.h"
 
 /* Parts that are listed; a wait may have a hundred thousand. */
 enum { MOST_PARTS = 8 };
@@ -171,6 +172,8 @@ static const char *part_text(struct mpiq_finder *finder, const struct mpiq_job_r
                              const struct mpiq_wait_part *part)
 {
     struct mpiq_arena *arena = finder->arena;
+    if (part->given) /* lib/report has the words */
+        return part->collective ? part->collective : "a message";
     switch (part->kind) {
     case MPIQ_PART_COLLECTIVE: {
         struct mpiq_rank_set set = {.ranges = (struct mpiq_rank_range *)part->ranks.ranges,
@@ -280,7 +283,7 @@ static bool same_wait(const struct mpiq_waits_for *a, const struct mpiq_waits_fo
     const struct mpiq_wait_part *y = &b->parts[0];
     return x->kind == MPIQ_PART_COLLECTIVE && y->kind == MPIQ_PART_COLLECTIVE && x->comm == y->comm &&
            x->number == y->number && x->collective == y->collective && x->request == 0 && y->request == 0 &&
-           x->ranks.ranges == y->ranks.ranges;
+           x->ranks.ranges == y->ranks.ranges && !x->given && !y->given;
 }
 
 /* What a thread waits for: `before`, which may be NULL, where that is the same. */
@@ -289,18 +292,21 @@ static const struct mpiq_waits_for *thread_waits(struct mpiq_finder *finder, uin
 {
     const struct mpiq_job_state *job = finder->job;
     const struct mpiq_wait_graph *graph = finder->graph;
-    if (graph->thread_nodes[thread] == MPIQ_NONE)
-        return NULL;
     const struct mpiq_job_thread *row = &job->threads[thread];
     const struct mpiq_job_rank *rank = &job->ranks[graph->thread_ranks[thread]];
-    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
-    struct gathering gathering;
-    gather_wait(finder, thread, &gathering);
+    static const struct mpiq_node no_node = {.kind = MPIQ_KIND_THREAD};
+    bool held = graph->thread_nodes[thread] != MPIQ_NONE;
+    const struct mpiq_node *node = held ? &graph->nodes[graph->thread_nodes[thread]] : &no_node;
+    struct gathering gathering = {.count = 0};
+    if (held)
+        gather_wait(finder, thread, &gathering);
+    if (gathering.count == 0)
+        gathering.count = mpiq_given_parts(finder, thread, gathering.parts);
     if (gathering.count == 0)
         return NULL;
     struct mpiq_waits_for waits = {
-        .all = node->need == node->edge_count,
-        .guessed = row->wait_count == 0 && gathering.count > 1,
+        .all = gathering.parts[0].given || node->need == node->edge_count,
+        .guessed = row->wait_count == 0 && gathering.count > 1 && !gathering.parts[0].given,
         .parts = gathering.parts,
         .part_count = gathering.count,
         .more = gathering.more,

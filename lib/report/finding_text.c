@@ -352,16 +352,36 @@ static void put_suspects(struct mpiq_page *page, const struct mpiq_finding *find
 }
 
 /* Ranks in different calls, by their stacks alone: a hint, which has neither a number nor a suspect. */
+/* "Ranks 0-4 wait for each other in a circle": by the steps; false without memory, or if there is none. */
+static bool put_circle(const struct mpiq_page *page, struct mpiq_buffer *text,
+                       const struct mpiq_finding *finding)
+{
+    struct mpiq_rank_set set _cleanup_(mpiq_rank_set_deinit) = {0};
+    for (size_t i = 0; i < finding->step_count; i++) {
+        struct mpiq_world_rank rank = mpiq_job_world_rank(page->job, finding->steps[i].process);
+        if (!mpiq_rank_set_add(&set, rank.world, rank.rank))
+            return false;
+    }
+    if (finding->step_count == 0)
+        return false;
+    mpiq_buffer_string(text, set.size == 1 ? "Rank " : "Ranks ");
+    mpiq_put_ranks(text, &set, MPIQ_MOST_RANGES);
+    mpiq_buffer_string(text, set.size == 1 ? " waits for itself" : " wait for each other in a circle");
+    mpiq_buffer_string(text, ", by the arguments of their calls. ");
+    return true;
+}
+
 static void put_hint(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     if (finding->evidence_count > 0)
         put_evidence(page, finding, INDENT - 2, most);
     else
         put_sites(page, finding, most);
-    mpiq_print(
-        page, INDENT - 2,
-        "Ranks in different collectives often mean that one took another path. Start the job with `mpiq "
-        "run` to know.");
+    if (!put_circle(page, &text, finding) && finding->call_count > 1)
+        mpiq_buffer_string(&text, "Ranks in different collectives often mean that one took another path. ");
+    mpiq_buffer_string(&text, "Start the job with `mpiq run` to know.");
+    mpiq_print(page, INDENT - 2, "%s", mpiq_buffer_text(&text));
 }
 
 void mpiq_put_cause(struct mpiq_page *page, uint32_t index, size_t number, size_t lines, size_t consequences)

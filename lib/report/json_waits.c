@@ -22,16 +22,32 @@ static void put_message(struct mpiq_json *json, const struct mpiq_wait_part *par
         mpiq_json_put_string(json, "peer", "any");
     else if (!part->relative)
         mpiq_json_put_process(json, "peer", part->peer);
+    if (part->given && part->given->local >= 0)
+        mpiq_json_put_number(json, "peer_local", part->given->local);
     if (part->relative) {
         mpiq_json_put_number(json, "peer_offset", part->offset);
         mpiq_json_put_bool(json, "wraps", part->wraps);
     }
     if (part->tag_any)
         mpiq_json_put_string(json, "tag", "any");
-    else
+    else if (!part->given || !part->given->tag_unknown)
         mpiq_json_put_number(json, "tag", part->tag);
     if (part->bytes >= 0)
         mpiq_json_put_number(json, "bytes", part->bytes);
+}
+
+/* What the caller's code says beside it. */
+static void put_given(struct mpiq_json *json, const struct mpiq_wait_part *part)
+{
+    const struct mpiq_given_wait *given = part->given;
+    mpiq_json_put_string(json, "from", "caller");
+    if (part->kind == MPIQ_PART_COLLECTIVE && given->local >= 0)
+        mpiq_json_put_number(json, "root", given->local);
+    mpiq_json_put_string(json, "op", given->op);
+    if (given->count >= 0)
+        mpiq_json_put_number(json, "count", given->count);
+    mpiq_json_put_string(json, "datatype", given->type);
+    mpiq_json_put_string(json, "communicator", given->comm);
 }
 
 static void put_part(struct mpiq_json *json, const struct mpiq_wait_part *part)
@@ -51,6 +67,8 @@ static void put_part(struct mpiq_json *json, const struct mpiq_wait_part *part)
     if (part->internal)
         mpiq_json_put_bool(json, "internal", true);
     mpiq_json_put_place(json, "started", part->started);
+    if (part->given)
+        put_given(json, part);
     put_borrowed(json, "ranks", &part->ranks);
     mpiq_json_close(json, '}');
 }

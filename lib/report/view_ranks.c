@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "report/columns.h"
 #include "report/views.h"
+#include "report/wait_text.h"
 
 /* Rows of which a table aligns its columns: more would take their time and memory. */
 #define ROWS_AT_ONCE 5000
@@ -32,7 +33,9 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
     else
         mpiq_buffer_string(cell, diagnosis->what);
     mpiq_columns_set(table, 6, cell);
-    if (diagnosis->call)
+    if (diagnosis->waits_for && diagnosis->waits_for->part_count > 0 && diagnosis->waits_for->parts[0].given)
+        mpiq_put_wait(page, cell, diagnosis->waits_for, diagnosis->call, process, MPIQ_WAIT_EXACT);
+    else if (diagnosis->call)
         mpiq_buffer_string(cell, diagnosis->what);
     else
         mpiq_put_last_call(cell, &diagnosis->last);

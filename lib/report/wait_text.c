@@ -188,6 +188,52 @@ static void put_send(const struct teller *t, const struct mpiq_wait_part *part)
     put_communicator(t, part->comm);
 }
 
+/* "100 MPI_DOUBLE, MPI_SUM": what else the caller's code says. */
+static void put_given_data(const struct teller *t, const struct mpiq_given_wait *given, const char *before)
+{
+    if (given->count < 0 || !given->type)
+        return;
+    mpiq_buffer_printf(t->out, "%s%" PRId64 " %s", before, given->count, given->type);
+}
+
+/* By the caller's code alone: "tag 41 from rank 1", "a message from local rank 2 of a communicator". */
+static void put_given_message(const struct teller *t, const struct mpiq_wait_part *part)
+{
+    const struct mpiq_given_wait *given = part->given;
+    bool send = part->kind == MPIQ_PART_SEND;
+    if (!send && part->any && part->tag_any) {
+        mpiq_buffer_string(t->out, "any message");
+    } else {
+        if (given->tag_unknown)
+            mpiq_buffer_string(t->out, "a message");
+        else
+            put_tag(t, part);
+        mpiq_buffer_string(t->out, send ? " to " : " from ");
+        if (part->any || part->relative || part->peer != MPIQ_NONE)
+            put_peer(t, part);
+        else if (given->local >= 0)
+            mpiq_buffer_printf(t->out, "local rank %" PRId32, given->local);
+        else
+            mpiq_buffer_string(t->out,
+                               given->peer_unknown ? "a rank that is not known" : "another rank each");
+    }
+    if (given->other_comm)
+        mpiq_buffer_string(t->out, given->local >= 0 ? " of a communicator" : " on a communicator");
+    if (send)
+        put_given_data(t, given, ", ");
+}
+
+static void put_given_collective(const struct teller *t, const struct mpiq_wait_part *part)
+{
+    const struct mpiq_given_wait *given = part->given;
+    mpiq_buffer_printf(t->out, "on %s", given->comm ? given->comm : "a communicator");
+    if (given->local >= 0)
+        mpiq_buffer_printf(t->out, ", root %" PRId32, given->local);
+    if (given->op)
+        mpiq_buffer_printf(t->out, ", %s", given->op);
+    put_given_data(t, given, ", ");
+}
+
 static bool is_call(const struct teller *t, const char *name)
 {
     return t->call && name && strcmp(t->call, name) == 0;
@@ -255,6 +301,15 @@ static void put_window(const struct teller *t, const struct mpiq_wait_part *part
 
 static void put_part(const struct teller *t, const struct mpiq_wait_part *part)
 {
+    if (part->given && part->kind == MPIQ_PART_COLLECTIVE) {
+        mpiq_buffer_string(t->out, "other members ");
+        put_given_collective(t, part);
+        return;
+    }
+    if (part->given) {
+        put_given_message(t, part);
+        return;
+    }
     switch (part->kind) {
     case MPIQ_PART_RECEIVE:
     case MPIQ_PART_PROBE:
@@ -480,11 +535,16 @@ static void put_wait_detail(const struct teller *t, const struct mpiq_evidence *
     const struct mpiq_wait_part *part = wait->part_count == 1 && wait->more == 0 ? wait->parts : NULL;
     bool message =
         part && !part->internal && (part->kind == MPIQ_PART_RECEIVE || part->kind == MPIQ_PART_SEND);
+    if (part && part->kind == MPIQ_PART_COLLECTIVE && part->given) {
+        put_given_collective(t, part);
+        return;
+    }
     if (part && part->kind == MPIQ_PART_COLLECTIVE) {
         put_collective_detail(t, evidence, part);
         return;
     }
-    if (message && (part->relative || (part->peer == MPIQ_NONE && !part->any && is_pair(evidence))))
+    if (message && !part->given &&
+        (part->relative || (part->peer == MPIQ_NONE && !part->any && is_pair(evidence))))
         put_relative_detail(t, evidence, part);
     else if (!message || !put_posted_detail(t, evidence, part)) {
         mpiq_buffer_string(t->out, evidence->doing == MPIQ_DOING_POLLING ? "polls for " : "waits for ");

@@ -129,6 +129,19 @@ struct mpiq_wait_part {
     uint32_t operation;      /* in operations: the one that says it; MPIQ_NONE */
     uint32_t started;        /* in sites: where the request or collective was started; MPIQ_NONE */
     struct mpiq_ranks ranks; /* who could end this part: the peer, the members that have not come */
+    const struct mpiq_given_wait *given; /* told by the caller's code alone, a hint: more about it; NULL */
+};
+
+/* What the caller's code says of a call, beside what stands in the part. */
+struct mpiq_given_wait {
+    bool tag_unknown;
+    bool peer_unknown;
+    bool other_comm;  /* a communicator other than MPI_COMM_WORLD, which is not known by name */
+    int32_t local;    /* the peer's or the root's rank in that communicator; -1 */
+    int64_t count;    /* -1 not known */
+    const char *type; /* "MPI_INT"; NULL */
+    const char *op;   /* "MPI_SUM"; NULL */
+    const char *comm; /* "MPI_COMM_WORLD"; NULL */
 };
 
 /* What a rank waits for.  Lives in the diagnosis's arena; alike ranks may share one. */

@@ -305,7 +305,8 @@ static bool add_given(struct mpiq_adding *adding, const struct mpiq_thread *thre
                       struct mpiq_job_thread *row, const struct mpiq_job_thread *old)
 {
     struct mpiq_job_state *job = adding->job;
-    size_t count = thread->wait_count > 0 ? 0 : thread->given_count;
+    /* Where the library's own records tell it, they are better. */
+    size_t count = thread->wait_count > 0 || adding->state->queues == MPIQ_YES ? 0 : thread->given_count;
     if (!MPIQ_RESERVE(job->given, job->given_count, job->builder->given_capacity, count))
         return false;
     row->given_count = (uint32_t)count;

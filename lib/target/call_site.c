@@ -104,10 +104,21 @@ static uint64_t extend(uint64_t value, int width)
     return (value ^ sign) - sign;
 }
 
+static bool has_origin(const struct mpiq_call_word *word, const struct mpiq_word_origin *origin)
+{
+    for (size_t i = 0; i < word->origin_count; i++) {
+        if (word->origins[i].address == origin->address && word->origins[i].size == origin->size)
+            return true;
+    }
+    return false;
+}
+
 /* Takes over where b's word came from; false: there are too many places. */
 static bool add_origins(struct mpiq_call_word *word, const struct mpiq_call_word *b)
 {
     for (size_t i = 0; i < b->origin_count; i++) {
+        if (has_origin(word, &b->origins[i]))
+            continue;
         if (word->origin_count == MPIQ_WORD_ORIGINS)
             return false;
         word->origins[word->origin_count++] = b->origins[i];

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/given.h"
+
+#include <string.h>
+
+#include "job/collective.h"
+
+static const struct mpiq_job_given *find(const struct mpiq_job_state *job, uint32_t thread,
+                                         enum mpiq_given_kind kind)
+{
+    const struct mpiq_job_thread *row = &job->threads[thread];
+    for (uint32_t i = 0; i < row->given_count; i++) {
+        const struct mpiq_job_given *given = &job->given[row->first_given + i];
+        if (given->kind == kind)
+            return given;
+    }
+    return NULL;
+}
+
+static const struct mpiq_job_given *first_of(const struct mpiq_job_state *job, uint32_t thread,
+                                             enum mpiq_given_kind kind, enum mpiq_given_kind other)
+{
+    const struct mpiq_job_given *given = find(job, thread, kind);
+    return given ? given : find(job, thread, other);
+}
+
+static struct mpiq_ranks ranks_of(struct mpiq_finder *finder, uint32_t process)
+{
+    struct mpiq_rank_range *range =
+        process == MPIQ_NONE ? NULL : mpiq_arena_alloc(finder->arena, sizeof *range);
+    if (!range)
+        return (struct mpiq_ranks){0};
+    struct mpiq_world_rank name = mpiq_job_world_rank(finder->job, process);
+    *range = (struct mpiq_rank_range){.world = name.world, .first = name.rank, .last = name.rank};
+    return (struct mpiq_ranks){.ranges = range, .count = 1, .size = 1};
+}
+
+/* The process of a rank in MPI_COMM_WORLD of the thread's own world; MPIQ_NONE. */
+static uint32_t process_of(const struct mpiq_finder *finder, uint32_t thread, int64_t rank)
+{
+    const struct mpiq_job_state *job = finder->job;
+    uint32_t own = mpiq_thread_process(finder->graph, thread);
+    struct mpiq_world_rank name = mpiq_job_world_rank(job, own);
+    if (rank < 0 || rank >= job->worlds[name.world].size)
+        return MPIQ_NONE;
+    return mpiq_job_process(job, name.world, (uint32_t)rank);
+}
+
+/* A message that the call sends or receives; false: the call has none such. */
+static bool message(struct mpiq_finder *finder, uint32_t thread, bool send, struct mpiq_wait_part *part,
+                    struct mpiq_given_wait *more)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_given *peer = find(job, thread, send ? MPIQ_GIVEN_DEST : MPIQ_GIVEN_SOURCE);
+    const struct mpiq_job_given *tag = find(job, thread, send ? MPIQ_GIVEN_SENDTAG : MPIQ_GIVEN_RECVTAG);
+    tag = tag ? tag : find(job, thread, MPIQ_GIVEN_TAG);
+    const char *call = mpiq_job_string(job, job->threads[thread].call);
+    if (!call || (peer && peer->null))
+        return false;
+    bool sends = strstr(call, "send") != NULL; /* MPI_Sendrecv; MPI_Ssend, MPI_Bsend, MPI_Rsend */
+    bool sendrecv = strncmp(call, "MPI_Sendrecv", strlen("MPI_Sendrecv")) == 0;
+    bool probe = strcmp(call, "MPI_Probe") == 0 || strcmp(call, "MPI_Mprobe") == 0;
+    sends = sends || strncmp(call, "MPI_Send", strlen("MPI_Send")) == 0;
+    bool receives = sendrecv || probe || strncmp(call, "MPI_Recv", strlen("MPI_Recv")) == 0;
+    if (!(send ? sends : receives))
+        return false;
+    part->kind = send ? MPIQ_PART_SEND : probe ? MPIQ_PART_PROBE : MPIQ_PART_RECEIVE;
+    part->any = peer && peer->any;
+    part->tag_any = tag && tag->any;
+    part->tag = tag && !tag->any ? (int32_t)tag->value : 0;
+    more->tag_unknown = !tag;
+    more->peer_unknown = !peer;
+    if (peer && !peer->any && more->comm && strcmp(more->comm, "MPI_COMM_WORLD") == 0) {
+        part->peer = process_of(finder, thread, peer->value);
+        part->ranks = ranks_of(finder, part->peer);
+    }
+    if (peer && !peer->any && part->peer == MPIQ_NONE)
+        more->local = (int32_t)peer->value;
+    return true;
+}
+
+static struct mpiq_given_wait *make_more(struct mpiq_finder *finder, uint32_t thread)
+{
+    const struct mpiq_job_state *job = finder->job;
+    struct mpiq_given_wait *more = mpiq_arena_alloc(finder->arena, sizeof *more);
+    if (!more) {
+        finder->failed = true;
+        return NULL;
+    }
+    const struct mpiq_job_given *comm = find(job, thread, MPIQ_GIVEN_COMM);
+    const struct mpiq_job_given *op = find(job, thread, MPIQ_GIVEN_OP);
+    const struct mpiq_job_given *count = first_of(job, thread, MPIQ_GIVEN_COUNT, MPIQ_GIVEN_SENDCOUNT);
+    const struct mpiq_job_given *type = first_of(job, thread, MPIQ_GIVEN_DATATYPE, MPIQ_GIVEN_SENDTYPE);
+    *more = (struct mpiq_given_wait){
+        .other_comm = comm && comm->name == 0,
+        .local = -1,
+        .count = count ? count->value : -1,
+        .type = type ? mpiq_job_string(job, type->name) : NULL,
+        .op = op ? mpiq_job_string(job, op->name) : NULL,
+        .comm = comm ? mpiq_job_string(job, comm->name) : NULL,
+    };
+    return more;
+}
+
+uint32_t mpiq_given_parts(struct mpiq_finder *finder, uint32_t thread,
+                          struct mpiq_wait_part parts[MPIQ_GIVEN_PARTS])
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_thread *row = &job->threads[thread];
+    const char *call = mpiq_job_string(job, row->call);
+    uint32_t count = 0;
+    static const struct mpiq_wait_part none = {.peer = MPIQ_NONE,
+                                               .bytes = -1,
+                                               .comm = MPIQ_NONE,
+                                               .window = MPIQ_NONE,
+                                               .operation = MPIQ_NONE,
+                                               .started = MPIQ_NONE};
+    if (!call || row->given_count == 0 || row->wait_count > 0)
+        return 0;
+    for (int send = 1; send >= 0; send--) {
+        struct mpiq_given_wait *more = make_more(finder, thread);
+        parts[count] = none;
+        if (more && message(finder, thread, send, &parts[count], more))
+            parts[count++].given = more;
+    }
+    int collective = mpiq_collective_class(call);
+    if (count > 0 || collective < 0 || mpiq_collective_kind(collective) != 'B')
+        return count;
+    struct mpiq_given_wait *more = make_more(finder, thread);
+    const struct mpiq_job_given *root = find(job, thread, MPIQ_GIVEN_ROOT);
+    if (!more)
+        return 0;
+    parts[0] = none;
+    parts[0].kind = MPIQ_PART_COLLECTIVE;
+    parts[0].collective = mpiq_collective_name(collective);
+    parts[0].given = more;
+    more->local = root ? (int32_t)root->value : -1;
+    return 1;
+}
+
+bool mpiq_given_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t right)
+{
+    static const uint8_t kinds[] = {
+        MPIQ_GIVEN_TAG,  MPIQ_GIVEN_SENDTAG, MPIQ_GIVEN_RECVTAG,   MPIQ_GIVEN_ROOT, MPIQ_GIVEN_OP,
+        MPIQ_GIVEN_COMM, MPIQ_GIVEN_COUNT,   MPIQ_GIVEN_SENDCOUNT, MPIQ_GIVEN_DEST, MPIQ_GIVEN_SOURCE};
+    if (left == MPIQ_NONE || right == MPIQ_NONE)
+        return left == right;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct mpiq_job_given *a = find(job, left, kinds[i]);
+        const struct mpiq_job_given *b = find(job, right, kinds[i]);
+        bool peer = kinds[i] == MPIQ_GIVEN_DEST || kinds[i] == MPIQ_GIVEN_SOURCE;
+        if (!a != !b)
+            return false;
+        if (!a)
+            continue;
+        /* Another communicator's handle is a number of that rank's own. */
+        bool unnamed = kinds[i] == MPIQ_GIVEN_COMM && a->name == 0 && b->name == 0;
+        if (a->any != b->any || a->name != b->name || (!peer && !unnamed && a->value != b->value))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * given - what a thread waits for by the arguments of its MPI call, where nothing but its stack and its
+ * caller's code could be read.  It is shown and never used as a proof: the graph does not know it.
+ */
+#ifndef MPIQ_GIVEN_H
+#define MPIQ_GIVEN_H
+
+#include "job/find.h"
+
+enum { MPIQ_GIVEN_PARTS = 2 };
+
+/* The parts: one, or the two of a call that sends and receives; 0: it is not known.  They live in the arena.
+ */
+uint32_t mpiq_given_parts(struct mpiq_finder *finder, uint32_t thread,
+                          struct mpiq_wait_part parts[MPIQ_GIVEN_PARTS]);
+
+/* Whether two threads in the same call wait for the same, but for who the peer is. */
+bool mpiq_given_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t right);
+
+#endif
