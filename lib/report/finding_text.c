@@ -378,7 +378,7 @@ static void put_hint(struct mpiq_page *page, const struct mpiq_finding *finding,
         put_evidence(page, finding, INDENT - 2, most);
     else
         put_sites(page, finding, most);
-    if (!put_circle(page, &text, finding) && finding->call_count > 1)
+    if (!put_circle(page, &text, finding) && finding->call_count != 1)
         mpiq_buffer_string(&text, "Ranks in different collectives often mean that one took another path. ");
     mpiq_buffer_string(&text, "Start the job with `mpiq run` to know.");
     mpiq_print(page, INDENT - 2, "%s", mpiq_buffer_text(&text));

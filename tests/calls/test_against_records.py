@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What MPI calls were given by their callers' code, against what the recorder saw: hung programs of the corpus.
+
+Nothing that is told may be wrong.  MPIQ_CALLS=all takes every program that hangs; else those of two families.
+"""
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+from support import job as jobs
+from support import libraries
+
+import hung
+
+LINES = ["openmpi+record", "mpich+record"]
+# An operation's kind in a snapshot: which argument names its peer and its tag.
+ARGUMENTS = {"send": ("dest", ["sendtag", "tag"]), "ssend": ("dest", ["tag"]), "rsend": ("dest", ["tag"]),
+             "bsend": ("dest", ["tag"]), "receive": ("source", ["recvtag", "tag"]), "probe": ("source", ["tag"])}
+
+
+def rank_states(snapshot):
+    """The rank states of the second look."""
+    data = snapshot.read_bytes()
+    text = subprocess.run(["zstd", "-dc"], input=data[data.index(b"\x28\xb5\x2f\xfd"):], capture_output=True,
+                          check=True).stdout.decode()
+    return [json.loads(line[2:]) for line in text.splitlines() if line.startswith("2 {")]
+
+
+def given_of(thread):
+    return {entry.get("kind", "count"): entry for entry in thread.get("given", [])}
+
+
+def compared(thread):
+    """(what is told wrongly, how many arguments are told) of one thread in a blocking call for one message."""
+    waits, given = thread.get("waits", []), given_of(thread)
+    if len(waits) != 1 or not given or waits[0].get("call") != thread.get("mpi_call"):
+        return [], 0
+    wrong, told = [], 0
+    for operation in waits[0].get("operations", []):
+        peer, tags = ARGUMENTS.get(operation.get("kind", "send"), (None, []))
+        tag = next((given[name] for name in tags if name in given), None)
+        if peer in given:
+            told += 1
+            value = -1 if given[peer].get("any") else given[peer].get("value", 0)
+            if value != operation.get("peer_local", -1):
+                wrong.append(f"{thread['mpi_call']}: {peer} {given[peer]} is {operation}")
+        if tag:
+            told += 1
+            if tag.get("any", False) != operation.get("tag_any", False) or \
+                    (not tag.get("any") and tag.get("value", 0) != operation.get("tag", 0)):
+                wrong.append(f"{thread['mpi_call']}: tag {tag} is {operation}")
+    return wrong, told
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_arguments_agree_with_records(name, mpiq, tmp_path):
+    """No argument that is told differs from the recorder's, and some are told."""
+    if not shutil.which(f"mpirun.{name.split('+', maxsplit=1)[0]}") or not shutil.which("zstd"):
+        pytest.skip("the MPI library or zstd is not installed")
+    line = libraries.line(name)
+    wrong, told = [], 0
+    for case, executable in hung.programs(line, tmp_path, os.environ.get("MPIQ_CALLS") == "all"):
+        snapshot = tmp_path / f"{case.name}.mpiq"
+        with jobs.Job(line, [executable, case.program], case.ranks) as job:
+            job.wait_ready(case.ranks + case.get("spawned", 0))
+            job.stand_still()
+            subprocess.run([mpiq, "snapshot", "-o", snapshot, str(job.pid)], check=True, capture_output=True)
+        for state in rank_states(snapshot):
+            for thread in state.get("threads", []):
+                differ, some = compared(thread)
+                wrong += [f"{case.name}, rank {state.get('name', {}).get('rank')}: {text}" for text in differ]
+                told += some
+    print(f"{name}: {told} arguments told")
+    assert not wrong, "\n".join(wrong)
+    assert told > 0
