@@ -14,6 +14,7 @@ struct alike {
     uint32_t site;
     uint8_t kind;
     bool stuck;
+    bool ended;    /* the target is in MPI_Finalize */
     uint32_t lock; /* node of the lock whose holders are in the finding; MPIQ_NONE */
     size_t finding;
 };
@@ -145,7 +146,7 @@ static const char *lock_text(struct mpiq_finder *finder, const struct mpiq_findi
 }
 
 static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding,
-                     const struct mpiq_job_wait *wait)
+                     const struct mpiq_job_wait *wait, bool ended)
 {
     struct mpiq_arena *arena = finder->arena;
     const char *name = mpiq_words_window(arena, finder->job, wait->window);
@@ -167,6 +168,13 @@ static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding,
     }
     const char *missing = mpiq_words_ranks(arena, &finding->missing);
     const char *call_name = call ? call : "a one-sided call";
+    if (ended) {
+        bool many = finding->missing.size > 1;
+        finding->text =
+            WORDS(arena, "%s %s in MPI_Finalize and %s not freed %s, which %s %s for in %s", missing,
+                  many ? "are" : "is", many ? "have" : "has", name, ranks, verb, call_name);
+        return;
+    }
     /* "each of ranks 0-22:2 waits in MPI_Win_start for rank r+1" */
     bool related = finding->ranks.size > 1 && finding->missing.size > 1 && finding->proven;
     const char *peer = related ? mpiq_relation_peer(finder, &finding->relation, false) : NULL;
@@ -220,17 +228,49 @@ static bool is_contended(const struct mpiq_finder *finder, uint32_t thread)
     return false;
 }
 
+/* Whether a process is in MPI_Finalize with a window that it has not freed. */
+static bool has_left_window(const struct mpiq_finder *finder, uint32_t window, uint32_t process)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
+    const struct mpiq_job_window_view *view = mpiq_job_window_view_of(finder->job, process, window);
+    return rank && view && !view->freeing &&
+           (rank->phase == MPIQ_PHASE_FINALIZING ||
+            mpiq_blocking_call(finder->diagnosis->ranks[process].call) == MPIQ_BLOCKING_FINALIZE);
+}
+
+/* Those of whom a lock, unlock or flush needs an answer, and who are in MPI_Finalize with the window; ret
+   NULL: only whether there are any. */
+static bool find_leavers(struct mpiq_finder *finder, const struct mpiq_job_wait *wait,
+                         struct mpiq_finding *ret)
+{
+    const struct mpiq_job_window *window = &finder->job->windows[wait->window];
+    bool any = false;
+    if (wait->kind != MPIQ_WAIT_LOCK && !completes(wait))
+        return false;
+    for (uint32_t i = 0; i < window->view_count; i++) {
+        const struct mpiq_job_window_view *view = &finder->job->window_views[window->first_view + i];
+        uint32_t process = finder->job->ranks[view->rank].process;
+        if (process == MPIQ_NONE || (wait->window_target != MPIQ_NONE && wait->window_target != process) ||
+            !has_left_window(finder, wait->window, process))
+            continue;
+        any = true;
+        if (ret)
+            add_missing(finder, ret, process);
+    }
+    return any;
+}
+
 /* The finding of waits like that one, made if need be; NULL: there is no room for more, or no memory. */
 static struct alike *alike_of(struct mpiq_finder *finder, struct alike *kinds, uint32_t *count,
-                              uint32_t thread, const struct mpiq_job_wait *wait)
+                              uint32_t thread, const struct mpiq_job_wait *wait, bool ended)
 {
     const struct mpiq_job_state *job = finder->job;
     uint32_t site = job->threads[thread].site;
     bool stuck = mpiq_is_stuck(finder->graph, thread);
     uint32_t at = 0;
-    while (at < *count &&
-           (kinds[at].site != site || kinds[at].kind != wait->kind || kinds[at].stuck != stuck ||
-            job->windows[kinds[at].window].name != job->windows[wait->window].name))
+    while (at < *count && (kinds[at].site != site || kinds[at].kind != wait->kind ||
+                           kinds[at].stuck != stuck || kinds[at].ended != ended ||
+                           job->windows[kinds[at].window].name != job->windows[wait->window].name))
         at++;
     if (at < *count)
         return &kinds[at];
@@ -248,6 +288,7 @@ static struct alike *alike_of(struct mpiq_finder *finder, struct alike *kinds, u
                                        .site = site,
                                        .kind = wait->kind,
                                        .stuck = stuck,
+                                       .ended = ended,
                                        .lock = MPIQ_NONE,
                                        .finding = finder->diagnosis->finding_count - 1};
     return &kinds[at];
@@ -264,16 +305,19 @@ void mpiq_find_windows(struct mpiq_finder *finder)
         if (finder->graph->thread_nodes[thread] == MPIQ_NONE)
             continue;
         const struct mpiq_job_wait *wait = window_wait(finder, thread);
-        if (!wait ||
-            !(mpiq_is_stuck(finder->graph, thread) || (completes(wait) && is_contended(finder, thread))))
+        bool stuck = mpiq_is_stuck(finder->graph, thread);
+        bool ended = wait && !stuck && find_leavers(finder, wait, NULL);
+        if (!wait || !(stuck || ended || (completes(wait) && is_contended(finder, thread))))
             continue;
         uint32_t before = count;
-        struct alike *alike = alike_of(finder, kinds, &count, thread, wait);
+        struct alike *alike = alike_of(finder, kinds, &count, thread, wait, ended);
         if (!alike)
             continue;
         if (count > before)
             first[before] = wait;
         add(finder, alike, mpiq_thread_process(finder->graph, thread), thread);
+        if (ended)
+            find_leavers(finder, wait, &finder->diagnosis->findings[alike->finding]);
     }
     for (uint32_t i = 0; i < count; i++) {
         struct mpiq_finding *finding = &finder->diagnosis->findings[kinds[i].finding];
@@ -282,6 +326,6 @@ void mpiq_find_windows(struct mpiq_finder *finder)
         if (!mutual && !mpiq_rank_set_add_set(&finding->suspects, &finding->missing))
             finder->failed = true;
         mpiq_add_evidence_of(finder, finding, &finding->others);
-        describe(finder, finding, first[i]);
+        describe(finder, finding, first[i], kinds[i].ended);
     }
 }

@@ -162,6 +162,7 @@ static void gather_window(struct mpiq_finder *finder, uint32_t thread, const str
         .window = wait->window,
         .operation = MPIQ_NONE,
         .started = MPIQ_NONE,
+        .answers = ranks.size == 0,
         .ranks = ranks.size > 0 ? ranks : one_rank(finder, wait->window_target),
     };
     gather(gathering, part);

@@ -275,7 +275,7 @@ static void put_window(const struct teller *t, const struct mpiq_wait_part *part
     bool lock = is_call(t, "MPI_Win_lock") || is_call(t, "MPI_Win_lock_all");
     if (part->ranks.size > 0) {
         mpiq_put_ranks_named(t->out, &part->ranks);
-        mpiq_buffer_string(t->out, needed);
+        mpiq_buffer_string(t->out, lock && part->answers ? " to grant a lock" : needed);
     } else if (lock) { /* who holds it is not known: the peer is whose window it is */
         mpiq_buffer_string(t->out, "a lock at ");
         put_peer(t, part);

@@ -114,6 +114,7 @@ struct mpiq_wait_part {
     enum mpiq_wait_part_kind kind;
     bool any; /* RECEIVE, PROBE: from any source */
     bool tag_any;
+    bool answers;  /* WINDOW: nobody is known to hold a lock there: `ranks` have to answer */
     bool internal; /* traffic of a collective's own */
     bool relative; /* of a class of ranks: the peer of rank r is rank r + offset; `peer` is the first one's */
     bool wraps;    /* relative: modulo the size of the communicator */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole answers: windows, their epochs and locks. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -551,27 +552,51 @@ static void test_pairs(void)
     job_check_size(&job, 1, 1);
 }
 
+/* Rank 0 is in MPI_Finalize with the window; nobody has a lock. */
+static void test_left_with_window(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    int window = job_window(&job, "field", WORLD);
+    job_lock(&job, 1, window, 0, MPIQ_LOCK_EXCLUSIVE, false);
+    job_wait_window(&job, 1, "MPI_Win_lock", MPIQ_WAIT_LOCK, window, 0, MPIQ_LOCK_EXCLUSIVE);
+    job_finalize(&job, 0);
+    job_finalize(&job, 2);
+    char *answer = job_answer(&job);
+    const char *cause =
+        "window_wait? ranks 1 missing 0 suspects 0: rank 0 is in MPI_Finalize and has not freed window "
+        "\"field\", which rank 1 waits for in MPI_Win_lock\n";
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer, cause));
+    CU_ASSERT_PTR_NULL(strstr(answer, "release"));
+    if (!strstr(answer, cause))
+        puts(answer);
+    free(answer);
+    job_deinit(&job);
+}
+
 int main(void)
 {
-    CU_TestInfo tests[] = {{"lock", test_lock},
-                           {"many holders", test_many_holders},
-                           {"unnamed", test_unnamed},
-                           {"lock all", test_lock_all},
-                           {"lock that may be free", test_lock_free},
-                           {"unlock", test_unlock},
-                           {"both unlock", test_both_unlock},
-                           {"a flush to a rank that has ended waits for that rank", test_flush_of_nobody},
-                           {"post and start", test_post_start},
-                           {"one has completed", test_one_completed},
-                           {"completed, on the way out", test_completed_on_the_way},
-                           {"recorder: only polling proves a wait in a call that may return", test_passing},
-                           {"recorder: an epoch that may be over prevents a proof", test_earlier_epochs},
-                           {"recorder: the rank missing from a fence is named", test_fence},
-                           {"recorder: who has not come to a fence", test_who_is_missing},
-                           {"recorder: fences of two windows", test_two_windows},
-                           {"recorder: the rank missing from MPI_Win_free is named", test_free},
-                           {"ring of starts", test_ring_of_starts},
-                           {"pairs", test_pairs},
-                           CU_TEST_INFO_NULL};
+    CU_TestInfo tests[] = {
+        {"a rank in MPI_Finalize with the window is what a lock waits for", test_left_with_window},
+        {"lock", test_lock},
+        {"many holders", test_many_holders},
+        {"unnamed", test_unnamed},
+        {"lock all", test_lock_all},
+        {"lock that may be free", test_lock_free},
+        {"unlock", test_unlock},
+        {"both unlock", test_both_unlock},
+        {"a flush to a rank that has ended waits for that rank", test_flush_of_nobody},
+        {"post and start", test_post_start},
+        {"one has completed", test_one_completed},
+        {"completed, on the way out", test_completed_on_the_way},
+        {"recorder: only polling proves a wait in a call that may return", test_passing},
+        {"recorder: an epoch that may be over prevents a proof", test_earlier_epochs},
+        {"recorder: the rank missing from a fence is named", test_fence},
+        {"recorder: who has not come to a fence", test_who_is_missing},
+        {"recorder: fences of two windows", test_two_windows},
+        {"recorder: the rank missing from MPI_Win_free is named", test_free},
+        {"ring of starts", test_ring_of_starts},
+        {"pairs", test_pairs},
+        CU_TEST_INFO_NULL};
     return suite_run("windows", tests);
 }
