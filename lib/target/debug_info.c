@@ -31,11 +31,11 @@ static bool is_part(const struct mpiq_debug_view *view, const struct mpiq_debug_
     return view->end != UINT64_MAX && strncmp(section->name, name, strlen(name)) == 0;
 }
 
-static int section_info(void *object, Dwarf_Half index, Dwarf_Obj_Access_Section *ret, int *error)
+static int section_info(void *object, libdwarf_index index, libdwarf_section *ret, int *error)
 {
     const struct mpiq_debug_view *view = object;
     *error = 0;
-    *ret = (Dwarf_Obj_Access_Section){.name = ""};
+    *ret = (libdwarf_section){.LIBDWARF_SECTION(name) = ""};
     if (index == 0) /* as in ELF, the first one is none */
         return DW_DLV_OK;
     if (index > view->info->sections.count)
@@ -43,13 +43,13 @@ static int section_info(void *object, Dwarf_Half index, Dwarf_Obj_Access_Section
     const struct mpiq_debug_section *section = &view->info->sections.items[index - 1];
     if (!is_shown(section))
         return DW_DLV_OK;
-    ret->name = section->name;
-    ret->type = SHT_PROGBITS;
-    ret->size = is_part(view, section) ? view->end - view->start : section->size;
+    ret->LIBDWARF_SECTION(name) = section->name;
+    ret->LIBDWARF_SECTION(type) = SHT_PROGBITS;
+    ret->LIBDWARF_SECTION(size) = is_part(view, section) ? view->end - view->start : section->size;
     return DW_DLV_OK;
 }
 
-static Dwarf_Endianness byte_order(void *object)
+static libdwarf_order byte_order(void *object)
 {
     const struct mpiq_debug_view *view = object;
     return view->info->sections.big_endian ? DW_OBJECT_MSB : DW_OBJECT_LSB;
@@ -67,7 +67,7 @@ static Dwarf_Unsigned section_count(void *object)
     return view->info->sections.count + 1;
 }
 
-static int load_section(void *object, Dwarf_Half index, Dwarf_Small **ret, int *error)
+static int load_section(void *object, libdwarf_index index, Dwarf_Small **ret, int *error)
 {
     struct mpiq_debug_view *view = object;
     struct mpiq_debug_sections *sections = &view->info->sections;
@@ -83,13 +83,25 @@ static int load_section(void *object, Dwarf_Half index, Dwarf_Small **ret, int *
     return DW_DLV_OK;
 }
 
-static const Dwarf_Obj_Access_Methods methods = {
-    .get_section_info = section_info,
-    .get_byte_order = byte_order,
-    .get_length_size = word_size,
-    .get_pointer_size = word_size,
-    .get_section_count = section_count,
-    .load_section = load_section,
+#ifdef LIBDWARF_RENAMED
+/* The sections are checked here: it has no reason to doubt their sizes. */
+static Dwarf_Unsigned file_size(void *object)
+{
+    (void)object;
+    return INT64_MAX;
+}
+#endif
+
+static const libdwarf_methods methods = {
+    .LIBDWARF_METHOD(get_section_info) = section_info,
+    .LIBDWARF_METHOD(get_byte_order) = byte_order,
+    .LIBDWARF_METHOD(get_length_size) = word_size,
+    .LIBDWARF_METHOD(get_pointer_size) = word_size,
+    .LIBDWARF_METHOD(get_section_count) = section_count,
+    .LIBDWARF_METHOD(load_section) = load_section,
+#ifdef LIBDWARF_RENAMED
+    .om_get_filesize = file_size,
+#endif
 };
 
 bool mpiq_dwarf_ok(int result, Dwarf_Error error)
@@ -106,7 +118,7 @@ static struct mpiq_debug_view *open_view(struct mpiq_debug_info *info, uint64_t 
     if (!view)
         return NULL;
     *view = (struct mpiq_debug_view){.info = info, .start = start, .end = end, .in_types = in_types};
-    view->access = (Dwarf_Obj_Access_Interface){.object = view, .methods = &methods};
+    view->access = (libdwarf_access){.LIBDWARF_ACCESS(object) = view, .LIBDWARF_ACCESS(methods) = &methods};
     Dwarf_Error error = NULL;
     dwarf_set_de_alloc_flag(0); /* it need not note what it allocates: all is given back here */
     int result = dwarf_object_init_b(&view->access, NULL, NULL, DW_GROUPNUMBER_ANY, &view->debug, &error);
@@ -123,7 +135,7 @@ static void close_view(struct mpiq_debug_view *view)
     Dwarf_Error error = NULL;
     if (!view)
         return;
-    mpiq_dwarf_ok(dwarf_object_finish(view->debug, &error), error);
+    mpiq_dwarf_ok(libdwarf_finish(view->debug, &error), error);
     free(view);
 }
 

@@ -11,13 +11,12 @@
 #ifndef MPIQ_DEBUG_INFO_H
 #define MPIQ_DEBUG_INFO_H
 
-#include <libdwarf/dwarf.h>
-#include <libdwarf/libdwarf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "target/debug_sections.h"
+#include "target/libdwarf_names.h"
 
 /* A unit, as its header says; offsets are those of its section. */
 struct mpiq_debug_unit {
@@ -53,7 +52,7 @@ struct mpiq_debug_view {
     Dwarf_Debug debug;
     uint64_t start, end; /* of the section; 0 and UINT64_MAX: all of it */
     bool in_types;       /* the part is of .debug_types */
-    Dwarf_Obj_Access_Interface access;
+    libdwarf_access access;
 };
 
 struct mpiq_debug_info {

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import pathlib
+
+from spack_repo.builtin.build_systems.meson import MesonPackage
+
+from spack.package import *
+
+# The clone that this repository of recipes is in.
+CLONE = pathlib.Path(__file__).resolve().parents[5]
+
+
+class Mpiq(MesonPackage):
+    """Says why an MPI job hangs: which rank did not enter the collective that the others wait in, who waits for
+    whom, and where in the source.  Works on jobs that already hang, on Open MPI and MPICH as they are installed."""
+
+    homepage = CLONE.as_uri()
+    git = CLONE.as_uri()
+
+    license("BSD-3-Clause")
+
+    version("main", branch="main")
+
+    depends_on("c", type="build")
+    depends_on("meson@1:", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("python@3:", type="build")
+    # Its static archive: elfutils has names of its own for other types.
+    depends_on("capstone")
+    depends_on("libdwarf@0.11: ~shared +pic")
+    depends_on("elfutils@0.188:")
+    depends_on("libseccomp")
+    depends_on("zlib-api")
+    depends_on("zstd")
