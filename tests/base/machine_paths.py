@@ -11,7 +11,7 @@ import sys
 
 # Where people build: homes, work directories, mktemp's names.  Whoever makes a path up lives in /home/user.
 OURS = re.compile(rb"/(?:root|work|Users|home/(?!user/)[a-z]+|tmp/tmp\.[A-Za-z0-9]{6,}|tmp/pytest-of-)(?:/|\b)[\w./-]*")
-FOLDERS = ["fuzz/*", "*/recorded", "report/expected", "state/inputs", "conformance/expected"]
+FOLDERS = ["fuzz/*", "*/recorded", "replay/answers", "report/expected", "state/inputs", "conformance/expected"]
 ZSTD = b"\x28\xb5\x2f\xfd"
 MOST = 1 << 26
 
