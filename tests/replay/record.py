@@ -14,6 +14,7 @@ import datetime
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,7 @@ from support import libraries # noqa: E402
 from support.built import mpiq_program # noqa: E402
 
 # Seconds between the two readings of each look at a job that hangs; what is wanted comes at one of the first.
-PAUSES = [None, None, 1, 3, 5]
+PAUSES = [None, None, 1, 3, 5, 5, 5]
 LOOK_SECONDS = 120
 
 
@@ -50,16 +51,18 @@ def look(mpiq, pid, path, *options):
 
 
 def unread(answer):
-    return [rank["rank"] for rank in answer["ranks"] if rank["state"] == "unreadable"]
+    """The ranks of which something could not be read in time: a machine that has no processor to give."""
+    return [rank["rank"] for rank in answer["ranks"] if rank["state"] == "unreadable" or any(
+        re.search("does not stop|timed out|did not stop", problem["text"]) for problem in rank.get("problems", []))]
 
 
 def is_settled(case, answer):
     """Whether another look could hardly tell more."""
     if unread(answer):
         return False
-    if case.healthy:
-        return True
     verdict = answer["verdict"]
+    if case.healthy:
+        return verdict in case.verdicts
     if verdict in ("deadlock", "stalled"):
         return True
     return verdict in case.verdicts and (verdict != "running" or not corpus.wrong_first(case, answer)[0])
