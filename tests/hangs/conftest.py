@@ -90,10 +90,6 @@ def pytest_terminal_summary(terminalreporter, config):
     terminalreporter.section("corpus")
     rows = [table.as_row(result) for result in results]
     terminalreporter.write_line(f"{table.cases(rows)}\n\n{table.sums(rows)}")
-    if config.option.results:
-        rows = table.kept(config.option.results)
-    if config.option.table:
-        pathlib.Path(config.option.table).write_text(table.document(rows), encoding="utf-8")
     if config.option.failures:
         pathlib.Path(config.option.failures).write_text(failures(), encoding="utf-8")
 

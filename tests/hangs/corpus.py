@@ -18,6 +18,9 @@ A family's .toml file has a table for each case of its .c file, over the family'
   slow       a round of it takes seconds: whether it advances is seen only where the looks take long, too
   quick      belongs to the small part of the corpus: tests/hangs/run --part quick
   two_hosts  runs once more with its ranks on two emulated hosts
+  weaker     where mpiq answers less than that, a list of tables: `lines` are the libraries, `why` says why it is
+             allowed, and verdict, first and causes replace those above; `ranks`: only with so many; `open`: a defect
+             that is to be mended.  Nothing else is allowed: a case whose answer is as asked must not have one.
 """
 import dataclasses
 import itertools
@@ -30,6 +33,7 @@ import time
 import tomllib
 import warnings
 
+import recorded
 from support import conditions
 from support import job as jobs
 from support import libraries
@@ -47,13 +51,16 @@ PAUSES_AT_HUNG = [None, None, 1, 3, 10]
 # little time to show it.  One look after the other: a second one would find ranks stopped by the first.
 PAUSES = [None, 0.05, 0.01, 0]
 
-# Where a hang cannot be proven, it is "stalled" after --stall-after; so long for it here.
-LATER = 2
-
 # A job that does not hang has advanced by then, on a busy machine, too; a slow one while it was looked at so long.
 ADVANCES_WITHIN = 120
 
 RANKS = ("ranks", "missing", "suspects")
+
+# What a weaker answer has beside the answer.
+WEAKER_ONLY = ("lines", "why", "open", "ranks")
+
+# What no library of a level tells, whatever the case: only a patched library and the recorder count calls.
+NOT_KNOWN = {level: ("number", "last_call") for level in ("layouts", "debug info", "calls", "stacks")}
 
 # What came of the runs of this session, in order.
 results = []
@@ -94,6 +101,29 @@ class Case:
     def on(self, line):
         return line.release in self.get("lines", ["4.1", "5.0"])
 
+    def on_line(self, name):
+        return self.on(libraries.line(name))
+
+    def weaker(self, name):
+        """What is allowed on that library instead; None: what is asked."""
+        return next((entry for entry in self.get("weaker", [])
+                     if name in entry["lines"] and entry.get("ranks", self.ranks) == self.ranks), None)
+
+    def as_asked(self, level):
+        """The case with what a library of that level cannot know left out of it."""
+        unknown = NOT_KNOWN.get(level, ())
+        firsts = [{key: value for key, value in first.items() if key not in unknown} for first in self.firsts]
+        return dataclasses.replace(self, expected={**self.expected, **({"first": firsts} if firsts else {})})
+
+    def at(self, name, level):
+        """The case with what is wanted on that library, which is of that level."""
+        replaced = {key: value for key, value in (self.weaker(name) or {}).items() if key not in WEAKER_ONLY}
+        if not replaced:
+            return self.as_asked(level)
+        if "first" in replaced:
+            replaced = {"causes": None, "sites": False, **replaced}
+        return dataclasses.replace(self, expected={**self.expected, **replaced})
+
 
 @dataclasses.dataclass
 class Result:
@@ -106,7 +136,6 @@ class Result:
     wrong_verdict: str = ""      # why, or ""
     wrong_first: str = ""        # why, or ""
     lost: tuple = ()             # what the first finding lacks of what is expected
-    later: str = ""              # of a weaker verdict: what it is once nothing has moved for LATER seconds
     trouble: str = ""            # the case itself did not do what it should
     answer: dict = None          # the last one, or the one that was wrong
     stderr: str = ""
@@ -173,16 +202,13 @@ def look(mpiq, pid, *arguments):
 
 def wrong_verdict(case, line, answer, status):
     """Why the verdict is wrong, or ""."""
-    verdict = answer.get("verdict")
-    allowed = list(case.verdicts)
-    if not line.patched:
-        # What only the patch keeps cannot be known: that may be said, a hang must not be made up.
-        allowed += ["running", "unknown"]
+    verdict = answer["verdict"]
+    allowed = list(case.at(line.name, answer["job"]["source"]).verdicts)
     if case.healthy:
         # On a busy machine nothing may move between two readings: then nothing is known, and no alarm is right.
         allowed += ["unknown"]
     if verdict not in allowed:
-        return f"verdict {verdict}, not {' or '.join(case.verdicts)}"
+        return f"verdict {verdict}, not {' or '.join(allowed)}"
     if status != EXIT_STATUS[verdict]:
         return f"exit status {status} with verdict {verdict}"
     return ""
@@ -206,25 +232,40 @@ def wrong_field(key, expected, finding, case):
     return f"{key} {found!r}, not {expected!r}"
 
 
-def wrong_sites(finding):
-    """Each site of ours has to be where its call is in the source, or at most the statement around it."""
+def source_around(name, number):
+    """The lines of one of our sources around that one; None: it is not ours."""
+    file = HERE / name
+    if not file.is_file():
+        return None
+    return " ".join(file.read_text(encoding="utf-8").splitlines()[max(number - 3, 0):number + 2])
+
+
+def wrong_sites(finding, source=None):
+    """Each site of ours has to be where its call is in the source, or at most the statement around it.  source: the
+    lines around those that a recording names, as they were."""
     sites = finding.get("sites") or []
     for site in sites:
-        file = HERE / os.path.basename(site.get("file") or "")
-        if not site.get("call") or not file.is_file() or file.name == "corpus.c":
+        name, number = os.path.basename(site.get("file") or ""), int(site.get("line") or 0)
+        if not site.get("call") or not (HERE / name).is_file() or name == "corpus.c":
             continue
-        text = file.read_text(encoding="utf-8").splitlines()
-        number = int(site.get("line") or 0)
-        around = " ".join(text[max(number - 3, 0):number + 2])
+        around = source_around(name, number) if source is None else source.get(f"{name}:{number}", "")
         names = [re.sub("^P?MPIX?_", "", name)
                  for name in (site.get("call"), finding.get("collective")) if name]
         if any(name.casefold() in around.casefold() for name in names) or "WAIT_FOR_NOBODY" in around:
             continue
-        return f"site {file.name}:{number} holds no {site.get('call')}"
+        return f"site {name}:{number} holds no {site.get('call')}"
     return ""
 
 
-def wrong_first(case, answer):
+def wrong_answer(case, answer, source=None):
+    """Why an answer is not what the case wants, or ""."""
+    verdict = answer["verdict"]
+    if verdict not in case.verdicts:
+        return f"verdict {verdict}, not {' or '.join(case.verdicts)}"
+    return wrong_first(case, answer, source)[0]
+
+
+def wrong_first(case, answer, source=None):
     """Why the first finding does not name the fault, or "", and what it lacks of what is expected."""
     if not case.firsts:
         return "", ()
@@ -243,7 +284,7 @@ def wrong_first(case, answer):
         if best is None or len(wrong) < len(best):
             best = wrong
     lost = tuple(sorted(best)) + (() if "since" in first else ("time",))
-    return "; ".join(best.values()) or wrong_sites(first), lost
+    return "; ".join(best.values()) or case.get("sites", True) and wrong_sites(first, source) or "", lost
 
 
 def run_job(result, case, line, executable, mpiq, looks_at_healthy):
@@ -293,32 +334,19 @@ def pause_option(pause):
     return [] if pause is None else ["--pause", str(pause)]
 
 
-def verdict_later(job, mpiq):
-    for _ in range(3):
-        time.sleep(LATER)
-        answer, _, _ = look(mpiq, job.pid, "--stall-after", str(LATER))
-        verdict = answer["verdict"] if answer else ""
-        if verdict == "stalled":
-            break
-    return verdict
-
-
 def watch_hung(result, job, mpiq):
-    # Where less is known, a weaker verdict may be the last word; where only stacks are, it is.
-    looks = len(PAUSES_AT_HUNG) if result.line.patched else 3 if result.line.proves else 1
-    for pause in PAUSES_AT_HUNG[:looks]:
+    """Looks until the answer is the recorded one, or the weaker one that the case allows there.  A job that hangs may be
+    `running` or `unknown` only while it comes to stand still, so looks go on, longer ones, and the last one counts; a
+    deadlock that is none counts at once."""
+    for pause in PAUSES_AT_HUNG:
         answer = judge(result, look(mpiq, job.pid, *pause_option(pause)))
         if answer is None:
             continue
-        result.wrong_first, result.lost = wrong_first(result.case, answer)
-        # One that may be running is that also while it still starts; then nobody waits for anybody yet.
-        right = not result.wrong_verdict and result.verdict in result.case.verdicts
-        if right and (not result.wrong_first or result.verdict != "running"):
+        wanted = result.case.at(result.line.name, answer["job"]["source"])
+        result.wrong_first, result.lost = wrong_first(wanted, answer)
+        result.wrong_first = result.wrong_first or recorded.difference(wanted, result.line.name, answer)
+        if not result.wrong_verdict and not result.wrong_first or result.verdict in ("deadlock", "stalled"):
             break
-        if result.verdict in ("deadlock", "stalled"):
-            break
-    if result.line.proves and result.case.firsts and result.answer and result.verdict not in result.case.verdicts:
-        result.later = verdict_later(job, mpiq)
     job.listen()
     came_out = {rank for rank in job.through if (0, rank) in result.case.stuck}
     if came_out:

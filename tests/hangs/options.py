@@ -15,7 +15,6 @@ OPTIONS = {
                "help": "how many jobs at a time (one more than there are processors, at most 4; under `mpiq run`: 2)"},
     "--results": {"metavar": "FILE", "help": "keep results in this file, beside those of earlier runs"},
     "--missing": {"action": "store_true", "help": "run only what --results has no result of: an ended run goes on"},
-    "--table": {"metavar": "FILE", "help": "write the table of all results to this file (docs/CORPUS.md)"},
     "--failures": {"metavar": "FILE", "help": "write every wrong answer to this file, with what was expected"},
     "--run": {"default": "", "metavar": "'FAMILY...'",
               "help": "under `mpiq run`, programs of these families, or all of them: full (takes hours); default: a sample"},

@@ -12,37 +12,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent)) # as pyt
 
 from support import libraries # noqa: E402
 
-INTRODUCTION = """\
-<!-- SPDX-License-Identifier: BSD-3-Clause -->
-<!-- Written by tests/hangs: see below. -->
-# The corpus: what mpiq says about programs that hang, and about programs that do not
-
-Each case is a small MPI program in [tests/hangs](../tests/hangs), started by mpirun and looked at while it runs. A
-`.toml` file beside it says what mpiq has to report. `@two_hosts`: with its ranks on two emulated hosts.
-
-A cell has the verdict. **named** means that the first finding names the ranks and the call at fault, as expected;
-otherwise the cell says what is missing. `4.1-stock` and `5.0-stock` are builds with `-g` and without the patch: what is
-*not kept* there (running numbers, names of non-blocking collectives, waiting times) and so cannot be reported is given
-in brackets. A verdict may be weaker there (`running` or `unknown` instead of `deadlock`), never stronger. The library
-stamps a wait only after it has polled some thousand times, so on a busy machine the waiting time may be missing even
-with the patch.
-
-To regenerate this file, with prefixes as in `./dev test --all` (`MPIQ_OMPI_41`, `MPIQ_OMPI_50`, `…_STOCK`, `MPIQ`):
-
-    tests/hangs/run --part full --results results.json --table docs/CORPUS.md
-
-It can be done line by line: results are added to `results.json`. `./dev test --all` runs the whole corpus with 2 looks instead
-of 50 at each program that does not hang, and prints the tables; the number of looks below shows which run this is.
-"""
-
-
 def as_row(result):
     """One result as plain data."""
     case = result.case
     return {"line": result.line.name, "family": case.family, "name": case.name, "expected": case.verdicts,
             "verdict": result.verdict, "looks": result.looks, "healthy": case.healthy, "hangs": bool(case.firsts),
             "wrong_verdict": bool(result.wrong_verdict), "named": bool(case.firsts) and not result.wrong_first,
-            "lost": list(result.lost), "later": result.later, "trouble": bool(result.trouble),
+            "lost": list(result.lost), "trouble": bool(result.trouble),
             "why": result.trouble or result.wrong_verdict or result.wrong_first}
 
 
@@ -129,10 +105,6 @@ def sums(rows):
     return markdown([[""] + names] + [[title] + [str(count(of_line)) for of_line in by_line] for title, count in SUMS])
 
 
-def document(rows):
-    return f"{INTRODUCTION}\n## Sums\n\n{sums(rows)}\n\n## Cases\n\n{cases(rows)}\n"
-
-
 def differs(row):
     """Whether a line's answer is not the one that the corpus expects of a patched library."""
     return row["trouble"] or row["wrong_verdict"] or row["hangs"] and not (
@@ -147,9 +119,7 @@ def difference(row):
         return "same"
     if row["trouble"]:
         return "ends" if "came out" in row.get("why", "") else "did not run"
-    later = row.get("later")
-    return (row["verdict"] or "no answer") + (f", then {later}" if later and later != row["verdict"] else "") + (
-        "" if row["named"] else ", other first")
+    return (row["verdict"] or "no answer") + ("" if row["named"] else ", other first")
 
 
 def differences(rows):

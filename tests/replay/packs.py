@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: BSD-3-Clause
 """Recorded cases as the repository keeps them: recorded/LINE/FAMILY.zst, one frame of zstd with lines of text.
 
   case NAME DATE COMMIT   a case and when it was recorded, with mpiq of which commit
@@ -90,6 +89,8 @@ class Neutral:
         self.pids, self.hosts, self.addresses = {}, {}, {}
         self.source = set()
         stamps = {}
+        for _, state in states:
+            self.each(state, lambda key, value: self.pid(value) if key in PIDS and value else None)
         for look, state in states:
             self.each(state, lambda key, value, of=stamps: of.setdefault(value) if key in STAMPS and value else None)
         first = {look: min((state["taken_ns"] for at, state in states if at == look), default=0) for look in (1, 2)}
@@ -114,11 +115,16 @@ class Neutral:
             for one in value:
                 self.each(one, call)
 
+    def pid(self, value):
+        return self.pids.setdefault(value, 1001 + len(self.pids))
+
     def plain(self, process, key, value):
         if key in STAMPS and value:
             return self.times[value]
         if key in PIDS and value:
-            return self.pids.setdefault(value, 1001 + len(self.pids))
+            return self.pid(value)
+        if key == "text":
+            return re.sub(r"\d+", lambda number: str(self.pids.get(int(number[0]), number[0])), value)
         if key == "host":
             return self.hosts.setdefault(value, f"node{len(self.hosts) + 1}")
         if key in ADDRESSES and int(value, 16) >= 1 << 32: # smaller ones are no addresses

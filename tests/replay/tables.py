@@ -1,0 +1,141 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/CORPUS.md and the tables of docs/STOCK.md, made from the recorded answers.
+
+Usage: tests/replay/tables.py REPLAY [--write]: says what is not up to date, or writes it.
+"""
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "hangs")]
+
+import corpus # noqa: E402
+import expectations # noqa: E402
+
+DOCS = HERE.parent.parent / "docs"
+BEGIN, END = "<!-- recorded answers: begin -->\n", "<!-- recorded answers: end -->\n"
+
+INTRODUCTION = """\
+<!-- SPDX-License-Identifier: BSD-3-Clause -->
+<!-- Written by ./dev record --answers. -->
+# The corpus: what mpiq says about programs that hang, and about programs that do not
+
+Each case is a small MPI program in [tests/hangs](../tests/hangs); the `.toml` file beside it says what mpiq has to
+answer. Each was recorded on the libraries below: a snapshot of two looks ([tests/replay/recorded](../tests/replay/recorded))
+and the whole answer ([tests/replay/answers](../tests/replay/answers)). `meson test replay` makes all answers again and
+compares them to the letter, and holds them against what the cases ask for.
+
+A cell has the verdict. **named**: the first finding has the ranks, the call and every other field that the case asks
+for. *weaker*: a weaker answer, which the case's file allows with the reason; the list is at the end. No other answer
+passes the tests. `-`: not recorded, because the program does not hang there or the library lacks the calls. On a level
+that keeps no counts (`layouts`), running numbers are not asked for.
+
+`./dev record CASE` records cases anew, `./dev record --answers` writes the answers and this file.
+"""
+
+
+def markdown(rows):
+    """Rows of text as a Markdown table; the first one is its head."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["| " + " | ".join(text.ljust(width) for text, width in zip(row, widths)) + " |" for row in rows]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines) + "\n"
+
+
+class Table:
+    """All recorded answers by case and library."""
+
+    def __init__(self, program):
+        recorded = expectations.replayed(program)
+        self.lines = sorted({one.line for one in recorded})
+        self.answers = {(one.name, one.line): one for one in recorded}
+        self.source = expectations.sources()
+        self.cases = [case for case in corpus.load() if any((case.name, line) in self.answers for line in self.lines)]
+
+    def is_named(self, case, line):
+        one = self.answers[case.name, line]
+        return not corpus.wrong_answer(case.as_asked(one.level), one.answer, self.source.get((line, case.name), {}))
+
+    def cell(self, case, line):
+        one = self.answers.get((case.name, line))
+        if one is None:
+            return "-"
+        verdict = one.answer["verdict"]
+        if not self.is_named(case, line):
+            return f"{verdict}, *weaker*"
+        return f"{verdict}, named" if case.firsts else verdict
+
+    def sums(self):
+        """A row for each question, a column for each library."""
+        def of(line, wanted):
+            return [case for case in self.cases if (case.name, line) in self.answers and wanted(case)]
+
+        def verdict(case, line):
+            return self.answers[case.name, line].answer["verdict"]
+
+        def named(case, line):
+            return self.is_named(case, line)
+
+        questions = [
+            ("library", lambda line: self.library(line)),
+            ("programs that hang", lambda line: len(of(line, lambda case: case.firsts))),
+            ("… answered as asked", lambda line: len(of(line, lambda case: case.firsts and named(case, line)))),
+            ("… a weaker answer", lambda line: len(of(line, lambda case: case.firsts and not named(case, line)))),
+            ("programs that do not hang", lambda line: len(of(line, lambda case: case.healthy))),
+            ("… of them false deadlocks", lambda line: len(of(line, lambda case: case.healthy and verdict(
+                case, line) in ("deadlock", "stalled")))),
+            ("others (cannot be proven, or end by themselves)",
+             lambda line: len(of(line, lambda case: not case.healthy and not case.firsts))),
+        ]
+        return markdown([["", *self.lines]] + [[title, *(str(count(line)) for line in self.lines)]
+                                               for title, count in questions])
+
+    def library(self, line):
+        return next(one.answer["job"].get("mpi", "") for (_, of), one in self.answers.items() if of == line)
+
+    def rows(self):
+        return markdown([["case", "asked for", *self.lines]] + [
+            [f"{case.family}: {case.name}", "/".join(case.verdicts), *(self.cell(case, line) for line in self.lines)]
+            for case in self.cases])
+
+    def weaker(self, wanted=lambda line: True):
+        """The weaker answers and their reasons."""
+        found = []
+        for case in self.cases:
+            for entry in case.get("weaker", []):
+                lines = [line for line in entry["lines"] if wanted(line) and (case.name, line) in self.answers]
+                if lines and entry.get("ranks", case.ranks) == case.ranks:
+                    found.append([f"{case.family}: {case.name}", ", ".join(lines),
+                                  self.answers[case.name, lines[0]].answer["verdict"],
+                                  entry["why"] + (" **To be mended.**" if entry.get("open") else "")])
+        return markdown([["case", "libraries", "verdict", "reason"], *found])
+
+
+def stock(table):
+    """STOCK.md with its tables anew."""
+    text = (DOCS / "STOCK.md").read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    lines = [line for line in table.lines if line not in ("4.1", "5.0")]
+    table.lines = lines
+    made = f"{table.sums()}\n{table.weaker(lambda line: line in lines)}"
+    return f"{before}{BEGIN}{made}{END}{after}"
+
+
+def main():
+    table = Table(sys.argv[1])
+    made = {"CORPUS.md": f"{INTRODUCTION}\n## Sums\n\n{table.sums()}\n## Cases\n\n{table.rows()}\n"
+                         f"## Weaker answers\n\n{table.weaker()}"}
+    made["STOCK.md"] = stock(table)
+    stale = [name for name, text in made.items() if (DOCS / name).read_text(encoding="utf-8") != text]
+    for name in stale:
+        if "--write" in sys.argv[2:]:
+            (DOCS / name).write_text(made[name], encoding="utf-8")
+        else:
+            print(f"docs/{name} is not what the recorded answers say: ./dev record --answers writes it")
+    sys.exit(bool(stale) and "--write" not in sys.argv[2:])
+
+
+if __name__ == "__main__":
+    main()
