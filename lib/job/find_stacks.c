@@ -19,7 +19,7 @@ struct group {
 /* Or by its communicators, where the messages are kept by somebody else (PML ucx, cm). */
 static bool by_stacks_alone(const struct mpiq_job_rank *rank)
 {
-    return rank->source == MPIQ_SOURCE_STACKS || rank->source == MPIQ_SOURCE_NONE || mpiq_is_blind(rank);
+    return mpiq_source_is_outside(rank->source) || mpiq_is_blind(rank);
 }
 
 /* The call that a living rank is in; NULL: none. */

@@ -26,6 +26,7 @@ struct tally {
     uint64_t known;      /* held threads that may go on by what is known */
     uint64_t stacks;     /* living ranks of which stacks are all there is */
     uint64_t stacks_in_mpi;
+    uint64_t calls; /* of those, with what their calls were given */
     uint64_t blind; /* living ranks whose messages cannot be read */
     double still;   /* seconds since the newest sign of progress that is known of; 0: not known */
     bool progress;  /* MPI's state changed between the looks */
@@ -135,9 +136,10 @@ static void add_rank(struct tally *tally, struct mpiq_finder *finder, const stru
     tally->polling += doing->doing == MPIQ_DOING_POLLING;
     bool outside = doing->doing == MPIQ_DOING_ASLEEP || doing->doing == MPIQ_DOING_COMPUTING;
     tally->working += rank->children_cpu_between_ns >= CHILDREN_WORK_NS || (outside && rank->io_between > 0);
-    if (rank->source == MPIQ_SOURCE_STACKS || rank->source == MPIQ_SOURCE_NONE) {
+    if (mpiq_source_is_outside(rank->source)) {
         tally->stacks++;
         tally->stacks_in_mpi += doing->call != NULL;
+        tally->calls += rank->source == MPIQ_SOURCE_CALLS;
     }
     tally->blind += mpiq_is_blind(rank);
     double still = rank->looks == 3 || rank->core ? rank_still(finder->job, rank, doing) : 0;
@@ -282,8 +284,9 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
     } else if (tally.stacks_in_mpi > 0 && tally.stacks + tally.finished == tally.read) {
         const char *name = library(finder);
         say(finder, MPIQ_VERDICT_UNKNOWN,
-            WORDS(finder->arena, "only stacks could be read%s%s%s, so nothing can be proven",
-                  name ? " (" : "", name ? name : "", name ? ")" : ""));
+            WORDS(finder->arena, "only stacks%s could be read%s%s%s, so nothing can be proven",
+                  tally.calls > 0 ? " and the arguments of calls" : "", name ? " (" : "", name ? name : "",
+                  name ? ")" : ""));
     } else if (is_stalled(finder, &tally)) {
         say_stalled(finder, &tally);
     } else if (tally.blind > 0 && tally.blind + tally.finished == tally.read && !tally.progress &&

@@ -79,7 +79,7 @@ static struct mpiq_rank_state **state_of_world(const struct mpiq_look_sources *s
 /* Whether its own memory says so; of what cannot be read, the launcher does, in other words. */
 static bool speaks(const struct mpiq_rank_state *state)
 {
-    return state->source != MPIQ_SOURCE_NONE && state->source != MPIQ_SOURCE_STACKS;
+    return !mpiq_source_is_outside(state->source);
 }
 
 struct mpiq_error *mpiq_check_jobs(const struct mpiq_look_sources *sources, int look)

@@ -181,12 +181,17 @@ static void tell_level(FILE *out, const struct census *census)
                  library);
         tell(out, "note", text, patch);
     } else {
-        tell(out, "bad",
-             "only stacks can be read: the MPI library has no patch, no debug information and no layout "
-             "that mpiq knows",
-             "start the job with mpiq run, install the library's debug package (Debian: libopenmpi3-dbgsym), "
-             "or "
-             "build it with the patch");
+        tell(
+            out, "bad",
+            census->by_source[MPIQ_SOURCE_CALLS] > 0
+                ? "only stacks and the arguments of calls can be read: the MPI library has no patch, no "
+                  "debug "
+                  "information and no layout that mpiq knows"
+                : "only stacks can be read: the MPI library has no patch, no debug information and no layout "
+                  "that mpiq knows",
+            "start the job with mpiq run, install the library's debug package (Debian: libopenmpi3-dbgsym), "
+            "or "
+            "build it with the patch");
     }
 }
 

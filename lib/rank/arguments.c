@@ -316,3 +316,8 @@ void mpiq_rank_add_arguments(struct mpiq_target *target, struct mpiq_rank_state 
     for (size_t i = 0; i < call.count; i++)
         add(&call, thread, i);
 }
+
+bool mpiq_rank_tells_arguments(const struct mpiq_rank_state *state)
+{
+    return constants_of(state) != NULL;
+}

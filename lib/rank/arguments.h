@@ -17,4 +17,7 @@
 void mpiq_rank_add_arguments(struct mpiq_target *target, struct mpiq_rank_state *state,
                              const struct mpiq_target_stack *stack, struct mpiq_thread *thread);
 
+/* Whether its library is one whose arguments are understood. */
+bool mpiq_rank_tells_arguments(const struct mpiq_rank_state *state);
+
 #endif

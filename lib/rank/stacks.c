@@ -532,8 +532,9 @@ struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target
     if (stacks)
         mpiq_rank_add_places(target, state);
     if (state->source == MPIQ_SOURCE_NONE) {
+        enum mpiq_source source = mpiq_rank_tells_arguments(state) ? MPIQ_SOURCE_CALLS : MPIQ_SOURCE_STACKS;
         for (size_t i = 0; i < state->thread_count; i++)
-            state->source = state->threads[i].frames ? MPIQ_SOURCE_STACKS : state->source;
+            state->source = state->threads[i].frames ? (uint8_t)source : state->source;
     }
     if (mpiq_memory_missed() != missed) { /* something is shorter than it is, and nobody knows what */
         mpiq_rank_state_destroy(state);

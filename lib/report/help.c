@@ -39,7 +39,7 @@ static void count_losses(struct mpiq_page *page, struct losses *ret)
             set = &ret->unread;
         else if (rank->source == MPIQ_SOURCE_DEBUG_INFO || rank->source == MPIQ_SOURCE_LAYOUTS)
             set = &ret->unpatched;
-        else if (rank->source == MPIQ_SOURCE_STACKS)
+        else if (mpiq_source_is_outside(rank->source) && rank->source != MPIQ_SOURCE_NONE)
             set = &ret->stacks_only;
         else if (rank->source == MPIQ_SOURCE_PATCHED && rank->recording == MPIQ_NO)
             set = &ret->not_recording;

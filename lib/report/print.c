@@ -167,7 +167,14 @@ void mpiq_print(struct mpiq_page *page, size_t indent, const char *format, ...)
 
 static const char *source_phrase(enum mpiq_source source)
 {
-    return source == MPIQ_SOURCE_STACKS ? "stacks only" : mpiq_source_word(source);
+    switch (source) {
+    case MPIQ_SOURCE_STACKS:
+        return "stacks only";
+    case MPIQ_SOURCE_CALLS:
+        return "stacks and arguments only";
+    default:
+        return mpiq_source_word(source);
+    }
 }
 
 /* "all 64 ranks read", "8 of 9 ranks read". */
@@ -222,9 +229,12 @@ static bool put_stacks_only(const struct mpiq_page *page, struct mpiq_buffer *te
 {
     const struct mpiq_job_state *job = page->job;
     struct mpiq_library library = mpiq_page_library(page);
-    if (page->diagnosis->verdict != MPIQ_VERDICT_UNKNOWN || library.source != MPIQ_SOURCE_STACKS)
+    if (page->diagnosis->verdict != MPIQ_VERDICT_UNKNOWN || !mpiq_source_is_outside(library.source) ||
+        library.source == MPIQ_SOURCE_NONE)
         return false;
-    mpiq_buffer_string(text, "only stacks could be read (");
+    mpiq_buffer_string(text, library.source == MPIQ_SOURCE_CALLS
+                                 ? "only stacks and the arguments of calls could be read ("
+                                 : "only stacks could be read (");
     put_library_name(text, &library);
     if ((library.name || library.file) && mpiq_job_ranks_read(job) < job->process_count)
         mpiq_buffer_string(text, "; ");

@@ -158,6 +158,6 @@ uint64_t mpiq_wait_mark(const struct mpiq_thread *thread)
 
 bool mpiq_can_tell_waits(const struct mpiq_rank_state *state)
 {
-    return state->queues == MPIQ_YES && state->source != MPIQ_SOURCE_STACKS &&
+    return state->queues == MPIQ_YES && !mpiq_source_is_outside(state->source) &&
            state->source != MPIQ_SOURCE_NONE;
 }

@@ -469,12 +469,13 @@ enum mpiq_phase {
 };
 
 /* How the state was read: the level of what is known (the design's table). */
-#define MPIQ_SOURCES(X)         \
-    X(NONE, "none")             \
-    X(PATCHED, "patched")       \
-    X(RECORDER, "recorder")     \
-    X(DEBUG_INFO, "debug info") \
-    X(LAYOUTS, "layouts")       \
+#define MPIQ_SOURCES(X)                                       \
+    X(NONE, "none")                                           \
+    X(PATCHED, "patched")                                     \
+    X(RECORDER, "recorder")                                   \
+    X(DEBUG_INFO, "debug info")                               \
+    X(LAYOUTS, "layouts")                                     \
+    X(CALLS, "calls") /* stacks, and what calls were given */ \
     X(STACKS, "stacks")
 
 enum mpiq_source {
@@ -482,6 +483,12 @@ enum mpiq_source {
     MPIQ_SOURCES(MPIQ_ENUM)
 #undef MPIQ_ENUM
 };
+
+/* Whether nothing of the MPI library itself could be read. */
+static inline bool mpiq_source_is_outside(enum mpiq_source source)
+{
+    return source == MPIQ_SOURCE_NONE || source == MPIQ_SOURCE_CALLS || source == MPIQ_SOURCE_STACKS;
+}
 
 struct mpiq_rank_state {
     struct mpiq_name name;

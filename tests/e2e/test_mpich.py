@@ -116,7 +116,7 @@ def test_each_ranks_call_and_line(mpiq, mpich, tmp_path, name, function):
     assert answer.status == 3
     assert answer.json["verdict"] == "unknown"
     assert answer.json["job"]["mpi"].startswith(mpich.release)
-    assert answer.json["job"]["source"] == "stacks"
+    assert answer.json["job"]["source"] == "calls"
     assert answer.json["job"]["size"] == 3
     barrier, receive = line_of(source, "line of the barrier"), line_of(source, "line of the receive")
     assert [(rank["rank"], rank["call"], rank["site"]["line"], rank["site"]["function"])
@@ -149,7 +149,7 @@ def test_each_ranks_python_line(mpiq, mpich, binding, request):
     with Job(mpich, PYTHON, source, binding) as job:
         answer = settled(mpiq, job, ["MPI_Barrier", receiving, "MPI_Barrier"])
     assert answer.status == 3
-    assert (answer.json["verdict"], answer.json["job"]["source"]) == ("unknown", "stacks")
+    assert (answer.json["verdict"], answer.json["job"]["source"]) == ("unknown", "calls")
     class_ = {"ctypes": "ByCtypes", "mpi4py": "ByMpi4py"}[binding]
     prefix = f"{class_}." if python_of(mpich) >= (3, 11) else "" # code has had its qualified name since
     barrier = ("MPI_Barrier", line_of(source, f"line of the barrier, {binding}"), f"{prefix}barrier")

@@ -166,7 +166,7 @@ def test_a_bad_dll_costs_no_more_than_its_answer(hung):
                      env={**os.environ, "MPIQ_TEST_CRASH_AT_LOAD": "1"})
     state = states[0]
     assert state["name"][1] == 1
-    assert state["source"] == "stacks"
+    assert state["source"] == "calls"
     assert state["threads"][0]["mpi_call"] == "MPI_Recv"
     assert "crashed (signal 6, Aborted) while being loaded" in state["problems"][0]["text"]
 
