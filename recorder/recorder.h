@@ -28,7 +28,7 @@ static inline word go(mpi_function *next, const word *a)
     return next(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12]);
 }
 
-/* What to do about a function: see dispatch.c. */
+/* What to do about a function: see call_begin.c and call_end.c. */
 /* clang-format off */
 #define RECORDER_ACTIONS(X) \
     X(PLAIN) X(POLL) X(SEND) X(BSEND) X(SSEND) X(RSEND) X(ISEND) X(IBSEND) X(ISSEND) X(IRSEND) \
@@ -513,6 +513,18 @@ static inline bool message_is_moved(unsigned action)
 void message_hidden(const struct function *function, const word *arguments, const struct call *outside);
 /* A receive request has taken a message; status NULL: not known which. */
 void message_received(const struct mpiq_record_request *request, const unsigned char *status);
+
+/* ---- call_begin.c, call_end.c: one call ---------------------------------------------------------------- */
+
+void call_begins(struct call *call);
+void call_ended(struct call *call, int result);
+/* An exception or a jump has left the call: nothing is known of its outcome. */
+void call_left(struct call *call);
+/* Whether the call begins or ends a window's epoch or lock, or completes operations under one. */
+static inline bool call_is_of_epoch(unsigned action)
+{
+    return action >= ACTION_WIN_START && action <= ACTION_WIN_FLUSH_ALL;
+}
 
 /* MPI_Finalize begins.  Until its callbacks (attributes of MPI_COMM_SELF) have returned, the rank may do
    anything, so the phase changes after them if recorder_sees_end. */
