@@ -57,6 +57,22 @@ static const char *the_others(struct mpiq_finder *finder, const struct mpiq_find
     return WORDS(finder->arena, "the other %" PRIu64 " ranks", others->size);
 }
 
+/* "MPI_Bcast", of ranks that are all in that call; "other collectives". */
+static const char *call_of(const struct mpiq_finder *finder, const struct mpiq_rank_set *ranks)
+{
+    const char *call = NULL;
+    for (uint32_t i = 0; i < ranks->count; i++) {
+        for (uint32_t rank = ranks->ranges[i].first; rank <= ranks->ranges[i].last; rank++) {
+            uint32_t process = mpiq_job_process(finder->job, ranks->ranges[i].world, rank);
+            const char *own = process == MPIQ_NONE ? NULL : finder->diagnosis->ranks[process].call;
+            if (!own || (call && strcmp(call, own) != 0))
+                return "other collectives";
+            call = own;
+        }
+    }
+    return call ? call : "other collectives";
+}
+
 static const char *incomplete(struct mpiq_finder *finder, const struct mpiq_finding *finding)
 {
     struct mpiq_arena *arena = finder->arena;
@@ -67,12 +83,11 @@ static const char *incomplete(struct mpiq_finder *finder, const struct mpiq_find
     if (made[0])
         call = WORDS(arena, "%s (created at %s)", call, made);
     if (finding->may_have_left && finding->communicators == 0)
-        return WORDS(
-            arena,
-            "%s %s in %s%s, while %s %s in another collective: either %s skipped it, or the roots differ",
-            mpiq_words_ranks(arena, &finding->ranks), is_plural(&finding->ranks) ? "wait" : "waits", call,
-            on(finder, finding->comm), mpiq_words_ranks(arena, &finding->missing),
-            is_plural(&finding->missing) ? "are" : "is", is_plural(&finding->missing) ? "they" : "it");
+        return WORDS(arena,
+                     "%s %s in %s%s, %s in %s: one of the sides took another path, or the roots differ",
+                     mpiq_words_ranks(arena, &finding->ranks), is_plural(&finding->ranks) ? "wait" : "waits",
+                     call, on(finder, finding->comm), mpiq_words_ranks(arena, &finding->missing),
+                     call_of(finder, &finding->missing));
     /* The few are said first: they are whom to look at. */
     if (finding->missing.size > finding->ranks.size && finding->communicators == 0)
         return WORDS(arena, "%s %s %s%s, which %s %s %s%s", mpiq_words_ranks(arena, &finding->ranks),

@@ -328,16 +328,16 @@ static void test_other_root_unpatched(void)
     job_collective(&job, 1, WORLD, "MPI_Gather", 4, 2);
     job_collective(&job, 2, WORLD, "MPI_Barrier", 5, 0);
     job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
-                     "collective_incomplete ranks 0-1 missing 2: Ranks 0 and 1 wait in MPI_Gather, while "
-                     "rank 2 is in another collective: either it skipped it, or the roots differ\n");
+                     "collective_incomplete ranks 0-1 missing 2: Ranks 0 and 1 wait in MPI_Gather, rank 2 "
+                     "in MPI_Barrier: one of the sides took another path, or the roots differ\n");
     job_init(&job, 3);
     job_unpatched(&job);
     job_collective(&job, 0, WORLD, "MPI_Bcast", 4, 1);
     job_collective(&job, 1, WORLD, "MPI_Bcast", 4, 0);
     job_collective(&job, 2, WORLD, "MPI_Barrier", 5, 0);
     job_expect(&job, "deadlock: none of the 3 ranks can continue\n"
-                     "collective_incomplete ranks 0-1 missing 2: Ranks 0 and 1 wait in MPI_Bcast, while rank "
-                     "2 is in another collective: either it skipped it, or the roots differ\n");
+                     "collective_incomplete ranks 0-1 missing 2: Ranks 0 and 1 wait in MPI_Bcast, rank 2 "
+                     "in MPI_Barrier: one of the sides took another path, or the roots differ\n");
     job_init(&job, 3);
     job_unpatched(&job);
     job_collective(&job, 0, WORLD, "MPI_Reduce", 4, 1);
