@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "say.h"
@@ -43,16 +45,21 @@ static const char help[] =
     "  --dll PATH         read all ranks with this message-queue library\n"
     "  --color WHEN       auto, always or never\n"
     "  --stall-after SEC  call a job stalled after this long without progress (60)\n"
+    "  --json-to FILE     write the answer to FILE as JSON, beside the text\n"
     "  --hang-after SEC   for run: end a job in which nothing has moved for this long (300)\n"
     "  --keep             for run: report a hung job, but do not end it\n"
+    "  --snapshot FILE    for run: where a hung job's snapshot goes (mpiq-JOBID.mpiq)\n"
     "  --strict           for run: sends wait for their receive and collectives for all\n"
     "                     members, so that a program that finishes only by luck hangs\n"
     "  --check            for run: when the job ends, report lost messages, requests never\n"
     "                     completed, calls that do not agree, objects never freed\n"
+    "  --check=leaks      the same; objects never freed are errors, too\n"
+    "  --objects DIR      for core files: programs and libraries may be opened below DIR\n"
     "\n"
     "Exit status: 0 running or finished, 1 deadlock, 2 wrong usage, 3 nothing or too little\n"
     "could be read, 4 stalled.  snapshot and doctor: 0 on success.  run: the command's own\n"
-    "status, or 1 or 4 if the job hung, 5 if --check found anything.\n";
+    "status, or 123 if --check found an error, 124 if the job hung and was ended, 125 if mpiq\n"
+    "failed, 126 or 127 if the command could not be run, 130 after ^C.\n";
 
 enum {
     OPTION_JSON = 256,
@@ -74,6 +81,9 @@ enum {
     OPTION_KEEP,
     OPTION_STRICT,
     OPTION_CHECK,
+    OPTION_SNAPSHOT,
+    OPTION_OBJECTS,
+    OPTION_LIST,
     OPTION_WIRE
 };
 
@@ -95,9 +105,12 @@ static const struct option long_options[] = {
     {"hang-after", required_argument, NULL, OPTION_HANG_AFTER},
     {"keep", no_argument, NULL, OPTION_KEEP},
     {"strict", no_argument, NULL, OPTION_STRICT},
-    {"check", no_argument, NULL, OPTION_CHECK},
-    {"json-to", required_argument, NULL, OPTION_JSON_TO}, /* gdb's too */
-    {"wire", required_argument, NULL, OPTION_WIRE},       /* gdb's: see docs/WIRE.md */
+    {"check", optional_argument, NULL, OPTION_CHECK},
+    {"snapshot", required_argument, NULL, OPTION_SNAPSHOT},
+    {"objects", required_argument, NULL, OPTION_OBJECTS},
+    {"options-with-values", no_argument, NULL, OPTION_LIST}, /* gdb's */
+    {"json-to", required_argument, NULL, OPTION_JSON_TO},
+    {"wire", required_argument, NULL, OPTION_WIRE}, /* gdb's: see docs/WIRE.md */
     {"output", required_argument, NULL, 'o'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -144,6 +157,39 @@ static bool parse_fanout(const char *text, unsigned *ret)
         return false;
     *ret = value;
     return true;
+}
+
+/* For gdb, whose commands take the same options: those that another word follows. */
+static int list_options(void)
+{
+    puts("-o");
+    for (const struct option *row = long_options; row->name; row++) {
+        if (row->has_arg == required_argument)
+            printf("--%s\n", row->name);
+    }
+    return EXIT_FINE;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* In front of those that MPIQ_OBJECT_DIRS has, or would have. */
+static bool add_objects(const char *path)
+{
+    const char *listed = getenv("MPIQ_OBJECT_DIRS"), *home = getenv("HOME");
+    char here[PATH_MAX], *full = realpath(path, NULL), *value = NULL;
+    int length = !full    ? -1
+                 : listed ? asprintf(&value, "%s:%s", full, listed)
+                          : asprintf(&value, "%s:%s:%s", full, home ? home : "",
+                                     getcwd(here, sizeof here) ? here : "");
+    bool good = length >= 0 && setenv("MPIQ_OBJECT_DIRS", value, 1) == 0;
+    free(full);
+    if (length >= 0)
+        free(value);
+    return good;
 }
 
 static bool parse_wire(const char *text, struct command_line *line)
@@ -206,9 +252,9 @@ static int take_option(int option, struct command_line *line)
                    : refuse("--stall-after takes seconds, not '%s'", optarg);
     case OPTION_HANG_AFTER:
         line->hang_given = true;
-        return parse_seconds(optarg, &line->hang_after)
+        return parse_seconds(optarg, &line->hang_after) && line->hang_after >= HANG_AFTER_LEAST
                    ? -1
-                   : refuse("--hang-after takes seconds, not '%s'", optarg);
+                   : refuse("--hang-after takes 5 seconds or more, not '%s'", optarg);
     case OPTION_DLL:
         line->options.dll = optarg;
         return -1;
@@ -225,7 +271,20 @@ static int take_option(int option, struct command_line *line)
         return -1;
     case OPTION_CHECK:
         line->check = true;
+        line->leaks = line->leaks || optarg;
+        return !optarg || strcmp(optarg, "leaks") == 0
+                   ? -1
+                   : refuse("--check takes =leaks or nothing, not '%s'", optarg);
+    case OPTION_SNAPSHOT:
+        line->output = optarg;
+        line->snapshot_given = true;
         return -1;
+    case OPTION_OBJECTS:
+        if (!is_directory(optarg))
+            return refuse("--objects takes a directory, not '%s'", optarg);
+        return add_objects(optarg) ? -1 : refuse("cannot use the directory '%s'", optarg);
+    case OPTION_LIST:
+        return list_options();
     case OPTION_WIRE:
         return parse_wire(optarg, line) ? -1 : refuse("--wire takes two descriptors, not '%s'", optarg);
     case 'o':
@@ -278,11 +337,13 @@ static int take_command(int argc, char **argv, struct command_line *line)
 static int check_options(const struct command_line *line)
 {
     bool renders = line->command != COMMAND_SNAPSHOT && line->command != COMMAND_DOCTOR;
-    if (line->command != COMMAND_RUN && (line->keep || line->hang_given || line->strict || line->check))
-        return refuse("%s goes with run only", line->keep     ? "--keep"
-                                               : line->strict ? "--strict"
-                                               : line->check  ? "--check"
-                                                              : "--hang-after");
+    if (line->command != COMMAND_RUN &&
+        (line->keep || line->hang_given || line->strict || line->check || line->snapshot_given))
+        return refuse("%s goes with run only", line->snapshot_given ? "--snapshot"
+                                               : line->keep         ? "--keep"
+                                               : line->strict       ? "--strict"
+                                               : line->check        ? "--check"
+                                                                    : "--hang-after");
     if (line->stall_given && (!renders || line->command == COMMAND_RUN))
         return refuse("--stall-after has no meaning with %s", line->command == COMMAND_RUN
                                                                   ? "run: see --hang-after"
@@ -290,8 +351,10 @@ static int check_options(const struct command_line *line)
                                                                                                 : "snapshot");
     if (line->command != COMMAND_COLLECTIVES && line->command != COMMAND_COMMS && line->render.comm)
         return refuse("--comm goes with collectives and comms only");
-    if (line->command != COMMAND_SNAPSHOT && line->output)
+    if (line->command != COMMAND_SNAPSHOT && line->output && !line->snapshot_given)
         return refuse("-o goes with snapshot only");
+    if (line->command == COMMAND_RUN && line->render.format == MPIQ_FORMAT_JSON)
+        return refuse("run leaves stdout to the job: --json-to FILE writes JSON");
     if (!renders && (line->html || line->render.format == MPIQ_FORMAT_JSON))
         return refuse("%s cannot answer in %s", line->command == COMMAND_DOCTOR ? "doctor" : "snapshot",
                       line->html ? "HTML" : "JSON");
@@ -303,9 +366,34 @@ static int check_options(const struct command_line *line)
     return -1;
 }
 
+/* What would be found wrong when all ranks have been read. */
+static int check_values(const struct command_line *line)
+{
+    const char *const paths[] = {line->html, line->json, line->output};
+    struct mpiq_error *error = line->render.ranks ? mpiq_check_ranks(line->render.ranks) : NULL;
+    if (!error)
+        error = mpiq_check_dll(&line->options);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths && !error; i++)
+        error = paths[i] ? mpiq_check_output(paths[i]) : NULL;
+    if (!error)
+        return -1;
+    say_error(error);
+    return EXIT_USAGE;
+}
+
+/* A number that is no process's: somebody expects an answer on two ranks. */
+static bool is_rank(const char *word)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%.20s", word);
+    return word[strspn(word, "0123456789")] == '\0' && (strlen(word) > 20 || access(path, F_OK) != 0);
+}
+
 static int check(int argc, char **argv, struct command_line *line)
 {
     int status = check_options(line);
+    if (status < 0)
+        status = check_values(line);
     if (status >= 0)
         return status;
     if (line->command == COMMAND_WHY || line->command == COMMAND_HISTORY) {
@@ -313,6 +401,11 @@ static int check(int argc, char **argv, struct command_line *line)
         if (optind == argc)
             return refuse("%s needs a rank: mpiq %s 3", word, word);
         line->render.rank = argv[optind++];
+        struct mpiq_error *error = mpiq_check_ranks(line->render.rank);
+        if (error)
+            return say_error(error);
+        if (optind < argc && is_rank(argv[optind]))
+            return refuse("%s takes one rank: '%s' is no pid of a process here", word, argv[optind]);
     }
     if (line->command == COMMAND_ASK) {
         if (optind == argc)

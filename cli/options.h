@@ -22,6 +22,9 @@ enum command {
     COMMAND_ASK /* gdb's commands ask: see docs/WIRE.md */
 };
 
+/* Seconds: in less, a job that is busy may not be seen moving. */
+enum { HANG_AFTER_LEAST = 5 };
+
 /* As many processes as one debugger may hold. */
 enum { MAX_WIRES = 4096 };
 
@@ -31,14 +34,16 @@ struct command_line {
     struct mpiq_render_options render;
     const char *question; /* of ask */
     const char *json;     /* of --json-to; NULL */
-    const char *output;   /* of snapshot -o; NULL */
+    const char *output;   /* of snapshot -o and run --snapshot; NULL */
     const char *html;     /* of --html; NULL */
     double hang_after;    /* of run, in seconds */
     bool hang_given;      /* --hang-after is on the command line */
     bool stall_given;     /* --stall-after is */
+    bool snapshot_given;  /* --snapshot is */
     bool keep;            /* of run: let the hung job live */
     bool strict;          /* of run: what may wait, waits */
     bool check;           /* of run: findings of a job that ended */
+    bool leaks;           /* of run: and objects never freed are an error */
     char **program;       /* of run: what follows "--", ends with NULL */
     const char *color;    /* "auto", "always", "never" */
     struct mpiq_wire wires[MAX_WIRES];

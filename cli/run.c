@@ -21,16 +21,25 @@ enum { GRACE_SECONDS = 5, DOUBTS_MOST = 5 };
 /* All in seconds. */
 static const double sample_period = 1;
 static const double quiet_before_look = 5; /* nothing has moved, by the kernel's counters */
-static const double between_proofs = 1;
-static const double check_period = 0.05; /* how soon ranks that wait at their end are seen */
-/* A look costs the job a little: this many times as long as one took, no other follows. */
+static const double between_proofs = 0.3;
+static const double waiting_period = 0.2; /* how often the ranks' calls are counted */
+static const double waits = 0.6;          /* from then on it is worth a look that ranks stay in a call */
+static const double check_period = 0.05;  /* how soon ranks that wait at their end are seen */
+/* A look costs the job a little: this many times as long as one took, no other follows; fewer where ranks
+   stay in a call. */
 static const double look_share = 200;
+static const double waiting_share = 50;
+static const double all_waiting_share = 5;
 
 /* What happened so far. */
 struct run {
     struct command_line *line;
     struct mpiq_watch *watch;
-    double next_look;    /* of CLOCK_MONOTONIC */
+    double next_look; /* of CLOCK_MONOTONIC */
+    double last_look; /* when one began, and how long it took */
+    double cost;
+    uint64_t looked_at;  /* who was in which call when there was a look because of that */
+    bool told_silent;    /* that MPI makes no progress, but something moves */
     int doubts;          /* looks that did not call a job stalled in which nothing moves */
     double proven;       /* when a deadlock was proven first; 0: the last look proved none */
     char told[16];       /* the verdict of the report that was told last; "": none was */
@@ -44,12 +53,14 @@ struct run {
 };
 
 static pid_t launcher;
+static volatile sig_atomic_t interrupted; /* by SIGINT */
 
 /* What a person does to mpiq run is meant for the job.  What the terminal sends (^C) the job has got itself,
    and twice is more than it should: mpirun then gives up on ending its ranks in good order. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     (void)context;
+    interrupted = interrupted || number == SIGINT;
     if (launcher > 0 && info->si_code != SI_KERNEL)
         kill(launcher, number);
 }
@@ -88,8 +99,11 @@ static bool ended_within(double seconds, int *status)
             *status = ended;
             return true;
         }
-        if (done < 0 && errno == ECHILD)
+        if (done < 0 && errno == ECHILD) { /* somebody else has taken its status */
+            *status = EXIT_OURS << 8;
+            fprintf(stderr, "mpiq: how the command ended is not known\n");
             return true;
+        }
         double left = end - now();
         if (left <= 0)
             return false;
@@ -101,6 +115,8 @@ static bool ended_within(double seconds, int *status)
 
 static int exit_status(int status)
 {
+    if (interrupted && (WIFSIGNALED(status) || WEXITSTATUS(status) != 0))
+        return EXIT_INTERRUPTED;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -109,6 +125,7 @@ static bool start(struct command_line *line)
     sigset_t child, before;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
+    signal(SIGCHLD, SIG_DFL); /* where our parent ignores it, the kernel would keep no status for us */
     sigprocmask(SIG_BLOCK, &child, &before);
     children_adopt();
     if (line->strict && !strict_offer()) {
@@ -125,14 +142,15 @@ static bool start(struct command_line *line)
         if (!record_preload()) {
             fprintf(stderr, "mpiq: the job runs without the recorder\n");
             if (line->strict || line->check)
-                _exit(EXIT_NOTHING_READ);
+                _exit(EXIT_OURS);
         }
         char **program = record_forward(line->program);
         if (!program)
-            _exit(EXIT_NOTHING_READ);
+            _exit(EXIT_OURS);
         execvp(program[0], program);
+        int status = errno == ENOENT ? EXIT_NO_COMMAND : EXIT_CANNOT_RUN;
         fprintf(stderr, "mpiq: cannot start %s: %m\n", line->program[0]);
-        _exit(127);
+        _exit(status);
     }
     return true;
 }
@@ -140,20 +158,62 @@ static bool start(struct command_line *line)
 /* ---- looks ----------------------------------------------------------------------------------------------
  */
 
-/* In the file of --html, else on stderr: stdout is the job's. */
+static void write_report(const struct command_line *line, const struct mpiq_job *job, enum mpiq_format format,
+                         const char *path)
+{
+    struct mpiq_render_options render = line->render;
+    char *text = NULL;
+    render.format = format;
+    struct mpiq_error *error = path ? mpiq_job_render(job, MPIQ_VIEW_REPORT, &render, &text) : NULL;
+    if (error)
+        say_error(error);
+    else if (path && put_out(path, text) == EXIT_FINE)
+        fprintf(stderr, "mpiq: wrote %s\n", path);
+    free(text);
+}
+
+/* On stderr, as stdout is the job's, and in the files that were asked for. */
 static void tell(const struct command_line *line, const struct mpiq_job *job)
 {
+    struct mpiq_render_options render = line->render;
     char *text = NULL;
-    struct mpiq_error *error = mpiq_job_render(job, MPIQ_VIEW_REPORT, &line->render, &text);
-    if (error) {
+    render.format = MPIQ_FORMAT_TEXT;
+    struct mpiq_error *error = mpiq_job_render(job, MPIQ_VIEW_REPORT, &render, &text);
+    if (error)
         say_error(error);
-        return;
-    }
-    if (!line->html)
+    else
         fputs(text, stderr);
-    else if (put_out(line->html, text) == EXIT_FINE)
-        fprintf(stderr, "mpiq: %s: the report is in %s\n", mpiq_job_verdict(job), line->html);
     free(text);
+    write_report(line, job, MPIQ_FORMAT_HTML, line->html);
+    write_report(line, job, MPIQ_FORMAT_JSON, line->json);
+}
+
+/* What the batch system calls the job, else the command's pid. */
+static void name_snapshot(char *ret, size_t size)
+{
+    static const char *const variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
+    const char *name = NULL;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables && !name; i++) {
+        name = getenv(variables[i]);
+        name = name && name[0] && !strchr(name, '/') ? name : NULL;
+    }
+    if (name)
+        snprintf(ret, size, "mpiq-%.100s.mpiq", name);
+    else
+        snprintf(ret, size, "mpiq-%d.mpiq", (int)launcher);
+}
+
+/* What was seen of a hung job, for later. */
+static void leave_snapshot(const struct command_line *line, struct mpiq_job *job)
+{
+    char name[128];
+    name_snapshot(name, sizeof name);
+    const char *path = line->output ? line->output : name;
+    struct mpiq_error *error = mpiq_job_snapshot(job, path);
+    if (error)
+        say_error(error);
+    else
+        fprintf(stderr, "mpiq: wrote the snapshot %s: mpiq report %s\n", path, path);
 }
 
 /* A look at the job.  NULL: it has not started yet, is between two programs, or has just ended; none of that
@@ -167,9 +227,10 @@ static struct mpiq_job *look(struct run *run)
     run->line->options.targets = targets;
     run->line->options.target_count = 1;
     run->line->options.stall_after = run->line->hang_after;
-    double begin = now();
+    run->last_look = now();
     struct mpiq_error *error = mpiq_watch_look(run->watch, &run->line->options, &job);
-    double rest = look_share * (now() - begin), most = run->line->hang_after / 4;
+    run->cost = now() - run->last_look;
+    double rest = look_share * run->cost, most = run->line->hang_after / 4;
     run->next_look = now() + (rest < most ? rest : most);
     if (error && mpiq_error_is_usage(error) && !run->complained) {
         run->complained = true;
@@ -207,7 +268,7 @@ static void judge(struct run *run, const struct mpiq_job *job, char *why, size_t
 }
 
 /* With --keep: a report each time the verdict changes. */
-static void keep(struct run *run, const struct mpiq_job *job, bool hangs)
+static void keep(struct run *run, struct mpiq_job *job, bool hangs)
 {
     const char *verdict = mpiq_job_verdict(job);
     bool again = run->told[0] != '\0';
@@ -215,12 +276,27 @@ static void keep(struct run *run, const struct mpiq_job *job, bool hangs)
         return;
     if (strcmp(run->told, verdict) != 0)
         tell(run->line, job);
-    snprintf(run->told, sizeof run->told, "%s",
-             hangs || run->line->html ? verdict : ""); /* a page is kept true */
+    if (hangs && !again)
+        leave_snapshot(run->line, job);
+    bool files = run->line->html || run->line->json;
+    snprintf(run->told, sizeof run->told, "%s", hangs || files ? verdict : ""); /* files are kept true */
 }
 
 /* ---- the check ------------------------------------------------------------------------------------------
  */
+
+static void say_clean(const struct mpiq_job *job)
+{
+    char *what = NULL;
+    struct mpiq_error *error = mpiq_job_check_summary(job, &what);
+    if (error)
+        say_error(error);
+    else
+        fprintf(stderr,
+                "mpiq: check: no errors; checked messages, requests, collectives, types and objects of %s\n",
+                what);
+    free(what);
+}
 
 /* Of a look that found all living ranks held at their end: says what is wrong, and lets them go. */
 static bool take_check(struct run *run, const struct mpiq_job *job)
@@ -228,10 +304,16 @@ static bool take_check(struct run *run, const struct mpiq_job *job)
     int found = run->check && job ? mpiq_job_checked(job) : -1;
     if (found < 0)
         return false;
+    int errors = run->line->leaks ? found : found - mpiq_job_leaks(job);
     run->checked = true;
-    run->found = run->found || found > 0;
-    if (found > 0 || run->line->html)
+    run->found = run->found || errors > 0;
+    if (found > 0) {
         tell(run->line, job);
+    } else {
+        say_clean(job);
+        write_report(run->line, job, MPIQ_FORMAT_HTML, run->line->html);
+        write_report(run->line, job, MPIQ_FORMAT_JSON, run->line->json);
+    }
     check_release(run->check);
     run->checks = 0;
     return true;
@@ -276,67 +358,102 @@ static int end_check(struct run *run, int status, bool hung)
         return status;
     if (!run->checked && !run->gave_up)
         fprintf(stderr, "mpiq: the job was not checked: no rank reached MPI_Finalize under the recorder\n");
-    return run->found ? EXIT_CHECK : status;
+    return run->found && status == 0 ? EXIT_CHECK : status;
 }
 
-/* Looks at the job if nothing seems to move.  Returns the exit status once the job was ended, else -1. */
-static int look_if_quiet(struct run *run)
+/* Where MPI has made no progress for long, but something moves: said once, and the job lives. */
+static void tell_silent(struct run *run, const struct mpiq_job *job)
+{
+    double still = mpiq_watch_mpi_still(run->watch);
+    const char *mover = mpiq_watch_mover(run->watch);
+    if (still < run->line->hang_after) {
+        run->told_silent = false;
+        return;
+    }
+    if (run->told_silent || run->told[0] || strcmp(mpiq_job_verdict(job), "deadlock") == 0)
+        return;
+    run->told_silent = true;
+    tell(run->line, job);
+    fprintf(stderr, "mpiq: MPI has made no progress for %.0f s, but %s: the job goes on\n", still,
+            mover[0] ? mover : "something still moves");
+}
+
+/* Whether ranks stay in a call, and there was no look since they are there. */
+static bool is_worth_a_look(struct run *run)
+{
+    struct mpiq_waiting_ranks ranks = mpiq_watch_waiting(run->watch, waits);
+    double share = ranks.waiting == ranks.all ? all_waiting_share : waiting_share;
+    if (ranks.waiting == 0 || ranks.mark == run->looked_at ||
+        now() < run->last_look + (1 + share) * run->cost)
+        return false;
+    run->looked_at = ranks.mark;
+    return true;
+}
+
+/* Looks at the job if nothing seems to move.  Returns whether the job was ended. */
+static bool look_if_quiet(struct run *run, bool sample)
 {
     char why[80];
     double hang_after = run->line->hang_after;
-    double quiet = mpiq_watch_sample(run->watch, 5 * sample_period);
-    double wanted = run->proven > 0 ? between_proofs : quiet_before_look;
-    wanted = strict_refused() ? 0 : hang_after < wanted ? hang_after : wanted;
     bool told = run->told[0] != '\0'; /* then the look is for what has changed */
-    if (quiet < 0 || (quiet < wanted && !told) || now() < run->next_look)
-        return -1;
+    bool due = (run->proven > 0 || strict_refused()) && now() >= run->next_look;
+    if (!due)
+        due = is_worth_a_look(run);
+    if (sample) {
+        double quiet = mpiq_watch_sample(run->watch, 5 * sample_period);
+        bool silent = now() >= run->last_look + hang_after / 4; /* something may move that is not MPI */
+        bool still = quiet >= quiet_before_look || told || silent;
+        due = due || (quiet >= 0 && still && now() >= run->next_look);
+    }
+    if (!due)
+        return false;
     struct mpiq_job *job = look(run);
     if (!job || take_check(run, job)) {
         mpiq_job_destroy(job);
-        return -1;
+        return false;
     }
     judge(run, job, why, sizeof why);
-    int status = strcmp(mpiq_job_verdict(job), "deadlock") == 0 ? EXIT_DEADLOCK : EXIT_STALLED;
     bool hangs = why[0] != '\0';
+    if (!hangs)
+        tell_silent(run, job);
     if (run->line->keep)
         keep(run, job, hangs);
     else if (hangs)
         tell(run->line, job);
+    if (hangs && !run->line->keep)
+        leave_snapshot(run->line, job);
     mpiq_job_destroy(job);
     if (!hangs || run->line->keep)
-        return -1;
+        return false;
     fprintf(stderr, "mpiq: ending the job: %s; with --keep it would be left alive\n", why);
     children_end(GRACE_SECONDS);
-    return status;
+    return true;
 }
 
 int run(struct command_line *line)
 {
     struct run run = {.line = line};
-    int status = 0, hung = -1;
+    int status = 0;
+    bool hung = false;
     line->render.color = line->render.color && isatty(STDERR_FILENO);
     struct mpiq_error *error = mpiq_watch_create(&run.watch);
-    if (error)
-        return say_error(error);
-    if (line->check && !(run.check = check_start())) {
-        mpiq_watch_destroy(run.watch);
-        return EXIT_NOTHING_READ;
+    if (error) {
+        say_error(error);
+        return EXIT_OURS;
     }
-    if (!start(line)) {
+    if ((line->check && !(run.check = check_start())) || !start(line)) {
         check_end(run.check);
         mpiq_watch_destroy(run.watch);
-        return EXIT_NOTHING_READ;
+        return EXIT_OURS;
     }
     pass_signals_on();
-    double period = line->hang_after / 5 < sample_period ? line->hang_after / 5 : sample_period;
     double sampled = 0;
-    while (hung < 0 && !ended_within(line->check || period < check_period ? check_period : period, &status)) {
+    while (!hung && !ended_within(line->check ? check_period : waiting_period, &status)) {
         check_if_ended(&run);
-        if (now() - sampled < period)
-            continue;
-        sampled = now();
-        hung = look_if_quiet(&run);
+        bool sample = now() - sampled >= sample_period;
+        sampled = sample ? now() : sampled;
+        hung = look_if_quiet(&run, sample);
     }
     mpiq_watch_destroy(run.watch);
-    return end_check(&run, hung >= 0 ? hung : exit_status(status), hung >= 0);
+    return end_check(&run, hung ? EXIT_HUNG : exit_status(status), hung);
 }

@@ -21,6 +21,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,6 +85,10 @@ int mpiq_job_exit_status(const struct mpiq_job *job);
 /* For a job under mpiq run --check: the number of problems its check has found; negative if the job is not
    yet at its end, where every living rank is held to be read. */
 int mpiq_job_checked(const struct mpiq_job *job);
+/* How many of these are objects that were never freed. */
+int mpiq_job_leaks(const struct mpiq_job *job);
+/* What the check looked at: "4 ranks, 3 communicators, 1204 collective calls".  The caller frees *ret. */
+struct mpiq_error *mpiq_job_check_summary(const struct mpiq_job *job, char **ret);
 /* The verdict's word: "deadlock", "stalled", "running", "finished", "unknown"; static. */
 const char *mpiq_job_verdict(const struct mpiq_job *job);
 
@@ -116,6 +121,33 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
    second look, or if some rank could not be read or is on another host, because what was not seen may have
    moved. */
 double mpiq_watch_still(const struct mpiq_watch *watch);
+
+/* Ranks under the recorder that have been in one and the same MPI call for at least so many seconds. */
+struct mpiq_waiting_ranks {
+    size_t all;     /* ranks on this machine */
+    size_t waiting; /* of them */
+    uint64_t mark;  /* changes with who they are, and which call it is */
+};
+
+/* Cheaper than mpiq_watch_sample, which says who the ranks are: a few counters are read out of each rank.  A
+   hint when a look may find something, never a proof. */
+struct mpiq_waiting_ranks mpiq_watch_waiting(struct mpiq_watch *watch, double seconds);
+
+/* For how many seconds MPI has made no progress in any rank, whatever else moves; 0 as for mpiq_watch_still.
+ */
+double mpiq_watch_mpi_still(const struct mpiq_watch *watch);
+
+/* What moved last outside MPI: "process 4711 (solver) used the processor"; "" if nothing did. */
+const char *mpiq_watch_mover(const struct mpiq_watch *watch);
+
+/* USAGE if the text is no list of ranks. */
+struct mpiq_error *mpiq_check_ranks(const char *text);
+/* USAGE if the options name a message-queue library that is not there. */
+struct mpiq_error *mpiq_check_dll(const struct mpiq_options *options);
+
+/* Writes nothing, but an error now is better than one when there is something to write: as of
+ * mpiq_write_file. */
+struct mpiq_error *mpiq_check_output(const char *path);
 
 enum mpiq_view {
     MPIQ_VIEW_REPORT,      /* what is stuck and why */

@@ -30,14 +30,14 @@ MAY_USE = {
     "lib/job": {"lib/base", "lib/state"},
     "lib/report": {"lib/base", "lib/state", "include/mpiq.h"},
     "lib/hosts": {"lib/base", "lib/state"},
-    "lib/look": LIB | {"include/mpiq.h"},
+    "lib/look": LIB | {"include/mpiq.h", "include/mpiq_record.h"},
     "cli": {"include/mpiq.h"},
     "ompi-patch/src/ompi/mqs": set(),
 }
 
 # The headers that are for other folders; of a folder that is not here all are, but the private ones.
 FOR_OTHERS = {
-    "lib/target": {"peer.h", "pipe.h", "serve.h", "target.h", "wire.h"},
+    "lib/target": {"mappings.h", "object.h", "peer.h", "pipe.h", "serve.h", "symbols.h", "target.h", "wire.h"},
     "lib/rank/helper": set(),
     "lib/rank/reader": set(),
     "lib/job": {"diagnose.h", "diagnose_options.h"},

@@ -4,6 +4,7 @@
 import glob
 import os
 import re
+import subprocess
 import sys
 
 import gdb
@@ -11,12 +12,22 @@ import gdb
 from . import inferiors, mpiq, process, settings, symbols, world
 
 _RANKS = re.compile(r"(w\d+:)?\d+(-\d+(:\d+)?)?(,(w\d+:)?\d+(-\d+(:\d+)?)?)*\Z")
-_WITH_VALUE = ("--ranks", "--dll", "--color", "--pause", "--html", "-o", "--output", "--comm")
+_with_value = {} # by path of mpiq
 
 
 def is_ranks(word):
     """Whether word is a list of ranks such as 0-3,7 or 0-46:2."""
     return _RANKS.match(word) is not None
+
+
+def _takes_value(word):
+    """Whether the next word belongs to that option, as the mpiq in use says.  It knows unambiguous beginnings."""
+    path = mpiq.find()
+    if path not in _with_value:
+        done = subprocess.run([path, "--options-with-values"], capture_output=True, text=True, check=False)
+        _with_value[path] = done.stdout.split()
+    return "=" not in word and (word in _with_value[path] or (
+        len(word) > 3 and any(name.startswith(word) for name in _with_value[path])))
 
 
 def split_words(argument):
@@ -29,7 +40,7 @@ def split_words(argument):
             rest.append(word)
             continue
         options.append(word)
-        if word in _WITH_VALUE and words:
+        if words and _takes_value(word):
             options.append(words.pop(0))
     return options, rest
 

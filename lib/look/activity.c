@@ -265,6 +265,8 @@ struct mpiq_activity_sample mpiq_activity_sample(struct mpiq_activity *activity)
         if (what)
             mpiq_debug("watch", "process %d %s", (int)process->pid, what);
         sample.moved |= what != NULL;
+        sample.mover = what ? process->pid : sample.mover;
+        sample.what = what ? what : sample.what;
         sample.ranks += process->is_rank;
         sample.held |= process->is_rank &&
                        (process->state == 't' || mpiq_proc_status_number(process->pid, "TracerPid") > 0);

@@ -49,6 +49,8 @@ struct mpiq_activity_sample {
                    that is no rank used the processor */
     bool held;  /* a debugger holds a rank */
     size_t ranks;
+    pid_t mover;      /* one of those that moved; 0: none is there any more */
+    const char *what; /* it did; static */
 };
 
 void mpiq_activity_init(struct mpiq_activity *activity, pid_t root);

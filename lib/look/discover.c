@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "look/discover.h"
 
+#include <pwd.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -236,6 +237,28 @@ static struct mpiq_error *several(const struct candidates *all, uid_t uid)
     return mpiq_error_create(MPIQ_ERROR_USAGE, "several MPI jobs run here; say which one:%s", text);
 }
 
+/* Whose launcher runs where none of ours does, or whose process it is that we may not look at: what to do. */
+static struct mpiq_error *not_ours(const struct mpiq_process *process)
+{
+    char buffer[1024], name[64];
+    struct passwd entry, *found = NULL;
+    if (getpwuid_r(process->uid, &entry, buffer, sizeof buffer, &found) == 0 && found)
+        snprintf(name, sizeof name, "%s", entry.pw_name);
+    else
+        snprintf(name, sizeof name, "user %u", (unsigned)process->uid);
+    if (process->uid == 0)
+        return mpiq_error_create(MPIQ_ERROR_PERMISSION, "process %d (%s) belongs to root: run mpiq as root",
+                                 (int)process->pid, process->executable);
+    return mpiq_error_create(MPIQ_ERROR_PERMISSION,
+                             "process %d (%s) belongs to %s: run mpiq as %s or as root", (int)process->pid,
+                             process->executable, name, name);
+}
+
+static bool is_foreign(const struct mpiq_process *process)
+{
+    return geteuid() != 0 && process->uid != geteuid();
+}
+
 static struct mpiq_error *around(const struct mpiq_process_table *table, const struct candidates *all,
                                  pid_t pid, struct mpiq_found_job *ret)
 {
@@ -255,6 +278,8 @@ static struct mpiq_error *around(const struct mpiq_process_table *table, const s
     }
     if (found != all->count)
         return take_job(all, all->items[found].job, ret);
+    if (is_foreign(process))
+        return not_ours(process);
     if (is_launcher(process->executable))
         return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
                                  "process %d (%s) has no MPI processes on this machine (yet): if they run on "
@@ -263,7 +288,8 @@ static struct mpiq_error *around(const struct mpiq_process_table *table, const s
     return take_single(process, ret);
 }
 
-static struct mpiq_error *only_one(const struct candidates *all, uid_t uid, struct mpiq_found_job *ret)
+static struct mpiq_error *only_one(const struct mpiq_process_table *table, const struct candidates *all,
+                                   uid_t uid, struct mpiq_found_job *ret)
 {
     size_t found = all->count;
     for (size_t i = 0; i < all->count; i++) {
@@ -273,6 +299,19 @@ static struct mpiq_error *only_one(const struct candidates *all, uid_t uid, stru
             return several(all, uid);
         if (found == all->count)
             found = i;
+    }
+    for (size_t i = 0; i < table->count && found == all->count; i++) {
+        char program[sizeof table->processes[i].executable];
+        snprintf(program, sizeof program, "%s", table->processes[i].executable);
+        program[strcspn(program, ".")] = '\0'; /* Debian's mpirun.openmpi */
+        if (!is_foreign(&table->processes[i]) ||
+            !(is_launcher(table->processes[i].executable) || is_launcher(program)))
+            continue;
+        struct mpiq_error *whose = not_ours(&table->processes[i]);
+        struct mpiq_error *error = mpiq_error_create(
+            MPIQ_ERROR_NOT_FOUND, "no MPI job of yours runs on this machine; %s", whose->message);
+        mpiq_error_destroy(whose);
+        return error;
     }
     if (found == all->count)
         return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
@@ -290,10 +329,10 @@ struct mpiq_error *mpiq_discover(const struct mpiq_process_table *table, pid_t p
     if (!error && pid > 0)
         error = around(table, &all, pid, ret);
     else if (!error) {
-        error = only_one(&all, geteuid(), ret);
+        error = only_one(table, &all, geteuid(), ret);
         if (error && error->code == MPIQ_ERROR_NOT_FOUND && geteuid() == 0) {
             mpiq_error_destroy(error);
-            error = only_one(&all, (uid_t)-1, ret);
+            error = only_one(table, &all, (uid_t)-1, ret);
         }
     }
     free(all.items);

@@ -156,6 +156,16 @@ static void count_rank(struct census *census, const struct mpiq_rank_state *stat
     }
 }
 
+/* Debug information helps where the library is an Open MPI; of others our DLLs read nothing. */
+static const char *remedy_without_layout(const char *library)
+{
+    if (strncmp(library, "Open MPI", 8) == 0)
+        return "start the job with mpiq run, install the debug package of this Open MPI (Debian: that of "
+               "libopenmpi3 or "
+               "libopenmpi40, from debian-debug), or build it with the patch";
+    return "start the job with mpiq run: it records the calls of any MPI library";
+}
+
 /* The best level that a rank has, and what the next one takes. */
 static void tell_level(FILE *out, const struct census *census)
 {
@@ -181,17 +191,11 @@ static void tell_level(FILE *out, const struct census *census)
                  library);
         tell(out, "note", text, patch);
     } else {
-        tell(
-            out, "bad",
-            census->by_source[MPIQ_SOURCE_CALLS] > 0
-                ? "only stacks and the arguments of calls can be read: the MPI library has no patch, no "
-                  "debug "
-                  "information and no layout that mpiq knows"
-                : "only stacks can be read: the MPI library has no patch, no debug information and no layout "
-                  "that mpiq knows",
-            "start the job with mpiq run, install the library's debug package (Debian: libopenmpi3-dbgsym), "
-            "or "
-            "build it with the patch");
+        static const char *const without =
+            "the MPI library has no patch, no debug information and no layout that mpiq knows";
+        snprintf(text, sizeof text, "only stacks%s can be read: %s",
+                 census->by_source[MPIQ_SOURCE_CALLS] > 0 ? " and the arguments of calls" : "", without);
+        tell(out, "bad", text, remedy_without_layout(library));
     }
 }
 

@@ -2,6 +2,8 @@
 /* look - libmpiq's public functions: each is a few calls into the other folders. */
 #include "mpiq.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +14,7 @@
 #include "look/between.h"
 #include "look/claims.h"
 #include "look/job.h"
+#include "look/one_job.h"
 #include "look/other_hosts.h"
 #include "look/reader_pool.h"
 #include "report/report.h"
@@ -32,6 +35,22 @@ struct mpiq_error *mpiq_write_file(const char *path, const char *text)
     if (!error)
         fputs(text, file.stream); /* a failure is remembered until the end */
     return error ? error : mpiq_new_file_finish(&file);
+}
+
+struct mpiq_error *mpiq_check_output(const char *path)
+{
+    struct mpiq_new_file file = {0};
+    struct mpiq_error *error = mpiq_new_file_create(path, &file);
+    mpiq_new_file_abandon(&file);
+    return error;
+}
+
+struct mpiq_error *mpiq_check_ranks(const char *text)
+{
+    struct mpiq_rank_set set = {0};
+    struct mpiq_error *error = mpiq_rank_set_parse(text, &set);
+    mpiq_rank_set_deinit(&set);
+    return error;
 }
 
 bool mpiq_error_is_usage(const struct mpiq_error *error)
@@ -120,19 +139,25 @@ static struct mpiq_error *read_twice(const struct mpiq_options *options, struct 
 }
 
 /* A process that says it is what another one is costs itself its name, not all others the report.  What the
-   user named twice, in files, is the user's to sort out. */
-static struct mpiq_error *add_live(struct mpiq_job_state *job, int look, struct mpiq_rank_state **state)
+   user named twice, in files, is the user's to sort out; so are files beside processes. */
+static struct mpiq_error *add_live(struct mpiq_job_state *job, int look, bool files,
+                                   struct mpiq_rank_state **state)
 {
     struct mpiq_error *error = mpiq_job_state_add(job, look, *state);
     if (!error || error->code != MPIQ_ERROR_CORRUPT || (*state)->core)
         return error;
+    if (files) { /* they may be of another run */
+        struct mpiq_error *usage = mpiq_error_create(MPIQ_ERROR_USAGE, "%s", error->message);
+        mpiq_error_destroy(error);
+        return usage;
+    }
     error = mpiq_disown_state(error, state);
     return error ? error : mpiq_job_state_add(job, look, *state);
 }
 
 static struct mpiq_error *add_remote(void *context, int look, struct mpiq_rank_state **state)
 {
-    return add_live(context, look, state);
+    return add_live(context, look, false, state);
 }
 
 static struct mpiq_error *add_states(struct mpiq_job *from, struct mpiq_job_state *job)
@@ -146,7 +171,8 @@ static struct mpiq_error *add_states(struct mpiq_job *from, struct mpiq_job_stat
         }
         for (size_t i = 0; i < sources->count && !error; i++) {
             if (sources->items[i].looks[look - 1])
-                error = add_live(job, look, &sources->items[i].looks[look - 1]);
+                error = add_live(job, look, sources->snapshot_state_count > 0,
+                                 &sources->items[i].looks[look - 1]);
         }
     }
     return error;
@@ -178,6 +204,8 @@ static struct mpiq_error *check_ranks(const struct mpiq_look_sources *sources)
     }
     if (!first || sources->snapshot_state_count > 0)
         return NULL;
+    if (first->problem_count > 0 && first->problems[0].code == MPIQ_ERROR_PERMISSION)
+        return mpiq_error_create(MPIQ_ERROR_PERMISSION, "no rank can be read: %s", first->problems[0].text);
     if (!first->executable[0])
         return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no rank can be read: %s", first_problem(first));
     const char *slash = strrchr(first->executable, '/');
@@ -247,6 +275,8 @@ struct mpiq_error *mpiq_job_decide(struct mpiq_job *job, const struct mpiq_diagn
     struct mpiq_error *error = add_states(job, job->state);
     if (!error)
         error = mpiq_job_state_finish(job->state);
+    if (!error && !job->remote)
+        error = mpiq_check_one_job(&job->sources, job->state);
     if (!error)
         error = mpiq_diagnose(job->state, options, &job->diagnosis);
     return error;
@@ -286,6 +316,30 @@ const char *mpiq_job_verdict(const struct mpiq_job *job)
 int mpiq_job_checked(const struct mpiq_job *job)
 {
     return mpiq_is_at_end(job->state) ? (int)job->diagnosis->finding_count : -1;
+}
+
+int mpiq_job_leaks(const struct mpiq_job *job)
+{
+    int count = 0;
+    for (size_t i = 0; i < job->diagnosis->finding_count; i++)
+        count += job->diagnosis->findings[i].kind == MPIQ_FINDING_NOT_FREED;
+    return count;
+}
+
+struct mpiq_error *mpiq_job_check_summary(const struct mpiq_job *job, char **ret)
+{
+    const struct mpiq_job_state *state = job->state;
+    uint64_t calls = 0;
+    uint32_t comms = 0;
+    for (uint32_t i = 0; i < state->count_count; i++)
+        calls += state->counts[i].count;
+    for (uint32_t i = 0; i < state->communicator_count; i++)
+        comms += !(state->communicators[i].flags & MPIQ_COMM_INTERNAL);
+    int length =
+        asprintf(ret, "%" PRIu32 " rank%s, %" PRIu32 " communicator%s, %" PRIu64 " collective call%s",
+                 state->process_count, state->process_count == 1 ? "" : "s", comms, comms == 1 ? "" : "s",
+                 calls, calls == 1 ? "" : "s");
+    return length < 0 ? mpiq_error_no_memory() : NULL;
 }
 
 int mpiq_job_exit_status(const struct mpiq_job *job)

@@ -17,6 +17,7 @@ struct mpiq_look_source {
     struct mpiq_target *target;   /* opened at the first look and kept; NULL: not open */
     int rank;                     /* as the environment says; -1 */
     char *nspace;                 /* as the environment says; NULL */
+    size_t target_number;         /* of the user's target that has named it */
     int world;                    /* 0: nspace is the job's first, whose size the launcher gives; else -1 */
     bool gone;                    /* there is no such process any more */
     pid_t other;                  /* as struct mpiq_found_rank: then neither is read */

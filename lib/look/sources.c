@@ -24,7 +24,7 @@ static struct mpiq_look_source *add_source(struct mpiq_look_sources *sources)
     if (!mpiq_array_reserve(&sources->items, &sources->capacity, sources->count + 1))
         return NULL;
     struct mpiq_look_source *source = &sources->items[sources->count++];
-    *source = (struct mpiq_look_source){.rank = -1};
+    *source = (struct mpiq_look_source){.rank = -1, .target_number = sources->target_number};
     return source;
 }
 
@@ -69,6 +69,34 @@ static struct mpiq_error *add_gone_ranks(struct mpiq_look_sources *sources, cons
     return error;
 }
 
+/* USAGE if the user has named a process of another job before. */
+static struct mpiq_error *check_same_job(const struct mpiq_look_sources *sources,
+                                         const struct mpiq_process_table *table,
+                                         const struct mpiq_found_job *job)
+{
+    const struct mpiq_look_source *other = NULL;
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct mpiq_look_source *source = &sources->items[i];
+        for (size_t k = 0; k < job->count; k++) {
+            if (source->pid > 0 && source->pid == job->ranks[k].pid)
+                return NULL;
+        }
+        other = other || !source->nspace || source->pid == 0 ? other : source;
+    }
+    if (!other || job->count == 0 || !job->ranks[0].nspace)
+        return NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < sources->count; i++)
+        count += sources->items[i].target_number == other->target_number;
+    const struct mpiq_process *one = mpiq_process_table_find(table, other->pid);
+    const struct mpiq_process *another = mpiq_process_table_find(table, job->ranks[0].pid);
+    return mpiq_error_create(
+        MPIQ_ERROR_USAGE,
+        "%s (%s, %zu rank%s) and %s (%s, %zu rank%s) are different jobs: look at one of them", other->nspace,
+        one ? one->executable : "?", count, count == 1 ? "" : "s", job->ranks[0].nspace,
+        another ? another->executable : "?", job->count, job->count == 1 ? "" : "s");
+}
+
 static struct mpiq_error *add_process(struct mpiq_look_sources *sources,
                                       const struct mpiq_process_filter *filter, pid_t pid)
 {
@@ -78,6 +106,8 @@ static struct mpiq_error *add_process(struct mpiq_look_sources *sources,
     if (error)
         return error;
     error = mpiq_discover(&table, pid, &job);
+    if (!error)
+        error = check_same_job(sources, &table, &job);
     for (size_t i = 0; i < job.count && !error; i++) {
         if (has_pid(sources, job.ranks[i].pid))
             continue;
@@ -107,7 +137,7 @@ struct mpiq_error *mpiq_sources_keep(struct mpiq_look_sources *sources, int look
                             sources->snapshot_state_count + 1))
         return mpiq_error_no_memory();
     sources->snapshot_states[sources->snapshot_state_count++] =
-        (struct mpiq_snapshot_state){look, mpiq_steal(*state)};
+        (struct mpiq_snapshot_state){look, sources->target_number, mpiq_steal(*state)};
     return NULL;
 }
 
@@ -215,8 +245,10 @@ struct mpiq_error *mpiq_sources_init(const struct mpiq_options *options, struct 
     struct mpiq_snapshot_reader snapshot_reader = {.process.socket = -1};
     struct mpiq_look_sources sources = {.snapshot_reader = &snapshot_reader};
     struct mpiq_error *error = NULL;
-    for (size_t i = 0; i < options->target_count && !error; i++)
+    for (size_t i = 0; i < options->target_count && !error; i++) {
+        sources.target_number = i;
         error = add_target(&sources, options->targets[i]);
+    }
     if (options->target_count == 0 && options->wire_count == 0 && !error)
         error = add_process(&sources, NULL, 0);
     mpiq_snapshot_reader_deinit(&snapshot_reader);

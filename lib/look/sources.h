@@ -20,6 +20,7 @@
 /* What a snapshot held. */
 struct mpiq_snapshot_state {
     int look;
+    size_t file; /* number of the file */
     struct mpiq_rank_state *state;
 };
 
@@ -34,6 +35,7 @@ struct mpiq_look_sources {
     struct mpiq_snapshot_reader *snapshot_reader; /* while the sources are found */
     bool partial;                                 /* the launched job may have ranks on other hosts */
     struct mpiq_budget budget;                    /* of all states, from snapshots and read */
+    size_t target_number;                         /* of the target that is being added */
     uint64_t file_left; /* bytes that the rest of a snapshot may come to in memory */
 };
 

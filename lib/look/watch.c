@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* watch - whether the job that this process has started moves. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,6 +12,7 @@
 #include "base/proc.h"
 #include "look/activity.h"
 #include "look/job.h"
+#include "look/waiting.h"
 
 /* A rank that polls now and then and spends a larger share of its time on the processor computes as well. */
 static const double poll_share = 0.2;
@@ -28,10 +30,13 @@ struct mark {
 
 struct mpiq_watch {
     struct mpiq_activity activity;
+    struct mpiq_waiting waiting;
     double created;    /* when, in seconds of CLOCK_MONOTONIC */
     double sampled;    /* when, in seconds of CLOCK_MONOTONIC */
     double started;    /* when the first rank was seen; 0: none so far */
     double moved;      /* when something moved last, as far as is known */
+    double mpi_moved;  /* when MPI did */
+    char mover[160];   /* what did so last outside MPI; "" */
     bool looked;       /* there was a look, and nothing of it is missing */
     bool partial;      /* the last one could not read some rank: nothing counts as still */
     double marked;     /* when the last look had ended */
@@ -54,7 +59,7 @@ struct mpiq_error *mpiq_watch_create(struct mpiq_watch **ret)
     if (!watch)
         return mpiq_error_no_memory();
     mpiq_activity_init(&watch->activity, getpid());
-    watch->created = watch->sampled = watch->moved = now();
+    watch->created = watch->sampled = watch->moved = watch->mpi_moved = now();
     *ret = watch;
     return NULL;
 }
@@ -64,8 +69,20 @@ void mpiq_watch_destroy(struct mpiq_watch *watch)
     if (!watch)
         return;
     mpiq_activity_deinit(&watch->activity);
+    mpiq_waiting_deinit(&watch->waiting);
     free(watch->marks);
     free(watch);
+}
+
+static void note_mover(struct mpiq_watch *watch, pid_t pid, const char *what)
+{
+    char path[48], name[64] = "?";
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    mpiq_error_destroy(mpiq_proc_read_line(path, name, sizeof name));
+    name[strcspn(name, "\n")] = '\0';
+    for (char *at = name; *at; at++)
+        *at = *at < ' ' || *at > '~' ? '?' : *at;
+    snprintf(watch->mover, sizeof watch->mover, "process %d (%s) %s", (int)pid, name, what);
 }
 
 double mpiq_watch_sample(struct mpiq_watch *watch, double longest)
@@ -79,6 +96,8 @@ double mpiq_watch_sample(struct mpiq_watch *watch, double longest)
     watch->sampled = time;
     if (sample.moved || sample.held || sample.ranks == 0)
         watch->moved = time;
+    if (sample.mover)
+        note_mover(watch, sample.mover, sample.what);
     if (sample.ranks == 0)
         watch->started = 0;
     else if (watch->started == 0)
@@ -93,6 +112,21 @@ double mpiq_watch_sample(struct mpiq_watch *watch, double longest)
 double mpiq_watch_still(const struct mpiq_watch *watch)
 {
     return watch->looked && !watch->partial && watch->started > 0 ? now() - watch->moved : 0;
+}
+
+double mpiq_watch_mpi_still(const struct mpiq_watch *watch)
+{
+    return watch->looked && !watch->partial && watch->started > 0 ? now() - watch->mpi_moved : 0;
+}
+
+const char *mpiq_watch_mover(const struct mpiq_watch *watch)
+{
+    return watch->mover;
+}
+
+struct mpiq_waiting_ranks mpiq_watch_waiting(struct mpiq_watch *watch, double seconds)
+{
+    return mpiq_waiting_sample(&watch->waiting, &watch->activity, seconds);
 }
 
 /* ---- MPI's progress ------------------------------------------------------------------------------------ */
@@ -337,7 +371,7 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
             mpiq_debug("watch", ended           ? "a rank has ended"
                                 : watch->looked ? "MPI made progress"
                                                 : "nothing to compare this look with");
-            watch->moved = now(); /* the look itself may have taken long */
+            watch->moved = watch->mpi_moved = now(); /* the look itself may have taken long */
         }
         watch->progress = hash;
         struct mpiq_diagnose_options diagnose = {.stall_after = options.stall_after,
@@ -350,6 +384,7 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
             if (!rank_moved(watch, job, &marks[i], state_of(&job->sources, marks[i].pid), progress))
                 continue;
             mpiq_debug("watch", "process %d is at work outside MPI", (int)marks[i].pid);
+            note_mover(watch, marks[i].pid, "computes or wakes outside MPI");
             watch->moved = now();
         }
         watch->looked = is_whole(job) && !job->remote;

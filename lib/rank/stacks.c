@@ -531,6 +531,8 @@ struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target
         mpiq_rank_place_waits(state);
     if (stacks)
         mpiq_rank_add_places(target, state);
+    if (target->ops->missing_file)
+        mpiq_rank_state_problem(state, "files", target->ops->missing_file(target));
     if (state->source == MPIQ_SOURCE_NONE) {
         enum mpiq_source source = mpiq_rank_tells_arguments(state) ? MPIQ_SOURCE_CALLS : MPIQ_SOURCE_STACKS;
         for (size_t i = 0; i < state->thread_count; i++)

@@ -7,8 +7,10 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -78,18 +80,60 @@ static struct mpiq_build_id wanted_build_id(struct core *core, const char *path)
     return wanted;
 }
 
+/* A regular file of our own user: only if it has the build-id that the core has, too, is it read. */
+static bool is_own_file(const char *path)
+{
+    struct stat status;
+    return path[0] == '/' && lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+           status.st_uid == geteuid();
+}
+
+static struct mpiq_error *is_elsewhere(const char *path, const struct mpiq_build_id *wanted)
+{
+    char text[2 * MPIQ_BUILD_ID_MAX + 1] = "";
+    if (wanted->size)
+        mpiq_build_id_text(wanted, text);
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                             "%s%s%s, which the process had mapped, is not on this machine: if you have it "
+                             "elsewhere, name the directory with --objects DIR",
+                             path, wanted->size ? ", build-id " : "", text);
+}
+
+/* Under its own name in one of the user's directories: people move what they ran. */
+static bool open_elsewhere(const struct mpiq_build_id *wanted, const char *path, struct mpiq_object **ret)
+{
+    const char *listed = getenv("MPIQ_OBJECT_DIRS"), *slash = strrchr(path, '/');
+    while (listed && slash && *listed) {
+        char moved[PATH_MAX];
+        size_t length = strcspn(listed, ":");
+        snprintf(moved, sizeof moved, "%.*s%s", (int)length, listed, slash);
+        struct mpiq_error *error =
+            length > 0 ? mpiq_object_open_checked(-1, moved, path, wanted, ret) : mpiq_error_no_memory();
+        bool found = !error;
+        mpiq_error_destroy(error);
+        if (found)
+            return true;
+        listed += length + (listed[length] == ':');
+    }
+    return false;
+}
+
 static struct mpiq_error *open_backing(struct core *core, const char *path, struct mpiq_object **ret)
 {
     struct mpiq_build_id wanted = wanted_build_id(core, path);
     bool is_main = core->executable && core->main_path && strcmp(path, core->main_path) == 0;
-    if (!is_main && !mpiq_object_dirs_hold(path, core->file.path) &&
+    bool own = wanted.size && is_own_file(path);
+    if (!is_main && !own && !mpiq_object_dirs_hold(path, core->file.path) &&
         !(core->executable && mpiq_object_dirs_hold(path, core->executable))) {
-        if (wanted.size && mpiq_object_open_by_build_id(&wanted, path, ret))
+        if (wanted.size &&
+            (mpiq_object_open_by_build_id(&wanted, path, ret) || open_elsewhere(&wanted, path, ret)))
             return NULL;
+        if (access(path, F_OK) != 0)
+            return is_elsewhere(path, &wanted);
         return mpiq_error_create(
             MPIQ_ERROR_PERMISSION,
             "%s, which the core file names, is in no directory for programs and libraries "
-            "and was not opened: add its directory to MPIQ_OBJECT_DIRS if it is yours",
+            "and was not opened: name its directory with --objects DIR if you trust it",
             path);
     }
     struct mpiq_error *error = mpiq_object_open_checked(-1, is_main ? core->executable : path,
@@ -105,17 +149,14 @@ static struct mpiq_error *open_backing(struct core *core, const char *path, stru
             MPIQ_ERROR_NOT_FOUND,
             "%s is newer than the core file, which does not tell the build-id of what was mapped", path);
     }
-    if (error && wanted.size && mpiq_object_open_by_build_id(&wanted, path, ret)) {
+    if (error && wanted.size &&
+        (mpiq_object_open_by_build_id(&wanted, path, ret) || open_elsewhere(&wanted, path, ret))) {
         mpiq_error_destroy(error);
         return NULL;
     }
     if (error && wanted.size && error->code == MPIQ_ERROR_NOT_FOUND && error->errnum) {
-        char text[2 * MPIQ_BUILD_ID_MAX + 1];
-        mpiq_build_id_text(&wanted, text);
         mpiq_error_destroy(error);
-        error = mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
-                                  "%s, build-id %s, which the process had mapped, is not on this machine",
-                                  path, text);
+        error = is_elsewhere(path, &wanted);
     }
     return error;
 }
@@ -333,8 +374,8 @@ static struct mpiq_error *core_stack(struct mpiq_target *target, pid_t tid, stru
 static void core_call_words(struct mpiq_target *target, const struct mpiq_target_stack *stack, size_t callee,
                             size_t count, struct mpiq_call_word words[MPIQ_CALL_WORDS])
 {
-    mpiq_call_site_read(&core_of(target)->modules, stack->registers + callee + 1, stack->register_count - callee - 1,
-                        stack->registers[callee].pc, count, words);
+    mpiq_call_site_read(&core_of(target)->modules, stack->registers + callee + 1,
+                        stack->register_count - callee - 1, stack->registers[callee].pc, count, words);
 }
 
 static struct mpiq_error *core_place(struct mpiq_target *target, uint64_t address,
@@ -382,6 +423,20 @@ static struct mpiq_error *core_environment(struct mpiq_target *target, const cha
                              (int)core->file.pid);
 }
 
+static struct mpiq_error *core_missing_file(struct mpiq_target *target)
+{
+    struct core *core = core_of(target);
+    const struct backing *first = NULL;
+    for (size_t i = 0; i < core->backing_count; i++) {
+        const struct backing *backing = &core->backings[i];
+        bool is_main = core->main_path && strcmp(backing->path, core->main_path) == 0;
+        bool has_code = is_main || wanted_build_id(core, backing->path).size > 0;
+        if (backing->error && has_code && (!first || is_main))
+            first = backing;
+    }
+    return first ? copy_error(first->error) : NULL;
+}
+
 static void core_destroy(struct mpiq_target *target)
 {
     struct core *core = core_of(target);
@@ -412,6 +467,7 @@ static const struct mpiq_target_ops core_ops = {
     .place = core_place,
     .call_words = core_call_words,
     .environment = core_environment,
+    .missing_file = core_missing_file,
     .destroy = core_destroy,
 };
 

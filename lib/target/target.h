@@ -172,6 +172,10 @@ struct mpiq_target_ops {
        it. */
     struct mpiq_error *(*file_at)(struct mpiq_target *target, uint64_t address, char **ret);
 
+    /* May be NULL.  Why a file that the process had mapped could not be used so far, the program first; NULL:
+       there is none. */
+    struct mpiq_error *(*missing_file)(struct mpiq_target *target);
+
     /* May be NULL: nothing is cached.  Drops what the process may have changed since (memory, mappings,
        threads); symbols and types of unchanged files stay. */
     void (*forget)(struct mpiq_target *target);

@@ -144,6 +144,15 @@ static struct mpiq_error *sleeps(pid_t pid, pid_t tid)
         (int)tid, (int)pid);
 }
 
+static struct mpiq_error *asleep(pid_t pid, pid_t tid)
+{
+    return mpiq_error_create(
+        MPIQ_ERROR_UNSUPPORTED,
+        "thread %d of process %d is in uninterruptible sleep (a file system or device that "
+        "does not answer, most likely): its stack cannot be copied",
+        (int)tid, (int)pid);
+}
+
 static struct mpiq_error *gone(pid_t pid, pid_t tid)
 {
     struct mpiq_error *error = mpiq_permission_gone(pid);
@@ -211,11 +220,7 @@ static struct mpiq_error *copy_running(const struct mpiq_tracer *tracer, bool *l
         return gone(tracer->pid, tracer->tid);
     }
     if (stat.state == 'D')
-        return mpiq_error_create(
-            MPIQ_ERROR_UNSUPPORTED,
-            "thread %d of process %d is in uninterruptible sleep (a file system or device that does not "
-            "answer, most likely): its stack cannot be copied",
-            (int)tracer->tid, (int)tracer->pid);
+        return asleep(tracer->pid, tracer->tid);
     if (!seize(tracer->tid))
         return mpiq_permission_trace_error(tracer->pid, tracer->tid, errno);
     struct stopped stopped = {.tid = tracer->tid};
@@ -236,12 +241,21 @@ static struct mpiq_error *copy_running(const struct mpiq_tracer *tracer, bool *l
     return error;
 }
 
+static struct mpiq_error *why_not(pid_t pid, pid_t tid)
+{
+    struct mpiq_proc_stat stat = {0};
+    struct mpiq_error *error = mpiq_proc_stat(pid, tid, &stat);
+    bool known = !error;
+    mpiq_error_destroy(error);
+    return known && stat.state == 'D' ? asleep(pid, tid) : sleeps(pid, tid);
+}
+
 static struct mpiq_error *copy_frozen(const struct mpiq_tracer *tracer)
 {
     struct stopped *stopped = find_frozen(tracer, tracer->tid);
     bool ended = false;
     if (!stopped || (!stopped->is_stopped && !look(tracer->tid, stopped, &ended)))
-        return ended || !stopped ? gone(tracer->pid, tracer->tid) : sleeps(tracer->pid, tracer->tid);
+        return ended || !stopped ? gone(tracer->pid, tracer->tid) : why_not(tracer->pid, tracer->tid);
     return copy_stopped(tracer);
 }
 

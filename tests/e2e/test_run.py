@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mpiq run: a job that hangs is reported and ended, one that does not is left to itself."""
 import contextlib
+import json
 import os
 import pathlib
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -30,7 +32,7 @@ def run(line, mpiq, tmp_path):
         environment = {**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": mark}
         mpirun = [line.command("mpirun"), "--oversubscribe", "-n", "3"]
         with (tmp_path / "out").open("w") as out, (tmp_path / "err").open("w") as err:
-            started.append(mpiq.start("run", "--hang-after", "1", *words, "--", *mpirun, *program, stdout=out,
+            started.append(mpiq.start("run", "--hang-after", "5", *words, "--", *mpirun, *program, stdout=out,
                                       stderr=err, env=environment, cwd=tmp_path))
         started[-1].mark = mark
         return started[-1]
@@ -49,7 +51,7 @@ def gone(mark):
 
 def test_a_job_that_hangs(run, solver, tmp_path):
     process = run([], [solver, "--hang"])
-    assert ended(process) == 1
+    assert ended(process) == 124
     said = (tmp_path / "err").read_text()
     assert said.startswith("deadlock: none of the 3 ranks can continue"), said
     assert said.count("deadlock:") == 1
@@ -63,22 +65,28 @@ def test_a_script_whose_job_hangs(line, mpiq, solver, tmp_path):
     script.write_text(f"#!/bin/sh\n{line.command('mpirun')} --oversubscribe -n 3 {solver} --hang\necho went on\n")
     script.chmod(0o755)
     try:
-        answer = mpiq("run", "--hang-after", "1", "--", script,
+        answer = mpiq("run", "--hang-after", "5", "--", script, cwd=tmp_path,
                       env={**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": mark})
-        assert (answer.status, answer.out) == (1, "")
+        assert (answer.status, answer.out) == (124, "")
         gone(mark)
     finally:
         kill_marked(mark)
 
 
-def test_a_page_of_a_job_that_hangs(run, solver, tmp_path):
-    process = run(["--html", "job.html"], [solver, "--hang"])
-    assert ended(process) == 1
+def test_files_of_a_job_that_hangs(run, mpiq, solver, tmp_path):
+    process = run(["--html", "job.html", "--json-to", "job.json"], [solver, "--hang"])
+    assert ended(process) == 124
     assert (tmp_path / "job.html").read_text().startswith("<!doctype html>")
-    said = (tmp_path / "err").read_text().splitlines()
-    assert said[0] == "mpiq: deadlock: the report is in job.html"
-    assert said[1].startswith("mpiq: ending the job: two looks ") and said[1].endswith(KEEP), said
-    assert len(said) == 2
+    err = (tmp_path / "err").read_text()
+    said = [text for text in err.splitlines() if text.startswith("mpiq: ")]
+    assert err.startswith("deadlock: "), err
+    assert said[:2] == ["mpiq: wrote job.html", "mpiq: wrote job.json"], said
+    (snapshot,) = tmp_path.glob("mpiq-*.mpiq")
+    assert said[2] == f"mpiq: wrote the snapshot {snapshot.name}: mpiq report {snapshot.name}"
+    assert said[3].startswith("mpiq: ending the job: two looks ") and said[3].endswith(KEEP), said
+    assert len(said) == 4
+    assert json.loads((tmp_path / "job.json").read_text())["verdict"] == "deadlock"
+    assert mpiq("report", snapshot).status == 1
 
 
 def test_a_job_that_hangs_and_is_kept(run, solver, tmp_path):
@@ -103,7 +111,7 @@ def test_a_job_that_does_not_hang(run, solver, tmp_path):
 HEALTHY = ["naps", "tool", "writer", "computes", "writes", "polled", "polled_with_naps", "exchanges",
            "exchanges_with_naps"]
 HUNG = ["polls_for_ever", "polls_and_naps_for_ever", "sleeps_for_ever"]
-HANG_AFTER = 3
+HANG_AFTER = 5
 
 
 @pytest.fixture(scope="session")
@@ -117,7 +125,8 @@ def started(mpiq, line, program, *arguments, keep=False):
                    "OMPI_MCA_mpi_yield_when_idle": "1"}
     process = mpiq.start("run", "--hang-after", str(HANG_AFTER), *(["--keep"] if keep else []), "--",
                          line.command("mpirun"), "--oversubscribe", "-n", "2", program, *arguments,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+                         cwd=program.parent)
     process.mark = environment["MPIQ_TEST_JOB"]
     return process
 
@@ -140,7 +149,8 @@ def test_work_outside_mpi_is_no_hang(line, mpiq, activity, names):
     said = {name: said_by(process) for name, process in running.items()}
     for name, (status, out, err) in said.items():
         assert (status, out) == (7, "done\n" * 2), f"{name}: {err}"
-        assert "mpiq:" not in err and "stalled" not in err, f"{name}: {err}"
+        assert "mpiq: ending" not in err and "stalled" not in err, f"{name}: {err}"
+        assert err.count("mpiq: MPI has made no progress ") <= 1, f"{name}: {err}"
 
 
 def test_a_job_in_which_nothing_moves_is_ended(line, mpiq, activity):
@@ -148,13 +158,13 @@ def test_a_job_in_which_nothing_moves_is_ended(line, mpiq, activity):
     running = {name: started(mpiq, line, activity, name, "0") for name in HUNG}
     for name, process in running.items():
         status, out, err = said_by(process)
-        assert (status, out) == (4, ""), f"{name}: {err}"
+        assert (status, out) == (124, ""), f"{name}: {err}"
         assert err.startswith("stalled: "), f"{name}: {err}"
         # What the launcher and the ranks say of their end comes after it, and is theirs.
         said = [text for text in err.splitlines() if text.startswith("mpiq: ")]
-        assert len(said) == 1, f"{name}: {err}"
-        assert said[0].startswith("mpiq: ending the job: nothing has moved for "), f"{name}: {err}"
-        assert said[0].endswith(" s (--hang-after); with --keep it would be left alive"), f"{name}: {err}"
+        assert len(said) == 2 and said[0].startswith("mpiq: wrote the snapshot "), f"{name}: {err}"
+        assert said[1].startswith("mpiq: ending the job: nothing has moved for "), f"{name}: {err}"
+        assert said[1].endswith(" s (--hang-after); with --keep it would be left alive"), f"{name}: {err}"
 
 
 def test_a_page_follows_the_verdict(line, mpiq, solver, tmp_path):
@@ -162,7 +172,7 @@ def test_a_page_follows_the_verdict(line, mpiq, solver, tmp_path):
     page = tmp_path / "job.html"
     err = tmp_path / "err"
     mark = f"mpiq-{uuid.uuid4().hex}"
-    process = mpiq.start("run", "--keep", "--hang-after", "2", "--html", page, "--", line.command("mpirun"),
+    process = mpiq.start("run", "--keep", "--hang-after", "5", "--snapshot", tmp_path / "job.mpiq", "--html", page, "--", line.command("mpirun"),
                          "--oversubscribe", "-n", "2", solver, "--steps", "1000000", "--pause", "100",
                          stdout=subprocess.DEVNULL, stderr=err.open("w"),
                          env={**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": mark})
@@ -174,14 +184,14 @@ def test_a_page_follows_the_verdict(line, mpiq, solver, tmp_path):
         os.kill(ranks_of(mark)[1], signal.SIGSTOP)
         wait_until(lambda: page.exists() and ">stalled" in page.read_text())
         os.kill(ranks_of(mark)[1], signal.SIGCONT)
-        wait_until(lambda: "mpiq: running: " in err.read_text())
+        wait_until(lambda: err.read_text().count(f"mpiq: wrote {page}\n") == 2)
         assert ">running" in page.read_text()
         assert process.poll() is None
     finally:
         process.kill()
         kill_marked(mark)
-    assert [text for text in err.read_text().splitlines() if text.startswith("mpiq: ")] == [
-        f"mpiq: stalled: the report is in {page}", f"mpiq: running: the report is in {page}"]
+    assert [text.split(":")[0] for text in err.read_text().splitlines() if text.startswith(("stalled", "running"))] == [
+        "stalled", "running"]
 
 
 def ranks_of(mark):
@@ -194,7 +204,51 @@ def test_a_command_that_fails(mpiq):
     answer = mpiq("run", "--", "/nonexistent/program")
     assert answer.status == 127
     assert answer.err == "mpiq: cannot start /nonexistent/program: No such file or directory\n"
+    assert mpiq("run", "--", "/etc/passwd").status == 126
 
+
+def test_a_parent_that_ignores_its_children(mpiq):
+    """What that leaves to mpiq would keep the command's status from it."""
+    answer = subprocess.run(["sh", "-c", "trap '' CHLD; exec \"$0\" run -- sh -c 'exit 7'", mpiq.path], check=False)
+    assert answer.returncode == 7
+
+
+@pytest.mark.parametrize("words", [["--html", "no/page"], ["--json-to", "no/answer"], ["--snapshot", "no/job.mpiq"],
+                                   ["--html", "."], ["--hang-after", "0"], ["--hang-after", "4.9"], ["--json"],
+                                   ["--check=everything"]], ids=" ".join)
+def test_what_cannot_be_is_refused_before_anything_runs(words, mpiq, tmp_path):
+    answer = mpiq("run", *words, "--", "touch", "ran", cwd=tmp_path)
+    assert (answer.status, answer.out) == (2, ""), answer.err
+    assert answer.err.count("\n") == 1 and answer.err.startswith("mpiq: ")
+    assert not list(tmp_path.iterdir())
+
+
+HEARTBEAT = pathlib.Path(__file__).with_name("heartbeat.c")
+
+
+@pytest.mark.parametrize("how", ["thread", "poll"])
+@pytest.mark.parametrize("library", ["openmpi", "mpich"])
+def test_a_job_whose_heart_beats_is_reported_once_and_lives(library, how, mpiq, tmp_path):
+    """Nothing tells a thread that naps for ever from one that will act."""
+    if not shutil.which(f"mpicc.{library}"):
+        pytest.skip(f"mpicc.{library} is not installed")
+    subprocess.run([f"mpicc.{library}", "-g", "-pthread", "-o", tmp_path / "beat", HEARTBEAT], check=True)
+    mark = f"mpiq-{uuid.uuid4().hex}"
+    many = ["--oversubscribe"] if library == "openmpi" else []
+    err = tmp_path / "err"
+    process = mpiq.start("run", "--hang-after", "5", "--", f"mpirun.{library}", *many, "-n", "3", tmp_path / "beat", how,
+                         stderr=err.open("w"), cwd=tmp_path,
+                         env={**os.environ, **jobs.AS_ROOT, "MPIQ_TEST_JOB": mark})
+    try:
+        wait_until(lambda: "mpiq: MPI has made no progress for " in err.read_text())
+        (tmp_path / "let go").touch()
+        assert ended(process) == 0, err.read_text()
+    finally:
+        process.kill()
+        kill_marked(mark)
+    said = [text for text in err.read_text().splitlines() if text.startswith(("mpiq: ", "running: ", "stalled: "))]
+    assert len(said) == 2 and said[0].startswith("running: rank 1 is asleep in "), said
+    assert "(beat) computes or wakes outside MPI: the job goes on" in said[1]
 
 COUNT = """
 import os, signal, sys, time

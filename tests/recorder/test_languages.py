@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fortran and Python under the recorder: the report names the program's own lines."""
 import os
+import tempfile
 import pathlib
 import re
 import shutil
@@ -22,8 +23,11 @@ def report(library, *command):
     """What `mpiq run` says of a job of four ranks that hangs, without times."""
     mpirun = [f"mpirun.{library}", *(["--oversubscribe"] if library == "openmpi" else []), "-n", "4"]
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    answer = conditions.run([os.environ["MPIQ"], "run", "--", *mpirun, *command], seconds=120, env=environment)
-    assert answer.returncode == 1, answer.stderr
+    with tempfile.TemporaryDirectory() as folder:
+        answer = conditions.run([os.environ["MPIQ"], "run", "--", *mpirun, *command], seconds=120, env=environment,
+                                cwd=folder)
+        assert len(list(pathlib.Path(folder).glob("mpiq-*.mpiq"))) == 1, answer.stderr
+    assert answer.returncode == 124, answer.stderr
     return re.sub(r" +", " ", re.sub(r" \d+(\.\d)? s ", " ", answer.stderr))
 
 

@@ -446,7 +446,7 @@ static void a_thread_in_uninterruptible_sleep_is_left_alone(void)
         struct mpiq_target *target = open_live(subject.pid, stop);
         struct mpiq_target_stack stack;
         check_memory_and_symbols(target, &subject);
-        CHECK_ERROR(mpiq_target_stack(target, subject.pid, &stack), MPIQ_ERROR_TIMEOUT,
+        CHECK_ERROR(mpiq_target_stack(target, subject.pid, &stack), MPIQ_ERROR_UNSUPPORTED,
                     "uninterruptible sleep");
         CHECK_OK(mpiq_target_stack(target, subject.waiting, &stack));
         mpiq_target_stack_deinit(&stack);
