@@ -22,7 +22,7 @@ MAY_USE = {
     "mqs/recorder": {"mqs", "include/mqs_extensions.h", "include/mpiq_record.h"},
     "lib/base": set(),
     "lib/names": {"lib/base"},
-    "lib/state": {"lib/base", "include/ompi_mqs.h", "include/mpiq_record.h"},
+    "lib/state": {"lib/base", "lib/names", "include/ompi_mqs.h", "include/mpiq_record.h"},
     "lib/target": {"lib/base"},
     "lib/rank": {"lib/base", "lib/names", "lib/state", "lib/target", "include/ompi_mqs.h", "include/mpiq_record.h"},
     "lib/rank/helper": {"lib/base", "lib/state", "lib/target", "lib/rank", "include/mqs_extensions.h"},

@@ -92,34 +92,46 @@ bool mpiq_mpi_function(const char *symbol, char *ret, size_t size)
     return true;
 }
 
-bool mpiq_mpi_is_library(const char *path)
+/* A function that ends in a tail call leaves no frame, and MPI_Init and MPI_Finalize do: Open MPI's bodies
+   tell them. */
+static bool is_body(const char *function, char *ret, size_t size)
 {
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    const char *name = slash ? slash + 1 : path;
-    return name && strncmp(name, "lib", 3) == 0 && strstr(name, "mpi") && strstr(name, ".so");
+    static const char *const bodies[][2] = {{"ompi_mpi_init", "MPI_Init"},
+                                            {"ompi_mpi_finalize", "MPI_Finalize"}};
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        if (strcmp(function, bodies[i][0]) == 0)
+            return (size_t)snprintf(ret, size, "%s", bodies[i][1]) < size;
+    }
+    return false;
 }
 
-/* A static library's functions are the program's own.  Its Fortran layer calls C functions; so a name in
-   Fortran's spelling is MPI's there only if one of those lies further in. */
+/* A static library's functions are the program's own.  Its Fortran layer calls the C function; so a name in
+   Fortran's spelling is MPI's there only if that one lies further in: a user may have an mpi_wait(), too. */
 static bool in_static_library(const struct mpiq_frame *frames, size_t index)
 {
     if (c_function(frames[index].function))
         return true;
-    for (size_t i = 0; i < index; i++) {
+    const char *called = fortran_function(frames[index].function);
+    for (size_t i = 0; called && i < index; i++) {
         const struct mpiq_frame *inner = &frames[i];
         if (inner->function && inner->object && strcmp(inner->object, frames[index].object) == 0 &&
-            c_function(inner->function))
+            c_function(inner->function) == called)
             return true;
     }
     return false;
 }
 
-bool mpiq_mpi_frame(const struct mpiq_frame *frames, size_t index, char *ret, size_t size)
+bool mpiq_mpi_frame(const struct mpiq_rank_state *state, const struct mpiq_frame *frames, size_t index,
+                    char *ret, size_t size)
 {
     const struct mpiq_frame *frame = &frames[index];
-    if (!frame->function || !frame->object || !mpiq_mpi_function(frame->function, ret, size))
+    if (!frame->function || !frame->object)
         return false;
-    return mpiq_mpi_is_library(frame->object) || in_static_library(frames, index);
+    enum mpiq_object_owner owner = mpiq_frame_owner(state, frame);
+    bool library = owner == MPIQ_OWNER_MPI || owner == MPIQ_OWNER_RECORDER;
+    if ((library || owner == MPIQ_OWNER_PROGRAM) && is_body(frame->function, ret, size))
+        return true;
+    return mpiq_mpi_function(frame->function, ret, size) && (library || in_static_library(frames, index));
 }
 
 const char *mpiq_user_name(const char *function, char *buffer, size_t size)

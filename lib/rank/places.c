@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash_table.h"
+#include "rank/objects.h"
 #include "rank/python.h"
 #include "rank/rank.h"
 
@@ -23,6 +24,7 @@ struct known {
 struct finder {
     struct mpiq_target *target;
     struct mpiq_rank_state *state;
+    struct mpiq_rank_objects objects;
     struct mpiq_hash_table table; /* of known, by address */
     struct known *known;
     uint32_t count;
@@ -38,11 +40,15 @@ static struct mpiq_place choose(const struct finder *finder, const struct mpiq_t
     for (size_t i = 0; i < frames->count; i++) {
         const struct mpiq_target_frame *frame = &frames->frames[i];
         char name[256];
-        if (!frame->object || mpiq_mpi_is_library(frame->object) ||
+        enum mpiq_object_owner owner = mpiq_rank_objects_owner(&finder->objects, frame->object);
+        if (owner == MPIQ_OWNER_UNKNOWN)
+            owner = mpiq_owner_by_file(frame->object);
+        if (!frame->object || owner == MPIQ_OWNER_MPI || owner == MPIQ_OWNER_RECORDER ||
             mpiq_mpi_function(frame->function, name, sizeof name) ||
             mpiq_python_made(frame->function, frame->file))
             continue;
-        if (!frame->file && strcmp(frame->object, finder->state->executable) != 0)
+        bool program = owner == MPIQ_OWNER_PROGRAM || strcmp(frame->object, finder->state->executable) == 0;
+        if (!frame->file && !program)
             continue;
         place.function =
             mpiq_rank_state_intern(finder->state, mpiq_user_name(frame->function, name, sizeof name));
@@ -107,6 +113,7 @@ static void fill_calls(struct finder *finder, struct mpiq_call *calls, size_t co
 void mpiq_rank_add_places(struct mpiq_target *target, struct mpiq_rank_state *state)
 {
     struct finder finder = {.target = target, .state = state};
+    mpiq_rank_objects_init(&finder.objects, target);
     /* What findings point at first: the past comes last. */
     for (size_t i = 0; i < state->thread_count; i++) {
         for (size_t j = 0; j < state->threads[i].wait_count; j++) {
@@ -130,6 +137,7 @@ void mpiq_rank_add_places(struct mpiq_target *target, struct mpiq_rank_state *st
         fill(&finder, state->facts[i].caller, &state->facts[i].place);
     for (size_t i = state->history_count; i-- > 0;)
         fill(&finder, state->history[i].caller, &state->history[i].place);
+    mpiq_rank_objects_deinit(&finder.objects);
     mpiq_hash_table_deinit(&finder.table);
     free(finder.known);
 }

@@ -107,13 +107,11 @@ struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target
    mpi_exchange(). */
 bool mpiq_mpi_function(const char *symbol, char *ret, size_t size);
 
-/* Whether the file is an MPI library by its name, one of its language layers or a tool's that wraps it:
-   libmpi.so.40, libmpich.so.12, libmpi_mpifh.so.40. */
-bool mpiq_mpi_is_library(const char *path);
-
 /* Whether frame number index of a stack, innermost first, is an MPI function: its name is one of MPI's and
-   its object an MPI library (or the program, into which one was linked).  Its name goes to ret. */
-bool mpiq_mpi_frame(const struct mpiq_frame *frames, size_t index, char *ret, size_t size);
+   its object an MPI library, or the name is C's, whatever the object (a tool that wraps MPI, the program,
+   into which a library was linked).  Its name goes to ret. */
+bool mpiq_mpi_frame(const struct mpiq_rank_state *state, const struct mpiq_frame *frames, size_t index,
+                    char *ret, size_t size);
 
 /* The name of a user's function as its source spells it: without gfortran's mangling.  buffer may be used for
    it; NULL stays NULL. */

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "rank/arguments.h"
 #include "rank/identity.h"
+#include "rank/objects.h"
 #include "rank/places.h"
 #include "rank/python.h"
 #include "rank/rank.h"
@@ -18,11 +19,6 @@
 #define STACKS_MAX 256
 #define THREAD_SERIALIZED 2
 
-static bool is_systems(const char *object)
-{
-    return strncmp(object, "/lib", 4) == 0 || strncmp(object, "/usr/lib", 8) == 0 || object[0] != '/';
-}
-
 /* For a thread outside MPI: the innermost frame of the program itself.  The first thread may also be in one
    of the user's libraries; other threads without a frame of the program are helpers of some library. */
 static int32_t find_own_frame(const struct mpiq_rank_state *state, const struct mpiq_thread *thread)
@@ -30,54 +26,26 @@ static int32_t find_own_frame(const struct mpiq_rank_state *state, const struct 
     int32_t in_library = -1;
     for (size_t i = 0; i < thread->frame_count; i++) {
         const struct mpiq_frame *frame = &thread->frames[i];
-        if (!frame->object)
-            continue;
-        if (strcmp(frame->object, state->executable) == 0)
+        enum mpiq_object_owner owner = mpiq_frame_owner(state, frame);
+        if (owner == MPIQ_OWNER_PROGRAM)
             return in_library >= 0 ? in_library : (int32_t)i;
-        if (in_library < 0 && thread->tid == state->pid && frame->file && !is_systems(frame->object))
+        if (in_library < 0 && thread->tid == state->pid && frame->file && owner == MPIQ_OWNER_USER)
             in_library = (int32_t)i;
     }
     return in_library;
-}
-
-/* A function that ends in a tail call leaves no frame, and MPI_Init and MPI_Finalize do: their bodies tell
-   them (ompi_mpi_finalize). */
-static bool is_body(const struct mpiq_frame *frame, char *name, size_t size)
-{
-    static const char *const bodies[][2] = {{"_mpi_init", "MPI_Init"}, {"_mpi_finalize", "MPI_Finalize"}};
-    size_t length = frame->function && mpiq_mpi_is_library(frame->object) ? strlen(frame->function) : 0;
-    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        size_t ending = strlen(bodies[i][0]);
-        if (length > ending && strcmp(frame->function + length - ending, bodies[i][0]) == 0)
-            return (size_t)snprintf(name, size, "%s", bodies[i][1]) < size;
-    }
-    return false;
-}
-
-/* Wherever they are installed: all stacks begin in them, and many end there. */
-static bool is_runtime(const char *object)
-{
-    static const char *const names[] = {"libc.so", "libc-", "libpthread", "ld-", "libstdc++"};
-    const char *slash = strrchr(object, '/');
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strncmp(slash ? slash + 1 : object, names[i], strlen(names[i])) == 0)
-            return true;
-    }
-    return false;
 }
 
 /* Whether a frame is of the object that holds the program, or of one that has led to the call at `call`. */
 static bool is_programs(const struct mpiq_rank_state *state, const struct mpiq_thread *thread, size_t index,
                         size_t call)
 {
-    const char *object = thread->frames[index].object;
-    if (!object || mpiq_mpi_is_library(object))
-        return false;
-    if (strcmp(object, state->executable) == 0)
+    const struct mpiq_frame *frame = &thread->frames[index];
+    enum mpiq_object_owner owner = mpiq_frame_owner(state, frame);
+    if (owner == MPIQ_OWNER_PROGRAM)
         return true;
-    bool may_be = !is_systems(object) && !is_runtime(object);
-    for (size_t i = call + 1; may_be && i < thread->frame_count; i++) {
-        if (thread->frames[i].object && strcmp(thread->frames[i].object, object) == 0)
+    for (size_t i = call + 1; owner == MPIQ_OWNER_USER && i < thread->frame_count; i++) {
+        const char *object = thread->frames[i].object;
+        if (object && strcmp(object, frame->object) == 0)
             return true;
     }
     return false;
@@ -97,15 +65,14 @@ static bool find_call(const struct mpiq_rank_state *state, struct mpiq_thread *t
         if (frame->pc == 0) /* an interpreter's: its functions are the user's, whatever their names */
             continue;
         if (thread->mpi_frame < 0 &&
-            (mpiq_mpi_frame(thread->frames, i, thread->mpi_call, sizeof thread->mpi_call) ||
-             is_body(frame, thread->mpi_call, sizeof thread->mpi_call))) {
+            mpiq_mpi_frame(state, thread->frames, i, thread->mpi_call, sizeof thread->mpi_call)) {
             thread->mpi_frame = (int32_t)i;
             if (i + 1 < thread->frame_count)
                 thread->user_frame = (int32_t)i + 1;
         }
         if (thread->mpi_frame < 0)
             continue;
-        in_library = in_library || mpiq_mpi_is_library(frame->object);
+        in_library = in_library || mpiq_frame_owner(state, frame) == MPIQ_OWNER_MPI;
         if (in_library && is_programs(state, thread, i, (size_t)thread->mpi_frame)) {
             in_library = false;
             called_back = called_back || strcmp(thread->mpi_call, "MPI_Finalize") != 0;
@@ -118,20 +85,15 @@ static bool find_call(const struct mpiq_rank_state *state, struct mpiq_thread *t
     return called_back;
 }
 
-static bool is_recorder(const char *object)
-{
-    const char *slash = strrchr(object, '/');
-    return strncmp(slash ? slash + 1 : object, "libmpiq_record", strlen("libmpiq_record")) == 0;
-}
-
 /* Whether a recorded call is on the stack: the recorder's function is, MPI_X or PMPI_X.  A stack that is cut
    short, or whose functions have no names, does not deny it. */
-static bool is_on_stack(const struct mpiq_thread *thread, const char *call, bool complete)
+static bool is_on_stack(const struct mpiq_rank_state *state, const struct mpiq_thread *thread,
+                        const char *call)
 {
     bool others = false;
     for (size_t i = 0; i < thread->frame_count; i++) {
         const struct mpiq_frame *frame = &thread->frames[i];
-        if (!frame->object || !is_recorder(frame->object))
+        if (mpiq_frame_owner(state, frame) != MPIQ_OWNER_RECORDER)
             continue;
         const char *own = frame->function ? strchr(frame->function, '_') : NULL; /* MPI_, PMPI_, MPIX_ */
         const char *recorded = strchr(call, '_');
@@ -139,65 +101,26 @@ static bool is_on_stack(const struct mpiq_thread *thread, const char *call, bool
             return true;
         others = true;
     }
-    return !others && (thread->mpi_frame >= 0 || !complete);
-}
-
-/* Whether a name begins with one of those. */
-static bool begins_with_one(const char *name, const char *const *beginnings)
-{
-    for (; *beginnings; beginnings++) {
-        if (strncmp(name, *beginnings, strlen(*beginnings)) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Whether an MPI library calls that object for purposes of its own: to move data, to start processes, to
-   allocate memory.  Of any other it calls what the program has handed it. */
-static bool is_mpis_own(const char *object)
-{
-    static const char *const names[] = {
-        "mca_",       "libmca_",     "libopen-",    "libpmi",    "libpr",       "libpals",   "libevent",
-        "libhwloc",   "libuc",       "libhcoll",    "libocoms",  "libsharp",    "libfabric", "libpsm",
-        "libinfini",  "libmxm",      "libfca",      "libefa",    "libcxi",      "libportal", "libugni",
-        "libudreg",   "libdmapp",    "libibverbs",  "libibumad", "libmlx",      "librdmacm", "libxpmem",
-        "libknem",    "libnl-",      "libnuma",     "libcuda",   "libnccl",     "librccl",   "libgdr",
-        "libhsa",     "libamdhip",   "libze_",      "libyaksa",  "libslurm",    "liblustre", "libgpfs",
-        "libpvfs",    "libdaos",     "libdarshan",  "libtcmall", "libjemalloc", "libmimal",  "libasan",
-        "libtsan",    "libubsan",    "libjansson",  "libltdl",   "libz.",       "libcrypto", "libssl",
-        "libgcc_s",   "libgfortran", "libquadmath", "libm.",     "libm-",       "libdl",     "librt",
-        "libresolv",  "libnss_",     "libimf",      "libirc",    "libintlc",    "libsvml",   "libtune",
-        "linux-vdso", "libatomic",   "libimpi",     NULL,
-    };
-    const char *slash = strrchr(object, '/');
-    const char *name = slash ? slash + 1 : object;
-    return object[0] != '/' || is_runtime(object) || begins_with_one(name, names) || strstr(name, "-fi.so");
-}
-
-/* By the beginning of its name, as a library that only uses MPI may have it at its end (libhdf5_openmpi). */
-static bool is_mpi_itself(const char *object)
-{
-    static const char *const names[] = {"libmpi", "libpmpi", "libmvapich", "libfmpi", NULL};
-    const char *slash = strrchr(object, '/');
-    return begins_with_one(slash ? slash + 1 : object, names);
+    return !others && (thread->mpi_frame >= 0 || thread->truncated);
 }
 
 /* Whether the MPI library has called code of a third party: a callback that a library of the program's has
    registered (an attribute's, an error handler), other than in MPI_Finalize. */
-static bool runs_another(const struct mpiq_thread *thread)
+static bool runs_another(const struct mpiq_rank_state *state, const struct mpiq_thread *thread)
 {
     bool inside = false;
     for (size_t i = thread->frame_count; i-- > 0;) {
         const struct mpiq_frame *frame = &thread->frames[i];
+        char call[48];
         if (frame->pc == 0 || !frame->object)
             continue;
-        if (!inside && frame->function && strstr(frame->function, "MPI_Finalize"))
+        if (!inside && mpiq_mpi_function(frame->function, call, sizeof call) &&
+            strcmp(call, "MPI_Finalize") == 0)
             return false;
-        if (is_recorder(frame->object))
-            continue;
-        if (is_mpi_itself(frame->object))
+        enum mpiq_object_owner owner = mpiq_frame_owner(state, frame);
+        if (owner == MPIQ_OWNER_MPI)
             inside = true;
-        else if (inside && !is_mpis_own(frame->object))
+        else if (inside && mpiq_owner_is_user(owner))
             return true;
     }
     return false;
@@ -206,12 +129,12 @@ static bool runs_another(const struct mpiq_thread *thread)
 /* The recorder sees only the outermost call.  If the program's own code runs inside it (an error handler, an
    operation of its own), or the stack does not show it (it was left unseen), the record does not say what the
    thread waits for.  Calls from within MPI_Finalize are recorded. */
-static void find_recorded_call(const struct mpiq_rank_state *state, struct mpiq_thread *thread, bool complete)
+static void find_recorded_call(const struct mpiq_rank_state *state, struct mpiq_thread *thread)
 {
-    bool called_back = find_call(state, thread) || runs_another(thread);
+    bool called_back = find_call(state, thread) || runs_another(state, thread);
     size_t kept = 0;
     for (size_t i = 0; i < thread->wait_count; i++) {
-        if (!called_back && is_on_stack(thread, thread->waits[i].call, complete))
+        if (!called_back && is_on_stack(state, thread, thread->waits[i].call))
             thread->waits[kept++] = thread->waits[i];
         else
             free(thread->waits[i].operations);
@@ -219,9 +142,10 @@ static void find_recorded_call(const struct mpiq_rank_state *state, struct mpiq_
     thread->wait_count = kept;
 }
 
-static void convert(struct mpiq_rank_state *state, const struct mpiq_target_stack *stack,
-                    struct mpiq_thread *thread)
+static void convert(struct mpiq_rank_state *state, const struct mpiq_rank_objects *objects,
+                    const struct mpiq_target_stack *stack, struct mpiq_thread *thread)
 {
+    thread->truncated = stack->truncated;
     for (size_t i = 0; i < stack->count; i++) {
         const struct mpiq_target_frame *from = &stack->frames[i];
         struct mpiq_frame *frame = mpiq_thread_add_frame(thread);
@@ -234,9 +158,10 @@ static void convert(struct mpiq_rank_state *state, const struct mpiq_target_stac
         frame->object = mpiq_rank_state_intern(state, from->object);
         frame->line = from->line;
         frame->inlined = from->inlined;
+        frame->owner = (uint8_t)mpiq_rank_objects_owner(objects, frame->object);
     }
     if (state->source == MPIQ_SOURCE_RECORDER)
-        find_recorded_call(state, thread, !stack->truncated);
+        find_recorded_call(state, thread);
     else
         find_call(state, thread);
 }
@@ -308,11 +233,13 @@ static bool copy_stack(const struct mpiq_rank_state *before, struct mpiq_rank_st
         frame->file = mpiq_rank_state_intern(state, frame->file);
         frame->object = mpiq_rank_state_intern(state, frame->object);
     }
+    thread->truncated = same->truncated;
     find_call(state, thread);
     return true;
 }
 
-static void add_stack(struct mpiq_target *target, struct mpiq_rank_state *state, struct mpiq_thread *thread)
+static void add_stack(struct mpiq_target *target, const struct mpiq_rank_objects *objects,
+                      struct mpiq_rank_state *state, struct mpiq_thread *thread)
 {
     struct mpiq_target_stack stack = {0};
     struct mpiq_error *error = mpiq_target_stack(target, thread->tid, &stack);
@@ -327,7 +254,7 @@ static void add_stack(struct mpiq_target *target, struct mpiq_rank_state *state,
             mpiq_rank_state_problem(state, "stack", error);
         return;
     }
-    convert(state, &stack, thread);
+    convert(state, objects, &stack, thread);
     mpiq_rank_add_arguments(target, state, &stack, thread);
     mpiq_target_stack_deinit(&stack);
     mpiq_rank_add_python(target, state, thread);
@@ -412,6 +339,8 @@ void mpiq_rank_add_stacks(struct mpiq_target *target, struct mpiq_rank_state *st
         return;
     }
     size_t taken = 0;
+    struct mpiq_rank_objects objects;
+    mpiq_rank_objects_init(&objects, target);
     for (size_t i = 0; i < state->thread_count; i++) {
         struct mpiq_thread *thread = &state->threads[i];
         if (thread->tid <= 0 || thread->frames || !is_wanted(state, thread, options))
@@ -425,8 +354,9 @@ void mpiq_rank_add_stacks(struct mpiq_target *target, struct mpiq_rank_state *st
                                                       state->thread_count, STACKS_MAX));
             break;
         }
-        add_stack(target, state, thread);
+        add_stack(target, &objects, state, thread);
     }
+    mpiq_rank_objects_deinit(&objects);
     mpiq_rank_place_waits(state);
 }
 

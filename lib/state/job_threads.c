@@ -95,54 +95,27 @@ static uint64_t polled(const struct mpiq_thread *thread, uint64_t cpu_between_ns
     return thread->polled_ns < 0 ? cpu_between_ns : (uint64_t)thread->polled_ns;
 }
 
-/* Where all stacks begin, and many end. */
-static bool is_runtime(const char *name)
+/* A thread of the MPI library's own: one that it has started, and in which nothing of the user's runs.  Any
+   other may come to call MPI: one that a library of the user's has started, and the C library's that runs the
+   functions of timers.  Of a stack that is cut short nobody knows who started it. */
+static bool is_helper(const struct mpiq_rank_state *state, const struct mpiq_thread *thread)
 {
-    static const char *const names[] = {"libc.so", "libc-", "libpthread", "ld-", "libstdc++"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* An MPI library, or what one brings along to move data and to start processes. */
-static bool is_of_mpi(const char *name)
-{
-    static const char *const names[] = {
-        "libmpi.",  "libmpi_",   "libmpich",       "libpmpi",   "libopen-", "libmca_", "mca_",
-        "libpmi",   "libprrte",  "libevent",       "libucs.",   "libuct",   "libucp.", "libucm",
-        "libucc",   "libhcoll",  "libsharp",       "libfabric", "libpsm",   "libefa",  "libcxi",
-        "libhwloc", "libibverb", "libmpiq_record", "librdmacm", "libmlx",
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* A thread of the MPI library's own: all of its stack is the library's.  Any other may come to call MPI: one
-   that a library of the user's has started, and the C library's that runs the functions of timers. */
-static bool is_helper(const struct mpiq_thread *thread)
-{
-    bool of_mpi = false;
+    bool mpis = false; /* the outermost of those frames that are not the system's */
     for (size_t i = 0; i < thread->frame_count; i++) {
-        const char *object = thread->frames[i].object;
-        const char *slash = object ? strrchr(object, '/') : NULL;
-        const char *name = slash ? slash + 1 : object;
-        if (!name || (!is_of_mpi(name) && !is_runtime(name)))
+        enum mpiq_object_owner owner = mpiq_frame_owner(state, &thread->frames[i]);
+        if (mpiq_owner_is_user(owner))
             return false;
-        of_mpi = of_mpi || is_of_mpi(name);
+        if (owner != MPIQ_OWNER_SYSTEM)
+            mpis = owner != MPIQ_OWNER_SHARED;
     }
-    return of_mpi && thread->mpi_frame < 0 && thread->user_frame < 0 && thread->wait_count == 0;
+    return mpis && !thread->truncated && thread->mpi_frame < 0 && thread->user_frame < 0 &&
+           thread->wait_count == 0;
 }
 
 static bool calls_back(const struct mpiq_rank_state *state, const struct mpiq_thread *thread)
 {
     for (int32_t i = 0; i < thread->mpi_frame; i++) {
-        const char *object = thread->frames[i].object;
-        if (object && strcmp(object, state->executable) == 0)
+        if (mpiq_frame_owner(state, &thread->frames[i]) == MPIQ_OWNER_PROGRAM)
             return true;
     }
     return false;
@@ -219,7 +192,7 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
     if (!call[0] && thread->wait_count > 0)
         call = thread->waits[thread->wait_count - 1].call;
     row->in_mpi = thread->mpi_frame >= 0 || thread->wait_count > 0 || thread->mpi_call[0];
-    row->helper = is_helper(thread);
+    row->helper = is_helper(adding->state, thread);
     row->calls_back = calls_back(adding->state, thread);
     row->state = thread->state ? thread->state : '?';
     row->record = thread->record;

@@ -429,3 +429,11 @@ bool mpiq_collective_ordered(int collective)
 {
     return mpiq_collective_name(collective) && classes[collective].order == 'O';
 }
+
+enum mpiq_object_owner mpiq_frame_owner(const struct mpiq_rank_state *state, const struct mpiq_frame *frame)
+{
+    if (frame->owner != MPIQ_OWNER_UNKNOWN || !frame->object)
+        return (enum mpiq_object_owner)frame->owner;
+    return strcmp(frame->object, state->executable) == 0 ? MPIQ_OWNER_PROGRAM
+                                                         : mpiq_owner_by_file(frame->object);
+}

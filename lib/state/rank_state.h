@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "names/objects.h"
 #include "state/fact.h"
 #include "state/place.h"
 
@@ -335,6 +336,8 @@ struct mpiq_wait {
     size_t operation_count;
 };
 
+struct mpiq_rank_state;
+
 struct mpiq_frame {
     uint64_t pc;
     const char *function; /* interned; NULL not known */
@@ -342,7 +345,11 @@ struct mpiq_frame {
     const char *object;
     int32_t line;
     bool inlined;
+    uint8_t owner; /* enum mpiq_object_owner: whose the object is; UNKNOWN in a state of before it was kept */
 };
+
+/* Whose the object of a frame is; UNKNOWN if it has none. */
+enum mpiq_object_owner mpiq_frame_owner(const struct mpiq_rank_state *state, const struct mpiq_frame *frame);
 
 /* In which system call a thread sleeps, by the kernel's own record (/proc/PID/task/TID/syscall). */
 #define MPIQ_SLEEPS(X)                                                                        \
@@ -405,6 +412,7 @@ struct mpiq_thread {
     size_t wait_count;
     struct mpiq_frame *frames; /* innermost first; NULL: not read */
     size_t frame_count;
+    bool truncated;           /* frames are missing at the outer end */
     int32_t mpi_frame;        /* index of the frame of the MPI function the user called (its outermost:
                                  PMPI_ and MPI_ spellings); -1: this thread is not in MPI */
     int32_t user_frame;       /* index of the frame that called it, or the innermost one of the user's; -1 */

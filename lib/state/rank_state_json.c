@@ -22,6 +22,7 @@ static const char *const accesses[] = {MPIQ_WINDOW_ACCESSES(WORD)};
 static const char *const lock_types[] = {MPIQ_LOCK_TYPES(WORD)};
 static const char *const sleeps[] = {MPIQ_SLEEPS(WORD)};
 static const char *const given_kinds[] = {MPIQ_GIVEN_KINDS(WORD)};
+static const char *const owners[] = {MPIQ_OWNERS(WORD)};
 static const char *const sources[] = {MPIQ_SOURCES(WORD)};
 static const char *const fact_kinds[] = {MPIQ_FACT_KINDS(WORD)};
 static const char *const errors[] = {MPIQ_ERRORS(WORD)};
@@ -200,7 +201,8 @@ static const struct mpiq_field count_fields[] = {CUSTOM(mpiq_coll_count, collect
 
 static const struct mpiq_field frame_fields[] = {
     FIELD(mpiq_frame, pc, HEX),      FIELD(mpiq_frame, function, STRING), FIELD(mpiq_frame, file, STRING),
-    FIELD(mpiq_frame, line, SIGNED), FIELD(mpiq_frame, object, STRING),   FIELD(mpiq_frame, inlined, BOOL)};
+    FIELD(mpiq_frame, line, SIGNED), FIELD(mpiq_frame, object, STRING),   FIELD(mpiq_frame, inlined, BOOL),
+    WORDS(mpiq_frame, owner, owners)};
 
 static const struct mpiq_field problem_fields[] = {
     WORDS(mpiq_problem, code, errors), FIELD(mpiq_problem, what, STRING), FIELD(mpiq_problem, text, STRING)};
@@ -524,6 +526,7 @@ static const struct mpiq_field thread_fields[] = {
     FIELD(mpiq_thread, polled_ns, SIGNED),
     LIST(mpiq_thread, "waits", waits, wait_count, wait_schema),
     LIST(mpiq_thread, "frames", frames, frame_count, frame_schema),
+    FIELD(mpiq_thread, truncated, BOOL),
     FIELD(mpiq_thread, mpi_frame, SIGNED),
     FIELD(mpiq_thread, user_frame, SIGNED),
     FIELD(mpiq_thread, mpi_call, ARRAY),

@@ -17,6 +17,7 @@
 #include "target/call_site.h"
 #include "target/core_file.h"
 #include "target/module.h"
+#include "target/needs.h"
 #include "target/object_dirs.h"
 #include "target/unwind.h"
 
@@ -285,6 +286,13 @@ static struct mpiq_error *core_file_at(struct mpiq_target *target, uint64_t addr
     return error ? error : mpiq_modules_file_at(&core_of(target)->modules, address, ret);
 }
 
+static struct mpiq_error *core_objects(struct mpiq_target *target, const char *const *symbols,
+                                       struct mpiq_target_object **ret, size_t *count)
+{
+    struct mpiq_error *error = need_modules(core_of(target));
+    return error ? error : mpiq_modules_objects(&core_of(target)->modules, symbols, ret, count);
+}
+
 static struct mpiq_error *core_find_type(struct mpiq_target *target, const char *name,
                                          const struct mpiq_target_type **ret)
 {
@@ -457,6 +465,7 @@ static const struct mpiq_target_ops core_ops = {
     .read = core_read,
     .find_symbol = core_find_symbol,
     .file_at = core_file_at,
+    .objects = core_objects,
     .find_type = core_find_type,
     .field_offset = mpiq_module_field_offset,
     .type_size = mpiq_module_type_size,

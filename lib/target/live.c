@@ -20,6 +20,7 @@
 #include "target/activity.h"
 #include "target/call_site.h"
 #include "target/module.h"
+#include "target/needs.h"
 #include "target/peer.h"
 #include "target/permission.h"
 #include "base/proc.h"
@@ -187,6 +188,14 @@ static struct mpiq_error *live_file_at(struct mpiq_target *target, uint64_t addr
     struct live *live = live_of(target);
     struct mpiq_error *error = need_modules(live);
     return error ? error : mpiq_modules_file_at(&live->modules, address, ret);
+}
+
+static struct mpiq_error *live_objects(struct mpiq_target *target, const char *const *symbols,
+                                       struct mpiq_target_object **ret, size_t *count)
+{
+    struct live *live = live_of(target);
+    struct mpiq_error *error = need_modules(live);
+    return error ? error : mpiq_modules_objects(&live->modules, symbols, ret, count);
 }
 
 static struct mpiq_error *live_find_type(struct mpiq_target *target, const char *name,
@@ -450,6 +459,7 @@ static const struct mpiq_target_ops live_ops = {
     .read = live_read,
     .find_symbol = live_find_symbol,
     .file_at = live_file_at,
+    .objects = live_objects,
     .find_type = live_find_type,
     .field_offset = mpiq_module_field_offset,
     .type_size = mpiq_module_type_size,

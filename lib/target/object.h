@@ -31,7 +31,13 @@ struct mpiq_debug_info;
 struct mpiq_file_map;
 
 /* What those who read an object learn and keep with it. */
-enum mpiq_object_part { MPIQ_OBJECT_SYMBOLS, MPIQ_OBJECT_TYPES, MPIQ_OBJECT_LINES, MPIQ_OBJECT_PARTS };
+enum mpiq_object_part {
+    MPIQ_OBJECT_SYMBOLS,
+    MPIQ_OBJECT_TYPES,
+    MPIQ_OBJECT_LINES,
+    MPIQ_OBJECT_NEEDS,
+    MPIQ_OBJECT_PARTS
+};
 
 struct mpiq_object {
     struct mpiq_object *next; /* in the registry */

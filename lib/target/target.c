@@ -124,6 +124,14 @@ struct mpiq_error *mpiq_target_environment(struct mpiq_target *target, const cha
     return WATCHED(target->ops->environment(target, name, ret));
 }
 
+struct mpiq_error *mpiq_target_objects(struct mpiq_target *target, const char *const *symbols,
+                                       struct mpiq_target_object **ret, size_t *count)
+{
+    if (!target->ops->objects)
+        return unsupported(target, "list of objects");
+    return WATCHED(target->ops->objects(target, symbols, ret, count));
+}
+
 void mpiq_target_forget(struct mpiq_target *target)
 {
     if (target->ops->forget)

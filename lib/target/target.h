@@ -120,6 +120,17 @@ struct mpiq_target_stack {
     char *why;
 };
 
+/* One loaded object.  Strings belong to the target, until it is told to forget or destroyed. */
+struct mpiq_target_object {
+    const char *path;         /* as frames call it */
+    const char *soname;       /* NULL: none */
+    const char *const *needs; /* sonames of what it loads (DT_NEEDED) */
+    size_t need_count;
+    uint32_t defines; /* bit i: it defines symbols[i] */
+    bool program;     /* the executable */
+    bool unread;      /* its file could not be read: only its path is known */
+};
+
 /*
  * The slots.  A slot may be NULL only where it says so; the function of the same name then returns
  * MPIQ_ERROR_UNSUPPORTED.  All out-parameters are untouched on failure.
@@ -176,6 +187,11 @@ struct mpiq_target_ops {
        there is none. */
     struct mpiq_error *(*missing_file)(struct mpiq_target *target);
 
+    /* May be NULL.  The loaded objects, and which of these symbols (32 at most, ended by NULL) each defines.
+       An array of *count, which the caller frees with free(). */
+    struct mpiq_error *(*objects)(struct mpiq_target *target, const char *const *symbols,
+                                  struct mpiq_target_object **ret, size_t *count);
+
     /* May be NULL: nothing is cached.  Drops what the process may have changed since (memory, mappings,
        threads); symbols and types of unchanged files stay. */
     void (*forget)(struct mpiq_target *target);
@@ -209,6 +225,8 @@ void mpiq_target_call_words(struct mpiq_target *target, const struct mpiq_target
                             size_t count, struct mpiq_call_word words[MPIQ_CALL_WORDS]);
 struct mpiq_error *mpiq_target_environment(struct mpiq_target *target, const char *name, char **ret);
 struct mpiq_error *mpiq_target_file_at(struct mpiq_target *target, uint64_t address, char **ret);
+struct mpiq_error *mpiq_target_objects(struct mpiq_target *target, const char *const *symbols,
+                                       struct mpiq_target_object **ret, size_t *count);
 void mpiq_target_forget(struct mpiq_target *target);
 
 /* NULL is fine. */

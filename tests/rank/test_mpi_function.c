@@ -96,14 +96,38 @@ static void mpi_frames_are_told_by_name_and_object(void)
           {.function = "work", .object = "/home/me/a.out"},
           {.function = "mpi_recv_", .object = "/home/me/libsolver.so"}},
          NULL},
+        /* A function of the user's that is called like one of MPI's, and calls another. */
+        {{{.function = "MPIDI_Progress", .object = "/home/me/a.out"},
+          {.function = "PMPI_Recv", .object = "/home/me/a.out"},
+          {.function = "mpi_test", .object = "/home/me/a.out"}},
+         NULL},
+        {{{.function = "poll", .object = "/lib/libc.so.6"},
+          {.function = "work", .object = "/home/me/a.out"},
+          {.function = "solver_mpi_finalize", .object = "/home/me/libsolver_mpi.so"}},
+         NULL},
+        {{{.function = "poll", .object = "/lib/libc.so.6"},
+          {.function = "work", .object = "/home/me/a.out"},
+          {.function = "mpi_recv_", .object = "/home/me/libsolver_mpi.so"}},
+         NULL},
+        {{{.function = "poll", .object = "/lib/libc.so.6"},
+          {.function = "PMIx_Fence", .object = "/usr/lib/libpmix.so.2"},
+          {.function = "ompi_mpi_finalize", .object = "/usr/lib/libmpi.so.40"}},
+         "MPI_Finalize"},
+        {{{.function = "poll", .object = "/lib/libc.so.6"},
+          {.function = "work", .object = "/home/me/a.out"},
+          {.function = "ompi_mpi_finalize", .object = "/home/me/libsolver_mpi.so"}},
+         NULL},
     };
+    struct mpiq_rank_state *state = mpiq_rank_state_create();
+    snprintf(state->executable, sizeof state->executable, "/home/me/a.out");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char name[48] = "";
-        bool is_one = mpiq_mpi_frame(rows[i].frames, 2, name, sizeof name);
+        bool is_one = mpiq_mpi_frame(state, rows[i].frames, 2, name, sizeof name);
         CU_ASSERT_EQUAL(is_one, rows[i].expected != NULL);
         if (rows[i].expected)
             CU_ASSERT_STRING_EQUAL(name, rows[i].expected);
     }
+    mpiq_rank_state_destroy(state);
 }
 
 static void user_names_lose_their_mangling(void)
