@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "mpiq.h"
+#include "names/programs.h"
 #include "options.h"
 #include "say.h"
 
@@ -59,19 +60,6 @@ bool record_preload(void)
 static const char *const variables[] = {"LD_PRELOAD", "MPIQ_STRICT", "MPIQ_CHECK"};
 enum { VARIABLES = sizeof variables / sizeof *variables };
 
-static bool is_launcher(const char *program)
-{
-    static const char *const names[] = {"mpirun", "mpiexec", "orterun"};
-    const char *slash = strrchr(program, '/');
-    const char *base = slash ? slash + 1 : program;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t length = strlen(names[i]);
-        if (strncmp(base, names[i], length) == 0 && (base[length] == '\0' || base[length] == '.'))
-            return true;
-    }
-    return false;
-}
-
 static bool is_program(const char *word)
 {
     struct stat status;
@@ -99,7 +87,7 @@ static bool names_variables(char **program)
 
 char **record_forward(char **program)
 {
-    if (!is_launcher(program[0]))
+    if (!(mpiq_program(program[0]) & MPIQ_PROGRAM_OPEN_MPI))
         return program;
     if (!names_variables(program)) {
         for (size_t i = 0; i < VARIABLES; i++) {

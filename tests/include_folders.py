@@ -27,11 +27,11 @@ MAY_USE = {
     "lib/rank": {"lib/base", "lib/names", "lib/state", "lib/target", "include/ompi_mqs.h", "include/mpiq_record.h"},
     "lib/rank/helper": {"lib/base", "lib/state", "lib/target", "lib/rank", "include/mqs_extensions.h"},
     "lib/rank/reader": {"lib/base", "lib/state", "lib/target", "lib/rank"},
-    "lib/job": {"lib/base", "lib/state"},
+    "lib/job": {"lib/base", "lib/names", "lib/state"},
     "lib/report": {"lib/base", "lib/state", "include/mpiq.h"},
-    "lib/hosts": {"lib/base", "lib/state"},
+    "lib/hosts": {"lib/base", "lib/names", "lib/state"},
     "lib/look": LIB | {"include/mpiq.h", "include/mpiq_record.h"},
-    "cli": {"include/mpiq.h"},
+    "cli": {"lib/names", "include/mpiq.h"},
     "ompi-patch/src/ompi/mqs": set(),
 }
 

@@ -6,6 +6,7 @@
 #include "job/collective.h"
 #include "job/doing.h"
 #include "job/find.h"
+#include "names/system_calls.h"
 
 /* Processor time of children between the looks from which on they work. */
 enum { CHILDREN_WORK_NS = 1000000 };
@@ -41,17 +42,21 @@ struct tally {
    briefly again and again is asleep in most looks. */
 static bool may_be_nap(const struct mpiq_job_thread *thread)
 {
-    enum { READ = 0, PAUSE = 34, WAIT4 = 61, FLOCK = 73, WAITID = 247 }; /* of x86-64 */
     if (thread->sleep == MPIQ_SLEEP_PRIVATE_FUTEX || thread->sleep == MPIQ_SLEEP_SIGNAL_FUTEX)
         return false;
     if (thread->sleep != MPIQ_SLEEP_OTHER)
         return true;
-#ifdef __x86_64__
-    return thread->system_call != READ && thread->system_call != PAUSE && thread->system_call != WAIT4 &&
-           thread->system_call != FLOCK && thread->system_call != WAITID;
-#else
-    return true;
-#endif
+    switch ((enum mpiq_system_call)thread->system_call) {
+    case MPIQ_CALL_READ:
+    case MPIQ_CALL_PAUSE:
+    case MPIQ_CALL_WAIT4:
+    case MPIQ_CALL_WAITID:
+    case MPIQ_CALL_FLOCK:
+    case MPIQ_CALL_FCNTL:
+        return false;
+    default:
+        return true;
+    }
 }
 
 /* Whether a thread outside MPI that did not sleep all the time is asleep now and took little of the

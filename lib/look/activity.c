@@ -12,13 +12,11 @@
 #include "base/debug.h"
 #include "base/hash_table.h"
 #include "base/proc.h"
+#include "names/objects.h"
+#include "names/variables.h"
 
 /* More than any job has on one host. */
 enum { PROCESSES_MAX = 1 << 16 };
-
-/* In the environment of every rank, and of what it starts: PMIx (Open MPI, Slurm), PMI (MPICH), Open MPI's
- * own. */
-static const char *const rank_variables[] = {"PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK"};
 
 void mpiq_activity_init(struct mpiq_activity *activity, pid_t root)
 {
@@ -82,26 +80,18 @@ static bool has_rank_variable(pid_t pid)
 {
     size_t size = 0;
     _cleanup_free_ char *text = mpiq_proc_read_of(pid, "environ", &size);
-    for (size_t i = 0; text && i < sizeof rank_variables / sizeof *rank_variables; i++) {
-        if (mpiq_proc_variable(text, size, rank_variables[i]))
+    for (size_t i = 0; text && mpiq_rank_variables[i]; i++) {
+        if (mpiq_proc_variable(text, size, mpiq_rank_variables[i]))
             return true;
     }
     return false;
 }
 
-/* By the name of a library: libmpi.so.40, libmpich.so.12, libmpi_abi.so.1, libmpifort.so.12; those of mpiq
-   itself begin alike. */
 static bool maps_mpi(pid_t pid)
 {
-    static const char prefix[] = "/libmpi";
     size_t size = 0;
     _cleanup_free_ char *text = mpiq_proc_read_of(pid, "maps", &size);
-    for (const char *at = text ? strstr(text, prefix) : NULL; at; at = strstr(at, prefix)) {
-        at += strlen(prefix);
-        if (*at != 'q' && at[strcspn(at, "/\n")] != '/')
-            return true;
-    }
-    return false;
+    return text && mpiq_maps_mpi(text);
 }
 
 static uint64_t executable_of(pid_t pid)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "names/programs.h"
 
 /* Ranks of one world on one machine: whoever says that there are more is not believed. */
 enum { WORLD_HERE_MAX = 1 << 16 };
@@ -23,16 +24,9 @@ struct candidates {
     size_t count;
 };
 
-static bool is_launcher(const char *executable)
+static bool starts_ranks(const struct mpiq_process *process)
 {
-    static const char *const names[] = {"mpirun",     "mpiexec", "orterun",       "orted",
-                                        "prterun",    "prte",    "prted",         "ompi-prte",
-                                        "ompi-prted", "srun",    "mpiexec.hydra", "hydra_pmi_proxy"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(executable, names[i]) == 0)
-            return true;
-    }
-    return false;
+    return mpiq_program_starts_ranks(process->executable) && !(process->nspace && process->maps_mpi);
 }
 
 static bool same_rank(const struct mpiq_process *a, const struct mpiq_process *b)
@@ -41,22 +35,19 @@ static bool same_rank(const struct mpiq_process *a, const struct mpiq_process *b
            strcmp(a->nspace, b->nspace) == 0;
 }
 
-/* A look by another mpiq, or our own, may run in a step of the same job. */
-static bool is_ours(const char *executable)
+/* Launchers and their daemons, unless they map MPI: then it is a program of the user's that is called so.  A
+   look by another mpiq, or our own, may run in a step of the same job. */
+static bool is_none(const struct mpiq_process *process)
 {
-    static const char *const names[] = {"mpiq", "mpiq-reader", "mpiq-broker", "mpiq-dll-host"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(executable, names[i]) == 0)
-            return true;
-    }
-    return false;
+    unsigned what = mpiq_program(process->executable);
+    return (what & MPIQ_PROGRAM_OURS) || (what && !process->maps_mpi);
 }
 
 /* Wrappers lead to the rank and its children inherit the environment: the rank is the outermost process
    with that environment that maps MPI, or the outermost at all where none does. */
 static bool is_rank(const struct mpiq_process_table *table, const struct mpiq_process *process)
 {
-    if (!process->nspace || is_launcher(process->executable) || is_ours(process->executable))
+    if (!process->nspace || is_none(process))
         return false;
     const struct mpiq_process *parent = mpiq_process_table_find(table, process->parent);
     for (; parent && same_rank(parent, process); parent = mpiq_process_table_find(table, parent->parent)) {
@@ -78,12 +69,12 @@ static struct candidate candidate_of(const struct mpiq_process_table *table,
                                      const struct mpiq_process *process)
 {
     const struct mpiq_process *parent = mpiq_process_table_find(table, process->parent);
-    while (parent && parent->nspace && !is_launcher(parent->executable))
+    while (parent && parent->nspace && !starts_ranks(parent))
         parent = mpiq_process_table_find(table, parent->parent);
     return (struct candidate){
         .process = process,
         .launcher = parent ? parent->pid : 0,
-        .launched = !parent || parent->pid == 1 || is_launcher(parent->executable),
+        .launched = !parent || parent->pid == 1 || starts_ranks(parent),
     };
 }
 
@@ -191,8 +182,12 @@ static struct mpiq_error *take_job(const struct candidates *all, size_t index, s
         const struct mpiq_process *process = all->items[i].process;
         if (all->items[i].job != index)
             continue;
-        job.ranks[job.count++] = (struct mpiq_found_rank){
+        job.ranks[job.count] = (struct mpiq_found_rank){
             .pid = process->pid, .rank = process->rank, .nspace = strdup(process->nspace)};
+        if (!job.ranks[job.count++].nspace) {
+            mpiq_found_job_deinit(&job);
+            return mpiq_error_no_memory();
+        }
     }
     qsort(job.ranks, job.count, sizeof *job.ranks, by_namespace_and_rank);
     merge_doubles(&job);
@@ -280,7 +275,7 @@ static struct mpiq_error *around(const struct mpiq_process_table *table, const s
         return take_job(all, all->items[found].job, ret);
     if (is_foreign(process))
         return not_ours(process);
-    if (is_launcher(process->executable))
+    if (starts_ranks(process))
         return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
                                  "process %d (%s) has no MPI processes on this machine (yet): if they run on "
                                  "other hosts, run mpiq snapshot there and mpiq report on the files here",
@@ -343,7 +338,7 @@ static bool has_launcher_above(const struct mpiq_process_table *table, const str
 {
     const struct mpiq_process *above = mpiq_process_table_find(table, process->parent);
     for (size_t depth = 0; above && depth < table->count; depth++) {
-        if (is_launcher(above->executable))
+        if (starts_ranks(above))
             return true;
         above = mpiq_process_table_find(table, above->parent);
     }
@@ -356,7 +351,7 @@ pid_t mpiq_discover_launcher(const struct mpiq_process_table *table)
     for (size_t i = 0; i < table->count; i++) {
         const struct mpiq_process *process = &table->processes[i];
         bool mine = process->uid == geteuid() || geteuid() == 0;
-        if (!mine || !is_launcher(process->executable) || has_launcher_above(table, process))
+        if (!mine || !starts_ranks(process) || has_launcher_above(table, process))
             continue;
         if (found)
             return 0;

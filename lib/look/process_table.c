@@ -11,6 +11,9 @@
 
 #include "base/cleanup.h"
 #include "base/proc.h"
+#include "names/objects.h"
+#include "names/programs.h"
+#include "names/variables.h"
 
 enum { MAX_DEPTH = 4096 };
 
@@ -50,7 +53,7 @@ static void read_executable(int directory, struct mpiq_process *process)
 static void read_pmi(struct mpiq_process *process, const char *text, size_t length)
 {
     int rank = number(mpiq_proc_variable(text, length, "PMI_RANK"), -1);
-    int step_rank = number(mpiq_proc_variable(text, length, "SLURM_PROCID"), -1);
+    int step_rank = number(mpiq_proc_variable(text, length, mpiq_slurm_rank_variable), -1);
     int job = number(mpiq_proc_variable(text, length, "SLURM_JOB_ID"), -1);
     int step =
         number(mpiq_proc_variable(text, length, "SLURM_STEP_ID"), -1); /* no number in a batch script */
@@ -65,7 +68,7 @@ static void read_pmi(struct mpiq_process *process, const char *text, size_t leng
     process->by_pmi = true;
     process->world_size = number(mpiq_proc_variable(text, length, "PMI_SIZE"), 0);
     if (!process->world_size && of_step)
-        process->world_size = number(mpiq_proc_variable(text, length, "SLURM_STEP_NUM_TASKS"), 0);
+        process->world_size = number(mpiq_proc_variable(text, length, mpiq_slurm_size_variable), 0);
     process->local_size = number(mpiq_proc_variable(text, length, "MPI_LOCALNRANKS"), 0);
 }
 
@@ -101,7 +104,7 @@ static void read_environment(int directory, const struct mpiq_process_filter *fi
     process->readable = text != NULL;
     if (!text || !passes(filter, text, length))
         return;
-    const char *nspace = mpiq_proc_variable(text, length, "PMIX_NAMESPACE");
+    const char *nspace = mpiq_proc_variable(text, length, mpiq_namespace_variable);
     int rank = number(mpiq_proc_variable(text, length, "PMIX_RANK"), -1);
     if (!nspace || rank < 0) {
         read_pmi(process, text, length);
@@ -117,19 +120,13 @@ static bool maps_mpi(pid_t pid)
 {
     size_t length;
     _cleanup_free_ char *text = mpiq_proc_read_of(pid, "maps", &length);
-    return !text || strstr(text, "/libmpi.") || strstr(text, "/libmpi_") || strstr(text, "/libmpich");
+    return !text || mpiq_maps_mpi(text);
 }
 
 /* Hydra's processes: mpiexec starts a proxy on each host, that one the ranks. */
 static bool is_hydra(const struct mpiq_process *process)
 {
-    static const char *const names[] = {"mpiexec.hydra", "hydra_pmi_proxy", "hydra_bstrap_proxy", "mpiexec",
-                                        "mpirun"};
-    for (size_t i = 0; process && i < sizeof names / sizeof *names; i++) {
-        if (strcmp(process->executable, names[i]) == 0)
-            return true;
-    }
-    return false;
+    return process && mpiq_program(process->executable) & MPIQ_PROGRAM_HYDRA;
 }
 
 /* A job of Hydra's is named after its outermost launcher here, whose number no other process has. */
@@ -184,7 +181,7 @@ static struct mpiq_error *tell_ranks_apart(struct mpiq_process_table *table)
         bool alone = (i == 0 || by_name(&ranks[i - 1], &ranks[i]) != 0) &&
                      (i + 1 == count || by_name(&ranks[i], &ranks[i + 1]) != 0);
         /* Slurm gives its variables to everything in a step, of whatever kind. */
-        bool sure = alone && !ranks[i]->by_pmi;
+        bool sure = alone && !ranks[i]->by_pmi && !mpiq_program(ranks[i]->executable);
         ranks[i]->maps_mpi = sure || maps_mpi(ranks[i]->pid);
     }
     free(ranks);

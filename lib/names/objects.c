@@ -149,6 +149,24 @@ enum mpiq_object_owner mpiq_owner_by_file(const char *path)
     return component || IS_ONE(stem, known_parts) ? MPIQ_OWNER_PART : MPIQ_OWNER_USER;
 }
 
+bool mpiq_maps_mpi(const char *maps)
+{
+    char path[4096];
+    for (const char *line = maps; *line;) {
+        size_t length = strcspn(line, "\n");
+        const char *at = memchr(line, '/', length);
+        size_t size = at ? length - (size_t)(at - line) : 0;
+        if (size > 0 && size < sizeof path) {
+            memcpy(path, at, size);
+            path[size] = '\0';
+            if (mpiq_owner_by_file(path) == MPIQ_OWNER_MPI)
+                return true;
+        }
+        line += length + (line[length] == '\n');
+    }
+    return false;
+}
+
 /* ---- a process's objects together ---------------------------------------------------------------------- */
 
 /* More objects than any process has: one with more wants to keep us busy. */

@@ -54,6 +54,10 @@ bool mpiq_tell_owners(const struct mpiq_loaded_object *objects, size_t count, ui
    its whole name, as the releases of MPI libraries and their parts have it. */
 enum mpiq_object_owner mpiq_owner_by_file(const char *path);
 
+/* Whether a process that has these mappings (the text of /proc/PID/maps) has an MPI library among them, by
+   whole names. */
+bool mpiq_maps_mpi(const char *maps);
+
 /* The base name of an object up to ".so" and without a version before it: "libmpi" of
    /usr/lib/libmpi.so.40.30.4, "libc" of libc-2.31.so.  At most size - 1 bytes go to buffer; returns it. */
 const char *mpiq_object_stem(const char *path, char *buffer, size_t size);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "names/variables.h"
 #include "ompi_mqs.h"
 #include "rank/rank.h"
 
@@ -18,17 +19,21 @@ int64_t mpiq_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* The value of the first of these variables (ended by NULL) that is set; NULL.  The caller frees it. */
-static char *first_variable(struct mpiq_target *target, const char *const *names)
+static char *variable(struct mpiq_target *target, const char *name)
 {
-    for (; *names; names++) {
-        char *value = NULL;
-        struct mpiq_error *error = mpiq_target_environment(target, *names, &value);
-        if (!error)
-            return value;
-        mpiq_error_destroy(error);
-    }
-    return NULL;
+    char *value = NULL;
+    mpiq_error_destroy(mpiq_target_environment(target, name, &value));
+    return value;
+}
+
+/* The value of the first of these variables (ended by NULL), else of `last` if not NULL, that is set; NULL.
+   The caller frees it. */
+static char *first_variable(struct mpiq_target *target, const char *const *names, const char *last)
+{
+    char *value = NULL;
+    for (; *names && !value; names++)
+        value = variable(target, *names);
+    return value || !last ? value : variable(target, last);
 }
 
 static int64_t number_of(const char *text, int64_t low, int64_t high, int64_t otherwise)
@@ -68,24 +73,21 @@ uint32_t mpiq_rank_job_of(const char *nspace)
 
 void mpiq_rank_identify(struct mpiq_target *target, struct mpiq_rank_state *state)
 {
-    static const char *const ranks[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID",
-                                        NULL};
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL};
-    static const char *const namespaces[] = {"PMIX_NAMESPACE", NULL};
+    const char *const namespaces[] = {mpiq_namespace_variable, NULL};
 
     if (state->nspace[0] == '\0') {
-        _cleanup_free_ char *nspace = first_variable(target, namespaces);
+        _cleanup_free_ char *nspace = first_variable(target, namespaces, NULL);
         if (nspace)
             snprintf(state->nspace, sizeof state->nspace, "%s", nspace);
     }
     if (state->name.rank < 0) {
         if (state->nspace[0])
             state->name.job = mpiq_rank_job_of(state->nspace);
-        _cleanup_free_ char *rank = first_variable(target, ranks);
+        _cleanup_free_ char *rank = first_variable(target, mpiq_rank_variables, mpiq_slurm_rank_variable);
         state->name.rank = (int32_t)number_of(rank, 0, INT32_MAX, -1);
     }
     if (state->world_size <= 0) {
-        _cleanup_free_ char *size = first_variable(target, sizes);
+        _cleanup_free_ char *size = first_variable(target, mpiq_size_variables, "SLURM_NTASKS");
         state->world_size = (int32_t)number_of(size, 1, INT32_MAX, 0);
     }
 }
@@ -102,8 +104,7 @@ static void copy_end(char *to, size_t size, const char *path)
 /* As the launcher called it, where the system does not say. */
 static void add_host(struct mpiq_target *target, struct mpiq_rank_state *state)
 {
-    static const char *const hosts[] = {"PMIX_HOSTNAME", "SLURMD_NODENAME", NULL};
-    _cleanup_free_ char *host = first_variable(target, hosts);
+    _cleanup_free_ char *host = first_variable(target, mpiq_host_variables, NULL);
     if (host)
         snprintf(state->host, sizeof state->host, "%s", host);
 }

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/cleanup.h"
+#include "names/system_calls.h"
 #include "rank/arguments.h"
 #include "rank/identity.h"
 #include "rank/objects.h"
@@ -315,6 +316,9 @@ static struct mpiq_error *add_threads(struct mpiq_target *target, struct mpiq_ra
     struct mpiq_error *error = mpiq_target_threads(target, &threads, &count);
     if (error)
         return error;
+    struct mpiq_target_sizes sizes = {.machine = 0};
+    mpiq_error_destroy(mpiq_target_sizes(target, &sizes));
+    snprintf(state->architecture, sizeof state->architecture, "%s", mpiq_architecture_name(sizes.machine));
     bool records = has_records(state);
     renumber(threads, count, state);
     for (size_t i = 0; i < count; i++) {

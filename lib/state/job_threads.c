@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names/system_calls.h"
 #include "state/job_adding.h"
 
 static bool add_waits(struct mpiq_adding *adding, const struct mpiq_thread *thread,
@@ -319,7 +320,7 @@ bool mpiq_add_threads(struct mpiq_adding *adding, struct mpiq_job_rank *rank)
             .cpu_between_ns = old && thread->cpu_ns > old->cpu_ns ? thread->cpu_ns - old->cpu_ns : 0,
             .turned = old && builder->thread_marks[index].stack != marks.stack,
             .held = held(adding, thread, marks.wait, rank->changed),
-            .system_call = thread->system_call,
+            .system_call = (uint8_t)mpiq_system_call_of(adding->state->architecture, thread->system_call),
         };
         row.polled_ns = polled(thread, row.cpu_between_ns);
         row.sleep = sleep_between(adding, thread, old, index, row.turned);
@@ -348,7 +349,7 @@ void mpiq_same_threads(struct mpiq_adding *adding, const struct mpiq_job_rank *r
         struct mpiq_job_thread *row = &adding->job->threads[rank->first_thread + i];
         row->held = held(adding, thread, mpiq_wait_mark(thread), 0);
         row->sleep = sleep_between(adding, thread, row, rank->first_thread + i, false);
-        row->system_call = thread->system_call;
+        row->system_call = (uint8_t)mpiq_system_call_of(state->architecture, thread->system_call);
         row->state = thread->state ? thread->state : '?';
         row->cpu_between_ns = thread->cpu_ns > row->cpu_ns ? thread->cpu_ns - row->cpu_ns : 0;
         row->polled_ns = polled(thread, row->cpu_between_ns);

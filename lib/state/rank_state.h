@@ -403,7 +403,7 @@ struct mpiq_thread {
     int32_t tid;
     char state;          /* R S D T t Z ? */
     uint8_t sleep;       /* enum mpiq_sleep */
-    int32_t system_call; /* its number; -1: in none, or not known */
+    int32_t system_call; /* its number on the rank's architecture; -1: in none, or not known */
     bool record;         /* a patched library's record of this thread exists: no waits means not waiting */
     uint64_t cpu_ns;
     int64_t polled_ns; /* of the second look: processor time between the end of the first look at all ranks
@@ -503,6 +503,7 @@ struct mpiq_rank_state {
     int32_t world_size; /* 0 not known */
     int32_t pid;
     char host[65];
+    char architecture[16];  /* of the process: "x86-64", as lib/names/system_calls has them; "" not known */
     char executable[256];   /* base name and as much of the path as fits */
     char library[64];       /* "Open MPI 4.1.4" */
     char library_file[256]; /* its file, as the system calls it; "" not known */

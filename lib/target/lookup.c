@@ -86,6 +86,7 @@ struct mpiq_error *mpiq_modules_sizes(const struct mpiq_modules *modules, struct
         .bool_size = 1,
         .size_t_size = modules->word_size,
         .big_endian = modules->big_endian,
+        .machine = modules->machine,
     };
     return NULL;
 }

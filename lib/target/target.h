@@ -20,7 +20,7 @@
 
 struct mpiq_target;
 
-/* Sizes in bytes of the target's basic types, and its byte order. */
+/* Sizes in bytes of the target's basic types, its byte order and machine. */
 struct mpiq_target_sizes {
     int short_size;
     int int_size;
@@ -30,6 +30,7 @@ struct mpiq_target_sizes {
     int bool_size;
     int size_t_size;
     bool big_endian;
+    unsigned machine; /* EM_…; 0 not known */
 };
 
 /* A type that was found; valid as long as its target. */

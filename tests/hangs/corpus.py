@@ -183,7 +183,12 @@ def families():
 
 
 def compile_family(line, family, directory):
-    return line.compile([HERE / f"{family}.c", HERE / "corpus.c"], directory / line.name / family)
+    """The program, and beside it the libraries of its own that FAMILY.d has the sources of."""
+    beside = directory / line.name
+    libraries = [line.compile([source], beside / f"{source.stem}.so", "-fPIC", "-shared")
+                 for source in sorted((HERE / f"{family}.d").glob("*.c"))]
+    linked = ["-Wl,--no-as-needed", f"-L{beside}", *(f"-l:{library.name}" for library in libraries), "-Wl,-rpath,$ORIGIN"] if libraries else []
+    return line.compile([HERE / f"{family}.c", HERE / "corpus.c"], beside / family, *linked)
 
 
 def look(mpiq, pid, *arguments):

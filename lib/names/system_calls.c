@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "names/system_calls.h"
+
+#include <elf.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Columns of the table below. */
+enum { X86_64, GENERIC, I386, PPC64, S390X, COLUMNS };
+
+static const struct {
+    unsigned machine;
+    const char *name;
+    int column;
+} architectures[] = {
+    {EM_X86_64, "x86-64", X86_64}, {EM_AARCH64, "aarch64", GENERIC}, {EM_RISCV, "riscv64", GENERIC},
+    {EM_386, "i386", I386},        {EM_PPC64, "ppc64", PPC64},       {EM_S390, "s390x", S390X},
+    {258, "loongarch64", GENERIC}, /* EM_LOONGARCH, which older headers lack */
+};
+
+/* As the kernel's tables have them (arch/…/syscall.tbl; include/uapi/asm-generic/unistd.h); -1: has no such
+   call.  The second row of a call is the same with larger numbers. */
+static const struct {
+    enum mpiq_system_call call;
+    const char *name;
+    int numbers[COLUMNS];
+} calls[] = {
+    {MPIQ_CALL_READ, "read", {0, 63, 3, 3, 3}},
+    {MPIQ_CALL_WRITE, "write", {1, 64, 4, 4, 4}},
+    {MPIQ_CALL_OPEN, "open", {2, -1, 5, 5, 5}},
+    {MPIQ_CALL_OPENAT, "openat", {257, 56, 295, 286, 288}},
+    {MPIQ_CALL_FCNTL, "fcntl", {72, 25, 55, 55, 55}},
+    {MPIQ_CALL_FCNTL, "fcntl", {-1, -1, 221, -1, -1}},
+    {MPIQ_CALL_FLOCK, "flock", {73, 32, 143, 143, 143}},
+    {MPIQ_CALL_PAUSE, "pause", {34, -1, 29, 29, 29}},
+    {MPIQ_CALL_WAIT4, "wait4", {61, 260, 114, 114, 114}},
+    {MPIQ_CALL_WAITID, "waitid", {247, 95, 284, 272, 281}},
+};
+
+const char *mpiq_architecture_name(unsigned machine)
+{
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
+        if (architectures[i].machine == machine)
+            return architectures[i].name;
+    }
+    return "";
+}
+
+enum mpiq_system_call mpiq_system_call_of(const char *architecture, int32_t number)
+{
+    int column = -1;
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
+        if (strcmp(architectures[i].name, architecture) == 0)
+            column = architectures[i].column;
+    }
+    for (size_t i = 0; column >= 0 && number >= 0 && i < sizeof calls / sizeof *calls; i++) {
+        if (calls[i].numbers[column] == number)
+            return calls[i].call;
+    }
+    return MPIQ_CALL_NONE;
+}
+
+const char *mpiq_system_call_name(enum mpiq_system_call call)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (calls[i].call == call)
+            return calls[i].name;
+    }
+    return "";
+}
