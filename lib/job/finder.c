@@ -45,13 +45,15 @@ void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, 
         wanted.file = mpiq_job_string(finder->job, site->file);
         wanted.function = mpiq_job_string(finder->job, site->function);
         wanted.line = site->line;
+        wanted.called_at = site->called_at;
     }
     if (!wanted.call && !wanted.file && !wanted.function)
         return;
     for (size_t i = 0; i < finding->site_count; i++) {
         struct mpiq_finding_site *site = &finding->sites[i];
-        if (site->line == wanted.line && same_text(site->call, wanted.call) &&
-            same_text(site->file, wanted.file) && same_text(site->function, wanted.function)) {
+        if (site->line == wanted.line && site->called_at == wanted.called_at &&
+            same_text(site->call, wanted.call) && same_text(site->file, wanted.file) &&
+            same_text(site->function, wanted.function)) {
             mpiq_finder_add(finder, &site->ranks, process);
             return;
         }

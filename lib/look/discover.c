@@ -296,11 +296,7 @@ static struct mpiq_error *only_one(const struct mpiq_process_table *table, const
             found = i;
     }
     for (size_t i = 0; i < table->count && found == all->count; i++) {
-        char program[sizeof table->processes[i].executable];
-        snprintf(program, sizeof program, "%s", table->processes[i].executable);
-        program[strcspn(program, ".")] = '\0'; /* Debian's mpirun.openmpi */
-        if (!is_foreign(&table->processes[i]) ||
-            !(is_launcher(table->processes[i].executable) || is_launcher(program)))
+        if (!is_foreign(&table->processes[i]) || !starts_ranks(&table->processes[i]))
             continue;
         struct mpiq_error *whose = not_ours(&table->processes[i]);
         struct mpiq_error *error = mpiq_error_create(

@@ -149,6 +149,18 @@ enum mpiq_object_owner mpiq_owner_by_file(const char *path)
     return component || IS_ONE(stem, known_parts) ? MPIQ_OWNER_PART : MPIQ_OWNER_USER;
 }
 
+bool mpiq_is_package_file(const char *path)
+{
+    if (strstr(path, "/site-packages/") || strstr(path, "/dist-packages/"))
+        return true;
+    static const char library[] = "/lib/python";
+    for (const char *at = path; (at = strstr(at, library)); at++) {
+        if (isdigit((unsigned char)at[sizeof library - 1]))
+            return true;
+    }
+    return false;
+}
+
 bool mpiq_maps_mpi(const char *maps)
 {
     char path[4096];

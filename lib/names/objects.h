@@ -54,6 +54,10 @@ bool mpiq_tell_owners(const struct mpiq_loaded_object *objects, size_t count, ui
    its whole name, as the releases of MPI libraries and their parts have it. */
 enum mpiq_object_owner mpiq_owner_by_file(const char *path);
 
+/* Whether a Python source file is of an installed package or of the standard library, and not the user's own.
+ */
+bool mpiq_is_package_file(const char *path);
+
 /* Whether a process that has these mappings (the text of /proc/PID/maps) has an MPI library among them, by
    whole names. */
 bool mpiq_maps_mpi(const char *maps);

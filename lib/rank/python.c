@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "names/objects.h"
 #include "rank/python_layout.h"
 
 /* Bounds for what a process can make us walk or read. */
@@ -161,26 +162,36 @@ static bool read_frame(const struct reader *reader, uint64_t at, struct mpiq_ran
     *ret = (struct mpiq_frame){.file = mpiq_rank_state_intern(state, file),
                                .function = mpiq_rank_state_intern(state, name),
                                .object = mpiq_rank_state_intern(state, file),
-                               .line = line};
+                               .line = line,
+                               .owner = MPIQ_OWNER_USER};
     return true;
 }
 
-static bool find_frame(struct mpiq_target *target, struct mpiq_rank_state *state, int32_t tid,
-                       struct mpiq_frame *ret)
+/* The innermost frame, and if that is of an installed package or the standard library, the user's own that
+   led there: how many of ret[2]. */
+static size_t find_frames(struct mpiq_target *target, struct mpiq_rank_state *state, int32_t tid,
+                          struct mpiq_frame *ret)
 {
     struct reader reader;
     if (!begin(target, &reader))
-        return false;
+        return 0;
+    size_t count = 0;
     uint64_t thread = find_thread(&reader, tid, tid == state->pid);
     uint64_t at = member(&reader, thread, MPIQ_PYTHON_FRAME);
     if (reader.layout.cframe >= 0)
         at = pointer_at(&reader, at, (uint64_t)reader.layout.cframe);
     for (unsigned i = 0; at && i < FRAMES_MAX; i++) {
-        if (read_frame(&reader, at, state, ret))
-            return true;
+        struct mpiq_frame frame;
+        if (read_frame(&reader, at, state, &frame)) {
+            bool package = mpiq_is_package_file(frame.file);
+            if (count == 0 || !package)
+                ret[count++] = frame;
+            if (!package)
+                break;
+        }
         at = member(&reader, at, MPIQ_PYTHON_PREVIOUS);
     }
-    return false;
+    return count;
 }
 
 /* Whether a frame is the interpreter's: its library's or executable's, or, where a program has it inside, of
@@ -217,13 +228,18 @@ static bool is_binding(const struct mpiq_frame *frame)
 void mpiq_rank_add_python(struct mpiq_target *target, struct mpiq_rank_state *state,
                           struct mpiq_thread *thread)
 {
-    struct mpiq_frame frame;
+    struct mpiq_frame frames[2];
+    size_t count = 0;
     if (thread->user_frame < 0 || (size_t)thread->user_frame >= thread->frame_count ||
         !is_binding(&thread->frames[thread->user_frame]) ||
-        !is_interpreted(thread, (size_t)thread->user_frame) ||
-        !find_frame(target, state, thread->tid, &frame) || !mpiq_thread_add_frame(thread))
+        !is_interpreted(thread, (size_t)thread->user_frame))
         return;
-    struct mpiq_frame *place = &thread->frames[thread->user_frame];
-    memmove(place + 1, place, (thread->frame_count - 1 - (size_t)thread->user_frame) * sizeof *place);
-    *place = frame;
+    count = find_frames(target, state, thread->tid, frames);
+    for (size_t i = count; i-- > 0;) {
+        if (!mpiq_thread_add_frame(thread))
+            return;
+        struct mpiq_frame *place = &thread->frames[thread->user_frame];
+        memmove(place + 1, place, (thread->frame_count - 1 - (size_t)thread->user_frame) * sizeof *place);
+        *place = frames[i];
+    }
 }

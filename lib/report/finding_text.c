@@ -51,6 +51,10 @@ static void put_sites(struct mpiq_page *page, const struct mpiq_finding *finding
         if (site->file || site->function) {
             mpiq_buffer_string(&cell, site->file ? "at " : "in ");
             mpiq_put_place(&cell, site->file, site->line, site->function, NULL);
+            if (site->called_at) {
+                mpiq_buffer_string(&cell, ", called at ");
+                mpiq_put_site(page, &cell, site->called_at - 1);
+            }
         }
         mpiq_columns_set(table, 2, &cell);
     }

@@ -56,8 +56,9 @@ static void count_losses(struct mpiq_page *page, struct losses *ret)
         }
         uint32_t site = page->diagnosis->ranks[process].site;
         if (page->diagnosis->ranks[process].call && site < job->site_count) {
-            ret->lines |= job->sites[site].file != 0;
-            ret->no_lines |= job->sites[site].file == 0 && job->sites[site].function != 0;
+            bool line = job->sites[site].file != 0 || job->sites[site].called_at != 0;
+            ret->lines |= line;
+            ret->no_lines |= !line && job->sites[site].function != 0;
         }
     }
 }

@@ -131,7 +131,24 @@ void mpiq_json_put_place(struct mpiq_json *json, const char *key, uint32_t site)
         mpiq_json_put_number(json, "line", place->line);
     mpiq_json_put_string(json, "function", mpiq_job_string(job, place->function));
     mpiq_json_put_string(json, "object", mpiq_job_string(job, place->object));
+    mpiq_json_put_callers(json, place->called_at);
     mpiq_json_close(json, '}');
+}
+
+void mpiq_json_put_callers(struct mpiq_json *json, uint32_t called_at)
+{
+    const struct mpiq_job_state *job = json->page->job;
+    if (called_at == 0 || called_at > job->site_count)
+        return;
+    const struct mpiq_site *place = &job->sites[called_at - 1];
+    mpiq_json_key(json, "callers");
+    mpiq_json_open(json, '[');
+    mpiq_json_open(json, '{');
+    mpiq_json_put_string(json, "file", mpiq_job_string(job, place->file));
+    mpiq_json_put_number(json, "line", place->line);
+    mpiq_json_put_string(json, "function", mpiq_job_string(job, place->function));
+    mpiq_json_close(json, '}');
+    mpiq_json_close(json, ']');
 }
 
 void mpiq_json_put_communicator(struct mpiq_json *json, uint32_t comm)

@@ -46,6 +46,9 @@ void mpiq_json_put_site(struct mpiq_json *json, uint32_t site);
 
 /* The same under another key; nothing for MPIQ_NONE. */
 void mpiq_json_put_place(struct mpiq_json *json, const char *key, uint32_t site);
+/* "callers": the user's own line that led to a place that has none: struct mpiq_site.called_at.  Nothing for
+ * 0. */
+void mpiq_json_put_callers(struct mpiq_json *json, uint32_t called_at);
 
 /* "waits_for": what `process` waits for, in `call`; nothing for NULL. */
 void mpiq_json_put_waits_for(struct mpiq_json *json, const struct mpiq_waits_for *wait, const char *call,

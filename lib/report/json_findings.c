@@ -15,6 +15,7 @@ static void put_sites(struct mpiq_json *json, const struct mpiq_finding *finding
         if (site->line > 0)
             mpiq_json_put_number(json, "line", site->line);
         mpiq_json_put_string(json, "function", site->function);
+        mpiq_json_put_callers(json, site->called_at);
         mpiq_json_close(json, '}');
     }
     mpiq_json_close(json, ']');

@@ -186,6 +186,10 @@ void mpiq_put_site(const struct mpiq_page *page, struct mpiq_buffer *buffer, uin
     const struct mpiq_site *place = &page->job->sites[site];
     mpiq_put_place(buffer, mpiq_job_string(page->job, place->file), place->line,
                    mpiq_job_string(page->job, place->function), mpiq_job_string(page->job, place->object));
+    if (place->called_at) {
+        mpiq_buffer_string(buffer, ", called at ");
+        mpiq_put_site(page, buffer, place->called_at - 1);
+    }
 }
 
 void mpiq_put_no_queues(const struct mpiq_page *page, struct mpiq_buffer *buffer,

@@ -203,7 +203,8 @@ struct mpiq_finding_site {
     const char *call; /* "MPI_Bcast"; NULL: not in MPI, or not known */
     const char *file; /* as the debug information says; NULL not known */
     const char *function;
-    int32_t line; /* 0 not known */
+    int32_t line;       /* 0 not known */
+    uint32_t called_at; /* as of struct mpiq_site */
 };
 
 /* JSON's calls[]: these ranks spent the running number on that collective. */

@@ -86,9 +86,10 @@ static bool find_site(struct mpiq_job_state *job, const struct mpiq_site *site, 
     return true;
 }
 
-bool mpiq_job_intern_site(struct mpiq_job_state *job, const struct mpiq_frame *frame, uint32_t *ret)
+static bool intern_place(struct mpiq_job_state *job, const struct mpiq_frame *frame, uint32_t called_at,
+                         uint32_t *ret)
 {
-    struct mpiq_site site = {.line = frame->line};
+    struct mpiq_site site = {.line = frame->line, .called_at = called_at};
     if (!mpiq_job_intern_cached(job, frame->function, &site.function) ||
         !mpiq_job_intern_cached(job, frame->file, &site.file) ||
         !mpiq_job_intern_cached(job, frame->object, &site.object))
@@ -99,6 +100,33 @@ bool mpiq_job_intern_site(struct mpiq_job_state *job, const struct mpiq_frame *f
         return false;
     *ret = *recent - 1;
     return true;
+}
+
+bool mpiq_job_intern_site(struct mpiq_job_state *job, const struct mpiq_frame *frame, uint32_t *ret)
+{
+    return intern_place(job, frame, 0, ret);
+}
+
+/* Whether a frame shows a line of the user's own. */
+static bool is_own_line(const struct mpiq_rank_state *state, const struct mpiq_frame *frame)
+{
+    return frame->file && frame->line > 0 && mpiq_owner_is_user((uint8_t)mpiq_frame_owner(state, frame)) &&
+           !mpiq_is_package_file(frame->file);
+}
+
+bool mpiq_job_intern_call_site(struct mpiq_job_state *job, const struct mpiq_rank_state *state,
+                               const struct mpiq_thread *thread, size_t index, uint32_t *ret)
+{
+    uint32_t called_at = 0;
+    for (size_t i = index; i < thread->frame_count; i++) {
+        if (!is_own_line(state, &thread->frames[i]))
+            continue;
+        if (i > index && !intern_place(job, &thread->frames[i], 0, &called_at))
+            return false;
+        called_at += i > index;
+        break;
+    }
+    return intern_place(job, &thread->frames[index], called_at, ret);
 }
 
 /* *ret: plus one. */

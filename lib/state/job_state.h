@@ -221,6 +221,9 @@ struct mpiq_site {
     mpiq_string_id file;
     mpiq_string_id object;
     int32_t line; /* 0 not known */
+    /* In sites, plus one: the nearest line of the user's own that led here, where this place has none (a
+       library without -g, an installed package); 0: it has, or none is known. */
+    uint32_t called_at;
 };
 
 /* One wait of a thread.  Its operations are in `operations`, with queue MPIQ_QUEUE_WAIT. */

@@ -147,6 +147,9 @@ static inline bool mpiq_job_intern_cached(struct mpiq_job_state *job, const char
     return true;
 }
 bool mpiq_job_intern_site(struct mpiq_job_state *job, const struct mpiq_frame *frame, uint32_t *ret);
+/* The same of a frame of a thread, with the user's line that led there. */
+bool mpiq_job_intern_call_site(struct mpiq_job_state *job, const struct mpiq_rank_state *state,
+                               const struct mpiq_thread *thread, size_t index, uint32_t *ret);
 /* MPIQ_NONE for a place of which nothing is known. */
 static inline bool mpiq_job_intern_place(struct mpiq_job_state *job, const struct mpiq_place *place,
                                          uint32_t *ret)

@@ -203,7 +203,7 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
     return mpiq_job_intern_likely(job, call, likely, &row->call) &&
            mpiq_job_intern(job, blocks_in(thread), &row->blocks_in) &&
            (thread->user_frame < 0 ||
-            mpiq_job_intern_site(job, &thread->frames[thread->user_frame], &row->site)) &&
+            mpiq_job_intern_call_site(job, adding->state, thread, (size_t)thread->user_frame, &row->site)) &&
            (thread->frame_count == 0 || mpiq_job_intern_site(job, &thread->frames[0], &row->innermost));
 }
 

@@ -43,7 +43,13 @@ char *mpiq_job_place_words(const struct mpiq_job_state *job, uint32_t site)
         length = asprintf(&text, "%s()", function);
     else
         return strdup("");
-    return length < 0 ? NULL : text;
+    if (length < 0 || !row->called_at)
+        return length < 0 ? NULL : text;
+    char *whole = NULL, *caller = mpiq_job_place_words(job, row->called_at - 1);
+    length = caller ? asprintf(&whole, "%s, called at %s", text, caller) : -1;
+    free(caller);
+    free(text);
+    return length < 0 ? NULL : whole;
 }
 
 static bool share_a_member(const struct mpiq_job_state *job, uint32_t a, uint32_t b)
