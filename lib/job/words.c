@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "job/collective.h"
+#include "names/system_calls.h"
 #include "state/duration.h"
 
 const char *mpiq_words_duration(struct mpiq_arena *arena, double seconds)
@@ -222,6 +223,34 @@ static const char *at_place(struct mpiq_arena *arena, const struct mpiq_job_stat
                  named ? function : "", named ? ")" : "");
 }
 
+/* The rank on the host of a thread's whose process has that pid; NULL: none. */
+static const char *holder(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t process,
+                          int32_t pid)
+{
+    const struct mpiq_job_rank *own = mpiq_job_rank_of(job, process);
+    for (uint32_t i = 0; own && i < job->rank_count; i++) {
+        const struct mpiq_job_rank *rank = &job->ranks[i];
+        if (rank->pid == pid && rank->host == own->host && rank->process != MPIQ_NONE)
+            return mpiq_words_rank(arena, job, rank->process);
+    }
+    return WORDS(arena, "process %" PRId32, pid);
+}
+
+/* On which file a thread sleeps: ", for the lock on shared.log that rank 0 holds", ", on data.fifo". */
+static const char *on_file(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t process,
+                           const struct mpiq_job_thread *thread)
+{
+    const char *path = mpiq_job_string(job, thread->file);
+    const char *file = path ? mpiq_job_base_name(path) : NULL;
+    if (!file || !*file || thread->system_call == MPIQ_CALL_NONE)
+        return "";
+    if (thread->system_call != MPIQ_CALL_FCNTL && thread->system_call != MPIQ_CALL_FLOCK)
+        return WORDS(arena, ", on %s", file);
+    return thread->lock_holder == 0 ? WORDS(arena, ", for a lock on %s", file)
+                                    : WORDS(arena, ", for the lock on %s that %s holds", file,
+                                            holder(arena, job, process, thread->lock_holder));
+}
+
 static const char *outside(struct mpiq_arena *arena, const struct mpiq_job_state *job,
                            const struct mpiq_rank_diagnosis *rank, const char *word)
 {
@@ -284,7 +313,10 @@ static const char *does(struct mpiq_arena *arena, const struct mpiq_wait_graph *
     case MPIQ_DOING_COMPUTING:
         return outside(arena, graph->job, rank, WORDS(arena, "%s computing", is));
     case MPIQ_DOING_ASLEEP:
-        return outside(arena, graph->job, rank, WORDS(arena, "%s asleep", is));
+        return WORDS(arena, "%s%s", outside(arena, graph->job, rank, WORDS(arena, "%s asleep", is)),
+                     rank->thread == MPIQ_NONE
+                         ? ""
+                         : on_file(arena, graph->job, process, &graph->job->threads[rank->thread]));
     case MPIQ_DOING_STOPPED:
         return outside(arena, graph->job, rank, WORDS(arena, "%s stopped", is));
     case MPIQ_DOING_GONE:

@@ -329,6 +329,8 @@ static struct mpiq_error *add_threads(struct mpiq_target *target, struct mpiq_ra
         thread->cpu_ns = threads[i].cpu_ns;
         thread->sleep = sleep_of(threads[i].sleep);
         thread->system_call = threads[i].system_call;
+        thread->file = threads[i].file[0] ? mpiq_rank_state_intern(state, threads[i].file) : NULL;
+        thread->lock_holder = threads[i].lock_holder;
         thread->record = records;
     }
     return NULL;

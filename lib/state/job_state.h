@@ -256,9 +256,11 @@ struct mpiq_job_thread {
     uint32_t wait_count;
     mpiq_string_id blocks_in; /* the C library's call outside MPI that it is in, by its public name:
                                  "pthread_join"; 0 none */
-    uint8_t system_call;      /* enum mpiq_system_call that it sleeps in */
-    uint32_t first_probed;    /* in operations, queue MPIQ_QUEUE_WAIT: what it has asked for by MPI_Iprobe and
-                                 MPI_Improbe, again and again, since it did anything else in MPI */
+    mpiq_string_id file;      /* that it sleeps on */
+    int32_t lock_holder;   /* pid on this host of who has the lock on it that the thread wants; 0 not known */
+    uint8_t system_call;   /* enum mpiq_system_call that it sleeps in */
+    uint32_t first_probed; /* in operations, queue MPIQ_QUEUE_WAIT: what it has asked for by MPI_Iprobe and
+                              MPI_Improbe, again and again, since it did anything else in MPI */
     uint32_t probed_count;
     uint32_t first_given; /* in given: what its MPI call was given, where no wait says it */
     uint32_t given_count;

@@ -197,11 +197,13 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
     row->calls_back = calls_back(adding->state, thread);
     row->state = thread->state ? thread->state : '?';
     row->record = thread->record;
+    row->lock_holder = thread->lock_holder;
     row->site = row->innermost = MPIQ_NONE;
     /* Most ranks are in the call that the thread before is in. */
     mpiq_string_id likely = job->thread_count > 0 ? job->threads[job->thread_count - 1].call : 0;
     return mpiq_job_intern_likely(job, call, likely, &row->call) &&
            mpiq_job_intern(job, blocks_in(thread), &row->blocks_in) &&
+           mpiq_job_intern(job, thread->file, &row->file) &&
            (thread->user_frame < 0 ||
             mpiq_job_intern_call_site(job, adding->state, thread, (size_t)thread->user_frame, &row->site)) &&
            (thread->frame_count == 0 || mpiq_job_intern_site(job, &thread->frames[0], &row->innermost));

@@ -405,6 +405,8 @@ struct mpiq_thread {
     uint8_t sleep;       /* enum mpiq_sleep */
     int32_t system_call; /* its number on the rank's architecture; -1: in none, or not known */
     bool record;         /* a patched library's record of this thread exists: no waits means not waiting */
+    const char *file;    /* that it sleeps on: reads, opens, or wants a lock of; interned, NULL not known */
+    int32_t lock_holder; /* pid of the process on the same host that has that lock; 0 not known */
     uint64_t cpu_ns;
     int64_t polled_ns; /* of the second look: processor time between the end of the first look at all ranks
                           and the beginning of the second, of the half in which it got less; -1 not known */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "target/activity.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/proc.h"
@@ -106,10 +110,91 @@ static bool handles_signals(pid_t pid)
     return caught & asked;
 }
 
+/* A path in the process's memory. */
+static void read_path(pid_t pid, uint64_t address, struct mpiq_target_thread *thread)
+{
+    enum { PAGE = 4096 };
+    size_t most = sizeof thread->file - 1, first = PAGE - (size_t)(address % PAGE);
+    first = first < most ? first : most;
+    struct iovec ours = {thread->file, most};
+    struct iovec its[] = {
+        {(void *)(uintptr_t)address, first},
+        {(void *)(uintptr_t)(address + first), most - first}}; /* NOLINT: an address there */
+    ssize_t got = process_vm_readv(pid, &ours, 1, its, 2, 0);
+    thread->file[got > 0 ? got : 0] = '\0';
+}
+
+/* The file that a descriptor of the process is; its inode, or 0. */
+static uint64_t read_descriptor(pid_t pid, uint64_t descriptor, struct mpiq_target_thread *thread)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, (int)descriptor);
+    ssize_t length = readlink(path, thread->file, sizeof thread->file - 1);
+    thread->file[length > 0 ? length : 0] = '\0';
+    return stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
+/* Who has the lock on a file that the process waits for.  In /proc/locks those who wait follow the holder,
+   with its number and an arrow: "3: POSIX ADVISORY WRITE 4711 fe:01:99 0 EOF", "3: -> POSIX … 4712 …". */
+static pid_t find_holder(pid_t pid, uint64_t inode)
+{
+    size_t size;
+    char *text = NULL;
+    struct mpiq_error *error = mpiq_proc_read("/proc/locks", &text, &size);
+    mpiq_error_destroy(error);
+    if (error)
+        return 0;
+    pid_t holder = 0, found = 0;
+    char *rest = text;
+    for (char *line; !found && (line = strsep(&rest, "\n"));) {
+        int number, who, at = 0;
+        unsigned major, minor;
+        unsigned long long its_inode;
+        if (sscanf(line, "%d: -> %*s %*s %*s %d %x:%x:%llu", &number, &who, &major, &minor, &its_inode) == 5)
+            found = who == pid && its_inode == inode ? holder : 0;
+        else if (sscanf(line, "%d: %*s %*s %*s %d %x:%x:%llu%n", &number, &who, &major, &minor, &its_inode,
+                        &at) == 5)
+            holder = who;
+    }
+    free(text);
+    return found > 0 ? found : 0;
+}
+
+/* On which file the call with these arguments sleeps. */
+static void find_file(pid_t pid, long number, const uint64_t arguments[6], struct mpiq_target_thread *thread)
+{
+    switch (number) {
+    case SYS_read:
+    case SYS_write:
+        read_descriptor(pid, arguments[0], thread);
+        break;
+#ifdef SYS_open
+    case SYS_open:
+        read_path(pid, arguments[0], thread);
+        break;
+#endif
+    case SYS_openat:
+        read_path(pid, arguments[1], thread);
+        break;
+    case SYS_fcntl:
+        if (arguments[1] == F_SETLKW || arguments[1] == F_OFD_SETLKW)
+            thread->lock_holder = find_holder(pid, read_descriptor(pid, arguments[0], thread));
+        break;
+    case SYS_flock:
+        thread->lock_holder = find_holder(pid, read_descriptor(pid, arguments[0], thread));
+        break;
+    default:
+        break;
+    }
+}
+
 void mpiq_activity_sleep(pid_t pid, struct mpiq_target_thread *thread)
 {
     thread->sleep = MPIQ_TARGET_SLEEP_UNKNOWN;
     thread->system_call = -1;
+    thread->file[0] = '\0';
+    thread->lock_holder = 0;
     if (thread->state != 'S')
         return;
     char path[80], text[256];
@@ -132,6 +217,7 @@ void mpiq_activity_sleep(pid_t pid, struct mpiq_target_thread *thread)
             return;
     }
     thread->system_call = (int32_t)number;
+    find_file(pid, number, arguments, thread);
     /* A wait with a timeout that was stopped meanwhile, by a look at its stack, say, goes on as this call. */
     thread->sleep = number == SYS_restart_syscall ? MPIQ_TARGET_SLEEP_TIMED_FUTEX
                     : number == SYS_futex         ? futex_sleep(arguments)

@@ -15,7 +15,7 @@
    the same processes. */
 void mpiq_activity_of(pid_t pid, uint64_t *children_cpu_ns, int64_t *io_bytes);
 
-/* Fills in sleep and system_call of a thread whose state is 'S'; of any other, unknown and -1. */
+/* Fills in sleep, system_call, file and lock_holder of a thread whose state is 'S'; of any other, none. */
 void mpiq_activity_sleep(pid_t pid, struct mpiq_target_thread *thread);
 
 #endif

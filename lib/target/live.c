@@ -252,6 +252,8 @@ static void add_sleep(const struct live *live, struct mpiq_target_thread *thread
         if (live->before[i].tid == thread->tid) {
             thread->sleep = live->before[i].sleep;
             thread->system_call = live->before[i].system_call;
+            memcpy(thread->file, live->before[i].file, sizeof thread->file);
+            thread->lock_holder = live->before[i].lock_holder;
         }
     }
 }
@@ -404,8 +406,8 @@ static struct mpiq_error *live_stack(struct mpiq_target *target, pid_t tid, stru
 static void live_call_words(struct mpiq_target *target, const struct mpiq_target_stack *stack, size_t callee,
                             size_t count, struct mpiq_call_word words[MPIQ_CALL_WORDS])
 {
-    mpiq_call_site_read(&live_of(target)->modules, stack->registers + callee + 1, stack->register_count - callee - 1,
-                        stack->registers[callee].pc, count, words);
+    mpiq_call_site_read(&live_of(target)->modules, stack->registers + callee + 1,
+                        stack->register_count - callee - 1, stack->registers[callee].pc, count, words);
 }
 
 static struct mpiq_error *live_place(struct mpiq_target *target, uint64_t address,

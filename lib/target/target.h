@@ -69,6 +69,8 @@ struct mpiq_target_thread {
     int32_t system_call; /* its number; -1: in none, or not known */
     uint64_t cpu_ns;
     char name[17];
+    char file[256];    /* that it sleeps on: reads, opens, or wants a lock of; "" not known */
+    pid_t lock_holder; /* the process that has that lock; 0 not known */
 };
 
 /* One frame of a stack, innermost first; an inlined function is a frame of its own with the same pc. */
