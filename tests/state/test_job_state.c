@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names/system_calls.h"
 #include "state/budget.h"
 #include "state/job_state.h"
 #include "suite.h"
@@ -277,6 +278,98 @@ static void test_two_looks(void)
     }
 }
 
+static void add_frame(struct mpiq_thread *thread, const char *function, const char *file, int line,
+                      const char *object, enum mpiq_object_owner owner)
+{
+    *mpiq_thread_add_frame(thread) = (struct mpiq_frame){
+        .pc = 1, .function = function, .file = file, .line = line, .object = object, .owner = (uint8_t)owner};
+}
+
+/* A place without a line of the user's own: the line that led there is told with it. */
+static void test_callers(void)
+{
+    static const struct {
+        const char *file, *object, *words;
+        enum mpiq_object_owner owner;
+    } cases[] = {
+        {NULL, "/opt/libio.so", "io_write(), called at app.c:10", MPIQ_OWNER_USER},
+        {NULL, "/home/me/app", "io_write(), called at app.c:10", MPIQ_OWNER_PROGRAM},
+        {"/venv/lib/python3.11/site-packages/plib/io.py", "io.py", "io.py:5, called at app.c:10",
+         MPIQ_OWNER_USER},
+        {"/home/me/io.c", "/opt/libio.so", "io.c:5", MPIQ_OWNER_USER},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct mpiq_job_state *job = mpiq_job_state_create();
+        struct mpiq_rank_state *state = rank_state(7, 0, 1);
+        struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
+        add_frame(thread, "MPI_Barrier", "barrier.c", 3, "/usr/lib/libmpi.so", MPIQ_OWNER_MPI);
+        add_frame(thread, "io_write", cases[i].file, cases[i].file ? 5 : 0, cases[i].object, cases[i].owner);
+        add_frame(thread, "io_more", NULL, 0, "/opt/libio.so", MPIQ_OWNER_USER);
+        add_frame(thread, "dispatch", "/src/system.c", 8, "/usr/lib/libc.so", MPIQ_OWNER_SYSTEM);
+        add_frame(thread, "save", "/home/me/app.c", 10, "/home/me/app", MPIQ_OWNER_PROGRAM);
+        add_frame(thread, "main", "/home/me/app.c", 20, "/home/me/app", MPIQ_OWNER_PROGRAM);
+        thread->mpi_frame = 0;
+        thread->user_frame = 1;
+        add(job, 1, state);
+        finish(job);
+        char *words = mpiq_job_place_words(job, job->threads[0].site);
+        CU_ASSERT_STRING_EQUAL(words, cases[i].words);
+        free(words);
+        mpiq_job_state_destroy(job);
+    }
+}
+
+/* A thread is the MPI library's own if that has started it, as far as its whole stack says. */
+static void test_helpers(void)
+{
+    static const struct {
+        enum mpiq_object_owner inner, outer;
+        bool truncated, helper;
+    } cases[] = {
+        {MPIQ_OWNER_PART, MPIQ_OWNER_MPI, false, true},
+        {MPIQ_OWNER_SHARED, MPIQ_OWNER_PART, false, true},
+        {MPIQ_OWNER_PART, MPIQ_OWNER_MPI, true, false},
+        {MPIQ_OWNER_PART, MPIQ_OWNER_SHARED, false, false},
+        {MPIQ_OWNER_PART, MPIQ_OWNER_USER, false, false},
+        {MPIQ_OWNER_USER, MPIQ_OWNER_MPI, false, false},
+        {MPIQ_OWNER_SYSTEM, MPIQ_OWNER_SYSTEM, false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct mpiq_job_state *job = mpiq_job_state_create();
+        struct mpiq_rank_state *state = rank_state(7, 0, 1);
+        struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
+        add_frame(thread, "poll", NULL, 0, "/lib/libc.so.6", MPIQ_OWNER_SYSTEM);
+        add_frame(thread, "wait", NULL, 0, "/x/inner.so", cases[i].inner);
+        add_frame(thread, "loop", NULL, 0, "/x/outer.so", cases[i].outer);
+        add_frame(thread, "start_thread", NULL, 0, "/lib/libc.so.6", MPIQ_OWNER_SYSTEM);
+        thread->truncated = cases[i].truncated;
+        add(job, 1, state);
+        finish(job);
+        CU_ASSERT_EQUAL(job->threads[0].helper, cases[i].helper);
+        mpiq_job_state_destroy(job);
+    }
+}
+
+/* The number of a system call is read as the rank's machine has it. */
+static void test_system_calls(void)
+{
+    static const struct {
+        const char *architecture;
+        enum mpiq_system_call call;
+    } cases[] = {{"x86-64", MPIQ_CALL_WAIT4}, {"aarch64", MPIQ_CALL_NONE}, {"", MPIQ_CALL_NONE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct mpiq_job_state *job = mpiq_job_state_create();
+        struct mpiq_rank_state *state = rank_state(7, 0, 1);
+        snprintf(state->architecture, sizeof state->architecture, "%s", cases[i].architecture);
+        struct mpiq_thread *thread = mpiq_rank_state_add_thread(state);
+        thread->system_call = 61;
+        add(job, 1, state);
+        finish(job);
+        CU_ASSERT_EQUAL(job->threads[0].system_call, cases[i].call);
+        mpiq_job_state_destroy(job);
+    }
+}
+
 /* Few or many requests: those that the rank's thread waits for are blocked, the others are not. */
 static void test_blocked(void)
 {
@@ -495,6 +588,9 @@ int main(void)
         {"impossible states are refused", test_refused},
         {"nameless", test_nameless},
         {"claims", test_claims},
+        {"callers of places without a line", test_callers},
+        {"threads of the MPI library", test_helpers},
+        {"system calls by architecture", test_system_calls},
         {"ranks in any order", test_any_order},
         {"matched and partitioned operations", test_more},
         {"budget", test_budget},
