@@ -192,6 +192,16 @@ enum mpiq_blocking mpiq_blocking_call(const char *name)
                                                                       : MPIQ_BLOCKING_NOT;
 }
 
+bool mpiq_call_probes(const char *name)
+{
+    static const char *const calls[] = {"MPI_Iprobe", "MPI_Improbe", "MPI_Probe", "MPI_Mprobe"};
+    for (size_t i = 0; name && i < sizeof calls / sizeof *calls; i++) {
+        if (strcmp(name, calls[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static const struct mpiq_job_member *rank_member(const struct mpiq_job_state *job,
                                                  const struct mpiq_job_rank *rank, uint32_t at)
 {

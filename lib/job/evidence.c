@@ -11,6 +11,7 @@
 #include "job/doing.h"
 #include "job/given.h"
 #include "job/waits.h"
+#include "state/size.h"
 
 /* The operation that holds a thread: the first one that never happens, else the first; MPIQ_NONE: none. */
 static uint32_t holding_operation(const struct mpiq_finder *finder, uint32_t thread)
@@ -225,8 +226,8 @@ static const char *miss_note(struct mpiq_finder *finder, const struct mpiq_findi
     if (miss->differs == MPIQ_MISS_COMMUNICATOR)
         what = WORDS(arena, "%s on %s", what,
                      mpiq_words_communicator(arena, finder->job, finder->job->communicators[op->comm].user));
-    return op->bytes >= 0 ? WORDS(arena, "an unreceived message from %s has %s (%lld %s)", from, what,
-                                  (long long)op->bytes, op->bytes == 1 ? "byte" : "bytes")
+    return op->bytes >= 0 ? WORDS(arena, "an unreceived message from %s has %s (%s)", from, what,
+                                  mpiq_size_text(op->bytes, (char[MPIQ_SIZE_ROOM]){0}))
                           : WORDS(arena, "an unreceived message from %s has %s", from, what);
 }
 

@@ -9,6 +9,7 @@
 #include "job/collective.h"
 #include "job/evidence.h"
 #include "job/find.h"
+#include "state/size.h"
 
 /* Ranks that gave one value (a class, a root, an operation, a length). */
 struct value_group {
@@ -217,8 +218,9 @@ static void say_argument(struct mpiq_finder *finder, uint32_t comm, int64_t numb
     for (size_t i = finding->value_count; i-- > 0;) {
         const struct mpiq_finding_value *value = &finding->values[i];
         const char *who = mpiq_words_ranks(finder->arena, &value->ranks);
-        const char *what = bytes ? WORDS(finder->arena, "%s bytes", value->value)
-                                 : WORDS(finder->arena, "%s %s", field, value->value);
+        const char *size = mpiq_size_text(groups->list[i].value, (char[MPIQ_SIZE_ROOM]){0});
+        const char *what =
+            bytes ? WORDS(finder->arena, "%s", size) : WORDS(finder->arena, "%s %s", field, value->value);
         what =
             WORDS(finder->arena, "%s%s", what, place_of(finder, finding, finding->collective, &value->ranks));
         text = text[0] ? WORDS(finder->arena, "%s, %s with %s", text, who, what)

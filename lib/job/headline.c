@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "job/causes.h"
 #include "job/collective.h"
 #include "job/evidence.h"
@@ -34,6 +35,11 @@ static const char *on(struct mpiq_finder *finder, uint32_t comm)
 /* The window or the communicator of the call that the finding is about, likewise. */
 static const char *on_object(struct mpiq_finder *finder, const struct mpiq_finding *finding)
 {
+    if (finding->communicators > 0 && finding->comm != MPIQ_NONE) {
+        char *text _cleanup_free_ =
+            mpiq_memory_checked(mpiq_job_communicators_words(finder->job, finding->comm));
+        return WORDS(finder->arena, " on %s", text ? text : "…");
+    }
     if (finding->window == MPIQ_NONE)
         return on(finder, finding->comm);
     return WORDS(finder->arena, " on %s", mpiq_words_window(finder->arena, finder->job, finding->window));

@@ -183,7 +183,7 @@ static const char *part_text(struct mpiq_finder *finder, const struct mpiq_job_r
         const char *who = set.size > 0 ? mpiq_words_ranks(arena, &set) : "";
         bool request = part->operation != MPIQ_NONE;
         if (!request)
-            return set.size > 0 ? WORDS(arena, "%s to enter it", who) : "its own messages";
+            return set.size > 0 ? WORDS(arena, "%s to enter it", who) : "the other members";
         const char *call = mpiq_words_call(arena, finder->job, part->collective, part->number, part->comm);
         return set.size > 0 ? WORDS(arena, "%s to start %s", who, call)
                             : WORDS(arena, "%s to complete", call);
@@ -244,17 +244,23 @@ static void gather_wait(struct mpiq_finder *finder, uint32_t thread, struct gath
         pending = mpiq_pending_members(finder, in.comm, mpiq_counted_window(job, rank->process, wait),
                                        in.collective, in.number);
     bool together = wait && (wait->kind == MPIQ_WAIT_FENCE || wait->kind == MPIQ_WAIT_WIN_FREE);
+    enum mpiq_blocking blocking = mpiq_blocking_call(mpiq_job_string(job, row->call));
+    bool world = blocking == MPIQ_BLOCKING_FINALIZE || blocking == MPIQ_BLOCKING_INIT;
     if (wait && wait->window != MPIQ_NONE && !(together && pending.size > 0)) {
         gather_window(finder, thread, wait, gathering);
-    } else if (pending.size > 0) {
+    } else if (world) {
+        int collective =
+            mpiq_collective_class(blocking == MPIQ_BLOCKING_FINALIZE ? "MPI_Finalize" : "MPI_Init");
+        struct mpiq_wait_part part = part_of_call(job, collective, MPIQ_NONE, 0, MPIQ_NONE);
+        part.ranks = mpiq_pending_members(finder, MPIQ_NONE, MPIQ_NONE, collective, 0);
+        gather(gathering, part);
+    } else if (in.collective >= 0) { /* whom its own messages go to says nothing: it is a call of all */
         struct mpiq_wait_part part = part_of_call(job, in.collective, in.comm, in.number, MPIQ_NONE);
         part.ranks = pending;
         gather(gathering, part);
     } else {
         gather_operations(finder, thread, rank, gathering);
-        if (gathering->count == 0 && in.collective >= 0)
-            gather(gathering, part_of_call(job, in.collective, in.comm, in.number, MPIQ_NONE));
-        else if (gathering->count == 0 && wait && wait->kind == MPIQ_WAIT_CONNECT)
+        if (gathering->count == 0 && wait && wait->kind == MPIQ_WAIT_CONNECT)
             gather(gathering, (struct mpiq_wait_part){.kind = MPIQ_PART_LAUNCHER,
                                                       .peer = MPIQ_NONE,
                                                       .bytes = -1,
@@ -262,16 +268,6 @@ static void gather_wait(struct mpiq_finder *finder, uint32_t thread, struct gath
                                                       .window = MPIQ_NONE,
                                                       .operation = MPIQ_NONE,
                                                       .started = MPIQ_NONE});
-    }
-    if (gathering->count > 0)
-        return;
-    enum mpiq_blocking blocking = mpiq_blocking_call(mpiq_job_string(job, row->call));
-    if (blocking == MPIQ_BLOCKING_FINALIZE || blocking == MPIQ_BLOCKING_INIT) {
-        int collective =
-            mpiq_collective_class(blocking == MPIQ_BLOCKING_FINALIZE ? "MPI_Finalize" : "MPI_Init");
-        struct mpiq_wait_part part = part_of_call(job, collective, MPIQ_NONE, 0, MPIQ_NONE);
-        part.ranks = mpiq_pending_members(finder, MPIQ_NONE, MPIQ_NONE, collective, 0);
-        gather(gathering, part);
     }
 }
 

@@ -82,10 +82,29 @@ static bool add_process(const struct mpiq_job_state *job, struct mpiq_rank_set *
     return process == MPIQ_NONE || mpiq_rank_set_add(set, name.world, name.rank);
 }
 
-/* The ranks that a step waits for: the next one on the way, or all of a group on it. */
+/* Of a step in a collective those that have not come to it: whom its own messages go to says nothing. */
+static bool add_pending(const struct mpiq_wait_graph *graph, uint32_t thread, struct mpiq_rank_set *set)
+{
+    const struct mpiq_rank_diagnosis *rank = &graph->diagnosis->ranks[mpiq_thread_process(graph, thread)];
+    const struct mpiq_waits_for *waits = rank->thread == thread ? rank->waits_for : NULL;
+    bool collective = waits && waits->part_count == 1 && waits->parts[0].kind == MPIQ_PART_COLLECTIVE;
+    for (uint32_t i = 0; collective && i < waits->ranks.count; i++) {
+        const struct mpiq_rank_range *range = &waits->ranks.ranges[i];
+        if (!mpiq_rank_set_add_range(set, range->world, range->first, range->last))
+            return false;
+    }
+    return true;
+}
+
+/* The ranks that a step waits for: those that have not come to its collective, else the next one on the way,
+   or all of a group on it. */
 static bool add_waits_for(const struct mpiq_wait_graph *graph, const struct way *way, uint32_t at,
                           struct mpiq_rank_set *set)
 {
+    if (!add_pending(graph, graph->nodes[way->nodes[at]].subject, set))
+        return false;
+    if (set->size > 0)
+        return true;
     for (uint32_t i = at + 1; i < way->count; i++) {
         const struct mpiq_node *node = &graph->nodes[way->nodes[i]];
         if (node->kind == MPIQ_KIND_RANK || node->kind == MPIQ_KIND_INTERNAL)
@@ -113,6 +132,48 @@ static bool closes(struct mpiq_chain *chain, uint32_t process)
         return true;
     }
     return false;
+}
+
+static bool same_collective(const struct mpiq_wait_graph *graph, uint32_t a, uint32_t b)
+{
+    const struct mpiq_job_state *job = graph->job;
+    struct mpiq_thread_collective in_a;
+    struct mpiq_thread_collective in_b;
+    mpiq_thread_collective(job, &job->ranks[graph->thread_ranks[a]], &job->threads[a], &in_a);
+    mpiq_thread_collective(job, &job->ranks[graph->thread_ranks[b]], &job->threads[b], &in_b);
+    return in_a.collective >= 0 && in_a.collective == in_b.collective && in_a.comm != MPIQ_NONE &&
+           in_a.comm == in_b.comm && in_a.number == in_b.number;
+}
+
+/* Leaves out the members of a collective that the way passes on to the one that is missing from it.  A circle
+   through such a member stays whole. */
+static void shorten(const struct mpiq_wait_graph *graph, struct way *way)
+{
+    uint32_t *kept _cleanup_free_ = malloc(((size_t)way->count + 1) * sizeof *kept);
+    uint32_t count = 0;
+    uint32_t before = MPIQ_NONE;
+    uint32_t last = way->count > 0 ? way->nodes[way->count - 1] : MPIQ_NONE;
+    for (uint32_t i = 0; kept && i < way->count; i++) {
+        const struct mpiq_node *node = &graph->nodes[way->nodes[i]];
+        if (node->kind == MPIQ_KIND_THREAD) {
+            bool passed = before != MPIQ_NONE && same_collective(graph, before, node->subject);
+            bool end =
+                mpiq_rank_node(mpiq_thread_process(graph, node->subject)) == last || (way->nodes[i] == last);
+            if (passed && end)
+                return;
+            before = node->subject;
+            if (passed) {
+                while (count > 0 && graph->nodes[kept[count - 1]].kind != MPIQ_KIND_THREAD)
+                    count--;
+                continue;
+            }
+        }
+        kept[count++] = way->nodes[i];
+    }
+    if (!kept)
+        return;
+    memcpy(way->nodes, kept, count * sizeof *kept);
+    way->count = count;
 }
 
 static bool add_steps(const struct mpiq_wait_graph *graph, const struct way *way, struct mpiq_chain *chain)
@@ -189,6 +250,8 @@ static struct mpiq_error *make_chain(const struct mpiq_wait_graph *graph,
                     (mpiq_is_stuck(graph, thread) ? follow(graph, &explanation, start, &way)
                                                   : shortest(graph, start, &way));
         mpiq_explanation_deinit(&explanation);
+        if (good)
+            shorten(graph, &way);
         if (!good || !add_steps(graph, &way, chain))
             return error;
     }

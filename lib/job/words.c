@@ -10,6 +10,7 @@
 #include "job/collective.h"
 #include "names/system_calls.h"
 #include "state/duration.h"
+#include "state/size.h"
 
 const char *mpiq_words_duration(struct mpiq_arena *arena, double seconds)
 {
@@ -36,9 +37,11 @@ const char *mpiq_words_ranks(struct mpiq_arena *arena, const struct mpiq_rank_se
     if (set->size == 2 && set->ranges[0].world == 0 && set->ranges[set->count - 1].world == 0)
         return WORDS(arena, "ranks %" PRIu32 " and %" PRIu32, set->ranges[0].first,
                      set->ranges[set->count - 1].last);
-    char *text _cleanup_free_ = mpiq_memory_checked(mpiq_rank_set_text(set, MOST_ITEMS));
-    if (!text || strstr(text, "…"))
+    if (!mpiq_rank_set_fits(set, MOST_ITEMS))
         return WORDS(arena, "%" PRIu64 " ranks", set->size);
+    char *text _cleanup_free_ = mpiq_memory_checked(mpiq_rank_set_text(set, 0));
+    if (!text)
+        return "…";
     return WORDS(arena, "%s %s", set->size == 1 ? "rank" : "ranks", text);
 }
 
@@ -71,7 +74,7 @@ const char *mpiq_words_window(struct mpiq_arena *arena, const struct mpiq_job_st
     const char *name = mpiq_job_string(job, row->name);
     const char *made_by = mpiq_job_string(job, row->made_by);
     const char *place = mpiq_words_place(arena, job, row->made);
-    if (mpiq_job_window_is_unnamed(job, window) && made_by && *made_by)
+    if (!row->named && made_by && *made_by)
         return WORDS(arena, "the window made by %s%s%s", made_by, place[0] ? " at " : "", place);
     return name && *name ? WORDS(arena, "window \"%s\"", name) : "a window";
 }
@@ -88,7 +91,7 @@ static const char *bytes(struct mpiq_arena *arena, const struct mpiq_job_operati
 {
     if (op->bytes < 0)
         return "a message";
-    return op->bytes == 1 ? "1 byte" : WORDS(arena, "%" PRId64 " bytes", op->bytes);
+    return WORDS(arena, "%s", mpiq_size_text(op->bytes, (char[MPIQ_SIZE_ROOM]){0}));
 }
 
 const char *mpiq_words_tag(struct mpiq_arena *arena, const struct mpiq_job_operation *op)
@@ -218,7 +221,7 @@ static const char *at_place(struct mpiq_arena *arena, const struct mpiq_job_stat
     if (function && innermost != site)
         inner = WORDS(arena, " in %s()", function);
     function = site == MPIQ_NONE ? NULL : mpiq_job_string(job, job->sites[site].function);
-    bool named = function && place[0] && !strchr(place, '(');
+    bool named = function && job->sites[site].file && job->sites[site].line > 0;
     return WORDS(arena, "%s%s%s%s%s%s%s", word, inner, place[0] ? " at " : "", place, named ? " (" : "",
                  named ? function : "", named ? ")" : "");
 }

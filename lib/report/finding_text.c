@@ -10,6 +10,7 @@
 #include "report/behaviour.h"
 #include "report/columns.h"
 #include "report/wait_text.h"
+#include "state/size.h"
 
 #define INDENT 5
 
@@ -17,6 +18,12 @@ static void put_line(struct mpiq_page *page, struct mpiq_buffer *text)
 {
     mpiq_print(page, INDENT, "%s", mpiq_buffer_text(text));
     text->length = 0;
+}
+
+/* As a sentence names them: "ranks 1 and 3". */
+static void put_set(struct mpiq_buffer *text, const struct mpiq_rank_set *set)
+{
+    mpiq_put_ranks_named(text, &(struct mpiq_ranks){set->ranges, set->count, set->size});
 }
 
 static size_t shown_of(size_t count, size_t most)
@@ -60,19 +67,6 @@ static void put_sites(struct mpiq_page *page, const struct mpiq_finding *finding
     }
     mpiq_columns_print(table, INDENT, false);
     put_rest(page, finding->site_count, shown, "places");
-}
-
-/* Whether the sentence has all the places in it already. */
-static bool places_in_text(struct mpiq_page *page, const struct mpiq_finding *finding)
-{
-    for (size_t i = 0; i < finding->site_count; i++) {
-        const struct mpiq_finding_site *site = &finding->sites[i];
-        struct mpiq_buffer place _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
-        mpiq_put_place(&place, site->file, site->line, NULL, NULL);
-        if (place.length == 0 || !finding->text || !strstr(finding->text, mpiq_buffer_text(&place)))
-            return false;
-    }
-    return true;
 }
 
 /* Whether the places above say who is in that call already. */
@@ -132,29 +126,16 @@ void mpiq_put_step(const struct mpiq_page *page, struct mpiq_buffer *buffer, con
         buffer->length = before;
     if (step->waits_for.size > 0) {
         mpiq_buffer_string(buffer, " waits for ");
-        mpiq_put_who(buffer, &step->waits_for, MPIQ_MOST_RANGES);
+        put_set(buffer, &step->waits_for);
     }
     if (step->why)
         mpiq_buffer_printf(buffer, ": %s", step->why);
-}
-
-/* Whether the sentence spells all the steps already. */
-static bool steps_in_text(struct mpiq_page *page, const struct mpiq_finding *finding)
-{
-    for (size_t i = 0; i < finding->step_count; i++) {
-        const char *why = finding->steps[i].why;
-        if (!why || !finding->text || !strstr(finding->text, why))
-            return false;
-    }
-    return places_in_text(page, finding);
 }
 
 static void put_steps(struct mpiq_page *page, const struct mpiq_finding *finding, size_t most)
 {
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     size_t shown = shown_of(finding->step_count, most);
-    if (shown == 0 || steps_in_text(page, finding))
-        return;
     for (size_t i = 0; i < shown; i++) {
         mpiq_put_step(page, &text, &finding->steps[i]);
         put_line(page, &text);
@@ -176,7 +157,7 @@ static void put_envelope(const struct mpiq_page *page, struct mpiq_buffer *text,
     mpiq_buffer_printf(text, " with %s",
                        mpiq_tag_words((char[MPIQ_TAG_WORDS]){0}, operation->tag_any, operation->tag));
     if (operation->bytes >= 0)
-        mpiq_buffer_printf(text, ", %" PRId64 " bytes", operation->bytes);
+        mpiq_buffer_printf(text, ", %s", mpiq_size_text(operation->bytes, (char[MPIQ_SIZE_ROOM]){0}));
     if (miss->differs == MPIQ_MISS_COMMUNICATOR) {
         mpiq_buffer_string(text, ", on ");
         mpiq_put_communicator(page, text, operation->comm);
@@ -348,7 +329,7 @@ static void put_suspects(struct mpiq_page *page, const struct mpiq_finding *find
     if (finding->suspects.size == 0)
         return;
     mpiq_buffer_string(&text, "Look at ");
-    mpiq_put_who(&text, &finding->suspects, MPIQ_MOST_RANGES);
+    put_set(&text, &finding->suspects);
     mpiq_buffer_string(&text, " first.");
     mpiq_print_line(page,
                     (struct mpiq_paragraph){.indent = INDENT - 2, .hang = INDENT, .style = MPIQ_STYLE_BAD},

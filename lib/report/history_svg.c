@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "report/history.h"
 #include "report/print.h"
+#include "state/size.h"
 
 enum {
     MOST_RANKS = 24,
@@ -56,8 +57,13 @@ struct drawing {
 
 static bool is_poll(const struct mpiq_history_call *call)
 {
-    return strncmp(call->call, "MPI_Test", strlen("MPI_Test")) == 0 || strstr(call->call, "Iprobe") ||
-           strstr(call->call, "Improbe");
+    static const char *const polls[] = {"MPI_Test",   "MPI_Testall", "MPI_Testany",       "MPI_Testsome",
+                                        "MPI_Iprobe", "MPI_Improbe", "MPI_Test_cancelled"};
+    for (size_t i = 0; i < sizeof polls / sizeof *polls; i++) {
+        if (strcmp(call->call, polls[i]) == 0)
+            return true;
+    }
+    return false;
 }
 
 static bool polls(const struct lane *lane)
@@ -256,7 +262,7 @@ static void put_title(struct drawing *d, const struct lane *lane, const struct b
     if (call->tag >= 0)
         mpiq_buffer_printf(&text, ", tag %d", call->tag);
     if (call->bytes >= 0)
-        mpiq_buffer_printf(&text, ", %lld bytes", (long long)call->bytes);
+        mpiq_buffer_printf(&text, ", %s", mpiq_size_text(call->bytes, (char[MPIQ_SIZE_ROOM]){0}));
     if (call->site != MPIQ_NONE) {
         mpiq_buffer_string(&text, ", ");
         mpiq_put_site(d->page, &text, call->site);

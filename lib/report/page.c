@@ -149,9 +149,10 @@ static void put_function(struct mpiq_buffer *buffer, const char *function)
                                         ".part.",    ".omp_outlined", ".lto_priv."};
     char name[256];
     const char *end = NULL;
-    for (size_t i = 0; function && i < sizeof parts / sizeof *parts; i++) {
-        const char *at = strstr(function, parts[i]);
-        end = at && at > function && (!end || at < end) ? at : end;
+    for (const char *at = function && *function ? strchr(function + 1, '.') : NULL; at && !end;
+         at = strchr(at + 1, '.')) {
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            end = strncmp(at, parts[i], strlen(parts[i])) == 0 ? at : end;
     }
     if (!end || (size_t)(end - function) >= sizeof name) {
         mpiq_put_plain(buffer, function);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "state/size.h"
 
 /* Parts of a wait that are spelled out. */
 #define MOST_PARTS 3
@@ -21,19 +22,7 @@ struct teller {
 
 void mpiq_put_size(struct mpiq_buffer *buffer, int64_t bytes)
 {
-    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
-    enum { KIB = 1024 };
-    if (bytes < 0)
-        return;
-    if (bytes < KIB) {
-        mpiq_put_count(buffer, (uint64_t)bytes, "byte");
-        return;
-    }
-    size_t unit = 0;
-    double size = (double)bytes / KIB;
-    for (; size >= KIB && unit + 1 < sizeof units / sizeof *units; unit++)
-        size /= KIB;
-    mpiq_buffer_printf(buffer, size == (double)(uint64_t)size ? "%.0f %s" : "%.1f %s", size, units[unit]);
+    mpiq_buffer_string(buffer, mpiq_size_text(bytes, (char[MPIQ_SIZE_ROOM]){0}));
 }
 
 static struct mpiq_rank_set borrowed(const struct mpiq_ranks *ranks)
@@ -47,8 +36,9 @@ void mpiq_put_ranks_named(struct mpiq_buffer *buffer, const struct mpiq_ranks *r
     enum { MOST_AWAITED = 6 };
     struct mpiq_rank_set set = borrowed(ranks); /* only read */
     const struct mpiq_rank_range *range = ranks->ranges;
-    if (set.size == 2 && set.count == 2 && range[0].world == 0 && range[1].world == 0) {
-        mpiq_buffer_printf(buffer, "ranks %" PRIu32 " and %" PRIu32, range[0].first, range[1].first);
+    if (set.size == 2 && range[0].world == 0 && range[set.count - 1].world == 0) {
+        mpiq_buffer_printf(buffer, "ranks %" PRIu32 " and %" PRIu32, range[0].first,
+                           range[set.count - 1].last);
         return;
     }
     mpiq_put_who(buffer, &set, MOST_AWAITED);
@@ -103,7 +93,7 @@ static void put_peer(const struct teller *t, const struct mpiq_wait_part *part)
 static void put_communicator(const struct teller *t, uint32_t comm)
 {
     const char *name = mpiq_job_communicator_name(t->page->job, comm);
-    if (!*name || strcmp(name, "MPI_COMM_WORLD") == 0)
+    if (!*name || (comm == 0 && t->page->job->communicators[comm].flags & MPIQ_COMM_WORLD))
         return;
     mpiq_buffer_string(t->out, " on ");
     mpiq_put_communicator(t->page, t->out, comm);
@@ -241,10 +231,12 @@ static bool is_call(const struct teller *t, const char *name)
 
 static void put_collective(const struct teller *t, const struct mpiq_wait_part *part)
 {
-    if (part->ranks.size > 0)
+    if (part->ranks.size > 0) {
         mpiq_put_ranks_named(t->out, &part->ranks);
-    else
-        mpiq_buffer_string(t->out, "other members");
+    } else {
+        mpiq_buffer_string(t->out, "the other members");
+        return;
+    }
     if (is_call(t, part->collective) || !part->collective)
         mpiq_buffer_string(t->out, " to enter it");
     else
@@ -289,7 +281,7 @@ static void put_window(const struct teller *t, const struct mpiq_wait_part *part
         const char *name = mpiq_job_string(job, window->name);
         const struct mpiq_site *made = window->made < job->site_count ? &job->sites[window->made] : NULL;
         const char *file = made ? mpiq_job_string(job, made->file) : NULL;
-        if (mpiq_job_window_is_unnamed(job, part->window) && file) {
+        if (!window->named && file) {
             mpiq_buffer_string(t->out, " (window made at ");
             mpiq_put_place(t->out, file, made->line, NULL, NULL);
             mpiq_buffer_char(t->out, ')');
@@ -417,8 +409,28 @@ void mpiq_put_wait_label(struct mpiq_buffer *buffer, const struct mpiq_waits_for
         mpiq_buffer_string(buffer, " and more");
 }
 
+/* Of ranks that are in several communicators which the user tells apart no more: of all of them. */
+static void put_communicators(const struct teller *t, const struct mpiq_rank_set *ranks, uint32_t comm)
+{
+    struct mpiq_rank_set members _cleanup_(mpiq_rank_set_deinit) = {0};
+    if (!mpiq_job_communicator_members(t->page->job, comm, &members)) {
+        mpiq_buffer_fail(t->out);
+        return;
+    }
+    if (mpiq_rank_set_includes(&members, ranks)) {
+        mpiq_put_communicator(t->page, t->out, comm);
+        return;
+    }
+    char *words _cleanup_free_ = mpiq_job_communicators_words(t->page->job, comm);
+    if (words)
+        mpiq_buffer_string(t->out, words);
+    else
+        mpiq_buffer_fail(t->out);
+}
+
 /* "collective 6 on MPI_COMM_WORLD"; nothing where neither is known. */
-static void put_running_number(const struct teller *t, const struct mpiq_wait_part *part)
+static void put_running_number(const struct teller *t, const struct mpiq_evidence *evidence,
+                               const struct mpiq_wait_part *part)
 {
     const char *name = mpiq_job_communicator_name(t->page->job, part->comm);
     if (part->number > 0)
@@ -426,7 +438,7 @@ static void put_running_number(const struct teller *t, const struct mpiq_wait_pa
     if (!*name)
         return;
     mpiq_buffer_string(t->out, part->number > 0 ? " on " : "on ");
-    mpiq_put_communicator(t->page, t->out, part->comm);
+    put_communicators(t, &evidence->ranks, part->comm);
 }
 
 /* A frame's place names its object, one that a return address stands for does not. */
@@ -457,14 +469,14 @@ static void put_collective_detail(const struct teller *t, const struct mpiq_evid
                                   const struct mpiq_wait_part *part)
 {
     if (is_call(t, part->collective) || !part->collective) {
-        put_running_number(t, part);
+        put_running_number(t, evidence, part);
         return;
     }
     mpiq_buffer_printf(t->out, "for %s", part->collective);
     put_started(t, evidence, " started at ");
     if (part->number > 0 || part->comm != MPIQ_NONE) {
         mpiq_buffer_string(t->out, ", ");
-        put_running_number(t, part);
+        put_running_number(t, evidence, part);
     }
 }
 
@@ -570,6 +582,6 @@ void mpiq_put_evidence_detail(const struct mpiq_page *page, struct mpiq_buffer *
     if (!evidence->note || !*evidence->note)
         return;
     if (buffer->length > before)
-        mpiq_buffer_string(buffer, strncmp(evidence->note, "which ", strlen("which ")) == 0 ? ", " : "; ");
+        mpiq_buffer_string(buffer, "; ");
     mpiq_buffer_string(buffer, evidence->note);
 }

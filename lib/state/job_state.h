@@ -62,12 +62,21 @@ struct mpiq_job_communicator {
     uint32_t member_count;
     mpiq_string_id made_by; /* "MPI_Comm_dup": the call that made it; 0 not known */
     uint32_t made;          /* in sites: where that was; MPIQ_NONE */
+    uint8_t named_by;       /* enum mpiq_named_by */
+};
+
+/* Who gave a communicator its name. */
+enum mpiq_named_by {
+    MPIQ_NAMED_BY_USER,    /* or by MPI: MPI_COMM_WORLD */
+    MPIQ_NAMED_BY_LIBRARY, /* Open MPI: "MPI COMMUNICATOR 3 DUP FROM 0" */
+    MPIQ_NAMED_BY_CONTEXT  /* by us: "communicator 5" */
 };
 
 /* One window of the job. */
 struct mpiq_job_window {
     uint64_t id[2];
     mpiq_string_id name; /* the user's, else "window 3" */
+    bool named;          /* by the user */
     mpiq_string_id made_by;
     uint32_t made;       /* in sites; MPIQ_NONE */
     uint32_t comm;       /* in communicators: whose local ranks it speaks of */
@@ -536,6 +545,10 @@ static inline const struct mpiq_job_operation_more *mpiq_job_more(const struct m
    for one without a name; valid as long as job.  "" for MPIQ_NONE. */
 const char *mpiq_job_communicator_name(const struct mpiq_job_state *job, uint32_t comm);
 
+/* The context of a communicator in as few digits as tell it apart: "5", "7:2", of a hash its first eight. */
+#define MPIQ_CONTEXT_ROOM 44
+const char *mpiq_context_text(const struct mpiq_job_communicator *comm, char text[static MPIQ_CONTEXT_ROOM]);
+
 /* The last part of a path. */
 const char *mpiq_job_base_name(const char *path);
 
@@ -544,9 +557,13 @@ const char *mpiq_job_base_name(const char *path);
 char *mpiq_job_place_words(const struct mpiq_job_state *job, uint32_t site);
 
 /* How a sentence speaks of a communicator: MPI_COMM_WORLD; "rows" in quotation marks where the user named it
-   so; else the communicator made by MPI_Comm_dup at x.c:8, with its name in parentheses where a rank is in
-   several of those; where that is not known its name.  The caller frees; NULL without memory. */
+   so; else the communicator made by MPI_Comm_dup at x.c:8, with its members where the same line made others
+   of other members, and its context in parentheses where it made several of the same members; where that line
+   is not known its members and the name that the library gave it.  The caller frees; NULL without memory. */
 char *mpiq_job_communicator_words(const struct mpiq_job_state *job, uint32_t comm);
+/* Of several that the user tells apart no more, of which that is one: "rows"; their communicators made by
+   MPI_Comm_split at x.c:8. */
+char *mpiq_job_communicators_words(const struct mpiq_job_state *job, uint32_t comm);
 
 /* The missing partitions of a process's partitioned operation: "partition 3 of 4", "partitions 0-2,5 of 8",
    "3 of 100 partitions"; "4 partitions" if it is unknown which are missing.  The caller frees; NULL without
@@ -570,9 +587,6 @@ uint32_t mpiq_job_local_process(const struct mpiq_job_state *job, const struct m
 /* What a process has at a window; NULL: it is no member, or was not read. */
 const struct mpiq_job_window_view *mpiq_job_window_view_of(const struct mpiq_job_state *job, uint32_t process,
                                                            uint32_t window);
-
-/* Whether the name of a window is one that the library gave it: "window 3", "rdma window 3". */
-bool mpiq_job_window_is_unnamed(const struct mpiq_job_state *job, uint32_t window);
 
 /* What a rank knows of a communicator; NULL: it is no member, or was not read. */
 const struct mpiq_job_member *mpiq_job_member_of(const struct mpiq_job_state *job, uint32_t rank,

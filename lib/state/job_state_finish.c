@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The end of construction: provisional indexes become final, in an order that does not depend on which rank
    was read first. */
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/cleanup.h"
@@ -140,19 +141,28 @@ static int compare_communicators(const void *left, const void *right, void *cont
     return index_a < index_b ? -1 : index_a > index_b;
 }
 
+/* Whether Open MPI gave it that name (ompi/communicator/comm.c): "MPI COMMUNICATOR 3 SPLIT FROM 0". */
+static bool is_open_mpis(const char *name)
+{
+    static const char prefix[] = "MPI COMMUNICATOR ";
+    size_t length = strlen(prefix);
+    return strncmp(name, prefix, length) == 0 && isdigit((unsigned char)name[length]);
+}
+
 static bool name_communicator(struct mpiq_job_state *job, struct mpiq_job_communicator *comm)
 {
-    if (comm->name)
+    comm->named_by = MPIQ_NAMED_BY_USER;
+    if (comm->name) {
+        if (is_open_mpis(mpiq_job_string(job, comm->name)))
+            comm->named_by = MPIQ_NAMED_BY_LIBRARY;
         return true;
-    char name[64];
+    }
     if (comm->flags & MPIQ_COMM_SELF)
-        snprintf(name, sizeof name, "MPI_COMM_SELF");
-    else if (comm->context[0] == 0)
-        snprintf(name, sizeof name, "communicator %" PRIu64, comm->context[1]);
-    else if (comm->context[0] > UINT32_MAX) /* a hash: its first digits tell it as well */
-        snprintf(name, sizeof name, "communicator %08" PRIx64, comm->context[0] >> 32);
-    else
-        snprintf(name, sizeof name, "communicator %" PRIu64 ":%" PRIu64, comm->context[0], comm->context[1]);
+        return mpiq_job_intern(job, "MPI_COMM_SELF", &comm->name);
+    char context[MPIQ_CONTEXT_ROOM];
+    char name[MPIQ_CONTEXT_ROOM + sizeof "communicator "];
+    snprintf(name, sizeof name, "communicator %s", mpiq_context_text(comm, context));
+    comm->named_by = MPIQ_NAMED_BY_CONTEXT;
     return mpiq_job_intern(job, name, &comm->name);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Windows: one for all its members, with each member's open epochs and the locks it holds or requests. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,17 +9,19 @@
 #include "base/cleanup.h"
 #include "state/job_state_private.h"
 
-bool mpiq_job_window_is_unnamed(const struct mpiq_job_state *job, uint32_t window)
+/* Whether the library gave a window that name: "window 3", "rdma window 3". */
+static bool is_librarys(const char *name)
 {
     static const char word[] = "window ";
-    const char *name = mpiq_job_string(job, job->windows[window].name);
-    const char *at = name ? strstr(name, word) : NULL;
-    if (!name || !*name)
-        return true;
-    if (!at || (at != name && at[-1] != ' '))
+    size_t length = strlen(name);
+    size_t digits = 0;
+    while (digits < length && isdigit((unsigned char)name[length - 1 - digits]))
+        digits++;
+    size_t before = length - digits;
+    size_t size = strlen(word);
+    if (digits == 0 || before < size || memcmp(name + before - size, word, size) != 0)
         return false;
-    const char *number = at + strlen(word);
-    return *number && number[strspn(number, "0123456789")] == '\0';
+    return before == size || name[before - size - 1] == ' ';
 }
 
 /* The window with that id on that communicator (both provisional), made at its first view. */
@@ -153,6 +156,8 @@ static bool sort_windows(struct mpiq_job_state *job, uint32_t *map)
         sorted[i] = job->windows[order[i]];
         map[order[i]] = i;
         char name[64];
+        const char *given = mpiq_job_string(job, sorted[i].name);
+        sorted[i].named = given && *given && !is_librarys(given);
         snprintf(name, sizeof name, "window %" PRIu32, i + 1);
         if (!sorted[i].name && !mpiq_job_intern(job, name, &sorted[i].name)) {
             free(sorted);

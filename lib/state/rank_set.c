@@ -227,6 +227,15 @@ char *mpiq_rank_set_text(const struct mpiq_rank_set *set, uint32_t most)
     return fitting ? fitting : text;
 }
 
+bool mpiq_rank_set_fits(const struct mpiq_rank_set *set, uint32_t most)
+{
+    struct mpiq_buffer buffer _cleanup_(mpiq_buffer_deinit) = {0};
+    uint32_t at = 0;
+    for (uint32_t items = 0; at < set->count && items < most; items++)
+        at += put_item(&buffer, set, at);
+    return at == set->count;
+}
+
 static bool number(const char **at, uint32_t *ret)
 {
     if (!isdigit((unsigned char)**at))

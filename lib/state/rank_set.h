@@ -51,6 +51,9 @@ bool mpiq_rank_set_equal(const struct mpiq_rank_set *a, const struct mpiq_rank_s
    ends in ",… (N in all)". */
 char *mpiq_rank_set_text(const struct mpiq_rank_set *set, uint32_t most);
 
+/* Whether the text of at most so many items names all ranks. */
+bool mpiq_rank_set_fits(const struct mpiq_rank_set *set, uint32_t most);
+
 /* Ranks that the items with a stride of one text may name in all. */
 #define MPIQ_RANK_SET_MAX_STRIDED (UINT32_C(1) << 24)
 

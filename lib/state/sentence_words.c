@@ -7,21 +7,6 @@
 #include "base/cleanup.h"
 #include "state/job_state.h"
 
-/* What we call one by its context, and Open MPI by how it was made (ompi/communicator/comm.c). */
-static const char ours[] = "communicator ";
-static const char open_mpis[] = "MPI COMMUNICATOR";
-
-static bool begins(const char *name, const char *prefix)
-{
-    return strncmp(name, prefix, strlen(prefix)) == 0;
-}
-
-/* Whether it has a name of its own: the user's, or MPI's. */
-static bool is_named(const char *name)
-{
-    return !begins(name, ours) && !begins(name, open_mpis);
-}
-
 const char *mpiq_job_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -52,50 +37,102 @@ char *mpiq_job_place_words(const struct mpiq_job_state *job, uint32_t site)
     return length < 0 ? NULL : whole;
 }
 
-static bool share_a_member(const struct mpiq_job_state *job, uint32_t a, uint32_t b)
+const char *mpiq_context_text(const struct mpiq_job_communicator *comm, char text[static MPIQ_CONTEXT_ROOM])
 {
-    const struct mpiq_job_communicator *row = &job->communicators[a];
-    for (uint32_t i = 0; i < row->member_count; i++) {
-        if (mpiq_job_member_of(job, job->members[row->first_member + i].rank, b))
-            return true;
-    }
-    return false;
+    if (comm->context[0] == 0)
+        snprintf(text, MPIQ_CONTEXT_ROOM, "%" PRIu64, comm->context[1]);
+    else if (comm->context[0] > UINT32_MAX) /* a hash */
+        snprintf(text, MPIQ_CONTEXT_ROOM, "%08" PRIx64, comm->context[0] >> 32);
+    else
+        snprintf(text, MPIQ_CONTEXT_ROOM, "%" PRIu64 ":%" PRIu64, comm->context[0], comm->context[1]);
+    return text;
 }
 
-/* Whether some rank is in another one that the same line made: in a loop, or where the line is not known. */
-static bool has_a_double(const struct mpiq_job_state *job, uint32_t comm)
+/* What else the line that made a communicator made: in a loop, or by several colours of MPI_Comm_split. */
+struct siblings {
+    bool same;  /* with the same members */
+    bool other; /* with other members */
+};
+
+static struct siblings siblings_of(const struct mpiq_job_state *job, uint32_t comm)
 {
     const struct mpiq_job_communicator *row = &job->communicators[comm];
-    for (uint32_t i = 0; i < job->communicator_count; i++) {
+    struct siblings siblings = {0};
+    for (uint32_t i = 0; i < job->communicator_count && !(siblings.same && siblings.other); i++) {
         const struct mpiq_job_communicator *other = &job->communicators[i];
-        if (i != comm && !(other->flags & MPIQ_COMM_INTERNAL) && other->made_by == row->made_by &&
-            other->made == row->made && !is_named(mpiq_job_communicator_name(job, i)) &&
-            share_a_member(job, comm, i))
-            return true;
+        if (i == comm || other->flags & MPIQ_COMM_INTERNAL || other->made_by != row->made_by ||
+            other->made != row->made || other->named_by == MPIQ_NAMED_BY_USER)
+            continue;
+        bool same = other->group == row->group && other->remote == row->remote;
+        siblings.same = siblings.same || same;
+        siblings.other = siblings.other || !same;
     }
-    return false;
+    return siblings;
+}
+
+/* " of ranks 0-3"; the caller frees, NULL without memory. */
+static char *members_words(const struct mpiq_job_state *job, uint32_t comm)
+{
+    enum { MOST_ITEMS = 4 };
+    struct mpiq_rank_set members _cleanup_(mpiq_rank_set_deinit) = {0};
+    char *text = NULL;
+    if (!mpiq_job_communicator_members(job, comm, &members))
+        return NULL;
+    if (job->world_count == 1 && members.size == job->process_count)
+        return strdup(" of all ranks");
+    char *list _cleanup_free_ = mpiq_rank_set_text(&members, MOST_ITEMS);
+    int length = list ? asprintf(&text, " of rank%s %s", members.size == 1 ? "" : "s", list) : -1;
+    return length < 0 ? NULL : text;
 }
 
 char *mpiq_job_communicator_words(const struct mpiq_job_state *job, uint32_t comm)
 {
+    if (comm == MPIQ_NONE)
+        return strdup("");
+    const struct mpiq_job_communicator *row = &job->communicators[comm];
     const char *name = mpiq_job_communicator_name(job, comm);
-    const char *made_by = comm == MPIQ_NONE ? NULL : mpiq_job_string(job, job->communicators[comm].made_by);
+    char *text = NULL;
+    if (row->named_by == MPIQ_NAMED_BY_USER)
+        return strncmp(name, "MPI_", 4) == 0         ? strdup(name)
+               : asprintf(&text, "\"%s\"", name) < 0 ? NULL
+                                                     : text;
+    const char *made_by = mpiq_job_string(job, row->made_by);
+    struct siblings siblings = siblings_of(job, comm);
+    bool made = made_by && *made_by;
+    bool whose = siblings.other || (!made && row->named_by == MPIQ_NAMED_BY_LIBRARY);
+    char *members _cleanup_free_ = whose ? members_words(job, comm) : strdup("");
+    if (!members)
+        return NULL;
+    if (!made && row->named_by == MPIQ_NAMED_BY_CONTEXT)
+        return asprintf(&text, "%s%s", name, members) < 0 ? NULL : text;
+    if (!made)
+        return asprintf(&text, "the communicator%s (%s)", members, name) < 0 ? NULL : text;
+    char context[MPIQ_CONTEXT_ROOM];
+    const char *told = row->named_by == MPIQ_NAMED_BY_LIBRARY ? name : mpiq_context_text(row, context);
+    char *place _cleanup_free_ = mpiq_job_place_words(job, row->made);
+    if (!place)
+        return NULL;
+    int length =
+        asprintf(&text, "the communicator%s made by %s%s%s%s%s%s", members, made_by, *place ? " at " : "",
+                 place, siblings.same ? " (" : "", siblings.same ? told : "", siblings.same ? ")" : "");
+    return length < 0 ? NULL : text;
+}
+
+char *mpiq_job_communicators_words(const struct mpiq_job_state *job, uint32_t comm)
+{
+    const struct mpiq_job_communicator *row = comm == MPIQ_NONE ? NULL : &job->communicators[comm];
+    const char *made_by = row ? mpiq_job_string(job, row->made_by) : NULL;
     char *text = NULL;
     int length;
-    bool plain = begins(name, "MPI_") || !*name;
-    if (!plain && is_named(name)) {
-        length = asprintf(&text, "\"%s\"", name);
-    } else if (plain || !made_by || !*made_by) {
-        length = asprintf(&text, "%s", name);
-    } else {
-        const char *told = begins(name, ours) ? name + strlen(ours) : name;
-        bool doubled = has_a_double(job, comm);
-        char *place _cleanup_free_ = mpiq_job_place_words(job, job->communicators[comm].made);
-        if (!place)
-            return NULL;
-        length = asprintf(&text, "the communicator made by %s%s%s%s%s%s", made_by, *place ? " at " : "",
-                          place, doubled ? " (" : "", doubled ? told : "", doubled ? ")" : "");
-    }
+    if (!row || row->named_by == MPIQ_NAMED_BY_USER)
+        return mpiq_job_communicator_words(job, comm);
+    char *place _cleanup_free_ = mpiq_job_place_words(job, row->made);
+    if (!place)
+        return NULL;
+    if (made_by && *made_by)
+        length = asprintf(&text, "their communicators made by %s%s%s", made_by, *place ? " at " : "", place);
+    else
+        length = asprintf(&text, "their communicators (%s)", mpiq_job_communicator_name(job, comm));
     return length < 0 ? NULL : text;
 }
 

@@ -200,7 +200,7 @@ static void test_truncation(void)
     job_recv(&job, 1, WORLD, 0, 1);
     job_expect(&job, "stalled: nothing has moved for 1 m 0 s, but no rank is proven to be stuck for good\n"
                      "truncation? ranks 1: rank 1 has room for 40 bytes in its receive of tag 1 from rank 0, "
-                     "but the message has 100000\n");
+                     "but the message has 100000 bytes\n");
 }
 
 /* Of two messages of one kind the receive gets the one that was sent first, which fits. */

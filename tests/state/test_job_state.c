@@ -6,6 +6,7 @@
 #include "names/system_calls.h"
 #include "state/budget.h"
 #include "state/job_state.h"
+#include "state/size.h"
 #include "suite.h"
 
 static void set_group(struct mpiq_group *group, uint64_t hash, const struct mpiq_name *names, uint32_t count)
@@ -150,7 +151,7 @@ static void test_words_of_communicators(void)
         const struct mpiq_name *half = rank < 2 ? all : all + 2;
         struct mpiq_rank_state *state = rank_state(7, rank, 4);
         struct mpiq_communicator *comm;
-        for (uint64_t context = 4; context < 9; context++) {
+        for (uint64_t context = 4; context < 11; context++) {
             bool everybodys = context >= 7;
             if (context < 7 && (rank < 2) != (context < 6))
                 continue;
@@ -158,7 +159,11 @@ static void test_words_of_communicators(void)
                               : add_comm(state, context, 61 + (uint64_t)(rank / 2), rank % 2, half, 2);
             if (context == 7)
                 snprintf(comm->name, sizeof comm->name, "rows");
-            if (context == 8)
+            if (context == 9)
+                snprintf(comm->name, sizeof comm->name, "communicator of mine");
+            if (context == 10) /* Open MPI's own name, of a library that does not say what made it */
+                snprintf(comm->name, sizeof comm->name, "MPI COMMUNICATOR 3 DUP FROM 0");
+            if (context == 8 || context == 10)
                 continue;
             snprintf(comm->made_by, sizeof comm->made_by, "MPI_Comm_dup");
             comm->made = (struct mpiq_place){.file = "/home/me/x.c", .line = 8};
@@ -167,11 +172,13 @@ static void test_words_of_communicators(void)
     }
     finish(job);
     static const char *const wanted[] = {"MPI_COMM_WORLD",
-                                         "the communicator made by MPI_Comm_dup at x.c:8 (4)",
-                                         "the communicator made by MPI_Comm_dup at x.c:8 (5)",
-                                         "the communicator made by MPI_Comm_dup at x.c:8",
+                                         "the communicator of ranks 0-1 made by MPI_Comm_dup at x.c:8 (4)",
+                                         "the communicator of ranks 0-1 made by MPI_Comm_dup at x.c:8 (5)",
+                                         "the communicator of ranks 2-3 made by MPI_Comm_dup at x.c:8",
                                          "\"rows\"",
-                                         "communicator 8"};
+                                         "communicator 8",
+                                         "\"communicator of mine\"",
+                                         "the communicator of all ranks (MPI COMMUNICATOR 3 DUP FROM 0)"};
     CU_ASSERT_EQUAL_FATAL(job->communicator_count, sizeof wanted / sizeof *wanted);
     for (uint32_t i = 0; i < job->communicator_count; i++) {
         char *words = mpiq_job_communicator_words(job, i);
@@ -179,6 +186,25 @@ static void test_words_of_communicators(void)
         free(words);
     }
     mpiq_job_state_destroy(job);
+}
+
+static void test_sizes(void)
+{
+    static const struct {
+        int64_t bytes;
+        const char *text;
+    } sizes[] = {{-1, ""},
+                 {0, "0 bytes"},
+                 {1, "1 byte"},
+                 {1023, "1023 bytes"},
+                 {1024, "1 KiB"},
+                 {56000, "56000 bytes"},
+                 {3 << 20, "3 MiB"},
+                 {(1 << 20) + 1, "1048577 bytes"},
+                 {INT64_C(5) << 40, "5 TiB"},
+                 {INT64_C(1) << 60, "1048576 TiB"}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        CU_ASSERT_STRING_EQUAL(mpiq_size_text(sizes[i].bytes, (char[MPIQ_SIZE_ROOM]){0}), sizes[i].text);
 }
 
 /* An intercommunicator is one thing seen from two sides; its hidden local one belongs to it. */
@@ -581,6 +607,7 @@ int main(void)
         {"worlds", test_worlds},
         {"communicators", test_communicators},
         {"a communicator is named by the call that made it", test_words_of_communicators},
+        {"sizes are exact", test_sizes},
         {"intercommunicators", test_intercommunicator},
         {"two looks", test_two_looks},
         {"blocked requests", test_blocked},
