@@ -25,12 +25,21 @@ static bool same_evidence(const struct mpiq_finding *a, const struct mpiq_findin
     return true;
 }
 
+/* Whether the user tells two communicators apart no more: they have one name, or one line made them. */
+static bool are_alike(const struct mpiq_job_state *job, uint32_t a, uint32_t b)
+{
+    const struct mpiq_job_communicator *x = &job->communicators[a];
+    const struct mpiq_job_communicator *y = &job->communicators[b];
+    return mpiq_same_communicator(job, a, b) ||
+           (x->named_by != MPIQ_NAMED_BY_USER && y->named_by != MPIQ_NAMED_BY_USER && x->made != MPIQ_NONE &&
+            x->made == y->made && x->made_by == y->made_by);
+}
+
 static bool is_same_bug(const struct mpiq_job_state *job, const struct mpiq_finding *a,
                         const struct mpiq_finding *b)
 {
-    if (a->kind != b->kind || a->proven != b->proven || a->consequence_of != MPIQ_NONE ||
-        b->consequence_of != MPIQ_NONE || a->comm == MPIQ_NONE || a->comm == b->comm ||
-        !mpiq_same_communicator(job, a->comm, b->comm))
+    if (a->kind != b->kind || a->proven != b->proven || a->comm == MPIQ_NONE || b->comm == MPIQ_NONE ||
+        a->comm == b->comm || !are_alike(job, a->comm, b->comm))
         return false;
     switch (a->kind) {
     case MPIQ_FINDING_COLLECTIVE_INCOMPLETE:
@@ -58,8 +67,10 @@ static void merge(struct mpiq_finder *finder, struct mpiq_finding *into, const s
     add_set(finder, &into->others, &from->others);
     add_set(finder, &into->suspects, &from->suspects);
     into->since = from->since > into->since ? from->since : into->since;
-    for (size_t i = 0; i < into->evidence_count && i < from->evidence_count; i++)
+    for (size_t i = 0; i < into->evidence_count && i < from->evidence_count; i++) {
         add_set(finder, &into->evidence[i].ranks, &from->evidence[i].ranks);
+        mpiq_relation_merge(&into->evidence[i].relation, &from->evidence[i].relation);
+    }
     for (size_t i = 0; i < into->site_count && i < from->site_count; i++)
         add_set(finder, &into->sites[i].ranks, &from->sites[i].ranks);
     for (size_t i = 0; i < into->call_count && i < from->call_count; i++)
@@ -82,18 +93,25 @@ void mpiq_merge_causes(struct mpiq_finder *finder, bool *dropped)
         finder->failed = true;
         return;
     }
-    for (size_t i = 0; i < diagnosis->finding_count; i++) {
-        struct mpiq_finding *finding = &diagnosis->findings[i];
+    for (size_t i = 0; i < diagnosis->finding_count; i++)
         moved[i] = (uint32_t)i;
-        uint32_t at = 0;
-        while (at < count && !is_same_bug(finder->job, &diagnosis->findings[kinds[at]], finding))
-            at++;
-        if (at < count) {
-            merge(finder, &diagnosis->findings[kinds[at]], finding);
-            dropped[i] = true;
-            moved[i] = kinds[at];
-        } else if (count < MOST_KINDS && finding->consequence_of == MPIQ_NONE) {
-            kinds[count++] = (uint32_t)i;
+    /* Causes first.  Then what is taken for a consequence because a third finding is about ranks of both. */
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < diagnosis->finding_count; i++) {
+            struct mpiq_finding *finding = &diagnosis->findings[i];
+            uint32_t at = 0;
+            if ((finding->consequence_of == MPIQ_NONE) != (pass == 0))
+                continue;
+            while (at < count && ((pass == 1 && moved[finding->consequence_of] != kinds[at]) ||
+                                  !is_same_bug(finder->job, &diagnosis->findings[kinds[at]], finding)))
+                at++;
+            if (at < count) {
+                merge(finder, &diagnosis->findings[kinds[at]], finding);
+                dropped[i] = true;
+                moved[i] = kinds[at];
+            } else if (count < MOST_KINDS && pass == 0) {
+                kinds[count++] = (uint32_t)i;
+            }
         }
     }
     for (size_t i = 0; i < diagnosis->finding_count; i++) {

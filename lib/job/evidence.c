@@ -118,6 +118,21 @@ static void relate_given(struct mpiq_finder *finder, struct mpiq_evidence *evide
     relate(&evidence->relation, own.rank, finder->job->worlds[own.world].size, peer, local);
 }
 
+void mpiq_relation_merge(struct mpiq_relation *into, const struct mpiq_relation *from)
+{
+    if (from->count == 0)
+        return;
+    if (into->count == 0) {
+        *into = *from;
+        return;
+    }
+    into->count += from->count;
+    into->same_peer = into->same_peer && from->same_peer && into->peer == from->peer;
+    into->relative = into->relative && from->relative && into->offset == from->offset;
+    into->wraps = into->wraps && from->wraps && into->size == from->size && into->size > 0 &&
+                  (into->offset - from->offset) % into->size == 0;
+}
+
 /* Whether two ranks in a collective are in it on communicators that the user tells apart no more: of one
    name, or made by one call. */
 static bool is_on_alike(const struct mpiq_finder *finder, const struct mpiq_evidence *a,

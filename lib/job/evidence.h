@@ -23,6 +23,8 @@ void mpiq_add_other_threads(struct mpiq_finder *finder);
 /* Takes in one more rank and its peer in that communicator. */
 void mpiq_relation_add(const struct mpiq_job_state *job, struct mpiq_relation *relation, uint32_t process,
                        uint32_t comm, uint32_t peer, int32_t peer_local);
+/* Takes in what another set of ranks and its peers have in common. */
+void mpiq_relation_merge(struct mpiq_relation *into, const struct mpiq_relation *from);
 /* "rank 3", "rank r-1", "rank r-1 (modulo 24)"; NULL: the peers have nothing in common. */
 const char *mpiq_relation_peer(struct mpiq_finder *finder, const struct mpiq_relation *relation, bool any);
 

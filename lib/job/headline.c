@@ -474,8 +474,12 @@ static const char *consequence(struct mpiq_finder *finder, const struct mpiq_fin
     const char *what = "";
     if (finding->missing.size > 0)
         what = mpiq_words_ranks(arena, &finding->missing);
-    else if (evidence && evidence->wait)
+    else if (evidence && evidence->wait && ranks->size > 1)
         what = evidence->wait->text;
+    else if (evidence && evidence->wait) {
+        uint32_t process = mpiq_job_process(finder->job, ranks->ranges[0].world, ranks->ranges[0].first);
+        what = finder->diagnosis->ranks[process].what ? finder->diagnosis->ranks[process].what : "";
+    }
     return WORDS(arena, "%s %s%s%s%s%s%s%s", mpiq_words_ranks(arena, ranks),
                  is_plural(ranks) ? "wait" : "waits", call ? " in " : "", call ? call : "",
                  place[0] ? " at " : "", place, what[0] ? " for " : "", what);

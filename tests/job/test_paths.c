@@ -249,6 +249,29 @@ static void test_origins(void)
     }
 }
 
+/* In each row the second rank waits for a message instead: one bug, of which no row is the cause of another.
+ */
+static void test_rows(void)
+{
+    struct job_builder job;
+    job_init(&job, 6);
+    for (int first = 0; first < 6; first += 3) {
+        int members[] = {first, first + 1, first + 2};
+        int row = job_comm(&job, "row", 10 + first, members, 3);
+        for (int i = 0; i < 3; i++) {
+            job_at(&job, first + i, "step", "rows.c", i == 1 ? 5 : 9);
+            if (i == 1)
+                job_recv(&job, first + 1, WORLD, first, 1);
+            else
+                job_collective(&job, first + i, row, "MPI_Barrier", 1, ANY);
+        }
+    }
+    job_expect(&job,
+               "deadlock: none of the 6 ranks can continue\n"
+               "collective_incomplete ranks 0,2-3,5 missing 1,4 suspects 1,4: Ranks 1 and 4 never entered "
+               "the MPI_Barrier on \"row\" that ranks 0,2-3,5 are waiting in\n");
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {{"a collective of a library's is skipped", test_skipped},
@@ -260,6 +283,7 @@ int main(void)
                            {"a wrong tag along a line is one cause", test_line},
                            {"a message that went to another rank", test_stray},
                            {"a wrong partner", test_wrong_partner},
+                           {"one bug in each row is one cause", test_rows},
                            {"one of several origins has not completed", test_origins},
                            CU_TEST_INFO_NULL};
     return suite_run("paths", tests);
