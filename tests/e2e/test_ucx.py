@@ -49,7 +49,7 @@ def fixture_case(programs):
     # One rank is in another collective than the others: no message on its way can change that.
     ("barrier_allreduce_swapped", "rank 1 called MPI_Allreduce"),
     # Two communicators' barriers in opposite order: each waits for a member that is in the other one.
-    ("barriers_in_opposite_order_4", "entered in different orders"),
+    ("barriers_in_opposite_order_4", "entered in opposite order"),
 ])
 def test_what_needs_no_message_is_proven(case, mpiq, name, told):
     job = case(name)

@@ -39,7 +39,7 @@ STRICT = {
     "reduce_before_send": "Rank 1 never sent the message with tag 15 that rank 0 is waiting for",
     "gather_before_send": "Rank 1 never sent the message with tag 16 that rank 0 is waiting for",
     "scatter_before_receive": "Rank 1 never entered the MPI_Scatter",
-    "two_communicators_swapped": "Communicators are entered in different orders",
+    "two_communicators_swapped": "Rank 0 never entered the MPI_Bcast on \"other\"",
     "bcast_chain_of_roots": "Rank 1 never entered the MPI_Bcast",
     "scan_before_send": "Rank 1 never entered the MPI_Scan",
 }
