@@ -83,8 +83,10 @@ static void link_proven(struct mpiq_finder *finder, struct ends *ends)
         finding->root =
             finding->proven && mpiq_is_of_waits(finding) ? finding_end(finder, finding, ends) : MPIQ_NONE;
     }
-    for (size_t i = 0; i < diagnosis->finding_count; i++)
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        diagnosis->findings[i].own_root = diagnosis->findings[i].root;
         diagnosis->findings[i].root = end_of(ends, diagnosis->findings[i].root);
+    }
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         struct mpiq_finding *finding = &diagnosis->findings[i];
         finding->weight = mpiq_finding_weight(finder, finding);

@@ -102,8 +102,10 @@ void mpiq_merge_causes(struct mpiq_finder *finder, bool *dropped)
             uint32_t at = 0;
             if ((finding->consequence_of == MPIQ_NONE) != (pass == 0))
                 continue;
-            while (at < count && ((pass == 1 && moved[finding->consequence_of] != kinds[at]) ||
-                                  !is_same_bug(finder->job, &diagnosis->findings[kinds[at]], finding)))
+            while (at < count &&
+                   ((pass == 1 && (moved[finding->consequence_of] != kinds[at] ||
+                                   diagnosis->findings[kinds[at]].own_root == finding->own_root)) ||
+                    !is_same_bug(finder->job, &diagnosis->findings[kinds[at]], finding)))
                 at++;
             if (at < count) {
                 merge(finder, &diagnosis->findings[kinds[at]], finding);

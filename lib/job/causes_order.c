@@ -93,6 +93,8 @@ static struct side *decide(struct side *a, struct side *b)
 static void set_suspects(struct mpiq_finder *finder, struct mpiq_finding *finding,
                          const struct mpiq_rank_set *suspects)
 {
+    if (finding->parted && !suspects) /* from another one that it waits for */
+        return;
     mpiq_rank_set_deinit(&finding->suspects);
     finding->suspects = (struct mpiq_rank_set){0};
     if (suspects && !mpiq_rank_set_add_set(&finding->suspects, suspects))

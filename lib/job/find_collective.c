@@ -226,7 +226,9 @@ static bool is_missing(const struct mpiq_finder *finder, const struct roll_call 
         return class_count(job, member, roll->instance->collective) < roll->most;
     /* Where nobody leaves before all have come, it is not only those whose messages are waited for. */
     bool holds_all = roll->instance->stuck && mpiq_collective_needs_all(roll->instance->collective, -1);
-    return roll->wanted && !holds_all ? roll->wanted[process] : true;
+    const char *call = mpiq_collective_name(roll->instance->collective);
+    bool maybe_in = doing->comm == MPIQ_NONE && doing->call && call && strcmp(doing->call, call) == 0;
+    return roll->wanted && (!holds_all || maybe_in) ? roll->wanted[process] : true;
 }
 
 /* Marks the processes that a node waits for by itself, or by what its members need in a neighbourhood;

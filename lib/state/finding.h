@@ -246,6 +246,7 @@ struct mpiq_finding {
     bool proven;                   /* the ranks can never go on; otherwise it is what was seen */
     uint8_t weight;                /* the order of findings: private to lib/job */
     uint32_t root;                 /* where those it is about are led to in the end: private to lib/job */
+    uint32_t own_root;             /* where the first of them is led to by itself: private to lib/job */
     uint64_t circles;              /* of that kind, of a WAIT_CYCLE: private to lib/job */
     uint64_t alike_misses;         /* ranks with a near miss like the first one: private to lib/job */
     struct mpiq_relation relation; /* of those who wait and their peers: private to lib/job */

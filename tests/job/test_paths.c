@@ -272,6 +272,30 @@ static void test_rows(void)
                "the MPI_Barrier on \"row\" that ranks 0,2-3,5 are waiting in\n");
 }
 
+/* The same, but that the second row's rank waits for the first row's: the second row is a victim. */
+static void test_row_behind_a_row(void)
+{
+    struct job_builder job;
+    job_init(&job, 6);
+    for (int first = 0; first < 6; first += 3) {
+        int members[] = {first, first + 1, first + 2};
+        int row = job_comm(&job, "row", 10 + first, members, 3);
+        for (int i = 0; i < 3; i++) {
+            job_at(&job, first + i, i == 1 ? "lost" : "step", i == 1 ? "other.c" : "rows.c", 9);
+            if (i == 1)
+                job_recv(&job, first + 1, WORLD, first == 0 ? 0 : 1, 1);
+            else
+                job_collective(&job, first + i, row, "MPI_Barrier", 1, ANY);
+        }
+    }
+    job_expect(&job,
+               "deadlock: none of the 6 ranks can continue\n"
+               "collective_incomplete ranks 0,2 missing 1 suspects 1: Rank 1 never entered the MPI_Barrier "
+               "on \"row\" that the other 2 ranks are waiting in\n"
+               "  follows from 1: collective_incomplete ranks 3,5 missing 4 suspects 4: ranks 3 and 5 wait "
+               "in MPI_Barrier at rows.c:9 for rank 4\n");
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {{"a collective of a library's is skipped", test_skipped},
@@ -284,6 +308,7 @@ int main(void)
                            {"a message that went to another rank", test_stray},
                            {"a wrong partner", test_wrong_partner},
                            {"one bug in each row is one cause", test_rows},
+                           {"a row that waits for another row", test_row_behind_a_row},
                            {"one of several origins has not completed", test_origins},
                            CU_TEST_INFO_NULL};
     return suite_run("paths", tests);
