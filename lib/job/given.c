@@ -57,10 +57,12 @@ static bool message(struct mpiq_finder *finder, uint32_t thread, bool send, stru
     const char *call = mpiq_job_string(job, job->threads[thread].call);
     if (!call || (peer && peer->null))
         return false;
-    bool sends = strstr(call, "send") != NULL; /* MPI_Sendrecv; MPI_Ssend, MPI_Bsend, MPI_Rsend */
+    static const char *const sending[] = {"MPI_Send", "MPI_Ssend", "MPI_Bsend", "MPI_Rsend"}; /* and more */
+    bool sends = false;
+    for (size_t i = 0; i < sizeof sending / sizeof *sending; i++)
+        sends = sends || strncmp(call, sending[i], strlen(sending[i])) == 0;
     bool sendrecv = strncmp(call, "MPI_Sendrecv", strlen("MPI_Sendrecv")) == 0;
     bool probe = strcmp(call, "MPI_Probe") == 0 || strcmp(call, "MPI_Mprobe") == 0;
-    sends = sends || strncmp(call, "MPI_Send", strlen("MPI_Send")) == 0;
     bool receives = sendrecv || probe || strncmp(call, "MPI_Recv", strlen("MPI_Recv")) == 0;
     if (!(send ? sends : receives))
         return false;
