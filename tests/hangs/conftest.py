@@ -57,7 +57,7 @@ def outcome(request, mpiq, tmp_path_factory):
     workers = option.jobs or min(4, 1 + (os.cpu_count() or 1))
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         programs = {(line.name, family): pool.submit(corpus.compile_family, line, family, directory)
-                    for line in {id(line): line for _, line in runs}.values() for family in corpus.families()}
+                    for line, family in {(line.name, case.family): (line, case.family) for case, line in runs}.values()}
 
         def start(case, line):
             executable = programs[line.name, case.family].result()
