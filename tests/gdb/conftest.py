@@ -27,6 +27,13 @@ def line(request):
     return built.line(request.param)
 
 
+@pytest.fixture
+def own_build(line):
+    """For tests of what a library that we build has: its types, and no recorder between a program and itself."""
+    if not line.patched:
+        pytest.skip("a library as it is shipped has no types, and the recorder's frames lie between")
+
+
 @pytest.fixture(scope="session")
 def build_folder(tmp_path_factory):
     return tmp_path_factory.mktemp("programs")

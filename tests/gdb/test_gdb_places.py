@@ -35,6 +35,7 @@ def open_core(program, core):
     return ["add-inferior -no-connection -exec %s" % program, "inferior 2", "core %s" % core]
 
 
+@pytest.mark.usefixtures("own_build")
 def test_core(wire, hung, program, cores):
     pid = hung.pids[1]
     answer, _ = wire.ask(REQUESTS + ["stack %d" % pid], arguments=[program, cores[1]])
@@ -67,6 +68,7 @@ def test_rank_of_a_core(wire, program, cores):
     assert "rank 3 has no core open here: " in said.err
 
 
+@pytest.mark.usefixtures("own_build")
 @needs_gdbserver
 def test_gdbserver_here(wire, hung):
     """Behind a gdbserver of this machine mpiq may read by itself."""
@@ -112,6 +114,7 @@ def stripped_copy(line, folder):
     return copy
 
 
+@pytest.mark.usefixtures("own_build")
 def test_stripped_library(wire, line, program, tmp_path):
     """Symbols are found in what strip leaves; types are not there, and that is said."""
     library = stripped_copy(line, tmp_path)

@@ -74,6 +74,7 @@ def test_symbols(wire, hung):
     assert b"libompi_dbg_msgq" in bytes.fromhex(ok(said[7]))
 
 
+@pytest.mark.usefixtures("own_build")
 def test_types_and_members(wire, hung):
     said = replies(wire, hung.pids[1], [
         "type struct ompi_communicator_t", "type ompi_communicator_t", "field {0} c_my_rank",
@@ -119,6 +120,7 @@ def test_status_and_threads(wire, hung, program):
     assert threads[0]["name"].startswith("wrong_turn")
 
 
+@pytest.mark.usefixtures("own_build")
 @pytest.mark.parametrize("rank, call", [(1, "PMPI_Recv"), (3, "PMPI_Bcast")])
 def test_stack(wire, hung, rank, call):
     pid = hung.pids[rank]
