@@ -86,6 +86,7 @@ def test_loaded_with_libmpi(line, program, tmp_path):
     assert "Why one rank waits" in said.out
 
 
+@pytest.mark.usefixtures("own_build")
 def test_beside_libmpi(line, program, tmp_path):
     """What beside-libmpi writes is loaded where gdb trusts the library's folder, and only there."""
     library = copy_libmpi(line, tmp_path)
