@@ -5,6 +5,8 @@ import pathlib
 import shutil
 import subprocess
 
+import pytest
+
 import gdb_session
 from hung_job import RANKS, HungJob
 from support import conditions
@@ -73,12 +75,15 @@ def job_with(library, line, program):
     return HungJob(line, ["env", "LD_LIBRARY_PATH=%s" % library, program], RANKS)
 
 
+@pytest.mark.usefixtures("own_build")
 def test_loaded_with_libmpi(line, program, tmp_path):
     """gdb finds a link to the loader beside the library, and loads the commands once."""
     library = copy_libmpi(line, tmp_path)
     with job_with(library, line, program) as job:
         pids = job.stuck().pids
-        pathlib.Path(loaded_library(pids[0]) + "-gdb.py").symlink_to(gdb_session.LOADER)
+        loaded = loaded_library(pids[0])
+        assert loaded.startswith(str(library)) # nothing is written beside another
+        pathlib.Path(loaded + "-gdb.py").symlink_to(gdb_session.LOADER)
         said = gdb_session.run(["help mpi report", "add-inferior -no-connection", "inferior 2",
                                 "attach %d" % pids[1], "help mpi why"], pid=pids[0], load=False,
                                before=["set auto-load safe-path %s:%s" % (library, PLUGIN)])
