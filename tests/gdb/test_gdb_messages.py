@@ -181,6 +181,7 @@ def test_handles_without_mpiq(job):
     assert "$1 = (MPI_Comm) 0x" in said.out
 
 
+@pytest.mark.usefixtures("own_build")
 def test_stripped_patched_library(mpiq, line, tmp_path):
     """The library's own tables say as much as debug information."""
     library = stripped_copy(line, tmp_path)
