@@ -15,7 +15,8 @@ static const char help[] =
     "usage: mpiq [COMMAND] [OPTION...] [TARGET...]\n"
     "\n"
     "Says why an MPI job hangs.  TARGET is the pid of a launcher or of any rank, slurm:JOB[.STEP],\n"
-    "core files, or snapshots; without one, your only MPI job on this machine.\n"
+    "core files, snapshots, or an OTF2 trace (traces.otf2); without one, your only MPI job on\n"
+    "this machine.\n"
     "\n"
     "  report             what is stuck and why (the default)\n"
     "  why RANK           the chain of waits from one rank to the cause\n"
@@ -42,6 +43,7 @@ static const char help[] =
     "  --pause SECONDS    time between the two looks (0.25)\n"
     "  --dll PATH         read all ranks with this message-queue library\n"
     "  --color WHEN       auto, always or never\n"
+    "  --at SECONDS       for a trace: what the ranks do so long after its start\n"
     "  --stall-after SEC  call a job stalled after this long without progress (60)\n"
     "  --hang-after SEC   for run: end a job in which nothing has moved for this long (300)\n"
     "  --keep             for run: report a hung job, but do not end it\n"
@@ -74,6 +76,7 @@ enum {
     OPTION_KEEP,
     OPTION_STRICT,
     OPTION_CHECK,
+    OPTION_AT,
     OPTION_WIRE
 };
 
@@ -98,6 +101,7 @@ static const struct option long_options[] = {
     {"check", no_argument, NULL, OPTION_CHECK},
     {"json-to", required_argument, NULL, OPTION_JSON_TO}, /* gdb's too */
     {"wire", required_argument, NULL, OPTION_WIRE},       /* gdb's: see docs/WIRE.md */
+    {"at", required_argument, NULL, OPTION_AT},
     {"output", required_argument, NULL, 'o'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -226,6 +230,10 @@ static int take_option(int option, struct command_line *line)
     case OPTION_CHECK:
         line->check = true;
         return -1;
+    case OPTION_AT:
+        return parse_seconds(optarg, &line->options.at)
+                   ? -1
+                   : refuse("--at takes seconds after the trace's start, not '%s'", optarg);
     case OPTION_WIRE:
         return parse_wire(optarg, line) ? -1 : refuse("--wire takes two descriptors, not '%s'", optarg);
     case 'o':

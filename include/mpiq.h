@@ -66,11 +66,12 @@ struct mpiq_options {
         *via;    /* the command line that reaches a host, with {host} in it; NULL: the launcher's, or ssh */
     double wait; /* seconds that a host may take for each look; 0: 30 */
     unsigned fanout; /* connections to hosts to set up at a time; 0: 64 */
+    double at;       /* of a trace: seconds after its start to look at; negative: its end */
 };
 
-#define MPIQ_OPTIONS_DEFAULT                                                                \
-    {                                                                                       \
-        .size = sizeof(struct mpiq_options), .pause = -1, .stacks = true, .stall_after = 60 \
+#define MPIQ_OPTIONS_DEFAULT                                                                          \
+    {                                                                                                 \
+        .size = sizeof(struct mpiq_options), .pause = -1, .stacks = true, .stall_after = 60, .at = -1 \
     }
 
 /* Finds the ranks, reads them and decides.  Fails only if nothing at all could be read: an unreadable rank is

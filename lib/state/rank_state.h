@@ -475,6 +475,7 @@ enum mpiq_phase {
     X(RECORDER, "recorder")     \
     X(DEBUG_INFO, "debug info") \
     X(LAYOUTS, "layouts")       \
+    X(TRACE, "trace")           \
     X(STACKS, "stacks")
 
 enum mpiq_source {
