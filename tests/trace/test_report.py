@@ -85,7 +85,7 @@ def test_another_root(mpiq, tmp_path):
     for rank in range(3):
         script.collective(rank, 0.1, 0.2, "MPI_Bcast", "bcast", 1 if rank == 2 else 0)
     script.finish(1)
-    assert "Rank 2 called MPI_Bcast with root 1, ranks 0-1 root 0 (collective 1 on" in report(mpiq, script, tmp_path).out
+    assert "Rank 2 called MPI_Bcast with root 1, ranks 0-1 with root 0 (collective 1 on" in report(mpiq, script, tmp_path).out
 
 
 def test_overlapping_requests_are_numbered_as_they_started(mpiq, tmp_path):
