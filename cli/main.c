@@ -81,6 +81,18 @@ static int answer(struct command_line *line, struct mpiq_job *job)
     return status == EXIT_FINE ? mpiq_job_exit_status(job) : status;
 }
 
+static int late(struct command_line *line)
+{
+    char *text = NULL;
+    line->render.width = width_of_text();
+    struct mpiq_error *error = mpiq_late(&line->options, &line->render, &text);
+    if (error)
+        return say_error(error);
+    int status = put_out(NULL, text);
+    free(text);
+    return status;
+}
+
 static int doctor(struct command_line *line)
 {
     char *text = NULL;
@@ -139,6 +151,8 @@ int main(int argc, char **argv)
     switch (line.command) {
     case COMMAND_DOCTOR:
         return doctor(&line);
+    case COMMAND_LATE:
+        return late(&line);
     case COMMAND_RUN:
         return run(&line);
     case COMMAND_ASK:

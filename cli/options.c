@@ -25,6 +25,7 @@ static const char help[] =
     "  comms              communicators and their members\n"
     "  ranks              one line for each rank: where it is\n"
     "  history RANK       its last MPI calls: all under the recorder, collectives with the patch\n"
+    "  late TRACE         where the ranks of an OTF2 trace lost time waiting, and who was late\n"
     "  snapshot -o FILE   write what was read to a file, for later or for another machine\n"
     "  doctor             what this machine and this job allow, and what would help\n"
     "  record -- PROGRAM  run an MPI program under the recorder: mpirun -n 4 mpiq record -- ./solver\n"
@@ -115,7 +116,7 @@ static const struct {
     {"report", COMMAND_REPORT}, {"why", COMMAND_WHY},           {"collectives", COMMAND_COLLECTIVES},
     {"queues", COMMAND_QUEUES}, {"comms", COMMAND_COMMS},       {"ranks", COMMAND_RANKS},
     {"doctor", COMMAND_DOCTOR}, {"snapshot", COMMAND_SNAPSHOT}, {"run", COMMAND_RUN},
-    {"ask", COMMAND_ASK},       {"history", COMMAND_HISTORY},
+    {"ask", COMMAND_ASK},       {"history", COMMAND_HISTORY},   {"late", COMMAND_LATE},
 };
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
@@ -298,6 +299,8 @@ static int check_options(const struct command_line *line)
                                                                                                 : "snapshot");
     if (line->command != COMMAND_COLLECTIVES && line->command != COMMAND_COMMS && line->render.comm)
         return refuse("--comm goes with collectives and comms only");
+    if (line->command == COMMAND_LATE && (line->html || line->render.ranks || line->options.at >= 0))
+        return refuse("late takes no %s", line->html ? "--html" : line->render.ranks ? "--ranks" : "--at");
     if (line->command != COMMAND_SNAPSHOT && line->output)
         return refuse("-o goes with snapshot only");
     if (!renders && (line->html || line->render.format == MPIQ_FORMAT_JSON))

@@ -19,6 +19,7 @@ enum command {
     COMMAND_SNAPSHOT,
     COMMAND_DOCTOR,
     COMMAND_RUN,
+    COMMAND_LATE,
     COMMAND_ASK /* gdb's commands ask: see docs/WIRE.md */
 };
 

@@ -44,7 +44,7 @@ FOR_OTHERS = {
     "lib/rank/reader": set(),
     "lib/trace/reader": set(),
     "lib/job": {"diagnose.h", "diagnose_options.h"},
-    "lib/report": {"report.h"},
+    "lib/report": {"late.h", "report.h"},
     "lib/hosts": {"collection.h", "collector.h", "launcher.h", "order.h"},
     "lib/look": set(),
 }

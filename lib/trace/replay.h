@@ -36,12 +36,12 @@ struct mpiq_trace_mpi_call {
     bool completed;   /* any request did */
     bool called_back; /* the program's own code ran inside of it */
     struct mpiq_trace_candidate {
-        uint64_t until;        /* when what it waited for was there: the enter of the late call; 0: nothing */
-        uint64_t since;        /* when it and the late one last synchronised, as it saw it */
-        uint64_t late_since;   /* the same, as the late one saw it */
-        uint64_t instance;     /* of the message or collective, by a number of its own */
-        uint32_t location;     /* of the late one */
-        uint8_t kind;          /* enum mpiq_late_kind */
+        uint64_t until;      /* when what it waited for was there: the enter of the late call; 0: nothing */
+        uint64_t since;      /* when it and the late one last synchronised, as it saw it */
+        uint64_t late_since; /* the same, as the late one saw it */
+        uint64_t instance;   /* of the message or collective, by a number of its own */
+        uint32_t location;   /* of the late one */
+        uint8_t kind;        /* enum mpiq_late_kind */
         bool wrong_order;
     } candidate;
 };
@@ -55,7 +55,7 @@ struct mpiq_trace_send {
     uint64_t request; /* 0: blocking */
     uint64_t bytes;
     uint64_t receiver_enter; /* of the call that posted the receive, once matched */
-    uint64_t since, receiver_since; /* of late: when the two ranks last synchronised before */
+    uint64_t since;          /* of late: when the two ranks last synchronised before */
     uint32_t receiver_location;
     uint32_t receiver;
     uint32_t channel_comm, tag;

@@ -106,6 +106,11 @@ def definitions(anchor):
     return _print(anchor, "-G")
 
 
+def resolution(anchor):
+    """Ticks a second."""
+    return int(re.search(r"Ticks per Seconds: (\d+)", "\n".join(definitions(anchor)))[1])
+
+
 def communicators(anchor):
     """World ranks of each communicator; a pair of lists for an intercommunicator, None for MPI_COMM_SELF."""
     groups, found = {}, {}

@@ -24,6 +24,7 @@
 #include "rank/confine.h"
 #include "state/state_lines.h"
 #include "target/pipe.h"
+#include "trace/late.h"
 #include "trace/state.h"
 
 enum { WIRE = 3 };
@@ -130,13 +131,20 @@ static struct mpiq_error *report(struct mpiq_trace_stream *stream, struct reques
     return error;
 }
 
+static struct mpiq_error *say_late(void *context, const char *line, size_t length)
+{
+    const struct request *request = context;
+    say("state", request->number, line, length);
+    return NULL;
+}
+
 static void serve(struct request *request)
 {
     struct mpiq_trace_stream *stream = NULL;
     at_work = request->number;
     struct mpiq_error *error = mpiq_trace_stream_create(request->path, &stream);
     if (!error)
-        error = report(stream, request);
+        error = request->late ? mpiq_trace_late(stream, say_late, request) : report(stream, request);
     mpiq_trace_stream_destroy(stream);
     if (error)
         say_failure(request->number, error);
