@@ -7,8 +7,9 @@
 #include "base/array.h"
 #include "base/debug.h"
 
-/* Events of a location in memory at a time. */
-enum { BATCH = 640, EXTRAS_MOST = 1 << 20 };
+/* Events of a location in memory at a time: as many as are cheap, and where each batch costs another opening
+   of the file, as many as there is room for. */
+enum { BATCH = 256, LARGE_BATCH = 1280, EXTRAS_MOST = 1 << 20 };
 
 struct source {
     struct mpiq_trace_event *events; /* NULL: none yet */
@@ -34,12 +35,14 @@ struct mpiq_trace_stream {
     char *creator;
     bool failed;
     bool given;  /* an event was given that is still the first */
-    bool single; /* few locations: their readers stay open */
+    bool single; /* every location has a reader, which stays open */
+    uint32_t batch;
     OTF2_EvtReader **readers;
 };
 
-/* With so few locations each has its own reader. */
-enum { FEW = 16 };
+/* Readers stay open if all their buffers together are no larger; each has a file open. */
+#define BUFFERS_MOST ((uint64_t)64 << 20)
+enum { OPEN_MOST = 2048, EVENT_BYTES = 16 };
 
 /* ---- events ---------------------------------------------------------------------------------------------
  */
@@ -48,7 +51,7 @@ static OTF2_CallbackCode add(struct mpiq_trace_stream *stream, uint64_t time,
                              const struct mpiq_trace_event *event)
 {
     struct source *source = &stream->sources[stream->current];
-    if (source->count >= BATCH)
+    if (source->count >= stream->batch)
         return OTF2_CALLBACK_INTERRUPT;
     if (time < source->last)
         stream->backwards++;
@@ -255,7 +258,8 @@ static OTF2_EvtReader *reader_of(struct mpiq_trace_stream *stream, uint32_t loca
         OTF2_Reader_RegisterEvtCallbacks(stream->reader, *reader, stream->callbacks, stream) != OTF2_SUCCESS)
         return NULL;
     uint64_t position = stream->sources[location].position;
-    if (*reader && position > 0 && OTF2_EvtReader_Seek(*reader, position) != OTF2_SUCCESS)
+    /* libotf2 counts events from 1. */
+    if (*reader && position > 0 && OTF2_EvtReader_Seek(*reader, position + 1) != OTF2_SUCCESS)
         return NULL;
     return *reader;
 }
@@ -269,7 +273,7 @@ static void fill(struct mpiq_trace_stream *stream, uint32_t location)
         return;
     stream->current = location;
     if (!source->events)
-        source->events = malloc(BATCH * sizeof *source->events);
+        source->events = malloc(stream->batch * sizeof *source->events);
     if (!source->events) {
         stream->failed = true;
         return;
@@ -280,13 +284,13 @@ static void fill(struct mpiq_trace_stream *stream, uint32_t location)
     /* Records without a callback of ours fill no room: a batch may be empty and not the last. */
     do {
         read = 0;
-        code =
-            reader ? OTF2_Reader_ReadLocalEvents(stream->reader, reader, BATCH, &read) : OTF2_ERROR_INVALID;
+        code = reader ? OTF2_Reader_ReadLocalEvents(stream->reader, reader, stream->batch, &read)
+                      : OTF2_ERROR_INVALID;
         source->position += read;
-    } while (code == OTF2_SUCCESS && read == BATCH && source->count == 0);
+    } while (code == OTF2_SUCCESS && read == stream->batch && source->count == 0);
     if (!reader)
         source->end = source->position == 0 ? MPIQ_TRACE_MISSING : MPIQ_TRACE_CUT;
-    else if (code != OTF2_SUCCESS || read < BATCH)
+    else if (code != OTF2_SUCCESS || read < stream->batch)
         source->end =
             source->position < stream->definitions.locations[location].events || code != OTF2_SUCCESS
                 ? MPIQ_TRACE_CUT
@@ -432,6 +436,20 @@ static void read_local_definitions(struct mpiq_trace_stream *stream)
     OTF2_Reader_CloseDefFiles(stream->reader);
 }
 
+/* A reader's buffer holds a chunk of its file, or all of a smaller one. */
+static bool fits_open(const struct mpiq_trace_stream *stream)
+{
+    uint64_t chunk = 0, definitions = 0, bytes = 0;
+    if (stream->definitions.location_count > OPEN_MOST ||
+        OTF2_Reader_GetChunkSize(stream->reader, &chunk, &definitions) != OTF2_SUCCESS)
+        return false;
+    for (uint32_t i = 0; i < stream->definitions.location_count && bytes <= BUFFERS_MOST; i++) {
+        uint64_t events = stream->definitions.locations[i].events;
+        bytes += events < chunk / EVENT_BYTES ? events * EVENT_BYTES : chunk;
+    }
+    return bytes <= BUFFERS_MOST;
+}
+
 static struct mpiq_error *open_archive(struct mpiq_trace_stream *stream, const char *path)
 {
     OTF2_Error_RegisterCallback(quiet, NULL);
@@ -446,10 +464,11 @@ static struct mpiq_error *open_archive(struct mpiq_trace_stream *stream, const c
     uint32_t count = stream->definitions.location_count;
     for (uint32_t i = 0; i < count; i++)
         OTF2_Reader_SelectLocation(stream->reader, stream->definitions.locations[i].id);
-    stream->single = count <= FEW;
+    stream->single = fits_open(stream);
+    stream->batch = stream->single ? BATCH : LARGE_BATCH;
     stream->sources = calloc((size_t)count + 1, sizeof *stream->sources);
     stream->heap = calloc((size_t)count + 1, sizeof *stream->heap);
-    stream->readers = calloc((size_t)FEW + 1, sizeof *stream->readers);
+    stream->readers = calloc((size_t)count + 1, sizeof *stream->readers);
     stream->callbacks = event_callbacks();
     if (!stream->sources || !stream->heap || !stream->readers || !stream->callbacks)
         return mpiq_error_no_memory();

@@ -206,7 +206,7 @@ static bool parse_options(int count, char **arguments, struct mpiq_confinement *
 
 int main(int count, char **arguments)
 {
-    struct mpiq_confinement confinement = {.kind = MPIQ_CONFINED_HELPER,
+    struct mpiq_confinement confinement = {.kind = MPIQ_CONFINED_READER, /* it has many files open */
                                            .keep_error = getenv("MPIQ_DEBUG") != NULL};
     if (fcntl(WIRE, F_GETFD) < 0) {
         fprintf(stderr, "mpiq-trace-reader is started by mpiq, not by hand\n");
