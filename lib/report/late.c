@@ -7,26 +7,6 @@
 #include "base/json_text.h"
 #include "report/late_private.h"
 
-static int compare_strings(const char *a, const char *b)
-{
-    return strcmp(a ? a : "", b ? b : "");
-}
-
-static int compare_sites(const struct mpiq_late_site *a, const struct mpiq_late_site *b)
-{
-    int order = compare_strings(a->call, b->call);
-    if (!order)
-        order = compare_strings(a->file, b->file);
-    if (!order)
-        order = a->line < b->line ? -1 : a->line > b->line;
-    return order ? order : compare_strings(a->function, b->function);
-}
-
-bool mpiq_late_same_site(const struct mpiq_late_site *a, const struct mpiq_late_site *b)
-{
-    return compare_sites(a, b) == 0;
-}
-
 /* ---- JSON -----------------------------------------------------------------------------------------------
  */
 
@@ -117,9 +97,9 @@ static int compare_waits(const void *left, const void *right)
     const struct mpiq_late_waiting *b = right;
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
-    int order = compare_sites(&a->site, &b->site);
+    int order = mpiq_late_compare_sites(&a->site, &b->site);
     if (!order)
-        order = compare_strings(a->site.path, b->site.path);
+        order = strcmp(a->site.path ? a->site.path : "", b->site.path ? b->site.path : "");
     return order ? order : a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
@@ -129,7 +109,7 @@ static int compare_rank_sites(const void *left, const void *right)
     const struct mpiq_lateness *b = right;
     if (a->rank != b->rank)
         return a->rank < b->rank ? -1 : 1;
-    return compare_sites(&a->site, &b->site);
+    return mpiq_late_compare_sites(&a->site, &b->site);
 }
 
 static int compare_costs(const void *left, const void *right)

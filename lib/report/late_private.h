@@ -14,9 +14,6 @@ struct mpiq_late_row {
     struct mpiq_rank_set ranks;
 };
 
-/* Whether two stand at one place: path aside. */
-bool mpiq_late_same_site(const struct mpiq_late_site *a, const struct mpiq_late_site *b);
-
 void mpiq_show_late(struct mpiq_page *page, const struct mpiq_late_report *report);
 void mpiq_json_late(struct mpiq_page *page, const struct mpiq_late_report *report);
 

@@ -152,7 +152,7 @@ static void show_delays(struct mpiq_page *page, const struct mpiq_late_report *r
 /* Ranks that waited in the same way at the same place are one row. */
 static bool alike(const struct mpiq_late_waiting *a, const struct mpiq_late_waiting *b)
 {
-    return a->kind == b->kind && mpiq_late_same_site(&a->site, &b->site);
+    return a->kind == b->kind && mpiq_late_compare_sites(&a->site, &b->site) == 0;
 }
 
 static void show_wait_row(struct mpiq_page *page, struct mpiq_columns *table,

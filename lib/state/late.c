@@ -30,6 +30,21 @@ const char *mpiq_late_name(enum mpiq_late_kind kind)
     return names[kind];
 }
 
+static int compare_strings(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "");
+}
+
+int mpiq_late_compare_sites(const struct mpiq_late_site *a, const struct mpiq_late_site *b)
+{
+    int order = compare_strings(a->call, b->call);
+    if (!order)
+        order = compare_strings(a->file, b->file);
+    if (!order)
+        order = a->line < b->line ? -1 : a->line > b->line;
+    return order ? order : compare_strings(a->function, b->function);
+}
+
 /* One line, taken apart: what is not there is 0. */
 struct line {
     struct mpiq_late_report *report;

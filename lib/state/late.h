@@ -44,6 +44,9 @@ struct mpiq_late_site {
     int32_t line;
 };
 
+/* Orders by call, file, line and function: not by path. */
+int mpiq_late_compare_sites(const struct mpiq_late_site *a, const struct mpiq_late_site *b);
+
 /* Waiting of one kind by one rank on one call path; times in seconds. */
 struct mpiq_late_waiting {
     struct mpiq_late_site site;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "state/rank_state.h"
-#include "trace/definitions.h"
 
 static const struct {
     const char *name; /* after MPI_ */

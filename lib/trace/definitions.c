@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "state/group_json.h"
-#include "trace/call.h"
 
 const char *const mpiq_trace_attribute_names[MPIQ_TRACE_ATTRIBUTES] = {
     [MPIQ_TRACE_PEER] = "mpiq peer",         [MPIQ_TRACE_TAG] = "mpiq tag",

@@ -14,32 +14,9 @@
 
 #include "base/error.h"
 #include "base/hash_table.h"
+#include "trace/call.h"
 
 #define MPIQ_TRACE_NONE UINT32_MAX /* of an index */
-
-/* What an MPI call does, as far as waiting is concerned. */
-enum mpiq_trace_call {
-    MPIQ_TRACE_OUTSIDE, /* no MPI call */
-    MPIQ_TRACE_OTHER,
-    MPIQ_TRACE_SEND,
-    MPIQ_TRACE_BSEND,
-    MPIQ_TRACE_SSEND,
-    MPIQ_TRACE_RSEND,
-    MPIQ_TRACE_ISSEND, /* non-blocking and synchronous */
-    MPIQ_TRACE_RECEIVE,
-    MPIQ_TRACE_SENDRECV,
-    MPIQ_TRACE_PROBE,
-    MPIQ_TRACE_WAIT,
-    MPIQ_TRACE_WAITALL,
-    MPIQ_TRACE_WAITANY,
-    MPIQ_TRACE_WAITSOME,
-    MPIQ_TRACE_TEST, /* asks and does not wait */
-    MPIQ_TRACE_COLLECTIVE,
-    MPIQ_TRACE_INIT,
-    MPIQ_TRACE_FINALIZE,
-    MPIQ_TRACE_FREE,      /* of a request */
-    MPIQ_TRACE_UNRECORDED /* receives a message of which there is no record: MPI_Mrecv and the like */
-};
 
 struct mpiq_trace_region {
     uint64_t id;

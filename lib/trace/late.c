@@ -6,7 +6,7 @@
 
 #include "state/rank_state.h"
 #include "trace/blame.h"
-#include "trace/late_private.h"
+#include "trace/lateness.h"
 
 /* ---- when ranks synchronised ----------------------------------------------------------------------------
  */

@@ -10,12 +10,10 @@
 #ifndef MPIQ_TRACE_LATE_H
 #define MPIQ_TRACE_LATE_H
 
-#include "state/late.h"
-#include "trace/replay.h"
+#include "trace/stream.h"
+#include "trace/tell.h"
 
-/* Goes through the whole trace and writes what it finds as JSON, one object a line, to the callback: see
-   docs/TRACES.md, "late --json"; the lines are its arrays' elements. */
-typedef struct mpiq_error *mpiq_late_callback(void *context, const char *line, size_t length);
+/* Goes through the whole trace and gives what it finds. */
 struct mpiq_error *mpiq_trace_late(struct mpiq_trace_stream *stream, mpiq_late_callback *callback,
                                    void *context);
 

@@ -5,7 +5,7 @@
 #define MPIQ_TRACE_PENDING_H
 
 #include "state/rank_state.h"
-#include "trace/state_private.h"
+#include "trace/telling.h"
 
 /* All messages that were not received; false without memory. */
 bool mpiq_trace_collect(const struct mpiq_trace_replay *replay, struct mpiq_trace_telling *telling);

@@ -10,43 +10,6 @@
 #include "base/memory.h"
 #include "state/group_hash.h"
 #include "trace/pending.h"
-#include "trace/state_private.h"
-
-/* Times of a trace count from its start; 0 is "not known". */
-#define BEGIN_NS INT64_C(1000000000)
-
-int64_t mpiq_trace_ns(const struct mpiq_trace_replay *replay, uint64_t ticks)
-{
-    if (ticks <= replay->start)
-        return BEGIN_NS;
-    double seconds = (double)(ticks - replay->start) / (double)replay->definitions->resolution;
-    return seconds >= 9e9 ? INT64_MAX / 2 : BEGIN_NS + (int64_t)(seconds * 1e9);
-}
-
-const struct mpiq_trace_region *mpiq_trace_region_of(const struct mpiq_trace_replay *replay, uint32_t path)
-{
-    uint32_t region = path < replay->paths.count ? replay->paths.paths[path].region : MPIQ_TRACE_NONE;
-    return region == MPIQ_TRACE_NONE ? NULL : &replay->definitions->regions[region];
-}
-
-const char *mpiq_trace_call_name(const struct mpiq_trace_replay *replay, uint32_t path)
-{
-    const struct mpiq_trace_region *region = mpiq_trace_region_of(replay, path);
-    return region && region->call != MPIQ_TRACE_OUTSIDE ? region->name : NULL;
-}
-
-void mpiq_trace_place(const struct mpiq_trace_replay *replay, struct mpiq_rank_state *state, uint32_t path,
-                      struct mpiq_place *ret)
-{
-    uint32_t user = path < replay->paths.count ? replay->paths.paths[path].user : 0;
-    const struct mpiq_trace_region *region = mpiq_trace_region_of(replay, user);
-    *ret = (struct mpiq_place){0};
-    if (!region)
-        return;
-    ret->function = mpiq_rank_state_intern(state, region->name);
-    ret->file = region->file && region->file[0] ? mpiq_rank_state_intern(state, region->file) : NULL;
-    ret->line = ret->file ? region->line : 0;
-}
 
 /* ---- communicators --------------------------------------------------------------------------------------
  */
@@ -202,11 +165,11 @@ static struct mpiq_error *missing(const struct mpiq_trace_replay *replay, uint32
         return mpiq_error_create(
             MPIQ_ERROR_SHORT, "%llu.evt is cut short: %llu of %llu events, up to %.3f s, can be read",
             (unsigned long long)location->id, (unsigned long long)read, (unsigned long long)location->events,
-            (double)(mpiq_trace_ns(replay, replay->threads[master].last) - BEGIN_NS) / 1e9);
+            (double)(mpiq_trace_ns(replay, replay->threads[master].last) - MPIQ_TRACE_BEGIN_NS) / 1e9);
     return NULL;
 }
 
-bool mpiq_trace_is_broken(const struct mpiq_trace_replay *replay, uint32_t number)
+static bool is_broken(const struct mpiq_trace_replay *replay, uint32_t number)
 {
     struct mpiq_error *error = missing(replay, number);
     mpiq_error_destroy(error);
@@ -224,7 +187,7 @@ static bool all_through(const struct mpiq_trace_replay *replay)
 {
     bool any = false;
     for (uint32_t i = 0; replay->at_end && i < replay->definitions->rank_count; i++) {
-        if (mpiq_trace_is_broken(replay, i))
+        if (is_broken(replay, i))
             continue;
         if (!is_through(replay, i))
             return false;

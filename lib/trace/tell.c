@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json_text.h"
-#include "trace/late_private.h"
+#include "trace/tell.h"
 
 /* So many frames of a path are told: the innermost ones. */
 enum { FRAMES_MOST = 24, LINES_MOST = 200000 };

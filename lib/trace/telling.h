@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* state_private - what state, pending, waiting and facts share. */
-#ifndef MPIQ_TRACE_STATE_PRIVATE_H
-#define MPIQ_TRACE_STATE_PRIVATE_H
+/* telling - what it takes to tell a replay's state: times, places, and the messages that were not received.
+ */
+#ifndef MPIQ_TRACE_TELLING_H
+#define MPIQ_TRACE_TELLING_H
 
+#include "state/rank_state.h"
 #include "trace/replay.h"
 
 /* Messages sent and not received, of one envelope and one place. */
@@ -14,6 +16,9 @@ struct mpiq_trace_outstanding {
     uint64_t sent;     /* of that envelope, in all */
     uint64_t received; /* the same */
 };
+
+/* Where a trace begins, in nanoseconds: 0 is "not known". */
+#define MPIQ_TRACE_BEGIN_NS INT64_C(1000000000)
 
 struct mpiq_trace_telling {
     const struct mpiq_trace_replay *replay;
@@ -34,6 +39,5 @@ const char *mpiq_trace_call_name(const struct mpiq_trace_replay *replay, uint32_
 /* Where a call was made: the function that made it. */
 void mpiq_trace_place(const struct mpiq_trace_replay *replay, struct mpiq_rank_state *state, uint32_t path,
                       struct mpiq_place *ret);
-bool mpiq_trace_is_broken(const struct mpiq_trace_replay *replay, uint32_t rank);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* late_private - what late, blame and tell share. */
-#ifndef MPIQ_TRACE_LATE_PRIVATE_H
-#define MPIQ_TRACE_LATE_PRIVATE_H
+/* lateness - what is known of the waiting in a trace so far: sums by place, and what they are made from. */
+#ifndef MPIQ_TRACE_LATENESS_H
+#define MPIQ_TRACE_LATENESS_H
 
 #include "base/array.h"
+#include "state/late.h"
 #include "trace/journal.h"
-#include "trace/late.h"
+#include "trace/replay.h"
 
 /* When one of two ranks last waited for the other. */
 struct mpiq_late_pair {
@@ -71,8 +72,5 @@ struct mpiq_late {
     uint32_t *touched;
     uint32_t touched_count;
 };
-
-/* tell.c */
-struct mpiq_error *mpiq_late_tell(struct mpiq_late *late, mpiq_late_callback *callback, void *context);
 
 #endif
