@@ -67,6 +67,12 @@ static int answer(struct command_line *line, struct mpiq_job *job)
             fprintf(stderr, "mpiq: wrote the snapshot %s\n", line->output);
         return error ? say_error(error) : EXIT_FINE;
     }
+    if (line->otf2) {
+        struct mpiq_error *error = mpiq_job_otf2(job, line->otf2);
+        if (!error)
+            fprintf(stderr, "mpiq: wrote the trace %s/traces.otf2\n", line->otf2);
+        return error ? say_error(error) : EXIT_FINE;
+    }
     char *text = NULL;
     line->render.width = width_of_text();
     struct mpiq_error *error = mpiq_job_render(job, view_of(line->command), &line->render, &text);

@@ -44,6 +44,8 @@ static const char help[] =
     "  --pause SECONDS    time between the two looks (0.25)\n"
     "  --dll PATH         read all ranks with this message-queue library\n"
     "  --color WHEN       auto, always or never\n"
+    "  --otf2 DIR         for history (without RANK) and run (of a job that hangs): write the last\n"
+    "                     calls of all ranks as an OTF2 trace\n"
     "  --at SECONDS       for a trace: what the ranks do so long after its start\n"
     "  --stall-after SEC  call a job stalled after this long without progress (60)\n"
     "  --hang-after SEC   for run: end a job in which nothing has moved for this long (300)\n"
@@ -78,6 +80,7 @@ enum {
     OPTION_STRICT,
     OPTION_CHECK,
     OPTION_AT,
+    OPTION_OTF2,
     OPTION_WIRE
 };
 
@@ -103,6 +106,7 @@ static const struct option long_options[] = {
     {"json-to", required_argument, NULL, OPTION_JSON_TO}, /* gdb's too */
     {"wire", required_argument, NULL, OPTION_WIRE},       /* gdb's: see docs/WIRE.md */
     {"at", required_argument, NULL, OPTION_AT},
+    {"otf2", required_argument, NULL, OPTION_OTF2},
     {"output", required_argument, NULL, 'o'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -231,6 +235,9 @@ static int take_option(int option, struct command_line *line)
     case OPTION_CHECK:
         line->check = true;
         return -1;
+    case OPTION_OTF2:
+        line->otf2 = optarg;
+        return -1;
     case OPTION_AT:
         return parse_seconds(optarg, &line->options.at)
                    ? -1
@@ -299,6 +306,8 @@ static int check_options(const struct command_line *line)
                                                                                                 : "snapshot");
     if (line->command != COMMAND_COLLECTIVES && line->command != COMMAND_COMMS && line->render.comm)
         return refuse("--comm goes with collectives and comms only");
+    if (line->otf2 && line->command != COMMAND_HISTORY && line->command != COMMAND_RUN)
+        return refuse("--otf2 goes with history and run only");
     if (line->command == COMMAND_LATE && (line->html || line->render.ranks || line->options.at >= 0))
         return refuse("late takes no %s", line->html ? "--html" : line->render.ranks ? "--ranks" : "--at");
     if (line->command != COMMAND_SNAPSHOT && line->output)
@@ -319,7 +328,8 @@ static int check(int argc, char **argv, struct command_line *line)
     int status = check_options(line);
     if (status >= 0)
         return status;
-    if (line->command == COMMAND_WHY || line->command == COMMAND_HISTORY) {
+    bool all_ranks = line->command == COMMAND_HISTORY && line->otf2;
+    if (line->command == COMMAND_WHY || (line->command == COMMAND_HISTORY && !all_ranks)) {
         const char *word = line->command == COMMAND_WHY ? "why" : "history";
         if (optind == argc)
             return refuse("%s needs a rank: mpiq %s 3", word, word);

@@ -34,6 +34,7 @@ struct command_line {
     const char *json;     /* of --json-to; NULL */
     const char *output;   /* of snapshot -o; NULL */
     const char *html;     /* of --html; NULL */
+    const char *otf2;     /* of --otf2; NULL */
     double hang_after;    /* of run, in seconds */
     bool hang_given;      /* --hang-after is on the command line */
     bool stall_given;     /* --stall-after is */

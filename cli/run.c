@@ -140,6 +140,20 @@ static bool start(struct command_line *line)
 /* ---- looks ----------------------------------------------------------------------------------------------
  */
 
+/* The trace of --otf2, once. */
+static void write_trace(const struct command_line *line, const struct mpiq_job *job)
+{
+    static bool written;
+    if (!line->otf2 || written)
+        return;
+    written = true;
+    struct mpiq_error *error = mpiq_job_otf2(job, line->otf2);
+    if (error)
+        say_error(error);
+    else
+        fprintf(stderr, "mpiq: the trace is in %s/traces.otf2\n", line->otf2);
+}
+
 /* In the file of --html, else on stderr: stdout is the job's. */
 static void tell(const struct command_line *line, const struct mpiq_job *job)
 {
@@ -154,6 +168,7 @@ static void tell(const struct command_line *line, const struct mpiq_job *job)
     else if (put_out(line->html, text) == EXIT_FINE)
         fprintf(stderr, "mpiq: %s: the report is in %s\n", mpiq_job_verdict(job), line->html);
     free(text);
+    write_trace(line, job);
 }
 
 /* A look at the job.  NULL: it has not started yet, is between two programs, or has just ended; none of that

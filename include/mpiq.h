@@ -154,6 +154,10 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
 /* Writes what was read to a file: envelopes, never payload.  Replaces the file in one step, or not at all. */
 struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *path);
 
+/* Writes what was read as an OTF2 archive, directory/traces.otf2: the last calls of all ranks and what they
+   wait for.  The directory must not exist. */
+struct mpiq_error *mpiq_job_otf2(const struct mpiq_job *job, const char *directory);
+
 /* Asks a question about one process (the first wire, or else the first target, of options), as gdb's commands
    do: what a handle stands for, what is in a queue, what a message contains.  Question and answer are JSON
    (docs/WIRE.md, "Questions"); the caller frees the answer. */

@@ -363,7 +363,9 @@ static bool is_whole_world(const struct mpiq_trace_definitions *definitions, uin
 
 static void check_comms(struct mpiq_trace_definitions *definitions)
 {
-    bool world = false;
+    bool world = false, named = false;
+    for (uint32_t i = 0; i < definitions->comm_count; i++)
+        named = named || strcmp(definitions->comms[i].name, "MPI_COMM_WORLD") == 0;
     for (uint32_t i = 0; i < definitions->comm_count; i++) {
         struct mpiq_trace_comm *comm = &definitions->comms[i];
         uint32_t group = FIND(definitions, group, comm->group_id);
@@ -376,7 +378,8 @@ static void check_comms(struct mpiq_trace_definitions *definitions)
         comm->remote = remote;
         comm->self = definitions->groups[group].self;
         bool first = !world && !comm->inter && FIND(definitions, comm, comm->parent) == MPIQ_TRACE_NONE;
-        comm->world = first && is_whole_world(definitions, group);
+        comm->world = first && is_whole_world(definitions, group) &&
+                      (!named || strcmp(comm->name, "MPI_COMM_WORLD") == 0);
         world = world || comm->world;
         if (comm->world)
             comm->name = "MPI_COMM_WORLD"; /* of a program that ended early it is not written */

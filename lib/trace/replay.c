@@ -236,6 +236,10 @@ static void on_communicator(struct mpiq_trace_replay *replay, uint32_t rank,
     struct mpiq_trace_member *member = mpiq_trace_member_of(replay, rank, event->subject);
     if (!member)
         return;
+    /* A history of ours says how many collectives came before it. */
+    const struct mpiq_trace_extra *extra = mpiq_trace_stream_extra(replay->stream, event);
+    if (extra && extra->set & 1u << MPIQ_TRACE_NUMBER)
+        member->number = extra->values[MPIQ_TRACE_NUMBER] & INT64_MAX;
     member->created |= event->kind == MPIQ_TRACE_COMM_CREATE;
     member->destroyed = event->kind == MPIQ_TRACE_COMM_DESTROY;
 }

@@ -206,6 +206,16 @@ static uint8_t phase_of(const struct mpiq_trace_rank *rank, bool ended)
                                : MPIQ_PHASE_INITIALIZING;
 }
 
+/* A history of ours ends when the job was looked at, after its last event. */
+static uint64_t end_of(const struct mpiq_trace_replay *replay)
+{
+    const struct mpiq_trace_definitions *definitions = replay->definitions;
+    uint64_t end = definitions->offset + definitions->length;
+    return replay->at_end && definitions->length > 0 && end - 1 > replay->now && end > definitions->offset
+               ? end - 1
+               : replay->now;
+}
+
 static bool fill(struct mpiq_trace_telling *telling, struct mpiq_rank_state *state, uint32_t number)
 {
     const struct mpiq_trace_replay *replay = telling->replay;
@@ -218,7 +228,7 @@ static bool fill(struct mpiq_trace_telling *telling, struct mpiq_rank_state *sta
     state->name = (struct mpiq_name){1, (int32_t)number};
     state->world_size = (int32_t)replay->definitions->rank_count;
     state->core = true;
-    state->taken_ns = mpiq_trace_ns(replay, replay->now);
+    state->taken_ns = mpiq_trace_ns(replay, end_of(replay));
     struct mpiq_error *error = missing(replay, number);
     if (error) {
         state->gone = telling->ended;
