@@ -7,9 +7,13 @@
 #include "base/array.h"
 #include "base/debug.h"
 
-/* Events of a location in memory at a time: as many as are cheap, and where each batch costs another opening
-   of the file, as many as there is room for. */
-enum { BATCH = 256, LARGE_BATCH = 1280, EXTRAS_MOST = 1 << 20 };
+/* Events of a location in memory at a time, if its reader stays open. */
+enum { BATCH = 256, EXTRAS_MOST = 1 << 20 };
+
+/* Else each batch costs another opening of the file: so much memory for all locations together, and so much
+   for each. */
+#define BATCHES_ALL ((uint64_t)48 << 20)
+#define BATCHES_EACH ((uint64_t)40 << 10)
 
 struct source {
     struct mpiq_trace_event *events; /* NULL: none yet */
@@ -40,9 +44,8 @@ struct mpiq_trace_stream {
     OTF2_EvtReader **readers;
 };
 
-/* Readers stay open if all their buffers together are no larger; each has a file open. */
+/* Readers stay open if all their buffers together are no larger: each has one of a chunk's size. */
 #define BUFFERS_MOST ((uint64_t)64 << 20)
-enum { OPEN_MOST = 2048, EVENT_BYTES = 16 };
 
 /* ---- events ---------------------------------------------------------------------------------------------
  */
@@ -436,18 +439,11 @@ static void read_local_definitions(struct mpiq_trace_stream *stream)
     OTF2_Reader_CloseDefFiles(stream->reader);
 }
 
-/* A reader's buffer holds a chunk of its file, or all of a smaller one. */
 static bool fits_open(const struct mpiq_trace_stream *stream)
 {
-    uint64_t chunk = 0, definitions = 0, bytes = 0;
-    if (stream->definitions.location_count > OPEN_MOST ||
-        OTF2_Reader_GetChunkSize(stream->reader, &chunk, &definitions) != OTF2_SUCCESS)
-        return false;
-    for (uint32_t i = 0; i < stream->definitions.location_count && bytes <= BUFFERS_MOST; i++) {
-        uint64_t events = stream->definitions.locations[i].events;
-        bytes += events < chunk / EVENT_BYTES ? events * EVENT_BYTES : chunk;
-    }
-    return bytes <= BUFFERS_MOST;
+    uint64_t chunk = 0, definitions = 0;
+    return OTF2_Reader_GetChunkSize(stream->reader, &chunk, &definitions) == OTF2_SUCCESS &&
+           chunk <= BUFFERS_MOST && stream->definitions.location_count * chunk <= BUFFERS_MOST;
 }
 
 static struct mpiq_error *open_archive(struct mpiq_trace_stream *stream, const char *path)
@@ -465,7 +461,8 @@ static struct mpiq_error *open_archive(struct mpiq_trace_stream *stream, const c
     for (uint32_t i = 0; i < count; i++)
         OTF2_Reader_SelectLocation(stream->reader, stream->definitions.locations[i].id);
     stream->single = fits_open(stream);
-    stream->batch = stream->single ? BATCH : LARGE_BATCH;
+    uint64_t bytes = BATCHES_ALL / (count + 1) + BATCHES_EACH;
+    stream->batch = stream->single ? BATCH : (uint32_t)(bytes / sizeof(struct mpiq_trace_event));
     stream->sources = calloc((size_t)count + 1, sizeof *stream->sources);
     stream->heap = calloc((size_t)count + 1, sizeof *stream->heap);
     stream->readers = calloc((size_t)count + 1, sizeof *stream->readers);
