@@ -22,7 +22,6 @@
     X(REDUCE, "early_reduce", "Early Reduce")                                             \
     X(SCAN, "early_scan", "Early Scan")                                                   \
     X(NONBLOCKING, "wait_for_nonblocking_collective", "Wait for Non-blocking Collective") \
-    X(NEIGHBOUR, "wait_at_neighbourhood", "Wait at Neighbourhood")                        \
     X(FENCE, "wait_at_fence", "Wait at Fence")
 
 enum mpiq_late_kind {

@@ -53,10 +53,10 @@ static void free_instance(struct mpiq_trace_replay *replay, struct mpiq_trace_in
     free(instance);
 }
 
-static struct mpiq_trace_instance *instance_of(struct mpiq_trace_replay *replay, uint32_t comm,
+static struct mpiq_trace_instance *instance_of(struct mpiq_trace_replay *replay, uint32_t list, uint32_t comm,
                                                uint64_t number)
 {
-    struct mpiq_trace_instance **at = &replay->instances[comm];
+    struct mpiq_trace_instance **at = &replay->instances[list];
     while (*at && (*at)->number != number)
         at = &(*at)->next;
     if (*at)
@@ -67,6 +67,7 @@ static struct mpiq_trace_instance *instance_of(struct mpiq_trace_replay *replay,
         return NULL;
     }
     instance->comm = comm;
+    instance->list = list;
     instance->number = number;
     *at = instance;
     return instance;
@@ -75,7 +76,7 @@ static struct mpiq_trace_instance *instance_of(struct mpiq_trace_replay *replay,
 /* All members have ended it. */
 static void resolve(struct mpiq_trace_replay *replay, struct mpiq_trace_instance *instance)
 {
-    struct mpiq_trace_instance **at = &replay->instances[instance->comm];
+    struct mpiq_trace_instance **at = &replay->instances[instance->list];
     while (*at != instance)
         at = &(*at)->next;
     *at = instance->next;
@@ -146,6 +147,31 @@ static void compare(struct mpiq_trace_replay *replay, struct mpiq_trace_instance
         instance->root = part->root;
 }
 
+/* The rank's part in an instance, which it may be the last to end. */
+static void join(struct mpiq_trace_replay *replay, uint32_t rank, struct mpiq_trace_collective *collective,
+                 const struct mpiq_trace_member *member, uint32_t list, uint64_t number)
+{
+    struct mpiq_trace_instance *instance = instance_of(replay, list, collective->comm, number);
+    if (!instance)
+        return;
+    if (!mpiq_array_reserve(&instance->parts, &instance->room, (size_t)instance->count + 1)) {
+        replay->failed = true;
+        return;
+    }
+    struct mpiq_trace_part *part = &instance->parts[instance->count++];
+    *part = (struct mpiq_trace_part){.posted = mpiq_trace_call_ref(collective->posted),
+                                     .completed = mpiq_trace_call_ref(collective->completed),
+                                     .rank = rank,
+                                     .local = member->local,
+                                     .remote = member->remote,
+                                     .root = collective->root,
+                                     .collective = class_of(collective)};
+    part->completed->open++;
+    compare(replay, instance, part);
+    if (instance->count == mpiq_trace_comm_size(replay->definitions, collective->comm))
+        resolve(replay, instance);
+}
+
 static void add_part(struct mpiq_trace_replay *replay, uint32_t rank,
                      struct mpiq_trace_collective *collective)
 {
@@ -166,25 +192,38 @@ static void add_part(struct mpiq_trace_replay *replay, uint32_t rank,
                                                                                  .path = posted->path,
                                                                                  .root = collective->root,
                                                                                  .collective = class};
-    struct mpiq_trace_instance *instance = instance_of(replay, collective->comm, number);
-    if (!instance)
+    join(replay, rank, collective, member, collective->comm, number);
+}
+
+/* A fence: those of a window are numbered by themselves.  That all called the same is not asked. */
+static void add_fence(struct mpiq_trace_replay *replay, uint32_t number,
+                      struct mpiq_trace_collective *collective)
+{
+    struct mpiq_trace_rank *rank = &replay->ranks[number];
+    const struct mpiq_trace_definitions *definitions = replay->definitions;
+    collective->comm = definitions->windows[collective->window].comm;
+    if (collective->comm == MPIQ_TRACE_NONE || collective->operation != OTF2_COLLECTIVE_OP_BARRIER)
         return;
-    if (!mpiq_array_reserve(&instance->parts, &instance->room, (size_t)instance->count + 1)) {
-        replay->failed = true;
+    struct mpiq_trace_member *member = mpiq_trace_member_of(replay, number, collective->comm);
+    if (!rank->fences)
+        rank->fences = calloc((size_t)definitions->window_count + 1, sizeof *rank->fences);
+    if (!member || !rank->fences) {
+        replay->failed |= !rank->fences;
         return;
     }
-    struct mpiq_trace_part *part = &instance->parts[instance->count++];
-    *part = (struct mpiq_trace_part){.posted = mpiq_trace_call_ref(collective->posted),
-                                     .completed = mpiq_trace_call_ref(collective->completed),
-                                     .rank = rank,
-                                     .local = member->local,
-                                     .remote = member->remote,
-                                     .root = collective->root,
-                                     .collective = class};
-    part->completed->open++;
-    compare(replay, instance, part);
-    if (instance->count == mpiq_trace_comm_size(replay->definitions, collective->comm))
-        resolve(replay, instance);
+    join(replay, number, collective, member, definitions->comm_count + collective->window,
+         ++rank->fences[collective->window]);
+}
+
+static void add_ended(struct mpiq_trace_replay *replay, uint32_t rank,
+                      struct mpiq_trace_collective *collective)
+{
+    if (collective->status != MPIQ_TRACE_DONE)
+        return;
+    if (collective->window != MPIQ_TRACE_NONE)
+        add_fence(replay, rank, collective);
+    else if (collective->comm != MPIQ_TRACE_NONE)
+        add_part(replay, rank, collective);
 }
 
 /* ---- one rank's, in the order of starting ---------------------------------------------------------------
@@ -203,8 +242,7 @@ static void release(struct mpiq_trace_replay *replay, uint32_t number)
     while (rank->collectives && rank->collectives->status != MPIQ_TRACE_PENDING) {
         struct mpiq_trace_collective *collective = rank->collectives;
         rank->collectives = collective->next;
-        if (collective->status == MPIQ_TRACE_DONE && collective->comm != MPIQ_TRACE_NONE)
-            add_part(replay, number, collective);
+        add_ended(replay, number, collective);
         if (collective->completed)
             mpiq_trace_call_close(replay, collective->completed);
         free_collective(collective);
@@ -303,8 +341,7 @@ void mpiq_trace_release_collectives(struct mpiq_trace_replay *replay)
                 continue;
             }
             *next = collective->next;
-            if (collective->status == MPIQ_TRACE_DONE && collective->comm != MPIQ_TRACE_NONE)
-                add_part(replay, i, collective);
+            add_ended(replay, i, collective);
             if (collective->completed)
                 mpiq_trace_call_close(replay, collective->completed);
             free_collective(collective);
@@ -312,18 +349,23 @@ void mpiq_trace_release_collectives(struct mpiq_trace_replay *replay)
     }
 }
 
-void mpiq_trace_collectives_deinit(struct mpiq_trace_replay *replay)
+static void free_instances(struct mpiq_trace_replay *replay, struct mpiq_trace_instance **lists,
+                           uint32_t count)
 {
-    for (uint32_t i = 0; i < replay->definitions->comm_count; i++) {
-        struct mpiq_trace_instance **const lists[] = {replay->instances, replay->bad};
-        for (int j = 0; j < 2; j++) {
-            while (lists[j] && lists[j][i]) {
-                struct mpiq_trace_instance *instance = lists[j][i];
-                lists[j][i] = instance->next;
-                free_instance(replay, instance, false);
-            }
+    for (uint32_t i = 0; lists && i < count; i++) {
+        while (lists[i]) {
+            struct mpiq_trace_instance *instance = lists[i];
+            lists[i] = instance->next;
+            free_instance(replay, instance, false);
         }
     }
+}
+
+void mpiq_trace_collectives_deinit(struct mpiq_trace_replay *replay)
+{
+    const struct mpiq_trace_definitions *definitions = replay->definitions;
+    free_instances(replay, replay->instances, definitions->comm_count + definitions->window_count);
+    free_instances(replay, replay->bad, definitions->comm_count);
     for (uint32_t i = 0; replay->ranks && i < replay->definitions->rank_count; i++) {
         while (replay->ranks[i].collectives) {
             struct mpiq_trace_collective *collective = replay->ranks[i].collectives;

@@ -154,6 +154,10 @@ static enum shape shape_of(int class, bool *blocking, uint8_t *kind)
     const char *rest = name + 4;
     if (!*blocking && rest[0] == 'I')
         rest++;
+    if (strcmp(rest, "Win_fence") == 0) {
+        *kind = MPIQ_LATE_FENCE;
+        return ALL;
+    }
     if (strcasecmp(rest, "barrier") == 0) {
         *kind = MPIQ_LATE_BARRIER;
         return ALL;

@@ -294,7 +294,8 @@ static bool allocate(struct mpiq_trace_replay *replay)
     const struct mpiq_trace_definitions *definitions = replay->definitions;
     replay->ranks = calloc((size_t)definitions->rank_count + 1, sizeof *replay->ranks);
     replay->threads = calloc((size_t)definitions->location_count + 1, sizeof *replay->threads);
-    replay->instances = calloc((size_t)definitions->comm_count + 1, sizeof(void *));
+    replay->instances =
+        calloc((size_t)definitions->comm_count + definitions->window_count + 1, sizeof(void *));
     replay->bad = calloc((size_t)definitions->comm_count + 1, sizeof(void *));
     return replay->ranks && replay->threads && replay->instances && replay->bad &&
            mpiq_trace_messages_init(replay);
@@ -351,6 +352,7 @@ void mpiq_trace_replay_deinit(struct mpiq_trace_replay *replay)
         for (uint32_t j = 0; j < replay->ranks[i].member_count; j++)
             free(replay->ranks[i].members[j].counts);
         free(replay->ranks[i].members);
+        free(replay->ranks[i].fences);
     }
     free(replay->ranks);
     free(replay->threads);

@@ -122,7 +122,8 @@ struct mpiq_trace_part {
 /* One collective of a communicator: the parts that have ended so far. */
 struct mpiq_trace_instance {
     struct mpiq_trace_instance *next;
-    uint64_t number; /* on its communicator */
+    uint64_t number; /* on its communicator, or window */
+    uint32_t list;   /* in the replay's instances */
     struct mpiq_trace_part *parts;
     uint32_t count, room;
     uint32_t comm;
@@ -167,9 +168,10 @@ struct mpiq_trace_rank {
     uint32_t last_mpi_path;
     const char *program;
     bool initialized, finalizing, finalized, ended;
-    bool threads;    /* MPI_Init_thread */
-    uint64_t frees;  /* MPI_Request_free of which no record says what it ended */
-    bool unrecorded; /* it received messages of which there is no record */
+    bool threads;     /* MPI_Init_thread */
+    uint64_t *fences; /* by window, ended so far; NULL: none yet */
+    uint64_t frees;   /* MPI_Request_free of which no record says what it ended */
+    bool unrecorded;  /* it received messages of which there is no record */
 };
 
 /* A thread's stack. */
@@ -213,8 +215,9 @@ struct mpiq_trace_replay {
     struct mpiq_trace_rank *ranks;
     struct mpiq_trace_thread *threads; /* by location */
     struct mpiq_trace_channel **channels;
-    uint32_t channel_count, channel_room;   /* a power of two */
-    struct mpiq_trace_instance **instances; /* by communicator: those that not all have ended */
+    uint32_t channel_count, channel_room; /* a power of two */
+    struct mpiq_trace_instance *
+        *instances;                   /* by communicator, then by window: those that not all have ended */
     struct mpiq_trace_instance **bad; /* by communicator: of which not all called the same; the first ones */
     uint64_t start, now;              /* ticks */
     uint64_t events;

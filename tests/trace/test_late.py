@@ -253,6 +253,14 @@ def test_real_collectives(mpiq):
         assert found[key] == pytest.approx(seconds, abs=3 * NEAR), key
 
 
+def test_real_fence(mpiq):
+    report = late(mpiq, real("rma"))
+    assert delays(report) == {(2, "injected_delay"): pytest.approx(0.30, abs=NEAR)}
+    sums = waits(report)
+    for rank in (0, 1, 3):
+        assert sums["wait_at_fence", rank] == pytest.approx(0.30, abs=NEAR)
+
+
 @pytest.mark.parametrize("name", ["ring", "ring_noxnb", "pingpong", "halo_fortran", "persistent", "overtake", "unmatched"])
 def test_real_without_waiting(mpiq, name):
     """No wait state where none was made."""

@@ -49,6 +49,7 @@ class Trace:
         self.comms = archive.communicators(anchor)
         self.sends, self.receives = collections.defaultdict(list), collections.defaultdict(list)
         self.collectives = collections.defaultdict(list)
+        self.fences = collections.defaultdict(list)
         self.calls = []
         self.resolution = archive.resolution(anchor)
         ranks = archive.ranks(anchor)
@@ -100,6 +101,13 @@ class Trace:
                 for open_parts in (sends, receives):
                     if request in open_parts:
                         open_parts.pop(request).cancelled = True
+            elif event.kind == "RMA_COLLECTIVE_BEGIN":
+                collective = Part(call)
+            elif event.kind == "RMA_COLLECTIVE_END":
+                collective.completed, collective.event = call, event
+                window = int(re.search(r'Window: "[^"]*" <(\d+)>', event.text)[1])
+                if "Operation: BARRIER" in event.text:
+                    self.fences[window, rank].append(collective)
             elif event.kind == "MPI_COLLECTIVE_BEGIN":
                 collective = Part(call)
                 self.collectives[rank].append(collective)
@@ -149,6 +157,12 @@ class Trace:
             if len(parts) == size > 1 and len({part.posted.name for _, part in parts}) == 1:
                 self.collective_count += 1
                 self._wait(comm, members, parts)
+
+        windows = {window for window, _ in self.fences}
+        for window in windows:
+            for parts in zip(*(parts for (number, _), parts in self.fences.items() if number == window)):
+                for part in parts:
+                    part.completed.consider("wait_at_fence", max(other.posted.enter for other in parts))
 
     def _wait(self, comm, members, parts):
         word = re.search(r"Operation: (\w+)", parts[0][1].event.text)[1]
