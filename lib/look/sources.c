@@ -135,8 +135,11 @@ static struct mpiq_error *add_file(struct mpiq_look_sources *sources, const char
         return mpiq_error_create(MPIQ_ERROR_USAGE, "%s is not a file: name a pid, core files or snapshots",
                                  path);
     sources->file_left = LEAST_ROOM + ROOM_RATIO * (uint64_t)status.st_size;
-    if (mpiq_is_trace(path))
+    /* An archive's anchor file says nothing of its size: the budget of all states is the limit. */
+    if (mpiq_is_trace(path)) {
+        sources->file_left = UINT64_MAX;
         return mpiq_read_trace(path, sources->at_ns, keep_state, sources);
+    }
     if (mpiq_is_snapshot(path))
         return mpiq_read_snapshot(sources->snapshot_reader, path, keep_state, sources);
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
