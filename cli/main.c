@@ -67,6 +67,12 @@ static int answer(struct command_line *line, struct mpiq_job *job)
             fprintf(stderr, "mpiq: wrote the snapshot %s\n", line->output);
         return error ? say_error(error) : EXIT_FINE;
     }
+    if (line->otf2) {
+        struct mpiq_error *error = mpiq_job_otf2(job, line->otf2);
+        if (!error)
+            fprintf(stderr, "mpiq: wrote the trace %s/traces.otf2\n", line->otf2);
+        return error ? say_error(error) : EXIT_FINE;
+    }
     char *text = NULL;
     line->render.width = width_of_text();
     struct mpiq_error *error = mpiq_job_render(job, view_of(line->command), &line->render, &text);
@@ -79,6 +85,18 @@ static int answer(struct command_line *line, struct mpiq_job *job)
     if (status == EXIT_FINE && line->json)
         status = answer_json(line, job);
     return status == EXIT_FINE ? mpiq_job_exit_status(job) : status;
+}
+
+static int late(struct command_line *line)
+{
+    char *text = NULL;
+    line->render.width = width_of_text();
+    struct mpiq_error *error = mpiq_late(&line->options, &line->render, &text);
+    if (error)
+        return say_error(error);
+    int status = put_out(NULL, text);
+    free(text);
+    return status;
 }
 
 static int doctor(struct command_line *line)
@@ -139,6 +157,8 @@ int main(int argc, char **argv)
     switch (line.command) {
     case COMMAND_DOCTOR:
         return doctor(&line);
+    case COMMAND_LATE:
+        return late(&line);
     case COMMAND_RUN:
         return run(&line);
     case COMMAND_ASK:

@@ -17,7 +17,8 @@ static const char help[] =
     "usage: mpiq [COMMAND] [OPTION...] [TARGET...]\n"
     "\n"
     "Says why an MPI job hangs.  TARGET is the pid of a launcher or of any rank, slurm:JOB[.STEP],\n"
-    "core files, or snapshots; without one, your only MPI job on this machine.\n"
+    "core files, snapshots, or an OTF2 trace (traces.otf2); without one, your only MPI job on\n"
+    "this machine.\n"
     "\n"
     "  report             what is stuck and why (the default)\n"
     "  why RANK           the chain of waits from one rank to the cause\n"
@@ -26,6 +27,7 @@ static const char help[] =
     "  comms              communicators and their members\n"
     "  ranks              one line for each rank: where it is\n"
     "  history RANK       its last MPI calls: all under the recorder, collectives with the patch\n"
+    "  late TRACE         where the ranks of an OTF2 trace lost time waiting, and who was late\n"
     "  snapshot -o FILE   write what was read to a file, for later or for another machine\n"
     "  doctor             what this machine and this job allow, and what would help\n"
     "  record -- PROGRAM  run an MPI program under the recorder: mpirun -n 4 mpiq record -- ./solver\n"
@@ -44,6 +46,9 @@ static const char help[] =
     "  --pause SECONDS    time between the two looks (0.25)\n"
     "  --dll PATH         read all ranks with this message-queue library\n"
     "  --color WHEN       auto, always or never\n"
+    "  --otf2 DIR         for history (without RANK) and run (of a job that hangs): write the last\n"
+    "                     calls of all ranks as an OTF2 trace\n"
+    "  --at SECONDS       for a trace: what the ranks do so long after its start\n"
     "  --stall-after SEC  call a job stalled after this long without progress (60)\n"
     "  --json-to FILE     write the answer to FILE as JSON, beside the text\n"
     "  --hang-after SEC   for run: end a job in which nothing has moved for this long (300)\n"
@@ -84,6 +89,8 @@ enum {
     OPTION_SNAPSHOT,
     OPTION_OBJECTS,
     OPTION_LIST,
+    OPTION_AT,
+    OPTION_OTF2,
     OPTION_WIRE
 };
 
@@ -111,6 +118,8 @@ static const struct option long_options[] = {
     {"options-with-values", no_argument, NULL, OPTION_LIST}, /* gdb's */
     {"json-to", required_argument, NULL, OPTION_JSON_TO},
     {"wire", required_argument, NULL, OPTION_WIRE}, /* gdb's: see docs/WIRE.md */
+    {"at", required_argument, NULL, OPTION_AT},
+    {"otf2", required_argument, NULL, OPTION_OTF2},
     {"output", required_argument, NULL, 'o'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -124,7 +133,7 @@ static const struct {
     {"report", COMMAND_REPORT}, {"why", COMMAND_WHY},           {"collectives", COMMAND_COLLECTIVES},
     {"queues", COMMAND_QUEUES}, {"comms", COMMAND_COMMS},       {"ranks", COMMAND_RANKS},
     {"doctor", COMMAND_DOCTOR}, {"snapshot", COMMAND_SNAPSHOT}, {"run", COMMAND_RUN},
-    {"ask", COMMAND_ASK},       {"history", COMMAND_HISTORY},
+    {"ask", COMMAND_ASK},       {"history", COMMAND_HISTORY},   {"late", COMMAND_LATE},
 };
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
@@ -285,6 +294,13 @@ static int take_option(int option, struct command_line *line)
         return add_objects(optarg) ? -1 : refuse("cannot use the directory '%s'", optarg);
     case OPTION_LIST:
         return list_options();
+    case OPTION_OTF2:
+        line->otf2 = optarg;
+        return -1;
+    case OPTION_AT:
+        return parse_seconds(optarg, &line->options.at)
+                   ? -1
+                   : refuse("--at takes seconds after the trace's start, not '%s'", optarg);
     case OPTION_WIRE:
         return parse_wire(optarg, line) ? -1 : refuse("--wire takes two descriptors, not '%s'", optarg);
     case 'o':
@@ -351,6 +367,10 @@ static int check_options(const struct command_line *line)
                                                                                                 : "snapshot");
     if (line->command != COMMAND_COLLECTIVES && line->command != COMMAND_COMMS && line->render.comm)
         return refuse("--comm goes with collectives and comms only");
+    if (line->otf2 && line->command != COMMAND_HISTORY && line->command != COMMAND_RUN)
+        return refuse("--otf2 goes with history and run only");
+    if (line->command == COMMAND_LATE && (line->html || line->render.ranks || line->options.at >= 0))
+        return refuse("late takes no %s", line->html ? "--html" : line->render.ranks ? "--ranks" : "--at");
     if (line->command != COMMAND_SNAPSHOT && line->output && !line->snapshot_given)
         return refuse("-o goes with snapshot only");
     if (line->command == COMMAND_RUN && line->render.format == MPIQ_FORMAT_JSON)
@@ -396,7 +416,8 @@ static int check(int argc, char **argv, struct command_line *line)
         status = check_values(line);
     if (status >= 0)
         return status;
-    if (line->command == COMMAND_WHY || line->command == COMMAND_HISTORY) {
+    bool all_ranks = line->command == COMMAND_HISTORY && line->otf2;
+    if (line->command == COMMAND_WHY || (line->command == COMMAND_HISTORY && !all_ranks)) {
         const char *word = line->command == COMMAND_WHY ? "why" : "history";
         if (optind == argc)
             return refuse("%s needs a rank: mpiq %s 3", word, word);

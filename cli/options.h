@@ -19,6 +19,7 @@ enum command {
     COMMAND_SNAPSHOT,
     COMMAND_DOCTOR,
     COMMAND_RUN,
+    COMMAND_LATE,
     COMMAND_ASK /* gdb's commands ask: see docs/WIRE.md */
 };
 
@@ -36,6 +37,7 @@ struct command_line {
     const char *json;     /* of --json-to; NULL */
     const char *output;   /* of snapshot -o and run --snapshot; NULL */
     const char *html;     /* of --html; NULL */
+    const char *otf2;     /* of --otf2; NULL */
     double hang_after;    /* of run, in seconds */
     bool hang_given;      /* --hang-after is on the command line */
     bool stall_given;     /* --stall-after is */

@@ -158,6 +158,20 @@ static bool start(struct command_line *line)
 /* ---- looks ----------------------------------------------------------------------------------------------
  */
 
+/* The trace of --otf2, once. */
+static void write_trace(const struct command_line *line, const struct mpiq_job *job)
+{
+    static bool written;
+    if (!line->otf2 || written)
+        return;
+    written = true;
+    struct mpiq_error *error = mpiq_job_otf2(job, line->otf2);
+    if (error)
+        say_error(error);
+    else
+        fprintf(stderr, "mpiq: the trace is in %s/traces.otf2\n", line->otf2);
+}
+
 static void write_report(const struct command_line *line, const struct mpiq_job *job, enum mpiq_format format,
                          const char *path)
 {
@@ -186,6 +200,7 @@ static void tell(const struct command_line *line, const struct mpiq_job *job)
     free(text);
     write_report(line, job, MPIQ_FORMAT_HTML, line->html);
     write_report(line, job, MPIQ_FORMAT_JSON, line->json);
+    write_trace(line, job);
 }
 
 /* What the batch system calls the job, else the command's pid. */

@@ -67,11 +67,12 @@ struct mpiq_options {
         *via;    /* the command line that reaches a host, with {host} in it; NULL: the launcher's, or ssh */
     double wait; /* seconds that a host may take for each look; 0: 30 */
     unsigned fanout; /* connections to hosts to set up at a time; 0: 64 */
+    double at;       /* of a trace: seconds after its start to look at; negative: its end */
 };
 
-#define MPIQ_OPTIONS_DEFAULT                                                                \
-    {                                                                                       \
-        .size = sizeof(struct mpiq_options), .pause = -1, .stacks = true, .stall_after = 60 \
+#define MPIQ_OPTIONS_DEFAULT                                                                          \
+    {                                                                                                 \
+        .size = sizeof(struct mpiq_options), .pause = -1, .stacks = true, .stall_after = 60, .at = -1 \
     }
 
 /* Finds the ranks, reads them and decides.  Fails only if nothing at all could be read: an unreadable rank is
@@ -185,6 +186,10 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
 /* Writes what was read to a file: envelopes, never payload.  Replaces the file in one step, or not at all. */
 struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *path);
 
+/* Writes what was read as an OTF2 archive, directory/traces.otf2: the last calls of all ranks and what they
+   wait for.  The directory must not exist. */
+struct mpiq_error *mpiq_job_otf2(const struct mpiq_job *job, const char *directory);
+
 /* Asks a question about one process (the first wire, or else the first target, of options), as gdb's commands
    do: what a handle stands for, what is in a queue, what a message contains.  Question and answer are JSON
    (docs/WIRE.md, "Questions"); the caller frees the answer. */
@@ -198,6 +203,11 @@ struct mpiq_error *mpiq_recorder_path(char **ret);
    and prints what it saw, as instructed by `words`, a list of strings.  Standard input says when to look
    again; closing it ends the call.  May be called only once in a process, which must have no threads. */
 struct mpiq_error *mpiq_collect(int count, char *const *words);
+
+/* Reads the OTF2 trace that options name as their only target and renders, as text or JSON, where its ranks
+   lost time waiting for each other and who was late (docs/TRACES.md); the caller frees the text. */
+struct mpiq_error *mpiq_late(const struct mpiq_options *options, const struct mpiq_render_options *render,
+                             char **ret);
 
 /* What this machine and, with targets, this job allow mpiq to read, and what would help; the caller frees the
    text. */

@@ -11,7 +11,7 @@ import sys
 
 from include_circles import c_includes
 
-LIB = {"lib/" + name for name in ("base", "names", "state", "target", "rank", "job", "report", "hosts", "look")}
+LIB = {"lib/" + name for name in ("base", "names", "state", "target", "rank", "job", "report", "hosts", "look", "trace")}
 
 # What each folder may use: folders, or single headers of include/.
 MAY_USE = {
@@ -28,6 +28,9 @@ MAY_USE = {
     "lib/rank/helper": {"lib/base", "lib/state", "lib/target", "lib/rank", "include/mqs_extensions.h"},
     "lib/rank/reader": {"lib/base", "lib/state", "lib/target", "lib/rank"},
     "lib/job": {"lib/base", "lib/names", "lib/state"},
+    "lib/trace": {"lib/base", "lib/state", "include/mpiq_record.h"},
+    "lib/trace/reader": {"lib/base", "lib/state", "lib/target", "lib/rank", "lib/trace"},
+    "lib/trace/writer": {"lib/base", "lib/state", "lib/trace"},
     "lib/report": {"lib/base", "lib/state", "include/mpiq.h"},
     "lib/hosts": {"lib/base", "lib/names", "lib/state"},
     "lib/look": LIB | {"include/mpiq.h", "include/mpiq_record.h"},
@@ -40,8 +43,10 @@ FOR_OTHERS = {
     "lib/target": {"mappings.h", "object.h", "peer.h", "pipe.h", "serve.h", "symbols.h", "target.h", "wire.h"},
     "lib/rank/helper": set(),
     "lib/rank/reader": set(),
+    "lib/trace/reader": set(),
+    "lib/trace/writer": set(),
     "lib/job": {"diagnose.h", "diagnose_options.h"},
-    "lib/report": {"report.h"},
+    "lib/report": {"late.h", "report.h"},
     "lib/hosts": {"collection.h", "collector.h", "launcher.h", "order.h"},
     "lib/look": set(),
 }

@@ -124,15 +124,24 @@ static void check_objects(struct mpiq_finder *finder)
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
+static bool is_trace(const struct mpiq_job_state *job)
+{
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        if (job->ranks[i].source == MPIQ_SOURCE_TRACE)
+            return true;
+    }
+    return false;
+}
+
 static void note_lost(struct mpiq_finder *finder)
 {
     struct mpiq_rank_set lost _cleanup_(mpiq_rank_set_deinit) = {0};
     struct mpiq_rank_set unread _cleanup_(mpiq_rank_set_deinit) = {0};
     for (uint32_t process = 0; process < finder->job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
-        if (!rank || !rank->held)
+        if ((!rank || !rank->held) && !is_trace(finder->job)) /* of a trace, its problems say so */
             mpiq_finder_add(finder, &unread, process);
-        else if (rank->lost_facts > 0)
+        else if (rank && rank->lost_facts > 0)
             mpiq_finder_add(finder, &lost, process);
     }
     const struct {
@@ -160,8 +169,10 @@ void mpiq_find_check(struct mpiq_finder *finder)
     note_lost(finder);
     diagnosis->verdict = MPIQ_VERDICT_FINISHED;
     size_t count = diagnosis->finding_count;
-    diagnosis->text =
-        count == 0   ? "the job ended, and the check found nothing"
-        : count == 1 ? "the job ended, and the check found one thing wrong"
-                     : WORDS(finder->arena, "the job ended, and the check found %zu things wrong", count);
+    const char *who = is_trace(finder->job) ? "the trace shows" : "the check found";
+    diagnosis->text = count == 0 ? WORDS(finder->arena, "the job ended, and %s nothing%s", who,
+                                         is_trace(finder->job) ? " wrong" : "")
+                      : count == 1
+                          ? WORDS(finder->arena, "the job ended, and %s one thing wrong", who)
+                          : WORDS(finder->arena, "the job ended, and %s %zu things wrong", who, count);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "job/collective.h"
 #include "job/doing.h"
 #include "job/find.h"
 
@@ -18,6 +19,20 @@ static void assume(struct mpiq_finder *finder, const struct mpiq_rank_set *ranks
     note->text = text;
 }
 
+/* Whether a rank waits for a message from any rank with any tag, which is also what stands for a receive of
+   which a trace does not say more. */
+static bool waits_for_anything(const struct mpiq_job_state *job, const struct mpiq_rank_diagnosis *doing)
+{
+    const struct mpiq_job_wait *wait =
+        doing->thread == MPIQ_NONE ? NULL : mpiq_innermost_wait(job, &job->threads[doing->thread]);
+    for (uint32_t i = 0; wait && i < wait->operation_count; i++) {
+        const struct mpiq_job_operation *operation = &job->operations[wait->first_operation + i];
+        if (mpiq_is_receive(operation) && operation->any && operation->tag_any)
+            return true;
+    }
+    return false;
+}
+
 void mpiq_find_assumptions(struct mpiq_finder *finder)
 {
     const struct mpiq_job_state *job = finder->job;
@@ -26,6 +41,7 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
     struct mpiq_rank_set cores _cleanup_(mpiq_rank_set_deinit) = {0};
     struct mpiq_rank_set silent _cleanup_(mpiq_rank_set_deinit) = {0};
     struct mpiq_rank_set idle _cleanup_(mpiq_rank_set_deinit) = {0};
+    struct mpiq_rank_set untold _cleanup_(mpiq_rank_set_deinit) = {0};
     struct mpiq_rank_set strict _cleanup_(mpiq_rank_set_deinit) = {0};
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
@@ -44,6 +60,10 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
         }
         if (rank->strict && doing->stuck)
             mpiq_finder_add(finder, &strict, process);
+        if (rank->source == MPIQ_SOURCE_TRACE && doing->stuck && waits_for_anything(job, doing))
+            mpiq_finder_add(finder, &untold, process);
+        if (rank->source == MPIQ_SOURCE_TRACE)
+            continue;
         if (rank->core)
             mpiq_finder_add(finder, &cores, process);
         else if (rank->looks != 3)
@@ -64,6 +84,10 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
     assume(finder, &cores,
            "core files show each rank at one moment: together they are assumed to show one moment of a hung "
            "job");
+    assume(
+        finder, &untold,
+        "the trace does not say which message a receive that never completed was for: any message is assumed "
+        "to do");
     assume(finder, &silent,
            "their library does not record what a thread waits for: it is assumed to wait for one of the "
            "operations that its call may be waiting for");

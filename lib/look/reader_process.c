@@ -215,7 +215,9 @@ static struct mpiq_error *spawn_reader(const struct mpiq_reader_start *start, co
 {
     _cleanup_free_ char *path = NULL;
     char memory[32], parent[32], threads[32], sources[32], user[64];
-    struct mpiq_error *error = mpiq_locate("MPIQ_READER", "mpiq-reader", MPIQ_LIBEXEC, "lib/rank", &path);
+    struct mpiq_error *error =
+        start->trace ? mpiq_locate("MPIQ_TRACE_READER", "mpiq-trace-reader", MPIQ_LIBEXEC, "lib/trace", &path)
+                     : mpiq_locate("MPIQ_READER", "mpiq-reader", MPIQ_LIBEXEC, "lib/rank", &path);
     if (error)
         return error;
     snprintf(memory, sizeof memory, "%" PRIu64, MEMORY);
@@ -331,6 +333,18 @@ struct mpiq_error *mpiq_reader_process_request_snapshot(struct mpiq_reader_proce
     if (strchr(path, '\n'))
         return mpiq_error_create(MPIQ_ERROR_USAGE, "a file whose name contains a line break is not read");
     if (asprintf(&line, "read %" PRIu64 " 0 1 0 0 snapshot %s\n", number, path) < 0)
+        return mpiq_error_no_memory();
+    process->pipe.deadline = mpiq_monotonic_ns() + SEND_NS;
+    return mpiq_pipe_write(&process->pipe, line, strlen(line));
+}
+
+struct mpiq_error *mpiq_reader_process_request_trace(struct mpiq_reader_process *process, uint64_t number,
+                                                     const char *what, int64_t at_ns, const char *path)
+{
+    _cleanup_free_ char *line = NULL;
+    if (strchr(path, '\n'))
+        return mpiq_error_create(MPIQ_ERROR_USAGE, "a file whose name contains a line break is not read");
+    if (asprintf(&line, "trace %" PRIu64 " %s %" PRId64 " %s\n", number, what, at_ns, path) < 0)
         return mpiq_error_no_memory();
     process->pipe.deadline = mpiq_monotonic_ns() + SEND_NS;
     return mpiq_pipe_write(&process->pipe, line, strlen(line));

@@ -42,6 +42,7 @@ struct mpiq_reader_start {
     const char *dll; /* as the user asked; NULL: ours */
     size_t threads;  /* requests that it takes at a time */
     size_t sources;  /* numbers that it takes */
+    bool trace;      /* one that reads OTF2 archives */
 };
 
 /* The thread that calls this is the one whose end ends the reader. */
@@ -62,6 +63,10 @@ struct mpiq_error *mpiq_reader_process_request(struct mpiq_reader_process *proce
    line follows. */
 struct mpiq_error *mpiq_reader_process_request_snapshot(struct mpiq_reader_process *process, uint64_t number,
                                                         const char *path);
+/* Asks a reader of traces about the archive whose anchor file is path: `what` is "report", of the time at_ns
+   after its start (-1: its end), or "late". */
+struct mpiq_error *mpiq_reader_process_request_trace(struct mpiq_reader_process *process, uint64_t number,
+                                                     const char *what, int64_t at_ns, const char *path);
 /* The same of a snapshot in memory. */
 struct mpiq_error *mpiq_reader_process_request_bytes(struct mpiq_reader_process *process, uint64_t number,
                                                      const char *bytes, size_t size);

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "look/discover.h"
 #include "look/read_snapshot.h"
+#include "look/read_trace.h"
 #include "state/job_state.h"
 #include "state/snapshot.h"
 
@@ -164,6 +165,11 @@ static struct mpiq_error *add_file(struct mpiq_look_sources *sources, const char
         return mpiq_error_create(MPIQ_ERROR_USAGE, "%s is not a file: name a pid, core files or snapshots",
                                  path);
     sources->file_left = LEAST_ROOM + ROOM_RATIO * (uint64_t)status.st_size;
+    /* An archive's anchor file says nothing of its size: the budget of all states is the limit. */
+    if (mpiq_is_trace(path)) {
+        sources->file_left = UINT64_MAX;
+        return mpiq_read_trace(path, sources->at_ns, keep_state, sources);
+    }
     if (mpiq_is_snapshot(path))
         return mpiq_read_snapshot(sources->snapshot_reader, path, keep_state, sources);
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -178,8 +184,8 @@ static struct mpiq_error *add_file(struct mpiq_look_sources *sources, const char
     if (!elf || type != ET_CORE)
         return mpiq_error_create(
             MPIQ_ERROR_USAGE,
-            "%s is neither a core file nor an mpiq snapshot%s: name a pid, core files or "
-            "snapshots",
+            "%s is neither a core file, an mpiq snapshot nor an OTF2 trace%s: name a pid, core files, "
+            "snapshots or a trace",
             path, elf ? " (it is a program)" : "");
     struct mpiq_look_source *source = add_source(sources);
     if (!source)
@@ -243,7 +249,10 @@ struct mpiq_error *mpiq_sources_init_filtered(const struct mpiq_process_filter *
 struct mpiq_error *mpiq_sources_init(const struct mpiq_options *options, struct mpiq_look_sources *ret)
 {
     struct mpiq_snapshot_reader snapshot_reader = {.process.socket = -1};
-    struct mpiq_look_sources sources = {.snapshot_reader = &snapshot_reader};
+    struct mpiq_look_sources sources = {
+        .snapshot_reader = &snapshot_reader,
+        .at_ns = options->at >= 0 ? (int64_t)(options->at * 1e9) : -1,
+    };
     struct mpiq_error *error = NULL;
     for (size_t i = 0; i < options->target_count && !error; i++) {
         sources.target_number = i;

@@ -36,6 +36,7 @@ struct mpiq_look_sources {
     bool partial;                                 /* the launched job may have ranks on other hosts */
     struct mpiq_budget budget;                    /* of all states, from snapshots and read */
     size_t target_number;                         /* of the target that is being added */
+    int64_t at_ns;      /* of traces: the time after their start to look at; -1: the end */
     uint64_t file_left; /* bytes that the rest of a snapshot may come to in memory */
 };
 

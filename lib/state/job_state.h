@@ -518,11 +518,12 @@ uint32_t mpiq_job_ranks_read(const struct mpiq_job_state *job);
 /* Whether a row that is no process stands for a host of the job whose ranks are neither known nor read. */
 bool mpiq_job_is_lost_host(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank);
 
-/* Whether a rank's queues are requests that the recorder has seen, and counts: which of them are complete,
-   and what has arrived, is concluded from those of all ranks. */
+/* Whether a rank's queues are requests that the recorder has seen (or a trace holds), and counts: which of
+   them are complete, and what has arrived, is concluded from those of all ranks. */
 static inline bool mpiq_job_is_counted(const struct mpiq_job_rank *rank)
 {
-    return rank->source == MPIQ_SOURCE_RECORDER && !rank->library_queues;
+    return rank->source == MPIQ_SOURCE_TRACE ||
+           (rank->source == MPIQ_SOURCE_RECORDER && !rank->library_queues);
 }
 
 /* The rank state's row of a process; NULL if it was not read. */

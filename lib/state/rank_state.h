@@ -485,6 +485,7 @@ enum mpiq_phase {
     X(RECORDER, "recorder")                                   \
     X(DEBUG_INFO, "debug info")                               \
     X(LAYOUTS, "layouts")                                     \
+    X(TRACE, "trace")                                         \
     X(CALLS, "calls") /* stacks, and what calls were given */ \
     X(STACKS, "stacks")
 
