@@ -185,7 +185,7 @@ MUTATIONS = [
     ("a join may have a timeout", "lib/job/doing.c",
      "bool joins = thread->sleep == MPIQ_SLEEP_OTHER &&", "bool joins ="),
     ("of threads in the C library alone, any may call MPI", "lib/state/job_threads.c",
-     "return of_mpi && thread->mpi_frame < 0", "return thread->mpi_frame < 0"),
+     "return mpis && !thread->truncated &&", "return !thread->truncated &&"),
     ("a sleep lasts from look to look", "lib/state/job_threads.c",
      "adding->job->builder->thread_marks[index].sleep == thread->sleep &&", "true &&"),
     ("a poller may give up", "lib/job/graph.c",
@@ -211,7 +211,7 @@ MUTATIONS = [
     ("who has posted holds nobody up", "lib/job/graph_window.c",
      "else if (!has_posted(", "else if (!false || has_posted("),
     ("who has completed its access is not named where another one's is open", "lib/job/find_window.c",
-     "!seems_done(finder, thread, child->subject)", "true"),
+     "if (is_incomplete(finder, thread, child->subject))", "if (true)"),
     ("of those who may have to complete any may be the one", "lib/job/graph_window.c",
      "    if (!turned)\n        mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);\n    return 1;",
      "    if (!turned)\n        mpiq_graph_edge(graph, MPIQ_NODE_LIVE, MPIQ_NONE);\n    return turned ? view->exposure_count : 1;"),
@@ -328,8 +328,7 @@ MUTATIONS = [
     ("who made a call that does not fit the others' is kept by it", "lib/job/causes.c",
      "earlier || mismatch", "earlier"),
     ("ranks on communicators of other names are no class", "lib/job/evidence.c",
-     "evidence->number == wanted->number && is_on_alike(finder, evidence, wanted) &&",
-     "evidence->number == wanted->number &&"),
+     "           is_on_alike(finder, evidence, wanted) &&\n", ""),
     ("of one collective's ranks each waits for another one", "lib/job/evidence.c",
      "evidence->wait = collective_wait(finder, evidence, first);", ""),
     ("where all others have sent it is the one that did not", "lib/job/find_message.c",
@@ -363,7 +362,7 @@ class Mutants:
 
     def __init__(self, source, build, work):
         self.source, self.work = source, work
-        archives = ["tests/job/libjob_builder.a", "lib/job/libmpiq_job.a", "lib/state/libmpiq_state.a", "lib/libmpiq_base.a"]
+        archives = ["tests/job/libjob_builder.a", "lib/job/libmpiq_job.a", "lib/state/libmpiq_state.a", "lib/names/libmpiq_names.a", "lib/libmpiq_base.a"]
         packages = run(["pkg-config", "--cflags", "--libs", "libzstd"]).stdout.split()
         self.flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-w", f"-I{source}/include", f"-I{source}/lib", f"-I{source}/tests"]
         self.libraries = [*[str(build / archive) for archive in archives], *packages, "-lcunit", "-lpthread"]

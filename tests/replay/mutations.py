@@ -106,7 +106,7 @@ class Mutants:
     def __init__(self, source, build, work):
         self.work = work
         self.flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-w", f"-I{source}/include", f"-I{source}/lib"]
-        archives = ["lib/report/libmpiq_report.a", "lib/job/libmpiq_job.a", "lib/state/libmpiq_state.a", "lib/libmpiq_base.a"]
+        archives = ["lib/report/libmpiq_report.a", "lib/job/libmpiq_job.a", "lib/state/libmpiq_state.a", "lib/names/libmpiq_names.a", "lib/libmpiq_base.a"]
         packages = run(["pkg-config", "--cflags", "--libs", "libzstd"]).stdout.split()
         self.libraries = [*[str(path) for path in sorted(build.glob("tests/replay/replay.p/*.o"))],
                           *[str(build / archive) for archive in archives], *packages, "-lm"]

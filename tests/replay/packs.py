@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Recorded cases as the repository keeps them: recorded/LINE/FAMILY.zst, one frame of zstd with lines of text.
 
   case NAME DATE COMMIT   a case and when it was recorded, with mpiq of which commit
