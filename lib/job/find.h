@@ -51,7 +51,8 @@ void mpiq_find_windows(struct mpiq_finder *finder);
 void mpiq_find_polling(struct mpiq_finder *finder);
 void mpiq_find_ranks(struct mpiq_finder *finder);
 void mpiq_find_stacks(struct mpiq_finder *finder);
-/* Whether a rank's communicators are known and its messages are not: the library leaves them to another one. */
+/* Whether a rank's communicators are known and its messages are not: the library leaves them to another one.
+ */
 bool mpiq_is_blind(const struct mpiq_job_rank *rank);
 void mpiq_find_leftovers(struct mpiq_finder *finder);
 /* The verdict, from the findings and what each rank does; then what the answer rests on. */

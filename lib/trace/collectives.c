@@ -59,8 +59,9 @@ static struct mpiq_trace_instance *instance_of(struct mpiq_trace_replay *replay,
     struct mpiq_trace_instance **at = &replay->instances[list];
     while (*at && (*at)->number != number)
         at = &(*at)->next;
-    if (*at)
-        return *at;
+    struct mpiq_trace_instance *known = *at;
+    if (known)
+        return known;
     struct mpiq_trace_instance *instance = calloc(1, sizeof *instance);
     if (!instance) {
         replay->failed = true;

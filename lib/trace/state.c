@@ -276,23 +276,28 @@ static void add_trace_problems(const struct mpiq_trace_telling *telling, struct 
                               (unsigned long long)(replay->undefined + replay->unnested)));
 }
 
+static struct mpiq_error *tell_rank(struct mpiq_trace_telling *telling, uint32_t rank,
+                                    mpiq_snapshot_callback *callback, void *context)
+{
+    unsigned missed = mpiq_memory_missed();
+    struct mpiq_rank_state *state = mpiq_rank_state_create();
+    struct mpiq_error *error = state && fill(telling, state, rank) ? NULL : mpiq_error_no_memory();
+    if (!error && rank == 0)
+        add_trace_problems(telling, state);
+    if (!error && mpiq_memory_missed() != missed)
+        error = mpiq_error_no_memory();
+    if (!error)
+        error = callback(context, 1, &state);
+    mpiq_rank_state_destroy(state);
+    return error;
+}
+
 static struct mpiq_error *tell(struct mpiq_trace_telling *telling, mpiq_snapshot_callback *callback,
                                void *context)
 {
     struct mpiq_error *error = NULL;
-    for (uint32_t i = 0; i < telling->replay->definitions->rank_count && !error; i++) {
-        unsigned missed = mpiq_memory_missed();
-        struct mpiq_rank_state *state = mpiq_rank_state_create();
-        if (!state || !fill(telling, state, i))
-            error = mpiq_error_no_memory();
-        if (!error && i == 0)
-            add_trace_problems(telling, state);
-        if (!error && mpiq_memory_missed() != missed)
-            error = mpiq_error_no_memory();
-        if (!error)
-            error = callback(context, 1, &state);
-        mpiq_rank_state_destroy(state);
-    }
+    for (uint32_t i = 0; i < telling->replay->definitions->rank_count && !error; i++)
+        error = tell_rank(telling, i, callback, context);
     return error;
 }
 

@@ -254,8 +254,9 @@ static OTF2_EvtReaderCallbacks *event_callbacks(void)
 static OTF2_EvtReader *reader_of(struct mpiq_trace_stream *stream, uint32_t location)
 {
     OTF2_EvtReader **reader = &stream->readers[stream->single ? location : 0];
-    if (*reader)
-        return *reader;
+    OTF2_EvtReader *open = *reader;
+    if (open)
+        return open;
     *reader = OTF2_Reader_GetEvtReader(stream->reader, stream->definitions.locations[location].id);
     if (*reader &&
         OTF2_Reader_RegisterEvtCallbacks(stream->reader, *reader, stream->callbacks, stream) != OTF2_SUCCESS)

@@ -48,9 +48,10 @@ static void test_opposite_order(void)
     job_collective(&job, 0, WORLD, "MPI_Barrier", 1, 1);
     job_collective(&job, 1, other, "MPI_Barrier", 1, 0);
     hide_queues(&job);
-    job_expect(&job, "deadlock: none of the 2 ranks can continue\n"
-                     "wait_cycle ranks 0-1: Two communicators are entered in opposite order, or a call was skipped: rank 0 is in "
-                     "MPI_Barrier on MPI_COMM_WORLD, rank 1 is in MPI_Barrier on \"copy\"\n");
+    job_expect(&job,
+               "deadlock: none of the 2 ranks can continue\n"
+               "wait_cycle ranks 0-1: Two communicators are entered in opposite order, or a call was "
+               "skipped: rank 0 is in MPI_Barrier on MPI_COMM_WORLD, rank 1 is in MPI_Barrier on \"copy\"\n");
     job_init(&job, 2); /* both in the same one: a message is on its way */
     job_collective(&job, 0, WORLD, "MPI_Barrier", 1, 1);
     job_collective(&job, 1, WORLD, "MPI_Barrier", 1, 0);
