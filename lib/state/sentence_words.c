@@ -120,11 +120,13 @@ char *mpiq_job_communicator_words(const struct mpiq_job_state *job, uint32_t com
 
 char *mpiq_job_communicators_words(const struct mpiq_job_state *job, uint32_t comm)
 {
-    const struct mpiq_job_communicator *row = comm == MPIQ_NONE ? NULL : &job->communicators[comm];
-    const char *made_by = row ? mpiq_job_string(job, row->made_by) : NULL;
+    if (comm == MPIQ_NONE)
+        return strdup("");
+    const struct mpiq_job_communicator *row = &job->communicators[comm];
+    const char *made_by = mpiq_job_string(job, row->made_by);
     char *text = NULL;
     int length;
-    if (!row || row->named_by == MPIQ_NAMED_BY_USER)
+    if (row->named_by == MPIQ_NAMED_BY_USER)
         return mpiq_job_communicator_words(job, comm);
     char *place _cleanup_free_ = mpiq_job_place_words(job, row->made);
     if (!place)
