@@ -262,39 +262,6 @@ const char *mpiq_relation_peer(struct mpiq_finder *finder, const struct mpiq_rel
                  near ? "" : WORDS(arena, " (modulo %lld)", (long long)relation->size));
 }
 
-/* Inside one collective each rank waits for another one: what they have in common is the collective. */
-static const struct mpiq_waits_for *collective_wait(struct mpiq_finder *finder,
-                                                    const struct mpiq_evidence *evidence,
-                                                    const struct mpiq_waits_for *first)
-{
-    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[evidence->process];
-    struct mpiq_waits_for *made = mpiq_arena_alloc(finder->arena, sizeof *made);
-    struct mpiq_wait_part *part = mpiq_arena_alloc(finder->arena, sizeof *part);
-    if (!made || !part) {
-        finder->failed = true;
-        return first;
-    }
-    *part = (struct mpiq_wait_part){
-        .kind = MPIQ_PART_COLLECTIVE,
-        .internal = true,
-        .peer = MPIQ_NONE,
-        .bytes = -1,
-        .comm = rank->comm,
-        .window = MPIQ_NONE,
-        .collective = evidence->call,
-        .number = rank->number,
-        .operation = MPIQ_NONE,
-        .started = MPIQ_NONE,
-    };
-    *made = *first;
-    made->parts = part;
-    made->part_count = 1;
-    made->more = 0;
-    made->ranks = (struct mpiq_ranks){0};
-    made->text = mpiq_words_call(finder->arena, finder->job, evidence->call, rank->number, rank->comm);
-    return made;
-}
-
 /* Whether they are two ranks that wait for each other. */
 static bool is_mutual(const struct mpiq_finder *finder, const struct mpiq_evidence *evidence,
                       const struct mpiq_wait_part *part)
@@ -323,8 +290,9 @@ static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
     const struct mpiq_relation *relation = &evidence->relation;
     if (evidence->ranks.size < 2 || !message || relation->same_peer)
         return;
-    if (part->internal) {
-        evidence->wait = collective_wait(finder, evidence, first);
+    if (part->internal) { /* inside one collective each waits for another one, which says nothing of them all
+                           */
+        evidence->wait = NULL;
         return;
     }
     struct mpiq_waits_for *made = mpiq_arena_alloc(finder->arena, sizeof *made);

@@ -329,8 +329,6 @@ MUTATIONS = [
      "earlier || mismatch", "earlier"),
     ("ranks on communicators of other names are no class", "lib/job/evidence.c",
      "           is_on_alike(finder, evidence, wanted) &&\n", ""),
-    ("of one collective's ranks each waits for another one", "lib/job/evidence.c",
-     "evidence->wait = collective_wait(finder, evidence, first);", ""),
     ("where all others have sent it is the one that did not", "lib/job/find_message.c",
      "misses->count > 0 && !all_but_one_sent(misses)", "misses->count > 0"),
     ("what another receive takes is no near miss", "lib/job/find_message.c",
