@@ -34,8 +34,9 @@ bool mpiq_thread_waits_for_own(const struct mpiq_job_state *job, const struct mp
     const char *call = mpiq_job_string(job, thread->blocks_in);
     bool joins = thread->sleep == MPIQ_SLEEP_OTHER && call &&
                  (strcmp(call, "pthread_join") == 0 || strcmp(call, "thrd_join") == 0);
-    /* Of what such a wait can be for, a signal handler may post semaphores alone (POSIX, 2.4.3). */
-    bool posted = call && strcmp(call, "sem_wait") == 0;
+    /* Of what such a wait can be for, a signal handler may post semaphores alone (POSIX, 2.4.3).  In a
+       stripped C library the wait for one has no name. */
+    bool posted = !call || strcmp(call, "sem_wait") == 0;
     bool own =
         thread->sleep == MPIQ_SLEEP_PRIVATE_FUTEX || (thread->sleep == MPIQ_SLEEP_SIGNAL_FUTEX && !posted);
     return own || joins;

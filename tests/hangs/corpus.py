@@ -340,7 +340,7 @@ def pause_option(pause):
     return [] if pause is None else ["--pause", str(pause)]
 
 
-def wrong_answer(case, name, answer):
+def wrong_live_answer(case, name, answer):
     """Why the first finding is neither the one asked for nor the weaker one that is recorded for that library, or "",
     and what it lacks."""
     level = answer["job"]["source"]
@@ -354,14 +354,14 @@ def wrong_answer(case, name, answer):
 
 
 def watch_hung(result, job, mpiq):
-    """Looks until the answer is the recorded one, the weaker one that the case allows there, or all that it asks for.  A job that hangs may be
-    `running` or `unknown` only while it comes to stand still, so looks go on, longer ones, and the last one counts; a
-    deadlock that is none counts at once."""
+    """Looks until the answer is the recorded one, the weaker one that the case allows there, or all that it asks for.
+    A job that hangs may be `running` or `unknown` only while it comes to stand still, so looks go on, longer ones, and
+    the last one counts; a deadlock that is none counts at once."""
     for pause in PAUSES_AT_HUNG:
         answer = judge(result, look(mpiq, job.pid, *pause_option(pause)))
         if answer is None:
             continue
-        result.wrong_first, result.lost = wrong_answer(result.case, result.line.name, answer)
+        result.wrong_first, result.lost = wrong_live_answer(result.case, result.line.name, answer)
         if not result.wrong_verdict and not result.wrong_first or result.verdict in ("deadlock", "stalled"):
             break
     job.listen()
