@@ -129,8 +129,9 @@ bool mpiq_mpi_frame(const struct mpiq_rank_state *state, const struct mpiq_frame
         return false;
     enum mpiq_object_owner owner = mpiq_frame_owner(state, frame);
     bool library = owner == MPIQ_OWNER_MPI || owner == MPIQ_OWNER_RECORDER;
-    /* Open MPI 6.0 has them in a part of its own, libopen_mpi. */
-    bool inside = library || owner == MPIQ_OWNER_PART || owner == MPIQ_OWNER_PROGRAM;
+    /* Open MPI 6.0 has them in a part of its own, libopen_mpi, with which it links programs, too. */
+    bool inside =
+        library || owner == MPIQ_OWNER_PART || owner == MPIQ_OWNER_SHARED || owner == MPIQ_OWNER_PROGRAM;
     if (inside && is_body(frame->function, ret, size))
         return true;
     return mpiq_mpi_function(frame->function, ret, size) && (library || in_static_library(frames, index));
