@@ -57,7 +57,8 @@ static const char *const runs_others_code[] = {
 };
 
 /* An MPI library's own that older compiler wrappers link to every program. */
-static const char *const mpis_alone[] = {"libmpl", "libopa", "libopen-pal", "libopen-rte", "libprrte"};
+static const char *const mpis_alone[] = {"libmpl",      "libopa",      "libopen-pal",
+                                         "libopen-rte", "libopen_mpi", "libprrte"};
 
 /* Layers of languages without a function that tells; each needs an MPI library. */
 static const char *const layers[] = {
@@ -95,12 +96,13 @@ static const char *const known_mpi[] = {
     "libpmpi",
 };
 static const char *const known_parts[] = {
-    "libefa",           "libevent", "libevent_core", "libevent_pthreads",
-    "libfabric",        "libhcoll", "libhwloc",      "libibverbs",
-    "libmca_common_sm", "libmpl",   "libopa",        "libopen-pal",
-    "libopen-rte",      "libpmi",   "libpmi2",       "libpmix",
-    "libprrte",         "libpsm2",  "librdmacm",     "libucc",
-    "libucm",           "libucp",   "libucs",        "libuct",
+    "libefa",           "libevent",    "libevent_core", "libevent_pthreads",
+    "libfabric",        "libhcoll",    "libhwloc",      "libibverbs",
+    "libmca_common_sm", "libmpl",      "libopa",        "libopen-pal",
+    "libopen-rte",      "libopen_mpi", "libpmi",        "libpmi2",
+    "libpmix",          "libprrte",    "libpsm2",       "librdmacm",
+    "libucc",           "libucm",      "libucp",        "libucs",
+    "libuct",
 };
 
 static bool is_one(const char *name, const char *const *list, size_t count)
