@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "job/collective.h"
+#include "job/waits.h"
 
 static const struct mpiq_job_given *find(const struct mpiq_job_state *job, uint32_t thread,
                                          enum mpiq_given_kind kind)
@@ -22,17 +23,6 @@ static const struct mpiq_job_given *first_of(const struct mpiq_job_state *job, u
 {
     const struct mpiq_job_given *given = find(job, thread, kind);
     return given ? given : find(job, thread, other);
-}
-
-static struct mpiq_ranks ranks_of(struct mpiq_finder *finder, uint32_t process)
-{
-    struct mpiq_rank_range *range =
-        process == MPIQ_NONE ? NULL : mpiq_arena_alloc(finder->arena, sizeof *range);
-    if (!range)
-        return (struct mpiq_ranks){0};
-    struct mpiq_world_rank name = mpiq_job_world_rank(finder->job, process);
-    *range = (struct mpiq_rank_range){.world = name.world, .first = name.rank, .last = name.rank};
-    return (struct mpiq_ranks){.ranges = range, .count = 1, .size = 1};
 }
 
 /* The process of a rank in MPI_COMM_WORLD of the thread's own world; MPIQ_NONE. */
@@ -74,7 +64,7 @@ static bool message(struct mpiq_finder *finder, uint32_t thread, bool send, stru
     more->peer_unknown = !peer;
     if (peer && !peer->any && more->comm && strcmp(more->comm, "MPI_COMM_WORLD") == 0) {
         part->peer = process_of(finder, thread, peer->value);
-        part->ranks = ranks_of(finder, part->peer);
+        part->ranks = mpiq_one_rank(finder, part->peer);
     }
     if (peer && !peer->any && part->peer == MPIQ_NONE)
         more->local = (int32_t)peer->value;

@@ -12,7 +12,7 @@
 /* Parts that are listed; a wait may have a hundred thousand. */
 enum { MOST_PARTS = 8 };
 
-static struct mpiq_ranks one_rank(struct mpiq_finder *finder, uint32_t process)
+struct mpiq_ranks mpiq_one_rank(struct mpiq_finder *finder, uint32_t process)
 {
     struct mpiq_rank_range *range =
         process == MPIQ_NONE ? NULL : mpiq_arena_alloc(finder->arena, sizeof *range);
@@ -75,7 +75,7 @@ static struct mpiq_wait_part part_of_operation(struct mpiq_finder *finder, const
         .request = op->request,
         .operation = operation,
         .started = op->started,
-        .ranks = one_rank(finder, own ? rank->process : op->peer),
+        .ranks = mpiq_one_rank(finder, own ? rank->process : op->peer),
     };
 }
 
@@ -163,7 +163,7 @@ static void gather_window(struct mpiq_finder *finder, uint32_t thread, const str
         .operation = MPIQ_NONE,
         .started = MPIQ_NONE,
         .answers = ranks.size == 0,
-        .ranks = ranks.size > 0 ? ranks : one_rank(finder, wait->window_target),
+        .ranks = ranks.size > 0 ? ranks : mpiq_one_rank(finder, wait->window_target),
     };
     gather(gathering, part);
 }
