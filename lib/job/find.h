@@ -51,6 +51,8 @@ void mpiq_find_windows(struct mpiq_finder *finder);
 void mpiq_find_polling(struct mpiq_finder *finder);
 void mpiq_find_ranks(struct mpiq_finder *finder);
 void mpiq_find_stacks(struct mpiq_finder *finder);
+/* That one rank, in the arena; none for MPIQ_NONE. */
+struct mpiq_ranks mpiq_one_rank(struct mpiq_finder *finder, uint32_t process);
 /* Whether a rank's communicators are known and its messages are not: the library leaves them to another one.
  */
 bool mpiq_is_blind(const struct mpiq_job_rank *rank);

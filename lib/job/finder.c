@@ -99,3 +99,14 @@ bool mpiq_is_blind(const struct mpiq_job_rank *rank)
     bool read = rank->source == MPIQ_SOURCE_LAYOUTS || rank->source == MPIQ_SOURCE_DEBUG_INFO;
     return read && rank->queues == MPIQ_NO;
 }
+
+struct mpiq_ranks mpiq_one_rank(struct mpiq_finder *finder, uint32_t process)
+{
+    struct mpiq_rank_range *range =
+        process == MPIQ_NONE ? NULL : mpiq_arena_alloc(finder->arena, sizeof *range);
+    if (!range)
+        return (struct mpiq_ranks){0};
+    struct mpiq_world_rank name = mpiq_job_world_rank(finder->job, process);
+    *range = (struct mpiq_rank_range){.world = name.world, .first = name.rank, .last = name.rank};
+    return (struct mpiq_ranks){.ranges = range, .count = 1, .size = 1};
+}

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "job/collective.h"
-#include "job/waits.h"
 
 static const struct mpiq_job_given *find(const struct mpiq_job_state *job, uint32_t thread,
                                          enum mpiq_given_kind kind)

@@ -12,17 +12,6 @@
 /* Parts that are listed; a wait may have a hundred thousand. */
 enum { MOST_PARTS = 8 };
 
-struct mpiq_ranks mpiq_one_rank(struct mpiq_finder *finder, uint32_t process)
-{
-    struct mpiq_rank_range *range =
-        process == MPIQ_NONE ? NULL : mpiq_arena_alloc(finder->arena, sizeof *range);
-    if (!range)
-        return (struct mpiq_ranks){0};
-    struct mpiq_world_rank name = mpiq_job_world_rank(finder->job, process);
-    *range = (struct mpiq_rank_range){.world = name.world, .first = name.rank, .last = name.rank};
-    return (struct mpiq_ranks){.ranges = range, .count = 1, .size = 1};
-}
-
 static struct mpiq_wait_part part_of_call(const struct mpiq_job_state *job, int collective, uint32_t comm,
                                           int64_t number, uint32_t call)
 {

@@ -12,7 +12,4 @@ void mpiq_find_waits(struct mpiq_finder *finder);
 /* What a thread of the job waits for; NULL: for nothing, or it is not known. */
 const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_finder *finder, uint32_t thread);
 
-/* That one rank, in the arena; none for MPIQ_NONE. */
-struct mpiq_ranks mpiq_one_rank(struct mpiq_finder *finder, uint32_t process);
-
 #endif
