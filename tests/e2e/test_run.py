@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -159,9 +160,11 @@ def test_a_job_in_which_nothing_moves_is_ended(line, mpiq, activity):
     for name, process in running.items():
         status, out, err = said_by(process)
         assert (status, out) == (124, ""), f"{name}: {err}"
-        assert err.startswith("stalled: "), f"{name}: {err}"
+        # Where the machine is busy, a nap may first look like work: that is said once, and the job goes on.
+        assert re.search("^stalled: ", err, re.M), f"{name}: {err}"
         # What the launcher and the ranks say of their end comes after it, and is theirs.
         said = [text for text in err.splitlines() if text.startswith("mpiq: ")]
+        said = [text for text in said if not text.startswith("mpiq: MPI has made no progress for ")]
         assert len(said) == 2 and said[0].startswith("mpiq: wrote the snapshot "), f"{name}: {err}"
         assert said[1].startswith("mpiq: ending the job: nothing has moved for "), f"{name}: {err}"
         assert said[1].endswith(" s (--hang-after); with --keep it would be left alive"), f"{name}: {err}"

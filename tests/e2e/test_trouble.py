@@ -137,7 +137,7 @@ def test_process_of_root(no_mpi, mpiq):
     nobody = Mpiq("setpriv")
     answer = nobody("--reuid", "65534", "--regid", "65534", "--clear-groups", mpiq.path, no_mpi)
     assert (answer.status, answer.out) == (3, "")
-    assert answer.err == f"mpiq: no rank can be read: process {no_mpi} belongs to root: run mpiq as root\n"
+    assert answer.err == f"mpiq: process {no_mpi} (python3) belongs to root: run mpiq as root\n"
 
 
 def test_rank_that_cannot_be_frozen(hung, mpiq):
