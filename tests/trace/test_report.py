@@ -178,7 +178,7 @@ def test_a_time_in_the_middle(mpiq, tmp_path):
     script.finish(2)
     anchor = script.write(tmp_path / "a")
     answer = mpiq("report", "--at", "0.8", anchor)
-    assert answer.out.startswith("running: rank 0 is computing at work(); 1 rank has waited 0.6 s for it"), answer.out
+    assert answer.out.startswith("running: rank 0 is computing at work(), called at solver.c:10; 1 rank has waited 0.6 s for it"), answer.out
     assert mpiq("report", anchor).out.startswith("finished")
 
 
