@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-static uint32_t root_of(const uint32_t *parent, uint32_t world)
+
+static uint32_t root_of(uint32_t *parent, uint32_t world)
 {
     while (parent[world] != world)
-        world = parent[world];
+        world = parent[world] = parent[parent[world]];
     return world;
 }
 
@@ -19,19 +20,47 @@ static void join(uint32_t *parent, uint32_t a, uint32_t b)
         parent[root_of(parent, a)] = root_of(parent, b);
 }
 
-/* "prterun-n1-4711@2" was spawned by a rank of "prterun-n1-4711@1"; Open MPI 4.1's numbers of jobs have that
-   of the launcher in their upper half. */
-static bool are_related(const struct mpiq_job_state *job, const struct mpiq_world *a,
-                        const struct mpiq_world *b)
+/* What the names of related worlds have in common: "prterun-n1-4711@2" was spawned by a rank of
+   "prterun-n1-4711@1"; Open MPI 4.1's numbers of jobs have that of the launcher in their upper half. */
+struct kin {
+    const char *name;
+    size_t length;   /* of what is before the @; 0: it is a number */
+    uint64_t number; /* its upper half */
+    uint32_t world;
+};
+
+static int compare_kin(const void *left, const void *right)
 {
-    const char *one = a->nspace ? mpiq_job_string(job, a->nspace) : "";
-    const char *other = b->nspace ? mpiq_job_string(job, b->nspace) : "";
-    size_t length = strcspn(one, "@");
-    if (one[length] == '@')
-        return strncmp(one, other, length + 1) == 0;
-    bool numbers = *one && *other && strspn(one, "0123456789") == strlen(one) &&
-                   strspn(other, "0123456789") == strlen(other);
-    return numbers && strtoull(one, NULL, 10) >> 16 == strtoull(other, NULL, 10) >> 16;
+    const struct kin *a = left;
+    const struct kin *b = right;
+    if (a->length != b->length)
+        return a->length < b->length ? -1 : 1;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return strncmp(a->name, b->name, a->length);
+}
+
+/* Joins the worlds whose names tell that they are related; false without memory. */
+static bool join_related(const struct mpiq_job_state *job, uint32_t *parent)
+{
+    struct kin *kin _cleanup_free_ = calloc(job->world_count + 1, sizeof *kin);
+    size_t count = 0;
+    if (!kin)
+        return false;
+    for (uint32_t i = 0; i < job->world_count; i++) {
+        const char *name = job->worlds[i].nspace ? mpiq_job_string(job, job->worlds[i].nspace) : "";
+        size_t length = strcspn(name, "@");
+        if (name[length] == '@' && length > 0)
+            kin[count++] = (struct kin){.name = name, .length = length, .world = i};
+        else if (*name && strspn(name, "0123456789") == strlen(name))
+            kin[count++] = (struct kin){.name = name, .number = strtoull(name, NULL, 10) >> 16, .world = i};
+    }
+    qsort(kin, count, sizeof *kin, compare_kin);
+    for (size_t i = 1; i < count; i++) {
+        if (compare_kin(&kin[i - 1], &kin[i]) == 0)
+            join(parent, kin[i - 1].world, kin[i].world);
+    }
+    return true;
 }
 
 static void join_communicators(const struct mpiq_job_state *job, uint32_t *parent)
@@ -112,12 +141,8 @@ struct mpiq_error *mpiq_check_one_job(const struct mpiq_look_sources *sources,
         parent[i] = i;
     join_communicators(job, parent);
     join_found(sources, job, parent);
-    for (uint32_t i = 1; i < job->world_count; i++) {
-        for (uint32_t k = 0; k < i; k++) {
-            if (are_related(job, &job->worlds[i], &job->worlds[k]))
-                join(parent, i, k);
-        }
-    }
+    if (!join_related(job, parent))
+        return mpiq_error_no_memory();
     for (uint32_t i = 0; i < job->world_count; i++) {
         if (job->worlds[i].present == 0)
             continue;

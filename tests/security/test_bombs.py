@@ -89,8 +89,8 @@ LONG = {
     "problems": [rank(0, problems=[{"code": "corrupt", "what": f"w{i}", "text": f"t{i}"} for i in range(MANY)])],
     "frames": [rank(0, threads=[{"tid": 1, "frames": [{"function": f"f{i}"} for i in range(MANY)]}])],
 }
-# What is left of them once what is too much, or contradicts itself, is refused: ranks that may be computing.
-READABLE = {"facts", "frames"}
+# What is left of it once what is too much, or contradicts itself, is refused: ranks that may be computing.
+READABLE = {"facts"}
 VIEWS = {"report": ["report"], "json": ["report", "--json"], "html": ["report", "--html", "page.html"],
          "doctor": ["doctor"], "queues": ["queues"], "comms": ["comms"], "collectives": ["collectives"],
          "ranks": ["ranks"], "why": ["why", "0"], "history": ["history", "0"]}
