@@ -11,7 +11,7 @@ import sys
 
 from include_circles import c_includes
 
-LIB = {"lib/" + name for name in ("base", "names", "state", "target", "rank", "job", "report", "hosts", "look", "trace")}
+LIB = {"lib/" + name for name in ("base", "names", "state", "process", "rank", "job", "report", "hosts", "look", "trace")}
 
 # What each folder may use: folders, or single headers of include/.
 MAY_USE = {
@@ -23,13 +23,13 @@ MAY_USE = {
     "lib/base": set(),
     "lib/names": {"lib/base"},
     "lib/state": {"lib/base", "lib/names", "include/ompi_mqs.h", "include/mpiq_record.h"},
-    "lib/target": {"lib/base"},
-    "lib/rank": {"lib/base", "lib/names", "lib/state", "lib/target", "include/ompi_mqs.h", "include/mpiq_record.h"},
-    "lib/rank/helper": {"lib/base", "lib/state", "lib/target", "lib/rank", "include/mqs_extensions.h"},
-    "lib/rank/reader": {"lib/base", "lib/state", "lib/target", "lib/rank"},
+    "lib/process": {"lib/base"},
+    "lib/rank": {"lib/base", "lib/names", "lib/state", "lib/process", "include/ompi_mqs.h", "include/mpiq_record.h"},
+    "lib/rank/helper": {"lib/base", "lib/state", "lib/process", "lib/rank", "include/mqs_extensions.h"},
+    "lib/rank/reader": {"lib/base", "lib/state", "lib/process", "lib/rank"},
     "lib/job": {"lib/base", "lib/names", "lib/state"},
     "lib/trace": {"lib/base", "lib/state", "include/mpiq_record.h"},
-    "lib/trace/reader": {"lib/base", "lib/state", "lib/target", "lib/rank", "lib/trace"},
+    "lib/trace/reader": {"lib/base", "lib/state", "lib/process", "lib/rank", "lib/trace"},
     "lib/trace/writer": {"lib/base", "lib/state", "lib/trace"},
     "lib/report": {"lib/base", "lib/state", "include/mpiq.h"},
     "lib/hosts": {"lib/base", "lib/names", "lib/state"},
@@ -40,7 +40,7 @@ MAY_USE = {
 
 # The headers that are for other folders; of a folder that is not here all are, but the private ones.
 FOR_OTHERS = {
-    "lib/target": {"mappings.h", "object.h", "peer.h", "pipe.h", "serve.h", "symbols.h", "target.h", "wire.h"},
+    "lib/process": {"mappings.h", "object.h", "peer.h", "pipe.h", "serve.h", "symbols.h", "target.h", "wire.h"},
     "lib/rank/helper": set(),
     "lib/rank/reader": set(),
     "lib/trace/reader": set(),

@@ -6,7 +6,7 @@
 #ifndef MPIQ_MADEUP_H
 #define MPIQ_MADEUP_H
 
-#include "target/target.h"
+#include "process/target.h"
 
 /* All lists end with an entry of zeros; NULL is an empty list. */
 

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
-#include "job/doing.h"
+#include "job/rank_activity.h"
 #include "job/find.h"
 #include "job/causes.h"
 #include "job/evidence.h"

@@ -8,7 +8,7 @@
 
 #include "job/causes.h"
 #include "job/collective.h"
-#include "job/doing.h"
+#include "job/rank_activity.h"
 #include "job/given.h"
 #include "job/waits.h"
 #include "state/size.h"

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "job/collective.h"
-#include "job/doing.h"
+#include "job/rank_activity.h"
 #include "job/evidence.h"
 #include "job/find.h"
 

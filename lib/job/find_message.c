@@ -91,7 +91,7 @@ static void receive_misses(const struct mpiq_finder *finder, struct misses *miss
     for (uint32_t i = matching->first_incoming[process]; i < matching->first_incoming[process + 1]; i++) {
         const struct mpiq_incoming *in = &matching->incoming[i];
         const struct mpiq_job_operation *op = &job->operations[in->operation];
-        uint32_t differs = op->internal || matching->fates[in->operation] != MPIQ_FATE_UNDERWAY
+        uint32_t differs = op->internal || matching->fates[in->operation] != MPIQ_FATE_IN_TRANSIT
                                ? 0
                                : miss(receive, op->comm, in->sender, op->tag);
         if (differs && !is_taken(finder, in->operation))

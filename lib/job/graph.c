@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "job/collective.h"
-#include "job/doing.h"
+#include "job/rank_activity.h"
 #include "base/array.h"
 
 /* Edges of the operations in the background of a process (any: the user's, too); false: there are none. */

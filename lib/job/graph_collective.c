@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "job/collective.h"
 #include "job/graph.h"
-#include "job/underway.h"
+#include "job/in_transit.h"
 #include "base/array.h"
 
 /* Which group has to come, as the extra of an ENTERED node; ANY_OF_THEM: one at least of those that have not,

@@ -72,7 +72,7 @@ static uint32_t counted_node(const struct mpiq_job_state *job, const struct mpiq
 {
     const struct mpiq_job_rank *sender = mpiq_job_rank_of(job, op->peer);
     const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), op->comm);
-    if (!member || !sender || mpiq_channel_underway(job, member, op->peer))
+    if (!member || !sender || mpiq_channel_in_transit(job, member, op->peer))
         return MPIQ_NODE_UNKNOWN;
     /* A sender that has left may have sent all of it; then its counts and requests are gone. */
     if (sender->gone || !mpiq_job_member_of(job, (uint32_t)(sender - job->ranks), op->comm))

@@ -48,7 +48,7 @@ static uint32_t send_node(struct mpiq_wait_graph *graph, const struct mpiq_job_r
     case MPIQ_FATE_UNEXPECTED:
         return may_be_complete(graph, rank, op) ? MPIQ_NODE_UNKNOWN
                                                 : mpiq_actor(graph, op->peer, mpiq_is_of_collective(op));
-    case MPIQ_FATE_UNDERWAY:
+    case MPIQ_FATE_IN_TRANSIT:
     case MPIQ_FATE_MEETS:
         return taking_in(graph, op->peer);
     case MPIQ_FATE_NONE:
@@ -86,11 +86,11 @@ static uint32_t source_node(struct mpiq_wait_graph *graph, const struct mpiq_job
     if (!op->any) {
         if (!mpiq_job_rank_of(job, op->peer))
             return mpiq_rank_node(op->peer);
-        if (mpiq_channel_underway(job, member, op->peer))
+        if (mpiq_channel_in_transit(job, member, op->peer))
             return MPIQ_NODE_LIVE;
         return mpiq_actor(graph, op->peer, mpiq_is_of_collective(op));
     }
-    if (mpiq_any_underway(&graph->matching.underway, member))
+    if (mpiq_any_in_transit(&graph->matching.in_transit, member))
         return MPIQ_NODE_LIVE;
     const struct mpiq_job_communicator *comm = &job->communicators[op->comm];
     if (comm->flags & MPIQ_COMM_SELF)

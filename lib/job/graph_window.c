@@ -3,7 +3,7 @@
 #include "job/collective.h"
 #include "job/diagnose_options.h"
 #include "job/graph.h"
-#include "job/underway.h"
+#include "job/in_transit.h"
 
 static bool is_listed(const struct mpiq_job_state *job, uint32_t first, uint32_t count, uint32_t process)
 {

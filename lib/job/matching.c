@@ -188,7 +188,7 @@ static bool join_run(struct mpiq_matching *matching, struct work *work,
                      uint32_t first_message, uint32_t message_count)
 {
     const struct mpiq_job_state *job = matching->job;
-    bool underway = !receiver || mpiq_channel_underway(job, receiver, sends[0].sender);
+    bool in_transit = !receiver || mpiq_channel_in_transit(job, receiver, sends[0].sender);
     uint32_t announced = 0;
     uint32_t announcing = 0;
     for (uint32_t i = 0; i < message_count; i++)
@@ -197,7 +197,7 @@ static bool join_run(struct mpiq_matching *matching, struct work *work,
         announcing += !job->operations[sends[i].operation].eager;
     if (announced > announcing)
         announced = announcing;
-    uint32_t skip = underway ? 0 : announcing - announced;
+    uint32_t skip = in_transit ? 0 : announcing - announced;
     uint32_t at = first_message;
     for (uint32_t i = 0; i < send_count; i++) {
         uint32_t send = sends[i].operation;
@@ -218,9 +218,9 @@ static bool join_run(struct mpiq_matching *matching, struct work *work,
             announced--;
             continue;
         }
-        matching->fates[send] = underway ? MPIQ_FATE_UNDERWAY : MPIQ_FATE_MEETS;
-        if (underway && !add_message(&work->messages, &work->message_count, &work->message_capacity,
-                                     &job->operations[send], send, sends[i].sender))
+        matching->fates[send] = in_transit ? MPIQ_FATE_IN_TRANSIT : MPIQ_FATE_MEETS;
+        if (in_transit && !add_message(&work->messages, &work->message_count, &work->message_capacity,
+                                       &job->operations[send], send, sends[i].sender))
             return false;
     }
     return true;
@@ -427,7 +427,7 @@ static bool match_receives(struct mpiq_matching *matching, const struct mpiq_job
 
 bool mpiq_matching_init(struct mpiq_matching *matching, const struct mpiq_job_state *job, uint32_t *partner)
 {
-    *matching = (struct mpiq_matching){.job = job, .partner = partner, .underway = {.job = job}};
+    *matching = (struct mpiq_matching){.job = job, .partner = partner, .in_transit = {.job = job}};
     matching->fates = calloc((size_t)job->operation_count + 1, 1);
     if (!matching->fates || !collect_incoming(matching))
         return false;
@@ -449,5 +449,5 @@ void mpiq_matching_deinit(struct mpiq_matching *matching)
     free(matching->fates);
     free(matching->incoming);
     free(matching->first_incoming);
-    mpiq_underway_deinit(&matching->underway);
+    mpiq_in_transit_deinit(&matching->in_transit);
 }

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "job/underway.h"
+#include "job/in_transit.h"
 #include "state/job_state.h"
 
 /* What becomes of a pending operation. */
@@ -22,7 +22,7 @@ enum mpiq_fate {
     MPIQ_FATE_OPEN,       /* a receive that no message there is for */
     MPIQ_FATE_MEETS,      /* a receive with a message, a send whose message was or will be taken */
     MPIQ_FATE_UNEXPECTED, /* a send that lies unexpected at its receiver: it waits for a receive */
-    MPIQ_FATE_UNDERWAY    /* a send whose message has not arrived, or nobody could tell */
+    MPIQ_FATE_IN_TRANSIT  /* a send whose message has not arrived, or nobody could tell */
 };
 
 /* A pending send on its way to a process. */
@@ -37,7 +37,7 @@ struct mpiq_matching {
     uint32_t *partner; /* see mpiq_diagnosis; not owned */
     struct mpiq_incoming *incoming;
     uint32_t *first_incoming; /* of each process, and one more */
-    struct mpiq_underway underway;
+    struct mpiq_in_transit in_transit;
 };
 
 /* False without memory.  partner: one entry for each operation, all MPIQ_NONE. */

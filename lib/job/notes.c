@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "job/collective.h"
-#include "job/doing.h"
+#include "job/rank_activity.h"
 #include "job/find.h"
 
 static void assume(struct mpiq_finder *finder, const struct mpiq_rank_set *ranks, const char *text)

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "job/collective.h"
-#include "job/doing.h"
+#include "job/rank_activity.h"
 #include "job/find.h"
 #include "names/system_calls.h"
 

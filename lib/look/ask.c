@@ -12,7 +12,7 @@
 #include "look/reader_process.h"
 #include "mpiq.h"
 #include "rank/rank.h"
-#include "target/target.h"
+#include "process/target.h"
 
 /* Debug information is loaded, a library asked. */
 static const int64_t answer_ns = (int64_t)120 * 1000 * 1000 * 1000;

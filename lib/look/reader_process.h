@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "look/source.h"
 #include "state/rank_state.h"
-#include "target/pipe.h"
+#include "process/pipe.h"
 
 /* As whom a source's reader runs.  become false: as we do. */
 struct mpiq_owner {

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "state/rank_state.h"
-#include "target/target.h"
+#include "process/target.h"
 
 /* One process to read, and what was read of it. */
 struct mpiq_look_source {

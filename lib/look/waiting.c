@@ -10,10 +10,10 @@
 #include "base/cleanup.h"
 #include "base/hash_table.h"
 #include "mpiq_record.h"
-#include "target/mappings.h"
-#include "target/object.h"
-#include "target/pipe.h"
-#include "target/symbols.h"
+#include "process/mappings.h"
+#include "process/object.h"
+#include "process/pipe.h"
+#include "process/symbols.h"
 
 enum { THREADS_MOST = 64 };
 

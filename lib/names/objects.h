@@ -6,7 +6,7 @@
  * library defines MPI's functions under both of their names, in C or in Fortran's spelling.  Its parts are
  * what it loads: the objects that it needs, its components, and what those need.  All else is the user's.
  *
- * It leaves to others: reading objects (lib/target), and what follows from the answer.
+ * It leaves to others: reading objects (lib/process), and what follows from the answer.
  */
 #ifndef MPIQ_NAMES_OBJECTS_H
 #define MPIQ_NAMES_OBJECTS_H

@@ -10,7 +10,7 @@
 #define MPIQ_RANK_ARGUMENTS_H
 
 #include "state/rank_state.h"
-#include "target/target.h"
+#include "process/target.h"
 
 /* Adds thread->given, of a thread that is in an MPI function (mpi_frame); stack is where its frames came
    from. What is not known is left out. */

@@ -20,9 +20,9 @@
 #include "rank/join.h"
 #include "rank/rank.h"
 #include "state/group_hash.h"
-#include "target/pipe.h"
+#include "process/pipe.h"
 #include "base/proc.h"
-#include "target/serve.h"
+#include "process/serve.h"
 
 #define SECONDS_DEFAULT 10.0
 #define MEMORY_DEFAULT ((uint64_t)2 << 30)

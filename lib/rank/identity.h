@@ -4,7 +4,7 @@
 #define MPIQ_RANK_IDENTITY_H
 
 #include "state/rank_state.h"
-#include "target/target.h"
+#include "process/target.h"
 
 /* Reads name, world size and namespace from the environment that the launcher gave the process.  Values
    already in state are kept.  Whatever the environment does not say stays unknown. */

@@ -4,7 +4,7 @@
 #define MPIQ_RANK_OBJECTS_H
 
 #include "names/objects.h"
-#include "target/target.h"
+#include "process/target.h"
 
 struct mpiq_rank_objects {
     struct mpiq_target_object *list; /* strings are the target's */

@@ -4,7 +4,7 @@
 #define MPIQ_RANK_PLACES_H
 
 #include "state/rank_state.h"
-#include "target/target.h"
+#include "process/target.h"
 
 /*
  * Fills in the places of all calls, requests, communicators, windows and past calls of which the state has a

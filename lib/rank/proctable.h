@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "target/target.h"
+#include "process/target.h"
 
 /* Whether that question (JSON) asks for it. */
 bool mpiq_proctable_is_asked(const char *question);

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "rank/python_lines.h"
-#include "target/target.h"
+#include "process/target.h"
 
 enum mpiq_python_member {
     MPIQ_PYTHON_INTERPRETERS, /* of _PyRuntimeState: the first interpreter */

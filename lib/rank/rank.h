@@ -20,7 +20,7 @@
 
 #include "base/error.h"
 #include "state/rank_state.h"
-#include "target/target.h"
+#include "process/target.h"
 
 struct mpiq_dll_host;
 

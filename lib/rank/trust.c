@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/proc.h"
-#include "target/wire.h"
+#include "process/wire.h"
 
 /* ---- the process ------------------------------------------------------------------------------------ */
 

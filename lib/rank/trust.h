@@ -6,7 +6,7 @@
 #ifndef MPIQ_RANK_TRUST_H
 #define MPIQ_RANK_TRUST_H
 
-#include "target/target.h"
+#include "process/target.h"
 
 /*
  * NULL if target is a live process that may name code for us to run: the same user, in our own user, mount

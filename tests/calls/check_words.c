@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "target/object.h"
-#include "target/target.h"
+#include "process/object.h"
+#include "process/target.h"
 
 enum { WORDS = 12 };
 

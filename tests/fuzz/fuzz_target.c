@@ -16,11 +16,11 @@
 
 #include "limit.h"
 #include "madeup.h"
-#include "target/lines.h"
-#include "target/object.h"
-#include "target/symbols.h"
-#include "target/target.h"
-#include "target/types.h"
+#include "process/lines.h"
+#include "process/object.h"
+#include "process/symbols.h"
+#include "process/target.h"
+#include "process/types.h"
 
 /* libdwarf 20210528 gives an error back only through the Dwarf_Debug it came from, which the place that
    learns of it does not have, and keeps a list of none: a few dozen bytes a malformed entry, until the reader

@@ -15,7 +15,7 @@
 
 #include "limit.h"
 #include "look/reader_process.h"
-#include "target/wire_json.h"
+#include "process/wire_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

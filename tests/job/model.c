@@ -185,7 +185,7 @@ static void match(const struct model *model, bool taken[MOST_MESSAGES],
 }
 
 /* A message from a rank is on its way to another one on that communicator. */
-static bool underway(const struct model *model, int from, int to, int comm)
+static bool in_transit(const struct model *model, int from, int to, int comm)
 {
     for (int i = 0; i < model->message_count; i++) {
         const struct model_message *message = &model->messages[i];
@@ -201,7 +201,7 @@ static bool may_come(const struct model *model, const bool *may, int rank,
     for (int from = 0; from < model->ranks; from++) {
         if (receive->peer != ANY && receive->peer != from)
             continue;
-        if (may[from] || underway(model, from, rank, receive->comm))
+        if (may[from] || in_transit(model, from, rank, receive->comm))
             return true;
     }
     return false;
@@ -227,7 +227,7 @@ static bool may_leave(const struct model *model, const bool *may, int rank);
 static bool may_end_fence(const struct model *model, const bool *may, int rank)
 {
     int from = model->rank[rank].from;
-    return from == ANY || may[from] || underway(model, from, rank, 0);
+    return from == ANY || may[from] || in_transit(model, from, rank, 0);
 }
 
 /* Who is in an earlier barrier has to come out of it before it enters another one, whatever other threads it

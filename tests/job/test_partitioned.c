@@ -299,7 +299,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         {"partition not ready", test_partition_not_ready},
-        {"underway", test_underway},
+        {"in_transit", test_underway},
         {"queued", test_queued},
         {"queued before", test_queued_before},
         {"queued for another", test_queued_for_another},

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "target/target.h"
+#include "process/target.h"
 
 int main(int argc, char **argv)
 {

@@ -3,7 +3,7 @@
 #ifndef MPIQ_TEST_MADE_UP_H
 #define MPIQ_TEST_MADE_UP_H
 
-#include "target/target.h"
+#include "process/target.h"
 
 #define MADE_UP_BASE UINT64_C(0x10000)
 #define MADE_UP_SIZE 8192

@@ -10,9 +10,9 @@
 #include "made_up.h"
 #include "suite.h"
 #include "base/json_text.h"
-#include "target/pipe.h"
-#include "target/serve.h"
-#include "target/wire.h"
+#include "process/pipe.h"
+#include "process/serve.h"
+#include "process/wire.h"
 
 /* ---- a made-up target, served by a thread ----------------------------------------------------------- */
 

@@ -31,8 +31,8 @@
 #include "base/json_parser.h"
 #include "reading.h"
 #include "rank/confine.h"
-#include "target/pipe.h"
-#include "target/wire.h"
+#include "process/pipe.h"
+#include "process/wire.h"
 
 #define WIRE 3
 #define DLL 4

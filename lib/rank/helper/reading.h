@@ -13,7 +13,7 @@
 #include "mqs_extensions.h"
 #include "rank/groups.h"
 #include "state/rank_state.h"
-#include "target/target.h"
+#include "process/target.h"
 
 /* Bounds on what a DLL may list for one process. */
 enum {

@@ -8,7 +8,7 @@
  * one.  It is confined (confine.h) before it reads the first request, so that a rank can affect nothing but
  * its own answer.
  *
- * Threads read ranks in parallel and share what the ranks have in common (lib/target, by build-id).  One
+ * Threads read ranks in parallel and share what the ranks have in common (lib/process, by build-id).  One
  * thread reads the connection.
  */
 #include <errno.h>
@@ -33,8 +33,8 @@
 #include "rank/proctable.h"
 #include "rank/rank.h"
 #include "state/snapshot.h"
-#include "target/peer.h"
-#include "target/pipe.h"
+#include "process/peer.h"
+#include "process/pipe.h"
 
 enum { WIRE = 3, HELPER = 4, DLL = 5, RECORDER_DLL = 6, THREADS_MAX = 64, SOURCES_MAX = 1 << 20 };
 

@@ -23,7 +23,7 @@
 #include "base/cleanup.h"
 #include "rank/confine.h"
 #include "state/state_lines.h"
-#include "target/pipe.h"
+#include "process/pipe.h"
 #include "trace/late.h"
 #include "trace/state.h"
 

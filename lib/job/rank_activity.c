@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/rank_activity.h"
+
+#include <string.h>
+
+#include "job/collective.h"
+
+/* A sleeper spends some microseconds on being stopped for its stack, and on going back to sleep. */
+enum { THREAD_MULTIPLE = 3, COST_OF_A_LOOK_NS = 1000000 };
+
+static bool any_held(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+{
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        if (job->threads[rank->first_thread + i].held == MPIQ_YES)
+            return true;
+    }
+    return false;
+}
+
+bool mpiq_thread_sleeps(const struct mpiq_job_thread *thread)
+{
+    bool sleeps = thread->state == 'S' || thread->state == 'D';
+    /* Inside of MPI, too, in the user's own code (a reduction's operation) or in the kernel (a file). */
+    bool waits = !thread->record || thread->wait_count > 0;
+    bool elsewhere = !thread->in_mpi || (!waits && (thread->calls_back || thread->state == 'D'));
+    return sleeps && elsewhere && thread->cpu_between_ns < COST_OF_A_LOOK_NS && !thread->turned;
+}
+
+bool mpiq_thread_waits_for_own(const struct mpiq_job_state *job, const struct mpiq_job_thread *thread)
+{
+    if (!mpiq_thread_sleeps(thread))
+        return false;
+    /* The C library waits in a shared futex for a thread to end. */
+    const char *call = mpiq_job_string(job, thread->blocks_in);
+    bool joins = thread->sleep == MPIQ_SLEEP_OTHER && call &&
+                 (strcmp(call, "pthread_join") == 0 || strcmp(call, "thrd_join") == 0);
+    /* Of what such a wait can be for, a signal handler may post semaphores alone (POSIX, 2.4.3).  In a
+       stripped C library the wait for one has no name. */
+    bool posted = !call || strcmp(call, "sem_wait") == 0;
+    bool own =
+        thread->sleep == MPIQ_SLEEP_PRIVATE_FUTEX || (thread->sleep == MPIQ_SLEEP_SIGNAL_FUTEX && !posted);
+    return own || joins;
+}
+
+/* A wait for another thread, by its name: those with a timeout have other names. */
+static bool waits_for_thread(const char *call)
+{
+    static const char *const calls[] = {
+        "pthread_cond_wait", "pthread_join", "pthread_mutex_lock", "pthread_barrier_wait", "cnd_wait",
+        "thrd_join",         "mtx_lock"};
+    for (size_t i = 0; call && i < sizeof calls / sizeof *calls; i++) {
+        if (strcmp(calls[i], call) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool mpiq_thread_taken_idle(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                            const struct mpiq_job_thread *thread)
+{
+    return thread->sleep == MPIQ_SLEEP_UNKNOWN && !thread->in_mpi && mpiq_thread_sleeps(thread) &&
+           waits_for_thread(mpiq_job_string(job, thread->blocks_in)) && any_held(job, rank);
+}
+
+/* Whether the main thread is outside MPI only for short naps between two polls: it takes little of the
+   processor, which a rank that computes there does not. */
+static bool naps_between_polls(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                               const struct mpiq_job_thread *thread)
+{
+    enum { SHARE = 10 }; /* of the time between the looks: one in so many */
+    if (thread->tid != rank->pid || !mpiq_is_poll(mpiq_job_string(job, rank->last_mpi_call)))
+        return false;
+    bool idle = thread->state == 'S' && rank->between_ns > 0 &&
+                thread->cpu_between_ns < (uint64_t)rank->between_ns / SHARE;
+    return mpiq_thread_sleeps(thread) || idle;
+}
+
+bool mpiq_thread_polls(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                       const struct mpiq_job_thread *thread)
+{
+    if (rank->looks != 3 || rank->changed & MPIQ_CHANGED_PROGRESS || thread->wait_count > 0)
+        return false;
+    return thread->in_mpi ? mpiq_is_poll(mpiq_job_string(job, thread->call))
+                          : naps_between_polls(job, rank, thread);
+}
+
+/* Whether another thread of the rank is in MPI all the time: blocked there, or going round testing. */
+static bool any_in_mpi(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+{
+    bool may_poll = rank->looks == 3 && !(rank->changed & MPIQ_CHANGED_PROGRESS);
+    for (uint32_t i = 0; may_poll && i < rank->thread_count; i++) {
+        if (mpiq_thread_polls(job, rank, &job->threads[rank->first_thread + i]))
+            return true;
+    }
+    return any_held(job, rank);
+}
+
+bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                         const struct mpiq_job_thread *thread)
+{
+    if (thread->helper)
+        return false;
+    bool multiple = rank->thread_level < 0 || rank->thread_level >= THREAD_MULTIPLE;
+    if (thread->held == MPIQ_YES || mpiq_thread_polls(job, rank, thread) || !any_in_mpi(job, rank))
+        return true;
+    return multiple && !mpiq_thread_waits_for_own(job, thread) && !mpiq_thread_taken_idle(job, rank, thread);
+}
+
+double mpiq_waited(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                   const struct mpiq_job_thread *thread)
+{
+    int64_t begin = 0;
+    for (uint32_t i = 0; i < thread->wait_count; i++) {
+        int64_t stamped = job->waits[thread->first_wait + i].begin_ns;
+        if (stamped > 0)
+            begin = stamped;
+    }
+    /* A collective's begin is the wait's for whoever asks how long; it may have waited several times in it.
+     */
+    struct mpiq_thread_collective in;
+    mpiq_thread_collective(job, rank, thread, &in);
+    if (in.call != MPIQ_NONE && job->calls[in.call].begin_ns > 0)
+        begin = job->calls[in.call].begin_ns;
+    if (begin <= 0 || rank->taken_ns <= 0)
+        return -1;
+    return rank->taken_ns > begin ? (double)(rank->taken_ns - begin) / 1e9 : 0;
+}
+
+/* Which thread says what the rank does: one that is held, else one in MPI, else the main one. */
+static int weight(const struct mpiq_job_rank *rank, const struct mpiq_job_thread *thread)
+{
+    if (thread->helper)
+        return 0;
+    return 1 + 8 * (thread->held == MPIQ_YES) + 4 * thread->in_mpi + 2 * (thread->tid == rank->pid);
+}
+
+static enum mpiq_rank_doing thread_doing(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                                         const struct mpiq_job_thread *thread)
+{
+    const char *call = mpiq_job_string(job, thread->call);
+    bool waits = thread->wait_count > 0 ||
+                 (!thread->record && thread->in_mpi && mpiq_blocking_call(call) != MPIQ_BLOCKING_NOT);
+    if (waits && (thread->held == MPIQ_YES || rank->looks != 3))
+        return MPIQ_DOING_BLOCKED;
+    if (!thread->in_mpi && mpiq_thread_polls(job, rank, thread))
+        return MPIQ_DOING_POLLING;
+    if (mpiq_thread_sleeps(thread))
+        return MPIQ_DOING_ASLEEP;
+    return thread->in_mpi ? MPIQ_DOING_POLLING : MPIQ_DOING_COMPUTING;
+}
+
+static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                       struct mpiq_rank_diagnosis *ret)
+{
+    const struct mpiq_job_thread *best = NULL;
+    int best_weight = 0;
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
+        int candidate = weight(rank, thread);
+        if (candidate > best_weight) {
+            best = thread;
+            best_weight = candidate;
+        }
+    }
+    if (best) {
+        ret->thread = (uint32_t)(best - job->threads);
+        ret->call = best->in_mpi ? mpiq_job_string(job, best->call) : NULL;
+        ret->site = best->site != MPIQ_NONE ? best->site : best->innermost;
+        ret->doing = thread_doing(job, rank, best);
+        if (!best->in_mpi && ret->doing == MPIQ_DOING_POLLING)
+            ret->call = mpiq_job_string(job, rank->last_mpi_call);
+    } else if (rank->thread_count == 0) {
+        ret->doing = rank->process_state == 'R' ? MPIQ_DOING_COMPUTING : MPIQ_DOING_UNREADABLE;
+    }
+    char state = rank->process_state;
+    if (rank->unread && ret->doing != MPIQ_DOING_BLOCKED)
+        ret->doing = MPIQ_DOING_UNREADABLE;
+    if (rank->gone || state == 'Z' || state == 'X')
+        ret->doing = MPIQ_DOING_GONE;
+    else if (state == 'T' || state == 't')
+        ret->doing = MPIQ_DOING_STOPPED;
+    if (!best || !best->in_mpi)
+        return;
+    if (ret->doing == MPIQ_DOING_BLOCKED || ret->doing == MPIQ_DOING_STOPPED)
+        ret->since = mpiq_waited(job, rank, best);
+    struct mpiq_thread_collective in;
+    mpiq_thread_collective(job, rank, best, &in);
+    ret->number = in.number;
+    ret->comm = in.comm;
+    const struct mpiq_job_wait *wait = mpiq_innermost_wait(job, best);
+    if (ret->comm == MPIQ_NONE && wait) {
+        uint32_t comm = wait->comm;
+        if (comm == MPIQ_NONE && wait->operation_count > 0)
+            comm = job->operations[wait->first_operation].comm;
+        ret->comm = comm == MPIQ_NONE ? MPIQ_NONE : job->communicators[comm].user;
+    }
+}
+
+/* Since when a rank is outside MPI. */
+static void set_last_call(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                          struct mpiq_rank_diagnosis *ret)
+{
+    const char *call = mpiq_job_string(job, rank->last_mpi_call);
+    bool outside = !ret->call && ret->thread != MPIQ_NONE && ret->doing != MPIQ_DOING_GONE;
+    if (!outside || !call || rank->last_mpi_end_ns <= 0 || rank->taken_ns <= rank->last_mpi_end_ns)
+        return;
+    ret->last = (struct mpiq_last_call){.known = true,
+                                        .call = call,
+                                        .collective = rank->last_mpi_collective,
+                                        .ago = (double)(rank->taken_ns - rank->last_mpi_end_ns) / 1e9};
+}
+
+void mpiq_doing(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnosis)
+{
+    for (uint32_t process = 0; process < job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        if (!rank)
+            continue;
+        rank_doing(job, rank, &diagnosis->ranks[process]);
+        set_last_call(job, rank, &diagnosis->ranks[process]);
+    }
+}

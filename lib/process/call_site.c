@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "process/call_site.h"
+
+#include <string.h>
+
+#include "process/code.h"
+
+/* A chain of wrappers that pass on what they were given; expressions; steps for all words of one call. */
+enum { LEVELS_MOST = 4, DEPTH_MOST = 48, STEPS_MOST = 20000 };
+
+/* DWARF numbers of x86-64. */
+enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12, R13, R14, R15, RIP };
+
+static const int argument_registers[] = {RDI, RSI, RDX, RCX, R8, R9};
+#define ARGUMENT_REGISTERS (sizeof argument_registers / sizeof *argument_registers)
+
+struct site {
+    struct mpiq_modules *modules;
+    const struct mpiq_frame_registers *frames;
+    size_t frame_count;
+    const struct mpiq_code_line *line;
+    int level;
+    int *steps;
+};
+
+static const struct mpiq_call_word not_known = {.known = false};
+
+static struct mpiq_call_word constant(uint64_t value)
+{
+    return (struct mpiq_call_word){.known = true, .value = value};
+}
+
+/* DWARF number of a general register of whatever width, its width in bytes and whether it is the second byte
+   of one; -1. */
+static int number_of(unsigned reg, int *width, bool *second)
+{
+    static const struct {
+        uint16_t name[4]; /* of 8, 4, 2 and 1 bytes */
+    } rows[] = {
+        [RAX] = {{X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL}},
+        [RDX] = {{X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL}},
+        [RCX] = {{X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL}},
+        [RBX] = {{X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL}},
+        [RSI] = {{X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL}},
+        [RDI] = {{X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL}},
+        [RBP] = {{X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL}},
+        [RSP] = {{X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL}},
+        [R8] = {{X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B}},
+        [R9] = {{X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B}},
+        [R10] = {{X86_REG_R10, X86_REG_R10D, X86_REG_R10W, X86_REG_R10B}},
+        [R11] = {{X86_REG_R11, X86_REG_R11D, X86_REG_R11W, X86_REG_R11B}},
+        [R12] = {{X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B}},
+        [R13] = {{X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B}},
+        [R14] = {{X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B}},
+        [R15] = {{X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B}},
+    };
+    static const uint16_t seconds[] = {X86_REG_AH, X86_REG_DH, X86_REG_CH, X86_REG_BH};
+    *second = false;
+    for (int i = 0; reg && i < RIP; i++) {
+        for (int j = 0; j < 4; j++) {
+            if (rows[i].name[j] == reg) {
+                *width = 8 >> j;
+                return i;
+            }
+        }
+        if (i < 4 && seconds[i] == reg) {
+            *width = 1;
+            *second = true;
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Whether an instruction writes any part of a register. */
+static bool writes(const struct site *site, size_t index, int number)
+{
+    cs_regs read, written;
+    uint8_t read_count = 0, written_count = 0;
+    const cs_insn *instruction = &site->line->instructions[index];
+    if (cs_regs_access(site->line->decoder, instruction, read, &read_count, written, &written_count) !=
+        CS_ERR_OK)
+        return true;
+    for (uint8_t i = 0; i < written_count; i++) {
+        int width;
+        bool second;
+        if (number_of(written[i], &width, &second) == number)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t cut(uint64_t value, int width)
+{
+    return width >= 8 ? value : value & ((UINT64_C(1) << (width * 8)) - 1);
+}
+
+static uint64_t extend(uint64_t value, int width)
+{
+    if (width >= 8)
+        return value;
+    uint64_t sign = UINT64_C(1) << (width * 8 - 1);
+    value = cut(value, width);
+    return (value ^ sign) - sign;
+}
+
+static bool has_origin(const struct mpiq_call_word *word, const struct mpiq_word_origin *origin)
+{
+    for (size_t i = 0; i < word->origin_count; i++) {
+        if (word->origins[i].address == origin->address && word->origins[i].size == origin->size)
+            return true;
+    }
+    return false;
+}
+
+/* Takes over where b's word came from; false: there are too many places. */
+static bool add_origins(struct mpiq_call_word *word, const struct mpiq_call_word *b)
+{
+    for (size_t i = 0; i < b->origin_count; i++) {
+        if (has_origin(word, &b->origins[i]))
+            continue;
+        if (word->origin_count == MPIQ_WORD_ORIGINS)
+            return false;
+        word->origins[word->origin_count++] = b->origins[i];
+    }
+    return true;
+}
+
+/* A word computed from two others: not known if either is not. */
+static struct mpiq_call_word combined(const struct mpiq_call_word *a, const struct mpiq_call_word *b,
+                                      uint64_t value)
+{
+    struct mpiq_call_word word = *a;
+    if (!a->known || !b->known || !add_origins(&word, b))
+        return not_known;
+    word.value = value;
+    return word;
+}
+
+static struct mpiq_call_word changed(const struct mpiq_call_word *a, uint64_t value)
+{
+    struct mpiq_call_word word = *a;
+    word.value = value;
+    return word;
+}
+
+static struct mpiq_call_word register_before(const struct site *site, size_t index, int number, int depth);
+static struct mpiq_call_word given(const struct site *site, int number, int depth);
+
+/* By how much an instruction moves the stack pointer; false: not known. */
+static bool stack_moves(const struct site *site, size_t index, int64_t *ret)
+{
+    const cs_insn *instruction = &site->line->instructions[index];
+    const cs_x86 *x86 = &instruction->detail->x86;
+    bool immediate = x86->op_count == 2 && x86->operands[1].type == X86_OP_IMM;
+    *ret = 0;
+    switch (instruction->id) {
+    case X86_INS_PUSH:
+        *ret = -(int64_t)x86->operands[0].size;
+        /* An immediate is pushed as a word. */
+        if (x86->operands[0].type == X86_OP_IMM)
+            *ret = -8;
+        return *ret == -8;
+    case X86_INS_POP:
+        *ret = x86->operands[0].size;
+        return *ret == 8 && x86->operands[0].reg != X86_REG_RSP;
+    case X86_INS_SUB:
+    case X86_INS_ADD:
+        if (!writes(site, index, RSP))
+            return true;
+        if (x86->operands[0].type == X86_OP_REG && x86->operands[0].reg == X86_REG_RSP && immediate) {
+            *ret = instruction->id == X86_INS_ADD ? x86->operands[1].imm : -x86->operands[1].imm;
+            return true;
+        }
+        return false;
+    default:
+        return !writes(site, index, RSP);
+    }
+}
+
+/* The stack pointer before an instruction, counted back from the call. */
+static struct mpiq_call_word stack_before(const struct site *site, size_t index)
+{
+    if (!(site->frames[0].known >> RSP & 1))
+        return not_known;
+    uint64_t value = site->frames[0].value[RSP];
+    for (size_t i = site->line->count - 1; i-- > index;) {
+        int64_t moved;
+        if (!stack_moves(site, i, &moved))
+            return not_known;
+        value -= (uint64_t)moved;
+    }
+    return constant(value);
+}
+
+static struct mpiq_call_word address_of(const struct site *site, size_t index, const cs_x86_op *operand,
+                                        int depth)
+{
+    const x86_op_mem *memory = &operand->mem;
+    const cs_insn *instruction = &site->line->instructions[index];
+    if (memory->segment != X86_REG_INVALID)
+        return not_known;
+    struct mpiq_call_word sum = constant((uint64_t)memory->disp);
+    const unsigned registers[] = {memory->base, memory->index};
+    for (int i = 0; i < 2; i++) {
+        if (registers[i] == X86_REG_INVALID || registers[i] == X86_REG_RIZ)
+            continue;
+        struct mpiq_call_word part;
+        int width = 8;
+        bool second;
+        int number = number_of(registers[i], &width, &second);
+        if (registers[i] == X86_REG_RIP)
+            part = constant(instruction->address + instruction->size);
+        else
+            part = number < 0 || width != 8 ? not_known : register_before(site, index, number, depth);
+        if (part.narrow)
+            return not_known;
+        sum = combined(&sum, &part, sum.value + part.value * (i ? (uint64_t)memory->scale : 1));
+    }
+    return sum;
+}
+
+/* Where an instruction writes memory: 0 nowhere, 1 at *address (size bytes), -1 nobody knows where. */
+static int stores(const struct site *site, size_t index, uint64_t *address, uint64_t *size, int depth)
+{
+    const cs_insn *instruction = &site->line->instructions[index];
+    const cs_x86 *x86 = &instruction->detail->x86;
+    if (instruction->id == X86_INS_PUSH || cs_insn_group(site->line->decoder, instruction, CS_GRP_CALL)) {
+        struct mpiq_call_word top = stack_before(site, index);
+        *address = top.value - 8;
+        *size = 8;
+        return top.known ? 1 : -1;
+    }
+    if (x86->prefix[0] == X86_PREFIX_REP || x86->prefix[0] == X86_PREFIX_REPNE)
+        return -1;
+    for (uint8_t i = 0; i < x86->op_count; i++) {
+        const cs_x86_op *operand = &x86->operands[i];
+        if (operand->type != X86_OP_MEM || instruction->id == X86_INS_LEA || instruction->id == X86_INS_NOP)
+            continue;
+        /* Of instructions that only read, capstone says so; of some it says nothing. */
+        if (operand->access == CS_AC_READ)
+            continue;
+        struct mpiq_call_word to = address_of(site, index, operand, depth);
+        *address = to.value;
+        *size = operand->size;
+        return to.known && !to.narrow && *size ? 1 : -1;
+    }
+    return 0;
+}
+
+/* Whether nothing from an instruction on, up to the call, may have written those bytes. */
+static bool is_kept(const struct site *site, size_t index, uint64_t address, uint64_t size, int depth)
+{
+    for (size_t i = index; i < site->line->count; i++) {
+        uint64_t at = 0, bytes = 0;
+        int stored = stores(site, i, &at, &bytes, depth);
+        if (stored < 0 || (stored > 0 && at < address + size && address < at + bytes))
+            return false;
+    }
+    return true;
+}
+
+static struct mpiq_call_word memory_before(const struct site *site, size_t index, const cs_x86_op *operand,
+                                           int depth)
+{
+    uint64_t size = operand->size;
+    struct mpiq_call_word word = address_of(site, index, operand, depth);
+    if (!word.known || word.narrow || (size != 1 && size != 2 && size != 4 && size != 8) ||
+        !is_kept(site, index, word.value, size, depth) || word.origin_count == MPIQ_WORD_ORIGINS)
+        return not_known;
+    unsigned char bytes[8];
+    struct mpiq_error *error = mpiq_target_read(site->modules->target, word.value, (size_t)size, bytes);
+    if (error) {
+        mpiq_error_destroy(error);
+        return not_known;
+    }
+    const struct mpiq_words words = {.size = site->modules->word_size,
+                                     .big_endian = site->modules->big_endian};
+    word.origins[word.origin_count++] = (struct mpiq_word_origin){word.value, (uint32_t)size};
+    word.value = mpiq_word_sized(&words, bytes, (int)size);
+    return word;
+}
+
+/* An operand's value, in its own width, the rest zero. */
+static struct mpiq_call_word operand_before(const struct site *site, size_t index, const cs_x86_op *operand,
+                                            int depth)
+{
+    struct mpiq_call_word word = not_known;
+    if (operand->type == X86_OP_IMM)
+        return constant(cut((uint64_t)operand->imm, operand->size));
+    if (operand->type == X86_OP_MEM)
+        return memory_before(site, index, operand, depth);
+    if (operand->type != X86_OP_REG)
+        return not_known;
+    int width = 0;
+    bool second;
+    int number = number_of(operand->reg, &width, &second);
+    if (number < 0 || second)
+        return not_known;
+    word = register_before(site, index, number, depth);
+    if (word.narrow && width > 4)
+        return not_known;
+    word.narrow = false;
+    word.value = cut(word.value, width);
+    return word;
+}
+
+static uint64_t shifted(unsigned id, uint64_t value, unsigned by, int width)
+{
+    by &= width == 8 ? 63 : 31;
+    if (id == X86_INS_SHR)
+        return value >> by;
+    return id == X86_INS_SAR ? (uint64_t)((int64_t)extend(value, width) >> by) : value << by;
+}
+
+/* What an instruction with a destination register and a source makes of both. */
+static struct mpiq_call_word computed(const struct site *site, size_t index, int depth)
+{
+    const cs_insn *instruction = &site->line->instructions[index];
+    const cs_x86_op *operands = instruction->detail->x86.operands;
+    const uint8_t count = instruction->detail->x86.op_count;
+    int width = operands[0].size;
+    struct mpiq_call_word a = operand_before(site, index, &operands[0], depth), b = constant(1), word;
+    if (count > 1)
+        b = operand_before(site, index, &operands[1], depth);
+    if (count > 1 && operands[1].type == X86_OP_IMM)
+        b = constant((uint64_t)operands[1].imm);
+    switch (instruction->id) {
+    case X86_INS_ADD:
+    case X86_INS_INC:
+        word = combined(&a, &b, a.value + b.value);
+        break;
+    case X86_INS_SUB:
+    case X86_INS_DEC:
+        word = combined(&a, &b, a.value - b.value);
+        break;
+    case X86_INS_AND:
+        word = combined(&a, &b, a.value & b.value);
+        break;
+    case X86_INS_OR:
+        word = combined(&a, &b, a.value | b.value);
+        break;
+    case X86_INS_XOR:
+        word = combined(&a, &b, a.value ^ b.value);
+        break;
+    case X86_INS_SHL:
+    case X86_INS_SHR:
+    case X86_INS_SAR:
+        word = combined(&a, &b, shifted(instruction->id, a.value, (unsigned)b.value, width));
+        break;
+    case X86_INS_NEG:
+        word = changed(&a, 0 - a.value);
+        break;
+    case X86_INS_NOT:
+        word = changed(&a, ~a.value);
+        break;
+    case X86_INS_IMUL:
+        if (count == 3) {
+            a = b;
+            b = constant((uint64_t)operands[2].imm);
+        }
+        word = count > 1 ? combined(&a, &b, a.value * b.value) : not_known;
+        break;
+    default:
+        return not_known;
+    }
+    word.value = cut(word.value, width);
+    return word;
+}
+
+/* idiv: the quotient or the remainder of edx:eax by its operand. */
+static struct mpiq_call_word divided(const struct site *site, size_t index, int number, int depth)
+{
+    const cs_x86_op *operand = &site->line->instructions[index].detail->x86.operands[0];
+    if (operand->size != 4)
+        return not_known;
+    struct mpiq_call_word low = register_before(site, index, RAX, depth);
+    struct mpiq_call_word high = register_before(site, index, RDX, depth);
+    struct mpiq_call_word by = operand_before(site, index, operand, depth);
+    struct mpiq_call_word both = combined(&low, &high, 0);
+    int64_t divisor = (int32_t)by.value;
+    int64_t dividend = (int64_t)(cut(high.value, 4) << 32 | cut(low.value, 4));
+    /* A quotient that does not fit would have been a fault. */
+    if (!both.known || !by.known || divisor == 0 || dividend < INT32_MIN || dividend > INT32_MAX)
+        return not_known;
+    uint64_t value = (uint64_t)(number == RAX ? dividend / divisor : dividend % divisor);
+    return combined(&both, &by, cut(value, 4));
+}
+
+/* What an instruction that writes a register leaves in it. */
+static struct mpiq_call_word written(const struct site *site, size_t index, int number, int depth)
+{
+    const cs_insn *instruction = &site->line->instructions[index];
+    const cs_x86 *x86 = &instruction->detail->x86;
+    const cs_x86_op *operands = x86->operands;
+    struct mpiq_call_word word;
+    switch (instruction->id) {
+    case X86_INS_IDIV:
+        return number == RAX || number == RDX ? divided(site, index, number, depth) : not_known;
+    case X86_INS_CDQ:
+        word = register_before(site, index, RAX, depth);
+        if (number != RDX) /* capstone counts rax among what it writes */
+            return number == RAX ? word : not_known;
+        return changed(&word, cut(extend(word.value, 4) >> 32, 4));
+    case X86_INS_CDQE:
+        if (number != RAX)
+            return not_known;
+        word = register_before(site, index, RAX, depth);
+        word.narrow = false;
+        return changed(&word, extend(word.value, 4));
+    default:
+        break;
+    }
+    int width = 0;
+    bool second;
+    if (x86->op_count < 1 || operands[0].type != X86_OP_REG ||
+        number_of(operands[0].reg, &width, &second) != number || width < 4)
+        return not_known;
+    switch (instruction->id) {
+    case X86_INS_MOV:
+    case X86_INS_MOVABS:
+        if (operands[1].type == X86_OP_IMM)
+            return constant(cut((uint64_t)operands[1].imm, width));
+        return operand_before(site, index, &operands[1], depth);
+    case X86_INS_MOVZX:
+        return operand_before(site, index, &operands[1], depth);
+    case X86_INS_MOVSX:
+    case X86_INS_MOVSXD:
+        word = operand_before(site, index, &operands[1], depth);
+        return changed(&word, cut(extend(word.value, operands[1].size), width));
+    case X86_INS_LEA:
+        word = address_of(site, index, &operands[1], depth);
+        return changed(&word, cut(word.value, width));
+    case X86_INS_XOR:
+    case X86_INS_SUB:
+        if (operands[1].type == X86_OP_REG && operands[1].reg == operands[0].reg)
+            return constant(0);
+        return computed(site, index, depth);
+    default:
+        return computed(site, index, depth);
+    }
+}
+
+/* A register's value before an instruction of the line. */
+static struct mpiq_call_word register_before(const struct site *site, size_t index, int number, int depth)
+{
+    if (depth == 0 || --*site->steps < 0)
+        return not_known;
+    if (number == RSP)
+        return stack_before(site, index);
+    for (size_t i = index; i-- > 0;) {
+        --*site->steps;
+        if (writes(site, i, number))
+            return written(site, i, number, depth - 1);
+    }
+    /* Not written before: what it was at the line's beginning, which it still is if the callee preserves it
+       and nothing has written it since. */
+    bool preserved = site->frames[0].known >> number & 1;
+    bool is_argument = false;
+    for (size_t i = 0; i < ARGUMENT_REGISTERS; i++)
+        is_argument = is_argument || argument_registers[i] == number;
+    if (is_argument)
+        return site->line->from_entry ? given(site, number, depth - 1) : not_known;
+    for (size_t i = index; preserved && i + 1 < site->line->count; i++)
+        preserved = !writes(site, i, number);
+    return preserved ? constant(site->frames[0].value[number]) : not_known;
+}
+
+static bool goes_to(const struct site *site, uint64_t callee_pc, int depth)
+{
+    const cs_insn *call = &site->line->instructions[site->line->count - 1];
+    const cs_x86_op *to = &call->detail->x86.operands[0];
+    struct mpiq_call_word target;
+    if (to->type == X86_OP_MEM && to->mem.base == X86_REG_RIP) {
+        /* A pointer of the linker's, which nobody else writes. */
+        target = memory_before(site, site->line->count - 1, to, depth);
+    } else {
+        target = operand_before(site, site->line->count - 1, to, depth);
+    }
+    uint64_t start, end;
+    if (!target.known)
+        return false;
+    uint64_t address = mpiq_code_destination(site->modules, site->line->decoder, target.value);
+    return mpiq_code_bounds(site->modules, address, &start, &end) && callee_pc > start && callee_pc < end;
+}
+
+/* What the frame's function was itself given in a register. */
+static struct mpiq_call_word given(const struct site *site, int number, int depth)
+{
+    if (site->level + 1 >= LEVELS_MOST || site->frame_count < 2)
+        return not_known;
+    struct mpiq_code_line line;
+    struct mpiq_error *error = mpiq_code_line_read(site->modules, site->frames[1].pc, &line);
+    if (error) {
+        mpiq_error_destroy(error);
+        return not_known;
+    }
+    struct site outer = *site;
+    outer.frames++;
+    outer.frame_count--;
+    outer.level++;
+    outer.line = &line;
+    struct mpiq_call_word word = not_known;
+    if (goes_to(&outer, site->frames[0].pc, depth))
+        word = register_before(&outer, line.count - 1, number, depth);
+    mpiq_code_line_deinit(&line);
+    return word;
+}
+
+/* An argument on the stack, by the instruction that put it there: the callee may use its place as it likes.
+ */
+static struct mpiq_call_word stack_argument(const struct site *site, size_t position)
+{
+    size_t call = site->line->count - 1;
+    struct mpiq_call_word top = stack_before(site, call);
+    if (!top.known)
+        return not_known;
+    uint64_t address = top.value + position * 8;
+    for (size_t i = call; i-- > 0;) {
+        uint64_t at = 0, size = 0;
+        int stored = stores(site, i, &at, &size, DEPTH_MOST);
+        if (stored < 0)
+            return not_known;
+        if (stored == 0 || at >= address + 8 || at + size <= address)
+            continue;
+        const cs_insn *instruction = &site->line->instructions[i];
+        const cs_x86_op *operands = instruction->detail->x86.operands;
+        const cs_x86_op *from = instruction->id == X86_INS_PUSH ? &operands[0] : &operands[1];
+        if (at != address || (size != 8 && size != 4) ||
+            (instruction->id != X86_INS_PUSH && instruction->id != X86_INS_MOV))
+            return not_known;
+        struct mpiq_call_word word = from->type == X86_OP_IMM ? constant((uint64_t)from->imm)
+                                                              : operand_before(site, i, from, DEPTH_MOST);
+        word.narrow = word.narrow || size == 4;
+        return word;
+    }
+    return not_known;
+}
+
+void mpiq_call_site_read(struct mpiq_modules *modules, const struct mpiq_frame_registers *frames,
+                         size_t frame_count, uint64_t callee_pc, size_t count,
+                         struct mpiq_call_word words[MPIQ_CALL_WORDS])
+{
+    memset(words, 0, MPIQ_CALL_WORDS * sizeof *words);
+    struct mpiq_code_line line;
+    struct mpiq_error *error =
+        frame_count ? mpiq_code_line_read(modules, frames[0].pc, &line)
+                    : mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "the caller's registers are not known");
+    if (error) {
+        mpiq_error_destroy(error);
+        return;
+    }
+    int steps = STEPS_MOST;
+    struct site site = {
+        .modules = modules, .frames = frames, .frame_count = frame_count, .line = &line, .steps = &steps};
+    if (goes_to(&site, callee_pc, DEPTH_MOST)) {
+        for (size_t i = 0; i < count && i < MPIQ_CALL_WORDS; i++)
+            words[i] = i < ARGUMENT_REGISTERS
+                           ? register_before(&site, line.count - 1, argument_registers[i], DEPTH_MOST)
+                           : stack_argument(&site, i - ARGUMENT_REGISTERS);
+    }
+    mpiq_code_line_deinit(&line);
+}

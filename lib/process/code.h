@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * code - the machine code that leads to a call: which instructions are certain to have run before it, one
+ * after the other.
+ *
+ * That is the straight line from the last place where the code may be entered (a branch target, what follows
+ * a call, a jump or the function's beginning) to the call.  Branch targets are those of the whole function,
+ * its cold part and its jump tables included; where one cannot be known, there is no line.  Bounds come from
+ * .eh_frame_hdr, so that a stripped program is read as any other, or else from symbols.
+ *
+ * It leaves to others: what the instructions computed (call_site.h).
+ */
+#ifndef MPIQ_CODE_H
+#define MPIQ_CODE_H
+
+#include <capstone/capstone.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "process/module.h"
+
+struct mpiq_code_line {
+    csh decoder;
+    cs_insn *instructions; /* the last one is the call */
+    size_t count;
+    uint64_t function; /* where the function begins */
+    bool from_entry;   /* the line begins there, and nothing jumps back to it */
+};
+
+/* The bounds of the function that holds address, in the process: [*start, *end), *end perhaps some padding
+   later. False: not known. */
+bool mpiq_code_bounds(struct mpiq_modules *modules, uint64_t address, uint64_t *start, uint64_t *end);
+
+/*
+ * The line to the call that returns to `address`; the caller calls mpiq_code_line_deinit.  Errors:
+ * UNSUPPORTED (another architecture, a jump that leads nobody knows where, a function too large), CORRUPT (no
+ * call ends there), those of reading.
+ */
+struct mpiq_error *mpiq_code_line_read(struct mpiq_modules *modules, uint64_t address,
+                                       struct mpiq_code_line *ret);
+void mpiq_code_line_deinit(struct mpiq_code_line *line);
+
+/* Where code that begins at address goes if it does nothing but jump (a PLT entry), as often as it does so;
+   else address itself. */
+uint64_t mpiq_code_destination(struct mpiq_modules *modules, csh decoder, uint64_t address);
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "process/unwind.h"
+
+#include <elfutils/libdwfl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/cleanup.h"
+#include "process/lines.h"
+
+/* A deeper stack is a recursion without end, or damaged. */
+enum { DEPTH_LIMIT = 512 };
+
+struct mpiq_unwinder {
+    struct mpiq_modules *modules;
+    const struct mpiq_register_layout *layout;
+    struct mpiq_words words;
+    Dwfl *dwfl;
+    /* Of the thread being unwound. */
+    const struct mpiq_thread_copy *copy;
+    struct mpiq_frame_registers registers[DEPTH_LIMIT];
+    bool exact[DEPTH_LIMIT]; /* the pc itself was executing; otherwise it is where a call returns to */
+    int count;
+    bool too_deep;
+    struct mpiq_error *unread; /* memory that the frame after the last one needs could not be read */
+};
+
+/* libdwfl asks for a module's file when it first needs it: it is given the one that all processes share. */
+static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, char **file,
+                    Elf **elf)
+{
+    (void)module;
+    (void)name;
+    (void)base;
+    struct mpiq_object *object = *userdata;
+    if (!object)
+        return -1;
+    *file = NULL;
+    *elf = elf_begin(-1, ELF_C_READ, object->elf);
+    return -1; /* no descriptor: it is the object's */
+}
+
+/* Unwinding needs .eh_frame, which is in the file itself; lines are found without libdwfl's modules. */
+static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+                          const char *file, const char *link, GElf_Word crc, char **ret)
+{
+    (void)module;
+    (void)userdata;
+    (void)name;
+    (void)base;
+    (void)file;
+    (void)link;
+    (void)crc;
+    (void)ret;
+    return -1;
+}
+
+static pid_t next_thread(Dwfl *dwfl, void *argument, void **thread_argument)
+{
+    (void)dwfl;
+    struct mpiq_unwinder *unwinder = argument;
+    if (*thread_argument)
+        return 0;
+    *thread_argument = unwinder;
+    return unwinder->copy->tid;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *argument, void **thread_argument)
+{
+    (void)dwfl;
+    (void)tid;
+    *thread_argument = argument;
+    return true;
+}
+
+static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *argument)
+{
+    (void)dwfl;
+    struct mpiq_unwinder *unwinder = argument;
+    const struct mpiq_thread_copy *copy = unwinder->copy;
+    size_t size = (size_t)unwinder->words.size;
+    unsigned char word[8];
+    if (address >= copy->stack_start && copy->stack_size >= size &&
+        address - copy->stack_start <= copy->stack_size - size) {
+        *ret = mpiq_word(&unwinder->words, copy->stack + (address - copy->stack_start));
+        return true;
+    }
+    struct mpiq_error *error = mpiq_target_read(unwinder->modules->target, address, size, word);
+    if (error) {
+        mpiq_error_destroy(unwinder->unread);
+        unwinder->unread = error;
+        return false;
+    }
+    *ret = mpiq_word(&unwinder->words, word);
+    return true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *argument)
+{
+    const struct mpiq_unwinder *unwinder = argument;
+    const struct mpiq_register_layout *layout = unwinder->layout;
+    for (int i = 0; i < layout->dwarf_count; i++) {
+        Dwarf_Word value = mpiq_register_at(&unwinder->copy->registers, &unwinder->words, layout->dwarf[i]);
+        if (!dwfl_thread_state_registers(thread, i, 1, &value))
+            return false;
+    }
+    dwfl_thread_state_register_pc(thread,
+                                  mpiq_register_at(&unwinder->copy->registers, &unwinder->words, layout->pc));
+    return true;
+}
+
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = find_elf,
+    .find_debuginfo = find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+};
+
+static const Dwfl_Thread_Callbacks thread_callbacks = {
+    .next_thread = next_thread,
+    .get_thread = get_thread,
+    .memory_read = memory_read,
+    .set_initial_registers = set_registers,
+};
+
+/* Tells libdwfl where the modules lie.  Returns an ELF file of the process, which says what machine it is. */
+static Elf *report_modules(struct mpiq_unwinder *unwinder)
+{
+    Elf *elf = NULL;
+    dwfl_report_begin(unwinder->dwfl);
+    for (size_t i = 0; i < unwinder->modules->count; i++) {
+        struct mpiq_module *module = unwinder->modules->by_address[i];
+        struct mpiq_object *object = mpiq_module_object(unwinder->modules, module);
+        if (!object)
+            continue;
+        Dwfl_Module *reported = dwfl_report_module(unwinder->dwfl, module->mapping->path,
+                                                   object->first + module->bias, object->end + module->bias);
+        void **userdata = NULL;
+        if (!reported || !dwfl_module_info(reported, &userdata, NULL, NULL, NULL, NULL, NULL, NULL))
+            continue;
+        *userdata = object;
+        if (!elf)
+            elf = object->elf;
+    }
+    dwfl_report_end(unwinder->dwfl, NULL, NULL);
+    return elf;
+}
+
+struct mpiq_error *mpiq_unwinder_create(struct mpiq_modules *modules, struct mpiq_unwinder **ret)
+{
+    const struct mpiq_register_layout *layout = mpiq_register_layout(modules->machine);
+    if (!layout)
+        return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
+                                 "stacks of this architecture (ELF machine %u) cannot be unwound",
+                                 modules->machine);
+    struct mpiq_unwinder *unwinder = calloc(1, sizeof *unwinder);
+    if (!unwinder)
+        return mpiq_error_no_memory();
+    unwinder->modules = modules;
+    unwinder->layout = layout;
+    unwinder->words = (struct mpiq_words){.size = modules->word_size, .big_endian = modules->big_endian};
+    mpiq_object_lock();
+    unwinder->dwfl = dwfl_begin(&callbacks);
+    Elf *elf = unwinder->dwfl ? report_modules(unwinder) : NULL;
+    bool attached = elf && dwfl_attach_state(unwinder->dwfl, elf, 1, &thread_callbacks, unwinder);
+    const char *reason = attached ? NULL : elf ? dwfl_errmsg(-1) : "none of its objects can be opened";
+    mpiq_object_unlock();
+    if (!attached) {
+        struct mpiq_error *error =
+            mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "stacks cannot be unwound: %s", reason);
+        mpiq_unwinder_destroy(unwinder);
+        return error;
+    }
+    *ret = unwinder;
+    return NULL;
+}
+
+void mpiq_unwinder_destroy(struct mpiq_unwinder *unwinder)
+{
+    if (!unwinder)
+        return;
+    mpiq_object_lock();
+    dwfl_end(unwinder->dwfl);
+    mpiq_object_unlock();
+    free(unwinder);
+}
+
+static int take_frame(Dwfl_Frame *state, void *argument)
+{
+    struct mpiq_unwinder *unwinder = argument;
+    Dwarf_Addr pc;
+    bool exact;
+    if (!dwfl_frame_pc(state, &pc, &exact))
+        return -1;
+    if (unwinder->count == DEPTH_LIMIT) {
+        unwinder->too_deep = true;
+        return DWARF_CB_ABORT;
+    }
+    mpiq_error_destroy(mpiq_steal(unwinder->unread)); /* of a register that nobody missed */
+    struct mpiq_frame_registers *registers = &unwinder->registers[unwinder->count];
+    *registers = (struct mpiq_frame_registers){.pc = pc};
+    for (unsigned i = 0; i < MPIQ_FRAME_REGISTERS && (int)i < unwinder->layout->dwarf_count; i++) {
+        Dwarf_Word value;
+        /* libdwfl leaves others as they were further in. */
+        bool preserved = unwinder->count == 0 || (unwinder->layout->preserved >> i & 1);
+        if (!preserved || dwfl_frame_reg(state, i, &value) != 0)
+            continue;
+        registers->value[i] = value;
+        registers->known |= UINT32_C(1) << i;
+    }
+    unwinder->exact[unwinder->count++] = exact;
+    return DWARF_CB_OK;
+}
+
+static char *copy_text(const char *text)
+{
+    return text ? mpiq_memory_checked(strdup(text)) : NULL;
+}
+
+static bool add_frame(struct mpiq_target_stack *stack, size_t *capacity, uint64_t pc,
+                      const struct mpiq_source_place *line, const char *object)
+{
+    if (stack->count == *capacity) {
+        *capacity = *capacity ? *capacity * 2 : 32;
+        struct mpiq_target_frame *larger = realloc(stack->frames, *capacity * sizeof *larger);
+        if (!larger)
+            return false;
+        stack->frames = larger;
+    }
+    stack->frames[stack->count++] = (struct mpiq_target_frame){
+        .pc = pc,
+        .function = copy_text(line->function),
+        .file = copy_text(line->file),
+        .line = line->line,
+        .object = copy_text(object),
+        .inlined = line->inlined,
+    };
+    return true;
+}
+
+/* Adds what is at a pc. */
+static bool add_place(struct mpiq_modules *modules, uint64_t pc, bool exact, int32_t own, size_t *capacity,
+                      struct mpiq_target_stack *ret)
+{
+    /* A call may be the last instruction of a function, and of a line. */
+    uint64_t at = exact || !pc ? pc : pc - 1;
+    struct mpiq_module *module = mpiq_modules_at(modules, at);
+    struct mpiq_object *object = module ? mpiq_module_object(modules, module) : NULL;
+    size_t count = 0;
+    const struct mpiq_source_place *lines = object ? mpiq_lines_at(object, at - module->bias, &count) : NULL;
+    static const struct mpiq_source_place unknown = {.function = NULL};
+    if (!lines) {
+        lines = &unknown;
+        count = 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!add_frame(ret, capacity, pc, &lines[i], module ? module->mapping->path : NULL))
+            return false;
+        ret->frames[ret->count - 1].own = own;
+    }
+    return true;
+}
+
+/* What is at each pc. */
+static struct mpiq_error *describe(struct mpiq_unwinder *unwinder, struct mpiq_target_stack *ret)
+{
+    size_t capacity = 0;
+    for (int i = 0; i < unwinder->count; i++) {
+        if (!add_place(unwinder->modules, unwinder->registers[i].pc, unwinder->exact[i], i, &capacity, ret)) {
+            mpiq_target_stack_deinit(ret);
+            return mpiq_error_no_memory();
+        }
+    }
+    size_t size = (size_t)unwinder->count * sizeof *ret->registers;
+    ret->registers = mpiq_memory_checked(malloc(size));
+    if (ret->registers) {
+        memcpy(ret->registers, unwinder->registers, size);
+        ret->register_count = (size_t)unwinder->count;
+    }
+    return NULL;
+}
+
+struct mpiq_error *mpiq_modules_place(struct mpiq_modules *modules, uint64_t address,
+                                      struct mpiq_target_stack *ret)
+{
+    struct mpiq_target_stack place = {0};
+    size_t capacity = 0;
+    mpiq_object_lock();
+    bool good = mpiq_modules_at(modules, address ? address - 1 : 0) == NULL ||
+                add_place(modules, address, false, -1, &capacity, &place);
+    mpiq_object_unlock();
+    if (!good) {
+        mpiq_target_stack_deinit(&place);
+        return mpiq_error_no_memory();
+    }
+    *ret = place;
+    return NULL;
+}
+
+struct mpiq_error *mpiq_unwind(struct mpiq_unwinder *unwinder, const struct mpiq_thread_copy *copy,
+                               struct mpiq_target_stack *ret)
+{
+    if (copy->registers.size < unwinder->layout->size)
+        return mpiq_error_create(MPIQ_ERROR_SHORT, "the registers of thread %d are incomplete",
+                                 (int)copy->tid);
+    mpiq_object_lock();
+    unwinder->copy = copy;
+    unwinder->count = 0;
+    unwinder->too_deep = false;
+    int result = dwfl_getthread_frames(unwinder->dwfl, copy->tid, take_frame, unwinder);
+    struct mpiq_target_stack stack = {0};
+    if (unwinder->too_deep) {
+        stack.truncated = true;
+        stack.why = mpiq_memory_checked(strdup("deeper than 512 frames"));
+    } else if (unwinder->unread) {
+        /* libdwfl takes a caller that it cannot read for the end. */
+        stack.truncated = true;
+        stack.why = strdup(unwinder->unread->message);
+    } else if (result != 0) {
+        const char *reason = dwfl_errmsg(-1);
+        stack.truncated = true;
+        stack.why = strdup(reason ? reason : "not known");
+    }
+    if (!unwinder->count) {
+        /* Not even the first frame: its pc is in the registers. */
+        unwinder->registers[0] = (struct mpiq_frame_registers){
+            .pc = mpiq_register_at(&copy->registers, &unwinder->words, unwinder->layout->pc)};
+        unwinder->exact[0] = true;
+        unwinder->count = 1;
+    }
+    mpiq_error_destroy(mpiq_steal(unwinder->unread));
+    struct mpiq_error *error = describe(unwinder, &stack);
+    mpiq_object_unlock();
+    if (!error)
+        *ret = stack;
+    return error;
+}

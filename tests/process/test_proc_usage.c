@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Signs of work that a process's own processor time does not show.  test_proc_usage */
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "suite.h"
+#include "support.h"
+#include "process/object.h"
+#include "wait_until.h"
+
+/* How each thread of the watched process sleeps. */
+enum { CONDITION, TIMED, SHARED, PAUSED, KINDS };
+
+static const enum mpiq_target_sleep expected[KINDS] = {
+    [CONDITION] = MPIQ_TARGET_SLEEP_PRIVATE_FUTEX,
+    [TIMED] = MPIQ_TARGET_SLEEP_TIMED_FUTEX,
+    [SHARED] = MPIQ_TARGET_SLEEP_OTHER,
+    [PAUSED] = MPIQ_TARGET_SLEEP_OTHER,
+};
+
+static int word;
+
+static void *sleep_as(void *argument)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    const struct timespec hour = {.tv_sec = 3600};
+    const int *kind = argument;
+    char name[16];
+    snprintf(name, sizeof name, "sleeper %d", *kind);
+    prctl(PR_SET_NAME, name);
+    for (;;) {
+        switch (*kind) {
+        case CONDITION:
+            pthread_mutex_lock(&mutex);
+            pthread_cond_wait(&condition, &mutex);
+            pthread_mutex_unlock(&mutex);
+            break;
+        case TIMED:
+            syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &hour, NULL, 0);
+            break;
+        case SHARED:
+            syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL, NULL, 0);
+            break;
+        default:
+            pause();
+        }
+    }
+    return NULL;
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+}
+
+/* A process with one thread of each kind; caught: a signal that it has a handler for, or 0. */
+static pid_t start_sleepers(int caught)
+{
+    pid_t pid = fork();
+    if (pid)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (caught)
+        signal(caught, on_signal);
+    static int kinds[KINDS];
+    for (int i = 0; i < KINDS; i++) {
+        pthread_t thread;
+        kinds[i] = i;
+        pthread_create(&thread, NULL, sleep_as, &kinds[i]);
+    }
+    for (;;)
+        pause();
+}
+
+static void finish(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+/* Of the kind: how it sleeps; UNKNOWN as long as it is not there or not asleep. */
+static enum mpiq_target_sleep sleep_of(pid_t pid, int kind, bool stop)
+{
+    struct mpiq_target *target = NULL;
+    struct mpiq_target_thread *threads = NULL;
+    size_t count = 0;
+    char name[16];
+    enum mpiq_target_sleep found = MPIQ_TARGET_SLEEP_UNKNOWN;
+    snprintf(name, sizeof name, "sleeper %hhu", (unsigned char)kind);
+    CHECK_OK(mpiq_target_live_create(pid, stop, &target));
+    CHECK_OK(mpiq_target_threads(target, &threads, &count));
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(threads[i].name, name) == 0)
+            found = (enum mpiq_target_sleep)threads[i].sleep;
+    }
+    free(threads);
+    mpiq_target_destroy(target);
+    return found;
+}
+
+/* A handler may post a semaphore; those for errors, for the end, and for profilers do not. */
+static void signal_handlers_are_told(void)
+{
+    const int signals[] = {SIGALRM, SIGUSR2, SIGRTMIN, SIGSEGV, SIGINT, SIGPROF};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        pid_t pid = start_sleepers(signals[i]);
+        enum mpiq_target_sleep found = MPIQ_TARGET_SLEEP_UNKNOWN;
+        WAIT_UNTIL((found = sleep_of(pid, CONDITION, false)) != MPIQ_TARGET_SLEEP_UNKNOWN);
+        CU_ASSERT_EQUAL(found, i < 3 ? MPIQ_TARGET_SLEEP_SIGNAL_FUTEX : MPIQ_TARGET_SLEEP_PRIVATE_FUTEX);
+        finish(pid);
+    }
+}
+
+/* Frozen: as it slept before, not as it stands now; and as before once it goes on, though the kernel then
+   calls a timed call by another name (restart_syscall). */
+static void what_a_thread_sleeps_in_is_told(void)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        pid_t pid = start_sleepers(0);
+        enum mpiq_target_sleep found = MPIQ_TARGET_SLEEP_UNKNOWN;
+        WAIT_UNTIL((found = sleep_of(pid, kind, false)) == expected[kind]); /* it may be starting */
+        CU_ASSERT_EQUAL(found, expected[kind]);
+        CU_ASSERT_EQUAL(sleep_of(pid, kind, true), expected[kind]);
+        /* It may be on its way back. */
+        WAIT_UNTIL((found = sleep_of(pid, kind, false)) != MPIQ_TARGET_SLEEP_UNKNOWN);
+        CU_ASSERT_EQUAL(found, expected[kind]);
+        finish(pid);
+    }
+}
+
+static struct mpiq_target_status status_of(pid_t pid)
+{
+    struct mpiq_target *target = NULL;
+    struct mpiq_target_status status = {0};
+    CHECK_OK(mpiq_target_live_create(pid, false, &target));
+    CHECK_OK(mpiq_target_status(target, &status));
+    mpiq_target_destroy(target);
+    return status;
+}
+
+/* Whether its children have worked since `before`; `now`, the status before this one, becomes this one. */
+static bool have_worked(pid_t pid, const struct mpiq_target_status *before, struct mpiq_target_status *now)
+{
+    struct mpiq_target_status last = *now;
+    *now = status_of(pid);
+    CU_ASSERT_TRUE(now->children_cpu_ns >= last.children_cpu_ns);
+    return now->children_cpu_ns >= before->children_cpu_ns + 50000000 &&
+           now->io_bytes >= before->io_bytes + 100000000;
+}
+
+static bool all_sleep(pid_t pid)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (sleep_of(pid, kind, false) != expected[kind])
+            return false;
+    }
+    return true;
+}
+
+/* A shell that only waits for a shell that starts programs: what they do is the first one's work. */
+static void programs_that_it_starts_count(void)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execl("/bin/sh", "sh", "-c",
+              "sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "
+              "dd if=/dev/zero of=/dev/null bs=64k count=20000 2>/dev/null; done' & wait; exec sleep 600",
+              (char *)NULL);
+        _exit(127);
+    }
+    struct mpiq_target_status before = status_of(pid), after = before;
+    WAIT_UNTIL(have_worked(pid, &before, &after));
+    CU_ASSERT_TRUE(after.children_cpu_ns >= before.children_cpu_ns + 50000000);
+    CU_ASSERT_TRUE(after.io_bytes >= before.io_bytes + 100000000);
+    CU_ASSERT_TRUE(after.cpu_ns < 50000000);
+    finish(pid);
+}
+
+static void a_sleeping_process_does_nothing(void)
+{
+    pid_t pid = start_sleepers(0);
+    WAIT_UNTIL(all_sleep(pid));
+    struct mpiq_target_status before = status_of(pid);
+    usleep(300000);
+    struct mpiq_target_status after = status_of(pid);
+    CU_ASSERT_EQUAL(before.children_cpu_ns, 0);
+    CU_ASSERT_EQUAL(after.children_cpu_ns, 0);
+    CU_ASSERT_TRUE(before.io_bytes >= 0);
+    CU_ASSERT_EQUAL(before.io_bytes, after.io_bytes);
+    finish(pid);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        {"the call that a thread sleeps in is reported", what_a_thread_sleeps_in_is_told},
+        {"signal handlers are told", signal_handlers_are_told},
+        {"programs started by a process count", programs_that_it_starts_count},
+        {"a sleeping process does nothing", a_sleeping_process_does_nothing},
+        CU_TEST_INFO_NULL,
+    };
+    int status = suite_run("proc_usage", tests);
+    mpiq_object_clear();
+    return status;
+}
