@@ -16,7 +16,7 @@
 #include "hosts/collector.h"
 #include "hosts/launcher.h"
 #include "job/diagnose.h"
-#include "look/remote.h"
+#include "session/remote.h"
 #include "made_hang.h"
 #include "report/report.h"
 

@@ -11,7 +11,7 @@ import sys
 
 from include_circles import c_includes
 
-LIB = {"lib/" + name for name in ("base", "names", "state", "process", "rank", "job", "report", "hosts", "look", "trace")}
+LIB = {"lib/" + name for name in ("base", "names", "state", "process", "rank", "job", "report", "hosts", "session", "trace")}
 
 # What each folder may use: folders, or single headers of include/.
 MAY_USE = {
@@ -33,7 +33,7 @@ MAY_USE = {
     "lib/trace/writer": {"lib/base", "lib/state", "lib/trace"},
     "lib/report": {"lib/base", "lib/state", "include/mpiq.h"},
     "lib/hosts": {"lib/base", "lib/names", "lib/state"},
-    "lib/look": LIB | {"include/mpiq.h", "include/mpiq_record.h"},
+    "lib/session": LIB | {"include/mpiq.h", "include/mpiq_record.h"},
     "cli": {"lib/names", "include/mpiq.h"},
     "ompi-patch/src/ompi/mqs": set(),
 }
@@ -48,7 +48,7 @@ FOR_OTHERS = {
     "lib/job": {"diagnose.h", "diagnose_options.h"},
     "lib/report": {"late.h", "report.h"},
     "lib/hosts": {"collection.h", "collector.h", "launcher.h", "order.h"},
-    "lib/look": set(),
+    "lib/session": set(),
 }
 
 

@@ -9,7 +9,7 @@
  * that made it read.
  *
  * It leaves to others: what the states of several ranks mean together (lib/job), which ranks there are
- * (lib/look).
+ * (lib/session).
  */
 #ifndef MPIQ_RANK_H
 #define MPIQ_RANK_H

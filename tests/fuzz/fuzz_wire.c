@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "limit.h"
-#include "look/reader_process.h"
+#include "session/reader_process.h"
 #include "process/wire_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "hosts/collector.h"
 #include "hosts/launcher.h"
-#include "look/remote.h"
+#include "session/remote.h"
 #include "state/job_state.h"
 #include "suite.h"
 

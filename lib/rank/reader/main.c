@@ -3,10 +3,10 @@
  * mpiq-reader - opens and reads ranks, so that mpiq does not have to: memory, ELF, DWARF and stacks of
  * untrusted processes and core files.
  *
- * Started by lib/look/reader_process.c alone, as the owner of its ranks: docs/WIRE.md, "The reader's side".
- * Descriptors: 3 the connection, 4 mpiq-dll-host to execute, 5 the DLL and 6 the recorder's, if there is
- * one.  It is confined (confine.h) before it reads the first request, so that a rank can affect nothing but
- * its own answer.
+ * Started by lib/session/reader_process.c alone, as the owner of its ranks: docs/WIRE.md, "The reader's
+ * side". Descriptors: 3 the connection, 4 mpiq-dll-host to execute, 5 the DLL and 6 the recorder's, if there
+ * is one.  It is confined (confine.h) before it reads the first request, so that a rank can affect nothing
+ * but its own answer.
  *
  * Threads read ranks in parallel and share what the ranks have in common (lib/process, by build-id).  One
  * thread reads the connection.

@@ -3,8 +3,9 @@
  * mpiq-trace-reader - opens and reads OTF2 archives, so that mpiq does not have to: an archive is somebody
  * else's file.
  *
- * Started by lib/look/reader_process.c alone, as the archive's owner, with the connection as descriptor 3. It
- * is confined (rank/confine.h) before it reads the first request (docs/WIRE.md, "The trace reader's side"):
+ * Started by lib/session/reader_process.c alone, as the archive's owner, with the connection as descriptor 3.
+ * It is confined (rank/confine.h) before it reads the first request (docs/WIRE.md, "The trace reader's
+ * side"):
  *
  *     trace NUMBER report NANOSECONDS PATH     the state at a time after the start (-1: at the end)
  *     trace NUMBER late 0 PATH                 who waited, and for whom

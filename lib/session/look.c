@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* look - libmpiq's public functions: each is a few calls into the other folders. */
+#include "mpiq.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/new_file.h"
+#include "job/diagnose.h"
+#include "session/between.h"
+#include "session/claims.h"
+#include "session/job.h"
+#include "session/one_job.h"
+#include "session/other_hosts.h"
+#include "session/reader_pool.h"
+#include "report/report.h"
+#include "state/snapshot.h"
+
+/* Between the looks: long enough for a rank that can go on to be given a processor. */
+static const double default_pause = 0.25;
+
+const char *mpiq_error_message(const struct mpiq_error *error)
+{
+    return error->message;
+}
+
+struct mpiq_error *mpiq_write_file(const char *path, const char *text)
+{
+    struct mpiq_new_file file = {0};
+    struct mpiq_error *error = mpiq_new_file_create(path, &file);
+    if (!error)
+        fputs(text, file.stream); /* a failure is remembered until the end */
+    return error ? error : mpiq_new_file_finish(&file);
+}
+
+struct mpiq_error *mpiq_check_output(const char *path)
+{
+    struct mpiq_new_file file = {0};
+    struct mpiq_error *error = mpiq_new_file_create(path, &file);
+    mpiq_new_file_abandon(&file);
+    return error;
+}
+
+struct mpiq_error *mpiq_check_ranks(const char *text)
+{
+    struct mpiq_rank_set set = {0};
+    struct mpiq_error *error = mpiq_rank_set_parse(text, &set);
+    mpiq_rank_set_deinit(&set);
+    return error;
+}
+
+bool mpiq_error_is_usage(const struct mpiq_error *error)
+{
+    return error->code == MPIQ_ERROR_USAGE;
+}
+
+static bool anything_changes(const struct mpiq_job *job)
+{
+    const struct mpiq_look_sources *sources = &job->sources;
+    if (job->remote)
+        return true;
+    for (size_t i = 0; i < sources->count; i++) {
+        if (sources->items[i].looks[0] && !sources->items[i].looks[0]->core)
+            return true;
+    }
+    return false;
+}
+
+/* Of all ranks, those on other hosts included: their collectors look while ours are read. */
+static struct mpiq_error *look_everywhere(struct mpiq_reader_pool *readers, struct mpiq_job *job, int look)
+{
+    struct mpiq_error *error = NULL;
+    if (job->remote && look == 1)
+        error = mpiq_remote_start(job->remote);
+    else if (job->remote)
+        mpiq_remote_go(job->remote);
+    if (!error && (job->sources.count > 0 || !job->remote))
+        error = mpiq_reader_pool_look(readers, &job->sources, look);
+    if (!error && job->remote)
+        error = mpiq_remote_wait(job->remote, look);
+    return error;
+}
+
+/* Whether MPI is up in any rank: then all of them had been started. */
+static bool has_begun(const struct mpiq_look_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        for (int look = 0; look < 2; look++) {
+            const struct mpiq_rank_state *state = sources->items[i].looks[look];
+            if (state && state->phase >= MPIQ_PHASE_RUNNING)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* As long as ranks are being started, one without a process need not have ended. */
+static void doubt_the_missing(struct mpiq_look_sources *sources)
+{
+    bool begun = has_begun(sources);
+    for (size_t i = 0; i < sources->count && !begun; i++) {
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *state = sources->items[i].looks[look];
+            if (!state || !state->gone || state->pid != 0)
+                continue;
+            state->gone = false;
+            state->process_state = '?';
+            mpiq_rank_state_problem(
+                state, "process",
+                mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                  "it has no process: it has not been started yet, or has ended"));
+        }
+    }
+}
+
+/* All of the first look before any of the second: that is what the proof rests on. */
+static struct mpiq_error *read_twice(const struct mpiq_options *options, struct mpiq_job *job)
+{
+    struct mpiq_reader_pool *readers = NULL;
+    struct mpiq_error *error = mpiq_reader_pool_create(options, &readers);
+    if (!error)
+        error = look_everywhere(readers, job, 1);
+    if (!error && anything_changes(job)) {
+        struct mpiq_between between = {0};
+        double pause = options->pause >= 0 ? options->pause : default_pause;
+        error = mpiq_between_pass(&job->sources, pause, mpiq_between_matters(&job->sources), &between);
+        if (!error)
+            error = look_everywhere(readers, job, 2);
+        mpiq_between_note(&between, &job->sources);
+        mpiq_between_deinit(&between);
+    }
+    mpiq_reader_pool_destroy(readers);
+    doubt_the_missing(&job->sources);
+    return error || !job->remote ? error : mpiq_remote_finish(job->remote);
+}
+
+/* A process that says it is what another one is costs itself its name, not all others the report.  What the
+   user named twice, in files, is the user's to sort out; so are files beside processes. */
+static struct mpiq_error *add_live(struct mpiq_job_state *job, int look, bool files,
+                                   struct mpiq_rank_state **state)
+{
+    struct mpiq_error *error = mpiq_job_state_add(job, look, *state);
+    if (!error || error->code != MPIQ_ERROR_CORRUPT || (*state)->core)
+        return error;
+    if (files) { /* they may be of another run */
+        struct mpiq_error *usage = mpiq_error_create(MPIQ_ERROR_USAGE, "%s", error->message);
+        mpiq_error_destroy(error);
+        return usage;
+    }
+    error = mpiq_disown_state(error, state);
+    return error ? error : mpiq_job_state_add(job, look, *state);
+}
+
+static struct mpiq_error *add_remote(void *context, int look, struct mpiq_rank_state **state)
+{
+    return add_live(context, look, false, state);
+}
+
+static struct mpiq_error *add_states(struct mpiq_job *from, struct mpiq_job_state *job)
+{
+    struct mpiq_look_sources *sources = &from->sources;
+    struct mpiq_error *error = from->remote ? mpiq_remote_each(from->remote, add_remote, job) : NULL;
+    for (int look = 1; look <= 2; look++) {
+        for (size_t i = 0; i < sources->snapshot_state_count && !error; i++) {
+            if (sources->snapshot_states[i].look == look)
+                error = mpiq_job_state_add(job, look, sources->snapshot_states[i].state);
+        }
+        for (size_t i = 0; i < sources->count && !error; i++) {
+            if (sources->items[i].looks[look - 1])
+                error = add_live(job, look, sources->snapshot_state_count > 0,
+                                 &sources->items[i].looks[look - 1]);
+        }
+    }
+    return error;
+}
+
+static const char *first_problem(const struct mpiq_rank_state *state)
+{
+    return state->problem_count > 0 ? state->problems[0].text : "its rank is not known";
+}
+
+static const char *call_of(const struct mpiq_rank_state *state)
+{
+    for (size_t i = 0; i < state->thread_count; i++) {
+        if (state->threads[i].mpi_call[0])
+            return state->threads[i].mpi_call;
+    }
+    return NULL;
+}
+
+/* That one of them is a rank at least: of other processes there is nothing to say but why not. */
+static struct mpiq_error *check_ranks(const struct mpiq_look_sources *sources)
+{
+    const struct mpiq_rank_state *first = NULL;
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct mpiq_rank_state *state = sources->items[i].looks[0];
+        if (state && state->name.rank >= 0)
+            return NULL;
+        first = first ? first : state;
+    }
+    if (!first || sources->snapshot_state_count > 0)
+        return NULL;
+    if (first->problem_count > 0 && first->problems[0].code == MPIQ_ERROR_PERMISSION)
+        return mpiq_error_create(MPIQ_ERROR_PERMISSION, "no rank can be read: %s", first->problems[0].text);
+    if (!first->executable[0])
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no rank can be read: %s", first_problem(first));
+    const char *slash = strrchr(first->executable, '/');
+    const char *program = slash ? slash + 1 : first->executable;
+    const char *call = call_of(first);
+    if (call)
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                 "process %d (%s) is in %s, but its rank is not known: %s", (int)first->pid,
+                                 program, call, first_problem(first));
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                             "process %d (%s) is not a rank of an MPI job, or not yet: %s", (int)first->pid,
+                             program, first_problem(first));
+}
+
+struct mpiq_options mpiq_options_known(const struct mpiq_options *given)
+{
+    struct mpiq_options options = MPIQ_OPTIONS_DEFAULT;
+    memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    return options;
+}
+
+/* A path that leads nowhere is a slip of the hand, and no rank could be read with it. */
+struct mpiq_error *mpiq_check_dll(const struct mpiq_options *options)
+{
+    struct stat status;
+    if (!options->dll || (stat(options->dll, &status) == 0 && S_ISREG(status.st_mode)))
+        return NULL;
+    return mpiq_error_create(MPIQ_ERROR_USAGE,
+                             "there is no message-queue library '%s': --dll takes the path of one",
+                             options->dll);
+}
+
+/* On the hosts that the options name, on this machine, or on those that the job's launcher names. */
+static struct mpiq_error *find_ranks(const struct mpiq_options *options, struct mpiq_job *job)
+{
+    struct mpiq_error *error = mpiq_other_hosts_named(options, &job->remote);
+    if (error || job->remote)
+        return error;
+    error = mpiq_sources_init(options, &job->sources);
+    return mpiq_other_hosts_find(options, error, &job->sources, &job->remote);
+}
+
+struct mpiq_error *mpiq_job_read(const struct mpiq_options *options, struct mpiq_job **ret)
+{
+    struct mpiq_job *job = calloc(1, sizeof *job);
+    if (!job)
+        return mpiq_error_no_memory();
+    struct mpiq_error *error = mpiq_check_dll(options);
+    if (!error)
+        error = find_ranks(options, job);
+    if (!error)
+        error = read_twice(options, job);
+    if (!error && !job->remote)
+        error = check_ranks(&job->sources);
+    if (error)
+        mpiq_job_destroy(job);
+    else
+        *ret = job;
+    return error;
+}
+
+struct mpiq_error *mpiq_job_decide(struct mpiq_job *job, const struct mpiq_diagnose_options *options)
+{
+    job->state = mpiq_job_state_create();
+    if (!job->state)
+        return mpiq_error_no_memory();
+    struct mpiq_error *error = add_states(job, job->state);
+    if (!error)
+        error = mpiq_job_state_finish(job->state);
+    if (!error && !job->remote)
+        error = mpiq_check_one_job(&job->sources, job->state);
+    if (!error)
+        error = mpiq_diagnose(job->state, options, &job->diagnosis);
+    return error;
+}
+
+struct mpiq_error *mpiq_job_look(const struct mpiq_options *given, struct mpiq_job **ret)
+{
+    struct mpiq_options options = mpiq_options_known(given);
+    struct mpiq_diagnose_options diagnose = {.stall_after = options.stall_after};
+    struct mpiq_job *job = NULL;
+    struct mpiq_error *error = mpiq_job_read(&options, &job);
+    if (!error)
+        error = mpiq_job_decide(job, &diagnose);
+    if (error)
+        mpiq_job_destroy(job);
+    else
+        *ret = job;
+    return error;
+}
+
+void mpiq_job_destroy(struct mpiq_job *job)
+{
+    if (!job)
+        return;
+    mpiq_diagnosis_destroy(job->diagnosis);
+    mpiq_job_state_destroy(job->state);
+    mpiq_remote_destroy(job->remote);
+    mpiq_sources_deinit(&job->sources);
+    free(job);
+}
+
+const char *mpiq_job_verdict(const struct mpiq_job *job)
+{
+    return mpiq_verdict_word(job->diagnosis->verdict);
+}
+
+int mpiq_job_checked(const struct mpiq_job *job)
+{
+    return mpiq_is_at_end(job->state) ? (int)job->diagnosis->finding_count : -1;
+}
+
+int mpiq_job_leaks(const struct mpiq_job *job)
+{
+    int count = 0;
+    for (size_t i = 0; i < job->diagnosis->finding_count; i++)
+        count += job->diagnosis->findings[i].kind == MPIQ_FINDING_NOT_FREED;
+    return count;
+}
+
+struct mpiq_error *mpiq_job_check_summary(const struct mpiq_job *job, char **ret)
+{
+    const struct mpiq_job_state *state = job->state;
+    uint64_t calls = 0;
+    uint32_t comms = 0;
+    for (uint32_t i = 0; i < state->count_count; i++)
+        calls += state->counts[i].count;
+    for (uint32_t i = 0; i < state->communicator_count; i++)
+        comms += !(state->communicators[i].flags & MPIQ_COMM_INTERNAL);
+    int length =
+        asprintf(ret, "%" PRIu32 " rank%s, %" PRIu32 " communicator%s, %" PRIu64 " collective call%s",
+                 state->process_count, state->process_count == 1 ? "" : "s", comms, comms == 1 ? "" : "s",
+                 calls, calls == 1 ? "" : "s");
+    return length < 0 ? mpiq_error_no_memory() : NULL;
+}
+
+int mpiq_job_exit_status(const struct mpiq_job *job)
+{
+    return mpiq_verdict_exit(job->diagnosis->verdict);
+}
+
+/* "its ranks are 0-3,w1:0": what somebody may ask for who asked for what is not there. */
+static struct mpiq_error *no_such_rank(const struct mpiq_job *job, const char *text)
+{
+    struct mpiq_rank_set all = {0};
+    for (uint32_t i = 0; i < job->state->world_count; i++) {
+        if (job->state->worlds[i].size > 0)
+            mpiq_rank_set_add_range(&all, i, 0, job->state->worlds[i].size - 1);
+    }
+    char *ranks = mpiq_rank_set_text(&all, 0);
+    struct mpiq_error *error =
+        mpiq_error_create(MPIQ_ERROR_USAGE, "the job has no rank %s: %s %s", text,
+                          all.size == 1 ? "its only one is" : "its ranks are", ranks ? ranks : "others");
+    free(ranks);
+    mpiq_rank_set_deinit(&all);
+    return error;
+}
+
+/* The ranks that text names, of which there is one at least. */
+static struct mpiq_error *parse_ranks(const struct mpiq_job *job, const char *text, struct mpiq_rank_set *ret)
+{
+    struct mpiq_error *error = mpiq_rank_set_parse(text, ret);
+    if (!error && ret->size == 0)
+        error = mpiq_error_create(MPIQ_ERROR_USAGE,
+                                  "an empty list of ranks shows nothing: write one like 0-15,18");
+    for (uint32_t i = 0; !error && i < ret->count; i++) {
+        if (mpiq_job_process(job->state, ret->ranges[i].world, ret->ranges[i].first) != MPIQ_NONE)
+            return NULL;
+    }
+    return error ? error : no_such_rank(job, text);
+}
+
+/* The one rank that text names, for that command. */
+static struct mpiq_error *find_rank(const struct mpiq_job *job, const char *command, const char *text,
+                                    uint32_t *ret)
+{
+    struct mpiq_rank_set set = {0};
+    struct mpiq_error *error = mpiq_rank_set_parse(text ? text : "", &set);
+    if (!error && set.size != 1)
+        error =
+            mpiq_error_create(MPIQ_ERROR_USAGE, "'%s' is not a single rank: %s takes one, as in mpiq %s 3",
+                              text ? text : "", command, command);
+    if (!error) {
+        *ret = mpiq_job_process(job->state, set.ranges[0].world, set.ranges[0].first);
+        if (*ret == MPIQ_NONE)
+            error = no_such_rank(job, text);
+    }
+    mpiq_rank_set_deinit(&set);
+    return error;
+}
+
+struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view view,
+                                   const struct mpiq_render_options *given, char **ret)
+{
+    struct mpiq_render_options options = MPIQ_RENDER_OPTIONS_DEFAULT;
+    memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    struct mpiq_rank_set only = {0};
+    struct mpiq_chain *chain = NULL;
+    struct mpiq_error *error = options.ranks ? parse_ranks(job, options.ranks, &only) : NULL;
+    uint32_t process = MPIQ_NONE;
+    if (!error && (view == MPIQ_VIEW_WHY || view == MPIQ_VIEW_HISTORY))
+        error = find_rank(job, view == MPIQ_VIEW_WHY ? "why" : "history", options.rank, &process);
+    if (!error && view == MPIQ_VIEW_WHY)
+        error = mpiq_why(job->state, job->diagnosis, process, &chain);
+    if (!error) {
+        struct mpiq_report_options report = {.format = options.format,
+                                             .color = options.color,
+                                             .all = options.all,
+                                             .width = options.width,
+                                             .ranks = options.ranks ? &only : NULL,
+                                             .process = process,
+                                             .comm = options.comm};
+        error = mpiq_report_render(job->state, job->diagnosis, view, chain, &report, ret);
+    }
+    mpiq_chain_destroy(chain);
+    mpiq_rank_set_deinit(&only);
+    return error;
+}
+
+static struct mpiq_error *write_remote(void *context, int look, struct mpiq_rank_state **state)
+{
+    return mpiq_snapshot_add(context, look, *state);
+}
+
+/* Every rank state that was read or came with a snapshot, all of look 1 first. */
+static struct mpiq_error *write_states(const struct mpiq_job *job, struct mpiq_snapshot_writer *writer)
+{
+    const struct mpiq_look_sources *sources = &job->sources;
+    struct mpiq_error *error = job->remote ? mpiq_remote_each(job->remote, write_remote, writer) : NULL;
+    for (int look = 1; look <= 2; look++) {
+        for (size_t i = 0; i < sources->snapshot_state_count && !error; i++) {
+            if (sources->snapshot_states[i].look == look)
+                error = mpiq_snapshot_add(writer, look, sources->snapshot_states[i].state);
+        }
+        for (size_t i = 0; i < sources->count && !error; i++) {
+            if (sources->items[i].looks[look - 1])
+                error = mpiq_snapshot_add(writer, look, sources->items[i].looks[look - 1]);
+        }
+    }
+    return error;
+}
+
+struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *path)
+{
+    struct mpiq_snapshot_writer *writer = NULL;
+    struct mpiq_error *error = mpiq_snapshot_create(path, &writer);
+    if (!error)
+        error = write_states(job, writer);
+    if (error) {
+        mpiq_snapshot_abandon(writer);
+        return error;
+    }
+    return mpiq_snapshot_finish(writer);
+}
