@@ -19,6 +19,7 @@
 #include "session/remote.h"
 #include "made_hang.h"
 #include "report/report.h"
+#include "merge/merge.h"
 
 enum { WAIT = 600 };
 

@@ -15,6 +15,7 @@
 #include "job/diagnose.h"
 #include "made_hang.h"
 #include "report/report.h"
+#include "merge/merge.h"
 
 static double seconds(clockid_t clock)
 {

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "rank/rank.h"
-#include "state/job_state.h"
+#include "merge/merge.h"
 
 struct mpiq_error *mpiq_start_state_over(const struct mpiq_look_source *source, struct mpiq_error *reason,
                                          struct mpiq_rank_state **state)

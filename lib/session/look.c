@@ -19,6 +19,7 @@
 #include "session/reader_pool.h"
 #include "report/report.h"
 #include "state/snapshot.h"
+#include "merge/merge.h"
 
 /* Between the looks: long enough for a rank that can go on to be given a processor. */
 static const double default_pause = 0.25;

@@ -13,6 +13,7 @@
 #include "hosts/order.h"
 #include "session/claims.h"
 #include "session/read_snapshot.h"
+#include "state/job_state.h"
 
 static const double default_wait = 30;
 static const unsigned default_fanout = 64;

@@ -6,67 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/job_state_private.h"
-
 const struct mpiq_job_operation_more mpiq_job_no_more = {
     .actual_bytes = -1,
     .actual = MPIQ_NONE,
     .actual_local = -1,
     .missing = -1,
 };
-
-struct mpiq_job_state *mpiq_job_state_create(void)
-{
-    struct mpiq_job_state *job = calloc(1, sizeof *job);
-    if (!job)
-        return NULL;
-    job->builder = calloc(1, sizeof *job->builder);
-    if (!job->builder) {
-        free(job);
-        return NULL;
-    }
-    return job;
-}
-
-void mpiq_job_state_destroy(struct mpiq_job_state *job)
-{
-    if (!job)
-        return;
-    mpiq_job_builder_destroy(job->builder, job->group_count);
-    free(job->worlds);
-    free(job->processes);
-    free(job->ranks);
-    free(job->threads);
-    free(job->waits);
-    free(job->given);
-    free(job->operations);
-    free(job->operations_more);
-    for (uint32_t i = 0; i < job->group_count; i++)
-        free(job->groups[i].members);
-    free(job->groups);
-    free(job->communicators);
-    free(job->members);
-    free(job->member_order);
-    free(job->counts);
-    free(job->calls);
-    free(job->shapes);
-    free(job->channels);
-    free(job->windows);
-    free(job->window_views);
-    free(job->persistent);
-    free(job->call_sources);
-    free(job->window_locks);
-    free(job->window_ranks);
-    free(job->past_calls);
-    free(job->sites);
-    free(job->facts);
-    free(job->problems);
-    free(job->hosts);
-    for (uint32_t i = 0; i < job->string_count; i++)
-        free((char *)job->strings[i]);
-    free(job->strings);
-    free(job);
-}
 
 struct mpiq_world_rank mpiq_job_world_rank(const struct mpiq_job_state *job, uint32_t process)
 {
@@ -171,4 +116,24 @@ bool mpiq_job_is_lost_host(const struct mpiq_job_state *job, const struct mpiq_j
         return false;
     const char *what = mpiq_job_string(job, job->problems[rank->first_problem].what);
     return what && strcmp(what, MPIQ_PROBLEM_HOST) == 0;
+}
+
+const struct mpiq_job_window_view *mpiq_job_window_view_of(const struct mpiq_job_state *job, uint32_t process,
+                                                           uint32_t window)
+{
+    const struct mpiq_job_window *row = &job->windows[window];
+    uint32_t low = 0;
+    uint32_t high = row->view_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct mpiq_job_window_view *view = &job->window_views[row->first_view + middle];
+        uint32_t at = job->ranks[view->rank].process;
+        if (at == process)
+            return view;
+        if (at < process)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
 }

@@ -470,30 +470,12 @@ struct mpiq_job_state {
     uint32_t string_count;
     bool finished;
     bool two_looks;                   /* at least one rank was looked at twice */
-    struct mpiq_job_builder *builder; /* private to job_state.c; NULL once finished */
+    struct mpiq_job_builder *builder; /* private to lib/merge; NULL once finished */
 };
 
 /* More processes than these, in all worlds together, are not believed: a job of so many takes memory and time
    for each, read or not. */
 #define MPIQ_JOB_MAX_PROCESSES MPIQ_GROUP_MAX
-
-/* An empty one.  NULL without memory. */
-struct mpiq_job_state *mpiq_job_state_create(void);
-/* NULL is fine. */
-void mpiq_job_state_destroy(struct mpiq_job_state *job);
-
-/* Whether what a state refers to is there: it may come from a file.  MPIQ_ERROR_CORRUPT, or NULL. */
-struct mpiq_error *mpiq_job_check_state(const struct mpiq_rank_state *state);
-
-/* Adds what look 1 or 2 saw of a rank; copies what it needs, so state stays the caller's.  All of a rank's
-   looks in order; ranks in any order.  A second state of the same rank and look is refused
-   (MPIQ_ERROR_CORRUPT: it is there twice, or two processes say that they are that rank), as is one with
-   indexes out of range. */
-struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
-                                      const struct mpiq_rank_state *state);
-
-/* Ends the building: worlds, processes, communicators and operations get their final indexes. */
-struct mpiq_error *mpiq_job_state_finish(struct mpiq_job_state *job);
 
 /* The text of a string; NULL for 0. */
 static inline const char *mpiq_job_string(const struct mpiq_job_state *job, mpiq_string_id string)
@@ -579,6 +561,18 @@ const char *mpiq_tag_words(char text[static MPIQ_TAG_WORDS], bool any, int32_t t
 /* Adds the members of a communicator (of both groups) to *set; false without memory. */
 bool mpiq_job_communicator_members(const struct mpiq_job_state *job, uint32_t comm,
                                    struct mpiq_rank_set *set);
+
+/* The processes of one side of a communicator, as a member sees it, by local rank. */
+struct mpiq_job_side {
+    const uint32_t *processes; /* as long as job */
+    uint32_t count;            /* 0: not known */
+};
+struct mpiq_job_side mpiq_job_side(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
+                                   bool remote);
+static inline uint32_t mpiq_side_process(const struct mpiq_job_side *side, int32_t local_rank)
+{
+    return local_rank >= 0 && (uint32_t)local_rank < side->count ? side->processes[local_rank] : MPIQ_NONE;
+}
 
 /* The process with that local rank, as the member sees it: of the remote group for an intercommunicator if
    remote is true, of its own otherwise; MPIQ_NONE if there is none. */

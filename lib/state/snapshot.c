@@ -357,13 +357,3 @@ struct mpiq_error *mpiq_snapshot_each_line_of(const char *name, void *bytes, siz
     FILE *file _cleanup_fclose_ = fmemopen(bytes, size, "r");
     return file ? read_stream(&reader, file, size) : mpiq_error_no_memory();
 }
-
-static struct mpiq_error *add_to_job(void *context, int look, struct mpiq_rank_state **state)
-{
-    return mpiq_job_state_add(context, look, *state);
-}
-
-struct mpiq_error *mpiq_snapshot_read(const char *path, struct mpiq_job_state *job)
-{
-    return mpiq_snapshot_each(path, add_to_job, job);
-}

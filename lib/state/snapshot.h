@@ -13,7 +13,6 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "state/job_state.h"
 #include "state/rank_state.h"
 #include "state/state_lines.h"
 
@@ -40,11 +39,8 @@ void mpiq_snapshot_abandon(struct mpiq_snapshot_writer *writer);
 /* Whether a file starts like a snapshot (false also if it cannot be read). */
 bool mpiq_is_snapshot(const char *path);
 
-/* Reads the snapshot at path and adds what it holds to job (mpiq_job_state_add); the caller finishes job.
-   A file that is not a snapshot, is cut short, or is of a later version is refused with a sentence. */
-struct mpiq_error *mpiq_snapshot_read(const char *path, struct mpiq_job_state *job);
-
-/* As above, each state to a callback instead. */
+/* Reads the snapshot at path: each state to the callback.  A file that is not a snapshot, is cut short, or is
+   of a later version is refused with a sentence. */
 struct mpiq_error *mpiq_snapshot_each(const char *path, mpiq_snapshot_callback *callback, void *context);
 
 /* Each line, which has been checked, as it stands there and without its end: for mpiq_state_lines_take. */

@@ -17,7 +17,7 @@
 
 #include "job/diagnose.h"
 #include "limit.h"
-#include "state/job_state.h"
+#include "merge/merge.h"
 #include "state/rank_state.h"
 #include "state/snapshot.h"
 

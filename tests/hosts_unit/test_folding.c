@@ -13,6 +13,7 @@
 #include "state/snapshot.h"
 #include "state/state_lines.h"
 #include "suite.h"
+#include "merge/merge.h"
 
 enum { RANKS = 64, STATES_MOST = 2 * RANKS };
 
@@ -138,7 +139,7 @@ static void compare_reports(const struct states *states, const char *verdict)
         good(mpiq_job_state_add(whole, states->items[i].look, states->items[i].state));
     good(mpiq_job_state_finish(whole));
     write_folded(states, path);
-    good(mpiq_snapshot_read(path, folded));
+    good(mpiq_merge_snapshot(folded, path));
     unlink(path);
     good(mpiq_job_state_finish(folded));
     static const enum mpiq_view views[] = {MPIQ_VIEW_REPORT, MPIQ_VIEW_QUEUES, MPIQ_VIEW_COLLECTIVES,

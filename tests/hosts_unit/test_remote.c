@@ -9,7 +9,7 @@
 #include "hosts/collector.h"
 #include "hosts/launcher.h"
 #include "session/remote.h"
-#include "state/job_state.h"
+#include "merge/merge.h"
 #include "suite.h"
 
 enum { HOSTS = 2, RANKS = 2, JOB = 7, WAIT = 60 };

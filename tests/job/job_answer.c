@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "job_builder.h"
+#include "merge/merge.h"
 
 static void fail(struct mpiq_error *error)
 {

@@ -15,19 +15,19 @@ import sys
 import tempfile
 
 MUTATIONS = [
-    ("identity: both halves of a split share a context id", "lib/state/job_intern.c",
+    ("identity: both halves of a split share a context id", "lib/merge/intern.c",
      "hash = mpiq_hash(hash, (uint64_t)low << 32 | high);", "low = 0; high = MPIQ_NONE;"),
     ("identity: every rank's MPI_COMM_SELF is its own", "lib/state/job_state.c",
      "if (comm->flags & MPIQ_COMM_SELF)", "if (false)"),
     ("identity: an intercommunicator's peers are of the remote group", "lib/state/job_state.c",
      "comm->remote != MPIQ_NONE && remote != member->remote_side", "false"),
-    ("identity: an intercommunicator's groups are in no order", "lib/state/job_intern.c",
+    ("identity: an intercommunicator's groups are in no order", "lib/merge/intern.c",
      "remote == MPIQ_NONE || local < remote ? local : remote;", "local;"),
-    ("identity: hidden communicators serve the one the user called on", "lib/state/job_state_finish.c",
+    ("identity: hidden communicators serve the one the user called on", "lib/merge/finish.c",
      "sorted[i].user = map[user];", "sorted[i].user = i;"),
     ("matching: per sender", "lib/job/matching.c",
      "(receive->any || receive->peer == sender)", "true"),
-    ("matching: local ranks are ranks of their communicator", "lib/state/job_state_finish.c",
+    ("matching: local ranks are ranks of their communicator", "lib/merge/finish.c",
      "mpiq_side_process(others, local);", "(uint32_t)local;"),
     ("matching: first in, first out", "lib/job/matching.c",
      "return order ? order : a->order < b->order ? -1 : a->order > b->order;",
@@ -141,14 +141,14 @@ MUTATIONS = [
      "return false;"),
     ("collectives in the background act", "lib/job/graph_nodes.c",
      "if (!internal || !rank ||", "if (true || !rank ||"),
-    ("two looks: the same episode in both", "lib/state/job_threads.c",
+    ("two looks: the same episode in both", "lib/merge/threads.c",
      "if (!old || adding->job->builder->thread_marks[index].wait != mark)", "if (!old)"),
-    ("two looks: without a record nothing else may have changed", "lib/state/job_threads.c",
+    ("two looks: without a record nothing else may have changed", "lib/merge/threads.c",
      "return thread->record || !(changed & progress) ? MPIQ_YES : MPIQ_NO;", "return MPIQ_YES;"),
-    ("two looks: one look proves nothing", "lib/state/job_threads.c",
+    ("two looks: one look proves nothing", "lib/merge/threads.c",
      "if ((adding->old ? !adding->comparable : !adding->state->core))\n        return MPIQ_UNKNOWN;",
      "if (!adding->old)\n        return MPIQ_YES;"),
-    ("two looks: one that timed out is compared with none", "lib/state/job_state_add.c",
+    ("two looks: one that timed out is compared with none", "lib/merge/add.c",
      "adding.comparable = rank.looks && !first_unread &&", "adding.comparable = rank.looks &&"),
     ("an unread rank is no working one", "lib/job/verdict.c",
      "} else if (tally.unread.size > 0 || tally.lost) {", "} else if (false) {"),
@@ -184,9 +184,9 @@ MUTATIONS = [
      "return thread->sleep == MPIQ_SLEEP_UNKNOWN && !thread->in_mpi", "return !thread->in_mpi"),
     ("a join may have a timeout", "lib/job/rank_activity.c",
      "bool joins = thread->sleep == MPIQ_SLEEP_OTHER &&", "bool joins ="),
-    ("of threads in the C library alone, any may call MPI", "lib/state/job_threads.c",
+    ("of threads in the C library alone, any may call MPI", "lib/merge/threads.c",
      "return mpis && !thread->truncated &&", "return !thread->truncated &&"),
-    ("a sleep lasts from look to look", "lib/state/job_threads.c",
+    ("a sleep lasts from look to look", "lib/merge/threads.c",
      "adding->job->builder->thread_marks[index].sleep == thread->sleep &&", "true &&"),
     ("a poller may give up", "lib/job/graph.c",
      "    mpiq_graph_edge(graph, MPIQ_NODE_POLLS, MPIQ_NONE);\n", ""),
@@ -242,7 +242,7 @@ MUTATIONS = [
     ("in the last fence what comes is taken in", "lib/job/graph_window.c",
      "if (target != MPIQ_NONE && mpiq_never_answers(graph->job, target)) {",
      "if (target != MPIQ_NONE && mpiq_never_acts(graph->job, target)) {"),
-    ("two looks: going round counts after the first alone, and in both halves", "lib/state/job_threads.c",
+    ("two looks: going round counts after the first alone, and in both halves", "lib/merge/threads.c",
      "return thread->polled_ns < 0 ? cpu_between_ns : (uint64_t)thread->polled_ns;", "return cpu_between_ns;"),
     ("who is in the last fence was there in both looks", "lib/job/graph_nodes.c",
      "if (wait && wait->kind == MPIQ_WAIT_FINALIZE && thread->held == MPIQ_YES)",
@@ -287,10 +287,10 @@ MUTATIONS = [
      "return mpiq_thread_sleeps(thread) || idle;", "return mpiq_thread_sleeps(thread);"),
     ("who computes between polls is not still", "lib/job/rank_activity.c",
      "thread->cpu_between_ns < (uint64_t)rank->between_ns / SHARE;", "true;"),
-    ("a probe polls for what any of its turns asked for", "lib/state/job_threads.c",
+    ("a probe polls for what any of its turns asked for", "lib/merge/threads.c",
      "        while (at < count && !same_probe(&probed[at], &one))\n            at++;",
      "        at = 0;"),
-    ("what was asked for before another call does not count", "lib/state/job_threads.c",
+    ("what was asked for before another call does not count", "lib/merge/threads.c",
      "        if (!mpiq_is_poll(call->call))\n            break;",
      "        if (!mpiq_is_poll(call->call))\n            continue;"),
     ("a scan waits for ever for who is in another collective", "lib/job/graph_collective.c",
@@ -360,7 +360,7 @@ class Mutants:
 
     def __init__(self, source, build, work):
         self.source, self.work = source, work
-        archives = ["tests/job/libjob_builder.a", "lib/job/libmpiq_job.a", "lib/state/libmpiq_state.a", "lib/names/libmpiq_names.a", "lib/libmpiq_base.a"]
+        archives = ["tests/job/libjob_builder.a", "lib/job/libmpiq_job.a", "lib/merge/libmpiq_merge.a", "lib/state/libmpiq_state.a", "lib/names/libmpiq_names.a", "lib/libmpiq_base.a"]
         packages = run(["pkg-config", "--cflags", "--libs", "libzstd"]).stdout.split()
         self.flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-w", f"-I{source}/include", f"-I{source}/lib", f"-I{source}/tests"]
         self.libraries = [*[str(build / archive) for archive in archives], *packages, "-lcunit", "-lpthread"]

@@ -4,6 +4,7 @@
 
 #include "job_builder.h"
 #include "suite.h"
+#include "merge/merge.h"
 
 static void check_evidence(struct job_builder *job, void (*check)(const struct mpiq_job_state *state,
                                                                   const struct mpiq_finding *finding))

@@ -11,7 +11,7 @@
 #include "failing_memory.h"
 #include "job/diagnose.h"
 #include "report/report.h"
-#include "state/job_state.h"
+#include "merge/merge.h"
 #include "suite.h"
 
 static char **files;

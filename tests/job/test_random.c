@@ -10,6 +10,7 @@
 
 #include "model.h"
 #include "suite.h"
+#include "merge/merge.h"
 
 static uint64_t cases = 100000;
 static uint64_t first_seed = 1;

@@ -5,6 +5,7 @@
 
 #include "job_builder.h"
 #include "suite.h"
+#include "merge/merge.h"
 
 static void test_finished(void)
 {

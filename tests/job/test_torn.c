@@ -14,6 +14,7 @@
 #include "job_builder.h"
 #include "simulator.h"
 #include "suite.h"
+#include "merge/merge.h"
 
 static uint64_t cases = 10000;
 static uint64_t first_seed = 1;

@@ -6,6 +6,7 @@
 
 #include "job_builder.h"
 #include "suite.h"
+#include "merge/merge.h"
 
 /* Rank 1 keeps a lock of rank 0 and waits in a barrier for all others, which want that lock. */
 static void make_lock(struct job_builder *job, int ranks)

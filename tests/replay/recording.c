@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "state/state_lines.h"
+#include "merge/merge.h"
 
 void give_up(const char *format, ...)
 {

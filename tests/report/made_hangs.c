@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "made_parts.h"
+#include "merge/merge.h"
 
 static struct mpiq_rank_state *wrong_turn_rank(uint32_t rank, uint32_t size)
 {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "made_parts.h"
+#include "merge/merge.h"
 
 struct made_job made_backlog(void)
 {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "made_parts.h"
+#include "merge/merge.h"
 
 enum { SPAWNED_JOB = 9 };
 

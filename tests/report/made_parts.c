@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "state/arena.h"
+#include "merge/merge.h"
 
 #define BEGIN_NS INT64_C(1700000000000000000)
 

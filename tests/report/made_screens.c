@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "made_parts.h"
+#include "merge/merge.h"
 
 /* Ranks in one call at one place. */
 struct place {

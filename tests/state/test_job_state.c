@@ -5,7 +5,7 @@
 
 #include "names/system_calls.h"
 #include "state/budget.h"
-#include "state/job_state.h"
+#include "merge/merge.h"
 #include "state/size.h"
 #include "suite.h"
 

@@ -7,6 +7,7 @@
 
 #include "state/snapshot.h"
 #include "suite.h"
+#include "merge/merge.h"
 
 static char directory[] = "/tmp/mpiq-snapshot-XXXXXX";
 
@@ -87,9 +88,9 @@ static void test_merge(void)
     CU_ASSERT_EQUAL(stat(path_of("a"), &status), 0);
     CU_ASSERT_EQUAL(status.st_mode & 0777, 0600);
     struct mpiq_job_state *job = mpiq_job_state_create();
-    good(mpiq_snapshot_read(path_of("a"), job));
-    good(mpiq_snapshot_read(path_of("b"), job));
-    refused(mpiq_snapshot_read(path_of("b"), job), MPIQ_ERROR_CORRUPT, "rank 2 (process ");
+    good(mpiq_merge_snapshot(job, path_of("a")));
+    good(mpiq_merge_snapshot(job, path_of("b")));
+    refused(mpiq_merge_snapshot(job, path_of("b")), MPIQ_ERROR_CORRUPT, "rank 2 (process ");
     good(mpiq_job_state_finish(job));
     CU_ASSERT_EQUAL(job->rank_count, 4);
     CU_ASSERT_EQUAL(job->ranks[3].looks, 3);
@@ -117,19 +118,19 @@ static void test_whole_or_not(void)
 static void test_refused(void)
 {
     struct mpiq_job_state *job = mpiq_job_state_create();
-    refused(mpiq_snapshot_read(path_of("nothing"), job), MPIQ_ERROR_NOT_FOUND, "cannot be read");
+    refused(mpiq_merge_snapshot(job, path_of("nothing")), MPIQ_ERROR_NOT_FOUND, "cannot be read");
     write_bytes(path_of("garbage"),
                 "\x7f"
                 "ELF garbage",
                 12);
-    refused(mpiq_snapshot_read(path_of("garbage"), job), MPIQ_ERROR_CORRUPT, "is not an mpiq snapshot");
+    refused(mpiq_merge_snapshot(job, path_of("garbage")), MPIQ_ERROR_CORRUPT, "is not an mpiq snapshot");
     CU_ASSERT_FALSE(mpiq_is_snapshot(path_of("garbage")));
     write_bytes(path_of("empty"), "", 0);
-    refused(mpiq_snapshot_read(path_of("empty"), job), MPIQ_ERROR_CORRUPT, "is not an mpiq snapshot");
+    refused(mpiq_merge_snapshot(job, path_of("empty")), MPIQ_ERROR_CORRUPT, "is not an mpiq snapshot");
     write_bytes(path_of("later"), "mpiq snapshot 3\nxyz", 19);
-    refused(mpiq_snapshot_read(path_of("later"), job), MPIQ_ERROR_UNSUPPORTED, "made by a later mpiq");
+    refused(mpiq_merge_snapshot(job, path_of("later")), MPIQ_ERROR_UNSUPPORTED, "made by a later mpiq");
     write_bytes(path_of("plain"), "mpiq snapshot 1\n1 {}\n", 21);
-    refused(mpiq_snapshot_read(path_of("plain"), job), MPIQ_ERROR_CORRUPT, "is damaged after 0 ranks");
+    refused(mpiq_merge_snapshot(job, path_of("plain")), MPIQ_ERROR_CORRUPT, "is damaged after 0 ranks");
     mpiq_job_state_destroy(job);
 }
 
@@ -144,7 +145,7 @@ static void test_damaged(void)
     for (size_t cut = 0; cut < count; cut++) {
         struct mpiq_job_state *job = mpiq_job_state_create();
         write_bytes(path_of("cut"), bytes, cut);
-        struct mpiq_error *error = mpiq_snapshot_read(path_of("cut"), job);
+        struct mpiq_error *error = mpiq_merge_snapshot(job, path_of("cut"));
         CU_ASSERT_PTR_NOT_NULL(error);
         mpiq_error_destroy(error);
         mpiq_job_state_destroy(job);
@@ -154,7 +155,7 @@ static void test_damaged(void)
         bytes[at] ^= 0x55;
         write_bytes(path_of("changed"), bytes, count);
         bytes[at] ^= 0x55;
-        struct mpiq_error *error = mpiq_snapshot_read(path_of("changed"), job);
+        struct mpiq_error *error = mpiq_merge_snapshot(job, path_of("changed"));
         CU_ASSERT(error || (job->rank_count == 4 && job->ranks[0].looks == 3 && job->ranks[3].looks == 3));
         mpiq_error_destroy(error);
         mpiq_job_state_destroy(job);
@@ -162,7 +163,7 @@ static void test_damaged(void)
     bytes[count] = 'x';
     struct mpiq_job_state *job = mpiq_job_state_create();
     write_bytes(path_of("more"), bytes, count + 1);
-    refused(mpiq_snapshot_read(path_of("more"), job), MPIQ_ERROR_CORRUPT, "something follows its end");
+    refused(mpiq_merge_snapshot(job, path_of("more")), MPIQ_ERROR_CORRUPT, "something follows its end");
     mpiq_job_state_destroy(job);
 }
 
@@ -177,7 +178,7 @@ static void test_greedy(void)
     bytes[WINDOW] = (char)((27 - 10) << 3);
     write_bytes(path_of("greedy"), bytes, count);
     struct mpiq_job_state *job = mpiq_job_state_create();
-    refused(mpiq_snapshot_read(path_of("greedy"), job), MPIQ_ERROR_CORRUPT, "too much memory");
+    refused(mpiq_merge_snapshot(job, path_of("greedy")), MPIQ_ERROR_CORRUPT, "too much memory");
     mpiq_job_state_destroy(job);
 }
 

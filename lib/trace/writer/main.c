@@ -10,6 +10,7 @@
 
 #include "state/snapshot.h"
 #include "trace/write.h"
+#include "merge/merge.h"
 
 int main(int argc, char **argv)
 {
@@ -18,7 +19,7 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     struct mpiq_job_state *job = mpiq_job_state_create();
-    struct mpiq_error *error = job ? mpiq_snapshot_read(argv[1], job) : mpiq_error_no_memory();
+    struct mpiq_error *error = job ? mpiq_merge_snapshot(job, argv[1]) : mpiq_error_no_memory();
     if (!error)
         error = mpiq_job_state_finish(job);
     if (!error)

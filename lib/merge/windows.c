@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "state/job_state_private.h"
+#include "merge/builder_private.h"
 
 /* Whether the library gave a window that name: "window 3", "rdma window 3". */
 static bool is_librarys(const char *name)
@@ -243,24 +243,4 @@ bool mpiq_job_finish_windows(struct mpiq_job_state *job, const uint32_t *comm_ma
     job->window_views = views;
     job->window_view_count = total;
     return true;
-}
-
-const struct mpiq_job_window_view *mpiq_job_window_view_of(const struct mpiq_job_state *job, uint32_t process,
-                                                           uint32_t window)
-{
-    const struct mpiq_job_window *row = &job->windows[window];
-    uint32_t low = 0;
-    uint32_t high = row->view_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct mpiq_job_window_view *view = &job->window_views[row->first_view + middle];
-        uint32_t at = job->ranks[view->rank].process;
-        if (at == process)
-            return view;
-        if (at < process)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The last MPI calls of each rank, as its last look saw them. */
-#include "state/job_state_private.h"
+#include "merge/builder_private.h"
 
 static bool add_past_call(struct mpiq_job_state *job, const struct mpiq_past_call *from,
                           uint32_t first_member, struct mpiq_job_past_call *ret)

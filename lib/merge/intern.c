@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/job_state_private.h"
+#include "merge/builder_private.h"
 
 void mpiq_job_builder_destroy(struct mpiq_job_builder *builder, uint32_t group_count)
 {

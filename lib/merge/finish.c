@@ -8,7 +8,8 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
-#include "state/job_state_private.h"
+#include "merge/merge.h"
+#include "merge/builder_private.h"
 
 /* Order of worlds: those with ranks that were read first, by namespace (a shorter number is a smaller one).
  */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "mpiq_record.h"
-#include "state/job_state_private.h"
+#include "merge/builder_private.h"
 
 _Static_assert(MPIQ_TAG_CELLS == MPIQ_RECORD_CELLS, "the recorder's sums have another number of cells");
 

@@ -2,7 +2,8 @@
 /* Which rank states a job accepts, and the error messages for the others. */
 #include <string.h>
 
-#include "state/job_state_private.h"
+#include "merge/merge.h"
+#include "merge/builder_private.h"
 
 /* A state may come from a file: its indexes are looked at before they are used. */
 struct mpiq_error *mpiq_job_check_state(const struct mpiq_rank_state *state)

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/job_adding.h"
+#include "merge/merge.h"
+#include "merge/adding_private.h"
 
 static struct mpiq_error *no_memory(void)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a job state needs only while ranks are added: for the files job_*.c beside this one.
+ * builder - what a job state needs only while ranks are added.
  *
  * Until mpiq_job_state_finish the columns are provisional: `comm` of an operation or a wait is an index in
  * members (of the rank's own view), worlds and communicators are numbered in order of discovery, and groups
  * hold names.
  */
-#ifndef MPIQ_JOB_STATE_PRIVATE_H
-#define MPIQ_JOB_STATE_PRIVATE_H
+#ifndef MPIQ_MERGE_BUILDER_PRIVATE_H
+#define MPIQ_MERGE_BUILDER_PRIVATE_H
 
 #include <string.h>
 
@@ -187,18 +187,6 @@ void mpiq_job_finish_history(struct mpiq_job_state *job, const uint32_t *member_
 /* job_counts.c: where libraries' queues are not read, the unexpected messages that the counts of both sides
    tell.  False on allocation failure. */
 bool mpiq_job_add_unexpected(struct mpiq_job_state *job);
-
-/* The processes of one side of a communicator, as a member sees it, by local rank. */
-struct mpiq_job_side {
-    const uint32_t *processes; /* as long as job */
-    uint32_t count;            /* 0: not known */
-};
-struct mpiq_job_side mpiq_job_side(const struct mpiq_job_state *job, const struct mpiq_job_member *member,
-                                   bool remote);
-static inline uint32_t mpiq_side_process(const struct mpiq_job_side *side, int32_t local_rank)
-{
-    return local_rank >= 0 && (uint32_t)local_rank < side->count ? side->processes[local_rank] : MPIQ_NONE;
-}
 
 /* What a look saw of a rank, part by part. */
 void mpiq_look_marks(const struct mpiq_rank_state *state, struct mpiq_look_marks *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "state/job_adding.h"
+#include "merge/adding_private.h"
 
 static int32_t limited(int64_t count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* job_fact - the facts of ranks that are held in MPI_Finalize. */
-#include "state/job_state_private.h"
+#include "merge/builder_private.h"
 
 static bool add_fact(struct mpiq_job_state *job, const struct mpiq_fact *fact, uint32_t row)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "names/system_calls.h"
-#include "state/job_adding.h"
+#include "merge/adding_private.h"
 
 static bool add_waits(struct mpiq_adding *adding, const struct mpiq_thread *thread,
                       struct mpiq_job_thread *row, const struct mpiq_job_thread *old)

@@ -2,7 +2,7 @@
 /* What is compared between two looks at a rank. */
 #include <string.h>
 
-#include "state/job_state_private.h"
+#include "merge/builder_private.h"
 
 static uint64_t hash_string(uint64_t hash, const char *string)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job_adding - adding one rank state to the job's columns: shared by job_state_add.c and job_threads.c. */
-#ifndef MPIQ_JOB_ADDING_H
-#define MPIQ_JOB_ADDING_H
+/* adding - one rank state on its way into the job's columns. */
+#ifndef MPIQ_MERGE_ADDING_PRIVATE_H
+#define MPIQ_MERGE_ADDING_PRIVATE_H
 
-#include "state/job_state_private.h"
+#include "merge/builder_private.h"
 
 /* What is built of one rank state: where its rows go. */
 struct mpiq_adding {
