@@ -92,6 +92,7 @@ class Box:
     def __init__(self, name, directory):
         self.name = name
         self.directory = pathlib.Path(directory)
+        self._started = []
         command = ["unshare", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--uts", "--ipc", "--net",
                    sys.executable, "-S", "-c", FIRST, name]
         self._first = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -109,8 +110,10 @@ class Box:
     def start(self, *arguments, environment=None, **options):
         """Leaves it running."""
         options = {"stdin": subprocess.DEVNULL, **options}
-        return Process(subprocess.Popen(self.command(*arguments), env={**self.environment, **(environment or {})},
-                                        **options))
+        process = Process(subprocess.Popen(self.command(*arguments), env={**self.environment, **(environment or {})},
+                                           **options))
+        self._started = [other for other in self._started if other.popen.poll() is None] + [process]
+        return process
 
     def ask(self, *arguments, seconds=60, environment=None):
         """Waits for it: CompletedProcess with text."""
@@ -159,6 +162,9 @@ class Box:
             self._first.kill() # unshare takes the box's first process along, and that all others
         ended(self._first)
         self._first.stdout.close()
+        for process in self._started: # nsenter stops with its child, and asks for its end only once it goes on
+            if process.popen.poll() is None:
+                process.popen.send_signal(signal.SIGCONT)
         wait_until(lambda: not alive(self.pid), "the end of a box")
 
     def __enter__(self):
