@@ -75,8 +75,25 @@ struct mpiq_options {
         .size = sizeof(struct mpiq_options), .pause = -1, .stacks = true, .stall_after = 60, .at = -1 \
     }
 
-/* Finds the ranks, reads them and decides.  Fails only if nothing at all could be read: an unreadable rank is
-   part of the answer.  The caller destroys the job. */
+/*
+ * A session looks at one job as often as its caller likes.  What reads the ranks stays from look to look, so
+ * that a further look costs less than the first.  Only one thread at a time may use it, and that thread's end
+ * ends the readers.
+ */
+struct mpiq_session;
+
+/* The options are copied; what they point to must outlive the session. */
+struct mpiq_error *mpiq_session_create(const struct mpiq_options *options, struct mpiq_session **ret);
+/* NULL is fine.  Jobs that it has returned stay. */
+void mpiq_session_destroy(struct mpiq_session *session);
+/* As mpiq_job_look.  Every further look is at the same job: ranks that have come since are read too, and
+   those that have ended are gone.  If all have, that is an error for which mpiq_error_is_gone holds. */
+struct mpiq_error *mpiq_session_look(struct mpiq_session *session, struct mpiq_job **ret);
+/* Whether a job that was there is not any more. */
+bool mpiq_error_is_gone(const struct mpiq_error *error);
+
+/* A session of one look: finds the ranks, reads them and decides.  Fails only if nothing at all could be
+   read: an unreadable rank is part of the answer.  The caller destroys the job. */
 struct mpiq_error *mpiq_job_look(const struct mpiq_options *options, struct mpiq_job **ret);
 /* NULL is fine. */
 void mpiq_job_destroy(struct mpiq_job *job);

@@ -18,8 +18,7 @@ struct mpiq_job {
 /* Options as this library knows them, whatever size the caller's have. */
 struct mpiq_options mpiq_options_known(const struct mpiq_options *given);
 
-/* The two halves of mpiq_job_look: finds the ranks and reads them twice; puts what was read side by side. */
-struct mpiq_error *mpiq_job_read(const struct mpiq_options *options, struct mpiq_job **ret);
+/* Puts what was read side by side, and diagnoses it. */
 struct mpiq_error *mpiq_job_decide(struct mpiq_job *job, const struct mpiq_diagnose_options *options);
 
 #endif

@@ -276,6 +276,7 @@ struct mpiq_error *mpiq_reader_pool_look(struct mpiq_reader_pool *pool, struct m
     memset(pool->late, 0, count * sizeof *pool->late);
     if (look == 1) {
         memset(pool->held, 0, count * sizeof *pool->held);
+        memset(pool->failed, 0, count * sizeof *pool->failed);
         pool->answers = 0;
     }
     pool->begin = mpiq_monotonic_ns();

@@ -234,16 +234,68 @@ static struct mpiq_error *add_wire(struct mpiq_look_sources *sources, const stru
     return NULL;
 }
 
-struct mpiq_error *mpiq_sources_init_filtered(const struct mpiq_process_filter *filter,
-                                              struct mpiq_look_sources *ret)
+static struct mpiq_error *init_around(const struct mpiq_process_filter *filter, pid_t pid,
+                                      struct mpiq_look_sources *ret)
 {
     struct mpiq_look_sources sources = {0};
-    struct mpiq_error *error = add_process(&sources, filter, 0);
+    struct mpiq_error *error = add_process(&sources, filter, pid);
     if (error)
         mpiq_sources_deinit(&sources);
     else
         *ret = sources;
     return error;
+}
+
+struct mpiq_error *mpiq_sources_init_filtered(const struct mpiq_process_filter *filter,
+                                              struct mpiq_look_sources *ret)
+{
+    return init_around(filter, 0, ret);
+}
+
+struct mpiq_error *mpiq_sources_init_around(pid_t pid, struct mpiq_look_sources *ret)
+{
+    return init_around(NULL, pid, ret);
+}
+
+struct mpiq_error *mpiq_sources_add_gone(struct mpiq_look_sources *sources,
+                                         const struct mpiq_look_source *rank)
+{
+    struct mpiq_look_source *source = add_source(sources);
+    if (!source)
+        return mpiq_error_no_memory();
+    source->pid = rank->pid;
+    source->rank = rank->rank;
+    source->world = rank->world;
+    source->gone = true;
+    source->nspace = rank->nspace ? strdup(rank->nspace) : NULL;
+    return source->nspace || !rank->nspace ? NULL : mpiq_error_no_memory();
+}
+
+struct mpiq_error *mpiq_sources_hand_over(struct mpiq_look_sources *from, struct mpiq_look_sources *ret)
+{
+    struct mpiq_look_sources sources = {.count = from->count, .partial = from->partial};
+    sources.items = calloc(from->count + 1, sizeof *sources.items);
+    if (!sources.items)
+        return mpiq_error_no_memory();
+    for (size_t i = 0; i < from->count; i++) {
+        struct mpiq_look_source *own = &from->items[i], *copy = &sources.items[i];
+        *copy = (struct mpiq_look_source){.pid = own->pid,
+                                          .rank = own->rank,
+                                          .target_number = own->target_number,
+                                          .world = own->world,
+                                          .gone = own->gone,
+                                          .other = own->other};
+        memcpy(copy->looks, own->looks, sizeof copy->looks);
+        memset(own->looks, 0, sizeof own->looks);
+    }
+    sources.snapshot_states = mpiq_steal(from->snapshot_states);
+    sources.snapshot_state_count = from->snapshot_state_count;
+    from->snapshot_state_count = from->snapshot_state_capacity = 0;
+    from->budget = (struct mpiq_budget){0};
+    sources.capacity = sources.count;
+    sources.world_size = from->world_size;
+    *ret = sources;
+    return NULL;
 }
 
 struct mpiq_error *mpiq_sources_init(const struct mpiq_options *options, struct mpiq_look_sources *ret)

@@ -45,6 +45,13 @@ struct mpiq_error *mpiq_sources_init(const struct mpiq_options *options, struct 
 /* The only job here of which the filter lets processes through: a collector's. */
 struct mpiq_error *mpiq_sources_init_filtered(const struct mpiq_process_filter *filter,
                                               struct mpiq_look_sources *ret);
+/* The job around that process of this machine. */
+struct mpiq_error *mpiq_sources_init_around(pid_t pid, struct mpiq_look_sources *ret);
+/* Adds a rank that has ended, as it was known while it lived. */
+struct mpiq_error *mpiq_sources_add_gone(struct mpiq_look_sources *sources,
+                                         const struct mpiq_look_source *rank);
+/* What was read goes to *ret, with whose it is; from can be read again, all but its snapshots. */
+struct mpiq_error *mpiq_sources_hand_over(struct mpiq_look_sources *from, struct mpiq_look_sources *ret);
 /* Takes a state of that look: *state is NULL then. */
 struct mpiq_error *mpiq_sources_keep(struct mpiq_look_sources *sources, int look,
                                      struct mpiq_rank_state **state);

@@ -12,6 +12,7 @@
 #include "base/proc.h"
 #include "session/activity.h"
 #include "session/job.h"
+#include "session/session.h"
 #include "session/waiting.h"
 
 /* A rank that polls now and then and spends a larger share of its time on the processor computes as well. */
@@ -349,7 +350,11 @@ struct mpiq_error *mpiq_watch_look(struct mpiq_watch *watch, const struct mpiq_o
     size_t mark_count = 0;
     bool progress = false;
     struct mark *marks = marks_of(&watch->activity, &mark_count);
-    struct mpiq_error *error = marks ? mpiq_job_read(&options, &job) : mpiq_error_no_memory();
+    struct mpiq_session *session = NULL;
+    struct mpiq_error *error = marks ? mpiq_session_create(&options, &session) : mpiq_error_no_memory();
+    if (!error)
+        error = mpiq_session_read(session, &job);
+    mpiq_session_destroy(session);
     watch->partial = !error && has_unread(&job->sources);
     if (watch->partial) { /* it is compared with nothing: the next look is, with the one before */
         struct mpiq_diagnose_options diagnose = {.stall_after = options.stall_after};

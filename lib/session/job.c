@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* look - libmpiq's public functions: each is a few calls into the other folders. */
+/* job - libmpiq's public functions about a job: each is a few calls into the other folders. */
 #include "mpiq.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/new_file.h"
 #include "job/diagnose.h"
-#include "session/between.h"
 #include "session/claims.h"
 #include "session/job.h"
 #include "session/one_job.h"
-#include "session/other_hosts.h"
-#include "session/reader_pool.h"
 #include "report/report.h"
 #include "state/snapshot.h"
 #include "merge/merge.h"
-
-/* Between the looks: long enough for a rank that can go on to be given a processor. */
-static const double default_pause = 0.25;
 
 const char *mpiq_error_message(const struct mpiq_error *error)
 {
@@ -59,84 +52,9 @@ bool mpiq_error_is_usage(const struct mpiq_error *error)
     return error->code == MPIQ_ERROR_USAGE;
 }
 
-static bool anything_changes(const struct mpiq_job *job)
+bool mpiq_error_is_gone(const struct mpiq_error *error)
 {
-    const struct mpiq_look_sources *sources = &job->sources;
-    if (job->remote)
-        return true;
-    for (size_t i = 0; i < sources->count; i++) {
-        if (sources->items[i].looks[0] && !sources->items[i].looks[0]->core)
-            return true;
-    }
-    return false;
-}
-
-/* Of all ranks, those on other hosts included: their collectors look while ours are read. */
-static struct mpiq_error *look_everywhere(struct mpiq_reader_pool *readers, struct mpiq_job *job, int look)
-{
-    struct mpiq_error *error = NULL;
-    if (job->remote && look == 1)
-        error = mpiq_remote_start(job->remote);
-    else if (job->remote)
-        mpiq_remote_go(job->remote);
-    if (!error && (job->sources.count > 0 || !job->remote))
-        error = mpiq_reader_pool_look(readers, &job->sources, look);
-    if (!error && job->remote)
-        error = mpiq_remote_wait(job->remote, look);
-    return error;
-}
-
-/* Whether MPI is up in any rank: then all of them had been started. */
-static bool has_begun(const struct mpiq_look_sources *sources)
-{
-    for (size_t i = 0; i < sources->count; i++) {
-        for (int look = 0; look < 2; look++) {
-            const struct mpiq_rank_state *state = sources->items[i].looks[look];
-            if (state && state->phase >= MPIQ_PHASE_RUNNING)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* As long as ranks are being started, one without a process need not have ended. */
-static void doubt_the_missing(struct mpiq_look_sources *sources)
-{
-    bool begun = has_begun(sources);
-    for (size_t i = 0; i < sources->count && !begun; i++) {
-        for (int look = 0; look < 2; look++) {
-            struct mpiq_rank_state *state = sources->items[i].looks[look];
-            if (!state || !state->gone || state->pid != 0)
-                continue;
-            state->gone = false;
-            state->process_state = '?';
-            mpiq_rank_state_problem(
-                state, "process",
-                mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
-                                  "it has no process: it has not been started yet, or has ended"));
-        }
-    }
-}
-
-/* All of the first look before any of the second: that is what the proof rests on. */
-static struct mpiq_error *read_twice(const struct mpiq_options *options, struct mpiq_job *job)
-{
-    struct mpiq_reader_pool *readers = NULL;
-    struct mpiq_error *error = mpiq_reader_pool_create(options, &readers);
-    if (!error)
-        error = look_everywhere(readers, job, 1);
-    if (!error && anything_changes(job)) {
-        struct mpiq_between between = {0};
-        double pause = options->pause >= 0 ? options->pause : default_pause;
-        error = mpiq_between_pass(&job->sources, pause, mpiq_between_matters(&job->sources), &between);
-        if (!error)
-            error = look_everywhere(readers, job, 2);
-        mpiq_between_note(&between, &job->sources);
-        mpiq_between_deinit(&between);
-    }
-    mpiq_reader_pool_destroy(readers);
-    doubt_the_missing(&job->sources);
-    return error || !job->remote ? error : mpiq_remote_finish(job->remote);
+    return error->code == MPIQ_ERROR_GONE;
 }
 
 /* A process that says it is what another one is costs itself its name, not all others the report.  What the
@@ -179,93 +97,11 @@ static struct mpiq_error *add_states(struct mpiq_job *from, struct mpiq_job_stat
     return error;
 }
 
-static const char *first_problem(const struct mpiq_rank_state *state)
-{
-    return state->problem_count > 0 ? state->problems[0].text : "its rank is not known";
-}
-
-static const char *call_of(const struct mpiq_rank_state *state)
-{
-    for (size_t i = 0; i < state->thread_count; i++) {
-        if (state->threads[i].mpi_call[0])
-            return state->threads[i].mpi_call;
-    }
-    return NULL;
-}
-
-/* That one of them is a rank at least: of other processes there is nothing to say but why not. */
-static struct mpiq_error *check_ranks(const struct mpiq_look_sources *sources)
-{
-    const struct mpiq_rank_state *first = NULL;
-    for (size_t i = 0; i < sources->count; i++) {
-        const struct mpiq_rank_state *state = sources->items[i].looks[0];
-        if (state && state->name.rank >= 0)
-            return NULL;
-        first = first ? first : state;
-    }
-    if (!first || sources->snapshot_state_count > 0)
-        return NULL;
-    if (first->problem_count > 0 && first->problems[0].code == MPIQ_ERROR_PERMISSION)
-        return mpiq_error_create(MPIQ_ERROR_PERMISSION, "no rank can be read: %s", first->problems[0].text);
-    if (!first->executable[0])
-        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no rank can be read: %s", first_problem(first));
-    const char *slash = strrchr(first->executable, '/');
-    const char *program = slash ? slash + 1 : first->executable;
-    const char *call = call_of(first);
-    if (call)
-        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
-                                 "process %d (%s) is in %s, but its rank is not known: %s", (int)first->pid,
-                                 program, call, first_problem(first));
-    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
-                             "process %d (%s) is not a rank of an MPI job, or not yet: %s", (int)first->pid,
-                             program, first_problem(first));
-}
-
 struct mpiq_options mpiq_options_known(const struct mpiq_options *given)
 {
     struct mpiq_options options = MPIQ_OPTIONS_DEFAULT;
     memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
     return options;
-}
-
-/* A path that leads nowhere is a slip of the hand, and no rank could be read with it. */
-struct mpiq_error *mpiq_check_dll(const struct mpiq_options *options)
-{
-    struct stat status;
-    if (!options->dll || (stat(options->dll, &status) == 0 && S_ISREG(status.st_mode)))
-        return NULL;
-    return mpiq_error_create(MPIQ_ERROR_USAGE,
-                             "there is no message-queue library '%s': --dll takes the path of one",
-                             options->dll);
-}
-
-/* On the hosts that the options name, on this machine, or on those that the job's launcher names. */
-static struct mpiq_error *find_ranks(const struct mpiq_options *options, struct mpiq_job *job)
-{
-    struct mpiq_error *error = mpiq_other_hosts_named(options, &job->remote);
-    if (error || job->remote)
-        return error;
-    error = mpiq_sources_init(options, &job->sources);
-    return mpiq_other_hosts_find(options, error, &job->sources, &job->remote);
-}
-
-struct mpiq_error *mpiq_job_read(const struct mpiq_options *options, struct mpiq_job **ret)
-{
-    struct mpiq_job *job = calloc(1, sizeof *job);
-    if (!job)
-        return mpiq_error_no_memory();
-    struct mpiq_error *error = mpiq_check_dll(options);
-    if (!error)
-        error = find_ranks(options, job);
-    if (!error)
-        error = read_twice(options, job);
-    if (!error && !job->remote)
-        error = check_ranks(&job->sources);
-    if (error)
-        mpiq_job_destroy(job);
-    else
-        *ret = job;
-    return error;
 }
 
 struct mpiq_error *mpiq_job_decide(struct mpiq_job *job, const struct mpiq_diagnose_options *options)
@@ -280,21 +116,6 @@ struct mpiq_error *mpiq_job_decide(struct mpiq_job *job, const struct mpiq_diagn
         error = mpiq_check_one_job(&job->sources, job->state);
     if (!error)
         error = mpiq_diagnose(job->state, options, &job->diagnosis);
-    return error;
-}
-
-struct mpiq_error *mpiq_job_look(const struct mpiq_options *given, struct mpiq_job **ret)
-{
-    struct mpiq_options options = mpiq_options_known(given);
-    struct mpiq_diagnose_options diagnose = {.stall_after = options.stall_after};
-    struct mpiq_job *job = NULL;
-    struct mpiq_error *error = mpiq_job_read(&options, &job);
-    if (!error)
-        error = mpiq_job_decide(job, &diagnose);
-    if (error)
-        mpiq_job_destroy(job);
-    else
-        *ret = job;
     return error;
 }
 

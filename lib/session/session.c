@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/debug.h"
+#include "base/proc.h"
+#include "session/between.h"
+#include "session/other_hosts.h"
+#include "session/reader_pool.h"
+
+/* Between the looks: long enough for a rank that can go on to be given a processor. */
+static const double default_pause = 0.25;
+
+struct mpiq_session {
+    struct mpiq_options options;
+    struct mpiq_look_sources sources;
+    struct mpiq_remote *remote;       /* of the look that is going on; NULL: none */
+    struct mpiq_reader_pool *readers; /* NULL: none run */
+    uint64_t *started;                /* by source: when its process was, as of struct mpiq_proc_stat */
+    bool found;                       /* sources are those of the next look */
+};
+
+/* ---- where the ranks are ------------------------------------------------------------------------------- */
+
+static void forget(struct mpiq_session *session)
+{
+    mpiq_reader_pool_destroy(mpiq_steal(session->readers));
+    mpiq_remote_destroy(mpiq_steal(session->remote));
+    mpiq_sources_deinit(&session->sources);
+    free(mpiq_steal(session->started));
+    session->found = false;
+}
+
+/* 0: there is no such process, or it has ended. */
+static uint64_t start_time(pid_t pid)
+{
+    struct mpiq_proc_stat stat;
+    struct mpiq_error *error = pid > 0 ? mpiq_proc_stat(pid, 0, &stat) : NULL;
+    mpiq_error_destroy(error);
+    return pid <= 0 || error || stat.state == 'Z' || stat.state == 'X' ? 0 : stat.start_time;
+}
+
+static struct mpiq_error *note_starts(struct mpiq_session *session)
+{
+    const struct mpiq_look_sources *sources = &session->sources;
+    session->started = calloc(sources->count + 1, sizeof *session->started);
+    if (!session->started)
+        return mpiq_error_no_memory();
+    for (size_t i = 0; i < sources->count; i++)
+        session->started[i] = sources->items[i].gone ? 0 : start_time(sources->items[i].pid);
+    return NULL;
+}
+
+/* On the hosts that the options name, on this machine, or on those that the job's launcher names. */
+static struct mpiq_error *find(struct mpiq_session *session)
+{
+    const struct mpiq_options *options = &session->options;
+    struct mpiq_error *error = mpiq_other_hosts_named(options, &session->remote);
+    if (error)
+        return error;
+    if (!session->remote) {
+        error = mpiq_sources_init(options, &session->sources);
+        error = mpiq_other_hosts_find(options, error, &session->sources, &session->remote);
+    }
+    if (!error)
+        error = note_starts(session);
+    session->found = !error;
+    return error;
+}
+
+/* Whether ranks of it may come and go: all are processes of this machine. */
+static bool is_living(const struct mpiq_look_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        if (sources->items[i].pid == 0 && !sources->items[i].gone)
+            return false;
+    }
+    return sources->count > 0 && sources->snapshot_state_count == 0;
+}
+
+static bool equal(const struct mpiq_look_source *a, const struct mpiq_look_source *b)
+{
+    return a->pid == b->pid && a->rank == b->rank && a->world == b->world && a->other == b->other;
+}
+
+static bool names_equal(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* That rank among those that are there now; NULL: it is not. */
+static const struct mpiq_look_source *find_rank(const struct mpiq_look_sources *now,
+                                                const struct mpiq_look_source *rank)
+{
+    for (size_t i = 0; i < now->count; i++) {
+        const struct mpiq_look_source *other = &now->items[i];
+        if (other->pid == rank->pid ||
+            (rank->rank >= 0 && other->rank == rank->rank && names_equal(other->nspace, rank->nspace)))
+            return other;
+    }
+    return NULL;
+}
+
+/* Where all that are there now were there before, and those that are missing have ended, nothing needs to be
+   found anew. */
+static bool is_same(const struct mpiq_look_sources *before, const struct mpiq_look_sources *now)
+{
+    for (size_t i = 0; i < before->count; i++) {
+        const struct mpiq_look_source *other = find_rank(now, &before->items[i]);
+        if (other && !equal(other, &before->items[i]) && !(other->gone && before->items[i].gone))
+            return false;
+    }
+    for (size_t i = 0; i < now->count; i++) {
+        if (!now->items[i].gone && !find_rank(before, &now->items[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Ranks that came later are read too, and those that went are known to have gone.  The job is found by any of
+   its ranks: another one of this user's must not take its place. */
+static struct mpiq_error *find_again(struct mpiq_session *session)
+{
+    struct mpiq_look_sources *sources = &session->sources, now = {0};
+    pid_t pid = 0;
+    for (size_t i = 0; i < sources->count; i++) {
+        struct mpiq_look_source *source = &sources->items[i];
+        source->gone =
+            source->gone || session->started[i] == 0 || start_time(source->pid) != session->started[i];
+        pid = pid || source->gone ? pid : source->pid;
+    }
+    if (pid == 0)
+        return mpiq_error_create(MPIQ_ERROR_GONE, "all ranks of the job have ended");
+    struct mpiq_error *error = mpiq_sources_init_around(pid, &now);
+    if (error) { /* that rank is just ending: those that are known are read */
+        mpiq_error_destroy(error);
+        return NULL;
+    }
+    if (is_same(sources, &now)) {
+        mpiq_sources_deinit(&now);
+        return NULL;
+    }
+    mpiq_debug("look", "the job has other ranks than at the last look");
+    for (size_t i = 0; i < sources->count && !error; i++) {
+        if (!find_rank(&now, &sources->items[i]))
+            error = mpiq_sources_add_gone(&now, &sources->items[i]);
+    }
+    if (error) {
+        mpiq_sources_deinit(&now);
+        return error;
+    }
+    forget(session);
+    session->sources = now;
+    session->found = true;
+    return note_starts(session);
+}
+
+/* ---- two looks ----------------------------------------------------------------------------------------- */
+
+static bool anything_changes(const struct mpiq_session *session)
+{
+    const struct mpiq_look_sources *sources = &session->sources;
+    if (session->remote)
+        return true;
+    for (size_t i = 0; i < sources->count; i++) {
+        if (sources->items[i].looks[0] && !sources->items[i].looks[0]->core)
+            return true;
+    }
+    return false;
+}
+
+/* Of all ranks, those on other hosts included: their collectors look while ours are read. */
+static struct mpiq_error *look_everywhere(struct mpiq_session *session, int look)
+{
+    struct mpiq_error *error = NULL;
+    if (session->remote && look == 1)
+        error = mpiq_remote_start(session->remote);
+    else if (session->remote)
+        mpiq_remote_go(session->remote);
+    if (!error && (session->sources.count > 0 || !session->remote))
+        error = mpiq_reader_pool_look(session->readers, &session->sources, look);
+    if (!error && session->remote)
+        error = mpiq_remote_wait(session->remote, look);
+    return error;
+}
+
+/* Whether MPI is up in any rank: then all of them had been started. */
+static bool has_begun(const struct mpiq_look_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        for (int look = 0; look < 2; look++) {
+            const struct mpiq_rank_state *state = sources->items[i].looks[look];
+            if (state && state->phase >= MPIQ_PHASE_RUNNING)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* As long as ranks are being started, one without a process need not have ended. */
+static void doubt_the_missing(struct mpiq_look_sources *sources)
+{
+    bool begun = has_begun(sources);
+    for (size_t i = 0; i < sources->count && !begun; i++) {
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *state = sources->items[i].looks[look];
+            if (!state || !state->gone || state->pid != 0)
+                continue;
+            state->gone = false;
+            state->process_state = '?';
+            mpiq_rank_state_problem(
+                state, "process",
+                mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                  "it has no process: it has not been started yet, or has ended"));
+        }
+    }
+}
+
+/* All of the first look before any of the second: that is what the proof rests on. */
+static struct mpiq_error *read_twice(struct mpiq_session *session)
+{
+    struct mpiq_error *error =
+        session->readers ? NULL : mpiq_reader_pool_create(&session->options, &session->readers);
+    if (!error)
+        error = look_everywhere(session, 1);
+    if (!error && anything_changes(session)) {
+        struct mpiq_between between = {0};
+        double pause = session->options.pause >= 0 ? session->options.pause : default_pause;
+        error =
+            mpiq_between_pass(&session->sources, pause, mpiq_between_matters(&session->sources), &between);
+        if (!error)
+            error = look_everywhere(session, 2);
+        mpiq_between_note(&between, &session->sources);
+        mpiq_between_deinit(&between);
+    }
+    doubt_the_missing(&session->sources);
+    return error || !session->remote ? error : mpiq_remote_finish(session->remote);
+}
+
+static const char *first_problem(const struct mpiq_rank_state *state)
+{
+    return state->problem_count > 0 ? state->problems[0].text : "its rank is not known";
+}
+
+static const char *call_of(const struct mpiq_rank_state *state)
+{
+    for (size_t i = 0; i < state->thread_count; i++) {
+        if (state->threads[i].mpi_call[0])
+            return state->threads[i].mpi_call;
+    }
+    return NULL;
+}
+
+/* That one of them is a rank at least: of other processes there is nothing to say but why not. */
+static struct mpiq_error *check_ranks(const struct mpiq_look_sources *sources)
+{
+    const struct mpiq_rank_state *first = NULL;
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct mpiq_rank_state *state = sources->items[i].looks[0];
+        if (state && state->name.rank >= 0)
+            return NULL;
+        first = first ? first : state;
+    }
+    if (!first || sources->snapshot_state_count > 0)
+        return NULL;
+    if (first->problem_count > 0 && first->problems[0].code == MPIQ_ERROR_PERMISSION)
+        return mpiq_error_create(MPIQ_ERROR_PERMISSION, "no rank can be read: %s", first->problems[0].text);
+    if (!first->executable[0])
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no rank can be read: %s", first_problem(first));
+    const char *slash = strrchr(first->executable, '/');
+    const char *program = slash ? slash + 1 : first->executable;
+    const char *call = call_of(first);
+    if (call)
+        return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                                 "process %d (%s) is in %s, but its rank is not known: %s", (int)first->pid,
+                                 program, call, first_problem(first));
+    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+                             "process %d (%s) is not a rank of an MPI job, or not yet: %s", (int)first->pid,
+                             program, first_problem(first));
+}
+
+/* A path that leads nowhere is a slip of the hand, and no rank could be read with it. */
+struct mpiq_error *mpiq_check_dll(const struct mpiq_options *options)
+{
+    struct stat status;
+    if (!options->dll || (stat(options->dll, &status) == 0 && S_ISREG(status.st_mode)))
+        return NULL;
+    return mpiq_error_create(MPIQ_ERROR_USAGE,
+                             "there is no message-queue library '%s': --dll takes the path of one",
+                             options->dll);
+}
+
+struct mpiq_error *mpiq_session_read(struct mpiq_session *session, struct mpiq_job **ret)
+{
+    struct mpiq_job *job = calloc(1, sizeof *job);
+    if (!job)
+        return mpiq_error_no_memory();
+    struct mpiq_error *error = NULL;
+    if (!session->found)
+        error = find(session);
+    else if (is_living(&session->sources))
+        error = find_again(session);
+    if (!error)
+        error = read_twice(session);
+    if (!error && !session->remote)
+        error = check_ranks(&session->sources);
+    if (!error)
+        error = mpiq_sources_hand_over(&session->sources, &job->sources);
+    if (!error)
+        job->remote = mpiq_steal(session->remote);
+    /* Files are read when they are found, and collectors look once; after a failure all begins anew. */
+    if (error || job->remote || job->sources.snapshot_state_count > 0)
+        forget(session);
+    if (error)
+        mpiq_job_destroy(job);
+    else
+        *ret = job;
+    return error;
+}
+
+/* ---- mpiq.h -------------------------------------------------------------------------------------------- */
+
+struct mpiq_error *mpiq_session_create(const struct mpiq_options *options, struct mpiq_session **ret)
+{
+    struct mpiq_session *session = calloc(1, sizeof *session);
+    if (!session)
+        return mpiq_error_no_memory();
+    session->options = mpiq_options_known(options);
+    struct mpiq_error *error = mpiq_check_dll(&session->options);
+    if (error)
+        free(session);
+    else
+        *ret = session;
+    return error;
+}
+
+void mpiq_session_destroy(struct mpiq_session *session)
+{
+    if (!session)
+        return;
+    forget(session);
+    free(session);
+}
+
+struct mpiq_error *mpiq_session_look(struct mpiq_session *session, struct mpiq_job **ret)
+{
+    struct mpiq_diagnose_options diagnose = {.stall_after = session->options.stall_after};
+    struct mpiq_job *job = NULL;
+    struct mpiq_error *error = mpiq_session_read(session, &job);
+    if (!error)
+        error = mpiq_job_decide(job, &diagnose);
+    if (error)
+        mpiq_job_destroy(job);
+    else
+        *ret = job;
+    return error;
+}
+
+struct mpiq_error *mpiq_job_look(const struct mpiq_options *options, struct mpiq_job **ret)
+{
+    struct mpiq_session *session = NULL;
+    struct mpiq_error *error = mpiq_session_create(options, &session);
+    if (!error)
+        error = mpiq_session_look(session, ret);
+    mpiq_session_destroy(session);
+    return error;
+}
