@@ -50,7 +50,7 @@ static double processor(const struct rusage *usage)
 /* ---- the collectors ------------------------------------------------------------------------------------ */
 
 static void say_hello(struct mpiq_collector *host, const char *name, int index,
-                      const struct mpiq_told_groups *groups)
+                      const struct mpiq_group_senders *groups)
 {
     struct mpiq_hello hello = {.version = (char[]){MPIQ_VERSION}, .host = strdup(name)};
     struct mpiq_hello_world *world = mpiq_hello_add_world(&hello, "1");
@@ -96,7 +96,7 @@ static int collect(const struct mpiq_launch *launch, const struct mpiq_launch_co
 {
     struct mpiq_collector *hosts = calloc(command->host_count, sizeof *hosts);
     struct mpiq_rank_state **states = calloc((size_t)ranks_a_host, sizeof *states);
-    struct mpiq_told_groups groups = {0};
+    struct mpiq_group_senders groups = {0};
     char word[MPIQ_GO_LENGTH_MOST + 1] = "";
     if (!hosts || !states)
         return 1;
@@ -107,7 +107,7 @@ static int collect(const struct mpiq_launch *launch, const struct mpiq_launch_co
     }
     uint64_t world = states[0]->communicators[0].local.hash;
     if (host_count * ranks_a_host >= MPIQ_LARGE_GROUP)
-        mpiq_told_groups_add(&groups, world);
+        mpiq_group_senders_add(&groups, world);
     for (int i = 0; i < host_count; i++) {
         hosts[i].token = (uint64_t)i + 1;
         say_hello(&hosts[i], launch->hosts[i].name, i, &groups);

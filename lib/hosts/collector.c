@@ -142,10 +142,11 @@ static struct mpiq_error *write_all(const struct mpiq_collector *collector, cons
     return NULL;
 }
 
-struct mpiq_error *mpiq_collector_say(struct mpiq_collector *collector, enum mpiq_line_kind kind,
+struct mpiq_error *mpiq_collector_say(struct mpiq_collector *collector, enum mpiq_host_message_kind kind,
                                       const void *bytes, size_t length)
 {
-    char *line _cleanup_free_ = mpiq_line_write(collector->token, collector->number++, kind, bytes, length);
+    char *line _cleanup_free_ =
+        mpiq_host_message_write(collector->token, collector->number++, kind, bytes, length);
     return line ? write_all(collector, line, strlen(line)) : mpiq_error_no_memory();
 }
 
@@ -153,20 +154,20 @@ struct mpiq_error *mpiq_collector_hello(struct mpiq_collector *collector, const 
 {
     char *text _cleanup_free_ = NULL;
     struct mpiq_error *error = mpiq_hello_write(hello, &text);
-    return error ? error : mpiq_collector_say(collector, MPIQ_LINE_HELLO, text, strlen(text));
+    return error ? error : mpiq_collector_say(collector, MPIQ_MESSAGE_HELLO, text, strlen(text));
 }
 
 struct mpiq_error *mpiq_collector_looked_once(struct mpiq_collector *collector,
-                                              const struct mpiq_told_groups *groups)
+                                              const struct mpiq_group_senders *groups)
 {
     char text[MPIQ_LOOKED_ROOM];
-    mpiq_told_groups_write(groups, text);
-    return mpiq_collector_say(collector, MPIQ_LINE_LOOKED, text, strlen(text));
+    mpiq_group_senders_write(groups, text);
+    return mpiq_collector_say(collector, MPIQ_MESSAGE_LOOKED, text, strlen(text));
 }
 
 struct mpiq_error *mpiq_collector_looked_twice(struct mpiq_collector *collector)
 {
-    return mpiq_collector_say(collector, MPIQ_LINE_LOOKED, "2", 1);
+    return mpiq_collector_say(collector, MPIQ_MESSAGE_LOOKED, "2", 1);
 }
 
 /* The next line, without its end; what is longer than can be is cut off. */
@@ -211,8 +212,8 @@ struct mpiq_error *mpiq_collector_send(struct mpiq_collector *collector, const c
     char text[64];
     struct mpiq_error *error = NULL;
     for (size_t at = 0; at < length && !error; at += CHUNK)
-        error = mpiq_collector_say(collector, MPIQ_LINE_CHUNK, bytes + at,
+        error = mpiq_collector_say(collector, MPIQ_MESSAGE_CHUNK, bytes + at,
                                    length - at < CHUNK ? length - at : CHUNK);
     snprintf(text, sizeof text, "%zu %016" PRIx64, length, mpiq_hash_bytes(MPIQ_HASH_FIXED, bytes, length));
-    return error ? error : mpiq_collector_say(collector, MPIQ_LINE_BYE, text, strlen(text));
+    return error ? error : mpiq_collector_say(collector, MPIQ_MESSAGE_BYE, text, strlen(text));
 }

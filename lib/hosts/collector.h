@@ -15,8 +15,8 @@
 
 #include "base/error.h"
 #include "hosts/hello.h"
-#include "hosts/line.h"
-#include "hosts/told_groups.h"
+#include "hosts/host_message.h"
+#include "hosts/group_senders.h"
 
 struct mpiq_collector {
     uint64_t token;
@@ -26,12 +26,12 @@ struct mpiq_collector {
 };
 
 struct mpiq_error *mpiq_collector_start(struct mpiq_collector *ret);
-struct mpiq_error *mpiq_collector_say(struct mpiq_collector *collector, enum mpiq_line_kind kind,
+struct mpiq_error *mpiq_collector_say(struct mpiq_collector *collector, enum mpiq_host_message_kind kind,
                                       const void *bytes, size_t length);
 struct mpiq_error *mpiq_collector_hello(struct mpiq_collector *collector, const struct mpiq_hello *hello);
 /* Says that the first look has ended, and which large groups it has found; that the second has ended. */
 struct mpiq_error *mpiq_collector_looked_once(struct mpiq_collector *collector,
-                                              const struct mpiq_told_groups *groups);
+                                              const struct mpiq_group_senders *groups);
 struct mpiq_error *mpiq_collector_looked_twice(struct mpiq_collector *collector);
 /* Until it may look again: the word that said so, for mpiq_others_tell_group; the caller frees it. */
 struct mpiq_error *mpiq_collector_wait(struct mpiq_collector *collector, char **ret);

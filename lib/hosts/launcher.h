@@ -5,7 +5,7 @@
  * Each launcher has one small file, which fills one struct mpiq_launcher; the table in launcher.c lists them
  * in the order in which they are tried.  A launcher identifies the job (find) and gives the commands that
  * start the collectors (commands): one per host (ssh), or one for all (srun).  Commands are run, their lines
- * read and their collectors told when to look by gather.h.
+ * read and their collectors told when to look by host_streams.h.
  *
  * What a launcher reads of other processes (environment, command lines) may be hostile: whatever goes into a
  * command is a separate argument, never part of a shell command line, unless mpiq_hosts_is_plain allows it.

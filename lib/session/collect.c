@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "hosts/collector.h"
-#include "hosts/order.h"
+#include "hosts/collector_args.h"
 #include "session/between.h"
 #include "session/reader_pool.h"
 #include "session/sources.h"
@@ -17,7 +17,7 @@
 
 enum { HOST_NAME_ROOM = 256 };
 
-static struct mpiq_error *name_host(const struct mpiq_order *order, char *ret)
+static struct mpiq_error *name_host(const struct mpiq_collector_args *order, char *ret)
 {
     const char *node = order->node_variable ? getenv(order->node_variable) : NULL;
     if (node)
@@ -40,7 +40,7 @@ static bool add_rank(struct mpiq_hello *hello, const struct mpiq_look_source *so
     return world && mpiq_rank_set_add(&world->ranks, 0, (uint32_t)source->rank);
 }
 
-static struct mpiq_error *say_hello(struct mpiq_collector *collector, const struct mpiq_order *order,
+static struct mpiq_error *say_hello(struct mpiq_collector *collector, const struct mpiq_collector_args *order,
                                     const struct mpiq_look_sources *sources)
 {
     char host[HOST_NAME_ROOM] = "";
@@ -77,7 +77,7 @@ static void each_large_group(const struct mpiq_look_sources *sources, int turn,
 
 static void note_group(void *context, struct mpiq_group *group)
 {
-    mpiq_told_groups_add(context, group->hash);
+    mpiq_group_senders_add(context, group->hash);
 }
 
 /* What the word to look again said to a collector. */
@@ -96,7 +96,7 @@ static void leave_members_out(void *context, struct mpiq_group *group)
 static struct mpiq_error *look(struct mpiq_collector *collector, struct mpiq_reader_pool *readers,
                                struct mpiq_look_sources *sources)
 {
-    struct mpiq_told_groups groups = {0};
+    struct mpiq_group_senders groups = {0};
     _cleanup_free_ char *word = NULL;
     struct mpiq_error *error = mpiq_reader_pool_look(readers, sources, 1);
     each_large_group(sources, 1, note_group, &groups);
@@ -178,7 +178,7 @@ static bool is_alone(const char *match)
     return strcspn(host, ".") == length && strncmp(host, node, length) == 0;
 }
 
-static void drop_needless(struct mpiq_order *order)
+static void drop_needless(struct mpiq_collector_args *order)
 {
     size_t kept = 0;
     for (size_t i = 0; i < order->match_count; i++) {
@@ -189,7 +189,7 @@ static void drop_needless(struct mpiq_order *order)
 }
 
 /* A host where none of the job's ranks are says so: that is an answer. */
-static struct mpiq_error *find(const struct mpiq_order *order, struct mpiq_look_sources *ret)
+static struct mpiq_error *find(const struct mpiq_collector_args *order, struct mpiq_look_sources *ret)
 {
     const struct mpiq_process_filter filter = {.match = order->match,
                                                .match_count = order->match_count,
@@ -203,7 +203,7 @@ static struct mpiq_error *find(const struct mpiq_order *order, struct mpiq_look_
     return NULL;
 }
 
-static struct mpiq_error *collect(struct mpiq_collector *collector, const struct mpiq_order *order)
+static struct mpiq_error *collect(struct mpiq_collector *collector, const struct mpiq_collector_args *order)
 {
     struct mpiq_options options = MPIQ_OPTIONS_DEFAULT;
     struct mpiq_look_sources sources = {0};
@@ -234,8 +234,8 @@ static struct mpiq_error *collect(struct mpiq_collector *collector, const struct
 struct mpiq_error *mpiq_collect(int count, char *const *words)
 {
     struct mpiq_collector collector = {.input = -1};
-    struct mpiq_order order = {0};
-    struct mpiq_error *unknown = mpiq_order_read(count, words, &order);
+    struct mpiq_collector_args order = {0};
+    struct mpiq_error *unknown = mpiq_collector_args_read(count, words, &order);
     if (unknown && count == 0)
         return unknown;
     drop_needless(&order);
@@ -247,7 +247,7 @@ struct mpiq_error *mpiq_collect(int count, char *const *words)
         error = unknown ? unknown : collect(&collector, &order);
     if (error)
         mpiq_error_destroy(
-            mpiq_collector_say(&collector, MPIQ_LINE_FAIL, error->message, strlen(error->message)));
-    mpiq_order_deinit(&order);
+            mpiq_collector_say(&collector, MPIQ_MESSAGE_FAIL, error->message, strlen(error->message)));
+    mpiq_collector_args_deinit(&order);
     return error;
 }

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "hosts/collection.h"
-#include "hosts/order.h"
+#include "hosts/collectors.h"
+#include "hosts/collector_args.h"
 #include "session/claims.h"
 #include "session/read_snapshot.h"
 #include "state/job_state.h"
@@ -30,9 +30,9 @@ enum { BOUND_MOST = 256 };
 struct mpiq_remote {
     const struct mpiq_options *options;
     struct mpiq_launch launch;
-    struct mpiq_collection_options how;
+    struct mpiq_collectors_options how;
     char **collector; /* its command */
-    struct mpiq_collection *collection;
+    struct mpiq_collectors *collectors;
     struct mpiq_rank_set served;
     const char *first; /* what most hosts call the first world; NULL: none has ranks */
     struct bound bound[BOUND_MOST];
@@ -69,21 +69,21 @@ static struct mpiq_error *make_order(struct mpiq_remote *remote)
     char program[PATH_MAX];
     char *served _cleanup_free_ = mpiq_rank_set_text(&remote->served, 0);
     const struct mpiq_launch *launch = &remote->launch;
-    const struct mpiq_order order = {.version = MPIQ_VERSION,
-                                     .match = launch->match,
-                                     .match_count = launch->match_count,
-                                     .below = launch->below,
-                                     .nspace = launch->nspace,
-                                     .node_variable = launch->node_variable,
-                                     .dll = remote->options->dll,
-                                     .skip = served && *served ? served : NULL,
-                                     .stop = remote->options->stop,
-                                     .stacks = remote->options->stacks};
+    const struct mpiq_collector_args order = {.version = MPIQ_VERSION,
+                                              .match = launch->match,
+                                              .match_count = launch->match_count,
+                                              .below = launch->below,
+                                              .nspace = launch->nspace,
+                                              .node_variable = launch->node_variable,
+                                              .dll = remote->options->dll,
+                                              .skip = served && *served ? served : NULL,
+                                              .stop = remote->options->stop,
+                                              .stacks = remote->options->stacks};
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0)
         return mpiq_error_create_os(errno, "cannot tell where this mpiq is");
     program[length] = '\0';
-    return mpiq_order_write(&order, program, &remote->collector);
+    return mpiq_collector_args_write(&order, program, &remote->collector);
 }
 
 struct mpiq_error *mpiq_remote_create(const struct mpiq_launch_query *query,
@@ -111,8 +111,8 @@ void mpiq_remote_destroy(struct mpiq_remote *remote)
 {
     if (!remote)
         return;
-    mpiq_collection_destroy(remote->collection);
-    mpiq_order_free_words(remote->collector);
+    mpiq_collectors_destroy(remote->collectors);
+    mpiq_collector_args_free_words(remote->collector);
     mpiq_launch_deinit(&remote->launch);
     unbind(remote);
     mpiq_hello_deinit(&remote->contested);
@@ -137,23 +137,23 @@ struct mpiq_error *mpiq_remote_start(struct mpiq_remote *remote)
         return error;
     const struct mpiq_options *options = remote->options;
     remote->how =
-        (struct mpiq_collection_options){.version = MPIQ_VERSION,
+        (struct mpiq_collectors_options){.version = MPIQ_VERSION,
                                          .wait = options->wait > 0 ? options->wait : default_wait,
                                          .fanout = options->fanout ? options->fanout : default_fanout,
                                          .collector = remote->collector,
                                          .progress = options->progress,
                                          .argument = options->argument};
-    return mpiq_collection_start(&remote->launch, &remote->how, &remote->collection);
+    return mpiq_collectors_start(&remote->launch, &remote->how, &remote->collectors);
 }
 
 struct mpiq_error *mpiq_remote_wait(struct mpiq_remote *remote, int look)
 {
-    return mpiq_collection_wait(remote->collection, look);
+    return mpiq_collectors_wait(remote->collectors, look);
 }
 
 void mpiq_remote_go(struct mpiq_remote *remote)
 {
-    mpiq_collection_go(remote->collection);
+    mpiq_collectors_go(remote->collectors);
 }
 
 /* ---- whose ranks they are ------------------------------------------------------------------------------ */
@@ -206,8 +206,8 @@ static const char *find_first(const struct mpiq_remote *remote)
     const char *first = NULL;
     size_t lead = 0;
     for (size_t i = 0; i < remote->launch.host_count; i++) {
-        const struct mpiq_stream *stream = mpiq_collection_stream(remote->collection, i);
-        if (stream->phase != MPIQ_STREAM_COMPLETE || stream->hello.world_count == 0)
+        const struct mpiq_host_stream *stream = mpiq_collectors_stream(remote->collectors, i);
+        if (stream->phase != MPIQ_HOST_COMPLETE || stream->hello.world_count == 0)
             continue;
         const char *nspace = stream->hello.worlds[0].nspace;
         if (lead == 0)
@@ -225,9 +225,8 @@ static struct mpiq_error *find_contested(struct mpiq_remote *remote)
     struct mpiq_hello all _cleanup_(mpiq_hello_deinit) = {0};
     bool good = true;
     for (size_t i = 0; i < remote->launch.host_count && good; i++) {
-        const struct mpiq_stream *stream = mpiq_collection_stream(remote->collection, i);
-        for (size_t k = 0; stream->phase == MPIQ_STREAM_COMPLETE && k < stream->hello.world_count && good;
-             k++)
+        const struct mpiq_host_stream *stream = mpiq_collectors_stream(remote->collectors, i);
+        for (size_t k = 0; stream->phase == MPIQ_HOST_COMPLETE && k < stream->hello.world_count && good; k++)
             good = claim(&all, &remote->contested, &stream->hello.worlds[k],
                          launched_ranks(remote, &remote->launch.hosts[i], &stream->hello.worlds[k]));
     }
@@ -235,7 +234,7 @@ static struct mpiq_error *find_contested(struct mpiq_remote *remote)
 }
 
 /* failed: a stream that did, of that host; NULL: all have answered. */
-static struct mpiq_error *no_ranks(const struct mpiq_remote *remote, const struct mpiq_stream *failed,
+static struct mpiq_error *no_ranks(const struct mpiq_remote *remote, const struct mpiq_host_stream *failed,
                                    const char *host)
 {
     const struct mpiq_launch *launch = &remote->launch;
@@ -251,13 +250,13 @@ static struct mpiq_error *no_ranks(const struct mpiq_remote *remote, const struc
 
 struct mpiq_error *mpiq_remote_finish(struct mpiq_remote *remote)
 {
-    const struct mpiq_stream *failed = NULL;
+    const struct mpiq_host_stream *failed = NULL;
     const char *host = NULL;
     size_t with_ranks = 0;
     for (size_t i = 0; i < remote->launch.host_count; i++) {
-        const struct mpiq_stream *stream = mpiq_collection_stream(remote->collection, i);
-        with_ranks += stream->phase == MPIQ_STREAM_COMPLETE && stream->hello.world_count > 0;
-        if (stream->phase == MPIQ_STREAM_FAILED && !failed) {
+        const struct mpiq_host_stream *stream = mpiq_collectors_stream(remote->collectors, i);
+        with_ranks += stream->phase == MPIQ_HOST_COMPLETE && stream->hello.world_count > 0;
+        if (stream->phase == MPIQ_HOST_FAILED && !failed) {
             failed = stream;
             host = remote->launch.hosts[i].name;
         }
@@ -317,7 +316,7 @@ static struct mpiq_error *pass(void *context, int look, struct mpiq_rank_state *
 }
 
 /* Only a confined reader opens it: what a host sent may be anything. */
-static struct mpiq_error *read_host(struct passing *passing, const struct mpiq_stream *stream,
+static struct mpiq_error *read_host(struct passing *passing, const struct mpiq_host_stream *stream,
                                     struct mpiq_snapshot_bytes next, struct mpiq_snapshot_reader *reader)
 {
     const struct mpiq_snapshot_bytes bytes = {stream->bytes, stream->size};
@@ -330,7 +329,7 @@ static struct mpiq_error *read_host(struct passing *passing, const struct mpiq_s
 
 /* "host n3 (ranks 4-7): it did not answer"; the ranks as the launcher says, or as the host said before it
    failed.  The caller frees it; NULL without memory. */
-static char *failure_text(const struct mpiq_launch_host *host, const struct mpiq_stream *stream,
+static char *failure_text(const struct mpiq_launch_host *host, const struct mpiq_host_stream *stream,
                           const char *reason)
 {
     const struct mpiq_hello *hello = &stream->hello;
@@ -350,7 +349,7 @@ static char *failure_text(const struct mpiq_launch_host *host, const struct mpiq
 
 /* What stands in the job's state for a host of which nothing came. */
 static struct mpiq_error *pass_failure(const struct passing *passing, const struct mpiq_launch_host *host,
-                                       const struct mpiq_stream *stream, const char *reason)
+                                       const struct mpiq_host_stream *stream, const char *reason)
 {
     char *text _cleanup_free_ = failure_text(host, stream, reason);
     struct mpiq_rank_state *state = text ? mpiq_rank_state_create() : NULL;
@@ -368,8 +367,8 @@ static struct mpiq_error *pass_failure(const struct passing *passing, const stru
 static struct mpiq_snapshot_bytes next_snapshot(struct mpiq_remote *remote, size_t host)
 {
     for (; host < remote->launch.host_count; host++) {
-        const struct mpiq_stream *stream = mpiq_collection_stream(remote->collection, host);
-        if (stream->phase == MPIQ_STREAM_COMPLETE)
+        const struct mpiq_host_stream *stream = mpiq_collectors_stream(remote->collectors, host);
+        if (stream->phase == MPIQ_HOST_COMPLETE)
             return (struct mpiq_snapshot_bytes){stream->bytes, stream->size};
     }
     return (struct mpiq_snapshot_bytes){0};
@@ -383,9 +382,9 @@ struct mpiq_error *mpiq_remote_each(struct mpiq_remote *remote, mpiq_snapshot_ca
     unbind(remote);
     for (size_t i = 0; i < remote->launch.host_count && !error; i++) {
         const struct mpiq_launch_host *host = &remote->launch.hosts[i];
-        const struct mpiq_stream *stream = mpiq_collection_stream(remote->collection, i);
+        const struct mpiq_host_stream *stream = mpiq_collectors_stream(remote->collectors, i);
         struct passing passing = {.remote = remote, .host = host, .callback = callback, .context = context};
-        if (stream->phase != MPIQ_STREAM_COMPLETE) {
+        if (stream->phase != MPIQ_HOST_COMPLETE) {
             error = pass_failure(&passing, host, stream, stream->error->message);
             continue;
         }

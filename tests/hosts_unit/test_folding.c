@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "hosts/told_groups.h"
+#include "hosts/group_senders.h"
 #include "job/diagnose.h"
 #include "made_hang.h"
 #include "report/report.h"
@@ -345,15 +345,15 @@ static void test_two_hosts_tell_a_group(void)
     struct mpiq_group_choice choice = {0};
     size_t tellers = 0;
     for (uint64_t token = 1; token <= 5; token++) {
-        struct mpiq_told_groups groups = {0}, read = {0};
+        struct mpiq_group_senders groups = {0}, read = {0};
         char text[MPIQ_LOOKED_ROOM];
-        mpiq_told_groups_add(&groups, 0xabc);
-        mpiq_told_groups_add(&groups, 0xabc);
+        mpiq_group_senders_add(&groups, 0xabc);
+        mpiq_group_senders_add(&groups, 0xabc);
         if (token <= 2)
-            mpiq_told_groups_add(&groups, 0xdef); /* too few have it */
-        mpiq_told_groups_write(&groups, text);
+            mpiq_group_senders_add(&groups, 0xdef); /* too few have it */
+        mpiq_group_senders_write(&groups, text);
         CU_ASSERT_EQUAL(text[0], '1');
-        CU_ASSERT_TRUE(mpiq_told_groups_read(text + 1, strlen(text) - 1, &read));
+        CU_ASSERT_TRUE(mpiq_group_senders_read(text + 1, strlen(text) - 1, &read));
         CU_ASSERT_EQUAL(read.count, groups.count);
         CU_ASSERT_TRUE(mpiq_group_choice_add(&choice, token, &read));
     }
@@ -376,19 +376,19 @@ static void test_many_groups(void)
 {
     struct mpiq_group_choice choice = {0};
     for (uint64_t token = 1; token <= 300; token++) {
-        struct mpiq_told_groups groups = {0};
-        for (uint64_t i = 0; i < 2 * MPIQ_TOLD_GROUPS_MOST; i++)
-            mpiq_told_groups_add(&groups, token / 10 * 1000 + i);
-        CU_ASSERT_EQUAL(groups.count, MPIQ_TOLD_GROUPS_MOST);
+        struct mpiq_group_senders groups = {0};
+        for (uint64_t i = 0; i < 2 * MPIQ_GROUP_SENDERS_MOST; i++)
+            mpiq_group_senders_add(&groups, token / 10 * 1000 + i);
+        CU_ASSERT_EQUAL(groups.count, MPIQ_GROUP_SENDERS_MOST);
         CU_ASSERT_TRUE(mpiq_group_choice_add(&choice, token, &groups));
     }
     char *word _cleanup_free_ = mpiq_group_choice_word(&choice);
     CU_ASSERT(strlen(word) <= MPIQ_GO_LENGTH_MOST && strlen(word) > MPIQ_GO_LENGTH_MOST / 2);
     mpiq_group_choice_deinit(&choice);
-    struct mpiq_told_groups read;
-    CU_ASSERT_FALSE(mpiq_told_groups_read(" 00000000000000zz", 17, &read));
-    CU_ASSERT_FALSE(mpiq_told_groups_read(" 0000000000000abc ", 18, &read));
-    CU_ASSERT_FALSE(mpiq_told_groups_read("_0000000000000abc", 17, &read));
+    struct mpiq_group_senders read;
+    CU_ASSERT_FALSE(mpiq_group_senders_read(" 00000000000000zz", 17, &read));
+    CU_ASSERT_FALSE(mpiq_group_senders_read(" 0000000000000abc ", 18, &read));
+    CU_ASSERT_FALSE(mpiq_group_senders_read("_0000000000000abc", 17, &read));
 }
 
 int main(void)

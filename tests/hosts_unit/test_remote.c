@@ -38,7 +38,7 @@ static void must(struct mpiq_error *error)
 static void say_hello(struct mpiq_collector *collector, const struct story *story)
 {
     struct mpiq_hello hello = {.version = strdup(MPIQ_VERSION), .host = strdup("h")};
-    struct mpiq_told_groups groups = {0};
+    struct mpiq_group_senders groups = {0};
     for (int i = 0; i < story->others; i++) {
         char name[32];
         snprintf(name, sizeof name, "made up %d", i);

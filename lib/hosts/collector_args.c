@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "hosts/order.h"
+#include "hosts/collector_args.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -57,14 +57,15 @@ static void add_option(struct words *words, const char *key, const char *value)
         add(words, encode(key, value));
 }
 
-void mpiq_order_free_words(char **words)
+void mpiq_collector_args_free_words(char **words)
 {
     for (size_t i = 0; words && words[i]; i++)
         free(words[i]);
     free(words);
 }
 
-struct mpiq_error *mpiq_order_write(const struct mpiq_order *order, const char *program, char ***ret)
+struct mpiq_error *mpiq_collector_args_write(const struct mpiq_collector_args *order, const char *program,
+                                             char ***ret)
 {
     struct words words = {0};
     if (!mpiq_hosts_is_plain(program))
@@ -121,7 +122,7 @@ static bool decode(char *text)
 }
 
 /* false: nobody here knows that key. */
-static bool take(struct mpiq_order *order, const char *key, char *value)
+static bool take(struct mpiq_collector_args *order, const char *key, char *value)
 {
     const struct {
         const char *key;
@@ -145,9 +146,9 @@ static bool take(struct mpiq_order *order, const char *key, char *value)
     return true;
 }
 
-struct mpiq_error *mpiq_order_read(int count, char *const *words, struct mpiq_order *ret)
+struct mpiq_error *mpiq_collector_args_read(int count, char *const *words, struct mpiq_collector_args *ret)
 {
-    struct mpiq_order order = {.stacks = true};
+    struct mpiq_collector_args order = {.stacks = true};
     struct mpiq_error *error = NULL;
     size_t length = 1;
     for (int i = 0; i < count; i++)
@@ -171,15 +172,15 @@ struct mpiq_error *mpiq_order_read(int count, char *const *words, struct mpiq_or
         error =
             mpiq_error_create(MPIQ_ERROR_USAGE, "collect is internal: mpiq starts it on the hosts of a job");
     if (error)
-        mpiq_order_deinit(&order);
+        mpiq_collector_args_deinit(&order);
     else
         *ret = order;
     return error;
 }
 
-void mpiq_order_deinit(struct mpiq_order *order)
+void mpiq_collector_args_deinit(struct mpiq_collector_args *order)
 {
     free(order->text);
     free(order->match); /* NOLINT */
-    *order = (struct mpiq_order){0};
+    *order = (struct mpiq_collector_args){0};
 }

@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/hash_table.h"
-#include "hosts/gather.h"
-#include "hosts/order.h"
+#include "hosts/host_streams.h"
+#include "hosts/collector_args.h"
 #include "suite.h"
 
 enum { MESSAGES = 5, OTHER_TOKEN = 77 };
@@ -19,19 +19,19 @@ static const char snapshot[] = "a snapshot, for all the gatherer knows";
 static struct mpiq_launch launch;
 static struct mpiq_launch_command commands[] = {{.first_host = 0, .host_count = 2},
                                                 {.first_host = 2, .host_count = 1}};
-static struct mpiq_gather *gather;
+static struct mpiq_host_streams *streams;
 
 static void begin(void)
 {
     static const char *const names[] = {"n1", "n2", "n3"};
     for (size_t i = 0; i < 3; i++)
         CU_ASSERT_PTR_NULL(mpiq_launch_add_host(&launch, names[i], 2));
-    CU_ASSERT_PTR_NULL_FATAL(mpiq_gather_create(&launch, commands, 2, "1.0", &gather));
+    CU_ASSERT_PTR_NULL_FATAL(mpiq_host_streams_create(&launch, commands, 2, "1.0", &streams));
 }
 
 static void end(void)
 {
-    mpiq_gather_destroy(gather);
+    mpiq_host_streams_destroy(streams);
     mpiq_launch_deinit(&launch);
 }
 
@@ -54,14 +54,14 @@ static char *message(const char *host, uint64_t token, uint64_t number)
     uint64_t hash = mpiq_hash_bytes(MPIQ_HASH_FIXED, snapshot, strlen(snapshot));
     snprintf(bye, sizeof bye, "%zu %016" PRIx64, strlen(snapshot), hash);
     const char *const texts[MESSAGES] = {first, "1", "2", snapshot, bye};
-    static const enum mpiq_line_kind kinds[MESSAGES] = {MPIQ_LINE_HELLO, MPIQ_LINE_LOOKED, MPIQ_LINE_LOOKED,
-                                                        MPIQ_LINE_CHUNK, MPIQ_LINE_BYE};
-    return mpiq_line_write(token, number, kinds[number], texts[number], strlen(texts[number]));
+    static const enum mpiq_host_message_kind kinds[MESSAGES] = {
+        MPIQ_MESSAGE_HELLO, MPIQ_MESSAGE_LOOKED, MPIQ_MESSAGE_LOOKED, MPIQ_MESSAGE_CHUNK, MPIQ_MESSAGE_BYE};
+    return mpiq_host_message_write(token, number, kinds[number], texts[number], strlen(texts[number]));
 }
 
 static void give(size_t command, const char *text)
 {
-    mpiq_gather_take(gather, command, text, strlen(text));
+    mpiq_host_streams_take(streams, command, text, strlen(text));
 }
 
 static void say(size_t command, const char *host, uint64_t token, uint64_t number)
@@ -78,15 +78,15 @@ static void say_all(size_t command, const char *host, uint64_t token)
 
 static bool is_whole(size_t host)
 {
-    const struct mpiq_stream *stream = mpiq_gather_stream(gather, host);
-    return stream->phase == MPIQ_STREAM_COMPLETE && stream->size == strlen(snapshot) &&
+    const struct mpiq_host_stream *stream = mpiq_host_streams_stream(streams, host);
+    return stream->phase == MPIQ_HOST_COMPLETE && stream->size == strlen(snapshot) &&
            memcmp(stream->bytes, snapshot, stream->size) == 0;
 }
 
 static const char *failure(size_t host)
 {
-    const struct mpiq_stream *stream = mpiq_gather_stream(gather, host);
-    return stream->phase == MPIQ_STREAM_FAILED ? stream->error->message : "";
+    const struct mpiq_host_stream *stream = mpiq_host_streams_stream(streams, host);
+    return stream->phase == MPIQ_HOST_FAILED ? stream->error->message : "";
 }
 
 static void test_lines_of_all_hosts(void)
@@ -98,7 +98,7 @@ static void test_lines_of_all_hosts(void)
         say(1, "whatever it calls itself", 6, i);
     }
     CU_ASSERT(is_whole(0) && is_whole(1) && is_whole(2));
-    CU_ASSERT_EQUAL(mpiq_gather_count(gather, MPIQ_STREAM_COMPLETE), 3);
+    CU_ASSERT_EQUAL(mpiq_host_streams_count(streams, MPIQ_HOST_COMPLETE), 3);
     end();
 }
 
@@ -110,7 +110,7 @@ static void test_prefixes_and_noise(void)
         char *line _cleanup_free_ = message("n3", 6, i);
         give(1, "3: ");
         for (const char *at = line; *at; at++) /* byte by byte */
-            mpiq_gather_take(gather, 1, at, 1);
+            mpiq_host_streams_take(streams, 1, at, 1);
         give(1, "2: something else\n");
     }
     CU_ASSERT(is_whole(2));
@@ -122,7 +122,7 @@ static void test_two_lines_in_one(void)
     begin();
     for (uint64_t i = 0; i < MESSAGES; i++) {
         char *line _cleanup_free_ = message("n3", 6, i);
-        mpiq_gather_take(gather, 1, line, strlen(line) - 1);
+        mpiq_host_streams_take(streams, 1, line, strlen(line) - 1);
     }
     give(1, "\n");
     CU_ASSERT(is_whole(2));
@@ -152,7 +152,7 @@ static void test_a_line_is_lost(void)
                 say(1, "n3", 6, i);
         }
         CU_ASSERT(!is_whole(2));
-        mpiq_gather_ended(gather, 1, "exit status 0");
+        mpiq_host_streams_ended(streams, 1, "exit status 0");
         CU_ASSERT_STRING_EQUAL(failure(2), lost < MESSAGES - 1
                                                ? "its answer was damaged in transit"
                                                : "mpiq there ended before it was done: exit status 0");
@@ -184,7 +184,7 @@ static void test_another_version(void)
 {
     begin();
     char *first _cleanup_free_ = hello("n3", "0.9");
-    char *line _cleanup_free_ = mpiq_line_write(6, 0, MPIQ_LINE_HELLO, first, strlen(first));
+    char *line _cleanup_free_ = mpiq_host_message_write(6, 0, MPIQ_MESSAGE_HELLO, first, strlen(first));
     give(1, line);
     CU_ASSERT_STRING_EQUAL(failure(2), "it has mpiq 0.9, here is 1.0: install the same version");
     end();
@@ -197,7 +197,7 @@ static void test_another_version_comes_late(void)
     for (uint64_t i = 1; i < MESSAGES; i++)
         say(1, "n3", 6, i);
     char *first _cleanup_free_ = hello("n3", "0.9");
-    char *line _cleanup_free_ = mpiq_line_write(6, 0, MPIQ_LINE_HELLO, first, strlen(first));
+    char *line _cleanup_free_ = mpiq_host_message_write(6, 0, MPIQ_MESSAGE_HELLO, first, strlen(first));
     give(1, line);
     CU_ASSERT_STRING_EQUAL(failure(2), "it has mpiq 0.9, here is 1.0: install the same version");
     end();
@@ -208,7 +208,7 @@ static void test_a_failure_is_told(void)
     static const char sentence[] = "no memory \033[2J";
     begin();
     say(0, "n1", 4, 0);
-    char *line _cleanup_free_ = mpiq_line_write(4, 1, MPIQ_LINE_FAIL, sentence, strlen(sentence));
+    char *line _cleanup_free_ = mpiq_host_message_write(4, 1, MPIQ_MESSAGE_FAIL, sentence, strlen(sentence));
     give(0, line);
     CU_ASSERT_STRING_EQUAL(failure(0), "no memory \\x1b[2J");
     end();
@@ -235,7 +235,8 @@ static void test_a_crowd_of_strangers(void)
     for (uint64_t token = 1000; token < 2000; token++)
         say(0, "n1", token, 1);
     for (uint64_t number = 1; number < 200; number++) {
-        char *line _cleanup_free_ = mpiq_line_write(999, number, MPIQ_LINE_CHUNK, snapshot, strlen(snapshot));
+        char *line _cleanup_free_ =
+            mpiq_host_message_write(999, number, MPIQ_MESSAGE_CHUNK, snapshot, strlen(snapshot));
         give(0, line);
     }
     for (uint64_t token = 2000; token < 3000; token++)
@@ -260,14 +261,14 @@ static void test_a_host_of_another_command(void)
 {
     begin();
     say_all(0, "n3", OTHER_TOKEN);
-    CU_ASSERT_EQUAL(mpiq_gather_stream(gather, 2)->phase, MPIQ_STREAM_SILENT);
+    CU_ASSERT_EQUAL(mpiq_host_streams_stream(streams, 2)->phase, MPIQ_HOST_SILENT);
     end();
 }
 
 static void test_steps_out_of_turn(void)
 {
     begin();
-    char *lines[] = {message("n3", 6, 0), mpiq_line_write(6, 1, MPIQ_LINE_LOOKED, "2", 1)};
+    char *lines[] = {message("n3", 6, 0), mpiq_host_message_write(6, 1, MPIQ_MESSAGE_LOOKED, "2", 1)};
     give(1, lines[0]);
     give(1, lines[1]);
     CU_ASSERT_STRING_EQUAL(failure(2), "mpiq there sent a malformed answer");
@@ -283,7 +284,7 @@ static void test_late(void)
     say(0, "n1", 4, 0);
     say(0, "n2", 5, 0);
     say(0, "n2", 5, 1);
-    mpiq_gather_late(gather, MPIQ_STREAM_LOOKED, 30);
+    mpiq_host_streams_late(streams, MPIQ_HOST_LOOKED, 30);
     CU_ASSERT_STRING_EQUAL(failure(0), "it was not done within 30 s (--wait)");
     CU_ASSERT_STRING_EQUAL(failure(1), "");
     CU_ASSERT_STRING_EQUAL(failure(2), "it did not answer within 30 s (--wait)");
@@ -297,27 +298,27 @@ static void test_late(void)
 static void test_orders(void)
 {
     char *match[] = {(char[]){"SLURM_JOB_ID=12"}, (char[]){"SLURMD_NODENAME"}};
-    const struct mpiq_order order = {.version = "1.0",
-                                     .match = match,
-                                     .match_count = 2,
-                                     .below = "a b;$(c) 100%",
-                                     .nspace = "prterun-n1-5@1",
-                                     .stacks = true};
-    struct mpiq_order again;
+    const struct mpiq_collector_args order = {.version = "1.0",
+                                              .match = match,
+                                              .match_count = 2,
+                                              .below = "a b;$(c) 100%",
+                                              .nspace = "prterun-n1-5@1",
+                                              .stacks = true};
+    struct mpiq_collector_args again;
     char **words = NULL;
-    CU_ASSERT_PTR_NULL_FATAL(mpiq_order_write(&order, "/opt/mpiq/bin/mpiq", &words));
+    CU_ASSERT_PTR_NULL_FATAL(mpiq_collector_args_write(&order, "/opt/mpiq/bin/mpiq", &words));
     int count = 0;
     for (; words[count]; count++)
         CU_ASSERT(mpiq_hosts_is_plain(words[count]));
-    CU_ASSERT_PTR_NULL_FATAL(mpiq_order_read(count - 2, words + 2, &again));
+    CU_ASSERT_PTR_NULL_FATAL(mpiq_collector_args_read(count - 2, words + 2, &again));
     CU_ASSERT_STRING_EQUAL(again.below, order.below);
     CU_ASSERT_STRING_EQUAL(again.nspace, order.nspace);
     CU_ASSERT_EQUAL(again.match_count, 2);
     CU_ASSERT_STRING_EQUAL(again.match[1], "SLURMD_NODENAME");
     CU_ASSERT(again.stacks && !again.stop);
-    mpiq_order_deinit(&again);
-    mpiq_order_free_words(words);
-    struct mpiq_error *error = mpiq_order_write(&order, "/opt/my mpiq/mpiq", &words);
+    mpiq_collector_args_deinit(&again);
+    mpiq_collector_args_free_words(words);
+    struct mpiq_error *error = mpiq_collector_args_write(&order, "/opt/my mpiq/mpiq", &words);
     CU_ASSERT_PTR_NOT_NULL(error);
     mpiq_error_destroy(error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "hosts/told_groups.h"
+#include "hosts/group_senders.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,17 +19,17 @@ struct mpiq_chosen_group {
 
 /* ---- a collector's ------------------------------------------------------------------------------------- */
 
-void mpiq_told_groups_add(struct mpiq_told_groups *groups, uint64_t hash)
+void mpiq_group_senders_add(struct mpiq_group_senders *groups, uint64_t hash)
 {
     for (size_t i = 0; i < groups->count; i++) {
         if (groups->hashes[i] == hash)
             return;
     }
-    if (groups->count < MPIQ_TOLD_GROUPS_MOST)
+    if (groups->count < MPIQ_GROUP_SENDERS_MOST)
         groups->hashes[groups->count++] = hash;
 }
 
-void mpiq_told_groups_write(const struct mpiq_told_groups *groups, char ret[MPIQ_LOOKED_ROOM])
+void mpiq_group_senders_write(const struct mpiq_group_senders *groups, char ret[MPIQ_LOOKED_ROOM])
 {
     char *at = ret + sprintf(ret, "1");
     for (size_t i = 0; i < groups->count; i++)
@@ -50,17 +50,17 @@ static bool read_hex(const char *text, uint64_t *ret)
     return true;
 }
 
-bool mpiq_told_groups_read(const char *text, size_t length, struct mpiq_told_groups *ret)
+bool mpiq_group_senders_read(const char *text, size_t length, struct mpiq_group_senders *ret)
 {
     size_t count = length / (HEX + 1);
-    bool good = length % (HEX + 1) == 0 && count <= MPIQ_TOLD_GROUPS_MOST;
-    *ret = (struct mpiq_told_groups){0};
+    bool good = length % (HEX + 1) == 0 && count <= MPIQ_GROUP_SENDERS_MOST;
+    *ret = (struct mpiq_group_senders){0};
     for (size_t i = 0; i < count && good; i++) {
         const char *at = text + i * (HEX + 1);
         uint64_t hash = 0;
         good = at[0] == ' ' && read_hex(at + 1, &hash);
         if (good)
-            mpiq_told_groups_add(ret, hash);
+            mpiq_group_senders_add(ret, hash);
     }
     return good;
 }
@@ -68,7 +68,7 @@ bool mpiq_told_groups_read(const char *text, size_t length, struct mpiq_told_gro
 /* ---- everybody's --------------------------------------------------------------------------------------- */
 
 bool mpiq_group_choice_add(struct mpiq_group_choice *choice, uint64_t token,
-                           const struct mpiq_told_groups *groups)
+                           const struct mpiq_group_senders *groups)
 {
     for (size_t i = 0; i < groups->count; i++) {
         if (!mpiq_array_reserve(&choice->groups, &choice->capacity, choice->count + 1))

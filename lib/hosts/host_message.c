@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "hosts/line.h"
+#include "hosts/host_message.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ enum { HEX_DIGITS = 16, NUMBER_DIGITS = 10, WORD_MOST = 16 };
 
 static const char *const words[] = {
 #define WORD(id, word) word,
-    MPIQ_LINE_KINDS(WORD)
+    MPIQ_MESSAGE_KINDS(WORD)
 #undef WORD
 };
 
@@ -24,8 +24,8 @@ static uint64_t check_of(unsigned version, const char *text, size_t length)
     return mpiq_hash_bytes(mpiq_hash(MPIQ_HASH_FIXED, version), text, length);
 }
 
-char *mpiq_line_write(uint64_t token, uint64_t number, enum mpiq_line_kind kind, const void *bytes,
-                      size_t length)
+char *mpiq_host_message_write(uint64_t token, uint64_t number, enum mpiq_host_message_kind kind,
+                              const void *bytes, size_t length)
 {
     char *text _cleanup_free_ = malloc(MPIQ_BASE64_LENGTH(length) + 1);
     char *body _cleanup_free_ = NULL;
@@ -72,12 +72,12 @@ static bool take_hex(const char **at, const char *end, uint64_t *ret)
     return true;
 }
 
-static bool take_kind(const char **at, const char *end, enum mpiq_line_kind *ret)
+static bool take_kind(const char **at, const char *end, enum mpiq_host_message_kind *ret)
 {
     size_t length = 0;
     while (length < WORD_MOST && *at + length < end && (*at)[length] >= 'a' && (*at)[length] <= 'z')
         length++;
-    for (*ret = 0; *ret < MPIQ_LINE_KIND_COUNT; ++*ret) {
+    for (*ret = 0; *ret < MPIQ_MESSAGE_KIND_COUNT; ++*ret) {
         if (strlen(words[*ret]) == length && memcmp(words[*ret], *at, length) == 0) {
             *at += length;
             return true;
@@ -87,7 +87,7 @@ static bool take_kind(const char **at, const char *end, enum mpiq_line_kind *ret
 }
 
 /* What stands behind the mark. */
-static bool take_message(const char **at, const char *end, struct mpiq_line *ret)
+static bool take_message(const char **at, const char *end, struct mpiq_host_message *ret)
 {
     uint64_t version = 0, check = 0;
     if (!take_decimal(at, end, &version) || !take_character(at, end, ' '))
@@ -107,7 +107,8 @@ static bool take_message(const char **at, const char *end, struct mpiq_line *ret
            check == check_of(ret->version, body, length);
 }
 
-bool mpiq_line_next(const char **at, const char *end, struct mpiq_line *ret, uint64_t *damaged)
+bool mpiq_host_message_next(const char **at, const char *end, struct mpiq_host_message *ret,
+                            uint64_t *damaged)
 {
     for (;;) {
         const char *mark = *at < end ? memmem(*at, (size_t)(end - *at), MARK, strlen(MARK)) : NULL;
