@@ -135,11 +135,12 @@ static void link_unproven(struct mpiq_diagnosis *diagnosis)
                 break;
             }
             /* The one who is missing waits in a call itself; the earlier call comes first.  Of two that wait
-               for each other it is the one that somebody never started: it holds up who waits for it alone.
-             */
+               for each other it is the one that somebody never started: it holds up who waits for it alone;
+               or the one that tells whom to look at. */
             bool earlier = other->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE &&
                            (!mpiq_rank_set_overlaps(&other->missing, &finding->ranks) ||
-                            (other->requests && !finding->requests));
+                            (other->requests && !finding->requests) ||
+                            (other->suspects.size > 0 && finding->suspects.size == 0));
             /* It made a call that does not fit the others': that keeps it. */
             bool mismatch = other->kind == MPIQ_FINDING_COLLECTIVE_MISMATCH ||
                             other->kind == MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH;

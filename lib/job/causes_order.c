@@ -125,7 +125,7 @@ void mpiq_settle_orders(struct mpiq_finder *finder)
         struct mpiq_finding *a = &diagnosis->findings[i];
         for (size_t j = i + 1; a->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE && j < count; j++) {
             struct mpiq_finding *b = &diagnosis->findings[j];
-            if (b->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE && a->proven && b->proven &&
+            if (b->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE && a->proven == b->proven &&
                 a->comm != MPIQ_NONE && b->comm != MPIQ_NONE && a->comm != b->comm &&
                 mpiq_rank_set_overlaps(&a->missing, &b->ranks) &&
                 mpiq_rank_set_overlaps(&b->missing, &a->ranks))

@@ -202,6 +202,18 @@ bool mpiq_call_probes(const char *name)
     return false;
 }
 
+bool mpiq_call_waits_in_window(const char *name)
+{
+    static const char *const calls[] = {"wait",   "start",      "complete",       "lock",      "lock_all",
+                                        "unlock", "unlock_all", "flush",          "flush_all", "flush_local",
+                                        "fence",  "free",       "flush_local_all"};
+    for (size_t i = 0; name && strncmp(name, "MPI_Win_", 8) == 0 && i < sizeof calls / sizeof *calls; i++) {
+        if (strcmp(name + 8, calls[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static const struct mpiq_job_member *rank_member(const struct mpiq_job_state *job,
                                                  const struct mpiq_job_rank *rank, uint32_t at)
 {

@@ -350,18 +350,20 @@ static bool order_is_unknown(const struct mpiq_finder *finder, const struct mpiq
 
 /* Suspected are fewer than are in; of as many those that took another way than a collective, or that never
    started what the others have started.  Where it is
-   proven that the call will never be complete, not those who may still come. */
+   proven that the call will never be complete, not those who may still come; where it is not, not those who
+   wait for somebody at a window. */
 static void suspect(struct mpiq_finder *finder, struct mpiq_finding *finding)
 {
     const struct mpiq_rank_set *missing = &finding->missing;
     for (uint32_t i = 0; i < missing->count; i++) {
         for (uint32_t rank = missing->ranges[i].first; rank <= missing->ranges[i].last; rank++) {
             uint32_t process = mpiq_job_process(finder->job, missing->ranges[i].world, rank);
-            if (!finding->proven || !may_come(finder, process))
+            if (finding->proven ? !may_come(finder, process)
+                                : !mpiq_call_waits_in_window(finder->diagnosis->ranks[process].call))
                 mpiq_finder_add(finder, &finding->suspects, process);
         }
     }
-    bool apart = finding->suspects.size == finding->ranks.size &&
+    bool apart = finding->suspects.size == finding->ranks.size && finding->suspects.size > 0 &&
                  (finding->requests ||
                   !is_in_collective(finder, mpiq_job_process(finder->job, finding->suspects.ranges[0].world,
                                                              finding->suspects.ranges[0].first)));

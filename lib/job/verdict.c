@@ -17,10 +17,13 @@ enum { CHILDREN_WORK_NS = 1000000 };
 /* What the verdict is made of. */
 struct tally {
     uint64_t read;
-    uint64_t held;      /* threads blocked in both looks */
-    uint64_t blocked;   /* ranks */
+    uint64_t held;    /* threads blocked in both looks */
+    uint64_t blocked; /* ranks */
+    uint64_t
+        in_window; /* ranks in a call that waits for a window's other ranks, of which nothing else is known */
     uint64_t finished;  /* ranks gone or finalized */
     uint64_t computing; /* threads outside MPI that run */
+    uint64_t beside;    /* threads outside MPI that may act, asleep or not */
     uint64_t polling;
     uint64_t unreadable; /* of those read */
     uint64_t working;    /* ranks whose children use the processor, or that read or write files */
@@ -114,6 +117,7 @@ static void add_threads(struct tally *tally, const struct mpiq_finder *finder,
         if (!thread->in_mpi && mpiq_thread_polls(job, rank, thread))
             continue;
         bool sleeps = mpiq_thread_sleeps(thread);
+        tally->beside += !thread->in_mpi;
         if (!sleeps && !dozes(rank, thread))
             tally->computing += !thread->in_mpi;
         else if (!sleeps || may_be_nap(thread))
@@ -138,6 +142,7 @@ static void add_rank(struct tally *tally, struct mpiq_finder *finder, const stru
     tally->blocked += doing->doing == MPIQ_DOING_BLOCKED;
     tally->unreadable += doing->doing == MPIQ_DOING_UNREADABLE;
     tally->computing += doing->doing == MPIQ_DOING_COMPUTING && rank->thread_count == 0;
+    tally->in_window += doing->doing == MPIQ_DOING_POLLING && mpiq_call_waits_in_window(doing->call);
     tally->polling += doing->doing == MPIQ_DOING_POLLING;
     bool outside = doing->doing == MPIQ_DOING_ASLEEP || doing->doing == MPIQ_DOING_COMPUTING;
     tally->working += rank->children_cpu_between_ns >= CHILDREN_WORK_NS || (outside && rank->io_between > 0);
@@ -273,6 +278,13 @@ static void say_stalled(struct mpiq_finder *finder, const struct tally *tally)
                                "nothing has moved for %s, but no rank is proven to be stuck for good", time));
 }
 
+/* Nobody is seen to do anything, whatever may be on its way. */
+static bool all_wait(const struct tally *tally)
+{
+    return !tally->progress && tally->beside == 0 && tally->working == 0 && tally->blocked > 0 &&
+           tally->blocked + tally->in_window + tally->finished == tally->read;
+}
+
 void mpiq_find_verdict(struct mpiq_finder *finder)
 {
     struct tally tally = take_stock(finder);
@@ -306,6 +318,9 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
         say(finder, MPIQ_VERDICT_UNKNOWN,
             WORDS(finder->arena, "cannot tell whether the ranks are stuck: %s",
                   what_is_unknown(finder, tally.read == all)));
+    } else if (all_wait(&tally) && !who_is_waited_for(finder)) {
+        say(finder, MPIQ_VERDICT_UNKNOWN,
+            "all ranks wait in MPI and none moved between the looks, but none is proven to be stuck");
     } else {
         const char *who = tally.progress ? NULL : who_is_waited_for(finder);
         say(finder, MPIQ_VERDICT_RUNNING,

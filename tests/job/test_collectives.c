@@ -261,7 +261,7 @@ static void test_nonblocking_root(void)
                        "stalled: nothing has moved for 1 m 0 s, but no rank is proven to be stuck for good\n"
                        "collective_incomplete? ranks 0 missing 2 suspects 2: rank 2 has not started "
                        "the MPI_Ibcast that rank 0 is waiting for, so far\n"
-                       "  follows from 1: collective_incomplete? ranks 1-2 missing 0 suspects 0: rank 1 "
+                       "  follows from 1: collective_incomplete? ranks 1-2 missing 0: rank 1 "
                        "waits in MPI_Barrier at nb.c:5 for rank 0\n");
     }
 }
