@@ -19,7 +19,7 @@
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "rank/confine.h"
-#include "rank/locate.h"
+#include "rank/program_path.h"
 
 /* Where a helper expects what it is given; above them nothing stays open. */
 enum { WIRE = 3, DLL = 4, FIRST_FREE = 5 };
@@ -320,7 +320,8 @@ static struct mpiq_error *start_ourselves(int dll, uint64_t memory, const struct
                                           pid_t *pid, int *socket)
 {
     _cleanup_free_ char *path = NULL;
-    struct mpiq_error *error = mpiq_locate("MPIQ_DLL_HOST", "mpiq-dll-host", MPIQ_LIBEXEC, "lib/rank", &path);
+    struct mpiq_error *error =
+        mpiq_program_path("MPIQ_DLL_HOST", "mpiq-dll-host", MPIQ_LIBEXEC, "lib/rank", &path);
     if (error)
         return error;
     _cleanup_close_ int executable = open(path, O_PATH | O_CLOEXEC);

@@ -13,11 +13,11 @@
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "base/json_text.h"
-#include "rank/choose.h"
+#include "rank/choose_dll.h"
 #include "rank/groups.h"
 #include "rank/helper_process.h"
 #include "rank/identity.h"
-#include "rank/join.h"
+#include "rank/merge_records.h"
 #include "rank/rank.h"
 #include "state/group_hash.h"
 #include "process/pipe.h"
@@ -465,7 +465,7 @@ static struct mpiq_error *ask_helper(struct mpiq_dll_host *host, struct mpiq_tar
     struct mpiq_error *error = mpiq_rank_choose_dll(target, &host->options, &host->ours, &dll);
     if (!error && own && dll.has_own && !(target->notes & NOTE_NEVER_JOINS))
         *own = read_own(host, target);
-    if (own && *own && mpiq_rank_never_joins(*own))
+    if (own && *own && mpiq_rank_never_merges(*own))
         target->notes |= NOTE_NEVER_JOINS;
     if (!error)
         error = mpiq_target_status(target, status);
@@ -506,7 +506,7 @@ struct mpiq_error *mpiq_dll_host_read(struct mpiq_dll_host *host, struct mpiq_ta
     struct mpiq_rank_state *own = NULL;
 
     struct mpiq_error *error = ask_helper(host, target, &status, &state, &own, NULL);
-    if (state && own && !mpiq_rank_join(state, own))
+    if (state && own && !mpiq_rank_merge_records(state, own))
         mpiq_debug("rank", "process %d: the library's own queues do not fit the recorder's record",
                    (int)status.pid);
     mpiq_rank_state_destroy(own);

@@ -11,7 +11,7 @@
 #include "rank/arguments.h"
 #include "rank/identity.h"
 #include "rank/objects.h"
-#include "rank/places.h"
+#include "rank/return_places.h"
 #include "rank/python.h"
 #include "rank/rank.h"
 #include "rank/stacks.h"
@@ -466,7 +466,7 @@ struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target
     else
         mpiq_rank_place_waits(state);
     if (stacks)
-        mpiq_rank_add_places(target, state);
+        mpiq_rank_add_return_places(target, state);
     if (target->ops->missing_file)
         mpiq_rank_state_problem(state, "files", target->ops->missing_file(target));
     if (state->source == MPIQ_SOURCE_NONE) {

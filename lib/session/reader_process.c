@@ -21,7 +21,7 @@
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "rank/confine.h"
-#include "rank/locate.h"
+#include "rank/program_path.h"
 #include "rank/trust.h"
 #include "base/proc.h"
 
@@ -126,7 +126,7 @@ static struct mpiq_error *open_dll(const char *asked, struct gifts *gifts)
         if (!gifts->dll_path)
             return mpiq_error_create_os(errno, "the message-queue library %s", asked);
     } else {
-        error = mpiq_locate("MPIQ_MQS_DLL", "libompi_dbg_msgq.so", MPIQ_LIB, "mqs", &gifts->dll_path);
+        error = mpiq_program_path("MPIQ_MQS_DLL", "libompi_dbg_msgq.so", MPIQ_LIB, "mqs", &gifts->dll_path);
     }
     if (!error)
         error = mpiq_trust_open(gifts->dll_path, false, &gifts->dll);
@@ -139,8 +139,8 @@ static struct mpiq_error *open_dll(const char *asked, struct gifts *gifts)
 /* Without it, a process under the recorder is read as any other. */
 static void open_recorder_dll(struct gifts *gifts)
 {
-    struct mpiq_error *error =
-        mpiq_locate("MPIQ_RECORD_DLL", "libmpiq_record_msgq.so", MPIQ_LIB, "mqs", &gifts->recorder_path);
+    struct mpiq_error *error = mpiq_program_path("MPIQ_RECORD_DLL", "libmpiq_record_msgq.so", MPIQ_LIB, "mqs",
+                                                 &gifts->recorder_path);
     if (!error)
         error = mpiq_trust_open(gifts->recorder_path, false, &gifts->recorder);
     mpiq_error_destroy(error);
@@ -151,7 +151,7 @@ static struct mpiq_error *open_gifts(const char *dll, struct gifts *gifts)
     _cleanup_free_ char *helper = NULL;
     struct mpiq_error *error = open_dll(dll, gifts);
     if (!error)
-        error = mpiq_locate("MPIQ_DLL_HOST", "mpiq-dll-host", MPIQ_LIBEXEC, "lib/rank", &helper);
+        error = mpiq_program_path("MPIQ_DLL_HOST", "mpiq-dll-host", MPIQ_LIBEXEC, "lib/rank", &helper);
     if (error)
         return error;
     gifts->helper = move_up(open(helper, O_PATH | O_CLOEXEC));
@@ -216,8 +216,9 @@ static struct mpiq_error *spawn_reader(const struct mpiq_reader_start *start, co
     _cleanup_free_ char *path = NULL;
     char memory[32], parent[32], threads[32], sources[32], user[64];
     struct mpiq_error *error =
-        start->trace ? mpiq_locate("MPIQ_TRACE_READER", "mpiq-trace-reader", MPIQ_LIBEXEC, "lib/trace", &path)
-                     : mpiq_locate("MPIQ_READER", "mpiq-reader", MPIQ_LIBEXEC, "lib/rank", &path);
+        start->trace
+            ? mpiq_program_path("MPIQ_TRACE_READER", "mpiq-trace-reader", MPIQ_LIBEXEC, "lib/trace", &path)
+            : mpiq_program_path("MPIQ_READER", "mpiq-reader", MPIQ_LIBEXEC, "lib/rank", &path);
     if (error)
         return error;
     snprintf(memory, sizeof memory, "%" PRIu64, MEMORY);

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "mpiq.h"
-#include "rank/locate.h"
+#include "rank/program_path.h"
 
 extern char **environ;
 
@@ -38,7 +38,7 @@ struct mpiq_error *mpiq_job_otf2(const struct mpiq_job *job, const char *directo
     _cleanup_free_ char *program = NULL;
     _cleanup_free_ char *snapshot = NULL;
     struct mpiq_error *error =
-        mpiq_locate("MPIQ_TRACE_WRITER", "mpiq-trace-writer", MPIQ_LIBEXEC, "lib/trace", &program);
+        mpiq_program_path("MPIQ_TRACE_WRITER", "mpiq-trace-writer", MPIQ_LIBEXEC, "lib/trace", &program);
     if (error && error->code == MPIQ_ERROR_NOT_FOUND) {
         mpiq_error_destroy(error);
         return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,

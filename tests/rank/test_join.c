@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One state of what the recorder and the MPI library itself say of a process. */
-#include "rank/join.h"
+#include "rank/merge_records.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static struct mpiq_rank_state *join(const char *left, const char *right, bool fi
 {
     struct mpiq_rank_state *state = state_of(left);
     struct mpiq_rank_state *library = state_of(right);
-    CU_ASSERT_EQUAL(mpiq_rank_join(state, library), fit);
+    CU_ASSERT_EQUAL(mpiq_rank_merge_records(state, library), fit);
     CU_ASSERT_EQUAL(state->library_queues, fit);
     mpiq_rank_state_destroy(library);
     return state;
@@ -277,7 +277,7 @@ static void test_never(void)
             asprintf(&text, "{\"name\":[77,1],\"source\":\"layouts\",\"queues_read\":%s,\"pml\":\"%s\"}",
                      cases[i].queues, cases[i].pml) > 0);
         struct mpiq_rank_state *state = state_of(text);
-        CU_ASSERT_EQUAL(mpiq_rank_never_joins(state), cases[i].never);
+        CU_ASSERT_EQUAL(mpiq_rank_never_merges(state), cases[i].never);
         mpiq_rank_state_destroy(state);
         free(text);
     }

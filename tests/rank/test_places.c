@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The place of a call whose return address is known: the user's, never a tool's. */
-#include "rank/places.h"
+#include "rank/return_places.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static struct mpiq_place place_of(uint64_t address, struct mpiq_rank_state **ret
     snprintf(state->executable, sizeof state->executable, "%s", "/home/me/a.out");
     struct mpiq_communicator *comm = mpiq_rank_state_add_communicator(state);
     comm->made_caller = address;
-    mpiq_rank_add_places(&target, state);
+    mpiq_rank_add_return_places(&target, state);
     *ret = state;
     return comm->made;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* places - the source lines of return addresses. */
-#ifndef MPIQ_RANK_PLACES_H
-#define MPIQ_RANK_PLACES_H
+/* return_places - the source lines of return addresses. */
+#ifndef MPIQ_RANK_RETURN_PLACES_H
+#define MPIQ_RANK_RETURN_PLACES_H
 
 #include "state/rank_state.h"
 #include "process/target.h"
@@ -12,6 +12,6 @@
  * information, or by a tool's wrapper of an MPI function, have no place.  Whatever cannot be determined
  * stays unknown.
  */
-void mpiq_rank_add_places(struct mpiq_target *target, struct mpiq_rank_state *state);
+void mpiq_rank_add_return_places(struct mpiq_target *target, struct mpiq_rank_state *state);
 
 #endif

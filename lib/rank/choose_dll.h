@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* choose - which message-queue DLL a process gets, opened. */
-#ifndef MPIQ_RANK_CHOOSE_H
-#define MPIQ_RANK_CHOOSE_H
+/* choose_dll - which message-queue DLL a process gets, opened. */
+#ifndef MPIQ_RANK_CHOOSE_DLL_H
+#define MPIQ_RANK_CHOOSE_DLL_H
 
 #include "rank/rank.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rank/join.h"
+#include "rank/merge_records.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/hash_table.h"
 #include "base/memory.h"
-#include "rank/pair.h"
+#include "rank/request_pairing.h"
 
 #define NOWHERE MPIQ_NO_PAIR
 
@@ -30,7 +30,7 @@ static bool same_process(const struct mpiq_rank_state *state, const struct mpiq_
            state->name.rank == own->name.rank && state->name.rank >= 0 && is_same_phase(state, own);
 }
 
-bool mpiq_rank_never_joins(const struct mpiq_rank_state *own)
+bool mpiq_rank_never_merges(const struct mpiq_rank_state *own)
 {
     /* ob1's queues may be readable later: in MPI_Init there is nothing to check a layout against. */
     return own->queues == MPIQ_NO && own->pml[0] && strcmp(own->pml, "ob1") != 0;
@@ -104,13 +104,13 @@ static void keep_record(const struct mpiq_operation *record, struct mpiq_operati
 
 /* A message that is no longer in any of the library's queues is complete. */
 static void settle_wait(struct mpiq_wait *wait, const struct mpiq_rank_state *own,
-                        const struct mpiq_pairs *pairs)
+                        const struct mpiq_request_pairs *pairs)
 {
     for (size_t i = 0; i < wait->operation_count; i++) {
         struct mpiq_operation *op = &wait->operations[i];
         if (!mpiq_is_message(op))
             continue;
-        uint32_t at = mpiq_pairs_find(pairs, op);
+        uint32_t at = mpiq_request_pairs_find(pairs, op);
         const struct mpiq_operation *queued = at == MPIQ_NO_PAIR ? NULL : &own->operations[at];
         if (queued) {
             op->request = queued->request;
@@ -171,17 +171,17 @@ static void take_names(struct mpiq_communicator *from, struct mpiq_communicator 
     memcpy(to->context, from->context, sizeof to->context);
 }
 
-bool mpiq_rank_join(struct mpiq_rank_state *state, struct mpiq_rank_state *own)
+bool mpiq_rank_merge_records(struct mpiq_rank_state *state, struct mpiq_rank_state *own)
 {
-    struct mpiq_pairs pairs _cleanup_(mpiq_pairs_deinit) = {0};
+    struct mpiq_request_pairs pairs _cleanup_(mpiq_request_pairs_deinit) = {0};
     uint32_t *map _cleanup_free_ = NULL;
     if (!same_process(state, own))
         return false;
     map = mpiq_memory_checked(calloc(own->communicator_count + 1, sizeof *map));
-    if (!map || !map_communicators(state, own, map) || !mpiq_pairs_init(&pairs, state, own, map))
+    if (!map || !map_communicators(state, own, map) || !mpiq_request_pairs_init(&pairs, state, own, map))
         return false;
     for (size_t i = 0; i < state->operation_count; i++) {
-        uint32_t at = mpiq_pairs_find(&pairs, &state->operations[i]);
+        uint32_t at = mpiq_request_pairs_find(&pairs, &state->operations[i]);
         if (at != MPIQ_NO_PAIR)
             keep_record(&state->operations[i], &own->operations[at]);
     }

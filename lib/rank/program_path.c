@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rank/locate.h"
+#include "rank/program_path.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -58,8 +58,8 @@ static bool search(char **ret, const char *name, const char *installed, const ch
     return false;
 }
 
-struct mpiq_error *mpiq_locate(const char *variable, const char *name, const char *installed,
-                               const char *built, char **ret)
+struct mpiq_error *mpiq_program_path(const char *variable, const char *name, const char *installed,
+                                     const char *built, char **ret)
 {
     const char *set = secure_getenv(variable);
     if (set && *set) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* locate - finds mpiq's own files: beside the running program, where it is installed or was built. */
-#ifndef MPIQ_RANK_LOCATE_H
-#define MPIQ_RANK_LOCATE_H
+/* program_path - finds mpiq's own files: beside the running program, where it is installed or was built. */
+#ifndef MPIQ_RANK_PROGRAM_PATH_H
+#define MPIQ_RANK_PROGRAM_PATH_H
 
 #include "base/error.h"
 
@@ -11,7 +11,7 @@
  * DIR being where the running program is.  A file that is not root's or our own is passed over.  The
  * caller frees *ret; NOT_FOUND names the file and the variable.
  */
-struct mpiq_error *mpiq_locate(const char *variable, const char *name, const char *installed,
-                               const char *built, char **ret);
+struct mpiq_error *mpiq_program_path(const char *variable, const char *name, const char *installed,
+                                     const char *built, char **ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rank/places.h"
+#include "rank/return_places.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -110,7 +110,7 @@ static void fill_calls(struct finder *finder, struct mpiq_call *calls, size_t co
         fill(finder, calls[i].caller, &calls[i].started);
 }
 
-void mpiq_rank_add_places(struct mpiq_target *target, struct mpiq_rank_state *state)
+void mpiq_rank_add_return_places(struct mpiq_target *target, struct mpiq_rank_state *state)
 {
     struct finder finder = {.target = target, .state = state};
     mpiq_rank_objects_init(&finder.objects, target);

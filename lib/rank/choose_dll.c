@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "mpiq_record.h"
-#include "rank/choose.h"
-#include "rank/locate.h"
+#include "rank/choose_dll.h"
+#include "rank/program_path.h"
 #include "rank/rank.h"
 #include "rank/trust.h"
 
@@ -104,7 +104,7 @@ static struct mpiq_error *find_ours(const struct mpiq_dll_host_options *options,
         return mpiq_error_create(
             MPIQ_ERROR_NOT_FOUND,
             "libompi_dbg_msgq.so is not installed with mpiq; set MPIQ_MQS_DLL to its path");
-    return *ours ? NULL : mpiq_locate("MPIQ_MQS_DLL", "libompi_dbg_msgq.so", MPIQ_LIB, "mqs", ours);
+    return *ours ? NULL : mpiq_program_path("MPIQ_MQS_DLL", "libompi_dbg_msgq.so", MPIQ_LIB, "mqs", ours);
 }
 
 /* Our own, or without it what the process announces: the library's own will have to do. */
@@ -151,7 +151,7 @@ static struct mpiq_error *choose_recorder(const struct mpiq_dll_host_options *op
                                  "the recorder's queue library libmpiq_record_msgq.so cannot be opened: "
                                  "install it with mpiq, or set MPIQ_RECORD_DLL to its path");
     struct mpiq_error *error =
-        mpiq_locate("MPIQ_RECORD_DLL", "libmpiq_record_msgq.so", MPIQ_LIB, "mqs", &path);
+        mpiq_program_path("MPIQ_RECORD_DLL", "libmpiq_record_msgq.so", MPIQ_LIB, "mqs", &path);
     if (!error)
         error = take(path, MPIQ_DLL_OURS, ret);
     free(path);

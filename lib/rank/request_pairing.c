@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rank/pair.h"
+#include "rank/request_pairing.h"
 
 #include <stdlib.h>
 
@@ -36,7 +36,7 @@ static uint32_t find_request(const struct mpiq_hash_table *table, const struct m
     return MPIQ_NO_PAIR;
 }
 
-static bool index_requests(struct mpiq_pairs *pairs)
+static bool index_requests(struct mpiq_request_pairs *pairs)
 {
     const struct mpiq_rank_state *own = pairs->own;
     const struct mpiq_rank_state *state = pairs->state;
@@ -135,7 +135,7 @@ static size_t run_length(const struct envelope *list, size_t count)
 /* In the order of posting, if all are still there.  If some are complete, nobody knows which: a small send
    may be complete before a large one that was posted earlier, and of two threads that receive with one
    envelope the library may have noted the other one first. */
-static void pair_run(struct mpiq_pairs *pairs, const struct envelope *unnamed, size_t unnamed_count,
+static void pair_run(struct mpiq_request_pairs *pairs, const struct envelope *unnamed, size_t unnamed_count,
                      const struct envelope *unclaimed, size_t unclaimed_count)
 {
     if (unclaimed_count < unnamed_count)
@@ -144,7 +144,7 @@ static void pair_run(struct mpiq_pairs *pairs, const struct envelope *unnamed, s
         pairs->partner[unnamed[unnamed_count - i].index] = unclaimed[unclaimed_count - i].index;
 }
 
-static bool pair_unnamed(struct mpiq_pairs *pairs, const uint32_t *comms)
+static bool pair_unnamed(struct mpiq_request_pairs *pairs, const uint32_t *comms)
 {
     const struct mpiq_rank_state *own = pairs->own;
     const struct mpiq_rank_state *state = pairs->state;
@@ -178,10 +178,10 @@ static bool pair_unnamed(struct mpiq_pairs *pairs, const uint32_t *comms)
 
 /* ---- both ------------------------------------------------------------------------------------------- */
 
-bool mpiq_pairs_init(struct mpiq_pairs *pairs, const struct mpiq_rank_state *state,
-                     const struct mpiq_rank_state *own, const uint32_t *comms)
+bool mpiq_request_pairs_init(struct mpiq_request_pairs *pairs, const struct mpiq_rank_state *state,
+                             const struct mpiq_rank_state *own, const uint32_t *comms)
 {
-    *pairs = (struct mpiq_pairs){.own = own, .state = state};
+    *pairs = (struct mpiq_request_pairs){.own = own, .state = state};
     pairs->partner = mpiq_memory_checked(malloc((state->operation_count + 1) * sizeof *pairs->partner));
     if (!pairs->partner)
         return false;
@@ -190,14 +190,14 @@ bool mpiq_pairs_init(struct mpiq_pairs *pairs, const struct mpiq_rank_state *sta
     return index_requests(pairs) && pair_unnamed(pairs, comms);
 }
 
-void mpiq_pairs_deinit(struct mpiq_pairs *pairs)
+void mpiq_request_pairs_deinit(struct mpiq_request_pairs *pairs)
 {
     mpiq_hash_table_deinit(&pairs->requests);
     mpiq_hash_table_deinit(&pairs->unnamed);
     free(pairs->partner);
 }
 
-uint32_t mpiq_pairs_find(const struct mpiq_pairs *pairs, const struct mpiq_operation *record)
+uint32_t mpiq_request_pairs_find(const struct mpiq_request_pairs *pairs, const struct mpiq_operation *record)
 {
     if (!record->unnamed)
         return find_request(&pairs->requests, pairs->own->operations, record->request);
