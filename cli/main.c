@@ -11,6 +11,7 @@
 #include "record.h"
 #include "run.h"
 #include "say.h"
+#include "watch.h"
 
 /* COLUMNS, for those who show the text elsewhere, else the terminal's; 0: as wide as it gets. */
 static int width_of_text(void)
@@ -161,6 +162,8 @@ int main(int argc, char **argv)
         return late(&line);
     case COMMAND_RUN:
         return run(&line);
+    case COMMAND_WATCH:
+        return watch(&line);
     case COMMAND_ASK:
         return ask(&line);
     default:

@@ -28,6 +28,8 @@ static const char help[] =
     "  ranks              one line for each rank: where it is\n"
     "  history RANK       its last MPI calls: all under the recorder, collectives with the patch\n"
     "  late TRACE         where the ranks of an OTF2 trace lost time waiting, and who was late\n"
+    "  watch              what the ranks do, again and again, on the whole screen; a list of\n"
+    "                     snapshots is played back\n"
     "  snapshot -o FILE   write what was read to a file, for later or for another machine\n"
     "  doctor             what this machine and this job allow, and what would help\n"
     "  record -- PROGRAM  run an MPI program under the recorder: mpirun -n 4 mpiq record -- ./solver\n"
@@ -49,6 +51,8 @@ static const char help[] =
     "  --otf2 DIR         for history (without RANK) and run (of a job that hangs): write the last\n"
     "                     calls of all ranks as an OTF2 trace\n"
     "  --at SECONDS       for a trace: what the ranks do so long after its start\n"
+    "  --plain            for watch: print one line for each look\n"
+    "  --interval SECONDS for watch: time from look to look (looking takes 1 % of a processor)\n"
     "  --stall-after SEC  call a job stalled after this long without progress (60)\n"
     "  --json-to FILE     write the answer to FILE as JSON, beside the text\n"
     "  --hang-after SEC   for run: end a job in which nothing has moved for this long (300)\n"
@@ -91,6 +95,8 @@ enum {
     OPTION_LIST,
     OPTION_AT,
     OPTION_OTF2,
+    OPTION_PLAIN,
+    OPTION_INTERVAL,
     OPTION_WIRE
 };
 
@@ -120,6 +126,8 @@ static const struct option long_options[] = {
     {"wire", required_argument, NULL, OPTION_WIRE}, /* gdb's: see docs/WIRE.md */
     {"at", required_argument, NULL, OPTION_AT},
     {"otf2", required_argument, NULL, OPTION_OTF2},
+    {"plain", no_argument, NULL, OPTION_PLAIN},
+    {"interval", required_argument, NULL, OPTION_INTERVAL},
     {"output", required_argument, NULL, 'o'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -134,6 +142,7 @@ static const struct {
     {"queues", COMMAND_QUEUES}, {"comms", COMMAND_COMMS},       {"ranks", COMMAND_RANKS},
     {"doctor", COMMAND_DOCTOR}, {"snapshot", COMMAND_SNAPSHOT}, {"run", COMMAND_RUN},
     {"ask", COMMAND_ASK},       {"history", COMMAND_HISTORY},   {"late", COMMAND_LATE},
+    {"watch", COMMAND_WATCH},
 };
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
@@ -297,6 +306,13 @@ static int take_option(int option, struct command_line *line)
     case OPTION_OTF2:
         line->otf2 = optarg;
         return -1;
+    case OPTION_PLAIN:
+        line->plain = true;
+        return -1;
+    case OPTION_INTERVAL:
+        return parse_seconds(optarg, &line->interval) && line->interval >= 0.1
+                   ? -1
+                   : refuse("--interval takes 0.1 seconds or more, not '%s'", optarg);
     case OPTION_AT:
         return parse_seconds(optarg, &line->options.at)
                    ? -1
@@ -367,6 +383,11 @@ static int check_options(const struct command_line *line)
                                                                                                 : "snapshot");
     if (line->command != COMMAND_COLLECTIVES && line->command != COMMAND_COMMS && line->render.comm)
         return refuse("--comm goes with collectives and comms only");
+    if ((line->plain || line->interval > 0) && line->command != COMMAND_WATCH)
+        return refuse("%s goes with watch only", line->plain ? "--plain" : "--interval");
+    if (line->command == COMMAND_WATCH &&
+        (line->html || line->json || line->render.format == MPIQ_FORMAT_JSON))
+        return refuse("watch shows looks: --html and --json go with report");
     if (line->otf2 && line->command != COMMAND_HISTORY && line->command != COMMAND_RUN)
         return refuse("--otf2 goes with history and run only");
     if (line->command == COMMAND_LATE && (line->html || line->render.ranks || line->options.at >= 0))

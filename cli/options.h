@@ -20,6 +20,7 @@ enum command {
     COMMAND_DOCTOR,
     COMMAND_RUN,
     COMMAND_LATE,
+    COMMAND_WATCH,
     COMMAND_ASK /* gdb's commands ask: see docs/WIRE.md */
 };
 
@@ -39,6 +40,8 @@ struct command_line {
     const char *html;     /* of --html; NULL */
     const char *otf2;     /* of --otf2; NULL */
     double hang_after;    /* of run, in seconds */
+    double interval;      /* of watch, in seconds; 0: as suits the job */
+    bool plain;           /* of watch: lines instead of a screen */
     bool hang_given;      /* --hang-after is on the command line */
     bool stall_given;     /* --stall-after is */
     bool snapshot_given;  /* --snapshot is */

@@ -89,6 +89,8 @@ void mpiq_session_destroy(struct mpiq_session *session);
 /* As mpiq_job_look.  Every further look is at the same job: ranks that have come since are read too, and
    those that have ended are gone.  If all have, that is an error for which mpiq_error_is_gone holds. */
 struct mpiq_error *mpiq_session_look(struct mpiq_session *session, struct mpiq_job **ret);
+/* Seconds of processor time that the last look took, this process's and its readers' together. */
+double mpiq_session_cost(const struct mpiq_session *session);
 /* Whether a job that was there is not any more. */
 bool mpiq_error_is_gone(const struct mpiq_error *error);
 
@@ -174,7 +176,9 @@ enum mpiq_view {
     MPIQ_VIEW_QUEUES,      /* pending sends, posted receives, unexpected messages */
     MPIQ_VIEW_COMMS,       /* communicators and their members */
     MPIQ_VIEW_RANKS,       /* one line per rank */
-    MPIQ_VIEW_HISTORY      /* the last MPI calls of one rank */
+    MPIQ_VIEW_HISTORY,     /* the last MPI calls of one rank */
+    MPIQ_VIEW_SCREEN,      /* as text: a cell a rank, who waits for whom, communicators */
+    MPIQ_VIEW_LINE         /* as text: the look in one line */
 };
 
 enum mpiq_format { MPIQ_FORMAT_TEXT, MPIQ_FORMAT_JSON, MPIQ_FORMAT_HTML };
@@ -188,6 +192,8 @@ struct mpiq_render_options {
     bool color;        /* with terminal escape sequences */
     int width;         /* of the terminal; 0: unlimited */
     const char *comm;  /* for MPIQ_VIEW_COLLECTIVES and _COMMS: only these, by name or number; NULL: all */
+    int height;        /* for MPIQ_VIEW_SCREEN: lines to fill; 0: as many as it takes */
+    const struct mpiq_job *before; /* an earlier look at the job, for calls a second; NULL */
 };
 
 #define MPIQ_RENDER_OPTIONS_DEFAULT                \
@@ -202,6 +208,9 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
 
 /* Writes what was read to a file: envelopes, never payload.  Replaces the file in one step, or not at all. */
 struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *path);
+
+/* Whether the file is a snapshot, as its first bytes say. */
+bool mpiq_is_snapshot_file(const char *path);
 
 /* Writes what was read as an OTF2 archive, directory/traces.otf2: the last calls of all ranks and what they
    wait for.  The directory must not exist. */

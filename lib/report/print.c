@@ -18,6 +18,11 @@ static const struct {
     [MPIQ_STYLE_BAD] = {"\033[1;31m", " class=\"bad\""},
     [MPIQ_STYLE_GOOD] = {"\033[32m", " class=\"good\""},
     [MPIQ_STYLE_DOUBT] = {"\033[33m", " class=\"doubt\""},
+    [MPIQ_STYLE_COLLECTIVE] = {"\033[38;5;32m", " class=\"bold\""},
+    [MPIQ_STYLE_RECEIVE] = {"\033[38;5;214m", " class=\"bold\""},
+    [MPIQ_STYLE_SEND] = {"\033[38;5;36m", " class=\"bold\""},
+    [MPIQ_STYLE_WAIT] = {"\033[38;5;175m", " class=\"bold\""},
+    [MPIQ_STYLE_SUSPECT] = {"\033[1;7m", " class=\"bad\""},
 };
 
 static bool is_html(const struct mpiq_page *page)

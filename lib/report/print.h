@@ -10,7 +10,20 @@
 
 #include "report/page.h"
 
-enum mpiq_style { MPIQ_STYLE_NONE, MPIQ_STYLE_BOLD, MPIQ_STYLE_BAD, MPIQ_STYLE_GOOD, MPIQ_STYLE_DOUBT };
+enum mpiq_style {
+    MPIQ_STYLE_NONE,
+    MPIQ_STYLE_BOLD,
+    MPIQ_STYLE_BAD,
+    MPIQ_STYLE_GOOD,
+    MPIQ_STYLE_DOUBT,
+    /* Of cells, whose letters say the same: colours that people of all kinds of colour vision can tell apart.
+     */
+    MPIQ_STYLE_COLLECTIVE,
+    MPIQ_STYLE_RECEIVE,
+    MPIQ_STYLE_SEND,
+    MPIQ_STYLE_WAIT,
+    MPIQ_STYLE_SUSPECT
+};
 
 /* The terminal's sequence for a style, "" without colours; NONE switches all off again. */
 const char *mpiq_style_sequence(const struct mpiq_page *page, enum mpiq_style style);

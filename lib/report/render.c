@@ -6,7 +6,8 @@
 
 static void text_view(struct mpiq_page *page, enum mpiq_view view)
 {
-    mpiq_print_verdict(page);
+    if (view != MPIQ_VIEW_LINE)
+        mpiq_print_verdict(page);
     switch (view) {
     case MPIQ_VIEW_REPORT:
         mpiq_show_report(page);
@@ -28,6 +29,12 @@ static void text_view(struct mpiq_page *page, enum mpiq_view view)
         break;
     case MPIQ_VIEW_RANKS:
         mpiq_show_ranks(page);
+        break;
+    case MPIQ_VIEW_SCREEN:
+        mpiq_show_screen(page);
+        break;
+    case MPIQ_VIEW_LINE:
+        mpiq_show_line(page);
         break;
     }
 }

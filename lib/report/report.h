@@ -26,13 +26,15 @@
 
 /* All zeros is a plain text report of all ranks. */
 struct mpiq_report_options {
-    enum mpiq_format format;           /* HTML: a page with the whole report, whatever the view */
-    bool color;                        /* text with the terminal's escape sequences */
-    bool all;                          /* internal messages and communicators too */
-    int width;                         /* of the terminal in columns; 0: as wide as it gets */
-    const struct mpiq_rank_set *ranks; /* only these; NULL: all.  Verdict and findings stay whole */
-    uint32_t process;                  /* whose history MPIQ_VIEW_HISTORY shows */
-    const char *comm;                  /* only communicators of that name or number; NULL: all */
+    enum mpiq_format format;             /* HTML: a page with the whole report, whatever the view */
+    bool color;                          /* text with the terminal's escape sequences */
+    bool all;                            /* internal messages and communicators too */
+    int width;                           /* of the terminal in columns; 0: as wide as it gets */
+    int height;                          /* of MPIQ_VIEW_SCREEN in lines; 0: as high as it gets */
+    const struct mpiq_job_state *before; /* an earlier look, for calls a second; NULL */
+    const struct mpiq_rank_set *ranks;   /* only these; NULL: all.  Verdict and findings stay whole */
+    uint32_t process;                    /* whose history MPIQ_VIEW_HISTORY shows */
+    const char *comm;                    /* only communicators of that name or number; NULL: all */
 };
 
 /* Renders a view.  job is finished, diagnosis is of job; chain is what mpiq_why said for the rank asked for

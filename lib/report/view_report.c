@@ -38,8 +38,8 @@ static enum mpiq_style line_style(const struct mpiq_behaviour *line)
     return line->suspect ? MPIQ_STYLE_BAD : MPIQ_STYLE_NONE;
 }
 
-static void put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours *all, const char *heading,
-                           size_t most)
+void mpiq_put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours *all, const char *heading,
+                         size_t most)
 {
     static const struct mpiq_column headings[] = {
         {.heading = "RANKS"}, {.heading = "STATE"}, {.heading = "CALL"},
@@ -167,7 +167,7 @@ static bool add_shown(const struct mpiq_diagnosis *diagnosis, struct mpiq_rank_s
     return true;
 }
 
-static size_t lines_of(const struct mpiq_buffer *buffer)
+size_t mpiq_lines_of(const struct mpiq_buffer *buffer)
 {
     size_t lines = 0;
     const char *at = buffer->bytes;
@@ -186,8 +186,8 @@ static void put_report(struct mpiq_page *page, const struct mpiq_behaviours *oth
     put_causes(page, limits);
     bool over = diagnosis->verdict == MPIQ_VERDICT_FINISHED; /* what they have done, the causes say */
     if (!over)
-        put_behaviours(page, others, all ? "What the ranks do" : "What the other ranks do",
-                       limits->behaviours);
+        mpiq_put_behaviours(page, others, all ? "What the ranks do" : "What the other ranks do",
+                            limits->behaviours);
     put_notes(page, "What could not be read", diagnosis->notes, diagnosis->note_count, limits->notes);
     put_notes(page, "Assumptions", diagnosis->assumptions, diagnosis->assumption_count, limits->notes);
     mpiq_show_help(page);
@@ -211,7 +211,7 @@ void mpiq_show_report(struct mpiq_page *page)
     for (size_t i = 0; i < sets; i++) {
         page->out.length = begin;
         put_report(page, &others, shown.size == 0, &limit_sets[i]);
-        if (page->out.failed || lines_of(&page->out) <= MPIQ_REPORT_LINES)
+        if (page->out.failed || mpiq_lines_of(&page->out) <= MPIQ_REPORT_LINES)
             break;
     }
 }

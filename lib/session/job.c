@@ -239,7 +239,9 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
                                              .width = options.width,
                                              .ranks = options.ranks ? &only : NULL,
                                              .process = process,
-                                             .comm = options.comm};
+                                             .comm = options.comm,
+                                             .height = options.height,
+                                             .before = options.before ? options.before->state : NULL};
         error = mpiq_report_render(job->state, job->diagnosis, view, chain, &report, ret);
     }
     mpiq_chain_destroy(chain);
@@ -281,4 +283,9 @@ struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *pat
         return error;
     }
     return mpiq_snapshot_finish(writer);
+}
+
+bool mpiq_is_snapshot_file(const char *path)
+{
+    return mpiq_is_snapshot(path);
 }

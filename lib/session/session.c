@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/debug.h"
@@ -11,6 +12,7 @@
 #include "session/between.h"
 #include "session/other_hosts.h"
 #include "session/reader_pool.h"
+#include "session/starved.h"
 
 /* Between the looks: long enough for a rank that can go on to be given a processor. */
 static const double default_pause = 0.25;
@@ -21,6 +23,8 @@ struct mpiq_session {
     struct mpiq_remote *remote;       /* of the look that is going on; NULL: none */
     struct mpiq_reader_pool *readers; /* NULL: none run */
     uint64_t *started;                /* by source: when its process was, as of struct mpiq_proc_stat */
+    double cost;                      /* of the last look, in seconds of processor time */
+    bool looked;                      /* there was a look */
     bool found;                       /* sources are those of the next look */
 };
 
@@ -134,7 +138,7 @@ static struct mpiq_error *find_again(struct mpiq_session *session)
         pid = pid || source->gone ? pid : source->pid;
     }
     if (pid == 0)
-        return mpiq_error_create(MPIQ_ERROR_GONE, "all ranks of the job have ended");
+        return mpiq_error_create(MPIQ_ERROR_GONE, "the job has ended");
     struct mpiq_error *error = mpiq_sources_init_around(pid, &now);
     if (error) { /* that rank is just ending: those that are known are read */
         mpiq_error_destroy(error);
@@ -294,27 +298,50 @@ struct mpiq_error *mpiq_check_dll(const struct mpiq_options *options)
                              options->dll);
 }
 
+/* The ranks of the next look. */
+static struct mpiq_error *find_ranks(struct mpiq_session *session)
+{
+    if (session->found)
+        return is_living(&session->sources) ? find_again(session) : NULL;
+    struct mpiq_error *error = find(session);
+    if (!error || error->code != MPIQ_ERROR_NOT_FOUND || !session->looked)
+        return error;
+    mpiq_error_destroy(error);
+    return mpiq_error_create(MPIQ_ERROR_GONE, "the job has ended");
+}
+
+/* What a look has left behind, after a failure too: files are read when they are found, and collectors look
+   once, but ranks that live stay those of the job that is looked at. */
+static void end_look(struct mpiq_session *session, bool failed, bool once)
+{
+    bool living = session->looked && !once && is_living(&session->sources);
+    if (!failed && !once)
+        return;
+    if (!living) {
+        forget(session);
+        return;
+    }
+    mpiq_reader_pool_destroy(mpiq_steal(session->readers));
+    mpiq_sources_drop_looks(&session->sources);
+}
+
 struct mpiq_error *mpiq_session_read(struct mpiq_session *session, struct mpiq_job **ret)
 {
     struct mpiq_job *job = calloc(1, sizeof *job);
     if (!job)
         return mpiq_error_no_memory();
-    struct mpiq_error *error = NULL;
-    if (!session->found)
-        error = find(session);
-    else if (is_living(&session->sources))
-        error = find_again(session);
+    struct mpiq_error *error = find_ranks(session);
     if (!error)
         error = read_twice(session);
     if (!error && !session->remote)
         error = check_ranks(&session->sources);
     if (!error)
         error = mpiq_sources_hand_over(&session->sources, &job->sources);
-    if (!error)
+    if (!error) {
         job->remote = mpiq_steal(session->remote);
-    /* Files are read when they are found, and collectors look once; after a failure all begins anew. */
-    if (error || job->remote || job->sources.snapshot_state_count > 0)
-        forget(session);
+        session->looked = true;
+    }
+    end_look(session, error != NULL, session->remote || job->remote || job->sources.snapshot_state_count > 0);
     if (error)
         mpiq_job_destroy(job);
     else
@@ -350,14 +377,23 @@ struct mpiq_error *mpiq_session_look(struct mpiq_session *session, struct mpiq_j
 {
     struct mpiq_diagnose_options diagnose = {.stall_after = session->options.stall_after};
     struct mpiq_job *job = NULL;
+    uint64_t before = mpiq_share_of(getpid(), true).cpu_ns;
     struct mpiq_error *error = mpiq_session_read(session, &job);
     if (!error)
         error = mpiq_job_decide(job, &diagnose);
+    uint64_t after = mpiq_share_of(getpid(), true).cpu_ns;
+    session->cost = after > before ? (double)(after - before) / 1e9 : 0;
+    mpiq_debug("look", "the look used %.0f ms of a processor", session->cost * 1e3);
     if (error)
         mpiq_job_destroy(job);
     else
         *ret = job;
     return error;
+}
+
+double mpiq_session_cost(const struct mpiq_session *session)
+{
+    return session->cost;
 }
 
 struct mpiq_error *mpiq_job_look(const struct mpiq_options *options, struct mpiq_job **ret)

@@ -323,13 +323,21 @@ struct mpiq_error *mpiq_sources_init(const struct mpiq_options *options, struct 
     return error;
 }
 
+void mpiq_sources_drop_looks(struct mpiq_look_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        mpiq_rank_state_destroy(mpiq_steal(sources->items[i].looks[0]));
+        mpiq_rank_state_destroy(mpiq_steal(sources->items[i].looks[1]));
+    }
+    sources->budget = (struct mpiq_budget){0};
+}
+
 void mpiq_sources_deinit(struct mpiq_look_sources *sources)
 {
+    mpiq_sources_drop_looks(sources);
     for (size_t i = 0; i < sources->count; i++) {
         struct mpiq_look_source *source = &sources->items[i];
         mpiq_target_destroy(source->target);
-        mpiq_rank_state_destroy(source->looks[0]);
-        mpiq_rank_state_destroy(source->looks[1]);
         free(source->path);
         free(source->nspace);
     }

@@ -52,6 +52,8 @@ struct mpiq_error *mpiq_sources_add_gone(struct mpiq_look_sources *sources,
                                          const struct mpiq_look_source *rank);
 /* What was read goes to *ret, with whose it is; from can be read again, all but its snapshots. */
 struct mpiq_error *mpiq_sources_hand_over(struct mpiq_look_sources *from, struct mpiq_look_sources *ret);
+/* The states that were read: they are read again. */
+void mpiq_sources_drop_looks(struct mpiq_look_sources *sources);
 /* Takes a state of that look: *state is NULL then. */
 struct mpiq_error *mpiq_sources_keep(struct mpiq_look_sources *sources, int look,
                                      struct mpiq_rank_state **state);

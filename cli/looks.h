@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * looks - the looks of mpiq watch: at a job that runs, or one snapshot after another.
+ *
+ * It leaves to others: when to look, and what is shown.
+ */
+#ifndef MPIQ_CLI_LOOKS_H
+#define MPIQ_CLI_LOOKS_H
+
+#include <stddef.h>
+
+#include "options.h"
+
+/* Looks that can be stepped back to. */
+enum { LOOKS_KEPT = 32 };
+
+struct looks {
+    struct command_line *line;
+    struct mpiq_session *session;      /* NULL: snapshots are played back */
+    struct mpiq_job *kept[LOOKS_KEPT]; /* the oldest first */
+    size_t count;                      /* of them */
+    size_t taken;                      /* so far, those that are not kept any more too */
+    size_t next;                       /* the target that is played back next */
+};
+
+struct mpiq_error *looks_init(struct looks *looks, struct command_line *line);
+void looks_deinit(struct looks *looks);
+
+/* Whether all snapshots have been played back. */
+bool looks_at_end(const struct looks *looks);
+
+/* One more look.  An error for which mpiq_error_is_gone holds: there will be no other. */
+struct mpiq_error *looks_take(struct looks *looks);
+
+/* Seconds from the begin of one look to that of the next: as the user says, or so many that looking takes
+   less than a hundredth of a processor, but one at least. */
+double looks_interval(const struct looks *looks);
+
+#endif
