@@ -62,6 +62,10 @@ WEAKER_ONLY = ("lines", "why", "open", "ranks")
 # What no library of a level tells, whatever the case: only a patched library and the recorder count calls.
 NOT_KNOWN = {level: ("number", "last_call") for level in ("layouts", "debug info", "calls", "stacks")}
 
+# Levels at which nothing but stacks and the arguments of calls is read, so that nothing is proven: what is said there
+# is held against what the recorder knows (tests/replay/calls.py).
+OUTSIDE = ("calls", "stacks")
+
 # What came of the runs of this session, in order.
 results = []
 
@@ -111,6 +115,10 @@ class Case:
 
     def as_asked(self, level):
         """The case with what a library of that level cannot know left out of it."""
+        if level in OUTSIDE:
+            verdicts = {**dict.fromkeys(self.verdicts), **dict.fromkeys(["unknown", *([] if self.healthy else ["stalled"])])}
+            return dataclasses.replace(self, expected={**self.expected, "first": [], "causes": None, "verdict": [
+                verdict for verdict in verdicts if verdict != "deadlock"]})
         unknown = NOT_KNOWN.get(level, ())
         firsts = [{key: value for key, value in first.items() if key not in unknown} for first in self.firsts]
         return dataclasses.replace(self, expected={**self.expected, **({"first": firsts} if firsts else {})})
