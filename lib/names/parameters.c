@@ -44,7 +44,7 @@ static const struct row rows[] = {
     {"Gather", "bCTBRUrm"},
     {"Gatherv", "bCTBaaUrm"},
     {"Graph_create", "mxaaxp"},
-    {"Intercomm_create", "mxmxgp"},
+    {"Intercomm_create", "mxxxgp"},
     {"Intercomm_merge", "mxp"},
     {"Iprobe", "sgmpS"},
     {"Mprobe", "sgmpS"},

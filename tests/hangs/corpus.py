@@ -62,9 +62,9 @@ WEAKER_ONLY = ("lines", "why", "open", "ranks")
 # What no library of a level tells, whatever the case: only a patched library and the recorder count calls.
 NOT_KNOWN = {level: ("number", "last_call") for level in ("layouts", "debug info", "calls", "stacks")}
 
-# Levels at which nothing but stacks and the arguments of calls is read, so that nothing is proven: what is said there
-# is held against what the recorder knows (tests/replay/calls.py).
-OUTSIDE = ("calls", "stacks")
+# The level at which nothing but stacks and the arguments of calls is read, so that nothing is proven: what is said
+# there is held against what the recorder knows (tests/replay/calls.py).
+OUTSIDE = "calls"
 
 # What came of the runs of this session, in order.
 results = []
@@ -115,7 +115,7 @@ class Case:
 
     def as_asked(self, level):
         """The case with what a library of that level cannot know left out of it."""
-        if level in OUTSIDE:
+        if level == OUTSIDE:
             verdicts = {**dict.fromkeys(self.verdicts), **dict.fromkeys(["unknown", *([] if self.healthy else ["stalled"])])}
             return dataclasses.replace(self, expected={**self.expected, "first": [], "causes": None, "verdict": [
                 verdict for verdict in verdicts if verdict != "deadlock"]})
@@ -149,23 +149,28 @@ class Result:
     stderr: str = ""
 
 
+def level_of(name, answer):
+    """What kind of knowledge an answer on that library is made of."""
+    return answer["job"]["source"] if libraries.proves(name) else OUTSIDE
+
+
 def as_list(value):
     return value if isinstance(value, list) else [value]
 
 
 def rank_set(text, size):
-    """Ranks as mpiq writes them, as a set of (world, rank): "0-2,w1:0"."""
+    """Ranks as mpiq writes them, as a set of (world, rank): "0-2,w1:0", "0-22:2"."""
     found = set()
     text = str(text)
     if text == "all":
         text = f"0-{size - 1}"
     world = 0
     for part in filter(None, text.split(",")):
-        match = re.fullmatch(r"(?:w(\d+):)?(\d+)(?:-(\d+))?", part.strip())
+        match = re.fullmatch(r"(?:w(\d+):)?(\d+)(?:-(\d+)(?::(\d+))?)?", part.strip())
         if not match:
             return {("?", text)}
         world = int(match[1]) if match[1] else world
-        found.update((world, rank) for rank in range(int(match[2]), int(match[3] or match[2]) + 1))
+        found.update((world, rank) for rank in range(int(match[2]), int(match[3] or match[2]) + 1, int(match[4] or 1)))
     return found
 
 
@@ -216,7 +221,7 @@ def look(mpiq, pid, *arguments):
 def wrong_verdict(case, line, answer, status):
     """Why the verdict is wrong, or ""."""
     verdict = answer["verdict"]
-    level = answer["job"]["source"]
+    level = level_of(line.name, answer)
     allowed = list(case.at(line.name, level).verdicts) + case.as_asked(level).verdicts
     if case.healthy:
         # On a busy machine nothing may move between two readings: then nothing is known, and no alarm is right.
@@ -351,7 +356,7 @@ def pause_option(pause):
 def wrong_live_answer(case, name, answer):
     """Why the first finding is neither the one asked for nor the weaker one that is recorded for that library, or "",
     and what it lacks."""
-    level = answer["job"]["source"]
+    level = level_of(name, answer)
     wanted = case.at(name, level)
     wrong, lost = wrong_first(wanted, answer)
     wrong = wrong or recorded.difference(wanted, name, answer)

@@ -619,3 +619,16 @@ CASE(one_end_is_periodic)
                       1, WORLD, IGNORE));
     HANG(MPI_Barrier(WORLD));
 }
+
+/* The message is larger than what was posted for it, and the receiver is outside MPI. */
+CASE(too_little_room)
+{
+    MPI_Request request;
+
+    if (rank == 1)
+        MPI_Irecv(large_received, 4, MPI_INT, 0, 1, WORLD, &request);
+    MPI_Barrier(WORLD);
+    if (rank == 1)
+        HANG(sleep_for_ever());
+    HANG(MPI_Send(large, LARGE, MPI_INT, 1, 1, WORLD));
+}

@@ -231,3 +231,15 @@ CASE_THREADS(receive_under_a_lock)
     }
     HANG(MPI_Recv(small_received, 1, MPI_INT, 1 - rank, 6, WORLD, MPI_STATUS_IGNORE));
 }
+
+/* Two threads of one rank in collectives on one communicator at once, which MPI forbids. */
+CASE_THREADS(two_threads_in_one_barrier)
+{
+    static MPI_Comm world;
+
+    world = WORLD;
+    if (rank == 1)
+        HANG(WAIT_FOR_NOBODY(0));
+    start(barrier_on, &world);
+    HANG(MPI_Barrier(WORLD));
+}

@@ -15,18 +15,32 @@ Each hanging case is one of
            more than the recorder's
 """
 import collections
+import pathlib
 import sys
 
-import corpus
-import expectations
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "hangs")]
+
+import corpus # noqa: E402
+import expectations # noqa: E402
 
 # A library of which nothing but stacks and arguments is read, and the same one under the recorder.
-RECORDERS = {"mpich": "mpich+record"}
+RECORDERS = {"mpich": "mpich+record", "openmpi+ucx": "openmpi+ucx+record", "openmpi+ofi": "openmpi+ofi+record"}
 GRADES = ("equal", "weaker", "none", "wrong")
-# What the two may know of a part of a wait, and what it is called in the table.
-FIELDS = {"peer": "peer", "tag": "tag", "collective": "collective", "communicator": "communicator"}
+# What the two may know of a part of a wait.
+FIELDS = ("peer", "tag", "collective", "communicator")
+# Where the members of a collective differ in an argument, what its callers gave for it.
+ARGUMENTS = {"bytes": "count", "op": "op", "root": "root"}
+
+# What may be missing where it is said who waits for whom.
+BESIDES = {"tag", "communicator", *ARGUMENTS.values()}
 
 Grade = collections.namedtuple("Grade", "grade why")
+
+
+def says_who_waits(seen):
+    """Whether calls, peers and collectives are the recorder's."""
+    return seen.grade == "equal" or seen.grade == "weaker" and set(seen.why.split(", ")) <= BESIDES
 
 
 def world_rank(text):
@@ -46,20 +60,28 @@ def compare_parts(told, known):
         if field not in known or field == "collective" and known["kind"] != "collective":
             continue
         if field not in told:
-            lacking.append(FIELDS[field])
+            lacking.append(field)
         elif world_rank(told[field]) != world_rank(known[field]):
-            wrong.append(f"{FIELDS[field]} {told[field]}, recorded {known[field]}")
+            wrong.append(f"{field} {told[field]}, recorded {known[field]}")
     return wrong, lacking
+
+
+def is_same_place(told, known):
+    """Whether a rank is in the same function of the program's, outside MPI."""
+    return not known.get("call") and told.get("site", {}).get("function") == known.get("site", {}).get("function")
 
 
 def compare_ranks(told, known):
     """(wrong, lacking) of one rank against the recorder's."""
     if not told.get("call"):
-        return [], ["call"] if known.get("call") else []
+        return [], [] if is_same_place(told, known) else ["call"]
     if told["call"] != known.get("call"):
         return [f"in {told['call']}, recorded {known.get('call') or known['state']}"], []
     wrong, lacking = [], []
     said, recorded = parts(told), parts(known)
+    if not said: # such a call says by its name what it is
+        said = [{"kind": "collective", "collective": part["collective"]} for part in recorded
+                if part["kind"] == "collective" and part.get("collective") == told["call"]]
     for part in recorded:
         alike = [compare_parts(one, part) for one in said if one["kind"] == part["kind"]]
         if not alike:
@@ -89,17 +111,21 @@ def grade(case, told, known):
     wrong, lacking, named = [], [], False
     for rank in sorted(concerned & by_rank["known"].keys()):
         mine = by_rank["told"].get(rank, {})
-        named = named or bool(mine.get("call"))
+        named = named or bool(mine.get("call")) or is_same_place(mine, by_rank["known"][rank])
         one_wrong, one_lacking = compare_ranks(mine, by_rank["known"][rank])
         wrong += [f"rank {rank[1]}: {reason}" for reason in one_wrong]
         lacking += one_lacking
+    argument = ARGUMENTS.get(first.get("field"))
+    if argument and not all(any(argument in part for part in parts(by_rank["told"].get(rank, {})))
+                            for rank in concerned & by_rank["known"].keys()):
+        lacking.append(argument)
     suspects = corpus.rank_set((told["findings"] or [{}])[0].get("suspects") or "", case.ranks)
     if suspects - corpus.rank_set(first.get("suspects") or "", case.ranks):
         wrong.append(f"suspects {told['findings'][0]['suspects']}, recorded {first.get('suspects')}")
     if wrong:
         return Grade("wrong", "; ".join(wrong))
-    if not named or not told["findings"]:
-        return Grade("none", "all ranks do the same" if named else "no call is known")
+    if not named:
+        return Grade("none", "no call is known")
     counted = collections.Counter(lacking)
     return Grade("weaker", ", ".join(counted)) if counted else Grade("equal", "")
 

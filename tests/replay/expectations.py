@@ -15,6 +15,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "hangs")]
 
+import calls # noqa: E402
 import corpus # noqa: E402
 import packs # noqa: E402
 
@@ -29,7 +30,7 @@ class Recorded:
 
     @property
     def level(self):
-        return self.answer["job"]["source"]
+        return corpus.level_of(self.line, self.answer)
 
 
 def replayed(program, recorded=packs.RECORDED, line=None):
@@ -59,7 +60,9 @@ def complaints(program, recorded=packs.RECORDED):
     """What is wrong with the recorded answers, and with what the cases allow."""
     cases = {case.name: case for case in corpus.load()}
     source = sources(recorded)
-    for one in replayed(program, recorded):
+    answers = replayed(program, recorded)
+    yield from calls.complaints(answers, cases.values())
+    for one in answers:
         case = cases.get(one.name)
         if not case:
             yield f"{one.line} {one.name}: recorded, but no case any more"

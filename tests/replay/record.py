@@ -58,15 +58,15 @@ def unread(answer):
         re.search("does not stop|timed out|did not stop", problem["text"]) for problem in rank.get("problems", []))]
 
 
-def is_settled(case, answer):
+def is_settled(case, line, answer):
     """Whether another look could hardly tell more."""
     if unread(answer):
         return False
     verdict = answer["verdict"]
+    if corpus.level_of(line.name, answer) == corpus.OUTSIDE: # nothing is proven there
+        return True
     if case.healthy:
         return verdict in case.verdicts
-    if answer["job"]["source"] in corpus.OUTSIDE: # nothing is proven there
-        return True
     if verdict in ("deadlock", "stalled"):
         return True
     return verdict in case.verdicts and (verdict != "running" or not corpus.wrong_first(case, answer)[0])
@@ -81,7 +81,7 @@ def record(case, line, executable, mpiq, path):
             job.step_back()
         for pause in PAUSES:
             answer = look(mpiq, job.pid, path, *corpus.pause_option(pause))
-            if is_settled(case, answer):
+            if is_settled(case, line, answer):
                 break
         job.listen()
         came_out = {rank for rank in job.through if (0, rank) in case.stuck}

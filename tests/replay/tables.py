@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/CORPUS.md and the tables of docs/STOCK.md, made from the recorded answers.
+"""docs/CORPUS.md, docs/CALLS.md and the tables of docs/STOCK.md, made from the recorded answers.
 
 Usage: tests/replay/tables.py REPLAY [--write]: says what is not up to date, or writes it.
 """
@@ -10,8 +10,10 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "hangs")]
 
+import calls # noqa: E402
 import corpus # noqa: E402
 import expectations # noqa: E402
+from support import libraries # noqa: E402
 
 DOCS = HERE.parent.parent / "docs"
 BEGIN, END = "<!-- recorded answers: begin -->\n", "<!-- recorded answers: end -->\n"
@@ -28,10 +30,32 @@ compares them to the letter, and holds them against what the cases ask for.
 
 A cell has the verdict. **named**: the first finding has the ranks, the call and every other field that the case asks
 for. *weaker*: a weaker answer, which the case's file allows with the reason; the list is at the end. No other answer
-passes the tests. `-`: not recorded, because the program does not hang there or the library lacks the calls. On a level
+passes the tests. On libraries that keep their messages where mpiq cannot read them nothing is proven; how much of the
+recorder's answer is said there is told by a word of [CALLS.md](CALLS.md). `-`: not recorded, because the program does not hang there or the library lacks the calls. On a level
 that keeps no counts (`layouts`), running numbers are not asked for.
 
 `./dev record CASE` records cases anew, `./dev record --answers` writes the answers and this file.
+"""
+
+CALLS = """\
+<!-- SPDX-License-Identifier: BSD-3-Clause -->
+<!-- Written by ./dev record --answers. -->
+# Without a recorder: what the arguments of waiting calls tell
+
+Of a job that hangs on MPICH, or on Open MPI over UCX or libfabric, no message queue can be read. What a rank waits for
+is then read from the arguments of its call, which are still in its caller's registers and frames: a hint, never a
+proof. Each hanging program of the corpus ([CORPUS.md](CORPUS.md)) was recorded without the recorder and with it, and
+the two first screens are compared, rank by rank, for the ranks that the recorder's first finding is about:
+
+- **equal**: the same calls, and each waits for the same: peer, tag, communicator, collective, and the argument in which
+  the members of a collective differ.
+- **weaker**: some of that is not said, and the rest is the same.
+- **none**: of no such rank it is known which call it is in.
+- **wrong**: something else is said. A test fails if there is one.
+
+*Who waits for whom*: calls, peers and collectives are the same; a tag, a communicator without a name, or an argument
+may be missing.
+
 """
 
 
@@ -52,6 +76,7 @@ class Table:
         self.answers = {(one.name, one.line): one for one in recorded}
         self.source = expectations.sources()
         self.cases = [case for case in corpus.load() if any((case.name, line) in self.answers for line in self.lines)]
+        self.grades = calls.grades(recorded, self.cases)
 
     def is_named(self, case, line):
         one = self.answers[case.name, line]
@@ -62,6 +87,9 @@ class Table:
         if one is None:
             return "-"
         verdict = one.answer["verdict"]
+        if not libraries.proves(line):
+            seen = self.grades.get((case.name, line))
+            return f"{verdict}, {seen.grade}" if seen else verdict
         if not self.is_named(case, line):
             return f"{verdict}, *weaker*"
         return f"{verdict}, named" if case.firsts else verdict
@@ -88,8 +116,32 @@ class Table:
             ("others (cannot be proven, or end by themselves)",
              lambda line: len(of(line, lambda case: not case.healthy and not case.firsts))),
         ]
-        return markdown([["", *self.lines]] + [[title, *(str(count(line)) for line in self.lines)]
-                                               for title, count in questions])
+        lines = [line for line in self.lines if libraries.proves(line)]
+        return markdown([["", *lines]] + [[title, *(str(count(line)) for line in lines)] for title, count in questions])
+
+    def calls(self):
+        """How much is said on the libraries that prove nothing: the sums, and what is lacking where."""
+        lines = [line for line in calls.RECORDERS if line in self.lines]
+
+        def share(line, wanted):
+            of = [seen for (_, at), seen in self.grades.items() if at == line]
+            count = sum(wanted(seen) for seen in of)
+            return f"{count} ({100 * count // max(len(of), 1)} %)"
+
+        sums = [["", *lines],
+                ["programs that hang", *(str(sum(at == line for _, at in self.grades)) for line in lines)]]
+        sums += [[grade, *(share(line, lambda seen, grade=grade: seen.grade == grade) for line in lines)]
+                 for grade in calls.GRADES]
+        sums.append(["who waits for whom is equal", *(share(line, calls.says_who_waits) for line in lines)])
+        rows = [["case", "libraries", "", "not said"]]
+        for case in self.cases:
+            found = {}
+            for line in lines:
+                seen = self.grades.get((case.name, line))
+                if seen and seen.grade != "equal":
+                    found.setdefault(seen, []).append(line)
+            rows += [[f"{case.family}: {case.name}", ", ".join(of), seen.grade, seen.why] for seen, of in found.items()]
+        return f"## Sums\n\n{markdown(sums)}\n## Cases that are not equal\n\n{markdown(rows)}"
 
     def library(self, line):
         return next(one.answer["job"].get("mpi", "") for (_, of), one in self.answers.items() if of == line)
@@ -127,8 +179,10 @@ def main():
     table = Table(sys.argv[1])
     made = {"CORPUS.md": f"{INTRODUCTION}\n## Sums\n\n{table.sums()}\n## Cases\n\n{table.rows()}\n"
                          f"## Weaker answers\n\n{table.weaker()}"}
+    made["CALLS.md"] = CALLS + table.calls()
     made["STOCK.md"] = stock(table)
-    stale = [name for name, text in made.items() if (DOCS / name).read_text(encoding="utf-8") != text]
+    stale = [name for name, text in made.items()
+             if not (DOCS / name).exists() or (DOCS / name).read_text(encoding="utf-8") != text]
     for name in stale:
         if "--write" in sys.argv[2:]:
             (DOCS / name).write_text(made[name], encoding="utf-8")

@@ -58,7 +58,6 @@ class Line:
         self.release = name.split("-")[0]
         self.patched = "-" not in name
         self.distribution = name.endswith("-debian") # as it is shipped: stripped, not built by us
-        self.proves = True # of which more is known than stacks
 
     def command(self, program):
         """A program of this Open MPI; Debian's alternatives may point `mpirun` to another MPI library."""
@@ -127,7 +126,6 @@ class Library(Line):
         self.patched = False
         self.distribution = not self.how
         self.recorded = "record" in self.how
-        self.proves = self.recorded or self.library == "openmpi"
 
     def enter(self):
         return [str(ROOT), "enter", self.root] if self.root else []
@@ -165,6 +163,13 @@ def recorder(root):
 def recorder_of_root(root):
     done = subprocess.run([ROOT, "recorder", root], stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout.strip()
+
+
+def proves(name):
+    """Whether more is read of a library than stacks and what calls were given: so not where its messages are kept by
+    somebody whose memory mpiq does not know."""
+    library, *how = name.rpartition(":")[2].split("+")
+    return "record" in how or "mpich" not in library and not {"ucx", "ofi"} & set(how)
 
 
 def line(name):
