@@ -373,3 +373,14 @@ CASE(collective_on_a_duplicate)
     MPI_Comm_set_name(duplicate, "duplicate");
     HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, rank == 1 ? duplicate : WORLD));
 }
+
+/* Only the lower ranks can hold up a rank in MPI_Scan: that rank 2 never comes is nothing to rank 1. */
+CASE(scan_waits_for_the_lower_rank)
+{
+    if (rank == 0)
+        HANG(compute_for_ever());
+    else if (rank == 1)
+        HANG(MPI_Scan(small, small_received, 1, MPI_INT, MPI_SUM, WORLD));
+    else
+        HANG(WAIT_FOR_NOBODY(2));
+}

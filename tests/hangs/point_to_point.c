@@ -632,3 +632,52 @@ CASE(too_little_room)
         HANG(sleep_for_ever());
     HANG(MPI_Send(large, LARGE, MPI_INT, 1, 1, WORLD));
 }
+
+/* The messages are taken in the order in which they were sent: the second one is larger than its room. */
+CASE(too_little_room_for_the_second)
+{
+    MPI_Request requests[2];
+
+    if (rank == 1) {
+        MPI_Irecv(large_received, LARGE, MPI_INT, 0, 1, WORLD, &requests[0]);
+        MPI_Irecv(small_received, 4, MPI_INT, 0, 1, WORLD, &requests[1]);
+    }
+    MPI_Barrier(WORLD);
+    if (rank == 1)
+        HANG(sleep_for_ever());
+    MPI_Isend(large, LARGE, MPI_INT, 1, 1, WORLD, &requests[0]);
+    MPI_Isend(large, LARGE / 2, MPI_INT, 1, 1, WORLD, &requests[1]);
+    HANG(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+}
+
+/* Any tag, but of one rank: the message of the other one is not for it. */
+CASE(any_tag_from_the_wrong_source)
+{
+    if (rank == 0)
+        HANG(MPI_Recv(small_received, 1, MPI_INT, 2, MPI_ANY_TAG, WORLD, MPI_STATUS_IGNORE));
+    else if (rank == 1)
+        HANG(MPI_Ssend(small, 1, MPI_INT, 0, 1, WORLD));
+    else
+        HANG(WAIT_FOR_NOBODY(0));
+}
+
+/* What the barrier sends to rank 0 is not for its receive, which takes anything. */
+CASE(receive_of_anything_beside_a_barrier)
+{
+    if (rank == 0)
+        HANG(MPI_Recv(small_received, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD, MPI_STATUS_IGNORE));
+    else
+        HANG(MPI_Barrier(WORLD));
+}
+
+/* Each rank's MPI_COMM_SELF is another one: the message that rank 1 has sent there is not for rank 0. */
+CASE(another_ones_self_communicator)
+{
+    MPI_Request request;
+
+    if (rank == 1) {
+        MPI_Isend(large, LARGE, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
+        HANG(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+    HANG(MPI_Recv(large_received, LARGE, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+}
