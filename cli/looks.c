@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Seconds. */
-static const double interval_least = 1, interval_most = 60, share_most = 0.01;
+static const double interval_least = 1, interval_most = 120, share_most = 0.01;
 
 /* Whether all targets are snapshots: then each is a look, where report would merge them. */
 static bool plays_back(const struct command_line *line)
@@ -42,25 +42,29 @@ bool looks_at_end(const struct looks *looks)
     return !looks->session && looks->next >= looks->line->options.target_count;
 }
 
-struct mpiq_error *looks_take(struct looks *looks)
+struct mpiq_error *looks_take(struct looks *looks, struct mpiq_job **ret)
 {
-    struct mpiq_job *job = NULL;
-    struct mpiq_error *error = looks->session ? mpiq_session_look(looks->session, &job) : play(looks, &job);
-    if (error)
-        return error;
+    struct mpiq_error *error = looks->session ? mpiq_session_look(looks->session, ret) : play(looks, ret);
+    looks->taking_cost = looks->session ? mpiq_session_cost(looks->session) : 0;
+    return error;
+}
+
+void looks_keep(struct looks *looks, struct mpiq_job *job)
+{
     if (looks->count == LOOKS_KEPT) {
         mpiq_job_destroy(looks->kept[0]);
         memmove(looks->kept, looks->kept + 1, --looks->count * sizeof *looks->kept);
     }
     looks->kept[looks->count++] = job;
     looks->taken++;
-    return NULL;
+    looks->cost = looks->taking_cost;
 }
 
 double looks_interval(const struct looks *looks)
 {
     if (looks->line->interval > 0)
         return looks->line->interval;
-    double fair = looks->session ? mpiq_session_cost(looks->session) / share_most : 0;
+    /* The first look parses what all others find parsed. */
+    double fair = looks->taken > 1 ? looks->cost / share_most : 0;
     return fair < interval_least ? interval_least : fair > interval_most ? interval_most : fair;
 }

@@ -20,17 +20,21 @@ struct looks {
     struct mpiq_job *kept[LOOKS_KEPT]; /* the oldest first */
     size_t count;                      /* of them */
     size_t taken;                      /* so far, those that are not kept any more too */
+    double cost;                       /* of the look that was kept last, in seconds of processor time */
+    double taking_cost;                /* of the one that was taken last: looks_take's */
     size_t next;                       /* the target that is played back next */
 };
 
 struct mpiq_error *looks_init(struct looks *looks, struct command_line *line);
 void looks_deinit(struct looks *looks);
 
+/* One more look, which looks_keep takes.  Another thread may use everything else meanwhile.  An error for
+   which mpiq_error_is_gone holds: there will be no other. */
+struct mpiq_error *looks_take(struct looks *looks, struct mpiq_job **ret);
+void looks_keep(struct looks *looks, struct mpiq_job *job);
+
 /* Whether all snapshots have been played back. */
 bool looks_at_end(const struct looks *looks);
-
-/* One more look.  An error for which mpiq_error_is_gone holds: there will be no other. */
-struct mpiq_error *looks_take(struct looks *looks);
 
 /* Seconds from the begin of one look to that of the next: as the user says, or so many that looking takes
    less than a hundredth of a processor, but one at least. */

@@ -8,6 +8,7 @@
 
 #include "looks.h"
 #include "say.h"
+#include "watch_screen.h"
 
 static double now(void)
 {
@@ -45,7 +46,8 @@ static int print_lines(struct looks *looks)
     int status = EXIT_FINE;
     while (status == EXIT_FINE && !looks_at_end(looks)) {
         double begin = now();
-        struct mpiq_error *error = looks_take(looks);
+        struct mpiq_job *job = NULL;
+        struct mpiq_error *error = looks_take(looks, &job);
         if (error && mpiq_error_is_gone(error)) {
             fprintf(stderr, "mpiq: %s\n", mpiq_error_message(error));
             mpiq_error_destroy(error);
@@ -53,8 +55,10 @@ static int print_lines(struct looks *looks)
         }
         if (error)
             status = say_error(error);
-        else
+        else {
+            looks_keep(looks, job);
             status = print_line(looks);
+        }
         if (error && looks->taken > 0)
             status = EXIT_FINE;
         if (status == EXIT_FINE && looks->session)
@@ -69,7 +73,7 @@ int watch(struct command_line *line)
     struct mpiq_error *error = looks_init(&looks, line);
     if (error)
         return say_error(error);
-    int status = print_lines(&looks);
+    int status = line->plain ? print_lines(&looks) : watch_screen(&looks);
     looks_deinit(&looks);
     return status;
 }

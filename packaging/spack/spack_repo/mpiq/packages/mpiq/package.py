@@ -29,5 +29,6 @@ class Mpiq(MesonPackage):
     depends_on("libdwarf@0.11: ~shared +pic")
     depends_on("elfutils@0.188:")
     depends_on("libseccomp")
+    depends_on("ncurses")
     depends_on("zlib-api")
     depends_on("zstd")
