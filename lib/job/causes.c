@@ -107,7 +107,7 @@ static bool is_elsewhere(const struct mpiq_finding *finding)
 {
     return finding->kind == MPIQ_FINDING_RANK_GONE || finding->kind == MPIQ_FINDING_RANK_STOPPED ||
            finding->kind == MPIQ_FINDING_RANK_ELSEWHERE || finding->kind == MPIQ_FINDING_POLLING_UNMATCHED ||
-           finding->kind == MPIQ_FINDING_WINDOW_WAIT;
+           finding->kind == MPIQ_FINDING_WINDOW_WAIT || finding->kind == MPIQ_FINDING_FILE_LOCK;
 }
 
 /* For calls that not all members have entered: the cause is what the missing members do, as far as the chain
@@ -116,7 +116,8 @@ static void link_unproven(struct mpiq_diagnosis *diagnosis)
 {
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
         struct mpiq_finding *finding = &diagnosis->findings[i];
-        if (finding->proven || finding->kind != MPIQ_FINDING_COLLECTIVE_INCOMPLETE)
+        bool lock = finding->kind == MPIQ_FINDING_FILE_LOCK;
+        if (finding->proven || (finding->kind != MPIQ_FINDING_COLLECTIVE_INCOMPLETE && !lock))
             continue;
         uint32_t cause = MPIQ_NONE;
         for (size_t j = 0; j < diagnosis->finding_count; j++) {
@@ -130,10 +131,12 @@ static void link_unproven(struct mpiq_diagnosis *diagnosis)
             }
             if (i == j || !mpiq_rank_set_overlaps(&finding->missing, &other->ranks))
                 continue;
-            if (is_elsewhere(other)) {
+            if (is_elsewhere(other) && !(lock && mpiq_rank_set_overlaps(&other->missing, &finding->ranks))) {
                 cause = (uint32_t)j;
                 break;
             }
+            if (lock)
+                continue;
             /* The one who is missing waits in a call itself; the earlier call comes first.  Of two that wait
                for each other it is the one that somebody never started: it holds up who waits for it alone;
                or the one that tells whom to look at. */

@@ -91,6 +91,7 @@ uint8_t mpiq_finding_weight(const struct mpiq_finder *finder, const struct mpiq_
     case MPIQ_FINDING_RANK_ELSEWHERE:
         return 3;
     case MPIQ_FINDING_WINDOW_WAIT:
+    case MPIQ_FINDING_FILE_LOCK:
         return 5;
     case MPIQ_FINDING_RECEIVE_UNMATCHED:
     case MPIQ_FINDING_SEND_UNMATCHED:

@@ -66,7 +66,8 @@ enum mpiq_blocking mpiq_blocking_call(const char *name);
 /* Whether a call of MPI's asks for messages: MPI_Iprobe, MPI_Mprobe.  NULL: no. */
 bool mpiq_call_probes(const char *name);
 
-/* Whether a call of MPI's waits for what other ranks do at a window: MPI_Win_wait, MPI_Win_lock.  NULL: no. */
+/* Whether a call of MPI's waits for what other ranks do at a window: MPI_Win_wait, MPI_Win_lock.  NULL: no.
+ */
 bool mpiq_call_waits_in_window(const char *name);
 
 /* The collective call that a thread is in. */

@@ -146,6 +146,16 @@ static bool is_on_alike(const struct mpiq_finder *finder, const struct mpiq_evid
     return comms[x].made != MPIQ_NONE && comms[x].made == comms[y].made;
 }
 
+/* Who has the lock on a file that it sleeps for. */
+static uint32_t lock_of(const struct mpiq_finder *finder, const struct mpiq_evidence *evidence)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, evidence->process);
+    bool sure;
+    return rank && evidence->thread != MPIQ_NONE
+               ? mpiq_lock_holder(finder->job, rank, &finder->job->threads[evidence->thread], &sure)
+               : MPIQ_NONE;
+}
+
 static bool is_class(const struct mpiq_finder *finder, const struct mpiq_evidence *evidence,
                      const struct mpiq_evidence *wanted)
 {
@@ -153,7 +163,7 @@ static bool is_class(const struct mpiq_finder *finder, const struct mpiq_evidenc
                      (evidence->call && wanted->call && strcmp(evidence->call, wanted->call) == 0);
     return same_call && evidence->site == wanted->site && evidence->doing == wanted->doing &&
            evidence->number == wanted->number && evidence->aside == wanted->aside &&
-           is_on_alike(finder, evidence, wanted) &&
+           is_on_alike(finder, evidence, wanted) && lock_of(finder, evidence) == lock_of(finder, wanted) &&
            same_operation(finder->job, evidence->operation, wanted->operation) &&
            (evidence->operation != MPIQ_NONE ||
             mpiq_given_alike(finder->job, evidence->thread, wanted->thread));

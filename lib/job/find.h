@@ -48,6 +48,7 @@ void mpiq_find_cycles(struct mpiq_finder *finder);
 void mpiq_find_truncations(struct mpiq_finder *finder);
 void mpiq_find_overlaps(struct mpiq_finder *finder);
 void mpiq_find_windows(struct mpiq_finder *finder);
+void mpiq_find_locks(struct mpiq_finder *finder);
 void mpiq_find_polling(struct mpiq_finder *finder);
 void mpiq_find_ranks(struct mpiq_finder *finder);
 void mpiq_find_stacks(struct mpiq_finder *finder);

@@ -152,6 +152,16 @@ static bool is_worth(enum mpiq_rank_doing doing, bool waited_for)
     }
 }
 
+/* Whether it sleeps for a lock that a rank of the job has: that one is the finding. */
+static bool waits_for_rank(const struct mpiq_finder *finder, const struct mpiq_rank_diagnosis *rank)
+{
+    const struct mpiq_job_state *job = finder->job;
+    bool sure;
+    return rank->doing == MPIQ_DOING_ASLEEP && rank->thread != MPIQ_NONE &&
+           mpiq_lock_holder(job, &job->ranks[finder->graph->thread_ranks[rank->thread]],
+                            &job->threads[rank->thread], &sure) != MPIQ_NONE;
+}
+
 /* A thread that sleeps while another one of its rank waits in MPI, and that may yet act for it. */
 static uint32_t sleeping_thread(const struct mpiq_finder *finder, uint32_t process)
 {
@@ -197,7 +207,7 @@ void mpiq_find_ranks(struct mpiq_finder *finder)
                 continue;
             group.doing = MPIQ_DOING_ASLEEP;
             group.site = finder->job->threads[group.thread].site;
-        } else if (!is_worth(rank->doing, waited_for)) {
+        } else if (!is_worth(rank->doing, waited_for) || waits_for_rank(finder, rank)) {
             continue;
         }
         uint32_t at = 0;

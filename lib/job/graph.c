@@ -176,7 +176,9 @@ static bool begin(struct mpiq_wait_graph *graph)
         for (uint32_t j = 0; j < rank->thread_count; j++) {
             uint32_t thread = rank->first_thread + j;
             graph->thread_ranks[thread] = i;
-            if (runs && job->threads[thread].held == MPIQ_YES)
+            bool sure;
+            bool locked = mpiq_lock_holder(job, rank, &job->threads[thread], &sure) != MPIQ_NONE && sure;
+            if (runs && (job->threads[thread].held == MPIQ_YES || locked))
                 graph->thread_nodes[thread] =
                     mpiq_graph_append(graph, (struct mpiq_node){.kind = MPIQ_KIND_THREAD, .subject = thread});
             else if (runs && mpiq_thread_polls(job, rank, &job->threads[thread]) &&

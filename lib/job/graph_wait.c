@@ -2,6 +2,7 @@
 /* The edge rule: which ranks each operation waits for, and how many of a wait's operations must complete. */
 #include "job/collective.h"
 #include "job/graph.h"
+#include "job/rank_activity.h"
 
 /* Whether a process is in MPI, where it takes in what comes. */
 static bool takes_in(const struct mpiq_wait_graph *graph, uint32_t process)
@@ -533,6 +534,12 @@ static uint32_t build_from_stack(struct mpiq_wait_graph *graph, const struct mpi
 uint32_t mpiq_build_wait(struct mpiq_wait_graph *graph, const struct mpiq_job_rank *rank,
                          const struct mpiq_job_thread *thread)
 {
+    bool sure;
+    uint32_t holder = thread->in_mpi ? MPIQ_NONE : mpiq_lock_holder(graph->job, rank, thread, &sure);
+    if (holder != MPIQ_NONE) { /* only those that are sure have a node */
+        mpiq_graph_edge(graph, mpiq_rank_node(holder), MPIQ_NONE);
+        return 1;
+    }
     return thread->wait_count > 0 ? build_recorded(graph, rank, thread)
                                   : build_from_stack(graph, rank, thread);
 }

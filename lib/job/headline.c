@@ -507,6 +507,7 @@ static const char *headline(struct mpiq_finder *finder, struct mpiq_finding *fin
     case MPIQ_FINDING_REQUEST_LEAK:
     case MPIQ_FINDING_UNEXPECTED_BACKLOG:
     case MPIQ_FINDING_WINDOW_WAIT:
+    case MPIQ_FINDING_FILE_LOCK:
     case MPIQ_FINDING_POLLING_UNMATCHED:
     case MPIQ_FINDING_STACKS_DIFFER:
     case MPIQ_FINDING_MESSAGE_LOST:
@@ -525,7 +526,8 @@ void mpiq_find_headlines(struct mpiq_finder *finder)
         bool waits = finding->kind == MPIQ_FINDING_COLLECTIVE_INCOMPLETE ||
                      finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED ||
                      finding->kind == MPIQ_FINDING_SEND_UNMATCHED ||
-                     finding->kind == MPIQ_FINDING_WAIT_CYCLE || finding->kind == MPIQ_FINDING_WINDOW_WAIT;
+                     finding->kind == MPIQ_FINDING_WAIT_CYCLE || finding->kind == MPIQ_FINDING_WINDOW_WAIT ||
+                     finding->kind == MPIQ_FINDING_FILE_LOCK;
         const char *text = finding->consequence_of != MPIQ_NONE && waits ? consequence(finder, finding)
                                                                          : headline(finder, finding);
         finding->text = finding->consequence_of == MPIQ_NONE && finding->proven

@@ -6,7 +6,7 @@
 #include "job/collective.h"
 
 /* A sleeper spends some microseconds on being stopped for its stack, and on going back to sleep. */
-enum { THREAD_MULTIPLE = 3, COST_OF_A_LOOK_NS = 1000000 };
+enum { THREAD_FUNNELED = 1, THREAD_MULTIPLE = 3, COST_OF_A_LOOK_NS = 1000000 };
 
 static bool any_held(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
 {
@@ -40,6 +40,20 @@ bool mpiq_thread_waits_for_own(const struct mpiq_job_state *job, const struct mp
     bool own =
         thread->sleep == MPIQ_SLEEP_PRIVATE_FUTEX || (thread->sleep == MPIQ_SLEEP_SIGNAL_FUTEX && !posted);
     return own || joins;
+}
+
+uint32_t mpiq_lock_holder(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                          const struct mpiq_job_thread *thread, bool *sure)
+{
+    *sure = thread->sleep == MPIQ_SLEEP_LOCK;
+    if (thread->lock_holder <= 0 || thread->lock_holder == rank->pid || !mpiq_thread_sleeps(thread))
+        return MPIQ_NONE;
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        const struct mpiq_job_rank *other = &job->ranks[i];
+        if (other->pid == thread->lock_holder && other->host == rank->host)
+            return other->process;
+    }
+    return MPIQ_NONE;
 }
 
 /* A wait for another thread, by its name: those with a timeout have other names. */
@@ -95,12 +109,27 @@ static bool any_in_mpi(const struct mpiq_job_state *job, const struct mpiq_job_r
     return any_held(job, rank);
 }
 
+/* Whether the main thread, which alone may call MPI, sleeps for a lock. */
+static bool main_waits_for_lock(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
+{
+    bool alone = rank->thread_level >= 0 && rank->thread_level <= THREAD_FUNNELED;
+    for (uint32_t i = 0; alone && i < rank->thread_count; i++) {
+        const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
+        bool sure;
+        if (thread->tid == rank->pid)
+            return mpiq_lock_holder(job, rank, thread, &sure) != MPIQ_NONE && sure;
+    }
+    return false;
+}
+
 bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                          const struct mpiq_job_thread *thread)
 {
     if (thread->helper)
         return false;
     bool multiple = rank->thread_level < 0 || rank->thread_level >= THREAD_MULTIPLE;
+    if (thread->held != MPIQ_YES && !thread->in_mpi && main_waits_for_lock(job, rank))
+        return false;
     if (thread->held == MPIQ_YES || mpiq_thread_polls(job, rank, thread) || !any_in_mpi(job, rank))
         return true;
     return multiple && !mpiq_thread_waits_for_own(job, thread) && !mpiq_thread_taken_idle(job, rank, thread);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rank_activity - what each rank does, before asking why: blocked, polling, computing, asleep, stopped, gone. */
+/* rank_activity - what each rank does, before asking why: blocked, polling, computing, asleep, stopped, gone.
+ */
 #ifndef MPIQ_RANK_ACTIVITY_H
 #define MPIQ_RANK_ACTIVITY_H
 
@@ -31,6 +32,11 @@ bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job
 /* Whether that thread was asleep all the time between the looks, but for what the looks themselves cost it,
    and not in one of MPI's waits. */
 bool mpiq_thread_sleeps(const struct mpiq_job_thread *thread);
+
+/* The process of the job that has the lock on a file for which that thread sleeps outside MPI; MPIQ_NONE.
+   *sure: nothing else can end that sleep, and it lasted from the first look to the second. */
+uint32_t mpiq_lock_holder(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                          const struct mpiq_job_thread *thread, bool *sure);
 
 /* Seconds that a rank's thread is in its innermost wait; -1 not known. */
 double mpiq_waited(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "job/collective.h"
 #include "job/given.h"
+#include "job/rank_activity.h"
 
 /* Parts that are listed; a wait may have a hundred thousand. */
 enum { MOST_PARTS = 8 };
@@ -185,6 +186,8 @@ static const char *part_text(struct mpiq_finder *finder, const struct mpiq_job_r
     }
     case MPIQ_PART_LAUNCHER:
         return "a connection through the launcher";
+    case MPIQ_PART_LOCK:
+        return part->lock;
     default:
         return mpiq_words_operation(arena, finder->job, rank, part->operation);
     }
@@ -281,11 +284,24 @@ static const struct mpiq_waits_for *thread_waits(struct mpiq_finder *finder, uin
     const struct mpiq_job_thread *row = &job->threads[thread];
     const struct mpiq_job_rank *rank = &job->ranks[graph->thread_ranks[thread]];
     static const struct mpiq_node no_node = {.kind = MPIQ_KIND_THREAD};
-    bool held = graph->thread_nodes[thread] != MPIQ_NONE;
+    bool sure;
+    uint32_t holder = row->in_mpi ? MPIQ_NONE : mpiq_lock_holder(job, rank, row, &sure);
+    bool held = graph->thread_nodes[thread] != MPIQ_NONE && holder == MPIQ_NONE;
     const struct mpiq_node *node = held ? &graph->nodes[graph->thread_nodes[thread]] : &no_node;
     struct gathering gathering = {.count = 0};
     if (held)
         gather_wait(finder, thread, &gathering);
+    else if (holder != MPIQ_NONE)
+        gather(&gathering,
+               (struct mpiq_wait_part){.kind = MPIQ_PART_LOCK,
+                                       .peer = holder,
+                                       .bytes = -1,
+                                       .comm = MPIQ_NONE,
+                                       .window = MPIQ_NONE,
+                                       .operation = MPIQ_NONE,
+                                       .started = MPIQ_NONE,
+                                       .lock = mpiq_words_lock(finder->arena, job, rank->process, row),
+                                       .ranks = mpiq_one_rank(finder, holder)});
     if (gathering.count == 0)
         gathering.count = mpiq_given_parts(finder, thread, gathering.parts);
     if (gathering.count == 0)

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "job/collective.h"
+#include "job/rank_activity.h"
 #include "names/system_calls.h"
 #include "state/duration.h"
 #include "state/size.h"
@@ -203,7 +204,12 @@ const char *mpiq_words_wait(struct mpiq_arena *arena, const struct mpiq_wait_gra
     mpiq_thread_collective(job, rank, &job->threads[thread], &in);
     if (in.collective >= 0)
         return mpiq_words_call(arena, job, mpiq_collective_name(in.collective), in.number, in.comm);
-    const char *call = mpiq_job_string(job, job->threads[thread].call);
+    const struct mpiq_job_thread *row = &job->threads[thread];
+    bool sure;
+    if (!row->in_mpi && mpiq_lock_holder(job, rank, row, &sure) != MPIQ_NONE)
+        return WORDS(arena, "%s for %s", mpiq_system_call_name(row->system_call),
+                     mpiq_words_lock(arena, job, rank->process, row));
+    const char *call = mpiq_job_string(job, row->call);
     const char *what = operation != MPIQ_NONE ? mpiq_words_operation(arena, job, rank, operation)
                                               : mpiq_words_waits_for(arena, graph, thread);
     return WORDS(arena, "%s%s%s", call ? call : "MPI", what[0] ? " for " : "", what);
@@ -226,32 +232,39 @@ static const char *at_place(struct mpiq_arena *arena, const struct mpiq_job_stat
                  named ? function : "", named ? ")" : "");
 }
 
-/* The rank on the host of a thread's whose process has that pid; NULL: none. */
-static const char *holder(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t process,
-                          int32_t pid)
+/* "shared.log"; "" not known. */
+static const char *file_of(const struct mpiq_job_state *job, const struct mpiq_job_thread *thread)
 {
-    const struct mpiq_job_rank *own = mpiq_job_rank_of(job, process);
-    for (uint32_t i = 0; own && i < job->rank_count; i++) {
-        const struct mpiq_job_rank *rank = &job->ranks[i];
-        if (rank->pid == pid && rank->host == own->host && rank->process != MPIQ_NONE)
-            return mpiq_words_rank(arena, job, rank->process);
-    }
-    return WORDS(arena, "process %" PRId32, pid);
+    const char *path = mpiq_job_string(job, thread->file);
+    const char *file = path ? mpiq_job_base_name(path) : NULL;
+    return file ? file : "";
+}
+
+const char *mpiq_words_lock(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t process,
+                            const struct mpiq_job_thread *thread)
+{
+    const char *file = file_of(job, thread);
+    const char *on = *file ? WORDS(arena, " on %s", file) : "";
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    bool sure;
+    uint32_t holder = rank ? mpiq_lock_holder(job, rank, thread, &sure) : MPIQ_NONE;
+    if (thread->lock_holder == 0)
+        return WORDS(arena, "a lock%s", on);
+    return WORDS(arena, "the lock%s that %s holds", on,
+                 holder != MPIQ_NONE ? mpiq_words_rank(arena, job, holder)
+                                     : WORDS(arena, "process %" PRId32, thread->lock_holder));
 }
 
 /* On which file a thread sleeps: ", for the lock on shared.log that rank 0 holds", ", on data.fifo". */
 static const char *on_file(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t process,
                            const struct mpiq_job_thread *thread)
 {
-    const char *path = mpiq_job_string(job, thread->file);
-    const char *file = path ? mpiq_job_base_name(path) : NULL;
-    if (!file || !*file || thread->system_call == MPIQ_CALL_NONE)
+    const char *file = file_of(job, thread);
+    if (!*file || thread->system_call == MPIQ_CALL_NONE)
         return "";
-    if (thread->system_call != MPIQ_CALL_FCNTL && thread->system_call != MPIQ_CALL_FLOCK)
-        return WORDS(arena, ", on %s", file);
-    return thread->lock_holder == 0 ? WORDS(arena, ", for a lock on %s", file)
-                                    : WORDS(arena, ", for the lock on %s that %s holds", file,
-                                            holder(arena, job, process, thread->lock_holder));
+    return thread->system_call == MPIQ_CALL_FCNTL || thread->system_call == MPIQ_CALL_FLOCK
+               ? WORDS(arena, ", for %s", mpiq_words_lock(arena, job, process, thread))
+               : WORDS(arena, ", on %s", file);
 }
 
 static const char *outside(struct mpiq_arena *arena, const struct mpiq_job_state *job,

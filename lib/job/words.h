@@ -30,6 +30,11 @@ const char *mpiq_words_list(struct mpiq_arena *arena, const struct mpiq_rank_set
 /* "rank 5", "rank 5 of world 1". */
 const char *mpiq_words_rank(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t process);
 
+/* "the lock on shared.log that rank 0 holds", "a lock on shared.log": what that thread of a process sleeps
+ * for. */
+const char *mpiq_words_lock(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t process,
+                            const struct mpiq_job_thread *thread);
+
 /* As mpiq_job_communicator_words. */
 const char *mpiq_words_communicator(struct mpiq_arena *arena, const struct mpiq_job_state *job,
                                     uint32_t comm);

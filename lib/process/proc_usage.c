@@ -224,4 +224,8 @@ void mpiq_proc_sleep(pid_t pid, struct mpiq_target_thread *thread)
                                                   : MPIQ_TARGET_SLEEP_OTHER;
     if (thread->sleep == MPIQ_TARGET_SLEEP_PRIVATE_FUTEX && handles_signals(pid))
         thread->sleep = MPIQ_TARGET_SLEEP_SIGNAL_FUTEX;
+    /* A lock of POSIX's is its process's; flock's and those of open files are also its children's. */
+    bool of_process = number == SYS_fcntl && arguments[1] == F_SETLKW && thread->lock_holder > 0;
+    if (of_process && !handles_signals(pid))
+        thread->sleep = MPIQ_TARGET_SLEEP_LOCK;
 }

@@ -58,6 +58,7 @@ enum mpiq_target_sleep {
     MPIQ_TARGET_SLEEP_TIMED_FUTEX,   /* or any wait with a timeout that goes on after a stop */
     MPIQ_TARGET_SLEEP_OTHER,
     MPIQ_TARGET_SLEEP_SIGNAL_FUTEX, /* private, in a process with a signal handler that may wake it */
+    MPIQ_TARGET_SLEEP_LOCK, /* for a lock that lock_holder alone can release, and nothing interrupts it */
     MPIQ_TARGET_SLEEP_COUNT
 };
 

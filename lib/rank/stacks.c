@@ -303,6 +303,8 @@ static uint8_t sleep_of(uint8_t sleep)
         return MPIQ_SLEEP_OTHER;
     case MPIQ_TARGET_SLEEP_SIGNAL_FUTEX:
         return MPIQ_SLEEP_SIGNAL_FUTEX;
+    case MPIQ_TARGET_SLEEP_LOCK:
+        return MPIQ_SLEEP_LOCK;
     default:
         return MPIQ_SLEEP_UNKNOWN;
     }

@@ -27,15 +27,17 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
     mpiq_columns_set(table, 4, cell);
     mpiq_put_duration(cell, diagnosis->since);
     mpiq_columns_set(table, 5, cell);
-    /* Of a rank outside MPI `what` is where it is. */
-    if (diagnosis->call || !diagnosis->what)
+    /* Of a rank outside MPI `what` is where it is, unless it waits for something there. */
+    const struct mpiq_waits_for *waits = diagnosis->waits_for;
+    bool locked = waits && waits->part_count > 0 && waits->parts[0].kind == MPIQ_PART_LOCK;
+    if (diagnosis->call || !diagnosis->what || locked)
         mpiq_put_site(page, cell, diagnosis->site);
     else
         mpiq_buffer_string(cell, diagnosis->what);
     mpiq_columns_set(table, 6, cell);
-    if (diagnosis->waits_for && diagnosis->waits_for->part_count > 0 && diagnosis->waits_for->parts[0].given)
-        mpiq_put_wait(page, cell, diagnosis->waits_for, diagnosis->call, process, MPIQ_WAIT_EXACT);
-    else if (diagnosis->call)
+    if (waits && waits->part_count > 0 && waits->parts[0].given)
+        mpiq_put_wait(page, cell, waits, diagnosis->call, process, MPIQ_WAIT_EXACT);
+    else if (diagnosis->call || locked)
         mpiq_buffer_string(cell, diagnosis->what);
     else
         mpiq_put_last_call(cell, &diagnosis->last);

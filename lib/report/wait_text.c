@@ -319,6 +319,9 @@ static void put_part(const struct teller *t, const struct mpiq_wait_part *part)
     case MPIQ_PART_LAUNCHER:
         mpiq_buffer_string(t->out, "the launcher");
         break;
+    case MPIQ_PART_LOCK:
+        mpiq_buffer_string(t->out, part->lock);
+        break;
     case MPIQ_PART_REQUEST:
         mpiq_buffer_string(t->out, "a request of unknown kind");
         break;

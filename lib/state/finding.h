@@ -58,6 +58,7 @@ enum mpiq_verdict {
     X(UNEXPECTED_BACKLOG, "unexpected_backlog")                     \
     X(COLLECTIVE_OVERLAP, "collective_overlap")                     \
     X(WINDOW_WAIT, "window_wait")                                   \
+    X(FILE_LOCK, "file_lock")                                       \
     X(POLLING_UNMATCHED, "polling_unmatched")                       \
     X(STACKS_DIFFER, "stacks_differ")                               \
     X(MESSAGE_LOST, "message_lost")                                 \
@@ -94,6 +95,7 @@ enum mpiq_rank_doing {
     X(COLLECTIVE, "collective") \
     X(WINDOW, "window")         \
     X(LAUNCHER, "launcher")     \
+    X(LOCK, "lock")             \
     X(REQUEST, "request")
 
 enum mpiq_wait_part_kind {
@@ -130,6 +132,7 @@ struct mpiq_wait_part {
     uint32_t operation;      /* in operations: the one that says it; MPIQ_NONE */
     uint32_t started;        /* in sites: where the request or collective was started; MPIQ_NONE */
     struct mpiq_ranks ranks; /* who could end this part: the peer, the members that have not come */
+    const char *lock;        /* LOCK: "the lock on shared.log that rank 0 holds"; NULL */
     const struct mpiq_given_wait *given; /* told by the caller's code alone, a hint: more about it; NULL */
 };
 

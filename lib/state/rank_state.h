@@ -352,12 +352,13 @@ struct mpiq_frame {
 enum mpiq_object_owner mpiq_frame_owner(const struct mpiq_rank_state *state, const struct mpiq_frame *frame);
 
 /* In which system call a thread sleeps, by the kernel's own record (/proc/PID/task/TID/syscall). */
-#define MPIQ_SLEEPS(X)                                                                        \
-    X(UNKNOWN, "unknown")                                                                     \
-    X(PRIVATE_FUTEX, "private-futex") /* without a timeout: its own process alone wakes it */ \
-    X(TIMED_FUTEX, "timed-futex")                                                             \
-    X(OTHER, "other")                                                                         \
-    X(SIGNAL_FUTEX, "signal-futex") /* private; a signal handler may post it if it is a semaphore */
+#define MPIQ_SLEEPS(X)                                                                               \
+    X(UNKNOWN, "unknown")                                                                            \
+    X(PRIVATE_FUTEX, "private-futex") /* without a timeout: its own process alone wakes it */        \
+    X(TIMED_FUTEX, "timed-futex")                                                                    \
+    X(OTHER, "other")                                                                                \
+    X(SIGNAL_FUTEX, "signal-futex") /* private; a signal handler may post it if it is a semaphore */ \
+    X(LOCK, "lock")                 /* on a file: the process lock_holder alone can release it */
 
 enum mpiq_sleep {
 #define MPIQ_ENUM(id, word) MPIQ_SLEEP_##id,

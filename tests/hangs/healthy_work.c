@@ -365,6 +365,26 @@ static void read_much(double seconds)
 
 RANK_1(reads_a_file, read_much(LONG))
 
+/* A log of all ranks, of which one keeps the lock while it computes. */
+CASE(locks_a_file_by_turns)
+{
+    int file = open("corpus-log", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+
+    ROUNDS
+    {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+        if (fcntl(file, F_SETLKW, &lock) < 0)
+            abort();
+        if (rank == 1)
+            nap(NAP);
+        lock.l_type = F_UNLCK;
+        fcntl(file, F_SETLK, &lock);
+        MPI_Barrier(WORLD);
+    }
+    close(file);
+}
+
 CASE(writes_everywhere)
 {
     int file = scratch_file();

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define WORLD MPI_COMM_WORLD
@@ -117,6 +118,77 @@ CASE(file_lock_between_ranks)
         HANG(flock(file, LOCK_EX));
     HANG(MPI_Barrier(WORLD));
 }
+
+static void lock_file(int file, short type)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
+
+    if (fcntl(file, F_SETLKW, &lock) < 0)
+        abort();
+}
+
+/* A log of all ranks: rank 0 keeps its lock over a collective, and the others wait for that lock first. */
+CASE(file_lock_kept_over_a_collective)
+{
+    int file = open("corpus-log", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+
+    if (rank == 0)
+        lock_file(file, F_WRLCK);
+    MPI_Barrier(WORLD);
+    if (rank != 0)
+        HANG(lock_file(file, F_WRLCK));
+    HANG(MPI_Allreduce(small, small_received, 1, MPI_INT, MPI_SUM, WORLD));
+}
+
+/* The holder of the lock works on, and will release it. */
+CASE(file_lock_of_the_sleeper)
+{
+    int file = open("corpus-log", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+
+    if (rank == 1)
+        lock_file(file, F_WRLCK);
+    MPI_Barrier(WORLD);
+    if (rank == 1)
+        HANG(sleep_for_ever());
+    HANG(lock_file(file, F_WRLCK));
+}
+
+static void *wake_now_and_then(void *unused)
+{
+    for (;;)
+        usleep(50000);
+    return unused;
+}
+
+/* A logger's thread wakes all the time beside the main thread, which waits for ever. */
+static void read_beside_a_heartbeat(void)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, wake_now_and_then, NULL) == 0)
+        read_for_ever();
+}
+
+OTHERS_IN_BARRIER(reads_a_pipe_beside_a_heartbeat, read_beside_a_heartbeat())
+
+static void look_for_a_file(void)
+{
+    ready();
+    while (access("never-there", F_OK) != 0)
+        sleep(1);
+}
+
+OTHERS_IN_BARRIER(looks_for_a_file, look_for_a_file())
+
+/* Nobody will ever write to it. */
+static void open_a_pipe(void)
+{
+    mkfifo("corpus-pipe", 0600);
+    ready();
+    close(open("corpus-pipe", O_RDONLY));
+}
+
+OTHERS_IN_BARRIER(opens_a_pipe, open_a_pipe())
 
 /* Rank 1 waits for a mutex of its own that it holds already. */
 CASE(mutex_held_by_oneself)

@@ -428,6 +428,59 @@ static void test_library_thread(void)
     }
 }
 
+/* Rank `rank` sleeps for a lock on a file that rank 0 has. */
+static void wait_for_lock(struct job_builder *job, int rank, enum mpiq_sleep sleep)
+{
+    job_state(job, rank, 'S');
+    for (int look = 0; look < 2; look++) {
+        struct mpiq_rank_state *state = job->states[look][rank];
+        struct mpiq_thread *thread = &state->threads[0];
+        snprintf(state->architecture, sizeof state->architecture, "x86-64");
+        thread->sleep = sleep;
+        thread->system_call = 72; /* fcntl */
+        thread->lock_holder = job->states[look][0]->pid;
+        thread->file = mpiq_rank_state_intern(state, "/home/me/run.log");
+    }
+}
+
+/* A lock of a process's own is as good a wait as any; another kind, which nobody knows who may release, is
+ * none. */
+static void test_file_lock(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    job_collective(&job, 0, WORLD, "MPI_Barrier", 1, ANY);
+    wait_for_lock(&job, 1, MPIQ_SLEEP_LOCK);
+    wait_for_lock(&job, 2, MPIQ_SLEEP_LOCK);
+    job_expect(&job,
+               "deadlock: none of the 3 ranks can continue\n"
+               "file_lock ranks 1-2 missing 0 suspects 0: Rank 0 holds the lock on run.log and has been in "
+               "MPI_Barrier #1 at solver.c:20 for 1 m 0 s; ranks 1 and 2 wait for that lock\n");
+
+    job_init(&job, 3); /* its holder goes on */
+    job_state(&job, 0, 'S');
+    wait_for_lock(&job, 1, MPIQ_SLEEP_LOCK);
+    job_collective(&job, 2, WORLD, "MPI_Barrier", 1, ANY);
+    struct mpiq_job_state *state;
+    struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+    CU_ASSERT_NOT_EQUAL(diagnosis->verdict, MPIQ_VERDICT_DEADLOCK);
+    CU_ASSERT_EQUAL(diagnosis->findings[0].kind, MPIQ_FINDING_RANK_ELSEWHERE);
+    mpiq_diagnosis_destroy(diagnosis);
+    mpiq_job_state_destroy(state);
+    job_deinit(&job);
+
+    job_init(&job, 2);
+    job_collective(&job, 0, WORLD, "MPI_Barrier", 1, ANY);
+    wait_for_lock(&job, 1, MPIQ_SLEEP_OTHER);
+    diagnosis = job_diagnose(&job, &state);
+    CU_ASSERT_NOT_EQUAL(diagnosis->verdict, MPIQ_VERDICT_DEADLOCK);
+    CU_ASSERT_EQUAL(diagnosis->findings[0].kind, MPIQ_FINDING_FILE_LOCK);
+    CU_ASSERT(!diagnosis->findings[0].proven);
+    mpiq_diagnosis_destroy(diagnosis);
+    mpiq_job_state_destroy(state);
+    job_deinit(&job);
+}
+
 /* A worker that looks for work now and then is no proof, but nothing moves; one that computes is at work,
    even where it gets little of the processor. */
 static void test_dozing_worker(void)
@@ -633,6 +686,7 @@ int main(void)
         {"woken helper", test_woken_helper},
         {"a library's thread", test_library_thread},
         {"a dozing worker", test_dozing_worker},
+        {"a file lock", test_file_lock},
         {"sleeping thread", test_sleeping_thread},
         {"asleep inside MPI", test_asleep_inside_mpi},
         {"names of the C library", test_names_of_the_c_library},

@@ -30,7 +30,7 @@ AGE_NS = 10_000_000_000
 PAUSE_NS = 250_000_000
 STAMPS = ("begin_ns", "end_ns", "taken_ns", "last_mpi_end_ns")
 ADDRESSES = ("pc", "caller", "made_caller", "handle", "parent", "buffer", "request", "inner")
-PIDS = ("pid", "tid")
+PIDS = ("pid", "tid", "lock_holder")
 PATHS = ("file", "object", "executable", "library_file")
 
 

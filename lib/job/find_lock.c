@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks that sleep outside MPI for a lock on a file that a rank of the job has: the holder is the one to look
+   at, not those that wait for it. */
+#include <string.h>
+
+#include "job/evidence.h"
+#include "job/find.h"
+#include "job/rank_activity.h"
+#include "names/system_calls.h"
+
+/* Waits for one lock at one place. */
+struct lock {
+    mpiq_string_id file;
+    uint32_t holder; /* process */
+    uint32_t site;
+    bool stuck;
+    size_t finding;
+};
+
+static struct lock *lock_of(struct mpiq_finder *finder, struct lock *locks, uint32_t *count,
+                            const struct lock *wanted)
+{
+    uint32_t at = 0;
+    while (at < *count && (locks[at].file != wanted->file || locks[at].holder != wanted->holder ||
+                           locks[at].site != wanted->site || locks[at].stuck != wanted->stuck))
+        at++;
+    if (at < *count || at == MPIQ_MOST_FINDINGS)
+        return at < *count ? &locks[at] : NULL;
+    struct mpiq_finding *made = mpiq_diagnosis_add_finding(finder->diagnosis, MPIQ_FINDING_FILE_LOCK);
+    if (!made) {
+        finder->failed = true;
+        return NULL;
+    }
+    made->proven = wanted->stuck;
+    locks[at] = *wanted;
+    locks[at].finding = finder->diagnosis->finding_count - 1;
+    (*count)++;
+    return &locks[at];
+}
+
+static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding, const struct lock *lock)
+{
+    struct mpiq_arena *arena = finder->arena;
+    const char *path = mpiq_job_string(finder->job, lock->file);
+    const char *does = mpiq_words_does(arena, finder->graph, lock->holder, false);
+    mpiq_finder_add(finder, &finding->missing, lock->holder);
+    mpiq_finder_add(finder, &finding->suspects, lock->holder);
+    mpiq_finder_add(finder, &finding->others, lock->holder);
+    mpiq_finder_site(finder, finding, lock->holder, MPIQ_NONE);
+    mpiq_add_evidence_of(finder, finding, &finding->others);
+    finding->text =
+        WORDS(arena, "%s holds the lock on %s and %s; %s %s for that lock",
+              mpiq_words_rank(arena, finder->job, lock->holder), path ? mpiq_job_base_name(path) : "a file",
+              does, mpiq_words_ranks(arena, &finding->ranks), finding->ranks.size > 1 ? "wait" : "waits");
+}
+
+void mpiq_find_locks(struct mpiq_finder *finder)
+{
+    const struct mpiq_job_state *job = finder->job;
+    struct lock locks[MPIQ_MOST_FINDINGS];
+    uint32_t count = 0;
+    for (uint32_t process = 0; process < job->process_count && !finder->failed; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        for (uint32_t i = 0; rank && i < rank->thread_count; i++) {
+            uint32_t thread = rank->first_thread + i;
+            const struct mpiq_job_thread *row = &job->threads[thread];
+            bool sure;
+            struct lock wanted = {.file = row->file,
+                                  .holder = mpiq_lock_holder(job, rank, row, &sure),
+                                  .site = row->site,
+                                  .stuck = mpiq_is_stuck(finder->graph, thread)};
+            struct lock *lock = wanted.holder == MPIQ_NONE ? NULL : lock_of(finder, locks, &count, &wanted);
+            if (!lock)
+                continue;
+            struct mpiq_finding *finding = &finder->diagnosis->findings[lock->finding];
+            mpiq_finder_add(finder, &finding->ranks, process);
+            mpiq_finder_site(finder, finding, process, thread);
+            mpiq_add_evidence(finder, finding, process, thread, MPIQ_NONE);
+        }
+    }
+    for (uint32_t i = 0; i < count && !finder->failed; i++)
+        describe(finder, &finder->diagnosis->findings[locks[i].finding], &locks[i]);
+}
