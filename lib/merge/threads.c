@@ -352,6 +352,9 @@ void mpiq_same_threads(struct mpiq_adding *adding, const struct mpiq_job_rank *r
         row->held = held(adding, thread, mpiq_wait_mark(thread), 0);
         row->sleep = sleep_between(adding, thread, row, rank->first_thread + i, false);
         row->system_call = (uint8_t)mpiq_system_call_of(state->architecture, thread->system_call);
+        row->lock_holder = thread->lock_holder;
+        if (thread->file && !mpiq_job_intern(adding->job, thread->file, &row->file))
+            row->file = 0; /* without memory the report says so */
         row->state = thread->state ? thread->state : '?';
         row->cpu_between_ns = thread->cpu_ns > row->cpu_ns ? thread->cpu_ns - row->cpu_ns : 0;
         row->polled_ns = polled(thread, row->cpu_between_ns);
