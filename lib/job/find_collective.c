@@ -20,6 +20,7 @@ struct instance {
     int collective;
     uint32_t first; /* last one added: index in entries, plus one */
     uint32_t count;
+    uint32_t lowest; /* the first process in it */
     bool in_closed_set;
     bool stuck;
     bool held;     /* one of them was seen in it twice, or there was but one look */
@@ -89,7 +90,7 @@ static void add(struct instances *instances, const struct instance *key, uint32_
     instances->entries[instances->entry_count] =
         (struct entry){.process = process, .thread = thread, .next = instance->first};
     instance->first = ++instances->entry_count;
-    instance->count++;
+    instance->lowest = instance->count++ == 0 ? process : instance->lowest;
     instance->in_closed_set =
         instance->in_closed_set || instances->finder->explanation->closed_set_of[thread] != MPIQ_NONE;
     instance->stuck = instance->stuck || mpiq_is_stuck(instances->finder->graph, thread);
@@ -464,6 +465,8 @@ static int compare_instances(const void *left, const void *right)
         return a->stuck ? -1 : 1;
     if (a->count != b->count)
         return a->count > b->count ? -1 : 1;
+    if (a->lowest != b->lowest) /* communicators are numbered by the library's ids */
+        return a->lowest < b->lowest ? -1 : 1;
     if (a->comm != b->comm)
         return a->comm < b->comm ? -1 : 1;
     if (a->number != b->number)

@@ -21,6 +21,8 @@ A family's .toml file has a table for each case of its .c file, over the family'
   weaker     where mpiq answers less than that, a list of tables: `lines` are the libraries, `why` says why it is
              allowed, and verdict, first and causes replace those above; `ranks`: only with so many; `open`: a defect
              that is to be mended.  Nothing else is allowed: a case whose answer is as asked must not have one.
+  differs    where the first finding is as right as on the libraries that know as much, and another one: a list of
+             tables with `lines` and `why`
 """
 import dataclasses
 import itertools

@@ -17,6 +17,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "hangs")]
 
 import calls # noqa: E402
 import corpus # noqa: E402
+import lines # noqa: E402
 import packs # noqa: E402
 
 
@@ -62,6 +63,7 @@ def complaints(program, recorded=packs.RECORDED):
     source = sources(recorded)
     answers = replayed(program, recorded)
     yield from calls.complaints(answers, cases.values())
+    yield from lines.complaints(answers, cases.values())
     for one in answers:
         case = cases.get(one.name)
         if not case:

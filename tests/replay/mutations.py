@@ -106,10 +106,10 @@ class Mutants:
     def __init__(self, source, build, work):
         self.work = work
         self.flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-w", f"-I{source}/include", f"-I{source}/lib"]
-        archives = ["lib/report/libmpiq_report.a", "lib/job/libmpiq_job.a", "lib/state/libmpiq_state.a", "lib/names/libmpiq_names.a", "lib/libmpiq_base.a"]
-        packages = run(["pkg-config", "--cflags", "--libs", "libzstd"]).stdout.split()
+        ninja = (build / "build.ninja").read_text()
+        linked = re.search(r"^build tests/replay/replay:.*\n LINK_ARGS = (.*)$", ninja, re.M)[1].split()
         self.libraries = [*[str(path) for path in sorted(build.glob("tests/replay/replay.p/*.o"))],
-                          *[str(build / archive) for archive in archives], *packages, "-lm"]
+                          *[str(build / word) if word.endswith(".a") else word for word in linked]]
         self.recorded = [str(HERE / "recorded"), str(HERE / "answers")]
 
     def make(self, what, *arguments):

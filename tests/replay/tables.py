@@ -13,6 +13,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "hangs")]
 import calls # noqa: E402
 import corpus # noqa: E402
 import expectations # noqa: E402
+import lines # noqa: E402
 from support import libraries # noqa: E402
 
 DOCS = HERE.parent.parent / "docs"
@@ -37,6 +38,14 @@ that keeps no counts (`layouts`), running numbers are not asked for.
 `./dev record CASE` records cases anew, `./dev record --answers` writes the answers and this file.
 """
 
+DIFFERING = """\
+## Libraries that differ
+
+The same program has the same first cause on all libraries of which mpiq knows the same: those whose calls are recorded,
+by the patch or the recorder, and those that are read by built-in layouts. These are the exceptions, with what most
+libraries of the same kind give (*elsewhere*); a test fails if there is one without a reason.
+
+"""
 CALLS = """\
 <!-- SPDX-License-Identifier: BSD-3-Clause -->
 <!-- Written by ./dev record --answers. -->
@@ -77,6 +86,7 @@ class Table:
         self.source = expectations.sources()
         self.cases = [case for case in corpus.load() if any((case.name, line) in self.answers for line in self.lines)]
         self.grades = calls.grades(recorded, self.cases)
+        self.differing = list(lines.rows(recorded, self.cases))
 
     def is_named(self, case, line):
         one = self.answers[case.name, line]
@@ -116,27 +126,27 @@ class Table:
             ("others (cannot be proven, or end by themselves)",
              lambda line: len(of(line, lambda case: not case.healthy and not case.firsts))),
         ]
-        lines = [line for line in self.lines if libraries.proves(line)]
-        return markdown([["", *lines]] + [[title, *(str(count(line)) for line in lines)] for title, count in questions])
+        shown = [line for line in self.lines if libraries.proves(line)]
+        return markdown([["", *shown]] + [[title, *(str(count(line)) for line in shown)] for title, count in questions])
 
     def calls(self):
         """How much is said on the libraries that prove nothing: the sums, and what is lacking where."""
-        lines = [line for line in calls.RECORDERS if line in self.lines]
+        names = [line for line in calls.RECORDERS if line in self.lines]
 
         def share(line, wanted):
             of = [seen for (_, at), seen in self.grades.items() if at == line]
             count = sum(wanted(seen) for seen in of)
             return f"{count} ({100 * count // max(len(of), 1)} %)"
 
-        sums = [["", *lines],
-                ["programs that hang", *(str(sum(at == line for _, at in self.grades)) for line in lines)]]
-        sums += [[grade, *(share(line, lambda seen, grade=grade: seen.grade == grade) for line in lines)]
+        sums = [["", *names],
+                ["programs that hang", *(str(sum(at == line for _, at in self.grades)) for line in names)]]
+        sums += [[grade, *(share(line, lambda seen, grade=grade: seen.grade == grade) for line in names)]
                  for grade in calls.GRADES]
-        sums.append(["who waits for whom is equal", *(share(line, calls.says_who_waits) for line in lines)])
+        sums.append(["who waits for whom is equal", *(share(line, calls.says_who_waits) for line in names)])
         rows = [["case", "libraries", "", "not said"]]
         for case in self.cases:
             found = {}
-            for line in lines:
+            for line in names:
                 seen = self.grades.get((case.name, line))
                 if seen and seen.grade != "equal":
                     found.setdefault(seen, []).append(line)
@@ -156,10 +166,10 @@ class Table:
         found = []
         for case in self.cases:
             for entry in case.get("weaker", []):
-                lines = [line for line in entry["lines"] if wanted(line) and (case.name, line) in self.answers]
-                if lines and entry.get("ranks", case.ranks) == case.ranks:
-                    found.append([f"{case.family}: {case.name}", ", ".join(lines),
-                                  self.answers[case.name, lines[0]].answer["verdict"],
+                named = [line for line in entry["lines"] if wanted(line) and (case.name, line) in self.answers]
+                if named and entry.get("ranks", case.ranks) == case.ranks:
+                    found.append([f"{case.family}: {case.name}", ", ".join(named),
+                                  self.answers[case.name, named[0]].answer["verdict"],
                                   entry["why"] + (" **To be mended.**" if entry.get("open") else "")])
         return markdown([["case", "libraries", "verdict", "reason"], *found])
 
@@ -169,16 +179,15 @@ def stock(table):
     text = (DOCS / "STOCK.md").read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    lines = [line for line in table.lines if line not in ("4.1", "5.0")]
-    table.lines = lines
-    made = f"{table.sums()}\n{table.weaker(lambda line: line in lines)}"
+    table.lines = [line for line in table.lines if line not in ("4.1", "5.0")]
+    made = f"{table.sums()}\n{table.weaker(lambda line: line in table.lines)}"
     return f"{before}{BEGIN}{made}{END}{after}"
 
 
 def main():
     table = Table(sys.argv[1])
     made = {"CORPUS.md": f"{INTRODUCTION}\n## Sums\n\n{table.sums()}\n## Cases\n\n{table.rows()}\n"
-                         f"## Weaker answers\n\n{table.weaker()}"}
+                         f"## Weaker answers\n\n{table.weaker()}\n{DIFFERING}{markdown(table.differing)}"}
     made["CALLS.md"] = CALLS + table.calls()
     made["STOCK.md"] = stock(table)
     stale = [name for name, text in made.items()
