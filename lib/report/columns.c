@@ -116,12 +116,12 @@ static void put_html_row(struct mpiq_columns *columns, const char *tag, const ch
 
 static void print_html(struct mpiq_columns *columns, bool heading)
 {
-    mpiq_buffer_string(&columns->page->out, "<table>\n");
+    mpiq_buffer_string(&columns->page->out, "<div class=\"scroll\"><table>\n");
     if (heading)
         put_html_row(columns, "th", "", NULL);
     for (size_t i = 0; i < columns->row_count; i++)
         put_html_row(columns, "td", mpiq_style_class(columns->rows[i].style), columns->rows[i].cells);
-    mpiq_buffer_string(&columns->page->out, "</table>\n");
+    mpiq_buffer_string(&columns->page->out, "</table></div>\n");
 }
 
 /* How a table fits the terminal. */

@@ -308,6 +308,10 @@ static void put_consequences(struct mpiq_page *page, uint32_t cause, size_t most
     for (uint32_t i = 0; i < diagnosis->finding_count; i++)
         count += i != cause && mpiq_finding_cause(diagnosis, i) == cause;
     size_t shown = shown_of(count, most);
+    bool folded = shown > 0 && page->options->format == MPIQ_FORMAT_HTML;
+    if (folded)
+        mpiq_buffer_printf(
+            &page->out, "<details class=\"follows\"><summary>What follows from it (%zu)</summary>\n", count);
     for (uint32_t i = 0; i < diagnosis->finding_count && told < shown; i++) {
         if (i == cause || mpiq_finding_cause(diagnosis, i) != cause)
             continue;
@@ -321,6 +325,8 @@ static void put_consequences(struct mpiq_page *page, uint32_t cause, size_t most
     }
     if (shown > 0 && shown < count)
         mpiq_print(page, INDENT - 2, "%zu more consequences: --json has all", count - shown);
+    if (folded)
+        mpiq_buffer_string(&page->out, "</details>\n");
 }
 
 static void put_suspects(struct mpiq_page *page, const struct mpiq_finding *finding)
@@ -369,7 +375,8 @@ static void put_hint(struct mpiq_page *page, const struct mpiq_finding *finding,
     mpiq_print(page, INDENT - 2, "%s", mpiq_buffer_text(&text));
 }
 
-void mpiq_put_cause(struct mpiq_page *page, uint32_t index, size_t number, size_t lines, size_t consequences)
+static void put_cause(struct mpiq_page *page, uint32_t index, size_t number, size_t lines,
+                      size_t consequences)
 {
     const struct mpiq_finding *finding = &page->diagnosis->findings[index];
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
@@ -382,12 +389,25 @@ void mpiq_put_cause(struct mpiq_page *page, uint32_t index, size_t number, size_
     if (number > 0)
         snprintf(lead, sizeof lead, "%zu. ", number);
     mpiq_put_sentence(&text, finding->text);
-    mpiq_print_line(page, (struct mpiq_paragraph){.hang = 3, .lead = lead, .lead_style = MPIQ_STYLE_BOLD},
-                    mpiq_buffer_text(&text));
+    mpiq_print_line(
+        page,
+        (struct mpiq_paragraph){.hang = 3, .lead = lead, .lead_style = MPIQ_STYLE_BOLD, .element = "h3"},
+        mpiq_buffer_text(&text));
     if (finding->evidence_count > 0)
         put_evidence(page, finding, INDENT, lines);
     else
         put_details(page, finding, lines);
     put_consequences(page, index, consequences);
     put_suspects(page, finding);
+}
+
+void mpiq_put_cause(struct mpiq_page *page, uint32_t index, size_t number, size_t lines, size_t consequences)
+{
+    bool html = page->options->format == MPIQ_FORMAT_HTML;
+    if (html)
+        mpiq_buffer_printf(&page->out, "<article class=\"cause%s\">\n",
+                           page->diagnosis->findings[index].proven ? " proven" : "");
+    put_cause(page, index, number, lines, consequences);
+    if (html)
+        mpiq_buffer_string(&page->out, "</article>\n");
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report as one self-contained HTML page: the text views one below the other, and a picture of who waits
-   for whom. */
+/* The report as one self-contained HTML page, made of the text views, pictures, and tables. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
 #include "base/cleanup.h"
 #include "report/history.h"
 #include "report/picture_svg.h"
@@ -13,47 +16,151 @@
 
 static const char page_head[] =
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
     "'unsafe-inline'\">\n"
     "<style>\n"
-    "body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;"
-    "color:#1b1b1b;background:#fff}\n"
-    "p{margin:.15em 0}\n"
-    "p.in{margin-left:1.6em}\n"
-    "section{border-top:1px solid #ccc;margin-top:1.2em}\n"
-    "h2{font-size:1.05em;margin:1em 0 .3em}\n"
-    "summary{font-weight:600;cursor:pointer;margin:.6em 0}\n"
-    "table{border-collapse:collapse;margin:.3em 0 .8em 1.6em;font-size:.93em}\n"
-    "th{text-align:left;font-weight:600;color:#555;font-size:.85em}\n"
-    "th,td{padding:.12em 1.2em .12em 0;vertical-align:top}\n"
-    "td.number,th.number{text-align:right}\n"
-    "td{font-family:ui-monospace,monospace}\n"
-    ".bold{font-weight:600}.bad{color:#b00020;font-weight:600}.good{color:#1b6e2c;font-weight:600}"
-    ".doubt{color:#8a5a00;font-weight:600}\n"
-    "body>p:first-of-type{font-size:1.25em}\n"
-    "svg{max-width:100%;height:auto;margin-left:1.6em;font:13px system-ui,sans-serif}\n"
-    "svg text{text-anchor:middle;fill:currentColor}svg .name{font-weight:600}\n"
-    "svg .label{paint-order:stroke;stroke:#fff;stroke-width:5px;stroke-linejoin:round;font-size:12px}\n"
-    "svg .node{fill:#f4f4f6;stroke:#888}svg .node.suspect{stroke:#b00020;stroke-width:3}\n"
-    "svg .edge,svg .circle{fill:none;stroke:#777;stroke-width:1.5}svg "
-    ".circle{stroke:#b00020;stroke-width:2.5}\n"
-    "svg .head{fill:#777}svg .circle-head{fill:#b00020}\n"
-    "svg.history text{text-anchor:start;font-size:12px}svg.history .in{fill:#fff;pointer-events:none}\n"
-    "svg.history .lane{text-anchor:end}svg.history .suspect{fill:#b00020;font-weight:600}\n"
-    "svg.history .time{text-anchor:middle;font-size:11px;fill:#777}svg.history .doing{fill:#777}\n"
-    "svg .floor{fill:#f4f4f6}svg .mark{stroke:#8884;fill:none}svg .break{stroke:#777;fill:none;"
-    "stroke-dasharray:4 3}\n"
-    "svg .k0{fill:#3b6fb6}svg .k1{fill:#2f8a5b}svg .k2{fill:#c9761d}svg .k3{fill:#7f6fb0}svg "
-    ".k4{fill:#b0476b}svg .k5{fill:#8a9099}\n"
-    "svg .call{stroke:#fff;stroke-width:.6}svg .stuck{stroke:#b00020;stroke-width:2}\n"
-    "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}th{color:#aaa}.bad{color:#ff6b7d}"
-    ".good{color:#7ccf8a}.doubt{color:#e0b060}section{border-color:#444}svg .node{fill:#262628}svg "
-    ".label{stroke:#181818}"
-    "svg .floor{fill:#222226}svg .call{stroke:#181818}svg.history .suspect{fill:#ff6b7d}svg "
-    ".stuck{stroke:#ff6b7d}"
-    "svg .circle,svg .node.suspect{stroke:#ff6b7d}svg .circle-head{fill:#ff6b7d}}\n"
+#include "page.css.inc" /* made of page.css by the build */
     "</style>\n";
+
+/* ---- head --------------------------------------------------------------------------------------------- */
+
+/* One line of what the page is about; nothing for an empty text, which it empties. */
+static void put_fact(struct mpiq_page *page, const char *name, struct mpiq_buffer *text)
+{
+    if (text->length > 0) {
+        mpiq_buffer_printf(&page->out, "<dt>%s</dt><dd>", name);
+        mpiq_put_html(&page->out, mpiq_buffer_text(text));
+        mpiq_buffer_string(&page->out, "</dd>\n");
+    }
+    text->length = 0;
+}
+
+/* The programs that the ranks run, each once, in the order of the ranks. */
+static void put_programs(const struct mpiq_page *page, struct mpiq_buffer *text)
+{
+    enum { MOST = 4 };
+    mpiq_string_id told[MOST] = {0};
+    size_t count = 0, more = 0;
+    for (uint32_t process = 0; process < page->job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(page->job, process);
+        size_t k = 0;
+        if (!rank || !rank->executable)
+            continue;
+        while (k < count && told[k] != rank->executable)
+            k++;
+        if (k < count)
+            continue;
+        if (count == MOST) {
+            more++;
+            continue;
+        }
+        told[count++] = rank->executable;
+        mpiq_buffer_string(text, k > 0 ? ", " : "");
+        mpiq_put_plain(text, mpiq_job_string(page->job, rank->executable));
+    }
+    mpiq_buffer_string(text, more > 0 ? " and others" : "");
+}
+
+static void put_hosts(const struct mpiq_page *page, struct mpiq_buffer *text)
+{
+    enum { MOST = 8 };
+    for (uint32_t i = 0; i < page->job->host_count && i < MOST; i++) {
+        mpiq_buffer_string(text, i > 0 ? ", " : "");
+        mpiq_put_plain(text, mpiq_job_string(page->job, page->job->hosts[i]));
+    }
+    if (page->job->host_count > MOST)
+        mpiq_buffer_printf(text, " and %" PRIu32 " more", page->job->host_count - MOST);
+}
+
+static void put_date(struct mpiq_page *page)
+{
+    int64_t taken = 0;
+    char words[32];
+    struct tm date;
+    for (uint32_t i = 0; i < page->job->rank_count; i++)
+        taken = page->job->ranks[i].taken_ns > taken ? page->job->ranks[i].taken_ns : taken;
+    time_t seconds = (time_t)(taken / 1000000000);
+    if (taken <= 0 || !gmtime_r(&seconds, &date))
+        return;
+    strftime(words, sizeof words, "%Y-%m-%dT%H:%M:%SZ", &date);
+    mpiq_buffer_printf(&page->out, "<dt>Looked at</dt><dd><time datetime=\"%s\">", words);
+    strftime(words, sizeof words, "%Y-%m-%d %H:%M:%S UTC", &date);
+    mpiq_buffer_printf(&page->out, "%s</time></dd>\n", words);
+}
+
+static void put_head(struct mpiq_page *page)
+{
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
+    mpiq_buffer_string(&page->out, "<header>\n");
+    mpiq_print_verdict(page);
+    mpiq_buffer_string(&page->out, "<dl class=\"facts\">\n");
+    put_programs(page, &text);
+    put_fact(page, "Program", &text);
+    put_hosts(page, &text);
+    put_fact(page, page->job->host_count == 1 ? "Host" : "Hosts", &text);
+    put_date(page);
+    mpiq_buffer_string(&page->out, "</dl>\n</header>\n");
+}
+
+/* ---- who waits for whom ------------------------------------------------------------------------------- */
+
+static void put_node(struct mpiq_buffer *text, const struct mpiq_wait_picture *picture, uint32_t node)
+{
+    if (node == MPIQ_PICTURE_ALL_OF_CIRCLE)
+        mpiq_buffer_string(text, "all ranks of the circle");
+    else
+        mpiq_put_who(text, &picture->nodes[node].ranks, MPIQ_MOST_RANGES);
+}
+
+static void put_edge(struct mpiq_page *page, const struct mpiq_wait_picture *picture,
+                     const struct mpiq_picture_edge *edge)
+{
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
+    const struct mpiq_rank_set *from = &picture->nodes[edge->from].ranks;
+    put_node(&text, picture, edge->from);
+    if (edge->line == MPIQ_LINE_STRAY)
+        mpiq_buffer_string(&text, " sent a message that nobody takes to ");
+    else
+        mpiq_buffer_string(&text, from->size == 1 ? " waits for " : " wait for ");
+    if (edge->from == edge->to)
+        mpiq_buffer_string(&text, from->size == 1 ? "itself" : "each other");
+    else
+        put_node(&text, picture, edge->to);
+    mpiq_buffer_string(&text, ": ");
+    mpiq_put_edge_words(page, &text, edge);
+    mpiq_print(page, 2, "%s", mpiq_buffer_text(&text));
+}
+
+/* The picture, and the same as text for those who cannot see it. */
+static void put_picture(struct mpiq_page *page)
+{
+    struct mpiq_wait_picture picture _cleanup_(mpiq_wait_picture_deinit) = {0};
+    page->out.failed |= !mpiq_wait_picture_collect(page, &picture);
+    if (page->out.failed || picture.edge_count == 0)
+        return;
+    mpiq_buffer_string(&page->out,
+                       "<section id=\"waits\">\n<h2 id=\"waits-title\">Who waits for whom</h2>\n");
+    mpiq_buffer_string(&page->out, "<p class=\"small\">");
+    if (picture.circle_count > 0)
+        mpiq_buffer_string(&page->out, "Red: ranks that wait for each other in a circle. ");
+    mpiq_buffer_string(&page->out, "An arrow points to whom they wait for");
+    bool stray = false;
+    for (size_t i = 0; i < picture.edge_count; i++)
+        stray |= picture.edges[i].line == MPIQ_LINE_STRAY;
+    mpiq_buffer_string(&page->out,
+                       stray ? "; a dashed one is a message that nobody takes.</p>\n" : ".</p>\n");
+    mpiq_put_picture_svg(page, &page->out, &picture);
+    if (picture.left_out > 0)
+        mpiq_print(page, 0, "The circle has %" PRIu64 " more ranks, which are drawn as groups.",
+                   picture.left_out);
+    mpiq_buffer_string(&page->out, "<details><summary>The same as text</summary>\n");
+    for (size_t i = 0; i < picture.edge_count; i++)
+        put_edge(page, &picture, &picture.edges[i]);
+    mpiq_buffer_string(&page->out, "</details>\n</section>\n");
+}
+
+/* ---- the rest ----------------------------------------------------------------------------------------- */
 
 static void open_section(struct mpiq_page *page, const char *title)
 {
@@ -66,43 +173,13 @@ static void close_section(struct mpiq_page *page)
     mpiq_buffer_drain(&page->out, false);
 }
 
-static void put_edge(struct mpiq_page *page, const struct mpiq_wait_picture *picture,
-                     const struct mpiq_picture_edge *edge)
-{
-    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
-    const struct mpiq_rank_set *from = &picture->nodes[edge->from].ranks;
-    mpiq_put_who(&text, from, MPIQ_MOST_RANGES);
-    mpiq_buffer_string(&text, from->size == 1 ? " waits for " : " wait for ");
-    if (edge->from == edge->to)
-        mpiq_buffer_string(&text, from->size == 1 ? "itself" : "each other");
-    else
-        mpiq_put_who(&text, &picture->nodes[edge->to].ranks, MPIQ_MOST_RANGES);
-    mpiq_buffer_printf(&text, "%s%s%s", *edge->label ? ": " : "", edge->label,
-                       edge->more ? ", and more" : "");
-    mpiq_print(page, 2, "%s", mpiq_buffer_text(&text));
-}
-
-/* The picture, and the same as text for those who cannot see it. */
-static void put_picture(struct mpiq_page *page)
-{
-    struct mpiq_wait_picture picture _cleanup_(mpiq_wait_picture_deinit) = {0};
-    page->out.failed |= !mpiq_wait_picture_collect(page, &picture);
-    if (page->out.failed || picture.edge_count == 0)
-        return;
-    mpiq_print_heading(page, "Who waits for whom");
-    mpiq_put_picture_svg(page, &page->out, &picture);
-    mpiq_buffer_string(&page->out, "<details><summary>The same as text</summary>\n");
-    for (size_t i = 0; i < picture.edge_count; i++)
-        put_edge(page, &picture, &picture.edges[i]);
-    mpiq_buffer_string(&page->out, "</details>\n");
-}
-
 void mpiq_html_report(struct mpiq_page *page)
 {
     mpiq_buffer_string(&page->out, page_head);
     mpiq_buffer_printf(&page->out, "<title>mpiq: %s</title>\n</head>\n<body>\n",
                        mpiq_verdict_word(page->diagnosis->verdict));
-    mpiq_print_verdict(page);
+    put_head(page);
+    mpiq_buffer_string(&page->out, "<main>\n");
     mpiq_show_report(page);
     put_picture(page);
     mpiq_put_history_svg(page);
@@ -121,5 +198,5 @@ void mpiq_html_report(struct mpiq_page *page)
     else
         mpiq_print(page, 0, "There are too many ranks for a page: `mpiq ranks` shows them.");
     close_section(page);
-    mpiq_buffer_string(&page->out, "</body>\n</html>\n");
+    mpiq_buffer_string(&page->out, "</main>\n</body>\n</html>\n");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report/print.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,9 +54,45 @@ enum mpiq_style mpiq_verdict_style(enum mpiq_verdict verdict)
     }
 }
 
+/* The length of what must not be broken into two lines: "rank 0", "ranks w1:0-3", "tag 7", "2.3 s"; 0:
+   nothing begins here. */
+static size_t unbroken(const char *text)
+{
+    static const char *const words[] = {"rank ", "ranks ", "Rank ", "Ranks ", "tag ", "root ", "collective "};
+    enum { LONGEST = 32 };
+    size_t number = strspn(text, "0123456789.");
+    size_t unit = number > 0 && text[number] == ' ' ? strspn(text + number + 1, "dhimnsu") : 0;
+    if (unit > 0 && unit <= 3 && !isalnum((unsigned char)text[number + 1 + unit]))
+        return number + 1 + unit;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t word = strlen(words[i]);
+        if (strncmp(text, words[i], word) == 0 && (isdigit((unsigned char)text[word]) || text[word] == 'w')) {
+            size_t length = word + strspn(text + word, "w0123456789:,-");
+            while (length > word && strchr(":,-", text[length - 1]))
+                length--;
+            return length <= LONGEST ? length : 0;
+        }
+    }
+    return 0;
+}
+
 void mpiq_put_html(struct mpiq_buffer *buffer, const char *string)
 {
-    mpiq_put_escaped(buffer, MPIQ_ESCAPE_HTML, string);
+    struct mpiq_buffer escaped _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(buffer);
+    mpiq_put_escaped(&escaped, MPIQ_ESCAPE_HTML, string);
+    bool begins = true; /* a word */
+    for (const char *at = mpiq_buffer_text(&escaped); *at;) {
+        size_t length = begins ? unbroken(at) : 0;
+        begins = strchr(" (\n", *at) != NULL;
+        if (length == 0) {
+            mpiq_buffer_char(buffer, *at++);
+            continue;
+        }
+        mpiq_buffer_string(buffer, "<span class=\"nb\">");
+        mpiq_buffer_add(buffer, at, length);
+        mpiq_buffer_string(buffer, "</span>");
+        at += length;
+    }
 }
 
 void mpiq_print_gap(struct mpiq_page *page)
@@ -138,11 +175,12 @@ static void put_html_span(struct mpiq_buffer *out, enum mpiq_style style, const 
 
 static void put_html_line(struct mpiq_page *page, struct mpiq_paragraph line, const char *text)
 {
-    mpiq_buffer_string(&page->out, line.indent > 0 ? "<p class=\"in\">" : "<p>");
+    const char *element = line.element ? line.element : "p";
+    mpiq_buffer_printf(&page->out, "<%s%s>", element, line.indent > 0 ? " class=\"in\"" : "");
     if (line.lead)
         put_html_span(&page->out, line.lead_style, line.lead);
     put_html_span(&page->out, line.style, text);
-    mpiq_buffer_string(&page->out, "</p>\n");
+    mpiq_buffer_printf(&page->out, "</%s>\n", element);
 }
 
 void mpiq_print_line(struct mpiq_page *page, struct mpiq_paragraph line, const char *text)
@@ -263,6 +301,7 @@ void mpiq_print_verdict(struct mpiq_page *page)
     mpiq_print_line(page,
                     (struct mpiq_paragraph){.hang = 2,
                                             .lead = mpiq_verdict_word(diagnosis->verdict),
-                                            .lead_style = mpiq_verdict_style(diagnosis->verdict)},
+                                            .lead_style = mpiq_verdict_style(diagnosis->verdict),
+                                            .element = "h1"},
                     mpiq_buffer_text(&text));
 }

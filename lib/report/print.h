@@ -31,7 +31,8 @@ const char *mpiq_style_sequence(const struct mpiq_page *page, enum mpiq_style st
 const char *mpiq_style_class(enum mpiq_style style);
 enum mpiq_style mpiq_verdict_style(enum mpiq_verdict verdict);
 
-/* Adds a string as HTML's text: plain, its own marks escaped. */
+/* Adds a string as HTML's text: plain, its own marks escaped; "rank 0" and the like are never broken into two
+   lines. */
 void mpiq_put_html(struct mpiq_buffer *buffer, const char *string);
 
 /* An empty line. */
@@ -45,6 +46,7 @@ struct mpiq_paragraph {
     const char *lead; /* what it begins with, in a style of its own; NULL */
     enum mpiq_style lead_style;
     enum mpiq_style style;
+    const char *element; /* of HTML; NULL: a paragraph */
 };
 
 /* A line, or as many as the width asks for. */

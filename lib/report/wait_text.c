@@ -384,11 +384,10 @@ void mpiq_put_wait(const struct mpiq_page *page, struct mpiq_buffer *buffer,
         put_done(buffer, wait);
 }
 
-void mpiq_put_wait_label(struct mpiq_buffer *buffer, const struct mpiq_waits_for *wait, const char *call)
+void mpiq_put_part_label(struct mpiq_buffer *buffer, const struct mpiq_wait_part *part, const char *call)
 {
-    const struct mpiq_wait_part *part = wait->parts;
     struct teller t = {.out = buffer};
-    if (wait->part_count == 0 || part->internal) {
+    if (part->internal) {
         mpiq_buffer_string(buffer, call);
         return;
     }
@@ -408,8 +407,6 @@ void mpiq_put_wait_label(struct mpiq_buffer *buffer, const struct mpiq_waits_for
         mpiq_buffer_string(buffer, call);
         break;
     }
-    if (wait->part_count + wait->more > 1)
-        mpiq_buffer_string(buffer, " and more");
 }
 
 /* Of ranks that are in several communicators which the user tells apart no more: of all of them. */

@@ -21,8 +21,8 @@ void mpiq_put_wait(const struct mpiq_page *page, struct mpiq_buffer *buffer,
                    const struct mpiq_waits_for *wait, const char *call, uint32_t process,
                    enum mpiq_wait_form form);
 
-/* The same in a word or two, for an edge of a picture: "tag 7", "MPI_Bcast". */
-void mpiq_put_wait_label(struct mpiq_buffer *buffer, const struct mpiq_waits_for *wait, const char *call);
+/* One part of it in a word or two, for an edge of a picture: "tag 7", "MPI_Bcast". */
+void mpiq_put_part_label(struct mpiq_buffer *buffer, const struct mpiq_wait_part *part, const char *call);
 
 /* The last column of a line of evidence: what its ranks wait for, where that was started, and its note. */
 void mpiq_put_evidence_detail(const struct mpiq_page *page, struct mpiq_buffer *buffer,

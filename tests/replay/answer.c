@@ -183,10 +183,16 @@ void answer_add(const struct mpiq_job_state *job, struct mpiq_buffer *ret)
 
 char *answer_json(const struct mpiq_job_state *job)
 {
-    struct answered answered = diagnose(job);
-    char *json = render(&answered, MPIQ_VIEW_REPORT, MPIQ_FORMAT_JSON, NULL);
+    char *json = answer_in(job, MPIQ_FORMAT_JSON);
     for (char *at = json; *at; at++)
         *at = *at == '\n' ? ' ' : *at;
-    mpiq_diagnosis_destroy(answered.diagnosis);
     return json;
+}
+
+char *answer_in(const struct mpiq_job_state *job, enum mpiq_format format)
+{
+    struct answered answered = diagnose(job);
+    char *text = render(&answered, MPIQ_VIEW_REPORT, format, NULL);
+    mpiq_diagnosis_destroy(answered.diagnosis);
+    return text;
 }

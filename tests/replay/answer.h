@@ -4,6 +4,7 @@
 #define ANSWER_H
 
 #include "base/buffer.h"
+#include "report/report.h"
 #include "state/job_state.h"
 
 /* Appends the answer for people: the report, why of the first rank to look at, queues, and each finding's
@@ -13,6 +14,9 @@ void answer_add(const struct mpiq_job_state *job, struct mpiq_buffer *ret);
 
 /* The JSON report in one line; the caller frees it. */
 char *answer_json(const struct mpiq_job_state *job);
+
+/* The report in that format; the caller frees it. */
+char *answer_in(const struct mpiq_job_state *job, enum mpiq_format format);
 
 /* "Open MPI 4.1.4"; "". */
 const char *answer_library(const struct mpiq_job_state *job);

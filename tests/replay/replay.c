@@ -6,6 +6,7 @@
  *   replay RECORDED ANSWERS          compares; says which cases differ, on which libraries, and where
  *   replay --write RECORDED ANSWERS  writes what is answered now
  *   replay --json RECORDED [LINE]    prints "LINE CASE DATE COMMIT JSON" for each
+ *   replay --pages RECORDED LINE DIRECTORY   writes DIRECTORY/CASE.html, .txt and .json for each
  *
  * RECORDED has LINE/FAMILY.zst, ANSWERS FAMILY.txt: for each case the answers, each with the libraries that
  * have it.
@@ -344,14 +345,46 @@ static void print_json(const char *recorded, const char *only)
     free_names(&lines);
 }
 
+static void write_page(const char *directory, const struct recording *one, enum mpiq_format format,
+                       const char *suffix)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.%s", directory, one->name, suffix);
+    char *text _cleanup_free_ = answer_in(one->job, format);
+    write_text(path, text);
+}
+
+static void write_pages(const char *recorded, const char *line, const char *directory)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", recorded, line);
+    struct names families = list(path, ".zst");
+    for (size_t j = 0; j < families.count; j++) {
+        struct recordings recordings = read_pack(recorded, line, families.items[j]);
+        for (size_t k = 0; k < recordings.count; k++) {
+            write_page(directory, &recordings.items[k], MPIQ_FORMAT_HTML, "html");
+            write_page(directory, &recordings.items[k], MPIQ_FORMAT_TEXT, "txt");
+            write_page(directory, &recordings.items[k], MPIQ_FORMAT_JSON, "json");
+        }
+        recordings_deinit(&recordings);
+    }
+    free_names(&families);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 5 && strcmp(argv[1], "--pages") == 0) {
+        write_pages(argv[2], argv[3], argv[4]);
+        return 0;
+    }
     if (argc >= 3 && argc <= 4 && strcmp(argv[1], "--json") == 0) {
         print_json(argv[2], argv[3]);
         return 0;
     }
     bool write = argc == 4 && strcmp(argv[1], "--write") == 0;
     if (argc != 3 && !write)
-        give_up("usage: replay [--write] RECORDED ANSWERS, or replay --json RECORDED [LINE]");
+        give_up("usage: replay [--write] RECORDED ANSWERS, replay --json RECORDED [LINE], or replay --pages "
+                "RECORDED LINE "
+                "DIRECTORY");
     return replay(argv[argc - 2], argv[argc - 1], write);
 }

@@ -197,6 +197,16 @@ static void a_narrow_terminal(void)
     }
 }
 
+/* Cuts out what is between two marks: style and script are files of their own. */
+static void cut(char *page, const char *begin, const char *end)
+{
+    char *from = strstr(page, begin);
+    char *to = from ? strstr(from, end) : NULL;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(to);
+    from += strlen(begin);
+    memmove(from, to, strlen(to) + 1);
+}
+
 static void a_page_of_html(void)
 {
     struct made_job jobs[] = {made_wrong_turn(4), made_ring(64),  made_ring(6),
@@ -206,28 +216,49 @@ static void a_page_of_html(void)
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         struct mpiq_report_options options = {.format = MPIQ_FORMAT_HTML, .color = true, .width = 80};
         char *page _cleanup_free_ = rendered(&jobs[i], MPIQ_VIEW_REPORT, &options);
+        cut(page, "<style>\n", "</style>");
         compare(names[i], page);
         CU_ASSERT_PTR_NULL(strchr(page, '\033'));
         made_job_deinit(&jobs[i]);
     }
 }
 
-/* Every wait is an edge: 0 waits for 3 as well as 1 to 3 for 0. */
+static unsigned count_of(const char *page, const char *text)
+{
+    unsigned count = 0;
+    for (const char *at = page; (at = strstr(at, text)); at++)
+        count++;
+    return count;
+}
+
+/* Every wait is an edge: 0 waits for 3 as well as 1 to 3 for 0; ranks 0 and 3 alone are a circle. */
 static void a_page_draws_every_wait(void)
 {
     struct made_job made _cleanup_(made_job_deinit) = made_back_and_forth();
     struct mpiq_report_options options = {.format = MPIQ_FORMAT_HTML};
     char *page _cleanup_free_ = rendered(&made, MPIQ_VIEW_REPORT, &options);
-    CU_ASSERT_PTR_NOT_NULL(strstr(page, "ranks 1-2 wait for rank 0: MPI_Barrier"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(page, "rank 3 waits for rank 0: MPI_Barrier"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(page, "rank 0 waits for rank 3: tag 5"));
-    unsigned edges = 0, circle = 0;
-    for (const char *at = page; (at = strstr(at, "marker-end=")); at++)
-        edges++;
-    for (const char *at = page; (at = strstr(at, "<path class=\"circle\"")); at++)
-        circle++;
-    CU_ASSERT_EQUAL(edges, 3);
-    CU_ASSERT_EQUAL(circle, 2);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(page, ">ranks 1-2</span> wait for <span class=\"nb\">rank 0</span>: MPI_Barrier"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(page, ">rank 3</span> waits for <span class=\"nb\">rank 0</span>: MPI_Barrier"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(page, ">rank 0</span> waits for <span class=\"nb\">rank 3</span>: "
+                                        "<span class=\"nb\">tag 5</span>"));
+    CU_ASSERT_EQUAL(count_of(page, "marker-end="), 3);
+    CU_ASSERT_EQUAL(count_of(page, "<path class=\"edge circle\""), 2);
+    CU_ASSERT_EQUAL(count_of(page, "<g class=\"node circle"), 2);
+    CU_ASSERT_EQUAL(count_of(page, "<g class=\"node"), 3);
+}
+
+/* A long circle: the ranks that are drawn stand on their own, the others are a group, and all are joined. */
+static void a_page_draws_a_long_circle(void)
+{
+    struct made_job made _cleanup_(made_job_deinit) = made_ring(64);
+    struct mpiq_report_options options = {.format = MPIQ_FORMAT_HTML};
+    char *page _cleanup_free_ = rendered(&made, MPIQ_VIEW_REPORT, &options);
+    unsigned drawn = count_of(page, "<g class=\"node circle");
+    CU_ASSERT_TRUE(drawn >= 3 && drawn <= 48);
+    CU_ASSERT_TRUE(count_of(page, "marker-end=") >= drawn);
+    CU_ASSERT_TRUE(count_of(page, "<path class=\"edge circle\"") + 1 >= drawn);
 }
 
 static void nothing_from_the_job_reaches_the_terminal_raw(void)
@@ -350,6 +381,7 @@ int main(int argc, char **argv)
         {"a narrow terminal", a_narrow_terminal},
         {"a page of HTML", a_page_of_html},
         {"a page draws every wait", a_page_draws_every_wait},
+        {"a page draws a long circle", a_page_draws_a_long_circle},
         {"nothing from the job reaches the terminal raw", nothing_from_the_job_reaches_the_terminal_raw},
         {"a chain needs a rank", a_chain_needs_a_rank},
         {"the written file equals the rendered text", written_is_what_is_rendered},
