@@ -365,6 +365,49 @@ static void the_other_views_of_many_ranks_are_short(void)
     }
 }
 
+/* The live screen: a cell a rank, or several to a cell, and within the terminal; one look as one line. */
+static void the_live_screen(void)
+{
+    static const struct {
+        struct made_job (*make)(uint32_t size);
+        uint32_t ranks;
+        int width;
+        int height;
+        const char *name;
+    } screens[] = {
+        {made_wrong_turn, 4, 60, 15, "wrong-turn-4"},
+        {made_wrong_turn, 64, 80, 24, "wrong-turn-64"},
+        {made_ring, 512, 100, 30, "ring-512"},
+        {made_wrong_turn, 1000000, 100, 30, "wrong-turn-1000000"},
+    };
+    CU_ASSERT_FATAL(setenv("TZ", "UTC", 1) == 0); /* a line begins with the time of day */
+    for (size_t i = 0; i < sizeof screens / sizeof *screens; i++) {
+        struct made_job made _cleanup_(made_job_deinit) = screens[i].make(screens[i].ranks);
+        struct mpiq_report_options options = {.width = screens[i].width, .height = screens[i].height};
+        char *name _cleanup_free_ = NULL, *line_name _cleanup_free_ = NULL;
+        char *text _cleanup_free_ = rendered(&made, MPIQ_VIEW_SCREEN, &options);
+        char *line _cleanup_free_ = rendered(&made, MPIQ_VIEW_LINE, &options);
+        CU_ASSERT_FATAL(asprintf(&name, "%s-screen.txt", screens[i].name) > 0);
+        CU_ASSERT_FATAL(asprintf(&line_name, "%s-line.txt", screens[i].name) > 0);
+        compare(name, text);
+        compare(line_name, line);
+        CU_ASSERT_EQUAL(lines_of(line), 1);
+        for (const char *at = text; *at; at += strcspn(at, "\n") + 1)
+            CU_ASSERT_TRUE_FATAL(strcspn(at, "\n") <= (size_t)screens[i].width);
+        if (screens[i].height >= 24) /* on less, what has no room is scrolled to */
+            CU_ASSERT_TRUE(lines_of(text) <= (unsigned)screens[i].height);
+    }
+}
+
+/* Whoever is unlike all others is seen, however many share the cell. */
+static void a_folded_cell_hides_nobody(void)
+{
+    struct made_job made _cleanup_(made_job_deinit) = made_wrong_turn(1000000);
+    struct mpiq_report_options options = {.width = 100, .height = 30, .color = true};
+    char *text _cleanup_free_ = rendered(&made, MPIQ_VIEW_SCREEN, &options);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\033[1;7mr\033[0m"));
+}
+
 int main(int argc, char **argv)
 {
     CU_TestInfo tests[] = {
@@ -373,6 +416,8 @@ int main(int argc, char **argv)
         {"a job with all kinds of findings", mixture},
         {"two threads, and a backlog", backlog},
         {"a job that runs", running},
+        {"the live screen", the_live_screen},
+        {"a folded cell hides nobody", a_folded_cell_hides_nobody},
         {"nothing could be read", nothing},
         {"each kind of hang", each_kind_of_hang},
         {"internal traffic only on request", internal_traffic_only_on_request},

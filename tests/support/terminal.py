@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A terminal with a program in it: tmux, as people have it, without anybody's settings."""
+import os
+import shutil
+import subprocess
+import uuid
+
+import pytest
+
+from support.conditions import wait_until
+
+
+class Terminal:
+    """Runs a command in a tmux of its own, in that directory."""
+
+    def __init__(self, command, directory, columns=100, lines=30):
+        if shutil.which("tmux") is None:
+            pytest.skip("tmux is not installed")
+        self.name = f"mpiq-{uuid.uuid4().hex}"
+        # The shell that has started the command says its exit status, and keeps what was on the screen.
+        words = " ".join(f"'{word}'" for word in map(str, command))
+        script = f"{words}; echo \"status $?\"; read -r nothing"
+        self._tmux("-f", "/dev/null", "new-session", "-d", "-x", columns, "-y", lines, "-c", directory,
+                   "sh", "-c", script)
+
+    def _tmux(self, *words):
+        done = subprocess.run(["tmux", "-L", self.name, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, check=False, env={**os.environ, "LC_ALL": "C.UTF-8"})
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def screen(self):
+        return self._tmux("capture-pane", "-p")
+
+    def wait_for(self, *texts, seconds=60):
+        """Until all of them stand on the screen: it."""
+        shown = []
+
+        def is_there():
+            shown[:] = [self.screen()]
+            return all(text in shown[0] for text in texts)
+
+        wait_until(is_there, lambda: f"{texts} on the screen:\n{shown[0]}", seconds=seconds, every=0.1)
+        return shown[0]
+
+    def type(self, *keys):
+        """Keys by tmux's names for them."""
+        self._tmux("send-keys", *keys)
+
+    def resize(self, columns, lines):
+        self._tmux("resize-window", "-x", columns, "-y", lines)
+
+    def pid(self):
+        """The shell's."""
+        return int(self._tmux("list-panes", "-F", "#{pane_pid}"))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(["tmux", "-L", self.name, "kill-server"], stderr=subprocess.DEVNULL, check=False)
