@@ -3,12 +3,14 @@
  */
 #include "job/evidence.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "job/causes.h"
 #include "job/collective.h"
 #include "job/rank_activity.h"
+#include "names/objects.h"
 #include "job/given.h"
 #include "job/waits.h"
 #include "state/size.h"
@@ -194,6 +196,10 @@ void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
     if (!speaks) {
         const struct mpiq_job_thread *row = &job->threads[thread];
         wanted.call = mpiq_job_string(job, row->in_mpi ? row->call : row->blocks_in);
+        if (row->interpreter && row->owner) { /* how the interpreter waits is its own affair */
+            wanted.call = NULL;
+            wanted.doing = MPIQ_DOING_ASLEEP;
+        }
         wanted.number = row->in_mpi ? wanted.number : 0;
         wanted.site = row->site != MPIQ_NONE ? row->site : row->innermost;
         wanted.since = mpiq_waited(job, mpiq_job_rank_of(job, process), row);
@@ -334,12 +340,26 @@ static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
     evidence->wait = made;
 }
 
+/* Of a rank that an interpreter brings to its end: no line of the user's called MPI_Finalize. */
+static const char *end_note(const struct mpiq_job_state *job, const struct mpiq_evidence *evidence)
+{
+    if (mpiq_blocking_call(evidence->call) != MPIQ_BLOCKING_FINALIZE || evidence->site == MPIQ_NONE)
+        return NULL;
+    const struct mpiq_site *site = &job->sites[evidence->site];
+    const char *object = mpiq_job_string(job, site->object);
+    bool of_interpreter = object && !mpiq_job_string(job, site->file) && mpiq_is_python(object);
+    return of_interpreter ? "its script has ended, perhaps by an exception" : NULL;
+}
+
 void mpiq_finish_evidence(struct mpiq_finder *finder)
 {
     for (size_t i = 0; i < finder->diagnosis->finding_count; i++) {
         struct mpiq_finding *finding = &finder->diagnosis->findings[i];
-        for (size_t j = 0; j < finding->evidence_count && !finder->failed; j++)
+        for (size_t j = 0; j < finding->evidence_count && !finder->failed; j++) {
             set_wait(finder, &finding->evidence[j]);
+            if (!finding->evidence[j].note)
+                finding->evidence[j].note = end_note(finder->job, &finding->evidence[j]);
+        }
         if (finding->near_miss_count > 0 && finding->evidence_count > 0)
             finding->evidence[0].note = miss_note(finder, finding);
     }
@@ -351,11 +371,33 @@ static bool waits_beside(const struct mpiq_job_state *job, const struct mpiq_job
                          const struct mpiq_job_thread *thread)
 {
     const char *call = mpiq_job_string(job, thread->blocks_in);
+    if (thread->interpreter && thread->site != MPIQ_NONE && mpiq_lock_owner(job, rank, thread) != MPIQ_NONE)
+        return true;
     if (thread->in_mpi || !call || thread->site == MPIQ_NONE || !mpiq_thread_waits_for_own(job, thread))
         return false;
     return thread->tid == rank->pid || strcmp(call, "pthread_mutex_lock") == 0 ||
            strcmp(call, "mtx_lock") == 0 || strcmp(call, "pthread_join") == 0 ||
            strcmp(call, "thrd_join") == 0;
+}
+
+/* "in another thread, for the mutex that the thread in MPI_Recv has". */
+static const char *beside_note(struct mpiq_finder *finder, const struct mpiq_job_rank *rank,
+                               const struct mpiq_job_thread *thread)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const char *lock = thread->interpreter ? "Python's interpreter lock" : "a mutex";
+    uint32_t owner = mpiq_lock_owner(job, rank, thread);
+    if (owner == MPIQ_NONE)
+        return "in another thread";
+    const struct mpiq_job_thread *has = &job->threads[owner];
+    const char *call = has->in_mpi ? mpiq_job_string(job, has->call) : NULL;
+    const char *place = mpiq_words_place(finder->arena, job, has->site);
+    if (has == thread)
+        return WORDS(finder->arena, "another thread, for %s that it has itself", lock);
+    if (!call && !place[0])
+        return WORDS(finder->arena, "another thread, for %s that thread %" PRId32 " has", lock, has->tid);
+    return WORDS(finder->arena, "another thread, for %s that the one %s has", lock,
+                 call ? WORDS(finder->arena, "in %s", call) : WORDS(finder->arena, "at %s", place));
 }
 
 static void add_threads_of(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process)
@@ -370,7 +412,7 @@ static void add_threads_of(struct mpiq_finder *finder, struct mpiq_finding *find
         size_t before = finding->evidence_count;
         mpiq_add_evidence(finder, finding, process, thread, MPIQ_NONE);
         if (finding->evidence_count > before)
-            finding->evidence[before].note = "in another thread";
+            finding->evidence[before].note = beside_note(finder, rank, &job->threads[thread]);
     }
 }
 

@@ -42,6 +42,29 @@ bool mpiq_thread_waits_for_own(const struct mpiq_job_state *job, const struct mp
     return own || joins;
 }
 
+uint32_t mpiq_lock_owner(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                         const struct mpiq_job_thread *thread)
+{
+    const char *call = mpiq_job_string(job, thread->blocks_in);
+    bool mutex = call && (strcmp(call, "pthread_mutex_lock") == 0 || strcmp(call, "mtx_lock") == 0);
+    if (thread->owner <= 0 || thread->in_mpi || (!mutex && !thread->interpreter))
+        return MPIQ_NONE;
+    for (uint32_t i = 0; i < rank->thread_count; i++) {
+        if (job->threads[rank->first_thread + i].tid == thread->owner)
+            return rank->first_thread + i;
+    }
+    return MPIQ_NONE;
+}
+
+/* Whether it waits for the interpreter's lock, which one that is blocked in MPI has: it wakes all the time,
+   to no end. */
+static bool waits_for_interpreter(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                                  const struct mpiq_job_thread *thread)
+{
+    uint32_t owner = thread->interpreter ? mpiq_lock_owner(job, rank, thread) : MPIQ_NONE;
+    return owner != MPIQ_NONE && job->threads[owner].held == MPIQ_YES;
+}
+
 uint32_t mpiq_lock_holder(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                           const struct mpiq_job_thread *thread, bool *sure)
 {
@@ -128,6 +151,8 @@ bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job
     if (thread->helper)
         return false;
     bool multiple = rank->thread_level < 0 || rank->thread_level >= THREAD_MULTIPLE;
+    if (waits_for_interpreter(job, rank, thread))
+        return false;
     if (thread->held != MPIQ_YES && !thread->in_mpi && main_waits_for_lock(job, rank))
         return false;
     if (thread->held == MPIQ_YES || mpiq_thread_polls(job, rank, thread) || !any_in_mpi(job, rank))

@@ -33,8 +33,13 @@ bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job
    and not in one of MPI's waits. */
 bool mpiq_thread_sleeps(const struct mpiq_job_thread *thread);
 
+/* The thread of the same rank, in threads, that has the mutex or the interpreter's lock for which that thread
+   sleeps outside MPI; MPIQ_NONE. */
+uint32_t mpiq_lock_owner(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
+                         const struct mpiq_job_thread *thread);
+
 /* The process of the job that has the lock on a file for which that thread sleeps outside MPI; MPIQ_NONE.
-   *sure: nothing else can end that sleep, and it lasted from the first look to the second. */
+ *sure: nothing else can end that sleep, and it lasted from the first look to the second. */
 uint32_t mpiq_lock_holder(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                           const struct mpiq_job_thread *thread, bool *sure);
 

@@ -282,6 +282,8 @@ static const char *outside(struct mpiq_arena *arena, const struct mpiq_job_state
 const char *mpiq_words_sleeps(struct mpiq_arena *arena, const struct mpiq_job_state *job, uint32_t thread)
 {
     const struct mpiq_job_thread *row = &job->threads[thread];
+    if (row->interpreter && row->owner)
+        return at_place(arena, job, "waits for Python's interpreter lock", row->site, MPIQ_NONE);
     if (row->blocks_in)
         return at_place(arena, job, WORDS(arena, "is asleep in %s()", mpiq_job_string(job, row->blocks_in)),
                         row->site != MPIQ_NONE ? row->site : row->innermost, MPIQ_NONE);

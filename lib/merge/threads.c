@@ -198,6 +198,8 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
     row->state = thread->state ? thread->state : '?';
     row->record = thread->record;
     row->lock_holder = thread->lock_holder;
+    row->owner = thread->owner;
+    row->interpreter = thread->interpreter;
     row->site = row->innermost = MPIQ_NONE;
     /* Most ranks are in the call that the thread before is in. */
     mpiq_string_id likely = job->thread_count > 0 ? job->threads[job->thread_count - 1].call : 0;
@@ -329,6 +331,8 @@ bool mpiq_add_threads(struct mpiq_adding *adding, struct mpiq_job_rank *rank)
         if (!describe_thread(adding, thread, &row) || !add_waits(adding, thread, &row, old) ||
             !add_probed(adding, thread, &row, old) || !add_given(adding, thread, &row, old))
             return false;
+        if (old && old->owner != row.owner)
+            row.owner = 0;
         new->threads[i] = row;
         new->thread_marks[i] = marks;
     }
@@ -353,6 +357,7 @@ void mpiq_same_threads(struct mpiq_adding *adding, const struct mpiq_job_rank *r
         row->sleep = sleep_between(adding, thread, row, rank->first_thread + i, false);
         row->system_call = (uint8_t)mpiq_system_call_of(state->architecture, thread->system_call);
         row->lock_holder = thread->lock_holder;
+        row->owner = row->owner == thread->owner && row->interpreter == thread->interpreter ? row->owner : 0;
         if (thread->file && !mpiq_job_intern(adding->job, thread->file, &row->file))
             row->file = 0; /* without memory the report says so */
         row->state = thread->state ? thread->state : '?';

@@ -163,6 +163,19 @@ bool mpiq_is_package_file(const char *path)
     return false;
 }
 
+bool mpiq_is_python(const char *path)
+{
+    static const char *const names[] = {"python", "libpython"};
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(name, names[i], length) == 0 && (!name[length] || isdigit((unsigned char)name[length])))
+            return true;
+    }
+    return false;
+}
+
 bool mpiq_maps_mpi(const char *maps)
 {
     char path[4096];

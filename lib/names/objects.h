@@ -58,6 +58,9 @@ enum mpiq_object_owner mpiq_owner_by_file(const char *path);
  */
 bool mpiq_is_package_file(const char *path);
 
+/* Whether a program or library is a Python interpreter. */
+bool mpiq_is_python(const char *path);
+
 /* Whether a process that has these mappings (the text of /proc/PID/maps) has an MPI library among them, by
    whole names. */
 bool mpiq_maps_mpi(const char *maps);

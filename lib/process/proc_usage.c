@@ -195,6 +195,7 @@ void mpiq_proc_sleep(pid_t pid, struct mpiq_target_thread *thread)
     thread->system_call = -1;
     thread->file[0] = '\0';
     thread->lock_holder = 0;
+    thread->futex = 0;
     if (thread->state != 'S')
         return;
     char path[80], text[256];
@@ -217,6 +218,7 @@ void mpiq_proc_sleep(pid_t pid, struct mpiq_target_thread *thread)
             return;
     }
     thread->system_call = (int32_t)number;
+    thread->futex = number == SYS_futex ? arguments[0] : 0;
     find_file(pid, number, arguments, thread);
     /* A wait with a timeout that was stopped meanwhile, by a look at its stack, say, goes on as this call. */
     thread->sleep = number == SYS_restart_syscall ? MPIQ_TARGET_SLEEP_TIMED_FUTEX

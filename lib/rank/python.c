@@ -88,6 +88,68 @@ static uint64_t find_thread(const struct reader *reader, int32_t tid, bool is_ma
     return seen == 1 ? only : 0; /* in a container it knows its threads by other numbers */
 }
 
+/* The number of the thread that has that record; 0: there is none, or its number is not known. */
+static int32_t number_of_record(const struct reader *reader, uint64_t record, int32_t pid)
+{
+    uint64_t runtime = mpiq_python_symbol(reader->target, "_PyRuntime");
+    uint64_t interpreter = member(reader, runtime, MPIQ_PYTHON_INTERPRETERS);
+    unsigned seen = 0;
+    for (unsigned i = 0; interpreter && i < INTERPRETERS_MAX; i++) {
+        uint64_t thread = member(reader, interpreter, MPIQ_PYTHON_THREADS);
+        for (; thread && seen < THREADS_MAX; seen++) {
+            uint64_t number = member(reader, thread, MPIQ_PYTHON_THREAD_ID);
+            if (thread == record && !reader->layout.main)
+                return number > 0 && number <= INT32_MAX ? (int32_t)number : 0;
+            if (thread == record)
+                return number && number == thread_number(reader, runtime, pid, true) ? pid : 0;
+            thread = member(reader, thread, MPIQ_PYTHON_THREAD_NEXT);
+        }
+        interpreter = member(reader, interpreter, MPIQ_PYTHON_NEXT);
+    }
+    return 0;
+}
+
+/* What begins struct _gil_runtime_state. */
+struct lock {
+    uint64_t interval_us;
+    uint64_t last_holder; /* the record of the one that has it now, if anybody does */
+    int32_t locked;
+    int32_t padding;
+};
+
+/* The thread that has the lock, where it lies in these bytes of the process; 0: it does not. */
+static int32_t owner_within(const struct reader *reader, uint64_t start, size_t size, int32_t pid)
+{
+    enum { LONGEST_INTERVAL_US = 60000000 };
+    _cleanup_free_ unsigned char *bytes = calloc(1, size);
+    int32_t owner = 0;
+    if (!bytes || !fetch(reader, start, size, bytes))
+        return 0;
+    for (size_t at = 0; !owner && at + sizeof(struct lock) <= size; at += sizeof(uint64_t)) {
+        struct lock lock;
+        memcpy(&lock, bytes + at, sizeof lock);
+        if (lock.locked == 1 && lock.interval_us > 0 && lock.interval_us <= LONGEST_INTERVAL_US &&
+            lock.last_holder)
+            owner = number_of_record(reader, lock.last_holder, pid);
+    }
+    return owner;
+}
+
+/* The number of the thread that has the interpreter's lock: of the runtime up to 3.11, then of each
+ * interpreter. */
+static int32_t find_owner(struct mpiq_target *target, int32_t pid)
+{
+    enum { OF_RUNTIME = 4096, OF_INTERPRETER = 16384, ITS_OWN_SINCE = 0x030c };
+    struct reader reader;
+    if (!begin(target, &reader))
+        return 0;
+    uint64_t runtime = mpiq_python_symbol(target, "_PyRuntime");
+    return reader.layout.release < ITS_OWN_SINCE
+               ? owner_within(&reader, runtime, OF_RUNTIME, pid)
+               : owner_within(&reader, member(&reader, runtime, MPIQ_PYTHON_INTERPRETERS), OF_INTERPRETER,
+                              pid);
+}
+
 /* A str of ASCII alone, which names of files and functions nearly always are; NULL: it is none.  The caller
  * frees. */
 static char *read_text(const struct reader *reader, uint64_t object)
@@ -198,9 +260,36 @@ static size_t find_frames(struct mpiq_target *target, struct mpiq_rank_state *st
    its main function.  That one alone does not do: compilers split it, and the parts have no names. */
 static bool is_interpreters(const struct mpiq_frame *frame)
 {
-    const char *slash = frame->object ? strrchr(frame->object, '/') : NULL;
-    return (slash && (strncmp(slash, "/python", 7) == 0 || strncmp(slash, "/libpython", 10) == 0)) ||
+    return (frame->object && mpiq_is_python(frame->object)) ||
            (frame->function && strcmp(frame->function, "_PyEval_EvalFrameDefault") == 0);
+}
+
+/* Whether a thread waits for the interpreter's lock: of all that the interpreter does, that alone waits for a
+   condition of the C library's with a timeout. */
+static bool waits_for_lock(const struct mpiq_thread *thread)
+{
+    for (size_t i = 0; i + 1 < thread->frame_count; i++) {
+        const char *name = thread->frames[i].function;
+        while (name && *name == '_')
+            name++;
+        bool timed = name && (strncmp(name, "pthread_cond_timedwait", 22) == 0 ||
+                              strncmp(name, "pthread_cond_clockwait", 22) == 0);
+        if (timed)
+            return is_interpreters(&thread->frames[i + 1]);
+    }
+    return false;
+}
+
+void mpiq_rank_add_interpreter_lock(struct mpiq_target *target, const struct mpiq_rank_state *state,
+                                    struct mpiq_thread *thread)
+{
+    int32_t owner = thread->mpi_frame < 0 && waits_for_lock(thread) ? find_owner(target, state->pid) : 0;
+    for (size_t i = 0; owner > 0 && i < state->thread_count; i++) {
+        if (state->threads[i].tid != owner || owner == thread->tid)
+            continue;
+        thread->owner = owner;
+        thread->interpreter = true;
+    }
 }
 
 /* Whether the interpreter has called what lies further in than that frame. */

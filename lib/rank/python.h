@@ -25,4 +25,9 @@ bool mpiq_python_made(const char *function, const char *file);
 void mpiq_rank_add_python(struct mpiq_target *target, struct mpiq_rank_state *state,
                           struct mpiq_thread *thread);
 
+/* Notes for a thread that waits for the interpreter's lock which thread has it (owner, interpreter).  In a
+   container, where the process numbers its threads otherwise, nothing. */
+void mpiq_rank_add_interpreter_lock(struct mpiq_target *target, const struct mpiq_rank_state *state,
+                                    struct mpiq_thread *thread);
+
 #endif

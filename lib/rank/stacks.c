@@ -258,6 +258,7 @@ static void add_stack(struct mpiq_target *target, const struct mpiq_rank_objects
     convert(state, objects, &stack, thread);
     mpiq_rank_add_arguments(target, state, &stack, thread);
     mpiq_target_stack_deinit(&stack);
+    mpiq_rank_add_interpreter_lock(target, state, thread);
     mpiq_rank_add_python(target, state, thread);
 }
 
@@ -310,6 +311,26 @@ static uint8_t sleep_of(uint8_t sleep)
     }
 }
 
+/* Which thread of the process has the lock that one sleeps for on a futex: an interpreter's, or a mutex of
+   the C library, which keeps its owner 8 bytes behind its word (2: somebody waits). */
+static void find_owner(struct mpiq_target *target, const struct mpiq_target_thread *threads, size_t count,
+                       const struct mpiq_target_thread *sleeper, struct mpiq_thread *thread)
+{
+    int32_t mutex[3], owner = 0;
+    enum { WORD, COUNT, OWNER, CONTENDED = 2 };
+    if (!sleeper->futex)
+        return;
+    struct mpiq_error *error = mpiq_target_read(target, sleeper->futex, sizeof mutex, mutex);
+    if (!error && mutex[WORD] == CONTENDED)
+        owner = mutex[OWNER];
+    mpiq_error_destroy(error);
+    owner = owner > 0 ? outer_of(threads, count, owner) : 0;
+    for (size_t i = 0; owner > 0 && i < count; i++) {
+        if (threads[i].tid == owner)
+            thread->owner = owner;
+    }
+}
+
 /* Adds what the system knows of the threads. */
 static struct mpiq_error *add_threads(struct mpiq_target *target, struct mpiq_rank_state *state)
 {
@@ -334,6 +355,7 @@ static struct mpiq_error *add_threads(struct mpiq_target *target, struct mpiq_ra
         thread->file = threads[i].file[0] ? mpiq_rank_state_intern(state, threads[i].file) : NULL;
         thread->lock_holder = threads[i].lock_holder;
         thread->record = records;
+        find_owner(target, threads, count, &threads[i], thread);
     }
     return NULL;
 }

@@ -266,8 +266,10 @@ struct mpiq_job_thread {
     mpiq_string_id blocks_in; /* the C library's call outside MPI that it is in, by its public name:
                                  "pthread_join"; 0 none */
     mpiq_string_id file;      /* that it sleeps on */
-    int32_t lock_holder;   /* pid on this host of who has the lock on it that the thread wants; 0 not known */
-    uint8_t system_call;   /* enum mpiq_system_call that it sleeps in */
+    int32_t lock_holder; /* pid on this host of who has the lock on it that the thread wants; 0 not known */
+    int32_t owner;       /* the thread of its own process that had the lock it slept for, in both looks; 0 */
+    bool interpreter;    /* that is the lock of a Python interpreter, not a mutex */
+    uint8_t system_call; /* enum mpiq_system_call that it sleeps in */
     uint32_t first_probed; /* in operations, queue MPIQ_QUEUE_WAIT: what it has asked for by MPI_Iprobe and
                               MPI_Improbe, again and again, since it did anything else in MPI */
     uint32_t probed_count;

@@ -408,6 +408,9 @@ struct mpiq_thread {
     bool record;         /* a patched library's record of this thread exists: no waits means not waiting */
     const char *file;    /* that it sleeps on: reads, opens, or wants a lock of; interned, NULL not known */
     int32_t lock_holder; /* pid of the process on the same host that has that lock; 0 not known */
+    int32_t owner;       /* the thread of its own process that has the lock it sleeps for: a mutex's, or with
+                            `interpreter` the lock of a Python interpreter; 0 not known */
+    bool interpreter;
     uint64_t cpu_ns;
     int64_t polled_ns; /* of the second look: processor time between the end of the first look at all ranks
                           and the beginning of the second, of the half in which it got less; -1 not known */

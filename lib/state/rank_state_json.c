@@ -523,6 +523,8 @@ static const struct mpiq_field thread_fields[] = {
     FIELD(mpiq_thread, system_call, SIGNED),
     FIELD(mpiq_thread, file, STRING),
     FIELD(mpiq_thread, lock_holder, SIGNED),
+    FIELD(mpiq_thread, owner, SIGNED),
+    FIELD(mpiq_thread, interpreter, BOOL),
     FIELD(mpiq_thread, record, BOOL),
     FIELD(mpiq_thread, cpu_ns, UNSIGNED),
     FIELD(mpiq_thread, polled_ns, SIGNED),

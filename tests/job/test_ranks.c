@@ -481,6 +481,35 @@ static void test_file_lock(void)
     job_deinit(&job);
 }
 
+/* A thread that waits for Python's interpreter lock wakes all the time, and acts no sooner than the one that
+ * has it. */
+static void test_interpreter_lock(void)
+{
+    for (int stuck = 0; stuck < 2; stuck++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        job_recv(&job, 0, WORLD, 1, 7);
+        job_thread(&job, 0, 3); /* computes, or waits */
+        job_thread(&job, 0, 3);
+        job_recv(&job, 1, WORLD, 0, 7);
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *state = job.states[look][0];
+            for (size_t i = stuck ? 1 : 2; i < 3; i++) {
+                state->threads[i].interpreter = true;
+                state->threads[i].owner = state->threads[stuck ? 0 : 1].tid;
+                state->threads[i].state = look ? 'R' : 'S';
+                state->threads[i].cpu_ns = look ? 50000000 : 0;
+            }
+        }
+        struct mpiq_job_state *state;
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+        CU_ASSERT_EQUAL(diagnosis->verdict == MPIQ_VERDICT_DEADLOCK, stuck);
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(state);
+        job_deinit(&job);
+    }
+}
+
 /* A worker that looks for work now and then is no proof, but nothing moves; one that computes is at work,
    even where it gets little of the processor. */
 static void test_dozing_worker(void)
@@ -687,6 +716,7 @@ int main(void)
         {"a library's thread", test_library_thread},
         {"a dozing worker", test_dozing_worker},
         {"a file lock", test_file_lock},
+        {"an interpreter lock", test_interpreter_lock},
         {"sleeping thread", test_sleeping_thread},
         {"asleep inside MPI", test_asleep_inside_mpi},
         {"names of the C library", test_names_of_the_c_library},

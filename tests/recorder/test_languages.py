@@ -70,3 +70,20 @@ def test_python(how):
     line = line_of("solver.py", "world.Bcast" if how == "blocking" else "request.Wait()")
     assert f" ranks 0,2-3 {'MPI_Bcast' if how == 'blocking' else 'MPI_Wait'} solver.py:{line} share_parameters " in text
     assert f" rank 1 MPI_Wait solver.py:{line_of('solver.py', 'source=') + 1} refine_mesh " in text
+
+
+@pytest.mark.parametrize("how", ["lock", "exception"])
+def test_end_of_python(how):
+    python = "/usr/bin/python3"
+    known = subprocess.run([python, "-c", "import mpi4py, sys; sys.exit(sys.version_info[:2] != (3, 11))"],
+                           capture_output=True, check=False)
+    if known.returncode:
+        pytest.skip("no mpi4py for CPython 3.11 here")
+    text = report("openmpi", python, HERE / "ends.py", how)
+    if how == "exception":
+        assert "1. Rank 1 never entered the MPI_Barrier" in text
+        assert " rank 1 MPI_Finalize in python3.11 its script has ended, perhaps by an exception\n" in text
+        return
+    assert text.startswith("deadlock: ") or "\ndeadlock: " in text
+    assert (f" rank 0 asleep ends.py:{line_of('ends.py', 'time.sleep(1)')} background "
+            "another thread, for Python's interpreter lock that the one in MPI_Comm_dup has\n") in text
