@@ -5,13 +5,14 @@ import ast
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
+import uuid
 
 import pytest
 
 from support import libraries
 from support.conditions import ended
+from support.harmless import kill_marked
 
 HERE = pathlib.Path(__file__).resolve().parent
 UNPACKED = pathlib.Path(os.environ.get("MPIQ_MPICH", "/")) # where this machine's Debian packages are unpacked
@@ -80,7 +81,8 @@ class Job:
     """Three ranks under Hydra, in a session of their own."""
 
     def __init__(self, mpich, program, *arguments):
-        environment = {**os.environ, **mpich.environment}
+        self.mark = f"mpiq-{uuid.uuid4().hex}"
+        environment = {**os.environ, **mpich.environment, "MPIQ_TEST_JOB": self.mark}
         self.process = subprocess.Popen([*mpich.launcher, "-n", "3", program, *arguments], env=environment,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL, start_new_session=True)
@@ -89,12 +91,8 @@ class Job:
         return self
 
     def __exit__(self, *_):
-        self.process.send_signal(signal.SIGINT) # Hydra ends its ranks
-        try:
-            ended(self.process, 10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        kill_marked(self.mark) # Python in a call of C's hears no SIGINT of Hydra's
+        ended(self.process)
 
 
 def line_of(source, what):

@@ -4,8 +4,6 @@ case says why, by the reason of a weaker answer there or by an entry `differs`."
 import collections
 import re
 
-import corpus
-
 # Libraries that know the same: those whose calls are recorded, by the patch or the recorder, and those that are read by
 # built-in layouts.  Of the others CALLS.md tells.
 GROUPS = {"calls recorded": ("patched", "recorder"), "layouts": ("layouts",)}
