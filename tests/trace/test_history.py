@@ -4,28 +4,18 @@ import contextlib
 import os
 import shutil
 import subprocess
-import time
 
 import pytest
 
 import archive
 from support import answers, built
+from support.conditions import wait_until
 
 SOLVER = answers.ROOT / "examples" / "solver.c"
 RANKS = 4
-# For a busy machine.
-DEADLINE = 120
 
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
                "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-
-
-def until(condition):
-    end = time.monotonic() + DEADLINE
-    while not (met := condition()):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return met
 
 
 @pytest.fixture(name="solver", params=["mpich", "openmpi"])
@@ -43,8 +33,8 @@ def fixture_solver(request, mpiq, tmp_path):
                           env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as job:
         try:
-            until(lambda: ready.exists() and len(ready.read_text().split()) == RANKS)
-            until(lambda: mpiq("report", job.pid).status == 1)
+            wait_until(lambda: ready.exists() and len(ready.read_text().split()) == RANKS)
+            wait_until(lambda: mpiq("report", job.pid).status == 1)
             yield job.pid
         finally:
             job.terminate()
