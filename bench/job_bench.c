@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * job_bench RANKS [report] | waitall REQUESTS - one made-up hang of that many ranks, ten operations each:
- * time and memory of making the job state, of matching and diagnosis, and of the report.  One line of the
- * table that bench/job prints; and, if asked for, the report.  Inventing the rank states is not part of the
- * time: it is done once without adding them, and what that took is taken off.
+ * job_bench RANKS [report|page] | waitall REQUESTS - one made-up hang of that many ranks, ten operations
+ * each: time and memory of making the job state, of matching and diagnosis, and of the report.  One line of
+ * the table that bench/job prints; and, if asked for, the report or the page.  Inventing the rank states is
+ * not part of the time: it is done once without adding them, and what that took is taken off.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
         return waitall(atoi(argv[2]));
     int ranks = argc > 1 ? atoi(argv[1]) : 1000;
     if (ranks < 8) {
-        fprintf(stderr, "usage: job_bench RANKS (8 or more) [report] | waitall REQUESTS\n");
+        fprintf(stderr, "usage: job_bench RANKS (8 or more) [report|page] | waitall REQUESTS\n");
         return 2;
     }
     struct mpiq_rank_state *state = made_hang_state(ranks);
@@ -129,7 +129,8 @@ int main(int argc, char **argv)
     struct mpiq_diagnosis *diagnosis = NULL;
     check(mpiq_diagnose(job, NULL, &diagnosis));
     double diagnosed = now();
-    struct mpiq_report_options options = {0};
+    bool page = argc > 2 && strcmp(argv[2], "page") == 0;
+    struct mpiq_report_options options = {.format = page ? MPIQ_FORMAT_HTML : MPIQ_FORMAT_TEXT};
     char *report _cleanup_free_ = NULL;
     check(mpiq_report_render(job, diagnosis, MPIQ_VIEW_REPORT, NULL, &options, &report));
     double rendered = now();

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "state/size.h"
 
 static int compare_begins(const void *left, const void *right)
 {
@@ -186,5 +187,31 @@ void mpiq_put_past_peer(const struct mpiq_page *page, struct mpiq_buffer *buffer
     } else if (call->peer != MPIQ_NONE) {
         mpiq_buffer_string(buffer, call->root ? "root " : "");
         mpiq_put_process(page, buffer, call->peer);
+    }
+}
+
+void mpiq_put_history_call(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+                           const struct mpiq_history *history, const struct mpiq_history_call *call)
+{
+    double seconds = mpiq_history_seconds(history, call);
+    mpiq_put_plain(buffer, call->call);
+    mpiq_buffer_string(buffer, seconds >= 0 ? ", " : "");
+    mpiq_put_span(buffer, seconds);
+    mpiq_buffer_string(buffer, call->open ? " so far" : "");
+    if (call->comm != MPIQ_NONE) {
+        mpiq_buffer_string(buffer, ", on ");
+        mpiq_put_communicator(page, buffer, call->comm);
+    }
+    if (call->peer != MPIQ_NONE || call->any_source || call->proc_null) {
+        mpiq_buffer_string(buffer, call->root ? ", " : ", peer ");
+        mpiq_put_past_peer(page, buffer, call);
+    }
+    if (call->tag >= 0)
+        mpiq_buffer_printf(buffer, ", tag %d", call->tag);
+    if (call->bytes >= 0)
+        mpiq_buffer_printf(buffer, ", %s", mpiq_size_text(call->bytes, (char[MPIQ_SIZE_ROOM]){0}));
+    if (call->site != MPIQ_NONE) {
+        mpiq_buffer_string(buffer, ", ");
+        mpiq_put_site(page, buffer, call->site);
     }
 }

@@ -68,6 +68,10 @@ void mpiq_put_span(struct mpiq_buffer *buffer, double seconds);
 void mpiq_put_past_peer(const struct mpiq_page *page, struct mpiq_buffer *buffer,
                         const struct mpiq_history_call *call);
 
+/* "MPI_Recv, 2.3 s so far, on "rows", peer 1, tag 7, 4 bytes, x.c:7": all that is known of a call. */
+void mpiq_put_history_call(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+                           const struct mpiq_history *history, const struct mpiq_history_call *call);
+
 /* The picture of the last calls of all ranks that the page wants, as SVG; nothing where no rank has any. */
 void mpiq_put_history_svg(struct mpiq_page *page);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The last MPI calls as a picture: ranks down, time across, one bar per call, the hang at the right edge.
+ * The last MPI calls as a picture: classes of ranks down (of each the first rank; suspects by themselves),
+ * time across, one bar per call, the hang at the right edge.
  *
  * Up to the last event, time is to scale.  If nothing has happened for long since then, the rest up to the
  * look is a strip of fixed width with its own scale, so that a hang of hours leaves the calls before it
@@ -12,9 +13,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "report/behaviour.h"
 #include "report/history.h"
 #include "report/print.h"
-#include "state/size.h"
 
 enum {
     MOST_RANKS = 24,
@@ -36,6 +37,7 @@ enum {
 struct lane {
     const struct mpiq_history *history;
     uint32_t process;
+    const struct mpiq_rank_set *alike; /* ranks that do the same now, this one among them; NULL: none */
     int32_t tid;
     bool several; /* its rank has other lanes */
     bool polls;   /* it has done nothing else for as long as its history reaches */
@@ -47,6 +49,7 @@ struct drawing {
     size_t history_count;
     struct lane lanes[MOST_LANES];
     size_t lane_count;
+    struct mpiq_behaviours classes;
     uint32_t left_out; /* ranks */
     int64_t start, last, look;
     bool strip;
@@ -106,38 +109,50 @@ static bool wanted(const struct drawing *d, const struct mpiq_rank_set *suspects
            mpiq_rank_set_contains(suspects, name.world, name.rank) == suspect;
 }
 
-static int compare_processes(const void *left, const void *right)
+static bool add_history(struct drawing *d, uint32_t process, const struct mpiq_rank_set *alike)
 {
-    uint32_t a = *(const uint32_t *)left;
-    uint32_t b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
+    struct mpiq_history *history = &d->histories[d->history_count++];
+    size_t first = d->lane_count;
+    if (!mpiq_history_collect(d->page->job, process, history))
+        return false;
+    add_lanes(d, history, process);
+    for (size_t lane = first; lane < d->lane_count; lane++)
+        d->lanes[lane].alike = alike;
+    return true;
 }
 
-/* The suspects, and of the others the first ones. */
+/* The suspects; of the others the first one of each class that has a history. */
 static bool choose(struct drawing *d)
 {
     struct mpiq_rank_set suspects _cleanup_(mpiq_rank_set_deinit) = {0};
-    uint32_t chosen[MOST_RANKS];
-    size_t count = 0;
-    if (!mpiq_page_suspects(d->page, &suspects))
+    if (!mpiq_page_suspects(d->page, &suspects) || !mpiq_behaviours_collect(d->page, &suspects, &d->classes))
         return false;
-    for (int turn = 0; turn < 2; turn++) {
-        for (uint32_t process = 0; process < d->page->job->process_count; process++) {
-            if (!wanted(d, &suspects, process, turn == 0))
-                continue;
-            if (count < MOST_RANKS)
-                chosen[count++] = process;
-            else
-                d->left_out++;
-        }
-    }
-    if (count > 1)
-        qsort(chosen, count, sizeof *chosen, compare_processes);
-    for (size_t i = 0; i < count; i++) {
-        struct mpiq_history *history = &d->histories[d->history_count++];
-        if (!mpiq_history_collect(d->page->job, chosen[i], history))
+    for (uint32_t process = 0; process < d->page->job->process_count; process++) {
+        if (!wanted(d, &suspects, process, true))
+            continue;
+        if (d->history_count == MOST_RANKS / 2)
+            d->left_out++;
+        else if (!add_history(d, process, NULL))
             return false;
-        add_lanes(d, history, chosen[i]);
+    }
+    for (size_t i = 0; i < d->classes.count; i++) {
+        const struct mpiq_rank_set *ranks = &d->classes.items[i].ranks;
+        uint32_t process = MPIQ_NONE;
+        for (uint32_t k = 0; k < ranks->count && process == MPIQ_NONE; k++) {
+            for (uint64_t rank = ranks->ranges[k].first; rank <= ranks->ranges[k].last; rank++) {
+                uint32_t one = mpiq_job_process(d->page->job, ranks->ranges[k].world, (uint32_t)rank);
+                if (one == MPIQ_NONE || !wanted(d, &suspects, one, false))
+                    continue;
+                process = one;
+                break;
+            }
+        }
+        if (process == MPIQ_NONE)
+            continue;
+        if (d->history_count == MOST_RANKS)
+            d->left_out += (uint32_t)ranks->size;
+        else if (!add_history(d, process, ranks->size > 1 ? ranks : NULL))
+            return false;
     }
     return true;
 }
@@ -243,30 +258,9 @@ struct bar {
 static void put_title(struct drawing *d, const struct lane *lane, const struct bar *bar)
 {
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&d->page->out);
-    const struct mpiq_history_call *call = bar->call;
-    double seconds = mpiq_history_seconds(lane->history, call);
     if (bar->count > 1)
         mpiq_buffer_printf(&text, "%zu calls, the first: ", bar->count);
-    mpiq_put_plain(&text, call->call);
-    mpiq_buffer_string(&text, seconds >= 0 ? ", " : "");
-    mpiq_put_span(&text, seconds);
-    mpiq_buffer_string(&text, call->open ? " so far" : "");
-    if (call->comm != MPIQ_NONE) {
-        mpiq_buffer_string(&text, ", on ");
-        mpiq_put_communicator(d->page, &text, call->comm);
-    }
-    if (call->peer != MPIQ_NONE || call->any_source || call->proc_null) {
-        mpiq_buffer_string(&text, call->root ? ", " : ", peer ");
-        mpiq_put_past_peer(d->page, &text, call);
-    }
-    if (call->tag >= 0)
-        mpiq_buffer_printf(&text, ", tag %d", call->tag);
-    if (call->bytes >= 0)
-        mpiq_buffer_printf(&text, ", %s", mpiq_size_text(call->bytes, (char[MPIQ_SIZE_ROOM]){0}));
-    if (call->site != MPIQ_NONE) {
-        mpiq_buffer_string(&text, ", ");
-        mpiq_put_site(d->page, &text, call->site);
-    }
+    mpiq_put_history_call(d->page, &text, lane->history, bar->call);
     mpiq_buffer_string(&d->page->out, "<title>");
     put_escaped(d, &text);
     mpiq_buffer_string(&d->page->out, "</title>");
@@ -315,6 +309,8 @@ static void put_lane_name(struct drawing *d, const struct lane *lane, const stru
     mpiq_put_process(d->page, &text, lane->process);
     if (lane->several)
         mpiq_buffer_printf(&text, ", thread %d", lane->tid);
+    else if (lane->alike)
+        mpiq_buffer_printf(&text, " (of %llu)", (unsigned long long)lane->alike->size);
     put_text(d, suspect ? "lane suspect" : "lane", LEFT - 8, y + 14, &text);
 }
 
@@ -440,13 +436,16 @@ static void draw(struct drawing *d)
     d->page->out.failed |= !mpiq_page_suspects(d->page, &suspects);
     mpiq_buffer_printf(
         &d->page->out,
-        "<svg class=\"history\" viewBox=\"0 0 %d %ld\" width=\"%d\" height=\"%ld\" role=\"img\">\n", WIDTH,
-        lround(bottom + 26), WIDTH, lround(bottom + 26));
+        "<div class=\"scroll\"><svg class=\"history\" data-left=\"%d\" viewBox=\"0 0 %d %ld\" width=\"%d\" "
+        "height=\"%ld\" role=\"img\" aria-labelledby=\"time-title\">\n",
+        LEFT, WIDTH, lround(bottom + 26), WIDTH, lround(bottom + 26));
+    mpiq_buffer_string(&d->page->out, "<g class=\"fixed\">\n");
     put_legend(d);
+    mpiq_buffer_string(&d->page->out, "</g>\n");
     for (size_t i = 0; i < d->lane_count; i++)
         put_lane(d, i, &suspects);
     put_axis(d, bottom);
-    mpiq_buffer_string(&d->page->out, "</svg>\n");
+    mpiq_buffer_string(&d->page->out, "</svg></div>\n");
 }
 
 void mpiq_put_history_svg(struct mpiq_page *page)
@@ -456,16 +455,26 @@ void mpiq_put_history_svg(struct mpiq_page *page)
         page->out.failed = true;
         return;
     }
+    bool folded = false;
     d->page = page;
     page->out.failed |= !choose(d);
     if (!page->out.failed && d->lane_count > 0) {
         choose_times(d);
-        mpiq_print_heading(page, "The last MPI calls");
+        mpiq_buffer_string(&page->out,
+                           "<section id=\"time\">\n<h2 id=\"time-title\">The last MPI calls</h2>\n");
+        for (size_t i = 0; i < d->lane_count; i++)
+            folded |= d->lanes[i].alike != NULL;
+        if (folded)
+            mpiq_buffer_string(&page->out,
+                               "<p class=\"small\">Of ranks that do the same now, the first one's calls "
+                               "are shown.</p>\n");
         draw(d);
         if (d->left_out > 0)
             mpiq_print(page, 2, "%u more ranks have a history: --ranks LIST shows those of some ranks",
                        d->left_out);
+        mpiq_buffer_string(&page->out, "</section>\n");
     }
     for (size_t i = 0; i < d->history_count; i++)
         mpiq_history_deinit(&d->histories[i]);
+    mpiq_behaviours_deinit(&d->classes);
 }

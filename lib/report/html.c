@@ -6,19 +6,20 @@
 
 #include "base/cleanup.h"
 #include "report/history.h"
+#include "report/page_data.h"
 #include "report/picture_svg.h"
 #include "report/print.h"
 #include "report/views.h"
 #include "report/wait_picture.h"
 
-/* Lines of the table of ranks: browsers do not like long ones. */
-#define MOST_RANKS 4096
+/* Rows of the table of ranks without scripts: the one with them shows part of any number. */
+#define MOST_RANKS 256
 
 static const char page_head[] =
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-    "'unsafe-inline'\">\n"
+    "'unsafe-inline'; script-src 'unsafe-inline'\">\n"
     "<style>\n"
 #include "page.css.inc" /* made of page.css by the build */
     "</style>\n";
@@ -173,16 +174,46 @@ static void close_section(struct mpiq_page *page)
     mpiq_buffer_drain(&page->out, false);
 }
 
-void mpiq_html_report(struct mpiq_page *page)
+static const char script_tail[] = "</script>\n<script>\n"
+#include "page.js.inc" /* made of page.js by the build */
+                                  "</script>\n</body>\n</html>\n";
+
+static void begin_page(struct mpiq_page *page)
 {
     mpiq_buffer_string(&page->out, page_head);
     mpiq_buffer_printf(&page->out, "<title>mpiq: %s</title>\n</head>\n<body>\n",
                        mpiq_verdict_word(page->diagnosis->verdict));
     put_head(page);
     mpiq_buffer_string(&page->out, "<main>\n");
+}
+
+static void end_page(struct mpiq_page *page)
+{
+    mpiq_buffer_string(&page->out, "</main>\n<script type=\"application/json\" id=\"data\">\n");
+    mpiq_put_page_data(page);
+    mpiq_buffer_string(&page->out, script_tail);
+}
+
+/* The script puts its grid and tables in place of what is here. */
+static void put_ranks(struct mpiq_page *page)
+{
+    mpiq_buffer_string(&page->out, "<section id=\"ranks\">\n<h2>Ranks</h2>\n<div id=\"ranks-tools\">\n");
+    if (page->diagnosis->rank_count <= MOST_RANKS)
+        mpiq_show_ranks(page);
+    else
+        mpiq_print(page, 0, "Without scripts a page has no table of so many ranks: `mpiq ranks` shows them.");
+    mpiq_buffer_string(&page->out, "</div>\n</section>\n<section id=\"messages\" hidden>\n<h2>Messages</h2>\n"
+                                   "<div id=\"messages-tools\"></div>\n</section>\n");
+    mpiq_buffer_drain(&page->out, false);
+}
+
+void mpiq_html_report(struct mpiq_page *page)
+{
+    begin_page(page);
     mpiq_show_report(page);
     put_picture(page);
     mpiq_put_history_svg(page);
+    put_ranks(page);
     open_section(page, "Collectives");
     mpiq_show_collectives(page);
     close_section(page);
@@ -192,11 +223,15 @@ void mpiq_html_report(struct mpiq_page *page)
     open_section(page, "Communicators");
     mpiq_show_comms(page);
     close_section(page);
-    open_section(page, "Ranks");
-    if (page->diagnosis->rank_count <= MOST_RANKS || page->options->ranks)
-        mpiq_show_ranks(page);
-    else
-        mpiq_print(page, 0, "There are too many ranks for a page: `mpiq ranks` shows them.");
-    close_section(page);
-    mpiq_buffer_string(&page->out, "</main>\n</body>\n</html>\n");
+    end_page(page);
+}
+
+void mpiq_html_view(struct mpiq_page *page, void (*show)(struct mpiq_page *page))
+{
+    begin_page(page);
+    if (show)
+        show(page);
+    put_picture(page);
+    put_ranks(page);
+    end_page(page);
 }

@@ -22,7 +22,8 @@ bool mpiq_page_suspects(const struct mpiq_page *page, struct mpiq_rank_set *set)
 {
     const struct mpiq_diagnosis *diagnosis = page->diagnosis;
     for (size_t i = 0; i < diagnosis->finding_count; i++) {
-        if (!mpiq_rank_set_add_set(set, &diagnosis->findings[i].suspects))
+        bool cause = diagnosis->findings[i].consequence_of >= diagnosis->finding_count;
+        if (cause && !mpiq_rank_set_add_set(set, &diagnosis->findings[i].suspects))
             return false;
     }
     return true;

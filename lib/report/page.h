@@ -17,7 +17,7 @@ struct mpiq_page {
 
 /* Whether the options ask for this process. */
 bool mpiq_page_wants(const struct mpiq_page *page, uint32_t process);
-/* Adds the ranks that findings suspect to *set; false without memory. */
+/* Adds the ranks that causes suspect to *set, not those of what follows from them; false without memory. */
 bool mpiq_page_suspects(const struct mpiq_page *page, struct mpiq_rank_set *set);
 /* Whether they ask for this communicator: internal ones only with `all`, or by name. */
 bool mpiq_page_wants_communicator(const struct mpiq_page *page, uint32_t comm);

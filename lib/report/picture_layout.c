@@ -204,5 +204,5 @@ void mpiq_layout_place(struct mpiq_layout *layout, const struct mpiq_wait_pictur
     layout->frame.middle.x += left - least.x;
     layout->frame.middle.y += above - least.y;
     layout->width = most.x - least.x + left + right + MARGIN;
-    layout->height = most.y - least.y + above + MARGIN + BOW;
+    layout->height = most.y - least.y + above + MARGIN;
 }

@@ -39,6 +39,21 @@ static void text_view(struct mpiq_page *page, enum mpiq_view view)
     }
 }
 
+/* The report's page has all views but those of one rank; each other command has a page of its own view. */
+static void html_view(struct mpiq_page *page, enum mpiq_view view)
+{
+    static void (*const shows[])(struct mpiq_page * page) = {
+        [MPIQ_VIEW_WHY] = mpiq_show_why,         [MPIQ_VIEW_COLLECTIVES] = mpiq_show_collectives,
+        [MPIQ_VIEW_QUEUES] = mpiq_show_queues,   [MPIQ_VIEW_COMMS] = mpiq_show_comms,
+        [MPIQ_VIEW_HISTORY] = mpiq_show_history,
+    };
+    bool known = view < sizeof shows / sizeof *shows && shows[view];
+    if (view == MPIQ_VIEW_RANKS || (known && (view != MPIQ_VIEW_WHY || page->chain)))
+        mpiq_html_view(page, known ? shows[view] : NULL);
+    else
+        mpiq_html_report(page);
+}
+
 /* That the communicator asked for by name is one of the job's. */
 static struct mpiq_error *check_communicator(const struct mpiq_page *page)
 {
@@ -68,7 +83,7 @@ static struct mpiq_error *render(struct mpiq_page *page, enum mpiq_view view, ch
         mpiq_json_view(page, view);
         break;
     case MPIQ_FORMAT_HTML:
-        mpiq_html_report(page);
+        html_view(page, view);
         break;
     }
     return mpiq_buffer_end(&page->out, ret);

@@ -31,5 +31,7 @@ void mpiq_show_help(struct mpiq_page *page);
 void mpiq_json_view(struct mpiq_page *page, enum mpiq_view view);
 
 void mpiq_html_report(struct mpiq_page *page);
+/* The page of one view: that view (NULL: that of the ranks), who waits for whom, and the ranks. */
+void mpiq_html_view(struct mpiq_page *page, void (*show)(struct mpiq_page *page));
 
 #endif
