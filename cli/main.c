@@ -148,7 +148,8 @@ static int collect(int count, char **words)
 int main(int argc, char **argv)
 {
     struct command_line line;
-    if (argc > 1 && strcmp(argv[1], "record") == 0)
+    bool help = argc == 3 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
+    if (argc > 1 && strcmp(argv[1], "record") == 0 && !help)
         return record(argc, argv);
     if (argc > 1 && strcmp(argv[1], "collect") == 0)
         return collect(argc - 2, argv + 2);

@@ -11,138 +11,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "completion.h"
+#include "help.h"
+#include "nearest.h"
+#include "option_rows.h"
 #include "say.h"
 
-static const char help[] =
-    "usage: mpiq [COMMAND] [OPTION...] [TARGET...]\n"
-    "\n"
-    "Says why an MPI job hangs.  TARGET is the pid of a launcher or of any rank, slurm:JOB[.STEP],\n"
-    "core files, snapshots, or an OTF2 trace (traces.otf2); without one, your only MPI job on\n"
-    "this machine.\n"
-    "\n"
-    "  report             what is stuck and why (the default)\n"
-    "  why RANK           the chain of waits from one rank to the cause\n"
-    "  collectives        how often each rank called each collective, and who is in one\n"
-    "  queues             pending sends, posted receives, unexpected messages\n"
-    "  comms              communicators and their members\n"
-    "  ranks              one line for each rank: where it is\n"
-    "  history RANK       its last MPI calls: all under the recorder, collectives with the patch\n"
-    "  late TRACE         where the ranks of an OTF2 trace lost time waiting, and who was late\n"
-    "  watch              what the ranks do, again and again, on the whole screen; a list of\n"
-    "                     snapshots is played back\n"
-    "  snapshot -o FILE   write what was read to a file, for later or for another machine\n"
-    "  doctor             what this machine and this job allow, and what would help\n"
-    "  record -- PROGRAM  run an MPI program under the recorder: mpirun -n 4 mpiq record -- ./solver\n"
-    "  run -- COMMAND...  start a job, report when it hangs, and end it\n"
-    "\n"
-    "  --json             print the answer as JSON\n"
-    "  --html FILE        write the report to FILE as a page\n"
-    "  --ranks LIST       show only these ranks: 0-3,7 or 0-46:2\n"
-    "  --comm NAME        for collectives and comms: only this communicator, by name or number\n"
-    "  --hosts LIST       read the job's ranks on these hosts: n1,n2,n3 (by ssh)\n"
-    "  --via COMMAND      with --hosts: the command that reaches a host: 'rsh {host}'\n"
-    "  --wait SECONDS     time a host may take for each look (30)\n"
-    "  --fanout NUMBER    how many hosts to connect to at a time (64)\n"
-    "  --all              show the library's internal traffic too\n"
-    "  --stop             stop each process while it is read\n"
-    "  --pause SECONDS    time between the two looks (0.25)\n"
-    "  --dll PATH         read all ranks with this message-queue library\n"
-    "  --color WHEN       auto, always or never\n"
-    "  --otf2 DIR         for history (without RANK) and run (of a job that hangs): write the last\n"
-    "                     calls of all ranks as an OTF2 trace\n"
-    "  --at SECONDS       for a trace: what the ranks do so long after its start\n"
-    "  --plain            for watch: print one line for each look\n"
-    "  --interval SECONDS for watch: time from look to look (looking takes 1 % of a processor)\n"
-    "  --stall-after SEC  call a job stalled after this long without progress (60)\n"
-    "  --json-to FILE     write the answer to FILE as JSON, beside the text\n"
-    "  --hang-after SEC   for run: end a job in which nothing has moved for this long (300)\n"
-    "  --keep             for run: report a hung job, but do not end it\n"
-    "  --snapshot FILE    for run: where a hung job's snapshot goes (mpiq-JOBID.mpiq)\n"
-    "  --strict           for run: sends wait for their receive and collectives for all\n"
-    "                     members, so that a program that finishes only by luck hangs\n"
-    "  --check            for run: when the job ends, report lost messages, requests never\n"
-    "                     completed, calls that do not agree, objects never freed\n"
-    "  --check=leaks      the same; objects never freed are errors, too\n"
-    "  --objects DIR      for core files: programs and libraries may be opened below DIR\n"
-    "\n"
-    "Exit status: 0 running or finished, 1 deadlock, 2 wrong usage, 3 nothing or too little\n"
-    "could be read, 4 stalled.  snapshot and doctor: 0 on success.  run: the command's own\n"
-    "status, or 123 if --check found an error, 124 if the job hung and was ended, 125 if mpiq\n"
-    "failed, 126 or 127 if the command could not be run, 130 after ^C.\n";
+/* Getopt's number of the first row of option_rows: beyond all letters. */
+enum { FIRST_OPTION = 256, MOST_OPTIONS = 64 };
 
-enum {
-    OPTION_JSON = 256,
-    OPTION_JSON_TO,
-    OPTION_HTML,
-    OPTION_RANKS,
-    OPTION_COMM,
-    OPTION_HOSTS,
-    OPTION_VIA,
-    OPTION_WAIT,
-    OPTION_FANOUT,
-    OPTION_ALL,
-    OPTION_STOP,
-    OPTION_PAUSE,
-    OPTION_DLL,
-    OPTION_COLOR,
-    OPTION_STALL_AFTER,
-    OPTION_HANG_AFTER,
-    OPTION_KEEP,
-    OPTION_STRICT,
-    OPTION_CHECK,
-    OPTION_SNAPSHOT,
-    OPTION_OBJECTS,
-    OPTION_LIST,
-    OPTION_AT,
-    OPTION_OTF2,
-    OPTION_PLAIN,
-    OPTION_INTERVAL,
-    OPTION_WIRE
-};
-
-static const struct option long_options[] = {
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"html", required_argument, NULL, OPTION_HTML},
-    {"ranks", required_argument, NULL, OPTION_RANKS},
-    {"comm", required_argument, NULL, OPTION_COMM},
-    {"hosts", required_argument, NULL, OPTION_HOSTS},
-    {"via", required_argument, NULL, OPTION_VIA},
-    {"wait", required_argument, NULL, OPTION_WAIT},
-    {"fanout", required_argument, NULL, OPTION_FANOUT},
-    {"all", no_argument, NULL, OPTION_ALL},
-    {"stop", no_argument, NULL, OPTION_STOP},
-    {"pause", required_argument, NULL, OPTION_PAUSE},
-    {"dll", required_argument, NULL, OPTION_DLL},
-    {"color", required_argument, NULL, OPTION_COLOR},
-    {"stall-after", required_argument, NULL, OPTION_STALL_AFTER},
-    {"hang-after", required_argument, NULL, OPTION_HANG_AFTER},
-    {"keep", no_argument, NULL, OPTION_KEEP},
-    {"strict", no_argument, NULL, OPTION_STRICT},
-    {"check", optional_argument, NULL, OPTION_CHECK},
-    {"snapshot", required_argument, NULL, OPTION_SNAPSHOT},
-    {"objects", required_argument, NULL, OPTION_OBJECTS},
-    {"options-with-values", no_argument, NULL, OPTION_LIST}, /* gdb's */
-    {"json-to", required_argument, NULL, OPTION_JSON_TO},
-    {"wire", required_argument, NULL, OPTION_WIRE}, /* gdb's: see docs/WIRE.md */
-    {"at", required_argument, NULL, OPTION_AT},
-    {"otf2", required_argument, NULL, OPTION_OTF2},
-    {"plain", no_argument, NULL, OPTION_PLAIN},
-    {"interval", required_argument, NULL, OPTION_INTERVAL},
-    {"output", required_argument, NULL, 'o'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
-static const struct {
-    const char *word;
-    enum command command;
-} commands[] = {
-    {"report", COMMAND_REPORT}, {"why", COMMAND_WHY},           {"collectives", COMMAND_COLLECTIVES},
-    {"queues", COMMAND_QUEUES}, {"comms", COMMAND_COMMS},       {"ranks", COMMAND_RANKS},
-    {"doctor", COMMAND_DOCTOR}, {"snapshot", COMMAND_SNAPSHOT}, {"run", COMMAND_RUN},
-    {"ask", COMMAND_ASK},       {"history", COMMAND_HISTORY},   {"late", COMMAND_LATE},
-    {"watch", COMMAND_WATCH},
+/* What the command line is read into: the line, and which options were given. */
+struct reading {
+    struct command_line *line;
+    struct option known[MOST_OPTIONS + 1];
+    const struct option_row *given[MOST_OPTIONS];
+    size_t given_count;
+    bool help;
 };
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
@@ -167,25 +51,15 @@ static bool parse_seconds(const char *text, double *ret)
     return true;
 }
 
-static bool parse_fanout(const char *text, unsigned *ret)
+static bool parse_number(const char *text, unsigned *ret)
 {
     char rest;
     unsigned value;
-    if (strlen(text) > 6 || sscanf(text, "%u%c", &value, &rest) != 1 || value == 0)
+    if (strlen(text) > 6 || strspn(text, "0123456789") != strlen(text) ||
+        sscanf(text, "%u%c", &value, &rest) != 1 || value == 0)
         return false;
     *ret = value;
     return true;
-}
-
-/* For gdb, whose commands take the same options: those that another word follows. */
-static int list_options(void)
-{
-    puts("-o");
-    for (const struct option *row = long_options; row->name; row++) {
-        if (row->has_arg == required_argument)
-            printf("--%s\n", row->name);
-    }
-    return EXIT_FINE;
 }
 
 static bool is_directory(const char *path)
@@ -220,130 +94,142 @@ static bool parse_wire(const char *text, struct command_line *line)
     return true;
 }
 
-/* One option; -1 to go on. */
-static int take_option(int option, struct command_line *line)
+static bool is_one_of(const char *word, const char *list)
 {
-    switch (option) {
-    case OPTION_JSON:
-        line->render.format = MPIQ_FORMAT_JSON;
-        return -1;
-    case OPTION_JSON_TO:
-        line->json = optarg;
-        return -1;
-    case OPTION_HTML:
-        line->html = optarg;
-        return -1;
-    case OPTION_RANKS:
-        line->render.ranks = optarg;
-        return -1;
-    case OPTION_COMM: /* collectives and comms take it: see check_options */
-        line->render.comm = optarg;
-        return -1;
-    case OPTION_HOSTS:
-        line->options.hosts = optarg;
-        return -1;
-    case OPTION_VIA:
-        line->options.via = optarg;
-        return -1;
-    case OPTION_WAIT:
-        return parse_seconds(optarg, &line->options.wait) && line->options.wait > 0
-                   ? -1
-                   : refuse("--wait takes seconds, not '%s'", optarg);
-    case OPTION_FANOUT:
-        return parse_fanout(optarg, &line->options.fanout)
-                   ? -1
-                   : refuse("--fanout takes a number of hosts, not '%s'", optarg);
-    case OPTION_ALL:
-        line->render.all = true;
-        return -1;
-    case OPTION_STOP:
-        line->options.stop = true;
-        return -1;
-    case OPTION_PAUSE:
-        return parse_seconds(optarg, &line->options.pause)
-                   ? -1
-                   : refuse("--pause takes seconds, not '%s'", optarg);
-    case OPTION_STALL_AFTER:
-        line->stall_given = true;
-        return parse_seconds(optarg, &line->options.stall_after)
-                   ? -1
-                   : refuse("--stall-after takes seconds, not '%s'", optarg);
-    case OPTION_HANG_AFTER:
-        line->hang_given = true;
-        return parse_seconds(optarg, &line->hang_after) && line->hang_after >= HANG_AFTER_LEAST
-                   ? -1
-                   : refuse("--hang-after takes 5 seconds or more, not '%s'", optarg);
-    case OPTION_DLL:
-        line->options.dll = optarg;
-        return -1;
-    case OPTION_COLOR:
-        line->color = optarg;
-        if (strcmp(optarg, "auto") == 0 || strcmp(optarg, "always") == 0 || strcmp(optarg, "never") == 0)
-            return -1;
-        return refuse("--color takes auto, always or never, not '%s'", optarg);
-    case OPTION_KEEP:
-        line->keep = true;
-        return -1;
-    case OPTION_STRICT:
-        line->strict = true;
-        return -1;
-    case OPTION_CHECK:
-        line->check = true;
-        line->leaks = line->leaks || optarg;
-        return !optarg || strcmp(optarg, "leaks") == 0
-                   ? -1
-                   : refuse("--check takes =leaks or nothing, not '%s'", optarg);
-    case OPTION_SNAPSHOT:
-        line->output = optarg;
-        line->snapshot_given = true;
-        return -1;
-    case OPTION_OBJECTS:
-        if (!is_directory(optarg))
-            return refuse("--objects takes a directory, not '%s'", optarg);
-        return add_objects(optarg) ? -1 : refuse("cannot use the directory '%s'", optarg);
-    case OPTION_LIST:
-        return list_options();
-    case OPTION_OTF2:
-        line->otf2 = optarg;
-        return -1;
-    case OPTION_PLAIN:
-        line->plain = true;
-        return -1;
-    case OPTION_INTERVAL:
-        return parse_seconds(optarg, &line->interval) && line->interval >= 0.1
-                   ? -1
-                   : refuse("--interval takes 0.1 seconds or more, not '%s'", optarg);
-    case OPTION_AT:
-        return parse_seconds(optarg, &line->options.at)
-                   ? -1
-                   : refuse("--at takes seconds after the trace's start, not '%s'", optarg);
-    case OPTION_WIRE:
-        return parse_wire(optarg, line) ? -1 : refuse("--wire takes two descriptors, not '%s'", optarg);
-    case 'o':
-        line->output = optarg;
-        return -1;
-    case 'h':
-        return put_out(NULL, help);
-    case 'V':
-        return put_out(NULL, "mpiq " MPIQ_VERSION "\n");
-    default:
-        return EXIT_USAGE; /* refuse_option says which */
+    size_t length = strlen(word);
+    for (; *list; list += strspn(list, " ")) {
+        size_t end = strcspn(list, " ");
+        if (end == length && strncmp(word, list, length) == 0)
+            return true;
+        list += end;
     }
+    return false;
+}
+
+static int take_seconds(const struct option_row *row, const char *text, double *ret)
+{
+    if (parse_seconds(text, ret) && *ret >= row->least)
+        return -1;
+    if (row->least > 0.01)
+        return refuse("--%s takes %g seconds or more, not '%s'", row->name, row->least, text);
+    return refuse("--%s takes seconds%s, not '%s'", row->name, row->least > 0 ? ", more than 0" : "", text);
+}
+
+static int usage_error(struct mpiq_error *error)
+{
+    if (!error)
+        return -1;
+    say_error(error);
+    return EXIT_USAGE;
+}
+
+static int take_new_directory(const struct option_row *row, const char *path)
+{
+    struct stat status;
+    if (!*path)
+        return refuse("--%s takes the path of a new directory", row->name);
+    return lstat(path, &status) == 0
+               ? refuse("--%s takes a directory that is not there yet: '%s' is", row->name, path)
+               : -1;
+}
+
+static int take_objects(const struct option_row *row, const char *path)
+{
+    if (!is_directory(path))
+        return refuse("--%s takes a directory, not '%s'", row->name, path);
+    return add_objects(path) ? -1 : refuse("cannot use the directory '%s'", path);
+}
+
+static int take_check(const struct option_row *row, const char *text, struct command_line *line)
+{
+    line->check = true;
+    line->leaks = line->leaks || text;
+    return !text || is_one_of(text, row->choices)
+               ? -1
+               : refuse("--%s takes =leaks or nothing, not '%s'", row->name, text);
+}
+
+/* One option and its value, which is checked as far as that can be done before anything is read; -1 to go on.
+ */
+static int take_option(const struct option_row *row, char *value, struct reading *reading)
+{
+    struct command_line *line = reading->line;
+    void *place = (char *)line + row->place;
+    if (reading->given_count < MOST_OPTIONS)
+        reading->given[reading->given_count++] = row;
+    switch (row->kind) {
+    case VALUE_NONE:
+        *(bool *)place = true;
+        return -1;
+    case VALUE_SECONDS:
+        return take_seconds(row, value, place);
+    case VALUE_NUMBER:
+        return parse_number(value, place)
+                   ? -1
+                   : refuse("--%s takes a number from 1 on, not '%s'", row->name, value);
+    case VALUE_OBJECTS:
+        return take_objects(row, value);
+    case VALUE_CHECK:
+        return take_check(row, value, line);
+    case VALUE_WIRE:
+        return parse_wire(value, line) ? -1
+                                       : refuse("--%s takes two descriptors, not '%s'", row->name, value);
+    case VALUE_HELP:
+        reading->help = true;
+        return -1;
+    case VALUE_VERSION:
+        return put_out(NULL, "mpiq " MPIQ_VERSION "\n");
+    case VALUE_LIST:
+        return help_options_with_values();
+    case VALUE_CHOICE:
+        if (!is_one_of(value, row->choices))
+            return refuse("--%s takes %s, not '%s'", row->name, row->summary, value);
+        break;
+    default:
+        break;
+    }
+    *(const char **)place = value;
+    return -1;
+}
+
+/* What costs a look at the file system, once the whole line makes sense. */
+static int check_value(const struct option_row *row, const struct command_line *line)
+{
+    const char *value =
+        row->kind == VALUE_RANKS || row->kind == VALUE_OUTPUT || row->kind == VALUE_NEW_DIRECTORY
+            ? *(const char *const *)((const char *)line + row->place)
+            : NULL;
+    if (row->kind == VALUE_LIBRARY)
+        return usage_error(mpiq_check_dll(&line->options));
+    if (row->kind == VALUE_RANKS)
+        return usage_error(mpiq_check_ranks(value));
+    if (row->kind == VALUE_OUTPUT)
+        return usage_error(mpiq_check_output(value));
+    return row->kind == VALUE_NEW_DIRECTORY ? take_new_directory(row, value) : -1;
 }
 
 /* What getopt could not make sense of: word is where it has come to. */
 static int refuse_option(int option, const char *word)
 {
-    if (optopt > 0 && optopt < OPTION_JSON && option == '?')
+    const char *nearest = NULL, *name = word + strspn(word, "-");
+    char letters[MOST_OPTIONS];
+    int length = (int)strcspn(name, "="), like = 0;
+    if (optopt > 0 && optopt < FIRST_OPTION && option == '?')
         return refuse("there is no option '-%c'", optopt);
     if (option == ':')
         return refuse("%s needs a value", word);
     if (optopt)
         return refuse("%.*s takes no value", (int)strcspn(word, "="), word);
-    int like = 0;
-    for (const struct option *row = long_options; row->name && word[0] == '-'; row++)
-        like += strncmp(row->name, word + strspn(word, "-"), strcspn(word + strspn(word, "-"), "=")) == 0;
-    return refuse(like > 1 ? "'%s' is ambiguous" : "there is no option '%s'", word);
+    snprintf(letters, sizeof letters, "%.*s", length, name);
+    for (const struct option_row *row = option_rows; row->name && word[0] == '-'; row++) {
+        like += row->summary && strncmp(row->name, name, (size_t)length) == 0;
+        if (row->summary)
+            keep_nearest(letters, row->name, &nearest);
+    }
+    if (like > 1)
+        return refuse("'%s' is ambiguous", word);
+    return nearest ? refuse("there is no option '%s': did you mean '--%s'?", word, nearest)
+                   : refuse("there is no option '%s'", word);
 }
 
 static bool is_pid_or_file(const char *word)
@@ -351,75 +237,59 @@ static bool is_pid_or_file(const char *word)
     return word[strspn(word, "0123456789")] == '\0' || strpbrk(word, "/.:") || access(word, F_OK) == 0;
 }
 
+static int refuse_command(const char *word)
+{
+    const char *nearest = NULL;
+    for (const struct command_row *row = command_rows; row->word; row++) {
+        if (row->summary)
+            keep_nearest(word, row->word, &nearest);
+    }
+    return nearest ? refuse("there is no command '%s': did you mean '%s'?", word, nearest)
+                   : refuse("there is no command '%s'", word);
+}
+
 /* The command word, if the first argument is one. */
 static int take_command(int argc, char **argv, struct command_line *line)
 {
-    const char *word = optind < argc ? argv[optind] : "report";
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        if (strcmp(word, commands[i].word) == 0) {
-            line->command = commands[i].command;
-            optind += optind < argc;
-            return -1;
-        }
+    const struct command_row *row = optind < argc ? command_named(argv[optind]) : NULL;
+    if (row) {
+        line->command = row->command;
+        optind++;
+        return -1;
     }
-    return is_pid_or_file(word) ? -1 : refuse("there is no command '%s'", word);
+    return optind == argc || is_pid_or_file(argv[optind]) ? -1 : refuse_command(argv[optind]);
 }
 
 /* Options that would have no effect are refused: the user expected something of them. */
-static int check_options(const struct command_line *line)
+static int check_options(const struct reading *reading)
 {
-    bool renders = line->command != COMMAND_SNAPSHOT && line->command != COMMAND_DOCTOR;
-    if (line->command != COMMAND_RUN &&
-        (line->keep || line->hang_given || line->strict || line->check || line->snapshot_given))
-        return refuse("%s goes with run only", line->snapshot_given ? "--snapshot"
-                                               : line->keep         ? "--keep"
-                                               : line->strict       ? "--strict"
-                                               : line->check        ? "--check"
-                                                                    : "--hang-after");
-    if (line->stall_given && (!renders || line->command == COMMAND_RUN))
-        return refuse("--stall-after has no meaning with %s", line->command == COMMAND_RUN
-                                                                  ? "run: see --hang-after"
-                                                              : line->command == COMMAND_DOCTOR ? "doctor"
-                                                                                                : "snapshot");
-    if (line->command != COMMAND_COLLECTIVES && line->command != COMMAND_COMMS && line->render.comm)
-        return refuse("--comm goes with collectives and comms only");
-    if ((line->plain || line->interval > 0) && line->command != COMMAND_WATCH)
-        return refuse("%s goes with watch only", line->plain ? "--plain" : "--interval");
-    if (line->command == COMMAND_WATCH &&
-        (line->html || line->json || line->render.format == MPIQ_FORMAT_JSON))
-        return refuse("watch shows looks: --html and --json go with report");
-    if (line->otf2 && line->command != COMMAND_HISTORY && line->command != COMMAND_RUN)
-        return refuse("--otf2 goes with history and run only");
-    if (line->command == COMMAND_LATE && (line->html || line->render.ranks || line->options.at >= 0))
-        return refuse("late takes no %s", line->html ? "--html" : line->render.ranks ? "--ranks" : "--at");
-    if (line->command != COMMAND_SNAPSHOT && line->output && !line->snapshot_given)
-        return refuse("-o goes with snapshot only");
-    if (line->command == COMMAND_RUN && line->render.format == MPIQ_FORMAT_JSON)
-        return refuse("run leaves stdout to the job: --json-to FILE writes JSON");
-    if (!renders && (line->html || line->render.format == MPIQ_FORMAT_JSON))
-        return refuse("%s cannot answer in %s", line->command == COMMAND_DOCTOR ? "doctor" : "snapshot",
-                      line->html ? "HTML" : "JSON");
-    if (!renders && line->render.ranks)
-        return refuse("%s is about all ranks: it takes no --ranks",
-                      line->command == COMMAND_DOCTOR ? "doctor" : "snapshot");
-    if (line->html && line->render.format == MPIQ_FORMAT_JSON)
+    const struct command_line *line = reading->line;
+    char commands[256];
+    for (size_t i = 0; i < reading->given_count; i++) {
+        const struct option_row *row = reading->given[i];
+        if (row->commands & ONE(line->command))
+            continue;
+        if (line->command == COMMAND_RUN && row->place == offsetof(struct command_line, as_json))
+            return refuse("run leaves stdout to the job: --json-to FILE writes JSON");
+        if (line->command == COMMAND_RUN && row->place == offsetof(struct command_line, options.stall_after))
+            return refuse("--stall-after has no meaning with run: see --hang-after");
+        name_commands(row->commands, commands, sizeof commands);
+        if (__builtin_popcount(row->commands) <= FEW_COMMANDS)
+            return refuse("--%s goes with %s only", row->name, commands);
+        return refuse("%s takes no --%s", command_row(line->command)->word, row->name);
+    }
+    if (line->html && line->as_json)
         return refuse("use --json or --html, not both");
     return -1;
 }
 
 /* What would be found wrong when all ranks have been read. */
-static int check_values(const struct command_line *line)
+static int check_values(const struct reading *reading)
 {
-    const char *const paths[] = {line->html, line->json, line->output};
-    struct mpiq_error *error = line->render.ranks ? mpiq_check_ranks(line->render.ranks) : NULL;
-    if (!error)
-        error = mpiq_check_dll(&line->options);
-    for (size_t i = 0; i < sizeof paths / sizeof *paths && !error; i++)
-        error = paths[i] ? mpiq_check_output(paths[i]) : NULL;
-    if (!error)
-        return -1;
-    say_error(error);
-    return EXIT_USAGE;
+    int status = -1;
+    for (size_t i = 0; i < reading->given_count && status < 0; i++)
+        status = check_value(reading->given[i], reading->line);
+    return status;
 }
 
 /* A number that is no process's: somebody expects an answer on two ranks. */
@@ -430,11 +300,12 @@ static bool is_rank(const char *word)
     return word[strspn(word, "0123456789")] == '\0' && (strlen(word) > 20 || access(path, F_OK) != 0);
 }
 
-static int check(int argc, char **argv, struct command_line *line)
+static int check(int argc, char **argv, const struct reading *reading)
 {
-    int status = check_options(line);
+    struct command_line *line = reading->line;
+    int status = check_options(reading);
     if (status < 0)
-        status = check_values(line);
+        status = check_values(reading);
     if (status >= 0)
         return status;
     bool all_ranks = line->command == COMMAND_HISTORY && line->otf2;
@@ -456,6 +327,11 @@ static int check(int argc, char **argv, struct command_line *line)
     }
     if (line->command == COMMAND_SNAPSHOT && !line->output)
         return refuse("snapshot needs a file: mpiq snapshot -o job.mpiq");
+    if (line->command == COMMAND_COMPLETION) {
+        if (optind + 1 != argc)
+            return refuse("completion needs the name of a shell: bash, zsh or fish");
+        return print_completion(argv[optind]);
+    }
     if (line->command == COMMAND_RUN) {
         if (optind == argc)
             return refuse("run needs a command: mpiq run -- mpirun -n 4 ./solver");
@@ -476,32 +352,71 @@ static bool wants_color(const struct command_line *line)
     return isatty(STDOUT_FILENO) && !(no_color && *no_color) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
+/* mpiq help, mpiq help COMMAND, mpiq COMMAND --help. */
+static int help(int argc, char **argv, const struct command_line *line, bool about_command)
+{
+    const char *word = line->command == COMMAND_HELP && optind < argc ? argv[optind] : NULL;
+    if (word)
+        return command_named(word) ? help_page(command_named(word)) : refuse_command(word);
+    return about_command ? help_page(command_row(line->command)) : help_overview();
+}
+
+/* getopt's form of option_rows; its numbers are FIRST_OPTION and their indexes. */
+static void list_options(struct reading *reading)
+{
+    size_t count = 0;
+    for (const struct option_row *row = option_rows; row->name && count < MOST_OPTIONS; row++, count++) {
+        int value = option_needs_value(row) ? required_argument
+                    : row->value            ? optional_argument
+                                            : no_argument;
+        reading->known[count] = (struct option){row->name, value, NULL, FIRST_OPTION + (int)count};
+    }
+}
+
+/* By getopt's number or letter; NULL: none. */
+static const struct option_row *option_of(int option)
+{
+    if (option >= FIRST_OPTION)
+        return &option_rows[option - FIRST_OPTION];
+    for (const struct option_row *row = option_rows; row->name; row++) {
+        if (row->letter == option)
+            return row;
+    }
+    return NULL;
+}
+
 int parse_command_line(int argc, char **argv, struct command_line *ret)
 {
     *ret = (struct command_line){.options = MPIQ_OPTIONS_DEFAULT,
                                  .render = MPIQ_RENDER_OPTIONS_DEFAULT,
                                  .hang_after = 300,
                                  .color = "auto"};
+    struct reading reading = {.line = ret};
+    list_options(&reading);
     /* Options may follow the command and the targets.  But after "run", the first word that is not an option
        begins the user's command line. */
-    bool run = argc > 1 && strcmp(argv[1], "run") == 0;
-    int skip = run ? 1 : 0, option, status = -1;
+    const struct command_row *first = argc > 1 ? command_named(argv[1]) : NULL;
+    bool program = first && first->operands == TAKES_PROGRAM;
+    int skip = program ? 1 : 0, option, status = -1;
     optind = 1;
     opterr = 0;
-    while (status < 0 && (option = getopt_long(argc - skip, argv + skip, run ? "+:o:hV" : ":o:hV",
-                                               long_options, NULL)) != -1)
-        status = option == '?' || option == ':' ? refuse_option(option, argv[skip + optind - 1])
-                                                : take_option(option, ret);
+    while (status < 0 && (option = getopt_long(argc - skip, argv + skip, program ? "+:o:hV" : ":o:hV",
+                                               reading.known, NULL)) != -1) {
+        const struct option_row *row = option == '?' || option == ':' ? NULL : option_of(option);
+        status = row ? take_option(row, optarg, &reading) : refuse_option(option, argv[skip + optind - 1]);
+    }
     optind += skip;
-    if (run)
-        ret->command = COMMAND_RUN;
+    int words = optind;
+    if (program)
+        ret->command = first->command;
     else if (status < 0)
         status = take_command(argc, argv, ret);
+    if (status < 0 && (reading.help || ret->command == COMMAND_HELP))
+        return help(argc, argv, ret, reading.help && (program || optind > words));
     if (status >= 0)
         return status;
     ret->options.wires = ret->wires;
-    if (ret->html && ret->render.format != MPIQ_FORMAT_JSON)
-        ret->render.format = MPIQ_FORMAT_HTML;
+    ret->render.format = ret->as_json ? MPIQ_FORMAT_JSON : ret->html ? MPIQ_FORMAT_HTML : MPIQ_FORMAT_TEXT;
     ret->render.color = wants_color(ret);
-    return check(argc, argv, ret);
+    return check(argc, argv, &reading);
 }
