@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Seconds. */
-static const double interval_least = 1, interval_most = 120, share_most = 0.01;
+static const double interval_least = 1, interval_most = 120, share_most = 0.009;
 
 /* Whether all targets are snapshots: then each is a look, where report would merge them. */
 static bool plays_back(const struct command_line *line)

@@ -85,7 +85,9 @@ static struct mpiq_rank_cell cell_of(const struct mpiq_rank_diagnosis *rank)
         [MPIQ_DOING_COMPUTING] = {'.', MPIQ_STYLE_NONE},   [MPIQ_DOING_ASLEEP] = {'z', MPIQ_STYLE_DOUBT},
         [MPIQ_DOING_STOPPED] = {'t', MPIQ_STYLE_BAD},      [MPIQ_DOING_GONE] = {'x', MPIQ_STYLE_BAD},
     };
-    if (rank->doing == MPIQ_DOING_BLOCKED)
+    /* In a call that waits, what it polls in is what it waits in. */
+    bool waits = rank->doing == MPIQ_DOING_POLLING && rank->call && !mpiq_is_poll(rank->call);
+    if (rank->doing == MPIQ_DOING_BLOCKED || waits)
         return blocked_cell(rank);
     return (struct mpiq_rank_cell){.letter = cells[rank->doing].letter,
                                    .style = cells[rank->doing].style,
