@@ -61,7 +61,8 @@ struct watching {
     bool paused;
     bool helping;               /* the keys are shown */
     bool ended;                 /* there is nothing more to look at */
-    char message[MESSAGE_ROOM]; /* of the last key, or of a look that failed */
+    char message[MESSAGE_ROOM]; /* of the last key */
+    char trouble[MESSAGE_ROOM]; /* of a look that failed; "" */
 };
 
 static volatile sig_atomic_t asked_to_end;
@@ -79,9 +80,9 @@ static double now(void)
 }
 
 /* Takes error. */
-static void note_error(struct watching *watching, struct mpiq_error *error)
+static void note_error(char text[MESSAGE_ROOM], struct mpiq_error *error)
 {
-    snprintf(watching->message, sizeof watching->message, "%s", mpiq_error_message(error));
+    snprintf(text, MESSAGE_ROOM, "%s", mpiq_error_message(error));
     mpiq_error_destroy(error);
 }
 
@@ -111,7 +112,7 @@ static char *render(struct watching *watching)
         return NULL;
     struct mpiq_error *error = mpiq_job_render(job, watching->shown->view, &options, &text);
     if (error) {
-        note_error(watching, error);
+        note_error(watching->message, error);
         return NULL;
     }
     return text;
@@ -125,6 +126,8 @@ static void draw_state(const struct watching *watching, char *text, size_t size)
         snprintf(text, size, "rank: %s_", watching->typed);
     else if (watching->message[0])
         snprintf(text, size, "%s", watching->message);
+    else if (watching->trouble[0] && watching->back == 0)
+        snprintf(text, size, "%s", watching->trouble);
     else if (looks->taken == 0)
         snprintf(text, size, "reading the ranks");
     else if (watching->back > 0)
@@ -197,7 +200,7 @@ static void save(struct watching *watching, bool page)
         error = mpiq_write_file(name, text);
     free(text);
     if (error)
-        note_error(watching, error);
+        note_error(watching->message, error);
     else
         snprintf(watching->message, sizeof watching->message, "wrote %s", name);
 }
@@ -246,7 +249,7 @@ static bool take_view(struct watching *watching, int key)
 static bool take_key(struct watching *watching, int key)
 {
     int screen = screen_height() - FRAME;
-    if (key != KEY_ANOTHER_SIZE && !watching->ended)
+    if (key != KEY_ANOTHER_SIZE)
         watching->message[0] = '\0';
     if (watching->asking && key != KEY_ANOTHER_SIZE) {
         take_digit(watching, key);
@@ -320,9 +323,11 @@ static bool end_look(struct watching *watching, struct mpiq_error **ret)
         *ret = error;
         return false;
     }
+    if (!error)
+        watching->trouble[0] = '\0';
     watching->ended = gone || looks_at_end(watching->looks);
     if (error)
-        note_error(watching, error);
+        note_error(watching->trouble, error);
     return true;
 }
 

@@ -87,7 +87,8 @@ struct mpiq_error *mpiq_session_create(const struct mpiq_options *options, struc
 /* NULL is fine.  Jobs that it has returned stay. */
 void mpiq_session_destroy(struct mpiq_session *session);
 /* As mpiq_job_look.  Every further look is at the same job: ranks that have come since are read too, and
-   those that have ended are gone.  If all have, that is an error for which mpiq_error_is_gone holds. */
+   those that have ended are gone.  If all have, or there are files alone, that is an error for which
+   mpiq_error_is_gone holds. */
 struct mpiq_error *mpiq_session_look(struct mpiq_session *session, struct mpiq_job **ret);
 /* Seconds of processor time that the last look took, this process's and its readers' together. */
 double mpiq_session_cost(const struct mpiq_session *session);

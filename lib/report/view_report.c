@@ -89,8 +89,8 @@ void mpiq_put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours *a
     }
 }
 
-static void put_notes(struct mpiq_page *page, const char *heading, const struct mpiq_note *notes,
-                      size_t count, size_t most)
+void mpiq_put_notes(struct mpiq_page *page, const char *heading, const struct mpiq_note *notes, size_t count,
+                    size_t most)
 {
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     size_t shown = count <= most + 1 ? count : most;
@@ -188,8 +188,8 @@ static void put_report(struct mpiq_page *page, const struct mpiq_behaviours *oth
     if (!over)
         mpiq_put_behaviours(page, others, all ? "What the ranks do" : "What the other ranks do",
                             limits->behaviours);
-    put_notes(page, "What could not be read", diagnosis->notes, diagnosis->note_count, limits->notes);
-    put_notes(page, "Assumptions", diagnosis->assumptions, diagnosis->assumption_count, limits->notes);
+    mpiq_put_notes(page, "What could not be read", diagnosis->notes, diagnosis->note_count, limits->notes);
+    mpiq_put_notes(page, "Assumptions", diagnosis->assumptions, diagnosis->assumption_count, limits->notes);
     mpiq_show_help(page);
 }
 

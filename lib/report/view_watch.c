@@ -315,7 +315,7 @@ static void put_communicators(struct mpiq_page *page, size_t most)
 
 void mpiq_show_screen(struct mpiq_page *page)
 {
-    enum { COMMUNICATORS = 4, LEAST_LINES = 3 };
+    enum { COMMUNICATORS = 4, NOTES = 2, LEAST_LINES = 3 };
     struct mpiq_rank_cells cells _cleanup_(mpiq_rank_cells_deinit) = {0};
     struct mpiq_rank_set suspects _cleanup_(mpiq_rank_set_deinit) = {0};
     struct mpiq_behaviours all _cleanup_(mpiq_behaviours_deinit) = {0};
@@ -338,4 +338,6 @@ void mpiq_show_screen(struct mpiq_page *page)
     size_t left = height > used + 3 ? height - used - 3 : LEAST_LINES;
     mpiq_put_behaviours(page, &all, "Who waits for whom", left > LEAST_LINES ? left : LEAST_LINES);
     put_communicators(page, COMMUNICATORS);
+    mpiq_put_notes(page, "What could not be read", page->diagnosis->notes, page->diagnosis->note_count,
+                   NOTES);
 }

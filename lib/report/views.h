@@ -21,6 +21,9 @@ void mpiq_show_line(struct mpiq_page *page);
 /* A part of the report and of the screen: what ranks do, at most so many lines and one more. */
 void mpiq_put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours *all, const char *heading,
                          size_t most);
+/* Another: notes or assumptions. */
+void mpiq_put_notes(struct mpiq_page *page, const char *heading, const struct mpiq_note *notes, size_t count,
+                    size_t most);
 /* Lines that a text has so far. */
 size_t mpiq_lines_of(const struct mpiq_buffer *buffer);
 

@@ -242,7 +242,7 @@ static struct mpiq_error *no_ranks(const struct mpiq_remote *remote, const struc
     if (!failed)
         return mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "no rank of %s runs on its host%s", launch->job,
                                  plural);
-    return mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
+    return mpiq_error_create(MPIQ_ERROR_IO, /* for all that is known, they are there */
                              "no rank of %s was read on any of %zu host%s; host %s: %s%s%s", launch->job,
                              launch->host_count, plural, host, failed->error->message,
                              launch->parts ? "; its steps are " : "", launch->parts ? launch->parts : "");

@@ -24,6 +24,7 @@ struct mpiq_session {
     struct mpiq_reader_pool *readers; /* NULL: none run */
     uint64_t *started;                /* by source: when its process was, as of struct mpiq_proc_stat */
     double cost;                      /* of the last look, in seconds of processor time */
+    bool still;                       /* files alone were looked at */
     bool looked;                      /* there was a look */
     bool found;                       /* sources are those of the next look */
 };
@@ -74,6 +75,15 @@ static struct mpiq_error *find(struct mpiq_session *session)
         error = note_starts(session);
     session->found = !error;
     return error;
+}
+
+static bool are_files(const struct mpiq_look_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        if (!sources->items[i].path)
+            return false;
+    }
+    return true;
 }
 
 /* Whether ranks of it may come and go: all are processes of this machine. */
@@ -301,9 +311,16 @@ struct mpiq_error *mpiq_check_dll(const struct mpiq_options *options)
 /* The ranks of the next look. */
 static struct mpiq_error *find_ranks(struct mpiq_session *session)
 {
+    if (session->still)
+        return mpiq_error_create(MPIQ_ERROR_GONE, "files do not change: there is nothing more to show");
     if (session->found)
         return is_living(&session->sources) ? find_again(session) : NULL;
-    struct mpiq_error *error = find(session);
+    return find(session);
+}
+
+/* Where ranks were and nobody finds any, they have ended. */
+static struct mpiq_error *missing_is_gone(const struct mpiq_session *session, struct mpiq_error *error)
+{
     if (!error || error->code != MPIQ_ERROR_NOT_FOUND || !session->looked)
         return error;
     mpiq_error_destroy(error);
@@ -335,11 +352,14 @@ struct mpiq_error *mpiq_session_read(struct mpiq_session *session, struct mpiq_j
         error = read_twice(session);
     if (!error && !session->remote)
         error = check_ranks(&session->sources);
+    bool files = !session->remote && are_files(&session->sources);
     if (!error)
         error = mpiq_sources_hand_over(&session->sources, &job->sources);
+    error = missing_is_gone(session, error);
     if (!error) {
         job->remote = mpiq_steal(session->remote);
         session->looked = true;
+        session->still = files;
     }
     end_look(session, error != NULL, session->remote || job->remote || job->sources.snapshot_state_count > 0);
     if (error)
