@@ -136,16 +136,19 @@ void mpiq_relation_merge(struct mpiq_relation *into, const struct mpiq_relation 
 }
 
 /* Whether two ranks in a collective are in it on communicators that the user tells apart no more: of one
-   name, or made by one call. */
+   name, or made by one call, as the rows of a grid are.  Two that one rank is in are two. */
 static bool is_on_alike(const struct mpiq_finder *finder, const struct mpiq_evidence *a,
                         const struct mpiq_evidence *b)
 {
     const struct mpiq_job_communicator *comms = finder->job->communicators;
     uint32_t x = finder->diagnosis->ranks[a->process].comm;
     uint32_t y = finder->diagnosis->ranks[b->process].comm;
-    if (a->number == 0 || x == MPIQ_NONE || y == MPIQ_NONE || mpiq_same_communicator(finder->job, x, y))
+    if (x == MPIQ_NONE || y == MPIQ_NONE || x == y || mpiq_blocking_call(a->call) != MPIQ_BLOCKING_COLLECTIVE)
         return true;
-    return comms[x].made != MPIQ_NONE && comms[x].made == comms[y].made;
+    if (mpiq_local_rank(finder->job, a->process, y) >= 0 || mpiq_local_rank(finder->job, b->process, x) >= 0)
+        return false;
+    return a->number == 0 || mpiq_same_communicator(finder->job, x, y) ||
+           (comms[x].made != MPIQ_NONE && comms[x].made == comms[y].made);
 }
 
 /* Who has the lock on a file that it sleeps for. */
@@ -340,6 +343,35 @@ static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
     evidence->wait = made;
 }
 
+const struct mpiq_job_past_call *mpiq_last_received(const struct mpiq_finder *finder,
+                                                    const struct mpiq_finding *finding)
+{
+    const struct mpiq_job_state *job = finder->job;
+    if (finding->kind != MPIQ_FINDING_RECEIVE_UNMATCHED || finding->ranks.size != 1)
+        return NULL;
+    const struct mpiq_job_operation *op = &job->operations[finding->operation];
+    uint32_t process = mpiq_job_process(job, finding->ranks.ranges[0].world, finding->ranks.ranges[0].first);
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    for (uint32_t i = rank && !op->any && !op->tag_any ? rank->past_count : 0; i > 0; i--) {
+        const struct mpiq_job_past_call *past = &job->past_calls[rank->first_past + i - 1];
+        const char *call = mpiq_job_string(job, past->call);
+        /* Of these alone the record says whose message they took; a wait may be for several. */
+        bool receives = call && (strcmp(call, "MPI_Recv") == 0 || strcmp(call, "MPI_Mrecv") == 0);
+        if (receives && past->end_ns > 0 && past->peer == op->peer && past->comm == op->comm &&
+            past->tag == op->tag)
+            return past;
+    }
+    return NULL;
+}
+
+static const char *received_note(struct mpiq_finder *finder, const struct mpiq_finding *finding)
+{
+    const struct mpiq_job_past_call *past =
+        finding->near_miss_count == 0 ? mpiq_last_received(finder, finding) : NULL;
+    const char *place = past ? mpiq_words_place(finder->arena, finder->job, past->site) : "";
+    return place[0] ? WORDS(finder->arena, "got the one before at %s", place) : NULL;
+}
+
 /* Of a rank that an interpreter brings to its end: no line of the user's called MPI_Finalize. */
 static const char *end_note(const struct mpiq_job_state *job, const struct mpiq_evidence *evidence)
 {
@@ -360,8 +392,9 @@ void mpiq_finish_evidence(struct mpiq_finder *finder)
             if (!finding->evidence[j].note)
                 finding->evidence[j].note = end_note(finder->job, &finding->evidence[j]);
         }
-        if (finding->near_miss_count > 0 && finding->evidence_count > 0)
-            finding->evidence[0].note = miss_note(finder, finding);
+        if (finding->evidence_count > 0 && !finding->evidence[0].note)
+            finding->evidence[0].note =
+                finding->near_miss_count > 0 ? miss_note(finder, finding) : received_note(finder, finding);
     }
 }
 

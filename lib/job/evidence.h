@@ -28,6 +28,11 @@ void mpiq_relation_merge(struct mpiq_relation *into, const struct mpiq_relation 
 /* "rank 3", "rank r-1", "rank r-1 (modulo 24)"; NULL: the peers have nothing in common. */
 const char *mpiq_relation_peer(struct mpiq_finder *finder, const struct mpiq_relation *relation, bool any);
 
+/* The last receive that took a message like the one for which a finding about one receive of one rank waits,
+   from the same sender; NULL: none is known. */
+const struct mpiq_job_past_call *mpiq_last_received(const struct mpiq_finder *finder,
+                                                    const struct mpiq_finding *finding);
+
 /* The rank of a process in a communicator; -1: not known. */
 int32_t mpiq_local_rank(const struct mpiq_job_state *job, uint32_t process, uint32_t comm);
 

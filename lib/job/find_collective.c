@@ -229,6 +229,10 @@ static bool is_missing(const struct mpiq_finder *finder, const struct roll_call 
     bool holds_all = roll->instance->stuck && mpiq_collective_needs_all(roll->instance->collective, -1);
     const char *call = mpiq_collective_name(roll->instance->collective);
     bool maybe_in = doing->comm == MPIQ_NONE && doing->call && call && strcmp(doing->call, call) == 0;
+    /* The leaders of an intercommunicator's two groups wait for each other, and have not come to their
+     * members. */
+    if (maybe_in && strcmp(call, "MPI_Intercomm_create") == 0)
+        return false;
     return roll->wanted && (!holds_all || maybe_in) ? roll->wanted[process] : true;
 }
 

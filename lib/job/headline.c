@@ -321,6 +321,9 @@ static const char *message(struct mpiq_finder *finder, const struct mpiq_finding
                      receive ? "each of %s waits for a message with %s from %s, which never sent it%s"
                              : "each of %s sends a message with %s to %s, which never receives it%s",
                      who, mpiq_words_tag(arena, op), peer, where);
+    if (receive && !astray && mpiq_last_received(finder, finding))
+        return WORDS(arena, "%s never sent another message with %s%s, which %s is waiting for", peer,
+                     mpiq_words_tag(arena, op), where, who);
     return receive ? WORDS(arena, "%s never sent the message with %s%s that %s %s waiting for%s", peer,
                            mpiq_words_tag(arena, op), where, who, plural ? "are" : "is",
                            astray ? WORDS(arena, "; it sent one to %s",

@@ -234,7 +234,8 @@ static void put_collective(const struct teller *t, const struct mpiq_wait_part *
     if (part->ranks.size > 0) {
         mpiq_put_ranks_named(t->out, &part->ranks);
     } else {
-        mpiq_buffer_string(t->out, "the other members");
+        mpiq_buffer_string(t->out, part->operation != MPIQ_NONE && part->collective ? part->collective
+                                                                                    : "the other members");
         return;
     }
     if (is_call(t, part->collective) || !part->collective)

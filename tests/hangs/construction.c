@@ -139,6 +139,25 @@ CASE(intercomm_barrier_skipped)
         HANG(MPI_Barrier(across));
 }
 
+/* Rank 3 skips what the others take from rank 0, and is in the next barrier with those that were through at
+ * once. */
+CASE(intercomm_bcast_skipped)
+{
+    make_across();
+    if (rank != 3)
+        HANG(MPI_Bcast(large, LARGE, MPI_INT, rank >= 2 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, across));
+    HANG(MPI_Barrier(WORLD));
+}
+
+/* The even ranks take rank 3 for the leader of the odd ones, which is rank 1. */
+CASE(intercomm_wrong_leader)
+{
+    MPI_Comm half, inter;
+
+    MPI_Comm_split(WORLD, rank % 2, rank, &half);
+    HANG(MPI_Intercomm_create(half, 0, WORLD, rank % 2 ? 0 : 3, 9, &inter));
+}
+
 CASE(intercomm_allreduce_skipped)
 {
     make_across();

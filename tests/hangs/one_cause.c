@@ -121,6 +121,16 @@ CASE(line_on_two_communicators)
 }
 
 /* Two barriers, entered in opposite order. */
+/* Two duplicates made by one line: which of them a rank is in tells them apart. */
+CASE(duplicates_of_one_line_in_opposite_order)
+{
+    MPI_Comm both[2];
+
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_dup(WORLD, &both[i]);
+    HANG(MPI_Barrier(both[rank == 0]));
+}
+
 CASE(barriers_in_opposite_order)
 {
     MPI_Comm alpha;
