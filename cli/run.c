@@ -2,10 +2,13 @@
 #include "run.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,8 +38,9 @@ static const double all_waiting_share = 5;
 struct run {
     struct command_line *line;
     struct mpiq_watch *watch;
-    double next_look; /* of CLOCK_MONOTONIC */
-    double last_look; /* when one began, and how long it took */
+    struct mpiq_remains *remains; /* NULL: records end with their processes */
+    double next_look;             /* of CLOCK_MONOTONIC */
+    double last_look;             /* when one began, and how long it took */
     double cost;
     uint64_t looked_at;  /* who was in which call when there was a look because of that */
     bool told_silent;    /* that MPI makes no progress, but something moves */
@@ -53,6 +57,7 @@ struct run {
 };
 
 static pid_t launcher;
+static int child_ends = -1;               /* readable after SIGCHLD */
 static volatile sig_atomic_t interrupted; /* by SIGINT */
 
 /* What a person does to mpiq run is meant for the job.  What the terminal sends (^C) the job has got itself,
@@ -83,13 +88,22 @@ static double now(void)
 /* ---- the command ----------------------------------------------------------------------------------------
  */
 
-/* Waits for the launcher at most that long, with SIGCHLD blocked; true: it has ended, with *status. */
-static bool ended_within(double seconds, int *status)
+/* Until a child or a rank ends, a rank comes, or that time is over. */
+static void wait_for_ends(struct mpiq_remains *remains, double seconds)
 {
-    sigset_t child;
+    struct pollfd wait[] = {{.fd = child_ends, .events = POLLIN},
+                            {.fd = remains ? mpiq_remains_descriptor(remains) : -1, .events = POLLIN}};
+    struct signalfd_siginfo ignored;
+    if (poll(wait, sizeof wait / sizeof *wait, (int)(seconds * 1000) + 1) > 0 && wait[0].revents)
+        (void)!read(child_ends, &ignored, sizeof ignored);
+    if (remains)
+        mpiq_remains_take(remains);
+}
+
+/* Waits for the launcher at most that long, with SIGCHLD blocked; true: it has ended, with *status. */
+static bool ended_within(struct mpiq_remains *remains, double seconds, int *status)
+{
     double end = now() + seconds;
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
     for (;;) {
         int ended;
         pid_t done;
@@ -107,9 +121,7 @@ static bool ended_within(double seconds, int *status)
         double left = end - now();
         if (left <= 0)
             return false;
-        struct timespec wait = {.tv_sec = (time_t)left,
-                                .tv_nsec = (long)((left - (double)(time_t)left) * 1e9)};
-        sigtimedwait(&child, NULL, &wait);
+        wait_for_ends(remains, left);
     }
 }
 
@@ -120,6 +132,16 @@ static int exit_status(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* Two descriptors for each rank. */
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static bool start(struct command_line *line)
 {
     sigset_t child, before;
@@ -127,6 +149,7 @@ static bool start(struct command_line *line)
     sigaddset(&child, SIGCHLD);
     signal(SIGCHLD, SIG_DFL); /* where our parent ignores it, the kernel would keep no status for us */
     sigprocmask(SIG_BLOCK, &child, &before);
+    child_ends = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
     children_adopt();
     if (line->strict && !strict_offer()) {
         fprintf(stderr, "mpiq: out of memory\n");
@@ -152,6 +175,7 @@ static bool start(struct command_line *line)
         fprintf(stderr, "mpiq: cannot start %s: %m\n", line->program[0]);
         _exit(status);
     }
+    allow_descriptors();
     return true;
 }
 
@@ -297,6 +321,35 @@ static void keep(struct run *run, struct mpiq_job *job, bool hangs)
     snprintf(run->told, sizeof run->told, "%s", hangs || files ? verdict : ""); /* files are kept true */
 }
 
+/* ---- the end --------------------------------------------------------------------------------------------
+ */
+
+/* Before the command starts: memory in which records outlive their ranks.  Without it, they do not. */
+static void keep_remains(struct run *run)
+{
+    mpiq_error_destroy(mpiq_remains_create(&run->remains));
+    if (run->remains)
+        setenv("MPIQ_REMAINS", mpiq_remains_address(run->remains), 1);
+    else
+        unsetenv("MPIQ_REMAINS");
+}
+
+/* Of a command that has ended by itself, and badly: how its ranks did.  False: there is nothing to say. */
+static bool tell_end(struct run *run, int status)
+{
+    struct mpiq_job *job = NULL;
+    if (status == 0 || interrupted || !run->remains)
+        return false;
+    run->line->options.targets = NULL;
+    run->line->options.target_count = 0;
+    mpiq_error_destroy(mpiq_remains_look(run->remains, &run->line->options, &job));
+    if (!job)
+        return false;
+    tell(run->line, job);
+    mpiq_job_destroy(job);
+    return true;
+}
+
 /* ---- the check ------------------------------------------------------------------------------------------
  */
 
@@ -368,10 +421,11 @@ static void check_if_ended(struct run *run)
 
 static int end_check(struct run *run, int status, bool hung)
 {
+    bool told = !hung && tell_end(run, status);
     if (!run->check)
         return status;
     check_end(run->check);
-    if (hung)
+    if (hung || told)
         return status;
     if (!run->checked && !run->gave_up)
         fprintf(stderr, "mpiq: the job was not checked: no rank reached MPI_Finalize under the recorder\n");
@@ -458,19 +512,23 @@ int run(struct command_line *line)
         say_error(error);
         return EXIT_OURS;
     }
+    keep_remains(&run);
     if ((line->check && !(run.check = check_start())) || !start(line)) {
         check_end(run.check);
+        mpiq_remains_destroy(run.remains);
         mpiq_watch_destroy(run.watch);
         return EXIT_OURS;
     }
     pass_signals_on();
     double sampled = 0;
-    while (!hung && !ended_within(line->check ? check_period : waiting_period, &status)) {
+    while (!hung && !ended_within(run.remains, line->check ? check_period : waiting_period, &status)) {
         check_if_ended(&run);
         bool sample = now() - sampled >= sample_period;
         sampled = sample ? now() : sampled;
         hung = look_if_quiet(&run, sample);
     }
     mpiq_watch_destroy(run.watch);
-    return end_check(&run, hung ? EXIT_HUNG : exit_status(status), hung);
+    status = end_check(&run, hung ? EXIT_HUNG : exit_status(status), hung);
+    mpiq_remains_destroy(run.remains);
+    return status;
 }

@@ -161,6 +161,23 @@ double mpiq_watch_mpi_still(const struct mpiq_watch *watch);
 /* What moved last outside MPI: "process 4711 (solver) used the processor"; "" if nothing did. */
 const char *mpiq_watch_mover(const struct mpiq_watch *watch);
 
+/*
+ * What is left of ranks that have ended: their records, in memory shared with the recorder of each, and how
+ * they ended.  Ranks on this machine whose environment has MPIQ_REMAINS=mpiq_remains_address(remains).
+ */
+struct mpiq_remains;
+
+struct mpiq_error *mpiq_remains_create(struct mpiq_remains **ret);
+/* NULL is fine. */
+void mpiq_remains_destroy(struct mpiq_remains *remains);
+const char *mpiq_remains_address(const struct mpiq_remains *remains);
+/* Readable when mpiq_remains_take has something to do, which waits for nothing. */
+int mpiq_remains_descriptor(const struct mpiq_remains *remains);
+void mpiq_remains_take(struct mpiq_remains *remains);
+/* Says how the job ended whose ranks ended last other than by MPI_Finalize.  An error if there is none. */
+struct mpiq_error *mpiq_remains_look(struct mpiq_remains *remains, const struct mpiq_options *options,
+                                     struct mpiq_job **ret);
+
 /* USAGE if the text is no list of ranks. */
 struct mpiq_error *mpiq_check_ranks(const char *text);
 /* USAGE if the options name a message-queue library that is not there. */

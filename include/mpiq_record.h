@@ -3,9 +3,10 @@
  * mpiq_record.h - what the preloaded recorder keeps about a process's MPI calls, for readers outside the
  * process.
  *
- * The recorder (recorder/) writes these records into one anonymous mapping of the process, the arena; a
- * message-queue DLL (mqs/recorder/) finds it from the exported symbol mpiq_record_root and reads it in a live
- * process or in a core file, without debug information and without knowing the MPI library.
+ * The recorder (recorder/) writes these records into one mapping of the process, the arena (anonymous, or
+ * under `mpiq run` of a memory file without a name); a message-queue DLL (mqs/recorder/) finds it from the
+ * exported symbol mpiq_record_root and reads it in a live process or in a core file, without debug
+ * information and without knowing the MPI library.
  *
  * What it leaves to others: how calls are intercepted (recorder/), what the records mean for a job (libmpiq).
  *
@@ -29,7 +30,7 @@
 
 #define MPIQ_RECORD_MAGIC "MPIQ-REC" /* eight bytes, no terminator in the record */
 #define MPIQ_RECORD_VERSION_MAJOR 4
-#define MPIQ_RECORD_VERSION_MINOR 0
+#define MPIQ_RECORD_VERSION_MINOR 1
 #define MPIQ_RECORD_BYTE_ORDER 0x01020304u
 
 #define MPIQ_RECORD_ARENA (256u << 20) /* bytes of address space; memory is used as it is touched */
@@ -47,6 +48,15 @@
 #define MPIQ_RECORD_MAX_FACTS 16384 /* a power of two */
 #define MPIQ_RECORD_SOURCES_REST 63 /* the bit for all sources from this one on */
 #define MPIQ_RECORD_MAX_BASES 64
+#define MPIQ_RECORD_MAX_LOADED 4096
+#define MPIQ_RECORD_BUILD_ID 64
+#define MPIQ_RECORD_REGISTERS 34
+#define MPIQ_RECORD_STACK (1u << 16) /* bytes of stack that are kept of an end */
+
+/* Under `mpiq run`, root and arena lie in a memory file that mpiq run has, too: from these offsets on.  What
+   is before them is left to mpiq run. */
+#define MPIQ_RECORD_FILE_ROOT (8u << 20)
+#define MPIQ_RECORD_FILE_ARENA (9u << 20)
 
 /* In place of a rank or a tag. */
 #define MPIQ_RECORD_ANY (-1)
@@ -475,6 +485,37 @@ struct mpiq_record_base {
 #define MPIQ_RECORD_BASE_NONE 0 /* a message without elements */
 #define MPIQ_RECORD_BASE_ANY 1  /* MPI_PACKED, or not known */
 
+/* One loaded object: what resolves addresses once the process is gone. */
+struct mpiq_record_loaded {
+    uint64_t start; /* address of its first byte, and of the one behind its last */
+    uint64_t end;
+    uint32_t path; /* offset of a string; 0: not known */
+    uint32_t build_id_size;
+    uint8_t build_id[MPIQ_RECORD_BUILD_ID];
+};
+
+/* What the process itself knew of its end. */
+enum mpiq_record_end_kind {
+    MPIQ_RECORD_END_NONE,
+    MPIQ_RECORD_END_BUSY, /* private to the recorder: it is being written */
+    MPIQ_RECORD_END_ABORT,
+    MPIQ_RECORD_END_EXIT,
+    MPIQ_RECORD_END_ERROR, /* the MPI library ends it, or calls an error handler that may not return */
+    MPIQ_RECORD_END_SIGNAL /* one that ends a process; the program may have survived it */
+};
+
+struct mpiq_record_end {
+    uint32_t kind; /* enum mpiq_record_end_kind; written last */
+    int32_t code;  /* as given to MPI_Abort or exit; the library's error code; the signal */
+    uint64_t cycles;
+    uint32_t tid;
+    uint32_t stack_size;
+    uint64_t stack_address;
+    uint32_t stack; /* offset of a copy of the stack from there on; 0: none */
+    uint32_t register_count;
+    uint64_t registers[MPIQ_RECORD_REGISTERS]; /* as in a core file */
+};
+
 struct mpiq_record_moment {
     uint64_t cycles;
     uint64_t ns; /* CLOCK_REALTIME */
@@ -524,6 +565,13 @@ struct mpiq_record_root {
     uint32_t freed;      /* with MPIQ_RECORD_CHECK: first freed struct mpiq_record_comm */
     uint64_t lost_facts; /* calls not counted by any fact */
     uint64_t lost_ready; /* calls to MPI_Pready, MPI_Pready_range and MPI_Pready_list on unknown requests */
+    uint64_t address;    /* of this structure */
+    uint64_t arena_size; /* bytes of address space */
+    uint32_t loaded;     /* array of struct mpiq_record_loaded, the program first */
+    uint32_t loaded_count;
+    uint32_t parent;      /* pid of the process that started this one */
+    int32_t started_rank; /* as the launcher says; -1: it does not */
+    struct mpiq_record_end end;
 };
 
 #endif

@@ -5,7 +5,12 @@
 
 #include "recorder.h"
 
-__attribute__((visibility("default"))) struct mpiq_record_root mpiq_record_root;
+/* Pages of its own, so that they can be mapped elsewhere. */
+__attribute__((aligned(RECORDER_PAGE))) static union {
+    struct mpiq_record_root root;
+    unsigned char pages[RECORDER_PAGE];
+} root_pages;
+extern __attribute__((visibility("default"), alias("root_pages"))) struct mpiq_record_root mpiq_record_root;
 bool recorder_multiple;
 
 unsigned char *recorder_arena;
@@ -16,6 +21,11 @@ void arena_lock(void)
 {
     while (__atomic_test_and_set(&locked, __ATOMIC_ACQUIRE))
         sched_yield();
+}
+
+bool arena_try_lock(void)
+{
+    return !__atomic_test_and_set(&locked, __ATOMIC_ACQUIRE);
 }
 
 void arena_unlock(void)
@@ -29,11 +39,14 @@ bool arena_init(void)
         return true;
     /* Where address space is limited (ulimit -v), use a smaller arena. */
     for (arena_size = MPIQ_RECORD_ARENA; arena_size >= 1u << 20; arena_size /= 4) {
-        void *memory = mmap(NULL, arena_size, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *memory = remains_map(arena_size);
+        if (!memory)
+            memory = mmap(NULL, arena_size, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory != MAP_FAILED) {
             recorder_arena = memory;
             mpiq_record_root.arena = (uintptr_t)memory;
+            mpiq_record_root.arena_size = arena_size;
             mpiq_record_root.arena_used = 64; /* offset 0 means no record */
             return true;
         }

@@ -161,6 +161,9 @@ void call_begins(struct call *call)
     case ACTION_PREADY_LIST:
         partition_ready(call->function, call->arguments);
         break;
+    case ACTION_ABORT:
+        remains_abort((int)call->arguments[1]);
+        break;
     case ACTION_FINALIZE:
         lifetime_finalizing();
         note_of(call);

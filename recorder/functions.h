@@ -241,7 +241,7 @@
     X(Init, INIT, "--", init)                                                               \
     X(Init_thread, INIT, "----", init_thread)                                               \
     X(Finalize, FINALIZE, "", finalize)                                                     \
-    X(Abort, PLAIN, "-", none)                                                              \
+    X(Abort, ABORT, "--", none)                                                             \
     X(Type_free, TYPE_FREE, "*", none)                                                      \
     X(Type_set_name, TYPE_FREE, "t-", none)                                                 \
     L(Type_contiguous, TYPE_NEW, "--Y", none)                                               \

@@ -30,6 +30,7 @@ static void identify(void)
 static void after_fork(void)
 {
     recorder_active = false;
+    remains_forked();
     mpiq_record_root.phase = OMPI_MQS_PHASE_LOADED;
     memset(mpiq_record_root.magic, 0, sizeof mpiq_record_root.magic);
 }
@@ -125,6 +126,7 @@ static bool prepare(mpi_function *next)
     clock_note(&root->first);
     root->last = root->first;
     pthread_atfork(NULL, NULL, after_fork);
+    remains_begin();
     root->phase = OMPI_MQS_PHASE_INITIALIZING;
     memcpy(root->magic, MPIQ_RECORD_MAGIC, sizeof root->magic);
     return process != NULL;
@@ -205,6 +207,8 @@ static void begin(void)
         check_begin();
     if (recorder_strict)
         compare_begin();
+    remains_objects();
+    remains_watch_signals();
     root->phase = OMPI_MQS_PHASE_RUNNING;
 }
 

@@ -43,7 +43,7 @@ static inline word go(mpi_function *next, const word *a)
     X(OP_NEW) X(OP_FREE) X(FILE_OPEN) X(FILE_CLOSE) X(WIN_START) X(WIN_POST) X(WIN_COMPLETE) \
     X(WIN_WAIT) X(WIN_TEST) X(WIN_LOCK) X(WIN_UNLOCK) X(WIN_LOCK_ALL) X(WIN_UNLOCK_ALL) X(WIN_FLUSH) \
     X(WIN_FLUSH_ALL) X(WIN_FENCE) X(WIN_INFO) X(WIN_ATTRIBUTE) X(PREADY) X(PREADY_RANGE) \
-    X(PREADY_LIST)
+    X(PREADY_LIST) X(ABORT)
 /* clang-format on */
 
 enum action {
@@ -68,6 +68,13 @@ extern struct function recorder_functions[];
 extern const unsigned recorder_function_count;
 
 extern struct mpiq_record_root mpiq_record_root;
+/* No page of a supported processor is larger. */
+#if defined __x86_64__ || defined __i386__
+#define RECORDER_PAGE 4096
+#else
+#define RECORDER_PAGE 65536
+#endif
+_Static_assert(sizeof(struct mpiq_record_root) <= RECORDER_PAGE, "the root has pages of its own");
 
 /* ---- abi.c: one MPI library's constants --------------------------------------------------------------- */
 
@@ -154,6 +161,8 @@ static inline void *arena_at(uint32_t offset)
 /* The only lock, taken while an object is created or freed.  Does not nest. */
 void arena_lock(void);
 void arena_unlock(void);
+/* Does not wait: for a signal handler. */
+bool arena_try_lock(void);
 /* The same, for callers that hold the lock. */
 void *arena_allocate_locked(size_t size);
 
@@ -177,6 +186,19 @@ static inline uint32_t counter_add32(uint32_t *counter, uint32_t value)
     __atomic_store_n(counter, before + value, __ATOMIC_RELAXED);
     return before;
 }
+
+/* ---- remains.c: records that outlive the process ------------------------------------------------------- */
+
+/* Maps an arena of that size, and the root's pages, from a memory file that mpiq run gets as well.  NULL:
+   there is no mpiq run, or it cannot be reached. */
+void *remains_map(size_t size);
+void remains_begin(void);   /* MPI is about to be initialised */
+void remains_objects(void); /* notes the objects that are loaded by now, unless they are noted */
+void remains_forked(void);  /* in a forked child: it gets memory of its own */
+/* The program calls MPI_Abort. */
+void remains_abort(int code);
+/* MPI is initialised: signals that end the process are noted. */
+void remains_watch_signals(void);
 
 /* ---- clock.c ----------------------------------------------------------------------------------------- */
 

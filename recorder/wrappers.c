@@ -63,6 +63,8 @@ __attribute__((noinline)) static word pass_inside(unsigned index, mpi_function *
         dispatch_lost();
         return recorder_active ? dispatch(index, next, arguments, caller) : next(ARGUMENTS);
     }
+    if (function->action == ACTION_ABORT && recorder_active)
+        remains_abort((int)arguments[1]);
     bool finalizes = function->action == ACTION_FINALIZE; /* a tool below makes the call */
     if (recorder_self.finalize && recorder_active && !finalizes)
         return dispatch_in_finalize(index, next, arguments, caller);

@@ -69,10 +69,14 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
     };
     /* Of ranks that are held at their end, nobody asks what they wait for. */
     void (*const at_end[])(struct mpiq_finder *) = {mpiq_find_check, mpiq_find_notes};
-    bool ended = mpiq_is_at_end(job);
-    size_t count = ended ? sizeof at_end / sizeof *at_end : sizeof finders / sizeof *finders;
+    void (*const after_end[])(struct mpiq_finder *) = {mpiq_find_truncations, mpiq_find_waits, mpiq_find_end,
+                                                       mpiq_finish_evidence, mpiq_find_notes};
+    bool ended = mpiq_has_ended(job), at = !ended && mpiq_is_at_end(job);
+    size_t count = ended ? sizeof after_end / sizeof *after_end
+                   : at  ? sizeof at_end / sizeof *at_end
+                         : sizeof finders / sizeof *finders;
     for (size_t i = 0; i < count && !finder.failed; i++)
-        (ended ? at_end : finders)[i](&finder);
+        (ended ? after_end : at ? at_end : finders)[i](&finder);
     mpiq_explanation_deinit(&explanation);
     mpiq_wait_graph_destroy(graph);
     if (finder.failed || mpiq_memory_missed() != missed) { /* a sentence may be shorter than it is */

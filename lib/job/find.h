@@ -64,6 +64,11 @@ void mpiq_find_assumptions(struct mpiq_finder *finder);
 void mpiq_find_notes(struct mpiq_finder *finder);
 void mpiq_find_strangers(struct mpiq_finder *finder);
 
+/* find_end.c: whether the job has ended, and nothing but records is left of its ranks; of such a job which
+   rank ended first, and by what. */
+bool mpiq_has_ended(const struct mpiq_job_state *job);
+void mpiq_find_end(struct mpiq_finder *finder);
+
 /* check.c: of a job at its end (mpiq_is_at_end), what its ranks did and left undone.
    check_messages.c and check_collectives.c do their share. */
 void mpiq_find_check(struct mpiq_finder *finder);

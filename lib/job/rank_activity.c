@@ -196,6 +196,9 @@ static enum mpiq_rank_doing thread_doing(const struct mpiq_job_state *job, const
                  (!thread->record && thread->in_mpi && mpiq_blocking_call(call) != MPIQ_BLOCKING_NOT);
     if (waits && (thread->held == MPIQ_YES || rank->looks != 3))
         return MPIQ_DOING_BLOCKED;
+    if (rank->end.kind != MPIQ_END_NONE &&
+        thread->in_mpi) /* it was in that call, and nobody knows how often */
+        return MPIQ_DOING_BLOCKED;
     if (!thread->in_mpi && mpiq_thread_polls(job, rank, thread))
         return MPIQ_DOING_POLLING;
     if (mpiq_thread_sleeps(thread))

@@ -294,6 +294,7 @@ static bool describe_rank(const struct mpiq_adding *adding, struct mpiq_job_rank
     rank->queues = state->queues;
     rank->core = state->core;
     rank->gone = state->gone;
+    rank->end = state->end;
     rank->traced = state->traced;
     rank->strict = state->strict;
     rank->library_queues = state->library_queues;

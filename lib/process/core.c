@@ -309,8 +309,12 @@ static struct mpiq_error *core_sizes(struct mpiq_target *target, struct mpiq_tar
 static struct mpiq_error *core_status(struct mpiq_target *target, struct mpiq_target_status *ret)
 {
     const struct core *core = core_of(target);
-    struct mpiq_target_status status = {
-        .pid = core->file.pid, .state = '?', .core = true, .uid = core->file.uid, .io_bytes = -1};
+    struct mpiq_target_status status = {.pid = core->file.pid,
+                                        .state = '?',
+                                        .core = true,
+                                        .uid = core->file.uid,
+                                        .end = core->file.end,
+                                        .io_bytes = -1};
     /* The kernel writes the whole process's times for the first of its threads. */
     for (size_t i = 0; i < core->file.thread_count; i++) {
         if (core->file.threads[i].tid == core->file.pid)

@@ -68,6 +68,16 @@ static void take_prpsinfo(struct mpiq_core_file *core, const unsigned char *byte
     memcpy(core->name, bytes + name_at, 16);
 }
 
+static void take_end(struct mpiq_core_file *core, const unsigned char *bytes, size_t size)
+{
+    struct mpiq_core_end end;
+    if (size != sizeof end)
+        return;
+    memcpy(&end, bytes, sizeof end);
+    if (end.kind < MPIQ_CORE_END_COUNT)
+        core->end = end;
+}
+
 /* NT_FILE: count, page size, then start, end and page offset of each, then their names. */
 static struct mpiq_error *take_files(struct mpiq_core_file *core, const unsigned char *bytes, size_t size)
 {
@@ -136,6 +146,11 @@ static struct mpiq_error *read_notes(struct mpiq_core_file *core, Elf *elf, cons
     struct mpiq_error *error = NULL;
     while (!error && (offset = gelf_getnote(data, offset, &note, &name_at, &bytes_at)) > 0) {
         const unsigned char *bytes = (const unsigned char *)data->d_buf + bytes_at;
+        if (note.n_namesz == sizeof MPIQ_CORE_NOTE && note.n_type == MPIQ_CORE_NOTE_END &&
+            memcmp((const char *)data->d_buf + name_at, MPIQ_CORE_NOTE, sizeof MPIQ_CORE_NOTE) == 0) {
+            take_end(core, bytes, note.n_descsz);
+            continue;
+        }
         if (note.n_namesz != sizeof "CORE" ||
             memcmp((const char *)data->d_buf + name_at, "CORE", sizeof "CORE") != 0)
             continue;

@@ -8,6 +8,7 @@
 #ifndef MPIQ_CORE_FILE_H
 #define MPIQ_CORE_FILE_H
 
+#include "process/core_end.h"
 #include "process/mappings.h"
 #include "process/registers.h"
 
@@ -41,6 +42,7 @@ struct mpiq_core_file {
     pid_t pid;
     uid_t uid; /* (uid_t)-1: not known */
     char name[17];
+    struct mpiq_core_end end; /* kind NONE: the core does not say */
 };
 
 /* Errors: NOT_FOUND, PERMISSION, CORRUPT (not a core file; which part makes no sense), IO. */

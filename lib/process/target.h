@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "process/core_end.h"
 
 struct mpiq_target;
 
@@ -39,11 +40,12 @@ struct mpiq_target_type;
 /* Who the process is and how it is doing, as the system tells it. */
 struct mpiq_target_status {
     pid_t pid;
-    char state;      /* as /proc/PID/stat: R S D T t Z X; '?' where nobody knows (core, remote) */
-    bool core;       /* it is dead: nothing will ever change */
-    bool traced;     /* somebody else traces it */
-    uid_t uid;       /* owner; (uid_t)-1 if not known */
-    uint64_t cpu_ns; /* user and system time of all its threads; 0 if not known */
+    char state;               /* as /proc/PID/stat: R S D T t Z X; '?' where nobody knows (core, remote) */
+    bool core;                /* it is dead: nothing will ever change */
+    bool traced;              /* somebody else traces it */
+    uid_t uid;                /* owner; (uid_t)-1 if not known */
+    struct mpiq_core_end end; /* kind NONE: it is not known to have ended */
+    uint64_t cpu_ns;          /* user and system time of all its threads; 0 if not known */
     /* Processor time of the programs that it has started, those that have ended included; 0 if not known. */
     uint64_t children_cpu_ns;
     int64_t io_bytes;      /* read and written by it and by those; -1 if not known */

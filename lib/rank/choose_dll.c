@@ -166,6 +166,16 @@ static bool is_open_mpi(struct mpiq_target *target, bool *patched, struct mpiq_e
            (!*trouble && has_symbol(target, "ompi_mpi_comm_world", trouble));
 }
 
+/* Of a process that has ended, the recorder's records alone are left. */
+static bool is_remains(struct mpiq_target *target)
+{
+    struct mpiq_target_status status;
+    struct mpiq_error *error = mpiq_target_status(target, &status);
+    bool remains = !error && status.end.kind != MPIQ_CORE_END_NONE;
+    mpiq_error_destroy(error);
+    return remains;
+}
+
 struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target,
                                         const struct mpiq_dll_host_options *options, char **ours,
                                         struct mpiq_chosen_dll *ret)
@@ -190,7 +200,7 @@ struct mpiq_error *mpiq_rank_choose_dll(struct mpiq_target *target,
         return open_mpi ? choose_ours(target, options, ours, ret) : choose_announced(target, ret);
     struct mpiq_error *error = choose_recorder(options, ret);
     if (!error)
-        ret->has_own = open_mpi;
+        ret->has_own = open_mpi && !is_remains(target);
     return error;
 }
 

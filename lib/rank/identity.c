@@ -115,8 +115,13 @@ void mpiq_rank_add_status(struct mpiq_target *target, const struct mpiq_target_s
     state->pid = status->pid;
     state->process_state = status->state;
     state->core = status->core;
-    if (status->core) /* it is of some earlier time, which nobody tells */
-        state->taken_ns = 0;
+    if (status->core) /* it is of some earlier time, which nobody tells, but of an end */
+        state->taken_ns = status->end.at_ns;
+    _Static_assert((int)MPIQ_CORE_END_COUNT == (int)MPIQ_END_SIGNAL + 1, "one list of ends");
+    state->end = (struct mpiq_end){.kind = (uint8_t)status->end.kind,
+                                   .code = status->end.code,
+                                   .at_ns = status->end.at_ns,
+                                   .order = status->end.order};
     state->traced = status->traced;
     state->gone = !status->core && (status->state == 'Z' || status->state == 'X');
     state->cpu_ns = status->cpu_ns;

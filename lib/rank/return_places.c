@@ -2,6 +2,7 @@
 #include "rank/return_places.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,4 +141,35 @@ void mpiq_rank_add_return_places(struct mpiq_target *target, struct mpiq_rank_st
     mpiq_rank_objects_deinit(&finder.objects);
     mpiq_hash_table_deinit(&finder.table);
     free(finder.known);
+}
+
+static const struct mpiq_past_call *call_in_progress(const struct mpiq_rank_state *state, int32_t tid)
+{
+    for (size_t i = state->history_count; i-- > 0;) {
+        if (state->history[i].tid == tid)
+            return state->history[i].end_ns == 0 ? &state->history[i] : NULL;
+    }
+    return NULL;
+}
+
+void mpiq_rank_add_last_calls(struct mpiq_rank_state *state)
+{
+    for (size_t i = 0; i < state->thread_count; i++) {
+        struct mpiq_thread *thread = &state->threads[i];
+        const struct mpiq_past_call *call = call_in_progress(state, thread->tid);
+        if (!call || !call->call || thread->user_frame >= 0)
+            continue;
+        if (!thread->mpi_call[0])
+            snprintf(thread->mpi_call, sizeof thread->mpi_call, "%s", call->call);
+        if (!call->place.function && !call->place.file)
+            continue;
+        struct mpiq_frame *frame = mpiq_thread_add_frame(thread);
+        if (!frame)
+            return; /* counted */
+        frame->pc = call->caller;
+        frame->function = call->place.function;
+        frame->file = call->place.file;
+        frame->line = call->place.line;
+        thread->user_frame = (int32_t)(thread->frame_count - 1);
+    }
 }

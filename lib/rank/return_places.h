@@ -14,4 +14,8 @@
  */
 void mpiq_rank_add_return_places(struct mpiq_target *target, struct mpiq_rank_state *state);
 
+/* Of a process that has ended without leaving the stack of a thread: the thread is where the call was made
+   that has not returned. */
+void mpiq_rank_add_last_calls(struct mpiq_rank_state *state);
+
 #endif

@@ -491,6 +491,8 @@ struct mpiq_error *mpiq_rank_read(struct mpiq_dll_host *host, struct mpiq_target
         mpiq_rank_place_waits(state);
     if (stacks)
         mpiq_rank_add_return_places(target, state);
+    if (state->end.kind != MPIQ_END_NONE)
+        mpiq_rank_add_last_calls(state);
     if (target->ops->missing_file)
         mpiq_rank_state_problem(state, "files", target->ops->missing_file(target));
     if (state->source == MPIQ_SOURCE_NONE) {

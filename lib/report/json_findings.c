@@ -106,6 +106,21 @@ static void put_near_misses(struct mpiq_json *json, const struct mpiq_finding *f
     mpiq_json_close(json, ']');
 }
 
+static void put_ending(struct mpiq_json *json, const struct mpiq_ending *ending)
+{
+#define WORD(id, word) word,
+    static const char *const words[] = {MPIQ_ENDS(WORD)};
+#undef WORD
+    mpiq_json_key(json, "ending");
+    mpiq_json_open(json, '{');
+    mpiq_json_put_string(json, "by", words[ending->end.kind]);
+    if (ending->end.kind >= MPIQ_END_ABORT)
+        mpiq_json_put_number(json, "code", ending->end.code);
+    mpiq_json_put_string(json, "signal", ending->signal);
+    mpiq_json_put_string(json, "error_class", ending->error_class);
+    mpiq_json_close(json, '}');
+}
+
 static void put_finding(struct mpiq_json *json, const struct mpiq_finding *finding)
 {
     mpiq_json_open(json, '{');
@@ -146,6 +161,8 @@ static void put_finding(struct mpiq_json *json, const struct mpiq_finding *findi
     if (finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED || finding->kind == MPIQ_FINDING_SEND_UNMATCHED ||
         finding->near_miss_count > 0)
         put_near_misses(json, finding);
+    if (finding->ending)
+        put_ending(json, finding->ending);
     mpiq_json_put_string(json, "text", finding->text);
     mpiq_json_close(json, '}');
 }

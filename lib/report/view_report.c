@@ -184,7 +184,8 @@ static void put_report(struct mpiq_page *page, const struct mpiq_behaviours *oth
 {
     const struct mpiq_diagnosis *diagnosis = page->diagnosis;
     put_causes(page, limits);
-    bool over = diagnosis->verdict == MPIQ_VERDICT_FINISHED; /* what they have done, the causes say */
+    /* What they have done, the causes say. */
+    bool over = diagnosis->verdict == MPIQ_VERDICT_FINISHED && !diagnosis->ended;
     if (!over)
         mpiq_put_behaviours(page, others, all ? "What the ranks do" : "What the other ranks do",
                             limits->behaviours);

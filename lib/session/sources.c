@@ -190,7 +190,8 @@ static struct mpiq_error *add_file(struct mpiq_look_sources *sources, const char
     struct mpiq_look_source *source = add_source(sources);
     if (!source)
         return mpiq_error_no_memory();
-    source->path = realpath(path, NULL); /* who reads it has another directory */
+    /* Who reads it has another directory; a file without a name is found by its descriptor alone. */
+    source->path = strncmp(path, "/proc/", 6) == 0 ? strdup(path) : realpath(path, NULL);
     return source->path ? NULL : mpiq_error_create_os(errno, "cannot open %s", path);
 }
 

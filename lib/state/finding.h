@@ -42,7 +42,8 @@ enum mpiq_verdict {
    POLLING_UNMATCHED               comm, operation, near_misses
    STACKS_DIFFER                   calls, smallest group first
    REQUEST_LEAK, UNEXPECTED_BACKLOG, MESSAGE_LOST, TYPE_MISMATCH, NOT_FREED    comm where it is one
-   RANK_GONE, RANK_STOPPED, RANK_ELSEWHERE   nothing more */
+   RANK_GONE                       ending, of a job that has ended
+   RANK_STOPPED, RANK_ELSEWHERE    nothing more */
 #define MPIQ_FINDING_KINDS(X)                                       \
     X(COLLECTIVE_INCOMPLETE, "collective_incomplete")               \
     X(COLLECTIVE_MISMATCH, "collective_mismatch")                   \
@@ -244,6 +245,13 @@ struct mpiq_near_miss {
     uint32_t operation; /* in the job's operations: peer, tag, comm, bytes */
 };
 
+/* How the rank of a RANK_GONE ended.  Lives in the diagnosis's arena. */
+struct mpiq_ending {
+    struct mpiq_end end;
+    const char *signal;      /* "SIGSEGV"; NULL */
+    const char *error_class; /* of an error that the MPI library ended it for: "MPI_ERR_TRUNCATE"; NULL */
+};
+
 struct mpiq_finding {
     enum mpiq_finding_kind kind;
     bool proven;                   /* the ranks can never go on; otherwise it is what was seen */
@@ -289,7 +297,8 @@ struct mpiq_finding {
     uint32_t consequence_of; /* index of the finding it follows from; MPIQ_NONE: it is a cause */
     struct mpiq_evidence *evidence; /* one for each class of ranks, the waiting ones first */
     size_t evidence_count;
-    const char *text; /* one plain sentence (a few clauses), without a full stop at the end */
+    const struct mpiq_ending *ending; /* of a RANK_GONE whose end is known; NULL */
+    const char *text;                 /* one plain sentence (a few clauses), without a full stop at the end */
 };
 
 /* What one process does, as a report shows it.  Its queues are in the job state. */
@@ -316,6 +325,7 @@ struct mpiq_note {
 };
 
 struct mpiq_diagnosis {
+    bool ended; /* the job has, by an error: ranks are as they were then */
     enum mpiq_verdict verdict;
     const char *text;              /* the verdict in one sentence: "64 ranks can never go on" */
     struct mpiq_finding *findings; /* most important first */

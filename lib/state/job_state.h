@@ -377,6 +377,7 @@ struct mpiq_job_rank {
     bool unread;         /* one of the looks at it failed or was cut short: unread_because */
     bool core;
     bool gone;
+    struct mpiq_end end;
     bool traced;
     bool strict;         /* blocking collectives wait for all members */
     bool library_queues; /* as in the rank state */

@@ -44,6 +44,7 @@ const struct mpiq_communicator mpiq_communicator_unknown = {
 };
 
 const struct mpiq_place mpiq_place_unknown = {0};
+const struct mpiq_end mpiq_end_unknown = {.kind = MPIQ_END_NONE};
 const struct mpiq_window_lock mpiq_window_lock_unknown = {.target_local = -1};
 const struct mpiq_local_rank mpiq_local_rank_unknown = {.local = -1};
 const struct mpiq_window mpiq_window_unknown = {.local_rank = -1, .fences = -1};

@@ -505,6 +505,29 @@ static inline bool mpiq_source_is_outside(enum mpiq_source source)
     return source == MPIQ_SOURCE_NONE || source == MPIQ_SOURCE_CALLS || source == MPIQ_SOURCE_STACKS;
 }
 
+/* How a process ended, of which nothing but its records is left. */
+#define MPIQ_ENDS(X)                                                        \
+    X(NONE, "none")                                                         \
+    X(UNKNOWN, "unknown")                                                   \
+    X(LIVES, "lives") /* others of its job have ended */                    \
+    X(ABORT, "abort") /* it called MPI_Abort */                             \
+    X(EXIT, "exit")                                                         \
+    X(ERROR, "error") /* the MPI library ended it, in a call that failed */ \
+    X(SIGNAL, "signal")
+
+enum mpiq_end_kind {
+#define MPIQ_ENUM(id, word) MPIQ_END_##id,
+    MPIQ_ENDS(MPIQ_ENUM)
+#undef MPIQ_ENUM
+};
+
+struct mpiq_end {
+    uint8_t kind;   /* enum mpiq_end_kind */
+    int32_t code;   /* given to MPI_Abort; exit status; the library's error code; the signal */
+    int64_t at_ns;  /* since the epoch; 0 not known */
+    uint32_t order; /* in which the processes of the job ended, from 1; 0 not known */
+};
+
 struct mpiq_rank_state {
     struct mpiq_name name;
     int32_t world_size; /* 0 not known */
@@ -523,7 +546,8 @@ struct mpiq_rank_state {
     int8_t queues;       /* MPIQ_YES: message queues were read; MPIQ_NO: this PML's cannot be;
                             MPIQ_UNKNOWN: could not be read (see problems) */
     bool core;
-    bool gone; /* the process has ended, or is a zombie */
+    bool gone;           /* the process has ended, or is a zombie */
+    struct mpiq_end end; /* NONE: there is, or was when it was read, a process */
     bool traced;
     char process_state; /* R S D T t Z X ? */
     uint64_t cpu_ns;

@@ -17,6 +17,7 @@ static const char *const operation_statuses[] = {MPIQ_OPERATION_STATUSES(WORD)};
 static const char *const queues[] = {"sends", "receives", "unexpected", "wait"};
 static const char *const wait_kinds[] = {MPIQ_WAIT_KINDS(WORD)};
 static const char *const phases[] = {MPIQ_PHASES(WORD)};
+static const char *const ends[] = {MPIQ_ENDS(WORD)};
 static const char *const exposures[] = {MPIQ_WINDOW_EXPOSURES(WORD)};
 static const char *const accesses[] = {MPIQ_WINDOW_ACCESSES(WORD)};
 static const char *const lock_types[] = {MPIQ_LOCK_TYPES(WORD)};
@@ -152,6 +153,11 @@ static const char *read_flags(struct mpiq_parser *parser, void *member)
 static const struct mpiq_field place_fields[] = {
     FIELD(mpiq_place, function, STRING), FIELD(mpiq_place, file, STRING), FIELD(mpiq_place, line, SIGNED)};
 static const struct mpiq_schema place_schema = SCHEMA(mpiq_place, place_fields, mpiq_place_unknown, NULL);
+
+static const struct mpiq_field end_fields[] = {WORDS(mpiq_end, kind, ends), FIELD(mpiq_end, code, SIGNED),
+                                               FIELD(mpiq_end, at_ns, SIGNED),
+                                               FIELD(mpiq_end, order, UNSIGNED)};
+static const struct mpiq_schema end_schema = SCHEMA(mpiq_end, end_fields, mpiq_end_unknown, NULL);
 
 #define OPERATION_FIELDS                                                                              \
     FIELD(mpiq_operation, comm, UNSIGNED), WORDS(mpiq_operation, kind, operation_kinds),              \
@@ -556,6 +562,7 @@ static const struct mpiq_field rank_state_fields[] = {
     NAMED(mpiq_rank_state, "queues_read", queues, SIGNED),
     FIELD(mpiq_rank_state, core, BOOL),
     FIELD(mpiq_rank_state, gone, BOOL),
+    INSIDE(mpiq_rank_state, end, end_schema),
     FIELD(mpiq_rank_state, traced, BOOL),
     NAMED(mpiq_rank_state, "state", process_state, LETTER),
     FIELD(mpiq_rank_state, cpu_ns, UNSIGNED),

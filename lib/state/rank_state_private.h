@@ -18,6 +18,7 @@ extern const struct mpiq_given mpiq_given_unknown;
 extern const struct mpiq_problem mpiq_problem_unknown;
 extern const struct mpiq_communicator mpiq_communicator_unknown;
 extern const struct mpiq_place mpiq_place_unknown;
+extern const struct mpiq_end mpiq_end_unknown;
 extern const struct mpiq_call_source mpiq_call_source_unknown;
 extern const struct mpiq_persistent mpiq_persistent_unknown;
 extern const struct mpiq_window_lock mpiq_window_lock_unknown;
