@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -31,7 +32,8 @@
 
 #include "recorder.h"
 
-static bool shared; /* with mpiq run */
+static bool shared;         /* with mpiq run */
+static int connection = -1; /* stays open: mpiq run sees it close when the process begins to end */
 
 /* ---- the memory file -------------------------------------------------------------------------------------
  */
@@ -90,6 +92,18 @@ static bool may_be_large(size_t size)
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > size);
 }
 
+/* The connection, out of the way of the program's own descriptors. */
+static void keep_open(int to)
+{
+    enum { HIGH = 200 };
+    if (to >= 0 && shared)
+        connection = fcntl(to, F_DUPFD_CLOEXEC, HIGH);
+    if (to >= 0 && (!shared || connection >= 0))
+        close(to);
+    else
+        connection = to;
+}
+
 void *remains_map(size_t size)
 {
     size_t all = MPIQ_RECORD_FILE_ARENA + size, page = (size_t)sysconf(_SC_PAGESIZE);
@@ -111,9 +125,8 @@ void *remains_map(size_t size)
         close(file);
     if (self >= 0)
         close(self);
-    if (to >= 0)
-        close(to);
     shared = arena != MAP_FAILED;
+    keep_open(to);
     return shared ? arena : NULL;
 }
 
@@ -123,6 +136,7 @@ void remains_forked(void)
     if (!shared)
         return;
     shared = false;
+    close(connection);
     mmap(recorder_arena, mpiq_record_root.arena_size, PROT_READ | PROT_WRITE, flags, -1, 0);
     mmap((void *)&mpiq_record_root, RECORDER_PAGE, PROT_READ | PROT_WRITE, flags, -1, 0);
 }

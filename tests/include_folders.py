@@ -41,7 +41,7 @@ MAY_USE = {
 
 # The headers that are for other folders; of a folder that is not here all are, but the private ones.
 FOR_OTHERS = {
-    "lib/process": {"mappings.h", "object.h", "peer.h", "pipe.h", "serve.h", "symbols.h", "target.h", "wire.h"},
+    "lib/process": {"core_end.h", "mappings.h", "object.h", "peer.h", "pipe.h", "serve.h", "symbols.h", "target.h", "wire.h"},
     "lib/rank/helper": set(),
     "lib/rank/reader": set(),
     "lib/trace/reader": set(),

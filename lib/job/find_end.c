@@ -26,7 +26,8 @@ bool mpiq_has_ended(const struct mpiq_job_state *job)
 /* Whether it ended as it should. */
 static bool is_fine(const struct mpiq_job_rank *rank)
 {
-    bool badly = rank->end.kind == MPIQ_END_SIGNAL || rank->end.kind == MPIQ_END_ABORT;
+    bool badly = rank->end.kind == MPIQ_END_SIGNAL || rank->end.kind == MPIQ_END_ABORT ||
+                 (rank->end.kind == MPIQ_END_EXIT && rank->end.code != 0);
     return rank->end.kind == MPIQ_END_LIVES || (rank->phase >= MPIQ_PHASE_FINALIZED && !badly);
 }
 
@@ -70,7 +71,9 @@ static const char *end_words(struct mpiq_finder *finder, uint32_t process, const
     const char *place = mpiq_words_place(arena, finder->job, rank->site);
     const char *at = place[0] ? WORDS(arena, " at %s", place) : "";
     const char *in = rank->call ? WORDS(arena, " in %s", rank->call) : "";
-    const char *finalized = row->phase < MPIQ_PHASE_FINALIZING ? ", without MPI_Finalize" : "";
+    const char *finalized = row->phase < MPIQ_PHASE_FINALIZING   ? ", without MPI_Finalize"
+                            : row->phase == MPIQ_PHASE_FINALIZED ? ", after MPI_Finalize"
+                                                                 : "";
     switch ((enum mpiq_end_kind)ending->end.kind) {
     case MPIQ_END_ABORT:
         return WORDS(arena, "called MPI_Abort with code %d%s%s", ending->end.code,
@@ -127,7 +130,7 @@ static const char *own_end(struct mpiq_finder *finder, uint32_t process)
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
     if (rank->end.kind == MPIQ_END_LIVES)
         return "it has not ended";
-    if (rank->phase >= MPIQ_PHASE_FINALIZED)
+    if (rank->phase >= MPIQ_PHASE_FINALIZED && is_fine(rank))
         return "had called MPI_Finalize";
     return may_be_ended(&rank->end)
                ? NULL

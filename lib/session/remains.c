@@ -31,14 +31,17 @@
 /* What an event of the epoll instance is about: an item, or one of these. */
 #define LISTENER UINT64_MAX
 #define GREETING (UINT64_C(1) << 32) /* with the descriptor of a connection */
+#define CLOSED (UINT64_C(1) << 33)   /* with an item */
 
 struct remain {
-    int file;    /* the records; -1: given back */
-    int process; /* -1: it has ended, and said how */
+    int file;          /* the records; -1: given back */
+    int process;       /* -1: given back */
+    int connection;    /* closes when the process begins to end; -1: it has */
+    int64_t closed_ns; /* when; 0 */
     pid_t pid;
     bool ended;
     int status;    /* as of waitpid; -1 not known */
-    int64_t at_ns; /* when it was seen to have ended */
+    int64_t at_ns; /* when it was seen to end */
 };
 
 struct mpiq_remains {
@@ -94,7 +97,9 @@ static void give_back(struct remain *remain)
         close(remain->file);
     if (remain->process >= 0)
         close(remain->process);
-    remain->file = remain->process = -1;
+    if (remain->connection >= 0)
+        close(remain->connection);
+    remain->file = remain->process = remain->connection = -1;
 }
 
 void mpiq_remains_destroy(struct mpiq_remains *remains)
@@ -136,7 +141,11 @@ static bool receive(int connection, struct remain *ret)
     int descriptors[2] = {-1, -1};
     size_t bytes = header->cmsg_len - CMSG_LEN(0);
     memcpy(descriptors, CMSG_DATA(header), bytes < sizeof descriptors ? bytes : sizeof descriptors);
-    *ret = (struct remain){.file = descriptors[0], .process = descriptors[1], .pid = peer.pid, .status = -1};
+    *ret = (struct remain){.file = descriptors[0],
+                           .process = descriptors[1],
+                           .connection = connection,
+                           .pid = peer.pid,
+                           .status = -1};
     if (descriptors[1] >= 0)
         return true;
     give_back(ret);
@@ -146,13 +155,15 @@ static bool receive(int connection, struct remain *ret)
 static void keep(struct mpiq_remains *remains, int connection)
 {
     struct remain remain;
-    struct epoll_event event = {.events = EPOLLIN, .data.u64 = remains->count};
-    bool good = receive(connection, &remain);
-    close(connection);
-    if (!good)
+    struct epoll_event ended = {.events = EPOLLIN, .data.u64 = remains->count};
+    struct epoll_event closed = {.events = EPOLLRDHUP, .data.u64 = CLOSED | remains->count};
+    if (!receive(connection, &remain)) {
+        close(connection);
         return;
+    }
     if (mpiq_array_reserve(&remains->items, &remains->capacity, remains->count + 1) &&
-        epoll_ctl(remains->epoll, EPOLL_CTL_ADD, remain.process, &event) == 0)
+        epoll_ctl(remains->epoll, EPOLL_CTL_MOD, connection, &closed) == 0 &&
+        epoll_ctl(remains->epoll, EPOLL_CTL_ADD, remain.process, &ended) == 0)
         remains->items[remains->count++] = remain;
     else
         give_back(&remain);
@@ -222,6 +233,26 @@ static void tidy(struct mpiq_remains *remains)
         give_back(&remains->items[i]);
 }
 
+static void note_closed(struct mpiq_remains *remains, struct remain *remain)
+{
+    epoll_ctl(remains->epoll, EPOLL_CTL_DEL, remain->connection, NULL);
+    remain->closed_ns = mpiq_now_ns();
+    close(remain->connection);
+    remain->connection = -1;
+}
+
+/* A launcher may know of an end, and end others, before the kernel says that the process is no more: what
+   counts is when its connection closed, unless the program did that long before. */
+static void note_end(struct mpiq_remains *remains, struct remain *remain)
+{
+    const int64_t long_before = 2000000000;
+    int64_t now = mpiq_now_ns();
+    remain->status = status_of_zombie(remain->pid);
+    remain->ended = true;
+    remain->at_ns = remain->closed_ns > now - long_before ? remain->closed_ns : now;
+    epoll_ctl(remains->epoll, EPOLL_CTL_DEL, remain->process, NULL);
+}
+
 void mpiq_remains_take(struct mpiq_remains *remains)
 {
     struct epoll_event events[64];
@@ -238,11 +269,10 @@ void mpiq_remains_take(struct mpiq_remains *remains)
                 keep(remains, (int)(which & ~GREETING));
                 continue;
             }
-            struct remain *remain = &remains->items[which];
-            remain->status = status_of_zombie(remain->pid);
-            remain->ended = true;
-            remain->at_ns = mpiq_now_ns();
-            epoll_ctl(remains->epoll, EPOLL_CTL_DEL, remain->process, NULL);
+            if (which & CLOSED)
+                note_closed(remains, &remains->items[which & ~CLOSED]);
+            else
+                note_end(remains, &remains->items[which]);
             gone = true;
         }
     }
@@ -300,8 +330,10 @@ static void describe_end(struct candidate *candidate)
 
 static bool is_bad(const struct candidate *candidate)
 {
+    bool failed = candidate->end.kind == MPIQ_CORE_END_SIGNAL ||
+                  (candidate->end.kind == MPIQ_CORE_END_EXIT && candidate->end.code != 0);
     return candidate->end.kind != MPIQ_CORE_END_LIVES &&
-           (candidate->root.phase != OMPI_MQS_PHASE_FINALIZED || candidate->end.kind == MPIQ_CORE_END_SIGNAL);
+           (candidate->root.phase != OMPI_MQS_PHASE_FINALIZED || failed);
 }
 
 /* Of one launch: with one namespace, or without any the same parent. */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ends HOW: a job that ends badly.  Rank 1 ends it after a barrier, by HOW, while rank 2 waits for a message of its
+ * and the others for both.
+ */
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int is(const char *how, const char *word)
+{
+    return strcmp(how, word) == 0;
+}
+
+static void end(const char *how)
+{
+    int data[4] = {0};
+    if (is(how, "abort"))
+        MPI_Abort(MPI_COMM_WORLD, 7); /* abort */
+    if (is(how, "exit"))
+        exit(3); /* exit */
+    if (is(how, "_exit"))
+        _exit(4); /* _exit */
+    if (is(how, "segv"))
+        *(volatile int *)8 = 1; /* segv */
+    if (is(how, "assert"))
+        abort(); /* assert */
+    if (is(how, "kill"))
+        kill(getpid(), SIGKILL);
+    if (is(how, "truncate"))
+        MPI_Recv(data, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* truncate */
+    if (is(how, "rank"))
+        MPI_Send(data, 1, MPI_INT, 77, 5, MPI_COMM_WORLD); /* rank */
+}
+
+/* An error that is returned and a signal that is survived are no end. */
+static void survived(int number)
+{
+    (void)number;
+}
+
+int main(int argc, char **argv)
+{
+    int rank, data[4] = {0};
+    const char *how = argv[1];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (is(how, "returned")) {
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        MPI_Send(data, 1, MPI_INT, 77, 5, MPI_COMM_WORLD);
+        signal(SIGFPE, survived);
+        raise(SIGFPE);
+        how = "exit";
+    }
+    MPI_Barrier(MPI_COMM_WORLD); /* barrier */
+    if (is(how, "truncate") && rank == 0)
+        MPI_Send(data, 4, MPI_INT, 1, 5, MPI_COMM_WORLD);
+    if (rank == 1 && !is(how, "fine"))
+        end(how);
+    if (rank == 2 && !is(how, "fine"))
+        MPI_Recv(data, 1, MPI_INT, 1, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* receive */
+    MPI_Bcast(data, 1, MPI_INT, 2, MPI_COMM_WORLD); /* bcast */
+    MPI_Finalize();
+    return is(how, "fine") ? rank : 0;
+}
