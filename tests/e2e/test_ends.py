@@ -94,14 +94,15 @@ def test_the_first_rank_that_ended_is_named(library, program, how, tmp_path):
 
 
 def test_a_status_after_the_end_of_mpi(library, program, tmp_path):
-    _, status, said, _ = run(library, program, "fine", tmp_path)
+    _, status, said, _ = run(library, program, "status", tmp_path)
     assert status != 0
     assert re.match(r"finished: the job ended: rank ([1-3]) exited with status \1, after MPI_Finalize ", said), said
 
 
 def test_a_command_that_fails_after_a_job_that_did_not(library, program, tmp_path):
     script = tmp_path / "script.sh"
-    script.write_text(f"mpirun.{library} -n 1 {program} fine\nexit 9\n")
+    oversubscribe = "--oversubscribe" if library == "openmpi" else ""
+    script.write_text(f"mpirun.{library} -n 3 {oversubscribe} {program} well\nexit 9\n")
     done = conditions.run([built.mpiq_program(), "run", "--", "sh", script], seconds=120,
                           env={**os.environ, **jobs.AS_ROOT}, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (9, "")
