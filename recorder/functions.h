@@ -272,13 +272,14 @@
     X(Op_free, OP_FREE, "-", none)
 
 /* Functions that Open MPI 4.1 has as MPIX_, otherwise unchanged. */
-#define RECORDER_EARLY_FUNCTIONS(X)                                                                         \
-    X(Barrier_init)                                                                                         \
-    X(Bcast_init)                                                                                           \
-    X(Allgather_init) X(Allgatherv_init) X(Allreduce_init) X(Alltoall_init) X(Alltoallv_init)               \
-        X(Alltoallw_init) X(Reduce_scatter_init) X(Reduce_scatter_block_init) X(Reduce_init) X(Gather_init) \
-            X(Gatherv_init) X(Scan_init) X(Exscan_init) X(Scatter_init) X(Scatterv_init)                    \
-                X(Neighbor_allgather_init) X(Neighbor_allgatherv_init) X(Neighbor_alltoall_init)            \
-                    X(Neighbor_alltoallv_init) X(Neighbor_alltoallw_init)
+#define RECORDER_EARLY_FUNCTIONS(X)                                                                       \
+    X(Barrier_init)                                                                                       \
+    X(Bcast_init)                                                                                         \
+    X(Allgather_init)                                                                                     \
+    X(Allgatherv_init) X(Allreduce_init) X(Alltoall_init) X(Alltoallv_init) X(Alltoallw_init)             \
+        X(Reduce_scatter_init) X(Reduce_scatter_block_init) X(Reduce_init) X(Gather_init) X(Gatherv_init) \
+            X(Scan_init) X(Exscan_init) X(Scatter_init) X(Scatterv_init) X(Neighbor_allgather_init)       \
+                X(Neighbor_allgatherv_init) X(Neighbor_alltoall_init) X(Neighbor_alltoallv_init)          \
+                    X(Neighbor_alltoallw_init)
 
 #endif

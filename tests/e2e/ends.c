@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ends HOW: a job that ends badly (well: one that does not; status: with a status of each rank's own).  Rank 1 ends it after a barrier, by HOW, while rank 2 waits for a message of its
- * and the others for both.
+ * ends HOW: a job that ends badly (well: one that does not; status: with a status of each rank's own).  Rank
+ * 1 ends it after a barrier, by HOW, while rank 2 waits for a message of its and the others for both.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
         end(how);
     if (rank == 2 && !well)
         MPI_Recv(data, 1, MPI_INT, 1, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* receive */
-    MPI_Bcast(data, 1, MPI_INT, 2, MPI_COMM_WORLD); /* bcast */
+    MPI_Bcast(data, 1, MPI_INT, 2, MPI_COMM_WORLD);                           /* bcast */
     MPI_Finalize();
     return is(how, "status") ? rank : 0;
 }

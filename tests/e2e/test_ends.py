@@ -96,7 +96,7 @@ def test_the_first_rank_that_ended_is_named(library, program, how, tmp_path):
 def test_a_status_after_the_end_of_mpi(library, program, tmp_path):
     _, status, said, _ = run(library, program, "status", tmp_path)
     assert status != 0
-    assert re.match(r"finished: the job ended: rank ([1-3]) exited with status \1, after MPI_Finalize ", said), said
+    assert re.search(r"^finished: the job ended: rank ([1-3]) exited with status \1, after MPI_Finalize ", said, re.M), said
 
 
 def test_a_command_that_fails_after_a_job_that_did_not(library, program, tmp_path):
