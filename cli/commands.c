@@ -60,15 +60,17 @@ const struct command_row command_rows[] = {
       {"mpiq ranks --ranks 0-46:2 slurm:4711", "shows every second rank of a Slurm job"}}},
     {COMMAND_HISTORY,
      "history",
-     "RANK",
+     "RANKS",
      TAKES_RANK,
-     "its last MPI calls: all under the recorder, collectives with the patch",
-     "The last MPI calls of one rank with time, duration, communicator, peer, tag, bytes and source line.  "
-     "Under the "
-     "recorder these are all calls, with a patched library the collectives.  With --otf2 and without RANK, "
-     "the "
-     "calls of all ranks are written as a trace.",
-     {{"mpiq history 3", "shows what rank 3 called before it got stuck"},
+     "their last MPI calls: all under the recorder, collectives with the patch",
+     "The last MPI calls of each of RANKS (3, or 0-3,7) with time, duration, communicator, peer, tag, bytes "
+     "and source "
+     "line.  Under the recorder these are all calls, with a patched library the collectives.  Of a loop, the "
+     "last round "
+     "is shown, with how often it went round.  With --otf2 and without RANKS, the calls of all ranks are "
+     "written as a "
+     "trace.",
+     {{"mpiq history 0-3,7", "shows what five ranks called before they got stuck"},
       {"mpiq history --otf2 trace 12345", "writes the calls of all ranks as trace/traces.otf2"}}},
     {COMMAND_LATE,
      "late",

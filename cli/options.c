@@ -318,7 +318,10 @@ static int check(int argc, char **argv, const struct reading *reading)
         if (error)
             return say_error(error);
         if (optind < argc && is_rank(argv[optind]))
-            return refuse("%s takes one rank: '%s' is no pid of a process here", word, argv[optind]);
+            return refuse(line->command == COMMAND_WHY
+                              ? "%s takes one rank: '%s' is no pid of a process here"
+                              : "%s takes one list of ranks, 0-3,7: '%s' is no pid of a process here",
+                          word, argv[optind]);
     }
     if (line->command == COMMAND_ASK) {
         if (optind == argc)

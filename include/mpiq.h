@@ -194,7 +194,7 @@ enum mpiq_view {
     MPIQ_VIEW_QUEUES,      /* pending sends, posted receives, unexpected messages */
     MPIQ_VIEW_COMMS,       /* communicators and their members */
     MPIQ_VIEW_RANKS,       /* one line per rank */
-    MPIQ_VIEW_HISTORY,     /* the last MPI calls of one rank */
+    MPIQ_VIEW_HISTORY,     /* the last MPI calls of some ranks */
     MPIQ_VIEW_SCREEN,      /* as text: a cell a rank, who waits for whom, communicators */
     MPIQ_VIEW_LINE         /* as text: the look in one line */
 };
@@ -204,7 +204,7 @@ enum mpiq_format { MPIQ_FORMAT_TEXT, MPIQ_FORMAT_JSON, MPIQ_FORMAT_HTML };
 struct mpiq_render_options {
     size_t size; /* sizeof (struct mpiq_render_options) */
     enum mpiq_format format;
-    const char *rank;  /* for MPIQ_VIEW_WHY and _HISTORY: "3", or "w1:3" for another world */
+    const char *rank;  /* for MPIQ_VIEW_WHY: "3", or "w1:3" for another world; _HISTORY: "0-3,7", too */
     const char *ranks; /* only these, "0-3,7"; NULL: all */
     bool all;          /* include internal traffic */
     bool color;        /* with terminal escape sequences */

@@ -111,6 +111,12 @@ bool mpiq_history_collect(const struct mpiq_job_state *job, uint32_t process, st
     return true;
 }
 
+bool mpiq_history_wanted(const struct mpiq_page *page, uint32_t process)
+{
+    struct mpiq_world_rank name = mpiq_job_world_rank(page->job, process);
+    return mpiq_rank_set_contains(page->options->history, name.world, name.rank);
+}
+
 void mpiq_history_deinit(struct mpiq_history *history)
 {
     free(history->calls);

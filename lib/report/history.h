@@ -56,6 +56,9 @@ void mpiq_history_deinit(struct mpiq_history *history);
 
 enum mpiq_history_kind mpiq_history_kind_of(const char *call);
 
+/* Whether the view shows the calls of this process. */
+bool mpiq_history_wanted(const struct mpiq_page *page, uint32_t process);
+
 /* Whether two calls differ in nothing but their times. */
 bool mpiq_history_alike(const struct mpiq_history_call *a, const struct mpiq_history_call *b);
 

@@ -68,12 +68,10 @@ void mpiq_json_last_calls(struct mpiq_json *json, uint32_t process)
         put_calls(json, "last_calls", &history, LAST_CALLS);
 }
 
-void mpiq_json_history(struct mpiq_json *json)
+static void put_history(struct mpiq_json *json, uint32_t process)
 {
     struct mpiq_history history _cleanup_(mpiq_history_deinit) = {0};
-    uint32_t process = json->page->options->process;
     json->text.out->failed |= !mpiq_history_collect(json->page->job, process, &history);
-    mpiq_json_key(json, "history");
     mpiq_json_open(json, '{');
     mpiq_json_put_process(json, "rank", process);
     mpiq_json_put_string(json, "holds", history.only_rings ? "collectives" : "calls");
@@ -81,4 +79,22 @@ void mpiq_json_history(struct mpiq_json *json)
         mpiq_json_put_number(json, "dropped", (int64_t)history.dropped);
     put_calls(json, "calls", &history, SIZE_MAX);
     mpiq_json_close(json, '}');
+}
+
+/* Of one rank an object; of several, a list of them. */
+void mpiq_json_history(struct mpiq_json *json)
+{
+    bool several = json->page->options->history->size > 1;
+    mpiq_json_key(json, several ? "histories" : "history");
+    if (several)
+        mpiq_json_open(json, '[');
+    for (uint32_t process = 0; process < json->page->job->process_count; process++) {
+        if (!mpiq_history_wanted(json->page, process))
+            continue;
+        if (several)
+            mpiq_json_break(json);
+        put_history(json, process);
+    }
+    if (several)
+        mpiq_json_close(json, ']');
 }

@@ -33,7 +33,7 @@ struct mpiq_report_options {
     int height;                          /* of MPIQ_VIEW_SCREEN in lines; 0: as high as it gets */
     const struct mpiq_job_state *before; /* an earlier look, for calls a second; NULL */
     const struct mpiq_rank_set *ranks;   /* only these; NULL: all.  Verdict and findings stay whole */
-    uint32_t process;                    /* whose history MPIQ_VIEW_HISTORY shows */
+    const struct mpiq_rank_set *history; /* whose history MPIQ_VIEW_HISTORY shows, which needs it */
     const char *comm;                    /* only communicators of that name or number; NULL: all */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `mpiq history RANK`: its last MPI calls, oldest first. */
+/* `mpiq history RANKS`: their last MPI calls, oldest first. */
 #include <inttypes.h>
 
 #include "base/cleanup.h"
@@ -24,6 +24,31 @@ static struct run next_run(const struct mpiq_history *history, size_t first)
     return run;
 }
 
+/* A round of a loop is `period` calls, and there are `rounds` of it in a row; 1 round: no loop. */
+struct loop {
+    size_t period;
+    size_t rounds;
+};
+
+enum { LONGEST_ROUND = 16 };
+
+/* The loop that begins with that call, the one that covers most calls; of several the shortest round. */
+static struct loop find_loop(const struct mpiq_history *history, size_t first)
+{
+    struct loop best = {.period = 1, .rounds = 1};
+    size_t left = history->count - first;
+    for (size_t period = 2; period <= LONGEST_ROUND && 2 * period <= left; period++) {
+        const struct mpiq_history_call *calls = &history->calls[first];
+        size_t alike = 0;
+        while (period + alike < left && mpiq_history_alike(&calls[alike], &calls[period + alike]))
+            alike++;
+        size_t rounds = 1 + alike / period;
+        if (rounds > 1 && rounds * period > best.rounds * best.period)
+            best = (struct loop){.period = period, .rounds = rounds};
+    }
+    return next_run(history, first).count >= best.period * best.rounds ? (struct loop){1, 1} : best;
+}
+
 static void put_took(struct mpiq_buffer *cell, const struct mpiq_history *history, struct run run)
 {
     double sum = 0;
@@ -39,7 +64,7 @@ static void put_took(struct mpiq_buffer *cell, const struct mpiq_history *histor
 }
 
 static void put_row(struct mpiq_page *page, struct mpiq_columns *table, const struct mpiq_history *history,
-                    struct run run)
+                    struct run run, int indent)
 {
     const struct mpiq_history_call *call = &history->calls[run.first];
     struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
@@ -49,6 +74,7 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, const st
     mpiq_columns_set(table, AGO, &cell);
     put_took(&cell, history, run);
     mpiq_columns_set(table, TOOK, &cell);
+    mpiq_buffer_printf(&cell, "%*s", indent, "");
     mpiq_put_plain(&cell, call->call);
     if (run.count > 1)
         mpiq_buffer_printf(&cell, " (%zu times)", run.count);
@@ -71,6 +97,29 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, const st
     mpiq_columns_set(table, PLACE, &cell);
 }
 
+/* What all rounds of a loop took, and the calls of its last round below. */
+static void put_loop(struct mpiq_page *page, struct mpiq_columns *table, const struct mpiq_history *history,
+                     size_t first, struct loop loop)
+{
+    struct mpiq_buffer cell _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
+    size_t end = first + loop.period * loop.rounds, last = end - loop.period;
+    const struct mpiq_history_call *begin = &history->calls[first], *until = &history->calls[end - 1];
+
+    mpiq_columns_row(table, MPIQ_STYLE_NONE);
+    mpiq_buffer_printf(&cell, "%.6f s", (double)(history->taken_ns - begin->begin_ns) * 1e-9);
+    mpiq_columns_set(table, AGO, &cell);
+    if (until->end_ns > 0)
+        mpiq_put_span(&cell, (double)(until->end_ns - begin->begin_ns) * 1e-9);
+    mpiq_columns_set(table, TOOK, &cell);
+    mpiq_buffer_printf(&cell, "%zu times:", loop.rounds);
+    mpiq_columns_set(table, CALL, &cell);
+    for (struct run run = {.first = last}; run.first < end; run.first += run.count) {
+        run = next_run(history, run.first);
+        run.count = run.count < end - run.first ? run.count : end - run.first;
+        put_row(page, table, history, run, 2);
+    }
+}
+
 static void put_heading(struct mpiq_page *page, const struct mpiq_history *history, uint32_t process)
 {
     struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
@@ -81,7 +130,15 @@ static void put_heading(struct mpiq_page *page, const struct mpiq_history *histo
     mpiq_print_heading(page, mpiq_buffer_text(&text));
 }
 
-void mpiq_show_history(struct mpiq_page *page)
+/* "Rank 3's". */
+static void put_name(struct mpiq_page *page, struct mpiq_buffer *name, uint32_t process)
+{
+    mpiq_buffer_string(name, "Rank ");
+    mpiq_put_process(page, name, process);
+    mpiq_buffer_string(name, "'s");
+}
+
+static void show_process(struct mpiq_page *page, uint32_t process)
 {
     static const struct mpiq_column headings[COLUMN_COUNT] = {
         [AGO] = {.heading = "AGO", .number = true},
@@ -95,22 +152,40 @@ void mpiq_show_history(struct mpiq_page *page)
         [PLACE] = {.heading = "PLACE"},
     };
     struct mpiq_history history _cleanup_(mpiq_history_deinit) = {0};
+    struct mpiq_buffer name _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
     struct mpiq_columns *table _cleanup_(mpiq_columns_cleanup) =
         mpiq_columns_create(page, headings, COLUMN_COUNT);
 
-    page->out.failed |= !mpiq_history_collect(page->job, page->options->process, &history);
+    page->out.failed |= !mpiq_history_collect(page->job, process, &history);
     if (history.count == 0) {
         mpiq_print_gap(page);
-        mpiq_print(page, 0,
-                   "Its last calls are not known: start the job with `mpiq run`, which records them.");
+        if (page->options->history->size == 1)
+            mpiq_buffer_string(&name, "Its");
+        else
+            put_name(page, &name, process);
+        mpiq_print(page, 0, "%s last calls are not known: start the job with `mpiq run`, which records them.",
+                   mpiq_buffer_text(&name));
         return;
     }
-    put_heading(page, &history, page->options->process);
-    for (struct run run = {0}; run.first < history.count; run.first += run.count) {
-        run = next_run(&history, run.first);
-        put_row(page, table, &history, run);
+    put_heading(page, &history, process);
+    for (size_t first = 0; first < history.count;) {
+        struct loop loop = find_loop(&history, first);
+        struct run run = next_run(&history, first);
+        if (loop.rounds > 1)
+            put_loop(page, table, &history, first, loop);
+        else
+            put_row(page, table, &history, run, 0);
+        first += loop.rounds > 1 ? loop.period * loop.rounds : run.count;
     }
     mpiq_columns_print(table, 2, true);
     if (history.dropped > 0)
         mpiq_print(page, 2, "%" PRIu64 " older calls were left out for lack of room.", history.dropped);
+}
+
+void mpiq_show_history(struct mpiq_page *page)
+{
+    for (uint32_t process = 0; process < page->job->process_count; process++) {
+        if (mpiq_history_wanted(page, process))
+            show_process(page, process);
+    }
 }

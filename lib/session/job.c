@@ -224,12 +224,14 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
 {
     struct mpiq_render_options options = MPIQ_RENDER_OPTIONS_DEFAULT;
     memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-    struct mpiq_rank_set only = {0};
+    struct mpiq_rank_set only = {0}, past = {0};
     struct mpiq_chain *chain = NULL;
     struct mpiq_error *error = options.ranks ? parse_ranks(job, options.ranks, &only) : NULL;
     uint32_t process = MPIQ_NONE;
-    if (!error && (view == MPIQ_VIEW_WHY || view == MPIQ_VIEW_HISTORY))
-        error = find_rank(job, view == MPIQ_VIEW_WHY ? "why" : "history", options.rank, &process);
+    if (!error && view == MPIQ_VIEW_WHY)
+        error = find_rank(job, "why", options.rank, &process);
+    if (!error && view == MPIQ_VIEW_HISTORY)
+        error = parse_ranks(job, options.rank ? options.rank : "", &past);
     if (!error && view == MPIQ_VIEW_WHY)
         error = mpiq_why(job->state, job->diagnosis, process, &chain);
     if (!error) {
@@ -238,7 +240,7 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
                                              .all = options.all,
                                              .width = options.width,
                                              .ranks = options.ranks ? &only : NULL,
-                                             .process = process,
+                                             .history = &past,
                                              .comm = options.comm,
                                              .height = options.height,
                                              .before = options.before ? options.before->state : NULL};
@@ -246,6 +248,7 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
     }
     mpiq_chain_destroy(chain);
     mpiq_rank_set_deinit(&only);
+    mpiq_rank_set_deinit(&past);
     return error;
 }
 

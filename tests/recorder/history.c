@@ -16,6 +16,10 @@ int main(int argc, char **argv)
     MPI_Comm_set_name(comm, "</title><script>\"&");
     for (int i = 0; i < 300; i++) /* more than the ring holds */
         MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 31; i++) {
+        MPI_Send(data, 1, MPI_INT, MPI_PROC_NULL, 5, comm);
+        MPI_Send(data, 2, MPI_INT, MPI_PROC_NULL, 6, comm);
+    }
     if (rank == 1)
         MPI_Send(data, 5, MPI_INT, 0, 41, comm);
     else

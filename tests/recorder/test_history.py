@@ -46,7 +46,8 @@ def line_of(text):
 def test_history_is_exactly_what_was_called(job):
     calls = history(job, 0)
     assert len(calls) == 255 # the ring has 256, the oldest of which may be written over while it is read
-    assert {call["call"] for call in calls[:-4]} == {"MPI_Barrier"} # what was before them is forgotten
+    assert {call["call"] for call in calls[:-66]} == {"MPI_Barrier"} # what was before them is forgotten
+    assert [(call["call"], call["tag"]) for call in calls[-66:-4]] == [("MPI_Send", 5), ("MPI_Send", 6)] * 31
     came, nowhere, bcast, hang = calls[-4:]
     name = '</title><script>"&'
     for call in (came, nowhere, bcast, hang):
@@ -70,6 +71,25 @@ def test_polling_is_one_line(job):
     rows = re.findall(r"MPI_Test \((\d+) times\)", text)
     assert len(rows) == 1 and int(rows[0]) > 200, text
     assert "Last MPI calls of rank 1" in text and f"history.c:{line_of('MPI_Test(')}" in text
+
+
+def test_ranges(job):
+    """Of several ranks a list, in their order; of ranks that are not there, those that are."""
+    answer = json.loads(job("history", "0-1,5", "--json").stdout)
+    assert schema.misfit(answer) == "" and "history" not in answer
+    assert [one["rank"] for one in answer["histories"]] == [0, 1]
+    assert answer["histories"][0]["calls"][-1]["tag"] == 99
+    text = job("history", "0,1").stdout
+    assert text.index("Last MPI calls of rank 0") < text.index("Last MPI calls of rank 1")
+
+
+def test_loops_are_folded(job):
+    """Rank 0 went 31 times round two calls."""
+    text = job("history", "0").stdout
+    head, first, second = re.search(r"^(.* 31 times:.*)\n(.*)\n(.*)\n", text, flags=re.M).groups()
+    assert re.search(r"  MPI_Send .* MPI_PROC_NULL +5 +4 ", first) and re.search(r"  MPI_Send .* MPI_PROC_NULL +6 +8 ", second)
+    assert text.count("MPI_Send") == 3 and re.search(r"MPI_Barrier \(189 times\)", text), text
+    assert float(head.split()[0]) >= float(first.split()[0]) >= float(second.split()[0])
 
 
 def test_report_has_the_newest(job):
@@ -104,7 +124,8 @@ def test_picture(job, tmp_path):
 
 
 def test_impossible_requests_are_refused(job):
-    for words, wrong in ((("history", "7"), "the job has no rank 7"), (("history", "0-1"), "is not a single rank")):
+    for words, wrong in ((("history", "7"), "the job has no rank 7"), (("why", "0-1"), "is not a single rank"),
+                         (("history", "0", "7654321"), "history takes one list of ranks")):
         done = job(*words)
         assert done.returncode == 2 and wrong in done.stderr
     done = job("history", targets=[])
