@@ -171,6 +171,7 @@ enum mpiq_blocking mpiq_blocking_call(const char *name)
         {"Send", MPIQ_BLOCKING_SEND},
         {"Ssend", MPIQ_BLOCKING_SEND},
         {"Rsend", MPIQ_BLOCKING_SEND},
+        {"Buffer_detach", MPIQ_BLOCKING_SEND},
         {"Sendrecv", MPIQ_BLOCKING_BOTH},
         {"Sendrecv_replace", MPIQ_BLOCKING_BOTH},
         {"Wait", MPIQ_BLOCKING_REQUESTS},

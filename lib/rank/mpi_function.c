@@ -92,12 +92,13 @@ bool mpiq_mpi_function(const char *symbol, char *ret, size_t size)
     return true;
 }
 
-/* A function that ends in a tail call leaves no frame, and MPI_Init and MPI_Finalize do: Open MPI's bodies
-   tell them. */
+/* A function that ends in a tail call leaves no frame, and these do, as distributions build them: Open MPI's
+   bodies tell them. */
 static bool is_body(const char *function, char *ret, size_t size)
 {
     static const char *const bodies[][2] = {{"ompi_mpi_init", "MPI_Init"},
-                                            {"ompi_mpi_finalize", "MPI_Finalize"}};
+                                            {"ompi_mpi_finalize", "MPI_Finalize"},
+                                            {"mca_pml_base_bsend_detach", "MPI_Buffer_detach"}};
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         if (strcmp(function, bodies[i][0]) == 0)
             return (size_t)snprintf(ret, size, "%s", bodies[i][1]) < size;
