@@ -154,6 +154,20 @@ static void add_evidence(struct mpiq_finder *finder, struct mpiq_finding *findin
                                                  : last;
 }
 
+/* Members of the rank's communicators that call other collectives, or with other arguments, than it. */
+static void find_mismatches(struct mpiq_finder *finder, uint32_t process)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    size_t before = finder->diagnosis->finding_count;
+    for (uint32_t comm = 0; comm < job->communicator_count && finder->diagnosis->finding_count == before;
+         comm++) {
+        const struct mpiq_job_member *member = mpiq_job_member_of(job, (uint32_t)(rank - job->ranks), comm);
+        if (member && member->ordered > 0 && !(job->communicators[comm].flags & MPIQ_COMM_INTERNAL))
+            mpiq_find_mismatches(finder, comm, member->ordered, false);
+    }
+}
+
 /* What the library may have ended that rank for, which then is the cause; MPIQ_NONE: not known. */
 static uint32_t cause_of_error(const struct mpiq_finder *finder, const struct mpiq_ending *ending,
                                uint32_t process)
@@ -161,7 +175,9 @@ static uint32_t cause_of_error(const struct mpiq_finder *finder, const struct mp
     const struct mpiq_diagnosis *diagnosis = finder->diagnosis;
     struct mpiq_world_rank name = mpiq_job_world_rank(finder->job, process);
     for (uint32_t i = 0; ending->end.kind == MPIQ_END_ERROR && i < diagnosis->finding_count; i++) {
-        if (mpiq_rank_set_contains(&diagnosis->findings[i].ranks, name.world, name.rank))
+        enum mpiq_finding_kind kind = diagnosis->findings[i].kind;
+        if (kind == MPIQ_FINDING_COLLECTIVE_MISMATCH || kind == MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH ||
+            mpiq_rank_set_contains(&diagnosis->findings[i].ranks, name.world, name.rank))
             return i;
     }
     return MPIQ_NONE;
@@ -178,6 +194,8 @@ void mpiq_find_end(struct mpiq_finder *finder)
     if (first == MPIQ_NONE)
         return;
     const struct mpiq_ending *ending = describe(finder, first);
+    if (ending && ending->end.kind == MPIQ_END_ERROR && diagnosis->finding_count == 0)
+        find_mismatches(finder, first);
     uint32_t cause = ending ? cause_of_error(finder, ending, first) : MPIQ_NONE;
     struct mpiq_finding *finding =
         ending ? mpiq_diagnosis_add_finding(diagnosis, MPIQ_FINDING_RANK_GONE) : NULL;
@@ -194,7 +212,9 @@ void mpiq_find_end(struct mpiq_finder *finder)
     mpiq_finder_site(finder, finding, first, MPIQ_NONE);
     diagnosis->text = WORDS(finder->arena, "the job ended: %s", finding->text);
     struct mpiq_finding *told = cause == MPIQ_NONE ? finding : &diagnosis->findings[cause];
-    mpiq_finder_add(finder, &told->suspects, first);
+    if (told->suspects.size == 0 && told->kind != MPIQ_FINDING_COLLECTIVE_MISMATCH &&
+        told->kind != MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH)
+        mpiq_finder_add(finder, &told->suspects, first);
     add_evidence(finder, told, first, true);
     for (uint32_t process = 0; process < job->process_count && !finder->failed; process++) {
         if (process != first && mpiq_job_rank_of(job, process))

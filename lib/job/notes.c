@@ -113,6 +113,10 @@ static bool note_rank(struct mpiq_finder *finder, uint32_t process, struct note_
         const struct mpiq_job_problem *problem = &job->problems[rank->first_problem + i];
         const size_t kept = diagnosis->note_count - first;
         size_t at = 0;
+        /* A call's arguments in the program's memory go with the process. */
+        const char *told = mpiq_job_string(job, problem->what);
+        if (rank->end.kind != MPIQ_END_NONE && told && strcmp(told, "waits") == 0)
+            continue;
         while (at < kept && (keys[at].what != problem->what || keys[at].text != problem->text))
             at++;
         if (at == MOST_NOTES || (at == kept && fresh++ >= most))

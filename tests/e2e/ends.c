@@ -35,6 +35,24 @@ static void end(const char *how)
         MPI_Send(data, 1, MPI_INT, 77, 5, MPI_COMM_WORLD); /* rank */
 }
 
+/* Collectives that do not fit together, for which Open MPI ends the job. */
+static void mismatch(int swapped, int rank)
+{
+    int data[8] = {0}, sum[8] = {0};
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    if (!swapped) {
+        MPI_Bcast(data, rank == 0 ? 8 : 1, MPI_INT, 0, MPI_COMM_WORLD); /* lengths */
+        return;
+    }
+    if (rank == 1)
+        MPI_Ireduce(data, sum, 8, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD, &requests[0]); /* ireduce */
+    MPI_Ibcast(data, 1, MPI_INT, 0, MPI_COMM_WORLD, &requests[rank == 1]);            /* ibcast */
+    if (rank != 1)
+        MPI_Ireduce(data, sum, 8, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, statuses);
+}
+
 /* An error that is returned and a signal that is survived are no end. */
 static void survived(int number)
 {
@@ -56,6 +74,8 @@ int main(int argc, char **argv)
         how = "exit";
     }
     MPI_Barrier(MPI_COMM_WORLD); /* barrier */
+    if (is(how, "swapped") || is(how, "lengths"))
+        mismatch(is(how, "swapped"), rank);
     if (is(how, "truncate") && rank == 0)
         MPI_Send(data, 4, MPI_INT, 1, 5, MPI_COMM_WORLD);
     if (rank == 1 && !well)

@@ -93,6 +93,21 @@ def test_the_first_rank_that_ended_is_named(library, program, how, tmp_path):
         assert call in places and (not call or line["site"]["line"] == places[call]), said
 
 
+@pytest.mark.parametrize("how, kind", [("swapped", "collective_mismatch"), ("lengths", "collective_argument_mismatch")])
+def test_what_does_not_fit_is_the_cause_and_the_end_follows(library, program, how, kind, tmp_path):
+    if (library, how) == ("mpich", "swapped"):
+        pytest.skip("MPICH hangs in it instead")
+    _, _, said, report = run(library, program, how, tmp_path)
+    cause, gone = report["findings"]
+    assert (cause["kind"], gone["kind"], gone["consequence_of"]) == (kind, "rank_gone", 0), said
+    assert gone["ending"]["by"] == "error" and gone["ending"]["error_class"] == "MPI_ERR_TRUNCATE", said
+    if how == "swapped":
+        assert f"rank 1 called MPI_Ireduce at ends.c:{LINES['ireduce']}" in cause["text"], said
+        assert report["notes"] == []
+    else:
+        assert f"ank 0 called MPI_Bcast with 32 bytes at ends.c:{LINES['lengths']}" in cause["text"], said
+
+
 def test_a_status_after_the_end_of_mpi(library, program, tmp_path):
     _, status, said, _ = run(library, program, "status", tmp_path)
     assert status != 0
