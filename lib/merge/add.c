@@ -452,6 +452,16 @@ static uint32_t rank_row(struct mpiq_job_state *job, const struct mpiq_rank_stat
     return row;
 }
 
+/* Whether what its threads ask for is to be read from its last calls, which the first look does not have. */
+static bool has_polled(const struct mpiq_rank_state *state)
+{
+    for (size_t i = state->history_count; i > 0; i--) {
+        if (mpiq_is_poll(state->history[i - 1].call))
+            return true;
+    }
+    return false;
+}
+
 struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
                                       const struct mpiq_rank_state *state)
 {
@@ -492,7 +502,7 @@ struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
     adding.comparable = rank.looks && !first_unread && are_comparable(&rank, before, state, &marks);
     rank.changed = adding.comparable ? changes(before, &marks) : 0;
     rank.unread = rank.unread || (rank.looks && !adding.comparable);
-    bool same = adding.comparable && memcmp(before, &marks, sizeof marks) == 0;
+    bool same = adding.comparable && memcmp(before, &marks, sizeof marks) == 0 && !has_polled(state);
     rank.looks = (uint8_t)(look | (adding.comparable ? rank.looks : 0));
     bool good;
     if (same) {
