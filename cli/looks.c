@@ -51,7 +51,10 @@ struct mpiq_error *looks_take(struct looks *looks, struct mpiq_job **ret)
 
 void looks_keep(struct looks *looks, struct mpiq_job *job)
 {
-    if (looks->count == LOOKS_KEPT) {
+    size_t ranks = mpiq_job_ranks(job), most = LOOKS_KEPT;
+    if (ranks > RANKS_KEPT / LOOKS_KEPT)
+        most = ranks < RANKS_KEPT / LOOKS_KEPT_LEAST ? RANKS_KEPT / ranks : LOOKS_KEPT_LEAST;
+    while (looks->count >= most) {
         mpiq_job_destroy(looks->kept[0]);
         memmove(looks->kept, looks->kept + 1, --looks->count * sizeof *looks->kept);
     }

@@ -11,8 +11,8 @@
 
 #include "options.h"
 
-/* Looks that can be stepped back to. */
-enum { LOOKS_KEPT = 32 };
+/* Looks that can be stepped back to: fewer of a job of many ranks, of which each is large. */
+enum { LOOKS_KEPT = 32, LOOKS_KEPT_LEAST = 2, RANKS_KEPT = 8192 };
 
 struct looks {
     struct command_line *line;

@@ -34,7 +34,7 @@ const struct option_row option_rows[] = {
      "how many hosts to connect to at a time (64)"},
     {"all", 0, VALUE_NONE, NULL, PLACE(render.all), READERS, 0, NULL,
      "show the library's internal traffic too"},
-    {"stop", 0, VALUE_NONE, NULL, PLACE(options.stop), READERS, 0, NULL,
+    {"stop", 0, VALUE_NONE, NULL, PLACE(options.stop), READERS & ~WATCH, 0, NULL,
      "stop each process while it is read"},
     {"pause", 0, VALUE_SECONDS, "SECONDS", PLACE(options.pause), READERS, 0, NULL,
      "time between the two looks (0.25)"},

@@ -314,10 +314,10 @@ static bool end_look(struct watching *watching, struct mpiq_error **ret)
     bool gone = error && mpiq_error_is_gone(error);
     watching->looker.error = NULL;
     watching->looker.job = NULL;
-    if (!error && watching->back > 0 && watching->back + 1 < LOOKS_KEPT)
-        watching->back++; /* the one that is shown stays */
     if (!error)
         looks_keep(watching->looks, job);
+    if (!error && watching->back > 0 && watching->back + 1 < watching->looks->count)
+        watching->back++; /* the one that is shown stays */
     watching->next += looks_interval(watching->looks);
     if (error && watching->looks->taken == 0) {
         *ret = error;

@@ -101,6 +101,8 @@ struct mpiq_error *mpiq_job_look(const struct mpiq_options *options, struct mpiq
 /* NULL is fine. */
 void mpiq_job_destroy(struct mpiq_job *job);
 
+/* How many ranks it has, read or not. */
+size_t mpiq_job_ranks(const struct mpiq_job *job);
 /* The exit status that goes with the verdict: 0 running or finished, 1 deadlock, 3 unknown, 4 stalled. */
 int mpiq_job_exit_status(const struct mpiq_job *job);
 /* For a job under mpiq run --check: the number of problems its check has found; negative if the job is not

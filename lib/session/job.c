@@ -130,6 +130,11 @@ void mpiq_job_destroy(struct mpiq_job *job)
     free(job);
 }
 
+size_t mpiq_job_ranks(const struct mpiq_job *job)
+{
+    return job->state->process_count;
+}
+
 const char *mpiq_job_verdict(const struct mpiq_job *job)
 {
     return mpiq_verdict_word(job->diagnosis->verdict);

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from support import built
 from support import job as jobs
 from support.conditions import ended, wait_until
 from support.harmless import assert_nothing_stopped, assert_right_result
@@ -96,6 +97,12 @@ def test_saved(hung, mpiq, tmp_path):
     played = mpiq("watch", "--plain", snapshot, snapshot)
     assert played.status == 0 and len(played.out.splitlines()) == 2
     assert all(" deadlock " in line for line in played.out.splitlines())
+    with Terminal([mpiq.path, "watch", snapshot, snapshot], tmp_path) as terminal:
+        terminal.wait_for("Who waits for whom", "look 2, the last one")
+        terminal.type("Left")
+        terminal.wait_for("look 1 of 2")
+        terminal.type("q")
+        terminal.wait_for("status 0")
 
 
 def test_rank_killed(checksum, mpiq, tmp_path):
@@ -167,3 +174,23 @@ def test_wrong_options(mpiq):
     assert mpiq("report", "--plain").status == 2
     assert mpiq("watch", "--interval", "0").status == 2
     assert mpiq("watch", "--json").status == 2
+    assert mpiq("watch", "--stop").status == 2
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich", "mpich+record"])
+def test_libraries(name, programs, mpiq, tmp_path):
+    """As they are installed, and MPICH under the recorder: watched from its first second to its end."""
+    library = built.line(name)
+    executable = library.compile([HERE / "checksum.c"], programs / name / "checksum")
+    with jobs.Job(library, [executable], RANKS) as job:
+        job.wait_ready()
+        with watch(mpiq, job, tmp_path) as terminal:
+            terminal.wait_for("Who waits for whom", "look 2")
+            terminal.resize(60, 15)
+            terminal.wait_for("look 3")
+            terminal.resize(100, 30)
+            terminal.wait_for("Who waits for whom")
+            assert_right_result(job)
+            terminal.wait_for("the job has ended")
+            terminal.type("q")
+            terminal.wait_for("status 0")
