@@ -308,6 +308,7 @@ static bool describe_rank(const struct mpiq_adding *adding, struct mpiq_job_rank
                                                          : &nobody;
     return mpiq_job_intern_likely(job, state->host, like->host, &rank->host) &&
            mpiq_job_intern_likely(job, state->executable, like->executable, &rank->executable) &&
+           mpiq_job_intern_likely(job, state->command, like->command, &rank->command) &&
            mpiq_job_intern_likely(job, state->last_mpi_call, like->last_mpi_call, &rank->last_mpi_call) &&
            mpiq_job_intern_likely(job, state->library, like->library, &rank->library) &&
            mpiq_job_intern_likely(job, state->library_file, like->library_file, &rank->library_file) &&

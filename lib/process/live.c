@@ -275,6 +275,20 @@ static struct mpiq_error *stat_of(pid_t pid, pid_t tid, struct mpiq_proc_stat *r
     return error;
 }
 
+/* The words that the process was started with, as far as there is room. */
+static void read_command(pid_t pid, char *ret, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    memset(ret, 0, size);
+    mpiq_error_destroy(mpiq_proc_read_line(path, ret, size));
+    size_t length = size;
+    while (length > 0 && !ret[length - 1])
+        length--;
+    for (size_t i = 0; i < length; i++)
+        ret[i] = ret[i] ? ret[i] : ' ';
+}
+
 static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_target_status *ret)
 {
     struct live *live = live_of(target);
@@ -300,6 +314,7 @@ static struct mpiq_error *live_status(struct mpiq_target *target, struct mpiq_ta
     ssize_t length = readlink(path, status.executable, sizeof status.executable - 1);
     if (length < 0)
         status.executable[0] = '\0';
+    read_command(live->pid, status.command, sizeof status.command);
     *ret = status;
     return NULL;
 }

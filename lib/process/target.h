@@ -51,6 +51,7 @@ struct mpiq_target_status {
     int64_t io_bytes;      /* read and written by it and by those; -1 if not known */
     char host[65];         /* "" if not known (core, a host name of the process's own) */
     char executable[4096]; /* "" if not known */
+    char command[512];     /* the words it was started with, a blank between them; "" if not known */
 };
 
 /* In which system call a thread sleeps. */

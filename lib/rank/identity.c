@@ -131,6 +131,7 @@ void mpiq_rank_add_status(struct mpiq_target *target, const struct mpiq_target_s
     if (!state->host[0])
         add_host(target, state);
     copy_end(state->executable, sizeof state->executable, status->executable);
+    snprintf(state->command, sizeof state->command, "%s", status->command);
 }
 
 /* The library says in an exported string which release it is: "4.0.2". */

@@ -375,6 +375,57 @@ static void put_hint(struct mpiq_page *page, const struct mpiq_finding *finding,
     mpiq_print(page, INDENT - 2, "%s", mpiq_buffer_text(&text));
 }
 
+/* The line of evidence that shows a suspect; without one the first. */
+static const struct mpiq_evidence *telling_evidence(const struct mpiq_finding *finding)
+{
+    for (size_t i = 0; i < finding->evidence_count; i++) {
+        if (mpiq_rank_set_overlaps(&finding->evidence[i].ranks, &finding->suspects))
+            return &finding->evidence[i];
+    }
+    return finding->evidence_count > 0 ? &finding->evidence[0] : NULL;
+}
+
+static void put_source_line(struct mpiq_page *page, int32_t number, bool here, const char *line,
+                            size_t length)
+{
+    char *text _cleanup_free_ = strndup(line, length);
+    if (!text) {
+        mpiq_buffer_fail(&page->out);
+        return;
+    }
+    mpiq_buffer_printf(&page->out, "%s%5" PRId32 "  ", here ? "<span class=\"here\">" : "", number);
+    mpiq_put_escaped(&page->out, MPIQ_ESCAPE_HTML, text);
+    mpiq_buffer_string(&page->out, here ? "</span>\n" : "\n");
+}
+
+/* Of a page: the line to read, and those around it, where the source may be read. */
+static void put_excerpt(struct mpiq_page *page, const struct mpiq_finding *finding)
+{
+    const struct mpiq_evidence *evidence = telling_evidence(finding);
+    struct mpiq_excerpt excerpt = {0};
+    if (page->options->format != MPIQ_FORMAT_HTML || !page->options->excerpt || !evidence ||
+        evidence->site == MPIQ_NONE || evidence->ranks.count == 0)
+        return;
+    const struct mpiq_site *site = &page->job->sites[evidence->site];
+    const char *file = mpiq_job_string(page->job, site->file);
+    const struct mpiq_rank_range *range = &evidence->ranks.ranges[0];
+    uint32_t process = mpiq_job_process(page->job, range->world, range->first);
+    if (!file || site->line <= 0 || process == MPIQ_NONE ||
+        !page->options->excerpt(page->options->excerpt_context, process, file, site->line, &excerpt))
+        return;
+    mpiq_buffer_string(&page->out, "<figure class=\"source\"><figcaption>");
+    mpiq_put_html(&page->out, file);
+    mpiq_buffer_string(&page->out, "</figcaption><pre>");
+    int32_t number = excerpt.first;
+    for (const char *line = excerpt.text; *line; number++) {
+        size_t length = strcspn(line, "\n");
+        put_source_line(page, number, number == site->line, line, length);
+        line += length + (line[length] == '\n');
+    }
+    mpiq_buffer_string(&page->out, "</pre></figure>\n");
+    free(excerpt.text);
+}
+
 static void put_cause(struct mpiq_page *page, uint32_t index, size_t number, size_t lines,
                       size_t consequences)
 {
@@ -397,6 +448,7 @@ static void put_cause(struct mpiq_page *page, uint32_t index, size_t number, siz
         put_evidence(page, finding, INDENT, lines);
     else
         put_details(page, finding, lines);
+    put_excerpt(page, finding);
     put_consequences(page, index, consequences);
     put_suspects(page, finding);
 }

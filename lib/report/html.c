@@ -37,28 +37,27 @@ static void put_fact(struct mpiq_page *page, const char *name, struct mpiq_buffe
     text->length = 0;
 }
 
-/* The programs that the ranks run, each once, in the order of the ranks. */
-static void put_programs(const struct mpiq_page *page, struct mpiq_buffer *text)
+/* The programs that the ranks run, or how they were started: each once, in the order of the ranks. */
+static void put_each_once(const struct mpiq_page *page, struct mpiq_buffer *text, bool command)
 {
-    enum { MOST = 4 };
+    enum { MOST = 3 };
     mpiq_string_id told[MOST] = {0};
     size_t count = 0, more = 0;
     for (uint32_t process = 0; process < page->job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(page->job, process);
+        mpiq_string_id string = !rank ? 0 : command ? rank->command : rank->executable;
         size_t k = 0;
-        if (!rank || !rank->executable)
-            continue;
-        while (k < count && told[k] != rank->executable)
+        while (k < count && told[k] != string)
             k++;
-        if (k < count)
+        if (!string || k < count)
             continue;
         if (count == MOST) {
             more++;
             continue;
         }
-        told[count++] = rank->executable;
+        told[count++] = string;
         mpiq_buffer_string(text, k > 0 ? ", " : "");
-        mpiq_put_plain(text, mpiq_job_string(page->job, rank->executable));
+        mpiq_put_plain(text, mpiq_job_string(page->job, string));
     }
     mpiq_buffer_string(text, more > 0 ? " and others" : "");
 }
@@ -96,8 +95,12 @@ static void put_head(struct mpiq_page *page)
     mpiq_buffer_string(&page->out, "<header>\n");
     mpiq_print_verdict(page);
     mpiq_buffer_string(&page->out, "<dl class=\"facts\">\n");
-    put_programs(page, &text);
+    put_each_once(page, &text, false);
     put_fact(page, "Program", &text);
+    put_each_once(page, &text, true);
+    put_fact(page, "Command", &text);
+    mpiq_put_plain(&text, page->options->user);
+    put_fact(page, "User", &text);
     put_hosts(page, &text);
     put_fact(page, page->job->host_count == 1 ? "Host" : "Hosts", &text);
     put_date(page);

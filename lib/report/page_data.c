@@ -12,6 +12,7 @@
 
 /* What a page has at most: two megabytes in all, whatever the job. */
 enum {
+    MOST_CLASSES = 2000,   /* told apart by more than their state */
     MOST_ROWS = 4096,      /* ranks with a row of their own */
     MOST_MESSAGES = 4000,  /* operations listed */
     MOST_BINS = 64,        /* of ranks, in the table of messages */
@@ -78,15 +79,39 @@ static void put_class(struct data *d, const struct mpiq_behaviour *one)
     mpiq_text_close(&d->json, '}');
 }
 
+/* Beyond a number of classes only the state of their ranks is told. */
+static void put_state_alone(struct data *d, const char *state, const struct mpiq_rank_set *ranks)
+{
+    if (ranks->size == 0)
+        return;
+    mpiq_text_open(&d->json, '{');
+    put_set(d, "ranks", ranks);
+    mpiq_text_put_string(&d->json, "state", state);
+    mpiq_text_close(&d->json, '}');
+}
+
 static void put_classes(struct data *d)
 {
     struct mpiq_behaviours classes _cleanup_(mpiq_behaviours_deinit) = {0};
+    struct mpiq_rank_set stuck _cleanup_(mpiq_rank_set_deinit) = {0};
+    struct mpiq_rank_set others[MPIQ_DOING_GONE + 1] = {0};
     if (!mpiq_behaviours_collect(d->page, NULL, &classes))
         mpiq_buffer_fail(&d->page->out);
     mpiq_text_key(&d->json, "classes");
     mpiq_text_open(&d->json, '[');
-    for (size_t i = 0; i < classes.count; i++)
-        put_class(d, &classes.items[i]);
+    for (size_t i = 0; i < classes.count; i++) {
+        const struct mpiq_behaviour *one = &classes.items[i];
+        if (i < MOST_CLASSES)
+            put_class(d, one);
+        else if (!mpiq_rank_set_add_set(one->example->stuck ? &stuck : &others[one->example->doing],
+                                        &one->ranks))
+            mpiq_buffer_fail(&d->page->out);
+    }
+    put_state_alone(d, "stuck", &stuck);
+    for (int doing = 0; doing <= MPIQ_DOING_GONE; doing++) {
+        put_state_alone(d, mpiq_rank_doing_word((enum mpiq_rank_doing)doing), &others[doing]);
+        mpiq_rank_set_deinit(&others[doing]);
+    }
     mpiq_text_close(&d->json, ']');
 }
 

@@ -24,6 +24,15 @@
 /* Lines of a report, for whatever job. */
 #define MPIQ_REPORT_LINES 50
 
+/* Some lines of a source file. */
+struct mpiq_excerpt {
+    int32_t first; /* number of the first one */
+    char *text;    /* each ends in a line break; the caller frees it */
+};
+/* The lines around `line` of a file that `process` was built from; false where they may not be read. */
+typedef bool mpiq_excerpt_callback(void *context, uint32_t process, const char *file, int32_t line,
+                                   struct mpiq_excerpt *ret);
+
 /* All zeros is a plain text report of all ranks. */
 struct mpiq_report_options {
     enum mpiq_format format;             /* HTML: a page with the whole report, whatever the view */
@@ -34,7 +43,10 @@ struct mpiq_report_options {
     const struct mpiq_job_state *before; /* an earlier look, for calls a second; NULL */
     const struct mpiq_rank_set *ranks;   /* only these; NULL: all.  Verdict and findings stay whole */
     const struct mpiq_rank_set *history; /* whose history MPIQ_VIEW_HISTORY shows, which needs it */
-    const char *comm;                    /* only communicators of that name or number; NULL: all */
+    const char *user;                    /* a page: whose processes they are; NULL: not known */
+    mpiq_excerpt_callback *excerpt;      /* a page: source lines; NULL: they are not to be had */
+    void *excerpt_context;
+    const char *comm; /* only communicators of that name or number; NULL: all */
 };
 
 /* Renders a view.  job is finished, diagnosis is of job; chain is what mpiq_why said for the rank asked for

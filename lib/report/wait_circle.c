@@ -39,6 +39,36 @@ static bool add_opponents(const struct mpiq_finding *finding, struct mpiq_world_
     return good;
 }
 
+/* Adds the members of a communicator (of none: of the process's world) but itself, and unless `all` without
+   those in the same call on it: whom a receive from any source may wait for, or a collective of which the
+   library does not say who is missing. */
+static bool add_members(const struct mpiq_page *page, uint32_t process, const struct mpiq_wait_part *part,
+                        bool all, struct mpiq_rank_set *ret)
+{
+    const struct mpiq_rank_diagnosis *own = &page->diagnosis->ranks[process];
+    struct mpiq_rank_set members _cleanup_(mpiq_rank_set_deinit) = {0};
+    uint32_t world = mpiq_job_world_rank(page->job, process).world;
+    bool known = part->comm < page->job->communicator_count;
+    if (!(known ? mpiq_job_communicator_members(page->job, part->comm, &members)
+                : mpiq_rank_set_add_range(&members, world, 0, page->job->worlds[world].size - 1)))
+        return false;
+    for (uint32_t i = 0; i < members.count; i++) {
+        const struct mpiq_rank_range *range = &members.ranges[i];
+        for (uint64_t rank = range->first; rank <= range->last; rank++) {
+            uint32_t other = mpiq_job_process(page->job, range->world, (uint32_t)rank);
+            if (other == process || other == MPIQ_NONE)
+                continue;
+            const struct mpiq_rank_diagnosis *one = &page->diagnosis->ranks[other];
+            bool same = !all && part->kind == MPIQ_PART_COLLECTIVE && own->call && one->call &&
+                        strcmp(own->call, one->call) == 0 && own->comm == one->comm &&
+                        own->number == one->number;
+            if (!same && !mpiq_rank_set_add(ret, range->world, (uint32_t)rank))
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool is_of(const struct mpiq_finding *finding, const struct mpiq_wait_part *part,
                   struct mpiq_world_rank name)
 {
@@ -59,6 +89,11 @@ bool mpiq_each_awaited(const struct mpiq_page *page, uint32_t process, mpiq_awai
         for (size_t k = 0; ranks.size == 0 && k < diagnosis->finding_count; k++) {
             if (is_of(&diagnosis->findings[k], part, name) &&
                 !add_opponents(&diagnosis->findings[k], name, &others))
+                return false;
+        }
+        bool anybody = part->any || part->kind == MPIQ_PART_COLLECTIVE;
+        for (int all = 0; all < 2 && ranks.size == 0 && others.size == 0 && anybody; all++) {
+            if (!add_members(page, process, part, all, &others))
                 return false;
         }
         if (ranks.size == 0)

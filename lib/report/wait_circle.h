@@ -11,8 +11,9 @@ struct mpiq_wait_circle {
 };
 
 /* Whom a process waits for, part by part: `ranks` of the part.  Of a collective of which the library does not
-   say who is missing, the members that are not in that call, or entered it with another argument.  Calls
-   `each` until it returns false; returns that, and false on allocation failure. */
+   say who is missing, the members that are not in that call, or entered it with another argument; of a
+   receive from any source, all other members.  Calls `each` until it returns false; returns that, and false
+   on allocation failure. */
 typedef bool mpiq_awaited_callback(void *context, const struct mpiq_wait_part *part,
                                    const struct mpiq_ranks *ranks);
 bool mpiq_each_awaited(const struct mpiq_page *page, uint32_t process, mpiq_awaited_callback *each,

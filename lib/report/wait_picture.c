@@ -13,6 +13,7 @@
 enum {
     MOST_GROUPS = 16,
     MOST_ALONE = 8,      /* suspects and ends of messages that stand on their own */
+    MOST_UNNAMED = 256,  /* processes whose waits name no rank: others do as they do */
     MOST_CAUSES = 8,     /* whose circles are looked for */
     ENOUGH_FOR_FRAME = 3 /* edges to more ranks of a circle than that, and to all of them, are one */
 };
@@ -26,6 +27,7 @@ struct builder {
     uint32_t next[MPIQ_PICTURE_MOST_NODES];
     /* While the waits of one process are added. */
     uint32_t process;
+    uint32_t unnamed; /* processes so far whose waits name no rank: each takes as long as the job is large */
 };
 
 void mpiq_wait_picture_deinit(struct mpiq_wait_picture *picture)
@@ -256,6 +258,8 @@ static bool add_waits(struct builder *b)
     for (uint32_t process = 0; process < b->page->diagnosis->rank_count; process++) {
         const struct mpiq_waits_for *wait = b->page->diagnosis->ranks[process].waits_for;
         if (!wait || b->node_of[process] == MPIQ_NONE || (wait == last && b->node_of[process] == last_node))
+            continue;
+        if (wait->ranks.size == 0 && b->unnamed++ >= MOST_UNNAMED)
             continue;
         last = wait;
         last_node = b->node_of[process];

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/new_file.h"
 #include "job/diagnose.h"
+#include "session/excerpt.h"
 #include "session/claims.h"
 #include "session/job.h"
 #include "session/one_job.h"
@@ -240,7 +241,11 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
     if (!error && view == MPIQ_VIEW_WHY)
         error = mpiq_why(job->state, job->diagnosis, process, &chain);
     if (!error) {
-        struct mpiq_report_options report = {.format = options.format,
+        char user[MPIQ_USER_ROOM];
+        struct mpiq_report_options report = {.user = mpiq_user_of(job, user),
+                                             .excerpt = mpiq_read_excerpt,
+                                             .excerpt_context = (void *)job,
+                                             .format = options.format,
                                              .color = options.color,
                                              .all = options.all,
                                              .width = options.width,

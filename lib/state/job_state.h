@@ -344,6 +344,7 @@ struct mpiq_job_rank {
     int32_t pid;
     mpiq_string_id host;
     mpiq_string_id executable;
+    mpiq_string_id command; /* as of a rank state; 0 not known */
     mpiq_string_id library;
     mpiq_string_id library_file; /* 0 not known */
     mpiq_string_id pml;

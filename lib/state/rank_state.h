@@ -535,6 +535,7 @@ struct mpiq_rank_state {
     char host[65];
     char architecture[16];  /* of the process: "x86-64", as lib/names/system_calls has them; "" not known */
     char executable[256];   /* base name and as much of the path as fits */
+    char command[512];      /* the words it was started with, a blank between them; "" not known */
     char library[64];       /* "Open MPI 4.1.4" */
     char library_file[256]; /* its file, as the system calls it; "" not known */
     char pml[48];

@@ -551,6 +551,7 @@ static const struct mpiq_field rank_state_fields[] = {
     FIELD(mpiq_rank_state, host, ARRAY),
     FIELD(mpiq_rank_state, architecture, ARRAY),
     FIELD(mpiq_rank_state, executable, ARRAY),
+    FIELD(mpiq_rank_state, command, ARRAY),
     FIELD(mpiq_rank_state, library, ARRAY),
     FIELD(mpiq_rank_state, library_file, ARRAY),
     FIELD(mpiq_rank_state, pml, ARRAY),

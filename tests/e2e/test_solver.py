@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The main job: the example solver has taken its wrong turn, and mpiq says why it hangs."""
 import os
+import re
 
 import pytest
 
@@ -135,6 +136,34 @@ def test_page(hung, mpiq, tmp_path):
     assert (answer.status, answer.out, answer.err) == (1, "", f"mpiq: wrote the page {page}\n")
     text = page.read_text()
     assert "<html" in text and "MPI_Bcast" in text
+    for fact in ("Program", "Command", "User", "Looked at"):
+        assert f"<dt>{fact}</dt><dd>" in text, fact
+    here = re.findall('<span class="here">(.*?)</span>', text)
+    assert here and f"{RECEIVE_LINE}  " in here[0] and "MPI_Recv(&amp;answer" in here[0]
+
+
+def test_a_page_has_no_source_lines_that_may_be_others(hung, mpiq, tmp_path):
+    """Not of a source that is newer than the program, nor of a snapshot."""
+    snapshot, page = tmp_path / "job.mpiq", tmp_path / "job.html"
+    mpiq("snapshot", "-o", snapshot, hung.pid)
+    mpiq("--html", page, snapshot)
+    assert 'class="here"' not in page.read_text() and "<dt>Command</dt>" in page.read_text()
+    before = os.stat(SOURCE)
+    os.utime(SOURCE)
+    try:
+        mpiq("--html", page, hung.pid)
+    finally:
+        os.utime(SOURCE, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert 'class="here"' not in page.read_text()
+
+
+@pytest.mark.parametrize("command,words", [(["why", "2"], "=&gt; "), (["queues"], ""), (["ranks"], ""), (["comms"], "MPI_COMM_WORLD"),
+                                           (["collectives"], "MPI_Bcast"), (["history", "0"], "MPI_Bcast")])
+def test_each_command_has_its_page(hung, mpiq, tmp_path, command, words):
+    page = tmp_path / "job.html"
+    assert mpiq(*command, "--html", page, hung.pid).status == 1
+    text = page.read_text()
+    assert words in text.split("<main>")[1].split('id="waits"')[0] and 'id="ranks-tools"' in text
 
 
 def test_doctor(hung, mpiq):

@@ -133,6 +133,8 @@ class Neutral:
             return hex(known.setdefault(value, 0x100000000000 + 16 * (len(known) + 1)))
         if key in PATHS:
             return neutral_path(value)
+        if key == "command":
+            return " ".join([neutral_path(value.split(" ")[0]), *value.split(" ")[1:]])
         return value
 
     def value(self, process, value):

@@ -366,6 +366,21 @@ static void the_other_views_of_many_ranks_are_short(void)
     }
 }
 
+/* Whatever 10^5 ranks do, their page stays below two megabytes. */
+static void a_page_of_many_ranks_is_small(void)
+{
+    struct made_job jobs[] = {made_ring(100000), made_chaos(100000)};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        struct mpiq_report_options options = {.format = MPIQ_FORMAT_HTML};
+        char *page _cleanup_free_ = rendered(&jobs[i], MPIQ_VIEW_REPORT, &options);
+        if (strlen(page) > 2000000)
+            printf("\npage %zu of 10^5 ranks has %zu bytes\n", i, strlen(page));
+        CU_ASSERT_TRUE(strlen(page) <= 2000000);
+        CU_ASSERT_TRUE(count_of(page, "<g class=\"node") <= 80);
+        made_job_deinit(&jobs[i]);
+    }
+}
+
 /* The live screen: a cell a rank, or several to a cell, and within the terminal; one look as one line. */
 static void the_live_screen(void)
 {
@@ -434,6 +449,7 @@ int main(int argc, char **argv)
         {"512 ranks fit a screen", five_hundred_ranks_fit_a_screen},
         {"10^6 ranks fit a screen", a_million_ranks_fit_a_screen},
         {"512 different ranks fit a screen", however_different_the_ranks_are},
+        {"a page of many ranks is small", a_page_of_many_ranks_is_small},
         {"the other views of many ranks are short", the_other_views_of_many_ranks_are_short},
         CU_TEST_INFO_NULL,
     };
