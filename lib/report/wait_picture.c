@@ -104,6 +104,24 @@ static bool add_circle(struct builder *b, const struct mpiq_wait_circle *circle)
     return true;
 }
 
+/* Of a finding about a rank that waits for itself: the others that do. */
+static bool add_circles_of_one(struct builder *b, const struct mpiq_rank_set *ranks)
+{
+    for (uint32_t i = 0; i < ranks->count; i++) {
+        for (uint64_t rank = ranks->ranges[i].first; rank <= ranks->ranges[i].last; rank++) {
+            uint32_t process = mpiq_job_process(b->page->job, ranks->ranges[i].world, (uint32_t)rank);
+            if (b->picture->circle_count == MPIQ_PICTURE_MOST_CIRCLE)
+                return true;
+            const struct mpiq_waits_for *wait =
+                process == MPIQ_NONE ? NULL : b->page->diagnosis->ranks[process].waits_for;
+            if (wait && wait->ranks.size == 1 && waits_for(b, process, process) &&
+                !add_circle(b, &(struct mpiq_wait_circle){&process, 1}))
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool add_circles(struct builder *b)
 {
     const struct mpiq_diagnosis *diagnosis = b->page->diagnosis;
@@ -114,7 +132,9 @@ static bool add_circles(struct builder *b)
         if (diagnosis->findings[i].consequence_of < diagnosis->finding_count)
             continue;
         causes++;
-        good = mpiq_wait_circle_collect(b->page, &diagnosis->findings[i], &circle) && add_circle(b, &circle);
+        good = mpiq_wait_circle_collect(b->page, &diagnosis->findings[i], &circle) &&
+               add_circle(b, &circle) &&
+               (circle.count != 1 || add_circles_of_one(b, &diagnosis->findings[i].ranks));
         mpiq_wait_circle_deinit(&circle);
     }
     return good;
