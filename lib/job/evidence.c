@@ -184,7 +184,7 @@ void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
         thread = rank->thread;
     struct mpiq_evidence wanted = {
         .doing = rank->doing,
-        .call = rank->call,
+        .call = rank->call ? rank->call : rank->library_call,
         .site = rank->site,
         .since = rank->since,
         .number = rank->number,

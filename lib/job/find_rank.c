@@ -14,8 +14,9 @@ struct behaviour_group {
     enum mpiq_rank_doing doing;
     uint32_t site;
     struct mpiq_rank_set ranks;
-    uint32_t first;  /* process */
-    uint32_t thread; /* a thread beside the one that says what the rank does; MPIQ_NONE: that one */
+    const char *library_call; /* of the job's strings; NULL: none */
+    uint32_t first;           /* process */
+    uint32_t thread;          /* a thread beside the one that says what the rank does; MPIQ_NONE: that one */
 };
 
 /* Nodes that held threads wait for, near or far. */
@@ -145,6 +146,7 @@ static bool is_worth(enum mpiq_rank_doing doing, bool waited_for)
     case MPIQ_DOING_STOPPED:
         return true;
     case MPIQ_DOING_COMPUTING:
+    case MPIQ_DOING_CALLING:
     case MPIQ_DOING_ASLEEP:
         return waited_for;
     default:
@@ -179,7 +181,7 @@ static uint32_t sleeping_thread(const struct mpiq_finder *finder, uint32_t proce
 static bool same_behaviour(const struct behaviour_group *a, const struct behaviour_group *b)
 {
     return a->doing == b->doing && (a->thread == MPIQ_NONE) == (b->thread == MPIQ_NONE) &&
-           (a->site == b->site || a->doing == MPIQ_DOING_GONE);
+           a->library_call == b->library_call && (a->site == b->site || a->doing == MPIQ_DOING_GONE);
 }
 
 void mpiq_find_ranks(struct mpiq_finder *finder)
@@ -201,6 +203,8 @@ void mpiq_find_ranks(struct mpiq_finder *finder)
         bool waited_for = marked[mpiq_rank_node(process)];
         struct behaviour_group group = {
             .doing = rank->doing, .site = rank->site, .first = process, .thread = MPIQ_NONE};
+        if (rank->doing == MPIQ_DOING_CALLING || rank->doing == MPIQ_DOING_ASLEEP)
+            group.library_call = rank->library_call;
         if (rank->doing == MPIQ_DOING_BLOCKED && waited_for) {
             group.thread = sleeping_thread(finder, process);
             if (group.thread == MPIQ_NONE)

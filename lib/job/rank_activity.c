@@ -203,7 +203,9 @@ static enum mpiq_rank_doing thread_doing(const struct mpiq_job_state *job, const
         return MPIQ_DOING_POLLING;
     if (mpiq_thread_sleeps(thread))
         return MPIQ_DOING_ASLEEP;
-    return thread->in_mpi ? MPIQ_DOING_POLLING : MPIQ_DOING_COMPUTING;
+    if (thread->in_mpi)
+        return MPIQ_DOING_POLLING;
+    return thread->library_call ? MPIQ_DOING_CALLING : MPIQ_DOING_COMPUTING;
 }
 
 static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
@@ -224,6 +226,8 @@ static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_r
         ret->call = best->in_mpi ? mpiq_job_string(job, best->call) : NULL;
         ret->site = best->site != MPIQ_NONE ? best->site : best->innermost;
         ret->doing = thread_doing(job, rank, best);
+        if (best->in_mpi || ret->doing != MPIQ_DOING_POLLING) /* a poll's last call is MPI's */
+            ret->library_call = mpiq_job_string(job, best->library_call);
         if (!best->in_mpi && ret->doing == MPIQ_DOING_POLLING)
             ret->call = mpiq_job_string(job, rank->last_mpi_call);
     } else if (rank->thread_count == 0) {

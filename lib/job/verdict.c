@@ -144,7 +144,8 @@ static void add_rank(struct tally *tally, struct mpiq_finder *finder, const stru
     tally->computing += doing->doing == MPIQ_DOING_COMPUTING && rank->thread_count == 0;
     tally->in_window += doing->doing == MPIQ_DOING_POLLING && mpiq_call_waits_in_window(doing->call);
     tally->polling += doing->doing == MPIQ_DOING_POLLING;
-    bool outside = doing->doing == MPIQ_DOING_ASLEEP || doing->doing == MPIQ_DOING_COMPUTING;
+    bool outside = doing->doing == MPIQ_DOING_ASLEEP || doing->doing == MPIQ_DOING_COMPUTING ||
+                   doing->doing == MPIQ_DOING_CALLING;
     tally->working += rank->children_cpu_between_ns >= CHILDREN_WORK_NS || (outside && rank->io_between > 0);
     if (mpiq_source_is_outside(rank->source)) {
         tally->stacks++;

@@ -271,11 +271,11 @@ static const char *outside(struct mpiq_arena *arena, const struct mpiq_job_state
                            const struct mpiq_rank_diagnosis *rank, const char *word)
 {
     bool asleep = rank->thread != MPIQ_NONE && rank->doing == MPIQ_DOING_ASLEEP;
-    if (asleep && job->threads[rank->thread].blocks_in)
-        return at_place(
-            arena, job,
-            WORDS(arena, "%s in %s()", word, mpiq_job_string(job, job->threads[rank->thread].blocks_in)),
-            rank->site, MPIQ_NONE);
+    const char *in = rank->library_call;
+    if (!in && asleep)
+        in = mpiq_job_string(job, job->threads[rank->thread].blocks_in);
+    if (in && asleep)
+        return at_place(arena, job, WORDS(arena, "%s in %s()", word, in), rank->site, MPIQ_NONE);
     return at_place(arena, job, word, rank->site, asleep ? job->threads[rank->thread].innermost : MPIQ_NONE);
 }
 
@@ -330,6 +330,9 @@ static const char *does(struct mpiq_arena *arena, const struct mpiq_wait_graph *
                        rank->call ? WORDS(arena, "%s in %s", is, rank->call) : WORDS(arena, "%s in MPI", is));
     case MPIQ_DOING_COMPUTING:
         return outside(arena, graph->job, rank, WORDS(arena, "%s computing", is));
+    case MPIQ_DOING_CALLING:
+        return at_place(arena, graph->job, WORDS(arena, "%s in %s()", is, rank->library_call), rank->site,
+                        MPIQ_NONE);
     case MPIQ_DOING_ASLEEP:
         return WORDS(arena, "%s%s", outside(arena, graph->job, rank, WORDS(arena, "%s asleep", is)),
                      rank->thread == MPIQ_NONE

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names/library_calls.h"
 #include "names/system_calls.h"
 #include "merge/adding_private.h"
 
@@ -183,6 +184,27 @@ static const char *blocks_in(const struct mpiq_thread *thread)
     return found;
 }
 
+/* The outermost call of a GPU's library or of the runtime that a thread is in outside MPI; of the runtime in
+   MPI_Init and MPI_Finalize.  NULL: none. */
+static const char *library_call(const struct mpiq_thread *thread)
+{
+    bool inside = thread->mpi_frame >= 0;
+    bool starts = strncmp(thread->mpi_call, "MPI_Init", 8) == 0 ||
+                  strncmp(thread->mpi_call, "MPI_Session", 11) == 0 ||
+                  strcmp(thread->mpi_call, "MPI_Finalize") == 0;
+    if (!inside && (thread->wait_count > 0 || thread->mpi_call[0]))
+        return NULL;
+    for (size_t i = inside ? (size_t)thread->mpi_frame : thread->frame_count; i-- > 0;) {
+        const struct mpiq_frame *frame = &thread->frames[i];
+        enum mpiq_library_call kind =
+            frame->pc ? mpiq_library_call_of(frame->object, frame->function, frame->line > 0)
+                      : MPIQ_LIBRARY_CALL_NONE;
+        if (kind == MPIQ_LIBRARY_CALL_RUNTIME ? !inside || starts : kind != MPIQ_LIBRARY_CALL_NONE && !inside)
+            return frame->function;
+    }
+    return NULL;
+}
+
 static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread *thread,
                             struct mpiq_job_thread *row)
 {
@@ -205,6 +227,7 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
     mpiq_string_id likely = job->thread_count > 0 ? job->threads[job->thread_count - 1].call : 0;
     return mpiq_job_intern_likely(job, call, likely, &row->call) &&
            mpiq_job_intern(job, blocks_in(thread), &row->blocks_in) &&
+           mpiq_job_intern(job, library_call(thread), &row->library_call) &&
            mpiq_job_intern(job, thread->file, &row->file) &&
            (thread->user_frame < 0 ||
             mpiq_job_intern_call_site(job, adding->state, thread, (size_t)thread->user_frame, &row->site)) &&

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/cleanup.h"
+#include "names/library_calls.h"
 #include "names/system_calls.h"
 #include "rank/arguments.h"
 #include "rank/identity.h"
@@ -25,7 +26,15 @@
 static int32_t find_own_frame(const struct mpiq_rank_state *state, const struct mpiq_thread *thread)
 {
     int32_t in_library = -1;
+    size_t first =
+        0; /* outside of a GPU's call or the runtime's, also where that is linked into the program */
     for (size_t i = 0; i < thread->frame_count; i++) {
+        const struct mpiq_frame *frame = &thread->frames[i];
+        if (frame->pc &&
+            mpiq_library_call_of(frame->object, frame->function, frame->line > 0) != MPIQ_LIBRARY_CALL_NONE)
+            first = i + 1;
+    }
+    for (size_t i = first; i < thread->frame_count; i++) {
         const struct mpiq_frame *frame = &thread->frames[i];
         enum mpiq_object_owner owner = mpiq_frame_owner(state, frame);
         if (owner == MPIQ_OWNER_PROGRAM)

@@ -74,7 +74,7 @@ static bool same_kind(const struct mpiq_page *page, const struct mpiq_rank_diagn
                       const struct mpiq_rank_diagnosis *b)
 {
     return a->doing == b->doing && a->stuck == b->stuck && a->number == b->number && a->site == b->site &&
-           same_string(a->call, b->call) &&
+           same_string(a->call, b->call) && same_string(a->library_call, b->library_call) &&
            (a->comm == b->comm || same_string(communicator_of(page, a), communicator_of(page, b)));
 }
 
@@ -86,6 +86,7 @@ static uint32_t kind_of(struct collector *c, uint32_t process)
     hash = mpiq_hash(hash, (uint64_t)rank->number);
     hash = mpiq_hash(hash, rank->site);
     hash = hash_string(hash, rank->call);
+    hash = hash_string(hash, rank->library_call);
     hash = hash_string(hash, communicator_of(c->page, rank));
 
     uint64_t cursor = hash;

@@ -211,8 +211,10 @@ void mpiq_put_context(struct mpiq_buffer *buffer, const struct mpiq_job_communic
 void mpiq_put_call(const struct mpiq_page *page, struct mpiq_buffer *buffer,
                    const struct mpiq_rank_diagnosis *rank)
 {
-    if (!rank->call)
+    if (!rank->call) {
+        mpiq_buffer_string(buffer, rank->library_call);
         return;
+    }
     const char *communicator = mpiq_job_communicator_name(page->job, rank->comm);
     bool world = !*communicator || strcmp(communicator, "MPI_COMM_WORLD") == 0;
     mpiq_buffer_string(buffer, rank->call);
@@ -223,6 +225,8 @@ void mpiq_put_call(const struct mpiq_page *page, struct mpiq_buffer *buffer,
         mpiq_put_communicator(page, buffer, rank->comm);
     }
     mpiq_buffer_string(buffer, rank->number > 0 ? ")" : "");
+    if (rank->library_call)
+        mpiq_buffer_printf(buffer, " in %s", rank->library_call);
 }
 
 void mpiq_put_count(struct mpiq_buffer *buffer, uint64_t count, const char *noun)

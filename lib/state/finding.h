@@ -73,13 +73,14 @@ enum mpiq_finding_kind {
 };
 
 /* What a rank does. */
-#define MPIQ_RANK_DOINGS(X)     \
-    X(UNREADABLE, "unreadable") \
-    X(BLOCKED, "blocked")       \
-    X(POLLING, "polling")       \
-    X(COMPUTING, "computing")   \
-    X(ASLEEP, "asleep")         \
-    X(STOPPED, "stopped")       \
+#define MPIQ_RANK_DOINGS(X)                                                                          \
+    X(UNREADABLE, "unreadable")                                                                      \
+    X(BLOCKED, "blocked")                                                                            \
+    X(POLLING, "polling")                                                                            \
+    X(COMPUTING, "computing")                                                                        \
+    X(CALLING, "calling") /* outside MPI, in a library's call that waits for a GPU or the runtime */ \
+    X(ASLEEP, "asleep")                                                                              \
+    X(STOPPED, "stopped")                                                                            \
     X(GONE, "gone")
 
 enum mpiq_rank_doing {
@@ -304,16 +305,17 @@ struct mpiq_finding {
 /* What one process does, as a report shows it.  Its queues are in the job state. */
 struct mpiq_rank_diagnosis {
     enum mpiq_rank_doing doing;
-    bool stuck;       /* proven never to go on */
-    bool cause;       /* part of the explanation: named in a finding as waiting or missing */
-    uint32_t thread;  /* the thread that says it, in threads; MPIQ_NONE */
-    const char *call; /* "MPI_Bcast"; NULL: not in MPI, or not known */
-    double since;     /* seconds in this wait; -1 not known */
-    uint32_t site;    /* in sites; MPIQ_NONE */
-    uint32_t comm;    /* of the call; MPIQ_NONE */
-    int64_t number;   /* of the collective call; 0 */
-    const char *what; /* what it waits for, "tag 99 from rank 63"; where a rank outside MPI is;
-                         NULL */
+    bool stuck;               /* proven never to go on */
+    bool cause;               /* part of the explanation: named in a finding as waiting or missing */
+    uint32_t thread;          /* the thread that says it, in threads; MPIQ_NONE */
+    const char *call;         /* "MPI_Bcast"; NULL: not in MPI, or not known */
+    const char *library_call; /* "cudaStreamSynchronize", "PMIx_Fence"; NULL: in none, or not known */
+    double since;             /* seconds in this wait; -1 not known */
+    uint32_t site;            /* in sites; MPIQ_NONE */
+    uint32_t comm;            /* of the call; MPIQ_NONE */
+    int64_t number;           /* of the collective call; 0 */
+    const char *what;         /* what it waits for, "tag 99 from rank 63"; where a rank outside MPI is;
+                                 NULL */
     const struct mpiq_waits_for *waits_for; /* NULL: for nothing, or not known */
     struct mpiq_last_call last;             /* of a rank outside MPI */
 };

@@ -263,9 +263,11 @@ struct mpiq_job_thread {
     uint32_t innermost;  /* in sites: the innermost frame; MPIQ_NONE */
     uint32_t first_wait; /* in waits: outermost first; the last one holds the thread */
     uint32_t wait_count;
-    mpiq_string_id blocks_in; /* the C library's call outside MPI that it is in, by its public name:
-                                 "pthread_join"; 0 none */
-    mpiq_string_id file;      /* that it sleeps on */
+    mpiq_string_id blocks_in;    /* the C library's call outside MPI that it is in, by its public name:
+                                    "pthread_join"; 0 none */
+    mpiq_string_id library_call; /* the outermost call of a library of lib/names/library_calls: outside MPI
+                                    any, in MPI_Init and MPI_Finalize the runtime's; 0 none */
+    mpiq_string_id file;         /* that it sleeps on */
     int32_t lock_holder; /* pid on this host of who has the lock on it that the thread wants; 0 not known */
     int32_t owner;       /* the thread of its own process that had the lock it slept for, in both looks; 0 */
     bool interpreter;    /* that is the lock of a Python interpreter, not a mutex */

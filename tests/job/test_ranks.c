@@ -608,6 +608,27 @@ static void test_names_of_the_c_library(void)
     }
 }
 
+/* Who waits for a GPU does not compute, whether it spins there or sleeps; a poll between stays a poll. */
+static void test_calls_of_a_gpu(void)
+{
+    for (int asleep = 0; asleep < 2; asleep++) {
+        char wanted[400];
+        const char *does = asleep ? "is asleep in" : "is in";
+        struct job_builder job;
+        job_init(&job, 2);
+        job_recv(&job, 1, WORLD, 0, 5);
+        job_sleeps(&job, 0, MPIQ_SLEEP_OTHER, "cudaStreamSynchronize");
+        job_state(&job, 0, asleep ? 'S' : 'R');
+        snprintf(wanted, sizeof wanted,
+                 "running: rank 0 %s cudaStreamSynchronize() at solver.c:20 (step); 1 rank has waited 1 m 0 "
+                 "s for it\n"
+                 "rank_elsewhere? ranks 0: rank 0 %s cudaStreamSynchronize() at solver.c:20 (step); 1 rank "
+                 "has waited 1 m 0 s for it\n",
+                 does, does);
+        job_expect(&job, wanted);
+    }
+}
+
 /* Rank 0 is in MPI_Finalize and not in its last fence: an attribute's deletion waits for a message. */
 static void test_before_the_fence(void)
 {
@@ -719,6 +740,7 @@ int main(void)
         {"an interpreter lock", test_interpreter_lock},
         {"sleeping thread", test_sleeping_thread},
         {"asleep inside MPI", test_asleep_inside_mpi},
+        {"calls of a GPU", test_calls_of_a_gpu},
         {"names of the C library", test_names_of_the_c_library},
         {"before the fence", test_before_the_fence},
         {"freed communicator", test_freed_communicator},
