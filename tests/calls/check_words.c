@@ -3,8 +3,8 @@
  * check-words PROGRAM - runs a program whose calls of given() say what they were given, and holds what can be
  * told from outside against it.
  *
- * Prints a line for each word that is told wrongly, and at the end "CALLS calls, WORDS words, KNOWN known,
- * WRONG wrong"; exits 1 if any was wrong.
+ * Prints a line for each word that is told wrongly, and at the end "int KNOWN of WORDS", the same of long and
+ * pointer, and "CALLS calls, WORDS words, KNOWN known, WRONG wrong"; exits 1 if any was wrong.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -22,9 +22,18 @@ enum { WORDS = 12 };
 /* Those of which the calling convention says nothing about the upper half. */
 static const bool is_int[WORDS] = {[1] = true, [3] = true, [4] = true, [6] = true, [8] = true, [9] = true};
 
+enum type { INT, LONG, POINTER, TYPES };
+static const char *const type_names[TYPES] = {"int", "long", "pointer"};
+
 struct sums {
     uint64_t calls, words, known, wrong;
+    uint64_t words_of[TYPES], known_of[TYPES];
 };
+
+static enum type type_of(int word)
+{
+    return is_int[word] ? INT : word == 2 || word == 7 || word == 10 ? LONG : POINTER;
+}
 
 static bool read_truth(FILE *from, uint64_t truth[WORDS])
 {
@@ -59,9 +68,11 @@ static void compare(const struct mpiq_call_word *words, const uint64_t *truth, c
     sums->calls++;
     for (int i = 0; i < WORDS; i++) {
         sums->words++;
+        sums->words_of[type_of(i)]++;
         if (!words[i].known || (words[i].narrow && !is_int[i]))
             continue;
         sums->known++;
+        sums->known_of[type_of(i)]++;
         bool same = is_int[i] ? (uint32_t)words[i].value == (uint32_t)truth[i] : words[i].value == truth[i];
         if (same)
             continue;
@@ -133,6 +144,8 @@ int main(int argc, char **argv)
     waitpid(pid, NULL, 0);
     if (said)
         fclose(said);
+    for (int i = 0; i < TYPES; i++)
+        printf("%s %" PRIu64 " of %" PRIu64 "\n", type_names[i], sums.known_of[i], sums.words_of[i]);
     printf("%" PRIu64 " calls, %" PRIu64 " words, %" PRIu64 " known, %" PRIu64 " wrong\n", sums.calls,
            sums.words, sums.known, sums.wrong);
     return !good || sums.wrong || !sums.calls;
