@@ -5,8 +5,8 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const MOST_ROWS = 100; // of a table at first, and more with each press of a button
-const states = ["stuck", "blocked", "polling", "computing", "asleep", "stopped", "gone", "unreadable"];
-const letters = { stuck: "!", blocked: "b", polling: "p", computing: "c", asleep: "z", stopped: "s", gone: "x", unreadable: "?" };
+const states = ["stuck", "blocked", "polling", "computing", "calling", "asleep", "stopped", "gone", "unreadable"];
+const letters = { stuck: "!", blocked: "b", polling: "p", computing: "c", calling: "l", asleep: "z", stopped: "s", gone: "x", unreadable: "?" };
 
 // ---- small helpers -----------------------------------------------------------------------------------------------
 
@@ -249,7 +249,7 @@ function makeGrid(open) {
       pen.fillStyle = colours[state];
       pen.fillRect(x, y, cell - gap, cell - gap);
       if (cell >= 14) {
-        pen.fillStyle = ["computing", "blocked", "unreadable"].includes(state) ? "#000" : colour("paper");
+        pen.fillStyle = ["computing", "calling", "blocked", "unreadable"].includes(state) ? "#000" : colour("paper");
         pen.fillText(cell >= 22 ? rankName(process) : letters[state], x + cell / 2, y + cell / 2);
       }
     });
