@@ -58,6 +58,16 @@ const struct command_row command_rows[] = {
      "Pid, host, state, MPI call and place in the source of each rank.",
      {{"mpiq ranks", "shows all ranks of your only MPI job"},
       {"mpiq ranks --ranks 0-46:2 slurm:4711", "shows every second rank of a Slurm job"}}},
+    {COMMAND_STACKS,
+     "stacks",
+     "",
+     TAKES_TARGETS,
+     "the stacks of all ranks as one tree, the rarest branch first",
+     "What ranks share stands once; where they part, each branch says which ranks are in it.  Of each rank it "
+     "has the threads that are in MPI, else the first one.  Where waiting ranks differ only inside the MPI "
+     "library their places are counted; --all shows them.",
+     {{"mpiq stacks", "shows where all ranks of your only MPI job are, inside MPI and outside"},
+      {"mpiq stacks --threads --ranks 3 slurm:4711", "shows all threads of one rank of a Slurm job"}}},
     {COMMAND_HISTORY,
      "history",
      "RANKS",

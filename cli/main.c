@@ -39,6 +39,8 @@ static enum mpiq_view view_of(enum command command)
         return MPIQ_VIEW_COMMS;
     case COMMAND_RANKS:
         return MPIQ_VIEW_RANKS;
+    case COMMAND_STACKS:
+        return MPIQ_VIEW_STACKS;
     case COMMAND_HISTORY:
         return MPIQ_VIEW_HISTORY;
     default:

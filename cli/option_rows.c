@@ -6,7 +6,7 @@
 /* Those that look at a job. */
 #define VIEWS                                                                                  \
     (ONE(COMMAND_REPORT) | ONE(COMMAND_WHY) | ONE(COMMAND_COLLECTIVES) | ONE(COMMAND_QUEUES) | \
-     ONE(COMMAND_COMMS) | ONE(COMMAND_RANKS) | ONE(COMMAND_HISTORY))
+     ONE(COMMAND_COMMS) | ONE(COMMAND_RANKS) | ONE(COMMAND_STACKS) | ONE(COMMAND_HISTORY))
 #define WATCH ONE(COMMAND_WATCH)
 #define RUN ONE(COMMAND_RUN)
 #define READERS (VIEWS | ONE(COMMAND_SNAPSHOT) | ONE(COMMAND_DOCTOR) | ONE(COMMAND_ASK) | RUN | WATCH)
@@ -34,6 +34,8 @@ const struct option_row option_rows[] = {
      "how many hosts to connect to at a time (64)"},
     {"all", 0, VALUE_NONE, NULL, PLACE(render.all), READERS, 0, NULL,
      "show the library's internal traffic too"},
+    {"threads", 0, VALUE_NONE, NULL, PLACE(options.all_threads), ONE(COMMAND_STACKS) | ONE(COMMAND_SNAPSHOT),
+     0, NULL, "read all threads of each rank, also those that say nothing about MPI"},
     {"stop", 0, VALUE_NONE, NULL, PLACE(options.stop), READERS & ~WATCH, 0, NULL,
      "stop each process while it is read"},
     {"pause", 0, VALUE_SECONDS, "SECONDS", PLACE(options.pause), READERS, 0, NULL,

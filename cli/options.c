@@ -421,5 +421,6 @@ int parse_command_line(int argc, char **argv, struct command_line *ret)
     ret->options.wires = ret->wires;
     ret->render.format = ret->as_json ? MPIQ_FORMAT_JSON : ret->html ? MPIQ_FORMAT_HTML : MPIQ_FORMAT_TEXT;
     ret->render.color = wants_color(ret);
+    ret->render.all_threads = ret->options.all_threads;
     return check(argc, argv, &reading);
 }

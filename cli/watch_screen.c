@@ -20,7 +20,7 @@ static const struct shown {
 } views[] = {
     {'m', MPIQ_VIEW_SCREEN, false},      {'r', MPIQ_VIEW_REPORT, false}, {'w', MPIQ_VIEW_WHY, true},
     {'u', MPIQ_VIEW_QUEUES, false},      {'h', MPIQ_VIEW_HISTORY, true}, {'a', MPIQ_VIEW_RANKS, false},
-    {'c', MPIQ_VIEW_COLLECTIVES, false}, {'o', MPIQ_VIEW_COMMS, false},
+    {'c', MPIQ_VIEW_COLLECTIVES, false}, {'o', MPIQ_VIEW_COMMS, false},   {'t', MPIQ_VIEW_STACKS, false},
 };
 
 static const char keys[] =
@@ -36,6 +36,7 @@ static const char help[] =
     "c             collectives: how often each rank called each of them, and who is in one\n"
     "o             communicators and their members\n"
     "a             all ranks, one line each\n"
+    "t             the tree of all stacks\n"
     "\n"
     "Return        look now\n"
     "space         pause; go on with the latest look\n"

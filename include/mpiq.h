@@ -66,8 +66,9 @@ struct mpiq_options {
     const char
         *via;    /* the command line that reaches a host, with {host} in it; NULL: the launcher's, or ssh */
     double wait; /* seconds that a host may take for each look; 0: 30 */
-    unsigned fanout; /* connections to hosts to set up at a time; 0: 64 */
-    double at;       /* of a trace: seconds after its start to look at; negative: its end */
+    unsigned fanout;  /* connections to hosts to set up at a time; 0: 64 */
+    double at;        /* of a trace: seconds after its start to look at; negative: its end */
+    bool all_threads; /* read the stacks of all threads, of those too that say nothing about MPI */
 };
 
 #define MPIQ_OPTIONS_DEFAULT                                                                          \
@@ -197,6 +198,7 @@ enum mpiq_view {
     MPIQ_VIEW_COMMS,       /* communicators and their members */
     MPIQ_VIEW_RANKS,       /* one line per rank */
     MPIQ_VIEW_HISTORY,     /* the last MPI calls of some ranks */
+    MPIQ_VIEW_STACKS,      /* the stacks of all ranks as one tree */
     MPIQ_VIEW_SCREEN,      /* as text: a cell a rank, who waits for whom, communicators */
     MPIQ_VIEW_LINE         /* as text: the look in one line */
 };
@@ -214,6 +216,7 @@ struct mpiq_render_options {
     const char *comm;  /* for MPIQ_VIEW_COLLECTIVES and _COMMS: only these, by name or number; NULL: all */
     int height;        /* for MPIQ_VIEW_SCREEN: lines to fill; 0: as many as it takes */
     const struct mpiq_job *before; /* an earlier look at the job, for calls a second; NULL */
+    bool all_threads;              /* for MPIQ_VIEW_STACKS: all threads of each rank that were read */
 };
 
 #define MPIQ_RENDER_OPTIONS_DEFAULT                \

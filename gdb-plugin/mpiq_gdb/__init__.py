@@ -19,8 +19,8 @@ FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 def load():
     """Registers the commands, settings and convenience functions with gdb."""
     from . import process, settings
-    from . import report, why, collectives, queues, comms, ranks, history, snapshot
+    from . import report, why, collectives, queues, comms, ranks, job_stacks, history, snapshot
     from . import message, attach, rank, functions, handles
-    for module in (process, settings, report, why, collectives, queues, comms, ranks, history, snapshot, message,
-                   attach, rank, functions, handles):
+    for module in (process, settings, report, why, collectives, queues, comms, ranks, job_stacks, history, snapshot,
+                   message, attach, rank, functions, handles):
         module.register()

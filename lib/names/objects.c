@@ -176,6 +176,12 @@ bool mpiq_is_python(const char *path)
     return false;
 }
 
+bool mpiq_is_interpreter(const char *function, const char *object)
+{
+    return (object && mpiq_is_python(object)) ||
+           (function && strcmp(function, "_PyEval_EvalFrameDefault") == 0);
+}
+
 bool mpiq_maps_mpi(const char *maps)
 {
     char path[4096];

@@ -61,6 +61,11 @@ bool mpiq_is_package_file(const char *path);
 /* Whether a program or library is a Python interpreter. */
 bool mpiq_is_python(const char *path);
 
+/* Whether a frame of that function in that object (NULL: not known) is of CPython's interpreter: of its
+   library or executable, or, where a program has it inside, of its main function.  That one alone does not
+   do: compilers split it, and the parts have no names. */
+bool mpiq_is_interpreter(const char *function, const char *object);
+
 /* Whether a process that has these mappings (the text of /proc/PID/maps) has an MPI library among them, by
    whole names. */
 bool mpiq_maps_mpi(const char *maps);

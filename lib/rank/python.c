@@ -256,14 +256,6 @@ static size_t find_frames(struct mpiq_target *target, struct mpiq_rank_state *st
     return count;
 }
 
-/* Whether a frame is the interpreter's: its library's or executable's, or, where a program has it inside, of
-   its main function.  That one alone does not do: compilers split it, and the parts have no names. */
-static bool is_interpreters(const struct mpiq_frame *frame)
-{
-    return (frame->object && mpiq_is_python(frame->object)) ||
-           (frame->function && strcmp(frame->function, "_PyEval_EvalFrameDefault") == 0);
-}
-
 /* Whether a thread waits for the interpreter's lock: of all that the interpreter does, that alone waits for a
    condition of the C library's with a timeout. */
 static bool waits_for_lock(const struct mpiq_thread *thread)
@@ -275,7 +267,7 @@ static bool waits_for_lock(const struct mpiq_thread *thread)
         bool timed = name && (strncmp(name, "pthread_cond_timedwait", 22) == 0 ||
                               strncmp(name, "pthread_cond_clockwait", 22) == 0);
         if (timed)
-            return is_interpreters(&thread->frames[i + 1]);
+            return mpiq_is_interpreter(thread->frames[i + 1].function, thread->frames[i + 1].object);
     }
     return false;
 }
@@ -296,7 +288,7 @@ void mpiq_rank_add_interpreter_lock(struct mpiq_target *target, const struct mpi
 static bool is_interpreted(const struct mpiq_thread *thread, size_t from)
 {
     for (size_t i = from; i < thread->frame_count; i++) {
-        if (is_interpreters(&thread->frames[i]))
+        if (mpiq_is_interpreter(thread->frames[i].function, thread->frames[i].object))
             return true;
     }
     return false;

@@ -71,6 +71,8 @@ void mpiq_json_chain(struct mpiq_json *json);
 void mpiq_json_communicators(struct mpiq_json *json, bool collectives);
 void mpiq_json_windows(struct mpiq_json *json);
 void mpiq_json_ranks(struct mpiq_json *json, bool whole);
+/* json_stacks.c: "stacks": the tree that the options have. */
+void mpiq_json_stacks(struct mpiq_json *json);
 /* json_history.c: of the rank that the page is about; and "last_calls" of one, where the recorder noted them.
  */
 void mpiq_json_history(struct mpiq_json *json);

@@ -100,6 +100,10 @@ void mpiq_json_view(struct mpiq_page *page, enum mpiq_view view)
         mpiq_json_break(&json);
         mpiq_json_chain(&json);
     }
+    if (view == MPIQ_VIEW_STACKS) {
+        mpiq_json_break(&json);
+        mpiq_json_stacks(&json);
+    }
     if (view == MPIQ_VIEW_HISTORY) {
         mpiq_json_break(&json);
         mpiq_json_history(&json);

@@ -30,6 +30,9 @@ static void text_view(struct mpiq_page *page, enum mpiq_view view)
     case MPIQ_VIEW_RANKS:
         mpiq_show_ranks(page);
         break;
+    case MPIQ_VIEW_STACKS:
+        mpiq_show_stacks(page);
+        break;
     case MPIQ_VIEW_SCREEN:
         mpiq_show_screen(page);
         break;

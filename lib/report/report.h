@@ -20,6 +20,7 @@
 #include "state/finding.h"
 #include "state/job_state.h"
 #include "state/rank_set.h"
+#include "state/stack_tree.h"
 
 /* Lines of a report, for whatever job. */
 #define MPIQ_REPORT_LINES 50
@@ -46,7 +47,8 @@ struct mpiq_report_options {
     const char *user;                    /* a page: whose processes they are; NULL: not known */
     mpiq_excerpt_callback *excerpt;      /* a page: source lines; NULL: they are not to be had */
     void *excerpt_context;
-    const char *comm; /* only communicators of that name or number; NULL: all */
+    const struct mpiq_stack_tree *stacks; /* what MPIQ_VIEW_STACKS shows */
+    const char *comm;                     /* only communicators of that name or number; NULL: all */
 };
 
 /* Renders a view.  job is finished, diagnosis is of job; chain is what mpiq_why said for the rank asked for

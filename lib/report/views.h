@@ -13,6 +13,7 @@ void mpiq_show_queues(struct mpiq_page *page);
 void mpiq_show_comms(struct mpiq_page *page);
 void mpiq_show_history(struct mpiq_page *page);
 void mpiq_show_ranks(struct mpiq_page *page);
+void mpiq_show_stacks(struct mpiq_page *page);
 /* As many lines as options->height, where the job has so much to say; the verdict stands above. */
 void mpiq_show_screen(struct mpiq_page *page);
 /* One line, the verdict in it. */

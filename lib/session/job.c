@@ -13,6 +13,7 @@
 #include "session/excerpt.h"
 #include "session/claims.h"
 #include "session/job.h"
+#include "session/stacks.h"
 #include "session/one_job.h"
 #include "report/report.h"
 #include "state/snapshot.h"
@@ -240,6 +241,9 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
         error = parse_ranks(job, options.rank ? options.rank : "", &past);
     if (!error && view == MPIQ_VIEW_WHY)
         error = mpiq_why(job->state, job->diagnosis, process, &chain);
+    struct mpiq_stack_tree *stacks = NULL;
+    if (!error && view == MPIQ_VIEW_STACKS)
+        error = mpiq_job_stacks(job, options.ranks ? &only : NULL, options.all_threads, &stacks);
     if (!error) {
         char user[MPIQ_USER_ROOM];
         struct mpiq_report_options report = {.user = mpiq_user_of(job, user),
@@ -253,9 +257,11 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
                                              .history = &past,
                                              .comm = options.comm,
                                              .height = options.height,
-                                             .before = options.before ? options.before->state : NULL};
+                                             .before = options.before ? options.before->state : NULL,
+                                             .stacks = stacks};
         error = mpiq_report_render(job->state, job->diagnosis, view, chain, &report, ret);
     }
+    mpiq_stack_tree_destroy(stacks);
     mpiq_chain_destroy(chain);
     mpiq_rank_set_deinit(&only);
     mpiq_rank_set_deinit(&past);

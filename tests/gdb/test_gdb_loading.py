@@ -13,7 +13,7 @@ from support import conditions
 
 PLUGIN = gdb_session.LOADER.parent
 COMMANDS = ["attach", "collectives", "comms", "detach", "message", "queues", "rank", "ranks", "report",
-            "snapshot", "why"]
+            "snapshot", "stacks", "why"]
 
 
 def loaded_library(pid):
