@@ -63,7 +63,8 @@ const struct command_row command_rows[] = {
      "",
      TAKES_TARGETS,
      "the stacks of all ranks as one tree, the rarest branch first",
-     "What ranks share stands once; where they part, each branch says which ranks are in it.  Of each rank it "
+     "What ranks share stands once; where they part, each branch says which ranks are in it.  Of each rank "
+     "it "
      "has the threads that are in MPI, else the first one.  Where waiting ranks differ only inside the MPI "
      "library their places are counted; --all shows them.",
      {{"mpiq stacks", "shows where all ranks of your only MPI job are, inside MPI and outside"},

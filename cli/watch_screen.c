@@ -20,7 +20,7 @@ static const struct shown {
 } views[] = {
     {'m', MPIQ_VIEW_SCREEN, false},      {'r', MPIQ_VIEW_REPORT, false}, {'w', MPIQ_VIEW_WHY, true},
     {'u', MPIQ_VIEW_QUEUES, false},      {'h', MPIQ_VIEW_HISTORY, true}, {'a', MPIQ_VIEW_RANKS, false},
-    {'c', MPIQ_VIEW_COLLECTIVES, false}, {'o', MPIQ_VIEW_COMMS, false},   {'t', MPIQ_VIEW_STACKS, false},
+    {'c', MPIQ_VIEW_COLLECTIVES, false}, {'o', MPIQ_VIEW_COMMS, false},  {'t', MPIQ_VIEW_STACKS, false},
 };
 
 static const char keys[] =

@@ -85,6 +85,7 @@ struct mpiq_error *mpiq_collector_args_write(const struct mpiq_collector_args *o
     add_option(&words, "skip", order->skip);
     add_option(&words, "stop", order->stop ? "1" : NULL);
     add_option(&words, "stacks", order->stacks ? NULL : "0");
+    add_option(&words, "threads", order->all_threads ? "1" : NULL);
     char **larger = mpiq_array_grown(words.items, words.count, sizeof *larger); /* NOLINT */
     if (larger) {
         words.items = larger;
@@ -141,6 +142,8 @@ static bool take(struct mpiq_collector_args *order, const char *key, char *value
         order->stop = value[0] == '1';
     else if (strcmp(key, "stacks") == 0)
         order->stacks = value[0] != '0';
+    else if (strcmp(key, "threads") == 0)
+        order->all_threads = value[0] == '1';
     else
         return false;
     return true;

@@ -22,8 +22,9 @@ struct mpiq_collector_args {
     const char *node_variable; /* NULL */
     const char *dll;           /* NULL: ours */
     const char *skip;          /* ranks of the first world to leave out, "0-3"; NULL */
-    bool stop;                 /* as in struct mpiq_options; so is stacks */
+    bool stop;                 /* as in struct mpiq_options; so are stacks and all_threads */
     bool stacks;
+    bool all_threads;
     char *text; /* what the strings are in, of an order that was read */
 };
 

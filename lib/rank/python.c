@@ -229,10 +229,9 @@ static bool read_frame(const struct reader *reader, uint64_t at, struct mpiq_ran
     return true;
 }
 
-/* The innermost frame, and if that is of an installed package or the standard library, the user's own that
-   led there: how many of ret[2]. */
+/* The frames of a thread, innermost first: how many. */
 static size_t find_frames(struct mpiq_target *target, struct mpiq_rank_state *state, int32_t tid,
-                          struct mpiq_frame *ret)
+                          struct mpiq_frame ret[static FRAMES_MAX])
 {
     struct reader reader;
     if (!begin(target, &reader))
@@ -243,14 +242,7 @@ static size_t find_frames(struct mpiq_target *target, struct mpiq_rank_state *st
     if (reader.layout.cframe >= 0)
         at = pointer_at(&reader, at, (uint64_t)reader.layout.cframe);
     for (unsigned i = 0; at && i < FRAMES_MAX; i++) {
-        struct mpiq_frame frame;
-        if (read_frame(&reader, at, state, &frame)) {
-            bool package = mpiq_is_package_file(frame.file);
-            if (count == 0 || !package)
-                ret[count++] = frame;
-            if (!package)
-                break;
-        }
+        count += read_frame(&reader, at, state, &ret[count]);
         at = member(&reader, at, MPIQ_PYTHON_PREVIOUS);
     }
     return count;
@@ -309,7 +301,7 @@ static bool is_binding(const struct mpiq_frame *frame)
 void mpiq_rank_add_python(struct mpiq_target *target, struct mpiq_rank_state *state,
                           struct mpiq_thread *thread)
 {
-    struct mpiq_frame frames[2];
+    struct mpiq_frame frames[FRAMES_MAX];
     size_t count = 0;
     if (thread->user_frame < 0 || (size_t)thread->user_frame >= thread->frame_count ||
         !is_binding(&thread->frames[thread->user_frame]) ||

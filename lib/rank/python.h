@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * python - the innermost Python frame of a thread that runs CPython's interpreter.
+ * python - the Python frames of a thread that runs CPython's interpreter.
  *
  * Where Python code calls MPI through a binding such as mpi4py, the C stack ends in the binding and the
  * interpreter; file and line are in the interpreter's own records.  They are read from memory, for releases
@@ -19,9 +19,9 @@
    line numbers, but of generated code.  Lines of a .pyx file are the author's. */
 bool mpiq_python_made(const char *function, const char *file);
 
-/* Puts the thread's innermost Python frame before its user_frame, where that one is a binding's (it has no
-   source file, or C that Cython made) and the stack comes from the interpreter.  Does nothing where it cannot
-   be read: the C frame stays the user's. */
+/* Puts the thread's Python frames (64 at most) before its user_frame, where that one is a binding's (it has
+   no source file, or C that Cython made) and the stack comes from the interpreter.  Does nothing where it
+   cannot be read: the C frame stays the user's. */
 void mpiq_rank_add_python(struct mpiq_target *target, struct mpiq_rank_state *state,
                           struct mpiq_thread *thread);
 

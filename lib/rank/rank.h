@@ -83,6 +83,9 @@ struct mpiq_error *mpiq_rank_read_bare(struct mpiq_target *target, struct mpiq_r
    asked any more.  The same as for those that can. */
 uint32_t mpiq_rank_job_of(const char *nspace);
 
+/* Which stacks of a rank are read, as a request says it. */
+enum mpiq_stacks { MPIQ_STACKS_NONE, MPIQ_STACKS_NEEDED, MPIQ_STACKS_ALL };
+
 struct mpiq_stack_options {
     bool all_threads; /* false: where the library keeps records of threads, those alone and the first */
     /* An earlier look at the same process, or NULL: a thread that is in the same wait (the same episode)

@@ -89,7 +89,8 @@ static struct mpiq_error *ask_reader(const struct mpiq_options *options, const c
         .owner = mpiq_owner_of(&source), .dll = options->dll, .threads = 1, .sources = 1};
     error = mpiq_reader_process_start(&start, &process);
     if (!error)
-        error = mpiq_reader_process_request(&process, 1, &source, 0, 1, options->stop, false, question);
+        error = mpiq_reader_process_request(&process, 1, &source, 0, 1, options->stop, MPIQ_STACKS_NONE,
+                                            question);
     if (!error)
         error = await_answer(&process, ret);
     if (error && error->code == MPIQ_ERROR_TIMEOUT)

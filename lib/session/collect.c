@@ -211,6 +211,7 @@ static struct mpiq_error *collect(struct mpiq_collector *collector, const struct
     options.dll = order->dll;
     options.stop = order->stop;
     options.stacks = order->stacks;
+    options.all_threads = order->all_threads;
     struct mpiq_error *missing = find(order, &sources);
     if (!missing && order->skip)
         missing = leave_out(order->skip, &sources);

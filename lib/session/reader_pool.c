@@ -62,7 +62,8 @@ static struct mpiq_error *wait_for_any(struct mpiq_reader_pool *pool)
 /* What a debugger serves over a wire is read here: the debugger opens and parses, not we. */
 static struct mpiq_error *read_wire(struct mpiq_reader_pool *pool, struct mpiq_look_source *source)
 {
-    const struct mpiq_stack_options stacks = {.before = pool->look == 2 ? source->looks[0] : NULL};
+    const struct mpiq_stack_options stacks = {.all_threads = pool->options->all_threads,
+                                              .before = pool->look == 2 ? source->looks[0] : NULL};
     mpiq_target_forget(source->target);
     return mpiq_rank_read(pool->host, source->target, pool->options->stacks ? &stacks : NULL,
                           &source->looks[pool->look - 1]);

@@ -311,7 +311,7 @@ void mpiq_reader_process_end(struct mpiq_reader_process *process)
 
 struct mpiq_error *mpiq_reader_process_request(struct mpiq_reader_process *process, uint64_t number,
                                                const struct mpiq_look_source *source, size_t index, int look,
-                                               bool stop, bool stacks, const char *question)
+                                               bool stop, enum mpiq_stacks stacks, const char *question)
 {
     _cleanup_free_ char *line = NULL;
     char pid[16];
@@ -319,8 +319,8 @@ struct mpiq_error *mpiq_reader_process_request(struct mpiq_reader_process *proce
         return mpiq_error_create(MPIQ_ERROR_USAGE, "a file whose name contains a line break is not read");
     snprintf(pid, sizeof pid, "%d", (int)source->pid);
     int length = asprintf(&line, "%s%s%sread %" PRIu64 " %zu %d %d %d %s %s\n", question ? "question " : "",
-                          question ? question : "", question ? "\n" : "", number, index, look, stop, stacks,
-                          source->path ? "core" : "live", source->path ? source->path : pid);
+                          question ? question : "", question ? "\n" : "", number, index, look, stop,
+                          (int)stacks, source->path ? "core" : "live", source->path ? source->path : pid);
     if (length < 0)
         return mpiq_error_no_memory();
     process->pipe.deadline = mpiq_monotonic_ns() + SEND_NS;

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "rank/rank.h"
 #include "session/source.h"
 #include "state/rank_state.h"
 #include "process/pipe.h"
@@ -57,7 +58,7 @@ void mpiq_reader_process_kill(struct mpiq_reader_process *process);
    has ended. */
 struct mpiq_error *mpiq_reader_process_request(struct mpiq_reader_process *process, uint64_t number,
                                                const struct mpiq_look_source *source, size_t index, int look,
-                                               bool stop, bool stacks, const char *question);
+                                               bool stop, enum mpiq_stacks stacks, const char *question);
 
 /* Asks for all lines of the snapshot at path: each line is a separate answer, and a final answer without a
    line follows. */

@@ -113,6 +113,11 @@ static struct mpiq_error *start_reader(struct mpiq_reader_pool *pool, struct mpi
     return reader->process.pid > 0 ? NULL : mpiq_reader_process_start(&start, &reader->process);
 }
 
+static enum mpiq_stacks stacks_of(const struct mpiq_options *options)
+{
+    return !options->stacks ? MPIQ_STACKS_NONE : options->all_threads ? MPIQ_STACKS_ALL : MPIQ_STACKS_NEEDED;
+}
+
 static struct mpiq_error *ask(struct mpiq_reader_pool *pool, struct mpiq_pooled_reader *reader, size_t index)
 {
     struct mpiq_error *error = start_reader(pool, reader);
@@ -123,7 +128,7 @@ static struct mpiq_error *ask(struct mpiq_reader_pool *pool, struct mpiq_pooled_
         (struct mpiq_reader_task){.number = ++pool->request, .index = index, .start = mpiq_monotonic_ns()};
     pool->progress[index] = MPIQ_SOURCE_ASKED;
     error = mpiq_reader_process_request(&reader->process, task->number, mpiq_pool_source(pool, index), index,
-                                        pool->look, pool->options->stop, pool->options->stacks, NULL);
+                                        pool->look, pool->options->stop, stacks_of(pool->options), NULL);
     if (!error)
         return NULL;
     bool own = error->code == MPIQ_ERROR_NO_MEMORY || error->code == MPIQ_ERROR_USAGE;

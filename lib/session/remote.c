@@ -78,7 +78,8 @@ static struct mpiq_error *make_order(struct mpiq_remote *remote)
                                               .dll = remote->options->dll,
                                               .skip = served && *served ? served : NULL,
                                               .stop = remote->options->stop,
-                                              .stacks = remote->options->stacks};
+                                              .stacks = remote->options->stacks,
+                                              .all_threads = remote->options->all_threads};
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0)
         return mpiq_error_create_os(errno, "cannot tell where this mpiq is");

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "made_job.h"
 #include "made_screens.h"
+#include "made_stacks.h"
 #include "report/report.h"
 #include "suite.h"
 
@@ -130,6 +131,32 @@ static void each_kind_of_hang(void)
             CU_ASSERT_FATAL(asprintf(&name, "screen-%s.%s", made_screens[i].name, json ? "json" : "txt") > 0);
             compare(name, text);
         }
+    }
+}
+
+/* The tree of all stacks: folded, whole, of all threads; on a narrow terminal; as JSON. */
+static void stacks_of_all_ranks(void)
+{
+    static const struct {
+        const char *name;
+        struct mpiq_report_options options;
+        bool all_threads;
+    } rows[] = {{"mixed-stacks.txt", {0}, false},
+                {"mixed-stacks-all.txt", {.all = true}, false},
+                {"mixed-stacks-threads.txt", {0}, true},
+                {"mixed-stacks-40.txt", {.width = 40}, true},
+                {"mixed-stacks.json", {.format = MPIQ_FORMAT_JSON}, false},
+                {"mixed-stacks-threads.json", {.format = MPIQ_FORMAT_JSON}, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mpiq_stack_tree *tree = NULL;
+        struct made_job made _cleanup_(made_job_deinit) = made_stacks(rows[i].all_threads, &tree);
+        struct mpiq_report_options options = rows[i].options;
+        options.stacks = tree;
+        char *text _cleanup_free_ = rendered(&made, MPIQ_VIEW_STACKS, &options);
+        compare(rows[i].name, text);
+        for (const char *c = text; *c; c++)
+            CU_ASSERT_TRUE((*c >= ' ' && *c < '\177') || *c == '\n');
+        mpiq_stack_tree_destroy(tree);
     }
 }
 
@@ -436,6 +463,7 @@ int main(int argc, char **argv)
         {"a folded cell hides nobody", a_folded_cell_hides_nobody},
         {"nothing could be read", nothing},
         {"each kind of hang", each_kind_of_hang},
+        {"the stacks of all ranks", stacks_of_all_ranks},
         {"internal traffic only on request", internal_traffic_only_on_request},
         {"only some ranks", only_some_ranks},
         {"colours", colours},

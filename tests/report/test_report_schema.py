@@ -13,7 +13,7 @@ SCHEMA = json.loads((HERE.parents[1] / "docs" / "report.schema.json").read_text(
 REPORTS = sorted((HERE / "expected").glob("*.json"))
 PARTS = {"report": {"text", "findings", "communicators", "windows", "ranks", "assumptions", "notes"},
          "why": {"text", "chain"}, "collectives": {"text", "communicators"}, "comms": {"text", "communicators"},
-         "queues": {"text", "ranks"}, "ranks": {"text", "ranks"}}
+         "queues": {"text", "ranks"}, "ranks": {"text", "ranks"}, "stacks": {"text", "stacks"}}
 
 
 def validator():

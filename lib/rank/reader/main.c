@@ -49,7 +49,7 @@ struct request {
     uint64_t source;
     unsigned look;
     bool stop;
-    bool stacks;
+    enum mpiq_stacks stacks;
     bool core;
     bool snapshot;
     bool bytes; /* the snapshot is here, in base64 */
@@ -178,7 +178,8 @@ static struct mpiq_error *open_target(const struct request *request, struct mpiq
 static struct mpiq_error *read_rank(struct worker *worker, struct source *source,
                                     const struct request *request, struct mpiq_rank_state **ret)
 {
-    const struct mpiq_stack_options stacks = {.before = request->look > 1 ? source->before : NULL};
+    const struct mpiq_stack_options stacks = {.all_threads = request->stacks == MPIQ_STACKS_ALL,
+                                              .before = request->look > 1 ? source->before : NULL};
     mpiq_target_forget(source->target);
     struct mpiq_error *error =
         mpiq_rank_read(worker->host, source->target, request->stacks ? &stacks : NULL, ret);
@@ -330,7 +331,7 @@ static bool parse_request(char *line, struct request *ret)
     ret->source = numbers[1];
     ret->look = (unsigned)numbers[2];
     ret->stop = numbers[3] != 0;
-    ret->stacks = numbers[4] != 0;
+    ret->stacks = numbers[4] < MPIQ_STACKS_ALL ? (enum mpiq_stacks)numbers[4] : MPIQ_STACKS_ALL;
     ret->core = word && strcmp(word, "core") == 0;
     ret->bytes = word && strcmp(word, "bytes") == 0;
     ret->snapshot = ret->bytes || (word && strcmp(word, "snapshot") == 0);
