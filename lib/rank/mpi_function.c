@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names/mangled.h"
 #include "rank/rank.h"
 
 /* All functions of the standard without "MPI_", and those of fault tolerance with their "MPIX_", by letters
@@ -144,6 +145,9 @@ const char *mpiq_user_name(const char *function, char *buffer, size_t size)
         return NULL;
     if (strcmp(function, "MAIN__") == 0)
         return "main program";
+    char call[48]; /* a function in C++ is none of MPI's, whatever its name */
+    if (mpiq_unmangle(function, buffer, size))
+        return mpiq_mpi_function(buffer, call, sizeof call) ? function : buffer;
     /* gfortran: __MODULE_MOD_PROCEDURE */
     const char *module = strncmp(function, "__", 2) == 0 ? strstr(function + 2, "_MOD_") : NULL;
     if (!module || module == function + 2 || !module[5])

@@ -116,7 +116,8 @@ bool mpiq_mpi_function(const char *symbol, char *ret, size_t size);
 bool mpiq_mpi_frame(const struct mpiq_rank_state *state, const struct mpiq_frame *frames, size_t index,
                     char *ret, size_t size);
 
-/* The name of a user's function as its source spells it: without gfortran's mangling.  buffer may be used for
+/* The name of a user's function as its source spells it: without the mangling of gfortran
+   and C++.  buffer may be used for
    it; NULL stays NULL. */
 const char *mpiq_user_name(const char *function, char *buffer, size_t size);
 
