@@ -31,6 +31,14 @@ def test_source():
     assert gdb_session.run(["mpi"]).out == gdb_session.run(["help mpi"]).out
 
 
+def test_values_are_no_targets(mpiq, tmp_path):
+    """mpiq's own list says which options another word follows."""
+    file = tmp_path / "none.mpiq"
+    for options in ("--stall-after 5", "--pause 1 --ranks 0", "--stall 5"):
+        said = gdb_session.run([f"mpi report {options} {file}"], MPIQ=mpiq)
+        assert said.err == f"mpiq: cannot open {file}: No such file or directory\n"
+
+
 def test_help_of_each():
     """The first line is a sentence, and the usage follows."""
     for command in COMMANDS:
