@@ -164,22 +164,14 @@ enum mpiq_blocking mpiq_blocking_call(const char *name)
         const char *name; /* after MPI_ */
         enum mpiq_blocking blocking;
     } calls[] = {
-        {"Recv", MPIQ_BLOCKING_RECEIVE},
-        {"Probe", MPIQ_BLOCKING_RECEIVE},
-        {"Mprobe", MPIQ_BLOCKING_RECEIVE},
-        {"Mrecv", MPIQ_BLOCKING_RECEIVE},
-        {"Send", MPIQ_BLOCKING_SEND},
-        {"Ssend", MPIQ_BLOCKING_SEND},
-        {"Rsend", MPIQ_BLOCKING_SEND},
-        {"Buffer_detach", MPIQ_BLOCKING_SEND},
-        {"Sendrecv", MPIQ_BLOCKING_BOTH},
-        {"Sendrecv_replace", MPIQ_BLOCKING_BOTH},
-        {"Wait", MPIQ_BLOCKING_REQUESTS},
-        {"Waitall", MPIQ_BLOCKING_REQUESTS},
-        {"Waitany", MPIQ_BLOCKING_REQUESTS},
-        {"Waitsome", MPIQ_BLOCKING_REQUESTS},
-        {"Init", MPIQ_BLOCKING_INIT},
-        {"Init_thread", MPIQ_BLOCKING_INIT},
+        {"Recv", MPIQ_BLOCKING_RECEIVE},      {"Probe", MPIQ_BLOCKING_RECEIVE},
+        {"Mprobe", MPIQ_BLOCKING_RECEIVE},    {"Mrecv", MPIQ_BLOCKING_RECEIVE},
+        {"Send", MPIQ_BLOCKING_SEND},         {"Ssend", MPIQ_BLOCKING_SEND},
+        {"Rsend", MPIQ_BLOCKING_SEND},        {"Buffer_detach", MPIQ_BLOCKING_SEND},
+        {"Sendrecv", MPIQ_BLOCKING_BOTH},     {"Sendrecv_replace", MPIQ_BLOCKING_BOTH},
+        {"Wait", MPIQ_BLOCKING_REQUESTS},     {"Waitall", MPIQ_BLOCKING_REQUESTS},
+        {"Waitany", MPIQ_BLOCKING_REQUESTS},  {"Waitsome", MPIQ_BLOCKING_REQUESTS},
+        {"Init", MPIQ_BLOCKING_INIT},         {"Init_thread", MPIQ_BLOCKING_INIT},
         {"Finalize", MPIQ_BLOCKING_FINALIZE},
     };
     if (!name || strncmp(name, "MPI_", 4) != 0)

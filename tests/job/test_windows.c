@@ -140,12 +140,11 @@ static void test_unlock(void)
 {
     struct job_builder job;
     make_unlock(&job, "MPI_Win_unlock", MPIQ_WAIT_UNLOCK);
-    job_expect(&job,
-               "stalled: nothing has moved for 1 m 0 s, but no rank is proven to be stuck for good\n"
-               "window_wait? ranks 0 missing 1 suspects 1: rank 0 waits in MPI_Win_unlock on window "
-               "\"field\", where rank 1 has a lock that excludes its own\n"
-               "  follows from 1: collective_incomplete? ranks 1-2 missing 0: rank 2 waits in "
-               "MPI_Barrier at solver.c:20 for rank 0\n");
+    job_expect(&job, "stalled: nothing has moved for 1 m 0 s, but no rank is proven to be stuck for good\n"
+                     "window_wait? ranks 0 missing 1 suspects 1: rank 0 waits in MPI_Win_unlock on window "
+                     "\"field\", where rank 1 has a lock that excludes its own\n"
+                     "  follows from 1: collective_incomplete? ranks 1-2 missing 0: rank 2 waits in "
+                     "MPI_Barrier at solver.c:20 for rank 0\n");
     make_unlock(&job, "MPI_Win_flush", MPIQ_WAIT_FLUSH);
     job.waited = 1;
     struct mpiq_job_state *state;
