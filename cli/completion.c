@@ -174,8 +174,8 @@ static void zsh(void)
         {
             if (!(row->commands & ONE(command->command)))
                 continue;
-            for (int letter = 0; letter <= (row->letter != 0); letter++) {
-                if (letter)
+            for (int form = 0; form < (row->letter ? 2 : 1); form++) { /* long, then short */
+                if (form > 0)
                     printf("        '-%c[", row->letter);
                 else
                     printf("        '--%s%s[", row->name, row->kind == VALUE_CHECK ? "=-" : "");

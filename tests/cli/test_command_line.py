@@ -6,13 +6,12 @@ import pty
 import re
 import select
 import shutil
-import subprocess
 import time
 
 import pytest
 
 from support.answers import ROOT, Mpiq
-from support.conditions import run, wait_until
+from support.conditions import run
 
 SECONDS = 120
 SHELLS = ["bash", "zsh", "fish"]
