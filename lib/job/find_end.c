@@ -38,16 +38,14 @@ static bool may_be_ended(const struct mpiq_end *end)
            (end->kind == MPIQ_END_SIGNAL && (end->code == 15 /* SIGTERM */ || end->code == 9 /* SIGKILL */));
 }
 
-static uint32_t first_to_end(const struct mpiq_job_state *job)
+/* NULL: none has. */
+static const struct mpiq_job_rank *first_to_end(const struct mpiq_job_state *job)
 {
-    uint32_t first = MPIQ_NONE;
+    const struct mpiq_job_rank *first = NULL;
     for (uint32_t process = 0; process < job->process_count; process++) {
         const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
-        if (!rank || is_fine(rank))
-            continue;
-        const struct mpiq_job_rank *before = first == MPIQ_NONE ? NULL : mpiq_job_rank_of(job, first);
-        if (!before || rank->end.order < before->end.order)
-            first = process;
+        if (rank && !is_fine(rank) && (!first || rank->end.order < first->end.order))
+            first = rank;
     }
     return first;
 }
@@ -63,11 +61,11 @@ static const char *signal_words(struct mpiq_arena *arena, int32_t number)
 }
 
 /* "called MPI_Abort with code 7 at solver.c:12". */
-static const char *end_words(struct mpiq_finder *finder, uint32_t process, const struct mpiq_ending *ending)
+static const char *end_words(struct mpiq_finder *finder, const struct mpiq_job_rank *row,
+                             const struct mpiq_ending *ending)
 {
     struct mpiq_arena *arena = finder->arena;
-    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
-    const struct mpiq_job_rank *row = mpiq_job_rank_of(finder->job, process);
+    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[row->process];
     const char *place = mpiq_words_place(arena, finder->job, rank->site);
     const char *at = place[0] ? WORDS(arena, " at %s", place) : "";
     const char *in = rank->call ? WORDS(arena, " in %s", rank->call) : "";
@@ -91,9 +89,9 @@ static const char *end_words(struct mpiq_finder *finder, uint32_t process, const
     }
 }
 
-static const struct mpiq_ending *describe(struct mpiq_finder *finder, uint32_t process)
+/* NULL without memory. */
+static const struct mpiq_ending *describe(struct mpiq_finder *finder, const struct mpiq_job_rank *rank)
 {
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
     const char *library = mpiq_job_string(finder->job, rank->library);
     struct mpiq_ending *ending = mpiq_arena_alloc(finder->arena, sizeof *ending);
     if (!ending) {
@@ -125,40 +123,35 @@ static const char *last_call_words(struct mpiq_finder *finder, const struct mpiq
 }
 
 /* What of a rank that is not the first says that it did not just go with it; NULL: nothing. */
-static const char *own_end(struct mpiq_finder *finder, uint32_t process)
+static const char *own_end(struct mpiq_finder *finder, const struct mpiq_job_rank *rank)
 {
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
     if (rank->end.kind == MPIQ_END_LIVES)
         return "it has not ended";
     if (rank->phase >= MPIQ_PHASE_FINALIZED && is_fine(rank))
         return "had called MPI_Finalize";
-    return may_be_ended(&rank->end)
-               ? NULL
-               : WORDS(finder->arena, "then it %s", end_words(finder, process, describe(finder, process)));
+    const struct mpiq_ending *ending = may_be_ended(&rank->end) ? NULL : describe(finder, rank);
+    return ending ? WORDS(finder->arena, "then it %s", end_words(finder, rank, ending)) : NULL;
 }
 
-static void add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
-                         bool first)
+static void add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
+                         const struct mpiq_job_rank *row, bool first)
 {
-    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[process];
+    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[row->process];
     size_t before = finding->evidence_count;
-    mpiq_add_evidence(finder, finding, process, MPIQ_NONE, MPIQ_NONE);
+    mpiq_add_evidence(finder, finding, row->process, MPIQ_NONE, MPIQ_NONE);
     if (finder->failed || finding->evidence_count == before)
         return;
-    const char *last = rank->call || rank->site != MPIQ_NONE
-                           ? NULL
-                           : last_call_words(finder, mpiq_job_rank_of(finder->job, process));
-    const char *own = first ? NULL : own_end(finder, process);
+    const char *last = rank->call || rank->site != MPIQ_NONE ? NULL : last_call_words(finder, row);
+    const char *own = first ? NULL : own_end(finder, row);
     finding->evidence[before].note = own && last ? WORDS(finder->arena, "%s; %s", last, own)
                                      : own       ? own
                                                  : last;
 }
 
 /* Members of the rank's communicators that call other collectives, or with other arguments, than it. */
-static void find_mismatches(struct mpiq_finder *finder, uint32_t process)
+static void find_mismatches(struct mpiq_finder *finder, const struct mpiq_job_rank *rank)
 {
     const struct mpiq_job_state *job = finder->job;
-    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
     size_t before = finder->diagnosis->finding_count;
     for (uint32_t comm = 0; comm < job->communicator_count && finder->diagnosis->finding_count == before;
          comm++) {
@@ -187,16 +180,16 @@ void mpiq_find_end(struct mpiq_finder *finder)
 {
     const struct mpiq_job_state *job = finder->job;
     struct mpiq_diagnosis *diagnosis = finder->diagnosis;
-    uint32_t first = first_to_end(job);
+    const struct mpiq_job_rank *first = first_to_end(job);
     diagnosis->ended = true;
     diagnosis->verdict = MPIQ_VERDICT_FINISHED;
     diagnosis->text = "the job ended by an error, but none of its ranks did";
-    if (first == MPIQ_NONE)
+    if (!first)
         return;
     const struct mpiq_ending *ending = describe(finder, first);
     if (ending && ending->end.kind == MPIQ_END_ERROR && diagnosis->finding_count == 0)
         find_mismatches(finder, first);
-    uint32_t cause = ending ? cause_of_error(finder, ending, first) : MPIQ_NONE;
+    uint32_t cause = ending ? cause_of_error(finder, ending, first->process) : MPIQ_NONE;
     struct mpiq_finding *finding =
         ending ? mpiq_diagnosis_add_finding(diagnosis, MPIQ_FINDING_RANK_GONE) : NULL;
     if (!finding) {
@@ -206,18 +199,21 @@ void mpiq_find_end(struct mpiq_finder *finder)
     finding->ending = ending;
     finding->proven = true;
     finding->consequence_of = cause;
-    finding->text = WORDS(finder->arena, "%s %s", mpiq_words_rank(finder->arena, job, first),
+    finding->text = WORDS(finder->arena, "%s %s", mpiq_words_rank(finder->arena, job, first->process),
                           end_words(finder, first, ending));
-    mpiq_finder_add(finder, &finding->ranks, first);
-    mpiq_finder_site(finder, finding, first, MPIQ_NONE);
+    mpiq_finder_add(finder, &finding->ranks, first->process);
+    mpiq_finder_site(finder, finding, first->process, MPIQ_NONE);
     diagnosis->text = WORDS(finder->arena, "the job ended: %s", finding->text);
     struct mpiq_finding *told = cause == MPIQ_NONE ? finding : &diagnosis->findings[cause];
-    if (told->suspects.size == 0 && told->kind != MPIQ_FINDING_COLLECTIVE_MISMATCH &&
+    /* Who ends a whole job ends its ranks in any order. */
+    bool from_outside = ending->end.kind == MPIQ_END_SIGNAL && ending->end.code == 15; /* SIGTERM */
+    if (!from_outside && told->suspects.size == 0 && told->kind != MPIQ_FINDING_COLLECTIVE_MISMATCH &&
         told->kind != MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH)
-        mpiq_finder_add(finder, &told->suspects, first);
+        mpiq_finder_add(finder, &told->suspects, first->process);
     add_evidence(finder, told, first, true);
     for (uint32_t process = 0; process < job->process_count && !finder->failed; process++) {
-        if (process != first && mpiq_job_rank_of(job, process))
-            add_evidence(finder, told, process, false);
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+        if (rank && rank != first)
+            add_evidence(finder, told, rank, false);
     }
 }

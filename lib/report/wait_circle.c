@@ -160,7 +160,7 @@ static bool search_from(const struct mpiq_page *page, uint32_t start, struct mpi
 {
     size_t count = page->diagnosis->rank_count;
     uint32_t *parents _cleanup_free_ = malloc(count * sizeof *parents);
-    uint32_t *queue _cleanup_free_ = malloc(count * sizeof *queue);
+    uint32_t *queue _cleanup_free_ = calloc(count, sizeof *queue);
     struct search s = {.page = page,
                        .parents = parents,
                        .queue = queue,
