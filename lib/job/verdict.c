@@ -17,10 +17,9 @@ enum { CHILDREN_WORK_NS = 1000000 };
 /* What the verdict is made of. */
 struct tally {
     uint64_t read;
-    uint64_t held;    /* threads blocked in both looks */
-    uint64_t blocked; /* ranks */
-    uint64_t
-        in_window; /* ranks in a call that waits for a window's other ranks, of which nothing else is known */
+    uint64_t held;      /* threads blocked in both looks */
+    uint64_t blocked;   /* ranks */
+    uint64_t inside;    /* ranks in a call that waits for others, of which nothing else is known */
     uint64_t finished;  /* ranks gone or finalized */
     uint64_t computing; /* threads outside MPI that run */
     uint64_t beside;    /* threads outside MPI that may act, asleep or not */
@@ -142,7 +141,10 @@ static void add_rank(struct tally *tally, struct mpiq_finder *finder, const stru
     tally->blocked += doing->doing == MPIQ_DOING_BLOCKED;
     tally->unreadable += doing->doing == MPIQ_DOING_UNREADABLE;
     tally->computing += doing->doing == MPIQ_DOING_COMPUTING && rank->thread_count == 0;
-    tally->in_window += doing->doing == MPIQ_DOING_POLLING && mpiq_call_waits_in_window(doing->call);
+    enum mpiq_blocking blocking = mpiq_blocking_call(doing->call);
+    tally->inside += doing->doing == MPIQ_DOING_POLLING &&
+                     (mpiq_call_waits_in_window(doing->call) || blocking == MPIQ_BLOCKING_INIT ||
+                      blocking == MPIQ_BLOCKING_FINALIZE);
     tally->polling += doing->doing == MPIQ_DOING_POLLING;
     bool outside = doing->doing == MPIQ_DOING_ASLEEP || doing->doing == MPIQ_DOING_COMPUTING ||
                    doing->doing == MPIQ_DOING_CALLING;
@@ -283,7 +285,7 @@ static void say_stalled(struct mpiq_finder *finder, const struct tally *tally)
 static bool all_wait(const struct tally *tally)
 {
     return !tally->progress && tally->beside == 0 && tally->working == 0 && tally->blocked > 0 &&
-           tally->blocked + tally->in_window + tally->finished == tally->read;
+           tally->blocked + tally->inside + tally->finished == tally->read;
 }
 
 void mpiq_find_verdict(struct mpiq_finder *finder)
