@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "job/waits.h"
 #include "job/collective.h"
 #include "job/evidence.h"
 #include "job/find.h"
@@ -353,6 +354,26 @@ static bool order_is_unknown(const struct mpiq_finder *finder, const struct mpiq
     return true;
 }
 
+/* A rank that waits for messages inside a collective call that it has started on another communicator: from
+   ranks in the finding's call, which have not started theirs.  Adds those to the suspects in its place. */
+static bool suspect_partners(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process)
+{
+    uint32_t thread = finder->diagnosis->ranks[process].thread;
+    if (!finding->proven || thread == MPIQ_NONE || is_in_collective(finder, process))
+        return false;
+    const struct mpiq_waits_for *waits = mpiq_thread_waits(finder, thread);
+    for (uint32_t i = 0; waits && i < waits->part_count; i++) {
+        struct mpiq_world_rank peer = mpiq_job_world_rank(finder->job, waits->parts[i].peer);
+        if (!waits->parts[i].internal || waits->parts[i].comm == finding->comm ||
+            waits->parts[i].peer == MPIQ_NONE ||
+            !mpiq_rank_set_contains(&finding->ranks, peer.world, peer.rank))
+            return false;
+    }
+    for (uint32_t i = 0; waits && i < waits->part_count; i++)
+        mpiq_finder_add(finder, &finding->suspects, waits->parts[i].peer);
+    return waits && waits->part_count > 0 && waits->more == 0;
+}
+
 /* Suspected are fewer than are in; of as many those that took another way than a collective, or that never
    started what the others have started.  Where it is
    proven that the call will never be complete, not those who may still come; where it is not, not those who
@@ -363,6 +384,8 @@ static void suspect(struct mpiq_finder *finder, struct mpiq_finding *finding)
     for (uint32_t i = 0; i < missing->count; i++) {
         for (uint32_t rank = missing->ranges[i].first; rank <= missing->ranges[i].last; rank++) {
             uint32_t process = mpiq_job_process(finder->job, missing->ranges[i].world, rank);
+            if (suspect_partners(finder, finding, process))
+                continue;
             if (finding->proven ? !may_come(finder, process)
                                 : !mpiq_call_waits_in_window(finder->diagnosis->ranks[process].call))
                 mpiq_finder_add(finder, &finding->suspects, process);
