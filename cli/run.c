@@ -51,6 +51,7 @@ struct run {
     double next_check;   /* of CLOCK_MONOTONIC: ranks are held, and were looked at */
     int checks;          /* looks at held ranks of which one is missing still */
     bool checked;        /* some ranks were read at their end */
+    bool reported;       /* with something to say of them */
     bool gave_up;        /* some were let go unchecked */
     bool found;          /* and something was wrong */
     bool complained;     /* of a look that can never be: once is enough */
@@ -345,7 +346,10 @@ static bool tell_end(struct run *run, int status)
     mpiq_error_destroy(mpiq_remains_look(run->remains, &run->line->options, &job));
     if (!job)
         return false;
-    tell(run->line, job);
+    struct command_line line = *run->line;
+    if (run->reported) /* what the check has found stays in the files */
+        line.html = line.json = NULL;
+    tell(&line, job);
     mpiq_job_destroy(job);
     return true;
 }
@@ -374,9 +378,12 @@ static bool take_check(struct run *run, const struct mpiq_job *job)
         return false;
     if (!check_any(run->check)) /* they have been let go since, and have not yet gone on */
         return true;
+    if (!check_all(run->check)) /* there are others, which this look has not seen */
+        return false;
     int errors = run->line->leaks ? found : found - mpiq_job_leaks(job);
     run->checked = true;
     run->found = run->found || errors > 0;
+    run->reported = run->reported || found > 0;
     if (found > 0) {
         tell(run->line, job);
     } else {

@@ -215,11 +215,41 @@ static bool has_begun(const struct mpiq_look_sources *sources)
     return false;
 }
 
-/* As long as ranks are being started, one without a process need not have ended. */
+/* Whether a rank has a process among those that are there now. */
+static bool is_there(const struct mpiq_look_sources *now, const struct mpiq_look_source *rank)
+{
+    for (size_t i = 0; i < now->count; i++) {
+        const struct mpiq_look_source *other = &now->items[i];
+        if (other->pid > 0 && other->rank == rank->rank && names_equal(other->nspace, rank->nspace))
+            return true;
+    }
+    return false;
+}
+
+/* The ranks as they are now, if one was missing when they were found; else none. */
+static void find_missing(const struct mpiq_look_sources *sources, struct mpiq_look_sources *now)
+{
+    bool missing = false;
+    pid_t pid = 0;
+    for (size_t i = 0; i < sources->count; i++) {
+        missing = missing || (sources->items[i].gone && sources->items[i].pid == 0);
+        pid = pid || sources->items[i].gone ? pid : sources->items[i].pid;
+    }
+    if (missing && pid > 0)
+        mpiq_error_destroy(mpiq_sources_init_around(pid, now));
+}
+
+/* As long as ranks are being started, one without a process need not have ended; nor has one that got its
+   process after the ranks were found. */
 static void doubt_the_missing(struct mpiq_look_sources *sources)
 {
     bool begun = has_begun(sources);
-    for (size_t i = 0; i < sources->count && !begun; i++) {
+    struct mpiq_look_sources now = {0};
+    if (begun)
+        find_missing(sources, &now);
+    for (size_t i = 0; i < sources->count; i++) {
+        if (begun && !is_there(&now, &sources->items[i]))
+            continue;
         for (int look = 0; look < 2; look++) {
             struct mpiq_rank_state *state = sources->items[i].looks[look];
             if (!state || !state->gone || state->pid != 0)
@@ -229,9 +259,11 @@ static void doubt_the_missing(struct mpiq_look_sources *sources)
             mpiq_rank_state_problem(
                 state, "process",
                 mpiq_error_create(MPIQ_ERROR_NOT_FOUND,
-                                  "it has no process: it has not been started yet, or has ended"));
+                                  begun ? "its process was started while the job was looked at"
+                                        : "it has no process: it has not been started yet, or has ended"));
         }
     }
+    mpiq_sources_deinit(&now);
 }
 
 /* All of the first look before any of the second: that is what the proof rests on. */

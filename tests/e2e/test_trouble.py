@@ -202,13 +202,16 @@ def test_file_that_holds_nonsense(content, mpiq, tmp_path):
 
 
 def test_job_that_runs(running, mpiq):
-    answer = mpiq("--json", running.pid)
-    assert answer.status == 0, answer.out
+    # On a busy machine a look may see nothing move.
+    answer = mpiq.until(lambda answer: answer.status == 0, running.pid, never=("deadlock", "stalled"))
     assert answer.json["verdict"] == "running"
     assert [finding for finding in answer.json["findings"] if finding.get("proven")] == []
 
 
 def test_the_text_of_a_job_that_runs(running, mpiq):
-    answer = mpiq(running.pid)
-    assert answer.status == 0
-    assert "deadlock" not in answer.out.splitlines()[0]
+    def is_running():
+        answer = mpiq(running.pid)
+        assert answer.out.startswith(("running: ", "unknown: ")), answer
+        return answer.status == 0
+
+    wait_until(is_running)
