@@ -61,9 +61,9 @@ def test_mpiq_killed_at_random_leaves_nothing(options, checksum, mpiq):
                     killed[name] = killed.get(name, 0) + 1
                 except ProcessLookupError:
                     pass
-        # A job that works is running, whoever was killed; without one of its helpers mpiq may not know.  A signal may
-        # come when its process has just ended, and then changes nothing.
-        allowed = {0} if pid is None else {0, -signal.SIGKILL} if pid == process.pid else {0, 3}
+        # A job that works is running, whoever was killed; without one of its helpers mpiq may not know, nor where on a busy
+        # machine nothing moves.  A signal may come when its process has just ended, and then changes nothing.
+        allowed = {0, 3, -signal.SIGKILL} if pid == process.pid else {0, 3}
         assert ended(process) in allowed, (name, pid == process.pid)
         assert end_marked(mark) == []
         assert_nothing_stopped(checksum)

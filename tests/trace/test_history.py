@@ -79,4 +79,4 @@ def test_what_is_written_is_read_back(mpiq, solver, tmp_path):
 
 def test_a_directory_that_is_there(mpiq, solver, tmp_path):
     answer = mpiq("history", "--otf2", tmp_path, solver)
-    assert answer.status == 2 and "exists" in answer.err
+    assert answer.status == 2 and "a directory that is not there yet" in answer.err
