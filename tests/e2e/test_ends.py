@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 import uuid
 
 import pytest
@@ -129,8 +130,10 @@ def test_many_ranks(library, program, tmp_path):
     assert len(report["ranks"]) == 32
 
 
-def test_nothing_is_left(library, program, tmp_path):
-    before = set(os.listdir("/tmp")) | set(os.listdir("/dev/shm"))
-    run(library, program, "abort", tmp_path)
-    after = set(os.listdir("/tmp")) | set(os.listdir("/dev/shm"))
+def test_nothing_is_left(library, program, tmp_path, monkeypatch):
+    with tempfile.TemporaryDirectory(prefix="left-") as folder: # its own: other tests use /tmp meanwhile
+        monkeypatch.setenv("TMPDIR", folder)
+        before = set(os.listdir("/dev/shm"))
+        run(library, program, "abort", tmp_path)
+        after = set(os.listdir(folder)) | set(os.listdir("/dev/shm"))
     assert not [name for name in after - before if "mpiq" in name]
