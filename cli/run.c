@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "check.h"
 #include "children.h"
 #include "record.h"
@@ -77,13 +78,6 @@ static void pass_signals_on(void)
     struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         sigaction(numbers[i], &action, NULL);
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 /* ---- the command ----------------------------------------------------------------------------------------

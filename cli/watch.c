@@ -6,16 +6,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "looks.h"
 #include "say.h"
 #include "watch_screen.h"
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 static void wait_until(double time)
 {

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "looker.h"
 #include "say.h"
 #include "screen.h"
@@ -71,13 +72,6 @@ static volatile sig_atomic_t asked_to_end;
 static void note_end(int number)
 {
     asked_to_end = number;
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 /* Takes error. */

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct mpiq_hash_slot {
     uint64_t hash;
@@ -57,5 +58,15 @@ static inline uint64_t mpiq_hash_two(uint64_t hash, uint64_t first, uint64_t sec
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 uint64_t mpiq_hash_bytes(uint64_t hash, const void *bytes, size_t length);
+/* Of a string that may be NULL, which is none that has bytes. */
+static inline uint64_t mpiq_hash_string(uint64_t hash, const char *string)
+{
+    return string ? mpiq_hash_bytes(hash, string, strlen(string)) : mpiq_hash(hash, 0);
+}
+/* Whether two such strings are equal. */
+static inline bool mpiq_same_string(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
 
 #endif

@@ -5,13 +5,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hash_table.h"
 #include "job/causes.h"
 #include "job/evidence.h"
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
 
 static bool same_evidence(const struct mpiq_finding *a, const struct mpiq_finding *b)
 {
@@ -19,7 +15,7 @@ static bool same_evidence(const struct mpiq_finding *a, const struct mpiq_findin
         return false;
     for (size_t i = 0; i < a->evidence_count; i++) {
         if (a->evidence[i].site != b->evidence[i].site ||
-            !same_text(a->evidence[i].call, b->evidence[i].call))
+            !mpiq_same_string(a->evidence[i].call, b->evidence[i].call))
             return false;
     }
     return true;
@@ -43,11 +39,11 @@ static bool is_same_bug(const struct mpiq_job_state *job, const struct mpiq_find
         return false;
     switch (a->kind) {
     case MPIQ_FINDING_COLLECTIVE_INCOMPLETE:
-        return same_text(a->collective, b->collective) && same_evidence(a, b);
+        return mpiq_same_string(a->collective, b->collective) && same_evidence(a, b);
     case MPIQ_FINDING_COLLECTIVE_MISMATCH:
     case MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH:
-        return a->number == b->number && same_text(a->field, b->field) &&
-               same_text(a->collective, b->collective) && a->call_count == b->call_count &&
+        return a->number == b->number && mpiq_same_string(a->field, b->field) &&
+               mpiq_same_string(a->collective, b->collective) && a->call_count == b->call_count &&
                a->value_count == b->value_count && same_evidence(a, b);
     default:
         return false;
@@ -146,7 +142,7 @@ static bool is_same_consequence(const struct mpiq_job_state *job, const struct m
                                 const struct mpiq_finding *b)
 {
     return a->consequence_of == b->consequence_of && a->kind == b->kind &&
-           same_text(a->collective, b->collective) && mpiq_same_communicator(job, a->comm, b->comm) &&
+           mpiq_same_string(a->collective, b->collective) && mpiq_same_communicator(job, a->comm, b->comm) &&
            a->evidence_count > 0 && b->evidence_count > 0 && a->evidence[0].site == b->evidence[0].site;
 }
 
@@ -220,8 +216,8 @@ void mpiq_widen_circles(struct mpiq_finder *finder, bool *dropped)
         for (size_t j = 0; j < finding->site_count && circle->site_count > 0; j++) {
             for (size_t k = 0; k < circle->site_count; k++) {
                 if (circle->sites[k].line == finding->sites[j].line &&
-                    same_text(circle->sites[k].call, finding->sites[j].call) &&
-                    same_text(circle->sites[k].file, finding->sites[j].file))
+                    mpiq_same_string(circle->sites[k].call, finding->sites[j].call) &&
+                    mpiq_same_string(circle->sites[k].file, finding->sites[j].file))
                     add_set(finder, &circle->sites[k].ranks, &finding->sites[j].ranks);
             }
         }

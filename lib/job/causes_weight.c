@@ -4,6 +4,7 @@
 
 #include "job/causes.h"
 #include "job/collective.h"
+#include "base/hash_table.h"
 
 static bool has_near_miss(const struct mpiq_finding *finding)
 {
@@ -16,16 +17,11 @@ static bool is_message(const struct mpiq_finding *finding)
     return finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED || finding->kind == MPIQ_FINDING_SEND_UNMATCHED;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* Whether one place comes before another in one function. */
 static bool is_before(const struct mpiq_finding_site *a, const struct mpiq_finding_site *b)
 {
-    return a->line > 0 && a->line < b->line && same_text(a->file, b->file) &&
-           same_text(a->function, b->function);
+    return a->line > 0 && a->line < b->line && mpiq_same_string(a->file, b->file) &&
+           mpiq_same_string(a->function, b->function);
 }
 
 /* Whether a process has made a call at that place and returned from it, by its last calls. */

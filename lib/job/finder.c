@@ -3,6 +3,7 @@
 
 #include "job/rank_activity.h"
 #include "job/find.h"
+#include "base/hash_table.h"
 
 void mpiq_finder_add(struct mpiq_finder *finder, struct mpiq_rank_set *set, uint32_t process)
 {
@@ -11,11 +12,6 @@ void mpiq_finder_add(struct mpiq_finder *finder, struct mpiq_rank_set *set, uint
     struct mpiq_world_rank name = mpiq_job_world_rank(finder->job, process);
     if (!mpiq_rank_set_add(set, name.world, name.rank))
         finder->failed = true;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 void mpiq_finder_since(const struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
@@ -52,8 +48,8 @@ void mpiq_finder_site(struct mpiq_finder *finder, struct mpiq_finding *finding, 
     for (size_t i = 0; i < finding->site_count; i++) {
         struct mpiq_finding_site *site = &finding->sites[i];
         if (site->line == wanted.line && site->called_at == wanted.called_at &&
-            same_text(site->call, wanted.call) && same_text(site->file, wanted.file) &&
-            same_text(site->function, wanted.function)) {
+            mpiq_same_string(site->call, wanted.call) && mpiq_same_string(site->file, wanted.file) &&
+            mpiq_same_string(site->function, wanted.function)) {
             mpiq_finder_add(finder, &site->ranks, process);
             return;
         }

@@ -4,11 +4,6 @@
 
 #include "merge/builder_private.h"
 
-static uint64_t hash_string(uint64_t hash, const char *string)
-{
-    return string ? mpiq_hash_bytes(hash, string, strlen(string)) : mpiq_hash(hash, 0);
-}
-
 static uint64_t hash_operation(uint64_t hash, const struct mpiq_operation *op)
 {
     hash = mpiq_hash_two(hash, op->request, op->sequence);
@@ -40,7 +35,7 @@ static void communicator_marks(const struct mpiq_communicator *comm, struct mpiq
     state = mpiq_hash(state, comm->local.hash);
     state = mpiq_hash(state, comm->remote.hash);
     marks->state = mpiq_hash(state, (uint64_t)comm->flags << 32 | (uint32_t)comm->local_rank);
-    marks->rest = mpiq_hash(hash_string(marks->rest, comm->name), comm->parent);
+    marks->rest = mpiq_hash(mpiq_hash_string(marks->rest, comm->name), comm->parent);
 
     uint64_t calls = mpiq_hash(marks->calls, (uint64_t)comm->ordered);
     calls = mpiq_hash(calls, (uint64_t)comm->nonblocking);
@@ -86,7 +81,7 @@ static void thread_marks(const struct mpiq_thread *thread, struct mpiq_look_mark
         for (size_t j = 0; j < wait->operation_count; j++)
             marks->rest = hash_operation(marks->rest, &wait->operations[j]);
     }
-    marks->stacks = hash_string(mpiq_hash(marks->stacks, (uint32_t)thread->tid), thread->mpi_call);
+    marks->stacks = mpiq_hash_string(mpiq_hash(marks->stacks, (uint32_t)thread->tid), thread->mpi_call);
     marks->stacks =
         mpiq_hash(marks->stacks, (uint64_t)(uint32_t)thread->mpi_frame << 32 | (uint32_t)thread->user_frame);
     marks->stacks = mpiq_hash(marks->stacks, mpiq_stack_mark(thread));
@@ -148,7 +143,7 @@ uint64_t mpiq_wait_mark(const struct mpiq_thread *thread)
     } else {
         if (thread->mpi_frame < 0 || !thread->mpi_call[0])
             return 0;
-        hash = hash_string(hash, thread->mpi_call);
+        hash = mpiq_hash_string(hash, thread->mpi_call);
         /* From the MPI function outwards: inside it the stack may turn round in the progress loop. */
         for (size_t i = (size_t)thread->mpi_frame + 1; i < thread->frame_count; i++)
             hash = mpiq_hash(hash, thread->frames[i].pc);

@@ -55,16 +55,6 @@ static void collector_deinit(struct collector *c)
     mpiq_buffer_deinit(&c->scratch);
 }
 
-static bool same_string(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static uint64_t hash_string(uint64_t hash, const char *string)
-{
-    return string ? mpiq_hash_bytes(hash, string, strlen(string)) : mpiq_hash(hash, 0);
-}
-
 static const char *communicator_of(const struct mpiq_page *page, const struct mpiq_rank_diagnosis *rank)
 {
     return mpiq_job_communicator_name(page->job, rank->comm);
@@ -74,8 +64,8 @@ static bool same_kind(const struct mpiq_page *page, const struct mpiq_rank_diagn
                       const struct mpiq_rank_diagnosis *b)
 {
     return a->doing == b->doing && a->stuck == b->stuck && a->number == b->number && a->site == b->site &&
-           same_string(a->call, b->call) && same_string(a->library_call, b->library_call) &&
-           (a->comm == b->comm || same_string(communicator_of(page, a), communicator_of(page, b)));
+           mpiq_same_string(a->call, b->call) && mpiq_same_string(a->library_call, b->library_call) &&
+           (a->comm == b->comm || mpiq_same_string(communicator_of(page, a), communicator_of(page, b)));
 }
 
 static uint32_t kind_of(struct collector *c, uint32_t process)
@@ -85,9 +75,9 @@ static uint32_t kind_of(struct collector *c, uint32_t process)
     uint64_t hash = mpiq_hash(MPIQ_HASH_START, (uint64_t)rank->doing << 1 | rank->stuck);
     hash = mpiq_hash(hash, (uint64_t)rank->number);
     hash = mpiq_hash(hash, rank->site);
-    hash = hash_string(hash, rank->call);
-    hash = hash_string(hash, rank->library_call);
-    hash = hash_string(hash, communicator_of(c->page, rank));
+    hash = mpiq_hash_string(hash, rank->call);
+    hash = mpiq_hash_string(hash, rank->library_call);
+    hash = mpiq_hash_string(hash, communicator_of(c->page, rank));
 
     uint64_t cursor = hash;
     for (uint32_t i; (i = mpiq_hash_table_next(&c->kind_table, hash, &cursor)) != UINT32_MAX;) {
@@ -111,7 +101,7 @@ static uint32_t kind_of(struct collector *c, uint32_t process)
    not there.  *made says whether it is new. */
 static uint32_t variant_of(struct collector *c, uint32_t kind, const char *text, bool *made)
 {
-    uint64_t hash = hash_string(mpiq_hash(MPIQ_HASH_START, kind), text);
+    uint64_t hash = mpiq_hash_string(mpiq_hash(MPIQ_HASH_START, kind), text);
     uint64_t cursor = hash;
     *made = false;
     for (uint32_t i; (i = mpiq_hash_table_next(&c->variant_table, hash, &cursor)) != UINT32_MAX;) {

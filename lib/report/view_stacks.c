@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hash_table.h"
 #include "report/print.h"
 #include "report/views.h"
 
@@ -28,15 +29,10 @@ static void put_line(struct drawing *drawing, const char *lead, enum mpiq_style 
                     (struct mpiq_paragraph){.hang = strlen(full) + 2, .lead = full, .style = style}, text);
 }
 
-static bool equal(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool is_same(const struct mpiq_stack_node *a, const struct mpiq_stack_node *b)
 {
-    return a->line == b->line && equal(a->function, b->function) && equal(a->file, b->file) &&
-           equal(a->object, b->object);
+    return a->line == b->line && mpiq_same_string(a->function, b->function) &&
+           mpiq_same_string(a->file, b->file) && mpiq_same_string(a->object, b->object);
 }
 
 /* "step at solver.c:88", "MPI_Recv in libmpi.so.40"; times: one below the other. */

@@ -23,6 +23,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/proc.h"
 #include "mpiq.h"
 #include "rank/identity.h"
 #include "session/job.h"
@@ -191,9 +192,11 @@ static int status_of_zombie(pid_t pid)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    _cleanup_fclose_ FILE *file = fopen(path, "re");
-    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    text[length] = '\0';
+    struct mpiq_error *error = mpiq_proc_read_line(path, text, sizeof text);
+    if (error) {
+        mpiq_error_destroy(error);
+        return -1;
+    }
     const char *state = strrchr(text, ')'), *last = strrchr(text, ' ');
     return state && last && state[1] == ' ' && state[2] == 'Z' ? (int)strtol(last, NULL, 10) : -1;
 }

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/debug.h"
 #include "base/proc.h"
+#include "base/hash_table.h"
 #include "session/between.h"
 #include "session/other_hosts.h"
 #include "session/reader_pool.h"
@@ -101,19 +102,14 @@ static bool equal(const struct mpiq_look_source *a, const struct mpiq_look_sourc
     return a->pid == b->pid && a->rank == b->rank && a->world == b->world && a->other == b->other;
 }
 
-static bool names_equal(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* That rank among those that are there now; NULL: it is not. */
 static const struct mpiq_look_source *find_rank(const struct mpiq_look_sources *now,
                                                 const struct mpiq_look_source *rank)
 {
     for (size_t i = 0; i < now->count; i++) {
         const struct mpiq_look_source *other = &now->items[i];
-        if (other->pid == rank->pid ||
-            (rank->rank >= 0 && other->rank == rank->rank && names_equal(other->nspace, rank->nspace)))
+        if ((rank->pid > 0 && other->pid == rank->pid) ||
+            (rank->rank >= 0 && other->rank == rank->rank && mpiq_same_string(other->nspace, rank->nspace)))
             return other;
     }
     return NULL;
@@ -215,17 +211,6 @@ static bool has_begun(const struct mpiq_look_sources *sources)
     return false;
 }
 
-/* Whether a rank has a process among those that are there now. */
-static bool is_there(const struct mpiq_look_sources *now, const struct mpiq_look_source *rank)
-{
-    for (size_t i = 0; i < now->count; i++) {
-        const struct mpiq_look_source *other = &now->items[i];
-        if (other->pid > 0 && other->rank == rank->rank && names_equal(other->nspace, rank->nspace))
-            return true;
-    }
-    return false;
-}
-
 /* The ranks as they are now, if one was missing when they were found; else none. */
 static void find_missing(const struct mpiq_look_sources *sources, struct mpiq_look_sources *now)
 {
@@ -248,7 +233,8 @@ static void doubt_the_missing(struct mpiq_look_sources *sources)
     if (begun)
         find_missing(sources, &now);
     for (size_t i = 0; i < sources->count; i++) {
-        if (begun && !is_there(&now, &sources->items[i]))
+        const struct mpiq_look_source *there = find_rank(&now, &sources->items[i]);
+        if (begun && !(there && there->pid > 0))
             continue;
         for (int look = 0; look < 2; look++) {
             struct mpiq_rank_state *state = sources->items[i].looks[look];

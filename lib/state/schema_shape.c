@@ -134,11 +134,6 @@ uint64_t mpiq_schema_shape_hash(const struct mpiq_schema *schema, const void *st
     return hash_shape(MPIQ_HASH_START, schema, structure);
 }
 
-static bool same_strings(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* A member that is neither a number nor made of structures. */
 static bool same_member(const struct mpiq_field *field, char *a, char *b)
 {
@@ -146,7 +141,7 @@ static bool same_member(const struct mpiq_field *field, char *a, char *b)
     if (field->type == MPIQ_FIELD_ARRAY)
         return strncmp(a, b, field->size) == 0;
     if (field->type == MPIQ_FIELD_STRING)
-        return same_strings(*(const char *const *)a, *(const char *const *)b);
+        return mpiq_same_string(*(const char *const *)a, *(const char *const *)b);
     if (field->type != MPIQ_FIELD_CUSTOM)
         return memcmp(a, b, field->size) == 0;
     size_t count = custom_numbers(field, a, found);

@@ -105,29 +105,20 @@ static size_t choose_frames(const struct mpiq_rank_state *state, const struct mp
 
 /* ---- nodes -------------------------------------------------------------------------------------------- */
 
-static bool equal(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static uint64_t hash_string(uint64_t hash, const char *string)
-{
-    return string ? mpiq_hash_bytes(hash, string, strlen(string)) : mpiq_hash(hash, 0);
-}
-
 /* The child of *at that is this frame becomes *at. */
 static bool descend(struct mpiq_stack_tree *tree, const struct mpiq_stack_node *wanted, uint32_t *at)
 {
     struct mpiq_stack_building *building = tree->building;
     uint64_t hash =
         mpiq_hash_two(MPIQ_HASH_START, *at, (uint64_t)(uint32_t)wanted->line << 1 | wanted->inside);
-    hash = hash_string(hash_string(hash_string(hash, wanted->function), wanted->file), wanted->object);
+    hash = mpiq_hash_string(mpiq_hash_string(mpiq_hash_string(hash, wanted->function), wanted->file),
+                            wanted->object);
     uint64_t cursor = hash;
     for (uint32_t i; (i = mpiq_hash_table_next(&building->table, hash, &cursor)) != UINT32_MAX;) {
         const struct mpiq_stack_node *node = &tree->nodes[i];
         if (node->parent == *at && node->line == wanted->line && node->inside == wanted->inside &&
-            equal(node->function, wanted->function) && equal(node->file, wanted->file) &&
-            equal(node->object, wanted->object)) {
+            mpiq_same_string(node->function, wanted->function) &&
+            mpiq_same_string(node->file, wanted->file) && mpiq_same_string(node->object, wanted->object)) {
             *at = i;
             return true;
         }
