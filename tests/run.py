@@ -23,6 +23,11 @@ MESON_SKIP = 77
 
 # The folders that take longest, begun first.
 LONGEST = ["e2e", "gdb", "mqs", "hosts", "latent"]
+# Folders whose files are run one by one, so that several sides share them.
+BY_FILE = {"e2e", "gdb"}
+# The pids at which the sides begin: Open MPI names files after the launcher's pid, so no two sides use the same ones.  One
+# side more than most machines for tests have processors, because many tests wait.
+FIRST_PIDS = (1000, 11000, 22000)
 # Folders that are left to the whole run: they need libraries that we build, other hosts, or many looks.
 NOT_QUICK = {"hosts", "mqs", "patch", "security"}
 # Of a test that has not ended by then something is wrong, on a busy machine too: meson's 30 seconds, that many times.
@@ -83,7 +88,7 @@ def can_part():
 
 def parts(tier):
     """What is run by pytest: [(name, arguments)], in the order in which it begins.  tests/hangs goes library by library, so
-    that both sides share it."""
+    that the sides share it."""
     folders = sorted({file.parent.name for file in HERE.glob("*/test_*.py")} - (NOT_QUICK if tier == "quick" else set()),
                      key=lambda name: (LONGEST.index(name) if name in LONGEST else len(LONGEST), name))
     quick = tier == "quick"
@@ -93,6 +98,9 @@ def parts(tier):
     by_line = [(f"hangs on {name}", [live, "--lines", name, *options]) for name in lines]
     found = []
     for name in folders:
+        if name in BY_FILE:
+            found += [(f"{name}/{file.stem}", [file]) for file in sorted(HERE.glob(f"{name}/test_*.py"))]
+            continue
         chosen = [HERE / name]
         if name == "hangs":
             left_out = {live, HERE / "hangs" / "test_run_corpus.py"} if quick else {live}
@@ -103,7 +111,7 @@ def parts(tier):
 
 def run_part(build, name, arguments, first_pid, counts):
     """One part of the end-to-end tests, with what they print in one piece; adds to counts."""
-    report = os.path.join(build, f"pytest-{name.replace(' ', '-').replace(':', '-')}.xml")
+    report = os.path.join(build, f"pytest-{re.sub('[ :/]', '-', name)}.xml")
     if os.path.exists(report):
         os.remove(report)
     command = [sys.executable, "-m", "pytest", *map(str, arguments), "-q", "-rs", f"--junitxml={report}",
@@ -133,7 +141,7 @@ def run_part(build, name, arguments, first_pid, counts):
 
 
 def run_pytest(build, tier):
-    """The end-to-end tests, two parts at a time where they can be kept apart: (passed, failed, skipped)."""
+    """The end-to-end tests, several parts at a time where they can be kept apart: (passed, failed, skipped)."""
     if tier == "units":
         return 0, 0, 0
     waiting = queue.SimpleQueue()
@@ -150,8 +158,7 @@ def run_pytest(build, tier):
                 return
             run_part(build, name, arguments, first_pid, counts)
 
-    # Open MPI names files after the launcher's pid, so the two sides never use the same ones.
-    workers = [threading.Thread(target=work, args=(pid,)) for pid in ((1000, 16000) if can_part() else (None,))]
+    workers = [threading.Thread(target=work, args=(pid,)) for pid in (FIRST_PIDS if can_part() else (None,))]
     for worker in workers:
         worker.start()
     for worker in workers:

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -90,6 +91,12 @@ void count_progress(void)
 {
     if (progress)
         __atomic_add_fetch(&progress[rank_by_environment() % PROGRESS_SLOTS], 1, __ATOMIC_RELAXED);
+}
+
+void wait_for_count_of(int other)
+{
+    while (progress && !__atomic_load_n(&progress[other], __ATOMIC_RELAXED))
+        sched_yield();
 }
 
 void advance(void)

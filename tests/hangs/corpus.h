@@ -50,6 +50,8 @@ void advance(void);
 
 /* The same for a program that comes to its end by itself: counts what it did, in any thread. */
 void count_progress(void);
+/* Waits, without MPI, until the rank has counted. */
+void wait_for_count_of(int other);
 /* Called by all ranks: whether there is time for another round.  After the last one main returns a status of
    its own. */
 bool goes_on(void);
