@@ -3,10 +3,15 @@
 
 #include <string.h>
 
+#include "process/call_parameters.h"
+#include "process/call_word.h"
 #include "process/code.h"
 
 /* A chain of wrappers that pass on what they were given; expressions; steps for all words of one call. */
 enum { LEVELS_MOST = 4, DEPTH_MOST = 48, STEPS_MOST = 20000 };
+
+/* Words of one call on the stack; bytes below the stack pointer that its callees have. */
+enum { POSITIONS_MOST = 64, STACK_BELOW = 1 << 20 };
 
 /* DWARF numbers of x86-64. */
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12, R13, R14, R15, RIP };
@@ -18,17 +23,13 @@ struct site {
     struct mpiq_modules *modules;
     const struct mpiq_frame_registers *frames;
     size_t frame_count;
-    const struct mpiq_code_line *line;
+    struct mpiq_code_line line;
+    const struct mpiq_call_parameters *parameters; /* NULL: the debug information says nothing */
+    uint64_t bias;                                 /* of the file that has it */
+    int64_t stack_words;                           /* that the call was given on the stack, at least */
     int level;
     int *steps;
 };
-
-static const struct mpiq_call_word not_known = {.known = false};
-
-static struct mpiq_call_word constant(uint64_t value)
-{
-    return (struct mpiq_call_word){.known = true, .value = value};
-}
 
 /* DWARF number of a general register of whatever width, its width in bytes and whether it is the second byte
    of one; -1. */
@@ -77,8 +78,8 @@ static bool writes(const struct site *site, size_t index, int number)
 {
     cs_regs read, written;
     uint8_t read_count = 0, written_count = 0;
-    const cs_insn *instruction = &site->line->instructions[index];
-    if (cs_regs_access(site->line->decoder, instruction, read, &read_count, written, &written_count) !=
+    const cs_insn *instruction = &site->line.instructions[index];
+    if (cs_regs_access(site->line.decoder, instruction, read, &read_count, written, &written_count) !=
         CS_ERR_OK)
         return true;
     for (uint8_t i = 0; i < written_count; i++) {
@@ -90,67 +91,14 @@ static bool writes(const struct site *site, size_t index, int number)
     return false;
 }
 
-static uint64_t cut(uint64_t value, int width)
-{
-    return width >= 8 ? value : value & ((UINT64_C(1) << (width * 8)) - 1);
-}
-
-static uint64_t extend(uint64_t value, int width)
-{
-    if (width >= 8)
-        return value;
-    uint64_t sign = UINT64_C(1) << (width * 8 - 1);
-    value = cut(value, width);
-    return (value ^ sign) - sign;
-}
-
-static bool has_origin(const struct mpiq_call_word *word, const struct mpiq_word_origin *origin)
-{
-    for (size_t i = 0; i < word->origin_count; i++) {
-        if (word->origins[i].address == origin->address && word->origins[i].size == origin->size)
-            return true;
-    }
-    return false;
-}
-
-/* Takes over where b's word came from; false: there are too many places. */
-static bool add_origins(struct mpiq_call_word *word, const struct mpiq_call_word *b)
-{
-    for (size_t i = 0; i < b->origin_count; i++) {
-        if (has_origin(word, &b->origins[i]))
-            continue;
-        if (word->origin_count == MPIQ_WORD_ORIGINS)
-            return false;
-        word->origins[word->origin_count++] = b->origins[i];
-    }
-    return true;
-}
-
-/* A word computed from two others: not known if either is not. */
-static struct mpiq_call_word combined(const struct mpiq_call_word *a, const struct mpiq_call_word *b,
-                                      uint64_t value)
-{
-    struct mpiq_call_word word = *a;
-    if (!a->known || !b->known || !add_origins(&word, b))
-        return not_known;
-    word.value = value;
-    return word;
-}
-
-static struct mpiq_call_word changed(const struct mpiq_call_word *a, uint64_t value)
-{
-    struct mpiq_call_word word = *a;
-    word.value = value;
-    return word;
-}
-
 static struct mpiq_call_word register_before(const struct site *site, size_t index, int number, int depth);
 static struct mpiq_call_word given(const struct site *site, int number, int depth);
+static struct mpiq_call_word argument_in(struct site *site, int number, int depth);
 
 /* By how much an instruction moves the stack pointer; false: not known. */
 static bool stack_moves(const struct site *site, size_t index, int64_t *ret)
 {
-    const cs_insn *instruction = &site->line->instructions[index];
+    const cs_insn *instruction = &site->line.instructions[index];
     const cs_x86 *x86 = &instruction->detail->x86;
     bool immediate = x86->op_count == 2 && x86->operands[1].type == X86_OP_IMM;
     *ret = 0;
@@ -182,25 +130,25 @@ static bool stack_moves(const struct site *site, size_t index, int64_t *ret)
 static struct mpiq_call_word stack_before(const struct site *site, size_t index)
 {
     if (!(site->frames[0].known >> RSP & 1))
-        return not_known;
+        return mpiq_word_unknown;
     uint64_t value = site->frames[0].value[RSP];
-    for (size_t i = site->line->count - 1; i-- > index;) {
+    for (size_t i = site->line.count - 1; i-- > index;) {
         int64_t moved;
         if (!stack_moves(site, i, &moved))
-            return not_known;
+            return mpiq_word_unknown;
         value -= (uint64_t)moved;
     }
-    return constant(value);
+    return mpiq_word_constant(value);
 }
 
 static struct mpiq_call_word address_of(const struct site *site, size_t index, const cs_x86_op *operand,
                                         int depth)
 {
     const x86_op_mem *memory = &operand->mem;
-    const cs_insn *instruction = &site->line->instructions[index];
+    const cs_insn *instruction = &site->line.instructions[index];
     if (memory->segment != X86_REG_INVALID)
-        return not_known;
-    struct mpiq_call_word sum = constant((uint64_t)memory->disp);
+        return mpiq_word_unknown;
+    struct mpiq_call_word sum = mpiq_word_constant((uint64_t)memory->disp);
     const unsigned registers[] = {memory->base, memory->index};
     for (int i = 0; i < 2; i++) {
         if (registers[i] == X86_REG_INVALID || registers[i] == X86_REG_RIZ)
@@ -210,12 +158,12 @@ static struct mpiq_call_word address_of(const struct site *site, size_t index, c
         bool second;
         int number = number_of(registers[i], &width, &second);
         if (registers[i] == X86_REG_RIP)
-            part = constant(instruction->address + instruction->size);
+            part = mpiq_word_constant(instruction->address + instruction->size);
         else
-            part = number < 0 || width != 8 ? not_known : register_before(site, index, number, depth);
+            part = number < 0 || width != 8 ? mpiq_word_unknown : register_before(site, index, number, depth);
         if (part.narrow)
-            return not_known;
-        sum = combined(&sum, &part, sum.value + part.value * (i ? (uint64_t)memory->scale : 1));
+            return mpiq_word_unknown;
+        sum = mpiq_word_combined(&sum, &part, sum.value + part.value * (i ? (uint64_t)memory->scale : 1));
     }
     return sum;
 }
@@ -223,9 +171,9 @@ static struct mpiq_call_word address_of(const struct site *site, size_t index, c
 /* Where an instruction writes memory: 0 nowhere, 1 at *address (size bytes), -1 nobody knows where. */
 static int stores(const struct site *site, size_t index, uint64_t *address, uint64_t *size, int depth)
 {
-    const cs_insn *instruction = &site->line->instructions[index];
+    const cs_insn *instruction = &site->line.instructions[index];
     const cs_x86 *x86 = &instruction->detail->x86;
-    if (instruction->id == X86_INS_PUSH || cs_insn_group(site->line->decoder, instruction, CS_GRP_CALL)) {
+    if (instruction->id == X86_INS_PUSH || cs_insn_group(site->line.decoder, instruction, CS_GRP_CALL)) {
         struct mpiq_call_word top = stack_before(site, index);
         *address = top.value - 8;
         *size = 8;
@@ -251,7 +199,7 @@ static int stores(const struct site *site, size_t index, uint64_t *address, uint
 /* Whether nothing from an instruction on, up to the call, may have written those bytes. */
 static bool is_kept(const struct site *site, size_t index, uint64_t address, uint64_t size, int depth)
 {
-    for (size_t i = index; i < site->line->count; i++) {
+    for (size_t i = index; i < site->line.count; i++) {
         uint64_t at = 0, bytes = 0;
         int stored = stores(site, i, &at, &bytes, depth);
         if (stored < 0 || (stored > 0 && at < address + size && address < at + bytes))
@@ -263,45 +211,32 @@ static bool is_kept(const struct site *site, size_t index, uint64_t address, uin
 static struct mpiq_call_word memory_before(const struct site *site, size_t index, const cs_x86_op *operand,
                                            int depth)
 {
-    uint64_t size = operand->size;
-    struct mpiq_call_word word = address_of(site, index, operand, depth);
-    if (!word.known || word.narrow || (size != 1 && size != 2 && size != 4 && size != 8) ||
-        !is_kept(site, index, word.value, size, depth) || word.origin_count == MPIQ_WORD_ORIGINS)
-        return not_known;
-    unsigned char bytes[8];
-    struct mpiq_error *error = mpiq_target_read(site->modules->target, word.value, (size_t)size, bytes);
-    if (error) {
-        mpiq_error_destroy(error);
-        return not_known;
-    }
-    const struct mpiq_words words = {.size = site->modules->word_size,
-                                     .big_endian = site->modules->big_endian};
-    word.origins[word.origin_count++] = (struct mpiq_word_origin){word.value, (uint32_t)size};
-    word.value = mpiq_word_sized(&words, bytes, (int)size);
-    return word;
+    struct mpiq_call_word address = address_of(site, index, operand, depth);
+    bool kept = address.known && !address.narrow && is_kept(site, index, address.value, operand->size, depth);
+    return kept ? mpiq_word_read(site->modules, &address, operand->size) : mpiq_word_unknown;
 }
 
 /* An operand's value, in its own width, the rest zero. */
 static struct mpiq_call_word operand_before(const struct site *site, size_t index, const cs_x86_op *operand,
                                             int depth)
 {
-    struct mpiq_call_word word = not_known;
+    struct mpiq_call_word word = mpiq_word_unknown;
     if (operand->type == X86_OP_IMM)
-        return constant(cut((uint64_t)operand->imm, operand->size));
+        return mpiq_word_constant(mpiq_word_cut((uint64_t)operand->imm, operand->size));
     if (operand->type == X86_OP_MEM)
         return memory_before(site, index, operand, depth);
     if (operand->type != X86_OP_REG)
-        return not_known;
+        return mpiq_word_unknown;
     int width = 0;
     bool second;
     int number = number_of(operand->reg, &width, &second);
     if (number < 0 || second)
-        return not_known;
+        return mpiq_word_unknown;
     word = register_before(site, index, number, depth);
     if (word.narrow && width > 4)
-        return not_known;
+        return mpiq_word_unknown;
     word.narrow = false;
-    word.value = cut(word.value, width);
+    word.value = mpiq_word_cut(word.value, width);
     return word;
 }
 
@@ -310,104 +245,105 @@ static uint64_t shifted(unsigned id, uint64_t value, unsigned by, int width)
     by &= width == 8 ? 63 : 31;
     if (id == X86_INS_SHR)
         return value >> by;
-    return id == X86_INS_SAR ? (uint64_t)((int64_t)extend(value, width) >> by) : value << by;
+    return id == X86_INS_SAR ? (uint64_t)((int64_t)mpiq_word_extend(value, width) >> by) : value << by;
 }
 
 /* What an instruction with a destination register and a source makes of both. */
 static struct mpiq_call_word computed(const struct site *site, size_t index, int depth)
 {
-    const cs_insn *instruction = &site->line->instructions[index];
+    const cs_insn *instruction = &site->line.instructions[index];
     const cs_x86_op *operands = instruction->detail->x86.operands;
     const uint8_t count = instruction->detail->x86.op_count;
     int width = operands[0].size;
-    struct mpiq_call_word a = operand_before(site, index, &operands[0], depth), b = constant(1), word;
+    struct mpiq_call_word a = operand_before(site, index, &operands[0], depth), b = mpiq_word_constant(1),
+                          word;
     if (count > 1)
         b = operand_before(site, index, &operands[1], depth);
     if (count > 1 && operands[1].type == X86_OP_IMM)
-        b = constant((uint64_t)operands[1].imm);
+        b = mpiq_word_constant((uint64_t)operands[1].imm);
     switch (instruction->id) {
     case X86_INS_ADD:
     case X86_INS_INC:
-        word = combined(&a, &b, a.value + b.value);
+        word = mpiq_word_combined(&a, &b, a.value + b.value);
         break;
     case X86_INS_SUB:
     case X86_INS_DEC:
-        word = combined(&a, &b, a.value - b.value);
+        word = mpiq_word_combined(&a, &b, a.value - b.value);
         break;
     case X86_INS_AND:
-        word = combined(&a, &b, a.value & b.value);
+        word = mpiq_word_combined(&a, &b, a.value & b.value);
         break;
     case X86_INS_OR:
-        word = combined(&a, &b, a.value | b.value);
+        word = mpiq_word_combined(&a, &b, a.value | b.value);
         break;
     case X86_INS_XOR:
-        word = combined(&a, &b, a.value ^ b.value);
+        word = mpiq_word_combined(&a, &b, a.value ^ b.value);
         break;
     case X86_INS_SHL:
     case X86_INS_SHR:
     case X86_INS_SAR:
-        word = combined(&a, &b, shifted(instruction->id, a.value, (unsigned)b.value, width));
+        word = mpiq_word_combined(&a, &b, shifted(instruction->id, a.value, (unsigned)b.value, width));
         break;
     case X86_INS_NEG:
-        word = changed(&a, 0 - a.value);
+        word = mpiq_word_changed(&a, 0 - a.value);
         break;
     case X86_INS_NOT:
-        word = changed(&a, ~a.value);
+        word = mpiq_word_changed(&a, ~a.value);
         break;
     case X86_INS_IMUL:
         if (count == 3) {
             a = b;
-            b = constant((uint64_t)operands[2].imm);
+            b = mpiq_word_constant((uint64_t)operands[2].imm);
         }
-        word = count > 1 ? combined(&a, &b, a.value * b.value) : not_known;
+        word = count > 1 ? mpiq_word_combined(&a, &b, a.value * b.value) : mpiq_word_unknown;
         break;
     default:
-        return not_known;
+        return mpiq_word_unknown;
     }
-    word.value = cut(word.value, width);
+    word.value = mpiq_word_cut(word.value, width);
     return word;
 }
 
 /* idiv: the quotient or the remainder of edx:eax by its operand. */
 static struct mpiq_call_word divided(const struct site *site, size_t index, int number, int depth)
 {
-    const cs_x86_op *operand = &site->line->instructions[index].detail->x86.operands[0];
+    const cs_x86_op *operand = &site->line.instructions[index].detail->x86.operands[0];
     if (operand->size != 4)
-        return not_known;
+        return mpiq_word_unknown;
     struct mpiq_call_word low = register_before(site, index, RAX, depth);
     struct mpiq_call_word high = register_before(site, index, RDX, depth);
     struct mpiq_call_word by = operand_before(site, index, operand, depth);
-    struct mpiq_call_word both = combined(&low, &high, 0);
+    struct mpiq_call_word both = mpiq_word_combined(&low, &high, 0);
     int64_t divisor = (int32_t)by.value;
-    int64_t dividend = (int64_t)(cut(high.value, 4) << 32 | cut(low.value, 4));
+    int64_t dividend = (int64_t)(mpiq_word_cut(high.value, 4) << 32 | mpiq_word_cut(low.value, 4));
     /* A quotient that does not fit would have been a fault. */
     if (!both.known || !by.known || divisor == 0 || dividend < INT32_MIN || dividend > INT32_MAX)
-        return not_known;
+        return mpiq_word_unknown;
     uint64_t value = (uint64_t)(number == RAX ? dividend / divisor : dividend % divisor);
-    return combined(&both, &by, cut(value, 4));
+    return mpiq_word_combined(&both, &by, mpiq_word_cut(value, 4));
 }
 
 /* What an instruction that writes a register leaves in it. */
 static struct mpiq_call_word written(const struct site *site, size_t index, int number, int depth)
 {
-    const cs_insn *instruction = &site->line->instructions[index];
+    const cs_insn *instruction = &site->line.instructions[index];
     const cs_x86 *x86 = &instruction->detail->x86;
     const cs_x86_op *operands = x86->operands;
     struct mpiq_call_word word;
     switch (instruction->id) {
     case X86_INS_IDIV:
-        return number == RAX || number == RDX ? divided(site, index, number, depth) : not_known;
+        return number == RAX || number == RDX ? divided(site, index, number, depth) : mpiq_word_unknown;
     case X86_INS_CDQ:
         word = register_before(site, index, RAX, depth);
         if (number != RDX) /* capstone counts rax among what it writes */
-            return number == RAX ? word : not_known;
-        return changed(&word, cut(extend(word.value, 4) >> 32, 4));
+            return number == RAX ? word : mpiq_word_unknown;
+        return mpiq_word_changed(&word, mpiq_word_cut(mpiq_word_extend(word.value, 4) >> 32, 4));
     case X86_INS_CDQE:
         if (number != RAX)
-            return not_known;
+            return mpiq_word_unknown;
         word = register_before(site, index, RAX, depth);
         word.narrow = false;
-        return changed(&word, extend(word.value, 4));
+        return mpiq_word_changed(&word, mpiq_word_extend(word.value, 4));
     default:
         break;
     }
@@ -415,37 +351,49 @@ static struct mpiq_call_word written(const struct site *site, size_t index, int 
     bool second;
     if (x86->op_count < 1 || operands[0].type != X86_OP_REG ||
         number_of(operands[0].reg, &width, &second) != number || width < 4)
-        return not_known;
+        return mpiq_word_unknown;
     switch (instruction->id) {
     case X86_INS_MOV:
     case X86_INS_MOVABS:
         if (operands[1].type == X86_OP_IMM)
-            return constant(cut((uint64_t)operands[1].imm, width));
+            return mpiq_word_constant(mpiq_word_cut((uint64_t)operands[1].imm, width));
         return operand_before(site, index, &operands[1], depth);
     case X86_INS_MOVZX:
         return operand_before(site, index, &operands[1], depth);
     case X86_INS_MOVSX:
     case X86_INS_MOVSXD:
         word = operand_before(site, index, &operands[1], depth);
-        return changed(&word, cut(extend(word.value, operands[1].size), width));
+        return mpiq_word_changed(&word, mpiq_word_cut(mpiq_word_extend(word.value, operands[1].size), width));
     case X86_INS_LEA:
         word = address_of(site, index, &operands[1], depth);
-        return changed(&word, cut(word.value, width));
+        return mpiq_word_changed(&word, mpiq_word_cut(word.value, width));
     case X86_INS_XOR:
     case X86_INS_SUB:
         if (operands[1].type == X86_OP_REG && operands[1].reg == operands[0].reg)
-            return constant(0);
+            return mpiq_word_constant(0);
         return computed(site, index, depth);
     default:
         return computed(site, index, depth);
     }
 }
 
+/* What the frame's function was given in a register, unless it may have written since where that came from:
+   the word is what that memory holds now. */
+static struct mpiq_call_word given_and_kept(const struct site *site, int number, int depth)
+{
+    struct mpiq_call_word word = given(site, number, depth);
+    for (size_t i = 0; i < word.origin_count; i++) {
+        if (!is_kept(site, 0, word.origins[i].address, word.origins[i].size, depth))
+            return mpiq_word_unknown;
+    }
+    return word;
+}
+
 /* A register's value before an instruction of the line. */
 static struct mpiq_call_word register_before(const struct site *site, size_t index, int number, int depth)
 {
     if (depth == 0 || --*site->steps < 0)
-        return not_known;
+        return mpiq_word_unknown;
     if (number == RSP)
         return stack_before(site, index);
     for (size_t i = index; i-- > 0;) {
@@ -460,81 +408,211 @@ static struct mpiq_call_word register_before(const struct site *site, size_t ind
     for (size_t i = 0; i < ARGUMENT_REGISTERS; i++)
         is_argument = is_argument || argument_registers[i] == number;
     if (is_argument)
-        return site->line->from_entry ? given(site, number, depth - 1) : not_known;
-    for (size_t i = index; preserved && i + 1 < site->line->count; i++)
+        return site->line.from_entry ? given_and_kept(site, number, depth - 1) : mpiq_word_unknown;
+    for (size_t i = index; preserved && i + 1 < site->line.count; i++)
         preserved = !writes(site, i, number);
-    return preserved ? constant(site->frames[0].value[number]) : not_known;
+    return preserved ? mpiq_word_constant(site->frames[0].value[number]) : mpiq_word_unknown;
 }
 
 static bool goes_to(const struct site *site, uint64_t callee_pc, int depth)
 {
-    const cs_insn *call = &site->line->instructions[site->line->count - 1];
+    const cs_insn *call = &site->line.instructions[site->line.count - 1];
     const cs_x86_op *to = &call->detail->x86.operands[0];
     struct mpiq_call_word target;
     if (to->type == X86_OP_MEM && to->mem.base == X86_REG_RIP) {
         /* A pointer of the linker's, which nobody else writes. */
-        target = memory_before(site, site->line->count - 1, to, depth);
+        target = memory_before(site, site->line.count - 1, to, depth);
     } else {
-        target = operand_before(site, site->line->count - 1, to, depth);
+        target = operand_before(site, site->line.count - 1, to, depth);
     }
     uint64_t start, end;
     if (!target.known)
         return false;
-    uint64_t address = mpiq_code_destination(site->modules, site->line->decoder, target.value);
+    uint64_t address = mpiq_code_destination(site->modules, site->line.decoder, target.value);
     return mpiq_code_bounds(site->modules, address, &start, &end) && callee_pc > start && callee_pc < end;
+}
+
+/* Reads what is known of the call of the first frame; false: nothing, or it did not go to where callee_pc is.
+ */
+static bool open_site(struct site *site, uint64_t callee_pc, int depth)
+{
+    uint64_t pc = site->frames[0].pc;
+    struct mpiq_module *module = mpiq_modules_at(site->modules, pc - 1);
+    struct mpiq_object *object = module ? mpiq_module_object(site->modules, module) : NULL;
+    struct mpiq_error *error = mpiq_code_line_read(site->modules, pc, &site->line);
+    if (error) {
+        mpiq_error_destroy(error);
+        return false;
+    }
+    if (!goes_to(site, callee_pc, depth)) {
+        mpiq_code_line_deinit(&site->line);
+        return false;
+    }
+    mpiq_object_lock();
+    site->parameters = object ? mpiq_call_parameters_find(object, pc - module->bias) : NULL;
+    mpiq_object_unlock();
+    site->bias = object ? module->bias : 0;
+    return true;
 }
 
 /* What the frame's function was itself given in a register. */
 static struct mpiq_call_word given(const struct site *site, int number, int depth)
 {
-    if (site->level + 1 >= LEVELS_MOST || site->frame_count < 2)
-        return not_known;
-    struct mpiq_code_line line;
-    struct mpiq_error *error = mpiq_code_line_read(site->modules, site->frames[1].pc, &line);
-    if (error) {
-        mpiq_error_destroy(error);
-        return not_known;
+    if (site->level + 1 >= LEVELS_MOST || site->frame_count < 2 || depth <= 0)
+        return mpiq_word_unknown;
+    struct site outer = {.modules = site->modules,
+                         .frames = site->frames + 1,
+                         .frame_count = site->frame_count - 1,
+                         .level = site->level + 1,
+                         .steps = site->steps};
+    struct mpiq_call_word word = mpiq_word_unknown;
+    if (open_site(&outer, site->frames[0].pc, depth)) {
+        word = argument_in(&outer, number, depth);
+        mpiq_code_line_deinit(&outer.line);
     }
-    struct site outer = *site;
-    outer.frames++;
-    outer.frame_count--;
-    outer.level++;
-    outer.line = &line;
-    struct mpiq_call_word word = not_known;
-    if (goes_to(&outer, site->frames[0].pc, depth))
-        word = register_before(&outer, line.count - 1, number, depth);
-    mpiq_code_line_deinit(&line);
     return word;
 }
 
 /* An argument on the stack, by the instruction that put it there: the callee may use its place as it likes.
  */
-static struct mpiq_call_word stack_argument(const struct site *site, size_t position)
+static struct mpiq_call_word pushed(const struct site *site, size_t position)
 {
-    size_t call = site->line->count - 1;
+    size_t call = site->line.count - 1;
     struct mpiq_call_word top = stack_before(site, call);
     if (!top.known)
-        return not_known;
+        return mpiq_word_unknown;
     uint64_t address = top.value + position * 8;
     for (size_t i = call; i-- > 0;) {
         uint64_t at = 0, size = 0;
         int stored = stores(site, i, &at, &size, DEPTH_MOST);
         if (stored < 0)
-            return not_known;
+            return mpiq_word_unknown;
         if (stored == 0 || at >= address + 8 || at + size <= address)
             continue;
-        const cs_insn *instruction = &site->line->instructions[i];
+        const cs_insn *instruction = &site->line.instructions[i];
         const cs_x86_op *operands = instruction->detail->x86.operands;
         const cs_x86_op *from = instruction->id == X86_INS_PUSH ? &operands[0] : &operands[1];
         if (at != address || (size != 8 && size != 4) ||
             (instruction->id != X86_INS_PUSH && instruction->id != X86_INS_MOV))
-            return not_known;
-        struct mpiq_call_word word = from->type == X86_OP_IMM ? constant((uint64_t)from->imm)
+            return mpiq_word_unknown;
+        struct mpiq_call_word word = from->type == X86_OP_IMM ? mpiq_word_constant((uint64_t)from->imm)
                                                               : operand_before(site, i, from, DEPTH_MOST);
         word.narrow = word.narrow || size == 4;
         return word;
     }
-    return not_known;
+    return mpiq_word_unknown;
+}
+
+/* ---- what the debug information says ---- */
+
+/* A register that an expression names. */
+static struct mpiq_call_word at_call(void *argument, uint64_t number)
+{
+    const struct site *site = argument;
+    bool known = site->parameters->as_at_call && number < MPIQ_FRAME_REGISTERS &&
+                 (site->frames[0].known >> number & 1);
+    return known ? mpiq_word_constant(site->frames[0].value[number]) : mpiq_word_unknown;
+}
+
+static struct mpiq_call_word at_entry(void *argument, uint64_t number)
+{
+    const struct site *site = argument;
+    struct mpiq_call_word word = mpiq_word_unknown;
+    for (size_t i = 0; i < ARGUMENT_REGISTERS; i++) {
+        if (argument_registers[i] == (int)number)
+            word = given(site, (int)number, DEPTH_MOST);
+    }
+    /* The function may have written there since, at any place. */
+    return word.origin_count ? mpiq_word_unknown : word;
+}
+
+/* The stack pointer of the frame's caller. */
+static struct mpiq_call_word frame_address(void *argument)
+{
+    const struct site *site = argument;
+    bool known = site->frame_count > 1 && (site->frames[1].known >> RSP & 1);
+    return known ? mpiq_word_constant(site->frames[1].value[RSP]) : mpiq_word_unknown;
+}
+
+static struct mpiq_call_word evaluate(struct site *site, const struct mpiq_expression *expression)
+{
+    const struct mpiq_expression_frame frame = {.modules = site->modules,
+                                                .unit = site->parameters->unit,
+                                                .bias = site->bias,
+                                                .frame_base = site->parameters->frame_base,
+                                                .argument = site,
+                                                .reg = at_call,
+                                                .entry = at_entry,
+                                                .cfa = frame_address,
+                                                .steps = site->steps};
+    return mpiq_expression_evaluate(expression, &frame);
+}
+
+/* The position of an argument on the stack; -1: it is in a register, or nobody knows where. */
+static int64_t position_of(struct site *site, const struct mpiq_expression *place)
+{
+    struct mpiq_call_word top = at_call(site, RSP);
+    if (mpiq_expression_register(place) >= 0)
+        return -1;
+    struct mpiq_call_word address = evaluate(site, place);
+    uint64_t offset = address.value - top.value;
+    bool good = address.known && !address.narrow && !address.origin_count && top.known && offset % 8 == 0;
+    return good && offset < POSITIONS_MOST * 8 ? (int64_t)(offset / 8) : -1;
+}
+
+/* Whether a word came from memory that the callee may use as it likes: its own, and that of arguments. */
+static bool is_of_callee(struct site *site, const struct mpiq_call_word *word)
+{
+    struct mpiq_call_word top = at_call(site, RSP);
+    int64_t words = site->stack_words;
+    for (size_t i = 0; word->origin_count && i < site->parameters->count; i++) {
+        int64_t position = position_of(site, &site->parameters->items[i].place);
+        words = position >= words ? position + 1 : words;
+    }
+    for (size_t i = 0; i < word->origin_count; i++) {
+        uint64_t offset = word->origins[i].address - (top.value - STACK_BELOW);
+        if (!top.known || offset < STACK_BELOW + (uint64_t)words * 8)
+            return true;
+    }
+    return false;
+}
+
+/* What the debug information says of the argument in a register, or at a position on the stack (number -1).
+ */
+static struct mpiq_call_word described(struct site *site, int number, int64_t position)
+{
+    struct mpiq_call_word word = mpiq_word_unknown;
+    bool found = false;
+    mpiq_object_lock();
+    for (size_t i = 0; site->parameters && !found && i < site->parameters->count; i++) {
+        const struct mpiq_call_parameter *parameter = &site->parameters->items[i];
+        found = number >= 0 ? mpiq_expression_register(&parameter->place) == number
+                            : position_of(site, &parameter->place) == position;
+        if (found)
+            word = evaluate(site, &parameter->value);
+    }
+    if (word.known && is_of_callee(site, &word))
+        word = mpiq_word_unknown;
+    mpiq_object_unlock();
+    return word;
+}
+
+/* Of what the code and the debug information say. */
+static struct mpiq_call_word agreed(const struct mpiq_call_word *code, const struct mpiq_call_word *info)
+{
+    if (!code->known || !info->known)
+        return code->known ? *code : *info;
+    /* Of what is an int the debug information leaves the upper half open. */
+    if ((uint32_t)code->value != (uint32_t)info->value)
+        return mpiq_word_unknown;
+    return code->narrow && !info->narrow ? *info : *code;
+}
+
+static struct mpiq_call_word argument_in(struct site *site, int number, int depth)
+{
+    struct mpiq_call_word code = register_before(site, site->line.count - 1, number, depth);
+    struct mpiq_call_word info = described(site, number, -1);
+    return agreed(&code, &info);
 }
 
 void mpiq_call_site_read(struct mpiq_modules *modules, const struct mpiq_frame_registers *frames,
@@ -542,22 +620,20 @@ void mpiq_call_site_read(struct mpiq_modules *modules, const struct mpiq_frame_r
                          struct mpiq_call_word words[MPIQ_CALL_WORDS])
 {
     memset(words, 0, MPIQ_CALL_WORDS * sizeof *words);
-    struct mpiq_code_line line;
-    struct mpiq_error *error =
-        frame_count ? mpiq_code_line_read(modules, frames[0].pc, &line)
-                    : mpiq_error_create(MPIQ_ERROR_NOT_FOUND, "the caller's registers are not known");
-    if (error) {
-        mpiq_error_destroy(error);
-        return;
-    }
     int steps = STEPS_MOST;
-    struct site site = {
-        .modules = modules, .frames = frames, .frame_count = frame_count, .line = &line, .steps = &steps};
-    if (goes_to(&site, callee_pc, DEPTH_MOST)) {
-        for (size_t i = 0; i < count && i < MPIQ_CALL_WORDS; i++)
-            words[i] = i < ARGUMENT_REGISTERS
-                           ? register_before(&site, line.count - 1, argument_registers[i], DEPTH_MOST)
-                           : stack_argument(&site, i - ARGUMENT_REGISTERS);
+    struct site site = {.modules = modules, .frames = frames, .frame_count = frame_count, .steps = &steps};
+    if (!frame_count || !open_site(&site, callee_pc, DEPTH_MOST))
+        return;
+    site.stack_words = count > ARGUMENT_REGISTERS ? (int64_t)(count - ARGUMENT_REGISTERS) : 0;
+    for (size_t i = 0; i < count && i < MPIQ_CALL_WORDS; i++) {
+        if (i < ARGUMENT_REGISTERS) {
+            words[i] = argument_in(&site, argument_registers[i], DEPTH_MOST);
+            continue;
+        }
+        size_t position = i - ARGUMENT_REGISTERS;
+        struct mpiq_call_word code = pushed(&site, position);
+        struct mpiq_call_word info = described(&site, -1, (int64_t)position);
+        words[i] = agreed(&code, &info);
     }
-    mpiq_code_line_deinit(&line);
+    mpiq_code_line_deinit(&site.line);
 }

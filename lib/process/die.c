@@ -150,6 +150,26 @@ bool mpiq_die_offset_or_index(const struct mpiq_debug_unit *unit, Dwarf_Die die,
     return found;
 }
 
+bool mpiq_die_expression(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half name,
+                         const unsigned char **bytes, size_t *size)
+{
+    Dwarf_Half form;
+    Dwarf_Attribute attribute = find_attribute(unit, die, name, &form);
+    if (!attribute)
+        return false;
+    Dwarf_Unsigned length = 0;
+    Dwarf_Ptr start = NULL;
+    Dwarf_Error error = NULL;
+    bool found = form == DW_FORM_exprloc &&
+                 mpiq_dwarf_ok(dwarf_formexprloc(attribute, &length, &start, &error), error) && start;
+    dwarf_dealloc_attribute(attribute);
+    if (found) {
+        *bytes = start;
+        *size = (size_t)length;
+    }
+    return found;
+}
+
 bool mpiq_die_address(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half name, uint64_t *ret)
 {
     Dwarf_Half form;

@@ -38,6 +38,9 @@ bool mpiq_die_number(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Ha
 bool mpiq_die_address(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half attribute, uint64_t *ret);
 bool mpiq_die_reference(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half attribute,
                         struct mpiq_entry *ret);
+/* The bytes of an expression; they are the file's. */
+bool mpiq_die_expression(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half attribute,
+                         const unsigned char **bytes, size_t *size);
 /* Gives the form of the attribute too: an offset or an index of a list of ranges. */
 bool mpiq_die_offset_or_index(const struct mpiq_debug_unit *unit, Dwarf_Die die, Dwarf_Half attribute,
                               Dwarf_Half *form, uint64_t *ret);

@@ -6,17 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/debug_files.h"
 #include "process/die.h"
-#include "process/die_walk.h"
 #include "process/line_table.h"
-#include "process/ranges.h"
+#include "process/scopes.h"
 #include "process/symbols.h"
 #include "process/unit_map.h"
 
-/* Functions inlined into each other; scopes in each other; steps from an inlined function to its name; the
-   addresses remembered for one object. */
-enum { INLINE_LIMIT = 64, SCOPE_LIMIT = 256, ORIGIN_LIMIT = 16, ADDRESS_LIMIT = 1 << 20 };
+/* Steps from an inlined function to its name; the addresses remembered for one object. */
+enum { ORIGIN_LIMIT = 16, ADDRESS_LIMIT = 1 << 20 };
 
 /* What is known about one address. */
 struct place {
@@ -81,59 +78,6 @@ static struct mpiq_line_table *table_of(struct mpiq_lines *lines, struct mpiq_de
     return added->table;
 }
 
-/* The functions around an address, outermost first: a subprogram and what was inlined into it. */
-struct chain {
-    struct mpiq_debug_unit *unit;
-    uint64_t address;
-    struct mpiq_entry functions[INLINE_LIMIT];
-    int count;
-};
-
-static bool is_container(int tag)
-{
-    return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_class_type ||
-           tag == DW_TAG_structure_type;
-}
-
-static bool is_scope(int tag)
-{
-    return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
-           tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
-}
-
-static bool descend(struct chain *chain, Dwarf_Die parent, bool nested, int depth);
-
-/* Whether die or something in it holds the address; then the chain goes on from there. */
-static bool enter(struct chain *chain, Dwarf_Die die, bool nested, int depth)
-{
-    int tag = mpiq_die_tag(chain->unit, die);
-    if (is_container(tag))
-        return descend(chain, die, nested, depth + 1);
-    if (!is_scope(tag))
-        return false;
-    if (!mpiq_ranges_hold(chain->unit, die, chain->address))
-        return nested && tag == DW_TAG_subprogram && descend(chain, die, true, depth + 1);
-    if ((tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) && chain->count < INLINE_LIMIT)
-        chain->functions[chain->count++] = mpiq_die_entry(chain->unit, die);
-    descend(chain, die, false, depth + 1);
-    return true;
-}
-
-/* Goes down from parent along what holds the address.  Functions within functions (Fortran's internal
-   procedures) lie outside their parent's code: `nested` looks there. */
-static bool descend(struct chain *chain, Dwarf_Die parent, bool nested, int depth)
-{
-    Dwarf_Die child = depth <= SCOPE_LIMIT ? mpiq_die_child(chain->unit, parent) : NULL;
-    bool found = false;
-    while (child && !found) {
-        found = enter(chain, child, nested, depth);
-        Dwarf_Die next = found ? NULL : mpiq_die_sibling(chain->unit, child);
-        mpiq_die_free(child);
-        child = next;
-    }
-    return found;
-}
-
 /* The name of the entry, or of what it is an instance of. */
 static const char *name_of(struct mpiq_entry entry, Dwarf_Half attribute)
 {
@@ -188,21 +132,16 @@ static void from_debug_info(struct mpiq_lines *lines, struct mpiq_debug_info *in
     bool has_line = table && mpiq_line_table_find(table, address, &file, &here.line);
     if (has_line)
         here.file = mpiq_line_table_path(table, file);
-    /* Functions of a skeleton are in its split file, lines are not. */
-    struct chain chain = {.unit = unit, .address = address};
-    if (mpiq_debug_split(info, unit))
-        chain.unit = unit->split_unit;
-    _cleanup_die_ Dwarf_Die whole = mpiq_die_first(chain.unit);
-    if (whole && !descend(&chain, whole, false, 0))
-        descend(&chain, whole, true, 0);
-    for (int i = chain.count; i-- > 0;) {
-        here.function = function_name(&chain.functions[i]);
+    struct mpiq_scopes scopes;
+    mpiq_scopes_find(info, unit, address, &scopes);
+    for (int i = scopes.count; i-- > 0;) {
+        here.function = function_name(&scopes.functions[i]);
         here.inlined = i > 0;
         found[(*count)++] = here;
         if (i > 0)
-            call_site(table, &chain.functions[i], &here);
+            call_site(table, &scopes.functions[i], &here);
     }
-    if (!chain.count && has_line)
+    if (!scopes.count && has_line)
         found[(*count)++] = here;
 }
 
@@ -236,6 +175,19 @@ static void lines_deinit(void *memory)
     mpiq_unit_map_deinit(&lines->units);
 }
 
+bool mpiq_lines_scopes(struct mpiq_object *object, uint64_t address, struct mpiq_scopes *ret)
+{
+    struct mpiq_lines *lines =
+        mpiq_object_part(object, MPIQ_OBJECT_LINES, sizeof(struct mpiq_lines), lines_deinit);
+    struct mpiq_debug_info *info = lines ? info_of(object) : NULL;
+    struct mpiq_debug_unit *unit = info ? mpiq_unit_map_find(&lines->units, info, address) : NULL;
+    if (!unit)
+        return false;
+    mpiq_debug_unit_prepare(unit);
+    mpiq_scopes_find(info, unit, address, ret);
+    return ret->count > 0;
+}
+
 const struct mpiq_source_place *mpiq_lines_at(struct mpiq_object *object, uint64_t address, size_t *count)
 {
     struct mpiq_lines *lines =
@@ -244,7 +196,7 @@ const struct mpiq_source_place *mpiq_lines_at(struct mpiq_object *object, uint64
         return NULL;
     struct place *place = &lines->places[slot_of(lines, address)];
     if (!place->lines) {
-        struct mpiq_source_place found[INLINE_LIMIT + 1] = {0};
+        struct mpiq_source_place found[MPIQ_SCOPES_MOST + 1] = {0};
         size_t found_count = 0;
         struct mpiq_debug_info *info = info_of(object);
         if (info)

@@ -8,6 +8,8 @@
 
 #include "process/object.h"
 
+struct mpiq_scopes;
+
 struct mpiq_source_place {
     const char *function; /* NULL if not known */
     const char *file;     /* NULL if not known */
@@ -18,5 +20,9 @@ struct mpiq_source_place {
 /* The functions at address (the object's own), innermost first: at least one entry, whose names the object
    owns; NULL without memory.  Locked. */
 const struct mpiq_source_place *mpiq_lines_at(struct mpiq_object *object, uint64_t address, size_t *count);
+
+/* The entries of the functions around address (the object's own); false: there is no debug information of it.
+   Locked. */
+bool mpiq_lines_scopes(struct mpiq_object *object, uint64_t address, struct mpiq_scopes *ret);
 
 #endif

@@ -12,7 +12,8 @@ from support.built import built
 HERE = pathlib.Path(__file__).resolve().parent
 
 OPTIONS = ["-O0", "-Og", "-O1", "-O2", "-O3", "-Os", "-O0 -s", "-O2 -s", "-O2 -flto", "-O2 -fno-plt",
-           "-O2 -no-pie -fomit-frame-pointer", "-O2 -static"]
+           "-O2 -no-pie -fomit-frame-pointer", "-O2 -static", "-O1 -g", "-O2 -g", "-O3 -g -gdwarf-4", "-Og -g -gsplit-dwarf",
+           "-O2 -g -flto"]
 COMPILERS = ["gcc", "clang"]
 
 
