@@ -134,7 +134,7 @@ static struct mpiq_call_word stack_before(const struct site *site, size_t index)
     uint64_t value = site->frames[0].value[RSP];
     for (size_t i = site->line.count - 1; i-- > index;) {
         int64_t moved;
-        if (!stack_moves(site, i, &moved))
+        if (!stack_moves(site, i, &moved) || (moved && !mpiq_code_has_run(&site->line, i, index)))
             return mpiq_word_unknown;
         value -= (uint64_t)moved;
     }
@@ -396,22 +396,23 @@ static struct mpiq_call_word register_before(const struct site *site, size_t ind
         return mpiq_word_unknown;
     if (number == RSP)
         return stack_before(site, index);
+    /* The callee preserves it, and nothing has written it since. */
+    bool preserved = site->frames[0].known >> number & 1;
+    for (size_t i = index; preserved && i + 1 < site->line.count; i++)
+        preserved = !writes(site, i, number);
+    if (preserved)
+        return mpiq_word_constant(site->frames[0].value[number]);
     for (size_t i = index; i-- > 0;) {
         --*site->steps;
         if (writes(site, i, number))
-            return written(site, i, number, depth - 1);
+            return mpiq_code_has_run(&site->line, i, index) ? written(site, i, number, depth - 1)
+                                                            : mpiq_word_unknown;
     }
-    /* Not written before: what it was at the line's beginning, which it still is if the callee preserves it
-       and nothing has written it since. */
-    bool preserved = site->frames[0].known >> number & 1;
+    /* Not written before: what it was at the line's beginning. */
     bool is_argument = false;
     for (size_t i = 0; i < ARGUMENT_REGISTERS; i++)
         is_argument = is_argument || argument_registers[i] == number;
-    if (is_argument)
-        return site->line.from_entry ? given_and_kept(site, number, depth - 1) : mpiq_word_unknown;
-    for (size_t i = index; preserved && i + 1 < site->line.count; i++)
-        preserved = !writes(site, i, number);
-    return preserved ? mpiq_word_constant(site->frames[0].value[number]) : mpiq_word_unknown;
+    return is_argument && site->line.from_entry ? given_and_kept(site, number, depth - 1) : mpiq_word_unknown;
 }
 
 static bool goes_to(const struct site *site, uint64_t callee_pc, int depth)
@@ -492,7 +493,7 @@ static struct mpiq_call_word pushed(const struct site *site, size_t position)
         const cs_insn *instruction = &site->line.instructions[i];
         const cs_x86_op *operands = instruction->detail->x86.operands;
         const cs_x86_op *from = instruction->id == X86_INS_PUSH ? &operands[0] : &operands[1];
-        if (at != address || (size != 8 && size != 4) ||
+        if (at != address || (size != 8 && size != 4) || !mpiq_code_has_run(&site->line, i, call) ||
             (instruction->id != X86_INS_PUSH && instruction->id != X86_INS_MOV))
             return mpiq_word_unknown;
         struct mpiq_call_word word = from->type == X86_OP_IMM ? mpiq_word_constant((uint64_t)from->imm)

@@ -106,7 +106,9 @@ bool mpiq_code_bounds(struct mpiq_modules *modules, uint64_t address, uint64_t *
     return true;
 }
 
-enum { INSTRUCTION = 1, ENTERED = 2, MAYBE_ENTERED = 4 };
+/* An instruction begins there; code is entered there from nobody knows where, or from behind; what may be a
+   jump table says so; only jumps from before lead there; nothing falls through to there. */
+enum { INSTRUCTION = 1, ENTERED = 2, MAYBE_ENTERED = 4, JUMPED_TO = 8, BEHIND_JUMP = 16 };
 
 /* What a walk through a function learns about the line that leads to `call`. */
 struct walk {
@@ -115,8 +117,8 @@ struct walk {
     uint64_t start, end; /* of the function with the call */
     uint64_t site;       /* where the call returns to */
     uint64_t call;       /* its address; 0: not seen yet */
-    uint8_t *marks; /* of each byte of [start, site): an instruction begins there; code jumps there, or what
-                       may be a jump table says so */
+    uint8_t *marks;      /* of each byte of [start, site) */
+    uint32_t *jump;      /* where the first jump is that leads there from before, less start */
     bool jumps_by_table; /* where to, tables say */
     bool lost;           /* a jump leads nobody knows where */
     uint64_t others[OTHERS_MOST];
@@ -143,6 +145,20 @@ static void mark(struct walk *walk, uint64_t address, uint8_t as)
         walk->marks[address - walk->start] |= as;
 }
 
+static void mark_jump(struct walk *walk, uint64_t from, uint64_t target, bool own)
+{
+    if (target < walk->start || target >= walk->site)
+        return;
+    if (!own || from >= target) {
+        mark(walk, target, ENTERED);
+        return;
+    }
+    uint32_t *jump = &walk->jump[target - walk->start], offset = (uint32_t)(from - walk->start);
+    if (!(walk->marks[target - walk->start] & JUMPED_TO) || offset < *jump)
+        *jump = offset;
+    mark(walk, target, JUMPED_TO);
+}
+
 static bool is_in(const cs_insn *instruction, csh decoder, unsigned group)
 {
     return cs_insn_group(decoder, instruction, group);
@@ -155,7 +171,7 @@ static void take_jump(struct walk *walk, const cs_insn *instruction, bool own)
     const cs_x86_op *to = x86->op_count ? &x86->operands[0] : NULL;
     if (to && to->type == X86_OP_IMM) {
         uint64_t target = (uint64_t)to->imm;
-        mark(walk, target, ENTERED);
+        mark_jump(walk, instruction->address, target, own);
         if (own && (target < walk->start || target >= walk->end))
             add_once(walk, walk->others, OTHERS_MOST, &walk->other_count, target);
         return;
@@ -205,9 +221,10 @@ static bool walk_code(struct walk *walk, uint64_t start, uint64_t end, bool own)
         else if (own)
             take_table_address(walk, instruction);
         /* What follows is reached from elsewhere, or with other registers. */
-        if (own &&
-            (is_call || instruction->id == X86_INS_JMP || is_in(instruction, walk->decoder, CS_GRP_RET)))
+        if (own && is_call)
             mark(walk, behind, ENTERED);
+        if (own && (instruction->id == X86_INS_JMP || is_in(instruction, walk->decoder, CS_GRP_RET)))
+            mark(walk, behind, BEHIND_JUMP);
     }
     cs_free(instruction, 1);
     /* Padding at the end may be anything; before the call everything has to be understood. */
@@ -260,21 +277,56 @@ static struct mpiq_error *find_line(struct walk *walk)
     return NULL;
 }
 
-/* Where the line begins: at the last place before the call where the code is entered; 0: code jumps into the
-   middle of an instruction, so it was not decoded as it runs. */
-static uint64_t find_begin(const struct walk *walk)
+/* Whether code jumps into the middle of an instruction: then it was not decoded as it runs. */
+static bool is_misread(const struct walk *walk)
 {
-    uint64_t begin = walk->start;
     for (uint64_t at = walk->start; at <= walk->call; at++) {
         uint8_t marks = walk->marks[at - walk->start];
-        if (marks & INSTRUCTION) {
-            if (marks & (ENTERED | MAYBE_ENTERED))
-                begin = at;
-        } else if (marks & ENTERED) {
-            return 0;
-        }
+        if (!(marks & INSTRUCTION) && marks & (ENTERED | JUMPED_TO))
+            return true;
+    }
+    return false;
+}
+
+/* Where the line begins: as far before the call as nothing that follows is entered but from the line. */
+static uint64_t find_begin(const struct walk *walk)
+{
+    uint64_t begin = walk->call, first = UINT64_MAX;
+    for (size_t i = (size_t)(walk->call - walk->start) + 1, count = 0; i-- > 0;) {
+        uint8_t marks = walk->marks[i];
+        if (!(marks & INSTRUCTION))
+            continue;
+        if (first >= i)
+            begin = walk->start + i;
+        if (marks & (ENTERED | MAYBE_ENTERED) || (marks & BEHIND_JUMP && !(marks & JUMPED_TO)) ||
+            ++count == LINE_MOST)
+            break;
+        if (marks & JUMPED_TO && walk->jump[i] < first)
+            first = walk->jump[i];
     }
     return begin;
+}
+
+/* Says of each instruction of the line whether all ways to the call lead through it. */
+static bool find_certain(const struct walk *walk, struct mpiq_code_line *line)
+{
+    line->places = calloc(line->count, sizeof *line->places);
+    if (!line->places)
+        return false;
+    uint16_t block = 0;
+    bool behind_jump = false;
+    for (size_t i = 0; i < line->count; i++) {
+        const cs_insn *instruction = &line->instructions[i];
+        block += behind_jump || walk->marks[instruction->address - walk->start] & JUMPED_TO;
+        line->places[i].block = block;
+        behind_jump = is_in(instruction, walk->decoder, CS_GRP_JUMP);
+        const cs_x86_op *to = &instruction->detail->x86.operands[0];
+        if (!behind_jump || to->type != X86_OP_IMM || (uint64_t)to->imm > walk->call)
+            continue;
+        for (size_t j = i + 1; j < line->count && line->instructions[j].address < (uint64_t)to->imm; j++)
+            line->places[j].skipped = true;
+    }
+    return true;
 }
 
 static struct mpiq_error *decode_line(const struct walk *walk, uint64_t begin, struct mpiq_code_line *line)
@@ -292,7 +344,7 @@ static struct mpiq_error *decode_line(const struct walk *walk, uint64_t begin, s
         return mpiq_error_create_address(MPIQ_ERROR_UNSUPPORTED, begin,
                                          "the code from 0x%llx to 0x%llx cannot be followed",
                                          (unsigned long long)begin, (unsigned long long)walk->site);
-    return NULL;
+    return find_certain(walk, line) ? NULL : mpiq_error_no_memory();
 }
 
 struct mpiq_error *mpiq_code_line_read(struct mpiq_modules *modules, uint64_t address,
@@ -305,19 +357,22 @@ struct mpiq_error *mpiq_code_line_read(struct mpiq_modules *modules, uint64_t ad
     if (!address || !mpiq_code_bounds(modules, address - 1, &walk.start, &walk.end))
         return mpiq_error_create_address(MPIQ_ERROR_NOT_FOUND, address, "no function is known at 0x%llx",
                                          (unsigned long long)address);
-    _cleanup_free_ uint8_t *marks = calloc(1, (size_t)(walk.end - walk.start));
+    const size_t size = (size_t)(walk.end - walk.start);
+    _cleanup_free_ uint8_t *marks = calloc(size, sizeof *marks);
+    _cleanup_free_ uint32_t *jump = calloc(size, sizeof *jump);
     struct mpiq_code_line line = {.function = walk.start};
-    if (!marks || cs_open(CS_ARCH_X86, CS_MODE_64, &line.decoder) != CS_ERR_OK)
+    if (!marks || !jump || cs_open(CS_ARCH_X86, CS_MODE_64, &line.decoder) != CS_ERR_OK)
         return mpiq_error_no_memory();
     cs_option(line.decoder, CS_OPT_DETAIL, CS_OPT_ON);
     walk.decoder = line.decoder;
     walk.marks = marks;
+    walk.jump = jump;
     struct mpiq_error *error = find_line(&walk);
-    uint64_t begin = error ? 0 : find_begin(&walk);
-    if (!error && !begin)
+    if (!error && is_misread(&walk))
         error = mpiq_error_create_address(MPIQ_ERROR_CORRUPT, walk.start,
                                           "the function at 0x%llx jumps into its own instructions",
                                           (unsigned long long)walk.start);
+    uint64_t begin = error ? 0 : find_begin(&walk);
     if (!error)
         error = decode_line(&walk, begin, &line);
     if (error) {
@@ -331,6 +386,7 @@ struct mpiq_error *mpiq_code_line_read(struct mpiq_modules *modules, uint64_t ad
 
 void mpiq_code_line_deinit(struct mpiq_code_line *line)
 {
+    free(line->places);
     if (line->instructions)
         cs_free(line->instructions, line->count);
     if (line->decoder)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * code - the machine code that leads to a call: which instructions are certain to have run before it, one
- * after the other.
+ * code - the machine code that leads to a call: which instructions may have run before it, one after the
+ * other, and which of them are certain to have.
  *
- * That is the straight line from the last place where the code may be entered (a branch target, what follows
- * a call, a jump or the function's beginning) to the call.  Branch targets are those of the whole function,
+ * That is the line from the last place where the code may be entered from elsewhere (a branch target, what
+ * follows a call, the function's beginning) to the call.  Within the line code only jumps forward, over
+ * instructions that are then not certain.  Branch targets are those of the whole function,
  * its cold part and its jump tables included; where one cannot be known, there is no line.  Bounds come from
  * .eh_frame_hdr, so that a stripped program is read as any other, or else from symbols.
  *
@@ -20,9 +21,16 @@
 
 #include "process/module.h"
 
+/* Where an instruction stands. */
+struct mpiq_code_place {
+    uint16_t block; /* all of a block's instructions run, or none; of one line */
+    bool skipped;   /* by some way to the call */
+};
+
 struct mpiq_code_line {
     csh decoder;
     cs_insn *instructions; /* the last one is the call */
+    struct mpiq_code_place *places;
     size_t count;
     uint64_t function; /* where the function begins */
     bool from_entry;   /* the line begins there, and nothing jumps back to it */
@@ -40,6 +48,12 @@ bool mpiq_code_bounds(struct mpiq_modules *modules, uint64_t address, uint64_t *
 struct mpiq_error *mpiq_code_line_read(struct mpiq_modules *modules, uint64_t address,
                                        struct mpiq_code_line *ret);
 void mpiq_code_line_deinit(struct mpiq_code_line *line);
+
+/* Whether an instruction has run if a later one has. */
+static inline bool mpiq_code_has_run(const struct mpiq_code_line *line, size_t earlier, size_t later)
+{
+    return !line->places[earlier].skipped || line->places[earlier].block == line->places[later].block;
+}
 
 /* Where code that begins at address goes if it does nothing but jump (a PLT entry), as often as it does so;
    else address itself. */
