@@ -24,6 +24,9 @@ struct tally {
     uint64_t computing; /* threads outside MPI that run */
     uint64_t beside;    /* threads outside MPI that may act, asleep or not */
     uint64_t polling;
+    uint64_t asleep;     /* ranks, outside MPI */
+    uint64_t halted;     /* ranks stopped by a signal */
+    uint64_t traced;     /* ranks that a debugger holds */
     uint64_t unreadable; /* of those read */
     uint64_t working;    /* ranks whose children use the processor, or that read or write files */
     uint64_t known;      /* held threads that may go on by what is known */
@@ -143,9 +146,11 @@ static void add_rank(struct tally *tally, struct mpiq_finder *finder, const stru
     tally->computing += doing->doing == MPIQ_DOING_COMPUTING && rank->thread_count == 0;
     enum mpiq_blocking blocking = mpiq_blocking_call(doing->call);
     tally->inside += doing->doing == MPIQ_DOING_POLLING &&
-                     (mpiq_call_waits_in_window(doing->call) || blocking == MPIQ_BLOCKING_INIT ||
-                      blocking == MPIQ_BLOCKING_FINALIZE);
+                     (mpiq_call_waits_in_window(doing->call) || blocking != MPIQ_BLOCKING_NOT);
     tally->polling += doing->doing == MPIQ_DOING_POLLING;
+    tally->asleep += doing->doing == MPIQ_DOING_ASLEEP && !doing->call;
+    tally->halted += doing->doing == MPIQ_DOING_STOPPED && !rank->traced;
+    tally->traced += doing->doing == MPIQ_DOING_STOPPED && rank->traced;
     bool outside = doing->doing == MPIQ_DOING_ASLEEP || doing->doing == MPIQ_DOING_COMPUTING ||
                    doing->doing == MPIQ_DOING_CALLING;
     tally->working += rank->children_cpu_between_ns >= CHILDREN_WORK_NS || (outside && rank->io_between > 0);
@@ -281,11 +286,42 @@ static void say_stalled(struct mpiq_finder *finder, const struct tally *tally)
                                "nothing has moved for %s, but no rank is proven to be stuck for good", time));
 }
 
-/* Nobody is seen to do anything, whatever may be on its way. */
+/* Ranks asleep or stopped. */
+static uint64_t resting(const struct tally *tally)
+{
+    return tally->asleep + tally->halted + tally->traced;
+}
+
+/* Nobody is seen to do anything, whatever may be on its way, and somebody waits in MPI. */
 static bool all_wait(const struct tally *tally)
 {
-    return !tally->progress && tally->beside == 0 && tally->working == 0 && tally->blocked > 0 &&
-           tally->blocked + tally->inside + tally->finished == tally->read;
+    uint64_t waiting = tally->blocked + tally->inside;
+    return !tally->progress && tally->computing == 0 && tally->working == 0 && waiting > 0 &&
+           waiting + resting(tally) + tally->finished == tally->read;
+}
+
+/* Nobody is in MPI, and nobody does anything: no wait says anything about them. */
+static bool all_rest(const struct tally *tally)
+{
+    return !tally->progress && tally->computing == 0 && tally->working == 0 && resting(tally) > 0 &&
+           resting(tally) + tally->finished == tally->read;
+}
+
+static void say_rest(struct mpiq_finder *finder, const struct tally *tally)
+{
+    if (tally->asleep + tally->traced == 0)
+        say(finder, MPIQ_VERDICT_STALLED,
+            tally->finished > 0 ? "nothing moves: all ranks that have not ended are stopped"
+                                : "nothing moves: all ranks are stopped");
+    else if (who_is_waited_for(finder))
+        say(finder, MPIQ_VERDICT_UNKNOWN, who_is_waited_for(finder));
+    else
+        say(finder, MPIQ_VERDICT_UNKNOWN,
+            WORDS(finder->arena, "cannot tell whether the job hangs: all ranks%s are %s",
+                  tally->finished > 0 ? " that have not ended" : "",
+                  tally->asleep + tally->halted == 0   ? "held by a debugger"
+                  : tally->halted + tally->traced == 0 ? "asleep outside MPI"
+                                                       : "asleep outside MPI, or stopped"));
 }
 
 void mpiq_find_verdict(struct mpiq_finder *finder)
@@ -301,7 +337,10 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
         say(finder, MPIQ_VERDICT_FINISHED, "no rank is in MPI any more");
     } else if (tally.unread.size > 0 || tally.lost) {
         say_unread(finder, &tally);
+    } else if (all_rest(&tally) && (tally.asleep + tally.traced == 0 || !is_stalled(finder, &tally))) {
+        say_rest(finder, &tally);
     } else if (tally.stacks_in_mpi > 0 && tally.stacks + tally.finished == tally.read) {
+        finder->diagnosis->by_stacks = true;
         const char *name = library(finder);
         say(finder, MPIQ_VERDICT_UNKNOWN,
             WORDS(finder->arena, "only stacks%s could be read%s%s%s, so nothing can be proven",
@@ -323,7 +362,9 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
                   what_is_unknown(finder, tally.read == all)));
     } else if (all_wait(&tally) && !who_is_waited_for(finder)) {
         say(finder, MPIQ_VERDICT_UNKNOWN,
-            "all ranks wait in MPI and none moved between the looks, but none is proven to be stuck");
+            resting(&tally) > 0
+                ? "no rank moved between the looks, but none is proven to be stuck"
+                : "all ranks wait in MPI and none moved between the looks, but none is proven to be stuck");
     } else {
         const char *who = tally.progress ? NULL : who_is_waited_for(finder);
         say(finder, MPIQ_VERDICT_RUNNING,

@@ -272,8 +272,7 @@ static bool put_stacks_only(const struct mpiq_page *page, struct mpiq_buffer *te
 {
     const struct mpiq_job_state *job = page->job;
     struct mpiq_library library = mpiq_page_library(page);
-    if (page->diagnosis->verdict != MPIQ_VERDICT_UNKNOWN || !mpiq_source_is_outside(library.source) ||
-        library.source == MPIQ_SOURCE_NONE)
+    if (!page->diagnosis->by_stacks || library.source == MPIQ_SOURCE_NONE)
         return false;
     mpiq_buffer_string(text, library.source == MPIQ_SOURCE_CALLS
                                  ? "only stacks and the arguments of calls could be read ("

@@ -82,6 +82,24 @@ static bool speaks(const struct mpiq_rank_state *state)
     return !mpiq_source_is_outside(state->source);
 }
 
+/* Where no rank's memory names the job, nor its environment, ranks that are gone or could not be read are of
+   the same job as those that were: job 0, whatever the launcher is called here. */
+static void forget_name(const struct mpiq_look_sources *sources, int look)
+{
+    bool unnamed = false;
+    for (size_t i = 0; i < sources->count; i++) {
+        struct mpiq_rank_state **state = state_of_world(sources, i, look);
+        unnamed = unnamed || (state && (*state)->nspace[0] == '\0');
+    }
+    for (size_t i = 0; i < sources->count && unnamed; i++) {
+        struct mpiq_rank_state **state = state_of_world(sources, i, look);
+        if (state) {
+            (*state)->nspace[0] = '\0';
+            (*state)->name.job = 0;
+        }
+    }
+}
+
 struct mpiq_error *mpiq_check_jobs(const struct mpiq_look_sources *sources, int look)
 {
     uint32_t job = 0;
@@ -101,6 +119,8 @@ struct mpiq_error *mpiq_check_jobs(const struct mpiq_look_sources *sources, int 
         voters += state && speaks(*state);
         votes += state && speaks(*state) && (*state)->name.job == job;
     }
+    if (voters == 0)
+        forget_name(sources, look);
     struct mpiq_error *error = NULL;
     for (size_t i = 0; i < sources->count && !error && 2 * votes > voters; i++) {
         struct mpiq_rank_state **state = state_of_world(sources, i, look);

@@ -10,6 +10,7 @@
 #include "base/debug.h"
 #include "base/proc.h"
 #include "base/hash_table.h"
+#include "names/parameters.h"
 #include "session/between.h"
 #include "session/other_hosts.h"
 #include "session/reader_pool.h"
@@ -198,13 +199,25 @@ static struct mpiq_error *look_everywhere(struct mpiq_session *session, int look
     return error;
 }
 
+/* Whether a rank of which nothing but stacks is read is behind MPI_Init: it has a communicator, a request or
+   a window. */
+static bool is_behind_init(const struct mpiq_rank_state *state)
+{
+    for (size_t i = 0; i < state->thread_count; i++) {
+        const char *parameters = mpiq_names_parameters(state->threads[i].mpi_call);
+        if (parameters && strpbrk(parameters, "mqw"))
+            return true;
+    }
+    return false;
+}
+
 /* Whether MPI is up in any rank: then all of them had been started. */
 static bool has_begun(const struct mpiq_look_sources *sources)
 {
     for (size_t i = 0; i < sources->count; i++) {
         for (int look = 0; look < 2; look++) {
             const struct mpiq_rank_state *state = sources->items[i].looks[look];
-            if (state && state->phase >= MPIQ_PHASE_RUNNING)
+            if (state && (state->phase >= MPIQ_PHASE_RUNNING || is_behind_init(state)))
                 return true;
         }
     }

@@ -327,7 +327,8 @@ struct mpiq_note {
 };
 
 struct mpiq_diagnosis {
-    bool ended; /* the job has, by an error: ranks are as they were then */
+    bool ended;     /* the job has, by an error: ranks are as they were then */
+    bool by_stacks; /* unknown because nothing but stacks, and what calls were given, was read */
     enum mpiq_verdict verdict;
     const char *text;              /* the verdict in one sentence: "64 ranks can never go on" */
     struct mpiq_finding *findings; /* most important first */

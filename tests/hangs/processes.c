@@ -106,6 +106,26 @@ CASE(stopped_inside_mpi)
     HANG(MPI_Barrier(WORLD));
 }
 
+/* As a batch system stops a job: between two calls, and inside of one. */
+CASE(all_stopped)
+{
+    MPI_Barrier(WORLD);
+    stop();
+}
+
+CASE(all_stopped_in_a_barrier)
+{
+    int pid = (int)getpid(), pids[16];
+
+    MPI_Allgather(&pid, 1, MPI_INT, pids, 1, MPI_INT, WORLD);
+    if (rank > 0)
+        HANG(MPI_Barrier(WORLD));
+    compute_us(50000);
+    for (int i = size - 1; i > 0; i--)
+        kill(pids[i], SIGSTOP);
+    stop();
+}
+
 /* Rank 0 holds a lock on a file and waits in the barrier; rank 1 wants that lock first. */
 CASE(file_lock_between_ranks)
 {

@@ -510,6 +510,45 @@ static void test_interpreter_lock(void)
     }
 }
 
+/* Nobody acts: whoever is stopped does not go on by itself, whom a debugger holds may, and who sleeps, too.
+ */
+static void test_nobody_acts(void)
+{
+    static const struct {
+        char first, second;
+        bool traced;
+        const char *verdict;
+    } rows[] = {
+        {'T', 'T', false, "stalled: nothing moves: all ranks are stopped"},
+        {'t', 't', true, "unknown: cannot tell whether the job hangs: all ranks are held by a debugger"},
+        {'S', 'S', false, "unknown: cannot tell whether the job hangs: all ranks are asleep outside MPI"},
+        {'S', 'T', false,
+         "unknown: cannot tell whether the job hangs: all ranks are asleep outside MPI, or stopped"},
+        {'Z', 'T', false, "stalled: nothing moves: all ranks that have not ended are stopped"},
+        {'R', 'S', false, "running: no rank is proven to be stuck"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        job_state(&job, 0, rows[i].first);
+        job_state(&job, 1, rows[i].second);
+        for (int look = 0; look < 2; look++)
+            job.states[look][0]->traced = job.states[look][1]->traced = rows[i].traced;
+        struct mpiq_job_state *state;
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+        char *text = NULL;
+        if (asprintf(&text, "%s: %s", mpiq_verdict_word(diagnosis->verdict), diagnosis->text) < 0)
+            abort();
+        CU_ASSERT_STRING_EQUAL(text, rows[i].verdict);
+        if (strcmp(text, rows[i].verdict) != 0)
+            puts(text);
+        free(text);
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(state);
+        job_deinit(&job);
+    }
+}
+
 /* A worker that looks for work now and then is no proof, but nothing moves; one that computes is at work,
    even where it gets little of the processor. */
 static void test_dozing_worker(void)
@@ -537,7 +576,10 @@ static void test_dozing_worker(void)
             job.states[1][0]->threads[1].cpu_ns += rows[i].cpu_ns;
             struct mpiq_job_state *state;
             struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
-            CU_ASSERT_EQUAL(diagnosis->verdict, watched ? rows[i].verdict : MPIQ_VERDICT_RUNNING);
+            bool dozes = rows[i].verdict == MPIQ_VERDICT_STALLED;
+            CU_ASSERT_EQUAL(diagnosis->verdict, watched ? rows[i].verdict
+                                                : dozes ? MPIQ_VERDICT_UNKNOWN
+                                                        : MPIQ_VERDICT_RUNNING);
             mpiq_diagnosis_destroy(diagnosis);
             mpiq_job_state_destroy(state);
             job_deinit(&job);
@@ -735,6 +777,7 @@ int main(void)
         {"idle helper", test_idle_helper},
         {"woken helper", test_woken_helper},
         {"a library's thread", test_library_thread},
+        {"nobody acts", test_nobody_acts},
         {"a dozing worker", test_dozing_worker},
         {"a file lock", test_file_lock},
         {"an interpreter lock", test_interpreter_lock},

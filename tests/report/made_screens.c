@@ -305,6 +305,7 @@ static struct made_job stacks_only(void)
     struct made_job made = job_at(4, places, sizeof places / sizeof *places, MPIQ_SOURCE_STACKS);
     made.diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
     made.diagnosis->text = "only stacks could be read, so nothing can be proven";
+    made.diagnosis->by_stacks = true;
     struct mpiq_finding *finding =
         cause(&made, MPIQ_FINDING_STACKS_DIFFER, "0-3", "", "the ranks are in different MPI calls");
     evidence(&made, finding, "0", NULL, NULL);
