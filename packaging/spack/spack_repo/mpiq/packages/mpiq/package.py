@@ -6,7 +6,7 @@ from spack_repo.builtin.build_systems.meson import MesonPackage
 from spack.package import *
 
 # The clone that this repository of recipes is in.
-CLONE = pathlib.Path(__file__).resolve().parents[5]
+CLONE = pathlib.Path(__file__).resolve().parents[6]
 
 
 class Mpiq(MesonPackage):
@@ -20,6 +20,8 @@ class Mpiq(MesonPackage):
 
     version("main", branch="main")
 
+    variant("otf2", default=True, description="Read and write OTF2 traces")
+
     depends_on("c", type="build")
     depends_on("meson@1:", type="build")
     depends_on("pkgconfig", type="build")
@@ -32,3 +34,7 @@ class Mpiq(MesonPackage):
     depends_on("ncurses")
     depends_on("zlib-api")
     depends_on("zstd")
+    depends_on("otf2@3:", when="+otf2")
+
+    def meson_args(self):
+        return ["-Dotf2=" + ("enabled" if self.spec.satisfies("+otf2") else "disabled")]

@@ -6,7 +6,7 @@ from spack_repo.builtin.packages.openmpi.package import Openmpi as BuiltinOpenmp
 
 from spack.package import *
 
-OMPI_PATCH = pathlib.Path(__file__).resolve().parents[5] / "ompi-patch"
+OMPI_PATCH = pathlib.Path(__file__).resolve().parents[6] / "ompi-patch"
 
 
 class Openmpi(BuiltinOpenmpi):
