@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check-words PROGRAM - runs a program whose calls of given() say what they were given, and holds what can be
- * told from outside against it.
+ * check-words PROGRAM - runs a program whose calls of given.c's functions say what they were given, and holds
+ * what can be told from outside against it.
  *
- * Prints a line for each word that is told wrongly, and at the end "int KNOWN of WORDS", the same of long and
- * pointer, and "CALLS calls, WORDS words, KNOWN known, WRONG wrong"; exits 1 if any was wrong.
+ * Prints a line for each word that is told wrongly, and at the end "KIND KNOWN of WORDS" for each kind of
+ * argument, and "CALLS calls, WORDS words, KNOWN known, WRONG wrong"; exits 1 if any was wrong.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -17,63 +17,80 @@
 #include "process/object.h"
 #include "process/target.h"
 
-enum { WORDS = 12 };
+enum { WORDS_MOST = 12 };
 
-/* Those of which the calling convention says nothing about the upper half. */
-static const bool is_int[WORDS] = {[1] = true, [3] = true, [4] = true, [6] = true, [8] = true, [9] = true};
+enum kind { INT, LONG, POINTER, PEER, TAG, COUNT, TYPE, COMM, BUFFER, STATUS, KINDS };
+static const char *const kind_names[KINDS] = {"int",   "long", "pointer", "peer",   "tag",
+                                              "count", "type", "comm",    "buffer", "status"};
 
-enum type { INT, LONG, POINTER, TYPES };
-static const char *const type_names[TYPES] = {"int", "long", "pointer"};
+/* A function of given.c: its arguments.  Of an int the calling convention says nothing about the upper half.
+ */
+struct shape {
+    const char *function;
+    int count;
+    enum kind kinds[WORDS_MOST];
+    bool is_int[WORDS_MOST];
+};
+
+static const struct shape shapes[] = {
+    {"given",
+     12,
+     {POINTER, INT, LONG, INT, INT, POINTER, INT, LONG, INT, INT, LONG, POINTER},
+     {[1] = true, [3] = true, [4] = true, [6] = true, [8] = true, [9] = true}},
+    {"message", 7, {BUFFER, COUNT, TYPE, PEER, TAG, COMM, STATUS}, {[1] = true, [3] = true, [4] = true}},
+    {"message_", 8, {BUFFER, COUNT, TYPE, PEER, TAG, COMM, STATUS, STATUS}, {false}},
+};
 
 struct sums {
     uint64_t calls, words, known, wrong;
-    uint64_t words_of[TYPES], known_of[TYPES];
+    uint64_t words_of[KINDS], known_of[KINDS];
 };
 
-static enum type type_of(int word)
-{
-    return is_int[word] ? INT : word == 2 || word == 7 || word == 10 ? LONG : POINTER;
-}
-
-static bool read_truth(FILE *from, uint64_t truth[WORDS])
+/* What a call says that it was given, and by how many numbers those are which function; NULL: the end. */
+static const struct shape *read_truth(FILE *from, uint64_t truth[WORDS_MOST])
 {
     char line[512];
+    int count = 0;
     if (!fgets(line, sizeof line, from))
-        return false;
-    char *rest = line;
-    for (int i = 0; i < WORDS; i++) {
-        rest += strspn(rest, " ");
+        return NULL;
+    for (char *rest = line + strspn(line, " "); *rest && *rest != '\n' && count < WORDS_MOST;
+         rest += strspn(rest, " "), count++) {
         if (strncmp(rest, "(nil)", 5) == 0) {
-            truth[i] = 0;
+            truth[count] = 0;
             rest += 5;
             continue;
         }
-        truth[i] = rest[0] == '-' ? (uint64_t)strtoll(rest, &rest, 0) : strtoull(rest, &rest, 0);
+        truth[count] = rest[0] == '-' ? (uint64_t)strtoll(rest, &rest, 0) : strtoull(rest, &rest, 0);
     }
-    return true;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        if (shapes[i].count == count)
+            return &shapes[i];
+    }
+    return NULL;
 }
 
-static size_t callee_of(const struct mpiq_target_stack *stack)
+static size_t callee_of(const struct mpiq_target_stack *stack, const char *function)
 {
     for (size_t i = 0; i < stack->count; i++) {
-        if (stack->frames[i].function && strcmp(stack->frames[i].function, "given") == 0)
+        if (stack->frames[i].function && strcmp(stack->frames[i].function, function) == 0)
             return (size_t)stack->frames[i].own;
     }
     return SIZE_MAX;
 }
 
-static void compare(const struct mpiq_call_word *words, const uint64_t *truth, const char *place,
-                    struct sums *sums)
+static void compare(const struct mpiq_call_word *words, const struct shape *shape, const uint64_t *truth,
+                    const char *place, struct sums *sums)
 {
     sums->calls++;
-    for (int i = 0; i < WORDS; i++) {
+    for (int i = 0; i < shape->count; i++) {
         sums->words++;
-        sums->words_of[type_of(i)]++;
-        if (!words[i].known || (words[i].narrow && !is_int[i]))
+        sums->words_of[shape->kinds[i]]++;
+        if (!words[i].known || (words[i].narrow && !shape->is_int[i]))
             continue;
         sums->known++;
-        sums->known_of[type_of(i)]++;
-        bool same = is_int[i] ? (uint32_t)words[i].value == (uint32_t)truth[i] : words[i].value == truth[i];
+        sums->known_of[shape->kinds[i]]++;
+        bool same =
+            shape->is_int[i] ? (uint32_t)words[i].value == (uint32_t)truth[i] : words[i].value == truth[i];
         if (same)
             continue;
         sums->wrong++;
@@ -82,7 +99,8 @@ static void compare(const struct mpiq_call_word *words, const uint64_t *truth, c
     }
 }
 
-static bool look(pid_t pid, const uint64_t *truth, struct mpiq_target *target, struct sums *sums)
+static bool look(pid_t pid, const struct shape *shape, const uint64_t *truth, struct mpiq_target *target,
+                 struct sums *sums)
 {
     struct mpiq_target_stack stack = {0};
     struct mpiq_error *error = mpiq_target_stack(target, pid, &stack);
@@ -91,7 +109,7 @@ static bool look(pid_t pid, const uint64_t *truth, struct mpiq_target *target, s
         mpiq_error_destroy(error);
         return false;
     }
-    size_t callee = callee_of(&stack);
+    size_t callee = callee_of(&stack, shape->function);
     if (callee != SIZE_MAX) {
         struct mpiq_call_word words[MPIQ_CALL_WORDS];
         char place[64] = "?";
@@ -100,8 +118,8 @@ static bool look(pid_t pid, const uint64_t *truth, struct mpiq_target *target, s
                 snprintf(place, sizeof place, "pc 0x%" PRIx64 " (%s:%d)", stack.frames[i].pc,
                          stack.frames[i].function ? stack.frames[i].function : "?", stack.frames[i].line);
         }
-        mpiq_target_call_words(target, &stack, callee, WORDS, words);
-        compare(words, truth, place, sums);
+        mpiq_target_call_words(target, &stack, callee, (size_t)shape->count, words);
+        compare(words, shape, truth, place, sums);
     }
     mpiq_target_stack_deinit(&stack);
     mpiq_target_forget(target);
@@ -129,11 +147,12 @@ int main(int argc, char **argv)
     FILE *said = fdopen(from[0], "r");
     struct mpiq_target *target = NULL;
     struct sums sums = {0};
-    uint64_t truth[WORDS];
+    uint64_t truth[WORDS_MOST];
+    const struct shape *shape;
     bool good = said != NULL;
-    while (good && read_truth(said, truth)) {
+    while (good && (shape = read_truth(said, truth))) {
         struct mpiq_error *error = target ? NULL : mpiq_target_live_create(pid, false, &target);
-        good = !error && look(pid, truth, target, &sums);
+        good = !error && look(pid, shape, truth, target, &sums);
         mpiq_error_destroy(error);
         if (write(to[1], "\n", 1) != 1)
             break;
@@ -144,8 +163,8 @@ int main(int argc, char **argv)
     waitpid(pid, NULL, 0);
     if (said)
         fclose(said);
-    for (int i = 0; i < TYPES; i++)
-        printf("%s %" PRIu64 " of %" PRIu64 "\n", type_names[i], sums.known_of[i], sums.words_of[i]);
+    for (int i = 0; i < KINDS; i++)
+        printf("%s %" PRIu64 " of %" PRIu64 "\n", kind_names[i], sums.known_of[i], sums.words_of[i]);
     printf("%" PRIu64 " calls, %" PRIu64 " words, %" PRIu64 " known, %" PRIu64 " wrong\n", sums.calls,
            sums.words, sums.known, sums.wrong);
     return !good || sums.wrong || !sums.calls;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* given - the function that generated programs call: says what it was given, and waits to be looked at. */
+/* given - the functions that generated programs call: each says what it was given, and waits to be looked at.
+ */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -17,4 +18,39 @@ int given(void *a, int b, long c, int d, int e, void *f, int g, long h, int i, i
     __asm__ volatile("" : "+m"(a), "+m"(b), "+m"(c), "+m"(d), "+m"(e), "+m"(f), "+m"(g), "+m"(h));
     __asm__ volatile("" : "+m"(i), "+m"(j), "+m"(k), "+m"(l));
     return read(0, &go, 1) == 1 ? (int)(c - h) : 1;
+}
+
+int message(void *buffer, int count, long type, int peer, int tag, void *comm, void *status);
+
+/* Shaped like MPI_Recv. */
+int message(void *buffer, int count, long type, int peer, int tag, void *comm, void *status)
+{
+    char go;
+    printf("%p %d %ld %d %d %p %p\n", buffer, count, type, peer, tag, comm, status);
+    fflush(stdout);
+    buffer = comm = status = &go;
+    count = peer = tag = 17;
+    type = 18;
+    __asm__ volatile(""
+                     : "+m"(buffer), "+m"(count), "+m"(type), "+m"(peer), "+m"(tag), "+m"(comm),
+                       "+m"(status));
+    return read(0, &go, 1) == 1 ? 0 : 1;
+}
+
+void message_(void *buffer, void *count, void *type, void *peer, void *tag, void *comm, void *status,
+              void *ierror);
+
+/* The same from Fortran. */
+void message_(void *buffer, void *count, void *type, void *peer, void *tag, void *comm, void *status,
+              void *ierror)
+{
+    char go;
+    printf("%p %p %p %p %p %p %p %p\n", buffer, count, type, peer, tag, comm, status, ierror);
+    fflush(stdout);
+    buffer = count = type = peer = tag = comm = status = ierror = &go;
+    __asm__ volatile(""
+                     : "+m"(buffer), "+m"(count), "+m"(type), "+m"(peer), "+m"(tag), "+m"(comm),
+                       "+m"(status));
+    if (read(0, &go, 1) != 1)
+        _exit(1);
 }

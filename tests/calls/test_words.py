@@ -37,7 +37,7 @@ def test_no_word_is_wrong(compiler, options, callee, tmp_path):
     source.write_text(generate.program(1 + OPTIONS.index(options)), encoding="utf-8")
     program = source.with_suffix("")
     library = [callee / "given.o"] if "-static" in options else ["-L", callee, "-lgiven", f"-Wl,-rpath,{callee}"]
-    subprocess.run([compiler, "-w", *options.split(), "-o", program, source, *library], check=True)
+    subprocess.run([compiler, "-w", *options.split(), "-o", program, source, *library], check=True, cwd=tmp_path)
     done = subprocess.run([built("tests/calls/check-words"), program], capture_output=True, text=True, check=False)
     sums = re.search(r"(\d+) calls, (\d+) words, (\d+) known, (\d+) wrong", done.stdout)
     assert done.returncode == 0 and sums, done.stdout[-3000:] + done.stderr
