@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "process/unwind.h"
 
+#include <elf.h>
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,11 +186,26 @@ void mpiq_unwinder_destroy(struct mpiq_unwinder *unwinder)
     free(unwinder);
 }
 
+/* elfutils' rules of x86-64 name rax where they mean rbx: it loses rbx unless a function saves it.  Where the
+   other registers that a function preserves came through, its call frame information was there, and has no
+   rule for rbx: it is as it was. */
+static void carry_rbx(const struct mpiq_unwinder *unwinder, struct mpiq_frame_registers *registers)
+{
+    enum { RBX = 3 };
+    const uint32_t others = 0xf000; /* r12 … r15 */
+    const struct mpiq_frame_registers *inner = registers - 1;
+    if (unwinder->layout->machine != EM_X86_64 || unwinder->count == 0 || registers->known >> RBX & 1 ||
+        !(inner->known >> RBX & 1) || (registers->known & others) != others)
+        return;
+    registers->value[RBX] = inner->value[RBX];
+    registers->known |= UINT32_C(1) << RBX;
+}
+
 static int take_frame(Dwfl_Frame *state, void *argument)
 {
     struct mpiq_unwinder *unwinder = argument;
     Dwarf_Addr pc;
-    bool exact;
+    bool exact, all_read = !unwinder->unread;
     if (!dwfl_frame_pc(state, &pc, &exact))
         return -1;
     if (unwinder->count == DEPTH_LIMIT) {
@@ -208,6 +224,8 @@ static int take_frame(Dwfl_Frame *state, void *argument)
         registers->value[i] = value;
         registers->known |= UINT32_C(1) << i;
     }
+    if (all_read)
+        carry_rbx(unwinder, registers);
     unwinder->exact[unwinder->count++] = exact;
     return DWARF_CB_OK;
 }
