@@ -371,6 +371,39 @@ static bool are_comparable(const struct mpiq_job_rank *old, const struct mpiq_lo
            (same && (old->problem_count == state->problem_count || changes(before, now) & moved));
 }
 
+static bool has_text(const mpiq_string_id *texts, size_t count, mpiq_string_id text)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (texts[i] == text)
+            return true;
+    }
+    return false;
+}
+
+/* What one of two looks could not read, and the other could.  False without memory. */
+static bool why_not_comparable(const struct mpiq_adding *adding, mpiq_string_id *ret)
+{
+    struct mpiq_job_state *job = adding->job;
+    enum { MOST = 32 };
+    mpiq_string_id texts[2][MOST];
+    size_t counts[2] = {0};
+    for (uint32_t i = 0; i < adding->old->problem_count && i < MOST; i++)
+        texts[0][counts[0]++] = job->problems[adding->old->first_problem + i].text;
+    for (size_t i = 0; i < adding->state->problem_count && i < MOST; i++) {
+        if (!mpiq_job_intern(job, adding->state->problems[i].text, &texts[1][counts[1]++]))
+            return false;
+    }
+    for (int look = 0; look < 2; look++) {
+        for (size_t i = 0; i < counts[look]; i++) {
+            if (!has_text(texts[!look], counts[!look], texts[look][i])) {
+                *ret = texts[look][i];
+                return true;
+            }
+        }
+    }
+    return mpiq_job_intern(job, "two looks at it did not see the same parts of its MPI library", ret);
+}
+
 /* Of a rank without a name its process alone is known. */
 static uint64_t rank_hash(uint64_t name, int32_t pid, const char *host)
 {
@@ -502,6 +535,9 @@ struct mpiq_error *mpiq_job_state_add(struct mpiq_job_state *job, int look,
     struct mpiq_look_marks *before = &job->builder->marks[row];
     adding.comparable = rank.looks && !first_unread && are_comparable(&rank, before, state, &marks);
     rank.changed = adding.comparable ? changes(before, &marks) : 0;
+    if (rank.looks && !adding.comparable && !rank.unread_because &&
+        !why_not_comparable(&adding, &rank.unread_because))
+        return no_memory();
     rank.unread = rank.unread || (rank.looks && !adding.comparable);
     bool same = adding.comparable && memcmp(before, &marks, sizeof marks) == 0 && !has_polled(state);
     rank.looks = (uint8_t)(look | (adding.comparable ? rank.looks : 0));

@@ -211,6 +211,7 @@ void mpiq_reader_pool_destroy(struct mpiq_reader_pool *pool)
     free(pool->readers);
     free(pool->failed);
     free(pool->late);
+    free(pool->torn);
     free(pool->reader_of);
     free(pool->held);
     free(pool);
@@ -222,11 +223,13 @@ static struct mpiq_error *make_room(struct mpiq_reader_pool *pool, size_t count)
         return NULL;
     bool *failed = calloc(count + 1, sizeof *failed);
     uint8_t *late = calloc(count + 1, sizeof *late);
+    uint8_t *torn = calloc(count + 1, sizeof *torn);
     size_t *reader_of = calloc(count + 1, sizeof *reader_of);
     int64_t *held = calloc(count + 1, sizeof *held);
-    if (!failed || !late || !reader_of || !held) {
+    if (!failed || !late || !torn || !reader_of || !held) {
         free(failed);
         free(late);
+        free(torn);
         free(reader_of);
         free(held);
         return mpiq_error_no_memory();
@@ -235,10 +238,12 @@ static struct mpiq_error *make_room(struct mpiq_reader_pool *pool, size_t count)
         reader_of[i] = MPIQ_NO_READER;
     free(pool->failed);
     free(pool->late);
+    free(pool->torn);
     free(pool->reader_of);
     free(pool->held);
     pool->failed = failed;
     pool->late = late;
+    pool->torn = torn;
     pool->reader_of = reader_of;
     pool->held = held;
     pool->source_count = count;
@@ -275,6 +280,7 @@ struct mpiq_error *mpiq_reader_pool_look(struct mpiq_reader_pool *pool, struct m
     pool->done = 0;
     pool->last_answer = 0;
     memset(pool->late, 0, count * sizeof *pool->late);
+    memset(pool->torn, 0, count * sizeof *pool->torn);
     if (look == 1) {
         memset(pool->held, 0, count * sizeof *pool->held);
         memset(pool->failed, 0, count * sizeof *pool->failed);

@@ -167,6 +167,29 @@ static const char *missing_memory(const struct mpiq_error *error, const struct m
     return NULL;
 }
 
+/* Whether a part of it makes no sense.  Of a library in motion this may be because it moved while it was
+   read: it is read again, a few times. */
+static bool is_torn(struct mpiq_reader_pool *pool, size_t index, const struct mpiq_rank_state *state)
+{
+    enum { MOST = 2, SECONDS = 3 }; /* times, and after the look began */
+    if (mpiq_pool_source(pool, index)->path || state->gone || pool->torn[index] == MOST ||
+        mpiq_monotonic_ns() > pool->begin + SECONDS * MPIQ_SECOND_NS)
+        return false;
+    for (size_t i = 0; i < state->problem_count; i++) {
+        const struct mpiq_problem *problem = &state->problems[i];
+        bool constant =
+            problem->what && (strcmp(problem->what, "layout") == 0 || strcmp(problem->what, "identity") == 0);
+        if (!constant && (problem->code == MPIQ_ERROR_CORRUPT || problem->code == MPIQ_ERROR_UNMAPPED ||
+                          problem->code == MPIQ_ERROR_SHORT)) {
+            mpiq_debug("look", "process %d is read again: %s", (int)mpiq_pool_source(pool, index)->pid,
+                       problem->text);
+            pool->torn[index]++;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The answer to a task, which has been taken; alone: nothing else was asked beside it. */
 static struct mpiq_error *take_answer(struct mpiq_reader_pool *pool, struct mpiq_pooled_reader *reader,
                                       const struct mpiq_reader_task *task, bool alone,
@@ -183,6 +206,11 @@ static struct mpiq_error *take_answer(struct mpiq_reader_pool *pool, struct mpiq
         mpiq_debug("look", "process %d is read again: %s", (int)source->pid, unread->text);
         mpiq_rank_state_destroy(mpiq_steal(*ret));
         pool->progress[task->index] = MPIQ_SOURCE_SUSPECT;
+        return NULL;
+    }
+    if (!error && is_torn(pool, task->index, *ret)) {
+        mpiq_rank_state_destroy(mpiq_steal(*ret));
+        pool->progress[task->index] = MPIQ_SOURCE_WAITING;
         return NULL;
     }
     const char *missing = missing_memory(error, *ret);

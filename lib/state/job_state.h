@@ -360,7 +360,7 @@ struct mpiq_job_rank {
     uint32_t call_count;
     uint32_t first_problem;
     uint32_t problem_count;
-    mpiq_string_id unread_because; /* 0: its two looks cannot be compared */
+    mpiq_string_id unread_because; /* 0: nobody knows */
     uint32_t first_fact;           /* in facts */
     uint32_t fact_count;
     int64_t lost_facts;  /* calls that no fact counts */

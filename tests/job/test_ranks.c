@@ -510,6 +510,30 @@ static void test_interpreter_lock(void)
     }
 }
 
+/* One of the looks could not read what the other one could: the answer says what. */
+static void test_torn_look(void)
+{
+    for (int look = 0; look < 2; look++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        job_recv(&job, 0, WORLD, 1, 7);
+        job_recv(&job, 1, WORLD, 0, 7);
+        for (int both = 0; both < 2; both++)
+            mpiq_rank_state_problem(job.states[both][1], "layout",
+                                    mpiq_error_create(MPIQ_ERROR_CORRUPT, "old"));
+        mpiq_rank_state_problem(job.states[look][1], "queues",
+                                mpiq_error_create(MPIQ_ERROR_CORRUPT, "the list of requests changed"));
+        struct mpiq_job_state *state;
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+        CU_ASSERT_EQUAL(diagnosis->verdict, MPIQ_VERDICT_UNKNOWN);
+        CU_ASSERT_STRING_EQUAL(diagnosis->text, "cannot tell whether the job hangs: rank 1 could not be read "
+                                                "(the list of requests changed)");
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(state);
+        job_deinit(&job);
+    }
+}
+
 /* Nobody acts: whoever is stopped does not go on by itself, whom a debugger holds may, and who sleeps, too.
  */
 static void test_nobody_acts(void)
@@ -777,6 +801,7 @@ int main(void)
         {"idle helper", test_idle_helper},
         {"woken helper", test_woken_helper},
         {"a library's thread", test_library_thread},
+        {"torn look", test_torn_look},
         {"nobody acts", test_nobody_acts},
         {"a dozing worker", test_dozing_worker},
         {"a file lock", test_file_lock},

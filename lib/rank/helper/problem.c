@@ -73,7 +73,10 @@ void mpiq_reading_problem(struct mpiq_reading *reading, const char *what, int co
     } else if (code == mqs_ok) {
         add_problem(reading, what, mpiq_error_create(MPIQ_ERROR_CORRUPT, "%s", doing));
     } else {
-        add_problem(reading, what, mpiq_error_create(MPIQ_ERROR_UNSUPPORTED, "%s: %s", doing, text));
+        bool wrong = code >= mqs_first_user_code && strcmp(what, "library") != 0;
+        add_problem(
+            reading, what,
+            mpiq_error_create(wrong ? MPIQ_ERROR_CORRUPT : MPIQ_ERROR_UNSUPPORTED, "%s: %s", doing, text));
     }
 }
 
