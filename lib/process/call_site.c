@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "process/call_site.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "process/call_parameters.h"
@@ -8,13 +9,16 @@
 #include "process/code.h"
 
 /* A chain of wrappers that pass on what they were given; expressions; steps for all words of one call. */
-enum { LEVELS_MOST = 4, DEPTH_MOST = 48, STEPS_MOST = 20000 };
+enum { LEVELS_MOST = 4, DEPTH_MOST = 48, STEPS_MOST = 100000 };
 
 /* Words of one call on the stack; bytes below the stack pointer that its callees have. */
 enum { POSITIONS_MOST = 64, STACK_BELOW = 1 << 20 };
 
 /* DWARF numbers of x86-64. */
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12, R13, R14, R15, RIP };
+
+/* Whether an instruction that jumps may skip has run. */
+enum state { NOT_ASKED, RAN, DID_NOT_RUN, NOBODY_KNOWS };
 
 static const int argument_registers[] = {RDI, RSI, RDX, RCX, R8, R9};
 #define ARGUMENT_REGISTERS (sizeof argument_registers / sizeof *argument_registers)
@@ -26,7 +30,11 @@ struct site {
     struct mpiq_code_line line;
     const struct mpiq_call_parameters *parameters; /* NULL: the debug information says nothing */
     uint64_t bias;                                 /* of the file that has it */
-    int64_t stack_words;                           /* that the call was given on the stack, at least */
+    /* Of each instruction of the line, of the first of a block: whether it has run (enum state), once asked.
+     */
+    uint8_t *states;
+    struct mpiq_call_word *control; /* a word from where the answers came from */
+    int64_t stack_words;            /* that the call was given on the stack, at least */
     int level;
     int *steps;
 };
@@ -91,7 +99,22 @@ static bool writes(const struct site *site, size_t index, int number)
     return false;
 }
 
+static bool writes_flags(const struct site *site, size_t index)
+{
+    cs_regs read, written;
+    uint8_t read_count = 0, written_count = 0;
+    if (cs_regs_access(site->line.decoder, &site->line.instructions[index], read, &read_count, written,
+                       &written_count) != CS_ERR_OK)
+        return true;
+    for (uint8_t i = 0; i < written_count; i++) {
+        if (written[i] == X86_REG_EFLAGS)
+            return true;
+    }
+    return false;
+}
+
 static struct mpiq_call_word register_before(const struct site *site, size_t index, int number, int depth);
+static struct mpiq_call_word byte_before(const struct site *site, size_t index, int number, int depth);
 static struct mpiq_call_word given(const struct site *site, int number, int depth);
 static struct mpiq_call_word argument_in(struct site *site, int number, int depth);
 
@@ -232,6 +255,8 @@ static struct mpiq_call_word operand_before(const struct site *site, size_t inde
     int number = number_of(operand->reg, &width, &second);
     if (number < 0 || second)
         return mpiq_word_unknown;
+    if (width == 1)
+        return byte_before(site, index, number, depth);
     word = register_before(site, index, number, depth);
     if (word.narrow && width > 4)
         return mpiq_word_unknown;
@@ -323,6 +348,217 @@ static struct mpiq_call_word divided(const struct site *site, size_t index, int 
     return mpiq_word_combined(&both, &by, mpiq_word_cut(value, 4));
 }
 
+/* ---- conditions ---- */
+
+enum condition {
+    EQUAL,
+    NOT_EQUAL,
+    LESS,
+    NOT_LESS,
+    LESS_OR_EQUAL,
+    GREATER,
+    BELOW,
+    NOT_BELOW,
+    BELOW_OR_EQUAL,
+    ABOVE,
+    NEGATIVE,
+    NOT_NEGATIVE,
+    CONDITIONS
+};
+
+/* What a conditional instruction asks; CONDITIONS: it is none, or asks for something else. */
+static enum condition condition_of(unsigned id)
+{
+    static const uint16_t instructions[CONDITIONS][3] = {
+        [EQUAL] = {X86_INS_JE, X86_INS_SETE, X86_INS_CMOVE},
+        [NOT_EQUAL] = {X86_INS_JNE, X86_INS_SETNE, X86_INS_CMOVNE},
+        [LESS] = {X86_INS_JL, X86_INS_SETL, X86_INS_CMOVL},
+        [NOT_LESS] = {X86_INS_JGE, X86_INS_SETGE, X86_INS_CMOVGE},
+        [LESS_OR_EQUAL] = {X86_INS_JLE, X86_INS_SETLE, X86_INS_CMOVLE},
+        [GREATER] = {X86_INS_JG, X86_INS_SETG, X86_INS_CMOVG},
+        [BELOW] = {X86_INS_JB, X86_INS_SETB, X86_INS_CMOVB},
+        [NOT_BELOW] = {X86_INS_JAE, X86_INS_SETAE, X86_INS_CMOVAE},
+        [BELOW_OR_EQUAL] = {X86_INS_JBE, X86_INS_SETBE, X86_INS_CMOVBE},
+        [ABOVE] = {X86_INS_JA, X86_INS_SETA, X86_INS_CMOVA},
+        [NEGATIVE] = {X86_INS_JS, X86_INS_SETS, X86_INS_CMOVS},
+        [NOT_NEGATIVE] = {X86_INS_JNS, X86_INS_SETNS, X86_INS_CMOVNS},
+    };
+    for (int i = 0; i < CONDITIONS; i++) {
+        for (int j = 0; j < 3; j++) {
+            if (instructions[i][j] == id)
+                return (enum condition)i;
+        }
+    }
+    return CONDITIONS;
+}
+
+static bool holds(enum condition condition, uint64_t a, uint64_t b, int width)
+{
+    int64_t left = (int64_t)mpiq_word_extend(a, width), right = (int64_t)mpiq_word_extend(b, width);
+    switch (condition) {
+    case EQUAL:
+        return a == b;
+    case NOT_EQUAL:
+        return a != b;
+    case LESS:
+        return left < right;
+    case NOT_LESS:
+        return left >= right;
+    case LESS_OR_EQUAL:
+        return left <= right;
+    case GREATER:
+        return left > right;
+    case BELOW:
+        return a < b;
+    case NOT_BELOW:
+        return a >= b;
+    case BELOW_OR_EQUAL:
+        return a <= b;
+    case ABOVE:
+        return a > b;
+    default:
+        return ((int64_t)mpiq_word_extend(a - b, width) < 0) == (condition == NEGATIVE);
+    }
+}
+
+/* What the comparison at index says of a condition: a word that is 0 or 1. */
+static struct mpiq_call_word compared(const struct site *site, size_t index, enum condition condition,
+                                      int depth)
+{
+    const cs_insn *instruction = &site->line.instructions[index];
+    const cs_x86_op *operands = instruction->detail->x86.operands;
+    const unsigned id = instruction->id;
+    if (condition == CONDITIONS ||
+        (id != X86_INS_CMP && id != X86_INS_SUB && id != X86_INS_TEST && id != X86_INS_AND))
+        return mpiq_word_unknown;
+    int width = operands[0].size;
+    struct mpiq_call_word a = operand_before(site, index, &operands[0], depth);
+    struct mpiq_call_word b = operands[1].type == X86_OP_IMM
+                                  ? mpiq_word_constant(mpiq_word_cut((uint64_t)operands[1].imm, width))
+                                  : operand_before(site, index, &operands[1], depth);
+    uint64_t left = mpiq_word_cut(a.value, width), right = mpiq_word_cut(b.value, width);
+    if (id == X86_INS_TEST || id == X86_INS_AND) {
+        left &= right;
+        right = 0;
+    }
+    return mpiq_word_combined(&a, &b, holds(condition, left, right, width));
+}
+
+/* Whether the condition of an instruction holds there. */
+static struct mpiq_call_word condition_before(const struct site *site, size_t index, int depth)
+{
+    const enum condition condition = condition_of(site->line.instructions[index].id);
+    for (size_t i = index; depth > 0 && i-- > 0;) {
+        if (--*site->steps < 0)
+            break;
+        if (writes_flags(site, i))
+            return mpiq_code_has_run(&site->line, i, index) ? compared(site, i, condition, depth - 1)
+                                                            : mpiq_word_unknown;
+    }
+    return mpiq_word_unknown;
+}
+
+/* Notes where a decision came from; false: from too many places. */
+static bool note_control(const struct site *site, const struct mpiq_call_word *word)
+{
+    *site->control = mpiq_word_combined(site->control, word, 0);
+    return site->control->known;
+}
+
+static enum state has_run(const struct site *site, size_t index, int depth);
+
+/* Whether code has gone from the instruction at index to the next (or, taken, to where it jumps). */
+static enum state has_gone(const struct site *site, size_t index, bool taken, int depth)
+{
+    const cs_insn *instruction = &site->line.instructions[index];
+    enum state state = has_run(site, index, depth);
+    bool jumps = cs_insn_group(site->line.decoder, instruction, CS_GRP_JUMP);
+    if (cs_insn_group(site->line.decoder, instruction, CS_GRP_RET) || instruction->id == X86_INS_JMP)
+        return taken ? state : DID_NOT_RUN;
+    if (state == DID_NOT_RUN || !jumps)
+        return state;
+    struct mpiq_call_word condition = condition_before(site, index, depth);
+    if (!condition.known || !note_control(site, &condition))
+        return NOBODY_KNOWS;
+    return (condition.value != 0) == taken ? state : DID_NOT_RUN;
+}
+
+/* Of two ways to a place. */
+static enum state either(enum state a, enum state b)
+{
+    if (a == RAN || b == RAN)
+        return RAN;
+    return a == DID_NOT_RUN && b == DID_NOT_RUN ? DID_NOT_RUN : NOBODY_KNOWS;
+}
+
+static enum state decide(const struct site *site, size_t first, int depth)
+{
+    const cs_insn *instructions = site->line.instructions;
+    enum state state = first ? has_gone(site, first - 1, false, depth) : NOBODY_KNOWS;
+    for (size_t i = 0; i < first && state != RAN; i++) {
+        const cs_x86_op *to = &instructions[i].detail->x86.operands[0];
+        if (cs_insn_group(site->line.decoder, &instructions[i], CS_GRP_JUMP) && to->type == X86_OP_IMM &&
+            (uint64_t)to->imm == instructions[first].address)
+            state = either(state, has_gone(site, i, true, depth));
+    }
+    return state;
+}
+
+/* Whether an instruction has run, which is decided by the conditions of the jumps before it. */
+static enum state has_run(const struct site *site, size_t index, int depth)
+{
+    const struct mpiq_code_place *places = site->line.places;
+    size_t first = index;
+    if (!places[index].skipped)
+        return RAN;
+    if (depth <= 0 || --*site->steps < 0)
+        return NOBODY_KNOWS;
+    while (first > 0 && places[first - 1].block == places[index].block)
+        first--;
+    if (site->states[first] == NOT_ASKED)
+        site->states[first] = (uint8_t)decide(site, first, depth - 1);
+    return site->control->known ? site->states[first] : NOBODY_KNOWS;
+}
+
+/* setcc: the lowest byte of a register is 0 or 1. */
+static bool sets_byte(const struct site *site, size_t index, int number)
+{
+    const cs_insn *instruction = &site->line.instructions[index];
+    const cs_x86 *x86 = &instruction->detail->x86;
+    int width = 0;
+    bool second = false;
+    return x86->op_count == 1 && x86->operands[0].type == X86_OP_REG &&
+           number_of(x86->operands[0].reg, &width, &second) == number && width == 1 && !second &&
+           condition_of(instruction->id) != CONDITIONS;
+}
+
+/* The lowest byte of a register. */
+static struct mpiq_call_word byte_before(const struct site *site, size_t index, int number, int depth)
+{
+    for (size_t i = index; depth > 0 && i-- > 0;) {
+        if (--*site->steps < 0)
+            break;
+        if (!writes(site, i, number))
+            continue;
+        if (!sets_byte(site, i, number) || !mpiq_code_has_run(&site->line, i, index))
+            break;
+        return condition_before(site, i, depth - 1);
+    }
+    struct mpiq_call_word word = register_before(site, index, number, depth);
+    return mpiq_word_changed(&word, mpiq_word_cut(word.value, 1));
+}
+
+/* cmov. */
+static struct mpiq_call_word chosen(const struct site *site, size_t index, int depth)
+{
+    const cs_x86_op *operands = site->line.instructions[index].detail->x86.operands;
+    struct mpiq_call_word condition = condition_before(site, index, depth);
+    if (!condition.known)
+        return mpiq_word_unknown;
+    struct mpiq_call_word word = operand_before(site, index, &operands[condition.value ? 1 : 0], depth);
+    return mpiq_word_combined(&word, &condition, word.value);
+}
+
 /* What an instruction that writes a register leaves in it. */
 static struct mpiq_call_word written(const struct site *site, size_t index, int number, int depth)
 {
@@ -349,6 +585,11 @@ static struct mpiq_call_word written(const struct site *site, size_t index, int 
     }
     int width = 0;
     bool second;
+    if (sets_byte(site, index, number)) {
+        struct mpiq_call_word byte = condition_before(site, index, depth);
+        word = register_before(site, index, number, depth);
+        return mpiq_word_combined(&word, &byte, (word.value & ~UINT64_C(0xff)) | byte.value);
+    }
     if (x86->op_count < 1 || operands[0].type != X86_OP_REG ||
         number_of(operands[0].reg, &width, &second) != number || width < 4)
         return mpiq_word_unknown;
@@ -373,6 +614,8 @@ static struct mpiq_call_word written(const struct site *site, size_t index, int 
             return mpiq_word_constant(0);
         return computed(site, index, depth);
     default:
+        if (x86->op_count == 2 && condition_of(instruction->id) != CONDITIONS)
+            return chosen(site, index, depth);
         return computed(site, index, depth);
     }
 }
@@ -389,6 +632,15 @@ static struct mpiq_call_word given_and_kept(const struct site *site, int number,
     return word;
 }
 
+static bool is_argument(int number)
+{
+    for (size_t i = 0; i < ARGUMENT_REGISTERS; i++) {
+        if (argument_registers[i] == number)
+            return true;
+    }
+    return false;
+}
+
 /* A register's value before an instruction of the line. */
 static struct mpiq_call_word register_before(const struct site *site, size_t index, int number, int depth)
 {
@@ -402,17 +654,25 @@ static struct mpiq_call_word register_before(const struct site *site, size_t ind
         preserved = !writes(site, i, number);
     if (preserved)
         return mpiq_word_constant(site->frames[0].value[number]);
-    for (size_t i = index; i-- > 0;) {
+    bool decided = false;
+    struct mpiq_call_word word = mpiq_word_unknown;
+    size_t i = index;
+    while (i-- > 0) {
         --*site->steps;
-        if (writes(site, i, number))
-            return mpiq_code_has_run(&site->line, i, index) ? written(site, i, number, depth - 1)
-                                                            : mpiq_word_unknown;
+        if (!writes(site, i, number))
+            continue;
+        enum state state = mpiq_code_has_run(&site->line, i, index) ? RAN : has_run(site, i, depth - 1);
+        decided = decided || !mpiq_code_has_run(&site->line, i, index);
+        if (state == RAN)
+            word = written(site, i, number, depth - 1);
+        if (state != DID_NOT_RUN)
+            break;
     }
     /* Not written before: what it was at the line's beginning. */
-    bool is_argument = false;
-    for (size_t i = 0; i < ARGUMENT_REGISTERS; i++)
-        is_argument = is_argument || argument_registers[i] == number;
-    return is_argument && site->line.from_entry ? given_and_kept(site, number, depth - 1) : mpiq_word_unknown;
+    if (i == SIZE_MAX && site->line.from_entry && is_argument(number))
+        word = given_and_kept(site, number, depth - 1);
+    /* What decided is as much as what was computed from. */
+    return decided ? mpiq_word_combined(&word, site->control, word.value) : word;
 }
 
 static bool goes_to(const struct site *site, uint64_t callee_pc, int depth)
@@ -433,8 +693,14 @@ static bool goes_to(const struct site *site, uint64_t callee_pc, int depth)
     return mpiq_code_bounds(site->modules, address, &start, &end) && callee_pc > start && callee_pc < end;
 }
 
-/* Reads what is known of the call of the first frame; false: nothing, or it did not go to where callee_pc is.
- */
+static void close_site(struct site *site)
+{
+    free(site->states);
+    mpiq_code_line_deinit(&site->line);
+}
+
+/* Reads what is known of the call of the first frame, for close_site; false: nothing, or it did not go to
+   where callee_pc is. */
 static bool open_site(struct site *site, uint64_t callee_pc, int depth)
 {
     uint64_t pc = site->frames[0].pc;
@@ -445,8 +711,9 @@ static bool open_site(struct site *site, uint64_t callee_pc, int depth)
         mpiq_error_destroy(error);
         return false;
     }
-    if (!goes_to(site, callee_pc, depth)) {
-        mpiq_code_line_deinit(&site->line);
+    site->states = calloc(site->line.count, sizeof *site->states);
+    if (!site->states || !goes_to(site, callee_pc, depth)) {
+        close_site(site);
         return false;
     }
     mpiq_object_lock();
@@ -461,7 +728,9 @@ static struct mpiq_call_word given(const struct site *site, int number, int dept
 {
     if (site->level + 1 >= LEVELS_MOST || site->frame_count < 2 || depth <= 0)
         return mpiq_word_unknown;
-    struct site outer = {.modules = site->modules,
+    struct mpiq_call_word control = mpiq_word_constant(0);
+    struct site outer = {.control = &control,
+                         .modules = site->modules,
                          .frames = site->frames + 1,
                          .frame_count = site->frame_count - 1,
                          .level = site->level + 1,
@@ -469,7 +738,7 @@ static struct mpiq_call_word given(const struct site *site, int number, int dept
     struct mpiq_call_word word = mpiq_word_unknown;
     if (open_site(&outer, site->frames[0].pc, depth)) {
         word = argument_in(&outer, number, depth);
-        mpiq_code_line_deinit(&outer.line);
+        close_site(&outer);
     }
     return word;
 }
@@ -519,10 +788,8 @@ static struct mpiq_call_word at_entry(void *argument, uint64_t number)
 {
     const struct site *site = argument;
     struct mpiq_call_word word = mpiq_word_unknown;
-    for (size_t i = 0; i < ARGUMENT_REGISTERS; i++) {
-        if (argument_registers[i] == (int)number)
-            word = given(site, (int)number, DEPTH_MOST);
-    }
+    if (number < MPIQ_FRAME_REGISTERS && is_argument((int)number))
+        word = given(site, (int)number, DEPTH_MOST);
     /* The function may have written there since, at any place. */
     return word.origin_count ? mpiq_word_unknown : word;
 }
@@ -622,7 +889,12 @@ void mpiq_call_site_read(struct mpiq_modules *modules, const struct mpiq_frame_r
 {
     memset(words, 0, MPIQ_CALL_WORDS * sizeof *words);
     int steps = STEPS_MOST;
-    struct site site = {.modules = modules, .frames = frames, .frame_count = frame_count, .steps = &steps};
+    struct mpiq_call_word control = mpiq_word_constant(0);
+    struct site site = {.control = &control,
+                        .modules = modules,
+                        .frames = frames,
+                        .frame_count = frame_count,
+                        .steps = &steps};
     if (!frame_count || !open_site(&site, callee_pc, DEPTH_MOST))
         return;
     site.stack_words = count > ARGUMENT_REGISTERS ? (int64_t)(count - ARGUMENT_REGISTERS) : 0;
@@ -636,5 +908,5 @@ void mpiq_call_site_read(struct mpiq_modules *modules, const struct mpiq_frame_r
         struct mpiq_call_word info = described(&site, -1, (int64_t)position);
         words[i] = agreed(&code, &info);
     }
-    mpiq_code_line_deinit(&site.line);
+    close_site(&site);
 }
