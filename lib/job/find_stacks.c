@@ -82,7 +82,9 @@ static bool add_group(struct mpiq_finder *finder, struct mpiq_finding *finding, 
     /* Without a record nobody can tell one wait in the call from the next: that is not polling. */
     for (size_t i = 0; i < finding->evidence_count; i++) {
         struct mpiq_evidence *evidence = &finding->evidence[i];
-        if (evidence->doing == MPIQ_DOING_POLLING && mpiq_blocking_call(evidence->call) != MPIQ_BLOCKING_NOT)
+        bool waits = mpiq_blocking_call(evidence->call) != MPIQ_BLOCKING_NOT ||
+                     mpiq_call_waits_in_window(evidence->call);
+        if (evidence->doing == MPIQ_DOING_POLLING && waits)
             evidence->doing = MPIQ_DOING_BLOCKED;
     }
     return true;

@@ -12,7 +12,7 @@ A family's .toml file has a table for each case of its .c file, over the family'
   causes     how many findings are causes, and not consequences of one (default: not looked at)
   stuck      the ranks that must not come out of their case (default: all but `through`)
   through    the ranks that may, before the others hang
-  lines      the release lines that have it (default: all)
+  lines      the release lines and libraries (mpich) that have it (default: all)
   spawned    how many ranks are started by the program itself
   healthy    it never ends and never hangs: looked at again and again
   slow       a round of it takes seconds: whether it advances is seen only where the looks take long, too
@@ -105,7 +105,8 @@ class Case:
         return rank_set("all", self.ranks) - rank_set(self.get("through", ""), self.ranks)
 
     def on(self, line):
-        return line.release in self.get("lines", ["4.1", "5.0"])
+        lines = self.get("lines", ["4.1", "5.0"])
+        return line.release in lines or getattr(line, "library", None) in lines
 
     def on_line(self, name):
         return self.on(libraries.line(name))
@@ -198,9 +199,9 @@ def families():
 
 
 def compile_family(line, family, directory):
-    """The program, and beside it the libraries of its own that FAMILY.d has the sources of."""
+    """The program, and beside it the libraries of its own that FAMILY.d has the sources of; bare ones without -g."""
     beside = directory / line.name
-    libraries = [line.compile([source], beside / f"{source.stem}.so", "-fPIC", "-shared")
+    libraries = [line.compile([source], beside / f"{source.stem}.so", "-fPIC", "-shared", *(["-g0"] if "bare" in source.stem else []))
                  for source in sorted((HERE / f"{family}.d").glob("*.c"))]
     linked = ["-Wl,--no-as-needed", f"-L{beside}", *(f"-l:{library.name}" for library in libraries), "-Wl,-rpath,$ORIGIN"] if libraries else []
     return line.compile([HERE / f"{family}.c", HERE / "corpus.c"], beside / family, *linked)

@@ -12,6 +12,8 @@ int solver_mpi_finalize(int peer, int tag);
 int mpi_test(int peer, int tag);
 void progress_start(int peer, int tag, int microseconds);
 void progress_receive(int peer, int tag);
+void io_open(void);
+int io_write_all(int n);
 
 /* Variables of the program's, too. */
 int MPIR_being_debugged_by_me, ompi_mpi_finalize_calls, mpi_init_done = 1;
@@ -99,4 +101,19 @@ CASE_THREADS(a_library_named_mpi_receives)
 {
     progress_receive((rank + 1) % size, 9);
     HANG(wait_for_nobody((rank + 1) % size));
+}
+
+/* One rank has nothing to write, and does not call the library, which was built without -g: the line of the
+   others is the one that called it. */
+static __attribute__((noinline)) void save(int n)
+{
+    if (n > 0)
+        HANG(io_write_all(n)); /* MPI_Allreduce */
+}
+
+CASE(skips_a_library_without_g)
+{
+    io_open();
+    save(rank == 1 ? 0 : 5);
+    HANG(MPI_Barrier(WORLD));
 }

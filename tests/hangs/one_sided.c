@@ -223,3 +223,17 @@ CASE(free_without_locks_skipped)
     else
         HANG(MPI_Win_free(&window));
 }
+
+/* Nobody has locked anything but rank 1: rank 0 is in MPI_Finalize, where MPICH grants no lock. */
+CASE(locks_a_window_left_to_finalize)
+{
+    MPI_Win win = make_window();
+
+    if (rank == 1) {
+        compute_us(300000);
+        HANG(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
+        MPI_Put(small, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+        HANG(MPI_Win_unlock(0, win));
+    }
+    HANG(MPI_Finalize());
+}
