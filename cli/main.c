@@ -97,8 +97,10 @@ static int late(struct command_line *line)
     struct mpiq_error *error = mpiq_late(&line->options, &line->render, &text);
     if (error)
         return say_error(error);
-    int status = put_out(NULL, text);
+    int status = put_out(line->html, text);
     free(text);
+    if (status == EXIT_FINE && line->html)
+        fprintf(stderr, "mpiq: wrote the page %s\n", line->html);
     return status;
 }
 

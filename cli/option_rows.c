@@ -16,7 +16,7 @@
 const struct option_row option_rows[] = {
     {"json", 0, VALUE_NONE, NULL, PLACE(as_json), VIEWS | ONE(COMMAND_LATE), 0, NULL,
      "print the answer as JSON"},
-    {"html", 0, VALUE_OUTPUT, "FILE", PLACE(html), VIEWS | RUN, 0, NULL,
+    {"html", 0, VALUE_OUTPUT, "FILE", PLACE(html), VIEWS | ONE(COMMAND_LATE) | RUN, 0, NULL,
      "write the answer to FILE as a page"},
     {"json-to", 0, VALUE_OUTPUT, "FILE", PLACE(json), VIEWS | RUN, 0, NULL,
      "write the answer to FILE as JSON, beside the text"},

@@ -253,8 +253,8 @@ struct mpiq_error *mpiq_recorder_path(char **ret);
    again; closing it ends the call.  May be called only once in a process, which must have no threads. */
 struct mpiq_error *mpiq_collect(int count, char *const *words);
 
-/* Reads the OTF2 trace that options name as their only target and renders, as text or JSON, where its ranks
-   lost time waiting for each other and who was late (docs/TRACES.md); the caller frees the text. */
+/* Reads the OTF2 trace that options name as their only target and renders, as text, JSON or a page, where its
+   ranks lost time waiting for each other and who was late (docs/TRACES.md); the caller frees the text. */
 struct mpiq_error *mpiq_late(const struct mpiq_options *options, const struct mpiq_render_options *render,
                              char **ret);
 

@@ -181,11 +181,15 @@ static const char script_tail[] = "</script>\n<script>\n"
 #include "page.js.inc" /* made of page.js by the build */
                                   "</script>\n</body>\n</html>\n";
 
-static void begin_page(struct mpiq_page *page)
+void mpiq_html_begin(struct mpiq_page *page, const char *title)
 {
     mpiq_buffer_string(&page->out, page_head);
-    mpiq_buffer_printf(&page->out, "<title>mpiq: %s</title>\n</head>\n<body>\n",
-                       mpiq_verdict_word(page->diagnosis->verdict));
+    mpiq_buffer_printf(&page->out, "<title>mpiq: %s</title>\n</head>\n<body>\n", title);
+}
+
+static void begin_page(struct mpiq_page *page)
+{
+    mpiq_html_begin(page, mpiq_verdict_word(page->diagnosis->verdict));
     put_head(page);
     mpiq_buffer_string(&page->out, "<main>\n");
 }

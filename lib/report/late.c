@@ -145,7 +145,7 @@ struct mpiq_error *mpiq_late_render(struct mpiq_late_report *report,
                                     const struct mpiq_report_options *options, char **ret)
 {
     struct mpiq_page page = {.options = options};
-    if (report->delay_count > 0 && options->format == MPIQ_FORMAT_TEXT)
+    if (report->delay_count > 0 && options->format != MPIQ_FORMAT_JSON)
         join_paths(report);
     if (report->delay_count > 0)
         qsort(report->delays, report->delay_count, sizeof *report->delays, compare_costs);
@@ -153,6 +153,8 @@ struct mpiq_error *mpiq_late_render(struct mpiq_late_report *report,
         qsort(report->waits, report->wait_count, sizeof *report->waits, compare_waits);
     if (options->format == MPIQ_FORMAT_JSON)
         mpiq_json_late(&page, report);
+    else if (options->format == MPIQ_FORMAT_HTML)
+        mpiq_html_late(&page, report);
     else
         mpiq_show_late(&page, report);
     return mpiq_buffer_end(&page.out, ret);

@@ -67,8 +67,10 @@ static void show_total(struct mpiq_page *page, const struct mpiq_late_report *re
     mpiq_buffer_string(&text, ", ");
     mpiq_put_count(&text, report->collectives, "collective");
     mpiq_buffer_char(&text, ')');
-    mpiq_print_line(page, (struct mpiq_paragraph){.hang = 2, .lead = "late", .lead_style = MPIQ_STYLE_BOLD},
-                    mpiq_buffer_text(&text));
+    mpiq_print_line(
+        page,
+        (struct mpiq_paragraph){.hang = 2, .lead = "late", .lead_style = MPIQ_STYLE_BOLD, .element = "h1"},
+        mpiq_buffer_text(&text));
 }
 
 /* "Rank 3 at mesh.c:88 is late by 41.2 s in all and costs the other ranks 1,920 s of waiting (61 %)." */

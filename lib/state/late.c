@@ -8,7 +8,7 @@
 #include "base/json_parser.h"
 
 /* Lines of one report. */
-enum { MOST = 1 << 20 };
+enum { MOST = 1 << 20, LANES_MOST = 1024 };
 
 const char *mpiq_late_word(enum mpiq_late_kind kind)
 {
@@ -53,6 +53,7 @@ struct line {
     int64_t rank, count, number;
     int kind;
     double seconds, longest, late, direct, further;
+    double waited[MPIQ_LATE_BINS], caused[MPIQ_LATE_BINS];
 };
 
 /* Times are whole nanoseconds. */
@@ -61,6 +62,18 @@ static double take_seconds(struct mpiq_parser *parser)
     uint64_t ns = 0;
     mpiq_parser_try_unsigned(parser, &ns);
     return (double)ns / 1e9;
+}
+
+static void take_bins(struct line *line, double *bins)
+{
+    size_t count = 0;
+    if (mpiq_parser_open(line->parser, '['))
+        return;
+    while (mpiq_parser_more(line->parser, ']')) {
+        double seconds = take_seconds(line->parser);
+        if (count < MPIQ_LATE_BINS)
+            bins[count++] = seconds;
+    }
 }
 
 static const char *take_string(struct line *line)
@@ -108,6 +121,10 @@ static void take_member(struct line *line, const char *key)
         line->direct = take_seconds(parser);
     else if (strcmp(key, "further_ns") == 0)
         line->further = take_seconds(parser);
+    else if (strcmp(key, "waited") == 0)
+        take_bins(line, line->waited);
+    else if (strcmp(key, "caused") == 0)
+        take_bins(line, line->caused);
     else
         mpiq_parser_skip(parser);
 }
@@ -182,7 +199,20 @@ static bool add_delay(struct line *line)
     return true;
 }
 
-/* {"wait":{…}}, {"delay":{…}} or {"summary":{…}}. */
+static bool add_lane(struct line *line)
+{
+    struct mpiq_late_report *report = line->report;
+    if (!mpiq_array_reserve(&report->lanes, &report->lane_room, report->lane_count + 1))
+        return false;
+    struct mpiq_late_lane *lane = &report->lanes[report->lane_count++];
+    lane->rank = (uint32_t)line->rank;
+    lane->width = line->seconds;
+    memcpy(lane->waited, line->waited, sizeof lane->waited);
+    memcpy(lane->caused, line->caused, sizeof lane->caused);
+    return true;
+}
+
+/* {"wait":{…}}, {"delay":{…}}, {"lane":{…}} or {"summary":{…}}. */
 static struct mpiq_error *take(struct line *line)
 {
     struct mpiq_parser *parser = line->parser;
@@ -207,9 +237,13 @@ static struct mpiq_error *take(struct line *line)
     line->site.line = (int32_t)line->number;
     if (parser->fault)
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "what it says is no JSON: %s", parser->fault);
-    if (line->report->wait_count + line->report->delay_count >= MOST || (what == 'w' && line->kind < 0))
+    if (line->report->wait_count + line->report->delay_count >= MOST ||
+        line->report->lane_count >= LANES_MOST || (what == 'w' && line->kind < 0))
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "what it says makes no sense");
-    bool good = what == 'w' ? add_wait(line) : what == 'd' ? add_delay(line) : true;
+    bool good = what == 'w'   ? add_wait(line)
+                : what == 'd' ? add_delay(line)
+                : what == 'l' ? add_lane(line)
+                              : true;
     return good ? NULL : mpiq_error_no_memory();
 }
 
@@ -232,5 +266,6 @@ void mpiq_late_report_deinit(struct mpiq_late_report *report)
     mpiq_arena_destroy(report->arena);
     free(report->waits);
     free(report->delays);
+    free(report->lanes);
     *report = (struct mpiq_late_report){0};
 }

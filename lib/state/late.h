@@ -65,12 +65,23 @@ struct mpiq_lateness {
     uint32_t rank;
 };
 
+/* How a rank waited over time, and how others waited for it: seconds in each part of the trace. */
+enum { MPIQ_LATE_BINS = 240 };
+struct mpiq_late_lane {
+    uint32_t rank;
+    double width; /* of a part */
+    double waited[MPIQ_LATE_BINS];
+    double caused[MPIQ_LATE_BINS]; /* of all others together */
+};
+
 struct mpiq_late_report {
     struct mpiq_arena *arena;
     struct mpiq_late_waiting *waits;
     size_t wait_count, wait_room;
     struct mpiq_lateness *delays;
     size_t delay_count, delay_room;
+    struct mpiq_late_lane *lanes; /* of those ranks for which there is most to see */
+    size_t lane_count, lane_room;
     const char *creator;
     uint64_t ranks, events, messages, unreceived, collectives;
     uint64_t

@@ -224,9 +224,11 @@ void mpiq_late_add_wait(struct mpiq_late *late, const struct mpiq_trace_mpi_call
     double wait = (double)ticks;
     count_wait(late, call, ticks);
     late->waited += ticks;
+    uint32_t rank = late->replay.definitions->locations[candidate->location].rank;
+    uint64_t since = call->enter - late->replay.start;
+    mpiq_trace_lanes_add(&late->lanes, call->rank, rank, since, since + ticks);
     if (!make_room(late))
         return;
-    uint32_t rank = late->replay.definitions->locations[candidate->location].rank;
     double waited = profile(late, candidate->location, candidate->since, candidate->until, 0);
     double own = profile(late, call->location, candidate->since, call->enter, 1);
     double excess = waited > own ? waited - own : 0;

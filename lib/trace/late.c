@@ -335,7 +335,8 @@ static bool allocate(struct mpiq_late *late, const struct mpiq_trace_definitions
         if (definitions->comms[i].world)
             late->world = i;
     }
-    return late->journals && late->comm_times && late->recent;
+    return late->journals && late->comm_times && late->recent &&
+           mpiq_trace_lanes_init(&late->lanes, definitions->rank_count);
 }
 
 static void deinit(struct mpiq_late *late, const struct mpiq_trace_definitions *definitions)
@@ -345,6 +346,7 @@ static void deinit(struct mpiq_late *late, const struct mpiq_trace_definitions *
     free(late->journals);
     free(late->comm_times);
     free(late->recent);
+    mpiq_trace_lanes_deinit(&late->lanes);
     free(late->pairs);
     mpiq_hash_table_deinit(&late->pair_table);
     mpiq_late_blame_deinit(late);

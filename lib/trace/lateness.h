@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "state/late.h"
 #include "trace/journal.h"
+#include "trace/lanes.h"
 #include "trace/replay.h"
 
 /* When one of two ranks last waited for the other. */
@@ -47,6 +48,7 @@ struct mpiq_late {
     struct mpiq_journal *journals; /* by location */
     uint64_t *comm_times;          /* by communicator: when all its members last waited for each other */
     struct mpiq_late_recent *recent;
+    struct mpiq_trace_lanes lanes;
     struct mpiq_late_pair *pairs;
     uint32_t pair_count, pair_room;
     struct mpiq_hash_table pair_table;

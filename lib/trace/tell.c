@@ -6,6 +6,9 @@
 #include "base/json_text.h"
 #include "trace/tell.h"
 
+/* Ranks whose waiting is told over time. */
+enum { LANES_MOST = 64 };
+
 /* So many frames of a path are told: the innermost ones. */
 enum { FRAMES_MOST = 24, LINES_MOST = 200000 };
 
@@ -109,6 +112,55 @@ static struct mpiq_error *tell_delay(const struct mpiq_late *late, const struct 
     return give(teller, &text);
 }
 
+static void put_bins(const struct mpiq_late *late, struct mpiq_text *text, const char *key,
+                     const uint64_t *bins)
+{
+    mpiq_text_key(text, key);
+    mpiq_text_open(text, '[');
+    for (unsigned i = 0; i < MPIQ_LATE_BINS; i++)
+        mpiq_buffer_unsigned(mpiq_text_value(text), ns_of(late, (double)bins[i]));
+    mpiq_text_close(text, ']');
+}
+
+static struct mpiq_error *tell_lane(const struct mpiq_late *late, const struct teller *teller, uint32_t rank)
+{
+    struct mpiq_text text = {0};
+    begin(&text, "lane");
+    mpiq_text_put_unsigned(&text, "rank", rank);
+    mpiq_text_put_unsigned(&text, "ns", ns_of(late, (double)((uint64_t)1 << late->lanes.shift)));
+    put_bins(late, &text, "waited", late->lanes.lanes[rank].waited);
+    put_bins(late, &text, "caused", late->lanes.lanes[rank].caused);
+    return give(teller, &text);
+}
+
+/* Those ranks that made others wait the most, then those that waited the most. */
+static struct mpiq_error *tell_lanes(const struct mpiq_late *late, const struct teller *teller)
+{
+    const struct mpiq_trace_lanes *lanes = &late->lanes;
+    struct mpiq_error *error = NULL;
+    uint64_t *caused = calloc((size_t)lanes->count + 1, sizeof *caused);
+    uint64_t *waited = calloc((size_t)lanes->count + 1, sizeof *waited);
+    if (!caused || !waited)
+        error = mpiq_error_no_memory();
+    for (uint32_t rank = 0; rank < lanes->count && !error; rank++) {
+        caused[rank] = mpiq_trace_lane_sum(lanes->lanes[rank].caused);
+        waited[rank] = mpiq_trace_lane_sum(lanes->lanes[rank].waited);
+    }
+    for (unsigned i = 0; i < LANES_MOST && !error; i++) {
+        const uint64_t *sums = i < LANES_MOST / 2 ? caused : waited;
+        uint32_t best = 0;
+        for (uint32_t rank = 1; rank < lanes->count; rank++)
+            best = sums[rank] > sums[best] ? rank : best;
+        if (sums[best] == 0)
+            continue;
+        caused[best] = waited[best] = 0; /* told */
+        error = tell_lane(late, teller, best);
+    }
+    free(caused);
+    free(waited);
+    return error;
+}
+
 static uint64_t unreceived(const struct mpiq_late *late)
 {
     uint64_t count = 0;
@@ -179,6 +231,7 @@ static int compare_delays(const void *left, const void *right)
 struct mpiq_error *mpiq_late_tell(struct mpiq_late *late, mpiq_late_callback *callback, void *context)
 {
     const struct teller teller = {callback, context};
+    mpiq_trace_lanes_reach(&late->lanes, late->replay.now - late->replay.start);
     if (late->wait_count > 0)
         qsort(late->waits, late->wait_count, sizeof *late->waits, compare_waits);
     if (late->delay_count > 0)
@@ -188,5 +241,5 @@ struct mpiq_error *mpiq_late_tell(struct mpiq_late *late, mpiq_late_callback *ca
         error = tell_delay(late, &teller, &late->delays[i]);
     for (uint32_t i = 0; i < late->wait_count && i < LINES_MOST && !error; i++)
         error = tell_wait(late, &teller, &late->waits[i]);
-    return error;
+    return error ? error : tell_lanes(late, &teller);
 }
