@@ -167,11 +167,35 @@ static bool is_class(const struct mpiq_finder *finder, const struct mpiq_evidenc
     bool same_call = evidence->call == wanted->call ||
                      (evidence->call && wanted->call && strcmp(evidence->call, wanted->call) == 0);
     return same_call && evidence->site == wanted->site && evidence->doing == wanted->doing &&
-           evidence->number == wanted->number && evidence->aside == wanted->aside &&
-           is_on_alike(finder, evidence, wanted) && lock_of(finder, evidence) == lock_of(finder, wanted) &&
+           evidence->number == wanted->number && evidence->collective == wanted->collective &&
+           evidence->aside == wanted->aside && is_on_alike(finder, evidence, wanted) &&
+           lock_of(finder, evidence) == lock_of(finder, wanted) &&
            same_operation(finder->job, evidence->operation, wanted->operation) &&
            (evidence->operation != MPIQ_NONE ||
             mpiq_given_alike(finder->job, evidence->thread, wanted->thread));
+}
+
+/* The class of the non-blocking collective that holds a thread; -1: none, or not known. */
+static int collective_of(const struct mpiq_finder *finder, uint32_t process, uint32_t thread)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_wait_graph *graph = finder->graph;
+    if (thread == MPIQ_NONE || graph->thread_nodes[thread] == MPIQ_NONE)
+        return -1;
+    const struct mpiq_node *node = &graph->nodes[graph->thread_nodes[thread]];
+    for (uint32_t i = 0; i < node->edge_count; i++) {
+        const struct mpiq_edge *edge = &graph->edges[node->first_edge + i];
+        bool holds = !graph->nodes[edge->child].may || node->may;
+        uint32_t comm;
+        const struct mpiq_job_call *call =
+            holds && edge->operation != MPIQ_NONE
+                ? mpiq_outstanding_call(job, mpiq_job_rank_of(job, process),
+                                        job->operations[edge->operation].request, &comm)
+                : NULL;
+        if (call)
+            return job->shapes[call->shape].collective;
+    }
+    return -1;
 }
 
 void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process,
@@ -188,6 +212,7 @@ void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
         .site = rank->site,
         .since = rank->since,
         .number = rank->number,
+        .collective = collective_of(finder, process, thread),
         .process = process,
         .thread = thread,
         .operation = operation != MPIQ_NONE ? operation : holding_operation(finder, thread),

@@ -51,6 +51,8 @@ void mpiq_find_windows(struct mpiq_finder *finder);
 void mpiq_find_locks(struct mpiq_finder *finder);
 void mpiq_find_polling(struct mpiq_finder *finder);
 void mpiq_find_ranks(struct mpiq_finder *finder);
+/* Of ranks of which nothing but stacks is known: who is in a call that waits for others is blocked. */
+void mpiq_note_stack_waits(struct mpiq_finder *finder);
 void mpiq_find_stacks(struct mpiq_finder *finder);
 /* That one rank, in the arena; none for MPIQ_NONE. */
 struct mpiq_ranks mpiq_one_rank(struct mpiq_finder *finder, uint32_t process);

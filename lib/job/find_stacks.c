@@ -22,6 +22,19 @@ static bool by_stacks_alone(const struct mpiq_job_rank *rank)
     return mpiq_source_is_outside(rank->source) || mpiq_is_blind(rank);
 }
 
+/* Without a record nobody can tell one wait in a call from the next: that is not polling. */
+void mpiq_note_stack_waits(struct mpiq_finder *finder)
+{
+    for (uint32_t process = 0; process < finder->job->process_count; process++) {
+        const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
+        struct mpiq_rank_diagnosis *doing = &finder->diagnosis->ranks[process];
+        bool waits =
+            mpiq_blocking_call(doing->call) != MPIQ_BLOCKING_NOT || mpiq_call_waits_in_window(doing->call);
+        if (rank && by_stacks_alone(rank) && waits && doing->doing == MPIQ_DOING_POLLING)
+            doing->doing = MPIQ_DOING_BLOCKED;
+    }
+}
+
 /* The call that a living rank is in; NULL: none. */
 static const char *call_of(const struct mpiq_finder *finder, uint32_t process)
 {
@@ -78,14 +91,6 @@ static bool add_group(struct mpiq_finder *finder, struct mpiq_finding *finding, 
         mpiq_finder_add(finder, &finding->ranks, process);
         mpiq_finder_site(finder, finding, process, MPIQ_NONE);
         mpiq_add_evidence(finder, finding, process, MPIQ_NONE, MPIQ_NONE);
-    }
-    /* Without a record nobody can tell one wait in the call from the next: that is not polling. */
-    for (size_t i = 0; i < finding->evidence_count; i++) {
-        struct mpiq_evidence *evidence = &finding->evidence[i];
-        bool waits = mpiq_blocking_call(evidence->call) != MPIQ_BLOCKING_NOT ||
-                     mpiq_call_waits_in_window(evidence->call);
-        if (evidence->doing == MPIQ_DOING_POLLING && waits)
-            evidence->doing = MPIQ_DOING_BLOCKED;
     }
     return true;
 }

@@ -146,7 +146,8 @@ bool mpiq_given_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t 
             continue;
         /* Another communicator's handle is a number of that rank's own. */
         bool unnamed = kinds[i] == MPIQ_GIVEN_COMM && a->name == 0 && b->name == 0;
-        if (a->any != b->any || a->name != b->name || (!peer && !unnamed && a->value != b->value))
+        if (a->any != b->any || a->null != b->null || a->name != b->name ||
+            (!peer && !unnamed && a->value != b->value))
             return false;
     }
     return true;

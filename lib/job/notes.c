@@ -70,7 +70,8 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
             mpiq_finder_add(finder, &once, process);
         const struct mpiq_job_thread *thread =
             doing->thread == MPIQ_NONE ? NULL : &job->threads[doing->thread];
-        if (thread && doing->doing == MPIQ_DOING_BLOCKED && !thread->record)
+        bool counts = thread && finder->graph->thread_nodes[doing->thread] != MPIQ_NONE;
+        if (counts && doing->doing == MPIQ_DOING_BLOCKED && !thread->record)
             mpiq_finder_add(finder, &silent, process);
     }
     assume(finder, &unread, "not read: they are assumed able to act at any moment");

@@ -198,7 +198,8 @@ struct mpiq_evidence {
     uint32_t thread;
     uint32_t operation;
     int64_t number;
-    bool aside; /* of a message: not those that the finding is about */
+    int collective; /* the non-blocking one that holds them; -1: none, or not known */
+    bool aside;     /* of a message: not those that the finding is about */
     struct mpiq_relation relation;
 };
 
