@@ -11,7 +11,7 @@ import sys
 
 from include_circles import c_includes
 
-LIB = {"lib/" + name for name in ("base", "names", "state", "merge", "process", "rank", "job", "report", "hosts", "session", "trace")}
+LIB = {"lib/" + name for name in ("base", "names", "state", "words", "merge", "process", "rank", "job", "report", "hosts", "session", "trace")}
 
 # What each folder may use: folders, or single headers of include/.
 MAY_USE = {
@@ -23,16 +23,17 @@ MAY_USE = {
     "lib/base": set(),
     "lib/names": {"lib/base"},
     "lib/state": {"lib/base", "lib/names", "include/ompi_mqs.h", "include/mpiq_record.h"},
+    "lib/words": {"lib/base", "lib/state"},
     "lib/merge": {"lib/base", "lib/names", "lib/state", "include/mpiq_record.h"},
     "lib/process": {"lib/base"},
     "lib/rank": {"lib/base", "lib/names", "lib/state", "lib/process", "include/ompi_mqs.h", "include/mpiq_record.h"},
     "lib/rank/helper": {"lib/base", "lib/state", "lib/process", "lib/rank", "include/mqs_extensions.h"},
     "lib/rank/reader": {"lib/base", "lib/state", "lib/process", "lib/rank"},
-    "lib/job": {"lib/base", "lib/names", "lib/state"},
+    "lib/job": {"lib/base", "lib/names", "lib/state", "lib/words"},
     "lib/trace": {"lib/base", "lib/state", "include/mpiq_record.h"},
     "lib/trace/reader": {"lib/base", "lib/state", "lib/process", "lib/rank", "lib/trace"},
     "lib/trace/writer": {"lib/base", "lib/merge", "lib/state", "lib/trace"},
-    "lib/report": {"lib/base", "lib/state", "include/mpiq.h"},
+    "lib/report": {"lib/base", "lib/state", "lib/words", "include/mpiq.h"},
     "lib/hosts": {"lib/base", "lib/names", "lib/state"},
     "lib/session": LIB | {"include/mpiq.h", "include/mpiq_record.h"},
     "cli": {"lib/names", "include/mpiq.h"},

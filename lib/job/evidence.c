@@ -13,7 +13,8 @@
 #include "names/objects.h"
 #include "job/given.h"
 #include "job/waits.h"
-#include "state/size.h"
+#include "words/quantities.h"
+#include "words/nouns.h"
 
 /* The operation that holds a thread: the first one that never happens, else the first; MPIQ_NONE: none. */
 static uint32_t holding_operation(const struct mpiq_finder *finder, uint32_t thread)

@@ -8,7 +8,7 @@
 #include "job/evidence.h"
 #include "job/find.h"
 #include "job/headline.h"
-#include "state/size.h"
+#include "words/quantities.h"
 
 /* Alike operations of several ranks are one finding: at one place, or with the same near miss. */
 struct alike {

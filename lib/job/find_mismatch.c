@@ -9,7 +9,7 @@
 #include "job/collective.h"
 #include "job/evidence.h"
 #include "job/find.h"
-#include "state/size.h"
+#include "words/quantities.h"
 
 /* Ranks that gave one value (a class, a root, an operation, a length). */
 struct value_group {

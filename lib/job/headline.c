@@ -11,6 +11,7 @@
 #include "job/collective.h"
 #include "job/evidence.h"
 #include "job/waits.h"
+#include "words/nouns.h"
 
 static const char *capital(struct mpiq_arena *arena, const char *text)
 {

@@ -10,7 +10,8 @@
 #include "report/behaviour.h"
 #include "report/columns.h"
 #include "report/wait_text.h"
-#include "state/size.h"
+#include "words/quantities.h"
+#include "words/nouns.h"
 
 #define INDENT 5
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "state/size.h"
+#include "words/quantities.h"
 
 static int compare_begins(const void *left, const void *right)
 {

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "state/duration.h"
+#include "words/quantities.h"
+#include "words/nouns.h"
 
 bool mpiq_page_wants(const struct mpiq_page *page, uint32_t process)
 {

@@ -9,6 +9,7 @@
 #include "report/behaviour.h"
 #include "report/wait_circle.h"
 #include "report/wait_text.h"
+#include "words/nouns.h"
 
 enum {
     MOST_GROUPS = 16,

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "state/size.h"
+#include "words/quantities.h"
+#include "words/nouns.h"
 
 /* Parts of a wait that are spelled out. */
 #define MOST_PARTS 3

@@ -137,3 +137,20 @@ const struct mpiq_job_window_view *mpiq_job_window_view_of(const struct mpiq_job
     }
     return NULL;
 }
+
+const char *mpiq_job_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *mpiq_context_text(const struct mpiq_job_communicator *comm, char text[static MPIQ_CONTEXT_ROOM])
+{
+    if (comm->context[0] == 0)
+        snprintf(text, MPIQ_CONTEXT_ROOM, "%" PRIu64, comm->context[1]);
+    else if (comm->context[0] > UINT32_MAX) /* a hash */
+        snprintf(text, MPIQ_CONTEXT_ROOM, "%08" PRIx64, comm->context[0] >> 32);
+    else
+        snprintf(text, MPIQ_CONTEXT_ROOM, "%" PRIu64 ":%" PRIu64, comm->context[0], comm->context[1]);
+    return text;
+}

@@ -360,7 +360,7 @@ class Mutants:
 
     def __init__(self, source, build, work):
         self.source, self.work = source, work
-        archives = ["tests/job/libjob_builder.a", "lib/job/libmpiq_job.a", "lib/merge/libmpiq_merge.a", "lib/state/libmpiq_state.a", "lib/names/libmpiq_names.a", "lib/libmpiq_base.a"]
+        archives = ["tests/job/libjob_builder.a", "lib/job/libmpiq_job.a", "lib/words/libmpiq_words.a", "lib/merge/libmpiq_merge.a", "lib/state/libmpiq_state.a", "lib/names/libmpiq_names.a", "lib/libmpiq_base.a"]
         packages = run(["pkg-config", "--cflags", "--libs", "libzstd"]).stdout.split()
         self.flags = ["-std=gnu17", "-D_GNU_SOURCE", "-O1", "-w", f"-I{source}/include", f"-I{source}/lib", f"-I{source}/tests"]
         self.libraries = [*[str(build / archive) for archive in archives], *packages, "-lcunit", "-lpthread"]

@@ -6,8 +6,9 @@
 #include "names/system_calls.h"
 #include "state/budget.h"
 #include "merge/merge.h"
-#include "state/size.h"
+#include "words/quantities.h"
 #include "suite.h"
+#include "words/nouns.h"
 
 static void set_group(struct mpiq_group *group, uint64_t hash, const struct mpiq_name *names, uint32_t count)
 {

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sentence_words - how sentences name a place in the source, a communicator, a tag, and partitions. */
+#include "words/nouns.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "state/job_state.h"
-
-const char *mpiq_job_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
 
 char *mpiq_job_place_words(const struct mpiq_job_state *job, uint32_t site)
 {
@@ -35,17 +29,6 @@ char *mpiq_job_place_words(const struct mpiq_job_state *job, uint32_t site)
     free(caller);
     free(text);
     return length < 0 ? NULL : whole;
-}
-
-const char *mpiq_context_text(const struct mpiq_job_communicator *comm, char text[static MPIQ_CONTEXT_ROOM])
-{
-    if (comm->context[0] == 0)
-        snprintf(text, MPIQ_CONTEXT_ROOM, "%" PRIu64, comm->context[1]);
-    else if (comm->context[0] > UINT32_MAX) /* a hash */
-        snprintf(text, MPIQ_CONTEXT_ROOM, "%08" PRIx64, comm->context[0] >> 32);
-    else
-        snprintf(text, MPIQ_CONTEXT_ROOM, "%" PRIu64 ":%" PRIu64, comm->context[0], comm->context[1]);
-    return text;
 }
 
 /* What else the line that made a communicator made: in a loop, or by several colours of MPI_Comm_split. */
