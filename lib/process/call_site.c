@@ -20,9 +20,6 @@ enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12, R13, R14, 
 /* Whether an instruction that jumps may skip has run. */
 enum state { NOT_ASKED, RAN, DID_NOT_RUN, NOBODY_KNOWS };
 
-static const int argument_registers[] = {RDI, RSI, RDX, RCX, R8, R9};
-#define ARGUMENT_REGISTERS (sizeof argument_registers / sizeof *argument_registers)
-
 struct site {
     struct mpiq_modules *modules;
     const struct mpiq_frame_registers *frames;
@@ -30,7 +27,8 @@ struct site {
     struct mpiq_code_line line;
     const struct mpiq_call_parameters *parameters; /* NULL: the debug information says nothing */
     uint64_t bias;                                 /* of the file that has it */
-    /* Of each instruction of the line, of the first of a block: whether it has run (enum state), once asked.
+    /* Of each instruction of the line, of the first of a block: whether it has run (enum state),
+     * once asked.
      */
     uint8_t *states;
     struct mpiq_call_word *control; /* a word from where the answers came from */
@@ -38,6 +36,24 @@ struct site {
     int level;
     int *steps;
 };
+
+/* Those that hold arguments, in their order. */
+static const int argument_registers[] = {RDI, RSI, RDX, RCX, R8, R9};
+#define ARGUMENT_REGISTERS (sizeof argument_registers / sizeof *argument_registers)
+
+static struct mpiq_call_word register_before(const struct site *site, size_t index, int number, int depth);
+static struct mpiq_call_word stack_before(const struct site *site, size_t index);
+static struct mpiq_call_word address_before(const struct site *site, size_t index, const cs_x86_op *operand,
+                                            int depth);
+static struct mpiq_call_word memory_before(const struct site *site, size_t index, const cs_x86_op *operand,
+                                           int depth);
+static bool is_kept(const struct site *site, size_t index, uint64_t address, uint64_t size, int depth);
+static bool has_condition(unsigned id);
+static struct mpiq_call_word condition_before(const struct site *site, size_t index, int depth);
+static enum state has_run(const struct site *site, size_t index, int depth);
+static struct mpiq_call_word given(const struct site *site, int number, int depth);
+
+/* ---- registers ---- */
 
 /* DWARF number of a general register of whatever width, its width in bytes and whether it is the second byte
    of one; -1. */
@@ -87,6 +103,8 @@ static bool writes(const struct site *site, size_t index, int number)
     cs_regs read, written;
     uint8_t read_count = 0, written_count = 0;
     const cs_insn *instruction = &site->line.instructions[index];
+    if (instruction->id == X86_INS_TEST) /* of which capstone says that it writes rax */
+        return false;
     if (cs_regs_access(site->line.decoder, instruction, read, &read_count, written, &written_count) !=
         CS_ERR_OK)
         return true;
@@ -113,131 +131,7 @@ static bool writes_flags(const struct site *site, size_t index)
     return false;
 }
 
-static struct mpiq_call_word register_before(const struct site *site, size_t index, int number, int depth);
 static struct mpiq_call_word byte_before(const struct site *site, size_t index, int number, int depth);
-static struct mpiq_call_word given(const struct site *site, int number, int depth);
-static struct mpiq_call_word argument_in(struct site *site, int number, int depth);
-
-/* By how much an instruction moves the stack pointer; false: not known. */
-static bool stack_moves(const struct site *site, size_t index, int64_t *ret)
-{
-    const cs_insn *instruction = &site->line.instructions[index];
-    const cs_x86 *x86 = &instruction->detail->x86;
-    bool immediate = x86->op_count == 2 && x86->operands[1].type == X86_OP_IMM;
-    *ret = 0;
-    switch (instruction->id) {
-    case X86_INS_PUSH:
-        *ret = -(int64_t)x86->operands[0].size;
-        /* An immediate is pushed as a word. */
-        if (x86->operands[0].type == X86_OP_IMM)
-            *ret = -8;
-        return *ret == -8;
-    case X86_INS_POP:
-        *ret = x86->operands[0].size;
-        return *ret == 8 && x86->operands[0].reg != X86_REG_RSP;
-    case X86_INS_SUB:
-    case X86_INS_ADD:
-        if (!writes(site, index, RSP))
-            return true;
-        if (x86->operands[0].type == X86_OP_REG && x86->operands[0].reg == X86_REG_RSP && immediate) {
-            *ret = instruction->id == X86_INS_ADD ? x86->operands[1].imm : -x86->operands[1].imm;
-            return true;
-        }
-        return false;
-    default:
-        return !writes(site, index, RSP);
-    }
-}
-
-/* The stack pointer before an instruction, counted back from the call. */
-static struct mpiq_call_word stack_before(const struct site *site, size_t index)
-{
-    if (!(site->frames[0].known >> RSP & 1))
-        return mpiq_word_unknown;
-    uint64_t value = site->frames[0].value[RSP];
-    for (size_t i = site->line.count - 1; i-- > index;) {
-        int64_t moved;
-        if (!stack_moves(site, i, &moved) || (moved && !mpiq_code_has_run(&site->line, i, index)))
-            return mpiq_word_unknown;
-        value -= (uint64_t)moved;
-    }
-    return mpiq_word_constant(value);
-}
-
-static struct mpiq_call_word address_of(const struct site *site, size_t index, const cs_x86_op *operand,
-                                        int depth)
-{
-    const x86_op_mem *memory = &operand->mem;
-    const cs_insn *instruction = &site->line.instructions[index];
-    if (memory->segment != X86_REG_INVALID)
-        return mpiq_word_unknown;
-    struct mpiq_call_word sum = mpiq_word_constant((uint64_t)memory->disp);
-    const unsigned registers[] = {memory->base, memory->index};
-    for (int i = 0; i < 2; i++) {
-        if (registers[i] == X86_REG_INVALID || registers[i] == X86_REG_RIZ)
-            continue;
-        struct mpiq_call_word part;
-        int width = 8;
-        bool second;
-        int number = number_of(registers[i], &width, &second);
-        if (registers[i] == X86_REG_RIP)
-            part = mpiq_word_constant(instruction->address + instruction->size);
-        else
-            part = number < 0 || width != 8 ? mpiq_word_unknown : register_before(site, index, number, depth);
-        if (part.narrow)
-            return mpiq_word_unknown;
-        sum = mpiq_word_combined(&sum, &part, sum.value + part.value * (i ? (uint64_t)memory->scale : 1));
-    }
-    return sum;
-}
-
-/* Where an instruction writes memory: 0 nowhere, 1 at *address (size bytes), -1 nobody knows where. */
-static int stores(const struct site *site, size_t index, uint64_t *address, uint64_t *size, int depth)
-{
-    const cs_insn *instruction = &site->line.instructions[index];
-    const cs_x86 *x86 = &instruction->detail->x86;
-    if (instruction->id == X86_INS_PUSH || cs_insn_group(site->line.decoder, instruction, CS_GRP_CALL)) {
-        struct mpiq_call_word top = stack_before(site, index);
-        *address = top.value - 8;
-        *size = 8;
-        return top.known ? 1 : -1;
-    }
-    if (x86->prefix[0] == X86_PREFIX_REP || x86->prefix[0] == X86_PREFIX_REPNE)
-        return -1;
-    for (uint8_t i = 0; i < x86->op_count; i++) {
-        const cs_x86_op *operand = &x86->operands[i];
-        if (operand->type != X86_OP_MEM || instruction->id == X86_INS_LEA || instruction->id == X86_INS_NOP)
-            continue;
-        /* Of instructions that only read, capstone says so; of some it says nothing. */
-        if (operand->access == CS_AC_READ)
-            continue;
-        struct mpiq_call_word to = address_of(site, index, operand, depth);
-        *address = to.value;
-        *size = operand->size;
-        return to.known && !to.narrow && *size ? 1 : -1;
-    }
-    return 0;
-}
-
-/* Whether nothing from an instruction on, up to the call, may have written those bytes. */
-static bool is_kept(const struct site *site, size_t index, uint64_t address, uint64_t size, int depth)
-{
-    for (size_t i = index; i < site->line.count; i++) {
-        uint64_t at = 0, bytes = 0;
-        int stored = stores(site, i, &at, &bytes, depth);
-        if (stored < 0 || (stored > 0 && at < address + size && address < at + bytes))
-            return false;
-    }
-    return true;
-}
-
-static struct mpiq_call_word memory_before(const struct site *site, size_t index, const cs_x86_op *operand,
-                                           int depth)
-{
-    struct mpiq_call_word address = address_of(site, index, operand, depth);
-    bool kept = address.known && !address.narrow && is_kept(site, index, address.value, operand->size, depth);
-    return kept ? mpiq_word_read(site->modules, &address, operand->size) : mpiq_word_unknown;
-}
 
 /* An operand's value, in its own width, the rest zero. */
 static struct mpiq_call_word operand_before(const struct site *site, size_t index, const cs_x86_op *operand,
@@ -348,178 +242,6 @@ static struct mpiq_call_word divided(const struct site *site, size_t index, int 
     return mpiq_word_combined(&both, &by, mpiq_word_cut(value, 4));
 }
 
-/* ---- conditions ---- */
-
-enum condition {
-    EQUAL,
-    NOT_EQUAL,
-    LESS,
-    NOT_LESS,
-    LESS_OR_EQUAL,
-    GREATER,
-    BELOW,
-    NOT_BELOW,
-    BELOW_OR_EQUAL,
-    ABOVE,
-    NEGATIVE,
-    NOT_NEGATIVE,
-    CONDITIONS
-};
-
-/* What a conditional instruction asks; CONDITIONS: it is none, or asks for something else. */
-static enum condition condition_of(unsigned id)
-{
-    static const uint16_t instructions[CONDITIONS][3] = {
-        [EQUAL] = {X86_INS_JE, X86_INS_SETE, X86_INS_CMOVE},
-        [NOT_EQUAL] = {X86_INS_JNE, X86_INS_SETNE, X86_INS_CMOVNE},
-        [LESS] = {X86_INS_JL, X86_INS_SETL, X86_INS_CMOVL},
-        [NOT_LESS] = {X86_INS_JGE, X86_INS_SETGE, X86_INS_CMOVGE},
-        [LESS_OR_EQUAL] = {X86_INS_JLE, X86_INS_SETLE, X86_INS_CMOVLE},
-        [GREATER] = {X86_INS_JG, X86_INS_SETG, X86_INS_CMOVG},
-        [BELOW] = {X86_INS_JB, X86_INS_SETB, X86_INS_CMOVB},
-        [NOT_BELOW] = {X86_INS_JAE, X86_INS_SETAE, X86_INS_CMOVAE},
-        [BELOW_OR_EQUAL] = {X86_INS_JBE, X86_INS_SETBE, X86_INS_CMOVBE},
-        [ABOVE] = {X86_INS_JA, X86_INS_SETA, X86_INS_CMOVA},
-        [NEGATIVE] = {X86_INS_JS, X86_INS_SETS, X86_INS_CMOVS},
-        [NOT_NEGATIVE] = {X86_INS_JNS, X86_INS_SETNS, X86_INS_CMOVNS},
-    };
-    for (int i = 0; i < CONDITIONS; i++) {
-        for (int j = 0; j < 3; j++) {
-            if (instructions[i][j] == id)
-                return (enum condition)i;
-        }
-    }
-    return CONDITIONS;
-}
-
-static bool holds(enum condition condition, uint64_t a, uint64_t b, int width)
-{
-    int64_t left = (int64_t)mpiq_word_extend(a, width), right = (int64_t)mpiq_word_extend(b, width);
-    switch (condition) {
-    case EQUAL:
-        return a == b;
-    case NOT_EQUAL:
-        return a != b;
-    case LESS:
-        return left < right;
-    case NOT_LESS:
-        return left >= right;
-    case LESS_OR_EQUAL:
-        return left <= right;
-    case GREATER:
-        return left > right;
-    case BELOW:
-        return a < b;
-    case NOT_BELOW:
-        return a >= b;
-    case BELOW_OR_EQUAL:
-        return a <= b;
-    case ABOVE:
-        return a > b;
-    default:
-        return ((int64_t)mpiq_word_extend(a - b, width) < 0) == (condition == NEGATIVE);
-    }
-}
-
-/* What the comparison at index says of a condition: a word that is 0 or 1. */
-static struct mpiq_call_word compared(const struct site *site, size_t index, enum condition condition,
-                                      int depth)
-{
-    const cs_insn *instruction = &site->line.instructions[index];
-    const cs_x86_op *operands = instruction->detail->x86.operands;
-    const unsigned id = instruction->id;
-    if (condition == CONDITIONS ||
-        (id != X86_INS_CMP && id != X86_INS_SUB && id != X86_INS_TEST && id != X86_INS_AND))
-        return mpiq_word_unknown;
-    int width = operands[0].size;
-    struct mpiq_call_word a = operand_before(site, index, &operands[0], depth);
-    struct mpiq_call_word b = operands[1].type == X86_OP_IMM
-                                  ? mpiq_word_constant(mpiq_word_cut((uint64_t)operands[1].imm, width))
-                                  : operand_before(site, index, &operands[1], depth);
-    uint64_t left = mpiq_word_cut(a.value, width), right = mpiq_word_cut(b.value, width);
-    if (id == X86_INS_TEST || id == X86_INS_AND) {
-        left &= right;
-        right = 0;
-    }
-    return mpiq_word_combined(&a, &b, holds(condition, left, right, width));
-}
-
-/* Whether the condition of an instruction holds there. */
-static struct mpiq_call_word condition_before(const struct site *site, size_t index, int depth)
-{
-    const enum condition condition = condition_of(site->line.instructions[index].id);
-    for (size_t i = index; depth > 0 && i-- > 0;) {
-        if (--*site->steps < 0)
-            break;
-        if (writes_flags(site, i))
-            return mpiq_code_has_run(&site->line, i, index) ? compared(site, i, condition, depth - 1)
-                                                            : mpiq_word_unknown;
-    }
-    return mpiq_word_unknown;
-}
-
-/* Notes where a decision came from; false: from too many places. */
-static bool note_control(const struct site *site, const struct mpiq_call_word *word)
-{
-    *site->control = mpiq_word_combined(site->control, word, 0);
-    return site->control->known;
-}
-
-static enum state has_run(const struct site *site, size_t index, int depth);
-
-/* Whether code has gone from the instruction at index to the next (or, taken, to where it jumps). */
-static enum state has_gone(const struct site *site, size_t index, bool taken, int depth)
-{
-    const cs_insn *instruction = &site->line.instructions[index];
-    enum state state = has_run(site, index, depth);
-    bool jumps = cs_insn_group(site->line.decoder, instruction, CS_GRP_JUMP);
-    if (cs_insn_group(site->line.decoder, instruction, CS_GRP_RET) || instruction->id == X86_INS_JMP)
-        return taken ? state : DID_NOT_RUN;
-    if (state == DID_NOT_RUN || !jumps)
-        return state;
-    struct mpiq_call_word condition = condition_before(site, index, depth);
-    if (!condition.known || !note_control(site, &condition))
-        return NOBODY_KNOWS;
-    return (condition.value != 0) == taken ? state : DID_NOT_RUN;
-}
-
-/* Of two ways to a place. */
-static enum state either(enum state a, enum state b)
-{
-    if (a == RAN || b == RAN)
-        return RAN;
-    return a == DID_NOT_RUN && b == DID_NOT_RUN ? DID_NOT_RUN : NOBODY_KNOWS;
-}
-
-static enum state decide(const struct site *site, size_t first, int depth)
-{
-    const cs_insn *instructions = site->line.instructions;
-    enum state state = first ? has_gone(site, first - 1, false, depth) : NOBODY_KNOWS;
-    for (size_t i = 0; i < first && state != RAN; i++) {
-        const cs_x86_op *to = &instructions[i].detail->x86.operands[0];
-        if (cs_insn_group(site->line.decoder, &instructions[i], CS_GRP_JUMP) && to->type == X86_OP_IMM &&
-            (uint64_t)to->imm == instructions[first].address)
-            state = either(state, has_gone(site, i, true, depth));
-    }
-    return state;
-}
-
-/* Whether an instruction has run, which is decided by the conditions of the jumps before it. */
-static enum state has_run(const struct site *site, size_t index, int depth)
-{
-    const struct mpiq_code_place *places = site->line.places;
-    size_t first = index;
-    if (!places[index].skipped)
-        return RAN;
-    if (depth <= 0 || --*site->steps < 0)
-        return NOBODY_KNOWS;
-    while (first > 0 && places[first - 1].block == places[index].block)
-        first--;
-    if (site->states[first] == NOT_ASKED)
-        site->states[first] = (uint8_t)decide(site, first, depth - 1);
-    return site->control->known ? site->states[first] : NOBODY_KNOWS;
-}
-
 /* setcc: the lowest byte of a register is 0 or 1. */
 static bool sets_byte(const struct site *site, size_t index, int number)
 {
@@ -529,7 +251,7 @@ static bool sets_byte(const struct site *site, size_t index, int number)
     bool second = false;
     return x86->op_count == 1 && x86->operands[0].type == X86_OP_REG &&
            number_of(x86->operands[0].reg, &width, &second) == number && width == 1 && !second &&
-           condition_of(instruction->id) != CONDITIONS;
+           has_condition(instruction->id);
 }
 
 /* The lowest byte of a register. */
@@ -606,7 +328,8 @@ static struct mpiq_call_word written(const struct site *site, size_t index, int 
         word = operand_before(site, index, &operands[1], depth);
         return mpiq_word_changed(&word, mpiq_word_cut(mpiq_word_extend(word.value, operands[1].size), width));
     case X86_INS_LEA:
-        word = address_of(site, index, &operands[1], depth);
+        word = address_before(site, index, &operands[1], depth);
+        word.narrow = word.narrow && width > 4;
         return mpiq_word_changed(&word, mpiq_word_cut(word.value, width));
     case X86_INS_XOR:
     case X86_INS_SUB:
@@ -614,7 +337,7 @@ static struct mpiq_call_word written(const struct site *site, size_t index, int 
             return mpiq_word_constant(0);
         return computed(site, index, depth);
     default:
-        if (x86->op_count == 2 && condition_of(instruction->id) != CONDITIONS)
+        if (x86->op_count == 2 && has_condition(instruction->id))
             return chosen(site, index, depth);
         return computed(site, index, depth);
     }
@@ -639,6 +362,58 @@ static bool is_argument(int number)
             return true;
     }
     return false;
+}
+
+/* What an instruction adds to a register, as a counter is moved on; false: it does something else. */
+static bool adds(const struct site *site, size_t index, int number, uint64_t *added, int *width)
+{
+    const cs_insn *instruction = &site->line.instructions[index];
+    const cs_x86 *x86 = &instruction->detail->x86;
+    const cs_x86_op *to = &x86->operands[0], *from = &x86->operands[1];
+    int from_width;
+    bool second;
+    if (x86->op_count < 1 || to->type != X86_OP_REG || number_of(to->reg, width, &second) != number ||
+        *width < 4)
+        return false;
+    switch (instruction->id) {
+    case X86_INS_INC:
+        *added = 1;
+        return true;
+    case X86_INS_DEC:
+        *added = UINT64_MAX;
+        return true;
+    case X86_INS_ADD:
+    case X86_INS_SUB:
+        *added = instruction->id == X86_INS_ADD ? (uint64_t)from->imm : 0 - (uint64_t)from->imm;
+        return from->type == X86_OP_IMM;
+    case X86_INS_LEA:
+        *added = (uint64_t)from->mem.disp;
+        return from->mem.index == X86_REG_INVALID && from->mem.segment == X86_REG_INVALID &&
+               number_of(from->mem.base, &from_width, &second) == number;
+    default:
+        return false;
+    }
+}
+
+/* A register that the callee preserves, from what it is at the call: what has been added since is taken away.
+ */
+static struct mpiq_call_word undone(const struct site *site, size_t index, int number)
+{
+    struct mpiq_call_word word = mpiq_word_constant(site->frames[0].value[number]);
+    if (!(site->frames[0].known >> number & 1))
+        return mpiq_word_unknown;
+    for (size_t i = site->line.count - 1; i-- > index;) {
+        uint64_t added = 0;
+        int width = 0;
+        if (!writes(site, i, number))
+            continue;
+        if (!mpiq_code_has_run(&site->line, i, index) || !adds(site, i, number, &added, &width))
+            return mpiq_word_unknown;
+        word.value -= added;
+        word.narrow = word.narrow || width == 4;
+    }
+    word.value = word.narrow ? mpiq_word_cut(word.value, 4) : word.value;
+    return word;
 }
 
 /* A register's value before an instruction of the line. */
@@ -671,8 +446,166 @@ static struct mpiq_call_word register_before(const struct site *site, size_t ind
     /* Not written before: what it was at the line's beginning. */
     if (i == SIZE_MAX && site->line.from_entry && is_argument(number))
         word = given_and_kept(site, number, depth - 1);
+    if (!word.known)
+        return undone(site, index, number);
     /* What decided is as much as what was computed from. */
     return decided ? mpiq_word_combined(&word, site->control, word.value) : word;
+}
+
+/* ---- memory ---- */
+
+/* By how much an instruction moves the stack pointer; false: not known. */
+static bool stack_moves(const struct site *site, size_t index, int64_t *ret)
+{
+    const cs_insn *instruction = &site->line.instructions[index];
+    const cs_x86 *x86 = &instruction->detail->x86;
+    bool immediate = x86->op_count == 2 && x86->operands[1].type == X86_OP_IMM;
+    *ret = 0;
+    switch (instruction->id) {
+    case X86_INS_PUSH:
+        *ret = -(int64_t)x86->operands[0].size;
+        /* An immediate is pushed as a word. */
+        if (x86->operands[0].type == X86_OP_IMM)
+            *ret = -8;
+        return *ret == -8;
+    case X86_INS_POP:
+        *ret = x86->operands[0].size;
+        return *ret == 8 && x86->operands[0].reg != X86_REG_RSP;
+    case X86_INS_SUB:
+    case X86_INS_ADD:
+        if (!writes(site, index, RSP))
+            return true;
+        if (x86->operands[0].type == X86_OP_REG && x86->operands[0].reg == X86_REG_RSP && immediate) {
+            *ret = instruction->id == X86_INS_ADD ? x86->operands[1].imm : -x86->operands[1].imm;
+            return true;
+        }
+        return false;
+    default:
+        return !writes(site, index, RSP);
+    }
+}
+
+/* The stack pointer before an instruction, counted back from the call. */
+static struct mpiq_call_word stack_before(const struct site *site, size_t index)
+{
+    if (!(site->frames[0].known >> RSP & 1))
+        return mpiq_word_unknown;
+    uint64_t value = site->frames[0].value[RSP];
+    for (size_t i = site->line.count - 1; i-- > index;) {
+        int64_t moved;
+        if (!stack_moves(site, i, &moved) || (moved && !mpiq_code_has_run(&site->line, i, index)))
+            return mpiq_word_unknown;
+        value -= (uint64_t)moved;
+    }
+    return mpiq_word_constant(value);
+}
+
+static struct mpiq_call_word address_before(const struct site *site, size_t index, const cs_x86_op *operand,
+                                            int depth)
+{
+    const x86_op_mem *memory = &operand->mem;
+    const cs_insn *instruction = &site->line.instructions[index];
+    if (memory->segment != X86_REG_INVALID)
+        return mpiq_word_unknown;
+    struct mpiq_call_word sum = mpiq_word_constant((uint64_t)memory->disp);
+    const unsigned registers[] = {memory->base, memory->index};
+    for (int i = 0; i < 2; i++) {
+        if (registers[i] == X86_REG_INVALID || registers[i] == X86_REG_RIZ)
+            continue;
+        struct mpiq_call_word part;
+        int width = 8;
+        bool second;
+        int number = number_of(registers[i], &width, &second);
+        if (registers[i] == X86_REG_RIP)
+            part = mpiq_word_constant(instruction->address + instruction->size);
+        else
+            part = number < 0 || width != 8 ? mpiq_word_unknown : register_before(site, index, number, depth);
+        bool narrow = sum.narrow || part.narrow;
+        sum = mpiq_word_combined(&sum, &part, sum.value + part.value * (i ? (uint64_t)memory->scale : 1));
+        sum.narrow = narrow;
+    }
+    return sum;
+}
+
+/* Where an instruction writes memory: 0 nowhere, 1 at *address (size bytes), -1 nobody knows where. */
+static int stores(const struct site *site, size_t index, uint64_t *address, uint64_t *size, int depth)
+{
+    const cs_insn *instruction = &site->line.instructions[index];
+    const cs_x86 *x86 = &instruction->detail->x86;
+    if (instruction->id == X86_INS_PUSH || cs_insn_group(site->line.decoder, instruction, CS_GRP_CALL)) {
+        struct mpiq_call_word top = stack_before(site, index);
+        *address = top.value - 8;
+        *size = 8;
+        return top.known ? 1 : -1;
+    }
+    if (x86->prefix[0] == X86_PREFIX_REP || x86->prefix[0] == X86_PREFIX_REPNE)
+        return -1;
+    for (uint8_t i = 0; i < x86->op_count; i++) {
+        const cs_x86_op *operand = &x86->operands[i];
+        if (operand->type != X86_OP_MEM || instruction->id == X86_INS_LEA || instruction->id == X86_INS_NOP)
+            continue;
+        /* Of instructions that only read, capstone says so; of some (imul) it says nothing.  What writes a
+           register reads its other operands. */
+        bool to_register = i > 0 && x86->operands[0].type == X86_OP_REG && instruction->id != X86_INS_XCHG &&
+                           instruction->id != X86_INS_XADD;
+        if (operand->access == CS_AC_READ || to_register)
+            continue;
+        struct mpiq_call_word to = address_before(site, index, operand, depth);
+        *address = to.value;
+        *size = operand->size;
+        return to.known && !to.narrow && *size ? 1 : -1;
+    }
+    return 0;
+}
+
+/* Whether nothing from an instruction on, up to the call, may have written those bytes. */
+static bool is_kept(const struct site *site, size_t index, uint64_t address, uint64_t size, int depth)
+{
+    for (size_t i = index; i < site->line.count; i++) {
+        uint64_t at = 0, bytes = 0;
+        int stored = stores(site, i, &at, &bytes, depth);
+        if (stored < 0 || (stored > 0 && at < address + size && address < at + bytes))
+            return false;
+    }
+    return true;
+}
+
+static struct mpiq_call_word memory_before(const struct site *site, size_t index, const cs_x86_op *operand,
+                                           int depth)
+{
+    struct mpiq_call_word address = address_before(site, index, operand, depth);
+    bool kept = address.known && !address.narrow && is_kept(site, index, address.value, operand->size, depth);
+    return kept ? mpiq_word_read(site->modules, &address, operand->size) : mpiq_word_unknown;
+}
+
+/* An argument on the stack, by the instruction that put it there: the callee may use its place as it likes.
+ */
+static struct mpiq_call_word pushed(const struct site *site, size_t position)
+{
+    size_t call = site->line.count - 1;
+    struct mpiq_call_word top = stack_before(site, call);
+    if (!top.known)
+        return mpiq_word_unknown;
+    uint64_t address = top.value + position * 8;
+    for (size_t i = call; i-- > 0;) {
+        uint64_t at = 0, size = 0;
+        int stored = stores(site, i, &at, &size, DEPTH_MOST);
+        if (stored < 0)
+            return mpiq_word_unknown;
+        if (stored == 0 || at >= address + 8 || at + size <= address)
+            continue;
+        const cs_insn *instruction = &site->line.instructions[i];
+        const cs_x86_op *operands = instruction->detail->x86.operands;
+        const cs_x86_op *from = instruction->id == X86_INS_PUSH ? &operands[0] : &operands[1];
+        if (at != address || (size != 8 && size != 4) || !mpiq_code_has_run(&site->line, i, call) ||
+            (instruction->id != X86_INS_PUSH && instruction->id != X86_INS_MOV))
+            return mpiq_word_unknown;
+        struct mpiq_call_word word = from->type == X86_OP_IMM ? mpiq_word_constant((uint64_t)from->imm)
+                                                              : operand_before(site, i, from, DEPTH_MOST);
+        word.narrow = word.narrow || size == 4;
+        return word;
+    }
+    return mpiq_word_unknown;
 }
 
 static bool goes_to(const struct site *site, uint64_t callee_pc, int depth)
@@ -692,6 +625,187 @@ static bool goes_to(const struct site *site, uint64_t callee_pc, int depth)
     uint64_t address = mpiq_code_destination(site->modules, site->line.decoder, target.value);
     return mpiq_code_bounds(site->modules, address, &start, &end) && callee_pc > start && callee_pc < end;
 }
+
+/* ---- conditions ---- */
+
+/* ---- conditions ---- */
+
+enum condition {
+    EQUAL,
+    NOT_EQUAL,
+    LESS,
+    NOT_LESS,
+    LESS_OR_EQUAL,
+    GREATER,
+    BELOW,
+    NOT_BELOW,
+    BELOW_OR_EQUAL,
+    ABOVE,
+    NEGATIVE,
+    NOT_NEGATIVE,
+    CONDITIONS
+};
+
+/* What a conditional instruction asks; CONDITIONS: it is none, or asks for something else. */
+static enum condition condition_of(unsigned id)
+{
+    static const uint16_t instructions[CONDITIONS][3] = {
+        [EQUAL] = {X86_INS_JE, X86_INS_SETE, X86_INS_CMOVE},
+        [NOT_EQUAL] = {X86_INS_JNE, X86_INS_SETNE, X86_INS_CMOVNE},
+        [LESS] = {X86_INS_JL, X86_INS_SETL, X86_INS_CMOVL},
+        [NOT_LESS] = {X86_INS_JGE, X86_INS_SETGE, X86_INS_CMOVGE},
+        [LESS_OR_EQUAL] = {X86_INS_JLE, X86_INS_SETLE, X86_INS_CMOVLE},
+        [GREATER] = {X86_INS_JG, X86_INS_SETG, X86_INS_CMOVG},
+        [BELOW] = {X86_INS_JB, X86_INS_SETB, X86_INS_CMOVB},
+        [NOT_BELOW] = {X86_INS_JAE, X86_INS_SETAE, X86_INS_CMOVAE},
+        [BELOW_OR_EQUAL] = {X86_INS_JBE, X86_INS_SETBE, X86_INS_CMOVBE},
+        [ABOVE] = {X86_INS_JA, X86_INS_SETA, X86_INS_CMOVA},
+        [NEGATIVE] = {X86_INS_JS, X86_INS_SETS, X86_INS_CMOVS},
+        [NOT_NEGATIVE] = {X86_INS_JNS, X86_INS_SETNS, X86_INS_CMOVNS},
+    };
+    for (int i = 0; i < CONDITIONS; i++) {
+        for (int j = 0; j < 3; j++) {
+            if (instructions[i][j] == id)
+                return (enum condition)i;
+        }
+    }
+    return CONDITIONS;
+}
+
+static bool has_condition(unsigned id)
+{
+    return condition_of(id) != CONDITIONS;
+}
+
+static bool holds(enum condition condition, uint64_t a, uint64_t b, int width)
+{
+    int64_t left = (int64_t)mpiq_word_extend(a, width), right = (int64_t)mpiq_word_extend(b, width);
+    switch (condition) {
+    case EQUAL:
+        return a == b;
+    case NOT_EQUAL:
+        return a != b;
+    case LESS:
+        return left < right;
+    case NOT_LESS:
+        return left >= right;
+    case LESS_OR_EQUAL:
+        return left <= right;
+    case GREATER:
+        return left > right;
+    case BELOW:
+        return a < b;
+    case NOT_BELOW:
+        return a >= b;
+    case BELOW_OR_EQUAL:
+        return a <= b;
+    case ABOVE:
+        return a > b;
+    default:
+        return ((int64_t)mpiq_word_extend(a - b, width) < 0) == (condition == NEGATIVE);
+    }
+}
+
+/* What the comparison at index says of a condition: a word that is 0 or 1. */
+static struct mpiq_call_word compared(const struct site *site, size_t index, enum condition condition,
+                                      int depth)
+{
+    const cs_insn *instruction = &site->line.instructions[index];
+    const cs_x86_op *operands = instruction->detail->x86.operands;
+    const unsigned id = instruction->id;
+    if (condition == CONDITIONS ||
+        (id != X86_INS_CMP && id != X86_INS_SUB && id != X86_INS_TEST && id != X86_INS_AND))
+        return mpiq_word_unknown;
+    int width = operands[0].size;
+    struct mpiq_call_word a = operand_before(site, index, &operands[0], depth);
+    struct mpiq_call_word b = operands[1].type == X86_OP_IMM
+                                  ? mpiq_word_constant(mpiq_word_cut((uint64_t)operands[1].imm, width))
+                                  : operand_before(site, index, &operands[1], depth);
+    uint64_t left = mpiq_word_cut(a.value, width), right = mpiq_word_cut(b.value, width);
+    if (id == X86_INS_TEST || id == X86_INS_AND) {
+        left &= right;
+        right = 0;
+    }
+    return mpiq_word_combined(&a, &b, holds(condition, left, right, width));
+}
+
+/* Whether the condition of an instruction holds there. */
+static struct mpiq_call_word condition_before(const struct site *site, size_t index, int depth)
+{
+    const enum condition condition = condition_of(site->line.instructions[index].id);
+    for (size_t i = index; depth > 0 && i-- > 0;) {
+        if (--*site->steps < 0)
+            break;
+        if (writes_flags(site, i))
+            return mpiq_code_has_run(&site->line, i, index) ? compared(site, i, condition, depth - 1)
+                                                            : mpiq_word_unknown;
+    }
+    return mpiq_word_unknown;
+}
+
+/* Notes where a decision came from; false: from too many places. */
+static bool note_control(const struct site *site, const struct mpiq_call_word *word)
+{
+    *site->control = mpiq_word_combined(site->control, word, 0);
+    return site->control->known;
+}
+
+/* Whether code has gone from the instruction at index to the next (or, taken, to where it jumps). */
+static enum state has_gone(const struct site *site, size_t index, bool taken, int depth)
+{
+    const cs_insn *instruction = &site->line.instructions[index];
+    enum state state = has_run(site, index, depth);
+    bool jumps = cs_insn_group(site->line.decoder, instruction, CS_GRP_JUMP);
+    if (cs_insn_group(site->line.decoder, instruction, CS_GRP_RET) || instruction->id == X86_INS_JMP)
+        return taken ? state : DID_NOT_RUN;
+    if (state == DID_NOT_RUN || !jumps)
+        return state;
+    struct mpiq_call_word condition = condition_before(site, index, depth);
+    if (!condition.known || !note_control(site, &condition))
+        return NOBODY_KNOWS;
+    return (condition.value != 0) == taken ? state : DID_NOT_RUN;
+}
+
+/* Of two ways to a place. */
+static enum state either(enum state a, enum state b)
+{
+    if (a == RAN || b == RAN)
+        return RAN;
+    return a == DID_NOT_RUN && b == DID_NOT_RUN ? DID_NOT_RUN : NOBODY_KNOWS;
+}
+
+static enum state decide(const struct site *site, size_t first, int depth)
+{
+    const cs_insn *instructions = site->line.instructions;
+    enum state state = first ? has_gone(site, first - 1, false, depth) : NOBODY_KNOWS;
+    for (size_t i = 0; i < first && state != RAN; i++) {
+        const cs_x86_op *to = &instructions[i].detail->x86.operands[0];
+        if (cs_insn_group(site->line.decoder, &instructions[i], CS_GRP_JUMP) && to->type == X86_OP_IMM &&
+            (uint64_t)to->imm == instructions[first].address)
+            state = either(state, has_gone(site, i, true, depth));
+    }
+    return state;
+}
+
+/* Whether an instruction has run, which is decided by the conditions of the jumps before it. */
+static enum state has_run(const struct site *site, size_t index, int depth)
+{
+    const struct mpiq_code_place *places = site->line.places;
+    size_t first = index;
+    if (!places[index].skipped)
+        return RAN;
+    if (depth <= 0 || --*site->steps < 0)
+        return NOBODY_KNOWS;
+    while (first > 0 && places[first - 1].block == places[index].block)
+        first--;
+    if (site->states[first] == NOT_ASKED)
+        site->states[first] = (uint8_t)decide(site, first, depth - 1);
+    return site->control->known ? site->states[first] : NOBODY_KNOWS;
+}
+
+/* ---- the frame ---- */
+
+static struct mpiq_call_word argument_in(struct site *site, int number, int depth);
 
 static void close_site(struct site *site)
 {
@@ -741,36 +855,6 @@ static struct mpiq_call_word given(const struct site *site, int number, int dept
         close_site(&outer);
     }
     return word;
-}
-
-/* An argument on the stack, by the instruction that put it there: the callee may use its place as it likes.
- */
-static struct mpiq_call_word pushed(const struct site *site, size_t position)
-{
-    size_t call = site->line.count - 1;
-    struct mpiq_call_word top = stack_before(site, call);
-    if (!top.known)
-        return mpiq_word_unknown;
-    uint64_t address = top.value + position * 8;
-    for (size_t i = call; i-- > 0;) {
-        uint64_t at = 0, size = 0;
-        int stored = stores(site, i, &at, &size, DEPTH_MOST);
-        if (stored < 0)
-            return mpiq_word_unknown;
-        if (stored == 0 || at >= address + 8 || at + size <= address)
-            continue;
-        const cs_insn *instruction = &site->line.instructions[i];
-        const cs_x86_op *operands = instruction->detail->x86.operands;
-        const cs_x86_op *from = instruction->id == X86_INS_PUSH ? &operands[0] : &operands[1];
-        if (at != address || (size != 8 && size != 4) || !mpiq_code_has_run(&site->line, i, call) ||
-            (instruction->id != X86_INS_PUSH && instruction->id != X86_INS_MOV))
-            return mpiq_word_unknown;
-        struct mpiq_call_word word = from->type == X86_OP_IMM ? mpiq_word_constant((uint64_t)from->imm)
-                                                              : operand_before(site, i, from, DEPTH_MOST);
-        word.narrow = word.narrow || size == 4;
-        return word;
-    }
-    return mpiq_word_unknown;
 }
 
 /* ---- what the debug information says ---- */

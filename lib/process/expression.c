@@ -19,6 +19,7 @@ struct machine {
     const unsigned char *at, *start, *end;
     struct value stack[STACK_MOST];
     int count;
+    struct mpiq_call_word decided; /* a word from where what decided came from */
     int bases;
     bool bad;
 };
@@ -362,8 +363,8 @@ static void do_jump(struct machine *machine, bool conditional)
     bool jumps = true;
     if (conditional) {
         struct value a = pop(machine);
-        /* What decided would be no part of the result, and memory may have changed since. */
-        machine->bad = machine->bad || a.word.narrow || a.word.origin_count;
+        machine->decided = mpiq_word_combined(&machine->decided, &a.word, 0);
+        machine->bad = machine->bad || a.word.narrow || !machine->decided.known;
         jumps = a.word.value != 0;
     }
     if (!jumps)
@@ -491,6 +492,7 @@ static struct mpiq_call_word run(const struct mpiq_expression *expression,
                               .at = expression->bytes,
                               .start = expression->bytes,
                               .end = expression->bytes + expression->size,
+                              .decided = mpiq_word_constant(0),
                               .bases = bases};
     while (machine.at < machine.end && !machine.bad) {
         if (--*frame->steps < 0)
@@ -499,7 +501,8 @@ static struct mpiq_call_word run(const struct mpiq_expression *expression,
     }
     if (machine.bad || machine.count == 0)
         return mpiq_word_unknown;
-    return machine.stack[machine.count - 1].word;
+    const struct mpiq_call_word *word = &machine.stack[machine.count - 1].word;
+    return mpiq_word_combined(word, &machine.decided, word->value);
 }
 
 struct mpiq_call_word mpiq_expression_evaluate(const struct mpiq_expression *expression,
