@@ -22,7 +22,8 @@
     X(REDUCE, "early_reduce", "Early Reduce")                                             \
     X(SCAN, "early_scan", "Early Scan")                                                   \
     X(NONBLOCKING, "wait_for_nonblocking_collective", "Wait for Non-blocking Collective") \
-    X(FENCE, "wait_at_fence", "Wait at Fence")
+    X(FENCE, "wait_at_fence", "Wait at Fence")                                            \
+    X(NEIGHBORS, "wait_for_neighbors", "Wait for Neighbors")
 
 enum mpiq_late_kind {
 #define MPIQ_ENUM(id, word, name) MPIQ_LATE_##id,

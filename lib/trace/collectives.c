@@ -87,7 +87,9 @@ static void resolve(struct mpiq_trace_replay *replay, struct mpiq_trace_instance
     uint32_t bad = 0;
     for (at = &replay->bad[instance->comm]; *at; at = &(*at)->next)
         bad++;
-    if (!instance->mixed || bad >= BAD_MOST) {
+    /* Of fences and neighbours it is not asked that all called the same. */
+    bool asked = instance->list < replay->definitions->comm_count;
+    if (!instance->mixed || !asked || bad >= BAD_MOST) {
         free_instance(replay, instance, true);
         return;
     }
@@ -214,6 +216,31 @@ static void add_fence(struct mpiq_trace_replay *replay, uint32_t number,
     }
     join(replay, number, collective, member, definitions->comm_count + collective->window,
          ++rank->fences[collective->window]);
+}
+
+uint32_t mpiq_trace_list_count(const struct mpiq_trace_definitions *definitions)
+{
+    return definitions->comm_count + definitions->window_count + 1;
+}
+
+void mpiq_trace_on_neighbors_end(struct mpiq_trace_replay *replay, struct mpiq_trace_mpi_call *call)
+{
+    static const char prefix[] = "MPI_Neighbor_";
+    const struct mpiq_trace_definitions *definitions = replay->definitions;
+    if (call->collective < 0 || definitions->cart == MPIQ_TRACE_NONE || replay->graphs || !replay->listener ||
+        strncmp(mpiq_collective_name(call->collective), prefix, strlen(prefix)) != 0)
+        return;
+    struct mpiq_trace_member *member = mpiq_trace_member_of(replay, call->rank, definitions->cart);
+    if (!member)
+        return;
+    struct mpiq_trace_collective collective = {.posted = call,
+                                               .completed = call,
+                                               .comm = definitions->cart,
+                                               .window = MPIQ_TRACE_NONE,
+                                               .root = OTF2_COLLECTIVE_ROOT_NONE,
+                                               .collective = call->collective};
+    join(replay, call->rank, &collective, member, definitions->comm_count + definitions->window_count,
+         ++replay->ranks[call->rank].neighbors);
 }
 
 static void add_ended(struct mpiq_trace_replay *replay, uint32_t rank,
@@ -365,7 +392,7 @@ static void free_instances(struct mpiq_trace_replay *replay, struct mpiq_trace_i
 void mpiq_trace_collectives_deinit(struct mpiq_trace_replay *replay)
 {
     const struct mpiq_trace_definitions *definitions = replay->definitions;
-    free_instances(replay, replay->instances, definitions->comm_count + definitions->window_count);
+    free_instances(replay, replay->instances, mpiq_trace_list_count(definitions));
     free_instances(replay, replay->bad, definitions->comm_count);
     for (uint32_t i = 0; replay->ranks && i < replay->definitions->rank_count; i++) {
         while (replay->ranks[i].collectives) {

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "state/group_json.h"
+#include "trace/cart.h"
 
 const char *const mpiq_trace_attribute_names[MPIQ_TRACE_ATTRIBUTES] = {
     [MPIQ_TRACE_PEER] = "mpiq peer",         [MPIQ_TRACE_TAG] = "mpiq tag",
@@ -114,6 +115,7 @@ static OTF2_CallbackCode on_region(void *data, OTF2_RegionRef self, OTF2_StringR
         region->file = mpi || file == OTF2_UNDEFINED_STRING ? NULL : mpiq_trace_string(definitions, file);
         region->line = mpi || begin > INT32_MAX ? 0 : (int32_t)begin;
         region->call = mpiq_trace_call_of(region->name, mpi, &region->collective);
+        region->graph = region->call != MPIQ_TRACE_OUTSIDE && strstr(region->name, "raph_create");
     }
     return done(definitions);
 }
@@ -232,15 +234,34 @@ static OTF2_CallbackCode on_window(void *data, OTF2_RmaWinRef self, OTF2_StringR
     return done(definitions);
 }
 
+static OTF2_CallbackCode on_dimension(void *data, OTF2_CartDimensionRef self, OTF2_StringRef name,
+                                      uint32_t size, OTF2_CartPeriodicity periodicity)
+{
+    struct mpiq_trace_definitions *definitions = data;
+    struct mpiq_trace_dimension *dimension = ADD(definitions, dimension, (uint64_t)self);
+    (void)name;
+    if (dimension) {
+        dimension->size = size;
+        dimension->periodic = periodicity == OTF2_CART_PERIODIC_TRUE;
+    }
+    return done(definitions);
+}
+
 static OTF2_CallbackCode on_topology(void *data, OTF2_CartTopologyRef self, OTF2_StringRef name,
                                      OTF2_CommRef comm, uint8_t dimensions,
                                      const OTF2_CartDimensionRef *sizes)
 {
     struct mpiq_trace_definitions *definitions = data;
     uint32_t index = mpiq_trace_find_comm(definitions, comm);
-    (void)self, (void)name, (void)dimensions, (void)sizes;
-    if (index != MPIQ_TRACE_NONE)
-        definitions->comms[index].topology = true;
+    (void)self, (void)name;
+    if (index == MPIQ_TRACE_NONE)
+        return OTF2_CALLBACK_SUCCESS;
+    struct mpiq_trace_comm *cart = &definitions->comms[index];
+    cart->many_topologies |= cart->topology || dimensions > MPIQ_TRACE_DIMENSIONS;
+    cart->topology = true;
+    cart->dimension_count = cart->many_topologies ? 0 : dimensions;
+    for (uint32_t i = 0; i < cart->dimension_count; i++)
+        cart->dimension_ids[i] = sizes[i];
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -272,6 +293,7 @@ OTF2_GlobalDefReaderCallbacks *mpiq_trace_definition_callbacks(void)
     OTF2_GlobalDefReaderCallbacks_SetCommCallback(callbacks, on_comm);
     OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(callbacks, on_inter_comm);
     OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(callbacks, on_window);
+    OTF2_GlobalDefReaderCallbacks_SetCartDimensionCallback(callbacks, on_dimension);
     OTF2_GlobalDefReaderCallbacks_SetCartTopologyCallback(callbacks, on_topology);
     OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(callbacks, on_attribute);
     return callbacks;
@@ -402,6 +424,7 @@ struct mpiq_error *mpiq_trace_definitions_finish(struct mpiq_trace_definitions *
     if (error)
         return error;
     check_comms(definitions);
+    mpiq_trace_cart_find(definitions);
     if (definitions->resolution == 0)
         definitions->resolution = UINT64_C(1000000000);
     return NULL;
@@ -418,7 +441,7 @@ void mpiq_trace_definitions_deinit(struct mpiq_trace_definitions *definitions)
     struct mpiq_trace_index *const indexes[] = {
         &definitions->string_index,         &definitions->region_index, &definitions->location_index,
         &definitions->location_group_index, &definitions->node_index,   &definitions->group_index,
-        &definitions->comm_index,           &definitions->window_index};
+        &definitions->comm_index,           &definitions->window_index, &definitions->dimension_index};
     for (size_t i = 0; i < sizeof indexes / sizeof *indexes; i++)
         mpiq_hash_table_deinit(&indexes[i]->table);
     free(definitions->strings);
@@ -429,6 +452,7 @@ void mpiq_trace_definitions_deinit(struct mpiq_trace_definitions *definitions)
     free(definitions->groups);
     free(definitions->comms);
     free(definitions->windows);
+    free(definitions->dimensions);
     free(definitions->masters);
     *definitions = (struct mpiq_trace_definitions){0};
 }

@@ -25,6 +25,7 @@ struct mpiq_trace_region {
     int32_t line;       /* 0 not known */
     int16_t collective; /* class of ompi_mqs.h; -1 */
     uint8_t call;       /* enum mpiq_trace_call */
+    bool graph;         /* makes a communicator with neighbours that no definition names */
 };
 
 struct mpiq_trace_location {
@@ -57,6 +58,14 @@ struct mpiq_trace_group {
     bool good;      /* of MPI */
 };
 
+/* Of a Cartesian communicator. */
+enum { MPIQ_TRACE_DIMENSIONS = 8 };
+struct mpiq_trace_dimension {
+    uint64_t id;
+    uint32_t size;
+    bool periodic;
+};
+
 struct mpiq_trace_comm {
     uint64_t id;
     const char *name;
@@ -68,6 +77,9 @@ struct mpiq_trace_comm {
     bool world;
     bool announced; /* events say when it is made and freed */
     bool topology;
+    bool many_topologies; /* more than one, or one of more dimensions than fit here */
+    uint64_t dimension_ids[MPIQ_TRACE_DIMENSIONS];
+    uint32_t dimension_count;
 };
 
 struct mpiq_trace_window {
@@ -116,8 +128,12 @@ struct mpiq_trace_definitions {
     uint32_t comm_count, comm_room;
     struct mpiq_trace_window *windows;
     uint32_t window_count, window_room;
+    struct mpiq_trace_dimension *dimensions;
+    uint32_t dimension_count, dimension_room;
+    uint32_t cart; /* the only Cartesian communicator (cart.h); MPIQ_TRACE_NONE */
+    struct mpiq_trace_dimension cart_dimensions[MPIQ_TRACE_DIMENSIONS];
     struct mpiq_trace_index string_index, region_index, location_index, location_group_index, node_index,
-        group_index, comm_index, window_index;
+        group_index, comm_index, window_index, dimension_index;
     uint64_t resolution; /* ticks a second */
     uint64_t offset;     /* when the trace begins, in ticks */
     uint64_t length;

@@ -6,6 +6,7 @@
 
 #include "state/rank_state.h"
 #include "trace/blame.h"
+#include "trace/cart.h"
 #include "trace/lateness.h"
 
 /* ---- when ranks synchronised ----------------------------------------------------------------------------
@@ -139,7 +140,7 @@ static void on_completed(void *data, struct mpiq_trace_send *send)
  */
 
 /* Who waits for whom in a collective. */
-enum shape { ALL, FROM_ROOT, TO_ROOT, LOWER, NONE };
+enum shape { ALL, FROM_ROOT, TO_ROOT, LOWER, NEIGHBORS, NONE };
 
 static enum shape shape_of(int class, bool *blocking, uint8_t *kind)
 {
@@ -162,8 +163,10 @@ static enum shape shape_of(int class, bool *blocking, uint8_t *kind)
         *kind = MPIQ_LATE_BARRIER;
         return ALL;
     }
-    if (strncasecmp(rest, "neighbor", 8) == 0)
-        return NONE;
+    if (strncasecmp(rest, "neighbor", 8) == 0) {
+        *kind = MPIQ_LATE_NEIGHBORS;
+        return NEIGHBORS;
+    }
     for (size_t i = 0; i < 3; i++) {
         if (strcasecmp(rest, from[i]) == 0) {
             *kind = MPIQ_LATE_BROADCAST;
@@ -194,6 +197,32 @@ static const struct mpiq_trace_part *root_of(const struct mpiq_late *late,
     return NULL;
 }
 
+/* Parts of neighbours, of which the collective's parts are in the order of their ranks. */
+static const struct mpiq_trace_part *last_neighbor(const struct mpiq_late *late,
+                                                   const struct mpiq_trace_instance *instance,
+                                                   const struct mpiq_trace_part *part)
+{
+    uint32_t neighbors[2 * MPIQ_TRACE_DIMENSIONS];
+    const struct mpiq_trace_part *found = NULL;
+    if (late->replay.definitions->cart != instance->comm)
+        return NULL;
+    uint32_t count = mpiq_trace_cart_neighbors(late->replay.definitions, part->local, neighbors);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct mpiq_trace_part *other =
+            neighbors[i] < instance->count ? &instance->parts[neighbors[i]] : NULL;
+        if (other && other != part && (!found || other->posted->enter > found->posted->enter))
+            found = other;
+    }
+    return found;
+}
+
+static int compare_locals(const void *left, const void *right)
+{
+    const struct mpiq_trace_part *a = left;
+    const struct mpiq_trace_part *b = right;
+    return a->local < b->local ? -1 : a->local > b->local;
+}
+
 /* The part that enters last, of those that `part` waits for; NULL: it waits for nobody. */
 static const struct mpiq_trace_part *last_of(const struct mpiq_late *late,
                                              const struct mpiq_trace_instance *instance, enum shape shape,
@@ -208,6 +237,8 @@ static const struct mpiq_trace_part *last_of(const struct mpiq_late *late,
         return last;
     if (shape == TO_ROOT && part != root)
         return NULL;
+    if (shape == NEIGHBORS)
+        return last_neighbor(late, instance, part);
     const struct mpiq_trace_part *found = NULL;
     for (uint32_t i = 0; i < instance->count; i++) {
         const struct mpiq_trace_part *other = &instance->parts[i];
@@ -243,6 +274,8 @@ static void on_collective(void *data, struct mpiq_trace_instance *instance)
     enum shape shape = shape_of(instance->collective, &blocking, &kind);
     if (shape == NONE || instance->count < 2)
         return;
+    if (shape == NEIGHBORS)
+        qsort(instance->parts, instance->count, sizeof *instance->parts, compare_locals);
     const struct mpiq_trace_part *root =
         shape == FROM_ROOT || shape == TO_ROOT ? root_of(late, instance) : NULL;
     const struct mpiq_trace_part *last = &instance->parts[0];

@@ -445,7 +445,7 @@ void mpiq_trace_give_up(struct mpiq_trace_replay *replay)
                 mpiq_trace_call_close(replay, r->completed);
         }
     }
-    for (uint32_t i = 0; i < replay->definitions->comm_count + replay->definitions->window_count; i++) {
+    for (uint32_t i = 0; i < mpiq_trace_list_count(replay->definitions); i++) {
         for (struct mpiq_trace_instance *instance = replay->instances[i]; instance;
              instance = instance->next) {
             for (uint32_t j = 0; j < instance->count; j++)

@@ -82,6 +82,7 @@ static void on_enter(struct mpiq_trace_replay *replay, struct mpiq_trace_thread 
     struct mpiq_trace_rank *rank = &replay->ranks[replay->definitions->locations[event->location].rank];
     bool mpi = region && region->call != MPIQ_TRACE_OUTSIDE;
     replay->undefined += !region;
+    replay->graphs |= region && region->graph;
     if (thread->cut && !(region && region->call == MPIQ_TRACE_FINALIZE))
         drop_cut(thread);
     if (thread->depth >= DEPTH_MOST ||
@@ -144,6 +145,7 @@ static void end_call(struct mpiq_trace_replay *replay, struct mpiq_trace_thread 
     rank->last_mpi_leave = time;
     if (replay->listener && replay->listener->left)
         replay->listener->left(replay->data, call);
+    mpiq_trace_on_neighbors_end(replay, call);
     mpiq_trace_call_close(replay, call);
     mpiq_trace_call_unref(call);
 }
@@ -294,8 +296,7 @@ static bool allocate(struct mpiq_trace_replay *replay)
     const struct mpiq_trace_definitions *definitions = replay->definitions;
     replay->ranks = calloc((size_t)definitions->rank_count + 1, sizeof *replay->ranks);
     replay->threads = calloc((size_t)definitions->location_count + 1, sizeof *replay->threads);
-    replay->instances =
-        calloc((size_t)definitions->comm_count + definitions->window_count + 1, sizeof(void *));
+    replay->instances = calloc(mpiq_trace_list_count(definitions), sizeof(void *));
     replay->bad = calloc((size_t)definitions->comm_count + 1, sizeof(void *));
     return replay->ranks && replay->threads && replay->instances && replay->bad &&
            mpiq_trace_messages_init(replay);

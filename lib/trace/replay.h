@@ -168,10 +168,11 @@ struct mpiq_trace_rank {
     uint32_t last_mpi_path;
     const char *program;
     bool initialized, finalizing, finalized, ended;
-    bool threads;     /* MPI_Init_thread */
-    uint64_t *fences; /* by window, ended so far; NULL: none yet */
-    uint64_t frees;   /* MPI_Request_free of which no record says what it ended */
-    bool unrecorded;  /* it received messages of which there is no record */
+    bool threads;       /* MPI_Init_thread */
+    uint64_t *fences;   /* by window, ended so far; NULL: none yet */
+    uint64_t neighbors; /* neighbourhood collectives ended so far */
+    uint64_t frees;     /* MPI_Request_free of which no record says what it ended */
+    bool unrecorded;    /* it received messages of which there is no record */
 };
 
 /* A thread's stack. */
@@ -217,8 +218,9 @@ struct mpiq_trace_replay {
     struct mpiq_trace_channel **channels;
     uint32_t channel_count, channel_room; /* a power of two */
     struct mpiq_trace_instance *
-        *instances;                   /* by communicator, then by window: those that not all have ended */
+        *instances; /* by communicator, by window, and of neighbours: those that not all have ended */
     struct mpiq_trace_instance **bad; /* by communicator: of which not all called the same; the first ones */
+    bool graphs;                      /* a communicator was made whose neighbours are not known */
     uint64_t start, now;              /* ticks */
     uint64_t events;
     uint64_t messages;        /* matched */
@@ -269,10 +271,14 @@ void mpiq_trace_messages_deinit(struct mpiq_trace_replay *replay);
 bool mpiq_trace_messages_init(struct mpiq_trace_replay *replay);
 
 /* collectives.c */
+/* Lists of instances: of each communicator, of each window, and of the neighbours. */
+uint32_t mpiq_trace_list_count(const struct mpiq_trace_definitions *definitions);
 void mpiq_trace_on_collective_begin(struct mpiq_trace_replay *replay, struct mpiq_trace_mpi_call *call,
                                     const struct mpiq_trace_event *event);
 void mpiq_trace_on_collective_end(struct mpiq_trace_replay *replay, struct mpiq_trace_mpi_call *call,
                                   const struct mpiq_trace_event *event);
+/* A blocking neighbourhood collective has ended, of which there is no record but its call. */
+void mpiq_trace_on_neighbors_end(struct mpiq_trace_replay *replay, struct mpiq_trace_mpi_call *call);
 void mpiq_trace_on_collective_cancelled(struct mpiq_trace_replay *replay, uint32_t rank, uint64_t request);
 void mpiq_trace_release_collectives(struct mpiq_trace_replay *replay);
 void mpiq_trace_collectives_deinit(struct mpiq_trace_replay *replay);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """OTF2 archives: written from a script (make_trace.c), and read as otf2-print shows them."""
+import collections
 import dataclasses
 import os
 import pathlib
@@ -125,6 +126,34 @@ def communicators(anchor):
             found[int(comm[1])] = groups[int(comm[2])]
         elif inter:
             found[int(inter[1])] = (groups[int(inter[2])], groups[int(inter[3])])
+    return found
+
+
+def neighbors(anchor):
+    """Of each MPI communicator with one Cartesian topology: the neighbours of each of its ranks."""
+    dimensions, shapes, places, found = {}, {}, collections.defaultdict(dict), {}
+    for line in definitions(anchor):
+        dimension = re.match(r"CART_DIMENSION +(\d+) .*Size: (\d+), Periodicity: (TRUE|FALSE)", line)
+        topology = re.match(r'CART_TOPOLOGY +(\d+) .*Communicator: "[^"]*" <(\d+)>, \d+ Dimensions?: \((.*)\)', line)
+        place = re.match(r'CART_COORDINATE .*Topology: "[^"]*" <(\d+)>, Rank: (\d+) .*Coordinates?: \(([\d, ]*)\)', line)
+        if dimension:
+            dimensions[int(dimension[1])] = (int(dimension[2]), dimension[3] == "TRUE")
+        elif topology:
+            shapes[int(topology[1])] = (int(topology[2]), [int(n) for n in re.findall(r"<(\d+)>", topology[3])])
+        elif place:
+            places[int(place[1])][tuple(int(n) for n in place[3].split(","))] = int(place[2])
+    for topology, (comm, axes) in shapes.items():
+        if comm not in communicators(anchor):
+            continue
+        near = found[comm] = collections.defaultdict(set)
+        for at, rank in places[topology].items():
+            for axis, number in enumerate(axes):
+                size, periodic = dimensions[number]
+                for step in (-1, 1):
+                    other = list(at)
+                    other[axis] = (other[axis] + step) % size if periodic else other[axis] + step
+                    if tuple(other) in places[topology]:
+                        near[rank].add(places[topology][tuple(other)])
     return found
 
 

@@ -33,6 +33,14 @@ static struct region {
     int mpi;
 } regions[REGIONS];
 static unsigned region_count;
+/* A Cartesian topology of a communicator: "cart COMM 2p,3" is 2 x 3, periodic in the first dimension.
+ */
+enum { CARTS = 4, DIMENSIONS = 4 };
+static struct cart {
+    unsigned comm, count, sizes[DIMENSIONS], periodic[DIMENSIONS];
+} carts[CARTS];
+static unsigned cart_count;
+
 static struct comm {
     unsigned id, name, group, remote;
     int inter;
@@ -242,6 +250,31 @@ static void write_definitions(void)
     }
 }
 
+static void write_carts(void)
+{
+    OTF2_GlobalDefWriter *writer = OTF2_Archive_GetGlobalDefWriter(archive);
+    unsigned name = string_of("");
+    for (unsigned i = 0; i < cart_count; i++) {
+        OTF2_CartDimensionRef dimensions[DIMENSIONS];
+        unsigned size = 1;
+        for (unsigned j = 0; j < carts[i].count; j++) {
+            dimensions[j] = i * DIMENSIONS + j;
+            OTF2_GlobalDefWriter_WriteCartDimension(writer, dimensions[j], name, carts[i].sizes[j],
+                                                    (OTF2_CartPeriodicity)carts[i].periodic[j]);
+            size *= carts[i].sizes[j];
+        }
+        OTF2_GlobalDefWriter_WriteCartTopology(writer, i, name, carts[i].comm, (uint8_t)carts[i].count,
+                                               dimensions);
+        for (unsigned rank = 0; rank < size; rank++) {
+            uint32_t at[DIMENSIONS];
+            unsigned rest = rank;
+            for (unsigned j = carts[i].count; j-- > 0; rest /= carts[i].sizes[j])
+                at[j] = rest % carts[i].sizes[j];
+            OTF2_GlobalDefWriter_WriteCartCoordinate(writer, i, rank, (uint8_t)carts[i].count, at);
+        }
+    }
+}
+
 /* ---- the script --------------------------------------------------------------------------------------- */
 
 static OTF2_FlushType on_flush(void *data, OTF2_FileType type, OTF2_LocationRef location, void *caller,
@@ -280,6 +313,18 @@ static void statement(char **w, int count)
     }
     if (strcmp(w[0], "region") == 0) {
         region_of(w[1], w[2], (unsigned)strtoul(w[3], NULL, 10));
+        return;
+    }
+    if (strcmp(w[0], "cart") == 0) {
+        if (cart_count == CARTS)
+            fail("too many topologies");
+        struct cart *cart = &carts[cart_count++];
+        cart->comm = (unsigned)strtoul(w[1], NULL, 10);
+        for (char *rest = NULL, *size = strtok_r(w[2], ",", &rest); size && cart->count < DIMENSIONS;
+             size = strtok_r(NULL, ",", &rest)) {
+            cart->periodic[cart->count] = strchr(size, 'p') != NULL;
+            cart->sizes[cart->count++] = (unsigned)strtoul(size, NULL, 10);
+        }
         return;
     }
     if (strcmp(w[0], "comm") == 0 || strcmp(w[0], "inter") == 0) {
@@ -323,6 +368,7 @@ int main(int argc, char **argv)
         OTF2_Archive_CloseDefWriter(archive, OTF2_Archive_GetDefWriter(archive, i));
     OTF2_Archive_CloseDefFiles(archive);
     write_definitions();
+    write_carts();
     OTF2_Archive_Close(archive);
     return EXIT_SUCCESS;
 }

@@ -139,6 +139,38 @@ def test_collectives(mpiq, tmp_path, name, operation, root, late_rank, kind, wai
     assert delays(report) == ({(late_rank, "work"): pytest.approx(0.4, abs=0.01)} if waiting else {})
 
 
+def neighborhood(mpiq, tmp_path, ranks, *lines, before=None):
+    """Rank 0 is late for a neighbourhood collective."""
+    script = Script(ranks, ["comm 2 cart " + ",".join(map(str, range(ranks))), *lines])
+    for rank in range(ranks):
+        if before:
+            script.call(rank, 0.01, 0.02, before)
+        if rank == 0:
+            script.call(rank, 0.1, 0.5, "work")
+        script.call(rank, 0.5 if rank == 0 else 0.1, 0.501, "MPI_Neighbor_allgather")
+        script.call(rank, 0.51, 0.52, "MPI_Neighbor_alltoall")
+    script.finish(1)
+    return script.write(tmp_path / "a")
+
+
+@pytest.mark.parametrize("ranks, shape, waiting", [
+    (4, "4", {1}), (4, "4p", {1, 3}), (6, "2,3", {1, 3}), (6, "2,3p", {1, 2, 3}), (12, "2,3p,2", {1, 2, 4, 6}),
+    (2, "2p", {1}), (2, "1p,2", {1}),
+])
+def test_neighbors(mpiq, tmp_path, ranks, shape, waiting):
+    report = check_sums(mpiq, neighborhood(mpiq, tmp_path, ranks, f"cart 2 {shape}"))
+    assert waits(report) == {("wait_for_neighbors", rank): pytest.approx(0.4) for rank in waiting}
+    assert delays(report) == {(0, "work"): pytest.approx(0.4, abs=0.01)}
+
+
+@pytest.mark.parametrize("lines, before", [
+    ((), None), (("cart 2 4", "cart 2 2,2"), None), (("comm 3 other 0,1", "cart 2 4", "cart 3 2"), None),
+    (("cart 2 5",), None), (("cart 2 4",), "MPI_Dist_graph_create_adjacent"),
+])
+def test_neighbors_that_are_not_known(mpiq, tmp_path, lines, before):
+    assert late(mpiq, neighborhood(mpiq, tmp_path, 4, *lines, before=before))["waits"] == []
+
+
 def test_a_nonblocking_collective(mpiq, tmp_path):
     script = Script(2)
     for rank in range(2):

@@ -51,6 +51,8 @@ class Trace:
         self.collectives = collections.defaultdict(list)
         self.fences = collections.defaultdict(list)
         self.calls = []
+        self.neighbor_calls = collections.defaultdict(list)
+        self.neighbors = archive.neighbors(anchor)
         self.resolution = archive.resolution(anchor)
         ranks = archive.ranks(anchor)
         by_location = collections.defaultdict(list)
@@ -73,6 +75,8 @@ class Trace:
                     self.calls.append(call)
             elif event.kind == "LEAVE":
                 if call is not None and depth == mpi_depth:
+                    if call.name.startswith("MPI_Neighbor_"):
+                        self.neighbor_calls[rank].append(call)
                     call.leave, call = event.time, None
                 depth -= 1
             elif event.kind in ("MPI_SEND", "MPI_ISEND"):
@@ -163,6 +167,14 @@ class Trace:
             for parts in zip(*(parts for (number, _), parts in self.fences.items() if number == window)):
                 for part in parts:
                     part.completed.consider("wait_at_fence", max(other.posted.enter for other in parts))
+
+        for comm, near in self.neighbors.items() if len(self.neighbors) == 1 else ():
+            members = self.comms[comm]
+            for local, rank in enumerate(members):
+                for number, call in enumerate(self.neighbor_calls[rank]):
+                    others = [self.neighbor_calls[members[other]] for other in near[local] if other != local]
+                    if others and all(number < len(self.neighbor_calls[member]) for member in members):
+                        call.consider("wait_for_neighbors", max(calls[number].enter for calls in others))
 
     def _wait(self, comm, members, parts):
         word = re.search(r"Operation: (\w+)", parts[0][1].event.text)[1]
