@@ -544,8 +544,8 @@ static int stores(const struct site *site, size_t index, uint64_t *address, uint
         const cs_x86_op *operand = &x86->operands[i];
         if (operand->type != X86_OP_MEM || instruction->id == X86_INS_LEA || instruction->id == X86_INS_NOP)
             continue;
-        /* Of instructions that only read, capstone says so; of some (imul) it says nothing.  What writes a
-           register reads its other operands. */
+        /* What writes a register reads its other operands; of the rest, capstone has to say that it only
+         * reads. */
         bool to_register = i > 0 && x86->operands[0].type == X86_OP_REG && instruction->id != X86_INS_XCHG &&
                            instruction->id != X86_INS_XADD;
         if (operand->access == CS_AC_READ || to_register)
