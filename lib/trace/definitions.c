@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "state/group_json.h"
-#include "trace/cart.h"
 
 const char *const mpiq_trace_attribute_names[MPIQ_TRACE_ATTRIBUTES] = {
     [MPIQ_TRACE_PEER] = "mpiq peer",         [MPIQ_TRACE_TAG] = "mpiq tag",
@@ -424,7 +423,6 @@ struct mpiq_error *mpiq_trace_definitions_finish(struct mpiq_trace_definitions *
     if (error)
         return error;
     check_comms(definitions);
-    mpiq_trace_cart_find(definitions);
     if (definitions->resolution == 0)
         definitions->resolution = UINT64_C(1000000000);
     return NULL;

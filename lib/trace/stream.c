@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/debug.h"
+#include "trace/cart.h"
 
 /* Events of a location in memory at a time, if its reader stays open. */
 enum { BATCH = 256, EXTRAS_MOST = 1 << 20 };
@@ -406,7 +407,10 @@ static struct mpiq_error *read_definitions(struct mpiq_trace_stream *stream)
     if (!good && stream->definitions.location_count == 0)
         return mpiq_error_create(MPIQ_ERROR_CORRUPT, "its definitions cannot be read");
     stream->definitions.broken |= !good;
-    return mpiq_trace_definitions_finish(&stream->definitions);
+    struct mpiq_error *error = mpiq_trace_definitions_finish(&stream->definitions);
+    if (!error)
+        mpiq_trace_cart_find(&stream->definitions);
+    return error;
 }
 
 static bool read_definitions_of(struct mpiq_trace_stream *stream, uint32_t location)
