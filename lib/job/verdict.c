@@ -324,6 +324,13 @@ static void say_rest(struct mpiq_finder *finder, const struct tally *tally)
                                                        : "asleep outside MPI, or stopped"));
 }
 
+/* Of each rank the stack was read and nothing else: none is the one that is missing. */
+static bool only_stacks_of_all(const struct tally *tally)
+{
+    return !tally->lost && tally->unread.size == tally->read && tally->stacks == tally->read &&
+           tally->stacks_in_mpi > 0;
+}
+
 void mpiq_find_verdict(struct mpiq_finder *finder)
 {
     struct tally tally = take_stock(finder);
@@ -335,7 +342,7 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
             tally.read == 0 ? "no rank could be read" : "what the ranks do could not be read");
     } else if (tally.finished == tally.read && tally.read == all && !tally.lost) {
         say(finder, MPIQ_VERDICT_FINISHED, "no rank is in MPI any more");
-    } else if (tally.unread.size > 0 || tally.lost) {
+    } else if ((tally.unread.size > 0 || tally.lost) && !only_stacks_of_all(&tally)) {
         say_unread(finder, &tally);
     } else if (all_rest(&tally) && (tally.asleep + tally.traced == 0 || !is_stalled(finder, &tally))) {
         say_rest(finder, &tally);
