@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The time lost waiting, for people: who was late first, then the tables. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,17 +16,28 @@ enum { SENTENCES_MOST = 5, ROWS_MOST = 15 };
 static const double least_share = 0.01;
 
 /* "0.42 ms", "41.2 s", "1,920 s". */
+/* "14,745,600": at most 10^18. */
+static void put_grouped(struct mpiq_buffer *buffer, double whole)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%.0f", whole < 1e18 ? whole : 1e18);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            mpiq_buffer_char(buffer, ',');
+        mpiq_buffer_char(buffer, digits[i]);
+    }
+}
+
 static void put_time(struct mpiq_buffer *buffer, double seconds)
 {
-    if (seconds < 0.0999995)
+    if (seconds < 0.0999995) {
         mpiq_buffer_printf(buffer, "%.*f ms", seconds < 0.00995 ? 2 : 1, seconds * 1e3);
-    else if (seconds < 99.95)
+    } else if (seconds < 99.95) {
         mpiq_buffer_printf(buffer, "%.*f s", seconds < 9.995 ? 2 : 1, seconds);
-    else if (seconds < 999.5)
-        mpiq_buffer_printf(buffer, "%.0f s", seconds);
-    else
-        mpiq_buffer_printf(buffer, "%.0f,%03.0f s", (double)(uint64_t)((seconds + 0.5) / 1000),
-                           (double)((uint64_t)(seconds + 0.5) % 1000));
+    } else {
+        put_grouped(buffer, seconds);
+        mpiq_buffer_string(buffer, " s");
+    }
 }
 
 static void put_share(struct mpiq_buffer *buffer, double part, double whole)

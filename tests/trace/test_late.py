@@ -68,6 +68,15 @@ def test_late_sender(mpiq, tmp_path):
     assert delays(report) == {(0, "work"): pytest.approx(0.5, abs=0.01)}
 
 
+def test_months_of_waiting(mpiq, tmp_path):
+    script = Script(2)
+    script.call(0, 0.1, 9000000, "work")
+    script.send(0, 9000000, 9000000.5, 1, 7)
+    script.recv(1, 0.1, 9000000.5, 0, 7)
+    script.finish(9000001)
+    assert "costs the other ranks 9,000,000 s of waiting" in mpiq("late", script.write(tmp_path / "a")).out
+
+
 def test_late_receiver(mpiq, tmp_path):
     script = Script(2)
     script.send(0, 0.1, 0.5, 1, 7, name="MPI_Ssend")
