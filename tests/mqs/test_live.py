@@ -9,6 +9,7 @@ import pytest
 
 from live import PREFIXES, SHIPPED, Job, communicator, gdb_server, in_gdb, our_dll, with_tag
 from support import conditions
+from support.answers import EXIT_STATUS
 from support.built import built
 from support.conditions import wait_until
 
@@ -514,7 +515,8 @@ def test_through_gdb(jobs, line, case, rank):
     look = job.look(our_dll(), rank, server=gdb_server)
     command = [str(built("cli/mpiq")), "queues", "--json", "--dll", str(our_dll()), str(job.process.pid)]
     result = conditions.run(command, seconds=120)
-    assert result.returncode == 0, result.stderr # the other ranks are outside MPI, and may go on
+    # The other ranks are outside MPI, and may go on; where all are asleep there, nobody can tell.
+    assert result.returncode in (EXIT_STATUS["running"], EXIT_STATUS["unknown"]), result.stderr
     ranks = [entry for entry in json.loads(result.stdout)["ranks"] if entry["rank"] == rank]
     assert len(ranks) == 1
     for queue in ("sends", "receives", "unexpected"):
