@@ -40,7 +40,8 @@ def test_verdict(library, tmp_path):
         answer = wait(lambda pids: subprocess.run([os.environ["MPIQ"], "--json", *pids], capture_output=True,
                                                   text=True, check=False))
     report = json.loads(answer.stdout)
-    assert (report["verdict"], answer.returncode) == ("running", 0)
+    # One sleeps, the other waits, nobody acts: it may go on.
+    assert (report["verdict"], answer.returncode) in (("running", 0), ("unknown", 3))
     states = [(rank["state"], rank.get("call")) for rank in report["ranks"]]
     assert states == [("asleep", None), ("blocked", "MPI_Recv")]
 
