@@ -22,7 +22,6 @@ struct tally {
     uint64_t inside;    /* ranks in a call that waits for others, of which nothing else is known */
     uint64_t finished;  /* ranks gone or finalized */
     uint64_t computing; /* threads outside MPI that run */
-    uint64_t beside;    /* threads outside MPI that may act, asleep or not */
     uint64_t polling;
     uint64_t asleep;     /* ranks, outside MPI */
     uint64_t halted;     /* ranks stopped by a signal */
@@ -119,7 +118,6 @@ static void add_threads(struct tally *tally, const struct mpiq_finder *finder,
         if (!thread->in_mpi && mpiq_thread_polls(job, rank, thread))
             continue;
         bool sleeps = mpiq_thread_sleeps(thread);
-        tally->beside += !thread->in_mpi;
         if (!sleeps && !dozes(rank, thread))
             tally->computing += !thread->in_mpi;
         else if (!sleeps || may_be_nap(thread))
@@ -292,19 +290,23 @@ static uint64_t resting(const struct tally *tally)
     return tally->asleep + tally->halted + tally->traced;
 }
 
-/* Nobody is seen to do anything, whatever may be on its way, and somebody waits in MPI. */
-static bool all_wait(const struct tally *tally)
+/* Nobody is seen to do anything, whatever may be on its way: so many ranks wait in MPI, the others rest. */
+static bool nobody_acts(const struct tally *tally, uint64_t waiting)
 {
-    uint64_t waiting = tally->blocked + tally->inside;
-    return !tally->progress && tally->computing == 0 && tally->working == 0 && waiting > 0 &&
+    return !tally->progress && tally->computing == 0 && tally->working == 0 &&
            waiting + resting(tally) + tally->finished == tally->read;
 }
 
-/* Nobody is in MPI, and nobody does anything: no wait says anything about them. */
+static bool all_wait(const struct tally *tally)
+{
+    uint64_t waiting = tally->blocked + tally->inside;
+    return waiting > 0 && nobody_acts(tally, waiting);
+}
+
+/* Nobody is in MPI: no wait says anything about them. */
 static bool all_rest(const struct tally *tally)
 {
-    return !tally->progress && tally->computing == 0 && tally->working == 0 && resting(tally) > 0 &&
-           resting(tally) + tally->finished == tally->read;
+    return resting(tally) > 0 && nobody_acts(tally, 0);
 }
 
 static void say_rest(struct mpiq_finder *finder, const struct tally *tally)
