@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace/cart.h"
 
-/* Whether its dimensions are those of its group. */
-static bool fits(const struct mpiq_trace_definitions *definitions, const struct mpiq_trace_comm *comm)
+/* Fills definitions->cart_dimensions; false if they are not those of the communicator's group. */
+static bool take_dimensions(struct mpiq_trace_definitions *definitions, const struct mpiq_trace_comm *comm)
 {
     uint64_t size = 1;
     for (uint32_t i = 0; i < comm->dimension_count; i++) {
-        const struct mpiq_trace_dimension *dimension = NULL;
-        for (uint32_t j = 0; j < definitions->dimension_count && !dimension; j++) {
-            if (definitions->dimensions[j].id == comm->dimension_ids[i])
-                dimension = &definitions->dimensions[j];
-        }
-        if (!dimension || dimension->size == 0 || size > UINT32_MAX / dimension->size)
+        uint32_t index = mpiq_trace_find_dimension(definitions, comm->dimension_ids[i]);
+        if (index == MPIQ_TRACE_NONE)
             return false;
-        size *= dimension->size;
+        definitions->cart_dimensions[i] = definitions->dimensions[index];
+        uint32_t length = definitions->cart_dimensions[i].size;
+        if (length == 0 || size > UINT32_MAX / length)
+            return false;
+        size *= length;
     }
     return comm->dimension_count > 0 && size == definitions->groups[comm->group].count;
 }
@@ -27,7 +27,7 @@ void mpiq_trace_cart_find(struct mpiq_trace_definitions *definitions)
         if (!comm->topology || comm->group == MPIQ_TRACE_NONE)
             continue;
         if (found != MPIQ_TRACE_NONE || comm->inter || comm->self || comm->many_topologies ||
-            !fits(definitions, comm))
+            !take_dimensions(definitions, comm))
             return;
         found = i;
     }
@@ -35,16 +35,7 @@ void mpiq_trace_cart_find(struct mpiq_trace_definitions *definitions)
         if (definitions->comms[i].parent == definitions->comms[found].id)
             return; /* a duplicate has the same neighbours */
     }
-    if (found == MPIQ_TRACE_NONE)
-        return;
     definitions->cart = found;
-    const struct mpiq_trace_comm *comm = &definitions->comms[found];
-    for (uint32_t i = 0; i < comm->dimension_count; i++) {
-        for (uint32_t j = 0; j < definitions->dimension_count; j++) {
-            if (definitions->dimensions[j].id == comm->dimension_ids[i])
-                definitions->cart_dimensions[i] = definitions->dimensions[j];
-        }
-    }
 }
 
 uint32_t mpiq_trace_cart_neighbors(const struct mpiq_trace_definitions *definitions, uint32_t local,

@@ -64,6 +64,11 @@ uint32_t mpiq_trace_find_window(const struct mpiq_trace_definitions *definitions
     return FIND(definitions, window, id);
 }
 
+uint32_t mpiq_trace_find_dimension(const struct mpiq_trace_definitions *definitions, uint64_t id)
+{
+    return FIND(definitions, dimension, id);
+}
+
 const char *mpiq_trace_string(const struct mpiq_trace_definitions *definitions, uint64_t id)
 {
     uint32_t index = FIND(definitions, string, id);

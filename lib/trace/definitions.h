@@ -156,6 +156,7 @@ void mpiq_trace_definitions_deinit(struct mpiq_trace_definitions *definitions);
 uint32_t mpiq_trace_find_region(const struct mpiq_trace_definitions *definitions, uint64_t id);
 uint32_t mpiq_trace_find_comm(const struct mpiq_trace_definitions *definitions, uint64_t id);
 uint32_t mpiq_trace_find_window(const struct mpiq_trace_definitions *definitions, uint64_t id);
+uint32_t mpiq_trace_find_dimension(const struct mpiq_trace_definitions *definitions, uint64_t id);
 const char *mpiq_trace_string(const struct mpiq_trace_definitions *definitions, uint64_t id);
 
 /* World rank of local rank `local` that `rank` sends to or receives from; MPIQ_TRACE_NONE: there is none. */
