@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call_words.h"
 #include "limit.h"
 #include "madeup.h"
-#include "process/call_site.h"
 #include "process/expression.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -26,34 +26,7 @@ const char *__lsan_default_suppressions(void)
     return "leak:_dwarf_get_alloc\nleak:_dwarf_error_string\nleak:dwarfstring_resize_to\n";
 }
 
-enum { BASE = 0x400000, IMAGE_MOST = 1 << 16, ASKED = 12 };
-
-static uint16_t take(const uint8_t **data, size_t *size)
-{
-    uint16_t value = 0;
-    if (*size >= 2) {
-        value = (uint16_t)((*data)[0] | (*data)[1] << 8);
-        *data += 2;
-        *size -= 2;
-    }
-    return value;
-}
-
-static void ask(struct mpiq_modules *modules, const uint16_t *sites, uint16_t callee)
-{
-    struct mpiq_frame_registers frames[3];
-    for (int i = 0; i < 3; i++) {
-        frames[i] = (struct mpiq_frame_registers){.pc = BASE + (uint64_t)sites[i % 2], .known = 0xf0c8};
-        for (uint64_t j = 0; j < MPIQ_FRAME_REGISTERS; j++)
-            frames[i].value[j] = BASE + 64 * j;
-    }
-    struct mpiq_call_word words[MPIQ_CALL_WORDS];
-    mpiq_call_site_read(modules, frames, 3, BASE + (uint64_t)callee, ASKED, words);
-    for (size_t i = 0; i < MPIQ_CALL_WORDS; i++) {
-        if (words[i].origin_count > MPIQ_WORD_ORIGINS || (words[i].known && i >= ASKED))
-            abort();
-    }
-}
+enum { BASE = 0x400000, IMAGE_MOST = 1 << 16 };
 
 /* `what` must outlive the target. */
 static struct mpiq_target *make_target(const struct mpiq_madeup *what)
@@ -66,7 +39,8 @@ static struct mpiq_target *make_target(const struct mpiq_madeup *what)
 
 static void try_object(const uint8_t *data, size_t size)
 {
-    uint16_t sites[2] = {take(&data, &size), take(&data, &size)}, callee = take(&data, &size);
+    uint16_t sites[2] = {take_number(&data, &size), take_number(&data, &size)},
+             callee = take_number(&data, &size);
     size = size < IMAGE_MOST ? size : IMAGE_MOST;
     uint8_t *image = size ? malloc(size) : NULL;
     struct mpiq_module module = {.start = BASE, .end = BASE + size, .bias = BASE, .main = true};
@@ -85,7 +59,7 @@ static void try_object(const uint8_t *data, size_t size)
                                        .by_address = by_address,
                                        .word_size = 8,
                                        .machine = EM_X86_64};
-        ask(&modules, sites, callee);
+        ask_words(&modules, BASE, 0xf0c8, CALL_FRAMES, sites, callee);
         mpiq_target_destroy(target);
     }
     mpiq_error_destroy(error);

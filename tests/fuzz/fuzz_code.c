@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call_words.h"
 #include "limit.h"
 #include "madeup.h"
-#include "process/call_site.h"
 #include "process/code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { BASE = 0x400000, CODE = BASE + 0x1000, CODE_MOST = 0x4000, FUNCTIONS_MOST = 16, ASKED = 12 };
+enum { BASE = 0x400000, CODE = BASE + 0x1000, CODE_MOST = 0x4000, FUNCTIONS_MOST = 16 };
 
 /* A file that says of itself no more than where .eh_frame_hdr is. */
 struct program {
@@ -57,36 +57,9 @@ static void make_program(struct program *program, const uint16_t *starts, uint32
         program->table[2 * (size_t)i] = (int32_t)(CODE + starts[i] - (BASE + table));
 }
 
-static uint16_t take(const uint8_t **data, size_t *size)
-{
-    uint16_t value = 0;
-    if (*size >= 2) {
-        value = (uint16_t)((*data)[0] | (*data)[1] << 8);
-        *data += 2;
-        *size -= 2;
-    }
-    return value % CODE_MOST;
-}
-
 static int compare(const void *left, const void *right)
 {
     return *(const uint16_t *)left - *(const uint16_t *)right;
-}
-
-static void ask(struct mpiq_modules *modules, const uint16_t *sites, uint16_t callee)
-{
-    struct mpiq_frame_registers frames[2];
-    for (int i = 0; i < 2; i++) {
-        frames[i] = (struct mpiq_frame_registers){.pc = CODE + (uint64_t)sites[i], .known = 0xf0f8};
-        for (uint64_t j = 0; j < MPIQ_FRAME_REGISTERS; j++)
-            frames[i].value[j] = CODE + 64 * j;
-    }
-    struct mpiq_call_word words[MPIQ_CALL_WORDS];
-    mpiq_call_site_read(modules, frames, 2, CODE + (uint64_t)callee, ASKED, words);
-    for (size_t i = 0; i < MPIQ_CALL_WORDS; i++) {
-        if (words[i].origin_count > MPIQ_WORD_ORIGINS || (words[i].known && i >= ASKED))
-            abort();
-    }
 }
 
 static void try_code(const uint8_t *data, size_t size)
@@ -96,11 +69,11 @@ static void try_code(const uint8_t *data, size_t size)
     data++;
     size--;
     for (uint32_t i = 0; i < count; i++)
-        starts[i] = take(&data, &size);
+        starts[i] = take_number(&data, &size) % CODE_MOST;
     qsort(starts, count, sizeof *starts, compare);
-    sites[0] = take(&data, &size);
-    sites[1] = take(&data, &size);
-    uint16_t callee = take(&data, &size);
+    sites[0] = take_number(&data, &size) % CODE_MOST;
+    sites[1] = take_number(&data, &size) % CODE_MOST;
+    uint16_t callee = take_number(&data, &size) % CODE_MOST;
 
     struct program program;
     make_program(&program, starts, count);
@@ -124,7 +97,7 @@ static void try_code(const uint8_t *data, size_t size)
                                    .by_address = by_address,
                                    .word_size = 8,
                                    .machine = EM_X86_64};
-    ask(&modules, sites, callee);
+    ask_words(&modules, CODE, 0xf0f8, 2, sites, callee);
     mpiq_target_destroy(target);
     mpiq_object_clear();
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* call_words - asks what a call was given, for the fuzzers of what the answer is read from. */
+#ifndef FUZZ_CALL_WORDS_H
+#define FUZZ_CALL_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "process/call_site.h"
+
+enum { CALL_FRAMES = 3, CALL_ASKED = 12 };
+
+/* The next two bytes; 0 if there are none left. */
+static inline uint16_t take_number(const uint8_t **data, size_t *size)
+{
+    uint16_t value = 0;
+    if (*size >= 2) {
+        value = (uint16_t)((*data)[0] | (*data)[1] << 8);
+        *data += 2;
+        *size -= 2;
+    }
+    return value;
+}
+
+/* Asks in `count` frames, which return to the two sites in turn; their registers (known: a bit each) point
+   behind base, as all else does.  Words that were not asked for must not be known. */
+static inline void ask_words(struct mpiq_modules *modules, uint64_t base, uint32_t known, size_t count,
+                             const uint16_t sites[2], uint16_t callee)
+{
+    struct mpiq_frame_registers frames[CALL_FRAMES];
+    for (size_t i = 0; i < count; i++) {
+        frames[i] = (struct mpiq_frame_registers){.pc = base + sites[i % 2], .known = known};
+        for (uint64_t j = 0; j < MPIQ_FRAME_REGISTERS; j++)
+            frames[i].value[j] = base + 64 * j;
+    }
+    struct mpiq_call_word words[MPIQ_CALL_WORDS];
+    mpiq_call_site_read(modules, frames, count, base + callee, CALL_ASKED, words);
+    for (size_t i = 0; i < MPIQ_CALL_WORDS; i++) {
+        if (words[i].origin_count > MPIQ_WORD_ORIGINS || (words[i].known && i >= CALL_ASKED))
+            abort();
+    }
+}
+
+#endif
