@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "check.h"
 #include "children.h"
+#include "clock.h"
 #include "record.h"
 #include "say.h"
 #include "strict.h"

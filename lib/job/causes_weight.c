@@ -2,9 +2,9 @@
 /* Which finding of a family is nearest to the bug: the one with the lowest weight. */
 #include <string.h>
 
+#include "base/hash_table.h"
 #include "job/causes.h"
 #include "job/collective.h"
-#include "base/hash_table.h"
 
 static bool has_near_miss(const struct mpiq_finding *finding)
 {

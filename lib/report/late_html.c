@@ -110,8 +110,8 @@ static void put_lanes(struct mpiq_page *page, struct mpiq_late_report *report)
     put_axis(page, report, bins, bottom);
     mpiq_buffer_string(&page->out, "</svg></div>\n");
     mpiq_buffer_string(&page->out,
-                       "<p class=\"small\">Full height: all of the time; for others, one rank or more "
-                       "waits for it all of the time.</p>\n");
+                       "<p class=\"small\">A full bar from the bottom: the rank waits all that time. "
+                       "From the top: others wait for it that long in all, or longer.</p>\n");
     if (report->lane_count < report->ranks) {
         struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(&page->out);
         mpiq_put_count(&text, report->ranks - report->lane_count, "other rank");

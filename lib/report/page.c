@@ -138,12 +138,6 @@ void mpiq_put_process(const struct mpiq_page *page, struct mpiq_buffer *buffer, 
     mpiq_buffer_unsigned(buffer, name.rank);
 }
 
-static const char *last_component(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* A function without what compilers append to the names of parts of it: "main" for "main._omp_fn.0". */
 static void put_function(struct mpiq_buffer *buffer, const char *function)
 {
@@ -169,7 +163,7 @@ void mpiq_put_place(struct mpiq_buffer *buffer, const char *file, int32_t line, 
                     const char *object)
 {
     if (file) {
-        mpiq_put_plain(buffer, last_component(file));
+        mpiq_put_plain(buffer, mpiq_job_base_name(file));
         if (line > 0)
             mpiq_buffer_printf(buffer, ":%" PRId32, line);
         if (function)
@@ -178,7 +172,7 @@ void mpiq_put_place(struct mpiq_buffer *buffer, const char *file, int32_t line, 
     put_function(buffer, function);
     if (!file && object) {
         mpiq_buffer_string(buffer, function ? " in " : "in ");
-        mpiq_put_plain(buffer, last_component(object));
+        mpiq_put_plain(buffer, mpiq_job_base_name(object));
     }
 }
 

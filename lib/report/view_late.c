@@ -15,7 +15,6 @@ enum { SENTENCES_MOST = 5, ROWS_MOST = 15 };
 /* What costs less of all waiting is not worth a sentence. */
 static const double least_share = 0.01;
 
-/* "0.42 ms", "41.2 s", "1,920 s". */
 /* "14,745,600": at most 10^18. */
 static void put_grouped(struct mpiq_buffer *buffer, double whole)
 {
@@ -28,6 +27,7 @@ static void put_grouped(struct mpiq_buffer *buffer, double whole)
     }
 }
 
+/* "0.42 ms", "41.2 s", "1,920 s". */
 static void put_time(struct mpiq_buffer *buffer, double seconds)
 {
     if (seconds < 0.0999995) {

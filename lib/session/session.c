@@ -8,8 +8,8 @@
 
 #include "base/cleanup.h"
 #include "base/debug.h"
-#include "base/proc.h"
 #include "base/hash_table.h"
+#include "base/proc.h"
 #include "names/parameters.h"
 #include "session/between.h"
 #include "session/other_hosts.h"
