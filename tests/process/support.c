@@ -189,7 +189,7 @@ void check_types(struct mpiq_target *target)
     check_type(target, "subject_color", sizeof(enum subject_color));
     check_type(target, "enum subject_color", sizeof(enum subject_color));
     check_type(target, "int", sizeof(int));
-    check_type(target, "long int", sizeof(long));
+    check_type(target, "double", sizeof(double));
     check_type(target, "struct subject_opaque", 28);
     check_type(target, "struct subject_only_used_here", 16);
 

@@ -193,7 +193,7 @@ static void try_kind(const struct kind *kind, bool once)
         if (outcome == NOBODY_MISSES)
             printf("%s: nobody misses allocation %lu\n", kind->name, n);
     }
-    CU_ASSERT(tried > 100);
+    CU_ASSERT(tried > 64); /* 91 where libc has no debug information */
     CU_ASSERT(crashes < tried / 4);
     printf("%s: %lu tries, %lu crashes ", kind->name, tried, crashes);
 }
