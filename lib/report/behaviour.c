@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/hash_table.h"
-#include "report/wait_text.h"
+#include "words/wait_text.h"
 
 /* Lines into which ranks that wait at one place for different things are split. */
 #define MOST_VARIANTS 3
@@ -128,7 +128,7 @@ static const char *what_of(struct collector *c, uint32_t process, enum mpiq_wait
     const struct mpiq_rank_diagnosis *rank = &c->page->diagnosis->ranks[process];
     c->scratch.length = 0;
     if (rank->waits_for)
-        mpiq_put_wait(c->page, &c->scratch, rank->waits_for, rank->call, process, form);
+        mpiq_put_wait(c->page->job, &c->scratch, rank->waits_for, rank->call, process, form);
     else
         mpiq_buffer_string(&c->scratch, rank->what);
     return mpiq_buffer_text(&c->scratch);

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "report/behaviour.h"
 #include "report/columns.h"
-#include "report/wait_text.h"
+#include "words/wait_text.h"
 #include "words/quantities.h"
 #include "words/nouns.h"
 
@@ -61,7 +61,7 @@ static void put_sites(struct mpiq_page *page, const struct mpiq_finding *finding
             mpiq_put_place(&cell, site->file, site->line, site->function, NULL);
             if (site->called_at) {
                 mpiq_buffer_string(&cell, ", called at ");
-                mpiq_put_site(page, &cell, site->called_at - 1);
+                mpiq_put_site(page->job, &cell, site->called_at - 1);
             }
         }
         mpiq_columns_set(table, 2, &cell);
@@ -112,11 +112,11 @@ static void put_values(struct mpiq_page *page, const struct mpiq_finding *findin
 void mpiq_put_step(const struct mpiq_page *page, struct mpiq_buffer *buffer, const struct mpiq_step *step)
 {
     mpiq_buffer_string(buffer, "rank ");
-    mpiq_put_process(page, buffer, step->process);
+    mpiq_put_process(page->job, buffer, step->process);
     size_t before = buffer->length;
     mpiq_buffer_string(buffer, " (");
     size_t begun = buffer->length;
-    mpiq_put_site(page, buffer, step->site);
+    mpiq_put_site(page->job, buffer, step->site);
     if (step->since >= 0) {
         mpiq_buffer_string(buffer, buffer->length > begun ? ", for " : "for ");
         mpiq_put_duration(buffer, step->since);
@@ -151,7 +151,7 @@ static void put_envelope(const struct mpiq_page *page, struct mpiq_buffer *text,
     const struct mpiq_job_operation *operation = &page->job->operations[miss->operation];
     if (operation->peer != MPIQ_NONE) {
         mpiq_buffer_string(text, "rank ");
-        mpiq_put_process(page, text, operation->peer);
+        mpiq_put_process(page->job, text, operation->peer);
     } else {
         mpiq_buffer_string(text, operation->any ? "any rank" : "a rank that is not known");
     }
@@ -161,7 +161,7 @@ static void put_envelope(const struct mpiq_page *page, struct mpiq_buffer *text,
         mpiq_buffer_printf(text, ", %s", mpiq_size_text(operation->bytes, (char[MPIQ_SIZE_ROOM]){0}));
     if (miss->differs == MPIQ_MISS_COMMUNICATOR) {
         mpiq_buffer_string(text, ", on ");
-        mpiq_put_communicator(page, text, operation->comm);
+        mpiq_put_communicator(page->job, text, operation->comm);
     }
     mpiq_buffer_printf(text, ": only the %s differs", mpiq_miss_word(miss->differs));
 }
@@ -173,7 +173,7 @@ static void put_miss(const struct mpiq_page *page, struct mpiq_buffer *text,
     bool receives = operation->kind == MPIQ_OPERATION_RECEIVE || operation->kind == MPIQ_OPERATION_PROBE;
     bool arrived = operation->queue == MPIQ_QUEUE_UNEXPECTED;
     mpiq_buffer_string(text, "almost: rank ");
-    mpiq_put_process(page, text, arrived ? miss->holder : miss->process);
+    mpiq_put_process(page->job, text, arrived ? miss->holder : miss->process);
     mpiq_buffer_string(text, arrived    ? " has an unexpected message from "
                              : receives ? " waits to receive from "
                                         : " sends to ");
@@ -277,11 +277,11 @@ static void put_evidence(struct mpiq_page *page, const struct mpiq_finding *find
         mpiq_columns_set(table, 0, &cell);
         put_doing(&cell, evidence);
         mpiq_columns_set(table, 1, &cell);
-        mpiq_put_site(page, &cell, evidence->site);
+        mpiq_put_site(page->job, &cell, evidence->site);
         mpiq_columns_set(table, 2, &cell);
         mpiq_put_duration(&cell, evidence->since);
         mpiq_columns_set(table, 3, &cell);
-        mpiq_put_evidence_detail(page, &cell, evidence);
+        mpiq_put_evidence_detail(page->job, &cell, evidence);
         put_waited_for(page, &cell, finding, evidence);
         mpiq_columns_set(table, 4, &cell);
     }

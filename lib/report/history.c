@@ -192,7 +192,7 @@ void mpiq_put_past_peer(const struct mpiq_page *page, struct mpiq_buffer *buffer
         mpiq_buffer_string(buffer, "any");
     } else if (call->peer != MPIQ_NONE) {
         mpiq_buffer_string(buffer, call->root ? "root " : "");
-        mpiq_put_process(page, buffer, call->peer);
+        mpiq_put_process(page->job, buffer, call->peer);
     }
 }
 
@@ -206,7 +206,7 @@ void mpiq_put_history_call(const struct mpiq_page *page, struct mpiq_buffer *buf
     mpiq_buffer_string(buffer, call->open ? " so far" : "");
     if (call->comm != MPIQ_NONE) {
         mpiq_buffer_string(buffer, ", on ");
-        mpiq_put_communicator(page, buffer, call->comm);
+        mpiq_put_communicator(page->job, buffer, call->comm);
     }
     if (call->peer != MPIQ_NONE || call->any_source || call->proc_null) {
         mpiq_buffer_string(buffer, call->root ? ", " : ", peer ");
@@ -218,6 +218,6 @@ void mpiq_put_history_call(const struct mpiq_page *page, struct mpiq_buffer *buf
         mpiq_buffer_printf(buffer, ", %s", mpiq_size_text(call->bytes, (char[MPIQ_SIZE_ROOM]){0}));
     if (call->site != MPIQ_NONE) {
         mpiq_buffer_string(buffer, ", ");
-        mpiq_put_site(page, buffer, call->site);
+        mpiq_put_site(page->job, buffer, call->site);
     }
 }

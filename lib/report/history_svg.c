@@ -306,7 +306,7 @@ static void put_lane_name(struct drawing *d, const struct lane *lane, const stru
     struct mpiq_world_rank name = mpiq_job_world_rank(d->page->job, lane->process);
     bool suspect = mpiq_rank_set_contains(suspects, name.world, name.rank);
     mpiq_buffer_string(&text, lane->several ? "" : "rank ");
-    mpiq_put_process(d->page, &text, lane->process);
+    mpiq_put_process(d->page->job, &text, lane->process);
     if (lane->several)
         mpiq_buffer_printf(&text, ", thread %d", lane->tid);
     else if (lane->alike)

@@ -51,7 +51,7 @@ void mpiq_json_process(struct mpiq_json *json, uint32_t process)
     struct mpiq_buffer *out = mpiq_text_value(&json->text);
     if (other)
         mpiq_buffer_char(out, '"');
-    mpiq_put_process(json->page, out, process);
+    mpiq_put_process(json->page->job, out, process);
     if (other)
         mpiq_buffer_char(out, '"');
 }

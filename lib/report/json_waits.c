@@ -2,7 +2,7 @@
 /* What ranks wait for, and the evidence of findings, as JSON. */
 #include "base/cleanup.h"
 #include "report/json.h"
-#include "report/wait_text.h"
+#include "words/wait_text.h"
 
 static void put_borrowed(struct mpiq_json *json, const char *key, const struct mpiq_ranks *ranks)
 {
@@ -94,7 +94,7 @@ void mpiq_json_put_waits_for(struct mpiq_json *json, const struct mpiq_waits_for
     if (wait->done > 0)
         mpiq_json_put_number(json, "done", wait->done);
     put_borrowed(json, "ranks", &wait->ranks);
-    mpiq_put_wait(json->page, &text, wait, call, process, MPIQ_WAIT_EXACT);
+    mpiq_put_wait(json->page->job, &text, wait, call, process, MPIQ_WAIT_EXACT);
     mpiq_json_put_string(json, "text", mpiq_buffer_text(&text));
     mpiq_json_close(json, '}');
 }

@@ -8,7 +8,7 @@
 #include "base/json_text.h"
 #include "report/behaviour.h"
 #include "report/history.h"
-#include "report/wait_text.h"
+#include "words/wait_text.h"
 
 /* What a page has at most: two megabytes in all, whatever the job. */
 enum {
@@ -64,11 +64,11 @@ static void put_class(struct data *d, const struct mpiq_behaviour *one)
     mpiq_text_open(&d->json, '{');
     put_set(d, "ranks", &one->ranks);
     mpiq_text_put_string(&d->json, "state", example->stuck ? "stuck" : mpiq_rank_doing_word(example->doing));
-    mpiq_put_call(d->page, &text, example);
+    mpiq_put_call(d->page->job, &text, example);
     put_member(d, "call", &text);
     mpiq_text_put_string(&d->json, "comm",
                          example->call ? mpiq_job_communicator_name(d->page->job, example->comm) : NULL);
-    mpiq_put_site(d->page, &text, example->site);
+    mpiq_put_site(d->page->job, &text, example->site);
     put_member(d, "at", &text);
     mpiq_put_duration(&text, one->since);
     put_member(d, "for", &text);
@@ -257,7 +257,7 @@ static void put_message(struct data *d, uint32_t process, const struct mpiq_job_
     if (operation->any)
         mpiq_buffer_string(&text, "any");
     else if (operation->peer != MPIQ_NONE)
-        mpiq_put_process(d->page, &text, operation->peer);
+        mpiq_put_process(d->page->job, &text, operation->peer);
     put_value(d, &text);
     if (operation->tag_any)
         mpiq_text_string(&d->json, "any", SIZE_MAX);
@@ -353,7 +353,7 @@ static void put_history(struct data *d, uint32_t process)
         mpiq_buffer_fail(&d->page->out);
     if (history.count == 0)
         return;
-    mpiq_put_process(d->page, &text, process);
+    mpiq_put_process(d->page->job, &text, process);
     mpiq_text_key(&d->json, mpiq_buffer_text(&text));
     text.length = 0;
     mpiq_text_open(&d->json, '[');

@@ -39,7 +39,7 @@ void mpiq_put_edge_words(const struct mpiq_page *page, struct mpiq_buffer *buffe
     if (edge->comm == MPIQ_NONE)
         return;
     mpiq_buffer_string(buffer, " on ");
-    mpiq_put_communicator(page, buffer, edge->comm);
+    mpiq_put_communicator(page->job, buffer, edge->comm);
 }
 
 /* ---- boxes -------------------------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static void put_node_line(const struct drawing *d, size_t node, int line, struct
                              : rank->library_call ? rank->library_call
                                                   : mpiq_rank_doing_word(rank->doing));
     else if (d->picture->circle_count <= MOST_WITH_FUNCTION)
-        mpiq_put_site(d->page, text, rank->site);
+        mpiq_put_site(d->page->job, text, rank->site);
     else if (rank->site != MPIQ_NONE)
         mpiq_put_place(text, mpiq_job_string(d->page->job, d->page->job->sites[rank->site].file),
                        d->page->job->sites[rank->site].line, NULL, NULL);
@@ -134,7 +134,7 @@ static void put_label(struct drawing *d, struct mpiq_point at, const struct mpiq
             mpiq_buffer_string(&text, edge->label);
             mpiq_buffer_string(&text, edge->more ? " +" : "");
         } else if (d->other_comm && edge->comm != MPIQ_NONE) {
-            mpiq_put_communicator(d->page, &text, edge->comm);
+            mpiq_put_communicator(d->page->job, &text, edge->comm);
         }
         if (text.length == 0)
             continue;
@@ -254,7 +254,7 @@ static void measure(struct drawing *d)
         const struct mpiq_picture_edge *edge = &d->picture->edges[i];
         text.length = 0;
         if (d->other_comm && edge->comm != MPIQ_NONE)
-            mpiq_put_communicator(d->page, &text, edge->comm);
+            mpiq_put_communicator(d->page->job, &text, edge->comm);
         size_t label = strlen(edge->label) + (edge->more ? 2 : 0);
         widest = label > widest ? label : widest;
         widest = text.length > widest ? text.length : widest;

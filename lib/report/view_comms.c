@@ -47,7 +47,7 @@ static void put_kind(const struct mpiq_page *page, struct mpiq_buffer *cell, uin
     if (made_by && *made_by) {
         mpiq_buffer_printf(cell, "%smade by %s", cell->length > 0 ? ", " : "", made_by);
         mpiq_buffer_string(cell, row->made != MPIQ_NONE ? " at " : "");
-        mpiq_put_site(page, cell, row->made);
+        mpiq_put_site(page->job, cell, row->made);
     }
 }
 

@@ -93,7 +93,7 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, const st
     if (history->several_tasks)
         mpiq_buffer_signed(&cell, call->tid);
     mpiq_columns_set(table, THREAD, &cell);
-    mpiq_put_site(page, &cell, call->site);
+    mpiq_put_site(page->job, &cell, call->site);
     mpiq_columns_set(table, PLACE, &cell);
 }
 
@@ -126,7 +126,7 @@ static void put_heading(struct mpiq_page *page, const struct mpiq_history *histo
     mpiq_buffer_string(&text, "Last MPI ");
     mpiq_buffer_string(&text, history->only_rings ? "collectives" : "calls");
     mpiq_buffer_string(&text, " of rank ");
-    mpiq_put_process(page, &text, process);
+    mpiq_put_process(page->job, &text, process);
     mpiq_print_heading(page, mpiq_buffer_text(&text));
 }
 
@@ -134,7 +134,7 @@ static void put_heading(struct mpiq_page *page, const struct mpiq_history *histo
 static void put_name(struct mpiq_page *page, struct mpiq_buffer *name, uint32_t process)
 {
     mpiq_buffer_string(name, "Rank ");
-    mpiq_put_process(page, name, process);
+    mpiq_put_process(page->job, name, process);
     mpiq_buffer_string(name, "'s");
 }
 

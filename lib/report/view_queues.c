@@ -34,7 +34,7 @@ static void put_peer(const struct mpiq_page *page, struct mpiq_buffer *cell,
         mpiq_buffer_string(cell, operation->any ? "any" : "?");
     else if (row->form == MPIQ_PEER_EXACT ||
              mpiq_job_world_rank(page->job, peer).world != mpiq_job_world_rank(page->job, row->process).world)
-        mpiq_put_process(page, cell, peer);
+        mpiq_put_process(page->job, cell, peer);
     else if (row->distance == 0)
         mpiq_buffer_char(cell, 'r');
     else
@@ -108,7 +108,7 @@ static void put_blocked(const struct mpiq_page *page, struct mpiq_buffer *cell,
     size_t before = cell->length;
     mpiq_buffer_string(cell, " at ");
     size_t named = cell->length;
-    mpiq_put_site(page, cell, waiter.site);
+    mpiq_put_site(page->job, cell, waiter.site);
     if (cell->length == named)
         cell->length = before;
 }

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "report/columns.h"
 #include "report/views.h"
-#include "report/wait_text.h"
+#include "words/wait_text.h"
 
 /* Rows of which a table aligns its columns: more would take their time and memory. */
 #define ROWS_AT_ONCE 5000
@@ -16,14 +16,14 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
 
     mpiq_columns_row(table, suspect ? MPIQ_STYLE_BAD : MPIQ_STYLE_NONE);
-    mpiq_put_process(page, cell, process);
+    mpiq_put_process(page->job, cell, process);
     mpiq_columns_set(table, 0, cell);
     if (rank && rank->pid > 0)
         mpiq_buffer_signed(cell, rank->pid);
     mpiq_columns_set(table, 1, cell);
     mpiq_columns_set_string(table, 2, rank ? mpiq_job_string(job, rank->host) : NULL);
     mpiq_columns_set_string(table, 3, diagnosis->stuck ? "stuck" : mpiq_rank_doing_word(diagnosis->doing));
-    mpiq_put_call(page, cell, diagnosis);
+    mpiq_put_call(page->job, cell, diagnosis);
     mpiq_columns_set(table, 4, cell);
     mpiq_put_duration(cell, diagnosis->since);
     mpiq_columns_set(table, 5, cell);
@@ -31,12 +31,12 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
     const struct mpiq_waits_for *waits = diagnosis->waits_for;
     bool locked = waits && waits->part_count > 0 && waits->parts[0].kind == MPIQ_PART_LOCK;
     if (diagnosis->call || !diagnosis->what || locked)
-        mpiq_put_site(page, cell, diagnosis->site);
+        mpiq_put_site(page->job, cell, diagnosis->site);
     else
         mpiq_buffer_string(cell, diagnosis->what);
     mpiq_columns_set(table, 6, cell);
     if (waits && waits->part_count > 0 && waits->parts[0].given)
-        mpiq_put_wait(page, cell, waits, diagnosis->call, process, MPIQ_WAIT_EXACT);
+        mpiq_put_wait(page->job, cell, waits, diagnosis->call, process, MPIQ_WAIT_EXACT);
     else if (diagnosis->call || locked)
         mpiq_buffer_string(cell, diagnosis->what);
     else

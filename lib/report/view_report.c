@@ -29,7 +29,7 @@ static void put_what(const struct mpiq_page *page, struct mpiq_buffer *cell,
     if (!line->varies)
         return;
     mpiq_buffer_string(cell, line->what ? " (rank " : "differs (not known for rank ");
-    mpiq_put_process(page, cell, (uint32_t)(line->example - page->diagnosis->ranks));
+    mpiq_put_process(page->job, cell, (uint32_t)(line->example - page->diagnosis->ranks));
     mpiq_buffer_string(cell, line->what ? ", for example)" : ")");
 }
 
@@ -61,13 +61,13 @@ void mpiq_put_behaviours(struct mpiq_page *page, const struct mpiq_behaviours *a
         mpiq_columns_set(table, 0, &cell);
         mpiq_columns_set_string(table, 1,
                                 line->example->stuck ? "stuck" : mpiq_rank_doing_word(line->example->doing));
-        mpiq_put_call(page, &cell, line->example);
+        mpiq_put_call(page->job, &cell, line->example);
         mpiq_columns_set(table, 2, &cell);
         mpiq_put_duration(&cell, line->since);
         mpiq_columns_set(table, 3, &cell);
         /* Of a rank outside MPI it is said where it is, which may be more than a line of its source. */
         if (line->example->call || !line->what)
-            mpiq_put_site(page, &cell, line->example->site);
+            mpiq_put_site(page->job, &cell, line->example->site);
         else
             put_what(page, &cell, line);
         mpiq_columns_set(table, 4, &cell);

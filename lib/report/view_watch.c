@@ -193,7 +193,7 @@ static void put_world(struct mpiq_page *page, const struct mpiq_rank_cells *cell
         uint32_t next = end - at > grid.fold ? at + grid.fold : end;
         if (column % grid.columns == 0) {
             label.length = 0;
-            mpiq_put_process(page, &label, at);
+            mpiq_put_process(page->job, &label, at);
             mpiq_buffer_printf(&page->out, "%s%*s", at > first ? "\n" : "", LABEL - 1,
                                mpiq_buffer_text(&label));
         }

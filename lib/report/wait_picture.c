@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "report/behaviour.h"
 #include "report/wait_circle.h"
-#include "report/wait_text.h"
+#include "words/wait_text.h"
 #include "words/nouns.h"
 
 enum {

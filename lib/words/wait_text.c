@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report/wait_text.h"
+#include "words/wait_text.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 /* Whose wait is told, and how. */
 struct teller {
-    const struct mpiq_page *page;
+    const struct mpiq_job_state *job;
     struct mpiq_buffer *out;
     const char *call;
     uint32_t process;
@@ -48,7 +48,7 @@ void mpiq_put_ranks_named(struct mpiq_buffer *buffer, const struct mpiq_ranks *r
 /* How far the peer is from the rank that waits, around the end of the world where that is nearer. */
 static bool distance_to(const struct teller *t, uint32_t peer, int64_t *ret)
 {
-    const struct mpiq_job_state *job = t->page->job;
+    const struct mpiq_job_state *job = t->job;
     struct mpiq_world_rank own = mpiq_job_world_rank(job, t->process);
     struct mpiq_world_rank other = mpiq_job_world_rank(job, peer);
     if (own.world != other.world)
@@ -82,7 +82,7 @@ static void put_peer(const struct teller *t, const struct mpiq_wait_part *part)
         put_offset(t->out, distance);
     } else if (part->peer != MPIQ_NONE) {
         mpiq_buffer_string(t->out, "rank ");
-        mpiq_put_process(t->page, t->out, part->peer);
+        mpiq_put_process(t->job, t->out, part->peer);
     } else if (part->ranks.size > 0) {
         mpiq_put_ranks_named(t->out, &part->ranks);
     } else {
@@ -93,11 +93,11 @@ static void put_peer(const struct teller *t, const struct mpiq_wait_part *part)
 /* MPI_COMM_WORLD goes without saying. */
 static void put_communicator(const struct teller *t, uint32_t comm)
 {
-    const char *name = mpiq_job_communicator_name(t->page->job, comm);
-    if (!*name || (comm == 0 && t->page->job->communicators[comm].flags & MPIQ_COMM_WORLD))
+    const char *name = mpiq_job_communicator_name(t->job, comm);
+    if (!*name || (comm == 0 && t->job->communicators[comm].flags & MPIQ_COMM_WORLD))
         return;
     mpiq_buffer_string(t->out, " on ");
-    mpiq_put_communicator(t->page, t->out, comm);
+    mpiq_put_communicator(t->job, t->out, comm);
 }
 
 static void put_tag(const struct teller *t, const struct mpiq_wait_part *part)
@@ -113,7 +113,7 @@ static const char *call_name(const struct teller *t)
 /* The partitioned operation that a part is about; NULL. */
 static const struct mpiq_job_operation *partitioned(const struct teller *t, const struct mpiq_wait_part *part)
 {
-    const struct mpiq_job_state *job = t->page->job;
+    const struct mpiq_job_state *job = t->job;
     const struct mpiq_job_operation *op =
         part->operation < job->operation_count ? &job->operations[part->operation] : NULL;
     return op && mpiq_job_more(job, op)->partitions > 0 ? op : NULL;
@@ -125,7 +125,7 @@ static void put_partitions(const struct teller *t, const struct mpiq_wait_part *
     const struct mpiq_job_operation *op = partitioned(t, part);
     if (!op)
         return;
-    char *words _cleanup_free_ = mpiq_job_partitions_words(t->page->job, t->process, op);
+    char *words _cleanup_free_ = mpiq_job_partitions_words(t->job, t->process, op);
     if (words)
         mpiq_buffer_printf(t->out, "%s, ", words);
     else
@@ -158,7 +158,7 @@ static void put_send(const struct teller *t, const struct mpiq_wait_part *part)
         return;
     }
     const struct mpiq_job_operation *op = partitioned(t, part);
-    if (op && mpiq_job_more(t->page->job, op)->missing > 0) {
+    if (op && mpiq_job_more(t->job, op)->missing > 0) {
         mpiq_buffer_string(t->out, "its own MPI_Pready of ");
         put_partitions(t, part);
         put_tag(t, part);
@@ -277,8 +277,8 @@ static void put_window(const struct teller *t, const struct mpiq_wait_part *part
         put_peer(t, part);
         mpiq_buffer_string(t->out, needed);
     }
-    if (part->window < t->page->job->window_count) {
-        const struct mpiq_job_state *job = t->page->job;
+    if (part->window < t->job->window_count) {
+        const struct mpiq_job_state *job = t->job;
         const struct mpiq_job_window *window = &job->windows[part->window];
         const char *name = mpiq_job_string(job, window->name);
         const struct mpiq_site *made = window->made < job->site_count ? &job->sites[window->made] : NULL;
@@ -365,11 +365,11 @@ static void put_done(struct mpiq_buffer *out, const struct mpiq_waits_for *wait)
         mpiq_buffer_printf(out, " (the other %" PRIu32 " requests are done)", wait->done);
 }
 
-void mpiq_put_wait(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+void mpiq_put_wait(const struct mpiq_job_state *job, struct mpiq_buffer *buffer,
                    const struct mpiq_waits_for *wait, const char *call, uint32_t process,
                    enum mpiq_wait_form form)
 {
-    struct teller t = {.page = page, .out = buffer, .call = call, .process = process, .form = form};
+    struct teller t = {.job = job, .out = buffer, .call = call, .process = process, .form = form};
     if (!wait)
         return;
     if (wait->part_count == 0) {
@@ -415,15 +415,15 @@ void mpiq_put_part_label(struct mpiq_buffer *buffer, const struct mpiq_wait_part
 static void put_communicators(const struct teller *t, const struct mpiq_rank_set *ranks, uint32_t comm)
 {
     struct mpiq_rank_set members _cleanup_(mpiq_rank_set_deinit) = {0};
-    if (!mpiq_job_communicator_members(t->page->job, comm, &members)) {
+    if (!mpiq_job_communicator_members(t->job, comm, &members)) {
         mpiq_buffer_fail(t->out);
         return;
     }
     if (mpiq_rank_set_includes(&members, ranks)) {
-        mpiq_put_communicator(t->page, t->out, comm);
+        mpiq_put_communicator(t->job, t->out, comm);
         return;
     }
-    char *words _cleanup_free_ = mpiq_job_communicators_words(t->page->job, comm);
+    char *words _cleanup_free_ = mpiq_job_communicators_words(t->job, comm);
     if (words)
         mpiq_buffer_string(t->out, words);
     else
@@ -434,7 +434,7 @@ static void put_communicators(const struct teller *t, const struct mpiq_rank_set
 static void put_running_number(const struct teller *t, const struct mpiq_evidence *evidence,
                                const struct mpiq_wait_part *part)
 {
-    const char *name = mpiq_job_communicator_name(t->page->job, part->comm);
+    const char *name = mpiq_job_communicator_name(t->job, part->comm);
     if (part->number > 0)
         mpiq_buffer_printf(t->out, "collective %" PRId64, part->number);
     if (!*name)
@@ -458,12 +458,12 @@ static bool put_started(const struct teller *t, const struct mpiq_evidence *evid
     uint32_t started = evidence->started;
     if (started == MPIQ_NONE && evidence->wait && evidence->wait->part_count > 0)
         started = evidence->wait->parts[0].started;
-    if (started >= t->page->job->site_count || same_line(t->page->job, started, evidence->site))
+    if (started >= t->job->site_count || same_line(t->job, started, evidence->site))
         return false;
-    const struct mpiq_site *place = &t->page->job->sites[started];
+    const struct mpiq_site *place = &t->job->sites[started];
     mpiq_buffer_string(t->out, before);
-    mpiq_put_place(t->out, mpiq_job_string(t->page->job, place->file), place->line,
-                   place->file ? NULL : mpiq_job_string(t->page->job, place->function), NULL);
+    mpiq_put_place(t->out, mpiq_job_string(t->job, place->file), place->line,
+                   place->file ? NULL : mpiq_job_string(t->job, place->function), NULL);
     return true;
 }
 
@@ -562,20 +562,19 @@ static void put_wait_detail(const struct teller *t, const struct mpiq_evidence *
         put_relative_detail(t, evidence, part);
     else if (!message || !put_posted_detail(t, evidence, part)) {
         mpiq_buffer_string(t->out, evidence->doing == MPIQ_DOING_POLLING ? "polls for " : "waits for ");
-        mpiq_put_wait(t->page, t->out, wait, t->call, t->process, t->form);
+        mpiq_put_wait(t->job, t->out, wait, t->call, t->process, t->form);
         return;
     }
     put_done(t->out, wait);
 }
 
-void mpiq_put_evidence_detail(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+void mpiq_put_evidence_detail(const struct mpiq_job_state *job, struct mpiq_buffer *buffer,
                               const struct mpiq_evidence *evidence)
 {
     uint32_t process = MPIQ_NONE;
     if (evidence->ranks.count > 0)
-        process =
-            mpiq_job_process(page->job, evidence->ranks.ranges[0].world, evidence->ranks.ranges[0].first);
-    struct teller t = {.page = page, .out = buffer, .call = evidence->call, .process = process};
+        process = mpiq_job_process(job, evidence->ranks.ranges[0].world, evidence->ranks.ranges[0].first);
+    struct teller t = {.job = job, .out = buffer, .call = evidence->call, .process = process};
     size_t before = buffer->length;
     if (evidence->wait && process != MPIQ_NONE)
         put_wait_detail(&t, evidence);

@@ -5,10 +5,10 @@
  * The text is made from the data (struct mpiq_waits_for); nothing here parses a sentence that another part
  * wrote.
  */
-#ifndef MPIQ_REPORT_WAIT_TEXT_H
-#define MPIQ_REPORT_WAIT_TEXT_H
+#ifndef MPIQ_WORDS_WAIT_TEXT_H
+#define MPIQ_WORDS_WAIT_TEXT_H
 
-#include "report/page.h"
+#include "words/put.h"
 
 enum mpiq_wait_form {
     MPIQ_WAIT_EXACT,   /* "tag 7 from rank 3" */
@@ -17,7 +17,7 @@ enum mpiq_wait_form {
 
 /* What completes "waits for": "tag 99 from rank 63", "ranks 0 and 2 to enter it", "rank 4 to receive tag 3
    (1 MiB)".  `process` waits, in `call` (NULL: not known).  Nothing for NULL. */
-void mpiq_put_wait(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+void mpiq_put_wait(const struct mpiq_job_state *job, struct mpiq_buffer *buffer,
                    const struct mpiq_waits_for *wait, const char *call, uint32_t process,
                    enum mpiq_wait_form form);
 
@@ -25,7 +25,7 @@ void mpiq_put_wait(const struct mpiq_page *page, struct mpiq_buffer *buffer,
 void mpiq_put_part_label(struct mpiq_buffer *buffer, const struct mpiq_wait_part *part, const char *call);
 
 /* The last column of a line of evidence: what its ranks wait for, where that was started, and its note. */
-void mpiq_put_evidence_detail(const struct mpiq_page *page, struct mpiq_buffer *buffer,
+void mpiq_put_evidence_detail(const struct mpiq_job_state *job, struct mpiq_buffer *buffer,
                               const struct mpiq_evidence *evidence);
 
 /* "rank 3", "ranks 0 and 2", "ranks 0-4,7". */
