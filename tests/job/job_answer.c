@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "job_builder.h"
+#include "made_state.h"
 #include "merge/merge.h"
+
+/* Jobs of more are about size alone. */
+enum { MOST_MADE_RANKS = 32 };
 
 static void fail(struct mpiq_error *error)
 {
@@ -39,14 +43,18 @@ static void see_again(struct mpiq_rank_state *state)
 struct mpiq_diagnosis *job_diagnose(struct job_builder *job, struct mpiq_job_state **ret)
 {
     *ret = mpiq_job_state_create();
+    FILE *made = job->ranks <= MOST_MADE_RANKS ? made_state_begin() : NULL;
     for (int look = 0; look < (job->one_look ? 1 : 2); look++) {
         for (int rank = 0; rank < job->ranks; rank++) {
             if (job->alike && look == 1)
                 see_again(job->states[1][rank]);
-            if (!job->unread[rank])
-                fail(mpiq_job_state_add(*ret, look + 1, job->states[look][rank]));
+            if (job->unread[rank])
+                continue;
+            made_state_add(made, look + 1, job->states[look][rank]);
+            fail(mpiq_job_state_add(*ret, look + 1, job->states[look][rank]));
         }
     }
+    made_state_end(made);
     fail(mpiq_job_state_finish(*ret));
     struct mpiq_diagnosis *diagnosis = NULL;
     fail(mpiq_diagnose(*ret, &job->options, &diagnosis));

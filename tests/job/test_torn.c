@@ -12,6 +12,7 @@
 
 #include "job/graph.h"
 #include "job_builder.h"
+#include "made_state.h"
 #include "simulator.h"
 #include "suite.h"
 #include "merge/merge.h"
@@ -89,6 +90,7 @@ static void go_on(bool at_rest)
 static struct said look_twice(int pause, bool at_rest)
 {
     struct said said = {.job = mpiq_job_state_create()};
+    FILE *made = made_state_begin();
     for (int look = 1; look <= 2; look++) {
         if (look == 2)
             go_on(at_rest);
@@ -96,10 +98,12 @@ static struct said look_twice(int pause, bool at_rest)
             struct mpiq_rank_state *state = sim_look(&sim, rank, look, pause);
             if (look == 2)
                 note_polled(state, rank);
+            made_state_add(made, look, state);
             mpiq_error_destroy(mpiq_job_state_add(said.job, look, state));
             mpiq_rank_state_destroy(state);
         }
     }
+    made_state_end(made);
     mpiq_error_destroy(mpiq_job_state_finish(said.job));
     struct mpiq_diagnose_options options = {.stall_after = STALL_AFTER};
     mpiq_error_destroy(mpiq_diagnose(said.job, &options, &said.diagnosis));

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Breaks the diagnosis, one rule at a time, and sees that the recorded answers notice, without any other test.
+"""Breaks the diagnosis, one rule at a time, and sees that the recorded answers notice, without any other test: those
+of programs, and those of made states (made/states.txt).
 
 Usage: mutations.py SOURCE BUILD [--job] [NAME...]: names of the rules to try, by a part of them.
 
 Without --job: the first two findings swapped, a line of evidence dropped, and another suspect named by each finder
-that has an answer in the recordings.  --job: the rules of tests/job/mutations.py; some of those are about jobs that the
-recordings do not have, so what goes unnoticed here is listed, and is no failure.
+that has an answer in the recordings.  --job: the rules of tests/job/mutations.py.
 """
 import concurrent.futures
 import importlib.util
@@ -110,7 +110,7 @@ class Mutants:
         linked = re.search(r"^build tests/replay/replay:.*\n LINK_ARGS = (.*)$", ninja, re.M)[1].split()
         self.libraries = [*[str(path) for path in sorted(build.glob("tests/replay/replay.p/*.o"))],
                           *[str(build / word) if word.endswith(".a") else word for word in linked]]
-        self.recorded = [str(HERE / "recorded"), str(HERE / "answers")]
+        self.recorded = [(HERE / "recorded", HERE / "answers"), (HERE / "made/states", HERE / "made/answers")]
 
     def make(self, what, *arguments):
         made = run(["cc", *self.flags, *arguments])
@@ -125,10 +125,10 @@ class Mutants:
         mutant.write_text(text)
         self.make(rule, "-c", "-o", f"{mutant}.o", str(mutant))
         self.make(rule, "-o", str(program), f"{mutant}.o", *self.libraries)
-        done = run([str(program), *self.recorded])
+        counts = [re.search(r"(\d+) cases with another answer", run([str(program), *map(str, paths)]).stdout)
+                  for paths in self.recorded]
         program.unlink()
-        count = re.search(r"(\d+) cases with another answer", done.stdout)
-        return int(count[1]) if count else -1
+        return sum(int(count[1]) for count in counts) if all(counts) else -1
 
 
 def main():
@@ -148,7 +148,7 @@ def main():
             if count == 0:
                 unnoticed.append(rule)
     print(f"{len(mutations)} rules broken, {len(unnoticed)} not noticed by the recorded answers")
-    return 0 if job else bool(unnoticed)
+    return bool(unnoticed)
 
 
 if __name__ == "__main__":

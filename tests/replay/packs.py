@@ -175,16 +175,20 @@ def case_text(name, meta, states):
     return "\n".join([f"case {name} {meta['date']} {meta['commit']}", *source, *lines]) + "\n"
 
 
+def cases_of(text):
+    """The cases of a pack's lines: {name: text}."""
+    cases = {}
+    for line in text.splitlines(keepends=True):
+        if line.startswith("case "):
+            name = line.split()[1]
+            cases[name] = ""
+        cases[name] += line
+    return cases
+
+
 def read(path):
     """The cases of a pack: {name: text}."""
-    cases = {}
-    if path.exists():
-        for line in decompressed(path.read_bytes()).decode(errors="surrogateescape").splitlines(keepends=True):
-            if line.startswith("case "):
-                name = line.split()[1]
-                cases[name] = ""
-            cases[name] += line
-    return cases
+    return cases_of(decompressed(path.read_bytes()).decode(errors="surrogateescape")) if path.exists() else {}
 
 
 def pack(raw, families, recorded=RECORDED):
