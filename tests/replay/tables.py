@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """docs/CORPUS.md, docs/CALLS.md and the tables of docs/STOCK.md, made from the recorded answers.
 
-Usage: tests/replay/tables.py REPLAY [--write]: says what is not up to date, or writes it.
+Usage: tests/replay/tables.py REPLAY [--write|--weaker]: says what is not up to date, or writes it.  --weaker: prints
+the answers that are not what the case asks for: case, libraries, what is not as asked, and why it is allowed.
 """
 import pathlib
 import sys
@@ -89,8 +90,7 @@ class Table:
         self.differing = list(lines.rows(recorded, self.cases))
 
     def is_named(self, case, line):
-        one = self.answers[case.name, line]
-        return not corpus.wrong_answer(case.as_asked(one.level), one.answer, self.source.get((line, case.name), {}))
+        return not self.lacks(case, line)
 
     def cell(self, case, line):
         one = self.answers.get((case.name, line))
@@ -161,17 +161,24 @@ class Table:
             [f"{case.family}: {case.name}", "/".join(case.verdicts), *(self.cell(case, line) for line in self.lines)]
             for case in self.cases])
 
+    def lacks(self, case, line):
+        """What the answer there has otherwise than the case asks for."""
+        one = self.answers[case.name, line]
+        return corpus.wrong_answer(case.as_asked(one.level), one.answer, self.source.get((line, case.name), {}))
+
     def weaker(self, wanted=lambda line: True):
-        """The weaker answers and their reasons."""
+        """The weaker answers, what each lacks, and the reasons."""
         found = []
         for case in self.cases:
             for entry in case.get("weaker", []):
-                named = [line for line in entry["lines"] if wanted(line) and (case.name, line) in self.answers]
-                if named and entry.get("ranks", case.ranks) == case.ranks:
-                    found.append([f"{case.family}: {case.name}", ", ".join(named),
-                                  self.answers[case.name, named[0]].answer["verdict"],
-                                  entry["why"] + (" **To be mended.**" if entry.get("open") else "")])
-        return markdown([["case", "libraries", "verdict", "reason"], *found])
+                alike = {}
+                for line in entry["lines"]:
+                    if wanted(line) and (case.name, line) in self.answers and entry.get("ranks", case.ranks) == case.ranks:
+                        alike.setdefault(self.lacks(case, line), []).append(line)
+                why = entry["why"] + (" **To be mended.**" if entry.get("open") else "")
+                found += [[f"{case.family}: {case.name}", ", ".join(named), lacks.replace("|", "/"), why]
+                          for lacks, named in alike.items()]
+        return markdown([["case", "libraries", "not as asked", "reason"], *found])
 
 
 def stock(table):
@@ -186,6 +193,9 @@ def stock(table):
 
 def main():
     table = Table(sys.argv[1])
+    if "--weaker" in sys.argv[2:]:
+        print(table.weaker(), end="")
+        return
     made = {"CORPUS.md": f"{INTRODUCTION}\n## Sums\n\n{table.sums()}\n## Cases\n\n{table.rows()}\n"
                          f"## Weaker answers\n\n{table.weaker()}\n{DIFFERING}{markdown(table.differing)}"}
     made["CALLS.md"] = CALLS + table.calls()
