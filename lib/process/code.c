@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "process/symbols.h"
+#include "process/x86_64.h"
 
 enum {
     FUNCTION_MOST = 1 << 18, /* bytes of one function */
@@ -308,7 +309,7 @@ static uint64_t find_begin(const struct walk *walk)
 }
 
 /* Says of each instruction of the line whether all ways to the call lead through it. */
-static bool find_certain(const struct walk *walk, struct mpiq_code_line *line)
+static bool find_certain(const struct walk *walk, const cs_insn *instructions, struct mpiq_code_line *line)
 {
     line->places = calloc(line->count, sizeof *line->places);
     if (!line->places)
@@ -316,17 +317,25 @@ static bool find_certain(const struct walk *walk, struct mpiq_code_line *line)
     uint16_t block = 0;
     bool behind_jump = false;
     for (size_t i = 0; i < line->count; i++) {
-        const cs_insn *instruction = &line->instructions[i];
+        const cs_insn *instruction = &instructions[i];
         block += behind_jump || walk->marks[instruction->address - walk->start] & JUMPED_TO;
         line->places[i].block = block;
         behind_jump = is_in(instruction, walk->decoder, CS_GRP_JUMP);
         const cs_x86_op *to = &instruction->detail->x86.operands[0];
         if (!behind_jump || to->type != X86_OP_IMM || (uint64_t)to->imm > walk->call)
             continue;
-        for (size_t j = i + 1; j < line->count && line->instructions[j].address < (uint64_t)to->imm; j++)
+        for (size_t j = i + 1; j < line->count && instructions[j].address < (uint64_t)to->imm; j++)
             line->places[j].skipped = true;
     }
     return true;
+}
+
+static bool read_instructions(const cs_insn *instructions, struct mpiq_code_line *line)
+{
+    line->instructions = calloc(line->count, sizeof *line->instructions);
+    for (size_t i = 0; line->instructions && i < line->count; i++)
+        line->architecture->read(line->decoder, &instructions[i], &line->instructions[i]);
+    return line->instructions;
 }
 
 static struct mpiq_error *decode_line(const struct walk *walk, uint64_t begin, struct mpiq_code_line *line)
@@ -338,19 +347,25 @@ static struct mpiq_error *decode_line(const struct walk *walk, uint64_t begin, s
     struct mpiq_error *error = mpiq_target_read(walk->modules->target, begin, size, bytes);
     if (error)
         return error;
-    line->count = cs_disasm(walk->decoder, bytes, size, begin, 0, &line->instructions);
-    const cs_insn *last = line->count ? &line->instructions[line->count - 1] : NULL;
+    cs_insn *instructions = NULL;
+    line->count = cs_disasm(walk->decoder, bytes, size, begin, 0, &instructions);
+    const cs_insn *last = line->count ? &instructions[line->count - 1] : NULL;
     if (!last || last->address != walk->call || line->count > LINE_MOST)
-        return mpiq_error_create_address(MPIQ_ERROR_UNSUPPORTED, begin,
-                                         "the code from 0x%llx to 0x%llx cannot be followed",
-                                         (unsigned long long)begin, (unsigned long long)walk->site);
-    return find_certain(walk, line) ? NULL : mpiq_error_no_memory();
+        error = mpiq_error_create_address(MPIQ_ERROR_UNSUPPORTED, begin,
+                                          "the code from 0x%llx to 0x%llx cannot be followed",
+                                          (unsigned long long)begin, (unsigned long long)walk->site);
+    else if (!find_certain(walk, instructions, line) || !read_instructions(instructions, line))
+        error = mpiq_error_no_memory();
+    if (instructions)
+        cs_free(instructions, line->count);
+    return error;
 }
 
 struct mpiq_error *mpiq_code_line_read(struct mpiq_modules *modules, uint64_t address,
                                        struct mpiq_code_line *ret)
 {
-    if (modules->machine != EM_X86_64)
+    const struct mpiq_architecture *architecture = modules->machine == EM_X86_64 ? &mpiq_x86_64 : NULL;
+    if (!architecture)
         return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
                                  "code of this architecture (ELF machine %u) is not read", modules->machine);
     struct walk walk = {.modules = modules, .site = address};
@@ -360,8 +375,8 @@ struct mpiq_error *mpiq_code_line_read(struct mpiq_modules *modules, uint64_t ad
     const size_t size = (size_t)(walk.end - walk.start);
     _cleanup_free_ uint8_t *marks = calloc(size, sizeof *marks);
     _cleanup_free_ uint32_t *jump = calloc(size, sizeof *jump);
-    struct mpiq_code_line line = {.function = walk.start};
-    if (!marks || !jump || cs_open(CS_ARCH_X86, CS_MODE_64, &line.decoder) != CS_ERR_OK)
+    struct mpiq_code_line line = {.architecture = architecture, .function = walk.start};
+    if (!marks || !jump || cs_open(architecture->decoder, architecture->mode, &line.decoder) != CS_ERR_OK)
         return mpiq_error_no_memory();
     cs_option(line.decoder, CS_OPT_DETAIL, CS_OPT_ON);
     walk.decoder = line.decoder;
@@ -387,15 +402,16 @@ struct mpiq_error *mpiq_code_line_read(struct mpiq_modules *modules, uint64_t ad
 void mpiq_code_line_deinit(struct mpiq_code_line *line)
 {
     free(line->places);
-    if (line->instructions)
-        cs_free(line->instructions, line->count);
+    free(line->instructions);
     if (line->decoder)
         cs_close(&line->decoder);
     *line = (struct mpiq_code_line){0};
 }
 
-uint64_t mpiq_code_destination(struct mpiq_modules *modules, csh decoder, uint64_t address)
+uint64_t mpiq_code_destination(struct mpiq_modules *modules, const struct mpiq_code_line *line,
+                               uint64_t address)
 {
+    const csh decoder = line->decoder;
     cs_insn *instruction = cs_malloc(decoder);
     for (int hop = 0; instruction && hop < HOPS_MOST; hop++) {
         uint8_t bytes[2 * INSTRUCTION_MOST];

@@ -9,16 +9,12 @@
  * its cold part and its jump tables included; where one cannot be known, there is no line.  Bounds come from
  * .eh_frame_hdr, so that a stripped program is read as any other, or else from symbols.
  *
- * It leaves to others: what the instructions computed (call_site.h).
+ * It leaves to others: what the instructions computed (call_values.h).
  */
 #ifndef MPIQ_CODE_H
 #define MPIQ_CODE_H
 
-#include <capstone/capstone.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "process/instruction.h"
 #include "process/module.h"
 
 /* Where an instruction stands. */
@@ -28,8 +24,9 @@ struct mpiq_code_place {
 };
 
 struct mpiq_code_line {
+    const struct mpiq_architecture *architecture;
     csh decoder;
-    cs_insn *instructions; /* the last one is the call */
+    struct mpiq_instruction *instructions; /* the last one is the call */
     struct mpiq_code_place *places;
     size_t count;
     uint64_t function; /* where the function begins */
@@ -56,7 +53,8 @@ static inline bool mpiq_code_has_run(const struct mpiq_code_line *line, size_t e
 }
 
 /* Where code that begins at address goes if it does nothing but jump (a PLT entry), as often as it does so;
-   else address itself. */
-uint64_t mpiq_code_destination(struct mpiq_modules *modules, csh decoder, uint64_t address);
+   else address itself.  Of the architecture of that line. */
+uint64_t mpiq_code_destination(struct mpiq_modules *modules, const struct mpiq_code_line *line,
+                               uint64_t address);
 
 #endif
