@@ -12,6 +12,7 @@
 /* Ranks that do the same at the same place. */
 struct behaviour_group {
     enum mpiq_rank_doing doing;
+    bool traced; /* held by a debugger, if it is stopped */
     uint32_t site;
     struct mpiq_rank_set ranks;
     const char *library_call; /* of the job's strings; NULL: none */
@@ -180,8 +181,9 @@ static uint32_t sleeping_thread(const struct mpiq_finder *finder, uint32_t proce
 
 static bool same_behaviour(const struct behaviour_group *a, const struct behaviour_group *b)
 {
-    return a->doing == b->doing && (a->thread == MPIQ_NONE) == (b->thread == MPIQ_NONE) &&
-           a->library_call == b->library_call && (a->site == b->site || a->doing == MPIQ_DOING_GONE);
+    return a->doing == b->doing && a->traced == b->traced &&
+           (a->thread == MPIQ_NONE) == (b->thread == MPIQ_NONE) && a->library_call == b->library_call &&
+           (a->site == b->site || a->doing == MPIQ_DOING_GONE);
 }
 
 void mpiq_find_ranks(struct mpiq_finder *finder)
@@ -203,6 +205,7 @@ void mpiq_find_ranks(struct mpiq_finder *finder)
         bool waited_for = marked[mpiq_rank_node(process)];
         struct behaviour_group group = {
             .doing = rank->doing, .site = rank->site, .first = process, .thread = MPIQ_NONE};
+        group.traced = rank->doing == MPIQ_DOING_STOPPED && mpiq_job_rank_of(finder->job, process)->traced;
         if (rank->doing == MPIQ_DOING_CALLING || rank->doing == MPIQ_DOING_ASLEEP)
             group.library_call = rank->library_call;
         if (rank->doing == MPIQ_DOING_BLOCKED && waited_for) {

@@ -23,13 +23,13 @@ struct tally {
     uint64_t finished;  /* ranks gone or finalized */
     uint64_t computing; /* threads outside MPI that run */
     uint64_t polling;
-    uint64_t asleep;     /* ranks, outside MPI */
-    uint64_t halted;     /* ranks stopped by a signal */
-    uint64_t traced;     /* ranks that a debugger holds */
-    uint64_t unreadable; /* of those read */
-    uint64_t working;    /* ranks whose children use the processor, or that read or write files */
-    uint64_t known;      /* held threads that may go on by what is known */
-    uint64_t stacks;     /* living ranks of which stacks are all there is */
+    uint64_t asleep;             /* ranks, outside MPI */
+    uint64_t halted;             /* ranks stopped by a signal */
+    struct mpiq_rank_set traced; /* ranks that a debugger holds */
+    uint64_t unreadable;         /* of those read */
+    uint64_t working;            /* ranks whose children use the processor, or that read or write files */
+    uint64_t known;              /* held threads that may go on by what is known */
+    uint64_t stacks;             /* living ranks of which stacks are all there is */
     uint64_t stacks_in_mpi;
     uint64_t calls; /* of those, with what their calls were given */
     uint64_t blind; /* living ranks whose messages cannot be read */
@@ -148,7 +148,8 @@ static void add_rank(struct tally *tally, struct mpiq_finder *finder, const stru
     tally->polling += doing->doing == MPIQ_DOING_POLLING;
     tally->asleep += doing->doing == MPIQ_DOING_ASLEEP && !doing->call;
     tally->halted += doing->doing == MPIQ_DOING_STOPPED && !rank->traced;
-    tally->traced += doing->doing == MPIQ_DOING_STOPPED && rank->traced;
+    if (doing->doing == MPIQ_DOING_STOPPED && rank->traced)
+        mpiq_finder_add(finder, &tally->traced, process);
     bool outside = doing->doing == MPIQ_DOING_ASLEEP || doing->doing == MPIQ_DOING_COMPUTING ||
                    doing->doing == MPIQ_DOING_CALLING;
     tally->working += rank->children_cpu_between_ns >= CHILDREN_WORK_NS || (outside && rank->io_between > 0);
@@ -263,12 +264,13 @@ static void say_stuck(struct mpiq_finder *finder)
                        : WORDS(finder->arena, "%llu of %llu ranks can never continue", stuck, all));
 }
 
-/* No proof, and no progress between the looks. */
+/* No proof, and no progress between the looks.  Whom a debugger holds will go on, and for how long it has
+   been held says nothing about the job. */
 static bool is_stalled(const struct mpiq_finder *finder, const struct tally *tally)
 {
     bool all_seen = tally->read == finder->job->process_count && tally->unreadable == 0 && !tally->lost;
     if (tally->progress || tally->computing > 0 || tally->working > 0 || !all_seen ||
-        tally->finished == tally->read)
+        tally->finished == tally->read || tally->traced.size > 0)
         return false;
     if (tally->stopped && tally->polling == 0)
         return true;
@@ -287,7 +289,7 @@ static void say_stalled(struct mpiq_finder *finder, const struct tally *tally)
 /* Ranks asleep or stopped. */
 static uint64_t resting(const struct tally *tally)
 {
-    return tally->asleep + tally->halted + tally->traced;
+    return tally->asleep + tally->halted + tally->traced.size;
 }
 
 /* Nobody is seen to do anything, whatever may be on its way: so many ranks wait in MPI, the others rest. */
@@ -311,7 +313,7 @@ static bool all_rest(const struct tally *tally)
 
 static void say_rest(struct mpiq_finder *finder, const struct tally *tally)
 {
-    if (tally->asleep + tally->traced == 0)
+    if (tally->asleep == 0)
         say(finder, MPIQ_VERDICT_STALLED,
             tally->finished > 0 ? "nothing moves: all ranks that have not ended are stopped"
                                 : "nothing moves: all ranks are stopped");
@@ -321,9 +323,24 @@ static void say_rest(struct mpiq_finder *finder, const struct tally *tally)
         say(finder, MPIQ_VERDICT_UNKNOWN,
             WORDS(finder->arena, "cannot tell whether the job hangs: all ranks%s are %s",
                   tally->finished > 0 ? " that have not ended" : "",
-                  tally->asleep + tally->halted == 0   ? "held by a debugger"
-                  : tally->halted + tally->traced == 0 ? "asleep outside MPI"
-                                                       : "asleep outside MPI, or stopped"));
+                  tally->halted == 0 ? "asleep outside MPI" : "asleep outside MPI, or stopped"));
+}
+
+/* Nobody goes on, and that may be the debugger's doing. */
+static bool debugger_holds(const struct tally *tally)
+{
+    return tally->traced.size > 0 && !tally->progress && tally->computing == 0 && tally->working == 0;
+}
+
+static void say_held(struct mpiq_finder *finder, const struct tally *tally)
+{
+    bool all = tally->traced.size + tally->finished == tally->read;
+    const char *who = !all                  ? mpiq_words_ranks(finder->arena, &tally->traced)
+                      : tally->finished > 0 ? "all ranks that have not ended"
+                                            : "all ranks";
+    say(finder, MPIQ_VERDICT_UNKNOWN,
+        WORDS(finder->arena, "cannot tell whether the job hangs: %s %s held by a debugger", who,
+              all || tally->traced.size > 1 ? "are" : "is"));
 }
 
 /* Of each rank the stack was read and nothing else: none is the one that is missing. */
@@ -346,7 +363,9 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
         say(finder, MPIQ_VERDICT_FINISHED, "no rank is in MPI any more");
     } else if ((tally.unread.size > 0 || tally.lost) && !only_stacks_of_all(&tally)) {
         say_unread(finder, &tally);
-    } else if (all_rest(&tally) && (tally.asleep + tally.traced == 0 || !is_stalled(finder, &tally))) {
+    } else if (debugger_holds(&tally)) {
+        say_held(finder, &tally);
+    } else if (all_rest(&tally) && (tally.asleep == 0 || !is_stalled(finder, &tally))) {
         say_rest(finder, &tally);
     } else if (tally.stacks_in_mpi > 0 && tally.stacks + tally.finished == tally.read) {
         finder->diagnosis->by_stacks = true;
@@ -382,4 +401,5 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
                              : "no rank is proven to be stuck");
     }
     mpiq_rank_set_deinit(&tally.unread);
+    mpiq_rank_set_deinit(&tally.traced);
 }

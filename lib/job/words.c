@@ -259,7 +259,11 @@ static const char *does(struct mpiq_arena *arena, const struct mpiq_wait_graph *
                          ? ""
                          : on_file(arena, graph->job, process, &graph->job->threads[rank->thread]));
     case MPIQ_DOING_STOPPED:
-        return outside(arena, graph->job, rank, WORDS(arena, "%s stopped", is));
+        return outside(
+            arena, graph->job, rank,
+            WORDS(arena,
+                  mpiq_job_rank_of(graph->job, process)->traced ? "%s held by a debugger" : "%s stopped",
+                  is));
     case MPIQ_DOING_GONE:
         return plural ? "have ended" : "has ended";
     }

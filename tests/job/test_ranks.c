@@ -46,6 +46,42 @@ static void test_stopped(void)
                      "wait in MPI_Barrier at solver.c:20 for rank 2\n");
 }
 
+/* Whom a debugger holds goes on: however long that takes, the job is not stalled. */
+static void test_held_by_a_debugger(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 2; rank++)
+        job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
+    job_called(&job, 2, WORLD, "MPI_Barrier", 2);
+    job_state(&job, 2, 't');
+    for (int look = 0; look < 2; look++)
+        job.states[look][2]->traced = true;
+    job.options.still = 3600;
+    job_expect(&job,
+               "unknown: cannot tell whether the job hangs: rank 2 is held by a debugger\n"
+               "rank_stopped? ranks 2: rank 2 is held by a debugger at solver.c:20 (step); 2 ranks have "
+               "waited up to 1 m 0 s for it\n"
+               "  follows from 1: collective_incomplete? ranks 0-1 missing 2 suspects 2: ranks 0 and 1 "
+               "wait in MPI_Barrier at solver.c:20 for rank 2\n");
+}
+
+/* Every rank of a healthy job, stopped inside a collective in which its wait is recorded. */
+static void test_all_held_by_a_debugger(void)
+{
+    struct job_builder job;
+    job_init(&job, 3);
+    for (int rank = 0; rank < 3; rank++) {
+        job_collective(&job, rank, WORLD, "MPI_Barrier", 3, 2);
+        job_state(&job, rank, 't');
+        for (int look = 0; look < 2; look++)
+            job.states[look][rank]->traced = true;
+    }
+    job.options.still = 3600;
+    job_expect(&job, "unknown: cannot tell whether the job hangs: all ranks are held by a debugger\n"
+                     "rank_stopped? ranks 0-2: ranks 0-2 are held by a debugger at solver.c:20 (step)\n");
+}
+
 /* Stopped in the midst of a collective: a message of its own that is there already takes it no further. */
 static void test_stopped_in_a_collective(void)
 {
@@ -787,6 +823,8 @@ int main(void)
         {"finished", test_finished},
         {"gone", test_gone},
         {"stopped", test_stopped},
+        {"held by a debugger", test_held_by_a_debugger},
+        {"all held by a debugger", test_all_held_by_a_debugger},
         {"stopped in a collective", test_stopped_in_a_collective},
         {"asleep", test_asleep},
         {"computing", test_computing},
