@@ -9,6 +9,7 @@ import pathlib
 import queue
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -140,10 +141,19 @@ def run_part(build, name, arguments, first_pid, counts):
         counts.append((total - failed - skipped, failed, skipped))
 
 
+def keep_session_directory():
+    """Open MPI 4.1's launchers of one user share a directory: the last removes it while another makes it, which then ends.
+    With something in it, it stays."""
+    top = pathlib.Path(os.environ.get("TMPDIR", "/tmp"), f"ompi.{socket.gethostname().split('.')[0]}.{os.geteuid()}")
+    top.mkdir(mode=0o700, exist_ok=True)
+    (top / "tests").mkdir(mode=0o700, exist_ok=True)
+
+
 def run_pytest(build, tier):
     """The end-to-end tests, several parts at a time where they can be kept apart: (passed, failed, skipped)."""
     if tier == "units":
         return 0, 0, 0
+    keep_session_directory()
     waiting = queue.SimpleQueue()
     chosen = parts(tier)
     for part in chosen:
