@@ -19,7 +19,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 DIAGNOSE = "lib/job/diagnose.c"
-CALL = "(ended ? at_end : finders)[i](&finder);"
+CALL = "(ended ? after_end : at ? at_end : finders)[i](&finder);"
 ENTRY = "struct mpiq_error *mpiq_diagnose("
 
 FINDERS = ("collectives", "messages", "cycles", "truncations", "overlaps", "windows", "polling", "ranks", "stacks",
@@ -73,14 +73,14 @@ def own_mutations(source):
         assert text.count(CALL) == 1 and text.count(ENTRY) == 1, f"{DIAGNOSE} has changed"
         return text.replace(ENTRY, function + ENTRY).replace(CALL, "{" + call + "}")
 
-    before_headlines = "if (!ended && finders[i] == mpiq_find_headlines) %s(diagnosis); " + CALL
+    before_headlines = "if (!ended && !at && finders[i] == mpiq_find_headlines) %s(diagnosis); " + CALL
     yield "two findings swapped", DIAGNOSE, broken(SWAP, before_headlines % "swap")
     yield "a line of evidence dropped", DIAGNOSE, broken(DROP, before_headlines % "drop")
     for finder in FINDERS:
         assert f"mpiq_find_{finder}," in text, f"{DIAGNOSE} has no finder of {finder}"
         yield f"another suspect: {finder}", DIAGNOSE, broken(
             RENAME, f"size_t before = diagnosis->finding_count; {CALL} "
-            f"if (!ended && finders[i] == mpiq_find_{finder}) name_another(&finder, before);")
+            f"if (!ended && !at && finders[i] == mpiq_find_{finder}) name_another(&finder, before);")
 
 
 def job_mutations(source):
