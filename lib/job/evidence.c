@@ -108,7 +108,7 @@ void mpiq_relation_add(const struct mpiq_job_state *job, struct mpiq_relation *r
     relate(relation, own, size, peer, peer_local);
 }
 
-/* The same where the caller's code alone says who the peer is, in MPI_COMM_WORLD. */
+/* The same where the caller's code alone says who the peer is: its rank is told in MPI_COMM_WORLD. */
 static void relate_given(struct mpiq_finder *finder, struct mpiq_evidence *evidence, uint32_t process,
                          uint32_t thread)
 {
@@ -117,7 +117,9 @@ static void relate_given(struct mpiq_finder *finder, struct mpiq_evidence *evide
         return;
     struct mpiq_world_rank own = mpiq_job_world_rank(finder->job, process);
     uint32_t peer = parts[0].peer;
-    int64_t local = peer == MPIQ_NONE ? -1 : (int64_t)mpiq_job_world_rank(finder->job, peer).rank;
+    const char *comm = parts[0].given->comm;
+    bool world = comm && strcmp(comm, "MPI_COMM_WORLD") == 0 && peer != MPIQ_NONE;
+    int64_t local = world ? (int64_t)mpiq_job_world_rank(finder->job, peer).rank : -1;
     relate(&evidence->relation, own.rank, finder->job->worlds[own.world].size, peer, local);
 }
 

@@ -24,15 +24,33 @@ static const struct mpiq_job_given *first_of(const struct mpiq_job_state *job, u
     return given ? given : find(job, thread, other);
 }
 
-/* The process of a rank in MPI_COMM_WORLD of the thread's own world; MPIQ_NONE. */
-static uint32_t process_of(const struct mpiq_finder *finder, uint32_t thread, int64_t rank)
+/* The process of a rank in the communicator that the call was given; MPIQ_NONE: its members are not known. */
+static uint32_t process_of(const struct mpiq_finder *finder, uint32_t thread,
+                           const struct mpiq_job_given *comm, int64_t rank)
 {
     const struct mpiq_job_state *job = finder->job;
+    const char *name = comm ? mpiq_job_string(job, comm->name) : NULL;
     uint32_t own = mpiq_thread_process(finder->graph, thread);
-    struct mpiq_world_rank name = mpiq_job_world_rank(job, own);
-    if (rank < 0 || rank >= job->worlds[name.world].size)
+    if (!comm || rank < 0 || rank > INT32_MAX)
         return MPIQ_NONE;
-    return mpiq_job_process(job, name.world, (uint32_t)rank);
+    if (comm->member != MPIQ_NONE) {
+        const struct mpiq_job_member *member = &job->members[comm->member];
+        bool remote = job->communicators[member->comm].flags & MPIQ_COMM_INTER;
+        return mpiq_job_local_process(job, member, remote, (int32_t)rank);
+    }
+    if (name && strcmp(name, "MPI_COMM_SELF") == 0)
+        return rank == 0 ? own : MPIQ_NONE;
+    struct mpiq_world_rank world = mpiq_job_world_rank(job, own);
+    if (!name || strcmp(name, "MPI_COMM_WORLD") != 0 || rank >= job->worlds[world.world].size)
+        return MPIQ_NONE;
+    return mpiq_job_process(job, world.world, (uint32_t)rank);
+}
+
+/* The communicator, where the library's list has it and it has no name of the standard's; MPIQ_NONE. */
+static uint32_t listed(const struct mpiq_job_state *job, uint32_t thread)
+{
+    const struct mpiq_job_given *comm = find(job, thread, MPIQ_GIVEN_COMM);
+    return comm && comm->name == 0 && comm->member != MPIQ_NONE ? job->members[comm->member].comm : MPIQ_NONE;
 }
 
 /* A message that the call sends or receives; false: the call has none such. */
@@ -61,10 +79,10 @@ static bool message(struct mpiq_finder *finder, uint32_t thread, bool send, stru
     part->tag = tag && !tag->any ? (int32_t)tag->value : 0;
     more->tag_unknown = !tag;
     more->peer_unknown = !peer;
-    if (peer && !peer->any && more->comm && strcmp(more->comm, "MPI_COMM_WORLD") == 0) {
-        part->peer = process_of(finder, thread, peer->value);
+    if (peer && !peer->any)
+        part->peer = process_of(finder, thread, find(job, thread, MPIQ_GIVEN_COMM), peer->value);
+    if (part->peer != MPIQ_NONE)
         part->ranks = mpiq_one_rank(finder, part->peer);
-    }
     if (peer && !peer->any && part->peer == MPIQ_NONE)
         more->local = (int32_t)peer->value;
     return true;
@@ -83,7 +101,7 @@ static struct mpiq_given_wait *make_more(struct mpiq_finder *finder, uint32_t th
     const struct mpiq_job_given *count = first_of(job, thread, MPIQ_GIVEN_COUNT, MPIQ_GIVEN_SENDCOUNT);
     const struct mpiq_job_given *type = first_of(job, thread, MPIQ_GIVEN_DATATYPE, MPIQ_GIVEN_SENDTYPE);
     *more = (struct mpiq_given_wait){
-        .other_comm = comm && comm->name == 0,
+        .other_comm = comm && comm->name == 0 && comm->member == MPIQ_NONE,
         .local = -1,
         .count = count ? count->value : -1,
         .type = type ? mpiq_job_string(job, type->name) : NULL,
@@ -111,6 +129,7 @@ uint32_t mpiq_given_parts(struct mpiq_finder *finder, uint32_t thread,
     for (int send = 1; send >= 0; send--) {
         struct mpiq_given_wait *more = make_more(finder, thread);
         parts[count] = none;
+        parts[count].comm = listed(job, thread);
         if (more && message(finder, thread, send, &parts[count], more))
             parts[count++].given = more;
     }
@@ -122,6 +141,7 @@ uint32_t mpiq_given_parts(struct mpiq_finder *finder, uint32_t thread,
     if (!more)
         return 0;
     parts[0] = none;
+    parts[0].comm = listed(job, thread);
     parts[0].kind = MPIQ_PART_COLLECTIVE;
     parts[0].collective = mpiq_collective_name(collective);
     parts[0].given = more;
@@ -146,6 +166,8 @@ bool mpiq_given_alike(const struct mpiq_job_state *job, uint32_t left, uint32_t 
             continue;
         /* Another communicator's handle is a number of that rank's own. */
         bool unnamed = kinds[i] == MPIQ_GIVEN_COMM && a->name == 0 && b->name == 0;
+        if (unnamed && listed(job, left) != listed(job, right))
+            return false;
         if (a->any != b->any || a->null != b->null || a->name != b->name ||
             (!peer && !unnamed && a->value != b->value))
             return false;

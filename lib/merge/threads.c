@@ -302,6 +302,20 @@ static bool add_probed(struct mpiq_adding *adding, const struct mpiq_thread *thr
     return mpiq_add_operations(adding, probed, count, true, row->first_probed);
 }
 
+/* The communicator that a call was given, by its handle among those that the library lists; MPIQ_NONE. */
+static uint32_t given_member(const struct mpiq_adding *adding, const struct mpiq_given *given)
+{
+    const struct mpiq_rank_state *state = adding->state;
+    if (given->kind != MPIQ_GIVEN_COMM || given->value == 0)
+        return MPIQ_NONE;
+    for (size_t i = 0; i < state->communicator_count; i++) {
+        const struct mpiq_communicator *comm = &state->communicators[i];
+        if (comm->handle == (uint64_t)given->value && !(comm->flags & MPIQ_COMM_INTERNAL))
+            return mpiq_member_index(adding, (int32_t)i);
+    }
+    return MPIQ_NONE;
+}
+
 static bool add_given(struct mpiq_adding *adding, const struct mpiq_thread *thread,
                       struct mpiq_job_thread *row, const struct mpiq_job_thread *old)
 {
@@ -316,8 +330,11 @@ static bool add_given(struct mpiq_adding *adding, const struct mpiq_thread *thre
     for (size_t i = 0; i < count; i++) {
         const struct mpiq_given *given = &thread->given[i];
         struct mpiq_job_given *copy = &job->given[row->first_given + i];
-        *copy = (struct mpiq_job_given){
-            .value = given->value, .kind = given->kind, .any = given->any, .null = given->null};
+        *copy = (struct mpiq_job_given){.value = given->value,
+                                        .member = given_member(adding, given),
+                                        .kind = given->kind,
+                                        .any = given->any,
+                                        .null = given->null};
         if (!mpiq_job_intern(job, given->name, &copy->name))
             return false;
     }

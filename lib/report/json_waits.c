@@ -47,7 +47,8 @@ static void put_given(struct mpiq_json *json, const struct mpiq_wait_part *part)
     if (given->count >= 0)
         mpiq_json_put_number(json, "count", given->count);
     mpiq_json_put_string(json, "datatype", given->type);
-    mpiq_json_put_string(json, "communicator", given->comm);
+    if (part->comm == MPIQ_NONE)
+        mpiq_json_put_string(json, "communicator", given->comm);
 }
 
 static void put_part(struct mpiq_json *json, const struct mpiq_wait_part *part)

@@ -208,7 +208,11 @@ static void put_given_message(const struct teller *t, const struct mpiq_wait_par
             mpiq_buffer_string(t->out,
                                given->peer_unknown ? "a rank that is not known" : "another rank each");
     }
-    if (given->other_comm)
+    if (part->comm != MPIQ_NONE)
+        put_communicator(t, part->comm);
+    else if (given->comm && strcmp(given->comm, "MPI_COMM_WORLD") != 0)
+        mpiq_buffer_printf(t->out, " on %s", given->comm);
+    else if (given->other_comm)
         mpiq_buffer_string(t->out, given->local >= 0 ? " of a communicator" : " on a communicator");
     if (send)
         put_given_data(t, given, ", ");
@@ -217,7 +221,11 @@ static void put_given_message(const struct teller *t, const struct mpiq_wait_par
 static void put_given_collective(const struct teller *t, const struct mpiq_wait_part *part)
 {
     const struct mpiq_given_wait *given = part->given;
-    mpiq_buffer_printf(t->out, "on %s", given->comm ? given->comm : "a communicator");
+    mpiq_buffer_string(t->out, "on ");
+    if (part->comm != MPIQ_NONE)
+        mpiq_put_communicator(t->page, t->out, part->comm);
+    else
+        mpiq_buffer_string(t->out, given->comm ? given->comm : "a communicator");
     if (given->local >= 0)
         mpiq_buffer_printf(t->out, ", root %" PRId32, given->local);
     if (given->op)

@@ -29,6 +29,8 @@ LOOK_NS = 1_700_000_000_000_000_000
 AGE_NS = 10_000_000_000
 PAUSE_NS = 250_000_000
 STAMPS = ("begin_ns", "end_ns", "taken_ns", "last_mpi_end_ns")
+# Arguments of calls that are addresses where handles are.
+HANDLES = ("comm", "datatype", "sendtype", "recvtype", "op")
 ADDRESSES = ("pc", "caller", "made_caller", "handle", "parent", "buffer", "request", "inner")
 PIDS = ("pid", "tid", "lock_holder")
 PATHS = ("file", "object", "executable", "library_file")
@@ -142,6 +144,8 @@ class Neutral:
             where = value.get("file", "")
             if "/tests/hangs/" in where and value.get("line"):
                 self.source.add((where, value["line"]))
+            if value.get("kind") in HANDLES and value.get("value", 0) >= 1 << 32:
+                value = {**value, "value": int(self.plain(process, "handle", hex(value["value"])), 16)}
             return {key: self.value(process, one) if isinstance(one, (dict, list)) else self.plain(process, key, one)
                     for key, one in value.items()}
         if isinstance(value, list):
