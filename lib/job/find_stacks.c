@@ -106,7 +106,7 @@ static uint32_t waits_for(struct mpiq_finder *finder, uint32_t process)
     /* Of a call that sends and receives both are needed: the receive surely waits for the other rank. */
     const struct mpiq_wait_part *part = count > 0 ? &parts[count - 1] : NULL;
     bool message = part && part->kind != MPIQ_PART_COLLECTIVE && !part->any;
-    return message && part->peer != process ? part->peer : MPIQ_NONE;
+    return message ? part->peer : MPIQ_NONE;
 }
 
 /* A process on a circle of such waits; MPIQ_NONE: there is none, or no memory. */

@@ -378,6 +378,10 @@ static void finish_operations(struct mpiq_job_state *job, const uint32_t *member
             *comms[j] = index == MPIQ_NONE ? MPIQ_NONE : job->members[index].comm;
         }
     }
+    for (uint32_t i = 0; i < job->given_count; i++) {
+        uint32_t *member = &job->given[i].member;
+        *member = *member == MPIQ_NONE ? MPIQ_NONE : member_map[*member];
+    }
     for (uint32_t i = 0; i < job->member_count; i++) {
         const struct mpiq_job_member *member = &job->members[i];
         others = mpiq_job_side(job, member, true);

@@ -370,8 +370,11 @@ static void put_hint(struct mpiq_page *page, const struct mpiq_finding *finding,
         put_evidence(page, finding, INDENT - 2, most);
     else
         put_sites(page, finding, most);
-    if (!put_circle(page, &text, finding) && finding->call_count != 1)
-        mpiq_buffer_string(&text, "Ranks in different collectives often mean that one took another path. ");
+    bool collective = false;
+    for (size_t i = 0; i < finding->call_count; i++)
+        collective = collective || mpiq_collective_class(finding->calls[i].collective) >= 0;
+    if (!put_circle(page, &text, finding) && finding->call_count != 1 && collective)
+        mpiq_buffer_string(&text, "Ranks in different calls often mean that one took another path. ");
     mpiq_buffer_string(&text, "Start the job with `mpiq run` to know.");
     mpiq_print(page, INDENT - 2, "%s", mpiq_buffer_text(&text));
 }
