@@ -223,7 +223,7 @@ static void put_given_collective(const struct teller *t, const struct mpiq_wait_
     const struct mpiq_given_wait *given = part->given;
     mpiq_buffer_string(t->out, "on ");
     if (part->comm != MPIQ_NONE)
-        mpiq_put_communicator(t->page, t->out, part->comm);
+        mpiq_put_communicator(t->job, t->out, part->comm);
     else
         mpiq_buffer_string(t->out, given->comm ? given->comm : "a communicator");
     if (given->local >= 0)
