@@ -361,10 +361,10 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
             tally.read == 0 ? "no rank could be read" : "what the ranks do could not be read");
     } else if (tally.finished == tally.read && tally.read == all && !tally.lost) {
         say(finder, MPIQ_VERDICT_FINISHED, "no rank is in MPI any more");
-    } else if ((tally.unread.size > 0 || tally.lost) && !only_stacks_of_all(&tally)) {
-        say_unread(finder, &tally);
     } else if (debugger_holds(&tally)) {
         say_held(finder, &tally);
+    } else if ((tally.unread.size > 0 || tally.lost) && !only_stacks_of_all(&tally)) {
+        say_unread(finder, &tally);
     } else if (all_rest(&tally) && (tally.asleep == 0 || !is_stalled(finder, &tally))) {
         say_rest(finder, &tally);
     } else if (tally.stacks_in_mpi > 0 && tally.stacks + tally.finished == tally.read) {

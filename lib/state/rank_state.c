@@ -356,6 +356,12 @@ static bool is_failure(const struct mpiq_rank_state *state, const struct mpiq_pr
     bool library = problem->what && strcmp(problem->what, "library") == 0;
     if (problem->code == MPIQ_ERROR_TIMEOUT || problem->code == MPIQ_ERROR_NO_MEMORY)
         return true;
+    /* It goes on while another program traces it: without stacks, only what its library records tells whether
+       it is in MPI. */
+    bool stopped = state->process_state == 't' || state->process_state == 'T';
+    if (state->traced && !stopped && problem->code == MPIQ_ERROR_PERMISSION &&
+        state->source != MPIQ_SOURCE_PATCHED && state->source != MPIQ_SOURCE_RECORDER)
+        return true;
     if (library && problem->code != MPIQ_ERROR_NOT_FOUND && problem->code != MPIQ_ERROR_UNSUPPORTED)
         return true;
     return state->source == MPIQ_SOURCE_NONE && state->thread_count == 0;

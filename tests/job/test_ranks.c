@@ -82,6 +82,42 @@ static void test_all_held_by_a_debugger(void)
                      "rank_stopped? ranks 0-2: ranks 0-2 are held by a debugger at solver.c:20 (step)\n");
 }
 
+/* strace lets it run, and its stacks cannot be read: it is not taken for one that computes, unless its
+   library records what it does. */
+static void test_traced_while_it_runs(void)
+{
+    static const struct {
+        enum mpiq_source source;
+        enum mpiq_verdict verdict;
+    } rows[] = {{MPIQ_SOURCE_LAYOUTS, MPIQ_VERDICT_UNKNOWN},
+                {MPIQ_SOURCE_STACKS, MPIQ_VERDICT_UNKNOWN},
+                {MPIQ_SOURCE_RECORDER, MPIQ_VERDICT_RUNNING}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct job_builder job;
+        job_init(&job, 2);
+        for (int look = 0; look < 2; look++) {
+            struct mpiq_rank_state *traced = job.states[look][0];
+            traced->traced = true;
+            traced->source = (uint8_t)rows[i].source;
+            mpiq_rank_state_problem(
+                traced, "stack",
+                mpiq_error_create(MPIQ_ERROR_PERMISSION, "process 7 is traced by strace (process 9)"));
+        }
+        job_state(&job, 0, 'R');
+        struct mpiq_job_state *state;
+        struct mpiq_diagnosis *diagnosis = job_diagnose(&job, &state);
+        CU_ASSERT_EQUAL(diagnosis->verdict, rows[i].verdict);
+        CU_ASSERT_EQUAL(strstr(diagnosis->text, "rank 0 could not be read (process 7 is traced by strace") !=
+                            NULL,
+                        rows[i].verdict == MPIQ_VERDICT_UNKNOWN);
+        if (diagnosis->verdict != rows[i].verdict)
+            puts(diagnosis->text);
+        mpiq_diagnosis_destroy(diagnosis);
+        mpiq_job_state_destroy(state);
+        job_deinit(&job);
+    }
+}
+
 /* Stopped in the midst of a collective: a message of its own that is there already takes it no further. */
 static void test_stopped_in_a_collective(void)
 {
@@ -825,6 +861,7 @@ int main(void)
         {"stopped", test_stopped},
         {"held by a debugger", test_held_by_a_debugger},
         {"all held by a debugger", test_all_held_by_a_debugger},
+        {"traced while it runs", test_traced_while_it_runs},
         {"stopped in a collective", test_stopped_in_a_collective},
         {"asleep", test_asleep},
         {"computing", test_computing},
