@@ -6,8 +6,8 @@
  * parameters; then all exchange the edges of their pieces with their neighbours and advance.  At the end
  * rank 0 prints the total heat, which is the same for any number of steps and ranks that share the rod.
  *
- *   solver [--steps N] [--pause MS] [--ready FILE]          runs to its end
- *   solver --hang [--ready FILE]                            takes a wrong turn and hangs
+ *   solver [--steps N] [--pause MS] [--ready FILE]     runs to its end
+ *   solver --hang | --crash [--ready FILE]             takes a wrong turn and hangs, or crashes
  *
  * With --hang, rank 1 takes a wrong turn when it owns a step: it tells rank 2 that it refines the mesh (which
  * rank 2 never asked for), and waits for the last rank to answer.  Nobody will: all others are in MPI_Bcast.
@@ -26,7 +26,7 @@ enum { CELLS = 1000, TAG_LEFT = 11, TAG_RIGHT = 12, TAG_REFINE = 98, TAG_REFINED
 struct options {
     int steps;
     int pause_ms;
-    bool hang;
+    bool hang, crash;
     const char *ready;
 };
 
@@ -88,6 +88,12 @@ static void advance(struct rod *rod, double rate)
     }
 }
 
+/* A cell number that somebody has computed wrongly. */
+static void heat(struct rod *rod, long cell)
+{
+    rod->cell[cell] += 1;
+}
+
 static void solve(struct rod *rod, const struct options *options)
 {
     int wrong_step = rod->size + 1; /* the second step that rank 1 owns */
@@ -97,6 +103,8 @@ static void solve(struct rod *rod, const struct options *options)
             say_ready(options->ready, rod->rank);
         if (options->hang && step == wrong_step && rod->rank == 1)
             refine_mesh(rod);
+        if (options->crash && step == wrong_step && rod->rank == 1)
+            heat(rod, CELLS * 1000000L);
         double rate = share_parameters(rod, step);
         exchange_edges(rod);
         advance(rod, rate);
@@ -110,6 +118,8 @@ static bool parse(int argc, char **argv, struct options *options)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--hang") == 0)
             options->hang = true;
+        else if (strcmp(argv[i], "--crash") == 0)
+            options->crash = true;
         else if (strcmp(argv[i], "--steps") == 0 && i + 1 < argc)
             options->steps = atoi(argv[++i]);
         else if (strcmp(argv[i], "--pause") == 0 && i + 1 < argc)
@@ -131,8 +141,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &rod.size);
     if (!parse(argc, argv, &options) || (options.hang && rod.size < 3)) {
         if (rod.rank == 0)
-            fprintf(stderr,
-                    "usage: solver [--steps N] [--pause MS] [--hang] [--ready FILE]; --hang needs 3 ranks\n");
+            fprintf(stderr, "usage: solver [--steps N] [--pause MS] [--hang | --crash] [--ready FILE]; "
+                            "--hang needs 3 ranks\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     if (rod.rank == 0)

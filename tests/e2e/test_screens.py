@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every session that README and docs show is typed anew, on real jobs: each command prints what stands below it.
+
+A session goes on with the job that the one before it in the same file started, unless it starts its own.  It runs on the
+MPI library that its report names; times, pids, addresses and releases are of no matter (support/documents.py).
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import run as tests_run
+from support import built
+from support.answers import ROOT
+from support.conditions import wait_until
+from support.documents import VERDICT, blocks, documents, timeless
+from support.job import AS_ROOT
+
+# Sessions about hosts that are not here: tests/hosts has them.
+ELSEWHERE = re.compile(r"^mpiq (slurm:|flux:|--hosts|\$\(pgrep)|^srun ")
+PROGRAMS = [*(ROOT / "examples" / name for name in ("solver.c", "lucky.c", "order.c")), ROOT / "tests" / "gdb" / "envelopes.c"]
+# More processes than processors, and as root.
+ENVIRONMENT = {**AS_ROOT, "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+BACKGROUND = re.compile(r"\S.*[^&]&$")
+
+
+def sessions():
+    """(steps before it that start its job, its own steps, library)"""
+    for path in documents():
+        library, start = "openmpi", []
+        for block in blocks(path):
+            steps = block.steps
+            name = VERDICT.search(block.text)
+            if name:
+                library = name[3] if name[4] else {"Open MPI": "openmpi", "MPICH": "mpich"}[name[2]]
+            if not steps or any(ELSEWHERE.search(step.command) for step in steps):
+                continue
+            begins = [index for index, step in enumerate(steps) if BACKGROUND.search(step.command)]
+            before = [] if begins or steps[0].command.startswith("mpiq run") else start
+            start = steps[:begins[-1] + 1] if begins else start
+            yield pytest.param(before, steps, library, id=f"{block.file}:{block.number}")
+
+
+def test_every_screen_has_its_command():
+    """A report without the command above it would be compared with nothing."""
+    bare = [f"{block.file}:{block.number}" for path in documents() for block in blocks(path)
+            if block.is_screen and not block.steps]
+    assert bare == []
+    assert len(list(sessions())) >= 8
+
+
+class Shell:
+    """A shell in a directory with the programs of the documents, where only its own processes are seen."""
+
+    def __init__(self, directory, library, program):
+        line = built.line(library)
+        words = directory / "bin"
+        words.mkdir()
+        for name in ("mpicc", "mpirun"):
+            # A script: Hydra looks for its own programs beside the path by which it was called.
+            (words / name).write_text(f'#!/bin/sh\nexec {line.command(name)} "$@"\n', encoding="utf-8")
+            (words / name).chmod(0o755)
+        for source in PROGRAMS:
+            shutil.copy(source, directory)
+            if source.name != "envelopes.c" or line.patched:
+                line.compile([directory / source.name], directory / source.stem)
+        (directory / "gdb-plugin").symlink_to(ROOT / "gdb-plugin")
+        if not tests_run.can_part():
+            pytest.skip("jobs need processes of their own here: root, and two processors")
+        environment = {**os.environ, **ENVIRONMENT, "MPIQ": program,
+                       "PATH": f"{words}:{pathlib.Path(program).parent}:{os.environ['PATH']}"}
+        environment.pop("TERM", None)
+        self.process = subprocess.Popen([*tests_run.OWN_PROCESSES, "20000", "bash", "--norc"], cwd=directory, env=environment,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def say(self, command):
+        """What a command prints; of one in the background, nothing."""
+        if command.endswith("&"):
+            command = f"{command[:-1]}>job.out 2>&1 &"
+        self.process.stdin.write(f"{{ {command}\n}} </dev/null; echo '<'end'>'\n")
+        self.process.stdin.flush()
+        said = []
+        for line in self.process.stdout:
+            if line == "<end>\n":
+                return "".join(said)
+            said.append(line)
+        raise AssertionError(f"the shell ended in {command}:\n{''.join(said)}")
+
+    def end(self):
+        self.process.kill() # and with it all that it started
+        self.process.wait()
+
+
+@pytest.fixture
+def shell(request, mpiq, tmp_path):
+    one = Shell(tmp_path, request.param, mpiq.path)
+    yield one
+    one.end()
+
+
+def expected(step):
+    return timeless("\n".join(step.shown).strip("\n"))
+
+
+def gdb_answers(shell, steps):
+    """What gdb prints for each of the commands, attached to rank 0."""
+    pid = re.search(r'"pid": ?(\d+)', shell.say("mpiq ranks --json --ranks 0"))[1]
+    words = ["gdb", "-nx", "-q", "-batch", "-iex", "'set debuginfod enabled off'", "-iex", "'set auto-load no'", "-p", pid]
+    for step in steps:
+        command = step.command.replace("PREFIX/share/mpiq", "gdb-plugin")
+        words += ["-ex", "'echo <command>\\n'", "-ex", f"'{command}'"]
+    return shell.say(" ".join(words) + " 2>gdb.err").split("<command>\n")[1:]
+
+
+@pytest.mark.parametrize("before, steps, shell", sessions(), indirect=["shell"])
+def test_session(before, steps, shell):
+    for step in before:
+        shell.say(step.command)
+    at = 0
+    if before: # its own wait comes with its first report
+        wait_until(lambda: shell.say("mpiq").startswith("deadlock"), lambda: shell.say("mpiq"), every=0.2)
+    while at < len(steps):
+        step = steps[at]
+        if step.command.startswith("gdb -p"):
+            wait_until(lambda: shell.say("mpiq").startswith("deadlock"), lambda: shell.say("mpiq"), every=0.2)
+            typed = steps[at + 1:]
+            for one, said in zip(typed, gdb_answers(shell, typed)):
+                check(one, said)
+            return
+        said = [shell.say(step.command)]
+        if step.command.startswith("mpiq") and "run" not in step.command.split():
+            def as_shown():
+                said[:] = [shell.say(step.command)]
+                return is_shown(step, said[0])
+
+            wait_until(as_shown, lambda: f"{step.command}:\n{said[0]}", every=0.2)
+        check(step, said[0])
+        at += 1
+
+
+def is_shown(step, said):
+    """… stands for anything."""
+    wanted, got = expected(step), timeless(said.strip("\n"))
+    text = ".*".join(re.escape(part) for part in re.split(r"\n…$|^…\n|…", "\n".join(wanted)))
+    return not wanted or re.fullmatch(text, "\n".join(got), flags=re.S)
+
+
+def check(step, said):
+    assert is_shown(step, said), f"{step.command}:\n{said}\nshown is\n" + "\n".join(step.shown)
