@@ -74,7 +74,8 @@ for entry in json.load(open(sys.argv[1] + "/compile_commands.json", encoding="ut
     if not file.startswith(("../lib/", "../mqs/", "../cli/")):
         continue
     words = [word for word in words if not word.startswith(("-o", "-M")) and word not in (entry["output"],)]
-    words = ["gcc"] + [word for word in words[1:] if not word.endswith((".o", ".o.d"))]
+    first = 2 if words[0].endswith("ccache") else 1 # meson takes it where it is installed
+    words = ["gcc"] + [word for word in words[first:] if not word.endswith((".o", ".o.d"))]
     words += ["-fanalyzer", "-DMPIQ_ANALYZER", "-Wno-analyzer-malloc-leak", "-Werror",
               "-Wno-error=format-nonliteral", "-o", "/dev/null"]
     print("cd " + shlex.quote(entry["directory"]) + " && " + shlex.join(words), end="\0")
