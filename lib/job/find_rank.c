@@ -205,7 +205,7 @@ void mpiq_find_ranks(struct mpiq_finder *finder)
         bool waited_for = marked[mpiq_rank_node(process)];
         struct behaviour_group group = {
             .doing = rank->doing, .site = rank->site, .first = process, .thread = MPIQ_NONE};
-        group.traced = rank->doing == MPIQ_DOING_STOPPED && mpiq_job_rank_of(finder->job, process)->traced;
+        group.traced = rank->doing == MPIQ_DOING_STOPPED && mpiq_is_traced(finder->job, process);
         if (rank->doing == MPIQ_DOING_CALLING || rank->doing == MPIQ_DOING_ASLEEP)
             group.library_call = rank->library_call;
         if (rank->doing == MPIQ_DOING_BLOCKED && waited_for) {

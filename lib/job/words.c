@@ -261,9 +261,7 @@ static const char *does(struct mpiq_arena *arena, const struct mpiq_wait_graph *
     case MPIQ_DOING_STOPPED:
         return outside(
             arena, graph->job, rank,
-            WORDS(arena,
-                  mpiq_job_rank_of(graph->job, process)->traced ? "%s held by a debugger" : "%s stopped",
-                  is));
+            WORDS(arena, mpiq_is_traced(graph->job, process) ? "%s held by a debugger" : "%s stopped", is));
     case MPIQ_DOING_GONE:
         return plural ? "have ended" : "has ended";
     }

@@ -523,6 +523,13 @@ static inline const struct mpiq_job_rank *mpiq_job_rank_of(const struct mpiq_job
                : NULL;
 }
 
+/* Whether a debugger holds or traces a process. */
+static inline bool mpiq_is_traced(const struct mpiq_job_state *job, uint32_t process)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
+    return rank && rank->traced;
+}
+
 /* What an operation has from matched on, or as a partitioned one; never NULL. */
 extern const struct mpiq_job_operation_more mpiq_job_no_more;
 static inline const struct mpiq_job_operation_more *mpiq_job_more(const struct mpiq_job_state *job,
