@@ -142,8 +142,9 @@ def run_part(build, name, arguments, first_pid, counts):
 
 
 def keep_session_directory():
-    """Open MPI 4.1's launchers of one user share a directory: the last removes it while another makes it, which then ends.
-    With something in it, it stays."""
+    """Keeps the directory that all of a user's Open MPI 4.1 launchers share from being empty.
+
+    The last launcher to end removes it if it is empty; another that is just starting in it then fails."""
     top = pathlib.Path(os.environ.get("TMPDIR", "/tmp"), f"ompi.{socket.gethostname().split('.')[0]}.{os.geteuid()}")
     top.mkdir(mode=0o700, exist_ok=True)
     (top / "tests").mkdir(mode=0o700, exist_ok=True)

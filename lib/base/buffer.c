@@ -52,6 +52,24 @@ void mpiq_buffer_string(struct mpiq_buffer *buffer, const char *string)
         mpiq_buffer_add(buffer, string, strlen(string));
 }
 
+void mpiq_buffer_escaped(struct mpiq_buffer *buffer, enum mpiq_escape format, const char *text, size_t length)
+{
+    while (length > 0) {
+        char escaped[MPIQ_ESCAPE_ROOM];
+        size_t escaped_length = 0;
+        size_t plain = mpiq_escape_plain(text, length);
+        mpiq_buffer_add(buffer, text, plain);
+        text += plain;
+        length -= plain;
+        if (length == 0)
+            return;
+        size_t used = mpiq_escape_character(format, text, length, escaped, &escaped_length);
+        mpiq_buffer_add(buffer, escaped, escaped_length);
+        text += used;
+        length -= used;
+    }
+}
+
 void mpiq_buffer_char(struct mpiq_buffer *buffer, char c)
 {
     mpiq_buffer_add(buffer, &c, 1);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/escape.h"
 
 /* All zeros is an empty one. */
 struct mpiq_buffer {
@@ -46,6 +47,9 @@ char *mpiq_buffer_reserve(struct mpiq_buffer *buffer, size_t length);
 void mpiq_buffer_add(struct mpiq_buffer *buffer, const char *bytes, size_t length);
 /* NULL adds nothing. */
 void mpiq_buffer_string(struct mpiq_buffer *buffer, const char *string);
+/* The text, escaped for where it is shown. */
+void mpiq_buffer_escaped(struct mpiq_buffer *buffer, enum mpiq_escape format, const char *text,
+                         size_t length);
 void mpiq_buffer_char(struct mpiq_buffer *buffer, char c);
 void mpiq_buffer_unsigned(struct mpiq_buffer *buffer, uint64_t value);
 void mpiq_buffer_signed(struct mpiq_buffer *buffer, int64_t value);

@@ -91,24 +91,10 @@ void mpiq_text_bool(struct mpiq_text *text, bool value)
 
 void mpiq_text_string(struct mpiq_text *text, const char *string, size_t length)
 {
-    size_t left = strnlen(string, length);
     struct mpiq_buffer *out = mpiq_text_value(text);
 
     mpiq_buffer_char(out, '"');
-    while (left > 0) {
-        char escaped[MPIQ_ESCAPE_ROOM];
-        size_t used = 0;
-        size_t plain = mpiq_escape_plain(string, left);
-        mpiq_buffer_add(out, string, plain);
-        string += plain;
-        left -= plain;
-        if (left == 0)
-            break;
-        plain = mpiq_escape_character(MPIQ_ESCAPE_JSON, string, left, escaped, &used);
-        mpiq_buffer_add(out, escaped, used);
-        string += plain;
-        left -= plain;
-    }
+    mpiq_buffer_escaped(out, MPIQ_ESCAPE_JSON, string, strnlen(string, length));
     mpiq_buffer_char(out, '"');
 }
 

@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "report/behaviour.h"
 #include "report/wait_circle.h"
-#include "words/wait_text.h"
 #include "words/nouns.h"
+#include "words/wait_text.h"
 
 enum {
     MOST_GROUPS = 16,

@@ -12,22 +12,8 @@
 
 void mpiq_put_escaped(struct mpiq_buffer *buffer, enum mpiq_escape format, const char *string)
 {
-    const char *at = string ? string : "";
-    size_t left = strlen(at);
-    while (left > 0) {
-        char escaped[MPIQ_ESCAPE_ROOM];
-        size_t length = 0;
-        size_t plain = mpiq_escape_plain(at, left);
-        mpiq_buffer_add(buffer, at, plain);
-        at += plain;
-        left -= plain;
-        if (left == 0)
-            break;
-        size_t used = mpiq_escape_character(format, at, left, escaped, &length);
-        mpiq_buffer_add(buffer, escaped, length);
-        at += used;
-        left -= used;
-    }
+    if (string)
+        mpiq_buffer_escaped(buffer, format, string, strlen(string));
 }
 
 void mpiq_put_plain(struct mpiq_buffer *buffer, const char *string)
