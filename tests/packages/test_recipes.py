@@ -57,5 +57,7 @@ def test_spack_finds_this_clone(recipe):
 def test_spack_finds_the_patches(recipe):
     names, calls = recipe("openmpi")
     stored = [positional[0] for name, positional, _ in calls if name == "patch"]
-    assert sorted(map(pathlib.Path, stored)) == sorted((ROOT / "ompi-patch").glob("openmpi-*.patch"))
+    # 6.0's is for one commit of a line that is not out; Spack makes that patch from the release.
+    assert sorted(map(pathlib.Path, stored)) == sorted(
+        path for path in (ROOT / "ompi-patch").glob("openmpi-*.patch") if path.name != "openmpi-6.0.0.patch")
     assert (names["OMPI_PATCH"] / "generate").is_file()

@@ -3,6 +3,8 @@
 
 import importlib.machinery
 import importlib.util
+import io
+import json
 import os
 import pathlib
 import re
@@ -15,7 +17,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PATCHES = ROOT / "ompi-patch"
-RELEASES = ["4.1.4", "5.0.7"]
+RELEASES = sorted(path.stem.removeprefix("openmpi-") for path in PATCHES.glob("openmpi-*.patch"))
 CACHE = pathlib.Path(os.environ.get("MPIQ_CACHE") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "mpiq")
 
@@ -30,13 +32,22 @@ def touched(release):
 
 @pytest.fixture(scope="module", params=RELEASES)
 def pristine(request, tmp_path_factory):
-    """(release, directory) of an untouched release, from the builder's cache; only the files that matter."""
+    """(release, directory) of an untouched release, from the builder's cache or Open MPI's git; only the files that
+    matter."""
     release = request.param
     tarball = CACHE / "sources" / f"openmpi_{release}.orig.tar.xz"
-    if not tarball.exists():
-        pytest.skip(f"the builder has not fetched {tarball.name} yet")
     target = tmp_path_factory.mktemp(release)
     wanted = set(touched(release))
+    if os.environ.get("MPIQ_OMPI_GIT"):
+        commit = json.loads((PATCHES / "releases.json").read_text())[release]["commit"]
+        with tarfile.open(fileobj=io.BytesIO(subprocess.run(
+                ["git", "-C", os.environ["MPIQ_OMPI_GIT"], "archive", commit, "ompi"], check=True,
+                stdout=subprocess.PIPE).stdout)) as archive:
+            members = [member for member in archive if member.name in wanted]
+            archive.extractall(target, members, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+        return release, target
+    if not tarball.exists():
+        pytest.skip(f"the builder has not fetched {tarball.name}, and MPIQ_OMPI_GIT names no clone of Open MPI")
     with tarfile.open(tarball) as archive:
         for member in archive:
             path = member.name.partition("/")[2]
@@ -164,12 +175,16 @@ def test_a_changed_source_is_refused(pristine, tmp_path):
         if (source / path).exists():
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_bytes((source / path).read_bytes())
-    victim = tmp_path / "ompi/mpi/c/bcast.c"
+    victim = next((tmp_path / "ompi/mpi/c").glob("bcast.c*"))
     victim.write_text(victim.read_text().replace("MPI_PARAM_CHECK", "SOMETHING_ELSE"))
     done = subprocess.run([sys.executable, PATCHES / "generate", "--source", tmp_path, "--output",
                            tmp_path / "out", release], check=False, text=True, stderr=subprocess.PIPE)
     assert done.returncode == 1
-    assert "ompi/mpi/c/bcast.c: has no `if (MPI_PARAM_CHECK)`" in done.stderr
+    assert f"ompi/mpi/c/{victim.name}: has no `if (MPI_PARAM_CHECK)`" in done.stderr
+
+
+def test_the_table_of_releases_is_what_was_found():
+    subprocess.run([PATCHES / "try-release", "--table", "--check"], check=True)
 
 
 def test_an_unknown_line_is_refused():

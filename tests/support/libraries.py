@@ -6,6 +6,8 @@ The name of one of the latter is [ROOT:]LIBRARY[+HOW...], several separated by b
   ROOT     a root made by tests/roots/root (bullseye, trixie, forky); without one, this machine's library
   LIBRARY  openmpi or mpich, or abi-openmpi or abi-mpich: programs built for MPI's standard ABI
   HOW      record: under the recorder.  ucx, ofi: Open MPI's PML ucx, or cm with the MTL ofi
+
+NAME=PREFIX is an Open MPI that is installed in PREFIX, and for which the answers of NAME, one of all these, are right.
 """
 import functools
 import os
@@ -151,6 +153,18 @@ class Library(Line):
         return words + (["-x", "LD_PRELOAD=" + recorder(self.root)] if self.recorded else [])
 
 
+class Prefix(Line):
+    """One Open MPI in a prefix that a test run names, NAME=PREFIX: what is asked for there is what is asked of NAME."""
+
+    def __init__(self, name, prefix):
+        super().__init__(name, prefix)
+        if not (self.prefix / "bin/mpirun").is_file():
+            raise ValueError(f"{prefix} has no bin/mpirun: it is no installed Open MPI")
+        if name not in PREFIX_VARIABLES:
+            like = Library(name)
+            self.release, self.patched, self.distribution = like.release, like.patched, like.distribution
+
+
 def recorder(root):
     """The preload library that runs in a root, or here."""
     if not root:
@@ -173,7 +187,9 @@ def proves(name):
 
 
 def line(name):
-    """A line of ours, or a library as it is shipped."""
+    """A line of ours, or a library as it is shipped, or NAME=PREFIX."""
+    if "=" in name:
+        return Prefix(*name.split("=", 1))
     return lines().get(name) or Library(name)
 
 

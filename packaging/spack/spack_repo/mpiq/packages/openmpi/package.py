@@ -16,10 +16,12 @@ class Openmpi(BuiltinOpenmpi):
     variant("mqs", default=False, when="@4.1:6.0", description="Remember collective calls and waits for mpiq")
 
     # Stored patches, for the releases that they apply to unchanged; for others one is made from the release.
-    patch(str(OMPI_PATCH / "openmpi-4.1.4.patch"), when="@4.1.2:4.1.8 +mqs")
+    patch(str(OMPI_PATCH / "openmpi-4.1.4.patch"), when="@4.1.2:4.1.7 +mqs")
+    patch(str(OMPI_PATCH / "openmpi-4.1.8.patch"), when="@4.1.8 +mqs")
     patch(str(OMPI_PATCH / "openmpi-5.0.7.patch"), when="@5.0.7:5.0.8 +mqs")
+    patch(str(OMPI_PATCH / "openmpi-5.0.10.patch"), when="@5.0.10 +mqs")
 
-    @when("@4.1.0:4.1.1,5.0.0:5.0.6,5.0.9:6.0 +mqs")
+    @when("@4.1.0:4.1.1,5.0.0:5.0.6,5.0.9,5.0.11:6.0 +mqs")
     def patch(self):
         generate = Executable(sys.executable)
         generate(str(OMPI_PATCH / "generate"), "--source", ".", "--output", "mpiq.patch", str(self.version.up_to(3)))
