@@ -22,10 +22,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent
 MESON_SKIP = 77
 
-# The folders that take longest, begun first.
-LONGEST = ["e2e", "gdb", "mqs", "hosts", "latent"]
+# What takes longest, begun first: parts, and all other parts of a folder.
+LONGEST = ["hosts/test_many_hosts", "latent/test_latent", "e2e/test_run", "mqs/test_live", "gdb/test_gdb_job", "calls/test_against_records",
+           "patch", "mqs", "hangs", "latent", "security", "calls", "e2e", "gdb", "hosts"]
 # Folders whose files are run one by one, so that several sides share them.
-BY_FILE = {"e2e", "gdb"}
+BY_FILE = {"calls", "e2e", "gdb", "hosts", "latent", "mqs", "security"}
 # The pids at which the sides begin: Open MPI names files after the launcher's pid, so no two sides use the same ones.  One
 # side more than most machines for tests have processors, because many tests wait.
 FIRST_PIDS = (1000, 11000, 22000)
@@ -90,8 +91,7 @@ def can_part():
 def parts(tier):
     """What is run by pytest: [(name, arguments)], in the order in which it begins.  tests/hangs goes library by library, so
     that the sides share it."""
-    folders = sorted({file.parent.name for file in HERE.glob("*/test_*.py")} - (NOT_QUICK if tier == "quick" else set()),
-                     key=lambda name: (LONGEST.index(name) if name in LONGEST else len(LONGEST), name))
+    folders = sorted({file.parent.name for file in HERE.glob("*/test_*.py")} - (NOT_QUICK if tier == "quick" else set()))
     quick = tier == "quick"
     lines = libraries.quick() if quick else [line.name for line in libraries.named("")]
     live = HERE / "hangs" / "test_corpus.py"
@@ -107,6 +107,8 @@ def parts(tier):
             left_out = {live, HERE / "hangs" / "test_run_corpus.py"} if quick else {live}
             chosen = sorted(set(HERE.glob("hangs/test_*.py")) - left_out)
         found.append((name, chosen))
+    found.sort(key=lambda part: next((i for i, name in enumerate(LONGEST) if part[0] == name or part[0].startswith(name + "/")),
+                                     len(LONGEST)))
     return found + by_line if quick else by_line + found
 
 

@@ -66,6 +66,7 @@ def test_arguments_agree_with_records(name, mpiq, tmp_path):
         with jobs.Job(line, [executable, case.program], case.ranks) as job:
             job.wait_ready(case.ranks + case.get("spawned", 0))
             job.stand_still()
+            job.step_back()
             subprocess.run([mpiq, "snapshot", "-o", snapshot, str(job.pid)], check=False, capture_output=True)
         for state in rank_states(snapshot):
             for thread in state.get("threads", []):
