@@ -6,12 +6,11 @@ import pty
 import re
 import select
 import shutil
-import time
 
 import pytest
 
 from support.answers import ROOT, Mpiq
-from support.conditions import run
+from support.conditions import Deadline, run
 
 SECONDS = 120
 SHELLS = ["bash", "zsh", "fish"]
@@ -157,10 +156,10 @@ def zsh(script, words):
 
         def type_until(text, end):
             os.write(terminal, text.encode())
-            begin = time.monotonic()
+            deadline = Deadline(SECONDS)
             at = len(said)
             while not re.search(end, said[at:].decode(errors="replace")):
-                assert time.monotonic() - begin < SECONDS, said.decode(errors="replace")
+                assert not deadline.passed(), said.decode(errors="replace")
                 if select.select([terminal], [], [], 1)[0]:
                     said.extend(os.read(terminal, 1 << 16))
             return said[at:].decode(errors="replace")

@@ -6,7 +6,12 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 import uuid
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent)) # as pytest.ini has it
+
+from support.conditions import communicate # noqa: E402
 
 AS_ROOT = {name: "1" for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
                                   "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")}
@@ -71,17 +76,17 @@ def run_command(command, variables, folder, test, patience):
                           cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True,
                           env={**variables, MARK: mark}) as job:
-        try:
-            output = job.communicate(timeout=limit)[0]
-            return result(test, job.returncode, output), output, job.returncode
-        except subprocess.TimeoutExpired:
+        def end():
             job.terminate()
             try:
-                output = job.communicate(timeout=10)[0]
+                communicate(job, 10, kill=lambda: end_marked(mark))
             except subprocess.TimeoutExpired:
-                job.kill()
-                end_marked(mark)
-                output = job.communicate()[0]
-            return "timeout", output, None
+                pass
+
+        try:
+            output = communicate(job, limit, kill=end)[0]
+            return result(test, job.returncode, output), output, job.returncode
+        except subprocess.TimeoutExpired as error:
+            return "timeout", error.output, None
         finally:
             end_marked(mark)

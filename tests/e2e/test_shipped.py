@@ -68,11 +68,7 @@ def test_what_open_mpi_says_itself_counts_under_the_recorder(case, mpiq, case_na
     """The recorder sees neither what goes on inside a collective, nor whether a standard send is complete."""
     job = case("openmpi+record", case_name)
     # On a busy machine a rank may get no processor between two looks, and is then not seen polling.
-    for _ in range(5):
-        answer = mpiq("--json", job.pid)
-        if answer.json["verdict"] == "deadlock":
-            break
-    assert answer.json["verdict"] == "deadlock", answer.out
+    answer = mpiq.until(lambda answer: answer.json["verdict"] == "deadlock", job.pid)
     assert answer.json["job"]["source"] == "recorder"
     assert "unexpected" in mpiq("queues", "--all", job.pid).out.lower()
 

@@ -9,7 +9,7 @@ import pytest
 
 from support import built
 from support import job as jobs
-from support.conditions import ended, wait_until
+from support.conditions import communicate, ended, wait_until
 from support.harmless import assert_nothing_stopped, assert_right_result
 from support.terminal import Terminal
 
@@ -147,7 +147,7 @@ def test_plain(checksum, mpiq):
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     lines = [process.stdout.readline() for _ in range(4)]
     assert_right_result(checksum)
-    rest, said = process.communicate(timeout=120)
+    rest, said = communicate(process)
     assert ended(process) == 0
     assert said.endswith("mpiq: the job has ended\n")
     for text in lines:

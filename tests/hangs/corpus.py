@@ -47,8 +47,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 # A look at a small job takes far less; one that takes longer has itself hung.
 LOOK_SECONDS = 60
 # A hung job's answer is the same at each look; the first looks may still see it move, or not have turned round
-# yet where processors are few: seconds between the two readings of each look.
+# yet where processors are few: seconds between the two readings of each look, and of all that follow.
 PAUSES_AT_HUNG = [None, None, 1, 3, 10]
+HUNG_WITHIN = 20
 # Seconds between the two readings of the looks at a job that does not hang.  Short ones are hard: what moves has
 # little time to show it.  One look after the other: a second one would find ranks stopped by the first.
 PAUSES = [None, 0.05, 0.01, 0]
@@ -373,7 +374,10 @@ def watch_hung(result, job, mpiq):
     """Looks until the answer is the recorded one, the weaker one that the case allows there, or all that it asks for.
     A job that hangs may be `running` or `unknown` only while it comes to stand still, so looks go on, longer ones, and
     the last one counts; a deadlock that is none counts at once."""
-    for pause in PAUSES_AT_HUNG:
+    deadline = conditions.Deadline(HUNG_WITHIN)
+    for pause in itertools.chain(PAUSES_AT_HUNG, itertools.repeat(PAUSES_AT_HUNG[-1])):
+        if result.looks >= len(PAUSES_AT_HUNG) and deadline.passed():
+            break
         answer = judge(result, look(mpiq, job.pid, *pause_option(pause)))
         if answer is None:
             continue

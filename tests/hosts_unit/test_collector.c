@@ -10,7 +10,7 @@
 #include "hosts/collector.h"
 #include "suite.h"
 
-enum { STATUS = 7, PATIENCE_S = 60 };
+enum { STATUS = 7, PATIENCE_S = 300 };
 
 static int input[2]; /* standard input of the collector */
 

@@ -20,6 +20,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent)) # as pytest.ini has it
+
+from support import conditions # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 LIBRARIES = ["mpich", "openmpi"]
 KINDS = ["blocking", "nonblocking", "persistent"]
@@ -43,9 +47,9 @@ def run(library, program, ranks, *words, options=("--strict", "--check")):
         environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                        "TMPDIR": folder, "OMPI_MCA_btl_vader_backing_directory": folder}
         many = ["--oversubscribe"] if library == "openmpi" else []
-        done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "--kill-child=KILL", os.environ["MPIQ"],
+        done = conditions.run(["unshare", "--pid", "--fork", "--mount-proc", "--kill-child=KILL", os.environ["MPIQ"],
                                "run", *options, "--", f"mpirun.{library}", *many, "-n", str(ranks), program, *words],
-                              capture_output=True, text=True, env=environment, cwd=folder, timeout=300, check=False)
+                              seconds=300, env=environment, cwd=folder)
         written = pathlib.Path(folder, ANSWER)
         answer = written.read_text(encoding="utf-8") if written.exists() else ""
     return done.returncode, answer or done.stdout + done.stderr

@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+from support.conditions import run
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent / "roots" / "root"
 
@@ -22,7 +24,6 @@ def test_they_explain_a_hang_and_leave_nothing_behind(packages, suite):
     root = pathlib.Path(subprocess.run([ROOT, "path", suite], check=True, capture_output=True, text=True).stdout.strip())
     if os.geteuid() != 0 or not root.is_dir():
         pytest.skip(f"there is no {root} (tests/roots/root make {suite}), or this is not root")
-    done = subprocess.run([HERE / "in_root", root, packages], check=False, text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=900)
+    done = run([HERE / "in_root", root, packages], seconds=900, stderr=subprocess.STDOUT)
     print(done.stdout)
     assert done.returncode == 0

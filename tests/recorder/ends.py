@@ -2,27 +2,33 @@
 # Jobs that Python's own ways hang: two threads of which one keeps the interpreter's lock in MPI; a script that ends.
 import sys
 import threading
-import time
 
 from mpi4py import MPI
 
 world = MPI.COMM_WORLD
 first, second = world.Dup(), world.Dup()
+turn = threading.Lock()
 
 
 def background():
     if world.rank == 0:
-        time.sleep(1)
+        turn.acquire() # until the other has the interpreter
+    else:
+        turn.release()
     second.allreduce(world.rank) # the first of a communicator makes a duplicate, and keeps the lock
 
 
 def foreground():
-    if world.rank != 0:
-        time.sleep(0.3)
+    if world.rank == 0:
+        turn.release()
+    else:
+        turn.acquire()
     first.allreduce(world.rank)
 
 
 def lock():
+    sys.setswitchinterval(60) # who has the interpreter keeps it until its next call that waits
+    turn.acquire()
     thread = threading.Thread(target=background)
     thread.start()
     foreground()

@@ -7,6 +7,7 @@
 #include <csetjmp>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <mpi.h>
 #include <unistd.h>
 
@@ -27,9 +28,13 @@ static void on_error(MPI_Comm *, int *, ...)
     leave();
 }
 
+static clock_t asked; /* the processor time after which it is in the receive: it polls there */
+
 static void on_signal(int)
 {
-    siglongjmp(back_from_signal, 1);
+    if (clock() > asked)
+        siglongjmp(back_from_signal, 1);
+    alarm(1);
 }
 
 /* Leaves a function of its own, not the call that it is made in. */
@@ -94,9 +99,11 @@ int main(int argc, char **argv)
     FILE *ready = fopen(argv[1], "a");
     if (rank == 0) {
         signal(SIGALRM, on_signal);
-        alarm(1);
-        if (sigsetjmp(back_from_signal, 1) == 0)
+        if (sigsetjmp(back_from_signal, 1) == 0) {
+            asked = clock() + CLOCKS_PER_SEC / 20;
+            alarm(1);
             MPI_Recv(&room, 1, MPI_INT, other, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
     }
     fprintf(ready, "%d %d\n", rank, (int)getpid());
     fclose(ready);

@@ -194,11 +194,27 @@ static void lie(unsigned seed)
     atomic_store(&own.restless, (int)(seed % 2));
 }
 
+static atomic_int asleep;
+
 static void sleep_for_ever(int signal_number)
 {
     (void)signal_number;
+    atomic_fetch_add(&asleep, 1);
     for (;;)
         pause();
+}
+
+/* Some of a library's threads block all signals. */
+static bool takes(int tid, int signal_number)
+{
+    char text[8192];
+    snprintf(text, sizeof text, "/proc/self/task/%d/status", tid);
+    int file = open(text, O_RDONLY);
+    ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    close(file);
+    text[length > 0 ? length : 0] = '\0';
+    const char *blocked = strstr(text, "SigBlk:");
+    return blocked && (strtoul(blocked + strlen("SigBlk:"), NULL, 16) >> (signal_number - 1) & 1) == 0;
 }
 
 /* The library's threads would stumble over the lies; only MPI is to be lied about, not to be tried. */
@@ -206,16 +222,19 @@ static void put_others_to_sleep(void)
 {
     struct sigaction action = {.sa_handler = sleep_for_ever};
     DIR *tasks = opendir("/proc/self/task");
+    int others = 0;
     sigfillset(&action.sa_mask);
     if (!tasks || sigaction(SIGUSR2, &action, NULL) < 0)
         abort();
     for (struct dirent *entry; (entry = readdir(tasks));) {
         int tid = atoi(entry->d_name);
-        if (tid > 0 && tid != getpid())
-            syscall(SYS_tgkill, getpid(), tid, SIGUSR2);
+        if (tid > 0 && tid != getpid() && takes(tid, SIGUSR2) &&
+            syscall(SYS_tgkill, getpid(), tid, SIGUSR2) == 0)
+            others++;
     }
     closedir(tasks);
-    usleep(100000);
+    while (atomic_load(&asleep) < others)
+        usleep(1000);
 }
 
 static void find_stack(void)

@@ -9,7 +9,7 @@ from snapshots import RANK, snapshot, zstd
 from support import conditions
 
 KILOBYTES = 256 << 10
-SECONDS = 5 # of the processor: the machine may be busy
+SECONDS = 5 # of the processor
 MANY = 1 << 17
 
 
@@ -97,19 +97,26 @@ VIEWS = {"report": ["report"], "json": ["report", "--json"], "html": ["report", 
 
 
 def cost(mpiq, folder, view, path):
-    """The answer's exit status, the seconds of processor time and the kilobytes that it took."""
-    done = conditions.run(["prlimit", f"--cpu={4 * SECONDS}", "time", "-f", "%M %U %S", mpiq.path, *VIEWS[view], path],
-                          seconds=600, cwd=folder, encoding="utf-8", errors="replace")
-    most, user, system = done.stderr.split()[-3:]
-    return done.returncode, float(user) + float(system), int(most)
+    """The answer's exit status and the kilobytes that it took, in less than SECONDS of processor time."""
+    found = []
+
+    def seconds():
+        limit = round(4 * SECONDS * conditions.processor_slowness())
+        done = conditions.run(["prlimit", f"--cpu={limit}", "time", "-f", "%M %U %S", mpiq.path, *VIEWS[view], path],
+                              seconds=600, cwd=folder, encoding="utf-8", errors="replace")
+        most, user, system = done.stderr.split()[-3:]
+        found[:] = done.returncode, int(most)
+        return float(user) + float(system)
+
+    conditions.in_time(seconds, SECONDS, conditions.processor_slowness)
+    return found
 
 
 @pytest.mark.parametrize("name", LARGE)
 def test_a_small_file_takes_little(name, mpiq, tmp_path):
     """A few hundred bytes, or kilobytes, that say that they are gigabytes."""
-    status, seconds, kilobytes = cost(mpiq, tmp_path, "report", snapshot(tmp_path / "bomb.mpiq", *LARGE[name]))
+    status, kilobytes = cost(mpiq, tmp_path, "report", snapshot(tmp_path / "bomb.mpiq", *LARGE[name]))
     assert status == 3
-    assert seconds < SECONDS
     assert kilobytes < KILOBYTES
 
 
@@ -119,9 +126,8 @@ def test_folded_ranks_take_little(mpiq, tmp_path):
                       "operations": [{"queue": "sends"}] * 20000})
     path = tmp_path / "bomb.mpiq"
     path.write_bytes(b"mpiq snapshot 2\n" + zstd(f"1=1 {one}\n" + "+1\n" * 1900))
-    status, seconds, kilobytes = cost(mpiq, tmp_path, "report", path)
+    status, kilobytes = cost(mpiq, tmp_path, "report", path)
     assert status == 3
-    assert seconds < SECONDS
     assert kilobytes < KILOBYTES
 
 
@@ -129,7 +135,6 @@ def test_folded_ranks_take_little(mpiq, tmp_path):
 def test_a_long_list_takes_no_longer_than_it_is(name, mpiq, tmp_path):
     path = snapshot(tmp_path / "bomb.mpiq", *LONG[name])
     for view in VIEWS if os.environ.get("MPIQ_ALL_VIEWS") else ("report", "html"):
-        status, seconds, _ = cost(mpiq, tmp_path, view, path)
+        status, _ = cost(mpiq, tmp_path, view, path)
         if view != "doctor": # it speaks of the machine
             assert status == (0 if name in READABLE else 3), view
-        assert seconds < SECONDS, view

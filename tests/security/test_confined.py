@@ -4,14 +4,13 @@ import contextlib
 import os
 import pathlib
 import re
-import time
 import uuid
 
 import pytest
 
 from ready_process import ready_process
 from support import job as jobs
-from support.conditions import slowness, wait_until
+from support.conditions import wait_until
 
 SLEEPER = """
 #include <stdio.h>
@@ -102,8 +101,6 @@ def test_a_reader_of_other_ranks_runs_confined_as_their_owner(sleeper, mpiq, bui
 def test_a_fifo_is_no_target(mpiq, tmp_path):
     os.mkfifo(tmp_path / "core")
     for view in ([], ["doctor"], ["ask", '{"ask":"queue"}']):
-        begin = time.monotonic()
         answer = mpiq(*view, tmp_path / "core")
         assert answer.status == 2, answer.out + answer.err
-        assert time.monotonic() - begin < 5 * slowness()
-        assert "is not a file" in answer.err
+        assert "is not a file" in answer.err # who opens it waits for ever

@@ -26,6 +26,25 @@ def slowness():
     return max(1.0, worked, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
+def processor_slowness():
+    """The same of processor time: a processor that is shared, or whose caches are, does less in a second."""
+    began = time.thread_time()
+    hashlib.sha1(WORK).digest()
+    return max(1.0, (time.thread_time() - began) / WORK_SECONDS)
+
+
+def in_time(took, seconds, slow=slowness, tries=3):
+    """What took() gives, the seconds that something took, fewer than so many of this machine at rest.  It is tried again: what
+    takes too long by itself does so each time, what somebody else has held up does not."""
+    found = []
+    for _ in range(tries):
+        found.append(took())
+        factor = 1.0 if found[-1] < seconds else slow()
+        if found[-1] < seconds * factor:
+            return found[-1]
+    raise NotMet(f"it took {min(found):.1f} s, not {seconds} s, and that {factor:.1f} times as long on this machine")
+
+
 class Deadline:
     """A time to come.  The machine is measured when it seems to be over, and again as long as it gets slower."""
 
@@ -65,16 +84,16 @@ def wait_until(condition, what="the condition", seconds=60, every=0.02):
 
 def communicate(process, seconds=60, text=None, kill=None):
     """(stdout, stderr) of a process that ends, given that input; one that does not is killed, by kill() if there is one,
-    and TimeoutExpired raised."""
+    and TimeoutExpired raised, with all that it has said."""
     deadline = Deadline(seconds)
     while True:
         try:
             return process.communicate(text, deadline.left())
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired as error:
             text = None # it is remembered
             if deadline.passed():
                 (kill or process.kill)()
-                process.communicate()
+                error.output, error.stderr = process.communicate()
                 raise
 
 

@@ -6,11 +6,11 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 
 import pytest
 
 from support import built
+from support.conditions import run
 
 WORLD = 0
 
@@ -57,8 +57,7 @@ class Script:
         """The archive's anchor file."""
         order = sorted(range(len(self.events)), key=lambda i: (self.events[i][0], self.events[i][1], i))
         lines = self.head + ["%d %d %s" % self.events[i] for i in order]
-        done = subprocess.run([built.built("tests/trace/make_trace"), path], input="\n".join(lines) + "\n", text=True,
-                              capture_output=True, timeout=120, check=False)
+        done = run([built.built("tests/trace/make_trace"), path], input="\n".join(lines) + "\n")
         assert done.returncode == 0, done.stderr
         return pathlib.Path(path) / "traces.otf2"
 
@@ -87,7 +86,7 @@ def _print(anchor, *options):
     program = shutil.which("otf2-print")
     if not program:
         pytest.skip("otf2-print (otf2-tools) is not installed")
-    done = subprocess.run([program, *options, anchor], capture_output=True, text=True, timeout=600, check=False)
+    done = run([program, *options, anchor])
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout.splitlines()

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from support import answers, built
+from support import answers, built, conditions
 from test_late import check_sums
 
 SOLVER = answers.ROOT / "examples" / "solver.c"
@@ -32,8 +32,7 @@ def fixture_anchor(request, mpiq, tmp_path): # pylint: disable=unused-argument
              ["-n", str(RANKS - SLOW - 1), *run]]
     more = ["--oversubscribe"] if request.param == "openmpi" else []
     command = [mpirun, *more, *parts[0], ":", *parts[1], ":", *parts[2]]
-    subprocess.run(command, check=True, env={**os.environ, **ENVIRONMENT, "TRACER_DIR": str(tmp_path)}, timeout=300,
-                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    conditions.run(command, check=True, env={**os.environ, **ENVIRONMENT, "TRACER_DIR": str(tmp_path)})
     lines = [line for rank in range(RANKS) for line in (tmp_path / str(rank)).read_text().splitlines()]
     offsets = sorted({word for line in lines for word in line.split() if word.startswith("0x")})
     said = subprocess.run(["addr2line", "-f", "-e", program, *offsets], check=True, capture_output=True, text=True).stdout
