@@ -26,7 +26,7 @@ MESON_SKIP = 77
 LONGEST = ["hosts/test_many_hosts", "latent/test_latent", "e2e/test_run", "mqs/test_live", "gdb/test_gdb_job", "calls/test_against_records",
            "patch", "mqs", "hangs", "latent", "security", "calls", "e2e", "gdb", "hosts"]
 # Folders whose files are run one by one, so that several sides share them.
-BY_FILE = {"calls", "e2e", "gdb", "hosts", "latent", "mqs", "security"}
+BY_FILE = {"calls", "e2e", "gdb", "hosts", "latent", "mqs", "recorder", "security"}
 # The pids at which the sides begin: Open MPI names files after the launcher's pid, so no two sides use the same ones.  One
 # side more than most machines for tests have processors, because many tests wait.
 FIRST_PIDS = (1000, 11000, 22000)

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The commands with the real mpiq behind them, on real jobs: they say what mpiq says."""
+import contextlib
 import json
 import os
 import pathlib
 import re
 import subprocess
-
-import pytest
 
 import gdb_session
 from hung_job import HERE, RANKS, HungJob
@@ -14,7 +13,7 @@ from test_gdb_places import needs_gdbserver
 from test_gdb_trouble import is_free
 from support import conditions
 from support.answers import without_times
-from support.conditions import wait_until
+from support.conditions import NotMet, wait_until
 
 # How long something has lasted is another moment later.
 _TIME = re.compile(r"\b\d+(\.\d+)? (ms|s|m|h|d)\b( \d+ (ms|s|m|h)\b)*")
@@ -41,33 +40,54 @@ def gdb_says(mpiq, pid, *commands, **how):
     return said.out.split("<answer>\n")[1].split("</answer>\n")[0], said
 
 
-def agree(both, tries=3):
-    """Whether mpiq and gdb say the same, (expected, said) of the last try: a rank that polls may be caught
-    where its stack cannot be walked, then another look sees it."""
-    for _ in range(tries):
-        expected, said = both()
-        if said == expected:
-            break
-    assert said == expected
+def each_said(mpiq, pid, commands, before=(), **how):
+    """What gdb prints for each of the commands in one session, which costs more than any of them; and all it said."""
+    marked = [word for command in commands for word in ("echo <answer>\\n", command, "echo </answer>\\n")]
+    said = gdb_session.run([*before, *marked], pid=pid, MPIQ=mpiq, **how)
+    answers = re.findall("<answer>\n(.*?)</answer>\n", said.out, re.S)
+    assert len(answers) == len(commands), said.both
+    return [answer.partition("\nTo go to ")[0] for answer in answers], said
 
 
-@pytest.mark.parametrize("command, arguments", ONE_LINE_EACH)
-def test_same_as_mpiq(mpiq, hung, command, arguments):
-    def both():
-        answer, _ = gdb_says(mpiq, hung.pids[1], " ".join(["mpi", command, *arguments]))
-        return timeless(mpiq_says(mpiq, command, *arguments, hung.pid)), timeless(answer)
+def agree_on_each(mpiq, job, in_gdb, commands=tuple(ONE_LINE_EACH), same=lambda expected, said: timeless(expected) == timeless(said)):
+    """agree() for commands and their arguments: in_gdb(commands) gives what gdb prints for them.  Those on which the two
+    differ are asked for again."""
+    left, last = list(commands), []
 
-    agree(both)
+    def alike():
+        answers = in_gdb([" ".join(["mpi", command, *arguments]) for command, arguments in left])
+        both = [(mpiq_says(mpiq, command, *arguments, job.pid), said) for (command, arguments), said in zip(left, answers)]
+        last[:] = [pair for pair in both if not same(*pair)]
+        left[:] = [command for command, pair in zip(left, both) if not same(*pair)]
+        return not left
+
+    with contextlib.suppress(NotMet):
+        wait_until(alike, seconds=20)
+    assert not left, "\n".join(f"mpiq: {expected}\ngdb: {said}" for expected, said in last)
 
 
-@pytest.mark.parametrize("command", ["report", "collectives", "queues", "comms", "ranks"])
-def test_same_json_as_mpiq(mpiq, hung, command):
-    def both():
-        answer, _ = gdb_says(mpiq, hung.pids[0], "mpi %s --json" % command)
-        return (without_times(json.loads(mpiq_says(mpiq, command, "--json", hung.pid))),
-                without_times(json.loads(answer)))
+def agree(both):
+    """mpiq and gdb say the same, (expected, said), in the end: a rank that polls may be caught where its stack cannot be
+    walked, then another look sees it."""
+    last = []
 
-    agree(both)
+    def alike():
+        last[:] = both()
+        return last[0] == last[1]
+
+    with contextlib.suppress(NotMet):
+        wait_until(alike, seconds=20)
+    assert last[1] == last[0]
+
+
+def test_same_as_mpiq(mpiq, hung):
+    agree_on_each(mpiq, hung, lambda commands: each_said(mpiq, hung.pids[1], commands)[0])
+
+
+def test_same_json_as_mpiq(mpiq, hung):
+    agree_on_each(mpiq, hung, lambda commands: each_said(mpiq, hung.pids[0], commands)[0],
+                  [(command, ["--json"]) for command in ("report", "collectives", "queues", "comms", "ranks")],
+                  lambda expected, said: without_times(json.loads(expected)) == without_times(json.loads(said)))
 
 
 def test_report(mpiq, hung):
@@ -185,42 +205,27 @@ def test_core_files(mpiq, hung, cores):
 
 
 @needs_gdbserver
-def test_gdbserver(mpiq, hung):
-    def both():
-        answer, _ = gdb_says(mpiq, None, "set sysroot /",
-                             "target remote | gdbserver --attach - %d 2>/dev/null" % hung.pids[1],
-                             "echo <mark>\\n", "mpi report")
-        text = answer.split("<mark>\n")[1]
+def test_gdbserver_says_the_same(mpiq, hung):
+    def in_gdb(commands):
+        answers, _ = each_said(mpiq, None, commands, before=[
+            "set sysroot /", "target remote | gdbserver --attach - %d 2>/dev/null" % hung.pids[1]])
         wait_until(lambda: is_free(hung.pids[1]), "gdbserver lets rank 1 go")
-        return timeless(mpiq_says(mpiq, "report", hung.pid)), timeless(text.rpartition("\nTo go to ")[0])
+        return answers
 
-    agree(both)
-
-
-@needs_gdbserver
-@pytest.mark.parametrize("command, arguments", ONE_LINE_EACH)
-def test_gdbserver_says_the_same(mpiq, hung, command, arguments):
-    def both():
-        answer, _ = gdb_says(mpiq, None, "set sysroot /",
-                             "target remote | gdbserver --attach - %d 2>/dev/null" % hung.pids[1],
-                             "echo <mark>\\n", " ".join(["mpi", command, *arguments]))
-        wait_until(lambda: is_free(hung.pids[1]), "gdbserver lets rank 1 go")
-        return (timeless(mpiq_says(mpiq, command, *arguments, hung.pid)),
-                timeless(answer.split("<mark>\n")[1]))
-
-    agree(both)
+    agree_on_each(mpiq, hung, in_gdb, [("report", []), *ONE_LINE_EACH])
 
 
-@pytest.mark.parametrize("command, arguments", [("report", []), *ONE_LINE_EACH])
-def test_cores_say_the_same(mpiq, hung, cores, command, arguments):
+def test_cores_say_the_same(mpiq, hung, cores): # pylint: disable=unused-argument
     """Of several cores that nobody has opened, for every command."""
-    pattern = cores[1].parent / "core.*"
-    expected = mpiq_says(mpiq, command, *arguments, *cores.values(), statuses=(0, 1, 3))
-    answer, said = gdb_says(mpiq, None, " ".join(["mpi", command, *arguments, str(pattern)]))
-    if command == "why" and arguments == ["0"]:
-        assert "rank 0" in said.err + answer
-        return
-    assert timeless(answer) == timeless(expected), said.err
+    commands = [("report", []), *ONE_LINE_EACH]
+    pattern = str(cores[1].parent / "core.*")
+    answers, said = each_said(mpiq, None, [" ".join(["mpi", command, *arguments, pattern]) for command, arguments in commands])
+    for (command, arguments), answer in zip(commands, answers):
+        expected = mpiq_says(mpiq, command, *arguments, *cores.values(), statuses=(0, 1, 3))
+        if command == "why" and arguments == ["0"]:
+            assert "rank 0" in said.err + answer
+        else:
+            assert timeless(answer) == timeless(expected), said.err
 
 
 def test_no_mpi_process(mpiq):
