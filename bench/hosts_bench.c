@@ -20,6 +20,7 @@
 #include "made_hang.h"
 #include "report/report.h"
 #include "merge/merge.h"
+#include "words/sentences.h"
 
 enum { WAIT = 600 };
 
@@ -194,6 +195,7 @@ int main(int argc, char **argv)
     double merged = now();
     getrusage(RUSAGE_CHILDREN, &readers);
     check(mpiq_diagnose(job, NULL, &diagnosis));
+    check(mpiq_write_sentences(job, diagnosis));
     check(mpiq_report_render(job, diagnosis, MPIQ_VIEW_REPORT, NULL, &report_options, &report));
     double told = now();
     getrusage(RUSAGE_SELF, &own);

@@ -16,6 +16,7 @@
 #include "made_hang.h"
 #include "report/report.h"
 #include "merge/merge.h"
+#include "words/sentences.h"
 
 static double seconds(clockid_t clock)
 {
@@ -81,6 +82,7 @@ static int waitall(int requests)
     struct mpiq_diagnosis *diagnosis = NULL;
     start = now();
     check(mpiq_diagnose(job, NULL, &diagnosis));
+    check(mpiq_write_sentences(job, diagnosis));
     double diagnosed = now() - start;
     printf("%9d requests in one MPI_Waitall on each of 2 ranks: state %.2f s, diagnosis %.2f s, %zu "
            "findings, %s\n",
@@ -128,6 +130,7 @@ int main(int argc, char **argv)
     start_cpu += filling_cpu;
     struct mpiq_diagnosis *diagnosis = NULL;
     check(mpiq_diagnose(job, NULL, &diagnosis));
+    check(mpiq_write_sentences(job, diagnosis));
     double diagnosed = now();
     bool page = argc > 2 && strcmp(argv[2], "page") == 0;
     struct mpiq_report_options options = {.format = page ? MPIQ_FORMAT_HTML : MPIQ_FORMAT_TEXT};

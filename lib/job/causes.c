@@ -241,3 +241,35 @@ void mpiq_find_causes(struct mpiq_finder *finder)
     mpiq_drop_said(finder, dropped);
     put_in_order(finder, dropped);
 }
+
+/* Of a circle through several collectives that some have left for MPI_Finalize: the fewer are to look at. */
+static void suspect_leavers(struct mpiq_finder *finder, struct mpiq_finding *finding)
+{
+    struct mpiq_rank_set left _cleanup_(mpiq_rank_set_deinit) = {0};
+    struct mpiq_rank_set stay _cleanup_(mpiq_rank_set_deinit) = {0};
+    const char *call = NULL;
+    for (size_t i = 0; i < finding->evidence_count; i++) {
+        const struct mpiq_evidence *evidence = &finding->evidence[i];
+        if (!evidence->finalizes && call && evidence->call && strcmp(call, evidence->call) != 0)
+            return; /* those who are left are in more than one call */
+        call = evidence->finalizes ? call : evidence->call;
+        if (!mpiq_rank_set_add_set(evidence->finalizes ? &left : &stay, &evidence->ranks))
+            finder->failed = true;
+    }
+    if (left.size > 0 && stay.size > 0 && call && left.size != stay.size && finding->suspects.size == 0 &&
+        !mpiq_rank_set_add_set(&finding->suspects, left.size < stay.size ? &left : &stay))
+        finder->failed = true;
+}
+
+void mpiq_finish_findings(struct mpiq_finder *finder)
+{
+    struct mpiq_diagnosis *diagnosis = finder->diagnosis;
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        struct mpiq_finding *finding = &diagnosis->findings[i];
+        if (finding->consequence_of != MPIQ_NONE)
+            mpiq_ranks_beyond(finder, &diagnosis->findings[finding->consequence_of], finding,
+                              &finding->beyond);
+        else if (finding->kind == MPIQ_FINDING_WAIT_CYCLE && finding->through == 2)
+            suspect_leavers(finder, finding);
+    }
+}

@@ -18,6 +18,10 @@ void mpiq_find_causes(struct mpiq_finder *finder);
 void mpiq_ranks_beyond(struct mpiq_finder *finder, const struct mpiq_finding *cause,
                        const struct mpiq_finding *finding, struct mpiq_rank_set *ret);
 
+/* Once the evidence is finished: whom a consequence names beyond its cause, and whom to look at of those who
+   left a circle early. */
+void mpiq_finish_findings(struct mpiq_finder *finder);
+
 /* The rest is private to causes*.c. */
 
 /* How near to the bug a finding is, of those of one family: 0 is the cause itself. */

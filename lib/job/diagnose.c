@@ -10,7 +10,6 @@
 #include "job/find.h"
 #include "job/causes.h"
 #include "job/evidence.h"
-#include "job/headline.h"
 #include "job/waits.h"
 
 static void describe_ranks(struct mpiq_finder *finder)
@@ -63,7 +62,7 @@ struct mpiq_error *mpiq_diagnose(const struct mpiq_job_state *job,
         mpiq_note_stack_waits,  mpiq_find_collectives, mpiq_find_messages,   mpiq_find_cycles,
         mpiq_find_truncations,  mpiq_find_overlaps,    mpiq_find_windows,    mpiq_find_locks,
         mpiq_find_polling,      mpiq_find_ranks,       mpiq_find_stacks,     mpiq_find_leftovers,
-        mpiq_find_waits,        mpiq_find_causes,      mpiq_finish_evidence, mpiq_find_headlines,
+        mpiq_find_waits,        mpiq_find_causes,      mpiq_finish_evidence, mpiq_finish_findings,
         mpiq_add_other_threads, describe_ranks,        mpiq_find_verdict,    mpiq_find_assumptions,
         mpiq_find_notes,        mpiq_find_strangers,
     };

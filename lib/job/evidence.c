@@ -3,18 +3,16 @@
  */
 #include "job/evidence.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "job/causes.h"
 #include "job/collective.h"
 #include "job/rank_activity.h"
 #include "names/objects.h"
 #include "job/given.h"
 #include "job/waits.h"
-#include "words/quantities.h"
-#include "words/nouns.h"
 
 /* The operation that holds a thread: the first one that never happens, else the first; MPIQ_NONE: none. */
 static uint32_t holding_operation(const struct mpiq_finder *finder, uint32_t thread)
@@ -235,6 +233,7 @@ void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
         wanted.site = row->site != MPIQ_NONE ? row->site : row->innermost;
         wanted.since = mpiq_waited(job, mpiq_job_rank_of(job, process), row);
     }
+    wanted.finalizes = mpiq_blocking_call(wanted.call) == MPIQ_BLOCKING_FINALIZE;
     size_t at = 0;
     while (at < finding->evidence_count && !is_class(finder, &finding->evidence[at], &wanted))
         at++;
@@ -247,6 +246,7 @@ void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
             return;
         }
         wanted.started = made->started;
+        wanted.owner = made->owner;
         *made = wanted;
     }
     struct mpiq_evidence *evidence = &finding->evidence[at];
@@ -275,38 +275,12 @@ void mpiq_add_evidence_of(struct mpiq_finder *finder, struct mpiq_finding *findi
     }
 }
 
-/* What lies at a rank and would have done but for one thing. */
-static const char *miss_note(struct mpiq_finder *finder, const struct mpiq_finding *finding)
+/* Whether what would have done but for one thing lies at a rank of the finding. */
+static bool lies_unreceived(const struct mpiq_finder *finder, const struct mpiq_finding *finding)
 {
     const struct mpiq_near_miss *miss = &finding->near_misses[0];
-    const struct mpiq_job_operation *op = &finder->job->operations[miss->operation];
-    if (op->queue != MPIQ_QUEUE_UNEXPECTED || miss->differs == MPIQ_MISS_DESTINATION)
-        return NULL;
-    struct mpiq_arena *arena = finder->arena;
-    const char *from = finding->ranks.size == 1 ? mpiq_words_rank(arena, finder->job, miss->process) : "it";
-    const char *what = mpiq_words_tag(arena, op);
-    if (miss->differs == MPIQ_MISS_COMMUNICATOR)
-        what = WORDS(arena, "%s on %s", what,
-                     mpiq_words_communicator(arena, finder->job, finder->job->communicators[op->comm].user));
-    return op->bytes >= 0 ? WORDS(arena, "an unreceived message from %s has %s (%s)", from, what,
-                                  mpiq_size_text(op->bytes, (char[MPIQ_SIZE_ROOM]){0}))
-                          : WORDS(arena, "an unreceived message from %s has %s", from, what);
-}
-
-const char *mpiq_relation_peer(struct mpiq_finder *finder, const struct mpiq_relation *relation, bool any)
-{
-    struct mpiq_arena *arena = finder->arena;
-    if (any)
-        return "any rank";
-    if (relation->same_peer)
-        return mpiq_words_rank(arena, finder->job, relation->peer);
-    if (!relation->relative && !relation->wraps)
-        return NULL;
-    if (relation->offset == 0)
-        return "itself";
-    bool near = relation->relative || llabs(relation->offset) == 1;
-    return WORDS(arena, "rank r%+lld%s", (long long)relation->offset,
-                 near ? "" : WORDS(arena, " (modulo %lld)", (long long)relation->size));
+    return finder->job->operations[miss->operation].queue == MPIQ_QUEUE_UNEXPECTED &&
+           miss->differs != MPIQ_MISS_DESTINATION;
 }
 
 /* Whether they are two ranks that wait for each other. */
@@ -362,21 +336,16 @@ static void set_wait(struct mpiq_finder *finder, struct mpiq_evidence *evidence)
     made->ranks = (struct mpiq_ranks){0};
     if (is_mutual(finder, evidence, part))
         made->ranks = mpiq_arena_ranks(finder, &evidence->ranks);
-    const char *peer = mpiq_relation_peer(finder, relation, part->any);
-    const char *tag = mpiq_tag_words((char[MPIQ_TAG_WORDS]){0}, part->tag_any, part->tag);
-    bool send = part->kind == MPIQ_PART_SEND;
-    peer = peer ? peer : "another rank each";
-    made->text = send ? WORDS(finder->arena, "%s to receive %s", peer, tag)
-                      : WORDS(finder->arena, "%s from %s", tag, peer);
     evidence->wait = made;
 }
 
-const struct mpiq_job_past_call *mpiq_last_received(const struct mpiq_finder *finder,
-                                                    const struct mpiq_finding *finding)
+/* The last receive that took a message like the one for which a finding about one receive of one rank waits,
+   from the same sender; MPIQ_NONE: none is known. */
+static uint32_t received_before(const struct mpiq_finder *finder, const struct mpiq_finding *finding)
 {
     const struct mpiq_job_state *job = finder->job;
     if (finding->kind != MPIQ_FINDING_RECEIVE_UNMATCHED || finding->ranks.size != 1)
-        return NULL;
+        return MPIQ_NONE;
     const struct mpiq_job_operation *op = &job->operations[finding->operation];
     uint32_t process = mpiq_job_process(job, finding->ranks.ranges[0].world, finding->ranks.ranges[0].first);
     const struct mpiq_job_rank *rank = mpiq_job_rank_of(job, process);
@@ -387,42 +356,54 @@ const struct mpiq_job_past_call *mpiq_last_received(const struct mpiq_finder *fi
         bool receives = call && (strcmp(call, "MPI_Recv") == 0 || strcmp(call, "MPI_Mrecv") == 0);
         if (receives && past->end_ns > 0 && past->peer == op->peer && past->comm == op->comm &&
             past->tag == op->tag)
-            return past;
+            return rank->first_past + i - 1;
     }
-    return NULL;
-}
-
-static const char *received_note(struct mpiq_finder *finder, const struct mpiq_finding *finding)
-{
-    const struct mpiq_job_past_call *past =
-        finding->near_miss_count == 0 ? mpiq_last_received(finder, finding) : NULL;
-    const char *place = past ? mpiq_words_place(finder->arena, finder->job, past->site) : "";
-    return place[0] ? WORDS(finder->arena, "got the one before at %s", place) : NULL;
+    return MPIQ_NONE;
 }
 
 /* Of a rank that an interpreter brings to its end: no line of the user's called MPI_Finalize. */
-static const char *end_note(const struct mpiq_job_state *job, const struct mpiq_evidence *evidence)
+static bool script_ended(const struct mpiq_job_state *job, const struct mpiq_evidence *evidence)
 {
-    if (mpiq_blocking_call(evidence->call) != MPIQ_BLOCKING_FINALIZE || evidence->site == MPIQ_NONE)
-        return NULL;
+    if (!evidence->finalizes || evidence->site == MPIQ_NONE)
+        return false;
     const struct mpiq_site *site = &job->sites[evidence->site];
     const char *object = mpiq_job_string(job, site->object);
-    bool of_interpreter = object && !mpiq_job_string(job, site->file) && mpiq_is_python(object);
-    return of_interpreter ? "its script has ended, perhaps by an exception" : NULL;
+    return object && !mpiq_job_string(job, site->file) && mpiq_is_python(object);
+}
+
+/* What there is to say of the first line, which is about those that a finding is about. */
+static enum mpiq_remark first_remark(const struct mpiq_finder *finder, const struct mpiq_finding *finding)
+{
+    if (finding->near_miss_count > 0)
+        return lies_unreceived(finder, finding) ? MPIQ_REMARK_UNRECEIVED : MPIQ_REMARK_NONE;
+    return finding->received_before != MPIQ_NONE ? MPIQ_REMARK_RECEIVED : MPIQ_REMARK_NONE;
+}
+
+/* Whether the one peer of all messages of a finding is in MPI_Finalize. */
+static bool peer_finalizes(const struct mpiq_finder *finder, const struct mpiq_finding *finding)
+{
+    const struct mpiq_job_operation *op =
+        finding->operation == MPIQ_NONE ? NULL : &finder->job->operations[finding->operation];
+    bool message =
+        finding->kind == MPIQ_FINDING_RECEIVE_UNMATCHED || finding->kind == MPIQ_FINDING_SEND_UNMATCHED;
+    return message && op && op->peer != MPIQ_NONE && finding->relation.same_peer &&
+           mpiq_has_left(finder, op->peer) && finder->diagnosis->ranks[op->peer].doing != MPIQ_DOING_GONE;
 }
 
 void mpiq_finish_evidence(struct mpiq_finder *finder)
 {
     for (size_t i = 0; i < finder->diagnosis->finding_count; i++) {
         struct mpiq_finding *finding = &finder->diagnosis->findings[i];
+        finding->received_before = received_before(finder, finding);
+        finding->peer_finalizes = finding->peer_finalizes || peer_finalizes(finder, finding);
         for (size_t j = 0; j < finding->evidence_count && !finder->failed; j++) {
-            set_wait(finder, &finding->evidence[j]);
-            if (!finding->evidence[j].note)
-                finding->evidence[j].note = end_note(finder->job, &finding->evidence[j]);
+            struct mpiq_evidence *evidence = &finding->evidence[j];
+            set_wait(finder, evidence);
+            if (evidence->remark == MPIQ_REMARK_NONE && script_ended(finder->job, evidence))
+                evidence->remark = MPIQ_REMARK_SCRIPT_ENDED;
         }
-        if (finding->evidence_count > 0 && !finding->evidence[0].note)
-            finding->evidence[0].note =
-                finding->near_miss_count > 0 ? miss_note(finder, finding) : received_note(finder, finding);
+        if (finding->evidence_count > 0 && finding->evidence[0].remark == MPIQ_REMARK_NONE)
+            finding->evidence[0].remark = first_remark(finder, finding);
     }
 }
 
@@ -441,26 +422,6 @@ static bool waits_beside(const struct mpiq_job_state *job, const struct mpiq_job
            strcmp(call, "thrd_join") == 0;
 }
 
-/* "in another thread, for the mutex that the thread in MPI_Recv has". */
-static const char *beside_note(struct mpiq_finder *finder, const struct mpiq_job_rank *rank,
-                               const struct mpiq_job_thread *thread)
-{
-    const struct mpiq_job_state *job = finder->job;
-    const char *lock = thread->interpreter ? "Python's interpreter lock" : "a mutex";
-    uint32_t owner = mpiq_lock_owner(job, rank, thread);
-    if (owner == MPIQ_NONE)
-        return "in another thread";
-    const struct mpiq_job_thread *has = &job->threads[owner];
-    const char *call = has->in_mpi ? mpiq_job_string(job, has->call) : NULL;
-    const char *place = mpiq_words_place(finder->arena, job, has->site);
-    if (has == thread)
-        return WORDS(finder->arena, "another thread, for %s that it has itself", lock);
-    if (!call && !place[0])
-        return WORDS(finder->arena, "another thread, for %s that thread %" PRId32 " has", lock, has->tid);
-    return WORDS(finder->arena, "another thread, for %s that the one %s has", lock,
-                 call ? WORDS(finder->arena, "in %s", call) : WORDS(finder->arena, "at %s", place));
-}
-
 static void add_threads_of(struct mpiq_finder *finder, struct mpiq_finding *finding, uint32_t process)
 {
     const struct mpiq_job_state *job = finder->job;
@@ -472,8 +433,10 @@ static void add_threads_of(struct mpiq_finder *finder, struct mpiq_finding *find
             continue;
         size_t before = finding->evidence_count;
         mpiq_add_evidence(finder, finding, process, thread, MPIQ_NONE);
-        if (finding->evidence_count > before)
-            finding->evidence[before].note = beside_note(finder, rank, &job->threads[thread]);
+        if (finding->evidence_count == before)
+            continue;
+        finding->evidence[before].remark = MPIQ_REMARK_THREAD;
+        finding->evidence[before].owner = mpiq_lock_owner(job, rank, &job->threads[thread]);
     }
 }
 

@@ -14,9 +14,10 @@ void mpiq_add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
 void mpiq_add_evidence_of(struct mpiq_finder *finder, struct mpiq_finding *finding,
                           const struct mpiq_rank_set *set);
 
-/* Fills `wait` and `started` of all evidence, once all findings are there. */
+/* Once all findings are there: fills `wait`, `started` and the remarks of all evidence, and what findings
+   about messages say of their peer. */
 void mpiq_finish_evidence(struct mpiq_finder *finder);
-/* When the headlines are made: adds those threads beside the ones in MPI that wait for another thread of
+/* At last: adds those threads beside the ones in MPI that wait for another thread of
    their rank (a mutex, a join; of the main thread, any such wait) to the evidence of the causes. */
 void mpiq_add_other_threads(struct mpiq_finder *finder);
 
@@ -25,14 +26,6 @@ void mpiq_relation_add(const struct mpiq_job_state *job, struct mpiq_relation *r
                        uint32_t comm, uint32_t peer, int32_t peer_local);
 /* Takes in what another set of ranks and its peers have in common. */
 void mpiq_relation_merge(struct mpiq_relation *into, const struct mpiq_relation *from);
-/* "rank 3", "rank r-1", "rank r-1 (modulo 24)"; NULL: the peers have nothing in common. */
-const char *mpiq_relation_peer(struct mpiq_finder *finder, const struct mpiq_relation *relation, bool any);
-
-/* The last receive that took a message like the one for which a finding about one receive of one rank waits,
-   from the same sender; NULL: none is known. */
-const struct mpiq_job_past_call *mpiq_last_received(const struct mpiq_finder *finder,
-                                                    const struct mpiq_finding *finding);
-
 /* The rank of a process in a communicator; -1: not known. */
 int32_t mpiq_local_rank(const struct mpiq_job_state *job, uint32_t process, uint32_t comm);
 

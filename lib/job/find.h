@@ -5,7 +5,8 @@
 
 #include "job/diagnose_options.h"
 #include "job/explain.h"
-#include "job/words.h"
+#include "job/graph.h"
+#include "words/phrases.h"
 
 /* Who has not come to a collective call. */
 struct mpiq_pending {
@@ -34,13 +35,7 @@ struct mpiq_finder {
 };
 
 /* No more findings of one kind than these: the rest would say the same of other ranks. */
-enum {
-    MPIQ_MOST_FINDINGS = 16,
-    MPIQ_MOST_SITES = 16,
-    MPIQ_MOST_STEPS = 100,
-    MPIQ_MOST_NEAR_MISSES = 8,
-    MPIQ_MOST_EVIDENCE = 8
-};
+enum { MPIQ_MOST_FINDINGS = 16, MPIQ_MOST_SITES = 16, MPIQ_MOST_STEPS = 100, MPIQ_MOST_EVIDENCE = 8 };
 
 void mpiq_find_collectives(struct mpiq_finder *finder);
 void mpiq_find_messages(struct mpiq_finder *finder);
@@ -108,6 +103,8 @@ void mpiq_finder_since(const struct mpiq_finder *finder, struct mpiq_finding *fi
                        uint32_t thread);
 /* Whether a process is stuck, by any of its threads. */
 bool mpiq_finder_stuck(const struct mpiq_finder *finder, uint32_t process);
+/* Whether a process is in MPI_Finalize or past it. */
+bool mpiq_has_left(const struct mpiq_finder *finder, uint32_t process);
 /* Ranks of a set, copied into the arena. */
 struct mpiq_ranks mpiq_arena_ranks(struct mpiq_finder *finder, const struct mpiq_rank_set *set);
 

@@ -8,6 +8,7 @@
 #include "job/rank_activity.h"
 #include "job/evidence.h"
 #include "job/find.h"
+#include "job/waits.h"
 
 /* Threads of a closed set in the order of waiting, from *start on in a circle. */
 struct walk {
@@ -153,7 +154,7 @@ static struct mpiq_step *add_step(struct mpiq_finder *finder, struct mpiq_findin
         return NULL;
     }
     step->process = mpiq_thread_process(finder->graph, thread);
-    step->why = mpiq_words_wait(finder->arena, finder->graph, thread, leading_operation(finder, thread));
+    mpiq_finder_wait(finder, step, thread, leading_operation(finder, thread));
     step->site = finder->job->threads[thread].site;
     step->since = mpiq_waited(finder->job, &finder->job->ranks[finder->graph->thread_ranks[thread]],
                               &finder->job->threads[thread]);

@@ -40,18 +40,12 @@ static struct lock *lock_of(struct mpiq_finder *finder, struct lock *locks, uint
 
 static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding, const struct lock *lock)
 {
-    struct mpiq_arena *arena = finder->arena;
-    const char *path = mpiq_job_string(finder->job, lock->file);
-    const char *does = mpiq_words_does(arena, finder->graph, lock->holder, false);
+    finding->file = lock->file;
     mpiq_finder_add(finder, &finding->missing, lock->holder);
     mpiq_finder_add(finder, &finding->suspects, lock->holder);
     mpiq_finder_add(finder, &finding->others, lock->holder);
     mpiq_finder_site(finder, finding, lock->holder, MPIQ_NONE);
     mpiq_add_evidence_of(finder, finding, &finding->others);
-    finding->text =
-        WORDS(arena, "%s holds the lock on %s and %s; %s %s for that lock",
-              mpiq_words_rank(arena, finder->job, lock->holder), path ? mpiq_job_base_name(path) : "a file",
-              does, mpiq_words_ranks(arena, &finding->ranks), finding->ranks.size > 1 ? "wait" : "waits");
 }
 
 void mpiq_find_locks(struct mpiq_finder *finder)

@@ -7,7 +7,6 @@
 #include "job/collective.h"
 #include "job/evidence.h"
 #include "job/find.h"
-#include "job/headline.h"
 #include "words/quantities.h"
 
 /* Alike operations of several ranks are one finding: at one place, or with the same near miss. */
@@ -499,12 +498,7 @@ void mpiq_find_truncations(struct mpiq_finder *finder)
             finding->other = other;
             mpiq_finder_add(finder, &finding->ranks, process);
             mpiq_finder_site(finder, finding, process, MPIQ_NONE);
-            finding->text =
-                WORDS(finder->arena, "%s has room for %s in its receive of %s, but the message has %s",
-                      mpiq_words_rank(finder->arena, job, process),
-                      mpiq_size_text(op->bytes, (char[MPIQ_SIZE_ROOM]){0}),
-                      mpiq_words_operation(finder->arena, job, rank, index),
-                      mpiq_size_text(bytes, (char[MPIQ_SIZE_ROOM]){0}));
+            finding->bytes = bytes;
         }
     }
 }

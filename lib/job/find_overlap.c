@@ -101,13 +101,4 @@ void mpiq_find_overlaps(struct mpiq_finder *finder)
         }
         add_pair(finder, &finder->diagnosis->findings[findings[at]], &pair);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        struct mpiq_finding *finding = &finder->diagnosis->findings[findings[i]];
-        finding->text =
-            WORDS(finder->arena,
-                  "two threads of %s%s are in collectives on %s at once, which MPI forbids: %s and %s",
-                  finding->ranks.size > 1 ? "each of " : "", mpiq_words_ranks(finder->arena, &finding->ranks),
-                  mpiq_words_communicator(finder->arena, job, finding->comm), finding->calls[0].collective,
-                  finding->calls[1].collective);
-    }
 }

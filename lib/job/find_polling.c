@@ -3,6 +3,7 @@
    proof, since one of them may stop. */
 #include "job/evidence.h"
 #include "job/find.h"
+#include "job/waits.h"
 
 struct alike {
     uint32_t operation;
@@ -34,47 +35,19 @@ static uint32_t polled_for(const struct mpiq_wait_graph *graph, uint32_t node_in
     return MPIQ_NONE;
 }
 
-/* What the peer does instead: "it polls for tag 9 from rank 0". */
-static const char *instead(struct mpiq_finder *finder, uint32_t peer)
+/* What the one peer of all polls for itself; NULL: it does not poll. */
+static const struct mpiq_waits_for *peer_polls(struct mpiq_finder *finder, const struct mpiq_finding *finding)
 {
-    const struct mpiq_job_state *job = finder->job;
-    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[peer];
-    uint32_t node = rank->thread == MPIQ_NONE ? MPIQ_NONE : finder->graph->poller_nodes[rank->thread];
-    if (node == MPIQ_NONE)
-        return mpiq_words_does(finder->arena, finder->graph, peer, false);
-    uint32_t operation = polled_for(finder->graph, node);
-    if (operation == MPIQ_NONE)
-        return "polls, too";
-    return WORDS(finder->arena, "polls for %s",
-                 mpiq_words_operation(finder->arena, job, mpiq_job_rank_of(job, peer), operation));
-}
-
-static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding)
-{
-    struct mpiq_arena *arena = finder->arena;
+    static const struct mpiq_waits_for not_known = {0};
     const struct mpiq_job_operation *op = &finder->job->operations[finding->operation];
-    bool receive = mpiq_is_receive(op);
-    const char *ranks = mpiq_words_ranks(arena, &finding->ranks);
-    const char *verb = finding->ranks.size > 1 ? "poll" : "polls";
-    const char *tag = mpiq_words_tag(arena, op);
-    const char *call = finding->evidence_count > 0 && finding->evidence[0].call
-                           ? WORDS(arena, " with %s", finding->evidence[0].call)
-                           : "";
-    const char *peer = mpiq_relation_peer(finder, &finding->relation, op->any);
-    if (mpiq_rank_set_includes(&finding->ranks, &finding->others) && finding->others.size > 1)
-        peer = "each other";
-    else if (!peer)
-        peer = "other ranks";
-    if (op->any || !finding->relation.same_peer)
-        finding->text = WORDS(arena,
-                              receive ? "%s %s%s for %s from %s, and nobody will send it"
-                                      : "%s %s%s for a send with %s to %s, and nobody will receive it",
-                              ranks, verb, call, tag, peer);
-    else
-        finding->text = WORDS(arena,
-                              receive ? "%s %s%s for %s from %s, which will not send it: it %s"
-                                      : "%s %s%s for a send with %s to %s, which will not receive it: it %s",
-                              ranks, verb, call, tag, peer, instead(finder, op->peer));
+    if (op->any || !finding->relation.same_peer || op->peer == MPIQ_NONE)
+        return NULL;
+    const struct mpiq_rank_diagnosis *peer = &finder->diagnosis->ranks[op->peer];
+    uint32_t node = peer->thread == MPIQ_NONE ? MPIQ_NONE : finder->graph->poller_nodes[peer->thread];
+    if (node == MPIQ_NONE)
+        return NULL;
+    uint32_t operation = polled_for(finder->graph, node);
+    return operation == MPIQ_NONE ? &not_known : mpiq_operation_waits(finder, op->peer, operation);
 }
 
 void mpiq_find_polling(struct mpiq_finder *finder)
@@ -120,6 +93,6 @@ void mpiq_find_polling(struct mpiq_finder *finder)
     for (uint32_t i = 0; i < count; i++) {
         struct mpiq_finding *finding = &finder->diagnosis->findings[kinds[i].finding];
         mpiq_add_evidence_of(finder, finding, &finding->others);
-        describe(finder, finding);
+        finding->peer_polls = peer_polls(finder, finding);
     }
 }

@@ -108,7 +108,6 @@ static void say_behaviour(struct mpiq_finder *finder, const struct behaviour_gro
         finder->failed = true;
         return;
     }
-    struct mpiq_arena *arena = finder->arena;
     mpiq_finder_site(finder, finding, group->first, group->thread);
     if (finding->site_count > 0) {
         mpiq_rank_set_deinit(&finding->sites[0].ranks);
@@ -122,22 +121,8 @@ static void say_behaviour(struct mpiq_finder *finder, const struct behaviour_gro
     }
     finding->since = waiters.since;
     finding->proven = group->doing == MPIQ_DOING_GONE && waiters.stuck;
-    bool plural = group->ranks.size > 1;
-    const char *duration = mpiq_words_duration(arena, waiters.since);
-    if (group->thread == MPIQ_NONE)
-        finding->text = WORDS(arena, "%s %s", mpiq_words_ranks(arena, &group->ranks),
-                              mpiq_words_does(arena, finder->graph, group->first, plural));
-    else
-        finding->text = WORDS(arena, "a thread of %s%s %s", plural ? "each of " : "",
-                              mpiq_words_ranks(arena, &group->ranks),
-                              mpiq_words_sleeps(arena, finder->job, group->thread));
-    if (waiters.count > 0)
-        finding->text =
-            WORDS(arena, "%s; %llu %s%s%s for %s", finding->text, (unsigned long long)waiters.count,
-                  waiters.count > 1 ? (duration[0] ? "ranks have waited " : "ranks wait")
-                  : duration[0]     ? "rank has waited "
-                                    : "rank waits",
-                  waiters.count > 1 && duration[0] ? "up to " : "", duration, plural ? "them" : "it");
+    finding->thread = group->thread;
+    finding->waiters = waiters.count;
 }
 
 static bool is_worth(enum mpiq_rank_doing doing, bool waited_for)
@@ -276,17 +261,7 @@ static void find_leaks(struct mpiq_finder *finder)
     const struct mpiq_job_operation *op = &job->operations[first];
     finding->comm = op->comm == MPIQ_NONE ? MPIQ_NONE : job->communicators[op->comm].user;
     finding->operation = first;
-    const char *peer = op->any ? "any rank" : mpiq_words_rank(finder->arena, job, op->peer);
-    bool send = mpiq_is_send(op);
-    const char *tag = mpiq_words_tag(finder->arena, op);
-    finding->text =
-        WORDS(finder->arena, "%s %s called MPI_Finalize with %s never waited for or freed: %s %s %s with %s",
-              mpiq_words_ranks(finder->arena, &ranks), ranks.size > 1 ? "have" : "has",
-              count == 1 ? "a request" : WORDS(finder->arena, "%llu requests", (unsigned long long)count),
-              count == 1 ? send ? "a send" : "a receive"
-              : send     ? "the first a send"
-                         : "the first a receive",
-              send ? "to" : "from", peer, tag);
+    finding->count = count;
 }
 
 /* From so many messages on a rank is not just busy with others. */
@@ -318,9 +293,7 @@ static void find_backlog(struct mpiq_finder *finder)
         finder->failed = true;
         return;
     }
-    finding->text = WORDS(finder->arena, "%s %s %s%llu messages that nobody has posted a receive for",
-                          mpiq_words_ranks(finder->arena, &ranks), ranks.size > 1 ? "hold" : "holds",
-                          ranks.size > 1 ? "up to " : "", (unsigned long long)most);
+    finding->count = most;
 }
 
 void mpiq_find_leftovers(struct mpiq_finder *finder)

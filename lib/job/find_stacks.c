@@ -145,7 +145,7 @@ static void add_circle(struct mpiq_finder *finder, struct mpiq_finding *finding)
         }
         const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[at];
         step->process = at;
-        step->why = rank->call;
+        step->call = rank->call;
         step->site = rank->site;
         step->since = rank->since;
         mpiq_finder_add(finder, &step->waits_for, next[at]);
@@ -176,12 +176,4 @@ void mpiq_find_stacks(struct mpiq_finder *finder)
         mpiq_diagnosis_drop_finding(finder->diagnosis); /* all do the same */
         return;
     }
-    const char *text = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct mpiq_finding_call *call = &finding->calls[i];
-        const char *who = WORDS(finder->arena, "%s %s in %s", mpiq_words_ranks(finder->arena, &call->ranks),
-                                call->ranks.size == 1 ? "is" : "are", call->collective);
-        text = text ? WORDS(finder->arena, "%s, %s", text, who) : who;
-    }
-    finding->text = text;
 }

@@ -113,102 +113,19 @@ static void add(struct mpiq_finder *finder, struct alike *alike, uint32_t proces
     relate(finder, finding, thread);
 }
 
-/* What a rank does, in short: "in MPI_Barrier". */
-static const char *is_in(struct mpiq_finder *finder, const struct mpiq_rank_set *ranks)
+/* The lock on its target that keeps a thread waiting, by the first of its holders; enum mpiq_lock_type. */
+static uint8_t lock_held(const struct mpiq_finder *finder, const struct mpiq_finding *finding,
+                         const struct mpiq_job_wait *wait)
 {
-    uint32_t process = mpiq_job_process(finder->job, ranks->ranges[0].world, ranks->ranges[0].first);
-    const char *call = finder->diagnosis->ranks[process].call;
-    return ranks->size == 1 && call ? WORDS(finder->arena, " and is in %s", call) : "";
-}
-
-static const char *lock_text(struct mpiq_finder *finder, const struct mpiq_finding *finding,
-                             const struct mpiq_job_wait *wait, const char *name)
-{
-    const struct mpiq_job_state *job = finder->job;
-    struct mpiq_arena *arena = finder->arena;
     const struct mpiq_rank_set *holders = &finding->missing;
-    uint32_t holder = mpiq_job_process(job, holders->ranges[0].world, holders->ranges[0].first);
-    const struct mpiq_job_window_view *view = mpiq_job_window_view_of(job, holder, wait->window);
     uint8_t type = MPIQ_LOCK_NONE;
+    if (wait->kind != MPIQ_WAIT_LOCK || holders->size == 0)
+        return type;
+    uint32_t holder = mpiq_job_process(finder->job, holders->ranges[0].world, holders->ranges[0].first);
+    const struct mpiq_job_window_view *view = mpiq_job_window_view_of(finder->job, holder, wait->window);
     if (view)
-        mpiq_holds_lock(job, view, wait->window_target, wait->lock_type, &type);
-    const char *lock = type == MPIQ_LOCK_EXCLUSIVE ? "an exclusive lock" : "a shared lock";
-    const char *target = wait->window_target == MPIQ_NONE
-                             ? ""
-                             : WORDS(arena, " of %s", mpiq_words_rank(arena, job, wait->window_target));
-    if (strncmp(name, "the ", 4) == 0 && target[0]) { /* "made by ... of rank 0" would be misread */
-        lock = WORDS(arena, "%s at %s", lock, mpiq_words_rank(arena, job, wait->window_target));
-        target = "";
-    }
-    return WORDS(arena, "%s %s %s on %s%s%s; %s %s for that lock", mpiq_words_ranks(arena, holders),
-                 holders->size > 1 ? "hold" : "holds", lock, name, target, is_in(finder, holders),
-                 mpiq_words_ranks(arena, &finding->ranks), finding->ranks.size > 1 ? "wait" : "waits");
-}
-
-static void describe(struct mpiq_finder *finder, struct mpiq_finding *finding,
-                     const struct mpiq_job_wait *wait, bool ended)
-{
-    struct mpiq_arena *arena = finder->arena;
-    const char *name = mpiq_words_window(arena, finder->job, wait->window);
-    const char *ranks = mpiq_words_ranks(arena, &finding->ranks);
-    const char *call = mpiq_job_string(finder->job, wait->call);
-    const char *verb = finding->ranks.size > 1 ? "wait" : "waits";
-    if (finding->missing.size == 0 && wait->kind == MPIQ_WAIT_WAIT && finding->others.size > 0) {
-        finding->text =
-            WORDS(arena,
-                  "%s %s in %s on %s for MPI_Win_complete by %s; at least one of them has not "
-                  "called it",
-                  ranks, verb, call ? call : "MPI_Win_wait", name, mpiq_words_ranks(arena, &finding->others));
-        return;
-    }
-    if (finding->missing.size == 0) {
-        finding->text =
-            WORDS(arena, "%s %s for ever in %s on %s", ranks, verb, call ? call : "a one-sided call", name);
-        return;
-    }
-    const char *missing = mpiq_words_ranks(arena, &finding->missing);
-    const char *call_name = call ? call : "a one-sided call";
-    if (ended) {
-        bool many = finding->missing.size > 1;
-        finding->text =
-            WORDS(arena, "%s %s in MPI_Finalize and %s not freed %s, which %s %s for in %s", missing,
-                  many ? "are" : "is", many ? "have" : "has", name, ranks, verb, call_name);
-        return;
-    }
-    /* "each of ranks 0-22:2 waits in MPI_Win_start for rank r+1" */
-    bool related = finding->ranks.size > 1 && finding->missing.size > 1 && finding->proven;
-    const char *peer = related ? mpiq_relation_peer(finder, &finding->relation, false) : NULL;
-    switch ((enum mpiq_wait_kind)wait->kind) {
-    case MPIQ_WAIT_LOCK:
-        finding->text = lock_text(finder, finding, wait, name);
-        break;
-    case MPIQ_WAIT_WAIT:
-        finding->text =
-            peer ? WORDS(arena,
-                         "each of %s waits in %s for %s, which never completed its access to %s "
-                         "(MPI_Win_complete)",
-                         ranks, call_name, peer, name)
-                 : WORDS(arena, "%s never completed the access to %s (MPI_Win_complete) that %s %s for",
-                         missing, name, ranks, verb);
-        break;
-    case MPIQ_WAIT_UNLOCK:
-    case MPIQ_WAIT_FLUSH:
-        finding->text =
-            finding->proven
-                ? WORDS(arena, "%s %s in %s on %s for %s, which will not answer", ranks, verb, call_name,
-                        name, missing)
-                : WORDS(arena, "%s %s in %s on %s, where %s %s a lock that excludes %s", ranks, verb,
-                        call_name, name, missing, finding->missing.size > 1 ? "have" : "has",
-                        finding->ranks.size > 1 ? "theirs" : "its own");
-        break;
-    default:
-        finding->text =
-            peer ? WORDS(arena, "each of %s waits in %s for %s, which never posted %s (MPI_Win_post)", ranks,
-                         call_name, peer, name)
-                 : WORDS(arena, "%s never posted %s (MPI_Win_post), which %s %s for in %s", missing, name,
-                         ranks, verb, call ? call : "MPI_Win_start");
-        break;
-    }
+        mpiq_holds_lock(finder->job, view, wait->window_target, wait->lock_type, &type);
+    return type;
 }
 
 /* Whether another rank holds or requests a lock that conflicts with the one a thread completes under. */
@@ -326,6 +243,8 @@ void mpiq_find_windows(struct mpiq_finder *finder)
         if (!mutual && !mpiq_rank_set_add_set(&finding->suspects, &finding->missing))
             finder->failed = true;
         mpiq_add_evidence_of(finder, finding, &finding->others);
-        describe(finder, finding, first[i], kinds[i].ended);
+        finding->wait = (uint32_t)(first[i] - job->waits);
+        finding->peer_finalizes = kinds[i].ended;
+        finding->lock_type = lock_held(finder, finding, first[i]);
     }
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "job/rank_activity.h"
-#include "job/find.h"
 #include "base/hash_table.h"
+#include "job/collective.h"
+#include "job/find.h"
+#include "job/rank_activity.h"
 
 void mpiq_finder_add(struct mpiq_finder *finder, struct mpiq_rank_set *set, uint32_t process)
 {
@@ -73,6 +74,13 @@ bool mpiq_finder_stuck(const struct mpiq_finder *finder, uint32_t process)
             return true;
     }
     return false;
+}
+
+bool mpiq_has_left(const struct mpiq_finder *finder, uint32_t process)
+{
+    const struct mpiq_job_rank *rank = mpiq_job_rank_of(finder->job, process);
+    return rank && (rank->phase >= MPIQ_PHASE_FINALIZING ||
+                    mpiq_blocking_call(finder->diagnosis->ranks[process].call) == MPIQ_BLOCKING_FINALIZE);
 }
 
 struct mpiq_ranks mpiq_arena_ranks(struct mpiq_finder *finder, const struct mpiq_rank_set *set)

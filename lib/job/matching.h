@@ -47,25 +47,10 @@ void mpiq_matching_deinit(struct mpiq_matching *matching);
 /* Whether a message fits a receive (or a probe) of its receiver: communicator, source and tag. */
 bool mpiq_fits(const struct mpiq_job_operation *receive, uint32_t comm, uint32_t sender, int32_t tag);
 
-static inline bool mpiq_is_send(const struct mpiq_job_operation *op)
-{
-    return op->kind <= MPIQ_OPERATION_RSEND;
-}
-
-static inline bool mpiq_is_partitioned(const struct mpiq_job_operation *op)
-{
-    return op->kind == MPIQ_OPERATION_PSEND || op->kind == MPIQ_OPERATION_PRECV;
-}
-
 /* Of the library's own messages those of collectives have negative tags; the others are of partitions. */
 static inline bool mpiq_is_of_collective(const struct mpiq_job_operation *op)
 {
     return op->internal && op->tag < 0;
-}
-
-static inline bool mpiq_is_receive(const struct mpiq_job_operation *op)
-{
-    return op->kind == MPIQ_OPERATION_RECEIVE || op->kind == MPIQ_OPERATION_PROBE;
 }
 
 #endif

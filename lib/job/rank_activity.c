@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "job/collective.h"
+#include "names/system_calls.h"
 
 /* A sleeper spends some microseconds on being stopped for its stack, and on going back to sleep. */
 enum { THREAD_FUNNELED = 1, THREAD_MULTIPLE = 3, COST_OF_A_LOOK_NS = 1000000 };
@@ -257,6 +258,18 @@ static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_r
     }
 }
 
+/* What kind of call a rank is in. */
+static void describe_call(const struct mpiq_job_state *job, struct mpiq_rank_diagnosis *ret)
+{
+    enum mpiq_blocking blocking = mpiq_blocking_call(ret->call);
+    enum mpiq_system_call in =
+        ret->thread == MPIQ_NONE ? MPIQ_CALL_NONE : job->threads[ret->thread].system_call;
+    ret->collective = blocking == MPIQ_BLOCKING_COLLECTIVE || blocking == MPIQ_BLOCKING_FINALIZE ||
+                      blocking == MPIQ_BLOCKING_INIT;
+    ret->asleep_on_file = in != MPIQ_CALL_NONE;
+    ret->asleep_for_lock = in == MPIQ_CALL_FCNTL || in == MPIQ_CALL_FLOCK;
+}
+
 /* Since when a rank is outside MPI. */
 static void set_last_call(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                           struct mpiq_rank_diagnosis *ret)
@@ -278,6 +291,7 @@ void mpiq_doing(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnos
         if (!rank)
             continue;
         rank_doing(job, rank, &diagnosis->ranks[process]);
+        describe_call(job, &diagnosis->ranks[process]);
         set_last_call(job, rank, &diagnosis->ranks[process]);
     }
 }

@@ -234,14 +234,21 @@ static void say_unread(struct mpiq_finder *finder, const struct tally *tally)
                   why ? ")" : ""));
 }
 
-/* "rank 3 is computing; 5 ranks have waited up to 2.0 s for it": of the first finding about such a rank. */
-static const char *who_is_waited_for(const struct mpiq_finder *finder)
+/* The first finding about a rank outside MPI that others wait for: it says what the verdict says.  MPIQ_NONE.
+ */
+static uint32_t who_is_waited_for(const struct mpiq_finder *finder)
 {
     for (size_t i = 0; i < finder->diagnosis->finding_count; i++) {
         if (finder->diagnosis->findings[i].kind == MPIQ_FINDING_RANK_ELSEWHERE)
-            return finder->diagnosis->findings[i].text;
+            return (uint32_t)i;
     }
-    return NULL;
+    return MPIQ_NONE;
+}
+
+static void say_waited_for(struct mpiq_finder *finder, enum mpiq_verdict verdict)
+{
+    finder->diagnosis->verdict = verdict;
+    finder->diagnosis->said_by = who_is_waited_for(finder);
 }
 
 static const char *library(const struct mpiq_finder *finder)
@@ -317,8 +324,8 @@ static void say_rest(struct mpiq_finder *finder, const struct tally *tally)
         say(finder, MPIQ_VERDICT_STALLED,
             tally->finished > 0 ? "nothing moves: all ranks that have not ended are stopped"
                                 : "nothing moves: all ranks are stopped");
-    else if (who_is_waited_for(finder))
-        say(finder, MPIQ_VERDICT_UNKNOWN, who_is_waited_for(finder));
+    else if (who_is_waited_for(finder) != MPIQ_NONE)
+        say_waited_for(finder, MPIQ_VERDICT_UNKNOWN);
     else
         say(finder, MPIQ_VERDICT_UNKNOWN,
             WORDS(finder->arena, "cannot tell whether the job hangs: all ranks%s are %s",
@@ -388,17 +395,17 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
         say(finder, MPIQ_VERDICT_UNKNOWN,
             WORDS(finder->arena, "cannot tell whether the ranks are stuck: %s",
                   what_is_unknown(finder, tally.read == all)));
-    } else if (all_wait(&tally) && !who_is_waited_for(finder)) {
+    } else if (all_wait(&tally) && who_is_waited_for(finder) == MPIQ_NONE) {
         say(finder, MPIQ_VERDICT_UNKNOWN,
             resting(&tally) > 0
                 ? "no rank moved between the looks, but none is proven to be stuck"
                 : "all ranks wait in MPI and none moved between the looks, but none is proven to be stuck");
+    } else if (tally.progress) {
+        say(finder, MPIQ_VERDICT_RUNNING, "the job makes progress");
+    } else if (who_is_waited_for(finder) != MPIQ_NONE) {
+        say_waited_for(finder, MPIQ_VERDICT_RUNNING);
     } else {
-        const char *who = tally.progress ? NULL : who_is_waited_for(finder);
-        say(finder, MPIQ_VERDICT_RUNNING,
-            who              ? who
-            : tally.progress ? "the job makes progress"
-                             : "no rank is proven to be stuck");
+        say(finder, MPIQ_VERDICT_RUNNING, "no rank is proven to be stuck");
     }
     mpiq_rank_set_deinit(&tally.unread);
     mpiq_rank_set_deinit(&tally.traced);

@@ -9,6 +9,7 @@
 #include "job/collective.h"
 #include "job/given.h"
 #include "job/rank_activity.h"
+#include "names/system_calls.h"
 
 /* Parts that are listed; a wait may have a hundred thousand. */
 enum { MOST_PARTS = 8 };
@@ -158,58 +159,6 @@ static void gather_window(struct mpiq_finder *finder, uint32_t thread, const str
     gather(gathering, part);
 }
 
-/* What a part says: "tag 99 from rank 63", "ranks 0 and 2 to enter it". */
-static const char *part_text(struct mpiq_finder *finder, const struct mpiq_job_rank *rank,
-                             const struct mpiq_wait_part *part)
-{
-    struct mpiq_arena *arena = finder->arena;
-    if (part->given) /* lib/report has the words */
-        return part->collective ? part->collective : "a message";
-    switch (part->kind) {
-    case MPIQ_PART_COLLECTIVE: {
-        struct mpiq_rank_set set = {.ranges = (struct mpiq_rank_range *)part->ranks.ranges,
-                                    .count = part->ranks.count,
-                                    .size = part->ranks.size};
-        const char *who = set.size > 0 ? mpiq_words_ranks(arena, &set) : "";
-        bool request = part->operation != MPIQ_NONE;
-        if (!request)
-            return set.size > 0 ? WORDS(arena, "%s to enter it", who) : "the other members";
-        const char *call = mpiq_words_call(arena, finder->job, part->collective, part->number, part->comm);
-        return set.size > 0 ? WORDS(arena, "%s to start %s", who, call)
-                            : WORDS(arena, "%s to complete", call);
-    }
-    case MPIQ_PART_WINDOW: {
-        const char *name = mpiq_job_string(finder->job, finder->job->windows[part->window].name);
-        return part->peer == MPIQ_NONE ? WORDS(arena, "window \"%s\"", name)
-                                       : WORDS(arena, "%s on window \"%s\"",
-                                               mpiq_words_rank(arena, finder->job, part->peer), name);
-    }
-    case MPIQ_PART_LAUNCHER:
-        return "a connection through the launcher";
-    case MPIQ_PART_LOCK:
-        return part->lock;
-    default:
-        return mpiq_words_operation(arena, finder->job, rank, part->operation);
-    }
-}
-
-static const char *text_of(struct mpiq_finder *finder, const struct mpiq_job_rank *rank,
-                           const struct mpiq_waits_for *waits)
-{
-    const char *first = part_text(finder, rank, &waits->parts[0]);
-    uint32_t total = waits->part_count + waits->more;
-    if (total == 1)
-        return first;
-    if (waits->parts[0].internal)
-        return WORDS(finder->arena, "its %" PRIu32 " messages inside the collective, the first: %s", total,
-                     first);
-    return WORDS(finder->arena, "%s%" PRIu32 " requests, the first: %s",
-                 waits->guessed ? "one of "
-                 : waits->all   ? ""
-                                : "any of ",
-                 total, first);
-}
-
 /* Requests of the wait that are complete.  The recorder does not know which of an MPI_Waitall's are: what the
    graph has no edge for may still be pending. */
 static uint32_t done_of(const struct mpiq_job_rank *rank, const struct mpiq_job_wait *wait,
@@ -275,6 +224,13 @@ static bool same_wait(const struct mpiq_waits_for *a, const struct mpiq_waits_fo
            x->ranks.ranges == y->ranks.ranges && !x->given && !y->given;
 }
 
+/* "shared.log"; NULL not known. */
+static const char *file_of(const struct mpiq_job_state *job, const struct mpiq_job_thread *thread)
+{
+    const char *path = mpiq_job_string(job, thread->file);
+    return path ? mpiq_job_base_name(path) : NULL;
+}
+
 /* What a thread waits for: `before`, which may be NULL, where that is the same. */
 static const struct mpiq_waits_for *thread_waits(struct mpiq_finder *finder, uint32_t thread,
                                                  const struct mpiq_waits_for *before)
@@ -292,16 +248,15 @@ static const struct mpiq_waits_for *thread_waits(struct mpiq_finder *finder, uin
     if (held)
         gather_wait(finder, thread, &gathering);
     else if (holder != MPIQ_NONE)
-        gather(&gathering,
-               (struct mpiq_wait_part){.kind = MPIQ_PART_LOCK,
-                                       .peer = holder,
-                                       .bytes = -1,
-                                       .comm = MPIQ_NONE,
-                                       .window = MPIQ_NONE,
-                                       .operation = MPIQ_NONE,
-                                       .started = MPIQ_NONE,
-                                       .lock = mpiq_words_lock(finder->arena, job, rank->process, row),
-                                       .ranks = mpiq_one_rank(finder, holder)});
+        gather(&gathering, (struct mpiq_wait_part){.kind = MPIQ_PART_LOCK,
+                                                   .peer = holder,
+                                                   .bytes = -1,
+                                                   .comm = MPIQ_NONE,
+                                                   .window = MPIQ_NONE,
+                                                   .operation = MPIQ_NONE,
+                                                   .started = MPIQ_NONE,
+                                                   .file = file_of(job, row),
+                                                   .ranks = mpiq_one_rank(finder, holder)});
     if (gathering.count == 0)
         gathering.count = mpiq_given_parts(finder, thread, gathering.parts);
     if (gathering.count == 0)
@@ -338,13 +293,39 @@ static const struct mpiq_waits_for *thread_waits(struct mpiq_finder *finder, uin
         }
         ret->ranks = mpiq_arena_ranks(finder, &all);
     }
-    ret->text = text_of(finder, rank, ret);
     return ret;
 }
 
 const struct mpiq_waits_for *mpiq_thread_waits(struct mpiq_finder *finder, uint32_t thread)
 {
     return thread_waits(finder, thread, NULL);
+}
+
+const struct mpiq_waits_for *mpiq_operation_waits(struct mpiq_finder *finder, uint32_t process,
+                                                  uint32_t operation)
+{
+    struct mpiq_waits_for *ret = mpiq_arena_alloc(finder->arena, sizeof *ret);
+    struct mpiq_wait_part *part = mpiq_arena_alloc(finder->arena, sizeof *part);
+    if (!ret || !part) {
+        finder->failed = true;
+        return NULL;
+    }
+    *part = part_of_operation(finder, mpiq_job_rank_of(finder->job, process), operation);
+    *ret = (struct mpiq_waits_for){.all = true, .parts = part, .part_count = 1, .ranks = part->ranks};
+    return ret;
+}
+
+void mpiq_finder_wait(struct mpiq_finder *finder, struct mpiq_step *step, uint32_t thread, uint32_t operation)
+{
+    const struct mpiq_job_state *job = finder->job;
+    const struct mpiq_job_thread *row = &job->threads[thread];
+    step->wait = mpiq_thread_waits(finder, thread);
+    bool lock = step->wait && step->wait->parts[0].kind == MPIQ_PART_LOCK;
+    bool inside = step->wait && step->wait->parts[0].kind == MPIQ_PART_COLLECTIVE &&
+                  step->wait->parts[0].operation == MPIQ_NONE;
+    if (operation != MPIQ_NONE && !lock && !inside)
+        step->wait = mpiq_operation_waits(finder, mpiq_thread_process(finder->graph, thread), operation);
+    step->call = lock ? mpiq_system_call_name(row->system_call) : mpiq_job_string(job, row->call);
 }
 
 void mpiq_find_waits(struct mpiq_finder *finder)
@@ -357,7 +338,6 @@ void mpiq_find_waits(struct mpiq_finder *finder)
             continue;
         const struct mpiq_waits_for *waits = thread_waits(finder, rank->thread, before);
         rank->waits_for = waits;
-        rank->what = waits ? waits->text : NULL;
         before = waits;
     }
 }

@@ -7,7 +7,7 @@
 #include "job/collective.h"
 #include "job/diagnose.h"
 #include "job/explain.h"
-#include "job/words.h"
+#include "job/waits.h"
 
 /* A way through the graph from a thread to where it ends. */
 struct way {
@@ -176,8 +176,9 @@ static void shorten(const struct mpiq_wait_graph *graph, struct way *way)
     way->count = count;
 }
 
-static bool add_steps(const struct mpiq_wait_graph *graph, const struct way *way, struct mpiq_chain *chain)
+static bool add_steps(struct mpiq_finder *finder, const struct way *way, struct mpiq_chain *chain)
 {
+    const struct mpiq_wait_graph *graph = finder->graph;
     enum { MOST_STEPS = 100 };
     for (uint32_t i = 0; i < way->count && chain->step_count < MOST_STEPS; i++) {
         const struct mpiq_node *node = &graph->nodes[way->nodes[i]];
@@ -193,7 +194,7 @@ static bool add_steps(const struct mpiq_wait_graph *graph, const struct way *way
         if (!step || !add_waits_for(graph, way, i, &step->waits_for))
             return false;
         step->process = process;
-        step->why = mpiq_words_wait(chain->arena, graph, node->subject, MPIQ_NONE);
+        mpiq_finder_wait(finder, step, node->subject, MPIQ_NONE);
         step->site = graph->job->threads[node->subject].site;
         step->since = graph->diagnosis->ranks[process].since;
     }
@@ -216,22 +217,6 @@ static uint32_t finding_of(const struct mpiq_job_state *job, const struct mpiq_d
     return MPIQ_NONE;
 }
 
-static const char *ending(const struct mpiq_wait_graph *graph, const struct mpiq_chain *chain,
-                          uint32_t process)
-{
-    struct mpiq_arena *arena = chain->arena;
-    if (chain->cycle) {
-        const char *rank = mpiq_words_rank(arena, graph->job, chain->steps[chain->cycle_step].process);
-        if (chain->cycle_step + 1 == chain->step_count)
-            return WORDS(arena, "%s waits for itself: it can never continue", rank);
-        return WORDS(arena,
-                     "here the circle closes: %s is already in it, and none of these ranks can ever continue",
-                     rank);
-    }
-    return WORDS(arena, "%s %s", mpiq_words_rank(arena, graph->job, process),
-                 mpiq_words_does(arena, graph, process, false));
-}
-
 static struct mpiq_error *make_chain(const struct mpiq_wait_graph *graph,
                                      const struct mpiq_diagnosis *diagnosis, uint32_t process,
                                      struct mpiq_chain *chain)
@@ -252,7 +237,11 @@ static struct mpiq_error *make_chain(const struct mpiq_wait_graph *graph,
         mpiq_explanation_deinit(&explanation);
         if (good)
             shorten(graph, &way);
-        if (!good || !add_steps(graph, &way, chain))
+        struct mpiq_finder finder = {.job = graph->job,
+                                     .graph = graph,
+                                     .diagnosis = (struct mpiq_diagnosis *)diagnosis, /* only read */
+                                     .arena = chain->arena};
+        if (!good || !add_steps(&finder, &way, chain) || finder.failed)
             return error;
     }
     for (uint32_t i = 0; i < way.count; i++) {
@@ -262,7 +251,7 @@ static struct mpiq_error *make_chain(const struct mpiq_wait_graph *graph,
     }
     chain->finding =
         finding_of(graph->job, diagnosis, chain->cycle ? chain->steps[chain->cycle_step].process : last);
-    chain->text = ending(graph, chain, last);
+    chain->end = last;
     mpiq_error_destroy(error);
     return NULL;
 }

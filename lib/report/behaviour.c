@@ -122,15 +122,12 @@ static uint32_t variant_of(struct collector *c, uint32_t kind, const char *text,
     return (uint32_t)c->variant_count++;
 }
 
-/* What a process waits for, or where a rank outside MPI is; valid until the next one. */
+/* What a process waits for, valid until the next one. */
 static const char *what_of(struct collector *c, uint32_t process, enum mpiq_wait_form form)
 {
     const struct mpiq_rank_diagnosis *rank = &c->page->diagnosis->ranks[process];
     c->scratch.length = 0;
-    if (rank->waits_for)
-        mpiq_put_wait(c->page->job, &c->scratch, rank->waits_for, rank->call, process, form);
-    else
-        mpiq_buffer_string(&c->scratch, rank->what);
+    mpiq_put_wait(c->page->job, &c->scratch, rank->waits_for, rank->call, process, form);
     return mpiq_buffer_text(&c->scratch);
 }
 

@@ -64,6 +64,15 @@ static void put_problems(struct mpiq_json *json, const struct mpiq_job_rank *ran
     mpiq_json_close(json, ']');
 }
 
+/* Where a rank outside MPI is, as the screens write it. */
+static void put_where(struct mpiq_json *json, uint32_t site)
+{
+    struct mpiq_buffer text _cleanup_(mpiq_buffer_deinit) = mpiq_buffer_part(json->text.out);
+    mpiq_put_site(json->page->job, &text, site);
+    if (text.length > 0)
+        mpiq_json_put_string(json, "where", mpiq_buffer_text(&text));
+}
+
 static void put_rank(struct mpiq_json *json, uint32_t process, bool whole)
 {
     const struct mpiq_job_state *job = json->page->job;
@@ -89,7 +98,7 @@ static void put_rank(struct mpiq_json *json, uint32_t process, bool whole)
     mpiq_json_put_string(json, "library_call", diagnosis->library_call);
     mpiq_json_put_waits_for(json, diagnosis->waits_for, diagnosis->call, process);
     if (!diagnosis->call)
-        mpiq_json_put_string(json, "where", diagnosis->what);
+        put_where(json, diagnosis->site);
     mpiq_json_put_seconds(json, "since", diagnosis->since);
     mpiq_json_put_last_call(json, &diagnosis->last);
     mpiq_json_put_site(json, diagnosis->site);

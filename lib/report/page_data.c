@@ -163,7 +163,7 @@ static void put_rows(struct data *d)
         mpiq_put_duration(&text, one->since);
         put_value(d, &text);
         if (one->call)
-            mpiq_buffer_string(&text, one->what);
+            mpiq_put_wait(d->page->job, &text, one->waits_for, one->call, process, MPIQ_WAIT_EXACT);
         put_value(d, &text);
         put_seconds(d, one->since);
         mpiq_text_close(&d->json, ']');

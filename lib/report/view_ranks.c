@@ -27,19 +27,10 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
     mpiq_columns_set(table, 4, cell);
     mpiq_put_duration(cell, diagnosis->since);
     mpiq_columns_set(table, 5, cell);
-    /* Of a rank outside MPI `what` is where it is, unless it waits for something there. */
-    const struct mpiq_waits_for *waits = diagnosis->waits_for;
-    bool locked = waits && waits->part_count > 0 && waits->parts[0].kind == MPIQ_PART_LOCK;
-    if (diagnosis->call || !diagnosis->what || locked)
-        mpiq_put_site(page->job, cell, diagnosis->site);
-    else
-        mpiq_buffer_string(cell, diagnosis->what);
+    mpiq_put_site(page->job, cell, diagnosis->site);
     mpiq_columns_set(table, 6, cell);
-    if (waits && waits->part_count > 0 && waits->parts[0].given)
-        mpiq_put_wait(page->job, cell, waits, diagnosis->call, process, MPIQ_WAIT_EXACT);
-    else if (diagnosis->call || locked)
-        mpiq_buffer_string(cell, diagnosis->what);
-    else
+    mpiq_put_wait(page->job, cell, diagnosis->waits_for, diagnosis->call, process, MPIQ_WAIT_EXACT);
+    if (!diagnosis->waits_for && !diagnosis->call)
         mpiq_put_last_call(cell, &diagnosis->last);
     mpiq_columns_set(table, 7, cell);
 }

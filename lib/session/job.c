@@ -15,6 +15,7 @@
 #include "session/one_job.h"
 #include "state/snapshot.h"
 #include "merge/merge.h"
+#include "words/sentences.h"
 
 const char *mpiq_error_message(const struct mpiq_error *error)
 {
@@ -115,6 +116,8 @@ struct mpiq_error *mpiq_job_decide(struct mpiq_job *job, const struct mpiq_diagn
         error = mpiq_check_one_job(&job->sources, job->state);
     if (!error)
         error = mpiq_diagnose(job->state, options, &job->diagnosis);
+    if (!error)
+        error = mpiq_write_sentences(job->state, job->diagnosis);
     return error;
 }
 

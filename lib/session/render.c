@@ -10,6 +10,7 @@
 #include "session/excerpt.h"
 #include "session/job.h"
 #include "session/stacks.h"
+#include "words/sentences.h"
 
 /* "its ranks are 0-3,w1:0": what somebody may ask for who asked for what is not there. */
 static struct mpiq_error *no_such_rank(const struct mpiq_job *job, const char *text)
@@ -76,6 +77,8 @@ struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view vi
         error = parse_ranks(job, options.rank ? options.rank : "", &past);
     if (!error && view == MPIQ_VIEW_WHY)
         error = mpiq_why(job->state, job->diagnosis, process, &chain);
+    if (!error && chain)
+        error = mpiq_write_chain(job->state, job->diagnosis, chain);
     struct mpiq_stack_tree *stacks = NULL;
     if (!error && view == MPIQ_VIEW_STACKS)
         error = mpiq_job_stacks(job, options.ranks ? &only : NULL, options.all_threads, &stacks);

@@ -24,6 +24,7 @@ struct mpiq_diagnosis *mpiq_diagnosis_create(uint32_t process_count, uint32_t op
     if (!diagnosis)
         return NULL;
     diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
+    diagnosis->said_by = MPIQ_NONE;
     diagnosis->arena = mpiq_arena_create();
     diagnosis->ranks = calloc(process_count ? process_count : 1, sizeof *diagnosis->ranks);
     diagnosis->rank_count = process_count;
@@ -58,6 +59,7 @@ static void finding_deinit(struct mpiq_finding *finding)
     mpiq_rank_set_deinit(&finding->missing);
     mpiq_rank_set_deinit(&finding->others);
     mpiq_rank_set_deinit(&finding->suspects);
+    mpiq_rank_set_deinit(&finding->beyond);
     for (size_t i = 0; i < finding->site_count; i++)
         mpiq_rank_set_deinit(&finding->sites[i].ranks);
     free(finding->sites);
@@ -194,6 +196,10 @@ struct mpiq_finding *mpiq_diagnosis_add_finding(struct mpiq_diagnosis *diagnosis
         finding->made = MPIQ_NONE;
         finding->window = MPIQ_NONE;
         finding->consequence_of = MPIQ_NONE;
+        finding->received_before = MPIQ_NONE;
+        finding->bytes = -1;
+        finding->thread = MPIQ_NONE;
+        finding->wait = MPIQ_NONE;
         finding->text = "";
     }
     return finding;
@@ -255,6 +261,7 @@ struct mpiq_evidence *mpiq_finding_add_evidence(struct mpiq_finding *finding)
         evidence->site = MPIQ_NONE;
         evidence->started = MPIQ_NONE;
         evidence->since = -1;
+        evidence->owner = MPIQ_NONE;
     }
     return evidence;
 }

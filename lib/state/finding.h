@@ -2,7 +2,8 @@
 /*
  * finding - the diagnosis of a job: a verdict, findings, what each rank does, and why it waits.
  *
- * Plain data that lib/job fills and lib/report renders without deciding anything.  It refers to the job
+ * Plain data that lib/job fills, lib/words puts into sentences (the fields said to be its own) and lib/report
+ * renders without deciding anything.  It refers to the job
  * state (communicators, operations, sites) by index.  Kinds and words are fixed by the design.  The
  * diagnosis owns everything in it, and mpiq_diagnosis_destroy frees it.
  */
@@ -134,7 +135,7 @@ struct mpiq_wait_part {
     uint32_t operation;      /* in operations: the one that says it; MPIQ_NONE */
     uint32_t started;        /* in sites: where the request or collective was started; MPIQ_NONE */
     struct mpiq_ranks ranks; /* who could end this part: the peer, the members that have not come */
-    const char *lock;        /* LOCK: "the lock on shared.log that rank 0 holds"; NULL */
+    const char *file;        /* LOCK: the file that `peer` has locked, "shared.log"; NULL not known */
     const struct mpiq_given_wait *given; /* told by the caller's code alone, a hint: more about it; NULL */
 };
 
@@ -159,7 +160,6 @@ struct mpiq_waits_for {
     uint32_t more;           /* parts beyond those listed */
     uint32_t done;           /* requests of the same wait that are complete */
     struct mpiq_ranks ranks; /* who could end it, all parts together */
-    const char *text;        /* "tag 99 from rank 63", "ranks 0 and 2 to enter it" */
 };
 
 /* What the peers of a class of ranks have in common. */
@@ -181,6 +181,16 @@ struct mpiq_last_call {
     double ago;       /* seconds since it ended, of the one that is outside longest */
 };
 
+/* What else there is to say of the ranks of a line of evidence. */
+enum mpiq_remark {
+    MPIQ_REMARK_NONE,
+    MPIQ_REMARK_UNRECEIVED,   /* what lies there: the finding's first near miss */
+    MPIQ_REMARK_RECEIVED,     /* where the message before was taken: the finding's received_before */
+    MPIQ_REMARK_SCRIPT_ENDED, /* an interpreter brings the rank to its end */
+    MPIQ_REMARK_THREAD,       /* another thread of the rank than the one in MPI, and who has its lock */
+    MPIQ_REMARK_END           /* of a job that has ended: how this rank did */
+};
+
 /* One line of evidence: these ranks are in that call at that place, since then, for that. */
 struct mpiq_evidence {
     struct mpiq_rank_set ranks;
@@ -190,9 +200,12 @@ struct mpiq_evidence {
     uint32_t started; /* in sites: where what they wait for was started, if elsewhere; MPIQ_NONE */
     double since;     /* seconds; -1 not known */
     const struct mpiq_waits_for *wait; /* NULL: for nothing, or not known */
-    const char *note;                  /* what else there is to say of them: "has moved on; an unreceived
-                                          message from rank 0 has tag 41 (4 bytes)"; NULL */
     struct mpiq_last_call last;        /* of ranks outside MPI */
+    enum mpiq_remark remark;
+    uint32_t owner;   /* THREAD: in threads, who has the lock that it waits for; MPIQ_NONE */
+    bool finalizes;   /* they are in MPI_Finalize */
+    const char *note; /* the remark, in lib/words' words: "an unreceived message from rank 0 has tag 41 (4
+                         bytes)"; NULL */
     /* Private to lib/job: the first of them, and what its peers have in common. */
     uint32_t process;
     uint32_t thread;
@@ -229,9 +242,11 @@ struct mpiq_finding_value {
 struct mpiq_step {
     uint32_t process; /* who waits */
     struct mpiq_rank_set waits_for;
-    const char *why; /* "MPI_Recv from rank 2, tag 7" */
-    uint32_t site;   /* in the job's sites; MPIQ_NONE */
-    double since;    /* seconds; -1 not known */
+    const char *call;                  /* "MPI_Recv"; of a rank that waits for a file's lock "fcntl"; NULL */
+    const struct mpiq_waits_for *wait; /* what for; NULL: not known */
+    uint32_t site;                     /* in the job's sites; MPIQ_NONE */
+    double since;                      /* seconds; -1 not known */
+    const char *why;                   /* lib/words: "MPI_Recv for tag 7 from rank 2" */
 };
 
 /* A message (or a receive) that would have done but for one thing. */
@@ -239,6 +254,9 @@ struct mpiq_step {
 #define MPIQ_MISS_SOURCE 2u
 #define MPIQ_MISS_COMMUNICATOR 4u
 #define MPIQ_MISS_DESTINATION 8u /* it went to another rank */
+
+/* No more near misses of one finding than these: there may be more. */
+enum { MPIQ_MOST_NEAR_MISSES = 8 };
 
 struct mpiq_near_miss {
     uint32_t differs;   /* one of MPIQ_MISS_; the word is mpiq_miss_word's */
@@ -300,7 +318,20 @@ struct mpiq_finding {
     struct mpiq_evidence *evidence; /* one for each class of ranks, the waiting ones first */
     size_t evidence_count;
     const struct mpiq_ending *ending; /* of a RANK_GONE whose end is known; NULL */
-    const char *text;                 /* one plain sentence (a few clauses), without a full stop at the end */
+    struct mpiq_rank_set beyond;      /* of a consequence: its ranks that the cause does not name */
+    uint32_t received_before;         /* in past_calls: the receive that took the message before; MPIQ_NONE */
+    const struct mpiq_waits_for *peer_polls; /* POLLING_UNMATCHED: what the one peer of all polls for itself
+                                                (no parts: not known); NULL: it does not */
+    bool peer_finalizes; /* of messages: the peer of all is in MPI_Finalize; of a WINDOW_WAIT: the missing
+                            are there, and have not freed the window */
+    uint32_t wait;       /* WINDOW_WAIT: in waits, the first one's; MPIQ_NONE */
+    uint8_t lock_type;   /* WINDOW_WAIT for a lock: enum mpiq_lock_type, what the missing hold */
+    int64_t bytes;       /* TRUNCATION: of the message */
+    mpiq_string_id file; /* FILE_LOCK: which; 0 not known */
+    uint32_t thread;     /* RANK_ELSEWHERE: a thread beside the one in MPI, in threads; MPIQ_NONE */
+    uint64_t waiters;    /* ranks that wait for these, of RANK_GONE, RANK_STOPPED, RANK_ELSEWHERE */
+    uint64_t count;      /* requests of a REQUEST_LEAK, the most messages of an UNEXPECTED_BACKLOG */
+    const char *text;    /* lib/words: a plain sentence (a few clauses), without a full stop at the end */
 };
 
 /* What one process does, as a report shows it.  Its queues are in the job state. */
@@ -315,8 +346,9 @@ struct mpiq_rank_diagnosis {
     uint32_t site;            /* in sites; MPIQ_NONE */
     uint32_t comm;            /* of the call; MPIQ_NONE */
     int64_t number;           /* of the collective call; 0 */
-    const char *what;         /* what it waits for, "tag 99 from rank 63"; where a rank outside MPI is;
-                                 NULL */
+    bool collective;          /* it is a call of all members, MPI_Init and MPI_Finalize among them */
+    bool asleep_on_file;      /* in a system call about its thread's file: a read, a lock */
+    bool asleep_for_lock;     /* in one that waits for a lock on that file */
     const struct mpiq_waits_for *waits_for; /* NULL: for nothing, or not known */
     struct mpiq_last_call last;             /* of a rank outside MPI */
 };
@@ -332,6 +364,7 @@ struct mpiq_diagnosis {
     bool by_stacks; /* unknown because nothing but stacks, and what calls were given, was read */
     enum mpiq_verdict verdict;
     const char *text;              /* the verdict in one sentence: "64 ranks can never go on" */
+    uint32_t said_by;              /* in findings: the one whose sentence is the verdict's; MPIQ_NONE */
     struct mpiq_finding *findings; /* most important first */
     size_t finding_count;
     struct mpiq_rank_diagnosis *ranks; /* one for each process of the job */
@@ -353,7 +386,8 @@ struct mpiq_chain {
     bool cycle;        /* the last step waits for a process that an earlier step has */
     size_t cycle_step; /* that step, if cycle */
     uint32_t finding;  /* the finding at its end; MPIQ_NONE: none */
-    const char *text;  /* how it ends, a sentence: "rank 5 is asleep in read() at io.c:12" */
+    uint32_t end;      /* the process that it ends at */
+    const char *text;  /* lib/words: how it ends, "rank 5 is asleep in read() at io.c:12" */
     struct mpiq_arena *arena;
 };
 

@@ -530,6 +530,21 @@ static inline bool mpiq_is_traced(const struct mpiq_job_state *job, uint32_t pro
     return rank && rank->traced;
 }
 
+static inline bool mpiq_is_send(const struct mpiq_job_operation *op)
+{
+    return op->kind <= MPIQ_OPERATION_RSEND;
+}
+
+static inline bool mpiq_is_partitioned(const struct mpiq_job_operation *op)
+{
+    return op->kind == MPIQ_OPERATION_PSEND || op->kind == MPIQ_OPERATION_PRECV;
+}
+
+static inline bool mpiq_is_receive(const struct mpiq_job_operation *op)
+{
+    return op->kind == MPIQ_OPERATION_RECEIVE || op->kind == MPIQ_OPERATION_PROBE;
+}
+
 /* What an operation has from matched on, or as a partitioned one; never NULL. */
 extern const struct mpiq_job_operation_more mpiq_job_no_more;
 static inline const struct mpiq_job_operation_more *mpiq_job_more(const struct mpiq_job_state *job,

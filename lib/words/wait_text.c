@@ -240,17 +240,19 @@ static bool is_call(const struct teller *t, const char *name)
 
 static void put_collective(const struct teller *t, const struct mpiq_wait_part *part)
 {
-    if (part->ranks.size > 0) {
+    bool request = part->operation != MPIQ_NONE && part->collective;
+    if (part->ranks.size > 0)
         mpiq_put_ranks_named(t->out, &part->ranks);
-    } else {
-        mpiq_buffer_string(t->out, part->operation != MPIQ_NONE && part->collective ? part->collective
-                                                                                    : "the other members");
-        return;
+    else if (!request)
+        mpiq_buffer_string(t->out, "the other members");
+    if (request) {
+        mpiq_buffer_printf(t->out, "%s%s", part->ranks.size > 0 ? " to start " : "", part->collective);
+        put_communicator(t, part->comm);
+        mpiq_buffer_string(t->out, part->ranks.size > 0 ? "" : " to complete");
+    } else if (part->ranks.size > 0) {
+        mpiq_buffer_printf(t->out, " to enter %s",
+                           is_call(t, part->collective) || !part->collective ? "it" : part->collective);
     }
-    if (is_call(t, part->collective) || !part->collective)
-        mpiq_buffer_string(t->out, " to enter it");
-    else
-        mpiq_buffer_printf(t->out, " to enter %s", part->collective);
 }
 
 /* What the other side of a window has to call. */
@@ -301,6 +303,17 @@ static void put_window(const struct teller *t, const struct mpiq_wait_part *part
     }
 }
 
+/* "the lock on shared.log that rank 0 holds". */
+static void put_lock(const struct teller *t, const struct mpiq_wait_part *part)
+{
+    mpiq_buffer_string(t->out, "the lock");
+    if (part->file && *part->file)
+        mpiq_buffer_printf(t->out, " on %s", part->file);
+    mpiq_buffer_string(t->out, " that rank ");
+    mpiq_put_process(t->job, t->out, part->peer);
+    mpiq_buffer_string(t->out, " holds");
+}
+
 static void put_part(const struct teller *t, const struct mpiq_wait_part *part)
 {
     if (part->given && part->kind == MPIQ_PART_COLLECTIVE) {
@@ -330,7 +343,7 @@ static void put_part(const struct teller *t, const struct mpiq_wait_part *part)
         mpiq_buffer_string(t->out, "the launcher");
         break;
     case MPIQ_PART_LOCK:
-        mpiq_buffer_string(t->out, part->lock);
+        put_lock(t, part);
         break;
     case MPIQ_PART_REQUEST:
         mpiq_buffer_string(t->out, "a request of unknown kind");
@@ -378,12 +391,8 @@ void mpiq_put_wait(const struct mpiq_job_state *job, struct mpiq_buffer *buffer,
                    enum mpiq_wait_form form)
 {
     struct teller t = {.job = job, .out = buffer, .call = call, .process = process, .form = form};
-    if (!wait)
+    if (!wait || wait->part_count == 0)
         return;
-    if (wait->part_count == 0) {
-        mpiq_buffer_string(buffer, wait->text);
-        return;
-    }
     if (is_inside(wait) && wait->part_count > 1 && wait->ranks.size > 0) {
         mpiq_put_ranks_named(buffer, &wait->ranks);
         mpiq_buffer_printf(buffer, ", inside %s", call_name(&t));

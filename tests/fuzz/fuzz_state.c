@@ -20,6 +20,7 @@
 #include "merge/merge.h"
 #include "state/rank_state.h"
 #include "state/snapshot.h"
+#include "words/sentences.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -94,6 +95,8 @@ static void try_job(const char *text, size_t size)
         error = mpiq_job_state_finish(job);
     if (job && !error)
         error = mpiq_diagnose(job, NULL, &diagnosis);
+    if (job && !error)
+        error = mpiq_write_sentences(job, diagnosis);
     mpiq_error_destroy(error);
     mpiq_diagnosis_destroy(diagnosis);
     mpiq_job_state_destroy(job);

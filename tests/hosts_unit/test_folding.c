@@ -14,6 +14,7 @@
 #include "state/state_lines.h"
 #include "suite.h"
 #include "merge/merge.h"
+#include "words/sentences.h"
 
 enum { RANKS = 64, STATES_MOST = 2 * RANKS };
 
@@ -126,6 +127,7 @@ static char *report(struct mpiq_job_state *job, enum mpiq_view view, enum mpiq_f
     const struct mpiq_report_options options = {.format = format, .all = true};
     char *text = NULL;
     good(mpiq_diagnose(job, NULL, &diagnosis));
+    good(mpiq_write_sentences(job, diagnosis));
     good(mpiq_report_render(job, diagnosis, view, NULL, &options, &text));
     mpiq_diagnosis_destroy(diagnosis);
     return text;

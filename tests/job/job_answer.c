@@ -7,6 +7,7 @@
 #include "job_builder.h"
 #include "made_state.h"
 #include "merge/merge.h"
+#include "words/sentences.h"
 
 /* Jobs of more are about size alone. */
 enum { MOST_MADE_RANKS = 32 };
@@ -58,6 +59,7 @@ struct mpiq_diagnosis *job_diagnose(struct job_builder *job, struct mpiq_job_sta
     fail(mpiq_job_state_finish(*ret));
     struct mpiq_diagnosis *diagnosis = NULL;
     fail(mpiq_diagnose(*ret, &job->options, &diagnosis));
+    fail(mpiq_write_sentences(*ret, diagnosis));
     job_check_texts(diagnosis);
     return diagnosis;
 }

@@ -13,6 +13,7 @@
 #include "report/report.h"
 #include "merge/merge.h"
 #include "suite.h"
+#include "words/sentences.h"
 
 static char **files;
 
@@ -64,6 +65,8 @@ static char *answer(const char *text)
         error = mpiq_job_state_finish(job);
     if (job && !error)
         error = mpiq_diagnose(job, NULL, &diagnosis);
+    if (job && !error)
+        error = mpiq_write_sentences(job, diagnosis);
     if (job && !error)
         error = mpiq_report_render(job, diagnosis, MPIQ_VIEW_REPORT, NULL, &options, &json);
     if (error && error->code != MPIQ_ERROR_NO_MEMORY) {

@@ -16,6 +16,7 @@
 #include "simulator.h"
 #include "suite.h"
 #include "merge/merge.h"
+#include "words/sentences.h"
 
 static uint64_t cases = 10000;
 static uint64_t first_seed = 1;
@@ -107,6 +108,7 @@ static struct said look_twice(int pause, bool at_rest)
     mpiq_error_destroy(mpiq_job_state_finish(said.job));
     struct mpiq_diagnose_options options = {.stall_after = STALL_AFTER};
     mpiq_error_destroy(mpiq_diagnose(said.job, &options, &said.diagnosis));
+    mpiq_error_destroy(mpiq_write_sentences(said.job, said.diagnosis));
     find_stuck(&said);
     job_check_texts(said.diagnosis);
     return said;

@@ -9,6 +9,7 @@
 #include "job/diagnose.h"
 #include "recording.h"
 #include "report/report.h"
+#include "words/sentences.h"
 
 struct answered {
     const struct mpiq_job_state *job;
@@ -19,6 +20,7 @@ static struct answered diagnose(const struct mpiq_job_state *job)
 {
     struct answered answered = {.job = job};
     expect_no_error(mpiq_diagnose(job, NULL, &answered.diagnosis), "the diagnosis");
+    expect_no_error(mpiq_write_sentences(job, answered.diagnosis), "the sentences");
     return answered;
 }
 
@@ -118,6 +120,7 @@ static void add_why(struct mpiq_buffer *ret, const struct answered *answered)
     struct mpiq_chain *chain = NULL;
     uint32_t process = mpiq_job_process(answered->job, range.world, range.first);
     expect_no_error(mpiq_why(answered->job, answered->diagnosis, process, &chain), "why");
+    expect_no_error(mpiq_write_chain(answered->job, answered->diagnosis, chain), "the chain");
     char *text _cleanup_free_ = render(answered, MPIQ_VIEW_WHY, MPIQ_FORMAT_TEXT, chain);
     const char *own = without_headline(text);
     const char *end = strstr(own, "\n\n");

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a rank does, and the sentences about ranks outside MPI. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "words/say_private.h"
+
+/* Where somebody is who does not wait in MPI: "computing at step.c:12 (advance)", "asleep in nanosleep() at
+   io.c:5". */
+static const char *at_place(struct mpiq_speaker *s, const char *word, uint32_t site, uint32_t innermost)
+{
+    const struct mpiq_job_state *job = s->job;
+    const char *place = mpiq_words_place(s->arena, job, site);
+    const char *inner = "";
+    const char *function =
+        innermost == MPIQ_NONE ? NULL : mpiq_job_string(job, job->sites[innermost].function);
+    if (function && innermost != site)
+        inner = WORDS(s->arena, " in %s()", function);
+    function = site == MPIQ_NONE ? NULL : mpiq_job_string(job, job->sites[site].function);
+    bool named = function && job->sites[site].file && job->sites[site].line > 0;
+    return WORDS(s->arena, "%s%s%s%s%s%s%s", word, inner, place[0] ? " at " : "", place, named ? " (" : "",
+                 named ? function : "", named ? ")" : "");
+}
+
+/* On which file a thread sleeps: ", for the lock on shared.log that rank 0 holds", ", on data.fifo". */
+static const char *on_file(struct mpiq_speaker *s, uint32_t process, const struct mpiq_rank_diagnosis *rank)
+{
+    const struct mpiq_job_thread *thread = &s->job->threads[rank->thread];
+    const char *path = mpiq_job_string(s->job, thread->file);
+    const char *file = path ? mpiq_job_base_name(path) : NULL;
+    const struct mpiq_waits_for *wait = rank->waits_for;
+    if (!file || !*file || !rank->asleep_on_file)
+        return "";
+    if (!rank->asleep_for_lock)
+        return WORDS(s->arena, ", on %s", file);
+    if (wait && wait->part_count > 0 && wait->parts[0].kind == MPIQ_PART_LOCK)
+        return WORDS(s->arena, ", for %s", mpiq_say_wait(s, wait, NULL, process));
+    if (thread->lock_holder == 0)
+        return WORDS(s->arena, ", for a lock on %s", file);
+    return WORDS(s->arena, ", for the lock on %s that process %" PRId32 " holds", file, thread->lock_holder);
+}
+
+static const char *outside(struct mpiq_speaker *s, const struct mpiq_rank_diagnosis *rank, const char *word)
+{
+    bool asleep = rank->thread != MPIQ_NONE && rank->doing == MPIQ_DOING_ASLEEP;
+    const char *in = rank->library_call;
+    if (!in && asleep)
+        in = mpiq_job_string(s->job, s->job->threads[rank->thread].blocks_in);
+    if (in && asleep)
+        return at_place(s, WORDS(s->arena, "%s in %s()", word, in), rank->site, MPIQ_NONE);
+    return at_place(s, word, rank->site, asleep ? s->job->threads[rank->thread].innermost : MPIQ_NONE);
+}
+
+/* "is asleep in futex() at pool.c:12 (worker)", of a thread. */
+static const char *sleeps(struct mpiq_speaker *s, uint32_t thread)
+{
+    const struct mpiq_job_thread *row = &s->job->threads[thread];
+    uint32_t site = row->site != MPIQ_NONE ? row->site : row->innermost;
+    if (row->interpreter && row->owner)
+        return at_place(s, "waits for Python's interpreter lock", row->site, MPIQ_NONE);
+    if (row->blocks_in)
+        return at_place(s, WORDS(s->arena, "is asleep in %s()", mpiq_job_string(s->job, row->blocks_in)),
+                        site, MPIQ_NONE);
+    return at_place(s, "is asleep", site, row->innermost);
+}
+
+static const char *waiting(struct mpiq_speaker *s, uint32_t process, bool plural)
+{
+    struct mpiq_arena *arena = s->arena;
+    const struct mpiq_rank_diagnosis *rank = &s->diagnosis->ranks[process];
+    const char *place = mpiq_words_place(arena, s->job, rank->site);
+    const char *duration = mpiq_words_duration(arena, rank->since);
+    if (rank->collective)
+        return WORDS(arena, "%s in %s%s%s%s%s",
+                     duration[0] ? plural ? "have been" : "has been"
+                     : plural    ? "are"
+                                 : "is",
+                     mpiq_words_call(arena, s->job, rank->call, rank->number, rank->comm),
+                     place[0] ? " at " : "", place, duration[0] ? " for " : "", duration);
+    const struct mpiq_waits_for *wait = rank->waits_for;
+    bool hint = wait && wait->part_count > 0 && wait->parts[0].given; /* the lines of evidence say it */
+    const char *for_what = hint ? "" : mpiq_say_wait(s, wait, rank->call, process);
+    const char *in = !for_what[0] && rank->call ? WORDS(arena, " in %s", rank->call) : "";
+    const char *verb = duration[0] ? WORDS(arena, "%s waited %s", plural ? "have" : "has", duration)
+                                   : WORDS(arena, "%s waiting", plural ? "are" : "is");
+    return WORDS(arena, "%s%s%s%s%s%s", verb, in, place[0] ? " at " : "", place, for_what[0] ? " for " : "",
+                 for_what);
+}
+
+const char *mpiq_say_does(struct mpiq_speaker *s, uint32_t process, bool plural)
+{
+    struct mpiq_arena *arena = s->arena;
+    const struct mpiq_rank_diagnosis *rank = &s->diagnosis->ranks[process];
+    const char *is = plural ? "are" : "is";
+    switch (rank->doing) {
+    case MPIQ_DOING_UNREADABLE:
+        return "could not be read";
+    case MPIQ_DOING_BLOCKED:
+        return waiting(s, process, plural);
+    case MPIQ_DOING_POLLING:
+        return outside(s, rank,
+                       rank->call ? WORDS(arena, "%s in %s", is, rank->call) : WORDS(arena, "%s in MPI", is));
+    case MPIQ_DOING_COMPUTING:
+        return outside(s, rank, WORDS(arena, "%s computing", is));
+    case MPIQ_DOING_CALLING:
+        return at_place(s, WORDS(arena, "%s in %s()", is, rank->library_call), rank->site, MPIQ_NONE);
+    case MPIQ_DOING_ASLEEP:
+        return WORDS(arena, "%s%s", outside(s, rank, WORDS(arena, "%s asleep", is)),
+                     rank->thread == MPIQ_NONE ? "" : on_file(s, process, rank));
+    case MPIQ_DOING_STOPPED:
+        return outside(
+            s, rank,
+            WORDS(arena, mpiq_is_traced(s->job, process) ? "%s held by a debugger" : "%s stopped", is));
+    case MPIQ_DOING_GONE:
+        return plural ? "have ended" : "has ended";
+    }
+    return "";
+}
+
+static uint32_t first_of(const struct mpiq_speaker *s, const struct mpiq_rank_set *set)
+{
+    return mpiq_job_process(s->job, set->ranges[0].world, set->ranges[0].first);
+}
+
+const char *mpiq_say_behaviour(struct mpiq_speaker *s, const struct mpiq_finding *finding)
+{
+    struct mpiq_arena *arena = s->arena;
+    bool plural = mpiq_is_plural(&finding->ranks), several = finding->waiters > 1;
+    const char *who = mpiq_words_ranks(arena, &finding->ranks);
+    const char *duration = mpiq_words_duration(arena, finding->since);
+    const char *text =
+        finding->thread == MPIQ_NONE
+            ? WORDS(arena, "%s %s", who, mpiq_say_does(s, first_of(s, &finding->ranks), plural))
+            : WORDS(arena, "a thread of %s%s %s", plural ? "each of " : "", who, sleeps(s, finding->thread));
+    if (finding->waiters == 0)
+        return text;
+    return WORDS(arena, "%s; %" PRIu64 " %s%s%s for %s", text, finding->waiters,
+                 several       ? (duration[0] ? "ranks have waited " : "ranks wait")
+                 : duration[0] ? "rank has waited "
+                               : "rank waits",
+                 several && duration[0] ? "up to " : "", duration, plural ? "them" : "it");
+}
+
+const char *mpiq_say_lock(struct mpiq_speaker *s, const struct mpiq_finding *finding)
+{
+    const char *path = mpiq_job_string(s->job, finding->file);
+    return WORDS(s->arena, "%s holds the lock on %s and %s; %s %s for that lock",
+                 mpiq_words_ranks(s->arena, &finding->missing), path ? mpiq_job_base_name(path) : "a file",
+                 mpiq_say_does(s, first_of(s, &finding->missing), false),
+                 mpiq_words_ranks(s->arena, &finding->ranks),
+                 mpiq_is_plural(&finding->ranks) ? "wait" : "waits");
+}

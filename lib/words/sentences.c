@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "words/sentences.h"
+
+#include <ctype.h>
+
+#include "base/memory.h"
+#include "words/say_private.h"
+
+/* "ranks 1-2 wait in MPI_Barrier at exchange.c:12 for rank 0": those whom the cause does not name. */
+static const char *consequence(struct mpiq_speaker *s, const struct mpiq_finding *finding)
+{
+    struct mpiq_arena *arena = s->arena;
+    const struct mpiq_rank_set *ranks = finding->beyond.size > 0 ? &finding->beyond : &finding->ranks;
+    const struct mpiq_evidence *evidence = finding->evidence_count > 0 ? &finding->evidence[0] : NULL;
+    for (size_t i = 0; i < finding->evidence_count; i++) {
+        if (mpiq_rank_set_overlaps(&finding->evidence[i].ranks, ranks)) {
+            evidence = &finding->evidence[i];
+            break;
+        }
+    }
+    bool one_place = evidence && mpiq_rank_set_includes(&evidence->ranks, ranks);
+    const char *place = one_place ? mpiq_words_place(arena, s->job, evidence->site) : "";
+    const char *call = evidence && evidence->call ? evidence->call : finding->collective;
+    const char *what = "";
+    uint32_t process = mpiq_job_process(s->job, ranks->ranges[0].world, ranks->ranges[0].first);
+    if (finding->missing.size > 0)
+        what = mpiq_words_ranks(arena, &finding->missing);
+    else if (evidence && evidence->wait)
+        what = mpiq_say_wait(s, ranks->size > 1 ? evidence->wait : s->diagnosis->ranks[process].waits_for,
+                             call, process);
+    return WORDS(arena, "%s %s%s%s%s%s%s%s", mpiq_words_ranks(arena, ranks),
+                 mpiq_is_plural(ranks) ? "wait" : "waits", call ? " in " : "", call ? call : "",
+                 place[0] ? " at " : "", place, what[0] ? " for " : "", what);
+}
+
+static const char *sentence(struct mpiq_speaker *s, const struct mpiq_finding *finding)
+{
+    switch (finding->kind) {
+    case MPIQ_FINDING_COLLECTIVE_INCOMPLETE:
+        return finding->text[0] ? finding->text : mpiq_say_incomplete(s, finding);
+    case MPIQ_FINDING_RECEIVE_UNMATCHED:
+    case MPIQ_FINDING_SEND_UNMATCHED:
+        return mpiq_say_message(s, finding);
+    case MPIQ_FINDING_WAIT_CYCLE:
+        return mpiq_say_circle(s, finding);
+    case MPIQ_FINDING_COLLECTIVE_OVERLAP:
+        return mpiq_say_overlap(s, finding);
+    case MPIQ_FINDING_TRUNCATION:
+        return mpiq_say_truncation(s, finding);
+    case MPIQ_FINDING_RANK_STOPPED:
+    case MPIQ_FINDING_RANK_ELSEWHERE:
+        return mpiq_say_behaviour(s, finding);
+    case MPIQ_FINDING_RANK_GONE:
+        return finding->ending ? finding->text : mpiq_say_behaviour(s, finding);
+    case MPIQ_FINDING_REQUEST_LEAK:
+        return finding->text[0] ? finding->text : mpiq_say_leak(s, finding);
+    case MPIQ_FINDING_UNEXPECTED_BACKLOG:
+        return mpiq_say_backlog(s, finding);
+    case MPIQ_FINDING_FILE_LOCK:
+        return mpiq_say_lock(s, finding);
+    case MPIQ_FINDING_POLLING_UNMATCHED:
+        return mpiq_say_polling(s, finding);
+    case MPIQ_FINDING_STACKS_DIFFER:
+        return mpiq_say_stacks(s, finding);
+    case MPIQ_FINDING_WINDOW_WAIT:
+        return mpiq_say_window(s, finding);
+    case MPIQ_FINDING_COLLECTIVE_MISMATCH:
+    case MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH:
+    case MPIQ_FINDING_MESSAGE_LOST:
+    case MPIQ_FINDING_TYPE_MISMATCH:
+    case MPIQ_FINDING_NOT_FREED:
+        break;
+    }
+    return finding->text;
+}
+
+/* Whether a finding tells of a wait, and so may follow from another one. */
+static bool is_of_waits(const struct mpiq_finding *finding)
+{
+    switch (finding->kind) {
+    case MPIQ_FINDING_COLLECTIVE_INCOMPLETE:
+    case MPIQ_FINDING_RECEIVE_UNMATCHED:
+    case MPIQ_FINDING_SEND_UNMATCHED:
+    case MPIQ_FINDING_WAIT_CYCLE:
+    case MPIQ_FINDING_WINDOW_WAIT:
+    case MPIQ_FINDING_FILE_LOCK:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Of a bug that is proven, the sentence begins with a capital. */
+static const char *capital(struct mpiq_arena *arena, const char *text)
+{
+    return islower((unsigned char)text[0]) ? WORDS(arena, "%c%s", toupper((unsigned char)text[0]), text + 1)
+                                           : text;
+}
+
+/* "MPI_Bcast #6", "MPI_Recv for tag 99 from rank 63", "fcntl for the lock on shared.log that rank 0 holds".
+ */
+static const char *step_words(struct mpiq_speaker *s, const struct mpiq_step *step)
+{
+    const struct mpiq_wait_part *part = step->wait && step->wait->part_count > 0 ? step->wait->parts : NULL;
+    const char *call = step->call ? step->call : "MPI";
+    if (part && part->kind == MPIQ_PART_COLLECTIVE && part->operation == MPIQ_NONE)
+        return mpiq_words_call(s->arena, s->job, part->collective, part->number, part->comm);
+    if (part && part->internal) /* whose message of the call it is */
+        return part->ranks.size > 0
+                   ? WORDS(s->arena, "%s for %s", call, mpiq_words_rank(s->arena, s->job, part->peer))
+                   : call;
+    if (part && part->kind == MPIQ_PART_WINDOW && part->ranks.size == 0)
+        return call;
+    const char *what = mpiq_say_wait(s, step->wait, step->call, step->process);
+    return what[0] ? WORDS(s->arena, "%s for %s", call, what) : call;
+}
+
+static void write_steps(struct mpiq_speaker *s, struct mpiq_step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        steps[i].why = step_words(s, &steps[i]);
+}
+
+static struct mpiq_error *result(const struct mpiq_speaker *s, unsigned missed)
+{
+    /* Without memory a sentence may be shorter than it is. */
+    return s->failed || mpiq_memory_missed() != missed ? mpiq_error_no_memory() : NULL;
+}
+
+struct mpiq_error *mpiq_write_sentences(const struct mpiq_job_state *job, struct mpiq_diagnosis *diagnosis)
+{
+    unsigned missed = mpiq_memory_missed();
+    struct mpiq_speaker s = {.job = job, .diagnosis = diagnosis, .arena = diagnosis->arena};
+    for (size_t i = 0; i < diagnosis->finding_count; i++) {
+        struct mpiq_finding *finding = &diagnosis->findings[i];
+        bool cause = finding->consequence_of == MPIQ_NONE;
+        write_steps(&s, finding->steps, finding->step_count);
+        for (size_t j = 0; j < finding->evidence_count; j++)
+            finding->evidence[j].note = mpiq_say_remark(&s, finding, &finding->evidence[j]);
+        const char *text = !cause && is_of_waits(finding) ? consequence(&s, finding) : sentence(&s, finding);
+        finding->text = cause && finding->proven ? capital(s.arena, text) : text;
+    }
+    if (diagnosis->said_by != MPIQ_NONE)
+        diagnosis->text = diagnosis->findings[diagnosis->said_by].text;
+    return result(&s, missed);
+}
+
+static const char *ending(struct mpiq_speaker *s, const struct mpiq_chain *chain)
+{
+    if (!chain->cycle)
+        return WORDS(s->arena, "%s %s", mpiq_words_rank(s->arena, s->job, chain->end),
+                     mpiq_say_does(s, chain->end, false));
+    const char *rank = mpiq_words_rank(s->arena, s->job, chain->steps[chain->cycle_step].process);
+    if (chain->cycle_step + 1 == chain->step_count)
+        return WORDS(s->arena, "%s waits for itself: it can never continue", rank);
+    return WORDS(s->arena,
+                 "here the circle closes: %s is already in it, and none of these ranks can ever continue",
+                 rank);
+}
+
+struct mpiq_error *mpiq_write_chain(const struct mpiq_job_state *job, const struct mpiq_diagnosis *diagnosis,
+                                    struct mpiq_chain *chain)
+{
+    unsigned missed = mpiq_memory_missed();
+    struct mpiq_speaker s = {.job = job, .diagnosis = diagnosis, .arena = chain->arena};
+    write_steps(&s, chain->steps, chain->step_count);
+    chain->text = ending(&s, chain);
+    return result(&s, missed);
+}
