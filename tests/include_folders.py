@@ -29,7 +29,7 @@ MAY_USE = {
     "lib/rank": {"lib/base", "lib/names", "lib/state", "lib/process", "include/ompi_mqs.h", "include/mpiq_record.h"},
     "lib/rank/helper": {"lib/base", "lib/state", "lib/process", "lib/rank", "include/mqs_extensions.h"},
     "lib/rank/reader": {"lib/base", "lib/state", "lib/process", "lib/rank"},
-    "lib/job": {"lib/base", "lib/names", "lib/state", "lib/words"},
+    "lib/job": {"lib/base", "lib/names", "lib/state"},
     "lib/trace": {"lib/base", "lib/state", "include/mpiq_record.h"},
     "lib/trace/reader": {"lib/base", "lib/state", "lib/process", "lib/rank", "lib/trace"},
     "lib/trace/writer": {"lib/base", "lib/merge", "lib/state", "lib/trace"},

@@ -23,29 +23,6 @@ bool mpiq_is_at_end(const struct mpiq_job_state *job)
 
 /* ---- objects ------------------------------------------------------------------------------------------- */
 
-static const char *const nouns[MPIQ_OBJECT_COUNT] = {
-    [MPIQ_OBJECT_COMMUNICATOR] = "communicator",
-    [MPIQ_OBJECT_DATATYPE] = "datatype",
-    [MPIQ_OBJECT_GROUP] = "group",
-    [MPIQ_OBJECT_WINDOW] = "window",
-    [MPIQ_OBJECT_FILE] = "file",
-    [MPIQ_OBJECT_OP] = "operation",
-    [MPIQ_OBJECT_REQUEST] = "request",
-    [MPIQ_OBJECT_PERSISTENT] = "persistent request",
-};
-
-static const char *verb_of(uint32_t object)
-{
-    switch (object) {
-    case MPIQ_OBJECT_FILE:
-        return "closed";
-    case MPIQ_OBJECT_REQUEST:
-        return "completed or freed";
-    default:
-        return "freed";
-    }
-}
-
 static int compare_objects(const void *left, const void *right)
 {
     const struct mpiq_job_fact *a = *(const struct mpiq_job_fact *const *)left;
@@ -65,7 +42,7 @@ static bool alike(const struct mpiq_job_fact *a, const struct mpiq_job_fact *b)
     return a->base == b->base && a->site == b->site && a->call == b->call;
 }
 
-static void say_object(struct mpiq_finder *finder, const struct mpiq_job_fact *const *facts, size_t count)
+static void add_object(struct mpiq_finder *finder, const struct mpiq_job_fact *const *facts, size_t count)
 {
     const struct mpiq_job_fact *first = facts[0];
     struct mpiq_finding *finding = mpiq_diagnosis_add_finding(
@@ -81,17 +58,8 @@ static void say_object(struct mpiq_finder *finder, const struct mpiq_job_fact *c
         mpiq_finder_add(finder, &finding->ranks, mpiq_check_process(finder, facts[i]));
         mpiq_check_site(finder, finding, facts[i]);
     }
-    struct mpiq_arena *arena = finder->arena;
-    const char *call = mpiq_job_string(finder->job, first->call);
-    bool each = total == finding->ranks.size;
-    finding->text = WORDS(arena, "%s never %s %s that %s%s %s", mpiq_words_ranks(arena, &finding->ranks),
-                          verb_of(first->base),
-                          each ? WORDS(arena, "the %s", nouns[first->base])
-                               : WORDS(arena, "%llu %ss", (unsigned long long)total, nouns[first->base]),
-                          call ? call : "a call", mpiq_check_at(finder, first),
-                          first->base == MPIQ_OBJECT_FILE      ? "opened"
-                          : first->base == MPIQ_OBJECT_REQUEST ? "started"
-                                                               : "made");
+    finding->fact = (uint32_t)(first - finder->job->facts);
+    finding->count = total;
 }
 
 static void check_objects(struct mpiq_finder *finder)
@@ -117,7 +85,7 @@ static void check_objects(struct mpiq_finder *finder)
         size_t end = i + 1;
         while (end < count && alike(facts[i], facts[end]))
             end++;
-        say_object(finder, &facts[i], end - i);
+        add_object(finder, &facts[i], end - i);
         i = end;
     }
 }
@@ -146,17 +114,13 @@ static void note_lost(struct mpiq_finder *finder)
     }
     const struct {
         struct mpiq_rank_set *ranks;
-        const char *text;
-    } notes[] = {
-        {&lost, "made more distinct calls than can be kept: messages and collectives were not compared"},
-        {&unread, "not checked: did not reach MPI_Finalize, or could not be read there"}};
+        enum mpiq_note_kind kind;
+    } notes[] = {{&lost, MPIQ_NOTE_FACTS_LOST}, {&unread, MPIQ_NOTE_NOT_CHECKED}};
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
         if (notes[i].ranks->size == 0)
             continue;
-        struct mpiq_note *note = mpiq_diagnosis_add_note(finder->diagnosis);
+        struct mpiq_note *note = mpiq_diagnosis_add_note(finder->diagnosis, notes[i].kind);
         finder->failed = finder->failed || !note || !mpiq_rank_set_add_set(&note->ranks, notes[i].ranks);
-        if (note)
-            note->text = notes[i].text;
     }
 }
 
@@ -168,11 +132,5 @@ void mpiq_find_check(struct mpiq_finder *finder)
     check_objects(finder);
     note_lost(finder);
     diagnosis->verdict = MPIQ_VERDICT_FINISHED;
-    size_t count = diagnosis->finding_count;
-    const char *who = is_trace(finder->job) ? "the trace shows" : "the check found";
-    diagnosis->text = count == 0 ? WORDS(finder->arena, "the job ended, and %s nothing%s", who,
-                                         is_trace(finder->job) ? " wrong" : "")
-                      : count == 1
-                          ? WORDS(finder->arena, "the job ended, and %s one thing wrong", who)
-                          : WORDS(finder->arena, "the job ended, and %s %zu things wrong", who, count);
+    diagnosis->because.reason = is_trace(finder->job) ? MPIQ_REASON_TRACED : MPIQ_REASON_CHECKED;
 }

@@ -235,7 +235,7 @@ static void check_communicator(const struct view *view)
         find_sides(view, &clash);
     if (clash.count > 0) {
         qsort(clash.sides, clash.count, sizeof *clash.sides, compare_sides);
-        mpiq_check_say_clash(view->finder, &clash);
+        mpiq_check_add_clash(view->finder, &clash);
     }
     for (size_t i = 0; i < clash.count; i++) {
         mpiq_rank_set_deinit(&clash.sides[i].ranks);

@@ -1,25 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "job/find.h"
 
 uint32_t mpiq_check_process(const struct mpiq_finder *finder, const struct mpiq_job_fact *fact)
 {
     return finder->job->ranks[fact->rank].process;
-}
-
-const char *mpiq_check_at(struct mpiq_finder *finder, const struct mpiq_job_fact *fact)
-{
-    const char *place = mpiq_words_place(finder->arena, finder->job, fact->site);
-    return place[0] ? WORDS(finder->arena, " at %s", place) : "";
-}
-
-const char *mpiq_check_comm(struct mpiq_finder *finder, const struct mpiq_job_fact *fact)
-{
-    const char *name = mpiq_job_string(finder->job, fact->comm_name);
-    if (!name || !name[0])
-        return "a communicator without a name";
-    return strncmp(name, "MPI_COMM_", 9) == 0 ? name : WORDS(finder->arena, "communicator \"%s\"", name);
 }
 
 uint32_t mpiq_check_comm_index(const struct mpiq_finder *finder, const struct mpiq_job_fact *fact)

@@ -75,10 +75,12 @@ static struct mpiq_finding *add_finding(struct mpiq_finder *finder, enum mpiq_fi
     finding->comm = mpiq_check_comm_index(finder, first->fact);
     mpiq_finder_add(finder, &finding->ranks, first->from);
     mpiq_finder_add(finder, &finding->ranks, first->to);
+    finding->from = first->from;
+    finding->to = first->to;
     return finding;
 }
 
-static void say_lost(struct mpiq_finder *finder, const struct traffic *list, size_t count, uint64_t sent,
+static void add_lost(struct mpiq_finder *finder, const struct traffic *list, size_t count, uint64_t sent,
                      uint64_t lost)
 {
     struct mpiq_finding *finding = add_finding(finder, MPIQ_FINDING_MESSAGE_LOST, list);
@@ -91,35 +93,22 @@ static void say_lost(struct mpiq_finder *finder, const struct traffic *list, siz
     }
     if (!finding || !where)
         return;
-    struct mpiq_arena *arena = finder->arena;
-    const char *what = sent == 1      ? "the message"
-                       : lost == sent ? WORDS(arena, "the %llu messages", (unsigned long long)sent)
-                       : lost == 1    ? WORDS(arena, "the last of %llu messages", (unsigned long long)sent)
-                                   : WORDS(arena, "the last %llu of %llu messages", (unsigned long long)lost,
-                                           (unsigned long long)sent);
-    finding->text =
-        WORDS(arena, "%s never received %s with tag %d that %s sent by %s%s on %s",
-              mpiq_words_rank(arena, finder->job, list->to), what, where->tag,
-              mpiq_words_rank(arena, finder->job, list->from), mpiq_job_string(finder->job, where->call),
-              mpiq_check_at(finder, where), mpiq_check_comm(finder, where));
+    finding->fact = (uint32_t)(where - finder->job->facts);
+    finding->count = sent;
+    finding->lost = lost;
 }
 
-static void say_types(struct mpiq_finder *finder, const struct traffic *list, size_t count,
+static void add_types(struct mpiq_finder *finder, const struct traffic *list,
                       const struct mpiq_job_fact *sent, const struct mpiq_job_fact *received)
 {
     struct mpiq_finding *finding = add_finding(finder, MPIQ_FINDING_TYPE_MISMATCH, list);
-    (void)count;
     if (!finding)
         return;
-    struct mpiq_arena *arena = finder->arena;
     finding->field = "type";
     mpiq_check_site(finder, finding, sent);
     mpiq_check_site(finder, finding, received);
-    finding->text = WORDS(arena, "%s sent tag %d as %s%s, but %s received it as %s%s",
-                          mpiq_words_rank(arena, finder->job, list->from), sent->tag,
-                          mpiq_job_string(finder->job, sent->base_name), mpiq_check_at(finder, sent),
-                          mpiq_words_rank(arena, finder->job, list->to),
-                          mpiq_job_string(finder->job, received->base_name), mpiq_check_at(finder, received));
+    finding->fact = (uint32_t)(sent - finder->job->facts);
+    finding->received_fact = (uint32_t)(received - finder->job->facts);
 }
 
 /* Whether more of a base was sent than received (1) or the other way round (-1). */
@@ -150,7 +139,7 @@ static void check_types(struct mpiq_finder *finder, const struct traffic *list, 
             received = fact;
     }
     if (sent && received)
-        say_types(finder, list, count, sent, received);
+        add_types(finder, list, sent, received);
 }
 
 static void check_tag(struct mpiq_finder *finder, const struct traffic *list, size_t count)
@@ -160,7 +149,7 @@ static void check_tag(struct mpiq_finder *finder, const struct traffic *list, si
         messages[list[i].fact->kind == MPIQ_FACT_RECEIVED] += list[i].fact->count;
     uint64_t lost = messages[0] > messages[1] ? messages[0] - messages[1] : 0;
     if (lost > 0 && open_receives(finder->job, list) < lost)
-        say_lost(finder, list, count, messages[0], lost);
+        add_lost(finder, list, count, messages[0], lost);
     else if (messages[0] == messages[1])
         check_types(finder, list, count);
 }

@@ -6,7 +6,7 @@
 #include "job/diagnose_options.h"
 #include "job/explain.h"
 #include "job/graph.h"
-#include "words/phrases.h"
+#include "state/arena.h"
 
 /* Who has not come to a collective call. */
 struct mpiq_pending {
@@ -74,9 +74,6 @@ void mpiq_check_collectives(struct mpiq_finder *finder);
 /* check_fact.c.  The ranks of a finding's site: made for that fact's call and place if need be. */
 void mpiq_check_site(struct mpiq_finder *finder, struct mpiq_finding *finding,
                      const struct mpiq_job_fact *fact);
-/* " at solver.c:12", "" if that is not known; "MPI_COMM_WORLD" or a name in quotes. */
-const char *mpiq_check_at(struct mpiq_finder *finder, const struct mpiq_job_fact *fact);
-const char *mpiq_check_comm(struct mpiq_finder *finder, const struct mpiq_job_fact *fact);
 /* In communicators; MPIQ_NONE for one that has been freed. */
 uint32_t mpiq_check_comm_index(const struct mpiq_finder *finder, const struct mpiq_job_fact *fact);
 /* Of that fact's rank. */

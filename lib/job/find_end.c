@@ -50,45 +50,6 @@ static const struct mpiq_job_rank *first_to_end(const struct mpiq_job_state *job
     return first;
 }
 
-/* ---- words -----------------------------------------------------------------------------------------------
- */
-
-static const char *signal_words(struct mpiq_arena *arena, int32_t number)
-{
-    const char *name = mpiq_signal_name(number);
-    const char *hint = number == 9 /* SIGKILL */ ? " (out of memory, or killed from outside)" : "";
-    return name ? WORDS(arena, "%s%s", name, hint) : WORDS(arena, "signal %d", number);
-}
-
-/* "called MPI_Abort with code 7 at solver.c:12". */
-static const char *end_words(struct mpiq_finder *finder, const struct mpiq_job_rank *row,
-                             const struct mpiq_ending *ending)
-{
-    struct mpiq_arena *arena = finder->arena;
-    const struct mpiq_rank_diagnosis *rank = &finder->diagnosis->ranks[row->process];
-    const char *place = mpiq_words_place(arena, finder->job, rank->site);
-    const char *at = place[0] ? WORDS(arena, " at %s", place) : "";
-    const char *in = rank->call ? WORDS(arena, " in %s", rank->call) : "";
-    const char *finalized = row->phase < MPIQ_PHASE_FINALIZING   ? ", without MPI_Finalize"
-                            : row->phase == MPIQ_PHASE_FINALIZED ? ", after MPI_Finalize"
-                                                                 : "";
-    switch ((enum mpiq_end_kind)ending->end.kind) {
-    case MPIQ_END_ABORT:
-        return WORDS(arena, "called MPI_Abort with code %d%s%s", ending->end.code,
-                     rank->call && strcmp(rank->call, "MPI_Abort") != 0 ? in : "", at);
-    case MPIQ_END_SIGNAL:
-        return WORDS(arena, "was ended%s by %s%s%s", may_be_ended(&ending->end) ? " first," : "",
-                     signal_words(arena, ending->end.code), in, at);
-    case MPIQ_END_ERROR:
-        return WORDS(arena, "failed%s%s with %s", in, at,
-                     ending->error_class ? ending->error_class : WORDS(arena, "error %d", ending->end.code));
-    case MPIQ_END_EXIT:
-        return WORDS(arena, "exited with status %d%s%s%s", ending->end.code, in, at, finalized);
-    default:
-        return WORDS(arena, "ended%s%s: it is not known how", in, at);
-    }
-}
-
 /* NULL without memory. */
 static const struct mpiq_ending *describe(struct mpiq_finder *finder, const struct mpiq_job_rank *rank)
 {
@@ -98,7 +59,8 @@ static const struct mpiq_ending *describe(struct mpiq_finder *finder, const stru
         finder->failed = true;
         return NULL;
     }
-    *ending = (struct mpiq_ending){.end = rank->end};
+    *ending = (struct mpiq_ending){
+        .end = rank->end, .fine = is_fine(rank), .may_be_ended = may_be_ended(&rank->end)};
     if (rank->end.kind == MPIQ_END_SIGNAL)
         ending->signal = mpiq_signal_name(rank->end.code);
     if (rank->end.kind == MPIQ_END_ERROR && library)
@@ -109,28 +71,24 @@ static const struct mpiq_ending *describe(struct mpiq_finder *finder, const stru
 /* ---- all of it -------------------------------------------------------------------------------------------
  */
 
-/* Where a rank that was not in MPI called it last; NULL: not known. */
-static const char *last_call_words(struct mpiq_finder *finder, const struct mpiq_job_rank *rank)
+/* Where a rank that was not in MPI called it last; MPIQ_NONE: not known. */
+static uint32_t last_site_of(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank)
 {
-    const struct mpiq_job_state *job = finder->job;
     const struct mpiq_job_past_call *last = NULL;
     for (uint32_t i = 0; i < rank->past_count; i++) {
         const struct mpiq_job_past_call *call = &job->past_calls[rank->first_past + i];
         last = !last || call->begin_ns > last->begin_ns ? call : last;
     }
-    const char *place = last ? mpiq_words_place(finder->arena, job, last->site) : "";
-    return place[0] ? WORDS(finder->arena, "that was at %s", place) : NULL;
+    return last ? last->site : MPIQ_NONE;
 }
 
-/* What of a rank that is not the first says that it did not just go with it; NULL: nothing. */
-static const char *own_end(struct mpiq_finder *finder, const struct mpiq_job_rank *rank)
+/* How a rank that is not the first ended; NULL: it may just have gone with it. */
+static const struct mpiq_ending *own_end(struct mpiq_finder *finder, const struct mpiq_job_rank *rank)
 {
-    if (rank->end.kind == MPIQ_END_LIVES)
-        return "it has not ended";
-    if (rank->phase >= MPIQ_PHASE_FINALIZED && is_fine(rank))
-        return "had called MPI_Finalize";
-    const struct mpiq_ending *ending = may_be_ended(&rank->end) ? NULL : describe(finder, rank);
-    return ending ? WORDS(finder->arena, "then it %s", end_words(finder, rank, ending)) : NULL;
+    bool finalized = rank->phase >= MPIQ_PHASE_FINALIZED && is_fine(rank);
+    return rank->end.kind != MPIQ_END_LIVES && !finalized && may_be_ended(&rank->end)
+               ? NULL
+               : describe(finder, rank);
 }
 
 static void add_evidence(struct mpiq_finder *finder, struct mpiq_finding *finding,
@@ -141,11 +99,10 @@ static void add_evidence(struct mpiq_finder *finder, struct mpiq_finding *findin
     mpiq_add_evidence(finder, finding, row->process, MPIQ_NONE, MPIQ_NONE);
     if (finder->failed || finding->evidence_count == before)
         return;
-    const char *last = rank->call || rank->site != MPIQ_NONE ? NULL : last_call_words(finder, row);
-    const char *own = first ? NULL : own_end(finder, row);
-    finding->evidence[before].note = own && last ? WORDS(finder->arena, "%s; %s", last, own)
-                                     : own       ? own
-                                                 : last;
+    struct mpiq_evidence *evidence = &finding->evidence[before];
+    evidence->remark = MPIQ_REMARK_END;
+    evidence->last_site = rank->call || rank->site != MPIQ_NONE ? MPIQ_NONE : last_site_of(finder->job, row);
+    evidence->ending = first ? NULL : own_end(finder, row);
 }
 
 /* Members of the rank's communicators that call other collectives, or with other arguments, than it. */
@@ -183,7 +140,7 @@ void mpiq_find_end(struct mpiq_finder *finder)
     const struct mpiq_job_rank *first = first_to_end(job);
     diagnosis->ended = true;
     diagnosis->verdict = MPIQ_VERDICT_FINISHED;
-    diagnosis->text = "the job ended by an error, but none of its ranks did";
+    diagnosis->because.reason = MPIQ_REASON_ENDED_WELL;
     if (!first)
         return;
     const struct mpiq_ending *ending = describe(finder, first);
@@ -199,11 +156,10 @@ void mpiq_find_end(struct mpiq_finder *finder)
     finding->ending = ending;
     finding->proven = true;
     finding->consequence_of = cause;
-    finding->text = WORDS(finder->arena, "%s %s", mpiq_words_rank(finder->arena, job, first->process),
-                          end_words(finder, first, ending));
     mpiq_finder_add(finder, &finding->ranks, first->process);
     mpiq_finder_site(finder, finding, first->process, MPIQ_NONE);
-    diagnosis->text = WORDS(finder->arena, "the job ended: %s", finding->text);
+    diagnosis->because.reason = MPIQ_REASON_ENDED;
+    diagnosis->because.said_by = (uint32_t)(finding - diagnosis->findings);
     struct mpiq_finding *told = cause == MPIQ_NONE ? finding : &diagnosis->findings[cause];
     /* Who ends a whole job ends its ranks in any order. */
     bool from_outside = ending->end.kind == MPIQ_END_SIGNAL && ending->end.code == 15; /* SIGTERM */

@@ -7,7 +7,6 @@
 #include "job/collective.h"
 #include "job/evidence.h"
 #include "job/find.h"
-#include "words/quantities.h"
 
 /* Alike operations of several ranks are one finding: at one place, or with the same near miss. */
 struct alike {

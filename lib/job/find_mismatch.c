@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls with the same running number that do not match: different collectives or different arguments. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "job/collective.h"
 #include "job/evidence.h"
 #include "job/find.h"
-#include "words/quantities.h"
 
 /* Ranks that gave one value (a class, a root, an operation, a length). */
 struct value_group {
@@ -109,17 +107,16 @@ static uint32_t made_elsewhere(const struct mpiq_finder *finder, uint32_t comm, 
                : call->started;
 }
 
-/* " at solver.c:12", of the call that the first of the ranks made, if they are elsewhere by now; adds that
-   place to the finding. */
-static const char *place_of(struct mpiq_finder *finder, struct mpiq_finding *finding, const char *name,
-                            const struct mpiq_rank_set *ranks)
+/* Where the first of the ranks made the call, if they are elsewhere by now: adds that place to the finding.
+ */
+static uint32_t place_of(struct mpiq_finder *finder, struct mpiq_finding *finding, const char *name,
+                         const struct mpiq_rank_set *ranks)
 {
     const struct mpiq_job_state *job = finder->job;
     uint32_t process = mpiq_job_process(job, ranks->ranges[0].world, ranks->ranges[0].first);
     uint32_t at = made_elsewhere(finder, finding->comm, finding->number, process);
-    const char *place = at == MPIQ_NONE ? "" : mpiq_words_place(finder->arena, job, at);
-    if (!place[0])
-        return "";
+    if (at == MPIQ_NONE || (!job->sites[at].function && (!job->sites[at].file || job->sites[at].line <= 0)))
+        return MPIQ_NONE;
     struct mpiq_finding_site *site =
         finding->site_count < MPIQ_MOST_SITES ? mpiq_finding_add_site(finding) : NULL;
     if (site) {
@@ -129,7 +126,7 @@ static const char *place_of(struct mpiq_finder *finder, struct mpiq_finding *fin
         site->line = job->sites[at].line;
         finder->failed = finder->failed || !mpiq_rank_set_add_set(&site->ranks, ranks);
     }
-    return WORDS(finder->arena, " at %s", place);
+    return at;
 }
 
 /* Whether that call was found to differ already, by those who wait in another one. */
@@ -164,12 +161,11 @@ static struct mpiq_finding *new_finding(struct mpiq_finder *finder, enum mpiq_fi
 }
 
 /* "collective 1 on MPI_COMM_WORLD: rank 0 called MPI_Iallreduce, rank 1 called MPI_Ibcast". */
-static void say_classes(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven,
+static void add_classes(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven,
                         const struct value_groups *groups)
 {
     struct mpiq_finding *finding =
         new_finding(finder, MPIQ_FINDING_COLLECTIVE_MISMATCH, comm, number, proven, groups);
-    const char *text = "";
     for (uint32_t i = 0; finding && i < groups->count; i++) {
         struct mpiq_finding_call *call = mpiq_finding_add_call(finding);
         const char *name = mpiq_collective_name((int)groups->list[i].value);
@@ -178,32 +174,19 @@ static void say_classes(struct mpiq_finder *finder, uint32_t comm, int64_t numbe
             return;
         }
         call->collective = name ? name : "a collective";
-        text = WORDS(finder->arena, "%s%s%s called %s%s", text, i == 0 ? "" : ", ",
-                     mpiq_words_ranks(finder->arena, &call->ranks), call->collective,
-                     place_of(finder, finding, call->collective, &groups->list[i].ranks));
+        call->made = place_of(finder, finding, call->collective, &groups->list[i].ranks);
     }
-    if (finding)
-        finding->text = WORDS(finder->arena, "collective %" PRId64 " on %s: %s", number,
-                              mpiq_words_communicator(finder->arena, finder->job, comm), text);
-}
-
-static const char *value_text(struct mpiq_finder *finder, const char *field, int64_t value)
-{
-    if (strcmp(field, "op") == 0)
-        return mpiq_job_string(finder->job, (mpiq_string_id)value);
-    return WORDS(finder->arena, "%" PRId64, value);
 }
 
 /* "rank 3 called MPI_Bcast with root 1, ranks 0-2 with root 0 (collective 4 on MPI_COMM_WORLD)": the fewest
    first. */
-static void say_argument(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven,
+static void add_argument(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven,
                          int collective, const char *field, const struct value_groups *groups)
 {
     struct mpiq_finding *finding =
         new_finding(finder, MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH, comm, number, proven, groups);
     if (!finding)
         return;
-    const char *text = "";
     finding->field = field;
     finding->collective = mpiq_collective_name(collective);
     for (uint32_t i = 0; i < groups->count; i++) {
@@ -212,23 +195,12 @@ static void say_argument(struct mpiq_finder *finder, uint32_t comm, int64_t numb
             finder->failed = true;
             return;
         }
-        value->value = value_text(finder, field, groups->list[i].value);
+        value->number = groups->list[i].value;
+        if (strcmp(field, "op") == 0)
+            value->name = mpiq_job_string(finder->job, (mpiq_string_id)groups->list[i].value);
     }
-    bool bytes = strcmp(field, "bytes") == 0;
-    for (size_t i = finding->value_count; i-- > 0;) {
-        const struct mpiq_finding_value *value = &finding->values[i];
-        const char *who = mpiq_words_ranks(finder->arena, &value->ranks);
-        const char *size = mpiq_size_text(groups->list[i].value, (char[MPIQ_SIZE_ROOM]){0});
-        const char *what =
-            bytes ? WORDS(finder->arena, "%s", size) : WORDS(finder->arena, "%s %s", field, value->value);
-        what =
-            WORDS(finder->arena, "%s%s", what, place_of(finder, finding, finding->collective, &value->ranks));
-        text = text[0] ? WORDS(finder->arena, "%s, %s with %s", text, who, what)
-                       : WORDS(finder->arena, "%s called %s with %s", who,
-                               finding->collective ? finding->collective : "a collective", what);
-    }
-    finding->text = WORDS(finder->arena, "%s (collective %" PRId64 " on %s)", text, number,
-                          mpiq_words_communicator(finder->arena, finder->job, comm));
+    for (size_t i = finding->value_count; i-- > 0;) /* the fewest first */
+        finding->values[i].made = place_of(finder, finding, finding->collective, &finding->values[i].ranks);
 }
 
 /* Shape of the call of a number, MPIQ_NONE where it has not come yet or is not known any more.  In most rings
@@ -310,9 +282,9 @@ static bool compare_field(struct mpiq_finder *finder, uint32_t index, int64_t nu
     if (is_known(finder, index, number, field))
         return true;
     if (field == CLASS)
-        say_classes(finder, index, number, proven, &groups);
+        add_classes(finder, index, number, proven, &groups);
     else
-        say_argument(finder, index, number, proven, collective, field_names[field], &groups);
+        add_argument(finder, index, number, proven, collective, field_names[field], &groups);
     return true;
 }
 

@@ -7,16 +7,12 @@
 #include "job/rank_activity.h"
 #include "job/find.h"
 
-static void assume(struct mpiq_finder *finder, const struct mpiq_rank_set *ranks, const char *text)
+static void assume(struct mpiq_finder *finder, const struct mpiq_rank_set *ranks, enum mpiq_note_kind kind)
 {
     if (ranks->size == 0)
         return;
-    struct mpiq_note *note = mpiq_diagnosis_add_assumption(finder->diagnosis);
-    if (!note || !mpiq_rank_set_add_set(&note->ranks, ranks)) {
-        finder->failed = true;
-        return;
-    }
-    note->text = text;
+    struct mpiq_note *note = mpiq_diagnosis_add_assumption(finder->diagnosis, kind);
+    finder->failed = finder->failed || !note || !mpiq_rank_set_add_set(&note->ranks, ranks);
 }
 
 /* Whether a rank waits for a message from any rank with any tag, which is also what stands for a receive of
@@ -74,24 +70,13 @@ void mpiq_find_assumptions(struct mpiq_finder *finder)
         if (counts && doing->doing == MPIQ_DOING_BLOCKED && !thread->record)
             mpiq_finder_add(finder, &silent, process);
     }
-    assume(finder, &unread, "not read: they are assumed able to act at any moment");
-    assume(finder, &once, "looked at only once: nothing is proven about them");
-    assume(finder, &idle,
-           "have threads whose stacks show them waiting in the C library: these are assumed to wait for "
-           "other threads of the same rank, and without a timeout");
-    assume(finder, &strict,
-           "run with --strict: standard sends wait for their receive, blocking collectives for all members; "
-           "without it the program may finish, by luck");
-    assume(finder, &cores,
-           "core files show each rank at one moment: together they are assumed to show one moment of a hung "
-           "job");
-    assume(
-        finder, &untold,
-        "the trace does not say which message a receive that never completed was for: any message is assumed "
-        "to do");
-    assume(finder, &silent,
-           "their library does not record what a thread waits for: it is assumed to wait for one of the "
-           "operations that its call may be waiting for");
+    assume(finder, &unread, MPIQ_NOTE_UNREAD);
+    assume(finder, &once, MPIQ_NOTE_ONE_LOOK);
+    assume(finder, &idle, MPIQ_NOTE_IDLE);
+    assume(finder, &strict, MPIQ_NOTE_STRICT);
+    assume(finder, &cores, MPIQ_NOTE_CORES);
+    assume(finder, &untold, MPIQ_NOTE_ANY_MESSAGE);
+    assume(finder, &silent, MPIQ_NOTE_NO_RECORD);
 }
 
 enum { MOST_NOTES = 32 };
@@ -123,15 +108,11 @@ static bool note_rank(struct mpiq_finder *finder, uint32_t process, struct note_
         if (at == MOST_NOTES || (at == kept && fresh++ >= most))
             continue;
         if (at == kept) {
-            struct mpiq_note *note = mpiq_diagnosis_add_note(diagnosis);
+            struct mpiq_note *note = mpiq_diagnosis_add_note(diagnosis, MPIQ_NOTE_PROBLEM);
             if (!note)
                 return false;
             keys[at] = (struct note_key){.what = problem->what, .text = problem->text};
-            const char *what = mpiq_job_string(job, problem->what);
-            const char *text = mpiq_job_string(job, problem->text);
-            bool whole = !what || strcmp(what, MPIQ_PROBLEM_HOST) == 0; /* the sentence names it */
-            note->text = WORDS(finder->arena, "%s%s%s", whole ? "" : what, whole ? "" : ": ",
-                               text ? text : "could not be read");
+            note->problem = rank->first_problem + i;
         }
         mpiq_finder_add(finder, &diagnosis->notes[first + at].ranks, process);
     }
@@ -163,21 +144,12 @@ void mpiq_find_strangers(struct mpiq_finder *finder)
         const struct mpiq_job_rank *rank = &job->ranks[i];
         if (rank->process != MPIQ_NONE)
             continue;
-        const char *text =
-            rank->problem_count > 0 ? mpiq_job_string(job, job->problems[rank->first_problem].text) : NULL;
-        const char *program = mpiq_job_string(job, rank->executable);
-        struct mpiq_note *note = mpiq_diagnosis_add_note(finder->diagnosis);
+        struct mpiq_note *note = mpiq_diagnosis_add_note(finder->diagnosis, MPIQ_NOTE_STRANGER);
         if (!note) {
             finder->failed = true;
             return;
         }
-        text = text ? text : "its rank is not known";
-        if (mpiq_job_is_lost_host(job, rank))
-            note->text = text;
-        else
-            note->text = rank->pid == 0 ? WORDS(finder->arena, "not a rank, left out: %s", text)
-                                        : WORDS(finder->arena, "process %d (%s) is not a rank, left out: %s",
-                                                rank->pid, program ? mpiq_job_base_name(program) : "?", text);
+        note->rank = i;
         told++;
     }
 }

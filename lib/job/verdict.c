@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The verdict: the conclusion from everything that was seen, as a word and a sentence. */
+/* The verdict: the conclusion from everything that was seen, and the reason for it. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -195,8 +195,21 @@ static struct tally take_stock(struct mpiq_finder *finder)
     return tally;
 }
 
-/* Why it cannot be told whether the held ones may go on. */
-static const char *what_is_unknown(struct mpiq_finder *finder, bool all_read)
+static void decide(struct mpiq_finder *finder, enum mpiq_verdict verdict, enum mpiq_reason reason)
+{
+    finder->diagnosis->verdict = verdict;
+    finder->diagnosis->because.reason = reason;
+}
+
+static void decide_about(struct mpiq_finder *finder, enum mpiq_verdict verdict, enum mpiq_reason reason,
+                         const struct mpiq_rank_set *ranks)
+{
+    decide(finder, verdict, reason);
+    finder->failed = finder->failed || !mpiq_rank_set_add_set(&finder->diagnosis->because.ranks, ranks);
+}
+
+/* It cannot be told whether the held ones may go on: why. */
+static void decide_release_unknown(struct mpiq_finder *finder, bool all_read)
 {
     const struct mpiq_wait_graph *graph = finder->graph;
     struct mpiq_rank_set ranks _cleanup_(mpiq_rank_set_deinit) = {0};
@@ -208,30 +221,19 @@ static const char *what_is_unknown(struct mpiq_finder *finder, bool all_read)
         if (unknown)
             mpiq_finder_add(finder, &ranks, mpiq_thread_process(graph, node->subject));
     }
-    if (ranks.size == 0)
-        return all_read ? "not everything that the ranks wait for could be read"
-                        : "not all ranks could be read";
-    return WORDS(finder->arena, "what could release %s was not readable",
-                 mpiq_words_ranks(finder->arena, &ranks));
-}
-
-static void say(struct mpiq_finder *finder, enum mpiq_verdict verdict, const char *text)
-{
-    finder->diagnosis->verdict = verdict;
-    finder->diagnosis->text = text;
+    decide_about(finder, MPIQ_VERDICT_UNKNOWN,
+                 ranks.size > 0 ? MPIQ_REASON_RELEASE_UNREAD
+                 : all_read     ? MPIQ_REASON_WAITS_UNREAD
+                                : MPIQ_REASON_RANKS_UNREAD,
+                 &ranks);
 }
 
 /* Of ranks that could not be read, nothing is taken for granted. */
-static void say_unread(struct mpiq_finder *finder, const struct tally *tally)
+static void decide_unread(struct mpiq_finder *finder, const struct tally *tally)
 {
-    const char *why = tally->why ? mpiq_job_string(finder->job, tally->why) : NULL;
-    if (tally->unread.size == 0)
-        say(finder, MPIQ_VERDICT_UNKNOWN, "cannot tell whether the job hangs: a host could not be read");
-    else
-        say(finder, MPIQ_VERDICT_UNKNOWN,
-            WORDS(finder->arena, "cannot tell whether the job hangs: %s could not be read%s%s%s",
-                  mpiq_words_ranks(finder->arena, &tally->unread), why ? " (" : "", why ? why : "",
-                  why ? ")" : ""));
+    decide_about(finder, MPIQ_VERDICT_UNKNOWN,
+                 tally->unread.size == 0 ? MPIQ_REASON_HOST_UNREAD : MPIQ_REASON_UNREAD, &tally->unread);
+    finder->diagnosis->because.detail = mpiq_job_string(finder->job, tally->why);
 }
 
 /* The first finding about a rank outside MPI that others wait for: it says what the verdict says.  MPIQ_NONE.
@@ -245,10 +247,10 @@ static uint32_t who_is_waited_for(const struct mpiq_finder *finder)
     return MPIQ_NONE;
 }
 
-static void say_waited_for(struct mpiq_finder *finder, enum mpiq_verdict verdict)
+static void decide_waited_for(struct mpiq_finder *finder, enum mpiq_verdict verdict)
 {
-    finder->diagnosis->verdict = verdict;
-    finder->diagnosis->said_by = who_is_waited_for(finder);
+    decide(finder, verdict, MPIQ_REASON_FINDING);
+    finder->diagnosis->because.said_by = who_is_waited_for(finder);
 }
 
 static const char *library(const struct mpiq_finder *finder)
@@ -259,16 +261,6 @@ static const char *library(const struct mpiq_finder *finder)
             return mpiq_job_string(job, job->ranks[i].library);
     }
     return NULL;
-}
-
-static void say_stuck(struct mpiq_finder *finder)
-{
-    unsigned long long stuck = finder->diagnosis->stuck.size;
-    unsigned long long all = finder->job->process_count;
-    say(finder, MPIQ_VERDICT_DEADLOCK,
-        all == 1       ? "the only rank can never continue"
-        : stuck == all ? WORDS(finder->arena, "none of the %llu ranks can continue", all)
-                       : WORDS(finder->arena, "%llu of %llu ranks can never continue", stuck, all));
 }
 
 /* No proof, and no progress between the looks.  Whom a debugger holds will go on, and for how long it has
@@ -284,13 +276,10 @@ static bool is_stalled(const struct mpiq_finder *finder, const struct tally *tal
     return tally->still >= finder->options.stall_after;
 }
 
-static void say_stalled(struct mpiq_finder *finder, const struct tally *tally)
+static void decide_stalled(struct mpiq_finder *finder, const struct tally *tally)
 {
-    const char *time = mpiq_words_duration(finder->arena, tally->still);
-    say(finder, MPIQ_VERDICT_STALLED,
-        tally->stopped ? "nothing moves: all ranks that wait, wait for ranks that are stopped"
-                       : WORDS(finder->arena,
-                               "nothing has moved for %s, but no rank is proven to be stuck for good", time));
+    decide(finder, MPIQ_VERDICT_STALLED, tally->stopped ? MPIQ_REASON_WAIT_STOPPED : MPIQ_REASON_STILL);
+    finder->diagnosis->because.still = tally->still;
 }
 
 /* Ranks asleep or stopped. */
@@ -318,19 +307,16 @@ static bool all_rest(const struct tally *tally)
     return resting(tally) > 0 && nobody_acts(tally, 0);
 }
 
-static void say_rest(struct mpiq_finder *finder, const struct tally *tally)
+static void decide_rest(struct mpiq_finder *finder, const struct tally *tally)
 {
+    finder->diagnosis->because.some_ended = tally->finished > 0;
     if (tally->asleep == 0)
-        say(finder, MPIQ_VERDICT_STALLED,
-            tally->finished > 0 ? "nothing moves: all ranks that have not ended are stopped"
-                                : "nothing moves: all ranks are stopped");
+        decide(finder, MPIQ_VERDICT_STALLED, MPIQ_REASON_STOPPED);
     else if (who_is_waited_for(finder) != MPIQ_NONE)
-        say_waited_for(finder, MPIQ_VERDICT_UNKNOWN);
+        decide_waited_for(finder, MPIQ_VERDICT_UNKNOWN);
     else
-        say(finder, MPIQ_VERDICT_UNKNOWN,
-            WORDS(finder->arena, "cannot tell whether the job hangs: all ranks%s are %s",
-                  tally->finished > 0 ? " that have not ended" : "",
-                  tally->halted == 0 ? "asleep outside MPI" : "asleep outside MPI, or stopped"));
+        decide(finder, MPIQ_VERDICT_UNKNOWN,
+               tally->halted == 0 ? MPIQ_REASON_ASLEEP : MPIQ_REASON_ASLEEP_STOPPED);
 }
 
 /* Nobody goes on, and that may be the debugger's doing. */
@@ -339,15 +325,12 @@ static bool debugger_holds(const struct tally *tally)
     return tally->traced.size > 0 && !tally->progress && tally->computing == 0 && tally->working == 0;
 }
 
-static void say_held(struct mpiq_finder *finder, const struct tally *tally)
+static void decide_held(struct mpiq_finder *finder, const struct tally *tally)
 {
     bool all = tally->traced.size + tally->finished == tally->read;
-    const char *who = !all                  ? mpiq_words_ranks(finder->arena, &tally->traced)
-                      : tally->finished > 0 ? "all ranks that have not ended"
-                                            : "all ranks";
-    say(finder, MPIQ_VERDICT_UNKNOWN,
-        WORDS(finder->arena, "cannot tell whether the job hangs: %s %s held by a debugger", who,
-              all || tally->traced.size > 1 ? "are" : "is"));
+    decide_about(finder, MPIQ_VERDICT_UNKNOWN, all ? MPIQ_REASON_ALL_DEBUGGER : MPIQ_REASON_DEBUGGER,
+                 &tally->traced);
+    finder->diagnosis->because.some_ended = tally->finished > 0;
 }
 
 /* Of each rank the stack was read and nothing else: none is the one that is missing. */
@@ -361,51 +344,41 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
 {
     struct tally tally = take_stock(finder);
     uint64_t all = finder->job->process_count;
+    const enum mpiq_verdict unknown = MPIQ_VERDICT_UNKNOWN;
     if (finder->diagnosis->stuck.size > 0) {
-        say_stuck(finder);
+        decide(finder, MPIQ_VERDICT_DEADLOCK, MPIQ_REASON_STUCK);
     } else if (tally.read == 0 || tally.unreadable == tally.read) {
-        say(finder, MPIQ_VERDICT_UNKNOWN,
-            tally.read == 0 ? "no rank could be read" : "what the ranks do could not be read");
+        decide(finder, unknown, tally.read == 0 ? MPIQ_REASON_NOTHING_READ : MPIQ_REASON_NOTHING_KNOWN);
     } else if (tally.finished == tally.read && tally.read == all && !tally.lost) {
-        say(finder, MPIQ_VERDICT_FINISHED, "no rank is in MPI any more");
+        decide(finder, MPIQ_VERDICT_FINISHED, MPIQ_REASON_LEFT);
     } else if (debugger_holds(&tally)) {
-        say_held(finder, &tally);
+        decide_held(finder, &tally);
     } else if ((tally.unread.size > 0 || tally.lost) && !only_stacks_of_all(&tally)) {
-        say_unread(finder, &tally);
+        decide_unread(finder, &tally);
     } else if (all_rest(&tally) && (tally.asleep == 0 || !is_stalled(finder, &tally))) {
-        say_rest(finder, &tally);
+        decide_rest(finder, &tally);
     } else if (tally.stacks_in_mpi > 0 && tally.stacks + tally.finished == tally.read) {
         finder->diagnosis->by_stacks = true;
-        const char *name = library(finder);
-        say(finder, MPIQ_VERDICT_UNKNOWN,
-            WORDS(finder->arena, "only stacks%s could be read%s%s%s, so nothing can be proven",
-                  tally.calls > 0 ? " and the arguments of calls" : "", name ? " (" : "", name ? name : "",
-                  name ? ")" : ""));
+        finder->diagnosis->because.detail = library(finder);
+        decide(finder, unknown, tally.calls > 0 ? MPIQ_REASON_ARGUMENTS : MPIQ_REASON_STACKS);
     } else if (is_stalled(finder, &tally)) {
-        say_stalled(finder, &tally);
+        decide_stalled(finder, &tally);
     } else if (tally.blind > 0 && tally.blind + tally.finished == tally.read && !tally.progress &&
                tally.computing == 0) {
-        say(finder, MPIQ_VERDICT_UNKNOWN,
-            "all ranks are in MPI, and their messages could not be read, so nothing can be proven");
+        decide(finder, unknown, MPIQ_REASON_BLIND);
     } else if (tally.blocked > 0 && tally.held == 0 && tally.computing == 0 && tally.polling == 0) {
-        say(finder, MPIQ_VERDICT_UNKNOWN,
-            "the ranks wait, but they were not seen twice in the same wait: one look proves nothing");
+        decide(finder, unknown, MPIQ_REASON_ONE_LOOK);
     } else if (tally.held > 0 && !tally.progress && tally.computing == 0 && tally.polling == 0 &&
                tally.known == 0) {
-        say(finder, MPIQ_VERDICT_UNKNOWN,
-            WORDS(finder->arena, "cannot tell whether the ranks are stuck: %s",
-                  what_is_unknown(finder, tally.read == all)));
+        decide_release_unknown(finder, tally.read == all);
     } else if (all_wait(&tally) && who_is_waited_for(finder) == MPIQ_NONE) {
-        say(finder, MPIQ_VERDICT_UNKNOWN,
-            resting(&tally) > 0
-                ? "no rank moved between the looks, but none is proven to be stuck"
-                : "all ranks wait in MPI and none moved between the looks, but none is proven to be stuck");
+        decide(finder, unknown, resting(&tally) > 0 ? MPIQ_REASON_NONE_MOVED : MPIQ_REASON_ALL_WAIT);
     } else if (tally.progress) {
-        say(finder, MPIQ_VERDICT_RUNNING, "the job makes progress");
+        decide(finder, MPIQ_VERDICT_RUNNING, MPIQ_REASON_PROGRESS);
     } else if (who_is_waited_for(finder) != MPIQ_NONE) {
-        say_waited_for(finder, MPIQ_VERDICT_RUNNING);
+        decide_waited_for(finder, MPIQ_VERDICT_RUNNING);
     } else {
-        say(finder, MPIQ_VERDICT_RUNNING, "no rank is proven to be stuck");
+        decide(finder, MPIQ_VERDICT_RUNNING, MPIQ_REASON_NOT_PROVEN);
     }
     mpiq_rank_set_deinit(&tally.unread);
     mpiq_rank_set_deinit(&tally.traced);

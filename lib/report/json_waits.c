@@ -6,8 +6,7 @@
 
 static void put_borrowed(struct mpiq_json *json, const char *key, const struct mpiq_ranks *ranks)
 {
-    const struct mpiq_rank_set set = {
-        .ranges = (struct mpiq_rank_range *)ranks->ranges, .count = ranks->count, .size = ranks->size};
+    const struct mpiq_rank_set set = mpiq_borrowed_set(ranks);
     mpiq_json_put_ranks(json, key, &set, true);
 }
 

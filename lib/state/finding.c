@@ -24,7 +24,8 @@ struct mpiq_diagnosis *mpiq_diagnosis_create(uint32_t process_count, uint32_t op
     if (!diagnosis)
         return NULL;
     diagnosis->verdict = MPIQ_VERDICT_UNKNOWN;
-    diagnosis->said_by = MPIQ_NONE;
+    diagnosis->because.said_by = MPIQ_NONE;
+    diagnosis->text = "";
     diagnosis->arena = mpiq_arena_create();
     diagnosis->ranks = calloc(process_count ? process_count : 1, sizeof *diagnosis->ranks);
     diagnosis->rank_count = process_count;
@@ -92,6 +93,7 @@ void mpiq_diagnosis_destroy(struct mpiq_diagnosis *diagnosis)
     free(diagnosis->findings);
     free(diagnosis->ranks);
     mpiq_rank_set_deinit(&diagnosis->stuck);
+    mpiq_rank_set_deinit(&diagnosis->because.ranks);
     notes_deinit(diagnosis->assumptions, diagnosis->assumption_count);
     notes_deinit(diagnosis->notes, diagnosis->note_count);
     free(diagnosis->partner);
@@ -199,6 +201,10 @@ struct mpiq_finding *mpiq_diagnosis_add_finding(struct mpiq_diagnosis *diagnosis
         finding->received_before = MPIQ_NONE;
         finding->bytes = -1;
         finding->thread = MPIQ_NONE;
+        finding->fact = MPIQ_NONE;
+        finding->received_fact = MPIQ_NONE;
+        finding->from = MPIQ_NONE;
+        finding->to = MPIQ_NONE;
         finding->wait = MPIQ_NONE;
         finding->text = "";
     }
@@ -218,12 +224,20 @@ struct mpiq_finding_site *mpiq_finding_add_site(struct mpiq_finding *finding)
 
 struct mpiq_finding_call *mpiq_finding_add_call(struct mpiq_finding *finding)
 {
-    return APPEND(finding, calls, call_count);
+    struct mpiq_finding_call *call = APPEND(finding, calls, call_count);
+    if (call)
+        call->made = MPIQ_NONE;
+    return call;
 }
 
 struct mpiq_finding_value *mpiq_finding_add_value(struct mpiq_finding *finding)
 {
-    return APPEND(finding, values, value_count);
+    struct mpiq_finding_value *value = APPEND(finding, values, value_count);
+    if (value) {
+        value->made = MPIQ_NONE;
+        value->value = "";
+    }
+    return value;
 }
 
 static struct mpiq_step *step_init(struct mpiq_step *step)
@@ -262,18 +276,26 @@ struct mpiq_evidence *mpiq_finding_add_evidence(struct mpiq_finding *finding)
         evidence->started = MPIQ_NONE;
         evidence->since = -1;
         evidence->owner = MPIQ_NONE;
+        evidence->last_site = MPIQ_NONE;
     }
     return evidence;
 }
 
-struct mpiq_note *mpiq_diagnosis_add_assumption(struct mpiq_diagnosis *diagnosis)
+static struct mpiq_note *note_init(struct mpiq_note *note, enum mpiq_note_kind kind)
 {
-    return APPEND(diagnosis, assumptions, assumption_count);
+    if (note)
+        *note = (struct mpiq_note){.kind = kind, .problem = MPIQ_NONE, .rank = MPIQ_NONE, .text = ""};
+    return note;
 }
 
-struct mpiq_note *mpiq_diagnosis_add_note(struct mpiq_diagnosis *diagnosis)
+struct mpiq_note *mpiq_diagnosis_add_assumption(struct mpiq_diagnosis *diagnosis, enum mpiq_note_kind kind)
 {
-    return APPEND(diagnosis, notes, note_count);
+    return note_init(APPEND(diagnosis, assumptions, assumption_count), kind);
+}
+
+struct mpiq_note *mpiq_diagnosis_add_note(struct mpiq_diagnosis *diagnosis, enum mpiq_note_kind kind)
+{
+    return note_init(APPEND(diagnosis, notes, note_count), kind);
 }
 
 void mpiq_last_call_add(struct mpiq_last_call *all, const struct mpiq_last_call *one)

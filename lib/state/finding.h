@@ -114,6 +114,13 @@ struct mpiq_ranks {
     uint64_t size;  /* of ranks */
 };
 
+/* The same as a set, only to be read. */
+static inline struct mpiq_rank_set mpiq_borrowed_set(const struct mpiq_ranks *ranks)
+{
+    return (struct mpiq_rank_set){
+        .ranges = (struct mpiq_rank_range *)ranks->ranges, .count = ranks->count, .size = ranks->size};
+}
+
 /* One thing that a rank, or each rank of a class, waits for. */
 struct mpiq_wait_part {
     enum mpiq_wait_part_kind kind;
@@ -181,6 +188,15 @@ struct mpiq_last_call {
     double ago;       /* seconds since it ended, of the one that is outside longest */
 };
 
+/* How a rank of a job that has ended did.  Lives in the diagnosis's arena. */
+struct mpiq_ending {
+    struct mpiq_end end;
+    bool fine;               /* it ended as it should */
+    bool may_be_ended;       /* whoever ends ranks that are left may have ended it so */
+    const char *signal;      /* "SIGSEGV"; NULL */
+    const char *error_class; /* of an error that the MPI library ended it for: "MPI_ERR_TRUNCATE"; NULL */
+};
+
 /* What else there is to say of the ranks of a line of evidence. */
 enum mpiq_remark {
     MPIQ_REMARK_NONE,
@@ -202,8 +218,10 @@ struct mpiq_evidence {
     const struct mpiq_waits_for *wait; /* NULL: for nothing, or not known */
     struct mpiq_last_call last;        /* of ranks outside MPI */
     enum mpiq_remark remark;
-    uint32_t owner;   /* THREAD: in threads, who has the lock that it waits for; MPIQ_NONE */
-    bool finalizes;   /* they are in MPI_Finalize */
+    const struct mpiq_ending *ending; /* END: how they ended; NULL: just with the first one */
+    uint32_t last_site;               /* END: in sites, where they called MPI last; MPIQ_NONE */
+    uint32_t owner;                   /* THREAD: in threads, who has the lock that it waits for; MPIQ_NONE */
+    bool finalizes;                   /* they are in MPI_Finalize */
     const char *note; /* the remark, in lib/words' words: "an unreceived message from rank 0 has tag 41 (4
                          bytes)"; NULL */
     /* Private to lib/job: the first of them, and what its peers have in common. */
@@ -230,12 +248,27 @@ struct mpiq_finding_site {
 struct mpiq_finding_call {
     const char *collective;
     struct mpiq_rank_set ranks;
+    uint32_t made; /* in sites: where they called it, if they are elsewhere by now; MPIQ_NONE */
 };
 
 /* JSON's values[]: these ranks gave that value. */
 struct mpiq_finding_value {
-    const char *value; /* "0", "MPI_SUM", "400" (bytes) */
+    const char *name; /* "MPI_SUM"; NULL: it is a number */
+    int64_t number;   /* 0 (a rank), 400 (bytes) */
     struct mpiq_rank_set ranks;
+    uint32_t made;     /* as of a call */
+    const char *value; /* lib/words: either of them, "0", "MPI_SUM", "400" */
+};
+
+/* Of a job at its end: ranks that made the same call, and where. */
+struct mpiq_finding_side {
+    struct mpiq_ranks ranks;
+    const char *collective;
+    uint64_t times;   /* how often, where no running number is known */
+    uint32_t site;    /* in sites: where the first of them called it; MPIQ_NONE */
+    uint32_t or_site; /* another place that comes into question for that rank; MPIQ_NONE */
+    const char *name; /* what they gave, if the finding is about an argument: as of a value */
+    int64_t number;
 };
 
 /* JSON's steps[]: rank waits for waits_for. */
@@ -263,13 +296,6 @@ struct mpiq_near_miss {
     uint32_t process;   /* whose operation it is: for an unexpected message its sender */
     uint32_t holder;    /* the process in whose queues it lies */
     uint32_t operation; /* in the job's operations: peer, tag, comm, bytes */
-};
-
-/* How the rank of a RANK_GONE ended.  Lives in the diagnosis's arena. */
-struct mpiq_ending {
-    struct mpiq_end end;
-    const char *signal;      /* "SIGSEGV"; NULL */
-    const char *error_class; /* of an error that the MPI library ended it for: "MPI_ERR_TRUNCATE"; NULL */
 };
 
 struct mpiq_finding {
@@ -330,8 +356,16 @@ struct mpiq_finding {
     mpiq_string_id file; /* FILE_LOCK: which; 0 not known */
     uint32_t thread;     /* RANK_ELSEWHERE: a thread beside the one in MPI, in threads; MPIQ_NONE */
     uint64_t waiters;    /* ranks that wait for these, of RANK_GONE, RANK_STOPPED, RANK_ELSEWHERE */
-    uint64_t count;      /* requests of a REQUEST_LEAK, the most messages of an UNEXPECTED_BACKLOG */
-    const char *text;    /* lib/words: a plain sentence (a few clauses), without a full stop at the end */
+    uint64_t count; /* requests of a REQUEST_LEAK, the most messages of an UNEXPECTED_BACKLOG, objects of a
+                       NOT_FREED, messages with the tag of a MESSAGE_LOST that were sent */
+    uint64_t lost;  /* of those the last ones, which were not received */
+    uint32_t from;  /* MESSAGE_LOST, TYPE_MISMATCH of a message: process */
+    uint32_t to;
+    uint32_t fact;          /* in facts: what a job at its end has counted that shows it; MPIQ_NONE */
+    uint32_t received_fact; /* TYPE_MISMATCH of a message: what was received instead; MPIQ_NONE */
+    const struct mpiq_finding_side *sides; /* of calls at the end that disagree; in the arena */
+    size_t side_count;
+    const char *text; /* lib/words: a plain sentence (a few clauses), without a full stop at the end */
 };
 
 /* What one process does, as a report shows it.  Its queues are in the job state. */
@@ -353,18 +387,77 @@ struct mpiq_rank_diagnosis {
     struct mpiq_last_call last;             /* of a rank outside MPI */
 };
 
-/* Something the answer rests on, or that could not be read, about these ranks. */
+/* Something the answer rests on, or that could not be read. */
+enum mpiq_note_kind {
+    MPIQ_NOTE_UNREAD,      /* assumptions: not read */
+    MPIQ_NOTE_ONE_LOOK,    /* looked at only once */
+    MPIQ_NOTE_IDLE,        /* have threads that are taken to wait for others of the rank */
+    MPIQ_NOTE_STRICT,      /* run with --strict */
+    MPIQ_NOTE_CORES,       /* core files */
+    MPIQ_NOTE_ANY_MESSAGE, /* of a trace that does not say what a receive was for */
+    MPIQ_NOTE_NO_RECORD,   /* their library keeps no record of waits */
+    MPIQ_NOTE_PROBLEM,     /* what could not be read: `problem` */
+    MPIQ_NOTE_STRANGER,    /* `rank` is no rank of the job */
+    MPIQ_NOTE_FACTS_LOST,  /* of a check: more calls than can be kept */
+    MPIQ_NOTE_NOT_CHECKED  /* did not reach its end */
+};
+
 struct mpiq_note {
+    enum mpiq_note_kind kind;
     struct mpiq_rank_set ranks; /* empty: about the whole job */
-    const char *text;           /* a sentence, ranks not repeated in it */
+    uint32_t problem;           /* PROBLEM, in problems */
+    uint32_t rank;              /* STRANGER, in ranks */
+    const char *text;           /* lib/words: a sentence, ranks not repeated in it */
+};
+
+/* Why the verdict is what it is.  In parentheses what else is set. */
+enum mpiq_reason {
+    MPIQ_REASON_NOT_PROVEN,     /* no rank is proven to be stuck */
+    MPIQ_REASON_PROGRESS,       /* the job makes progress */
+    MPIQ_REASON_STUCK,          /* ranks can never continue */
+    MPIQ_REASON_FINDING,        /* what a finding says (said_by) */
+    MPIQ_REASON_ENDED,          /* the job ended as a finding says (said_by) */
+    MPIQ_REASON_ENDED_WELL,     /* by an error, but none of its ranks did */
+    MPIQ_REASON_CHECKED,        /* it ended, and was checked */
+    MPIQ_REASON_TRACED,         /* the same of a trace */
+    MPIQ_REASON_LEFT,           /* no rank is in MPI any more */
+    MPIQ_REASON_NOTHING_READ,   /* no rank */
+    MPIQ_REASON_NOTHING_KNOWN,  /* what the ranks do could not be read */
+    MPIQ_REASON_UNREAD,         /* some could not be read (ranks, detail: why; NULL) */
+    MPIQ_REASON_HOST_UNREAD,    /* a host could not */
+    MPIQ_REASON_BLIND,          /* their messages could not */
+    MPIQ_REASON_STACKS,         /* nothing but stacks was read (detail: the library; NULL) */
+    MPIQ_REASON_ARGUMENTS,      /* nothing but stacks and arguments (detail) */
+    MPIQ_REASON_ONE_LOOK,       /* they wait, and were looked at once */
+    MPIQ_REASON_RELEASE_UNREAD, /* what could release some was not read (ranks) */
+    MPIQ_REASON_RANKS_UNREAD,   /* some may be released by ranks that were not read */
+    MPIQ_REASON_WAITS_UNREAD,   /* not all that ranks wait for was read */
+    MPIQ_REASON_DEBUGGER,       /* a debugger holds some (ranks; some_ended) */
+    MPIQ_REASON_ALL_DEBUGGER,   /* or all (some_ended) */
+    MPIQ_REASON_STOPPED,        /* all are stopped (some_ended) */
+    MPIQ_REASON_ASLEEP,         /* all are asleep (some_ended) */
+    MPIQ_REASON_ASLEEP_STOPPED, /* all are asleep or stopped (some_ended) */
+    MPIQ_REASON_WAIT_STOPPED,   /* all that wait, wait for ranks that are stopped */
+    MPIQ_REASON_STILL,          /* nothing has moved for long (still) */
+    MPIQ_REASON_NONE_MOVED,     /* no rank moved between the looks */
+    MPIQ_REASON_ALL_WAIT        /* and all wait in MPI */
+};
+
+struct mpiq_because {
+    enum mpiq_reason reason;
+    struct mpiq_rank_set ranks;
+    const char *detail; /* as long as the job */
+    double still;       /* seconds */
+    bool some_ended;    /* ranks that have ended are not meant */
+    uint32_t said_by;   /* in findings; MPIQ_NONE */
 };
 
 struct mpiq_diagnosis {
     bool ended;     /* the job has, by an error: ranks are as they were then */
     bool by_stacks; /* unknown because nothing but stacks, and what calls were given, was read */
     enum mpiq_verdict verdict;
-    const char *text;              /* the verdict in one sentence: "64 ranks can never go on" */
-    uint32_t said_by;              /* in findings: the one whose sentence is the verdict's; MPIQ_NONE */
+    struct mpiq_because because;
+    const char *text;              /* lib/words: the verdict in one sentence: "64 ranks can never go on" */
     struct mpiq_finding *findings; /* most important first */
     size_t finding_count;
     struct mpiq_rank_diagnosis *ranks; /* one for each process of the job */
@@ -419,8 +512,8 @@ struct mpiq_finding_value *mpiq_finding_add_value(struct mpiq_finding *finding);
 struct mpiq_step *mpiq_finding_add_step(struct mpiq_finding *finding);
 struct mpiq_near_miss *mpiq_finding_add_near_miss(struct mpiq_finding *finding);
 struct mpiq_evidence *mpiq_finding_add_evidence(struct mpiq_finding *finding);
-struct mpiq_note *mpiq_diagnosis_add_assumption(struct mpiq_diagnosis *diagnosis);
-struct mpiq_note *mpiq_diagnosis_add_note(struct mpiq_diagnosis *diagnosis);
+struct mpiq_note *mpiq_diagnosis_add_assumption(struct mpiq_diagnosis *diagnosis, enum mpiq_note_kind kind);
+struct mpiq_note *mpiq_diagnosis_add_note(struct mpiq_diagnosis *diagnosis, enum mpiq_note_kind kind);
 struct mpiq_chain *mpiq_chain_create(void);
 struct mpiq_step *mpiq_chain_add_step(struct mpiq_chain *chain);
 

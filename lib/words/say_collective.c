@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "words/nouns.h"
+#include "words/quantities.h"
 #include "words/say_private.h"
 
 /* The window or the communicator of the call that the finding is about, likewise. */
@@ -103,4 +104,49 @@ const char *mpiq_say_stacks(struct mpiq_speaker *s, const struct mpiq_finding *f
                      call->collective);
     }
     return text;
+}
+
+/* ---- calls that differ ------------------------------------------------------------------------------ */
+
+const char *mpiq_say_value(struct mpiq_speaker *s, const char *name, int64_t number)
+{
+    return name ? name : WORDS(s->arena, "%" PRId64, number);
+}
+
+/* " at solver.c:12"; "" for nowhere. */
+static const char *at(struct mpiq_speaker *s, uint32_t site)
+{
+    return site == MPIQ_NONE ? "" : WORDS(s->arena, " at %s", mpiq_words_place(s->arena, s->job, site));
+}
+
+/* "collective 1 on MPI_COMM_WORLD: rank 0 called MPI_Iallreduce, rank 1 called MPI_Ibcast". */
+const char *mpiq_say_differing(struct mpiq_speaker *s, const struct mpiq_finding *finding)
+{
+    const char *text = WORDS(s->arena, "collective %" PRId64 " on %s:", finding->number,
+                             mpiq_words_communicator(s->arena, s->job, finding->comm));
+    for (size_t i = 0; i < finding->call_count; i++) {
+        const struct mpiq_finding_call *call = &finding->calls[i];
+        text = WORDS(s->arena, "%s%s %s called %s%s", text, i == 0 ? "" : ",",
+                     mpiq_words_ranks(s->arena, &call->ranks), call->collective, at(s, call->made));
+    }
+    return text;
+}
+
+/* "rank 3 called MPI_Bcast with root 1, ranks 0-2 with root 0 (collective 4 on MPI_COMM_WORLD)": the fewest
+   first. */
+const char *mpiq_say_arguments(struct mpiq_speaker *s, const struct mpiq_finding *finding)
+{
+    bool bytes = strcmp(finding->field, "bytes") == 0;
+    const char *text = "";
+    for (size_t i = finding->value_count; i-- > 0;) {
+        const struct mpiq_finding_value *value = &finding->values[i];
+        const char *size = mpiq_size_text(value->number, (char[MPIQ_SIZE_ROOM]){0});
+        const char *call = finding->collective ? finding->collective : "a collective";
+        text = WORDS(s->arena, "%s%s%s%s%s with %s%s%s%s", text, text[0] ? ", " : "",
+                     mpiq_words_ranks(s->arena, &value->ranks), text[0] ? "" : " called ",
+                     text[0] ? "" : call, bytes ? "" : finding->field, bytes ? "" : " ",
+                     bytes ? size : mpiq_say_value(s, value->name, value->number), at(s, value->made));
+    }
+    return WORDS(s->arena, "%s (collective %" PRId64 " on %s)", text, finding->number,
+                 mpiq_words_communicator(s->arena, s->job, finding->comm));
 }

@@ -94,7 +94,7 @@ const char *mpiq_say_remark(struct mpiq_speaker *s, const struct mpiq_finding *f
     case MPIQ_REMARK_THREAD:
         return other_thread(s, evidence);
     case MPIQ_REMARK_END:
-        return evidence->note;
+        return mpiq_say_own_end(s, evidence);
     }
     return NULL;
 }

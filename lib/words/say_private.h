@@ -38,6 +38,24 @@ const char *mpiq_say_lock(struct mpiq_speaker *s, const struct mpiq_finding *fin
 const char *mpiq_say_window(struct mpiq_speaker *s, const struct mpiq_finding *finding);
 const char *mpiq_say_stacks(struct mpiq_speaker *s, const struct mpiq_finding *finding);
 
+const char *mpiq_say_differing(struct mpiq_speaker *s, const struct mpiq_finding *finding);
+const char *mpiq_say_arguments(struct mpiq_speaker *s, const struct mpiq_finding *finding);
+const char *mpiq_say_end(struct mpiq_speaker *s, const struct mpiq_finding *finding);
+const char *mpiq_say_not_freed(struct mpiq_speaker *s, const struct mpiq_finding *finding);
+const char *mpiq_say_lost(struct mpiq_speaker *s, const struct mpiq_finding *finding);
+const char *mpiq_say_types(struct mpiq_speaker *s, const struct mpiq_finding *finding);
+/* Of any kind whose calls at the job's end disagree. */
+const char *mpiq_say_sides(struct mpiq_speaker *s, const struct mpiq_finding *finding);
+
+const char *mpiq_say_verdict(struct mpiq_speaker *s);
+const char *mpiq_say_note(struct mpiq_speaker *s, const struct mpiq_note *note);
+
+/* What a line of evidence says of the end of its ranks; NULL: nothing. */
+const char *mpiq_say_own_end(struct mpiq_speaker *s, const struct mpiq_evidence *evidence);
+
+/* A value's name, or its number. */
+const char *mpiq_say_value(struct mpiq_speaker *s, const char *name, int64_t number);
+
 /* The remark on a line of evidence; NULL: there is none. */
 const char *mpiq_say_remark(struct mpiq_speaker *s, const struct mpiq_finding *finding,
                             const struct mpiq_evidence *evidence);

@@ -35,43 +35,49 @@ static const char *consequence(struct mpiq_speaker *s, const struct mpiq_finding
 
 static const char *sentence(struct mpiq_speaker *s, const struct mpiq_finding *finding)
 {
+    if (finding->side_count > 0)
+        return mpiq_say_sides(s, finding);
     switch (finding->kind) {
     case MPIQ_FINDING_COLLECTIVE_INCOMPLETE:
-        return finding->text[0] ? finding->text : mpiq_say_incomplete(s, finding);
+        return mpiq_say_incomplete(s, finding);
+    case MPIQ_FINDING_COLLECTIVE_MISMATCH:
+        return mpiq_say_differing(s, finding);
+    case MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH:
+        return mpiq_say_arguments(s, finding);
+    case MPIQ_FINDING_COLLECTIVE_OVERLAP:
+        return mpiq_say_overlap(s, finding);
     case MPIQ_FINDING_RECEIVE_UNMATCHED:
     case MPIQ_FINDING_SEND_UNMATCHED:
         return mpiq_say_message(s, finding);
     case MPIQ_FINDING_WAIT_CYCLE:
         return mpiq_say_circle(s, finding);
-    case MPIQ_FINDING_COLLECTIVE_OVERLAP:
-        return mpiq_say_overlap(s, finding);
     case MPIQ_FINDING_TRUNCATION:
         return mpiq_say_truncation(s, finding);
+    case MPIQ_FINDING_RANK_GONE:
+        return finding->ending ? mpiq_say_end(s, finding) : mpiq_say_behaviour(s, finding);
     case MPIQ_FINDING_RANK_STOPPED:
     case MPIQ_FINDING_RANK_ELSEWHERE:
         return mpiq_say_behaviour(s, finding);
-    case MPIQ_FINDING_RANK_GONE:
-        return finding->ending ? finding->text : mpiq_say_behaviour(s, finding);
     case MPIQ_FINDING_REQUEST_LEAK:
-        return finding->text[0] ? finding->text : mpiq_say_leak(s, finding);
+        return finding->fact != MPIQ_NONE ? mpiq_say_not_freed(s, finding) : mpiq_say_leak(s, finding);
     case MPIQ_FINDING_UNEXPECTED_BACKLOG:
         return mpiq_say_backlog(s, finding);
+    case MPIQ_FINDING_WINDOW_WAIT:
+        return mpiq_say_window(s, finding);
     case MPIQ_FINDING_FILE_LOCK:
         return mpiq_say_lock(s, finding);
     case MPIQ_FINDING_POLLING_UNMATCHED:
         return mpiq_say_polling(s, finding);
     case MPIQ_FINDING_STACKS_DIFFER:
         return mpiq_say_stacks(s, finding);
-    case MPIQ_FINDING_WINDOW_WAIT:
-        return mpiq_say_window(s, finding);
-    case MPIQ_FINDING_COLLECTIVE_MISMATCH:
-    case MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH:
     case MPIQ_FINDING_MESSAGE_LOST:
+        return mpiq_say_lost(s, finding);
     case MPIQ_FINDING_TYPE_MISMATCH:
+        return mpiq_say_types(s, finding);
     case MPIQ_FINDING_NOT_FREED:
-        break;
+        return mpiq_say_not_freed(s, finding);
     }
-    return finding->text;
+    return "";
 }
 
 /* Whether a finding tells of a wait, and so may follow from another one. */
@@ -121,6 +127,12 @@ static void write_steps(struct mpiq_speaker *s, struct mpiq_step *steps, size_t 
         steps[i].why = step_words(s, &steps[i]);
 }
 
+static void write_notes(struct mpiq_speaker *s, struct mpiq_note *notes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        notes[i].text = mpiq_say_note(s, &notes[i]);
+}
+
 static struct mpiq_error *result(const struct mpiq_speaker *s, unsigned missed)
 {
     /* Without memory a sentence may be shorter than it is. */
@@ -135,13 +147,16 @@ struct mpiq_error *mpiq_write_sentences(const struct mpiq_job_state *job, struct
         struct mpiq_finding *finding = &diagnosis->findings[i];
         bool cause = finding->consequence_of == MPIQ_NONE;
         write_steps(&s, finding->steps, finding->step_count);
+        for (size_t j = 0; j < finding->value_count; j++)
+            finding->values[j].value = mpiq_say_value(&s, finding->values[j].name, finding->values[j].number);
         for (size_t j = 0; j < finding->evidence_count; j++)
             finding->evidence[j].note = mpiq_say_remark(&s, finding, &finding->evidence[j]);
         const char *text = !cause && is_of_waits(finding) ? consequence(&s, finding) : sentence(&s, finding);
         finding->text = cause && finding->proven ? capital(s.arena, text) : text;
     }
-    if (diagnosis->said_by != MPIQ_NONE)
-        diagnosis->text = diagnosis->findings[diagnosis->said_by].text;
+    diagnosis->text = mpiq_say_verdict(&s);
+    write_notes(&s, diagnosis->assumptions, diagnosis->assumption_count);
+    write_notes(&s, diagnosis->notes, diagnosis->note_count);
     return result(&s, missed);
 }
 

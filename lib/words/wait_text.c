@@ -26,16 +26,10 @@ void mpiq_put_size(struct mpiq_buffer *buffer, int64_t bytes)
     mpiq_buffer_string(buffer, mpiq_size_text(bytes, (char[MPIQ_SIZE_ROOM]){0}));
 }
 
-static struct mpiq_rank_set borrowed(const struct mpiq_ranks *ranks)
-{
-    return (struct mpiq_rank_set){
-        .ranges = (struct mpiq_rank_range *)ranks->ranges, .count = ranks->count, .size = ranks->size};
-}
-
 void mpiq_put_ranks_named(struct mpiq_buffer *buffer, const struct mpiq_ranks *ranks)
 {
     enum { MOST_AWAITED = 6 };
-    struct mpiq_rank_set set = borrowed(ranks); /* only read */
+    struct mpiq_rank_set set = mpiq_borrowed_set(ranks); /* only read */
     const struct mpiq_rank_range *range = ranks->ranges;
     if (set.size == 2 && range[0].world == 0 && range[set.count - 1].world == 0) {
         mpiq_buffer_printf(buffer, "ranks %" PRIu32 " and %" PRIu32, range[0].first,
@@ -503,7 +497,7 @@ static void put_collective_detail(const struct teller *t, const struct mpiq_evid
 static bool is_pair(const struct mpiq_evidence *evidence)
 {
     const struct mpiq_waits_for *wait = evidence->wait;
-    const struct mpiq_rank_set awaited = borrowed(&wait->ranks);
+    const struct mpiq_rank_set awaited = mpiq_borrowed_set(&wait->ranks);
     const struct mpiq_wait_part *part = &wait->parts[0];
     bool round = part->relative && part->wraps && (part->offset == 1 || part->offset == -1);
     return evidence->ranks.size == 2 && (round || mpiq_rank_set_equal(&evidence->ranks, &awaited));

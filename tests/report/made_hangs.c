@@ -199,10 +199,10 @@ struct made_job made_chaos(uint32_t size)
                                             .operation =
                                                 operation_of(job, (rank + i) % size, MPIQ_QUEUE_UNEXPECTED)};
         }
-        struct mpiq_note *note = must(mpiq_diagnosis_add_note(made.diagnosis));
+        struct mpiq_note *note = must(mpiq_diagnosis_add_note(made.diagnosis, MPIQ_NOTE_PROBLEM));
         note->text = words(&made, "something of rank %u could not be read, for a reason that takes a line",
                            (unsigned)rank);
-        note = must(mpiq_diagnosis_add_assumption(made.diagnosis));
+        note = must(mpiq_diagnosis_add_assumption(made.diagnosis, MPIQ_NOTE_UNREAD));
         note->text = words(&made, "rank %u may act at any moment", (unsigned)rank);
     }
     return made;

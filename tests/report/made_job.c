@@ -68,7 +68,7 @@ struct made_job made_nothing(void)
     struct mpiq_job_state *job = must(mpiq_job_state_create());
     struct made_job made = finished(job, MPIQ_VERDICT_UNKNOWN);
     made.diagnosis->text = "no rank could be read";
-    struct mpiq_note *note = must(mpiq_diagnosis_add_note(made.diagnosis));
+    struct mpiq_note *note = must(mpiq_diagnosis_add_note(made.diagnosis, MPIQ_NOTE_PROBLEM));
     note->text = "the processes belong to another user: run mpiq as that user, or as root";
     return made;
 }

@@ -142,10 +142,10 @@ struct made_job made_mixture(void)
     for (uint32_t process = 7; process < made.job->process_count; process++)
         ranks[process].comm = job->operations[operation_of(job, process, MPIQ_QUEUE_RECEIVES)].comm;
     mixture_findings(&made);
-    struct mpiq_note *note = must(mpiq_diagnosis_add_note(made.diagnosis));
+    struct mpiq_note *note = must(mpiq_diagnosis_add_note(made.diagnosis, MPIQ_NOTE_PROBLEM));
     no_error(mpiq_rank_set_parse("6", &note->ranks));
     note->text = "no process of this rank was found on n1";
-    note = must(mpiq_diagnosis_add_assumption(made.diagnosis));
+    note = must(mpiq_diagnosis_add_assumption(made.diagnosis, MPIQ_NOTE_UNREAD));
     no_error(mpiq_rank_set_parse("6", &note->ranks));
     note->text = "not read: it is assumed able to act at any moment";
     return made;

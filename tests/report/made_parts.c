@@ -242,8 +242,8 @@ struct mpiq_waits_for *wait_for(struct made_job *made, struct mpiq_wait_part par
     *parts = part;
     if (parts->ranks.size == 0)
         parts->ranks = ranks_of(made, ranks);
-    *wait = (struct mpiq_waits_for){
-        .all = true, .parts = parts, .part_count = 1, .ranks = ranks_of(made, ranks)};
+    *wait =
+        (struct mpiq_waits_for){.all = true, .parts = parts, .part_count = 1, .ranks = ranks_of(made, ranks)};
     return wait;
 }
 
