@@ -146,6 +146,7 @@ static void link_unproven(struct mpiq_diagnosis *diagnosis)
                             (other->suspects.size > 0 && finding->suspects.size == 0));
             /* It made a call that does not fit the others': that keeps it. */
             bool mismatch = other->kind == MPIQ_FINDING_COLLECTIVE_MISMATCH ||
+                            other->kind == MPIQ_FINDING_COLLECTIVE_LEFT ||
                             other->kind == MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH;
             if (cause == MPIQ_NONE && (other->proven ? mpiq_is_of_waits(other) : earlier || mismatch))
                 cause = (uint32_t)j;

@@ -86,6 +86,7 @@ uint8_t mpiq_finding_weight(const struct mpiq_finder *finder, const struct mpiq_
         return 2;
     case MPIQ_FINDING_RANK_ELSEWHERE:
         return 3;
+    case MPIQ_FINDING_COLLECTIVE_LEFT:
     case MPIQ_FINDING_WINDOW_WAIT:
     case MPIQ_FINDING_FILE_LOCK:
         return 5;

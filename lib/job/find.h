@@ -83,6 +83,10 @@ uint32_t mpiq_check_process(const struct mpiq_finder *finder, const struct mpiq_
    together.  True: it explains why members wait in it. */
 bool mpiq_find_mismatches(struct mpiq_finder *finder, uint32_t comm, int64_t number, bool proven);
 
+/* Of a finding about a call that all members have entered: true makes it one about members that cannot leave
+   it although the others have left.  False: it says nothing. */
+bool mpiq_find_left(struct mpiq_finder *finder, struct mpiq_finding *finding);
+
 /* The members that have not come to that call, by the finding about it or by their running numbers; empty for
    more calls than MPIQ_MOST_PENDING.  comm MPIQ_NONE: MPI_Init, MPI_Finalize.  window: mpiq_counted_window's.
  */

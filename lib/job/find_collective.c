@@ -468,7 +468,8 @@ static void find_instance(struct instances *instances, const struct instance *in
         }
     }
     if (finding->missing.size == 0) {
-        mpiq_diagnosis_drop_finding(finder->diagnosis);
+        if (!mpiq_find_left(finder, finding))
+            mpiq_diagnosis_drop_finding(finder->diagnosis);
     } else {
         bool counted = instance->comm == MPIQ_NONE || instance->number > 0 || roll.most > 0;
         bool rooted = mpiq_collective_has_root(instance->collective);

@@ -33,6 +33,7 @@ enum mpiq_verdict {
 
 /* X(identifier, word).  Which fields of a finding are set beside ranks, text, sites, since:
    COLLECTIVE_INCOMPLETE           comm, collective, number, missing, suspects
+   COLLECTIVE_LEFT                 comm, collective, number, others (who have left it)
    COLLECTIVE_MISMATCH             comm, number, calls, suspects
    COLLECTIVE_ARGUMENT_MISMATCH    comm, collective, number, field, values, suspects
    WAIT_CYCLE                      steps
@@ -47,6 +48,7 @@ enum mpiq_verdict {
    RANK_STOPPED, RANK_ELSEWHERE    nothing more */
 #define MPIQ_FINDING_KINDS(X)                                       \
     X(COLLECTIVE_INCOMPLETE, "collective_incomplete")               \
+    X(COLLECTIVE_LEFT, "collective_left")                           \
     X(COLLECTIVE_MISMATCH, "collective_mismatch")                   \
     X(COLLECTIVE_ARGUMENT_MISMATCH, "collective_argument_mismatch") \
     X(WAIT_CYCLE, "wait_cycle")                                     \
@@ -320,7 +322,7 @@ struct mpiq_finding {
     int64_t number;                /* running number of the call; 0: not known, or none */
     struct mpiq_rank_set ranks;    /* those it is about: who is in, who waits, who is gone */
     struct mpiq_rank_set missing;  /* who is not in */
-    struct mpiq_rank_set others;   /* of messages and windows: the ranks on the other side */
+    struct mpiq_rank_set others;   /* of messages and windows: the ranks on the other side; who left */
     struct mpiq_rank_set suspects; /* whose code to look at first; empty: the evidence does not say */
     double since;                  /* seconds that the longest of them has waited; -1 not known */
     struct mpiq_finding_site *sites;

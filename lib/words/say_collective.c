@@ -85,6 +85,21 @@ const char *mpiq_say_incomplete(struct mpiq_speaker *s, const struct mpiq_findin
                  finding->proven ? "" : ", so far");
 }
 
+const char *mpiq_say_left(struct mpiq_speaker *s, const struct mpiq_finding *finding)
+{
+    const char *who = mpiq_words_ranks(s->arena, &finding->ranks);
+    bool many = mpiq_is_plural(&finding->ranks);
+    const char *call = WORDS(s->arena, "%s%s", finding->collective, on_object(s, finding));
+    const char *others = the_others(s, finding, &finding->others, &finding->ranks);
+    const char *have = mpiq_is_plural(&finding->others) ? "have" : "has";
+    if (finding->proven)
+        return WORDS(s->arena,
+                     "%s %s stuck in the %s that %s %s left: what the ranks passed to it does not fit", who,
+                     many ? "are" : "is", call, others, have);
+    return WORDS(s->arena, "%s %s not left the %s that %s %s left, so far", who, many ? "have" : "has", call,
+                 others, have);
+}
+
 const char *mpiq_say_overlap(struct mpiq_speaker *s, const struct mpiq_finding *finding)
 {
     return WORDS(s->arena,

@@ -26,6 +26,7 @@ static inline bool mpiq_is_plural(const struct mpiq_rank_set *set)
 
 /* The sentence of a finding of that kind. */
 const char *mpiq_say_incomplete(struct mpiq_speaker *s, const struct mpiq_finding *finding);
+const char *mpiq_say_left(struct mpiq_speaker *s, const struct mpiq_finding *finding);
 const char *mpiq_say_overlap(struct mpiq_speaker *s, const struct mpiq_finding *finding);
 const char *mpiq_say_message(struct mpiq_speaker *s, const struct mpiq_finding *finding);
 const char *mpiq_say_truncation(struct mpiq_speaker *s, const struct mpiq_finding *finding);

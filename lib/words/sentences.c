@@ -40,6 +40,8 @@ static const char *sentence(struct mpiq_speaker *s, const struct mpiq_finding *f
     switch (finding->kind) {
     case MPIQ_FINDING_COLLECTIVE_INCOMPLETE:
         return mpiq_say_incomplete(s, finding);
+    case MPIQ_FINDING_COLLECTIVE_LEFT:
+        return mpiq_say_left(s, finding);
     case MPIQ_FINDING_COLLECTIVE_MISMATCH:
         return mpiq_say_differing(s, finding);
     case MPIQ_FINDING_COLLECTIVE_ARGUMENT_MISMATCH:
@@ -85,6 +87,7 @@ static bool is_of_waits(const struct mpiq_finding *finding)
 {
     switch (finding->kind) {
     case MPIQ_FINDING_COLLECTIVE_INCOMPLETE:
+    case MPIQ_FINDING_COLLECTIVE_LEFT:
     case MPIQ_FINDING_RECEIVE_UNMATCHED:
     case MPIQ_FINDING_SEND_UNMATCHED:
     case MPIQ_FINDING_WAIT_CYCLE:

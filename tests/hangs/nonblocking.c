@@ -316,3 +316,29 @@ CASE(root_of_a_large_ibcast_left_alone)
     if (rank > 0)
         HANG(MPI_Barrier(copy));
 }
+
+/* Rank 1 does not name rank 0 among those whom it sends to, and rank 0 awaits it. */
+CASE(neighbours_disagree)
+{
+    MPI_Comm graph;
+    int sides[] = {(rank + size - 1) % size, (rank + 1) % size};
+
+    MPI_Dist_graph_create_adjacent(WORLD, 2, sides, MPI_UNWEIGHTED, rank == 1 ? 1 : 2,
+                                   rank == 1 ? &sides[1] : sides, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+    MPI_Comm_set_name(graph, "graph");
+    HANG(MPI_Neighbor_allgather(small, 1, MPI_INT, small_received, 1, MPI_INT, graph));
+    HANG(MPI_Barrier(WORLD));
+}
+
+/* Rank 2 sends rank 1 nothing, which expects something.  Libraries that send empty messages go on. */
+CASE(alltoallv_counts_disagree)
+{
+    int sent[8], received[8], places[8] = {0};
+
+    for (int i = 0; i < size; i++)
+        sent[i] = received[i] = 1;
+    if (rank == 2)
+        sent[1] = 0;
+    HANG(MPI_Alltoallv(small, sent, places, MPI_INT, small_received, received, places, MPI_INT, WORLD));
+    HANG(MPI_Barrier(WORLD));
+}

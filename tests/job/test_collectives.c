@@ -433,6 +433,90 @@ static void test_refused_start(void)
         "called MPI_Ireduce\n");
 }
 
+/* All have entered the MPI_Allgather; rank 0 waits there for a message that rank 1, which has gone on, never
+   sends. */
+static void all_but_one_left(struct job_builder *job, int last)
+{
+    job_init(job, 4);
+    job_at(job, 0, "gather", "left.c", 5);
+    job_collective(job, 0, WORLD, "MPI_Allgather", 1, 1);
+    for (int rank = 1; rank <= last; rank++) {
+        job_called(job, rank, WORLD, "MPI_Allgather", 1);
+        job_at(job, rank, "gather", "left.c", 6);
+    }
+}
+
+static void test_left(void)
+{
+    struct job_builder job;
+    all_but_one_left(&job, 3);
+    for (int rank = 1; rank < 4; rank++)
+        job_collective(&job, rank, WORLD, "MPI_Barrier", 2, rank - 1);
+    job_expect(&job,
+               "deadlock: none of the 4 ranks can continue\n"
+               "collective_left ranks 0: Rank 0 is stuck in the MPI_Allgather that the other 3 ranks have "
+               "left: what the ranks passed to it does not fit\n");
+}
+
+/* Rank 3 is stopped in the call: it has not left it. */
+static void test_left_but_for_one(void)
+{
+    struct job_builder job;
+    all_but_one_left(&job, 2);
+    job_recv(&job, 1, WORLD, 0, 7);
+    job_recv(&job, 2, WORLD, 1, 7);
+    job_at(&job, 3, "gather", "left.c", 5);
+    job_collective(&job, 3, WORLD, "MPI_Allgather", 1, ANY);
+    job_state(&job, 3, 'T');
+    job_expect(&job,
+               "deadlock: 3 of 4 ranks can never continue\n"
+               "receive_unmatched ranks 1 suspects 0: Rank 0 never sent the message with tag 7 that rank 1 "
+               "is waiting for\n"
+               "rank_stopped? ranks 3: rank 3 is stopped at left.c:5 (gather)\n");
+}
+
+/* Where nothing is proven, those who have left have to wait, too, and a rank that is stopped in the call has
+   not left it. */
+static void test_left_unproven(void)
+{
+    static const char *const wanted[] = {
+        "stalled: nothing has moved for 1 m 0 s, but no rank is proven to be stuck for good\n"
+        "collective_left? ranks 0: rank 0 has not left the MPI_Allgather that the other 3 ranks have left, "
+        "so "
+        "far\n",
+        "running: rank 3 is computing at left.c:6 (gather); 2 ranks have waited up to 1 m 0 s for it\n"
+        "rank_elsewhere? ranks 3: rank 3 is computing at left.c:6 (gather); 2 ranks have waited up to 1 m 0 "
+        "s "
+        "for it\n"
+        "  follows from 1: collective_incomplete? ranks 1-2 missing 0,3: ranks 1 and 2 wait in MPI_Barrier "
+        "at "
+        "left.c:6 for ranks 0 and 3\n",
+        "stalled: nothing has moved for 1 m 0 s, but no rank is proven to be stuck for good\n"
+        "rank_stopped? ranks 3: rank 3 is stopped at left.c:5 (gather); 2 ranks have waited up to 1 m 0 s "
+        "for "
+        "it\n"
+        "  follows from 1: collective_incomplete? ranks 1-2 missing 0,3: ranks 1 and 2 wait in MPI_Barrier "
+        "at "
+        "left.c:6 for ranks 0 and 3\n"};
+    for (int what = 0; what < 3; what++) {
+        struct job_builder job;
+        job_init(&job, 4);
+        for (int rank = 0; rank < 4; rank++) {
+            bool in = rank == 0 || (rank == 3 && what == 2);
+            job_at(&job, rank, "gather", "left.c", in ? 5 : 6);
+            if (!in)
+                job_called(&job, rank, WORLD, "MPI_Allgather", 1);
+            if (rank == 3 && what == 1)
+                job_state(&job, rank, 'R');
+            else
+                job_collective(&job, rank, WORLD, in ? "MPI_Allgather" : "MPI_Barrier", in ? 1 : 2, ANY);
+            if (rank == 3 && what == 2)
+                job_state(&job, rank, 'T');
+        }
+        job_expect(&job, wanted[what]);
+    }
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -453,6 +537,9 @@ int main(void)
         {"recorded, without data", test_recorded_without_data},
         {"unpatched", test_unpatched},
         {"other root, unpatched", test_other_root_unpatched},
+        {"left by the others", test_left},
+        {"left by all the others but one", test_left_but_for_one},
+        {"left by the others, not proven", test_left_unproven},
         {"background", test_background},
         {"hidden communicator", test_hidden_communicator},
         {"a call that --strict has refused never ends", test_refused},

@@ -112,7 +112,7 @@ def record_to(raw, case, line, executable, mpiq):
 def run(options, raw):
     cases = [case for case in corpus.load() if not case.two_hosts and not (options.quick and not case.get("quick"))
              and (not options.cases or {case.name, case.program, case.family} & set(options.cases))]
-    lines = [libraries.line(name) for name in options.line] or libraries.named([])
+    lines = [libraries.line(name) for name in options.line] or libraries.named("")
     mpiq = mpiq_program()
     with tempfile.TemporaryDirectory(prefix="mpiq-record-") as directory, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
