@@ -12,6 +12,9 @@
 /* Seconds: in less, a job that is busy may not be seen moving. */
 enum { HANG_AFTER_LEAST = 5 };
 
+/* As many breakpoints as a rank has room for. */
+enum { MAX_BREAKS = 16 };
+
 /* As many processes as one debugger may hold. */
 enum { MAX_WIRES = 4096 };
 
@@ -31,9 +34,12 @@ struct command_line {
     bool keep;            /* of run: let the hung job live */
     bool strict;          /* of run: what may wait, waits */
     bool check;           /* of run: findings of a job that ended */
-    bool leaks;           /* of run: and objects never freed are an error */
-    char **program;       /* of run: what follows "--", ends with NULL */
-    const char *color;    /* "auto", "always", "never" */
+    bool step;            /* of run: ranks are held before each call */
+    size_t break_count;   /* of --break */
+    const char *breaks[MAX_BREAKS];
+    bool leaks;        /* of run: and objects never freed are an error */
+    char **program;    /* of run: what follows "--", ends with NULL */
+    const char *color; /* "auto", "always", "never" */
     struct mpiq_wire wires[MAX_WIRES];
 };
 

@@ -69,6 +69,10 @@ const struct option_row option_rows[] = {
      "when the job ends, report lost messages, requests never completed, calls that do not agree, objects "
      "never "
      "freed; =leaks: objects never freed are errors, too"},
+    {"step", 0, VALUE_NONE, NULL, PLACE(step), RUN, 0, NULL,
+     "for learners: hold each rank before each MPI call, until a key lets it go on"},
+    {"break", 0, VALUE_BREAK, "WHERE", PLACE(breaks), RUN, 0, NULL,
+     "with --step, a breakpoint: MPI_Bcast, ring.c:20, comm=rows, rank=3 (as often as you like)"},
     {"help", 'h', VALUE_HELP, NULL, 0, ALL_COMMANDS, 0, NULL, "show the page on a command"},
     {"version", 'V', VALUE_VERSION, NULL, 0, ALL_COMMANDS, 0, NULL, "show the version"},
     {"wire", 0, VALUE_WIRE, "IN,OUT", 0, READERS, 0, NULL, NULL},

@@ -22,6 +22,7 @@ enum value_kind {
     VALUE_OUTPUT,        /* the path of a file that can be written */
     VALUE_NEW_DIRECTORY, /* the path of a directory that is not there */
     VALUE_OBJECTS,       /* a directory, to be searched by those that read objects */
+    VALUE_BREAK,         /* a breakpoint; there may be several */
     VALUE_CHECK,         /* "leaks" or none */
     VALUE_WIRE,          /* two descriptors; gdb's, see docs/WIRE.md */
     VALUE_HELP,          /* the three that only print something */

@@ -149,6 +149,14 @@ static int take_check(const struct option_row *row, const char *text, struct com
                : refuse("--%s takes =leaks or nothing, not '%s'", row->name, text);
 }
 
+static int take_break(const char *text, struct command_line *line)
+{
+    if (line->break_count == MAX_BREAKS)
+        return refuse("there are %d breakpoints already, which is the most", MAX_BREAKS);
+    line->breaks[line->break_count++] = text;
+    return usage_error(mpiq_check_break(text));
+}
+
 /* One option and its value, which is checked as far as that can be done before anything is read; -1 to go on.
  */
 static int take_option(const struct option_row *row, char *value, struct reading *reading)
@@ -171,6 +179,8 @@ static int take_option(const struct option_row *row, char *value, struct reading
         return take_objects(row, value);
     case VALUE_CHECK:
         return take_check(row, value, line);
+    case VALUE_BREAK:
+        return take_break(value, line);
     case VALUE_WIRE:
         return parse_wire(value, line) ? -1
                                        : refuse("--%s takes two descriptors, not '%s'", row->name, value);
@@ -278,6 +288,8 @@ static int check_options(const struct reading *reading)
             return refuse("--%s goes with %s only", row->name, commands);
         return refuse("%s takes no --%s", command_row(line->command)->word, row->name);
     }
+    if (line->break_count > 0 && !line->step)
+        return refuse("--break goes with --step only");
     if (line->html && line->as_json)
         return refuse("use --json or --html, not both");
     return -1;

@@ -57,7 +57,8 @@ bool record_preload(void)
 }
 
 /* What the recorder heeds, as far as it is set. */
-static const char *const variables[] = {"LD_PRELOAD", "MPIQ_STRICT", "MPIQ_CHECK", "MPIQ_REMAINS"};
+static const char *const variables[] = {"LD_PRELOAD", "MPIQ_STRICT", "MPIQ_CHECK", "MPIQ_STEP",
+                                        "MPIQ_REMAINS"};
 enum { VARIABLES = sizeof variables / sizeof *variables };
 
 static bool is_program(const char *word)

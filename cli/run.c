@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "record.h"
 #include "say.h"
+#include "step.h"
 #include "strict.h"
 
 enum { GRACE_SECONDS = 5, DOUBTS_MOST = 5 };
@@ -49,6 +50,7 @@ struct run {
     double proven;       /* when a deadlock was proven first; 0: the last look proved none */
     char told[16];       /* the verdict of the report that was told last; "": none was */
     struct check *check; /* of --check; NULL */
+    struct step *step;   /* of --step; NULL */
     double next_check;   /* of CLOCK_MONOTONIC: ranks are held, and were looked at */
     int checks;          /* looks at held ranks of which one is missing still */
     bool checked;        /* some ranks were read at their end */
@@ -137,7 +139,7 @@ static void allow_descriptors(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static bool start(struct command_line *line)
+static bool start(struct command_line *line, const struct step *step)
 {
     sigset_t child, before;
     sigemptyset(&child);
@@ -159,9 +161,11 @@ static bool start(struct command_line *line)
         sigprocmask(SIG_SETMASK, &before, NULL);
         if (!record_preload()) {
             fprintf(stderr, "mpiq: the job runs without the recorder\n");
-            if (line->strict || line->check)
+            if (line->strict || line->check || line->step)
                 _exit(EXIT_OURS);
         }
+        if (step)
+            step_take_streams(step);
         char **program = record_forward(line->program);
         if (!program)
             _exit(EXIT_OURS);
@@ -502,6 +506,28 @@ static bool look_if_quiet(struct run *run, bool sample)
     return true;
 }
 
+/* For step_screen. */
+struct ending {
+    struct run *run;
+    int *status;
+};
+
+static bool has_ended(void *argument)
+{
+    const struct ending *ending = argument;
+    return ended_within(ending->run->remains, 0, ending->status);
+}
+
+/* The step mode, until the user lets the job go; true: it has ended meanwhile. */
+static bool step_through(struct run *run, int *status)
+{
+    struct ending ending = {run, status};
+    bool ended = step_screen(run->step, launcher, has_ended, &ending);
+    run->line->options.targets = NULL;
+    run->line->options.target_count = 0;
+    return ended;
+}
+
 int run(struct command_line *line)
 {
     struct run run = {.line = line};
@@ -514,21 +540,31 @@ int run(struct command_line *line)
         return EXIT_OURS;
     }
     keep_remains(&run);
-    if ((line->check && !(run.check = check_start())) || !start(line)) {
+    if (line->step)
+        setenv("MPIQ_STEP", "1", 1);
+    else
+        unsetenv("MPIQ_STEP");
+    if ((line->check && !(run.check = check_start())) ||
+        (line->step && !(run.step = step_start(line, run.remains))) || !start(line, run.step)) {
         check_end(run.check);
+        step_end(run.step);
         mpiq_remains_destroy(run.remains);
         mpiq_watch_destroy(run.watch);
         return EXIT_OURS;
     }
     pass_signals_on();
     double sampled = 0;
-    while (!hung && !ended_within(run.remains, line->check ? check_period : waiting_period, &status)) {
+    bool ended = run.step && step_through(&run, &status);
+    while (!hung && !ended &&
+           !ended_within(run.remains, line->check ? check_period : waiting_period, &status)) {
         check_if_ended(&run);
+        step_tend(run.step);
         bool sample = now() - sampled >= sample_period;
         sampled = sample ? now() : sampled;
         hung = look_if_quiet(&run, sample);
     }
     mpiq_watch_destroy(run.watch);
+    step_end(run.step);
     status = end_check(&run, hung ? EXIT_HUNG : exit_status(status), hung);
     mpiq_remains_destroy(run.remains);
     return status;

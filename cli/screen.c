@@ -11,20 +11,28 @@
 static SCREEN *terminal;
 static bool colored;
 
-const char *screen_open(bool color)
+const char *screen_check(void)
 {
     int found = 0;
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        return "watch needs a terminal for its screen: --plain prints a line for each look";
+        return "a screen needs a terminal";
     const char *name = getenv("TERM");
     if (!name || !*name || setupterm(NULL, STDOUT_FILENO, &found) != OK)
-        return "this terminal is not known (TERM): --plain prints a line for each look";
+        return "this terminal is not known (TERM)";
     const char *move = tigetstr("cup");
     if (!move || move == (char *)-1) /* NOLINT */
-        return "this terminal cannot show a screen (TERM): --plain prints a line for each look";
+        return "this terminal cannot show a screen (TERM)";
+    return NULL;
+}
+
+const char *screen_open(bool color)
+{
+    const char *refused = screen_check();
+    if (refused)
+        return refused;
     terminal = newterm(NULL, stdout, stdin);
     if (!terminal)
-        return "this terminal cannot be used (TERM): --plain prints a line for each look";
+        return "this terminal cannot be used (TERM)";
     cbreak();
     noecho();
     nonl();

@@ -25,6 +25,8 @@ enum screen_key {
     KEY_RETURN
 };
 
+/* Why there can be no screen, as screen_open; NULL: there can. */
+const char *screen_check(void);
 /* Takes the terminal over.  Else why not, a sentence without a full stop: static. */
 const char *screen_open(bool color);
 /* Gives it back as it was. */

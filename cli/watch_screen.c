@@ -362,7 +362,7 @@ int watch_screen(struct looks *looks)
     struct sigaction action = {.sa_handler = note_end};
     const char *refused = screen_open(looks->line->render.color);
     if (refused) {
-        fprintf(stderr, "mpiq: %s\n", refused);
+        fprintf(stderr, "mpiq: %s: --plain prints a line for each look\n", refused);
         return EXIT_USAGE;
     }
     watching = (struct watching){.looks = looks, .shown = &views[0], .rank = "0"};

@@ -229,6 +229,47 @@ struct mpiq_render_options {
 struct mpiq_error *mpiq_job_render(const struct mpiq_job *job, enum mpiq_view view,
                                    const struct mpiq_render_options *options, char **ret);
 
+/*
+ * The step mode: ranks whose environment has MPIQ_STEP are held before each MPI call, and let go by these
+ * orders, through the memory of `remains`.  It has one selected row, a rank or one of its threads.
+ */
+struct mpiq_stepper;
+
+enum mpiq_step_how {
+    MPIQ_STEP_NEXT,  /* to the next call */
+    MPIQ_STEP_RUN,   /* to the next breakpoint */
+    MPIQ_STEP_OTHER, /* past all calls that are equal to this one */
+};
+
+/* remains has to outlive it. */
+struct mpiq_error *mpiq_stepper_create(struct mpiq_remains *remains, struct mpiq_stepper **ret);
+/* NULL is fine. */
+void mpiq_stepper_destroy(struct mpiq_stepper *stepper);
+/* Reads what all ranks do now; what it says afterwards, and orders, are about that.  Has to be called several
+   times a second, also after mpiq_stepper_end: ranks that come later are greeted here. */
+void mpiq_stepper_take(struct mpiq_stepper *stepper);
+/* Whether a look would tell the source line of a call that a rank is held before. */
+bool mpiq_stepper_wants_look(const struct mpiq_stepper *stepper);
+void mpiq_stepper_learn(struct mpiq_stepper *stepper, const struct mpiq_job *job);
+/* Lets the selected one, or all, go on.  Whether it was held, or how many were. */
+bool mpiq_stepper_go_one(struct mpiq_stepper *stepper, enum mpiq_step_how how);
+size_t mpiq_stepper_go_all(struct mpiq_stepper *stepper, enum mpiq_step_how how);
+/* Holds ranks that run to a breakpoint before their next calls. */
+void mpiq_stepper_pause(struct mpiq_stepper *stepper);
+/* Lets all go on for good. */
+void mpiq_stepper_end(struct mpiq_stepper *stepper);
+/* Selects the row so many further down. */
+void mpiq_stepper_select(struct mpiq_stepper *stepper, int rows);
+/* Adds a breakpoint: "MPI_Bcast", "ring.c:20", "comm=rows", "rank=3", or several of these with commas between.
+   USAGE with a sentence if it is none.  Removes that number: false, there is none. */
+struct mpiq_error *mpiq_stepper_break(struct mpiq_stepper *stepper, const char *text);
+bool mpiq_stepper_unbreak(struct mpiq_stepper *stepper, unsigned number);
+struct mpiq_error *mpiq_check_break(const char *text);
+/* A row for each rank, below a few lines on the whole; job is the last look or NULL.  The caller frees it.
+   *line is that of the selected row. */
+struct mpiq_error *mpiq_stepper_text(const struct mpiq_stepper *stepper, const struct mpiq_job *job,
+                                     const struct mpiq_render_options *options, size_t *line, char **ret);
+
 /* Writes what was read to a file: envelopes, never payload.  Replaces the file in one step, or not at all. */
 struct mpiq_error *mpiq_job_snapshot(const struct mpiq_job *job, const char *path);
 

@@ -180,6 +180,8 @@ enum mqs_call_list { mqs_calls_recent, mqs_calls_outstanding };
 /* Why a thread waits; numbered as enum ompi_mqs_wait_kind, and this one: for nothing, in a collective that the
    recorder has not passed on to the library because other members' calls do not match it. */
 #define MQS_WAIT_REFUSED 64
+/* The thread is in no MPI call: it is held before the one named, by mpiq run --step. */
+#define MQS_WAIT_STEPPED 65
 
 typedef struct {
     int tid;

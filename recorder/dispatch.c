@@ -314,12 +314,14 @@ static inline __attribute__((always_inline)) word record(unsigned index, mpi_fun
         return pass_unrecorded(index, next, a);
     if (outer)
         suspend(outer);
+    if (self->fortran_caller)
+        caller = self->fortran_caller;
+    if (__builtin_expect(recorder_step, 0))
+        step_before(self, index, a, caller);
     struct call *call = &self->calls[outer != NULL];
     word frame = (word)__builtin_frame_address(0);
     self->frame = frame;
     self->depth = 1;
-    if (self->fortran_caller)
-        caller = self->fortran_caller;
     struct mpiq_record_call *entry = begin_entry(thread, index, caller);
     clear_call(call, self);
     call->function = &recorder_functions[index];

@@ -91,6 +91,8 @@ static bool leaves(const word *environment, word frame)
 static void jumping(const word *environment)
 {
     struct self *self = &recorder_self;
+    if (self->holding && key_known && leaves(environment, self->holding))
+        step_left(self);
     if (!self->depth || !self->record || !leaves(environment, self->frame))
         return;
     /* The recorder itself is interrupted, or nobody knows where the jump goes: what the thread waits for can

@@ -29,7 +29,7 @@ static void identify(void)
 /* A forked child is not the rank. */
 static void after_fork(void)
 {
-    recorder_active = false;
+    recorder_active = recorder_step = false;
     remains_forked();
     mpiq_record_root.phase = OMPI_MQS_PHASE_LOADED;
     memset(mpiq_record_root.magic, 0, sizeof mpiq_record_root.magic);
@@ -100,7 +100,7 @@ static bool prepare(mpi_function *next)
     recorder_check = check_wanted();
     /* A patched library records all of this itself. */
     if (dlsym(RTLD_DEFAULT, "ompi_mqs_root") && !getenv("MPIQ_RECORD_ALWAYS") && !recorder_strict &&
-        !recorder_check)
+        !recorder_check && !step_wanted())
         return false;
     void dispatch_init(void);
     dispatch_init();
@@ -210,6 +210,7 @@ static void begin(void)
     remains_objects();
     remains_watch_signals();
     root->phase = OMPI_MQS_PHASE_RUNNING;
+    step_begin();
 }
 
 word lifetime_init(const struct function *function, unsigned index, mpi_function *next, word *arguments,

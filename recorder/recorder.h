@@ -199,6 +199,8 @@ void remains_forked(void);  /* in a forked child: it gets memory of its own */
 void remains_abort(int code);
 /* MPI is initialised: signals that end the process are noted. */
 void remains_watch_signals(void);
+/* Whether this process shares its records with an mpiq run that lives. */
+bool remains_run_lives(void);
 
 /* ---- clock.c ----------------------------------------------------------------------------------------- */
 
@@ -269,7 +271,11 @@ struct self {
     uint64_t comm_generation;
     struct mpiq_record_request **requests; /* room for request_room */
     size_t request_room;
-    unsigned char *statuses; /* room for status_room statuses */
+    struct mpiq_record_hold *hold; /* of mpiq run --step; NULL: none yet */
+    word holding;                  /* the frame that the thread is held in; 0: it is not */
+    uint64_t hold_key;             /* of the call that it was held before last */
+    bool hold_skips;               /* calls equal to that one are not held */
+    unsigned char *statuses;       /* room for status_room statuses */
     size_t status_room;
     uint64_t status[8];
 };
@@ -309,6 +315,8 @@ static inline int64_t count_of(const struct call *call, word argument)
 int64_t type_size(uint64_t handle); /* bytes; -1: not known, or MPI_DATATYPE_NULL */
 void type_forget(uint64_t handle);
 void type_init(void);
+/* Of a type whose size was asked for; "": not known. */
+void type_name(uint64_t handle, char *name, size_t size);
 
 static inline int64_t bytes_of(int64_t count, uint64_t type)
 {
@@ -444,6 +452,8 @@ uint64_t signature_hash(const struct signature *signature);
 void signature_forget(uint64_t datatype);
 /* Asks the library. */
 int64_t type_size_now(uint64_t datatype);
+/* Of a predefined type's elements, by its name "MPI_INT": the letter in mpiq_record_base.code; 0: another. */
+char signature_kind(const char *name);
 
 /* ---- fact.c ------------------------------------------------------------------------------------------- */
 
@@ -508,6 +518,18 @@ extern bool recorder_strict; /* mpiq run --strict */
 
 /* Makes the call: standard sends synchronously, blocking collectives after a barrier of all members. */
 word strict_go(const struct call *call, mpi_function *next);
+
+/* ---- step.c: mpiq run --step -------------------------------------------------------------------------- */
+
+extern bool recorder_step; /* threads are held before their calls */
+
+bool step_wanted(void); /* MPIQ_STEP is set */
+void step_begin(void);  /* at the end of MPI_Init */
+/* The thread is about to make a call: holds it, if that is wanted. */
+void step_before(struct self *self, unsigned function, word *arguments, word caller);
+/* A jump leaves the place where the thread is held. */
+void step_left(struct self *self);
+void step_thread_ended(struct self *self);
 
 /* ---- message.c, completion.c, lifetime.c, dispatch.c -------------------------------------------------- */
 

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,6 +35,7 @@
 
 static bool shared;         /* with mpiq run */
 static int connection = -1; /* stays open: mpiq run sees it close when the process begins to end */
+static pid_t run;           /* mpiq run */
 
 /* ---- the memory file -------------------------------------------------------------------------------------
  */
@@ -45,6 +47,15 @@ static bool is_run(int socket, unsigned pid)
     socklen_t size = sizeof peer;
     return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid() &&
            peer.pid == (pid_t)pid;
+}
+
+/* The program may have closed the connection: then the process number says it. */
+bool remains_run_lives(void)
+{
+    struct pollfd end = {.fd = connection, .events = 0};
+    if (!shared || (poll(&end, 1, 0) == 1 && end.revents & (POLLHUP | POLLERR)))
+        return false;
+    return kill(run, 0) == 0 || errno != ESRCH;
 }
 
 /* "PID/NAME": mpiq run's socket.  -1: it is not there, or its queue is full. */
@@ -59,8 +70,10 @@ static int connect_to_run(void)
     int to = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s", name);
     socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
-    if (to >= 0 && connect(to, (struct sockaddr *)&address, size) == 0 && is_run(to, pid))
+    if (to >= 0 && connect(to, (struct sockaddr *)&address, size) == 0 && is_run(to, pid)) {
+        run = (pid_t)pid;
         return to;
+    }
     if (to >= 0)
         close(to);
     return -1;

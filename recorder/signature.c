@@ -112,19 +112,27 @@ static const struct {
     {"2DOUBLE_PRECISION", 'G'},
 };
 
+char signature_kind(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && strncmp(name, "MPI_", 4) == 0; i++) {
+        if (strcmp(name + 4, kinds[i].name) == 0)
+            return kinds[i].kind;
+    }
+    return 0;
+}
+
 /* Index in `bases`; MPIQ_RECORD_BASE_ANY for an unknown type.  The caller must not hold the lock. */
 static unsigned base_of(uint64_t handle, int64_t size)
 {
     char name[256] = "";
     int length = 0;
     uint32_t code = 0;
-    if (ASK(Type_get_name, handle, (word)name, (word)&length) != 0 || strncmp(name, "MPI_", 4) != 0)
+    if (ASK(Type_get_name, handle, (word)name, (word)&length) != 0)
         return MPIQ_RECORD_BASE_ANY;
     name[sizeof name - 1] = '\0';
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !code; i++) {
-        if (strcmp(name + 4, kinds[i].name) == 0 && size > 0 && size < 256)
-            code = (uint32_t)kinds[i].kind << 8 | (uint32_t)size;
-    }
+    char kind = signature_kind(name);
+    if (kind && size > 0 && size < 256)
+        code = (uint32_t)kind << 8 | (uint32_t)size;
     if (!code)
         return MPIQ_RECORD_BASE_ANY;
     arena_lock();

@@ -23,6 +23,7 @@ static void end_thread(void *argument)
 {
     struct mpiq_record_thread *record = argument;
     struct self *self = &recorder_self;
+    step_thread_ended(self);
     if (self->requests)
         munmap(self->requests, self->request_room * sizeof *self->requests);
     if (self->statuses)

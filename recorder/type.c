@@ -51,6 +51,13 @@ int64_t type_size(uint64_t handle)
     return learn(slot, handle);
 }
 
+void type_name(uint64_t handle, char *name, size_t size)
+{
+    const struct mpiq_record_type *slot = types ? slot_of(handle) : NULL;
+    bool known = slot && __atomic_load_n(&slot->handle, __ATOMIC_ACQUIRE) == handle;
+    snprintf(name, size, "%s", known ? slot->name : "");
+}
+
 void type_forget(uint64_t handle)
 {
     struct mpiq_record_type *slot = types ? slot_of(handle) : NULL;

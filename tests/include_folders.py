@@ -48,7 +48,7 @@ FOR_OTHERS = {
     "lib/trace/reader": set(),
     "lib/trace/writer": set(),
     "lib/job": {"diagnose.h", "diagnose_options.h"},
-    "lib/report": {"late.h", "report.h"},
+    "lib/report": {"late.h", "report.h", "step.h"},
     "lib/hosts": {"collector.h", "collector_args.h", "collectors.h", "launcher.h"},
     "lib/session": set(),
 }

@@ -134,6 +134,7 @@ static bool is_worth(enum mpiq_rank_doing doing, bool waited_for)
     case MPIQ_DOING_COMPUTING:
     case MPIQ_DOING_CALLING:
     case MPIQ_DOING_ASLEEP:
+    case MPIQ_DOING_HELD:
         return waited_for;
     default:
         return false;

@@ -20,7 +20,7 @@ static bool any_held(const struct mpiq_job_state *job, const struct mpiq_job_ran
 
 bool mpiq_thread_sleeps(const struct mpiq_job_thread *thread)
 {
-    bool sleeps = thread->state == 'S' || thread->state == 'D';
+    bool sleeps = !thread->stepped && (thread->state == 'S' || thread->state == 'D');
     /* Inside of MPI, too, in the user's own code (a reduction's operation) or in the kernel (a file). */
     bool waits = !thread->record || thread->wait_count > 0;
     bool elsewhere = !thread->in_mpi || (!waits && (thread->calls_back || thread->state == 'D'));
@@ -116,7 +116,8 @@ static bool naps_between_polls(const struct mpiq_job_state *job, const struct mp
 bool mpiq_thread_polls(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                        const struct mpiq_job_thread *thread)
 {
-    if (rank->looks != 3 || rank->changed & MPIQ_CHANGED_PROGRESS || thread->wait_count > 0)
+    if (rank->looks != 3 || rank->changed & MPIQ_CHANGED_PROGRESS || thread->wait_count > 0 ||
+        thread->stepped)
         return false;
     return thread->in_mpi ? mpiq_is_poll(mpiq_job_string(job, thread->call))
                           : naps_between_polls(job, rank, thread);
@@ -151,6 +152,8 @@ bool mpiq_thread_may_act(const struct mpiq_job_state *job, const struct mpiq_job
 {
     if (thread->helper)
         return false;
+    if (thread->stepped) /* it goes on as soon as somebody presses a key */
+        return true;
     bool multiple = rank->thread_level < 0 || rank->thread_level >= THREAD_MULTIPLE;
     if (waits_for_interpreter(job, rank, thread))
         return false;
@@ -181,18 +184,22 @@ double mpiq_waited(const struct mpiq_job_state *job, const struct mpiq_job_rank 
     return rank->taken_ns > begin ? (double)(rank->taken_ns - begin) / 1e9 : 0;
 }
 
-/* Which thread says what the rank does: one that is held, else one in MPI, else the main one. */
+/* Which thread says what the rank does: one that mpiq run --step holds, else one that waits, else one in MPI,
+ * else the main one. */
 static int weight(const struct mpiq_job_rank *rank, const struct mpiq_job_thread *thread)
 {
     if (thread->helper)
         return 0;
-    return 1 + 8 * (thread->held == MPIQ_YES) + 4 * thread->in_mpi + 2 * (thread->tid == rank->pid);
+    return 1 + 16 * (thread->stepped != 0) + 8 * (thread->held == MPIQ_YES) + 4 * thread->in_mpi +
+           2 * (thread->tid == rank->pid);
 }
 
 static enum mpiq_rank_doing thread_doing(const struct mpiq_job_state *job, const struct mpiq_job_rank *rank,
                                          const struct mpiq_job_thread *thread)
 {
     const char *call = mpiq_job_string(job, thread->call);
+    if (thread->stepped)
+        return MPIQ_DOING_HELD;
     bool waits = thread->wait_count > 0 ||
                  (!thread->record && thread->in_mpi && mpiq_blocking_call(call) != MPIQ_BLOCKING_NOT);
     if (waits && (thread->held == MPIQ_YES || rank->looks != 3))
@@ -227,6 +234,7 @@ static void rank_doing(const struct mpiq_job_state *job, const struct mpiq_job_r
         ret->call = best->in_mpi ? mpiq_job_string(job, best->call) : NULL;
         ret->site = best->site != MPIQ_NONE ? best->site : best->innermost;
         ret->doing = thread_doing(job, rank, best);
+        ret->before = mpiq_job_string(job, best->stepped);
         if (best->in_mpi || ret->doing != MPIQ_DOING_POLLING) /* a poll's last call is MPI's */
             ret->library_call = mpiq_job_string(job, best->library_call);
         if (!best->in_mpi && ret->doing == MPIQ_DOING_POLLING)

@@ -23,13 +23,14 @@ struct tally {
     uint64_t finished;  /* ranks gone or finalized */
     uint64_t computing; /* threads outside MPI that run */
     uint64_t polling;
-    uint64_t asleep;             /* ranks, outside MPI */
-    uint64_t halted;             /* ranks stopped by a signal */
-    struct mpiq_rank_set traced; /* ranks that a debugger holds */
-    uint64_t unreadable;         /* of those read */
-    uint64_t working;            /* ranks whose children use the processor, or that read or write files */
-    uint64_t known;              /* held threads that may go on by what is known */
-    uint64_t stacks;             /* living ranks of which stacks are all there is */
+    uint64_t asleep;              /* ranks, outside MPI */
+    uint64_t halted;              /* ranks stopped by a signal */
+    struct mpiq_rank_set traced;  /* ranks that a debugger holds */
+    struct mpiq_rank_set stepped; /* ranks that mpiq run --step holds */
+    uint64_t unreadable;          /* of those read */
+    uint64_t working;             /* ranks whose children use the processor, or that read or write files */
+    uint64_t known;               /* held threads that may go on by what is known */
+    uint64_t stacks;              /* living ranks of which stacks are all there is */
     uint64_t stacks_in_mpi;
     uint64_t calls; /* of those, with what their calls were given */
     uint64_t blind; /* living ranks whose messages cannot be read */
@@ -113,7 +114,7 @@ static void add_threads(struct tally *tally, const struct mpiq_finder *finder,
     const struct mpiq_job_state *job = finder->job;
     for (uint32_t i = 0; i < rank->thread_count; i++) {
         const struct mpiq_job_thread *thread = &job->threads[rank->first_thread + i];
-        if (thread->held == MPIQ_YES || !mpiq_thread_may_act(job, rank, thread))
+        if (thread->held == MPIQ_YES || thread->stepped || !mpiq_thread_may_act(job, rank, thread))
             continue;
         if (!thread->in_mpi && mpiq_thread_polls(job, rank, thread))
             continue;
@@ -150,6 +151,8 @@ static void add_rank(struct tally *tally, struct mpiq_finder *finder, const stru
     tally->halted += doing->doing == MPIQ_DOING_STOPPED && !rank->traced;
     if (doing->doing == MPIQ_DOING_STOPPED && rank->traced)
         mpiq_finder_add(finder, &tally->traced, process);
+    if (doing->doing == MPIQ_DOING_HELD)
+        mpiq_finder_add(finder, &tally->stepped, process);
     bool outside = doing->doing == MPIQ_DOING_ASLEEP || doing->doing == MPIQ_DOING_COMPUTING ||
                    doing->doing == MPIQ_DOING_CALLING;
     tally->working += rank->children_cpu_between_ns >= CHILDREN_WORK_NS || (outside && rank->io_between > 0);
@@ -263,13 +266,13 @@ static const char *library(const struct mpiq_finder *finder)
     return NULL;
 }
 
-/* No proof, and no progress between the looks.  Whom a debugger holds will go on, and for how long it has
-   been held says nothing about the job. */
+/* No proof, and no progress between the looks.  Whom a debugger or mpiq run --step holds will go on, and for
+   how long it has been held says nothing about the job. */
 static bool is_stalled(const struct mpiq_finder *finder, const struct tally *tally)
 {
     bool all_seen = tally->read == finder->job->process_count && tally->unreadable == 0 && !tally->lost;
     if (tally->progress || tally->computing > 0 || tally->working > 0 || !all_seen ||
-        tally->finished == tally->read || tally->traced.size > 0)
+        tally->finished == tally->read || tally->traced.size > 0 || tally->stepped.size > 0)
         return false;
     if (tally->stopped && tally->polling == 0)
         return true;
@@ -285,7 +288,7 @@ static void decide_stalled(struct mpiq_finder *finder, const struct tally *tally
 /* Ranks asleep or stopped. */
 static uint64_t resting(const struct tally *tally)
 {
-    return tally->asleep + tally->halted + tally->traced.size;
+    return tally->asleep + tally->halted + tally->traced.size + tally->stepped.size;
 }
 
 /* Nobody is seen to do anything, whatever may be on its way: so many ranks wait in MPI, the others rest. */
@@ -319,17 +322,17 @@ static void decide_rest(struct mpiq_finder *finder, const struct tally *tally)
                tally->halted == 0 ? MPIQ_REASON_ASLEEP : MPIQ_REASON_ASLEEP_STOPPED);
 }
 
-/* Nobody goes on, and that may be the debugger's doing. */
-static bool debugger_holds(const struct tally *tally)
+/* Nobody goes on, and that may be the doing of who holds these ranks. */
+static bool holds(const struct tally *tally, const struct mpiq_rank_set *held)
 {
-    return tally->traced.size > 0 && !tally->progress && tally->computing == 0 && tally->working == 0;
+    return held->size > 0 && !tally->progress && tally->computing == 0 && tally->working == 0;
 }
 
-static void decide_held(struct mpiq_finder *finder, const struct tally *tally)
+static void decide_held(struct mpiq_finder *finder, const struct tally *tally,
+                        const struct mpiq_rank_set *held, enum mpiq_reason some, enum mpiq_reason all)
 {
-    bool all = tally->traced.size + tally->finished == tally->read;
-    decide_about(finder, MPIQ_VERDICT_UNKNOWN, all ? MPIQ_REASON_ALL_DEBUGGER : MPIQ_REASON_DEBUGGER,
-                 &tally->traced);
+    bool is_all = held->size + tally->finished == tally->read;
+    decide_about(finder, MPIQ_VERDICT_UNKNOWN, is_all ? all : some, held);
     finder->diagnosis->because.some_ended = tally->finished > 0;
 }
 
@@ -351,8 +354,10 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
         decide(finder, unknown, tally.read == 0 ? MPIQ_REASON_NOTHING_READ : MPIQ_REASON_NOTHING_KNOWN);
     } else if (tally.finished == tally.read && tally.read == all && !tally.lost) {
         decide(finder, MPIQ_VERDICT_FINISHED, MPIQ_REASON_LEFT);
-    } else if (debugger_holds(&tally)) {
-        decide_held(finder, &tally);
+    } else if (holds(&tally, &tally.stepped)) {
+        decide_held(finder, &tally, &tally.stepped, MPIQ_REASON_STEPPED, MPIQ_REASON_ALL_STEPPED);
+    } else if (holds(&tally, &tally.traced)) {
+        decide_held(finder, &tally, &tally.traced, MPIQ_REASON_DEBUGGER, MPIQ_REASON_ALL_DEBUGGER);
     } else if ((tally.unread.size > 0 || tally.lost) && !only_stacks_of_all(&tally)) {
         decide_unread(finder, &tally);
     } else if (all_rest(&tally) && (tally.asleep == 0 || !is_stalled(finder, &tally))) {
@@ -382,4 +387,5 @@ void mpiq_find_verdict(struct mpiq_finder *finder)
     }
     mpiq_rank_set_deinit(&tally.unread);
     mpiq_rank_set_deinit(&tally.traced);
+    mpiq_rank_set_deinit(&tally.stepped);
 }

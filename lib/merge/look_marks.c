@@ -84,7 +84,8 @@ static void thread_marks(const struct mpiq_thread *thread, struct mpiq_look_mark
     marks->stacks = mpiq_hash_string(mpiq_hash(marks->stacks, (uint32_t)thread->tid), thread->mpi_call);
     marks->stacks =
         mpiq_hash(marks->stacks, (uint64_t)(uint32_t)thread->mpi_frame << 32 | (uint32_t)thread->user_frame);
-    marks->stacks = mpiq_hash(marks->stacks, mpiq_stack_mark(thread));
+    marks->stacks = mpiq_hash_string(mpiq_hash(marks->stacks, mpiq_stack_mark(thread)), thread->stepped);
+    marks->stacks = mpiq_hash(marks->stacks, thread->stepped_number);
 }
 
 static uint64_t hash_ranks(uint64_t hash, const struct mpiq_local_rank *ranks, size_t count)

@@ -215,6 +215,10 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
     if (!call[0] && thread->wait_count > 0)
         call = thread->waits[thread->wait_count - 1].call;
     row->in_mpi = thread->mpi_frame >= 0 || thread->wait_count > 0 || thread->mpi_call[0];
+    if (thread->stepped[0]) { /* the recorder has not made the call yet */
+        row->in_mpi = false;
+        call = "";
+    }
     row->helper = is_helper(adding->state, thread);
     row->calls_back = calls_back(adding->state, thread);
     row->state = thread->state ? thread->state : '?';
@@ -226,6 +230,7 @@ static bool describe_thread(struct mpiq_adding *adding, const struct mpiq_thread
     /* Most ranks are in the call that the thread before is in. */
     mpiq_string_id likely = job->thread_count > 0 ? job->threads[job->thread_count - 1].call : 0;
     return mpiq_job_intern_likely(job, call, likely, &row->call) &&
+           mpiq_job_intern(job, thread->stepped, &row->stepped) &&
            mpiq_job_intern(job, blocks_in(thread), &row->blocks_in) &&
            mpiq_job_intern(job, library_call(thread), &row->library_call) &&
            mpiq_job_intern(job, thread->file, &row->file) &&

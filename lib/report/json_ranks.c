@@ -95,6 +95,7 @@ static void put_rank(struct mpiq_json *json, uint32_t process, bool whole)
         if (diagnosis->number > 0)
             mpiq_json_put_number(json, "number", diagnosis->number);
     }
+    mpiq_json_put_string(json, "held_before", diagnosis->before);
     mpiq_json_put_string(json, "library_call", diagnosis->library_call);
     mpiq_json_put_waits_for(json, diagnosis->waits_for, diagnosis->call, process);
     if (!diagnosis->call)

@@ -24,6 +24,10 @@ static void put_row(struct mpiq_page *page, struct mpiq_columns *table, uint32_t
     mpiq_columns_set_string(table, 2, rank ? mpiq_job_string(job, rank->host) : NULL);
     mpiq_columns_set_string(table, 3, diagnosis->stuck ? "stuck" : mpiq_rank_doing_word(diagnosis->doing));
     mpiq_put_call(page->job, cell, diagnosis);
+    if (diagnosis->before) {
+        mpiq_buffer_string(cell, "before ");
+        mpiq_buffer_string(cell, diagnosis->before);
+    }
     mpiq_columns_set(table, 4, cell);
     mpiq_put_duration(cell, diagnosis->since);
     mpiq_columns_set(table, 5, cell);

@@ -28,6 +28,7 @@
 #include "rank/identity.h"
 #include "session/job.h"
 #include "session/remains_core.h"
+#include "session/remains_item.h"
 
 /* What an event of the epoll instance is about: an item, or one of these. */
 #define LISTENER UINT64_MAX
@@ -115,6 +116,15 @@ void mpiq_remains_destroy(struct mpiq_remains *remains)
         close(remains->epoll);
     free(remains->items);
     free(remains);
+}
+
+bool mpiq_remains_item(const struct mpiq_remains *remains, size_t index, struct mpiq_remains_item *ret)
+{
+    if (index >= remains->count)
+        return false;
+    const struct remain *remain = &remains->items[index];
+    *ret = (struct mpiq_remains_item){.file = remain->file, .pid = remain->pid, .ended = remain->ended};
+    return true;
 }
 
 /* ---- those who come --------------------------------------------------------------------------------------

@@ -83,6 +83,7 @@ enum mpiq_finding_kind {
     X(COMPUTING, "computing")                                                                        \
     X(CALLING, "calling") /* outside MPI, in a library's call that waits for a GPU or the runtime */ \
     X(ASLEEP, "asleep")                                                                              \
+    X(HELD, "held") /* before a call, by mpiq run --step */                                          \
     X(STOPPED, "stopped")                                                                            \
     X(GONE, "gone")
 
@@ -377,6 +378,7 @@ struct mpiq_rank_diagnosis {
     bool cause;               /* part of the explanation: named in a finding as waiting or missing */
     uint32_t thread;          /* the thread that says it, in threads; MPIQ_NONE */
     const char *call;         /* "MPI_Bcast"; NULL: not in MPI, or not known */
+    const char *before;       /* "MPI_Send": the call before which mpiq run --step holds it; NULL */
     const char *library_call; /* "cudaStreamSynchronize", "PMIx_Fence"; NULL: in none, or not known */
     double since;             /* seconds in this wait; -1 not known */
     uint32_t site;            /* in sites; MPIQ_NONE */
@@ -436,6 +438,8 @@ enum mpiq_reason {
     MPIQ_REASON_WAITS_UNREAD,   /* not all that ranks wait for was read */
     MPIQ_REASON_DEBUGGER,       /* a debugger holds some (ranks; some_ended) */
     MPIQ_REASON_ALL_DEBUGGER,   /* or all (some_ended) */
+    MPIQ_REASON_STEPPED,        /* mpiq run --step holds some (ranks; some_ended) */
+    MPIQ_REASON_ALL_STEPPED,    /* or all (some_ended) */
     MPIQ_REASON_STOPPED,        /* all are stopped (some_ended) */
     MPIQ_REASON_ASLEEP,         /* all are asleep (some_ended) */
     MPIQ_REASON_ASLEEP_STOPPED, /* all are asleep or stopped (some_ended) */

@@ -280,8 +280,9 @@ struct mpiq_job_thread {
     bool probed_all; /* and it asked for nothing else */
     uint8_t sleep;   /* enum mpiq_sleep: in that sleep from the first look to the second; else unknown */
     char state;      /* R S D T t Z ? */
-    bool record;     /* the library keeps a record of it: no wait means that it does not wait */
-    bool in_mpi;     /* by its stack or its record */
+    mpiq_string_id stepped; /* the call before which mpiq run --step holds it, in any look; 0: it does not */
+    bool record;            /* the library keeps a record of it: no wait means that it does not wait */
+    bool in_mpi;            /* by its stack or its record */
     bool calls_back; /* the user's code runs inside of its MPI call: an operation, an attribute's deletion */
     bool turned;     /* its stack was another one in the first look */
     bool helper;     /* a thread of the MPI library's own: nothing but that library is on its stack, and

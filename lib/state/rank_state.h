@@ -402,9 +402,11 @@ struct mpiq_given {
 
 struct mpiq_thread {
     int32_t tid;
-    char state;          /* R S D T t Z ? */
-    uint8_t sleep;       /* enum mpiq_sleep */
-    int32_t system_call; /* its number on the rank's architecture; -1: in none, or not known */
+    char state;              /* R S D T t Z ? */
+    uint8_t sleep;           /* enum mpiq_sleep */
+    int32_t system_call;     /* its number on the rank's architecture; -1: in none, or not known */
+    char stepped[48];        /* mpiq run --step holds it before that call, outside MPI; "" */
+    uint64_t stepped_number; /* which of its holds that is */
     bool record;         /* a patched library's record of this thread exists: no waits means not waiting */
     const char *file;    /* that it sleeps on: reads, opens, or wants a lock of; interned, NULL not known */
     int32_t lock_holder; /* pid of the process on the same host that has that lock; 0 not known */

@@ -531,6 +531,8 @@ static const struct mpiq_field thread_fields[] = {
     FIELD(mpiq_thread, lock_holder, SIGNED),
     FIELD(mpiq_thread, owner, SIGNED),
     FIELD(mpiq_thread, interpreter, BOOL),
+    FIELD(mpiq_thread, stepped, ARRAY),
+    FIELD(mpiq_thread, stepped_number, UNSIGNED),
     FIELD(mpiq_thread, record, BOOL),
     FIELD(mpiq_thread, cpu_ns, UNSIGNED),
     FIELD(mpiq_thread, polled_ns, SIGNED),

@@ -10,6 +10,9 @@
 #include "state/arena.h"
 #include "state/job_state.h"
 
+/* What holds ranks before their calls. */
+#define MPIQ_STEP_MODE "mpiq run --step"
+
 /* printf into the arena, never NULL. */
 #define WORDS(arena, ...) mpiq_words_or(mpiq_arena_printf((arena), __VA_ARGS__))
 static inline const char *mpiq_words_or(const char *text)

@@ -107,6 +107,9 @@ const char *mpiq_say_does(struct mpiq_speaker *s, uint32_t process, bool plural)
     case MPIQ_DOING_ASLEEP:
         return WORDS(arena, "%s%s", outside(s, rank, WORDS(arena, "%s asleep", is)),
                      rank->thread == MPIQ_NONE ? "" : on_file(s, process, rank));
+    case MPIQ_DOING_HELD:
+        return at_place(s, WORDS(arena, "%s held by " MPIQ_STEP_MODE " before %s", is, rank->before),
+                        rank->site, MPIQ_NONE);
     case MPIQ_DOING_STOPPED:
         return outside(
             s, rank,

@@ -79,10 +79,14 @@ const char *mpiq_say_verdict(struct mpiq_speaker *s)
         return WORDS(arena, "cannot tell whether the ranks are stuck: what could release %s was not readable",
                      who);
     case MPIQ_REASON_DEBUGGER:
-        return WORDS(arena, "cannot tell whether the job hangs: %s %s held by a debugger", who,
-                     mpiq_is_plural(&because->ranks) ? "are" : "is");
+    case MPIQ_REASON_STEPPED:
+        return WORDS(arena, "cannot tell whether the job hangs: %s %s held by %s", who,
+                     mpiq_is_plural(&because->ranks) ? "are" : "is",
+                     because->reason == MPIQ_REASON_DEBUGGER ? "a debugger" : MPIQ_STEP_MODE);
     case MPIQ_REASON_ALL_DEBUGGER:
-        return WORDS(arena, "cannot tell whether the job hangs: all ranks%s are held by a debugger", living);
+    case MPIQ_REASON_ALL_STEPPED:
+        return WORDS(arena, "cannot tell whether the job hangs: all ranks%s are held by %s", living,
+                     because->reason == MPIQ_REASON_ALL_DEBUGGER ? "a debugger" : MPIQ_STEP_MODE);
     case MPIQ_REASON_STOPPED:
         return WORDS(arena, "nothing moves: all ranks%s are stopped", living);
     case MPIQ_REASON_ASLEEP:

@@ -132,11 +132,40 @@ static int describe(mqs_process_info *info, const struct mpiq_record_thread *thr
     return mqs_ok;
 }
 
+/* What the thread is held before by mpiq run --step; NULL: it is not. */
+static const struct mpiq_record_hold *find_hold(const struct copy *copy, uint32_t tid)
+{
+    const struct mpiq_record_step *step = copy_at(copy, copy->root.step, sizeof *step);
+    const struct mpiq_record_hold *hold = step == NULL ? NULL : copy_at(copy, step->holds, sizeof *hold);
+
+    for (unsigned i = 0; hold != NULL && i <= MPIQ_RECORD_MAX_THREADS; i++) {
+        if (hold->tid == tid) {
+            return hold->state == MPIQ_RECORD_HOLD_HELD || hold->state == MPIQ_RECORD_HOLD_ASKS ? hold : NULL;
+        }
+        hold = copy_at(copy, hold->next, sizeof *hold);
+    }
+    return NULL;
+}
+
+static int describe_hold(const struct copy *copy, const struct mpiq_record_hold *hold, mqs_wait *ret)
+{
+    const struct mpiq_record_function *function = copy_function(copy, hold->function);
+
+    if (function == NULL) {
+        return ERROR_WAITS;
+    }
+    ret->kind = MQS_WAIT_STEPPED;
+    ret->episode = hold->number;
+    snprintf(ret->call, sizeof ret->call, "%s", function->name);
+    return mqs_ok;
+}
+
 int wait_next(mqs_process *process, mqs_wait *ret)
 {
     mqs_process_info *info = entry_process(process);
     const struct mpiq_record_thread *thread;
     const struct mpiq_record_call *call;
+    const struct mpiq_record_hold *hold;
 
     if (info == NULL || ret == NULL) {
         return ERROR_ARGUMENT;
@@ -156,6 +185,10 @@ int wait_next(mqs_process *process, mqs_wait *ret)
     memset(ret, 0, sizeof *ret);
     ret->tid = thread->tid > INT_MAX ? 0 : (int)thread->tid;
     ret->collective = -1;
+    hold = find_hold(&info->copy, thread->tid);
+    if (hold != NULL) {
+        return describe_hold(&info->copy, hold, ret);
+    }
     call = copy_current_call(thread);
     /* A thread that is in no call, or in one that never waits, is reported as OMPI_MQS_WAIT_NONE. */
     return call == NULL ? mqs_ok : describe(info, thread, call, ret);

@@ -167,7 +167,7 @@ def test_terminal_without_a_screen(name, hung, mpiq, tmp_path):
 def test_no_terminal(hung, mpiq):
     answer = mpiq("watch", hung.pid)
     assert answer.status == 2 and answer.out == ""
-    assert answer.err == "mpiq: watch needs a terminal for its screen: --plain prints a line for each look\n"
+    assert answer.err == "mpiq: a screen needs a terminal: --plain prints a line for each look\n"
 
 
 def test_wrong_options(mpiq):

@@ -285,6 +285,11 @@ static void read_wait(struct mpiq_reading *reading, const mqs_wait *from)
 {
     struct mpiq_thread *thread = thread_of(reading->state, from->tid > 0 ? from->tid : 0);
     bool refused = from->kind == MQS_WAIT_REFUSED;
+    if (thread && from->kind == MQS_WAIT_STEPPED) {
+        MPIQ_COPY(thread->stepped, from->call);
+        thread->stepped_number = from->episode;
+        return;
+    }
     if (!thread || from->kind < MPIQ_WAIT_NONE || (from->kind > MPIQ_WAIT_WIN_FREE && !refused))
         return;
     /* A wait of no kind for nothing says only that there is a record of the thread. */
