@@ -6,6 +6,7 @@
 
 #include "process/call_parameters.h"
 #include "process/call_values.h"
+#include "process/function_bounds.h"
 
 /* A chain of wrappers that pass on what they were given; steps for all words of one call. */
 enum { LEVELS_MOST = 4, STEPS_MOST = 100000 };
@@ -58,7 +59,7 @@ static bool goes_to(struct site *site, uint64_t callee_pc, int depth)
     if (!target.known)
         return false;
     uint64_t address = mpiq_code_destination(values->modules, &values->line, target.value);
-    return mpiq_code_bounds(values->modules, address, &start, &end) && callee_pc > start && callee_pc < end;
+    return mpiq_function_bounds(values->modules, address, &start, &end) && callee_pc > start && callee_pc < end;
 }
 
 /* Reads what is known of the call of the first frame, for close_site; false: nothing, or it did not go to

@@ -54,6 +54,16 @@ static struct mpiq_call_word stack_before(const struct mpiq_call_values *values,
     return mpiq_word_constant(value);
 }
 
+/* Of an index of an address what is added, unscaled. */
+static struct mpiq_call_word index_part(struct mpiq_call_word word, int part)
+{
+    if (part == MPIQ_INDEX_WHOLE)
+        return word;
+    word.narrow = false;
+    word.value = part == MPIQ_INDEX_LOW ? mpiq_word_cut(word.value, 4) : mpiq_word_extend(word.value, 4);
+    return word;
+}
+
 static struct mpiq_call_word address_before(struct mpiq_call_values *values, size_t index,
                                             const struct mpiq_operand *operand, int depth)
 {
@@ -65,6 +75,7 @@ static struct mpiq_call_word address_before(struct mpiq_call_values *values, siz
         if (registers[i] < 0)
             continue;
         struct mpiq_call_word part = mpiq_values_register(values, index, registers[i], depth);
+        part = i ? index_part(part, operand->index_part) : part;
         bool narrow = sum.narrow || part.narrow;
         sum = mpiq_word_combined(&sum, &part, sum.value + part.value * (i ? operand->scale : 1U));
         sum.narrow = narrow;
@@ -116,6 +127,20 @@ static struct mpiq_call_word memory_before(struct mpiq_call_values *values, size
     return kept ? mpiq_word_read(values->modules, &address, operand->width) : mpiq_word_unknown;
 }
 
+/* What an instruction that stores `size` bytes at `at` has put at an address, and how much; NULL: nobody
+ * knows.
+ */
+static const struct mpiq_operand *stored_at(const struct mpiq_instruction *instruction, uint64_t at,
+                                            uint64_t *size, uint64_t address)
+{
+    if (!instruction->stored_count)
+        return NULL;
+    *size /= instruction->stored_count;
+    uint64_t part = (address - at) / *size;
+    return part < instruction->stored_count && at + part * *size == address ? &instruction->stored[part]
+                                                                            : NULL;
+}
+
 struct mpiq_call_word mpiq_values_pushed(struct mpiq_call_values *values, size_t position)
 {
     const size_t call = values->line.count - 1;
@@ -130,10 +155,10 @@ struct mpiq_call_word mpiq_values_pushed(struct mpiq_call_values *values, size_t
             return mpiq_word_unknown;
         if (stored == 0 || at >= address + 8 || at + size <= address)
             continue;
-        if (at != address || (size != 8 && size != 4) || !mpiq_code_has_run(&values->line, i, call))
+        const struct mpiq_operand *put = stored_at(&values->line.instructions[i], at, &size, address);
+        if (!put || (size != 8 && size != 4) || !mpiq_code_has_run(&values->line, i, call))
             return mpiq_word_unknown;
-        struct mpiq_call_word word =
-            mpiq_values_operand(values, i, &values->line.instructions[i].stored, MPIQ_VALUES_DEPTH);
+        struct mpiq_call_word word = mpiq_values_operand(values, i, put, MPIQ_VALUES_DEPTH);
         word.narrow = word.narrow || size == 4;
         return word;
     }
@@ -159,6 +184,33 @@ static struct mpiq_call_word byte_before(struct mpiq_call_values *values, size_t
     return mpiq_word_changed(&word, mpiq_word_cut(word.value, 1));
 }
 
+static uint64_t shifted(int operation, uint64_t value, unsigned by, int width)
+{
+    by &= width == 8 ? 63 : 31;
+    if (operation == MPIQ_SHIFT_RIGHT)
+        return value >> by;
+    return operation == MPIQ_SHIFT_SIGNED ? (uint64_t)((int64_t)mpiq_word_extend(value, width) >> by)
+                                          : value << by;
+}
+
+/* A register's value as an operand makes use of it. */
+static uint64_t adapted(const struct mpiq_operand *operand, uint64_t value)
+{
+    value =
+        operand->is_signed ? mpiq_word_extend(value, operand->width) : mpiq_word_cut(value, operand->width);
+    value = operand->shift ? shifted(operand->shift, value, operand->shift_by, operand->width) : value;
+    switch (operand->turn) {
+    case MPIQ_TURN_INVERT:
+        return ~value;
+    case MPIQ_TURN_NEGATE:
+        return 0 - value;
+    case MPIQ_TURN_INCREMENT:
+        return value + 1;
+    default:
+        return value;
+    }
+}
+
 struct mpiq_call_word mpiq_values_operand(struct mpiq_call_values *values, size_t index,
                                           const struct mpiq_operand *operand, int depth)
 {
@@ -169,25 +221,22 @@ struct mpiq_call_word mpiq_values_operand(struct mpiq_call_values *values, size_
     case MPIQ_OPERAND_MEMORY:
         return memory_before(values, index, operand, depth);
     case MPIQ_OPERAND_REGISTER:
-        if (operand->width == 1)
-            return byte_before(values, index, operand->reg, depth);
-        word = mpiq_values_register(values, index, operand->reg, depth);
+        word = operand->width == 1 ? byte_before(values, index, operand->reg, depth)
+                                   : mpiq_values_register(values, index, operand->reg, depth);
         if (word.narrow && operand->width > 4)
             return mpiq_word_unknown;
         word.narrow = false;
-        return mpiq_word_changed(&word, mpiq_word_cut(word.value, operand->width));
+        return mpiq_word_changed(&word, adapted(operand, word.value));
     default:
         return mpiq_word_unknown;
     }
 }
 
-static uint64_t shifted(int operation, uint64_t value, unsigned by, int width)
+static uint64_t quotient(uint64_t a, uint64_t b)
 {
-    by &= width == 8 ? 63 : 31;
-    if (operation == MPIQ_SHIFT_RIGHT)
-        return value >> by;
-    return operation == MPIQ_SHIFT_SIGNED ? (uint64_t)((int64_t)mpiq_word_extend(value, width) >> by)
-                                          : value << by;
+    if (b == 0 || b == UINT64_MAX)
+        return b ? 0 - a : 0;
+    return (uint64_t)((int64_t)a / (int64_t)b);
 }
 
 /* Of two known values; operations that have one or none are not asked for. */
@@ -206,9 +255,21 @@ static uint64_t result_of(int operation, uint64_t a, uint64_t b, int width)
         return a ^ b;
     case MPIQ_MULTIPLY:
         return a * b;
+    case MPIQ_DIVIDE:
+        return b ? a / b : 0;
+    case MPIQ_DIVIDE_SIGNED:
+        return quotient(mpiq_word_extend(a, width), mpiq_word_extend(b, width));
     default:
         return shifted(operation, a, (unsigned)b, width);
     }
+}
+
+/* The same of three. */
+static uint64_t result_of_three(int operation, uint64_t a, uint64_t b, uint64_t c)
+{
+    if (operation == MPIQ_INSERT)
+        return (a & ~c) | (b & c);
+    return operation == MPIQ_ADD_PRODUCT ? c + a * b : c - a * b;
 }
 
 static struct mpiq_call_word divided(struct mpiq_call_values *values, size_t index,
@@ -250,7 +311,7 @@ static struct mpiq_call_word chosen(struct mpiq_call_values *values, size_t inde
 static struct mpiq_call_word written(struct mpiq_call_values *values, size_t index, int number, int depth)
 {
     const struct mpiq_effect *effect = effect_on(values, index, number);
-    struct mpiq_call_word a, b;
+    struct mpiq_call_word a, b, c;
     if (!effect)
         return mpiq_word_unknown;
     switch (effect->operation) {
@@ -289,6 +350,14 @@ static struct mpiq_call_word written(struct mpiq_call_values *values, size_t ind
         break;
     case MPIQ_INVERT:
         a.value = ~a.value;
+        break;
+    case MPIQ_INSERT:
+    case MPIQ_ADD_PRODUCT:
+    case MPIQ_SUBTRACT_PRODUCT:
+        b = mpiq_values_operand(values, index, &effect->b, depth);
+        c = mpiq_values_operand(values, index, &effect->c, depth);
+        b = mpiq_word_combined(&b, &c, result_of_three(effect->operation, a.value, b.value, c.value));
+        a = mpiq_word_combined(&a, &b, b.value);
         break;
     default:
         b = mpiq_values_operand(values, index, &effect->b, depth);
@@ -429,6 +498,10 @@ static struct mpiq_call_word compared(struct mpiq_call_values *values, size_t in
     if (!a.known || !b.known)
         return mpiq_word_unknown;
     uint64_t left = mpiq_word_cut(a.value, width), right = mpiq_word_cut(b.value, width);
+    /* Architectures do not agree on what that leaves as a carry. */
+    if (instruction->comparison == MPIQ_COMPARES_BITS && condition >= MPIQ_IF_BELOW &&
+        condition <= MPIQ_IF_ABOVE)
+        return mpiq_word_unknown;
     if (instruction->comparison == MPIQ_COMPARES_BITS) {
         left &= right;
         right = 0;
@@ -439,7 +512,10 @@ static struct mpiq_call_word compared(struct mpiq_call_values *values, size_t in
 /* Whether the condition of an instruction holds there. */
 static struct mpiq_call_word condition_before(struct mpiq_call_values *values, size_t index, int depth)
 {
-    const int condition = values->line.instructions[index].condition;
+    const struct mpiq_instruction *own = &values->line.instructions[index];
+    const int condition = own->condition;
+    if (own->flow == MPIQ_FLOW_MAY_JUMP && own->comparison)
+        return depth > 0 ? compared(values, index, condition, depth - 1) : mpiq_word_unknown;
     for (size_t i = index; depth > 0 && i-- > 0;) {
         if (--*values->steps < 0)
             break;
@@ -462,9 +538,9 @@ static enum state has_gone(struct mpiq_call_values *values, size_t index, bool t
 {
     const struct mpiq_instruction *instruction = &values->line.instructions[index];
     enum state state = has_run(values, index, depth);
-    if (instruction->flow == MPIQ_FLOW_NEVER_ON)
+    if (instruction->flow == MPIQ_FLOW_JUMP || instruction->flow == MPIQ_FLOW_ENDS)
         return taken ? state : DID_NOT_RUN;
-    if (state == DID_NOT_RUN || instruction->flow == MPIQ_FLOW_ON)
+    if (state == DID_NOT_RUN || instruction->flow != MPIQ_FLOW_MAY_JUMP)
         return state;
     struct mpiq_call_word condition = condition_before(values, index, depth);
     if (!condition.known || !note_control(values, &condition))
@@ -486,8 +562,8 @@ static enum state decide(struct mpiq_call_values *values, size_t first, int dept
     enum state state = first ? has_gone(values, first - 1, false, depth) : NOBODY_KNOWS;
     for (size_t i = 0; i < first && state != RAN; i++) {
         const struct mpiq_operand *to = &instructions[i].target;
-        if (instructions[i].flow != MPIQ_FLOW_ON && to->kind == MPIQ_OPERAND_NUMBER &&
-            to->value == instructions[first].address)
+        bool jumps = instructions[i].flow == MPIQ_FLOW_MAY_JUMP || instructions[i].flow == MPIQ_FLOW_JUMP;
+        if (jumps && to->kind == MPIQ_OPERAND_NUMBER && to->value == instructions[first].address)
             state = either(state, has_gone(values, i, true, depth));
     }
     return state;

@@ -6,106 +6,22 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "process/symbols.h"
+#include "process/aarch64.h"
+#include "process/function_bounds.h"
+#include "process/jump_table.h"
 #include "process/x86_64.h"
 
 enum {
-    FUNCTION_MOST = 1 << 18, /* bytes of one function */
-    LINE_MOST = 512,         /* instructions */
-    OTHERS_MOST = 32,        /* functions that this one jumps to: its cold parts and tail calls */
-    TABLES_MOST = 64,        /* addresses that may be those of jump tables */
+    LINE_MOST = 512,       /* instructions */
+    OTHERS_MOST = 32,      /* functions that this one jumps to: its cold parts and tail calls */
+    TABLES_MOST = 64,      /* addresses that may be those of jump tables */
+    TABLE_JUMPS_MOST = 64, /* jumps by a table that is found from the code before them */
     TABLE_ENTRIES_MOST = 4096,
     INSTRUCTION_MOST = 16, /* bytes */
     HOPS_MOST = 4,
-    /* Encodings of .eh_frame_hdr that every linker writes. */
-    ENCODED_UDATA4 = 0x03,
-    ENCODED_DATAREL_SDATA4 = 0x3b,
+    HOP_INSTRUCTIONS_MOST = 5,
+    REGISTERS_MOST = 32,
 };
-
-static uint64_t number_at(struct mpiq_modules *modules, uint64_t address, int size, bool *good)
-{
-    unsigned char bytes[8];
-    struct mpiq_error *error = mpiq_target_read(modules->target, address, (size_t)size, bytes);
-    *good = *good && !error;
-    mpiq_error_destroy(error);
-    const struct mpiq_words words = {.size = modules->word_size, .big_endian = modules->big_endian};
-    return error ? 0 : mpiq_word_sized(&words, bytes, size);
-}
-
-static int64_t offset_at(struct mpiq_modules *modules, uint64_t address, bool *good)
-{
-    return (int32_t)number_at(modules, address, 4, good);
-}
-
-static bool find_header(const struct mpiq_object *object, uint64_t *address, uint64_t *size)
-{
-    size_t count = 0;
-    bool found = false;
-    mpiq_object_lock();
-    if (elf_getphdrnum(object->elf, &count) == 0) {
-        GElf_Phdr header;
-        for (size_t i = 0; i < count && !found; i++) {
-            found = gelf_getphdr(object->elf, (int)i, &header) && header.p_type == PT_GNU_EH_FRAME;
-            if (found) {
-                *address = header.p_vaddr;
-                *size = header.p_memsz;
-            }
-        }
-    }
-    mpiq_object_unlock();
-    return found;
-}
-
-/* A static program has no .eh_frame_hdr; its symbols may tell. */
-static bool bounds_by_symbol(const struct mpiq_module *module, struct mpiq_object *object, uint64_t address,
-                             uint64_t *start, uint64_t *end)
-{
-    uint64_t first, behind;
-    mpiq_object_lock();
-    bool found = mpiq_symbols_bounds(object, address - module->bias, &first, &behind);
-    mpiq_object_unlock();
-    if (!found || behind - first > FUNCTION_MOST)
-        return false;
-    *start = first + module->bias;
-    *end = behind + module->bias;
-    return true;
-}
-
-bool mpiq_code_bounds(struct mpiq_modules *modules, uint64_t address, uint64_t *start, uint64_t *end)
-{
-    struct mpiq_module *module = mpiq_modules_at(modules, address);
-    struct mpiq_object *object = module ? mpiq_module_object(modules, module) : NULL;
-    uint64_t header, size;
-    if (!object)
-        return false;
-    if (!find_header(object, &header, &size))
-        return bounds_by_symbol(module, object, address, start, end);
-    header += module->bias;
-    bool good = true;
-    uint64_t encodings = number_at(modules, header, 4, &good);
-    uint64_t count = number_at(modules, header + 8, 4, &good);
-    if (!good || (encodings >> 16 & 0xff) != ENCODED_UDATA4 || encodings >> 24 != ENCODED_DATAREL_SDATA4 ||
-        count == 0 || size < 12 || count > (size - 12) / 8)
-        return false;
-    /* The last entry that begins at or before the address. */
-    uint64_t low = 0, high = count;
-    while (high - low > 1 && good) {
-        uint64_t middle = low + (high - low) / 2;
-        if (header + (uint64_t)offset_at(modules, header + 12 + middle * 8, &good) <= address)
-            low = middle;
-        else
-            high = middle;
-    }
-    uint64_t first = header + (uint64_t)offset_at(modules, header + 12 + low * 8, &good);
-    uint64_t next = module->end;
-    if (low + 1 < count)
-        next = header + (uint64_t)offset_at(modules, header + 12 + (low + 1) * 8, &good);
-    if (!good || first > address || next <= address || next - first > FUNCTION_MOST)
-        return false;
-    *start = first;
-    *end = next;
-    return true;
-}
 
 /* An instruction begins there; code is entered there from nobody knows where, or from behind; what may be a
    jump table says so; only jumps from before lead there; nothing falls through to there. */
@@ -114,6 +30,7 @@ enum { INSTRUCTION = 1, ENTERED = 2, MAYBE_ENTERED = 4, JUMPED_TO = 8, BEHIND_JU
 /* What a walk through a function learns about the line that leads to `call`. */
 struct walk {
     struct mpiq_modules *modules;
+    const struct mpiq_architecture *architecture;
     csh decoder;
     uint64_t start, end; /* of the function with the call */
     uint64_t site;       /* where the call returns to */
@@ -126,6 +43,8 @@ struct walk {
     size_t other_count;
     uint64_t tables[TABLES_MOST];
     size_t table_count;
+    uint64_t table_jumps[TABLE_JUMPS_MOST];
+    size_t table_jump_count;
 };
 
 static void add_once(struct walk *walk, uint64_t *items, size_t most, size_t *count, uint64_t item)
@@ -160,38 +79,63 @@ static void mark_jump(struct walk *walk, uint64_t from, uint64_t target, bool ow
     mark(walk, target, JUMPED_TO);
 }
 
-static bool is_in(const cs_insn *instruction, csh decoder, unsigned group)
+static bool is_fixed(const struct mpiq_operand *operand)
 {
-    return cs_insn_group(decoder, instruction, group);
+    return operand->kind == MPIQ_OPERAND_MEMORY && operand->reg < 0 && operand->index < 0;
 }
 
 /* own: of the function with the call, whose jumps to elsewhere are followed. */
-static void take_jump(struct walk *walk, const cs_insn *instruction, bool own)
+static void take_jump(struct walk *walk, const struct mpiq_instruction *instruction, bool own)
 {
-    const cs_x86 *x86 = &instruction->detail->x86;
-    const cs_x86_op *to = x86->op_count ? &x86->operands[0] : NULL;
-    if (to && to->type == X86_OP_IMM) {
-        uint64_t target = (uint64_t)to->imm;
-        mark_jump(walk, instruction->address, target, own);
-        if (own && (target < walk->start || target >= walk->end))
-            add_once(walk, walk->others, OTHERS_MOST, &walk->other_count, target);
+    const struct mpiq_operand *to = &instruction->target;
+    if (to->kind == MPIQ_OPERAND_NUMBER) {
+        mark_jump(walk, instruction->address, to->value, own);
+        if (own && (to->value < walk->start || to->value >= walk->end))
+            add_once(walk, walk->others, OTHERS_MOST, &walk->other_count, to->value);
         return;
     }
     /* Through a pointer at a fixed place: a call of another function that needs no return. */
-    if (to && to->type == X86_OP_MEM && to->mem.base == X86_REG_RIP && to->mem.index == X86_REG_INVALID)
+    if (is_fixed(to) && !to->unfollowed)
         return;
+    if (to->kind == MPIQ_OPERAND_REGISTER && walk->architecture->instruction_size) {
+        if (own)
+            add_once(walk, walk->table_jumps, TABLE_JUMPS_MOST, &walk->table_jump_count,
+                     instruction->address);
+        return;
+    }
     walk->jumps_by_table = true;
-    if (to && to->type == X86_OP_MEM && to->mem.base == X86_REG_INVALID && to->mem.index != X86_REG_INVALID)
-        add_once(walk, walk->tables, TABLES_MOST, &walk->table_count, (uint64_t)to->mem.disp);
+    if (to->kind == MPIQ_OPERAND_MEMORY && to->reg < 0 && to->index >= 0)
+        add_once(walk, walk->tables, TABLES_MOST, &walk->table_count, to->value);
 }
 
-static void take_table_address(struct walk *walk, const cs_insn *instruction)
+static void take_table_address(struct walk *walk, const struct mpiq_instruction *instruction)
 {
-    const cs_x86_op *from = &instruction->detail->x86.operands[1];
-    if (instruction->id == X86_INS_LEA && instruction->detail->x86.op_count == 2 &&
-        from->mem.base == X86_REG_RIP && from->mem.index == X86_REG_INVALID)
-        add_once(walk, walk->tables, TABLES_MOST, &walk->table_count,
-                 instruction->address + instruction->size + (uint64_t)from->mem.disp);
+    for (int i = 0; i < instruction->effect_count; i++) {
+        const struct mpiq_effect *effect = &instruction->effects[i];
+        if (effect->operation == MPIQ_ADDRESS && is_fixed(&effect->a))
+            add_once(walk, walk->tables, TABLES_MOST, &walk->table_count, effect->a.value);
+    }
+}
+
+static void take_instruction(struct walk *walk, const struct mpiq_instruction *instruction, bool own)
+{
+    uint64_t behind = instruction->address + instruction->size;
+    bool jumps = instruction->flow == MPIQ_FLOW_JUMP || instruction->flow == MPIQ_FLOW_MAY_JUMP;
+    if (jumps)
+        take_jump(walk, instruction, own);
+    if (!own)
+        return;
+    mark(walk, instruction->address, INSTRUCTION);
+    if (!jumps)
+        take_table_address(walk, instruction);
+    if (instruction->flow == MPIQ_FLOW_CALL) {
+        if (behind == walk->site)
+            walk->call = instruction->address;
+        /* What follows is reached from elsewhere, or with other registers. */
+        mark(walk, behind, ENTERED);
+    }
+    if (instruction->flow == MPIQ_FLOW_JUMP || instruction->flow == MPIQ_FLOW_ENDS)
+        mark(walk, behind, BEHIND_JUMP);
 }
 
 /* Goes through [start, end); false if something there is no instruction. */
@@ -204,50 +148,60 @@ static bool walk_code(struct walk *walk, uint64_t start, uint64_t end, bool own)
         mpiq_error_destroy(error);
         return false;
     }
-    cs_insn *instruction = cs_malloc(walk->decoder);
-    if (!instruction)
+    cs_insn *decoded = cs_malloc(walk->decoder);
+    if (!decoded)
         return false;
     const uint8_t *at = bytes;
     uint64_t address = start;
-    while (size && cs_disasm_iter(walk->decoder, &at, &size, &address, instruction)) {
-        uint64_t behind = instruction->address + instruction->size;
-        if (own)
-            mark(walk, instruction->address, INSTRUCTION);
-        bool is_call = is_in(instruction, walk->decoder, CS_GRP_CALL);
-        if (own && is_call && behind == walk->site)
-            walk->call = instruction->address;
-        bool is_jump = is_in(instruction, walk->decoder, CS_GRP_JUMP);
-        if (is_jump)
-            take_jump(walk, instruction, own);
-        else if (own)
-            take_table_address(walk, instruction);
-        /* What follows is reached from elsewhere, or with other registers. */
-        if (own && is_call)
-            mark(walk, behind, ENTERED);
-        if (own && (instruction->id == X86_INS_JMP || is_in(instruction, walk->decoder, CS_GRP_RET)))
-            mark(walk, behind, BEHIND_JUMP);
+    while (size && cs_disasm_iter(walk->decoder, &at, &size, &address, decoded)) {
+        struct mpiq_instruction instruction;
+        walk->architecture->read(walk->decoder, decoded, &instruction);
+        take_instruction(walk, &instruction, own);
     }
-    cs_free(instruction, 1);
+    cs_free(decoded, 1);
     /* Padding at the end may be anything; before the call everything has to be understood. */
     return !own || address >= walk->site;
 }
 
-/* The destinations in what may be a jump table: of offsets to its own address, or of addresses. */
+/* The destinations in what may be a jump table: of offsets to its own address, or of addresses.  Some may lie
+   in the function's cold part. */
 static bool take_table(struct walk *walk, uint64_t table)
 {
+    const struct mpiq_module *module = mpiq_modules_at(walk->modules, walk->start);
     size_t found = 0;
     for (int size = 4; size <= 8; size += 4) {
         for (size_t i = 0; i < TABLE_ENTRIES_MOST; i++) {
             bool good = true;
-            uint64_t entry = number_at(walk->modules, table + i * (size_t)size, size, &good);
+            uint64_t entry = mpiq_code_number(walk->modules, table + i * (size_t)size, size, &good);
             uint64_t target = size == 4 ? table + (uint64_t)(int64_t)(int32_t)entry : entry;
-            if (!good || target < walk->start || target >= walk->end)
+            if (!good || !module || target < module->start || target >= module->end)
                 break;
+            found += target >= walk->start && target < walk->end;
             mark(walk, target, MAYBE_ENTERED);
-            found++;
         }
     }
     return found > 0;
+}
+
+/* The destinations of a jump whose table the code before it shows; false: that is something else, or entered
+   elsewhere. */
+static bool take_table_jump(struct walk *walk, uint64_t jump)
+{
+    struct mpiq_jump_table table;
+    if (!mpiq_jump_table_find(walk->modules, walk->decoder, walk->architecture, walk->start, jump, &table))
+        return false;
+    for (uint64_t at = table.first + 1; at <= jump && at < walk->site; at++) {
+        if (walk->marks[at - walk->start] & (ENTERED | MAYBE_ENTERED | JUMPED_TO))
+            return false;
+    }
+    bool good = true;
+    for (uint64_t i = 0; i < table.count; i++) {
+        uint64_t target = mpiq_jump_table_entry(walk->modules, &table, i, &good);
+        if (!good)
+            break;
+        mark(walk, target, MAYBE_ENTERED);
+    }
+    return good || table.count == TABLE_ENTRIES_MOST;
 }
 
 static struct mpiq_error *find_line(struct walk *walk)
@@ -260,11 +214,13 @@ static struct mpiq_error *find_line(struct walk *walk)
     for (size_t i = 0; i < walk->other_count && !walk->lost; i++) {
         uint64_t start, end;
         walk->jumps_by_table = false;
-        if (!mpiq_code_bounds(walk->modules, walk->others[i], &start, &end))
+        if (!mpiq_function_bounds(walk->modules, walk->others[i], &start, &end))
             continue; /* a PLT entry */
         if (!walk_code(walk, start, end, false))
             walk->lost = true;
     }
+    for (size_t i = 0; i < walk->table_jump_count && !walk->lost; i++)
+        walk->lost = !take_table_jump(walk, walk->table_jumps[i]);
     bool tables = false;
     for (size_t i = 0; by_table && i < walk->table_count; i++)
         tables = take_table(walk, walk->tables[i]) || tables;
@@ -309,7 +265,7 @@ static uint64_t find_begin(const struct walk *walk)
 }
 
 /* Says of each instruction of the line whether all ways to the call lead through it. */
-static bool find_certain(const struct walk *walk, const cs_insn *instructions, struct mpiq_code_line *line)
+static bool find_certain(const struct walk *walk, struct mpiq_code_line *line)
 {
     line->places = calloc(line->count, sizeof *line->places);
     if (!line->places)
@@ -317,14 +273,14 @@ static bool find_certain(const struct walk *walk, const cs_insn *instructions, s
     uint16_t block = 0;
     bool behind_jump = false;
     for (size_t i = 0; i < line->count; i++) {
-        const cs_insn *instruction = &instructions[i];
+        const struct mpiq_instruction *instruction = &line->instructions[i];
         block += behind_jump || walk->marks[instruction->address - walk->start] & JUMPED_TO;
         line->places[i].block = block;
-        behind_jump = is_in(instruction, walk->decoder, CS_GRP_JUMP);
-        const cs_x86_op *to = &instruction->detail->x86.operands[0];
-        if (!behind_jump || to->type != X86_OP_IMM || (uint64_t)to->imm > walk->call)
+        behind_jump = instruction->flow == MPIQ_FLOW_JUMP || instruction->flow == MPIQ_FLOW_MAY_JUMP;
+        const struct mpiq_operand *to = &instruction->target;
+        if (!behind_jump || to->kind != MPIQ_OPERAND_NUMBER || to->value > walk->call)
             continue;
-        for (size_t j = i + 1; j < line->count && instructions[j].address < (uint64_t)to->imm; j++)
+        for (size_t j = i + 1; j < line->count && line->instructions[j].address < to->value; j++)
             line->places[j].skipped = true;
     }
     return true;
@@ -354,22 +310,29 @@ static struct mpiq_error *decode_line(const struct walk *walk, uint64_t begin, s
         error = mpiq_error_create_address(MPIQ_ERROR_UNSUPPORTED, begin,
                                           "the code from 0x%llx to 0x%llx cannot be followed",
                                           (unsigned long long)begin, (unsigned long long)walk->site);
-    else if (!find_certain(walk, instructions, line) || !read_instructions(instructions, line))
+    else if (!read_instructions(instructions, line) || !find_certain(walk, line))
         error = mpiq_error_no_memory();
     if (instructions)
         cs_free(instructions, line->count);
     return error;
 }
 
+static const struct mpiq_architecture *architecture_of(unsigned machine)
+{
+    if (machine == EM_X86_64)
+        return &mpiq_x86_64;
+    return machine == EM_AARCH64 ? &mpiq_aarch64 : NULL;
+}
+
 struct mpiq_error *mpiq_code_line_read(struct mpiq_modules *modules, uint64_t address,
                                        struct mpiq_code_line *ret)
 {
-    const struct mpiq_architecture *architecture = modules->machine == EM_X86_64 ? &mpiq_x86_64 : NULL;
+    const struct mpiq_architecture *architecture = architecture_of(modules->machine);
     if (!architecture)
         return mpiq_error_create(MPIQ_ERROR_UNSUPPORTED,
                                  "code of this architecture (ELF machine %u) is not read", modules->machine);
-    struct walk walk = {.modules = modules, .site = address};
-    if (!address || !mpiq_code_bounds(modules, address - 1, &walk.start, &walk.end))
+    struct walk walk = {.modules = modules, .architecture = architecture, .site = address};
+    if (!address || !mpiq_function_bounds(modules, address - 1, &walk.start, &walk.end))
         return mpiq_error_create_address(MPIQ_ERROR_NOT_FOUND, address, "no function is known at 0x%llx",
                                          (unsigned long long)address);
     const size_t size = (size_t)(walk.end - walk.start);
@@ -379,6 +342,8 @@ struct mpiq_error *mpiq_code_line_read(struct mpiq_modules *modules, uint64_t ad
     if (!marks || !jump || cs_open(architecture->decoder, architecture->mode, &line.decoder) != CS_ERR_OK)
         return mpiq_error_no_memory();
     cs_option(line.decoder, CS_OPT_DETAIL, CS_OPT_ON);
+    if (architecture->instruction_size)
+        cs_option(line.decoder, CS_OPT_SKIPDATA, CS_OPT_ON);
     walk.decoder = line.decoder;
     walk.marks = marks;
     walk.jump = jump;
@@ -408,37 +373,87 @@ void mpiq_code_line_deinit(struct mpiq_code_line *line)
     *line = (struct mpiq_code_line){0};
 }
 
+/* Registers that code on its way to a function has filled. */
+struct hop {
+    struct mpiq_modules *modules;
+    const struct mpiq_architecture *architecture;
+    uint64_t value[REGISTERS_MOST];
+    uint32_t known;
+};
+
+/* A number, a register that is filled, or what such memory holds. */
+static bool hop_value(const struct hop *hop, const struct mpiq_operand *operand, uint64_t *ret)
+{
+    bool based = operand->reg >= 0 && hop->known >> operand->reg & 1, good = true;
+    uint64_t base = based ? hop->value[operand->reg] : 0;
+    switch (operand->kind) {
+    case MPIQ_OPERAND_NUMBER:
+        *ret = operand->value;
+        return true;
+    case MPIQ_OPERAND_REGISTER:
+        *ret = base;
+        return based && operand->width == 8 && !operand->is_signed && !operand->shift && !operand->turn;
+    case MPIQ_OPERAND_MEMORY:
+        if ((operand->reg >= 0 && !based) || operand->index >= 0 || operand->unfollowed ||
+            operand->width != 8)
+            return false;
+        *ret = mpiq_code_number(hop->modules, base + operand->value, 8, &good);
+        return good;
+    default:
+        return false;
+    }
+}
+
+/* Whether an instruction does no more than fill registers that nobody else uses. */
+static bool hop_over(struct hop *hop, const struct mpiq_instruction *instruction)
+{
+    const struct mpiq_effect *effect = &instruction->effects[0];
+    uint64_t a = 0, b = 0;
+    if (instruction->flow != MPIQ_FLOW_ON || instruction->store || instruction->loses_stack ||
+        instruction->stack_move || instruction->writes & ~hop->architecture->scratch)
+        return false;
+    if (!instruction->writes)
+        return true;
+    hop->known &= ~instruction->writes;
+    bool adds = effect->operation == MPIQ_ADD;
+    if (instruction->effect_count != 1 || effect->width != 8 || (!adds && effect->operation != MPIQ_MOVE) ||
+        !hop_value(hop, &effect->a, &a) || (adds && !hop_value(hop, &effect->b, &b)))
+        return true;
+    hop->value[effect->reg] = a + b;
+    hop->known |= UINT32_C(1) << effect->reg;
+    return true;
+}
+
+/* Where the jump leads that is all there is at an address but for what prepares it; false: there is more. */
+static bool hop_from(struct mpiq_modules *modules, const struct mpiq_code_line *line, uint64_t address,
+                     uint64_t *ret)
+{
+    struct hop hop = {.modules = modules, .architecture = line->architecture};
+    uint8_t bytes[2 * INSTRUCTION_MOST];
+    struct mpiq_error *error = mpiq_target_read(modules->target, address, sizeof bytes, bytes);
+    cs_insn *decoded = error ? NULL : cs_malloc(line->decoder);
+    const uint8_t *at = bytes;
+    size_t size = sizeof bytes;
+    bool leads = false;
+    for (int i = 0; decoded && i < HOP_INSTRUCTIONS_MOST; i++) {
+        struct mpiq_instruction instruction;
+        if (!cs_disasm_iter(line->decoder, &at, &size, &address, decoded))
+            break;
+        line->architecture->read(line->decoder, decoded, &instruction);
+        leads = instruction.flow == MPIQ_FLOW_JUMP && hop_value(&hop, &instruction.target, ret);
+        if (leads || !hop_over(&hop, &instruction))
+            break;
+    }
+    if (decoded)
+        cs_free(decoded, 1);
+    mpiq_error_destroy(error);
+    return leads;
+}
+
 uint64_t mpiq_code_destination(struct mpiq_modules *modules, const struct mpiq_code_line *line,
                                uint64_t address)
 {
-    const csh decoder = line->decoder;
-    cs_insn *instruction = cs_malloc(decoder);
-    for (int hop = 0; instruction && hop < HOPS_MOST; hop++) {
-        uint8_t bytes[2 * INSTRUCTION_MOST];
-        struct mpiq_error *error = mpiq_target_read(modules->target, address, sizeof bytes, bytes);
-        if (error) {
-            mpiq_error_destroy(error);
-            break;
-        }
-        const uint8_t *at = bytes;
-        size_t size = sizeof bytes;
-        uint64_t next = address;
-        bool decoded = cs_disasm_iter(decoder, &at, &size, &next, instruction);
-        if (decoded && instruction->id == X86_INS_ENDBR64)
-            decoded = cs_disasm_iter(decoder, &at, &size, &next, instruction);
-        if (!decoded || instruction->id != X86_INS_JMP)
-            break;
-        const cs_x86_op *to = &instruction->detail->x86.operands[0];
-        bool good = to->type == X86_OP_IMM || (to->type == X86_OP_MEM && to->mem.base == X86_REG_RIP &&
-                                               to->mem.index == X86_REG_INVALID);
-        uint64_t target = (uint64_t)to->imm;
-        if (good && to->type == X86_OP_MEM)
-            target = number_at(modules, next + (uint64_t)to->mem.disp, 8, &good);
-        if (!good)
-            break;
-        address = target;
-    }
-    if (instruction)
-        cs_free(instruction, 1);
+    for (int hop = 0; hop < HOPS_MOST && hop_from(modules, line, address, &address); hop++)
+        ;
     return address;
 }

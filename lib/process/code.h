@@ -6,8 +6,7 @@
  * That is the line from the last place where the code may be entered from elsewhere (a branch target, what
  * follows a call, the function's beginning) to the call.  Within the line code only jumps forward, over
  * instructions that are then not certain.  Branch targets are those of the whole function,
- * its cold part and its jump tables included; where one cannot be known, there is no line.  Bounds come from
- * .eh_frame_hdr, so that a stripped program is read as any other, or else from symbols.
+ * its cold part and its jump tables included; where one cannot be known, there is no line.
  *
  * It leaves to others: what the instructions computed (call_values.h).
  */
@@ -32,10 +31,6 @@ struct mpiq_code_line {
     uint64_t function; /* where the function begins */
     bool from_entry;   /* the line begins there, and nothing jumps back to it */
 };
-
-/* The bounds of the function that holds address, in the process: [*start, *end), *end perhaps some padding
-   later. False: not known. */
-bool mpiq_code_bounds(struct mpiq_modules *modules, uint64_t address, uint64_t *start, uint64_t *end);
 
 /*
  * The line to the call that returns to `address`; the caller calls mpiq_code_line_deinit.  Errors:

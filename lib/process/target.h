@@ -91,7 +91,7 @@ struct mpiq_target_frame {
 };
 
 /* Registers of a frame by DWARF number, as they were at its call and will be when that returns. */
-#define MPIQ_FRAME_REGISTERS 17
+#define MPIQ_FRAME_REGISTERS 32
 
 struct mpiq_frame_registers {
     uint64_t pc;    /* where the call returns to */

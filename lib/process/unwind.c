@@ -75,6 +75,37 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *argument, void **thread_argu
     return true;
 }
 
+/* Whether a call returns there. */
+static bool is_return_address(const struct mpiq_unwinder *unwinder, uint64_t address)
+{
+    unsigned char bytes[4];
+    struct mpiq_module *module = mpiq_modules_at(unwinder->modules, address - 1);
+    struct mpiq_error *error =
+        module ? mpiq_target_read(unwinder->modules->target, address - 4, sizeof bytes, bytes) : NULL;
+    uint32_t call = error ? 0 : (uint32_t)mpiq_word_sized(&unwinder->words, bytes, sizeof bytes);
+    bool returns =
+        module && !error &&
+        (call >> 26 == 0x25 || (call & 0xfffffc1f) == 0xd63f0000 || (call & 0xfefff800) == 0xd63f0800);
+    mpiq_error_destroy(error);
+    return returns;
+}
+
+/* Where code signs return addresses (aarch64), a signature is above the address proper, however wide those
+   are.  libdwfl knows of that since 0.192 only. */
+static uint64_t without_signature(const struct mpiq_unwinder *unwinder, uint64_t value)
+{
+    static const uint8_t widths[] = {52, 48, 47, 42, 39};
+    const uint64_t user = UINT64_C(1) << 55;
+    for (size_t i = 0;
+         unwinder->layout->machine == EM_AARCH64 && value >> 39 && !(value & user) && i < sizeof widths;
+         i++) {
+        uint64_t address = value & ((UINT64_C(1) << widths[i]) - 1);
+        if (address != value && is_return_address(unwinder, address))
+            return address;
+    }
+    return value;
+}
+
 static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *argument)
 {
     (void)dwfl;
@@ -84,7 +115,8 @@ static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *a
     unsigned char word[8];
     if (address >= copy->stack_start && copy->stack_size >= size &&
         address - copy->stack_start <= copy->stack_size - size) {
-        *ret = mpiq_word(&unwinder->words, copy->stack + (address - copy->stack_start));
+        *ret = without_signature(unwinder,
+                                 mpiq_word(&unwinder->words, copy->stack + (address - copy->stack_start)));
         return true;
     }
     struct mpiq_error *error = mpiq_target_read(unwinder->modules->target, address, size, word);
@@ -93,7 +125,7 @@ static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *a
         unwinder->unread = error;
         return false;
     }
-    *ret = mpiq_word(&unwinder->words, word);
+    *ret = without_signature(unwinder, mpiq_word(&unwinder->words, word));
     return true;
 }
 
@@ -102,7 +134,8 @@ static bool set_registers(Dwfl_Thread *thread, void *argument)
     const struct mpiq_unwinder *unwinder = argument;
     const struct mpiq_register_layout *layout = unwinder->layout;
     for (int i = 0; i < layout->dwarf_count; i++) {
-        Dwarf_Word value = mpiq_register_at(&unwinder->copy->registers, &unwinder->words, layout->dwarf[i]);
+        Dwarf_Word value = without_signature(
+            unwinder, mpiq_register_at(&unwinder->copy->registers, &unwinder->words, layout->dwarf[i]));
         if (!dwfl_thread_state_registers(thread, i, 1, &value))
             return false;
     }

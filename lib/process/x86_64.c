@@ -160,15 +160,14 @@ static void read_written(csh decoder, const cs_insn *from, struct mpiq_instructi
 static void read_flow(csh decoder, const cs_insn *from, struct mpiq_instruction *ret)
 {
     bool jumps = cs_insn_group(decoder, from, CS_GRP_JUMP);
-    bool calls = cs_insn_group(decoder, from, CS_GRP_CALL);
-    if (cs_insn_group(decoder, from, CS_GRP_RET) || from->id == X86_INS_JMP)
-        ret->flow = MPIQ_FLOW_NEVER_ON;
+    if (cs_insn_group(decoder, from, CS_GRP_RET))
+        ret->flow = MPIQ_FLOW_ENDS;
+    else if (cs_insn_group(decoder, from, CS_GRP_CALL))
+        ret->flow = MPIQ_FLOW_CALL;
     else if (jumps)
-        ret->flow = MPIQ_FLOW_MAY_JUMP;
-    if ((jumps || calls) && from->detail->x86.op_count)
+        ret->flow = from->id == X86_INS_JMP ? MPIQ_FLOW_JUMP : MPIQ_FLOW_MAY_JUMP;
+    if ((jumps || ret->flow == MPIQ_FLOW_CALL) && from->detail->x86.op_count)
         ret->target = operand_of(from, &from->detail->x86.operands[0]);
-    if (jumps && ret->target.kind != MPIQ_OPERAND_NUMBER)
-        ret->target.kind = MPIQ_OPERAND_UNKNOWN;
 }
 
 static void read_stack(const cs_insn *from, struct mpiq_instruction *ret)
@@ -201,13 +200,19 @@ static void read_stack(const cs_insn *from, struct mpiq_instruction *ret)
     }
 }
 
-static void read_store(csh decoder, const cs_insn *from, struct mpiq_instruction *ret)
+static void set_stored(struct mpiq_instruction *ret, struct mpiq_operand operand)
+{
+    ret->stored[0] = operand;
+    ret->stored_count = 1;
+}
+
+static void read_store(const cs_insn *from, struct mpiq_instruction *ret)
 {
     const cs_x86 *x86 = &from->detail->x86;
-    if (from->id == X86_INS_PUSH || cs_insn_group(decoder, from, CS_GRP_CALL)) {
+    if (from->id == X86_INS_PUSH || ret->flow == MPIQ_FLOW_CALL) {
         ret->store = MPIQ_STORES_PUSHED;
         if (from->id == X86_INS_PUSH)
-            ret->stored = operand_of(from, &x86->operands[0]);
+            set_stored(ret, operand_of(from, &x86->operands[0]));
         return;
     }
     if (x86->prefix[0] == X86_PREFIX_REP || x86->prefix[0] == X86_PREFIX_REPNE) {
@@ -227,7 +232,7 @@ static void read_store(csh decoder, const cs_insn *from, struct mpiq_instruction
         ret->store = MPIQ_STORES_AT;
         ret->to = memory_operand(from, operand);
         if (from->id == X86_INS_MOV && i == 0)
-            ret->stored = operand_of(from, &x86->operands[1]);
+            set_stored(ret, operand_of(from, &x86->operands[1]));
         return;
     }
 }
@@ -366,11 +371,12 @@ static void read_effects(const cs_insn *from, struct mpiq_instruction *ret)
 
 static void read_instruction(csh decoder, const cs_insn *from, struct mpiq_instruction *ret)
 {
-    *ret = (struct mpiq_instruction){.address = from->address, .condition = (uint8_t)condition_of(from->id)};
+    *ret = (struct mpiq_instruction){
+        .address = from->address, .size = (uint8_t)from->size, .condition = (uint8_t)condition_of(from->id)};
     read_written(decoder, from, ret);
     read_flow(decoder, from, ret);
     read_stack(from, ret);
-    read_store(decoder, from, ret);
+    read_store(from, ret);
     read_comparison(from, ret);
     read_effects(from, ret);
 }

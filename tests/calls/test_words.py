@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 
+import emulated
 import generate
 import messages
 import pytest
@@ -16,6 +17,12 @@ OPTIONS = ["-O0", "-Og", "-O1", "-O2", "-O3", "-Os", "-O0 -s", "-O2 -s", "-O2 -f
            "-O2 -no-pie -fomit-frame-pointer", "-O2 -static", "-O1 -g", "-O2 -g", "-O3 -g -gdwarf-4", "-Og -g -gsplit-dwarf",
            "-O2 -g -flto"]
 COMPILERS = ["gcc", "clang"]
+
+# Compilers for 64-bit Arm; the last option is that of distributions that sign return addresses.
+ARM = {"gcc": ["aarch64-linux-gnu-gcc"], "clang": ["clang", "--target=aarch64-linux-gnu"],
+       "gfortran": ["aarch64-linux-gnu-gfortran"]}
+ARM_OPTIONS = ["-O0", "-O1 -g", "-O2", "-O2 -s", "-O3 -g", "-O2 -no-pie -fomit-frame-pointer",
+               "-O2 -mbranch-protection=standard"]
 
 
 @pytest.fixture(name="callee", scope="session")
@@ -61,3 +68,35 @@ def test_no_word_of_a_message_is_wrong(compiler, ending, options, callee, tmp_pa
     source.write_text(text, encoding="utf-8")
     known, words = check(compiler, options, source, callee, tmp_path)
     assert 5 * known > 4 * words, f"{known} of {words} words are known"
+
+
+@pytest.fixture(name="arm_callee", scope="session")
+def fixture_arm_callee(tmp_path_factory):
+    """The directory of libgiven.so for 64-bit Arm."""
+    if not shutil.which("qemu-aarch64") or not shutil.which(ARM["gcc"][0]):
+        pytest.skip("qemu-user or the cross compiler gcc-aarch64-linux-gnu is not installed")
+    directory = tmp_path_factory.mktemp("given_arm")
+    subprocess.run([*ARM["gcc"], "-O2", "-shared", "-fPIC", "-mbranch-protection=standard", "-o", directory / "libgiven.so",
+                    HERE / "given.c"], check=True)
+    return directory
+
+
+@pytest.mark.parametrize("text", ["messages", "generate"])
+@pytest.mark.parametrize("options", ARM_OPTIONS)
+@pytest.mark.parametrize("compiler", ARM)
+def test_no_word_on_arm_is_wrong(compiler, options, text, arm_callee, tmp_path):
+    """The same of programs for 64-bit Arm, whose core files are read here."""
+    if not shutil.which(ARM[compiler][0]):
+        pytest.skip(f"{ARM[compiler][0]} is not installed")
+    if compiler == "gfortran" and text == "generate":
+        pytest.skip("that text is in C")
+    source = tmp_path / f"program.{'f90' if compiler == 'gfortran' else 'c'}"
+    seed = 1 + ARM_OPTIONS.index(options)
+    program = messages.fortran if compiler == "gfortran" else {"messages": messages, "generate": generate}[text].program
+    source.write_text(program(seed), encoding="utf-8")
+    subprocess.run([*ARM[compiler], "-w", *options.split(), "-o", tmp_path / "program", source, "-L", arm_callee, "-lgiven",
+                    f"-Wl,-rpath,{arm_callee}"], check=True, cwd=tmp_path)
+    said = emulated.checked(built("tests/calls/check-words"), tmp_path / "program", tmp_path)
+    sums = re.search(r"(\d+) calls, (\d+) words, (\d+) known, (\d+) wrong", said)
+    assert sums and sums[4] == "0", said[-3000:]
+    assert 2 * int(sums[3]) > int(sums[2]) > 0, said[-300:]
